@@ -1,0 +1,29 @@
+/** An operation that cannot be done. Codes are closed; this table is the only place that maps them to exit codes. */
+
+export const exitCodes = {
+  bad_usage: 2,
+  nothing_readable: 3,
+  not_found: 4,
+  no_permission: 5,
+  unsupported: 6,
+} as const
+
+export type ErrorCode = keyof typeof exitCodes
+
+/** A bug: anything thrown that is not an AppError. */
+export const EXIT_BUG = 70
+
+export class AppError extends Error {
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string) {
+    super(message)
+    this.name = 'AppError'
+    this.code = code
+  }
+}
+
+/** For the default branch of a switch over a closed union. */
+export function never(value: never): never {
+  throw new Error(`unreachable: ${JSON.stringify(value)}`)
+}

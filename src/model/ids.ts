@@ -1,0 +1,92 @@
+/** Names and times that mean the same thing everywhere. */
+
+declare const brand: unique symbol
+type Brand<T, Name extends string> = T & { readonly [brand]: Name }
+
+export type AgentId = string
+/** `<agent>:<native id>`, with `~` and six hex digits where a second source claims the same id. */
+export type SessionId = Brand<string, 'SessionId'>
+/** UTC ISO-8601 with exactly three fraction digits and `Z`. */
+export type Instant = Brand<string, 'Instant'>
+
+export function sessionId(agent: AgentId, native: string): SessionId {
+  return `${agent}:${native}` as SessionId
+}
+
+export function messageId(at: Instant, line: number, part: number): string {
+  return part > 1 ? `${at}#${line}.${part}` : `${at}#${line}`
+}
+
+export interface Claim {
+  readonly id: SessionId
+  /** When the source's first record was written. */
+  readonly at: Instant
+  /** Hash of the source's first record, hex. */
+  readonly first: string
+}
+
+/**
+ * Gives each claim its own id. Sources with the same first record are copies of one session and share it; of the
+ * others the oldest keeps the bare id. The answer does not depend on the order of discovery.
+ */
+export function settleClaims(claims: readonly Claim[]): readonly SessionId[] {
+  const owners = new Map<SessionId, Claim>()
+  for (const claim of claims) {
+    const owner = owners.get(claim.id)
+    if (!owner || older(claim, owner)) owners.set(claim.id, claim)
+  }
+  return claims.map((claim) =>
+    owners.get(claim.id)?.first === claim.first ? claim.id : (`${claim.id}~${claim.first.slice(0, 6)}` as SessionId),
+  )
+}
+
+function older(a: Claim, b: Claim): boolean {
+  return a.at === b.at ? a.first < b.first : a.at < b.at
+}
+
+export function instantOf(milliseconds: number): Instant | undefined {
+  const date = new Date(milliseconds)
+  const year = date.getUTCFullYear()
+  return year >= 0 && year <= 9999 ? (date.toISOString() as Instant) : undefined
+}
+
+/** Reads an ISO time with offset, or a number of epoch seconds or milliseconds. Impossible dates are refused. */
+export function instant(value: unknown): Instant | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? instantOf(value < 1e11 ? value * 1000 : value) : undefined
+  if (typeof value !== 'string') return undefined
+  return isCanonical(value) ? (value as Instant) : parseInstant(value)
+}
+
+const ISO = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*(?:([Zz])|([+-])(\d\d):?(\d\d))?$/
+
+function parseInstant(text: string): Instant | undefined {
+  const match = ISO.exec(text.trim())
+  if (!match) return undefined
+  const [, year, month, day, hour, minute, second = '0', fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] = match
+  const milliseconds = Number(fraction.padEnd(3, '0').slice(0, 3))
+  const local = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second), milliseconds)
+  const back = new Date(local)
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
+  if (back.getUTCMonth() !== Number(month) - 1 || back.getUTCDate() !== Number(day)) return undefined
+  const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000
+  return instantOf(sign === '-' ? local + offset : sign === '+' ? local - offset : local)
+}
+
+/** The form Codex writes, checked digit by digit because it runs once per line. Days 29 to 31 take the long way. */
+function isCanonical(text: string): boolean {
+  if (text.length !== 24) return false
+  for (let i = 0; i < 24; i++) {
+    const code = text.charCodeAt(i)
+    const wanted = CANONICAL.charCodeAt(i)
+    if (wanted === 48 ? code < 48 || code > 57 : code !== wanted) return false
+  }
+  const month = two(text, 5)
+  const day = two(text, 8)
+  return month >= 1 && month <= 12 && day >= 1 && day <= 28 && two(text, 11) < 24 && two(text, 14) < 60 && two(text, 17) < 60
+}
+
+const CANONICAL = '0000-00-00T00:00:00.000Z'
+
+function two(text: string, at: number): number {
+  return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48
+}

@@ -1,0 +1,32 @@
+/** What could not be read as it should. Issues travel in the stream beside the messages and never stop it. */
+
+export type IssueCode =
+  | 'bad_json'
+  | 'bad_utf8'
+  | 'cut_short'
+  | 'glued'
+  | 'nul_bytes'
+  | 'not_an_object'
+  | 'no_payload'
+  | 'unknown_shape'
+  | 'orphan_result'
+  | 'line_too_long'
+  | 'too_deep'
+  | 'foreign_session'
+  | 'changed_while_read'
+  | 'unreadable'
+  | 'not_a_session'
+  | 'earlier_history_elsewhere'
+
+export interface Issue {
+  readonly code: IssueCode
+  /** A sentence for a person. Never conversation text. */
+  readonly reason: string
+  readonly path: string
+  /** 1-based physical line, where there is one. */
+  readonly line?: number
+}
+
+export function describeIssue(issue: Issue): string {
+  return issue.line === undefined ? `${issue.path}: ${issue.reason}` : `${issue.path}:${issue.line}: ${issue.reason}`
+}

@@ -1,0 +1,84 @@
+/** The one record that every conversation becomes. Field names are those of the NormalizedMessage specification. */
+
+export type Role = 'user' | 'assistant' | 'tool' | 'system' | 'meta'
+export type SourceType = 'message' | 'tool_call' | 'tool_result' | 'meta' | 'session' | 'legacy'
+export type Channel = 'input' | 'output' | 'system'
+export type ToolStatus = 'pending' | 'success' | 'error' | 'cancelled' | 'aborted' | 'missing'
+
+export interface NormalizedMessage {
+  /** `timestamp#line`, with `.2`, `.3` … for the further messages of one line. Unique within its session. */
+  readonly id: string
+  /** UTC, three fraction digits, `Z`. */
+  readonly timestamp: string
+  readonly role: Role
+  readonly source_type: SourceType
+  readonly segments: readonly MessageSegment[]
+  readonly tool_call?: ToolCall
+  readonly raw: RawReference
+  readonly metadata?: Metadata
+}
+
+export interface MessageSegment {
+  readonly channel: Channel
+  readonly type: 'text' | 'image'
+  /** The source's own name of the part, verbatim: `input_text`, `output_text`, `input_image` … */
+  readonly format: string
+  /** Exactly as it was said. Sanitising happens where it is shown. */
+  readonly text?: string
+  readonly media?: Media
+  readonly annotations?: readonly Annotation[]
+}
+
+export interface Media {
+  readonly data_uri?: string
+  readonly url?: string
+  readonly mime_type?: string
+  readonly size_bytes?: number
+}
+
+/** A stretch of a segment's text: `start` and `end` count UTF-16 units. */
+export type Annotation =
+  | { readonly kind: 'injected'; readonly start: number; readonly end: number; readonly what: string }
+  | { readonly kind: 'link'; readonly start: number; readonly end: number; readonly target: string }
+  | { readonly kind: 'highlight'; readonly start: number; readonly end: number; readonly note?: string }
+
+export interface ToolCall {
+  readonly call_id: string | null
+  readonly name: string | null
+  readonly namespace?: string
+  readonly status: ToolStatus
+  /** The source's own word for the status. */
+  readonly source_status?: string
+  readonly arguments?: string
+  readonly arguments_json?: object
+  /** A custom tool's free text. */
+  readonly input?: string
+  readonly input_json?: object
+  readonly output?: string
+  readonly output_json?: object
+  readonly exit_code?: number
+  readonly duration_ms?: number
+}
+
+export interface RawReference {
+  readonly event_type: string | null
+  readonly payload_type: string | null
+  readonly file_path: string
+  /** 1-based: the number in the message's id. */
+  readonly line_index: number
+  readonly session_id: string
+  /** The key of the row, where the source is a database. */
+  readonly row_key?: string
+  readonly format?: 'legacy'
+  /** The source's own time, where it differs from `timestamp`. */
+  readonly timestamp?: unknown
+  readonly payload_role?: string
+  /** Set when the record holds ciphertext; the string itself is only there when private parts were asked for. */
+  readonly private?: true
+  readonly encrypted_content_sha256?: string
+  readonly encrypted_content?: string
+}
+
+export interface Metadata {
+  readonly [key: string]: unknown
+}

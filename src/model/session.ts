@@ -1,0 +1,32 @@
+import type { AgentId, Instant, SessionId } from './ids.ts'
+
+/** What is known of a conversation as a whole: its header. Grows while the log is read; later values win. */
+export interface Session {
+  readonly id: SessionId
+  readonly agent: AgentId
+  /** The agent's own id, or a hash of the first record where it gave none. */
+  readonly native_id: string
+  /** Hash of the first record, hex: tells two sources with the same id apart. */
+  readonly first_record: string
+  readonly path: string
+  readonly kind: 'conversation' | 'prompts'
+  readonly started_at: Instant
+  readonly title?: string
+  readonly cwd?: string
+  readonly git?: { readonly commit_hash?: string; readonly branch?: string; readonly repository_url?: string }
+  /** In order of first use. */
+  readonly models: readonly string[]
+  readonly agent_version?: string
+  readonly originator?: string
+  /** How it was started: `cli`, `vscode`, `exec`, `subagent` … */
+  readonly origin?: string
+  readonly model_provider?: string
+  readonly approval_policy?: unknown
+  readonly sandbox_policy?: unknown
+  /** The conversation that this one was forked from or spawned by. */
+  readonly parent?: SessionId
+  readonly relation?: 'fork' | 'subagent'
+  readonly nickname?: string
+  /** Other sessions whose header was copied into this log. */
+  readonly ancestors: readonly SessionId[]
+}

@@ -1,0 +1,62 @@
+/** Token counts, and how running totals become amounts that can be added up. */
+
+export interface Usage {
+  /** Includes cached_input_tokens. */
+  readonly input_tokens: number
+  readonly cached_input_tokens: number
+  /** Includes reasoning_output_tokens. */
+  readonly output_tokens: number
+  readonly reasoning_output_tokens: number
+  readonly total_tokens: number
+}
+
+export const NO_USAGE: Usage = {
+  input_tokens: 0,
+  cached_input_tokens: 0,
+  output_tokens: 0,
+  reasoning_output_tokens: 0,
+  total_tokens: 0,
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return combine(a, b, (x, y) => x + y)
+}
+
+export function isZero(usage: Usage): boolean {
+  return usage.input_tokens === 0 && usage.output_tokens === 0 && usage.total_tokens === 0
+}
+
+export function sameUsage(a: Usage, b: Usage): boolean {
+  return (
+    a.input_tokens === b.input_tokens &&
+    a.cached_input_tokens === b.cached_input_tokens &&
+    a.output_tokens === b.output_tokens &&
+    a.reasoning_output_tokens === b.reasoning_output_tokens &&
+    a.total_tokens === b.total_tokens
+  )
+}
+
+/**
+ * What one report of a running total adds.
+ * @param before the total reported before it, or nothing for the first report of a log
+ * @param inherits the log continues another one, so that its first total may hold the other's tokens
+ */
+export function usageSince(before: Usage | undefined, total: Usage, last: Usage | undefined, inherits: boolean): Usage {
+  if (before && sameUsage(before, total)) return NO_USAGE
+  if (!before && !inherits) return total
+  const fell = !before || total.input_tokens < before.input_tokens || total.output_tokens < before.output_tokens
+  if (!fell && before) return combine(total, before, (x, y) => Math.max(0, x - y))
+  // A reset that only restates the size of the context window is not a use of tokens.
+  if (last && last.input_tokens + last.output_tokens > 0) return last
+  return NO_USAGE
+}
+
+function combine(a: Usage, b: Usage, join: (x: number, y: number) => number): Usage {
+  return {
+    input_tokens: join(a.input_tokens, b.input_tokens),
+    cached_input_tokens: join(a.cached_input_tokens, b.cached_input_tokens),
+    output_tokens: join(a.output_tokens, b.output_tokens),
+    reasoning_output_tokens: join(a.reasoning_output_tokens, b.reasoning_output_tokens),
+    total_tokens: join(a.total_tokens, b.total_tokens),
+  }
+}

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: ['test/soak/**'],
+    testTimeout: 60_000,
+    env: { TZ: 'UTC', NO_COLOR: '1' },
+  },
+})
