@@ -8,6 +8,7 @@
 import { open, stat } from 'node:fs/promises'
 import type { Agent, PrivacyOptions, Read, Source } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
+import { debug } from './lib/log.ts'
 import { AppError } from './model/error.ts'
 import type { Issue } from './model/issue.ts'
 import type { NormalizedMessage } from './model/normalized.ts'
@@ -72,6 +73,7 @@ export async function* readLog(
   source: Source,
   options: NormalizeOptions,
 ): AsyncGenerator<readonly Read[]> {
+  debug(`reading ${source.path}`)
   // Loaded when it is wanted: the sanitiser is larger than all the rest.
   const sanitize = options.sanitized ? (await import('./lib/html.ts')).sanitizeText : undefined
   for await (const batch of agent.read(source, options)) {

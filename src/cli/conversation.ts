@@ -93,7 +93,8 @@ function toolLine(call: ToolCall): string {
   return `  ${paint.dim('▸')} ${paint.bold(name)} ${truncate(safe(gistOf(call)), room)}  ${outcome}`
 }
 
-function renderMeta(message: NormalizedMessage, links: Backlinks): string {
+function renderMeta(message: NormalizedMessage, links: Backlinks): string | undefined {
+  if (message.role !== 'meta') return undefined
   const { metadata, raw } = message
   const kind = String(metadata?.['event_kind'] ?? raw.payload_type ?? raw.event_type ?? message.source_type)
   const words = metadata?.['reasoning_summary'] ?? message.segments[0]?.text ?? ''

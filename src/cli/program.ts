@@ -13,7 +13,9 @@ export function buildProgram(): Command {
     .description('One home for your conversations with AI coding agents.')
     .version(version(), '-V, --version')
     .option('-v, --verbose', 'say more on standard error')
+    .usage('[command] [options]')
     .showHelpAfterError('(see fumi --help)')
+    .helpCommand('help [command]', 'show the help of a command')
     .hook('preAction', (command) => {
       if (command.opts()['verbose'] === true) setLogLevel('debug')
     })

@@ -2,7 +2,7 @@
 import type { Totals } from '../model/totals.ts'
 import type { Usage } from '../model/usage.ts'
 import { paint } from './paint.ts'
-import { type Column, count, table } from './table.ts'
+import { type Column, count, plural, table } from './table.ts'
 
 export type By = 'model' | 'day' | 'project' | 'session'
 
@@ -21,11 +21,15 @@ export function report(totals: Totals, by: By): string {
   const sum = ['all', ...usageCells(totals.usage)]
   const tools = Object.entries(totals.tools).sort((a, b) => b[1] - a[1])
   const columns = [{ ...COLUMNS[0], title: by, grows: true }, ...COLUMNS.slice(1)]
-  const summary = `${count(totals.sessions)} sessions · ${count(totals.messages)} messages · ${count(totals.lines)} lines`
+  const summary = [
+    plural(totals.sessions, 'session'),
+    plural(totals.messages, 'message'),
+    plural(totals.lines, 'line'),
+  ].join(' · ')
   const used = tools.slice(0, 8).map(([name, calls]) => `${name} ${count(calls)}`)
   const all = tools.reduce((n, [, calls]) => n + calls, 0)
   const more = tools.length > used.length ? ` · ${tools.length - used.length} more` : ''
-  const toolLine = all > 0 ? `${paint.dim('tools')} ${count(all)} calls: ${used.join(' · ')}${more}\n` : ''
+  const toolLine = all > 0 ? `${paint.dim('tools')} ${plural(all, 'call')}: ${used.join(' · ')}${more}\n` : ''
   return `${paint.bold(summary)}\n${toolLine}\n${table(columns, [...cells, sum])}`
 }
 

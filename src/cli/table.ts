@@ -49,4 +49,6 @@ export function truncate(text: string, width: number): string {
   return `${cut}…`
 }
 
+export const plural = (n: number, word: string): string => `${count(n)} ${word}${n === 1 ? '' : 's'}`
+
 export const count = (n: number): string => n.toLocaleString('en-US')

@@ -1,5 +1,6 @@
 /** Runs the first pass over logs and adds up what it finds. */
 import { settleClaims } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
 import { addTo, type DayOf, mergeTotals, noTotals, type Totals } from '../model/totals.ts'
 import { addUsage } from '../model/usage.ts'
@@ -11,22 +12,29 @@ interface Found {
   readonly totals: Totals
 }
 
-export async function totalsOf(logs: readonly Log[], dayOf: DayOf, progress: Progress): Promise<Totals> {
+export interface Sum {
+  readonly totals: Totals
+  readonly issues: readonly Issue[]
+}
+
+export async function totalsOf(logs: readonly Log[], dayOf: DayOf, progress: Progress): Promise<Sum> {
   const found: Found[] = []
+  const issues: Issue[] = []
   for (const log of logs) {
-    const one = log.unknown ? undefined : await totalsOfLog(log, dayOf, progress)
+    const one = log.unknown ? undefined : await totalsOfLog(log, dayOf, progress, issues)
     if (one && one.session.kind === 'conversation') found.push(one)
     progress.done(log)
   }
-  return addUp(found)
+  return { totals: addUp(found), issues }
 }
 
-async function totalsOfLog(log: Log, dayOf: DayOf, progress: Progress): Promise<Found | undefined> {
+async function totalsOfLog(log: Log, dayOf: DayOf, progress: Progress, issues: Issue[]): Promise<Found | undefined> {
   const totals = noTotals()
   let session: Session | undefined
   for await (const batch of log.agent.scan(log.source)) {
     for (const one of batch) {
       if (one.kind === 'session') session = one.session
+      if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
       if (one.kind === 'cursor') progress.at(log, one.cursor.offset ?? 0)
       if (one.kind === 'counts') {
         totals.lines += one.counts.lines

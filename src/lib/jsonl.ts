@@ -75,7 +75,7 @@ export interface Text {
 }
 
 /** The line's text without BOM (on line 1), NULs at the ends and CR at the end. */
-export function decode(line: Line, bytes: Buffer): Text {
+export function decode(line: Pick<Line, 'number' | 'utf8'>, bytes: Buffer): Text {
   const last = bytes[bytes.length - 1]
   if (bytes[0] === OPEN && last === CLOSE)
     return { text: bytes.toString('utf8'), repaired: isDamaged(line, bytes), nuls: false }
@@ -89,7 +89,7 @@ export function decode(line: Line, bytes: Buffer): Text {
   return { text: inner.toString('utf8'), repaired: isDamaged(line, inner), nuls: nuls > 0 }
 }
 
-const isDamaged = (line: Line, bytes: Buffer): boolean => !line.utf8 && !isUtf8(bytes)
+const isDamaged = (line: Pick<Line, 'utf8'>, bytes: Buffer): boolean => !line.utf8 && !isUtf8(bytes)
 
 const CR = 13
 const OPEN = 123

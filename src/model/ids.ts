@@ -65,19 +65,12 @@ function parseInstant(text: string): Instant | undefined {
   if (!match) return undefined
   const [, year, month, day, hour, minute, second = '0', fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] =
     match
-  const milliseconds = Number(fraction.padEnd(3, '0').slice(0, 3))
-  const local = Date.UTC(
-    Number(year),
-    Number(month) - 1,
-    Number(day),
-    Number(hour),
-    Number(minute),
-    Number(second),
-    milliseconds,
-  )
+  const milliseconds = fraction.padEnd(3, '0').slice(0, 3)
+  const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second.padStart(2, '0')}.${milliseconds}Z`)
+  // Date.parse lets 30 February pass as 2 March, and 24:00 as the next day.
   const back = new Date(local)
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
-  if (back.getUTCMonth() !== Number(month) - 1 || back.getUTCDate() !== Number(day)) return undefined
+  if (Number.isNaN(local) || back.getUTCDate() !== Number(day) || back.getUTCHours() !== Number(hour)) return undefined
+  if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000
   return instantOf(sign === '-' ? local + offset : sign === '+' ? local - offset : local)
 }

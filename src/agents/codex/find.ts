@@ -52,6 +52,8 @@ async function* walk(folder: string, root: string): AsyncGenerator<Source> {
       else if (LOG.test(entry.name) && (entry.isFile() || isFile(join(folder, entry.name)))) names.push(entry.name)
     }
   } catch {
+    // Whoever reads it is told why: a folder that cannot be opened must not vanish without a word.
+    if (isFolder(folder)) yield { agent: AGENT_ID, path: folder, root }
     return
   }
   for (const name of names.sort()) {

@@ -2,7 +2,14 @@
 import { sha256 } from '../../lib/hash.ts'
 import type { Fields } from '../../lib/object.ts'
 import { type Instant, messageId } from '../../model/ids.ts'
-import type { Metadata, NormalizedMessage, RawReference, Role, ToolCall } from '../../model/normalized.ts'
+import type {
+  MessageSegment,
+  Metadata,
+  NormalizedMessage,
+  RawReference,
+  Role,
+  ToolCall,
+} from '../../model/normalized.ts'
 import type { PrivacyOptions } from '../agent.ts'
 import { eventTypeOf } from './raw.ts'
 import type { Draft } from './record/draft.ts'
@@ -32,7 +39,7 @@ export function place(draft: Draft, record: Fields, where: Place, options: Priva
     timestamp: where.at,
     role: where.role ?? draft.role,
     source_type: draft.source_type,
-    segments: draft.segments,
+    segments: where.role ? draft.segments.map((one) => spokenBy(one, where.role)) : draft.segments,
     raw: rawOf(draft, record, where, options),
   }
   const tool = where.tool ?? draft.tool_call
@@ -41,6 +48,12 @@ export function place(draft: Draft, record: Fields, where: Place, options: Priva
   if (options.includeSource) message.metadata = { ...metadata, x_conv: { record } }
   else if (metadata) message.metadata = metadata
   return message
+}
+
+/** The channel follows the role where the part's own name does not tell it. */
+function spokenBy(segment: MessageSegment, role: Role | undefined): MessageSegment {
+  if (/^(?:in|out)put_/.test(segment.format)) return segment
+  return { ...segment, channel: role === 'user' ? 'input' : 'output' }
 }
 
 function rawOf(draft: Draft, record: Fields, where: Place, options: PrivacyOptions): RawReference {

@@ -17,13 +17,17 @@ export function parseRecords(text: string, ended: boolean): Parsed {
   } catch {
     const found = findObjects(text)
     // Inside a damaged record whole objects lie that are parts of it, not records.
-    const values = found.rest ? found.values.filter(isRecord) : found.values
+    const values = found.rest ? found.values.filter((value) => isRecord(value, text)) : found.values
     if (values.length === 0) return { records: [], issue: ended ? BAD : CUT }
     return { records: values, issue: found.rest ? PARTLY : GLUED }
   }
 }
 
-const isRecord = (value: unknown): boolean => isObject(value) && shapeOf(value) !== 'unknown'
+/** In a log of envelopes only an envelope is a record; elsewhere anything of a known shape is. */
+function isRecord(value: unknown, line: string): boolean {
+  const shape = isObject(value) ? shapeOf(value) : 'unknown'
+  return line.startsWith('{"timestamp":') ? shape === 'envelope' : shape !== 'unknown'
+}
 
 const BAD = { code: 'bad_json', reason: 'not JSON; the line is skipped' } as const
 const CUT = { code: 'cut_short', reason: 'the last line is cut short; all before it was read' } as const
@@ -46,6 +50,7 @@ export function tell(value: unknown): Told {
   return { record: value, shape, drafts: draftsOf(value, shape) }
 }
 
-const NOTHING: Fields = {}
+/** Stands for the record of a line that holds JSON but no object. */
+export const NOTHING: Fields = {}
 
 const kindOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)

@@ -1,9 +1,8 @@
 /** The first pass over a log: its header, its counts and its tokens. Most lines are told by their first bytes. */
 import { type OpenFile, openFile } from '../../lib/bytes.ts'
-import { splitLines } from '../../lib/jsonl.ts'
 import type { Cursor, Scan, Source } from '../agent.ts'
 import { type SavedScan, Scanner } from './count/scanner.ts'
-import { continues, isWhole, positionAfter, read } from './read.ts'
+import { continues, isWhole, read } from './read.ts'
 
 export async function* scan(source: Source, from?: Cursor): AsyncGenerator<readonly Scan[]> {
   const file = tryOpen(source.path)
@@ -16,11 +15,10 @@ export async function* scan(source: Source, from?: Cursor): AsyncGenerator<reado
     const saved = from?.['version'] === 1 ? (from as SavedScan) : undefined
     const fits = saved !== undefined && (await continues(source, saved))
     const scanner = new Scanner(source, file.modifiedMs, fits ? saved : undefined)
-    const start = fits ? { offset: saved.offset, number: saved.line } : { offset: 0, number: 1 }
-    for await (const lines of splitLines(file.chunks(start.offset), start)) {
-      const found = scanner.scan(lines)
-      const last = lines.at(-1)
-      if (last?.ended) found.push({ kind: 'cursor', cursor: scanner.save(positionAfter(last)) })
+    for await (const chunk of file.chunks(fits ? saved.offset : 0)) {
+      const found = scanner.scan(chunk)
+      const cursor = scanner.save()
+      if (cursor) found.push({ kind: 'cursor', cursor })
       if (found.length > 0) yield found
     }
     yield scanner.end()
@@ -42,18 +40,18 @@ async function scanByReading(source: Source): Promise<readonly Scan[]> {
   const found: Scan[] = []
   const tools: Record<string, number> = {}
   let messages = 0
-  let lines = 0
+  const records = new Set<number>()
   for await (const batch of read(source)) {
     for (const one of batch) {
       if (one.kind === 'session' || one.kind === 'issue') found.push(one)
       if (one.kind !== 'message') continue
-      const { role, source_type, metadata, tool_call } = one.message
-      lines++
+      const { role, source_type, metadata, tool_call, raw } = one.message
+      records.add(raw.line_index)
       if ((role === 'user' || role === 'assistant') && metadata?.['injected'] !== true) messages++
       if (source_type === 'tool_call')
         tools[tool_call?.name ?? 'unknown'] = (tools[tool_call?.name ?? 'unknown'] ?? 0) + 1
     }
   }
-  if (lines > 0) found.push({ kind: 'counts', counts: { lines, messages, tools } })
+  if (records.size > 0) found.push({ kind: 'counts', counts: { lines: records.size, messages, tools } })
   return found
 }

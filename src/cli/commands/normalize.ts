@@ -34,12 +34,14 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
     writeErr(options.jsonIssues ? `${JSON.stringify(issue)}\n` : `${describeIssue(issue)}\n`)
   const { logs, release } = await logsFor(paths)
   const progress = process.stdout.isTTY ? undefined : await progressOver(logs)
+  const writer = new LineWriter()
   let messages = 0
   try {
     for (const log of logs) {
-      messages += await normalizeLog(log, options, tell, progress)
+      messages += await normalizeLog(log, options, tell, progress, writer)
       progress?.done(log)
     }
+    await writer.flush()
   } finally {
     progress?.stop()
     await release()
@@ -58,9 +60,9 @@ async function normalizeLog(
   options: Options,
   tell: (issue: Issue) => Promise<void>,
   progress: Progress | undefined,
+  writer: LineWriter,
 ): Promise<number> {
   let count = 0
-  const lines = new LineWriter()
   for await (const batch of readLog(log.agent, log.source, options)) {
     for (const one of batch) {
       if (one.kind === 'issue') await tell(one.issue)
@@ -68,11 +70,10 @@ async function normalizeLog(
       if (one.kind !== 'message' || log.unknown) continue
       const { json, cut } = serialize(one.message)
       if (cut) await tell(tooDeep(log, one.message.raw.line_index))
-      const writing = lines.write(json)
-      if (writing) await writing
+      const waiting = writer.writeLine(json)
+      if (waiting) await waiting
       count++
     }
-    await lines.flush()
   }
   return count
 }

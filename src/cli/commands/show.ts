@@ -1,13 +1,14 @@
 /** `fumi show`: one conversation, for a person. */
 import type { Command } from 'commander'
 import { AppError } from '../../model/error.ts'
-import { describeIssue } from '../../model/issue.ts'
+import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import { type Backlinks, backlinksOf, turnsOf } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
+import { tellIssues } from '../issues.ts'
 import { logsFor } from '../logs.ts'
-import { writeErr, writeOut } from '../output.ts'
+import { writeOut } from '../output.ts'
 
 interface Options {
   readonly turns?: boolean
@@ -64,19 +65,19 @@ function onlyOne(path: string, logs: readonly Log[]): Log {
 interface Survey {
   readonly session: Session | undefined
   readonly links: Backlinks
-  readonly issues: readonly string[]
+  readonly issues: readonly Issue[]
 }
 
 /** A first reading: later records speak of earlier ones, which must be known before these are shown. */
 async function survey(log: Log): Promise<Survey> {
   let session: Session | undefined
-  const issues: string[] = []
+  const issues: Issue[] = []
   async function* messages(): AsyncGenerator<NormalizedMessage> {
     for await (const batch of log.agent.read(log.source)) {
       for (const one of batch) {
         if (one.kind === 'message') yield one.message
         if (one.kind === 'session') session = one.session
-        if (one.kind === 'issue') issues.push(describeIssue(one.issue))
+        if (one.kind === 'issue') issues.push(one.issue)
       }
     }
   }
@@ -87,12 +88,4 @@ async function survey(log: Log): Promise<Survey> {
 async function* messagesOf(log: Log): AsyncGenerator<NormalizedMessage> {
   for await (const batch of log.agent.read(log.source))
     for (const one of batch) if (one.kind === 'message') yield one.message
-}
-
-const MOST_ISSUES = 10
-
-async function tellIssues(issues: readonly string[]): Promise<void> {
-  for (const issue of issues.slice(0, MOST_ISSUES)) await writeErr(`${issue}\n`)
-  if (issues.length > MOST_ISSUES)
-    await writeErr(`… and ${issues.length - MOST_ISSUES} more; fumi normalize lists them all\n`)
 }

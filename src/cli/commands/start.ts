@@ -4,6 +4,7 @@ import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Agent } from '../../agents/agent.ts'
 import { allAgents } from '../../agents/all.ts'
+import { logsAt } from '../../normalize.ts'
 import { environment } from '../logs.ts'
 import { writeOut } from '../output.ts'
 import { paint } from '../paint.ts'
@@ -21,7 +22,7 @@ export async function start(): Promise<void> {
   for (const agent of await allAgents())
     for (const root of agent.roots(environment())) places.push(await look(agent, root))
   const found = places.filter((place) => place.logs > 0)
-  await writeOut(found.length > 0 ? await welcome(found) : nothingFound(places))
+  await writeOut(await (found.length > 0 ? welcome(found) : nothingFound(places)))
 }
 
 async function look(agent: Agent, root: string): Promise<Place> {
@@ -59,17 +60,20 @@ async function welcome(places: readonly Place[]): Promise<string> {
   ])}`
 }
 
-function nothingFound(places: readonly Place[]): string {
+async function nothingFound(places: readonly Place[]): Promise<string> {
   const looked = places.map(({ agent, root }) => `  ${agent.label}: ${root}\n`).join('')
-  const samples = shellWord(relative(process.cwd(), fileURLToPath(new URL('../../../samples', import.meta.url))) || '.')
+  const samples = relative(process.cwd(), fileURLToPath(new URL('../../../samples', import.meta.url))) || '.'
+  const first = await firstLog(samples)
   return `${paint.bold('fumibako')} found no conversation on this machine. It looked here:\n\n${looked}\n${hints([
-    [`fumi stats ${samples}`, 'try it on the sample sessions that come with it'],
-    [
-      `fumi show ${samples}/codex/sessions/2026/02/03/rollout-2026-02-03T09-15-00-019c22d1-6a00-7000-8000-000000000001.jsonl`,
-      'read one of them',
-    ],
+    [`fumi show ${shellWord(first)}`, 'read one of the sample conversations that come with it'],
+    [`fumi stats ${shellWord(samples)}`, 'count what is in all of them'],
     ['fumi show <file>', 'or read a log from any other place'],
   ])}`
+}
+
+async function firstLog(folder: string): Promise<string> {
+  for await (const { source } of logsAt(folder)) return source.path
+  return folder
 }
 
 /** In the project's own folder the command is run through npx. */

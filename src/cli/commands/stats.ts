@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander'
 import { AppError } from '../../model/error.ts'
 import { localDay, type Totals, utcDay } from '../../model/totals.ts'
+import { tellIssues } from '../issues.ts'
 import { logsFor, logsOfMachine } from '../logs.ts'
 import { writeOut } from '../output.ts'
 import { progressOver } from '../progress.ts'
@@ -18,7 +19,7 @@ export function statsCommand(program: Command): void {
   program
     .command('stats')
     .summary('count sessions, messages, tools and exact tokens')
-    .argument('[path...]', 'log files or folders (default: every agent found on this machine)')
+    .argument('[path...]', 'log files or folders, - for standard input (default: every agent found on this machine)')
     .addOption(
       new Option('--by <what>', 'one row for each').choices(['model', 'day', 'project', 'session']).default('model'),
     )
@@ -35,8 +36,9 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   const inputs = paths.length > 0 ? await logsFor(paths) : { logs: await logsOfMachine(), release: async () => {} }
   const progress = await progressOver(inputs.logs)
   try {
-    const totals = await totalsOf(inputs.logs, options.utc ? utcDay : localDay(), progress)
+    const { totals, issues } = await totalsOf(inputs.logs, options.utc ? utcDay : localDay(), progress)
     progress.stop()
+    await tellIssues(issues)
     if (totals.sessions === 0) throw nothing(paths)
     await writeOut(
       options.json ? `${JSON.stringify(jsonOf(totals, options.by))}\n` : await reportOf(totals, options.by),

@@ -1,16 +1,19 @@
 /** Counts a log's lines, most of them by a look at their first bytes. */
-import { decode, type Line } from '../../../lib/jsonl.ts'
+import { checksum } from '../../../lib/hash.ts'
+import { decode } from '../../../lib/jsonl.ts'
 import { type Fields, fieldsOf, numberOf, wordOf } from '../../../lib/object.ts'
+import { type LineSink, Splitter } from '../../../lib/splitter.ts'
 import { type Instant, instant } from '../../../model/ids.ts'
 import type { IssueCode } from '../../../model/issue.ts'
 import { isZero, type Usage } from '../../../model/usage.ts'
 import type { Cursor, Scan, Source } from '../../agent.ts'
 import { Clock, type SavedClock } from '../follow/clock.ts'
+import { cwdIn, typedText } from '../follow/marks.ts'
 import { type SavedThread, settingsModel, Thread } from '../follow/thread.ts'
 import type { Shape } from '../raw.ts'
-import type { Draft } from '../record/draft.ts'
+import type { Draft, Speaker } from '../record/draft.ts'
 import { parseRecords, tell } from '../records.ts'
-import { glance } from './glance.ts'
+import { glance, stampOf } from './glance.ts'
 import { Meter, type Report } from './tokens.ts'
 
 export interface SavedScan extends Cursor {
@@ -25,7 +28,7 @@ export interface SavedScan extends Cursor {
   readonly said: readonly [items: number, events: number, counted: number]
 }
 
-export class Scanner {
+export class Scanner implements LineSink {
   readonly #source: Source
   readonly #clock: Clock
   readonly #meter: Meter
@@ -37,12 +40,13 @@ export class Scanner {
   #eventsCounted: number
   #lines = 0
   #messages = 0
-  #tools: Record<string, number> = {}
+  #tools = noTools()
   #out: Scan[] = []
-  #line = 0
+  readonly #splitter: Splitter
 
   constructor(source: Source, modifiedMs: number, saved?: SavedScan) {
     this.#source = source
+    this.#splitter = new Splitter({ offset: saved?.offset ?? 0, number: saved?.line ?? 1 })
     this.#clock = new Clock(modifiedMs, saved?.clock)
     this.#meter = new Meter(saved?.meter ?? undefined)
     this.#thread = new Thread(source, saved?.thread)
@@ -53,9 +57,9 @@ export class Scanner {
     this.#eventsCounted = counted
   }
 
-  scan(lines: readonly Line[]): Scan[] {
+  scan(chunk: Buffer): Scan[] {
     this.#out = []
-    for (const line of lines) this.#take(line)
+    this.#splitter.feed(chunk, this)
     this.#report()
     return this.#out
   }
@@ -63,6 +67,7 @@ export class Scanner {
   /** What can only be said once the log is read. */
   end(): Scan[] {
     this.#out = []
+    this.#splitter.end(this)
     this.#thread.close()
     const wanted = this.#items > 0 ? 0 : this.#events
     this.#messages += wanted - this.#eventsCounted
@@ -71,10 +76,15 @@ export class Scanner {
     return this.#out
   }
 
-  save(position: Pick<SavedScan, 'offset' | 'line' | 'before'>): SavedScan {
+  /** Nothing while no line has ended since the last one. */
+  save(): SavedScan | undefined {
+    const { offset, number, last } = this.#splitter
+    if (!last) return undefined
     return {
       version: 1,
-      ...position,
+      offset,
+      line: number,
+      before: [checksum(last), last.length],
       thread: this.#thread.save(),
       clock: this.#clock.save(),
       meter: this.#meter.save(),
@@ -90,41 +100,49 @@ export class Scanner {
     this.#out.push({ kind: 'counts', counts: { lines: this.#lines, messages: this.#messages, tools: this.#tools } })
     this.#lines = 0
     this.#messages = 0
-    this.#tools = {}
+    this.#tools = noTools()
   }
 
-  #take(line: Line): void {
-    this.#line = line.number
-    if (line.length === 0) return
-    const { bytes } = line
-    if (!bytes) {
-      this.#lines++
-      return this.#issue('line_too_long', `the line is ${line.length} bytes long, too long to be read`)
-    }
-    const seen = this.#thread.header ? glance(bytes) : undefined
-    if (!seen) return this.#parse(line, bytes)
+  tooLong(length: number): void {
     this.#lines++
-    const copied =
-      this.#thread.mayCopy && this.#thread.isCopy(bytes, Date.parse(seen.stamp), ordinalOf(bytes), undefined)
-    if (seen.kind === 'tokens') return this.#measure(seen.report, instant(seen.stamp) ?? this.#clock.latest, copied)
-    if (copied) return
-    switch (seen.kind) {
-      case 'nothing':
-        return
-      case 'answer':
-        return this.#said('item')
-      case 'event':
-        return this.#said('event')
-      case 'tool':
-        return this.#tool(seen.name)
-    }
+    this.#issue('line_too_long', `the line is ${length} bytes long, too long to be read`)
   }
 
-  #parse(line: Line, bytes: Buffer): void {
-    const { text } = decode(line, bytes)
+  line(bytes: Buffer, from: number, to: number, ended: boolean): void {
+    if (from === to) return
+    // A line without its end may be cut short: only parsing tells.
+    const seen = ended && this.#thread.header ? glance(bytes, from, to) : 'parse'
+    if (seen === 'parse' || (seen === 'event' && !this.#thread.header?.hasPrompt))
+      return this.#parse(bytes.subarray(from, to), ended)
+    if (typeof seen === 'object' && 'total' in seen && !this.#meter.isSteady(seen.total, this.#inherits)) {
+      return this.#parse(bytes.subarray(from, to), ended)
+    }
+    this.#lines++
+    const copied = this.#thread.mayCopy && this.#isCopy(bytes.subarray(from, to), stampOf(bytes, from))
+    if (typeof seen === 'object' && 'total' in seen) {
+      const at = instant(stampOf(bytes, from)) ?? this.#clock.latest
+      return this.#measure({ total: seen.total, last: undefined, model: undefined }, at, copied)
+    }
+    if (copied || seen === 'nothing') return
+    if (seen === 'answer') this.#said('item')
+    else if (seen === 'event') this.#said('event')
+    else this.#tool(seen.tool)
+  }
+
+  #isCopy(bytes: Buffer, stamp: string): boolean {
+    return this.#thread.isCopy(bytes, Date.parse(stamp), undefined, undefined)
+  }
+
+  get #inherits(): boolean {
+    return this.#thread.header?.parent !== undefined
+  }
+
+  #parse(bytes: Buffer, ended: boolean): void {
+    const number = this.#splitter.number
+    const { text } = decode({ number, utf8: true }, bytes)
     if (text.trim() === '') return
     this.#lines++
-    const { records, issue } = parseRecords(text, line.ended)
+    const { records, issue } = parseRecords(text, ended)
     if (issue) this.#issue(issue.code, issue.reason)
     for (const value of records) {
       const { record, shape, drafts } = tell(value)
@@ -132,7 +150,7 @@ export class Scanner {
         this.#out.push({ kind: 'title', native_id: String(record['id']), title: String(record['thread_name']) })
         continue
       }
-      const { at } = this.#clock.momentOf(record, shape, line.number)
+      const { at } = this.#clock.momentOf(record, shape, number)
       this.#thread.begin(record, shape, at, bytes)
       const copied = this.#thread.isCopy(bytes, Date.parse(at), numberOf(record['ordinal']), record)
       this.#thread.describe(record, shape)
@@ -146,12 +164,19 @@ export class Scanner {
 
   #count(draft: Draft, shape: Shape): void {
     if (draft.source_type === 'tool_call') return this.#tool(draft.tool_call?.name ?? 'unknown')
-    if (draft.fact?.kind === 'said' && draft.fact.by === 'event' && draft.fact.who !== 'reasoning')
-      return this.#said('event')
+    if (draft.fact?.kind === 'said' && draft.fact.by === 'event') return this.#countEvent(draft, draft.fact.who)
     if (draft.role !== 'user' && draft.role !== 'assistant' && draft.source_type !== 'legacy') return
-    if (draft.role === 'system' || draft.metadata?.['injected'] === true || shape === 'prompt') return
+    if (draft.metadata?.['injected'] === true) return this.#thread.header?.context(cwdIn(draft))
+    if (draft.role === 'system' || shape === 'prompt') return
     this.#said('item')
-    if (draft.role === 'user') this.#thread.header?.prompt(draft.segments.find((one) => !one.annotations)?.text ?? '')
+    if (draft.role === 'user') this.#thread.header?.prompt(typedText(draft))
+  }
+
+  /** In a log trimmed to its events the first prompt is an event too. */
+  #countEvent(draft: Draft, who: Speaker): void {
+    if (who === 'reasoning') return
+    this.#said('event')
+    if (who === 'user' && this.#items === 0) this.#thread.header?.prompt(typedText(draft))
   }
 
   #said(by: 'item' | 'event'): void {
@@ -164,11 +189,11 @@ export class Scanner {
   }
 
   #tool(name: string): void {
-    this.#tools[name] = (Object.hasOwn(this.#tools, name) ? (this.#tools[name] ?? 0) : 0) + 1
+    this.#tools[name] = (this.#tools[name] ?? 0) + 1
   }
 
   #measure(report: Report, at: Instant, copied: boolean): void {
-    const usage = this.#meter.add(report, copied, this.#thread.header?.parent !== undefined)
+    const usage = this.#meter.add(report, copied, this.#inherits)
     if (!isZero(usage)) this.#out.push({ kind: 'usage', at, model: report.model ?? this.#model, usage })
   }
 
@@ -181,12 +206,10 @@ export class Scanner {
   #issue(code: IssueCode, reason: string): void {
     this.#out.push({
       kind: 'issue',
-      issue: { code, reason, path: this.#source.shown ?? this.#source.path, line: this.#line },
+      issue: { code, reason, path: this.#source.shown ?? this.#source.path, line: this.#splitter.number },
     })
   }
 }
 
-function ordinalOf(bytes: Buffer): number | undefined {
-  const found = /^\{"timestamp":"[^"]*","ordinal":(\d+),/.exec(bytes.toString('latin1', 0, 80))
-  return found ? Number(found[1]) : undefined
-}
+/** Names come from logs: none of them may mean something to an object. */
+const noTools = (): Record<string, number> => Object.create(null) as Record<string, number>

@@ -57,6 +57,13 @@ export class Meter {
     return copied ? NO_USAGE : usageSince(before, total, last, inherits)
   }
 
+  /** The total alone tells what was used: nothing is inherited and nothing fell. */
+  isSteady(total: Usage, inherits: boolean): boolean {
+    const before = this.#before
+    if (!before) return !inherits
+    return total.input_tokens >= before.input_tokens && total.output_tokens >= before.output_tokens
+  }
+
   save(): Usage | null {
     return this.#before ?? null
   }

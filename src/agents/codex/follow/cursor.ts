@@ -1,12 +1,9 @@
 /** All that reading must know to go on where it stopped. */
 import type { Role } from '../../../model/normalized.ts'
-import type { Usage } from '../../../model/usage.ts'
 import type { Cursor } from '../../agent.ts'
-import type { SavedCalls } from './calls.ts'
 import type { SavedClock } from './clock.ts'
-import type { SavedLinks } from './links.ts'
+import type { SavedRelations } from './relations.ts'
 import type { SavedThread } from './thread.ts'
-import type { SavedTurns } from './turns.ts'
 
 export interface Saved extends Cursor {
   readonly version: 1
@@ -16,14 +13,9 @@ export interface Saved extends Cursor {
   /** Check sum and length of the line before, to notice a file that was replaced. */
   readonly before: readonly [check: number, length: number]
   readonly thread: SavedThread
-  readonly meter: Usage | null
   readonly clock: SavedClock
-  readonly links: SavedLinks
-  readonly calls: SavedCalls
-  readonly turns: SavedTurns
-  readonly review: boolean
+  readonly relations: SavedRelations
   readonly lastRole: Role | null
-  readonly prompted: boolean
   readonly named: boolean
 }
 

@@ -46,6 +46,10 @@ export class Header {
     return this.#session.id
   }
 
+  get hasPrompt(): boolean {
+    return this.#session.first_prompt !== undefined
+  }
+
   owns(native: string): boolean {
     return this.#session.native_id === native
   }
@@ -86,6 +90,11 @@ export class Header {
     this.#set('cwd', this.#session.cwd ?? wordOf(payload['cwd']))
     this.#set('approval_policy', payload['approval_policy'])
     this.#set('sandbox_policy', payload['sandbox_policy'])
+  }
+
+  /** The directory that the model was told. */
+  context(cwd: string | undefined): void {
+    if (this.#session.cwd === undefined) this.#set('cwd', cwd)
   }
 
   model(name: string | undefined): void {

@@ -11,6 +11,10 @@ export function baseMarks(moment: Moment, copied: boolean, ancestor: boolean): R
   return marks
 }
 
+/** Logs before the envelope name their directory only in the context given to the model. */
+export const cwdIn = (draft: Draft): string | undefined =>
+  /<cwd>([^<]+)<\/cwd>/.exec(draft.segments[0]?.text?.slice(0, 2000) ?? '')?.[1]
+
 /** What a prompt says apart from what the program put before it. */
 export function typedText(draft: Draft): string {
   for (const { text, annotations } of draft.segments) {

@@ -63,6 +63,8 @@ export class Replay {
 
   #compare(line: Candidate): boolean {
     if (this.#startOrdinal !== undefined && line.ordinal !== undefined) return line.ordinal < this.#startOrdinal
+    // A copy of the parent's log begins with the parent's header; words that merely agree are the child's own.
+    if (this.#mode === 'waiting' && !line.foreignHeader) return false
     if (this.#mode !== 'burst' && this.#parent !== undefined && this.#advance(this.#parent, line)) {
       this.#mode = 'exact'
       return true

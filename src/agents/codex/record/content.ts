@@ -5,7 +5,7 @@ import { injectedIn, injectedWhole, isWholly } from './injected.ts'
 
 export interface Content {
   readonly segments: readonly MessageSegment[]
-  /** Has text, and every word of it was put there by the program. */
+  /** Has text, every word of it was put there by the program, and no picture was added. */
   readonly injected: boolean
   readonly secret?: string | undefined
   /** Parts with no place among the segments, described: audio, files, unknown kinds. */
@@ -29,6 +29,7 @@ export function contentOf(content: unknown, role: string): Content {
   const toolUses: { readonly [key: string]: unknown }[] = []
   let secret: string | undefined
   let texts = 0
+  let images = 0
   let injectedTexts = 0
   for (const part of parts) {
     if (typeof part === 'string') {
@@ -48,12 +49,15 @@ export function contentOf(content: unknown, role: string): Content {
       if (segment.annotations && isWholly(segment.annotations, text)) injectedTexts++
     } else {
       const url = imageUrlOf(part)
-      if (url !== undefined)
+      if (url === undefined) attachments.push(attachmentOf(format, part))
+      else {
+        images++
         segments.push({ channel: channelOf(format, role), type: 'image', format, media: mediaOf(url) })
-      else attachments.push(attachmentOf(format, part))
+      }
     }
   }
-  return { segments, injected: texts > 0 && injectedTexts === texts, secret, attachments, toolUses }
+  const injected = texts > 0 && injectedTexts === texts && images === 0
+  return { segments, injected, secret, attachments, toolUses }
 }
 
 export function textSegment(format: string, text: string, role: string): MessageSegment {
@@ -103,7 +107,7 @@ function base64Size(text: string, length: number): number {
   return Math.max(0, Math.floor((length * 3) / 4) - padding)
 }
 
-function attachmentOf(format: string, part: { readonly [key: string]: unknown }): Attachment {
+export function attachmentOf(format: string, part: { readonly [key: string]: unknown }): Attachment {
   const url = wordOf(part['audio_url']) ?? wordOf(part['file_url']) ?? wordOf(part['file_id'])
   if (url === undefined) return { format }
   const { data_uri: _, ...media } = mediaOf(url)

@@ -45,7 +45,8 @@ export function envelopeDrafts(type: string, payload: unknown): readonly Draft[]
         }),
       ]
     case 'token_usage_record':
-      return [meta(null, { event_kind: type, ...unknownMetadata(payload), ...pick(payload, ['usage']) })]
+      // Not counted: the reports of running totals hold the same tokens.
+      return [meta(null, { event_kind: type, ...unknownMetadata(payload), token_count: pick(payload, ['usage']) })]
     default:
       return [meta(stringOf(payload['type']) ?? null, { event_kind: type, ...unknownMetadata(payload) })]
   }

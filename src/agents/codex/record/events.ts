@@ -106,7 +106,8 @@ function thought(payload: Fields, type: string): Draft {
   const text = stringOf(payload['text'])
   if (text === undefined) return meta(type, { event_kind: type })
   const fact: Fact = { kind: 'said', who: 'reasoning', by: 'event', texts: [text] }
-  return meta(type, { event_kind: type, reasoning_summary: text }, NO_SEGMENTS, fact)
+  const key = type === 'agent_reasoning' ? 'reasoning_summary' : 'reasoning_text'
+  return meta(type, { event_kind: type, [key]: text }, NO_SEGMENTS, fact)
 }
 
 function tokenCount(payload: Fields, type: string): Draft {

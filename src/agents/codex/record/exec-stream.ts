@@ -1,5 +1,5 @@
 /** What `codex exec --json` prints: a stream of thread, turn and item events. */
-import { type Fields, fieldsOf, numberOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, jsonText, numberOf, stringOf, wordOf } from '../../../lib/object.ts'
 import type { ToolCall, ToolStatus } from '../../../model/normalized.ts'
 import { usageOf } from '../count/tokens.ts'
 import { type Draft, meta, NO_SEGMENTS } from './draft.ts'
@@ -67,14 +67,16 @@ function itemDraft(item: Fields, event: string): Draft {
     default:
       break
   }
-  return meta(type, { ...unknownMetadata(item), ...metadata })
+  const steps = item['items'] === undefined ? {} : { items: item['items'] }
+  return meta(type, { ...unknownMetadata(item), ...steps, ...metadata })
 }
 
 /** `item.started` is the call; `item.completed` repeats it with its outcome. */
 function toolDraft(item: Fields, type: string, done: boolean, metadata: { readonly [key: string]: unknown }): Draft {
   const id = wordOf(item['id']) ?? null
   const exit = numberOf(item['exit_code'])
-  const output = stringOf(item['aggregated_output'])
+  const output = stringOf(item['aggregated_output']) ?? outcomeOf(item)
+  const given = item['arguments'] ?? undefined
   const input = stringOf(item['command']) ?? stringOf(item['query'])
   const call: ToolCall = {
     call_id: id,
@@ -82,6 +84,8 @@ function toolDraft(item: Fields, type: string, done: boolean, metadata: { readon
     status: done ? doneStatus(item, exit) : 'pending',
     ...(wordOf(item['server']) ? { namespace: String(item['server']) } : {}),
     ...(wordOf(item['status']) ? { source_status: String(item['status']) } : {}),
+    ...(given === undefined ? {} : { arguments: stringOf(given) ?? jsonText(given) }),
+    ...(isObject(given) ? { arguments_json: given } : {}),
     ...(input === undefined ? {} : { input }),
     ...(done && output !== undefined ? { output } : {}),
     ...(exit === undefined ? {} : { exit_code: exit }),
@@ -94,8 +98,14 @@ function toolDraft(item: Fields, type: string, done: boolean, metadata: { readon
     segments: NO_SEGMENTS,
     tool_call: call,
     metadata: { ...metadata, ...files },
-    fact: done || id === null ? undefined : { kind: 'call', call_id: id },
+    fact: done ? { kind: 'result', call_id: id ?? undefined } : id === null ? undefined : { kind: 'call', call_id: id },
   }
+}
+
+/** What an MCP server answered, or why it did not. */
+function outcomeOf(item: Fields): string | undefined {
+  const failure = stringOf(fieldsOf(item['error'])?.['message'])
+  return failure ?? (isObject(item['result']) ? jsonText(item['result']) : undefined)
 }
 
 function doneStatus(item: Fields, exit: number | undefined): ToolStatus {

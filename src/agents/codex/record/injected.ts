@@ -9,6 +9,7 @@ const INJECTED_TAGS = new Set([
   'skill',
   'user_shell_command',
   'turn_aborted',
+  'user_action',
   'subagent_notification',
   'recommended_plugins',
   'codex_internal_context',

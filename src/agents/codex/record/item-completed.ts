@@ -36,9 +36,10 @@ export function completedItem(payload: Fields, type: string): Draft {
   if (kind !== null && CALLS.has(kind)) return callItem(item, type, metadata)
   const review = kind === 'EnteredReviewMode' || kind === 'ExitedReviewMode'
   const fact: Fact | undefined = review ? { kind: 'review', open: kind === 'EnteredReviewMode' } : undefined
-  const { text, ...rest } = item
+  const { text, review: found, ...rest } = item
+  const words = wordOf(text) ?? wordOf(found)
   metadata['item'] = unknownMetadata(rest)
-  return meta(type, metadata, segmentsOf(wordOf(text), type, 'assistant'), fact)
+  return meta(type, metadata, segmentsOf(words, type, 'assistant'), fact)
 }
 
 function spokenItem(item: Fields, type: string, who: Speaker, metadata: Record<string, unknown>): Draft {
@@ -62,6 +63,7 @@ function callItem(item: Fields, type: string, metadata: Record<string, unknown>)
   const duration = durationOf(item['duration']) ?? numberOf(item['duration_ms']) ?? numberOf(item['durationMs'])
   metadata['item'] = unknownMetadata(rest)
   if (duration !== undefined) metadata['duration_ms'] = duration
+  if (item['receiver_thread_ids'] !== undefined) metadata['receiver_thread_ids'] = item['receiver_thread_ids']
   if (item['changes'] !== undefined) metadata['files'] = filesOf(item['changes'])
   const call_id = wordOf(item['call_id']) ?? wordOf(item['id'])
   if (call_id === undefined) return meta(type, metadata)

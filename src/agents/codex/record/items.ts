@@ -55,7 +55,7 @@ export function messageDrafts(payload: Fields, source_type: SourceType): readonl
     return [message]
   const drafts: Draft[] = []
   if (textsOf(thought).length > 0) drafts.push(reasoningDraft({ summary: thought }, 'reasoning'))
-  if (content.segments.length > 0) drafts.push(message)
+  if (content.segments.some(({ type, text }) => type === 'image' || text !== '')) drafts.push(message)
   for (const part of content.toolUses) drafts.push(tools.toolUsePart(part))
   for (const call of listOf(payload['tool_calls'])) drafts.push(tools.chatToolCall(call))
   if (isObject(called)) drafts.push(tools.functionCall(called, 'function_call'))

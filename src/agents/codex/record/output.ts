@@ -1,13 +1,15 @@
 /** Reads exit code, duration and outcome from the headers that Codex puts around a tool's output. */
 import { fieldsOf, isObject, jsonText, listOf, numberOf, stringOf } from '../../../lib/object.ts'
 import type { MessageSegment, ToolStatus } from '../../../model/normalized.ts'
-import { mediaOf } from './content.ts'
+import { type Attachment, attachmentOf, mediaOf } from './content.ts'
 
 export interface Output {
   readonly text: string
   readonly json: object | undefined
   readonly images: readonly MessageSegment[]
   readonly secret?: string | undefined
+  /** Parts that are neither text nor image, described. */
+  readonly attachments?: readonly Attachment[]
   readonly exit_code?: number | undefined
   readonly duration_ms?: number | undefined
   readonly status: ToolStatus
@@ -28,8 +30,10 @@ export function outputOf(value: unknown, parse: (text: string) => object | undef
 }
 
 function partsOutput(parts: readonly unknown[], parse: (text: string) => object | undefined): Output {
+  if (parts.length > 0 && !parts.some(isPart)) return textOutput(jsonText(parts), parts, [])
   const texts: string[] = []
   const images: MessageSegment[] = []
+  const attachments: Attachment[] = []
   let secret: string | undefined
   for (const part of parts) {
     const fields = fieldsOf(part)
@@ -43,11 +47,16 @@ function partsOutput(parts: readonly unknown[], parse: (text: string) => object 
         format: stringOf(fields?.['type']) ?? 'input_image',
         media: mediaOf(url),
       })
-    } else secret ??= stringOf(fields?.['encrypted_content'])
+    } else if (fields?.['encrypted_content'] !== undefined) secret ??= stringOf(fields['encrypted_content'])
+    else if (fields) attachments.push(attachmentOf(stringOf(fields['type']) ?? 'unknown', fields))
   }
   const text = texts.join('\n')
-  return { ...textOutput(text, parse(text), images), secret }
+  const output = { ...textOutput(text, parse(text), images), secret }
+  return attachments.length > 0 ? { ...output, attachments } : output
 }
+
+const isPart = (part: unknown): boolean =>
+  typeof part === 'string' || stringOf(fieldsOf(part)?.['type'] ?? fieldsOf(part)?.['text']) !== undefined
 
 function textOutput(text: string, json: object | undefined, images: readonly MessageSegment[]): Output {
   const metadata = json && 'metadata' in json ? fieldsOf(json.metadata) : undefined
@@ -61,7 +70,15 @@ function textOutput(text: string, json: object | undefined, images: readonly Mes
   const wall = header === '' ? null : WALL.exec(header)
   const code = exit ? Number(exit[1] ?? exit[2]) : undefined
   const status = code === undefined ? statusOfWords(text.slice(0, 200), wall !== null) : statusOfExit(code)
-  return { text, json, images, exit_code: code, duration_ms: milliseconds(wall ? Number(wall[1]) : undefined), status }
+  const seconds = wall ?? (status === 'aborted' ? ABORTED_AFTER.exec(text) : null)
+  return {
+    text,
+    json,
+    images,
+    exit_code: code,
+    duration_ms: milliseconds(seconds ? Number(seconds[1]) : undefined),
+    status,
+  }
 }
 
 /** What stands above the line `Output:`. A few lines at most, unless the command itself is quoted there. */
@@ -78,7 +95,9 @@ const OUTPUT = /^Output:/m
 const HEADER_START = /^(?:Exit code: |Chunk ID: |Wall time|Process (?:exited|running) with )/
 const EXIT = /^(?:Exit code: (-?\d+)|Process exited with code (-?\d+))\s*$/m
 const WALL = /^Wall time:? (\d+(?:\.\d+)?) seconds\s*$/m
-const ABORTED = /^(?:aborted\b|.*\baborted by user\b)/i
+/** Behind a header line, or by itself with the time it took. */
+const ABORTED = /^(?:Wall time:? [\d.]+ seconds\n)?(?:aborted\b|.*\baborted by user\b)/i
+const ABORTED_AFTER = /^aborted by user after (\d+(?:\.\d+)?)s/
 const CANCELLED =
   /^(?:(?:exec )?command rejected by user|patch rejected by user|rejected by user|user (?:cancelled|canceled|declined|denied))/i
 const FAILED =

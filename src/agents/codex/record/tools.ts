@@ -66,7 +66,8 @@ function generatedImage(result: unknown): readonly MessageSegment[] {
 
 /** Every kind of output. Name and arguments are added where the call is known. */
 export function toolOutput(payload: Fields, type: string): Draft {
-  const output = outputOf(payload['output'] ?? payload['result'] ?? payload['tools'], parseStructure)
+  const found = payload['tools'] === undefined ? undefined : jsonText(payload['tools'])
+  const output = outputOf(payload['output'] ?? payload['result'] ?? found, parseStructure)
   const call: Mutable<ToolCall> = {
     call_id: callIdOf(payload),
     name: wordOf(payload['name']) ?? null,
@@ -86,6 +87,7 @@ export function toolOutput(payload: Fields, type: string): Draft {
     payload_type: type,
     segments: output.images,
     tool_call: call,
+    metadata: output.attachments && { attachments: output.attachments },
     secret: output.secret,
     fact: { kind: 'result', call_id: call.call_id ?? undefined },
   }
