@@ -78,6 +78,13 @@ describe('fumi normalize', () => {
     expect(sanitized).toContain('&lt;foo&gt;')
   })
 
+  test('writes long lines whole, also where letters are two units wide', () => {
+    const words = '文箱🍵'.repeat(150_000)
+    const { out } = fumi(['normalize', tempLog(text([header(), user(1, words), user(2, 'after')]))])
+    const messages = lines(out).map((one) => JSON.parse(one))
+    expect(messages.map((one) => one.segments[0]?.text)).toEqual([undefined, words, 'after'])
+  })
+
   test('says what to do when nothing is readable or the call is wrong', () => {
     expect(fumi(['normalize', tempLog('not a log\n', 'notes.txt')])).toMatchObject({ code: 3, out: '' })
     expect(fumi(['normalize', '/no/such/file'])).toMatchObject({

@@ -38,7 +38,14 @@ export class LineWriter {
 
   async #writeAfter(line: string, most: number): Promise<void> {
     await this.flush()
-    await (most > CHUNK ? writeOut(`${line}\n`) : this.writeLine(line))
+    if (most <= CHUNK) return this.writeLine(line)
+    // In slices: a line of many megabytes is in memory often enough already.
+    for (let from = 0; from < line.length; ) {
+      const to = endOfSlice(line, from)
+      await writeOut(this.#buffer.subarray(0, this.#buffer.write(line.slice(from, to), 0, 'utf8')))
+      from = to
+    }
+    await writeOut('\n')
   }
 
   async flush(): Promise<void> {
@@ -47,4 +54,14 @@ export class LineWriter {
     this.#used = 0
     await writeOut(this.#buffer.subarray(0, used))
   }
+}
+
+const SLICE = Math.floor(CHUNK / WIDEST_LETTER)
+
+/** Never between the two halves of a letter. */
+function endOfSlice(line: string, from: number): number {
+  const to = from + SLICE
+  if (to >= line.length) return line.length
+  const code = line.charCodeAt(to - 1)
+  return code >= 0xd800 && code <= 0xdbff ? to - 1 : to
 }

@@ -1,6 +1,5 @@
 /** Finds Codex logs below a folder, and a thread's log by the thread's id. */
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
-import { opendir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Environment, Source } from '../agent.ts'
 import { recognise } from './recognise.ts'
@@ -47,7 +46,7 @@ async function* walk(folder: string, root: string): AsyncGenerator<Source> {
   const names: string[] = []
   const folders: string[] = []
   try {
-    for await (const entry of await opendir(folder, { bufferSize: 256 })) {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
       if (entry.isDirectory()) folders.push(entry.name)
       else if (LOG.test(entry.name) && (entry.isFile() || isFile(join(folder, entry.name)))) names.push(entry.name)
     }

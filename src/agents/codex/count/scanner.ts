@@ -1,7 +1,7 @@
 /** Counts a log's lines, most of them by a look at their first bytes. */
 import { checksum } from '../../../lib/hash.ts'
 import { decode } from '../../../lib/jsonl.ts'
-import { type Fields, fieldsOf, numberOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, numberOf, wordOf } from '../../../lib/object.ts'
 import { type LineSink, Splitter } from '../../../lib/splitter.ts'
 import { type Instant, instant } from '../../../model/ids.ts'
 import type { IssueCode } from '../../../model/issue.ts'
@@ -10,9 +10,9 @@ import type { Cursor, Scan, Source } from '../../agent.ts'
 import { Clock, type SavedClock } from '../follow/clock.ts'
 import { cwdIn, typedText } from '../follow/marks.ts'
 import { type SavedThread, settingsModel, Thread } from '../follow/thread.ts'
-import type { Shape } from '../raw.ts'
+import { draftsOf, type Shape, shapeOf } from '../raw.ts'
 import type { Draft, Speaker } from '../record/draft.ts'
-import { parseRecords, tell } from '../records.ts'
+import { NOTHING, parseRecords } from '../records.ts'
 import { glance, stampOf } from './glance.ts'
 import { Meter, type Report } from './tokens.ts'
 
@@ -145,7 +145,8 @@ export class Scanner implements LineSink {
     const { records, issue } = parseRecords(text, ended)
     if (issue) this.#issue(issue.code, issue.reason)
     for (const value of records) {
-      const { record, shape, drafts } = tell(value)
+      const record = isObject(value) ? value : NOTHING
+      const shape = shapeOf(record)
       if (shape === 'name') {
         this.#out.push({ kind: 'title', native_id: String(record['id']), title: String(record['thread_name']) })
         continue
@@ -155,7 +156,8 @@ export class Scanner implements LineSink {
       const copied = this.#thread.isCopy(bytes, Date.parse(at), numberOf(record['ordinal']), record)
       this.#thread.describe(record, shape)
       this.#noteModel(record)
-      for (const draft of drafts) {
+      if (record['type'] === 'turn_context') continue
+      for (const draft of draftsOf(record, shape)) {
         if (draft.fact?.kind === 'tokens') this.#measure(draft.fact.report, at, copied)
         if (!copied) this.#count(draft, shape)
       }
