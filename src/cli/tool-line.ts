@@ -35,12 +35,20 @@ export function gistOf(call: ToolCall): string {
   if (files.length > 0) return files.join(', ')
   if (input !== '') return oneLine(input)
   const json = call.arguments_json as { readonly [key: string]: unknown } | undefined
-  for (const key of ['command', 'cmd', 'path', 'file_path', 'query', 'url', 'chars', 'explanation']) {
+  if (Array.isArray(json?.['plan'])) return planGist(json['plan'])
+  for (const key of ['command', 'cmd', 'path', 'file_path', 'query', 'url', 'chars', 'message', 'prompt']) {
     const value = json?.[key]
     if (typeof value === 'string' && value !== '') return oneLine(value)
     if (Array.isArray(value)) return oneLine(shellWords(value))
   }
   return oneLine(call.arguments ?? '')
+}
+
+/** The step that is under way. */
+function planGist(plan: readonly { readonly step?: unknown; readonly status?: unknown }[]): string {
+  const at = plan.findIndex((one) => one?.status === 'in_progress')
+  const step = plan[at]?.step
+  return `${at < 0 ? plan.length : at + 1}/${plan.length}${typeof step === 'string' ? ` ${oneLine(step)}` : ' steps'}`
 }
 
 /** `["bash", "-lc", "ls"]` is shown as what was typed: `ls`. */
