@@ -28,6 +28,8 @@ async function bar(sizes: ReadonlyMap<Log, number>, total: number): Promise<Prog
     format: '{bar} {percentage}%  {files}/{all} files  {megabytes}/{size} MB  {eta_formatted} left',
     stream: process.stderr,
     clearOnComplete: true,
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
     hideCursor: true,
     etaBuffer: 50,
   })
