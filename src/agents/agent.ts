@@ -41,8 +41,8 @@ export interface Source {
   readonly path: string
   /** What messages and issues call it, where that is not its path: `-` for standard input. */
   readonly shown?: string
-  /** The folder it was found under, where related sources lie. */
-  readonly root: string
+  /** The folder that was searched, where related sources lie; absent for a file given by its path. */
+  readonly root?: string
   /** What distinguishes several sources in one file: the row of a database. */
   readonly key?: string
   /** Set when another source claims the same session id. */

@@ -11,6 +11,8 @@ const NAMES = 'session_index.jsonl'
 /** The name that Codex itself gives: no look inside is needed. */
 const ROLLOUT = /^rollout-\d{4}-.*\.jsonl$/
 const HEAD = 65_536
+/** Folders without logs in which a walk would lose its way. */
+const SKIPPED = new Set(['node_modules', '.git'])
 
 export function roots(environment: Environment): readonly string[] {
   const configured = environment.variables['CODEX_HOME']
@@ -20,7 +22,7 @@ export function roots(environment: Environment): readonly string[] {
 /** In Codex's own home only the places where it keeps logs; in any other folder every file of a likely name. */
 export async function* find(root: string): AsyncGenerator<Source> {
   if (!isFolder(root)) {
-    yield sourceAt(root)
+    yield { agent: AGENT_ID, path: root }
     return
   }
   if (!isCodexHome(root)) {
@@ -30,11 +32,6 @@ export async function* find(root: string): AsyncGenerator<Source> {
   for (const folder of ['sessions', 'archived_sessions']) yield* walk(join(root, folder), root)
   for (const file of ['history.jsonl', NAMES])
     if (isFile(join(root, file))) yield { agent: AGENT_ID, path: join(root, file), root }
-}
-
-/** A file given by its path; related files are looked for beside it. */
-export function sourceAt(path: string): Source {
-  return { agent: AGENT_ID, path, root: homeOf(path) }
 }
 
 const isCodexHome = (root: string): boolean =>
@@ -59,44 +56,47 @@ async function* walk(folder: string, root: string): AsyncGenerator<Source> {
     const path = join(folder, name)
     if (ROLLOUT.test(name) || recognise(headOf(path), path)) yield { agent: AGENT_ID, path, root }
   }
-  for (const name of folders.sort())
-    if (name !== 'node_modules' && name !== '.git') yield* walk(join(folder, name), root)
-}
-
-/** The folder that holds `sessions` or `archived_sessions`, else the file's own. */
-function homeOf(path: string): string {
-  for (let folder = dirname(path); ; folder = dirname(folder)) {
-    const name = basename(folder)
-    if (name === 'sessions' || name === 'archived_sessions') return dirname(folder)
-    if (folder === dirname(folder)) return dirname(path)
-  }
+  for (const name of folders.sort()) if (!SKIPPED.has(name)) yield* walk(join(folder, name), root)
 }
 
 const THREAD = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:_[0-9a-f-]{36})?\.jsonl$/i
 
-/** Logs by the thread id in their name; read once per folder and process. */
+/** Logs by the thread id in their name; listed once per folder and process. */
 const threads = new Map<string, ReadonlyMap<string, string>>()
 
-export function logOfThread(root: string, thread: string): string | undefined {
-  let known = threads.get(root)
+/** Another log of the same store: where this one was found, else in the home it lies in, else beside it. */
+export function logOfThread(source: Source, thread: string): string | undefined {
+  const home = source.root ?? homeOf(source.path)
+  const folder = home ?? dirname(source.path)
+  let known = threads.get(folder)
   if (!known?.has(thread)) {
-    known = listThreads(root)
-    threads.set(root, known)
+    known = listThreads(folder, home !== undefined)
+    threads.set(folder, known)
   }
   return known.get(thread)
 }
 
-function listThreads(root: string): ReadonlyMap<string, string> {
+/** The folder that holds the `sessions` or `archived_sessions` that a file lies in. */
+function homeOf(path: string): string | undefined {
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    const name = basename(folder)
+    if (name === 'sessions' || name === 'archived_sessions') return dirname(folder)
+  }
+  return undefined
+}
+
+function listThreads(root: string, deep: boolean): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   const visit = (folder: string): void => {
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name)
-      if (entry.isDirectory()) visit(path)
-      const thread = THREAD.exec(entry.name)?.[1]
-      if (thread !== undefined && !found.has(thread.toLowerCase())) found.set(thread.toLowerCase(), path)
+      if (deep && entry.isDirectory() && !SKIPPED.has(entry.name)) visit(path)
+      const thread = THREAD.exec(entry.name)?.[1]?.toLowerCase()
+      if (thread !== undefined && !found.has(thread)) found.set(thread, path)
     }
   }
-  visit(root)
+  const stores = [join(root, 'sessions'), join(root, 'archived_sessions')].filter(isFolder)
+  for (const folder of stores.length > 0 ? stores : [root]) visit(folder)
   return found
 }
 

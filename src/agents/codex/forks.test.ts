@@ -10,7 +10,7 @@ import { utcDay } from '../../model/totals.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../model/usage.ts'
 import { logsAt } from '../../normalize.ts'
 import codex from './agent.ts'
-import { sourceAt } from './find.ts'
+import { AGENT_ID } from './find.ts'
 
 const FORKS = fileURLToPath(new URL('./fixtures/forks/', import.meta.url))
 const DAY = 'sessions/2026/05/01'
@@ -113,7 +113,9 @@ describe('a folder of them', () => {
 
   it('names parents and kinds', async () => {
     const relations = await Promise.all(
-      SESSIONS.map(async ([, file]) => (await readAll(codex, sourceAt(join(FORKS, DAY, file)))).session),
+      SESSIONS.map(
+        async ([, file]) => (await readAll(codex, { agent: AGENT_ID, path: join(FORKS, DAY, file) })).session,
+      ),
     )
     expect(relations.map((session) => session?.relation)).toEqual([
       undefined,
@@ -131,7 +133,7 @@ describe('a folder of them', () => {
 })
 
 async function expectCounts(path: string, usage: Usage, said: number, copies: number): Promise<void> {
-  const source = sourceAt(path)
+  const source = { agent: AGENT_ID, path: path }
   const { messages } = await readAll(codex, source)
   const scan = counted(await scanAll(codex, source))
   expect(scan.usage, basename(path)).toEqual(usage)

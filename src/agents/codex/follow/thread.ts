@@ -98,7 +98,7 @@ export class Thread {
 
   #parentLog(): string | undefined {
     const native = this.#header?.parent?.slice(this.#source.agent.length + 1)
-    return native === undefined ? undefined : logOfThread(this.#source.root, native)
+    return native === undefined ? undefined : logOfThread(this.#source, native)
   }
 }
 
