@@ -1,0 +1,168 @@
+/** Finds what JSON.parse would change in a text: spellings of numbers, keys that move, keys given twice. */
+
+export interface JsonFailure {
+  readonly ok: false
+  /** A sentence without any of the text. */
+  readonly reason: string
+  /** Index into the text, where the parser tells it. */
+  readonly at?: number
+}
+
+export interface ScannedJson {
+  /** The text itself, or the text with the found tokens as marked strings. */
+  readonly text: string
+  /** What every marked string begins with and no other string in the text does; absent when nothing was found. */
+  readonly marker?: string
+  /** How many strings are marked, and whether the first stands in the second half of the text. */
+  readonly marked: number
+  readonly late: boolean
+  readonly depth: number
+}
+
+interface Found {
+  readonly start: number
+  readonly end: number
+  readonly kind: 'n' | 'k' | 'd'
+}
+
+const QUOTE = 34
+const MINUS = 45
+const ZERO = 48
+const NINE = 57
+const COLON = 58
+const BACKSLASH = 92
+const UNDERSCORE = 95
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** A text that is no JSON stays one that is none: only tokens that are right where they stand are replaced. */
+export function scanJson(text: string, duplicates: boolean): ScannedJson {
+  const found: Found[] = []
+  const keys = duplicates ? new OpenKeys(text) : undefined
+  let depth = 0
+  let deepest = 0
+  let at = 0
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      const end = endOfString(text, at)
+      if (end < 0) break
+      const first = text.charCodeAt(at + 1)
+      const mayMove = (first >= ZERO && first <= NINE && end - at <= 12) || (first === UNDERSCORE && end - at === 11)
+      if ((mayMove || keys) && isKey(text, end)) {
+        if (keys?.seen(at, end)) found.push({ start: at, end, kind: 'd' })
+        else if (mayMove && MOVED.test(text.slice(at + 1, end - 1))) found.push({ start: at, end, kind: 'k' })
+      }
+      at = end
+    } else if ((code >= ZERO && code <= NINE) || code === MINUS) {
+      let end = at + 1
+      while (text.charCodeAt(end) >= ZERO && text.charCodeAt(end) <= NINE) end++
+      if (isNumberPart(text.charCodeAt(end)) || end - at > 15 || code === MINUS) {
+        while (isNumberPart(text.charCodeAt(end))) end++
+        if (isRespelled(text.slice(at, end)) && !isKey(text, end)) found.push({ start: at, end, kind: 'n' })
+      }
+      at = end
+    } else {
+      if (code === 91 || code === 123) {
+        depth++
+        if (depth > deepest) deepest = depth
+        keys?.open(code === 123)
+      } else if (code === 93 || code === 125) {
+        depth--
+        keys?.close()
+      }
+      at++
+    }
+  }
+  const first = found[0]
+  if (!first) return { text, marked: 0, late: false, depth: deepest }
+  return { ...markAll(text, found), marked: found.length, late: first.start > text.length / 2, depth: deepest }
+}
+
+const MOVED = /^(?:0|[1-9]\d{0,9}|__proto__)$/
+
+/** Index after the closing quote, or -1. Most strings are short keys, for which a call to indexOf costs more than this loop. */
+function endOfString(text: string, start: number): number {
+  const near = start + 32
+  for (let at = start + 1; at < near; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) return at + 1
+    if (code === BACKSLASH) at++
+  }
+  let quote = text.indexOf('"', near - 1)
+  while (quote > 0 && text.charCodeAt(quote - 1) === BACKSLASH && isEscaped(text, quote)) {
+    quote = text.indexOf('"', quote + 1)
+  }
+  return quote < 0 ? -1 : quote + 1
+}
+
+function isEscaped(text: string, quote: number): boolean {
+  let at = quote - 1
+  while (text.charCodeAt(at) === BACKSLASH) at--
+  return (quote - at) % 2 === 0
+}
+
+function isKey(text: string, end: number): boolean {
+  let at = end
+  while (text.charCodeAt(at) <= 32) at++
+  return text.charCodeAt(at) === COLON
+}
+
+function isNumberPart(code: number): boolean {
+  return (code >= ZERO && code <= NINE) || code === 46 || code === 101 || code === 69 || code === 43 || code === 45
+}
+
+function isRespelled(token: string): boolean {
+  return String(Number(token)) !== token && JSON_NUMBER.test(token)
+}
+
+/** A control character can only be written as an escape, so a run of escapes that the text lacks is in no string. */
+function markAll(text: string, found: readonly Found[]): { readonly text: string; readonly marker: string } {
+  let length = 1
+  while (text.includes('\\u0001'.repeat(length))) length++
+  const mark = `"${'\\u0001'.repeat(length)}`
+  const parts: string[] = []
+  let from = 0
+  found.forEach(({ start, end, kind }, index) => {
+    const inner = kind === 'n' ? text.slice(start, end) : text.slice(start + 1, end - 1)
+    parts.push(text.slice(from, start), mark, kind === 'd' ? `d${index}:` : kind, inner, '"')
+    from = end
+  })
+  parts.push(text.slice(from))
+  return { text: parts.join(''), marker: '\u0001'.repeat(length) }
+}
+
+/** The keys of the objects that are open at this point of the text. */
+class OpenKeys {
+  readonly #text: string
+  readonly #open: (Set<string> | undefined)[] = []
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  open(isObject: boolean): void {
+    this.#open.push(isObject ? new Set() : undefined)
+  }
+
+  close(): void {
+    this.#open.pop()
+  }
+
+  seen(start: number, end: number): boolean {
+    const keys = this.#open.at(-1)
+    if (!keys) return false
+    const key = unescaped(this.#text.slice(start, end))
+    if (keys.has(key)) return true
+    keys.add(key)
+    return false
+  }
+}
+
+function unescaped(literal: string): string {
+  if (!literal.includes('\\')) return literal.slice(1, -1)
+  try {
+    return String(JSON.parse(literal))
+  } catch {
+    return literal
+  }
+}
