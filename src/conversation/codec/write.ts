@@ -1,0 +1,25 @@
+/** Writes a conversation state, or any one of its types, as the original program does. */
+
+import { writeJson } from '../../lib/json-write.ts'
+import type { ConversationState } from '../state.ts'
+import type { Codec, Lowering } from './shape.ts'
+import { conversationState } from './state.ts'
+
+export interface WriteOptions {
+  /** `compact` is what the database holds, `pretty` what `/save` writes: two spaces, no newline at the end. */
+  readonly style?: 'compact' | 'pretty'
+  /** `known` leaves out everything the original program does not know, so that it loads the result. */
+  readonly keep?: 'all' | 'known'
+}
+
+export function writeState(state: ConversationState, options: WriteOptions = {}): string {
+  return writeAs(conversationState, state, options)
+}
+
+/** Any type of the model, by its codec. */
+export function writeAs<T>(codec: Codec<T>, value: T, options: WriteOptions = {}): string {
+  const lowering: Lowering = { keep: options.keep ?? 'all', odd: false }
+  const lowered = codec.lower(value, lowering)
+  const indent = options.style === 'pretty' ? 2 : 0
+  return lowering.odd ? writeJson(lowered, indent) : JSON.stringify(lowered, null, indent)
+}
