@@ -8,24 +8,18 @@ import { isJsonArray, JsonMap, JsonNumber, type JsonValue, jsonEntries } from '.
  * @param indent spaces per level; 0 for compact text
  */
 export function writeJson(value: JsonValue, indent: 0 | 2 = 0): string {
-  for (let length = 1; ; length++) {
-    const marks = { text: '\u0001'.repeat(length), count: 0 }
-    const text = JSON.stringify(mark(value, marks), null, indent)
-    if (marks.count === 0) return text
-    const parts = text.split(`"${'\\u0001'.repeat(length)}`)
-    // More parts than marks: some string of the value begins like a mark. A longer mark then.
-    if (parts.length === marks.count + 1) return parts.map(unmark).join('')
-  }
+  return writeMarked((marks) => markJson(value, marks), indent)
 }
 
-/** Whether JSON.stringify alone writes the value as it came. */
-export function isPlainJson(value: JsonValue): boolean {
-  if (value === null || typeof value !== 'object') return !Object.is(value, -0)
-  if (isJsonArray(value)) return value.every(isPlainJson)
-  if (value instanceof JsonNumber || value instanceof Map) return false
-  const object = value as { readonly [key: string]: JsonValue }
-  for (const key in object) if (!isPlainJson(object[key] ?? null)) return false
-  return true
+/** For values that mark their odd parts themselves. Asks again, with other marks, when a string begins like a mark. */
+export function writeMarked(marked: (marks: Marks) => JsonValue, indent: 0 | 2 = 0): string {
+  for (let length = 1; ; length++) {
+    const marks = { text: '\u0001'.repeat(length), count: 0 }
+    const text = JSON.stringify(marked(marks), null, indent)
+    if (marks.count === 0) return text
+    const parts = text.split(`"${'\\u0001'.repeat(length)}`)
+    if (parts.length === marks.count + 1) return parts.map(unmark).join('')
+  }
 }
 
 /** Marks are `n<number>` and `k<key>`. */
@@ -36,29 +30,34 @@ function unmark(part: string, index: number): string {
   return part.slice(1, end) + part.slice(end + 1)
 }
 
-interface Marks {
+/** What marked strings begin with, and how many there are. */
+export interface Marks {
   readonly text: string
   count: number
 }
 
-/** The value itself where it holds nothing odd. */
-function mark(value: JsonValue, marks: Marks): JsonValue {
+/** The value itself where it holds nothing odd, otherwise a copy with marks. */
+export function markJson(value: JsonValue, marks: Marks): JsonValue {
   if (value === null || typeof value !== 'object') return Object.is(value, -0) ? numberMark('-0.0', marks) : value
   if (value instanceof JsonNumber) return numberMark(value.text, marks)
   if (isJsonArray(value)) return markItems(value, marks)
   if (value instanceof Map) {
-    const entries = jsonEntries(value)
-    marks.count += entries.length
-    return Object.fromEntries(entries.map(([key, item]) => [`${marks.text}k${key}`, mark(item, marks)]))
+    return markKeys(new Map(jsonEntries(value).map(([key, item]) => [key, markJson(item, marks)])), marks)
   }
   return markFields(value as { readonly [key: string]: JsonValue }, marks)
+}
+
+/** For values that are marked already. */
+export function markKeys(map: ReadonlyMap<string, JsonValue>, marks: Marks): JsonValue {
+  marks.count += map.size
+  return Object.fromEntries(Array.from(map, ([key, item]) => [`${marks.text}k${key}`, item]))
 }
 
 function markItems(items: readonly JsonValue[], marks: Marks): JsonValue {
   let changed: JsonValue[] | undefined
   for (let i = 0; i < items.length; i++) {
     const item = items[i] ?? null
-    const marked = mark(item, marks)
+    const marked = markJson(item, marks)
     if (marked === item) continue
     changed ??= [...items]
     changed[i] = marked
@@ -71,7 +70,7 @@ function markFields(object: { readonly [key: string]: JsonValue }, marks: Marks)
   for (const key in object) {
     const item = object[key]
     if (item === undefined || typeof item === 'string') continue
-    const marked = mark(item, marks)
+    const marked = markJson(item, marks)
     if (marked === item) continue
     changed ??= { ...object }
     changed[key] = marked

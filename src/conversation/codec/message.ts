@@ -28,6 +28,7 @@ import { names, variants } from './variants.ts'
 
 /** A strict reading respells the time as the original would write it. */
 export const timestamp: Codec<string> = {
+  leaf: true,
   read(value, reading) {
     const given = text.read(value, reading)
     const moment = parseMoment(given)

@@ -1,6 +1,6 @@
 /** The codecs of request metadata, models, file counts and tools. */
 
-import { isJsonObject, JsonNumber, jsonEntries } from '../../lib/json.ts'
+import { isJsonObject, JsonNumber, type JsonValue, jsonEntries } from '../../lib/json.ts'
 import type {
   Duration,
   FileLineTracker,
@@ -38,7 +38,11 @@ export const duration: Codec<Duration> = {
       BigInt(Math.floor(read.nanos / 1e9))
     return { secs: unsigned.read(asNumber(secs), reading), nanos: read.nanos % 1e9 }
   },
-  lower: durationFields.lower,
+  lower(value, lowering) {
+    if (lowering.keep === 'all' && isUsual(value))
+      for (const first in value) if (first === 'secs') return value as JsonValue & Duration
+    return durationFields.lower(value, lowering)
+  },
 }
 
 function isUsual(value: unknown): value is Duration {

@@ -7,15 +7,15 @@ const MOST = 2n ** 64n - 1n
 
 /** Nothing when the number is too large for a double. */
 export function storedNumber(value: number | JsonNumber): number | JsonNumber | undefined {
+  if (Number.isSafeInteger(value)) return value
   const spelling = typeof value === 'number' ? String(value) : value.text
-  const stored = storedSpelling(spelling, typeof value === 'number' && Number.isSafeInteger(value))
+  const stored = storedSpelling(spelling)
   if (stored === undefined) return undefined
   const number = Number(stored)
   return String(number) === stored && !Object.is(number, -0) ? number : new JsonNumber(stored)
 }
 
-function storedSpelling(spelling: string, isWhole: boolean): string | undefined {
-  if (isWhole && spelling !== '-0') return spelling
+function storedSpelling(spelling: string): string | undefined {
   if (/^-?\d+$/.test(spelling) && spelling !== '-0') {
     const whole = BigInt(spelling)
     if (whole >= LEAST && whole <= MOST) return spelling

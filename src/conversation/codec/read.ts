@@ -41,7 +41,7 @@ export function readState(source: string, options: ReadOptions = {}): Read<Conve
 
 /** For a value that was parsed elsewhere. Its numbers are what that parser made of them. */
 export function readStateValue(value: unknown, options: ReadOptions = {}): Read<ConversationState> | NotRead {
-  return readValue(value, (given, reading) => readWhole(given, reading), options, NO_DUPLICATES)
+  return readValue(value, (given, reading) => readWhole(given, reading), options)
 }
 
 /** Any type of the model, by its codec. */
@@ -50,7 +50,7 @@ export function readAs<T>(codec: Codec<T>, source: string, options: ReadOptions 
 }
 
 export function readValueAs<T>(codec: Codec<T>, value: unknown, options: ReadOptions = {}): Read<T> | NotRead {
-  return readValue(value, (given, reading) => codec.read(given, reading), options, NO_DUPLICATES)
+  return readValue(value, (given, reading) => codec.read(given, reading), options)
 }
 
 const NO_DUPLICATES: ReadonlyMap<object, string> = new Map()
@@ -64,7 +64,7 @@ function readText<T>(
 ): Read<T> | NotRead {
   const strict = options.mode === 'strict'
   const parsed = parseJson(source, strict ? { duplicates: true, maxDepth: STRICT_DEPTH } : {})
-  if (parsed.ok) return readValue(parsed.value, read, options, parsed.duplicates)
+  if (parsed.ok) return readValue(parsed.value, read, options, parsed.duplicates, /\\u[dD][89a-fA-F]/.test(source))
   const place = parsed.at === undefined ? '' : ` at character ${parsed.at + 1}`
   return { ok: false, reason: `${parsed.reason}${place}`, path: '$' }
 }
@@ -73,10 +73,13 @@ function readValue<V, T>(
   value: V,
   read: (value: V, reading: Reading) => T,
   options: ReadOptions,
-  duplicates: ReadonlyMap<object, string>,
+  duplicates: ReadonlyMap<object, string> = NO_DUPLICATES,
+  halves = true,
 ): Read<T> | NotRead {
+  const strict = options.mode === 'strict'
   const reading: Reading = {
-    strict: options.mode === 'strict',
+    strict,
+    halves: strict && halves,
     path: [],
     repairs: [],
     setAside: [],

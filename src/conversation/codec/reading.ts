@@ -24,6 +24,8 @@ export interface Repair {
 export interface Reading {
   /** As the original reads: it refuses what it does not know of, and drops unknown fields. */
   readonly strict: boolean
+  /** Whether some text may hold half of a surrogate pair, which the original refuses. */
+  readonly halves: boolean
   readonly path: (string | number)[]
   readonly repairs: Repair[]
   readonly setAside: SetAside[]
@@ -45,6 +47,16 @@ export class Unreadable extends Error {
 
 export function repaired(reading: Reading, code: RepairCode, reason: string): void {
   reading.repairs.push({ code, path: pathText(reading.path), reason })
+}
+
+/** Remembers how far a reading has come; the answer takes it back there. */
+export function rollBack(reading: Reading): () => void {
+  const lengths = [reading.path.length, reading.repairs.length, reading.setAside.length] as const
+  return () => {
+    reading.path.length = lengths[0]
+    reading.repairs.length = lengths[1]
+    reading.setAside.length = lengths[2]
+  }
 }
 
 export function pathText(path: readonly (string | number)[]): string {

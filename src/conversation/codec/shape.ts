@@ -9,6 +9,7 @@ import {
   type JsonValue,
   jsonEntries,
 } from '../../lib/json.ts'
+import { type Marks, markJson, markKeys } from '../../lib/json-write.ts'
 import { Entries } from '../entries.ts'
 import { kindOf, pathText, type Reading, repaired, Unreadable } from './reading.ts'
 
@@ -17,27 +18,31 @@ export interface Codec<T> {
   read(value: unknown, reading: Reading): T
   /** The value as JSON.stringify has to see it; the same object where it can stay. */
   lower(value: T, lowering: Lowering): JsonValue
+  /** Holds no part of its own that could be mended or has to be named in a path. */
+  readonly leaf?: true
 }
 
 export interface Lowering {
   /** `known` leaves out what the original program does not know. */
   readonly keep: 'all' | 'known'
-  /** Set when the tree holds a number or key that JSON.stringify would change. */
-  odd: boolean
+  /** For numbers and keys that JSON.stringify would change. */
+  readonly marks: Marks
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 
 export const text: Codec<string> = {
+  leaf: true,
   read(value, reading) {
     if (typeof value !== 'string') throw new Unreadable(reading, `expected text, found ${kindOf(value)}`)
-    if (reading.strict && LONE_SURROGATE.test(value)) throw new Unreadable(reading, 'half of a surrogate pair')
+    if (reading.halves && LONE_SURROGATE.test(value)) throw new Unreadable(reading, 'half of a surrogate pair')
     return value
   },
   lower: (value) => value,
 }
 
 export const flag: Codec<boolean> = {
+  leaf: true,
   read(value, reading) {
     if (typeof value !== 'boolean') throw new Unreadable(reading, `expected true or false, found ${kindOf(value)}`)
     return value
@@ -49,20 +54,19 @@ const MOST: bigint = 2n ** 64n - 1n
 
 /** A whole number from 0 to 2^64 - 1. */
 export const unsigned: Codec<number | JsonNumber> = {
+  leaf: true,
   read(value, reading) {
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
     if (value instanceof JsonNumber && /^\d+$/.test(value.text) && BigInt(value.text) <= MOST) return value
     throw new Unreadable(reading, `expected a whole number from 0 on, found ${describeNumber(value)}`)
   },
-  lower(value, lowering) {
-    if (typeof value !== 'number') lowering.odd = true
-    return value
-  },
+  lower: (value, lowering) => (typeof value === 'number' ? value : markJson(value, lowering.marks)),
 }
 
 /** A whole number between two bounds. */
 export function whole(least: number, most: number): Codec<number> {
   return {
+    leaf: true,
     read(value, reading) {
       if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
       throw new Unreadable(reading, `expected a whole number from ${least} to ${most}, found ${describeNumber(value)}`)
@@ -77,6 +81,7 @@ function describeNumber(value: unknown): string {
 
 export function nullable<T>(codec: Codec<T>): Codec<T | null> {
   return {
+    ...(codec.leaf && { leaf: true }),
     read: (value, reading) => (value === null ? null : codec.read(value, reading)),
     lower: (value, lowering) => (value === null || value === undefined ? null : codec.lower(value, lowering)),
   }
@@ -87,13 +92,14 @@ export function list<T>(codec: Codec<T>): Codec<readonly T[]> {
     read(value, reading) {
       if (!isJsonArray(value)) throw new Unreadable(reading, `expected a list, found ${kindOf(value)}`)
       let changed: T[] | undefined
+      const depth = reading.path.push(0)
       for (let i = 0; i < value.length; i++) {
-        reading.path.push(i)
+        reading.path[depth - 1] = i
         const item = codec.read(value[i], reading)
-        reading.path.pop()
         if (item !== value[i]) changed ??= [...value] as T[]
         if (changed) changed[i] = item
       }
+      reading.path.pop()
       return changed ?? (value as readonly T[])
     },
     lower(value, lowering) {
@@ -173,9 +179,7 @@ export function dictionary<T>(codec: Codec<T>, key: Codec<string> = text): Codec
         if (lowering.keep === 'known' && key.lower(name, lowering) === null) continue
         lowered.set(name, codec.lower(item, lowering))
       }
-      if (![...lowered.keys()].some(isMovedKey)) return Object.fromEntries(lowered)
-      lowering.odd = true
-      return lowered
+      return [...lowered.keys()].some(isMovedKey) ? markKeys(lowered, lowering.marks) : Object.fromEntries(lowered)
     },
   }
 }

@@ -1,9 +1,9 @@
 /** The codec of an object with known fields, as serde's derive reads and writes it. */
 
 import { isJsonArray, isJsonObject, type JsonValue } from '../../lib/json.ts'
-import { isPlainJson } from '../../lib/json-write.ts'
-import { kindOf, type Reading, repaired, Unreadable } from './reading.ts'
-import type { Codec, Lowering } from './shape.ts'
+import { markJson } from '../../lib/json-write.ts'
+import { kindOf, type Reading, repaired, rollBack, Unreadable } from './reading.ts'
+import { type Codec, type Lowering, nullable } from './shape.ts'
 
 type Raw = { readonly [key: string]: unknown }
 
@@ -28,11 +28,7 @@ export function required<T>(codec: Codec<T>, mend?: (siblings: Raw) => T): Field
 
 /** Null when missing, and always written. */
 export function optional<T>(codec: Codec<T>): Field<T | null> {
-  const orNull: Codec<T | null> = {
-    read: (value, reading) => (value === null ? null : codec.read(value, reading)),
-    lower: (value, lowering) => (value === null || value === undefined ? null : codec.lower(value, lowering)),
-  }
-  return { codec: orNull, missing: () => null, optionalInArray: false, mend: () => null }
+  return { codec: nullable(codec), missing: () => null, optionalInArray: false, mend: () => null }
 }
 
 export function defaulted<T>(codec: Codec<T>, value: (reading: Reading) => T, mend?: () => T): Field<T> {
@@ -44,151 +40,210 @@ export function whenSet<T>(codec: Codec<T>): Field<T> {
   return { codec, missing: 'leave out', optionalInArray: true }
 }
 
+const MISSING = Symbol('missing')
+
 export function struct<T extends object>(name: string, fields: Fields<T>): Codec<T> {
-  const all = Object.entries<Field<unknown>>(fields)
-  const order = new Map(all.map(([key], index) => [key, index]))
-  const known = (key: string) => order.has(key) || all.some(([, field]) => field.alias === key)
+  return new Struct<T>(name, Object.entries<Field<unknown>>(fields))
+}
 
-  function read(value: unknown, reading: Reading): T {
-    if (isJsonArray(value)) return readArray(value, reading)
-    if (!isJsonObject(value)) throw new Unreadable(reading, `expected ${name} as an object, found ${kindOf(value)}`)
-    if (reading.strict) refuseDuplicates(value, reading)
-    const raw = (value instanceof Map ? Object.fromEntries(value) : value) as Raw
-    const found: unknown[] = []
+class Struct<T extends object> implements Codec<T> {
+  readonly #name: string
+  readonly #fields: readonly (readonly [string, Field<unknown>])[]
+  readonly #order: ReadonlyMap<string, number>
+
+  constructor(name: string, fields: readonly (readonly [string, Field<unknown>])[]) {
+    this.#name = name
+    this.#fields = fields
+    this.#order = new Map(fields.map(([key], index) => [key, index]))
+  }
+
+  read = (value: unknown, reading: Reading): T => {
+    if (isJsonArray(value)) return this.#readArray(value, reading)
+    if (!isJsonObject(value))
+      throw new Unreadable(reading, `expected ${this.#name} as an object, found ${kindOf(value)}`)
+    const before = rollBack(reading)
+    try {
+      return this.#readUsual(value, reading) ?? this.#readCarefully(value, reading)
+    } catch (error) {
+      if (reading.strict || !(error instanceof Unreadable)) throw error
+      before()
+      return this.#readCarefully(value, reading)
+    }
+  }
+
+  /** The way of nearly all objects: every field is there. Gives the object back if it can stay; nothing when in doubt. */
+  #readUsual(value: object, reading: Reading): T | undefined {
+    if (value instanceof Map || reading.duplicates.has(value)) return undefined
+    const raw = value as Raw
+    let found: unknown[] | undefined
+    for (let i = 0; i < this.#fields.length; i++) {
+      const [key, field] = this.#fields[i] as readonly [string, Field<unknown>]
+      const given = raw[key]
+      let item: unknown = MISSING
+      if (given === undefined || (given === null && field.missing === 'leave out') || (field.ours && reading.strict)) {
+        if (field.alias || field.missing === 'error') return undefined
+        if (typeof field.missing === 'function') item = field.missing(reading)
+        if (given === undefined && item === MISSING && !found) continue
+      } else {
+        if (!field.codec.leaf) reading.path.push(key)
+        item = field.codec.read(given, reading)
+        if (!field.codec.leaf) reading.path.pop()
+      }
+      if (item !== given) found ??= this.#fields.slice(0, i).map(([before]) => (before in raw ? raw[before] : MISSING))
+      if (found) found[i] = item
+    }
+    if (found) return this.#rebuilt(raw, found, [], reading)
+    return reading.strict && !this.#isInOrder(raw) ? undefined : (value as unknown as T)
+  }
+
+  #isInOrder(raw: Raw): boolean {
+    let last = -1
+    for (const key in raw) {
+      const index = this.#order.get(key)
+      if (index === undefined || index < last) return false
+      last = index
+    }
+    return true
+  }
+
+  #readCarefully(value: object, reading: Reading): T {
+    if (reading.strict) this.#refuseDuplicates(value, reading)
+    const raw: Raw = value instanceof Map ? Object.fromEntries(value) : (value as Raw)
     const aside: [string, unknown][] = []
-    let changed = reading.strict || raw !== value
-    for (const [key, field] of all) {
-      const given = raw[key] ?? (field.alias ? raw[field.alias] : undefined)
-      const item = given === undefined && raw[key] !== null ? MISSING : readField(key, field, given ?? null)
-      if (item !== raw[key] && item !== MISSING) changed = true
-      found.push(item)
-    }
-    for (let i = 0; i < all.length; i++) {
-      if (found[i] !== MISSING) continue
-      found[i] = fillIn(i)
-      if (found[i] !== MISSING) changed = true
-    }
-    return changed ? rebuild() : (value as unknown as T)
+    const found = this.#fields.map(([key, field]) => {
+      const given = raw[key] !== undefined || !field.alias ? raw[key] : raw[field.alias]
+      return given === undefined ? MISSING : this.#readField(raw, key, field, given, aside, reading)
+    })
+    const filled = found.map((item, index) => (item === MISSING ? this.#fillIn(raw, index, reading) : item))
+    return this.#rebuilt(raw, filled, aside, reading)
+  }
 
-    function readField(key: string, field: Field<unknown>, given: unknown): unknown {
-      if (given === null && field.missing === 'leave out') return MISSING
-      if (field.ours && reading.strict) return MISSING
-      const depth = reading.path.push(key)
-      try {
-        const item = field.codec.read(given, reading)
-        reading.path.pop()
-        return item
-      } catch (error) {
-        if (reading.strict || !(error instanceof Unreadable)) throw error
-        if (!field.mend && field.missing !== 'leave out') throw error
-        reading.path.length = depth
-        repaired(reading, 'unreadable_field', `kept as unread_${key}: ${error.message}`)
-        reading.path.pop()
-        aside.push([`unread_${key}`, given])
-        return field.mend ? field.mend(raw) : MISSING
-      }
-    }
-
-    function fillIn(index: number): unknown {
-      const [key, field] = all[index] as [string, Field<unknown>]
-      if (field.missing === 'leave out') return MISSING
-      if (typeof field.missing === 'function') return field.missing(reading)
-      if (reading.strict || !field.mend) throw new Unreadable(reading, `\`${key}\` is missing in ${name}`, key)
-      repaired(reading, 'missing_field', `\`${key}\` is missing in ${name}`)
-      return field.mend(raw)
-    }
-
-    /** Declared order, as the original writes; an object with fields that are not ours keeps its own order. */
-    function rebuild(): T {
-      const result: [string, unknown][] = []
-      const extra = reading.strict ? [] : Object.keys(raw).filter((key) => !known(key))
-      const keys = extra.length > 0 ? Object.keys(raw).filter((key) => !order.has(key) || raw[key] !== null) : []
-      const put = (key: string) => {
-        const index = order.get(key)
-        const item = index === undefined ? raw[key] : found[index]
-        if (item !== MISSING) result.push([key, item])
-      }
-      for (const key of keys) if (order.has(key) || extra.includes(key)) put(key)
-      for (const [key] of all) if (!keys.includes(key)) put(key)
-      return Object.fromEntries([...result, ...aside]) as T
+  #readField(
+    raw: Raw,
+    key: string,
+    field: Field<unknown>,
+    given: unknown,
+    aside: [string, unknown][],
+    reading: Reading,
+  ): unknown {
+    if ((given === null && field.missing === 'leave out') || (field.ours && reading.strict)) return MISSING
+    const depth = reading.path.push(key)
+    try {
+      return field.codec.read(given, reading)
+    } catch (error) {
+      if (reading.strict || !(error instanceof Unreadable) || (!field.mend && field.missing !== 'leave out'))
+        throw error
+      reading.path.length = depth
+      repaired(reading, 'unreadable_field', `kept as unread_${key}: ${error.message}`)
+      aside.push([`unread_${key}`, given])
+      return field.mend ? field.mend(raw) : MISSING
+    } finally {
+      reading.path.length = depth - 1
     }
   }
 
-  function refuseDuplicates(value: object, reading: Reading): void {
+  #fillIn(raw: Raw, index: number, reading: Reading): unknown {
+    const [key, field] = this.#fields[index] as readonly [string, Field<unknown>]
+    if (field.missing === 'leave out') return MISSING
+    if (typeof field.missing === 'function') return field.missing(reading)
+    const reason = `\`${key}\` is missing in ${this.#name}`
+    if (reading.strict || !field.mend) throw new Unreadable(reading, reason, key)
+    repaired(reading, 'missing_field', reason)
+    return field.mend(raw)
+  }
+
+  /** Declared order, as the original writes; an object with fields that are not ours keeps its own order. */
+  #rebuilt(raw: Raw, found: readonly unknown[], aside: readonly [string, unknown][], reading: Reading): T {
+    const own = reading.strict ? [] : Object.keys(raw)
+    const keys = own.some((key) => !this.#knows(key))
+      ? own.filter((key) => this.#order.has(key) || !this.#knows(key))
+      : []
+    const rest =
+      keys.length > 0 ? [...this.#order.keys()].filter((key) => !keys.includes(key)) : [...this.#order.keys()]
+    const result = [...keys, ...rest].map((key) => {
+      const index = this.#order.get(key)
+      return [key, index === undefined ? raw[key] : found[index]] as const
+    })
+    return Object.fromEntries([...result.filter(([, item]) => item !== MISSING && item !== undefined), ...aside]) as T
+  }
+
+  #knows(key: string): boolean {
+    return this.#order.has(key) || this.#fields.some(([, field]) => field.alias === key)
+  }
+
+  #refuseDuplicates(value: object, reading: Reading): void {
     const twice = reading.duplicates.get(value)
-    if (twice !== undefined && known(twice))
-      throw new Unreadable(reading, `\`${twice}\` is given twice in ${name}`, twice)
-    for (const [key, { alias }] of all) {
-      if (alias && key in value && alias in value)
-        throw new Unreadable(reading, `\`${key}\` is given twice in ${name}`, key)
-    }
+    const aliased = this.#fields.find(([key, { alias }]) => alias !== undefined && key in value && alias in value)?.[0]
+    const key = twice !== undefined && this.#knows(twice) ? twice : aliased
+    if (key !== undefined) throw new Unreadable(reading, `\`${key}\` is given twice in ${this.#name}`, key)
   }
 
-  function readArray(value: readonly JsonValue[], reading: Reading): T {
-    const theirs = all.filter(([, field]) => !field.ours)
-    if (value.length > theirs.length)
-      throw new Unreadable(reading, `${value.length} elements for the ${theirs.length} of ${name}`)
+  #readArray(value: readonly JsonValue[], reading: Reading): T {
+    const theirs = this.#fields.filter(([, field]) => !field.ours)
+    const lengths = `${value.length} elements for the ${theirs.length} of ${this.#name}`
+    if (value.length > theirs.length) throw new Unreadable(reading, lengths)
     const result: [string, unknown][] = []
     theirs.forEach(([key, field], index) => {
       const given = value[index]
-      if (given === undefined) {
-        if (!field.optionalInArray && (reading.strict || !field.mend)) {
-          throw new Unreadable(reading, `${value.length} elements for the ${theirs.length} of ${name}`)
-        }
-        if (typeof field.missing === 'function') result.push([key, field.missing(reading)])
-        else if (field.mend) result.push([key, field.mend(Object.fromEntries(result))])
+      if (given === null && field.missing === 'leave out') return
+      if (given !== undefined) {
+        reading.path.push(index)
+        result.push([key, field.codec.read(given, reading)])
+        reading.path.pop()
         return
       }
-      reading.path.push(index)
-      if (given !== null || field.missing !== 'leave out') result.push([key, field.codec.read(given, reading)])
-      reading.path.pop()
+      if (!field.optionalInArray && (reading.strict || !field.mend)) throw new Unreadable(reading, lengths)
+      if (typeof field.missing === 'function') result.push([key, field.missing(reading)])
+      else if (field.mend) result.push([key, field.mend(Object.fromEntries(result))])
     })
     return Object.fromEntries(result) as T
   }
 
-  function lower(value: T, lowering: Lowering): JsonValue {
+  lower = (value: T, lowering: Lowering): JsonValue => {
     const raw = value as Raw
     let last = -1
-    let ordered = true
-    let extra = false
+    let isOrdered = true
+    let extra: Map<string, JsonValue> | undefined
     for (const key in raw) {
-      const index = order.get(key)
-      if (index === undefined) extra = true
-      else if (index < last) ordered = false
+      const index = this.#order.get(key)
+      if (index === undefined) {
+        extra ??= new Map()
+        if (lowering.keep === 'all') extra.set(key, markJson(raw[key] as JsonValue, lowering.marks))
+      } else if (index < last) isOrdered = false
       else last = index
     }
-    let changed = extra ? lowering.keep === 'known' : !ordered
-    const lowered: [string, JsonValue][] = []
-    for (const [key, field] of all) {
+    let changed = extra ? lowering.keep === 'known' || [...extra].some(([key, item]) => item !== raw[key]) : !isOrdered
+    const lows: (JsonValue | undefined)[] = []
+    for (let i = 0; i < this.#fields.length; i++) {
+      const [key, field] = this.#fields[i] as readonly [string, Field<unknown>]
       const item = raw[key]
-      if (field.ours && lowering.keep === 'known') {
-        if (item !== undefined) changed = true
-        continue
-      }
-      if ((item === undefined || item === null) && field.missing === 'leave out') {
-        if (item === null) changed = true
-        continue
-      }
-      const low = item === undefined && typeof field.missing === 'function' ? null : field.codec.lower(item, lowering)
+      const low = this.#lowerField(field, item, lowering)
       if (low !== item) changed = true
-      lowered.push([key, low])
+      lows.push(low)
     }
-    if (extra && lowering.keep === 'all' && !lowering.odd) lowering.odd = !extraIsPlain(raw)
-    if (!changed) return value as JsonValue
-    if (!extra || lowering.keep === 'known') return Object.fromEntries(lowered)
-    const byKey = new Map(lowered)
-    const inOwnOrder = Object.keys(raw).filter((key) => byKey.has(key) || !order.has(key))
-    const missing = lowered.filter(([key]) => !(key in raw))
-    const own = inOwnOrder.map((key) => [key, byKey.has(key) ? byKey.get(key) : raw[key]] as const)
-    return Object.fromEntries([...own, ...missing]) as JsonValue
+    return changed ? this.#lowered(raw, lows, extra, lowering) : (value as JsonValue)
   }
 
-  function extraIsPlain(raw: Raw): boolean {
-    for (const key in raw) if (!order.has(key) && !isPlainJson(raw[key] as JsonValue)) return false
-    return true
+  #lowerField(field: Field<unknown>, item: unknown, lowering: Lowering): JsonValue | undefined {
+    const isUnset = item === undefined || item === null
+    if ((isUnset && field.missing === 'leave out') || (field.ours && lowering.keep === 'known')) return undefined
+    if (item === undefined && typeof field.missing === 'function') return null
+    return field.codec.lower(item, lowering)
   }
 
-  return { read, lower }
+  #lowered(
+    raw: Raw,
+    lows: readonly (JsonValue | undefined)[],
+    extra: ReadonlyMap<string, JsonValue> | undefined,
+    lowering: Lowering,
+  ): JsonValue {
+    const known = [...this.#order.keys()]
+    const own = extra && lowering.keep === 'all' ? Object.keys(raw) : known
+    const keys = own === known ? known : [...own, ...known.filter((key) => !(key in raw))]
+    const entries = keys.map((key) => {
+      const index = this.#order.get(key)
+      return [key, index === undefined ? extra?.get(key) : lows[index]] as const
+    })
+    return Object.fromEntries(entries.filter(([, item]) => item !== undefined)) as JsonValue
+  }
 }
-
-const MISSING = Symbol('missing')

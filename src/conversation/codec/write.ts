@@ -1,8 +1,8 @@
 /** Writes a conversation state, or any one of its types, as the original program does. */
 
-import { writeJson } from '../../lib/json-write.ts'
+import { writeMarked } from '../../lib/json-write.ts'
 import type { ConversationState } from '../state.ts'
-import type { Codec, Lowering } from './shape.ts'
+import type { Codec } from './shape.ts'
 import { conversationState } from './state.ts'
 
 export interface WriteOptions {
@@ -18,8 +18,6 @@ export function writeState(state: ConversationState, options: WriteOptions = {})
 
 /** Any type of the model, by its codec. */
 export function writeAs<T>(codec: Codec<T>, value: T, options: WriteOptions = {}): string {
-  const lowering: Lowering = { keep: options.keep ?? 'all', odd: false }
-  const lowered = codec.lower(value, lowering)
-  const indent = options.style === 'pretty' ? 2 : 0
-  return lowering.odd ? writeJson(lowered, indent) : JSON.stringify(lowered, null, indent)
+  const keep = options.keep ?? 'all'
+  return writeMarked((marks) => codec.lower(value, { keep, marks }), options.style === 'pretty' ? 2 : 0)
 }
