@@ -27,9 +27,13 @@ interface Found {
 
 const QUOTE = 34
 const MINUS = 45
+const POINT = 46
+const LARGE_E = 69
+const SMALL_E = 101
 const ZERO = 48
 const NINE = 57
 const COLON = 58
+const COMMA = 44
 const BACKSLASH = 92
 const UNDERSCORE = 95
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
@@ -38,29 +42,35 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 export function scanJson(text: string, duplicates: boolean): ScannedJson {
   const found: Found[] = []
   const keys = duplicates ? new OpenKeys(text) : undefined
+  const deepest = scan(text, found, keys)
+  const first = found[0]
+  if (!first) return { text, marked: 0, late: false, depth: deepest }
+  return { ...markAll(text, found), marked: found.length, late: first.start > text.length / 2, depth: deepest }
+}
+
+/** The whole text goes through here unit by unit, so everything rare is elsewhere. Answers how deep the value is. */
+function scan(text: string, found: Found[], keys: OpenKeys | undefined): number {
+  const length = text.length
   let depth = 0
   let deepest = 0
   let at = 0
-  while (at < text.length) {
+  while (at < length) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
-      const end = endOfString(text, at)
-      if (end < 0) break
+      const start = at
       const first = text.charCodeAt(at + 1)
-      const mayMove = (first >= ZERO && first <= NINE && end - at <= 12) || (first === UNDERSCORE && end - at === 11)
-      if ((mayMove || keys) && isKey(text, end)) {
-        if (keys?.seen(at, end)) found.push({ start: at, end, kind: 'd' })
-        else if (mayMove && MOVED.test(text.slice(at + 1, end - 1))) found.push({ start: at, end, kind: 'k' })
-      }
-      at = end
+      at = endOfString(text, at + 1)
+      if (at < 0) break
+      if ((first <= NINE && first >= ZERO && at - start <= 12) || (first === UNDERSCORE && at - start === 11) || keys)
+        lookAtKey(text, start, at, found, keys)
+    } else if (code === COMMA || code === COLON) {
+      at++
     } else if ((code >= ZERO && code <= NINE) || code === MINUS) {
-      let end = at + 1
-      while (text.charCodeAt(end) >= ZERO && text.charCodeAt(end) <= NINE) end++
-      if (isNumberPart(text.charCodeAt(end)) || end - at > 15 || code === MINUS) {
-        while (isNumberPart(text.charCodeAt(end))) end++
-        if (isRespelled(text.slice(at, end)) && !isKey(text, end)) found.push({ start: at, end, kind: 'n' })
-      }
-      at = end
+      const start = at++
+      let next = text.charCodeAt(at)
+      while (next >= ZERO && next <= NINE) next = text.charCodeAt(++at)
+      if (next === POINT || next === SMALL_E || next === LARGE_E || at - start > 15 || code === MINUS)
+        at = lookAtNumber(text, start, found)
     } else {
       if (code === 91 || code === 123) {
         depth++
@@ -73,19 +83,31 @@ export function scanJson(text: string, duplicates: boolean): ScannedJson {
       at++
     }
   }
-  const first = found[0]
-  if (!first) return { text, marked: 0, late: false, depth: deepest }
-  return { ...markAll(text, found), marked: found.length, late: first.start > text.length / 2, depth: deepest }
+  return deepest
+}
+
+function lookAtKey(text: string, start: number, end: number, found: Found[], keys: OpenKeys | undefined): void {
+  if (!isKey(text, end)) return
+  if (keys?.seen(start, end)) found.push({ start, end, kind: 'd' })
+  else if (end - start <= 12 && MOVED.test(text.slice(start + 1, end - 1))) found.push({ start, end, kind: 'k' })
+}
+
+/** Index after the number. */
+function lookAtNumber(text: string, start: number, found: Found[]): number {
+  let end = start + 1
+  while (isNumberPart(text.charCodeAt(end))) end++
+  if (isRespelled(text.slice(start, end)) && !isKey(text, end)) found.push({ start, end, kind: 'n' })
+  return end
 }
 
 const MOVED = /^(?:0|[1-9]\d{0,9}|__proto__)$/
 
 /**
- * Index after the closing quote, or -1. Keys are short and code is full of escaped quotes: a stretch is read unit by unit
+ * From the first character to the index after the closing quote, or -1. Keys are short and code is full of escaped quotes: a stretch is read unit by unit
  * before indexOf is called, which costs as much as some dozen units.
  */
 function endOfString(text: string, start: number): number {
-  let at = start + 1
+  let at = start
   for (;;) {
     const near = at + 48
     while (at < near) {
@@ -113,7 +135,14 @@ function isKey(text: string, end: number): boolean {
 }
 
 function isNumberPart(code: number): boolean {
-  return (code >= ZERO && code <= NINE) || code === 46 || code === 101 || code === 69 || code === 43 || code === 45
+  return (
+    (code >= ZERO && code <= NINE) ||
+    code === POINT ||
+    code === SMALL_E ||
+    code === LARGE_E ||
+    code === 43 ||
+    code === MINUS
+  )
 }
 
 function isRespelled(token: string): boolean {
