@@ -25,7 +25,12 @@ function benchState({ readState, writeState, parseJson }, kind) {
     ['read, lossless JSON alone', best(() => parseJson(text)) / native, 5, native],
     ['read, strict', best(() => readState(text, { mode: 'strict' })) / native, 5, native],
     ['write, compact', best(() => writeState(read.value)) / written, 2, written],
-    ['write, pretty', best(() => writeState(read.value, { style: 'pretty' })) / best(() => JSON.stringify(plain, null, 2)), 2, written],
+    [
+      'write, pretty',
+      best(() => writeState(read.value, { style: 'pretty' })) / best(() => JSON.stringify(plain, null, 2)),
+      2,
+      written,
+    ],
   ]
   if (writeState(read.value) !== text) throw new Error('the state did not come back byte for byte')
   return rows.map(([name, ratio, limit, base]) => ({
@@ -50,7 +55,12 @@ function benchAppend({ newState, newPrompt, newResponse, pushAssistantMessage, N
   const few = 2_000
   const empty = best(() => add(newState('c'), few), 9)
   const late = best(() => add(full, few), 9)
-  return { name: 'add an entry to 10,000', ratio: late / empty, limit: 2, detail: `${((late / few) * 1000).toFixed(2)} µs each` }
+  return {
+    name: 'add an entry to 10,000',
+    ratio: late / empty,
+    limit: 2,
+    detail: `${((late / few) * 1000).toFixed(2)} µs each`,
+  }
 }
 
 function best(work, times = 5) {
@@ -79,8 +89,11 @@ function stateText(bytes, isKiro) {
 }
 
 function entryText(i, isKiro) {
-  const env = '{"env_state":{"operating_system":"linux","current_working_directory":"/home/u/project","environment_variables":[]}}'
-  const code = JSON.stringify(`export function part${i}(name: string) {\n  return "value" + name // ${'考える '.repeat(i % 3)}\n}\n`.repeat(20))
+  const env =
+    '{"env_state":{"operating_system":"linux","current_working_directory":"/home/u/project","environment_variables":[]}}'
+  const code = JSON.stringify(
+    `export function part${i}(name: string) {\n  return "value" + name // ${'考える '.repeat(i % 3)}\n}\n`.repeat(20),
+  )
   const content =
     i % 3 === 0
       ? `{"Prompt":{"prompt":"Please look at part ${i} and say what is wrong with it."}}`
@@ -97,6 +110,8 @@ function entryText(i, isKiro) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   for (const { name, ratio, limit, detail } of benchConversation(await import('../dist/conversation.js'))) {
-    process.stdout.write(`${ratio <= limit ? 'ok  ' : 'OVER'} ${name}: ${ratio.toFixed(2)} (at most ${limit}; ${detail})\n`)
+    process.stdout.write(
+      `${ratio <= limit ? 'ok  ' : 'OVER'} ${name}: ${ratio.toFixed(2)} (at most ${limit}; ${detail})\n`,
+    )
   }
 }
