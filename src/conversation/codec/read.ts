@@ -81,6 +81,7 @@ function readValue<V, T>(
     strict,
     halves: strict && halves,
     path: [],
+    leaf: undefined,
     repairs: [],
     setAside: [],
     duplicates,

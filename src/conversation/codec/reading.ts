@@ -27,6 +27,8 @@ export interface Reading {
   /** Whether some text may hold half of a surrogate pair, which the original refuses. */
   readonly halves: boolean
   readonly path: (string | number)[]
+  /** The field that is being read below that path, where it holds a single value. */
+  leaf: string | undefined
   readonly repairs: Repair[]
   readonly setAside: SetAside[]
   readonly duplicates: ReadonlyMap<object, string>
@@ -40,7 +42,7 @@ export class Unreadable extends Error {
 
   constructor(reading: Reading, reason: string, field?: string) {
     super(reason)
-    this.path = pathText(reading.path)
+    this.path = pathText(reading.leaf === undefined ? reading.path : [...reading.path, reading.leaf])
     this.field = field
   }
 }
@@ -53,6 +55,7 @@ export function repaired(reading: Reading, code: RepairCode, reason: string): vo
 export function rollBack(reading: Reading): () => void {
   const lengths = [reading.path.length, reading.repairs.length, reading.setAside.length] as const
   return () => {
+    reading.leaf = undefined
     reading.path.length = lengths[0]
     reading.repairs.length = lengths[1]
     reading.setAside.length = lengths[2]

@@ -129,6 +129,7 @@ export function entries<T>(codec: Codec<T>): Codec<Entries<T>> {
         } catch (error) {
           if (!(error instanceof Unreadable)) throw error
           reading.path.length = depth
+          reading.leaf = undefined
           reading.setAside.push({ path: pathText(reading.path), value: item })
           repaired(reading, 'entry_set_aside', `not readable and kept aside: ${error.message} at ${error.path}`)
         }

@@ -85,9 +85,12 @@ class Struct<T extends object> implements Codec<T> {
         if (typeof field.missing === 'function') item = field.missing(reading)
         if (given === undefined && item === MISSING && !found) continue
       } else {
-        if (!field.codec.leaf) reading.path.push(key)
+        const isLeaf = field.codec.leaf
+        if (isLeaf) reading.leaf = key
+        else reading.path.push(key)
         item = field.codec.read(given, reading)
-        if (!field.codec.leaf) reading.path.pop()
+        if (isLeaf) reading.leaf = undefined
+        else reading.path.pop()
       }
       if (item !== given) found ??= this.#fields.slice(0, i).map(([before]) => (before in raw ? raw[before] : MISSING))
       if (found) found[i] = item
@@ -134,6 +137,7 @@ class Struct<T extends object> implements Codec<T> {
       if (reading.strict || !(error instanceof Unreadable) || (!field.mend && field.missing !== 'leave out'))
         throw error
       reading.path.length = depth
+      reading.leaf = undefined
       repaired(reading, 'unreadable_field', `kept as unread_${key}: ${error.message}`)
       aside.push([`unread_${key}`, given])
       return field.mend ? field.mend(raw) : MISSING
