@@ -26,11 +26,16 @@ import { type Codec, entries, list, text, whole } from './shape.ts'
 import { optional, required, struct } from './struct.ts'
 import { names, variants } from './variants.ts'
 
+/** A time that needs no closer look: each part is possible whatever the others are. */
+const USUAL_TIME =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
 /** A strict reading respells the time as the original would write it. */
 export const timestamp: Codec<string> = {
   leaf: true,
   read(value, reading) {
     const given = text.read(value, reading)
+    if (!reading.strict && USUAL_TIME.test(given)) return given
     const moment = parseMoment(given)
     if (!moment) throw new Unreadable(reading, 'not a time with offset')
     return reading.strict ? storedTime(moment) : given

@@ -51,15 +51,9 @@ export function repaired(reading: Reading, code: RepairCode, reason: string): vo
   reading.repairs.push({ code, path: pathText(reading.path), reason })
 }
 
-/** Remembers how far a reading has come; the answer takes it back there. */
-export function rollBack(reading: Reading): () => void {
-  const lengths = [reading.path.length, reading.repairs.length, reading.setAside.length] as const
-  return () => {
-    reading.leaf = undefined
-    reading.path.length = lengths[0]
-    reading.repairs.length = lengths[1]
-    reading.setAside.length = lengths[2]
-  }
+/** Whether the object names a key twice. Asking a map for an object costs memory in the object, so an empty one is not asked. */
+export function isTwice(value: object, { duplicates }: Reading): boolean {
+  return duplicates.size > 0 && duplicates.has(value)
 }
 
 export function pathText(path: readonly (string | number)[]): string {

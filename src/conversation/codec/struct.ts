@@ -2,7 +2,7 @@
 
 import { isJsonArray, isJsonObject, type JsonValue } from '../../lib/json.ts'
 import { markJson } from '../../lib/json-write.ts'
-import { kindOf, type Reading, repaired, rollBack, Unreadable } from './reading.ts'
+import { isTwice, kindOf, type Reading, repaired, Unreadable } from './reading.ts'
 import { type Codec, type Lowering, nullable } from './shape.ts'
 
 type Raw = { readonly [key: string]: unknown }
@@ -61,19 +61,25 @@ class Struct<T extends object> implements Codec<T> {
     if (isJsonArray(value)) return this.#readArray(value, reading)
     if (!isJsonObject(value))
       throw new Unreadable(reading, `expected ${this.#name} as an object, found ${kindOf(value)}`)
-    const before = rollBack(reading)
+    const { path, repairs, setAside } = reading
+    const at = path.length
+    const mended = repairs.length
+    const aside = setAside.length
     try {
       return this.#readUsual(value, reading) ?? this.#readCarefully(value, reading)
     } catch (error) {
       if (reading.strict || !(error instanceof Unreadable)) throw error
-      before()
+      path.length = at
+      repairs.length = mended
+      setAside.length = aside
+      reading.leaf = undefined
       return this.#readCarefully(value, reading)
     }
   }
 
   /** The way of nearly all objects: every field is there. Gives the object back if it can stay; nothing when in doubt. */
   #readUsual(value: object, reading: Reading): T | undefined {
-    if (value instanceof Map || reading.duplicates.has(value)) return undefined
+    if (value instanceof Map || isTwice(value, reading)) return undefined
     const raw = value as Raw
     let found: unknown[] | undefined
     for (let i = 0; i < this.#fields.length; i++) {

@@ -1,8 +1,8 @@
 /** The codecs of serde's enums: an object with one key, or a bare name. */
 
-import { isJsonObject, type JsonValue, jsonEntries } from '../../lib/json.ts'
+import { isJsonObject, type JsonValue } from '../../lib/json.ts'
 import type { Open } from '../message.ts'
-import { kindOf, type Reading, repaired, Unreadable } from './reading.ts'
+import { isTwice, kindOf, type Reading, repaired, Unreadable } from './reading.ts'
 import type { Codec } from './shape.ts'
 
 type Union<T> = T extends unknown ? keyof T : never
@@ -36,11 +36,15 @@ export function variants<T extends object>(name: string, bodies: Bodies<T>): Cod
 function single(name: string, value: unknown, reading: Reading): readonly [string, unknown] {
   if (!isJsonObject(value))
     throw new Unreadable(reading, `expected ${name} as an object with one key, found ${kindOf(value)}`)
-  if (reading.duplicates.has(value)) throw new Unreadable(reading, `${name} names its variant twice`)
-  const entries = jsonEntries(value)
-  const [first] = entries
-  if (!first || entries.length > 1) throw new Unreadable(reading, `${name} needs one key and has ${entries.length}`)
-  return first
+  if (isTwice(value, reading)) throw new Unreadable(reading, `${name} names its variant twice`)
+  let only: string | undefined
+  let count = 0
+  for (const key of value instanceof Map ? value.keys() : Object.keys(value)) {
+    only = key
+    count++
+  }
+  if (only === undefined || count > 1) throw new Unreadable(reading, `${name} needs one key and has ${count}`)
+  return [only, value instanceof Map ? value.get(only) : (value as { readonly [key: string]: JsonValue })[only]]
 }
 
 /**
