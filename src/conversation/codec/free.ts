@@ -8,6 +8,7 @@ import { type Codec, text } from './shape.ts'
 
 export const free: Codec<JsonValue> = {
   leaf: true,
+  takes: 'all',
   read(value, reading) {
     if (value === undefined) throw new Unreadable(reading, 'expected any JSON value')
     return reading.strict ? stored(value as JsonValue, reading) : (value as JsonValue)

@@ -20,6 +20,9 @@ export interface Codec<T> {
   lower(value: T, lowering: Lowering): JsonValue
   /** Holds no part of its own that could be mended or has to be named in a path. */
   readonly leaf?: true
+  /** What a tolerant reading takes as it is, without asking `read`. */
+  readonly takes?: 'string' | 'boolean' | 'all'
+  readonly takesNull?: true
 }
 
 export interface Lowering {
@@ -33,6 +36,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u
 
 export const text: Codec<string> = {
   leaf: true,
+  takes: 'string',
   read(value, reading) {
     if (typeof value !== 'string') throw new Unreadable(reading, `expected text, found ${kindOf(value)}`)
     if (reading.halves && LONE_SURROGATE.test(value)) throw new Unreadable(reading, 'half of a surrogate pair')
@@ -43,6 +47,7 @@ export const text: Codec<string> = {
 
 export const flag: Codec<boolean> = {
   leaf: true,
+  takes: 'boolean',
   read(value, reading) {
     if (typeof value !== 'boolean') throw new Unreadable(reading, `expected true or false, found ${kindOf(value)}`)
     return value
@@ -82,6 +87,7 @@ function describeNumber(value: unknown): string {
 export function nullable<T>(codec: Codec<T>): Codec<T | null> {
   return {
     ...(codec.leaf && { leaf: true }),
+    ...(codec.takes && { takes: codec.takes, takesNull: true }),
     read: (value, reading) => (value === null ? null : codec.read(value, reading)),
     lower: (value, lowering) => (value === null || value === undefined ? null : codec.lower(value, lowering)),
   }

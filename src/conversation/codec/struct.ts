@@ -49,11 +49,22 @@ export function struct<T extends object>(name: string, fields: Fields<T>): Codec
 class Struct<T extends object> implements Codec<T> {
   readonly #name: string
   readonly #fields: readonly (readonly [string, Field<unknown>])[]
+  readonly #keys: readonly string[]
+  readonly #all: readonly Field<unknown>[]
+  // What the fields' codecs say, side by side: the codecs differ too much for the compiler to look into them quickly.
+  readonly #takes: readonly (string | undefined)[]
+  readonly #takesNull: readonly boolean[]
+  readonly #leaf: readonly boolean[]
   readonly #order: ReadonlyMap<string, number>
 
   constructor(name: string, fields: readonly (readonly [string, Field<unknown>])[]) {
     this.#name = name
     this.#fields = fields
+    this.#keys = fields.map(([key]) => key)
+    this.#all = fields.map(([, field]) => field)
+    this.#takes = this.#all.map(({ codec }) => codec.takes)
+    this.#takesNull = this.#all.map(({ codec }) => codec.takesNull === true)
+    this.#leaf = this.#all.map(({ codec }) => codec.leaf === true)
     this.#order = new Map(fields.map(([key], index) => [key, index]))
   }
 
@@ -81,17 +92,28 @@ class Struct<T extends object> implements Codec<T> {
   #readUsual(value: object, reading: Reading): T | undefined {
     if (value instanceof Map || isTwice(value, reading)) return undefined
     const raw = value as Raw
+    const tolerant = !reading.strict
     let found: unknown[] | undefined
-    for (let i = 0; i < this.#fields.length; i++) {
-      const [key, field] = this.#fields[i] as readonly [string, Field<unknown>]
+    for (let i = 0; i < this.#keys.length; i++) {
+      const key = this.#keys[i] as string
       const given = raw[key]
+      const takes = this.#takes[i]
+      if (
+        tolerant &&
+        (typeof given === takes || takes === 'all' || (given === null && this.#takesNull[i])) &&
+        given !== undefined
+      ) {
+        if (found) found[i] = given
+        continue
+      }
+      const field = this.#all[i] as Field<unknown>
       let item: unknown = MISSING
       if (given === undefined || (given === null && field.missing === 'leave out') || (field.ours && reading.strict)) {
         if (field.alias || field.missing === 'error') return undefined
         if (typeof field.missing === 'function') item = field.missing(reading)
         if (given === undefined && item === MISSING && !found) continue
       } else {
-        const isLeaf = field.codec.leaf
+        const isLeaf = this.#leaf[i]
         if (isLeaf) reading.leaf = key
         else reading.path.push(key)
         item = field.codec.read(given, reading)
