@@ -17,10 +17,10 @@ import type {
 } from '../record.ts'
 import { EMPTY_METADATA } from '../record.ts'
 import { free } from './free.ts'
-import { repaired } from './reading.ts'
+import { type Reading, repaired, Unreadable } from './reading.ts'
 import { type Codec, dictionary, flag, list, text, tuple, unsigned, whole } from './shape.ts'
 import { defaulted, optional, required, struct, whenSet } from './struct.ts'
-import { names } from './variants.ts'
+import { names, variants } from './variants.ts'
 
 const durationFields = struct<Duration>('Duration', {
   secs: required(unsigned),
@@ -31,6 +31,7 @@ const durationFields = struct<Duration>('Duration', {
 export const duration: Codec<Duration> = {
   read(value, reading) {
     if (!reading.strict && isUsual(value)) return value
+    if (reading.strict) refuseUnknown(value, reading)
     const read = durationFields.read(value, reading)
     if (read.nanos < 1e9) return read
     const secs =
@@ -43,6 +44,13 @@ export const duration: Codec<Duration> = {
       for (const first in value) if (first === 'secs') return value as JsonValue & Duration
     return durationFields.lower(value, lowering)
   },
+}
+
+/** Alone among the types of the original, a duration takes no field that it does not know. */
+function refuseUnknown(value: unknown, reading: Reading): void {
+  const keys = isJsonObject(value) ? jsonEntries(value).map(([key]) => key) : []
+  const unknown = keys.find((key) => key !== 'secs' && key !== 'nanos')
+  if (unknown !== undefined) throw new Unreadable(reading, `unknown field \`${unknown}\` in Duration`, unknown)
 }
 
 function isUsual(value: unknown): value is Duration {
@@ -135,16 +143,7 @@ export const toolSpecification = struct<ToolSpecification>('ToolSpecification', 
   input_schema: required(toolInputSchema, () => ({ json: null })),
 })
 
-const toolVariant = struct<Tool>('Tool', { ToolSpecification: required(toolSpecification) })
-
-/** A tool is an enum with one variant, which reads like an object with one field but refuses any other. */
-export const tool: Codec<Tool> = {
-  read(value, reading) {
-    const only = isJsonObject(value) && jsonEntries(value).length === 1 ? value : { Tool: null }
-    return toolVariant.read(reading.strict ? only : value, reading)
-  },
-  lower: toolVariant.lower,
-}
+export const tool = variants<Tool>('Tool', { ToolSpecification: toolSpecification })
 
 export const tools = dictionary(list(tool))
 
