@@ -21,7 +21,7 @@ import {
 import * as budget from '../../src/conversation/request/budget.ts'
 import { hookContext } from '../../src/conversation/request/context.ts'
 import { intoHistoryEntry, intoUserInputMessage, type UserInputMessage } from '../../src/conversation/request/send.ts'
-import { isNativeOrigin, linesByAgent, linesByUser, originLabel } from '../../src/conversation/tools.ts'
+import { isNativeOrigin, linesByAgent, linesByUser, originLabel } from '../../src/conversation/request/tools.ts'
 import {
   appendAssistantTranscript,
   appendTranscript,

@@ -1,7 +1,7 @@
 /** Where tools come from, and what is counted of the files they write. */
 
-import { NATIVE_TOOLS } from './limits.ts'
-import type { FileLineTracker, ToolOrigin } from './record.ts'
+import { NATIVE_TOOLS } from '../limits.ts'
+import type { FileLineTracker, ToolOrigin } from '../record.ts'
 
 export function isNativeOrigin(origin: ToolOrigin): boolean {
   return origin === NATIVE_TOOLS
