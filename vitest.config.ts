@@ -5,6 +5,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['test/soak/**'],
     testTimeout: 60_000,
+    globalSetup: ['test/support/build.ts'],
     env: { TZ: 'UTC', NO_COLOR: '1' },
   },
 })

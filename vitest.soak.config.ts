@@ -1,5 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
-  test: { include: ['test/soak/**/*.test.ts'], testTimeout: 3_600_000, fileParallelism: false, env: { TZ: 'UTC' } },
+  test: {
+    globalSetup: ['test/support/build.ts'],
+    include: ['test/soak/**/*.test.ts'],
+    testTimeout: 3_600_000,
+    fileParallelism: false,
+    env: { TZ: 'UTC' },
+  },
 })

@@ -5,7 +5,6 @@ export const exitCodes = {
   nothing_readable: 3,
   not_found: 4,
   no_permission: 5,
-  unsupported: 6,
 } as const
 
 export type ErrorCode = keyof typeof exitCodes

@@ -64,13 +64,13 @@ export interface RawReference {
   readonly event_type: string | null
   readonly payload_type: string | null
   readonly file_path: string
-  /** 1-based: the number in the message's id. */
+  /** The number in the message's id: the line, from 1; in a whole-file log the item, its header being 0. */
   readonly line_index: number
   readonly session_id: string
   /** The key of the row, where the source is a database. */
   readonly row_key?: string
   readonly format?: 'legacy'
-  /** The source's own time, where it differs from `timestamp`. */
+  /** The source's own time, as it stands there. */
   readonly timestamp?: unknown
   readonly payload_role?: string
   /** Set when the record holds ciphertext; the string itself is only there when private parts were asked for. */

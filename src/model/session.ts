@@ -11,7 +11,10 @@ export interface Session {
   readonly path: string
   readonly kind: 'conversation' | 'prompts'
   readonly started_at: Instant
+  /** A name that somebody gave it. */
   readonly title?: string
+  /** The beginning of the first thing that was asked. */
+  readonly first_prompt?: string
   readonly cwd?: string
   readonly git?: { readonly commit_hash?: string; readonly branch?: string; readonly repository_url?: string }
   /** In order of first use. */

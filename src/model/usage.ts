@@ -19,7 +19,13 @@ export const NO_USAGE: Usage = {
 }
 
 export function addUsage(a: Usage, b: Usage): Usage {
-  return combine(a, b, (x, y) => x + y)
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    cached_input_tokens: a.cached_input_tokens + b.cached_input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    reasoning_output_tokens: a.reasoning_output_tokens + b.reasoning_output_tokens,
+    total_tokens: a.total_tokens + b.total_tokens,
+  }
 }
 
 export function isZero(usage: Usage): boolean {
@@ -45,18 +51,18 @@ export function usageSince(before: Usage | undefined, total: Usage, last: Usage 
   if (before && sameUsage(before, total)) return NO_USAGE
   if (!before && !inherits) return total
   const fell = !before || total.input_tokens < before.input_tokens || total.output_tokens < before.output_tokens
-  if (!fell && before) return combine(total, before, (x, y) => Math.max(0, x - y))
+  if (!fell && before) return difference(total, before)
   // A reset that only restates the size of the context window is not a use of tokens.
   if (last && last.input_tokens + last.output_tokens > 0) return last
   return NO_USAGE
 }
 
-function combine(a: Usage, b: Usage, join: (x: number, y: number) => number): Usage {
+function difference(a: Usage, b: Usage): Usage {
   return {
-    input_tokens: join(a.input_tokens, b.input_tokens),
-    cached_input_tokens: join(a.cached_input_tokens, b.cached_input_tokens),
-    output_tokens: join(a.output_tokens, b.output_tokens),
-    reasoning_output_tokens: join(a.reasoning_output_tokens, b.reasoning_output_tokens),
-    total_tokens: join(a.total_tokens, b.total_tokens),
+    input_tokens: Math.max(0, a.input_tokens - b.input_tokens),
+    cached_input_tokens: Math.max(0, a.cached_input_tokens - b.cached_input_tokens),
+    output_tokens: Math.max(0, a.output_tokens - b.output_tokens),
+    reasoning_output_tokens: Math.max(0, a.reasoning_output_tokens - b.reasoning_output_tokens),
+    total_tokens: Math.max(0, a.total_tokens - b.total_tokens),
   }
 }

@@ -1,0 +1,66 @@
+/** The logs that are measured: generated where the generator lies beside the project, else a folder that was given. */
+import { execFileSync } from 'node:child_process'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+
+const SHARED = process.env.FUMI_SHARED ?? join(import.meta.dirname, '..', '..', 'shared')
+const GENERATOR = join(SHARED, 'bench', 'gen.mjs')
+
+export const yardstick = existsSync(join(SHARED, 'bench', 'base_parse.mjs'))
+  ? join(SHARED, 'bench', 'base_parse.mjs')
+  : join(import.meta.dirname, 'baseline.mjs')
+
+export function generate(folder, megabytes, ...options) {
+  if (!existsSync(GENERATOR))
+    throw new Error('no generator beside the project: give a folder of Codex logs with --logs <folder>')
+  execFileSync(process.execPath, [GENERATOR, '--out', folder, '--mb', String(megabytes), ...options], {
+    stdio: 'ignore',
+  })
+  return folder
+}
+
+/** All logs of a folder as one, again and again until it has the size: one session of a gigabyte. */
+export function oneLargeFile(from, folder, megabytes) {
+  const logs = logsIn(from).map((path) => readFileSync(path))
+  mkdirSync(folder, { recursive: true })
+  const fd = openSync(join(folder, 'rollout-2026-01-01T00-00-00-large.jsonl'), 'w')
+  for (let written = 0, at = 0; written < megabytes * 1e6; at++) written += writeSync(fd, logs[at % logs.length])
+  closeSync(fd)
+  return folder
+}
+
+/** A log whose every other line is 50 MB long. */
+export function longLines(folder, lines = 4) {
+  mkdirSync(folder, { recursive: true })
+  const fd = openSync(join(folder, 'rollout-2026-01-01T00-00-00-long.jsonl'), 'w')
+  const line = (type, payload) =>
+    writeSync(fd, `${JSON.stringify({ timestamp: '2026-01-01T00:00:00.000Z', type, payload })}\n`)
+  line('session_meta', { id: 'long', cwd: '/w' })
+  for (let n = 0; n < lines; n++) {
+    line('response_item', { type: 'function_call', call_id: `c${n}`, name: 'shell', arguments: '{}' })
+    line('response_item', {
+      type: 'function_call_output',
+      call_id: `c${n}`,
+      output: 'line of output\n'.repeat(3_400_000),
+    })
+  }
+  closeSync(fd)
+  return folder
+}
+
+export function longestLine(folder) {
+  let longest = 0
+  for (const path of logsIn(folder)) {
+    const bytes = readFileSync(path)
+    for (let from = 0, to = bytes.indexOf(10); to >= 0; from = to + 1, to = bytes.indexOf(10, from))
+      longest = Math.max(longest, to - from)
+  }
+  return longest
+}
+
+export const sizeOf = (folder) => logsIn(folder).reduce((sum, path) => sum + statSync(path).size, 0)
+
+export const logsIn = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.jsonl'))
+    .map((entry) => join(entry.parentPath, entry.name))

@@ -1,0 +1,11 @@
+/** Runs a program in this process and tells, on descriptor 3, what it took: `measure.mjs <module> [arguments]`. */
+import { writeSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+
+const [, , module, ...rest] = process.argv
+process.argv = [process.argv[0], module, ...rest]
+process.on('exit', () => {
+  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage()
+  writeSync(3, JSON.stringify({ rssMb: maxRSS / 1024, cpuMs: (userCPUTime + systemCPUTime) / 1000 }))
+})
+await import(pathToFileURL(module).href)

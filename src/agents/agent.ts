@@ -1,0 +1,118 @@
+/** What an agent's folder offers the rest of the house. A new agent is one folder that exports this by default. */
+import type { AgentId, Instant } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import type { Session } from '../model/session.ts'
+import type { Usage } from '../model/usage.ts'
+
+export interface Agent {
+  /** The name of its folder. */
+  readonly id: AgentId
+  readonly label: string
+  /** Raise it and every source is read again. */
+  readonly version: number
+  /** Where this agent keeps its logs on this machine. They need not exist. */
+  roots(environment: Environment): readonly string[]
+  /** Decides by content. `head` is the beginning of the file, cut anywhere. */
+  recognise(head: Uint8Array, path: string): boolean
+  /** Every source below a folder, or the file itself. Sources carry their agent: one folder may serve several. */
+  find(root: string): AsyncIterable<Source>
+  /** Cheap: has it changed? Equal fingerprints mean it has not. Nothing when the source is gone. */
+  probe(source: Source): Promise<Fingerprint | undefined>
+  /** First pass: header, counts and token usage; parses only what it must. */
+  scan(source: Source, from?: Cursor): AsyncIterable<readonly Scan[]>
+  /** Second pass: everything. A later record never changes an earlier message; links sit on the later one. */
+  read(source: Source, options?: ReadOptions): AsyncIterable<readonly Read[]>
+  /** One message again, from its place. Throws `not_found` when the bytes there are no longer the same. */
+  body(source: Source, locator: Locator, options?: PrivacyOptions): Promise<NormalizedMessage>
+  /** The session as this agent's own bytes. */
+  write?(session: Session, messages: AsyncIterable<NormalizedMessage>, options: WriteOptions): AsyncIterable<Written>
+  resume?(session: Session): ResumeCommand
+}
+
+export interface Environment {
+  readonly platform: NodeJS.Platform
+  readonly home: string
+  readonly variables: Readonly<Record<string, string | undefined>>
+}
+
+export interface Source {
+  readonly agent: AgentId
+  readonly path: string
+  /** What messages and issues call it, where that is not its path: `-` for standard input. */
+  readonly shown?: string
+  /** The folder it was found under, where related sources lie. */
+  readonly root: string
+  /** What distinguishes several sources in one file: the row of a database. */
+  readonly key?: string
+  /** Set when another source claims the same session id. */
+  readonly session?: string
+}
+
+export type Fingerprint = string
+
+/** Where reading stopped and all it has to know to go on: plain JSON, opaque to everybody but its agent. */
+export interface Cursor {
+  /** Bytes read so far, where a source has such a thing: for progress bars. */
+  readonly offset?: number
+  readonly [key: string]: unknown
+}
+
+/** Where one message's body lies and what of its neighbours it needs: plain JSON, opaque to everybody but its agent. */
+export type Locator = { readonly [key: string]: unknown }
+
+export interface PrivacyOptions {
+  /** Ciphertext as it stands in the log, instead of its hash alone. */
+  readonly includePrivate?: boolean
+  /** The source's own record in `metadata.x_conv`, for conversions. */
+  readonly includeSource?: boolean
+}
+
+export interface ReadOptions extends PrivacyOptions {
+  readonly from?: Cursor
+}
+
+export type Read =
+  /** The header as known so far; a later one replaces it. */
+  | { readonly kind: 'session'; readonly session: Session }
+  | { readonly kind: 'message'; readonly message: NormalizedMessage; readonly locator: Locator }
+  | { readonly kind: 'issue'; readonly issue: Issue }
+  /** Reading may go on from here. What follows the last cursor is provisional: it is read again next time. */
+  | { readonly kind: 'cursor'; readonly cursor: Cursor }
+
+export type Scan =
+  | { readonly kind: 'session'; readonly session: Session }
+  | { readonly kind: 'usage'; readonly at: Instant; readonly model: string | undefined; readonly usage: Usage }
+  /** What the records since the last counts add. */
+  | { readonly kind: 'counts'; readonly counts: Counts }
+  /** A name that this source gives to another session. */
+  | { readonly kind: 'title'; readonly native_id: string; readonly title: string }
+  | { readonly kind: 'issue'; readonly issue: Issue }
+  | { readonly kind: 'cursor'; readonly cursor: Cursor }
+
+export interface Counts {
+  /** Non-blank lines or rows. */
+  readonly lines: number
+  /** What people and models said: no duplicates, no injected context, no replayed copies. */
+  readonly messages: number
+  readonly tools: Readonly<Record<string, number>>
+}
+
+export interface WriteOptions {
+  readonly cwd?: string
+  /** Clock and ids, so that a writer stays a function of its arguments. */
+  readonly now: () => Date
+  readonly newId: () => string
+}
+
+export type Written =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'loss'; readonly path: string; readonly what: string; readonly kept_in: string | null }
+  | { readonly kind: 'repair'; readonly path: string; readonly what: string }
+
+export interface ResumeCommand {
+  readonly program: string
+  readonly arguments: readonly string[]
+  /** Where to run it. */
+  readonly cwd?: string
+}

@@ -1,0 +1,35 @@
+/** Codex CLI: every log it ever wrote. */
+import { stat } from 'node:fs/promises'
+import type { Session } from '../../model/session.ts'
+import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
+import { body } from './body.ts'
+import { AGENT_ID, find, roots } from './find.ts'
+import { read } from './read.ts'
+import { recognise } from './recognise.ts'
+import { scan } from './scan.ts'
+
+const codex: Agent = {
+  id: AGENT_ID,
+  label: 'Codex CLI',
+  version: 1,
+  roots,
+  recognise,
+  find,
+  probe,
+  scan,
+  read,
+  body,
+  resume,
+}
+
+export default codex
+
+async function probe(source: Source): Promise<Fingerprint | undefined> {
+  const found = await stat(source.path).catch(() => undefined)
+  return found && `${found.size}:${found.mtimeMs}:${found.ino}`
+}
+
+function resume(session: Session): ResumeCommand {
+  const command = { program: 'codex', arguments: ['resume', session.native_id] }
+  return session.cwd === undefined ? command : { ...command, cwd: session.cwd }
+}

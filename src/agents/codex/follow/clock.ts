@@ -1,0 +1,64 @@
+/** Gives every record a time, also where the log has none. */
+import type { Fields } from '../../../lib/object.ts'
+import { type Instant, instant, instantOf } from '../../../model/ids.ts'
+import { isLegacy, type Shape } from '../raw.ts'
+
+export interface Moment {
+  readonly at: Instant
+  readonly inferred: boolean
+  /** The source's own value, as it stands there. */
+  readonly stamp: unknown
+}
+
+export interface SavedClock {
+  readonly first: number | null
+  readonly last: Instant | null
+  readonly fallback: number
+}
+
+export class Clock {
+  /** The session's first time, in milliseconds. */
+  #first: number | undefined
+  #last: Instant | undefined
+  /** When the file was last written: the last resort, fixed at the first reading. */
+  readonly #fallback: number
+
+  constructor(fallback: number, saved?: SavedClock) {
+    this.#fallback = saved?.fallback ?? fallback
+    this.#first = saved?.first ?? undefined
+    this.#last = saved?.last ?? undefined
+  }
+
+  momentOf(record: Fields, shape: Shape, line: number): Moment {
+    const stamp = stampOf(record, shape)
+    const own = stamp === undefined ? undefined : instant(stamp)
+    if (own !== undefined) {
+      this.#first ??= Date.parse(own)
+      this.#last = own
+      return { at: own, inferred: false, stamp }
+    }
+    const at = (isLegacy(shape) ? undefined : this.#last) ?? this.#counted(line)
+    return { at, inferred: true, stamp }
+  }
+
+  /** The time of the latest record that had one. */
+  get latest(): Instant {
+    return this.#last ?? this.#counted(1)
+  }
+
+  /** The session's beginning and one second for each line since. */
+  #counted(line: number): Instant {
+    const base = this.#first ?? this.#fallback
+    return instantOf(base + Math.max(0, line - 1) * 1000) ?? EPOCH
+  }
+
+  save(): SavedClock {
+    return { first: this.#first ?? null, last: this.#last ?? null, fallback: this.#fallback }
+  }
+}
+
+/** The source's own time, under whatever name. */
+export const stampOf = (record: Fields, shape: Shape): unknown =>
+  record['timestamp'] ?? (shape === 'prompt' ? record['ts'] : record['created_at'])
+
+const EPOCH = '1970-01-01T00:00:00.000Z' as Instant

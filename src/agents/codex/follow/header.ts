@@ -1,0 +1,162 @@
+/** Builds a session's header from the records that speak of the session as a whole. */
+import { type Fields, fieldsOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type AgentId, type Instant, instant, type SessionId, sessionId } from '../../../model/ids.ts'
+import type { Session } from '../../../model/session.ts'
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+export interface Birth {
+  readonly agent: AgentId
+  readonly path: string
+  /** Set when another source claims the same id. */
+  readonly session?: string | undefined
+  /** Hash of the first record. */
+  readonly first: string
+  readonly at: Instant
+}
+
+const PROMPT_LENGTH = 200
+
+export class Header {
+  readonly #session: Mutable<Session>
+  /** Changed since it was last taken. */
+  #dirty = true
+
+  constructor(session: Session) {
+    this.#session = { ...session }
+  }
+
+  /** The first record decides whose log this is. */
+  static born(record: Fields, kind: Session['kind'], birth: Birth): Header {
+    const native = nativeIdOf(record) ?? birth.first
+    return new Header({
+      id: (birth.session ?? sessionId(birth.agent, native)) as SessionId,
+      agent: birth.agent,
+      native_id: native,
+      first_record: birth.first,
+      path: birth.path,
+      kind,
+      started_at: instant(fieldsOf(record['payload'])?.['timestamp']) ?? birth.at,
+      models: [],
+      ancestors: [],
+    })
+  }
+
+  get id(): SessionId {
+    return this.#session.id
+  }
+
+  get hasPrompt(): boolean {
+    return this.#session.first_prompt !== undefined
+  }
+
+  owns(native: string): boolean {
+    return this.#session.native_id === native
+  }
+
+  get parent(): SessionId | undefined {
+    return this.#session.parent
+  }
+
+  /** A session's own description, first or repeated. Answers false when it speaks of another session. */
+  describe(payload: Fields): boolean {
+    const session = this.#session
+    const native = wordOf(payload['id'])
+    if (native !== undefined && native !== session.native_id) {
+      const other = sessionId(session.agent, native)
+      if (!session.ancestors.includes(other)) session.ancestors = [...session.ancestors, other]
+      this.#dirty = true
+      return false
+    }
+    this.#set('cwd', wordOf(payload['cwd']))
+    this.#set('originator', wordOf(payload['originator']))
+    this.#set('agent_version', wordOf(payload['cli_version']))
+    this.#set('origin', originOf(payload['source']))
+    this.#set('model_provider', wordOf(payload['model_provider']))
+    this.#set('nickname', wordOf(payload['agent_nickname']))
+    const git = fieldsOf(payload['git'])
+    if (git) this.#set('git', { ...session.git, ...gitOf(git) })
+    const parent = parentOf(payload)
+    if (parent) {
+      this.#set('parent', sessionId(session.agent, parent.native))
+      this.#set('relation', parent.relation)
+    }
+    return true
+  }
+
+  /** What was in force for a turn. */
+  turn(payload: Fields): void {
+    this.model(wordOf(payload['model']))
+    this.#set('cwd', this.#session.cwd ?? wordOf(payload['cwd']))
+    this.#set('approval_policy', payload['approval_policy'])
+    this.#set('sandbox_policy', payload['sandbox_policy'])
+  }
+
+  /** The directory that the model was told. */
+  context(cwd: string | undefined): void {
+    if (this.#session.cwd === undefined) this.#set('cwd', cwd)
+  }
+
+  model(name: string | undefined): void {
+    if (name === undefined || this.#session.models.includes(name)) return
+    this.#set('models', [...this.#session.models, name])
+  }
+
+  title(name: unknown): void {
+    this.#set('title', wordOf(name))
+  }
+
+  prompt(text: string): void {
+    if (this.#session.first_prompt === undefined && text.trim() !== '')
+      this.#set('first_prompt', text.trim().slice(0, PROMPT_LENGTH))
+  }
+
+  /** The header, if it has changed since it was last asked for. */
+  take(): Session | undefined {
+    if (!this.#dirty) return undefined
+    this.#dirty = false
+    return { ...this.#session }
+  }
+
+  save(): Session {
+    return { ...this.#session }
+  }
+
+  #set<K extends keyof Session>(key: K, value: Session[K] | undefined): void {
+    if (value === undefined || this.#session[key] === value) return
+    this.#session[key] = value
+    this.#dirty = true
+  }
+}
+
+function nativeIdOf(record: Fields): string | undefined {
+  if (record['type'] === 'session_meta') return wordOf(fieldsOf(record['payload'])?.['id'])
+  if (record['type'] === 'thread.started') return wordOf(record['thread_id'])
+  return record['type'] === undefined && record['payload'] === undefined && 'timestamp' in record
+    ? wordOf(record['id'])
+    : undefined
+}
+
+function parentOf(payload: Fields): { readonly native: string; readonly relation: 'fork' | 'subagent' } | undefined {
+  const subagent = fieldsOf(payload['source'])?.['subagent']
+  const spawned =
+    wordOf(fieldsOf(fieldsOf(subagent)?.['thread_spawn'])?.['parent_thread_id']) ?? wordOf(payload['parent_thread_id'])
+  const forked = wordOf(payload['forked_from_id'])
+  const native = spawned ?? forked
+  if (native === undefined) return undefined
+  return { native, relation: subagent !== undefined || spawned !== undefined ? 'subagent' : 'fork' }
+}
+
+/** A word, or an object with one key that is the word. */
+function originOf(source: unknown): string | undefined {
+  return wordOf(source) ?? Object.keys(fieldsOf(source) ?? {})[0]
+}
+
+function gitOf(git: Fields): NonNullable<Session['git']> {
+  const found: Record<string, string> = {}
+  for (const key of ['commit_hash', 'branch', 'repository_url']) {
+    const value = stringOf(git[key])
+    if (value !== undefined) found[key] = value
+  }
+  return found
+}

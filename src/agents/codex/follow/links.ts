@@ -1,0 +1,108 @@
+/** Finds the two records that hold the same words: an item of the conversation and an event for the screen. */
+import { sha256 } from '../../../lib/hash.ts'
+import type { Metadata } from '../../../model/normalized.ts'
+import type { Fact, Speaker } from '../record/draft.ts'
+
+type Said = Extract<Fact, { kind: 'said' }>
+
+interface Waiting {
+  readonly id: string
+  readonly by: 'item' | 'event'
+  readonly keys: readonly string[]
+}
+
+export interface SavedLinks {
+  readonly waiting: { readonly [who in Speaker]: readonly Waiting[] }
+  readonly answer: { readonly id: string; readonly key: string } | null
+}
+
+/** Partners stand close together; what has waited longer than this many others has none. */
+const PATIENCE = 32
+
+/** A memory citation closes an item but not its event. */
+const CITATION = /\s*<oai-mem-citation>[\s\S]*$/
+
+export class Links {
+  readonly #waiting: { readonly [who in Speaker]: Waiting[] }
+  #answer: { readonly id: string; readonly key: string } | undefined
+
+  constructor(saved?: SavedLinks) {
+    const waiting = saved?.waiting
+    this.#waiting = {
+      user: [...(waiting?.user ?? [])],
+      assistant: [...(waiting?.assistant ?? [])],
+      reasoning: [...(waiting?.reasoning ?? [])],
+    }
+    this.#answer = saved?.answer ?? undefined
+  }
+
+  /** The link goes on the later record. Equal words are matched by order: the nearest that still waits. */
+  said(fact: Said, id: string): Metadata | undefined {
+    const keys = keysOf(fact)
+    if (fact.who === 'assistant' && fact.by === 'item' && keys[0] !== undefined) this.#answer = { id, key: keys[0] }
+    const queue = this.#waiting[fact.who]
+    const found = fact.who === 'reasoning' ? takeAll(queue, fact.by, keys) : takeOne(queue, fact.by, keys)
+    if (found.length > 0) return fact.by === 'event' ? { duplicate_of: found[0] } : { duplicates: found }
+    queue.push({ id, by: fact.by, keys })
+    if (queue.length > PATIENCE) queue.shift()
+    return undefined
+  }
+
+  /** The end of a task repeats its last answer. */
+  closing(text: string): Metadata | undefined {
+    return this.#answer?.key === keyOf(text) ? { duplicate_of: this.#answer.id } : undefined
+  }
+
+  save(): SavedLinks {
+    const { user, assistant, reasoning } = this.#waiting
+    return {
+      waiting: { user: [...user], assistant: [...assistant], reasoning: [...reasoning] },
+      answer: this.#answer ?? null,
+    }
+  }
+}
+
+/** An item's parts, and all of them together; an event has one text. */
+function keysOf(fact: Said): readonly string[] {
+  const only = fact.texts.length === 1 ? fact.texts[0] : undefined
+  if (only !== undefined) return only === '' ? [] : [keyOf(only)]
+  const texts = fact.texts.filter((text) => text !== '')
+  const first = texts[0]
+  if (texts.length < 2) return first === undefined ? [] : [keyOf(first)]
+  if (fact.who === 'reasoning') return texts.map(keyOf)
+  return [keyOf(texts.join('\n')), ...texts.map(keyOf)]
+}
+
+function keyOf(text: string): string {
+  const bare = text.includes('<oai-mem-citation>') ? text.replace(CITATION, '') : text
+  return bare.length <= 64 ? bare : sha256(bare)
+}
+
+function takeOne(queue: Waiting[], by: 'item' | 'event', keys: readonly string[]): readonly string[] {
+  for (let at = queue.length - 1; at >= 0; at--) {
+    const other = queue[at]
+    if (!other || other.by === by || !other.keys.some((key) => keys.includes(key))) continue
+    queue.splice(at, 1)
+    return [other.id]
+  }
+  return []
+}
+
+/** A thought's summary has one event for each of its parts. */
+function takeAll(queue: Waiting[], by: 'item' | 'event', keys: readonly string[]): readonly string[] {
+  if (by === 'event') return takePart(queue, keys)
+  return keys.flatMap((key) => takeOne(queue, by, [key]))
+}
+
+/** An event after its item: the item keeps waiting for the events of its other parts. */
+function takePart(queue: Waiting[], keys: readonly string[]): readonly string[] {
+  for (let at = queue.length - 1; at >= 0; at--) {
+    const other = queue[at]
+    if (other?.by !== 'item' || !keys.every((key) => other.keys.includes(key))) continue
+    const left = other.keys.filter((key) => !keys.includes(key))
+    if (left.length === 0) queue.splice(at, 1)
+    else queue[at] = { ...other, keys: left }
+    return [other.id]
+  }
+  return []
+}

@@ -1,0 +1,165 @@
+/** Tokens of forked and spawned sessions are counted once, whichever way Codex wrote them. */
+import { copyFileSync, cpSync, mkdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, describe, expect, it } from 'vitest'
+import { counted, readAll, scanAll, scratch } from '../../../test/support/fixtures.ts'
+import { totalsOf } from '../../cli/totals.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { utcDay } from '../../model/totals.ts'
+import { addUsage, NO_USAGE, type Usage } from '../../model/usage.ts'
+import { logsAt } from '../../normalize.ts'
+import codex from './agent.ts'
+import { sourceAt } from './find.ts'
+
+const FORKS = fileURLToPath(new URL('./fixtures/forks/', import.meta.url))
+const DAY = 'sessions/2026/05/01'
+
+const PARENT = 'rollout-2026-05-01T09-00-00-019d0000-aaaa-7000-8000-000000000001.jsonl'
+
+/** What each session used itself: input, cached input, output, reasoning; added up by hand. */
+const SESSIONS: readonly (readonly [what: string, file: string, usage: Usage, said: number, copies: number])[] = [
+  ['the parent', PARENT, tokens(2500, 1100, 250, 90), 2, 0],
+  [
+    'replay',
+    'rollout-2026-05-01T10-00-00-019d0000-bbbb-7000-8000-000000000002.jsonl',
+    tokens(4100, 3400, 100, 30),
+    3,
+    12,
+  ],
+  [
+    'replay of what was said',
+    'rollout-2026-05-01T11-00-00-019d0000-bbbb-7000-8000-000000000003.jsonl',
+    tokens(600, 0, 60, 6),
+    2,
+    9,
+  ],
+  [
+    'replay of a replay',
+    'rollout-2026-05-01T12-00-00-019d0000-bbbb-7000-8000-000000000004.jsonl',
+    tokens(50, 0, 5, 0),
+    2,
+    23,
+  ],
+  ['inherit', 'rollout-2026-05-01T13-00-00-019d0000-cccc-7000-8000-000000000005.jsonl', tokens(700, 300, 70, 10), 2, 0],
+  [
+    'inherit, reported late',
+    'rollout-2026-05-01T14-00-00-019d0000-cccc-7000-8000-000000000006.jsonl',
+    tokens(810, 300, 81, 8),
+    2,
+    0,
+  ],
+  [
+    'fresh',
+    'rollout-2026-05-01T15-00-00-019d0000-dddd-7000-8000-000000000007.jsonl',
+    tokens(1850, 1000, 100, 10),
+    2,
+    0,
+  ],
+  [
+    'numbered lines',
+    'rollout-2026-05-01T16-00-00-019d0000-eeee-7000-8000-000000000008.jsonl',
+    tokens(300, 100, 30, 3),
+    2,
+    4,
+  ],
+]
+
+const ALL = tokens(10_910, 6200, 696, 157)
+
+const places: (() => void)[] = []
+afterEach(() => {
+  for (const remove of places.splice(0)) remove()
+})
+
+function newPlace(): string {
+  const { path, remove } = scratch()
+  places.push(remove)
+  return path
+}
+
+describe('with the parent at hand', () => {
+  it.each(SESSIONS)('%s', async (_, file, usage, said, copies) => {
+    await expectCounts(join(FORKS, DAY, file), usage, said, copies)
+  })
+})
+
+describe('with the parent missing', () => {
+  it.each(SESSIONS)('%s', async (_, file, usage, said, copies) => {
+    const alone = join(newPlace(), file)
+    copyFileSync(join(FORKS, DAY, file), alone)
+    await expectCounts(alone, usage, said, copies)
+  })
+})
+
+describe('a folder of them', () => {
+  it('counts every token once', async () => {
+    const totals = await totalsIn(FORKS)
+    expect(totals.sessions).toBe(SESSIONS.length)
+    expect(totals.usage).toEqual(ALL)
+    expect(totals.messages).toBe(SESSIONS.reduce((sum, [, , , said]) => sum + said, 0))
+  })
+
+  it('counts a session once when an archived copy of it lies beside', async () => {
+    const home = newPlace()
+    cpSync(FORKS, home, { recursive: true })
+    mkdirSync(join(home, 'archived_sessions'))
+    for (const [, file] of SESSIONS) copyFileSync(join(home, DAY, file), join(home, 'archived_sessions', file))
+    const totals = await totalsIn(home)
+    expect(totals.sessions).toBe(2 * SESSIONS.length)
+    expect(totals.usage).toEqual(ALL)
+    expect(Object.keys(totals.by_session)).toHaveLength(SESSIONS.length)
+  })
+
+  it('names parents and kinds', async () => {
+    const relations = await Promise.all(
+      SESSIONS.map(async ([, file]) => (await readAll(codex, sourceAt(join(FORKS, DAY, file)))).session),
+    )
+    expect(relations.map((session) => session?.relation)).toEqual([
+      undefined,
+      'fork',
+      'subagent',
+      'fork',
+      'subagent',
+      'subagent',
+      'subagent',
+      'subagent',
+    ])
+    expect(relations[1]?.parent).toBe(relations[0]?.id)
+    expect(relations[3]?.parent).toBe(relations[1]?.id)
+  })
+})
+
+async function expectCounts(path: string, usage: Usage, said: number, copies: number): Promise<void> {
+  const source = sourceAt(path)
+  const { messages } = await readAll(codex, source)
+  const scan = counted(await scanAll(codex, source))
+  expect(scan.usage, basename(path)).toEqual(usage)
+  expect(usageIn(messages), basename(path)).toEqual(usage)
+  expect(scan.messages, dirname(path)).toBe(said)
+  const marked = messages.filter(({ metadata }) => metadata?.['replayed'] === true)
+  expect(marked.map(({ raw }) => raw.line_index)).toEqual(Array.from({ length: copies }, (_, at) => at + 2))
+  expect(marked.every(({ metadata }) => metadata?.['usage'] === undefined)).toBe(true)
+}
+
+async function totalsIn(folder: string) {
+  const logs = []
+  for await (const log of logsAt(folder)) logs.push(log)
+  return (await totalsOf(logs, utcDay, { at: () => {}, done: () => {}, stop: () => {} })).totals
+}
+
+const usageIn = (messages: readonly NormalizedMessage[]): Usage =>
+  messages.reduce(
+    (sum, { metadata }) => addUsage(sum, (metadata?.['usage'] as Usage | undefined) ?? NO_USAGE),
+    NO_USAGE,
+  )
+
+function tokens(input: number, cached: number, output: number, reasoning: number): Usage {
+  return {
+    input_tokens: input,
+    cached_input_tokens: cached,
+    output_tokens: output,
+    reasoning_output_tokens: reasoning,
+    total_tokens: input + output,
+  }
+}

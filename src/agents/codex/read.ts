@@ -1,0 +1,116 @@
+/** Reads a source from disk: opens, notices what the world does to the file meanwhile, and lets the follower speak. */
+import { statSync } from 'node:fs'
+import { type OpenFile, openFile, readAt } from '../../lib/bytes.ts'
+import { checksum } from '../../lib/hash.ts'
+import { type Line, splitLines } from '../../lib/jsonl.ts'
+import type { IssueCode } from '../../model/issue.ts'
+import type { Read, ReadOptions, Source } from '../agent.ts'
+import { toolAt } from './body.ts'
+import { type Saved, savedOf } from './follow/cursor.ts'
+import { Follower } from './follower.ts'
+import { looksWhole, parseWhole } from './whole.ts'
+
+export async function* read(source: Source, options: ReadOptions = {}): AsyncGenerator<readonly Read[]> {
+  let file: OpenFile | undefined
+  try {
+    file = openFile(source.path)
+    yield* readOpen(source, file, options)
+  } catch (error) {
+    // No such file, a folder in its place, a disk that fails: what was read so far has been given.
+    if (!isSystemError(error)) throw error
+    yield [issue(source, 'unreadable', reasonOf(error))]
+  } finally {
+    file?.close()
+  }
+}
+
+async function* readOpen(source: Source, file: OpenFile, options: ReadOptions): AsyncGenerator<readonly Read[]> {
+  const saved = savedOf(options.from)
+  if (saved && !(await continues(source, saved))) {
+    yield [
+      issue(source, 'changed_while_read', 'the file was replaced since it was last read; reading it from the start'),
+    ]
+    yield* readOpen(source, file, { ...options, from: {} })
+    return
+  }
+  if (!saved && (await isWhole(file))) yield* readWhole(source, file, options)
+  else yield* readLines(source, file, options, saved)
+  if (file.damaged())
+    yield [issue(source, 'cut_short', 'the compressed data ends or breaks here; all before it was read')]
+  if (wasReplaced(source.path, file)) {
+    yield [issue(source, 'changed_while_read', 'the file was replaced or cut while it was read; read it again')]
+  }
+}
+
+async function* readLines(source: Source, file: OpenFile, options: ReadOptions, saved: Saved | undefined) {
+  const follower = new Follower(source, file.modifiedMs, options, saved)
+  if (saved) await follower.restoreCalls((call) => toolAt(source, call.spot))
+  const start = saved ? { offset: saved.offset, number: saved.line } : { offset: 0, number: 1 }
+  try {
+    for await (const lines of splitLines(file.chunks(start.offset), start)) {
+      const reads = follower.follow(lines)
+      const last = lines.at(-1)
+      if (last?.ended) reads.push({ kind: 'cursor', cursor: follower.save(positionAfter(last)) })
+      if (reads.length > 0) yield reads
+    }
+  } finally {
+    follower.close()
+  }
+}
+
+/** What both passes remember of where they stopped. */
+export interface Position {
+  readonly offset: number
+  readonly line: number
+  /** Check sum and length of the line before, to notice a file that was replaced. */
+  readonly before: readonly [check: number, length: number]
+}
+
+export function positionAfter(last: Line): Position {
+  const before: [number, number] = last.bytes ? [checksum(last.bytes), last.length] : [0, 0]
+  return { offset: last.offset + last.length + 1, line: last.number + 1, before }
+}
+
+/** The line before the cursor is still the same. */
+export async function continues(source: Source, saved: Position): Promise<boolean> {
+  const [check, length] = saved.before
+  const bytes = await readAt(source.path, saved.offset - length - 1, length + 1)
+  return bytes.length === length + 1 && bytes[length] === 10 && checksum(bytes.subarray(0, length)) === check
+}
+
+async function* readWhole(source: Source, file: OpenFile, options: ReadOptions): AsyncGenerator<readonly Read[]> {
+  const pieces: Buffer[] = []
+  for await (const chunk of file.chunks(0)) pieces.push(Buffer.from(chunk))
+  const bytes = Buffer.concat(pieces)
+  const whole = parseWhole(bytes.toString('utf8'))
+  if (!whole) {
+    yield [issue(source, 'unknown_shape', 'JSON, but not a Codex session: it has no list of items')]
+    return
+  }
+  const follower = new Follower(source, file.modifiedMs, options)
+  yield follower.followWhole(whole.session, whole.items, bytes.length, checksum(bytes))
+  if (whole.cut) yield [issue(source, 'cut_short', 'the file is cut short; its whole items were read')]
+}
+
+const HEAD = 512
+
+export const isWhole = async (file: OpenFile): Promise<boolean> => looksWhole((await file.head(HEAD)).toString('utf8'))
+
+function wasReplaced(path: string, file: OpenFile): boolean {
+  const now = statSync(path, { throwIfNoEntry: false })
+  return !now || now.ino !== file.inode || now.size < file.size
+}
+
+const issue = (source: Source, code: IssueCode, reason: string): Read => ({
+  kind: 'issue',
+  issue: { code, reason, path: source.shown ?? source.path },
+})
+
+const isSystemError = (error: unknown): error is NodeJS.ErrnoException => error instanceof Error && 'syscall' in error
+
+function reasonOf(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return 'no such file'
+  if (error.code === 'EACCES' || error.code === 'EPERM') return 'no permission to read it; check its owner and mode'
+  if (error.code === 'EISDIR') return 'a folder, not a file'
+  return `cannot be read (${error.code ?? error.message})`
+}

@@ -1,0 +1,84 @@
+/** Every kind of record that the reader knows stands in some fixture, so that a golden shows what becomes of it. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { type Fields, fieldsOf, isObject, listOf, parseStructure } from '../../../lib/object.ts'
+import { shapeOf } from '../raw.ts'
+import { ENVELOPE_TYPES } from './envelope.ts'
+import { EVENT_TYPES } from './events.ts'
+import { ITEM_TYPES } from './items.ts'
+
+const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
+
+/** What a completed item of a paginated thread can be. */
+const COMPLETED_KINDS = [
+  'UserMessage',
+  'AgentMessage',
+  'Reasoning',
+  'CommandExecution',
+  'FileChange',
+  'McpToolCall',
+  'WebSearch',
+  'ImageView',
+  'ImageGeneration',
+  'Plan',
+  'ContextCompaction',
+  'CollabAgentToolCall',
+  'SubAgentActivity',
+  'DynamicToolCall',
+  'HookPrompt',
+  'EnteredReviewMode',
+  'ExitedReviewMode',
+  'Extension',
+]
+
+const records: readonly Fields[] = readdirSync(FIXTURES)
+  .filter((name) => /\.jsonl?$/.test(name))
+  .flatMap((name) => recordsIn(readFileSync(join(FIXTURES, name), 'utf8')))
+
+function recordsIn(text: string): readonly Fields[] {
+  const items = fieldsOf(parseStructure(text))?.['items']
+  return objectsIn(items ? listOf(items) : text.split('\n').map(parseStructure))
+}
+
+function objectsIn(values: readonly unknown[]): readonly Fields[] {
+  return values.filter((value) => isObject(value))
+}
+
+const payloadsOf = (envelope: string): readonly Fields[] =>
+  objectsIn(records.filter(({ type }) => type === envelope).map(({ payload }) => payload))
+
+const without = (wanted: Iterable<string>, found: readonly unknown[]): readonly string[] =>
+  [...wanted].filter((type) => !found.includes(type))
+
+describe('fixtures hold', () => {
+  it('every type of envelope', () => {
+    const found = records.filter(({ payload }) => isObject(payload)).map(({ type }) => type)
+    expect(without(ENVELOPE_TYPES, found)).toEqual([])
+    expect(found.some((type) => !ENVELOPE_TYPES.has(String(type)))).toBe(true)
+  })
+
+  it('every type of item, and one that nobody knows', () => {
+    const found = payloadsOf('response_item').map(({ type }) => type)
+    expect(without(ITEM_TYPES, found)).toEqual([])
+    expect(found.some((type) => !ITEM_TYPES.has(String(type)))).toBe(true)
+  })
+
+  it('every type of event, and one that nobody knows', () => {
+    const found = payloadsOf('event_msg').map(({ type }) => type)
+    expect(without(EVENT_TYPES, found)).toEqual([])
+    expect(found.some((type) => typeof type === 'string' && !EVENT_TYPES.has(type))).toBe(true)
+  })
+
+  it('every kind of completed item, and one that nobody knows', () => {
+    const found = objectsIn(payloadsOf('event_msg').map(({ item }) => item)).map(({ type }) => type)
+    expect(without(COMPLETED_KINDS, found)).toEqual([])
+    expect(found.some((kind) => !COMPLETED_KINDS.includes(String(kind)))).toBe(true)
+  })
+
+  it('every shape of record', () => {
+    const shapes = ['envelope', 'header', 'legacy', 'exec', 'prompt', 'name', 'unknown']
+    expect(without(shapes, records.map(shapeOf))).toEqual([])
+  })
+})

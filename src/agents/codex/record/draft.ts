@@ -1,0 +1,45 @@
+/** What one record says by itself, before its place in the session is known. */
+
+import type { MessageSegment, Metadata, Role, SourceType, ToolCall } from '../../../model/normalized.ts'
+import type { Report } from '../count/tokens.ts'
+
+export interface Draft {
+  readonly role: Role
+  readonly source_type: SourceType
+  readonly payload_type: string | null
+  readonly segments: readonly MessageSegment[]
+  readonly tool_call?: ToolCall | undefined
+  readonly metadata?: Metadata | undefined
+  readonly payload_role?: string | undefined
+  /** Ciphertext. Only its hash leaves unless private parts are asked for. */
+  readonly secret?: string | undefined
+  readonly fact?: Fact | undefined
+}
+
+/** What the record means for its neighbours. */
+export type Fact =
+  /** Words that the log holds twice: as an item of the conversation and as an event for the screen. */
+  | { readonly kind: 'said'; readonly who: Speaker; readonly by: 'item' | 'event'; readonly texts: readonly string[] }
+  /** A copy of the answer before it. */
+  | { readonly kind: 'closing'; readonly text: string }
+  | { readonly kind: 'call'; readonly call_id: string }
+  | { readonly kind: 'result'; readonly call_id: string | undefined }
+  | { readonly kind: 'enrichment'; readonly call_id: string; readonly found: Enrichment }
+  /** Running totals of tokens. */
+  | { readonly kind: 'tokens'; readonly report: Report }
+  | { readonly kind: 'rollback'; readonly turns: number }
+  | { readonly kind: 'review'; readonly open: boolean }
+
+export type Speaker = 'user' | 'assistant' | 'reasoning'
+
+export interface Enrichment {
+  readonly exit_code?: number
+  readonly duration_ms?: number
+  readonly failed?: boolean
+}
+
+export const NO_SEGMENTS: readonly MessageSegment[] = []
+
+export function meta(payloadType: string | null, metadata: Metadata, segments = NO_SEGMENTS, fact?: Fact): Draft {
+  return { role: 'meta', source_type: 'meta', payload_type: payloadType, segments, metadata, fact }
+}

@@ -1,0 +1,144 @@
+/** Records of the shape `{timestamp, type, payload}`, by their type. */
+import { type Fields, fieldsOf, isObject, listOf, stringOf, wordOf } from '../../../lib/object.ts'
+import type { Metadata } from '../../../model/normalized.ts'
+import { type Draft, meta, NO_SEGMENTS } from './draft.ts'
+import { eventDraft } from './events.ts'
+import { itemDrafts, unknownMetadata } from './items.ts'
+
+/** Lines of these types belong to Codex even when their payload is missing. */
+export const ENVELOPE_TYPES: ReadonlySet<string> = new Set([
+  'session_meta',
+  'response_item',
+  'event_msg',
+  'turn_context',
+  'compacted',
+  'session_state',
+  'inter_agent_communication',
+  'inter_agent_communication_metadata',
+  'world_state',
+  'security_risk_score',
+  'token_usage_record',
+])
+
+export function envelopeDrafts(type: string, payload: unknown): readonly Draft[] {
+  if (!isObject(payload))
+    return [meta(null, stringOf(payload) === undefined ? {} : { payload: 'text' }, textOf(payload, type))]
+  switch (type) {
+    case 'response_item':
+      return itemDrafts(payload, false)
+    case 'event_msg':
+      return [eventDraft(payload)]
+    case 'session_meta':
+      return [sessionDraft(payload)]
+    case 'turn_context':
+      return [meta(null, { event_kind: type, ...pick(payload, TURN_FIELDS) })]
+    case 'compacted':
+      return [compacted(payload)]
+    case 'inter_agent_communication':
+      return [communication(payload)]
+    case 'world_state':
+      return [
+        meta(null, {
+          event_kind: type,
+          full: payload['full'] ?? null,
+          parts: Object.keys(fieldsOf(payload['state']) ?? {}),
+        }),
+      ]
+    case 'token_usage_record':
+      // Not counted: the reports of running totals hold the same tokens.
+      return [meta(null, { event_kind: type, ...unknownMetadata(payload), token_count: pick(payload, ['usage']) })]
+    default:
+      return [meta(stringOf(payload['type']) ?? null, { event_kind: type, ...unknownMetadata(payload) })]
+  }
+}
+
+const SESSION_FIELDS = [
+  'id',
+  'session_id',
+  'forked_from_id',
+  'parent_thread_id',
+  'timestamp',
+  'cwd',
+  'originator',
+  'cli_version',
+  'source',
+  'thread_source',
+  'agent_nickname',
+  'agent_role',
+  'agent_type',
+  'agent_path',
+  'model_provider',
+  'memory_mode',
+  'history_mode',
+  'history_base',
+  'subagent_history_start_ordinal',
+  'multi_agent_version',
+  'context_window',
+  'git',
+]
+
+const TURN_FIELDS = [
+  'turn_id',
+  'cwd',
+  'approval_policy',
+  'sandbox_policy',
+  'model',
+  'effort',
+  'summary',
+  'personality',
+  'collaboration_mode',
+  'network',
+  'current_date',
+  'timezone',
+  'permission_profile',
+  'workspace_roots',
+  'truncation_policy',
+]
+
+/** Instructions are left where they are: tens of kilobytes, the same in every log. */
+export function sessionDraft(payload: Fields): Draft {
+  return {
+    role: 'meta',
+    source_type: 'session',
+    payload_type: null,
+    segments: NO_SEGMENTS,
+    metadata: pick(payload, SESSION_FIELDS),
+  }
+}
+
+/** The history that the model goes on with repeats earlier items: counted, never shown as new. */
+function compacted(payload: Fields): Draft {
+  const history = listOf(payload['replacement_history'])
+  const sealed = history.map((one) => wordOf(fieldsOf(one)?.['encrypted_content'])).find((one) => one !== undefined)
+  const metadata = {
+    event_kind: 'compacted',
+    kind: 'compaction',
+    replacement_items: history.length,
+    ...pick(payload, ['window_id', 'window_number', 'first_window_id', 'previous_window_id']),
+  }
+  return { ...meta(null, metadata, textOf(payload['message'], 'compacted')), secret: sealed }
+}
+
+function communication(payload: Fields): Draft {
+  const metadata = {
+    event_kind: 'inter_agent_communication',
+    ...pick(payload, ['author', 'recipient', 'other_recipients', 'trigger_turn']),
+  }
+  return {
+    ...meta(null, metadata, textOf(payload['content'], 'inter_agent_communication')),
+    secret: wordOf(payload['encrypted_content']),
+  }
+}
+
+function textOf(text: unknown, format: string) {
+  const words = wordOf(text)
+  return words === undefined
+    ? NO_SEGMENTS
+    : [{ channel: 'system' as const, type: 'text' as const, format, text: words }]
+}
+
+function pick(payload: Fields, keys: readonly string[]): Metadata {
+  const metadata: Record<string, unknown> = {}
+  for (const key of keys) if (payload[key] !== undefined) metadata[key] = payload[key]
+  return metadata
+}

@@ -1,0 +1,113 @@
+/** What `codex exec --json` prints: a stream of thread, turn and item events. */
+import { type Fields, fieldsOf, isObject, jsonText, numberOf, stringOf, wordOf } from '../../../lib/object.ts'
+import type { ToolCall, ToolStatus } from '../../../model/normalized.ts'
+import { usageOf } from '../count/tokens.ts'
+import { type Draft, meta, NO_SEGMENTS } from './draft.ts'
+import { unknownMetadata } from './items.ts'
+import { filesOf } from './output.ts'
+
+const THREAD_EVENT = /^(?:thread|turn|item)\.[a-z_]+$/
+
+export const isExecEvent = (record: Fields): boolean => THREAD_EVENT.test(stringOf(record['type']) ?? '')
+
+export function execDraft(record: Fields): Draft {
+  const type = stringOf(record['type']) ?? ''
+  if (type === 'thread.started') {
+    return {
+      role: 'meta',
+      source_type: 'session',
+      payload_type: null,
+      segments: NO_SEGMENTS,
+      metadata: { id: record['thread_id'] ?? null },
+    }
+  }
+  const item = fieldsOf(record['item'])
+  if (item && type.startsWith('item.')) return itemDraft(item, type)
+  const usage = fieldsOf(record['usage'])
+  const error = fieldsOf(record['error'])
+  const metadata = {
+    event_kind: type,
+    ...unknownMetadata(record),
+    ...(usage ? { token_count: { usage } } : {}),
+    ...(error ? { error } : {}),
+  }
+  const total = usageOf(usage)
+  return meta(
+    null,
+    metadata,
+    NO_SEGMENTS,
+    total && { kind: 'tokens', report: { total, last: undefined, model: undefined } },
+  )
+}
+
+function itemDraft(item: Fields, event: string): Draft {
+  const type = stringOf(item['type']) ?? stringOf(item['item_type']) ?? null
+  const done = event === 'item.completed'
+  const metadata = { event_kind: event, item_id: item['id'] ?? null }
+  const text = stringOf(item['text']) ?? stringOf(item['message'])
+  switch (type) {
+    case 'agent_message':
+    case 'assistant_message':
+      if (!done || text === undefined) break
+      return {
+        role: 'assistant',
+        source_type: 'message',
+        payload_type: type,
+        segments: [{ channel: 'output', type: 'text', format: type, text }],
+        metadata,
+      }
+    case 'reasoning':
+      return meta(type, text === undefined ? metadata : { ...metadata, reasoning_summary: text })
+    case 'command_execution':
+    case 'file_change':
+    case 'mcp_tool_call':
+    case 'web_search':
+    case 'collab_tool_call':
+      return toolDraft(item, type, done, metadata)
+    default:
+      break
+  }
+  const steps = item['items'] === undefined ? {} : { items: item['items'] }
+  return meta(type, { ...unknownMetadata(item), ...steps, ...metadata })
+}
+
+/** `item.started` is the call; `item.completed` repeats it with its outcome. */
+function toolDraft(item: Fields, type: string, done: boolean, metadata: { readonly [key: string]: unknown }): Draft {
+  const id = wordOf(item['id']) ?? null
+  const exit = numberOf(item['exit_code'])
+  const output = stringOf(item['aggregated_output']) ?? outcomeOf(item)
+  const given = item['arguments'] ?? undefined
+  const input = stringOf(item['command']) ?? stringOf(item['query'])
+  const call: ToolCall = {
+    call_id: id,
+    name: wordOf(item['tool']) ?? type,
+    status: done ? doneStatus(item, exit) : 'pending',
+    ...(wordOf(item['server']) ? { namespace: String(item['server']) } : {}),
+    ...(wordOf(item['status']) ? { source_status: String(item['status']) } : {}),
+    ...(given === undefined ? {} : { arguments: stringOf(given) ?? jsonText(given) }),
+    ...(isObject(given) ? { arguments_json: given } : {}),
+    ...(input === undefined ? {} : { input }),
+    ...(done && output !== undefined ? { output } : {}),
+    ...(exit === undefined ? {} : { exit_code: exit }),
+  }
+  const files = item['changes'] === undefined ? {} : { files: filesOf(item['changes']) }
+  return {
+    role: 'tool',
+    source_type: done ? 'tool_result' : 'tool_call',
+    payload_type: type,
+    segments: NO_SEGMENTS,
+    tool_call: call,
+    metadata: { ...metadata, ...files },
+    fact: done ? { kind: 'result', call_id: id ?? undefined } : id === null ? undefined : { kind: 'call', call_id: id },
+  }
+}
+
+/** What an MCP server answered, or why it did not. */
+function outcomeOf(item: Fields): string | undefined {
+  const failure = stringOf(fieldsOf(item['error'])?.['message'])
+  return failure ?? (isObject(item['result']) ? jsonText(item['result']) : undefined)
+}
+
+function doneStatus(item: Fields, exit: number | undefined): ToolStatus {
+  return item['status'] === 'failed' || (exit ?? 0) !== 0 || fieldsOf(item['error']) ? 'error' : 'success'
+}

@@ -1,0 +1,145 @@
+/** Reads exit code, duration and outcome from the headers that Codex puts around a tool's output. */
+import { fieldsOf, isObject, jsonText, listOf, numberOf, stringOf } from '../../../lib/object.ts'
+import type { MessageSegment, ToolStatus } from '../../../model/normalized.ts'
+import { type Attachment, attachmentOf, mediaOf } from './content.ts'
+
+export interface Output {
+  readonly text: string
+  readonly json: object | undefined
+  readonly images: readonly MessageSegment[]
+  readonly secret?: string | undefined
+  /** Parts that are neither text nor image, described. */
+  readonly attachments?: readonly Attachment[]
+  readonly exit_code?: number | undefined
+  readonly duration_ms?: number | undefined
+  readonly status: ToolStatus
+}
+
+/** A string, a list of parts, or the object form that other programs export. */
+export function outputOf(value: unknown, parse: (text: string) => object | undefined): Output {
+  if (typeof value === 'string') return textOutput(value, parse(value), [])
+  if (Array.isArray(value)) return partsOutput(value, parse)
+  const content = fieldsOf(value)?.['content']
+  if (content !== undefined && isObject(value)) {
+    const inner = outputOf(content, parse)
+    return value['success'] === false ? { ...inner, status: 'error' } : inner
+  }
+  if (value === undefined || value === null) return textOutput('', undefined, [])
+  const text = jsonText(value)
+  return textOutput(text, typeof value === 'object' ? value : undefined, [])
+}
+
+function partsOutput(parts: readonly unknown[], parse: (text: string) => object | undefined): Output {
+  if (parts.length > 0 && !parts.some(isPart)) return textOutput(jsonText(parts), parts, [])
+  const texts: string[] = []
+  const images: MessageSegment[] = []
+  const attachments: Attachment[] = []
+  let secret: string | undefined
+  for (const part of parts) {
+    const fields = fieldsOf(part)
+    const text = stringOf(part) ?? stringOf(fields?.['text'])
+    const url = stringOf(fields?.['image_url']) ?? stringOf(fieldsOf(fields?.['image_url'])?.['url'])
+    if (text !== undefined) texts.push(text)
+    else if (url !== undefined) {
+      images.push({
+        channel: 'input',
+        type: 'image',
+        format: stringOf(fields?.['type']) ?? 'input_image',
+        media: mediaOf(url),
+      })
+    } else if (fields?.['encrypted_content'] !== undefined) secret ??= stringOf(fields['encrypted_content'])
+    else if (fields) attachments.push(attachmentOf(stringOf(fields['type']) ?? 'unknown', fields))
+  }
+  const text = texts.join('\n')
+  const output = { ...textOutput(text, parse(text), images), secret }
+  return attachments.length > 0 ? { ...output, attachments } : output
+}
+
+const isPart = (part: unknown): boolean =>
+  typeof part === 'string' || stringOf(fieldsOf(part)?.['type'] ?? fieldsOf(part)?.['text']) !== undefined
+
+function textOutput(text: string, json: object | undefined, images: readonly MessageSegment[]): Output {
+  const metadata = json && 'metadata' in json ? fieldsOf(json.metadata) : undefined
+  if (metadata) {
+    const exit = numberOf(metadata['exit_code'])
+    const seconds = numberOf(metadata['duration_seconds'])
+    return { text, json, images, exit_code: exit, duration_ms: milliseconds(seconds), status: statusOfExit(exit) }
+  }
+  const header = headerOf(text)
+  const exit = header === '' ? null : EXIT.exec(header)
+  const wall = header === '' ? null : WALL.exec(header)
+  const code = exit ? Number(exit[1] ?? exit[2]) : undefined
+  const status = code === undefined ? statusOfWords(text.slice(0, 200), wall !== null) : statusOfExit(code)
+  const seconds = wall ?? (status === 'aborted' ? ABORTED_AFTER.exec(text) : null)
+  return {
+    text,
+    json,
+    images,
+    exit_code: code,
+    duration_ms: milliseconds(seconds ? Number(seconds[1]) : undefined),
+    status,
+  }
+}
+
+/** What stands above the line `Output:`. A few lines at most, unless the command itself is quoted there. */
+function headerOf(text: string): string {
+  const head = text.slice(0, LONGEST_HEADER)
+  const end = head.search(OUTPUT)
+  if (end < 0) return HEADER_START.test(head) ? head.slice(0, 400) : ''
+  const header = head.slice(0, end)
+  return header.startsWith('Command: ') || header.split('\n').length <= 8 ? header : ''
+}
+
+const LONGEST_HEADER = 4096
+const OUTPUT = /^Output:/m
+const HEADER_START = /^(?:Exit code: |Chunk ID: |Wall time|Process (?:exited|running) with )/
+const EXIT = /^(?:Exit code: (-?\d+)|Process exited with code (-?\d+))\s*$/m
+const WALL = /^Wall time:? (\d+(?:\.\d+)?) seconds\s*$/m
+/** Behind a header line, or by itself with the time it took. */
+const ABORTED = /^(?:Wall time:? [\d.]+ seconds\n)?(?:aborted\b|.*\baborted by user\b)/i
+const ABORTED_AFTER = /^aborted by user after (\d+(?:\.\d+)?)s/
+const CANCELLED =
+  /^(?:(?:exec )?command rejected by user|patch rejected by user|rejected by user|user (?:cancelled|canceled|declined|denied))/i
+const FAILED =
+  /^(?:script failed\b|err:|error:|execution error:|exec_command failed\b|write_stdin failed\b|apply_patch verification failed\b|failed to parse (?:function )?arguments|failed in sandbox|unsupported (?:custom tool )?call\b|unknown (?:tool|process id)\b|tool call error\b|patch failed\b|timed out\b|command timed out\b)/i
+
+function statusOfWords(head: string, hasHeader: boolean): ToolStatus {
+  if (ABORTED.test(head)) return 'aborted'
+  if (!hasHeader && CANCELLED.test(head)) return 'cancelled'
+  return FAILED.test(head) ? 'error' : 'success'
+}
+
+const statusOfExit = (code: number | undefined): ToolStatus => (code === undefined || code === 0 ? 'success' : 'error')
+
+const milliseconds = (seconds: number | undefined): number | undefined =>
+  seconds === undefined ? undefined : Math.round(seconds * 1000)
+
+/** `{secs, nanos}`, or a number of milliseconds, or text such as `1.5s`. */
+export function durationOf(value: unknown): number | undefined {
+  const fields = fieldsOf(value)
+  if (fields) {
+    const seconds = numberOf(fields['secs'])
+    return seconds === undefined ? undefined : Math.round(seconds * 1000 + (numberOf(fields['nanos']) ?? 0) / 1e6)
+  }
+  const text = stringOf(value)
+  if (text === undefined) return numberOf(value)
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s)$/.exec(text)
+  return match ? Math.round(Number(match[1]) * (match[2] === 's' ? 1000 : 1)) : undefined
+}
+
+export const filesOf = (changes: unknown): readonly { readonly path: string; readonly change: string }[] => {
+  const fields = fieldsOf(changes)
+  if (!fields) return listOf(changes).flatMap((one) => fileOf(fieldsOf(one)))
+  return Object.entries(fields).map(([path, change]) => ({ path, change: kindOf(change) }))
+}
+
+function fileOf(fields: { readonly [key: string]: unknown } | undefined) {
+  const path = stringOf(fields?.['path'])
+  return path === undefined ? [] : [{ path, change: kindOf(fields?.['kind'] ?? fields) }]
+}
+
+/** Tagged by `type`, or, in older logs, by the only key. */
+function kindOf(change: unknown): string {
+  const fields = fieldsOf(change)
+  return stringOf(change) ?? stringOf(fields?.['type']) ?? Object.keys(fields ?? {})[0] ?? 'update'
+}

@@ -1,0 +1,41 @@
+/** Logs that are one JSON object, `{session, items}`: what the first Codex wrote. */
+import { findElements } from '../../lib/json-values.ts'
+import { type Fields, fieldsOf, isObject, parseStructure } from '../../lib/object.ts'
+
+const WHOLE = /^\uFEFF?\s*\{\s*"(?:session|items)"\s*:\s*[{[]/
+const PRETTY = /^\uFEFF?\s*[{[]\s*\n/
+
+/** Decided by the file's first bytes: lines of JSON never look like this. */
+export const looksWhole = (head: string): boolean => WHOLE.test(head) || PRETTY.test(head)
+
+export const isWholeSession = (head: string): boolean =>
+  looksWhole(head) && /"items"\s*:/.test(head) && /"session"\s*:/.test(head)
+
+export interface Whole {
+  readonly session: Fields | undefined
+  readonly items: readonly unknown[]
+  readonly cut: boolean
+}
+
+/** Nothing when the file is some other JSON. A file cut short gives the items that are whole. */
+export function parseWhole(text: string): Whole | undefined {
+  const bare = text.replace(/^\uFEFF/, '').replace(/[\0\s]+$/, '')
+  const value = parseStructure(bare)
+  if (isObject(value)) {
+    const items = value['items']
+    return Array.isArray(items) ? { session: fieldsOf(value['session']), items, cut: false } : undefined
+  }
+  return value === undefined ? salvage(bare) : undefined
+}
+
+const SESSION = /"session"\s*:\s*(?=\{)/
+const ITEMS = /"items"\s*:\s*(?=\[)/
+
+function salvage(text: string): Whole | undefined {
+  const session = SESSION.exec(text)
+  const items = ITEMS.exec(text)
+  if (!session && !items) return undefined
+  const header = session ? findElements(`[${text.slice(session.index + session[0].length)}`, 0).values[0] : undefined
+  const found = items ? findElements(text, items.index + items[0].length) : { values: [] }
+  return { session: fieldsOf(header), items: found.values, cut: true }
+}

@@ -1,0 +1,231 @@
+/** What every agent's folder promises, checked on its own fixtures. */
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import {
+  counted,
+  cutsOf,
+  type Fixture,
+  folderOf,
+  GOLDEN,
+  linesOf,
+  put,
+  readAll,
+  roundTrip,
+  scanAll,
+  scratch,
+  stage,
+  type Told,
+  told,
+  upToCursor,
+} from '../../test/support/fixtures.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import { serialize } from '../model/serialize.ts'
+import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
+import type { Agent, Written } from './agent.ts'
+import { allAgents } from './all.ts'
+
+for (const agent of await allAgents()) {
+  const place = scratch()
+  const fixtures = await stage(agent, place.path)
+  afterAll(place.remove)
+
+  describe(agent.id, () => {
+    it('is called like its folder, brings fixtures, and its README names the evidence', () => {
+      expect(existsSync(join(folderOf(agent), 'agent.ts'))).toBe(true)
+      expect(fixtures.length).toBeGreaterThan(0)
+      expect(readFileSync(join(folderOf(agent), 'README.md'), 'utf8')).toMatch(/^## Evidence/m)
+    })
+
+    it('has a fixture for every golden', () => {
+      const wanted = fixtures.map(({ name }) => goldenOf(name)).sort()
+      expect(readdirSync(join(folderOf(agent), 'fixtures', GOLDEN)).sort()).toEqual(wanted)
+    })
+
+    describe.each(fixtures.map((fixture) => ({ name: fixture.name, fixture })))('$name', ({ fixture }) => {
+      keepsItsPromises(agent, fixture)
+    })
+  })
+}
+
+function keepsItsPromises(agent: Agent, fixture: Fixture): void {
+  const { name, source, bytes } = fixture
+
+  it('is known by its content', () => {
+    expect(agent.recognise(bytes.subarray(0, 65_536), source.path)).toBe(true)
+  })
+
+  it('reads as it always did', async () => {
+    const golden = join(folderOf(agent), 'fixtures', GOLDEN, goldenOf(name))
+    await expect(await goldenText(agent, fixture)).toMatchFileSnapshot(golden)
+  })
+
+  it('reads from any beginning without throwing, and gives the beginning of the messages', async () => {
+    const whole = await readAll(agent, source)
+    for (const cut of cutsOf(fixture)) {
+      const part = await beginning(agent, fixture, cut)
+      const sure = name.endsWith('.jsonl') ? surelyIn(part.messages, bytes, cut) : butLastLine(part.messages)
+      const wanted = name.endsWith('.jsonl') ? surelyIn(whole.messages, bytes, cut) : whole.messages
+      agree(sure, name.endsWith('.jsonl') ? wanted : wanted.slice(0, sure.length), cut)
+    }
+  })
+
+  it('goes on from every cursor as if it had never stopped', async () => {
+    const whole = await readAll(agent, source)
+    for (const cut of cutsOf(fixture)) {
+      const { before, cursor } = upToCursor((await beginning(agent, fixture, cut)).reads)
+      const both = told([...before, ...(await readAll(agent, source, cursor)).reads])
+      agree(both.messages, whole.messages, cut)
+      agree(both.issues, whole.issues, cut)
+      agree(both.session, whole.session, cut)
+    }
+  })
+
+  it('counts on from every cursor as if it had never stopped', async () => {
+    const whole = counted(await scanAll(agent, source))
+    for (const cut of cutsOf(fixture)) {
+      put(source, bytes.subarray(0, cut))
+      const { before, cursor } = upToCursor(await scanAll(agent, source))
+      put(source, bytes)
+      agree(counted([...before, ...(await scanAll(agent, source, cursor))]), whole, cut)
+    }
+  })
+
+  it('finds each message again at its place', async () => {
+    for (const options of [{}, { includePrivate: true, includeSource: true }]) {
+      for (const one of (await readAll(agent, source, undefined, options)).reads) {
+        if (one.kind !== 'message') continue
+        expect(await agent.body(source, roundTrip(one.locator), options)).toEqual(one.message)
+      }
+    }
+  })
+
+  it('leaves the source as it is, and notices when it is not', async () => {
+    const before = statSync(source.path)
+    const print = await agent.probe(source)
+    const { reads } = await readAll(agent, source)
+    await scanAll(agent, source)
+    for (const one of reads) if (one.kind === 'message') await agent.body(source, one.locator)
+    const after = statSync(source.path)
+    expect([after.mtimeMs, after.ctimeMs, after.size]).toEqual([before.mtimeMs, before.ctimeMs, before.size])
+    expect(readFileSync(source.path).equals(bytes)).toBe(true)
+    expect(await agent.probe(source)).toBe(print)
+    put(source, bytes.subarray(0, -1))
+    expect(await agent.probe(source)).not.toBe(print)
+    rmSync(source.path)
+    expect(await agent.probe(source)).toBeUndefined()
+    put(source, bytes)
+  })
+
+  it('gives every message its own id, and every result its call or an issue', async () => {
+    const { messages, issues } = await readAll(agent, source)
+    expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
+    const calls = new Set<string | null | undefined>()
+    const orphans = new Set(issues.filter(({ code }) => code === 'orphan_result').map(({ line }) => line))
+    for (const { source_type, tool_call, raw } of messages) {
+      if (source_type === 'tool_call') calls.add(tool_call?.call_id)
+      if (source_type !== 'tool_result') continue
+      expect(orphans.has(raw.line_index) || calls.has(tool_call?.call_id), `line ${raw.line_index}`).toBe(true)
+    }
+  })
+
+  it('counts what it reads', async () => {
+    const { messages, session } = await readAll(agent, source)
+    const scan = counted(await scanAll(agent, source))
+    expect(scan.messages).toBe(session?.kind === 'prompts' ? 0 : said(messages).length)
+    expect(scan.usage).toEqual(usageIn(messages))
+    expect(scan.tools).toEqual(toolsIn(messages))
+    expect(scan.session?.id).toBe(session?.id)
+    expect({ ...session, ...scan.session }).toEqual(session ?? {})
+    if (name.endsWith('.jsonl'))
+      expect(scan.lines).toBe(linesOf(bytes).filter(([a, b]) => isFilled(bytes, a, b)).length)
+  })
+
+  it.runIf(agent.write)('writes what it can read again', async () => {
+    const { messages, session } = await readAll(agent, source, undefined, { includePrivate: true, includeSource: true })
+    if (!session || !agent.write) return
+    const options = { now: () => new Date(0), newId: () => '00000000-0000-7000-8000-000000000000' }
+    const written: Written[] = []
+    for await (const one of agent.write(session, listed(messages), options)) written.push(one)
+    put(source, Buffer.concat(written.flatMap((one) => (one.kind === 'bytes' ? [one.bytes] : []))))
+    const again = await readAll(agent, source)
+    put(source, bytes)
+    if (written.some(({ kind }) => kind === 'loss')) expect(again.messages.length).toBeLessThanOrEqual(messages.length)
+    else expect(said(again.messages).map(wordsOf)).toEqual(said(messages).map(wordsOf))
+  })
+}
+
+/** Most are equal to the letter, and letters are compared fastest. */
+function agree(found: unknown, wanted: unknown, cut: number): void {
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) expect(found, `cut at byte ${cut}`).toEqual(wanted)
+}
+
+const goldenOf = (name: string): string => `${name.replaceAll('/', '__')}.ndjson`
+
+/** Messages as they come, what could not be read between them, at the end the header and the counts. */
+async function goldenText(agent: Agent, { source }: Fixture): Promise<string> {
+  const { reads, session } = await readAll(agent, source)
+  const { lines, messages, tools, usage, titles } = counted(await scanAll(agent, source))
+  const rows = reads.flatMap((one) => {
+    if (one.kind === 'message') return [serialize(one.message).json]
+    return one.kind === 'issue' ? [JSON.stringify({ issue: one.issue })] : []
+  })
+  const counts = { lines, messages, tools, usage, ...(titles.length > 0 ? { titles } : {}) }
+  return `${[...rows, JSON.stringify({ session: session ?? null }), JSON.stringify({ counts })].join('\n')}\n`
+}
+
+async function beginning(agent: Agent, { source, bytes }: Fixture, length: number): Promise<Told> {
+  put(source, bytes.subarray(0, length))
+  const part = await readAll(agent, source)
+  put(source, bytes)
+  return part
+}
+
+/** Those of the lines that end before the cut. */
+function surelyIn(messages: readonly NormalizedMessage[], bytes: Buffer, cut: number): readonly NormalizedMessage[] {
+  const ended = linesOf(bytes.subarray(0, cut)).filter(([, end]) => end < cut).length
+  return messages.filter(({ raw }) => raw.line_index <= ended)
+}
+
+function butLastLine(messages: readonly NormalizedMessage[]): readonly NormalizedMessage[] {
+  const last = messages.at(-1)?.raw.line_index
+  return messages.filter(({ raw }) => raw.line_index !== last)
+}
+
+/** What people and models said: no duplicates, no injected context, no replayed copies. */
+function said(messages: readonly NormalizedMessage[]): readonly NormalizedMessage[] {
+  const own = messages.filter(({ metadata }) => metadata?.['replayed'] !== true && metadata?.['injected'] !== true)
+  const items = own.filter(({ role, metadata }) => isSpoken(role) && metadata?.['duplicate_of'] === undefined)
+  // A log that was trimmed to its events has no other words.
+  return items.length > 0 ? items : own.filter(({ metadata }) => isSpokenEvent(metadata?.['event_kind']))
+}
+
+const isSpoken = (role: string): boolean => role === 'user' || role === 'assistant'
+
+const isSpokenEvent = (kind: unknown): boolean => kind === 'user_message' || kind === 'agent_message'
+
+const usageIn = (messages: readonly NormalizedMessage[]): Usage =>
+  messages.reduce(
+    (sum, { metadata }) => addUsage(sum, (metadata?.['usage'] as Usage | undefined) ?? NO_USAGE),
+    NO_USAGE,
+  )
+
+function toolsIn(messages: readonly NormalizedMessage[]): Record<string, number> {
+  const tools: Record<string, number> = {}
+  for (const { source_type, tool_call, metadata } of messages) {
+    if (source_type !== 'tool_call' || metadata?.['replayed'] === true) continue
+    const name = tool_call?.name ?? 'unknown'
+    tools[name] = (tools[name] ?? 0) + 1
+  }
+  return tools
+}
+
+const wordsOf = ({ role, segments }: NormalizedMessage) => ({ role, words: segments.map(({ text }) => text ?? '') })
+
+/** NULs and white space alone are no line. */
+const isFilled = (bytes: Buffer, start: number, end: number): boolean =>
+  /[^\0\s\uFEFF]/.test(bytes.toString('utf8', start, end))
+
+async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values
+}

@@ -1,0 +1,86 @@
+/** `fumi normalize`: one NormalizedMessage per line. */
+import type { Command } from 'commander'
+import { AppError } from '../../model/error.ts'
+import { describeIssue, type Issue } from '../../model/issue.ts'
+import { serialize } from '../../model/serialize.ts'
+import { type Log, readLog } from '../../normalize.ts'
+import { logsFor } from '../logs.ts'
+import { LineWriter, writeErr } from '../output.ts'
+import { type Progress, progressOver } from '../progress.ts'
+
+interface Options {
+  readonly sanitized?: boolean
+  readonly includePrivate?: boolean
+  readonly jsonIssues?: boolean
+}
+
+export function normalizeCommand(program: Command): void {
+  program
+    .command('normalize')
+    .summary('print a log as NormalizedMessages, one JSON object per line')
+    .argument('<path...>', 'log files or folders; - for standard input')
+    .option('--sanitized', 'text as sanitised HTML, as the NormalizedMessage specification says')
+    .option('--include-private', 'ciphertext as it stands in the log, not only its hash')
+    .option('--json-issues', 'issues on standard error as JSON, one per line')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  fumi normalize rollout.jsonl | jq .role\n  fumi normalize ~/.codex/sessions > all.ndjson\n  zstdcat old.jsonl.zst | fumi normalize -',
+    )
+    .action(run)
+}
+
+async function run(paths: readonly string[], options: Options): Promise<void> {
+  const tell = (issue: Issue): Promise<void> =>
+    writeErr(options.jsonIssues ? `${JSON.stringify(issue)}\n` : `${describeIssue(issue)}\n`)
+  const { logs, release } = await logsFor(paths)
+  const progress = process.stdout.isTTY ? undefined : await progressOver(logs)
+  const writer = new LineWriter()
+  let messages = 0
+  try {
+    for (const log of logs) {
+      messages += await normalizeLog(log, options, tell, progress, writer)
+      progress?.done(log)
+    }
+    await writer.flush()
+  } finally {
+    progress?.stop()
+    await release()
+  }
+  if (messages > 0) return
+  const where = paths.join(', ')
+  throw new AppError(
+    'nothing_readable',
+    `nothing readable in ${where}. Give a log of a known agent; see fumi normalize --help.`,
+  )
+}
+
+/** An unknown file is read too, so that each of its lines is accounted for, but its records are no messages. */
+async function normalizeLog(
+  log: Log,
+  options: Options,
+  tell: (issue: Issue) => Promise<void>,
+  progress: Progress | undefined,
+  writer: LineWriter,
+): Promise<number> {
+  let count = 0
+  for await (const batch of readLog(log.agent, log.source, options)) {
+    for (const one of batch) {
+      if (one.kind === 'issue') await tell(one.issue)
+      if (one.kind === 'cursor') progress?.at(log, one.cursor.offset ?? 0)
+      if (one.kind !== 'message' || log.unknown) continue
+      const { json, cut } = serialize(one.message)
+      if (cut) await tell(tooDeep(log, one.message.raw.line_index))
+      const waiting = writer.writeLine(json)
+      if (waiting) await waiting
+      count++
+    }
+  }
+  return count
+}
+
+const tooDeep = ({ source }: Log, line: number): Issue => ({
+  code: 'too_deep',
+  reason: 'parts nested too deep were left out',
+  path: source.shown ?? source.path,
+  line,
+})

@@ -1,0 +1,91 @@
+/** `fumi show`: one conversation, for a person. */
+import type { Command } from 'commander'
+import { AppError } from '../../model/error.ts'
+import type { Issue } from '../../model/issue.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Session } from '../../model/session.ts'
+import { type Backlinks, backlinksOf, turnsOf } from '../../model/turn.ts'
+import type { Log } from '../../normalize.ts'
+import { tellIssues } from '../issues.ts'
+import { logsFor } from '../logs.ts'
+import { writeOut } from '../output.ts'
+
+interface Options {
+  readonly turns?: boolean
+  readonly all?: boolean
+}
+
+export function showCommand(program: Command): void {
+  program
+    .command('show')
+    .summary('read a conversation in the terminal')
+    .argument('<path>', 'a log file; - for standard input')
+    .option('--turns', 'one line for each turn')
+    .option('--all', 'every record, also context, events and copies')
+    .option('--no-color', 'no colours (NO_COLOR does the same)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  fumi show rollout.jsonl\n  fumi show rollout.jsonl --turns\n  fumi show rollout.jsonl --all | less',
+    )
+    .action(run)
+}
+
+async function run(path: string, options: Options): Promise<void> {
+  const { logs, release } = await logsFor([path])
+  try {
+    const log = onlyOne(path, logs)
+    const seen = await survey(log)
+    if (!seen.session)
+      throw new AppError(
+        'nothing_readable',
+        `${path} holds no conversation. See fumi normalize for what is wrong with it.`,
+      )
+    const view = await import('../conversation.ts')
+    await writeOut(view.headerOf(seen.session))
+    const turns = turnsOf(messagesOf(log), seen.links)
+    if (options.turns) await writeOut(await (await import('../turn-table.ts')).renderTurns(turns, seen.links))
+    else for await (const turn of turns) await writeOut(view.renderTurn(turn, seen.links, options.all === true))
+    await tellIssues(seen.issues)
+  } finally {
+    await release()
+  }
+}
+
+function onlyOne(path: string, logs: readonly Log[]): Log {
+  const [log, ...others] = logs
+  if (!log || log.unknown)
+    throw new AppError('nothing_readable', `${path} is not a log of an agent that fumibako knows.`)
+  if (others.length === 0) return log
+  throw new AppError(
+    'bad_usage',
+    `${path} holds ${others.length + 1} logs; show takes one file, for example ${log.source.path}`,
+  )
+}
+
+interface Survey {
+  readonly session: Session | undefined
+  readonly links: Backlinks
+  readonly issues: readonly Issue[]
+}
+
+/** A first reading: later records speak of earlier ones, which must be known before these are shown. */
+async function survey(log: Log): Promise<Survey> {
+  let session: Session | undefined
+  const issues: Issue[] = []
+  async function* messages(): AsyncGenerator<NormalizedMessage> {
+    for await (const batch of log.agent.read(log.source)) {
+      for (const one of batch) {
+        if (one.kind === 'message') yield one.message
+        if (one.kind === 'session') session = one.session
+        if (one.kind === 'issue') issues.push(one.issue)
+      }
+    }
+  }
+  const links = await backlinksOf(messages())
+  return { session, links, issues }
+}
+
+async function* messagesOf(log: Log): AsyncGenerator<NormalizedMessage> {
+  for await (const batch of log.agent.read(log.source))
+    for (const one of batch) if (one.kind === 'message') yield one.message
+}

@@ -1,0 +1,87 @@
+/** `fumi` alone: what is on this machine, and how to go on. */
+import { stat } from 'node:fs/promises'
+import { dirname, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Agent } from '../../agents/agent.ts'
+import { allAgents } from '../../agents/all.ts'
+import { logsAt } from '../../normalize.ts'
+import { environment } from '../logs.ts'
+import { writeOut } from '../output.ts'
+import { paint } from '../paint.ts'
+
+interface Place {
+  readonly agent: Agent
+  readonly root: string
+  readonly logs: number
+  readonly bytes: number
+  readonly newest: string | undefined
+}
+
+export async function start(): Promise<void> {
+  const places: Place[] = []
+  for (const agent of await allAgents())
+    for (const root of agent.roots(environment())) places.push(await look(agent, root))
+  const found = places.filter((place) => place.logs > 0)
+  await writeOut(await (found.length > 0 ? welcome(found) : nothingFound(places)))
+}
+
+async function look(agent: Agent, root: string): Promise<Place> {
+  let logs = 0
+  let bytes = 0
+  let newest: { readonly path: string; readonly at: number } | undefined
+  if (await stat(root).catch(() => undefined)) {
+    for await (const { path } of agent.find(root)) {
+      const file = await stat(path).catch(() => undefined)
+      if (!file) continue
+      logs++
+      bytes += file.size
+      // What lies in the root itself is lists and histories, not a conversation.
+      if (file.mtimeMs > (newest?.at ?? 0) && dirname(path) !== root) newest = { path, at: file.mtimeMs }
+    }
+  }
+  return { agent, root, logs, bytes, newest: newest?.path }
+}
+
+async function welcome(places: readonly Place[]): Promise<string> {
+  const { count, table } = await import('../table.ts')
+  const columns = [
+    { title: 'agent' },
+    { title: 'where', grows: true },
+    { title: 'logs', right: true },
+    { title: 'MB', right: true },
+  ]
+  const rows = places.map(({ agent, root, logs, bytes }) => [agent.label, root, count(logs), (bytes / 1e6).toFixed(1)])
+  const newest = places.find((place) => place.newest)?.newest ?? 'rollout.jsonl'
+  return `${paint.bold('fumibako')} found these conversations on this machine:\n\n${table(columns, rows)}\n${hints([
+    ['fumi stats', 'sessions, messages, tools and exact tokens'],
+    ['fumi stats --by day', 'the same by day, project or session'],
+    [`fumi show ${shellWord(newest)}`, 'the newest conversation'],
+    [`fumi normalize ${shellWord(newest)}`, 'the same as JSON, one message per line'],
+  ])}`
+}
+
+async function nothingFound(places: readonly Place[]): Promise<string> {
+  const looked = places.map(({ agent, root }) => `  ${agent.label}: ${root}\n`).join('')
+  const samples = relative(process.cwd(), fileURLToPath(new URL('../../../samples', import.meta.url))) || '.'
+  const first = await firstLog(samples)
+  return `${paint.bold('fumibako')} found no conversation on this machine. It looked here:\n\n${looked}\n${hints([
+    [`fumi show ${shellWord(first)}`, 'read one of the sample conversations that come with it'],
+    [`fumi stats ${shellWord(samples)}`, 'count what is in all of them'],
+    ['fumi show <file>', 'or read a log from any other place'],
+  ])}`
+}
+
+async function firstLog(folder: string): Promise<string> {
+  for await (const { source } of logsAt(folder)) return source.path
+  return folder
+}
+
+/** In the project's own folder the command is run through npx. */
+function hints(rows: readonly (readonly [command: string, what: string])[]): string {
+  const prefix = process.env['npm_lifecycle_event'] === 'start' ? 'npx ' : ''
+  const lines = rows.map(([command, what]) => `  ${paint.cyan(`${prefix}${command}`)}\n      ${what}`)
+  return `Go on with:\n\n${lines.join('\n')}\n`
+}
+
+const shellWord = (text: string): string =>
+  /^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -1,0 +1,72 @@
+/** `fumi stats`: sessions, messages, tools and exact token totals, straight from the logs. */
+import { type Command, Option } from 'commander'
+import { AppError } from '../../model/error.ts'
+import { localDay, type Totals, utcDay } from '../../model/totals.ts'
+import { tellIssues } from '../issues.ts'
+import { logsFor, logsOfMachine } from '../logs.ts'
+import { writeOut } from '../output.ts'
+import { progressOver } from '../progress.ts'
+import type { By } from '../stats-report.ts'
+import { totalsOf } from '../totals.ts'
+
+interface Options {
+  readonly by?: By
+  readonly json?: boolean
+  readonly utc?: boolean
+}
+
+export function statsCommand(program: Command): void {
+  program
+    .command('stats')
+    .summary('count sessions, messages, tools and exact tokens')
+    .argument('[path...]', 'log files or folders, - for standard input (default: every agent found on this machine)')
+    .addOption(
+      new Option('--by <what>', 'one row for each').choices(['model', 'day', 'project', 'session']).default('model'),
+    )
+    .option('--json', 'print JSON')
+    .option('--utc', 'days in UTC instead of local time')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  fumi stats\n  fumi stats --by day ~/.codex\n  fumi stats rollout.jsonl --json',
+    )
+    .action(run)
+}
+
+async function run(paths: readonly string[], options: Options): Promise<void> {
+  const inputs = paths.length > 0 ? await logsFor(paths) : { logs: await logsOfMachine(), release: async () => {} }
+  const progress = await progressOver(inputs.logs)
+  try {
+    const { totals, issues } = await totalsOf(inputs.logs, options.utc ? utcDay : localDay(), progress)
+    progress.stop()
+    await tellIssues(issues)
+    if (totals.sessions === 0) throw nothing(paths)
+    await writeOut(
+      options.json ? `${JSON.stringify(jsonOf(totals, options.by))}\n` : await reportOf(totals, options.by),
+    )
+  } finally {
+    progress.stop()
+    await inputs.release()
+  }
+}
+
+const nothing = (paths: readonly string[]): AppError =>
+  new AppError(
+    'nothing_readable',
+    paths.length > 0
+      ? `no session in ${paths.join(', ')}. Give a log of a known agent, or a folder that holds some.`
+      : 'no agent was found on this machine. Give a path: fumi stats <folder>.',
+  )
+
+/** The tables by project and by session may name private paths: only when asked for. */
+function jsonOf(totals: Totals, by: By | undefined): object {
+  const { sessions, lines, messages, usage, by_model, by_day, tools } = totals
+  const more =
+    by === 'project' ? { by_project: totals.by_project } : by === 'session' ? { by_session: totals.by_session } : {}
+  return { sessions, lines, messages, usage, by_model, by_day, tools, ...more }
+}
+
+/** Loaded for people only: measuring the width of letters takes a large table. */
+async function reportOf(totals: Totals, by: By | undefined): Promise<string> {
+  const { report } = await import('../stats-report.ts')
+  return report(totals, by ?? 'model')
+}

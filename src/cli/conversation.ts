@@ -1,0 +1,137 @@
+/** A conversation as a person reads it in the terminal. */
+import stringWidth from 'string-width'
+import type { NormalizedMessage, ToolCall } from '../model/normalized.ts'
+import type { Session } from '../model/session.ts'
+import type { Backlinks, Turn } from '../model/turn.ts'
+import { isPrompt } from '../model/turn.ts'
+import { isZero, type Usage } from '../model/usage.ts'
+import { paint } from './paint.ts'
+import { count, terminalWidth, truncate } from './table.ts'
+import { gistOf, nameOf, outcomeOf } from './tool-line.ts'
+
+export function headerOf(session: Session): string {
+  const facts = [session.models.join(', '), session.agent_version && `v${session.agent_version}`, session.originator]
+  const where = [session.cwd, session.git?.branch && `on ${session.git.branch}`].filter(Boolean).join(' ')
+  const lines = [
+    paint.bold(safe(session.title ?? session.first_prompt?.split('\n')[0] ?? session.id)),
+    paint.dim([session.id, clock(session.started_at), ...facts].filter(Boolean).join(' · ')),
+    where === '' ? '' : paint.dim(safe(where)),
+    session.parent ? paint.dim(`${session.relation ?? 'child'} of ${session.parent}`) : '',
+  ]
+  return `${lines.filter((line) => line !== '').join('\n')}\n`
+}
+
+/** @param all every record, also those that repeat others or only count */
+export function renderTurn(turn: Turn, links: Backlinks, all: boolean): string {
+  const lines: string[] = []
+  const folded: string[] = []
+  const results = new Set(
+    turn.messages.filter((one) => one.source_type === 'tool_result').map((one) => one.tool_call?.call_id),
+  )
+  let replayed = 0
+  const unfold = (): void => {
+    if (folded.length > 0) lines.push(paint.dim(`  · context: ${[...new Set(folded)].join(', ')}`))
+    folded.length = 0
+  }
+  for (const message of turn.messages) {
+    if (!all && message.metadata?.['replayed'] === true) {
+      replayed++
+      continue
+    }
+    const context = injectedNames(message)
+    if (!all && context.length > 0 && !isPrompt(message, links)) {
+      folded.push(...context)
+      continue
+    }
+    const shown = isPrompt(message, links)
+      ? renderPrompt(turn, message, all)
+      : (renderSpoken(message, links, all) ??
+        renderTool(message, results) ??
+        (all ? renderMeta(message, links) : undefined))
+    if (shown === undefined) continue
+    unfold()
+    lines.push(shown)
+  }
+  unfold()
+  if (replayed > 0)
+    lines.unshift(paint.dim(`  · ${count(replayed)} records copied from the parent conversation (--all shows them)`))
+  if (!isZero(turn.usage)) lines.push(paint.dim(`  tokens ${usageText(turn.usage)}`))
+  return lines.length === 0 ? '' : `\n${lines.join('\n')}\n`
+}
+
+export const usageText = (usage: Usage): string => {
+  const cached = usage.input_tokens > 0 ? Math.round((usage.cached_input_tokens / usage.input_tokens) * 100) : 0
+  return `${count(usage.input_tokens)} in (${cached}% cached) · ${count(usage.output_tokens)} out · ${count(usage.total_tokens)} total`
+}
+
+function renderPrompt(turn: Turn, message: NormalizedMessage, all: boolean): string {
+  const gone = turn.rolledBack ? paint.yellow(' (rolled back)') : ''
+  const head = `${paint.cyan(paint.bold(`❯ ${turn.number}`))} ${paint.dim(clock(message.timestamp))}${gone}`
+  return `${head}\n${indent(textOf(message, all))}`
+}
+
+function renderSpoken(message: NormalizedMessage, links: Backlinks, all: boolean): string | undefined {
+  const event = message.role === 'meta' && message.metadata?.['event_kind'] === 'agent_message' && links.eventsOnly
+  if (message.role === 'assistant' || event) return `${paint.green('◆')} ${indent(textOf(message, all)).trimStart()}`
+  if (message.role === 'system' && all) return paint.dim(`  system\n${indent(textOf(message, all))}`)
+  return message.role === 'user' && all ? paint.dim(`  context\n${indent(textOf(message, all))}`) : undefined
+}
+
+/** A call whose result follows in the same turn is shown there, with its outcome. */
+function renderTool(message: NormalizedMessage, results: ReadonlySet<string | null | undefined>): string | undefined {
+  const call = message.tool_call
+  if (!call) return undefined
+  if (message.source_type === 'tool_call' && call.call_id !== null && results.has(call.call_id)) return undefined
+  const unanswered = message.source_type === 'tool_call' && call.status === 'pending'
+  return toolLine(unanswered ? { ...call, status: 'missing' } : call)
+}
+
+function toolLine(call: ToolCall): string {
+  const name = safe(nameOf(call))
+  const outcome = outcomeOf(call)
+  const room = Math.max(20, terminalWidth() - stringWidth(name) - stringWidth(outcome) - 8)
+  return `  ${paint.dim('▸')} ${paint.bold(name)} ${truncate(safe(gistOf(call)), room)}  ${outcome}`
+}
+
+function renderMeta(message: NormalizedMessage, links: Backlinks): string | undefined {
+  if (message.role !== 'meta') return undefined
+  const { metadata, raw } = message
+  const kind = String(metadata?.['event_kind'] ?? raw.payload_type ?? raw.event_type ?? message.source_type)
+  const words = metadata?.['reasoning_summary'] ?? message.segments[0]?.text ?? ''
+  const copy = links.duplicates.has(message.id) ? ' (repeats an item)' : ''
+  return paint.dim(truncate(`  · ${kind}${copy} ${safe(String(words)).replaceAll(/\s+/g, ' ')}`, terminalWidth()))
+}
+
+function injectedNames(message: NormalizedMessage): readonly string[] {
+  if (message.role !== 'user' && message.role !== 'system') return []
+  return message.segments.flatMap(
+    ({ annotations }) => annotations?.flatMap((mark) => (mark.kind === 'injected' ? mark.what : [])) ?? [],
+  )
+}
+
+function textOf(message: NormalizedMessage, all: boolean): string {
+  const parts = message.segments.map((segment) => {
+    if (segment.type === 'image') return `[image ${segment.media?.mime_type ?? segment.media?.url ?? ''}]`
+    const mark = all ? undefined : segment.annotations?.find((one) => one.kind === 'injected')
+    return mark ? (segment.text ?? '').slice(mark.end) : (segment.text ?? '')
+  })
+  return safe(parts.filter((part) => part.trim() !== '').join('\n'))
+}
+
+const indent = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => (line === '' ? '' : `  ${line}`))
+    .join('\n')
+
+const clock = (at: string): string => {
+  const date = new Date(at)
+  const two = (n: number): string => String(n).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
+/** Escape sequences in a log must not reach the terminal. */
+export const safe = (text: string): string => text.replaceAll(/\r\n?/g, '\n').replaceAll(CONTROL, '')
+
+const CONTROL =
+  /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g

@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+/** Runs one command and turns errors into exit codes. */
+import { CommanderError } from 'commander'
+import { AppError, EXIT_BUG, exitCodes } from '../model/error.ts'
+import { endWithReader } from './output.ts'
+import { buildProgram } from './program.ts'
+
+endWithReader()
+try {
+  await buildProgram().parseAsync(process.argv)
+} catch (error) {
+  process.exitCode = report(error)
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.bad_usage
+  if (error instanceof AppError) {
+    process.stderr.write(`fumi: ${error.message}\n`)
+    return exitCodes[error.code]
+  }
+  const what = error instanceof Error ? error.stack : String(error)
+  process.stderr.write(`fumi: this is a bug in fumibako, please report it.\n${what}\n`)
+  return EXIT_BUG
+}

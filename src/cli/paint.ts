@@ -1,0 +1,16 @@
+/** Colours, on a terminal that wants them. */
+import colors from 'picocolors'
+
+export interface Paint {
+  bold(text: string): string
+  dim(text: string): string
+  red(text: string): string
+  green(text: string): string
+  yellow(text: string): string
+  cyan(text: string): string
+}
+
+export const painter = (enabled: boolean): Paint => colors.createColors(enabled)
+
+/** picocolors looks at NO_COLOR, FORCE_COLOR and TERM; a pipe gets none. */
+export const paint: Paint = painter(colors.isColorSupported && process.stdout.isTTY === true)

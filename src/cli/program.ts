@@ -1,0 +1,37 @@
+/** All commands of `fumi`, put together. */
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { setLogLevel } from '../lib/log.ts'
+import { AppError } from '../model/error.ts'
+import { normalizeCommand } from './commands/normalize.ts'
+import { showCommand } from './commands/show.ts'
+import { start } from './commands/start.ts'
+import { statsCommand } from './commands/stats.ts'
+
+export function buildProgram(): Command {
+  const program = new Command('fumi')
+    .description('One home for your conversations with AI coding agents.')
+    .version(version(), '-V, --version')
+    .option('-v, --verbose', 'say more on standard error')
+    .usage('[command] [options]')
+    .showHelpAfterError('(see fumi --help)')
+    .helpCommand('help [command]', 'show the help of a command')
+    .hook('preAction', (command) => {
+      if (command.opts()['verbose'] === true) setLogLevel('debug')
+    })
+  program
+    .argument('[command]')
+    .action((command?: string) => (command === undefined ? start() : unknownCommand(command)))
+  for (const add of [showCommand, statsCommand, normalizeCommand]) add(program)
+  for (const command of [program, ...program.commands]) command.exitOverride()
+  return program
+}
+
+function unknownCommand(command: string): never {
+  throw new AppError('bad_usage', `there is no command "${command}". See fumi --help.`)
+}
+
+function version(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
+}

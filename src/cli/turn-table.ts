@@ -1,0 +1,38 @@
+/** A conversation as a table with one row for each turn. */
+import { type Backlinks, isPrompt, type Turn } from '../model/turn.ts'
+import { safe } from './conversation.ts'
+import { type Column, count, table } from './table.ts'
+import { duration, oneLine } from './tool-line.ts'
+
+const COLUMNS: readonly Column[] = [
+  { title: '#', right: true },
+  { title: 'prompt', grows: true },
+  { title: 'tools', right: true },
+  { title: 'errors', right: true },
+  { title: 'time', right: true },
+  { title: 'tokens', right: true },
+]
+
+export async function renderTurns(turns: AsyncIterable<Turn>, links: Backlinks): Promise<string> {
+  const rows: (readonly string[])[] = []
+  for await (const turn of turns) if (turn.number > 0) rows.push(row(turn, links))
+  return `\n${table(COLUMNS, rows)}`
+}
+
+function row(turn: Turn, links: Backlinks): readonly string[] {
+  const { messages } = turn
+  const prompt = messages.find((message) => isPrompt(message, links))
+  const words =
+    prompt?.segments.map(({ text, annotations }) => (text ?? '').slice(annotations?.[0]?.end ?? 0)).join(' ') ?? ''
+  const from = Date.parse(prompt?.timestamp ?? '')
+  const to = Date.parse(messages.at(-1)?.timestamp ?? '')
+  const gone = turn.rolledBack ? '(rolled back) ' : ''
+  return [
+    String(turn.number),
+    gone + oneLine(safe(words)),
+    count(turn.tools),
+    turn.errors > 0 ? count(turn.errors) : '',
+    to >= from ? duration(to - from) : '',
+    turn.usage.total_tokens > 0 ? count(turn.usage.total_tokens) : '',
+  ]
+}

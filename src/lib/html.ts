@@ -1,0 +1,298 @@
+/** The server's sanitiser: Markdown, HTML or a message's text in, harmless HTML of the policy's few tags out. */
+
+import { Lexer, type MarkedToken, type Token, Tokenizer, type Tokens, type TokensList } from 'marked'
+import sanitize from 'sanitize-html'
+import { ALLOWED_ATTRIBUTES, ALLOWED_SCHEMES, ALLOWED_TAGS, LINK_REL } from '../model/html-policy.ts'
+
+/** UTF-16 units; a longer Markdown text is shown as it is, in one `pre`. */
+const MAX_MARKDOWN = 128 * 1024
+/** Levels of quotes and lists, and of emphasis and links; what lies deeper is shown as plain text. */
+const MAX_NESTING = 32
+/** Marked can cost a text's length squared. Beyond so many characters read, a stretch, or the text, stays plain. */
+const MAX_STEPS = 40_000_000
+/** Open elements at one point; tags beyond it are left out, their text stays. */
+const MAX_DEPTH = 100
+
+const ALLOWED: ReadonlySet<string> = new Set(ALLOWED_TAGS)
+const INLINE_TAGS: ReadonlySet<string> = new Set(
+  `a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q rb rp rt rtc ruby s samp
+  small span strike strong sub sup svg time tt u var wbr`.split(/\s+/),
+)
+const BLOCK_TAGS: ReadonlySet<string> = new Set(
+  `address applet area article aside audio base basefont bgsound blockquote body button canvas caption center col
+  colgroup command datalist dd details dialog dir div dl dt embed fieldset figcaption figure footer form frame frameset
+  h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe image input isindex keygen legend li link listing main map marquee
+  math menu menuitem meta meter nav nobr noembed noframes noscript object ol optgroup option output p param picture
+  plaintext portal pre progress script search section select slot source style summary table tbody td template textarea
+  tfoot th thead title tr track ul video xmp`.split(/\s+/),
+)
+
+/** Slashes are required: `http:x` is relative to an http page. */
+const SAFE_URL = new RegExp(`^(?:${ALLOWED_SCHEMES.join('|')}):(?://|(?<=^mailto:))`, 'i')
+/** A link target worth reading although it is no link: a path, `file.ts:12`, an anchor. */
+const READABLE_TARGET = /^(?:[^:&]*(?:$|\/|:\d)|file:|[a-z]:[\\/])/i
+
+const OPTIONS: sanitize.IOptions = {
+  allowedTags: [...ALLOWED_TAGS],
+  allowedAttributes: { a: [...ALLOWED_ATTRIBUTES.a] },
+  allowedSchemes: [...ALLOWED_SCHEMES],
+  allowProtocolRelative: false,
+  transformTags: {
+    // `span` is not allowed: without a safe address the tag goes and its text stays.
+    a: (_name, { href = '' }): sanitize.Tag => {
+      const attribs = { href: percentEncoded(href.trim()), rel: LINK_REL }
+      return SAFE_URL.test(attribs.href) ? { tagName: 'a', attribs } : { tagName: 'span', attribs: {} }
+    },
+  },
+}
+
+/** Markdown (GFM) as HTML. Raw HTML that is not allowed, and XML-like text, stays readable as text. Never throws. */
+export function renderMarkdown(text: string): string {
+  const source = withoutNul(text)
+  if (source.length > MAX_MARKDOWN) return preformatted(source)
+  try {
+    return sanitizeHtml(written(new BoundedLexer().lex(source)))
+  } catch {
+    return preformatted(source)
+  }
+}
+
+/** HTML reduced to the policy: other tags go and their text stays; comments, scripts and styles go whole. */
+export const sanitizeHtml = (html: string): string => sanitize(balanced(reduced(withoutNul(html), 'all')), OPTIONS)
+
+/** A message's text taken as HTML, as above; but comments and what HTML does not know (`Array<string>`) stay as text. */
+export const sanitizeText = (text: string): string => sanitize(balanced(reduced(withoutNul(text), 'known')), OPTIONS)
+
+/** Which of the things that are not allowed vanish: all, those that HTML knows, or none. The others become text. */
+type Drops = 'all' | 'known' | 'none'
+
+type Tag = { kind: 'tag'; source: string; name: string; closing: boolean; attributes: string }
+type Piece = Tag | { kind: 'text' | 'comment' | 'script'; source: string }
+
+/** Leaves `<tag>`, `</tag>` and `<a href="…">` of the allowed tags, not yet balanced, and escaped text. */
+function reduced(html: string, drops: Drops): string {
+  const parts: string[] = []
+  const find = finder(html)
+  for (let at = 0; at < html.length; ) {
+    const piece = pieceAt(html, at, find)
+    parts.push(reducedPiece(piece, html.charAt(at - 1), drops))
+    at += piece.source.length
+  }
+  // A dropped block tag left a NUL: it becomes a line break where two words would otherwise touch.
+  const joined = parts.join('')
+  return joined.replace(/(?<=[^\s>\0])\0+(?=[^\s<\0]|<[^/])/g, '\n').replaceAll('\0', '')
+}
+
+function reducedPiece(piece: Piece, before: string, drops: Drops): string {
+  if (piece.kind === 'text') return escapedText(piece.source)
+  const shown = escapedCode(piece.source)
+  if (piece.kind !== 'tag') return drops === 'all' || (drops === 'known' && piece.kind === 'script') ? '' : shown
+  const name = piece.name.toLowerCase()
+  if (name === 'br') return '\n'
+  if (drops !== 'all' && !piece.closing && readsAsCode(piece, before, drops)) return shown
+  const tag = name === 'b' ? 'strong' : name === 'i' ? 'em' : name
+  if (ALLOWED.has(tag)) {
+    if (piece.closing) return `</${tag}>`
+    if (tag !== 'a') return `<${tag}>`
+    const href = hrefOf(piece.attributes)
+    if (SAFE_URL.test(href)) return `<a href="${escapedText(href)}">`
+  }
+  if (drops === 'none' || (drops === 'known' && !BLOCK_TAGS.has(name) && !INLINE_TAGS.has(name))) return shown
+  return BLOCK_TAGS.has(name) ? '\0' : ''
+}
+
+/** `List<Object>` and `a <b or c> d` are words, not elements. */
+function readsAsCode(tag: Tag, before: string, drops: Drops): boolean {
+  const attributes = tag.attributes.replaceAll('/', ' ').trim()
+  if (attributes !== '') return !attributes.includes('=')
+  return /^[A-Z]/.test(tag.name) && (drops === 'none' || /[\w$]/.test(before))
+}
+
+type Find = (pattern: string, from: number) => number | undefined
+
+/** Remembers what was not found, so that a thousand unclosed things are searched for once. */
+function finder(html: string): Find {
+  const missing = new Set<string>()
+  return (pattern, from) => {
+    const search = new RegExp(pattern, 'gi')
+    search.lastIndex = from
+    const at = missing.has(pattern) ? undefined : search.exec(html)?.index
+    if (at === undefined) missing.add(pattern)
+    return at
+  }
+}
+
+/** The text, tag, comment or script that starts at `at`. Over all calls each character is read a few times at most. */
+function pieceAt(html: string, at: number, find: Find): Piece {
+  const upTo = (kind: 'text' | 'comment' | 'script', end: number): Piece => ({ kind, source: html.slice(at, end) })
+  if (html[at] !== '<') return upTo('text', find('<', at) ?? html.length)
+  if (html[at + 1] === '!' || html[at + 1] === '?') {
+    const mark = html.startsWith('<!--', at) ? '-->' : '>'
+    const end = find(mark, at + 2)
+    return end === undefined ? upTo('text', at + 2) : upTo('comment', end + mark.length)
+  }
+  const start = /<(\/?)([a-zA-Z][^\t\n\f\r />< ]*)/y
+  start.lastIndex = at
+  const [whole, slash, name] = start.exec(html) ?? []
+  if (whole === undefined || name === undefined) return upTo('text', at + 1)
+  const end = tagEnd(html, at + whole.length, find)
+  if (html[end - 1] !== '>') return upTo('text', end)
+  if (slash === '' && /^(?:script|style)$/i.test(name)) {
+    const closing = find(`</${name.toLowerCase()}[\\t\\n\\f\\r /]*>`, end)
+    if (closing !== undefined) return upTo('script', html.indexOf('>', closing) + 1)
+  }
+  const attributes = html.slice(at + whole.length, end - 1)
+  return { kind: 'tag', source: html.slice(at, end), name, closing: slash === '/', attributes }
+}
+
+/** The index after the tag's `>`; where there is none before the next tag, the index up to which all is text. */
+function tagEnd(html: string, from: number, find: Find): number {
+  const stop = /["'<>]/g
+  stop.lastIndex = from
+  for (let match = stop.exec(html); match !== null; match = stop.exec(html)) {
+    const [sign] = match
+    if (sign === '>') return match.index + 1
+    if (sign === '<') return match.index
+    // A quote opens a value only after the equals sign; elsewhere, as in `it's`, it is a character.
+    if (!/=[\t\n\f\r ]*$/.test(html.slice(Math.max(from, match.index - 32), match.index))) continue
+    const close = find(sign, match.index + 1)
+    if (close === undefined) return from
+    stop.lastIndex = close + 1
+  }
+  return from
+}
+
+/** The first one wins, as in a browser. Character references are not decoded. */
+function hrefOf(attributes: string): string {
+  const pattern = /([^\t\n\f\r "'<>/=]+)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r "'<>]+)))?/g
+  const match = [...attributes.matchAll(pattern)].find(([, name]) => name?.toLowerCase() === 'href') ?? []
+  return (match[2] ?? match[3] ?? match[4] ?? '').trim()
+}
+
+/** Ends what was left open and drops ends of what was not, so that no parser needs to repair the result. */
+function balanced(html: string): string {
+  const open: string[] = []
+  const closeTo = (depth: number): string => open.splice(depth).reduceRight((ends, name) => `${ends}</${name}>`, '')
+  const body = html.replace(/<(\/?)([a-z]+)[^>]*>/g, (tag: string, slash: string, name: string) => {
+    if (slash === '/') return open.includes(name) ? closeTo(open.lastIndexOf(name)) : ''
+    const top = open.at(-1)
+    const implied = top === 'p' ? /^(?:p|pre|ul|ol)$/.test(name) : top === 'li' && name === 'li'
+    const ended = closeTo(name === 'a' && open.includes('a') ? open.indexOf('a') : open.length - (implied ? 1 : 0))
+    if (open.length >= MAX_DEPTH) return ended
+    open.push(name)
+    return ended + tag
+  })
+  return body + closeTo(0)
+}
+
+class BoundedLexer extends Lexer {
+  #nesting = 0
+  #steps = MAX_STEPS
+
+  constructor() {
+    const tokenizer = new Tokenizer()
+    super({ gfm: true, tokenizer })
+    // Without the rule a task's `[x]` stays in its text, which is how it is shown; the rule costs items squared.
+    tokenizer.rules = { ...tokenizer.rules, other: { ...tokenizer.rules.other, listIsTask: /(?!)/ } }
+    // The first thing tried at each block; the others then look as far as the next blank line.
+    const space = tokenizer.space.bind(tokenizer)
+    tokenizer.space = (source) => {
+      this.#spend(/\n[ \t]*\n/.exec(source)?.index ?? source.length)
+      return space(source)
+    }
+  }
+
+  override blockTokens(source: string, tokens?: Token[], clipped?: boolean): Token[]
+  override blockTokens(source: string, tokens?: TokensList, clipped?: boolean): TokensList
+  override blockTokens(source: string, tokens: Token[] = [], clipped?: boolean): Token[] {
+    // Only quotes call with `clipped`, once for each stretch of `>` lines, and copy all that they hold each time.
+    this.#spend(clipped ? MAX_MARKDOWN / 8 : 0)
+    return this.#bounded(source, tokens, 0, () => super.blockTokens(source, tokens, clipped))
+  }
+
+  override inlineTokens(source: string, tokens: Token[] = []): Token[] {
+    const cost = source.length * (source.match(/[*_~`[\]()<>!\\&@:]/g)?.length ?? 0)
+    return this.#bounded(source, tokens, cost, () => super.inlineTokens(source, tokens))
+  }
+
+  #spend(steps: number): void {
+    this.#steps -= steps
+    if (this.#steps < 0) throw new RangeError('Markdown too costly')
+  }
+
+  #bounded(source: string, tokens: Token[], cost: number, read: () => Token[]): Token[] {
+    if (cost > this.#steps || this.#nesting >= MAX_NESTING) {
+      tokens.push({ type: 'text', raw: source, text: source })
+      return tokens
+    }
+    this.#spend(cost)
+    this.#nesting += 1
+    const result = read()
+    this.#nesting -= 1
+    return result
+  }
+}
+
+function written(tokens: readonly Token[]): string {
+  // The lexer has no extensions, so each token's type names the writer that takes it.
+  return tokens.map((token) => (WRITERS[token.type as keyof Writers] as (token: Token) => string)(token)).join('')
+}
+
+type Writers = { readonly [Type in MarkedToken['type']]: (token: Extract<MarkedToken, { type: Type }>) => string }
+
+/** Each Markdown construct with the allowed tags alone. */
+const WRITERS: Writers = {
+  blockquote: (token) => written(token.tokens),
+  br: () => '\n',
+  checkbox: (token) => escapedCode(token.raw),
+  code: (token) => `<pre><code>${escapedCode(token.text)}</code></pre>\n`,
+  codespan: (token) => `<code>${escapedCode(token.text)}</code>`,
+  // `[INFO]: done` reads as the definition of a link, too, and must not vanish.
+  def: (token) => `<p>${escapedCode(token.raw)}</p>\n`,
+  del: (token) => written(token.tokens),
+  em: (token) => `<em>${written(token.tokens)}</em>`,
+  escape: (token) => escapedCode(token.text),
+  heading: (token) => `<p><strong>${written(token.tokens)}</strong></p>\n`,
+  hr: () => '',
+  html: (token) => {
+    const html = reduced(token.text, 'none')
+    return token.block && !html.includes('<') ? `<pre>${html.trimEnd()}</pre>\n` : html
+  },
+  image: (token) => link(token.href, escapedText(token.text || (SAFE_URL.test(token.href) ? token.href : ''))),
+  link: (token) => link(token.href, written(token.tokens)),
+  // A first number other than 1 is part of what was said, and there is no attribute to keep it in.
+  list: (token) => {
+    const numbered = token.ordered && token.start !== 1
+    const items = token.items.map((item, at) => [numbered ? `${Number(token.start) + at}. ` : '', written(item.tokens)])
+    const tag = token.ordered && !numbered ? 'ol' : 'ul'
+    return `<${tag}>\n${items.map((item) => `<li>${item.join('')}</li>\n`).join('')}</${tag}>\n`
+  },
+  list_item: (token) => written(token.tokens),
+  paragraph: (token) => `<p>${written(token.tokens)}</p>\n`,
+  space: () => '',
+  strong: (token) => `<strong>${written(token.tokens)}</strong>`,
+  table: (token) => [token.header, ...token.rows].map((cells) => `<p>${cells.map(cell).join(' | ')}</p>\n`).join(''),
+  text: (token) => (token.tokens ? written(token.tokens) : escapedText(token.text)),
+}
+
+const cell = ({ header, tokens }: Tokens.TableCell): string =>
+  header ? `<strong>${written(tokens)}</strong>` : written(tokens)
+
+/** Takes links out of `inside`, as links do not nest, and shows the target that cannot be linked but can be read. */
+function link(href: string, inside: string): string {
+  const text = inside.replace(/<\/?a(?: [^>]*)?>/g, '')
+  if (SAFE_URL.test(href)) return `<a href="${escapedText(href)}">${text}</a>`
+  const target = escapedText(href)
+  return READABLE_TARGET.test(href) && target !== text && target !== '' ? `${text} (${target})` : text
+}
+
+const withoutNul = (text: string): string => text.replaceAll('\0', '\ufffd')
+const preformatted = (text: string): string => `<pre>${escapedCode(text)}</pre>`
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const escapedCode = (text: string): string => text.replace(/[&<>]/g, (sign) => ESCAPES[sign] ?? sign)
+/** Keeps complete character references; any other `&`, as in `?a=1&copy=2`, is itself. */
+const escapedText = (text: string): string =>
+  text.replace(/&(?!(?:[a-z][a-z0-9]{0,31}|#\d{1,7}|#x[\da-f]{1,6});)|[<>"]/gi, (sign) => ESCAPES[sign] ?? sign)
+
+const percentEncoded = (url: string): string =>
+  url.replace(/\p{Surrogate}/gu, '\ufffd').replace(/[^\x21-\x7e]|["<>`\\^{|}]/gu, (sign) => encodeURIComponent(sign))

@@ -1,0 +1,96 @@
+/** Splits bytes into lines at `\n` only: a lone CR and U+2028 occur inside JSON strings and end nothing. */
+import { isUtf8 } from 'node:buffer'
+
+export interface Line {
+  /** 1-based; blank lines count. */
+  readonly number: number
+  /** Of the line's first byte in the (decompressed) file. */
+  readonly offset: number
+  /** In bytes, without the newline. */
+  readonly length: number
+  /** A view that is valid until the next batch is asked for; absent when the line is too long to be held. */
+  readonly bytes: Buffer | undefined
+  /** False for a last line without its newline: its writer may still be at it. */
+  readonly ended: boolean
+  /** Known to be UTF-8 throughout. When false, only this line's own check tells. */
+  readonly utf8: boolean
+}
+
+/** V8 cannot hold a longer string. */
+export const LONGEST_LINE = 500_000_000
+
+const NEWLINE = 10
+
+/** One batch of lines per chunk. The chunks may reuse their memory. */
+export async function* splitLines(
+  chunks: AsyncIterable<Buffer>,
+  start: { readonly offset: number; readonly number: number } = { offset: 0, number: 1 },
+  longest = LONGEST_LINE,
+): AsyncGenerator<readonly Line[]> {
+  let { offset, number } = start
+  let carried: Buffer[] = []
+  let carriedLength = 0
+  for await (const chunk of chunks) {
+    const batch: Line[] = []
+    const utf8 = isUtf8(chunk)
+    let at = 0
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, at)
+      if (end < 0) break
+      const length = carriedLength + end - at
+      const whole = carriedLength === 0
+      const bytes =
+        length > longest
+          ? undefined
+          : whole
+            ? chunk.subarray(at, end)
+            : Buffer.concat([...carried, chunk.subarray(at, end)])
+      batch.push({ number, offset, length, bytes, ended: true, utf8: utf8 && whole })
+      if (!whole) {
+        carried = []
+        carriedLength = 0
+      }
+      offset += length + 1
+      number++
+      at = end + 1
+    }
+    if (at < chunk.length) {
+      carriedLength += chunk.length - at
+      if (carriedLength > longest) carried = []
+      else carried.push(Buffer.from(chunk.subarray(at)))
+    }
+    if (batch.length > 0) yield batch
+  }
+  if (carriedLength === 0) return
+  const bytes = carriedLength > longest ? undefined : Buffer.concat(carried)
+  yield [{ number, offset, length: carriedLength, bytes, ended: false, utf8: false }]
+}
+
+export interface Text {
+  readonly text: string
+  /** Bytes that are not UTF-8 were replaced by U+FFFD. */
+  readonly repaired: boolean
+  /** NUL bytes were cut off at the ends: what a crashed file system leaves. */
+  readonly nuls: boolean
+}
+
+/** The line's text without BOM (on line 1), NULs at the ends and CR at the end. */
+export function decode(line: Pick<Line, 'number' | 'utf8'>, bytes: Buffer): Text {
+  const last = bytes[bytes.length - 1]
+  if (bytes[0] === OPEN && last === CLOSE)
+    return { text: bytes.toString('utf8'), repaired: isDamaged(line, bytes), nuls: false }
+  const bom = line.number === 1 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  let from = bom ? 3 : 0
+  let to = bytes.length
+  let nuls = 0
+  for (; from < to && bytes[from] === 0; from++) nuls++
+  for (; to > from && (bytes[to - 1] === 0 || bytes[to - 1] === CR); to--) if (bytes[to - 1] === 0) nuls++
+  const inner = bytes.subarray(from, to)
+  return { text: inner.toString('utf8'), repaired: isDamaged(line, inner), nuls: nuls > 0 }
+}
+
+const isDamaged = (line: Pick<Line, 'utf8'>, bytes: Buffer): boolean => !line.utf8 && !isUtf8(bytes)
+
+const CR = 13
+const OPEN = 123
+const CLOSE = 125

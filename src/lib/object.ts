@@ -1,0 +1,48 @@
+/** Looks into values of unknown shape without trusting them. */
+
+export type Fields = { readonly [key: string]: unknown }
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export const fieldsOf = (value: unknown): Fields | undefined => (isObject(value) ? value : undefined)
+
+export const stringOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** A string that says something. */
+export const wordOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
+
+export const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** The object or array that a text spells, or nothing. Scalars are not worth a second form. */
+export function parseStructure(text: string): object | undefined {
+  const first = firstLetter(text)
+  if (first !== 123 && first !== 91) return undefined
+  try {
+    return JSON.parse(text) as object
+  } catch {
+    return undefined
+  }
+}
+
+function firstLetter(text: string): number {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return code
+  }
+  return 0
+}
+
+/** A value as JSON text; what is nested too deep for that becomes a note. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null'
+  } catch {
+    return '"[nested too deep]"'
+  }
+}

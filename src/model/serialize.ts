@@ -1,0 +1,36 @@
+/** A message as one line of JSON. */
+import type { Metadata, NormalizedMessage, ToolCall } from './normalized.ts'
+
+export interface Serialized {
+  readonly json: string
+  /** Parts nested deeper than JSON.stringify bears were left out. */
+  readonly cut: boolean
+}
+
+export function serialize(message: NormalizedMessage): Serialized {
+  try {
+    return { json: JSON.stringify(message), cut: false }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return { json: JSON.stringify(flatten(message)), cut: true }
+  }
+}
+
+function flatten({ tool_call, metadata, ...rest }: NormalizedMessage): NormalizedMessage {
+  return {
+    ...rest,
+    ...(tool_call ? { tool_call: shallowFields(tool_call) as ToolCall } : {}),
+    ...(metadata ? { metadata: { ...(shallowFields(metadata) as Metadata), too_deep: true } } : {}),
+  }
+}
+
+function shallowFields(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, inner]) => isShallow(inner, DEEPEST)))
+}
+
+const DEEPEST = 200
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1))
+}

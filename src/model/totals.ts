@@ -1,0 +1,63 @@
+/** Adds up what the first pass found: sessions, messages, tools and tokens. */
+import type { Instant } from './ids.ts'
+import { addUsage, NO_USAGE, type Usage } from './usage.ts'
+
+export interface Totals {
+  sessions: number
+  lines: number
+  messages: number
+  usage: Usage
+  by_model: Record<string, Usage>
+  by_day: Record<string, Usage>
+  by_project: Record<string, Usage>
+  by_session: Record<string, Usage>
+  tools: Record<string, number>
+}
+
+export const noTotals = (): Totals => ({
+  sessions: 0,
+  lines: 0,
+  messages: 0,
+  usage: NO_USAGE,
+  by_model: empty(),
+  by_day: empty(),
+  by_project: empty(),
+  by_session: empty(),
+  tools: empty(),
+})
+
+/** Keys come from logs: none of them may mean something to an object. */
+const empty = <T>(): Record<string, T> => Object.create(null) as Record<string, T>
+
+export function addTo(table: Record<string, Usage>, key: string, usage: Usage): void {
+  table[key] = addUsage(table[key] ?? NO_USAGE, usage)
+}
+
+export type DayOf = (at: Instant) => string
+
+export const utcDay: DayOf = (at) => at.slice(0, 10)
+
+/** Days as the calendar on the wall has them. Offsets change at whole minutes, so a minute has one answer. */
+export function localDay(): DayOf {
+  const known = new Map<string, string>()
+  return (at) => {
+    const minute = at.slice(0, 16)
+    const day = known.get(minute) ?? wallDay(new Date(at))
+    known.set(minute, day)
+    return day
+  }
+}
+
+const wallDay = (date: Date): string =>
+  `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+
+const two = (n: number): string => String(n).padStart(2, '0')
+
+/** Adds what was said, called and used. Sessions and lines are counted by file, not here. */
+export function mergeTotals(sum: Totals, more: Totals): void {
+  sum.messages += more.messages
+  sum.usage = addUsage(sum.usage, more.usage)
+  for (const [model, usage] of Object.entries(more.by_model)) addTo(sum.by_model, model, usage)
+  for (const [day, usage] of Object.entries(more.by_day)) addTo(sum.by_day, day, usage)
+  for (const [name, calls] of Object.entries(more.tools)) sum.tools[name] = (sum.tools[name] ?? 0) + calls
+}

@@ -1,0 +1,117 @@
+/**
+ * Any log of any agent, as NormalizedMessages.
+ *
+ * @example
+ * import { normalize } from 'fumibako/normalize'
+ * for await (const message of normalize('rollout.jsonl')) console.log(message.role, message.segments)
+ */
+import { open, stat } from 'node:fs/promises'
+import type { Agent, PrivacyOptions, Read, Source } from './agents/agent.ts'
+import { allAgents } from './agents/all.ts'
+import { debug } from './lib/log.ts'
+import { AppError } from './model/error.ts'
+import type { Issue } from './model/issue.ts'
+import type { NormalizedMessage } from './model/normalized.ts'
+
+export type { Issue, IssueCode } from './model/issue.ts'
+export type {
+  Annotation,
+  MessageSegment,
+  NormalizedMessage,
+  RawReference,
+  Role,
+  SourceType,
+  ToolCall,
+  ToolStatus,
+} from './model/normalized.ts'
+
+export interface NormalizeOptions extends PrivacyOptions {
+  /** The specification's letter: `segments[].text` holds sanitised HTML instead of the words as they were said. */
+  readonly sanitized?: boolean
+  /** What could not be read as it should. */
+  readonly onIssue?: (issue: Issue) => void
+}
+
+/** The messages of a log, or of every log below a folder, in the order of the files. */
+export async function* normalize(path: string, options: NormalizeOptions = {}): AsyncGenerator<NormalizedMessage> {
+  for await (const { agent, source } of logsAt(path)) {
+    for await (const batch of readLog(agent, source, options)) {
+      for (const one of batch) {
+        if (one.kind === 'message') yield one.message
+        if (one.kind === 'issue') options.onIssue?.(one.issue)
+      }
+    }
+  }
+}
+
+export interface Log {
+  readonly agent: Agent
+  readonly source: Source
+  /** No agent knows the file by its content. */
+  readonly unknown: boolean
+}
+
+/** The logs at a path: the file itself, or what any agent finds below the folder. */
+export async function* logsAt(path: string): AsyncGenerator<Log> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => error)
+  if (found instanceof Error) throw missing(path, found)
+  const agents = await allAgents()
+  if (found.isDirectory()) {
+    for (const agent of agents) for await (const source of agent.find(path)) yield { agent, source, unknown: false }
+    return
+  }
+  const head = await headOf(path)
+  const known = agents.find((agent) => agent.recognise(head, path))
+  const agent = known ?? agents[0]
+  if (!agent) return
+  for await (const source of agent.find(path)) yield { agent, source, unknown: !known }
+}
+
+/** What one log says, sanitised where that was asked for. */
+export async function* readLog(
+  agent: Agent,
+  source: Source,
+  options: NormalizeOptions,
+): AsyncGenerator<readonly Read[]> {
+  debug(`reading ${source.path}`)
+  // Loaded when it is wanted: the sanitiser is larger than all the rest.
+  const sanitize = options.sanitized ? (await import('./lib/html.ts')).sanitizeText : undefined
+  for await (const batch of agent.read(source, options)) {
+    yield sanitize ? batch.map((one) => sanitizeRead(one, sanitize)) : batch
+  }
+}
+
+type Sanitize = (text: string) => string
+
+const sanitizeRead = (one: Read, sanitize: Sanitize): Read =>
+  one.kind === 'message' ? { ...one, message: sanitizeMessage(one.message, sanitize) } : one
+
+/** Annotations count places in the text as it was said; they would point elsewhere in the sanitised one. */
+function sanitizeMessage(message: NormalizedMessage, sanitize: Sanitize): NormalizedMessage {
+  if (message.segments.length === 0) return message
+  const segments = message.segments.map(({ annotations: _, ...segment }) =>
+    segment.text === undefined ? segment : { ...segment, text: sanitize(segment.text) },
+  )
+  return { ...message, segments }
+}
+
+const HEAD = 65_536
+
+async function headOf(path: string): Promise<Uint8Array> {
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => error)
+  if (file instanceof Error) throw missing(path, file)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD), 0, HEAD, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+function missing(path: string, error: NodeJS.ErrnoException): AppError {
+  if (error.code === 'ENOENT') return new AppError('not_found', `${path}: no such file or folder. Check the path.`)
+  if (error.code === 'EACCES' || error.code === 'EPERM') {
+    return new AppError('no_permission', `${path}: no permission to read it. Check its owner and mode.`)
+  }
+  return new AppError('not_found', `${path}: cannot be read (${error.code ?? error.message}).`)
+}

@@ -1,0 +1,190 @@
+/** The house keeps its shape: who may import whom, how long a file may be, which names say nothing. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '..')
+const SRC = join(ROOT, 'src')
+
+/** Each room and the rooms it may look into. Files that stand in src itself are rooms of their own. */
+const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
+  model: [],
+  lib: ['model'],
+  conversation: ['model', 'lib'],
+  openai: ['model', 'lib'],
+  agents: ['conversation', 'openai', 'model', 'lib'],
+  archive: ['model', 'lib'],
+  convert: ['agents', 'archive', 'conversation', 'openai', 'model', 'lib'],
+  sync: ['agents', 'archive', 'conversation', 'openai', 'model', 'lib'],
+  chat: ['agents', 'archive', 'conversation', 'openai', 'model', 'lib'],
+  'config.ts': ['model', 'lib'],
+  'normalize.ts': ['agents', 'model', 'lib'],
+  'conversation.ts': ['conversation', 'model', 'lib'],
+  'app.ts': [
+    'config.ts',
+    'normalize.ts',
+    'sync',
+    'convert',
+    'chat',
+    'agents',
+    'archive',
+    'conversation',
+    'openai',
+    'model',
+    'lib',
+  ],
+  server: ['app.ts', 'config.ts', 'normalize.ts', 'model', 'lib'],
+  web: ['model'],
+  cli: ['server', 'app.ts', 'config.ts', 'normalize.ts', 'agents', 'model', 'lib'],
+}
+
+const MOST_LINES = 300
+const MEDIAN_LINES = 120
+const MOST_FILES = 14
+const NAMES_THAT_SAY_NOTHING = /(?:^|\/)(?:utils?|helpers?|common|misc|types|index)(?:\.ts|\.svelte|\/)/
+
+interface File {
+  readonly path: string
+  readonly text: string
+  readonly imports: readonly string[]
+}
+
+const files: readonly File[] = readdirSync(SRC, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && /\.(?:ts|svelte)$/.test(entry.name) && !entry.name.endsWith('.test.ts'))
+  .map((entry) => fileAt(join(entry.parentPath, entry.name)))
+  .filter((file) => !file.path.includes('/fixtures/'))
+
+function fileAt(absolute: string): File {
+  const text = readFileSync(absolute, 'utf8')
+  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '')
+  const path = relative(SRC, absolute).split(sep).join('/')
+  const imports = specifiers.map((one) => (one.startsWith('.') ? join(dirname(path), one).split(sep).join('/') : one))
+  return { path, text, imports }
+}
+
+const roomOf = (path: string): string => path.split('/')[0] ?? path
+const local = (file: File): readonly string[] =>
+  file.imports.filter((one) => one.endsWith('.ts') && !one.startsWith('node:'))
+
+describe('imports', () => {
+  test('point one way', () => {
+    const wrong = files.flatMap((file) =>
+      local(file)
+        .filter((one) => roomOf(one) !== roomOf(file.path) && !MAY_IMPORT[roomOf(file.path)]?.includes(roomOf(one)))
+        .map((one) => `${file.path} -> ${one}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('name files that exist', () => {
+    const missing = files.flatMap((file) =>
+      local(file)
+        .filter((one) => !existsSync(join(SRC, one)))
+        .map((one) => `${file.path} -> ${one}`),
+    )
+    expect(missing).toEqual([])
+  })
+
+  test('never go sideways between agents', () => {
+    const folder = (path: string): string | undefined => /^agents\/([^/]+)\//.exec(path)?.[1]
+    const wrong = files.flatMap((file) =>
+      local(file)
+        .filter(
+          (one) => folder(file.path) !== undefined && folder(one) !== undefined && folder(one) !== folder(file.path),
+        )
+        .map((one) => `${file.path} -> ${one}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('no agent is named outside its folder', () => {
+    const agents = files.flatMap((file) => /^agents\/([^/]+)\/agent\.ts$/.exec(file.path)?.[1] ?? [])
+    const wrong = files.flatMap((file) =>
+      local(file).filter((one) =>
+        agents.some((agent) => one.startsWith(`agents/${agent}/`) && !file.path.startsWith(`agents/${agent}/`)),
+      ),
+    )
+    expect(agents).toContain('codex')
+    expect(wrong).toEqual([])
+  })
+
+  test('the model and the pure rooms touch nothing of the machine', () => {
+    const pure = files.filter((file) => ['model', 'conversation', 'openai'].includes(roomOf(file.path)))
+    const wrong = pure.flatMap((file) =>
+      file.imports.filter((one) => one.startsWith('node:')).map((one) => `${file.path} -> ${one}`),
+    )
+    expect(wrong).toEqual([])
+    expect(
+      pure
+        .filter((file) => roomOf(file.path) === 'model')
+        .flatMap((file) => file.imports.filter((one) => !one.startsWith('model/'))),
+    ).toEqual([])
+  })
+
+  test('make no cycle of values', () => {
+    const graph = new Map(files.map((file) => [file.path, valueImports(file)]))
+    expect(cycleIn(graph)).toEqual([])
+  })
+})
+
+/** Type-only imports vanish when the code runs. */
+function valueImports(file: File): readonly string[] {
+  const values = [...file.text.matchAll(/^(?:import|export)\s+(?!type\b)[^;]*?from\s+'(\.[^']+)'/gm)].map(
+    (match) => match[1] ?? '',
+  )
+  return values.map((one) => join(dirname(file.path), one).split(sep).join('/'))
+}
+
+function cycleIn(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const done = new Set<string>()
+  const visit = (path: string, trail: readonly string[]): readonly string[] => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path]
+    if (done.has(path)) return []
+    for (const next of graph.get(path) ?? []) {
+      const cycle = visit(next, [...trail, path])
+      if (cycle.length > 0) return cycle
+    }
+    done.add(path)
+    return []
+  }
+  for (const path of graph.keys()) {
+    const cycle = visit(path, [])
+    if (cycle.length > 0) return cycle
+  }
+  return []
+}
+
+describe('files', () => {
+  const length = (file: File): number => file.text.split('\n').length - 1
+
+  test('are short', () => {
+    expect(files.filter((file) => length(file) > MOST_LINES).map((file) => `${file.path}: ${length(file)}`)).toEqual([])
+    const sorted = files.map(length).sort((a, b) => a - b)
+    expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThan(MEDIAN_LINES)
+  })
+
+  test('stand in folders that can be overlooked', () => {
+    const counts = new Map<string, number>()
+    for (const file of files) counts.set(dirname(file.path), (counts.get(dirname(file.path)) ?? 0) + 1)
+    expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([])
+  })
+
+  test('have names that say something, and a first sentence', () => {
+    expect(files.filter((file) => NAMES_THAT_SAY_NOTHING.test(file.path)).map((file) => file.path)).toEqual([])
+    expect(
+      files.filter((file) => !/^(?:#!.*\n)?(?:import [^\n]*\n+)*\/\*\*/.test(file.text)).map((file) => file.path),
+    ).toEqual([])
+  })
+
+  test('export nothing by default but an agent', () => {
+    const wrong = files.filter(
+      (file) => /^export default/m.test(file.text) && !/^agents\/[^/]+\/agent\.ts$/.test(file.path),
+    )
+    expect(wrong.map((file) => file.path)).toEqual([])
+  })
+})
+
+test('the project names no host of a registry and no path of the machine it was made on', () => {
+  const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8')
+  expect(lock).not.toMatch(/"resolved": "http/)
+})

@@ -1,0 +1,110 @@
+/** Documentation that cannot drift: what it names exists, and what exists is named. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { buildProgram } from '../src/cli/program.ts'
+import { exitCodes } from '../src/model/error.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const page = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+const cli = page('docs/cli.md')
+const program = buildProgram()
+
+describe('docs/cli.md', () => {
+  test('has every command and option', () => {
+    const missing = program.commands.flatMap((command) => [
+      ...(cli.includes(`fumi ${command.name()}`) ? [] : [command.name()]),
+      ...command.options
+        .filter((option) => !cli.includes(option.long ?? ''))
+        .map((option) => `${command.name()} ${option.long}`),
+    ])
+    expect(missing).toEqual([])
+  })
+
+  test('names no command or option that does not exist', () => {
+    const commands = new Set(program.commands.map((command) => command.name()))
+    const options = new Set([
+      '--help',
+      '--version',
+      '--verbose',
+      ...program.commands.flatMap((command) => command.options.map((option) => option.long)),
+    ])
+    const named = [...cli.matchAll(/\bfumi ([a-z]+)\b/g)].map((match) => match[1] ?? '')
+    expect(named.filter((name) => !commands.has(name))).toEqual([])
+    expect(
+      [...cli.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map((match) => match[0]).filter((option) => !options.has(option)),
+    ).toEqual([])
+  })
+
+  test('has every error code with its exit code, and every issue code', () => {
+    for (const [code, exit] of Object.entries(exitCodes)) expect(cli).toContain(`| ${exit} | \`${code}\` |`)
+    const issues = [...page('src/model/issue.ts').matchAll(/\| '([a-z_0-9]+)'/g)].map((match) => match[1] ?? '')
+    expect(issues.length).toBeGreaterThan(10)
+    expect(issues.filter((code) => !cli.includes(`\`${code}\``))).toEqual([])
+  })
+
+  test('has every environment variable that the source reads', () => {
+    const source = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+      (path) => path.endsWith('.ts') && !path.endsWith('.test.ts'),
+    )
+    const read = source.flatMap((path) =>
+      [...page(join('src', path)).matchAll(/(?:env|variables)\['([A-Z][A-Z_]+)'\]/g)].map((match) => match[1] ?? ''),
+    )
+    expect(read).toContain('CODEX_HOME')
+    expect(read.filter((name) => !cli.includes(name))).toEqual([])
+  })
+})
+
+describe('docs/specification.md', () => {
+  const specification = page('docs/specification.md')
+
+  test('names files and tests that exist', () => {
+    const named = [...specification.matchAll(/`((?:src|test|docs|bench)\/[\w./-]+\.\w+)`/g)].map(
+      (match) => match[1] ?? '',
+    )
+    expect(named.length).toBeGreaterThan(20)
+    expect([...new Set(named)].filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+  })
+
+  test('has a row for every field of the record', () => {
+    const fields = [...page('src/model/normalized.ts').matchAll(/^ {2}readonly (\w+)\??:/gm)].map(
+      (match) => match[1] ?? '',
+    )
+    expect(fields).toContain('segments')
+    expect([...new Set(fields)].filter((field) => !specification.includes(field))).toEqual([])
+  })
+})
+
+describe('every page', () => {
+  const pages = [
+    'README.md',
+    'README.ja.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    ...markdownIn('docs'),
+    ...markdownIn('src'),
+  ]
+
+  test('links to files that exist', () => {
+    const broken = pages.flatMap((path) =>
+      [...page(path).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)]
+        .map((match) => match[1] ?? '')
+        .filter((link) => !existsSync(join(ROOT, dirname(path), link)))
+        .map((link) => `${path}: ${link}`),
+    )
+    expect(broken).toEqual([])
+  })
+
+  test('names npm scripts that exist', () => {
+    const { scripts } = JSON.parse(page('package.json')) as { scripts: Record<string, string> }
+    const named = pages.flatMap((path) => [...page(path).matchAll(/npm run ([\w:-]+)/g)].map((match) => match[1] ?? ''))
+    expect(named.filter((name) => !(name in scripts))).toEqual([])
+  })
+})
+
+function markdownIn(folder: string): readonly string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => relative(ROOT, join(ROOT, folder, path)))
+}

@@ -1,0 +1,145 @@
+/** The logs that agents' folders bring along, copied to a place where tests may cut and lengthen them. */
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Agent, Counts, Cursor, PrivacyOptions, Read, Scan, Source } from '../../src/agents/agent.ts'
+import type { Issue } from '../../src/model/issue.ts'
+import type { NormalizedMessage } from '../../src/model/normalized.ts'
+import type { Session } from '../../src/model/session.ts'
+import { addUsage, NO_USAGE, type Usage } from '../../src/model/usage.ts'
+
+export const GOLDEN = 'golden'
+
+/** Some logs have no times of their own: all copies were last written at this one. */
+export const WRITTEN = new Date('2026-01-02T03:04:05.000Z')
+
+export const folderOf = (agent: Agent): string =>
+  fileURLToPath(new URL(`../../src/agents/${agent.id}/`, import.meta.url))
+
+export interface Fixture {
+  /** Its path below `fixtures`, with `/`. */
+  readonly name: string
+  /** Below the copy; messages call it by its name, so that no golden depends on the machine. */
+  readonly source: Source
+  readonly bytes: Buffer
+}
+
+/** A fresh folder below the system's own, and how to be rid of it. */
+export function scratch(): { readonly path: string; readonly remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'fumibako-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** Files stand for themselves; a folder is a place where the agent finds its logs. */
+export async function stage(agent: Agent, to: string): Promise<readonly Fixture[]> {
+  const from = join(folderOf(agent), 'fixtures')
+  if (!existsSync(from)) return []
+  cpSync(from, to, { recursive: true })
+  const fixtures: Fixture[] = []
+  for (const entry of readdirSync(to).sort()) {
+    if (entry === GOLDEN) continue
+    for await (const source of agent.find(join(to, entry))) fixtures.push(fixtureAt(source, to))
+  }
+  for (const { source, bytes } of fixtures) put(source, bytes)
+  return fixtures
+}
+
+function fixtureAt(source: Source, root: string): Fixture {
+  const name = relative(root, source.path).split(sep).join('/')
+  return { name, source: { ...source, shown: name }, bytes: readFileSync(source.path) }
+}
+
+/** The file as it was before more was written to it; to a reader its age is the same. */
+export function put(source: Source, bytes: Uint8Array): void {
+  writeFileSync(source.path, bytes)
+  utimesSync(source.path, WRITTEN, WRITTEN)
+}
+
+/** Where a log is cut: behind every line, and at a few places inside. Other files are cut at even steps. */
+export function cutsOf({ name, bytes }: Fixture): readonly number[] {
+  if (!name.endsWith('.jsonl')) return Array.from({ length: Math.ceil(bytes.length / STEP) }, (_, at) => at * STEP)
+  const cuts: number[] = [0]
+  for (const [start, end] of linesOf(bytes)) cuts.push(start + Math.trunc((end - start) / 3), end - 1, end, end + 1)
+  return cuts.filter((cut, at) => cut <= bytes.length && cut > (cuts[at - 1] ?? -1))
+}
+
+const STEP = 97
+
+/** The lines that a text holds, each from its first byte to its newline. */
+export function linesOf(bytes: Buffer): readonly (readonly [start: number, end: number])[] {
+  const lines: [number, number][] = []
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(10, start)
+    const end = newline < 0 ? bytes.length : newline
+    lines.push([start, end])
+    start = end + 1
+  }
+  return lines
+}
+
+export interface Told {
+  readonly messages: readonly NormalizedMessage[]
+  readonly issues: readonly Issue[]
+  /** The last header that was given. */
+  readonly session: Session | undefined
+  readonly reads: readonly Read[]
+}
+
+export async function readAll(agent: Agent, source: Source, from?: Cursor, options: PrivacyOptions = {}) {
+  const reads: Read[] = []
+  for await (const batch of agent.read(source, from ? { ...options, from } : options)) reads.push(...batch)
+  return told(reads)
+}
+
+export function told(reads: readonly Read[]): Told {
+  return {
+    messages: reads.flatMap((one) => (one.kind === 'message' ? [one.message] : [])),
+    issues: reads.flatMap((one) => (one.kind === 'issue' ? [one.issue] : [])),
+    session: reads.flatMap((one) => (one.kind === 'session' ? [one.session] : [])).at(-1),
+    reads,
+  }
+}
+
+export interface Counted extends Counts {
+  readonly usages: readonly Extract<Scan, { kind: 'usage' }>[]
+  readonly usage: Usage
+  readonly issues: readonly Issue[]
+  readonly titles: readonly string[]
+  readonly session: Session | undefined
+}
+
+export async function scanAll(agent: Agent, source: Source, from?: Cursor): Promise<readonly Scan[]> {
+  const scans: Scan[] = []
+  for await (const batch of agent.scan(source, from)) scans.push(...batch)
+  return scans
+}
+
+export function counted(scans: readonly Scan[]): Counted {
+  const counts = scans.flatMap((one) => (one.kind === 'counts' ? [one.counts] : []))
+  const usages = scans.flatMap((one) => (one.kind === 'usage' ? [one] : []))
+  const tools: Record<string, number> = {}
+  for (const one of counts)
+    for (const [name, calls] of Object.entries(one.tools)) tools[name] = (tools[name] ?? 0) + calls
+  return {
+    lines: counts.reduce((sum, one) => sum + one.lines, 0),
+    messages: counts.reduce((sum, one) => sum + one.messages, 0),
+    tools,
+    usages,
+    usage: usages.reduce((sum, one) => addUsage(sum, one.usage), NO_USAGE),
+    issues: scans.flatMap((one) => (one.kind === 'issue' ? [one.issue] : [])),
+    titles: scans.flatMap((one) => (one.kind === 'title' ? [`${one.native_id} ${one.title}`] : [])),
+    session: scans.flatMap((one) => (one.kind === 'session' ? [one.session] : [])).at(-1),
+  }
+}
+
+/** What was given up to the last place from which reading may go on, and that place, as a file would keep it. */
+export function upToCursor<T extends Read | Scan>(given: readonly T[]): { before: readonly T[]; cursor?: Cursor } {
+  const at = given.findLastIndex((one) => one.kind === 'cursor')
+  const last = given[at]
+  if (last?.kind !== 'cursor') return { before: [] }
+  return { before: given.slice(0, at), cursor: roundTrip(last.cursor) }
+}
+
+/** As it comes back from a file or a database. */
+export const roundTrip = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T

@@ -1,0 +1,49 @@
+/** Reads a log through the contract, as every later room does. */
+import { dirname } from 'node:path'
+import type { Cursor, Locator, Read, ReadOptions, Source } from '../../src/agents/agent.ts'
+import codex from '../../src/agents/codex/agent.ts'
+import type { Issue } from '../../src/model/issue.ts'
+import type { NormalizedMessage } from '../../src/model/normalized.ts'
+import type { Session } from '../../src/model/session.ts'
+
+export interface Whole {
+  readonly messages: readonly NormalizedMessage[]
+  readonly locators: readonly Locator[]
+  readonly issues: readonly Issue[]
+  readonly session: Session | undefined
+  /** With the number of messages that came before it. */
+  readonly cursors: readonly { readonly cursor: Cursor; readonly after: number }[]
+}
+
+export const sourceOf = (path: string): Source => ({ agent: codex.id, path, root: dirname(path) })
+
+export async function readAll(path: string, options: ReadOptions = {}): Promise<Whole> {
+  const reads: Read[] = []
+  for await (const batch of codex.read(sourceOf(path), options)) reads.push(...batch)
+  return gather(reads)
+}
+
+export function gather(reads: readonly Read[]): Whole {
+  const messages: NormalizedMessage[] = []
+  const locators: Locator[] = []
+  const issues: Issue[] = []
+  const cursors: { cursor: Cursor; after: number }[] = []
+  let session: Session | undefined
+  for (const one of reads) {
+    if (one.kind === 'message') {
+      messages.push(one.message)
+      locators.push(one.locator)
+    }
+    if (one.kind === 'issue') issues.push(one.issue)
+    if (one.kind === 'session') session = one.session
+    if (one.kind === 'cursor') cursors.push({ cursor: one.cursor, after: messages.length })
+  }
+  return { messages, locators, issues, session, cursors }
+}
+
+export const codesOf = (whole: Whole): readonly string[] => whole.issues.map((issue) => issue.code)
+
+export const saidBy = (whole: Whole, role: string): readonly string[] =>
+  whole.messages
+    .filter((one) => one.role === role)
+    .map((one) => one.segments.map((segment) => segment.text ?? '').join(''))

@@ -1,0 +1,25 @@
+/** Runs the built program as a user does. */
+import { type SpawnSyncOptions, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+
+const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js')
+
+export interface Ran {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export function fumi(args: readonly string[], options: SpawnSyncOptions = {}): Ran {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    ...options,
+    env: { ...process.env, NO_COLOR: '1', TZ: 'UTC', ...options.env },
+  })
+  return { code: status, out: String(stdout), err: String(stderr) }
+}
+
+export const fumiPath = MAIN
+
+export const lines = (out: string): readonly string[] => out.split('\n').filter((one) => one !== '')

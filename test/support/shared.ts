@@ -1,0 +1,13 @@
+/** Material that lies beside the project where it is developed; tests that use it are skipped where it is not. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+const SHARED = process.env['FUMI_SHARED'] ?? join(import.meta.dirname, '..', '..', '..', 'shared')
+
+/** The path, or nothing and a line that says what is not tested. */
+export function shared(...path: string[]): string | undefined {
+  const full = join(SHARED, ...path)
+  if (existsSync(full)) return full
+  console.log(`skipped: ${path.join('/')} is not beside the project`)
+  return undefined
+}
