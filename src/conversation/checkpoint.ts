@@ -57,10 +57,13 @@ export async function initCheckpoints(git: Git, options: InitOptions): Promise<O
   return saved.ok ? { ok: true, value: withCheckpoint(manager, first) } : saved
 }
 
+/** The last two are ours: whoever signs commits would otherwise be asked for a key at every checkpoint. */
 const SETTINGS = [
   ['user.name', 'Q'],
   ['user.email', 'qcli@local'],
   ['core.preloadindex', 'true'],
+  ['commit.gpgsign', 'false'],
+  ['tag.gpgsign', 'false'],
 ] as const
 
 /** A turn's tag that is there already moves to the end; a tool's keeps its entry and only its commit moves. */

@@ -7,7 +7,7 @@ import { readState } from '../../src/conversation/codec/read.ts'
 import { writeState } from '../../src/conversation/codec/write.ts'
 import { parseJson } from '../../src/lib/json.ts'
 import { writeJson } from '../../src/lib/json-write.ts'
-import { shared } from '../vectors/shared.ts'
+import { shared } from '../support/shared.ts'
 
 describe.each([
   ['amazon-q', shared('corpus', 'amazon-q')],

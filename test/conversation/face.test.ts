@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import * as face from '../../src/conversation.ts'
-import { shared } from '../vectors/shared.ts'
+import { shared } from '../support/shared.ts'
 
 const members = new Set(
   [face.UserMessage, face.AssistantMessage, face.ConversationState].flatMap((one) => [

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { shared } from '../support/shared.ts'
 import { checkFolder } from './check.ts'
-import { shared } from './shared.ts'
 
 async function faultsIn(folder: string): Promise<{ readonly held: number; readonly faults: readonly string[] }> {
   const checked = await checkFolder(folder)
