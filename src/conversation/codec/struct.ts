@@ -46,6 +46,14 @@ export function struct<T extends object>(name: string, fields: Fields<T>): Codec
   return new Struct<T>(name, Object.entries<Field<unknown>>(fields))
 }
 
+/** The names come from files, and one of them may be `__proto__`. */
+function put(result: Record<string, unknown>, key: string, item: unknown): void {
+  if (item === MISSING || item === undefined) return
+  if (key === '__proto__')
+    Object.defineProperty(result, key, { value: item, enumerable: true, writable: true, configurable: true })
+  else result[key] = item
+}
+
 class Struct<T extends object> implements Codec<T> {
   readonly #name: string
   readonly #fields: readonly (readonly [string, Field<unknown>])[]
@@ -186,17 +194,22 @@ class Struct<T extends object> implements Codec<T> {
 
   /** Declared order, as the original writes; an object with fields that are not ours keeps its own order. */
   #rebuilt(raw: Raw, found: readonly unknown[], aside: readonly [string, unknown][], reading: Reading): T {
-    const own = reading.strict ? [] : Object.keys(raw)
-    const keys = own.some((key) => !this.#knows(key))
-      ? own.filter((key) => this.#order.has(key) || !this.#knows(key))
-      : []
-    const rest =
-      keys.length > 0 ? [...this.#order.keys()].filter((key) => !keys.includes(key)) : [...this.#order.keys()]
-    const result = [...keys, ...rest].map((key) => {
-      const index = this.#order.get(key)
-      return [key, index === undefined ? raw[key] : found[index]] as const
-    })
-    return Object.fromEntries([...result.filter(([, item]) => item !== MISSING && item !== undefined), ...aside]) as T
+    const result: Record<string, unknown> = {}
+    if (!reading.strict && this.#hasMore(raw)) {
+      for (const key of Object.keys(raw)) {
+        const index = this.#order.get(key)
+        if (index !== undefined) put(result, key, found[index])
+        else if (!this.#knows(key)) put(result, key, raw[key])
+      }
+    }
+    for (let i = 0; i < this.#keys.length; i++) put(result, this.#keys[i] as string, found[i])
+    for (const [key, item] of aside) put(result, key, item)
+    return result as T
+  }
+
+  #hasMore(raw: Raw): boolean {
+    for (const key in raw) if (!this.#knows(key)) return true
+    return false
   }
 
   #knows(key: string): boolean {
@@ -214,21 +227,21 @@ class Struct<T extends object> implements Codec<T> {
     const theirs = this.#fields.filter(([, field]) => !field.ours)
     const lengths = `${value.length} elements for the ${theirs.length} of ${this.#name}`
     if (value.length > theirs.length) throw new Unreadable(reading, lengths)
-    const result: [string, unknown][] = []
+    const result: Record<string, unknown> = {}
     theirs.forEach(([key, field], index) => {
       const given = value[index]
       if (given === null && field.missing === 'leave out') return
       if (given !== undefined) {
         reading.path.push(index)
-        result.push([key, field.codec.read(given, reading)])
+        result[key] = field.codec.read(given, reading)
         reading.path.pop()
         return
       }
       if (!field.optionalInArray && (reading.strict || !field.mend)) throw new Unreadable(reading, lengths)
-      if (typeof field.missing === 'function') result.push([key, field.missing(reading)])
-      else if (field.mend) result.push([key, field.mend(Object.fromEntries(result))])
+      if (typeof field.missing === 'function') result[key] = field.missing(reading)
+      else if (field.mend) result[key] = field.mend(result)
     })
-    return Object.fromEntries(result) as T
+    return result as T
   }
 
   lower = (value: T, lowering: Lowering): JsonValue => {

@@ -13,7 +13,8 @@ export function variants<T extends object>(name: string, bodies: Bodies<T>): Cod
   const byTag = new Map<string, Codec<unknown>>(Object.entries(bodies))
   return {
     read(value, reading) {
-      const [tag, given] = single(name, value, reading)
+      const tag = tagOf(name, value, reading)
+      const given = bodyOf(value, tag)
       const body = byTag.get(tag)
       if (!body) throw new Unreadable(reading, `unknown variant \`${tag}\` of ${name}`, tag)
       reading.path.push(tag)
@@ -33,18 +34,24 @@ export function variants<T extends object>(name: string, bodies: Bodies<T>): Cod
   }
 }
 
-function single(name: string, value: unknown, reading: Reading): readonly [string, unknown] {
+function tagOf(name: string, value: unknown, reading: Reading): string {
   if (!isJsonObject(value))
     throw new Unreadable(reading, `expected ${name} as an object with one key, found ${kindOf(value)}`)
   if (isTwice(value, reading)) throw new Unreadable(reading, `${name} names its variant twice`)
   let only: string | undefined
-  let count = 0
-  for (const key of value instanceof Map ? value.keys() : Object.keys(value)) {
-    only = key
-    count++
-  }
+  let count = value instanceof Map ? value.size : 0
+  if (value instanceof Map) only = value.keys().next().value
+  else
+    for (const key in value) {
+      only = key
+      count++
+    }
   if (only === undefined || count > 1) throw new Unreadable(reading, `${name} needs one key and has ${count}`)
-  return [only, value instanceof Map ? value.get(only) : (value as { readonly [key: string]: JsonValue })[only]]
+  return only
+}
+
+function bodyOf(value: unknown, tag: string): unknown {
+  return value instanceof Map ? value.get(tag) : (value as { readonly [key: string]: unknown })[tag]
 }
 
 /**
@@ -66,7 +73,7 @@ export function names<T extends string>(name: string, members: readonly T[], ins
 }
 
 function unitTag(name: string, value: unknown, reading: Reading): string {
-  const [tag, body] = single(name, value, reading)
-  if (body !== null) throw new Unreadable(reading, `${name} takes no content`)
+  const tag = tagOf(name, value, reading)
+  if (bodyOf(value, tag) !== null) throw new Unreadable(reading, `${name} takes no content`)
   return tag
 }
