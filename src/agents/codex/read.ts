@@ -42,21 +42,39 @@ async function* readOpen(source: Source, file: OpenFile, options: ReadOptions): 
   }
 }
 
-async function* readLines(source: Source, file: OpenFile, options: ReadOptions, saved: Saved | undefined) {
+async function* readLines(
+  source: Source,
+  file: OpenFile,
+  options: ReadOptions,
+  saved: Saved | undefined,
+): AsyncGenerator<readonly Read[]> {
   const follower = new Follower(source, file.modifiedMs, options, saved)
   if (saved) await follower.restoreCalls((call) => toolAt(source, call.spot))
   const start = saved ? { offset: saved.offset, number: saved.line } : { offset: 0, number: 1 }
+  let savedAt = start.offset
+  let position: Position | undefined
   try {
     for await (const lines of splitLines(file.chunks(start.offset), start)) {
-      const reads = follower.follow(lines)
       const last = lines.at(-1)
-      if (last?.ended) reads.push({ kind: 'cursor', cursor: follower.save(positionAfter(last)) })
+      // A line without its end comes alone and last: what it says is read again next time.
+      if (!last?.ended && position) yield [{ kind: 'cursor', cursor: follower.save(position) }]
+      position = last?.ended ? positionAfter(last) : undefined
+      const reads = follower.follow(lines)
+      if (position && position.offset - savedAt >= CURSOR_EVERY) {
+        reads.push({ kind: 'cursor', cursor: follower.save(position) })
+        savedAt = position.offset
+        position = undefined
+      }
       if (reads.length > 0) yield reads
     }
+    if (position) yield [{ kind: 'cursor', cursor: follower.save(position) }]
   } finally {
     follower.close()
   }
 }
+
+/** Bytes. A cursor costs as much as some fifty messages. */
+const CURSOR_EVERY = 1 << 20
 
 /** What both passes remember of where they stopped. */
 export interface Position {
