@@ -1,0 +1,139 @@
+/**
+ * How long the conversation model takes, as ratios to JSON.parse and JSON.stringify of the same state.
+ * `npm run build && node --expose-gc bench/conversation.mjs`
+ */
+
+import { pathToFileURL } from 'node:url'
+
+const MEGABYTES = 54
+
+/**
+ * @param {typeof import('../dist/conversation.js')} model the built library
+ * @returns {{ name: string, ratio: number, limit: number, detail: string }[]}
+ */
+export function benchConversation(model) {
+  return [...['amazon-q', 'kiro'].flatMap((kind) => benchState(model, kind)), benchAppend(model)]
+}
+
+function benchState({ readState, writeState, parseJson }, kind) {
+  const text = stateText(MEGABYTES * 1e6, kind === 'kiro')
+  const read = readState(text)
+  if (!read.ok || read.repairs.length > 0) throw new Error('the state of the benchmark is not readable')
+  if (writeState(read.value) !== text) throw new Error('the state did not come back byte for byte')
+  const plain = JSON.parse(text)
+  const reading = fastest({
+    native: () => JSON.parse(text),
+    tolerant: () => readState(text),
+    lossless: () => parseJson(text),
+    strict: () => readState(text, { mode: 'strict' }),
+  })
+  const writing = fastest({ native: () => JSON.stringify(plain), ours: () => writeState(read.value) })
+  const indenting = fastest({
+    native: () => JSON.stringify(plain, null, 2),
+    ours: () => writeState(read.value, { style: 'pretty' }),
+  })
+  const row = (name, ours, native, limit) => ({
+    name: `${name} (${kind}, ${(text.length / 1e6).toFixed(0)} MB)`,
+    ratio: ours / native,
+    limit,
+    detail: `native ${native.toFixed(0)} ms`,
+  })
+  return [
+    row('read, tolerant', reading.tolerant, reading.native, 2),
+    row('read, lossless JSON alone', reading.lossless, reading.native, 5),
+    row('read, strict', reading.strict, reading.native, 5),
+    row('write, compact', writing.ours, writing.native, 2),
+    row('write, pretty', indenting.ours, indenting.native, 2),
+  ]
+}
+
+/** The same number of entries added to a state of 10,000 and to an empty one. */
+function benchAppend({ newState, newPrompt, newResponse, pushAssistantMessage, NO_ENVIRONMENT }) {
+  const answer = newResponse(null, 'yes')
+  const add = (state, count) => {
+    let grown = state
+    for (let i = 0; i < count; i++) {
+      grown = pushAssistantMessage({ ...grown, next_message: newPrompt('q', null, NO_ENVIRONMENT) }, answer)
+    }
+    return grown
+  }
+  const few = 2_000
+  const times = { empty: Number.POSITIVE_INFINITY, late: Number.POSITIVE_INFINITY }
+  for (let i = 0; i < 30; i++) {
+    const full = add(newState('c'), 10_000)
+    times.late = Math.min(
+      times.late,
+      timed(() => add(full, few)),
+    )
+    times.empty = Math.min(
+      times.empty,
+      timed(() => add(newState('c'), few)),
+    )
+  }
+  return {
+    name: 'add an entry to 10,000',
+    ratio: times.late / times.empty,
+    limit: 1.5,
+    detail: `${((times.late / few) * 1000).toFixed(2)} µs each`,
+  }
+}
+
+/** Taken in turns, so that a busy machine is unfair to all alike; the best of each counts. */
+function fastest(works, rounds = 7) {
+  const best = {}
+  for (let i = 0; i < rounds; i++) {
+    for (const [name, work] of Object.entries(works))
+      best[name] = Math.min(best[name] ?? Number.POSITIVE_INFINITY, timed(work))
+  }
+  return best
+}
+
+function timed(work) {
+  globalThis.gc?.()
+  const start = performance.now()
+  work()
+  return performance.now() - start
+}
+
+/** Prompts, code as tool results, numbers in arguments, and as many chunk times as real states have. */
+function stateText(bytes, isKiro) {
+  const history = []
+  let length = 0
+  for (let i = 0; length < bytes; i++) {
+    const entry = entryText(i, isKiro)
+    history.push(entry)
+    length += entry.length + 1
+  }
+  const model = isKiro ? ',"rate_multiplier":1.0,"rate_unit":"credit"' : ''
+  const tail = isKiro ? ',"user_turn_metadata":{"continuation_id":"x","requests":[],"usage_info":[]}' : ''
+  const text = `{"conversation_id":"b","next_message":null,"history":[${history.join(',')}],"valid_history_range":[0,${history.length}],"transcript":[],"tools":{},"context_manager":null,"context_message_length":null,"latest_summary":null,"model_info":{"model_id":"m","context_window_tokens":200000${model}},"file_line_tracker":{},"checkpoint_manager":null,"mcp_enabled":true${tail}}`
+  return Buffer.from(text).toString() // one piece, as it comes from a file
+}
+
+function entryText(i, isKiro) {
+  const env =
+    '{"env_state":{"operating_system":"linux","current_working_directory":"/home/u/project","environment_variables":[]}}'
+  const code = JSON.stringify(
+    `export function part${i}(name: string) {\n  return "value" + name // ${'考える '.repeat(i % 3)}\n}\n`.repeat(20),
+  )
+  const content =
+    i % 3 === 0
+      ? `{"Prompt":{"prompt":"Please look at part ${i} and say what is wrong with it."}}`
+      : `{"ToolUseResults":{"tool_use_results":[{"tool_use_id":"t${i}","content":[{"Text":${code}},{"Json":{"exit_status":"0","lines":[1,2,${i}]}}],"status":"Success"}]}}`
+  const user = `{"additional_context":"","env_context":${env},"content":${content},"timestamp":"2025-10-25T14:53:00.123456+09:00","images":null}`
+  const args = `{"operations":[{"mode":"Line","path":"/src/part${i}.ts","start_line":${i},"end_line":-1}]}`
+  const use = `{"id":"t${i + 1}","name":"fs_read","orig_name":"fs_read","args":${args},"orig_args":${args}}`
+  const assistant = `{"ToolUse":{"message_id":"m${i}","content":${JSON.stringify(`Reading part ${i}.\n`.repeat(20))},"tool_uses":[${use}]}}`
+  const chunks = Array.from({ length: 40 }, (_, k) => `{"secs":0,"nanos":${(i * 7919 + k * 104729) % 1e9}}`).join(',')
+  const usage = isKiro ? `"context_usage_percentage":${i % 97}.${(i % 9) + 1},` : ''
+  const metadata = `{"request_id":"r${i}",${usage}"message_id":"m${i}","request_start_timestamp_ms":1764463677224,"stream_end_timestamp_ms":1764463681682,"time_to_first_chunk":{"secs":2,"nanos":954176042},"time_between_chunks":[${chunks}],"user_prompt_length":257,"response_size":181,"chat_conversation_type":"ToolUse","tool_use_ids_and_names":[["t${i + 1}","fs_read"]],"model_id":"m","message_meta_tags":[]}`
+  return `{"user":${user},"assistant":${assistant},"request_metadata":${metadata}}`
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  for (const { name, ratio, limit, detail } of benchConversation(await import('../dist/conversation.js'))) {
+    process.stdout.write(
+      `${ratio <= limit ? 'ok  ' : 'OVER'} ${name}: ${ratio.toFixed(2)} (at most ${limit}; ${detail})\n`,
+    )
+  }
+}

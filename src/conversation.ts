@@ -1,0 +1,52 @@
+/** The package's face for conversations, `fumibako/conversation`, in the names of the specifications. */
+
+import type { Environment } from './conversation/face/conversation-state.ts'
+
+export {
+  createCheckpoint,
+  diffCheckpoints,
+  diffStats,
+  hasChanges,
+  initCheckpoints,
+  restoreCheckpoint,
+} from './conversation/checkpoint.ts'
+export { checkpointAfterTool, checkpointAfterTurn, noteUserMessage } from './conversation/checkpoint-turn.ts'
+export { type NotRead, type Read, type ReadOptions, readState, readStateValue } from './conversation/codec/read.ts'
+export type { Repair, RepairCode } from './conversation/codec/reading.ts'
+export { type WriteOptions, writeState } from './conversation/codec/write.ts'
+export { imageFormatOf, type Machine, NO_ENVIRONMENT, newPrompt, newResponse } from './conversation/create.ts'
+export { Entries } from './conversation/entries.ts'
+export { AssistantMessage } from './conversation/face/assistant-message.ts'
+export { ConversationState, type CreateOptions, type Environment } from './conversation/face/conversation-state.ts'
+export { UserEnvContext, UserMessage } from './conversation/face/user-message.ts'
+export * from './conversation/limits.ts'
+export type * from './conversation/message.ts'
+export type * from './conversation/record.ts'
+export { sanitizeUnicodeTags } from './conversation/render.ts'
+export * from './conversation/request/budget.ts'
+export { automaticStrategy, type CompactStrategy, nextStrategy } from './conversation/request/compact.ts'
+export type { ContextFile, ContextInput, HookResult } from './conversation/request/context.ts'
+export type { Sendable, UserInputMessage } from './conversation/request/send.ts'
+export { isNativeOrigin, linesByAgent, linesByUser, originLabel } from './conversation/request/tools.ts'
+export type { ConversationState as ConversationStateValue } from './conversation/state.ts'
+export { modelOf, newState, pushAssistantMessage } from './conversation/state.ts'
+export { truncateSafe, truncateSafeInPlace, truncateSafeToolUseResults } from './conversation/truncate.ts'
+export { isGitInstalled, isInWorkTree, removeRepository, runGit } from './lib/git.ts'
+export { JsonMap, JsonNumber, type JsonValue, parseJson, plainJson } from './lib/json.ts'
+export { writeJson } from './lib/json-write.ts'
+
+/** This process: its platform, its directory, and the local time with its offset. */
+export const processEnvironment: Environment = {
+  platform: process.platform,
+  cwd: () => process.cwd(),
+  now: () => localTime(new Date()),
+  log: (line) => process.emitWarning(line),
+}
+
+function localTime(date: Date): string {
+  const offset = -date.getTimezoneOffset()
+  const local = new Date(date.getTime() + offset * 60_000).toISOString().slice(0, -1)
+  const minutes = Math.abs(offset)
+  const text = `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
+  return `${local}${offset < 0 ? '-' : '+'}${text}`
+}

@@ -1,0 +1,222 @@
+/** Checkpoints: the work tree and the history at the end of tools and turns, kept in a shadow repository. Git is an argument. */
+
+import { JsonMap } from '../lib/json.ts'
+import type { Checkpoint, CheckpointManager, FileStats, History } from './record.ts'
+import type { ConversationState } from './state.ts'
+
+export interface GitResult {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs git with these arguments and answers when it has ended. Does not throw for what git does. */
+export type Git = (args: readonly string[]) => Promise<GitResult>
+
+export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string }
+
+export interface NewCheckpoint {
+  readonly tag: string
+  readonly description: string
+  readonly isTurn: boolean
+  readonly toolName: string | null
+  readonly history: History
+  readonly timestamp: string
+}
+
+export interface InitOptions {
+  readonly shadowRepoPath: string
+  readonly workTreePath: string
+  readonly history: History
+  readonly timestamp: string
+}
+
+export async function initCheckpoints(git: Git, options: InitOptions): Promise<Outcome<CheckpointManager>> {
+  const { shadowRepoPath, workTreePath, history, timestamp } = options
+  const settings = [
+    ['init', '--bare', shadowRepoPath],
+    ...SETTINGS.map(([key, value]) => [`--git-dir=${shadowRepoPath}`, 'config', key, value]),
+  ]
+  for (const args of settings) {
+    const result = await git(args)
+    if (result.code !== 0) return failed('the shadow repository could not be made', result)
+  }
+  const manager: CheckpointManager = {
+    shadow_repo_path: shadowRepoPath,
+    work_tree_path: workTreePath,
+    checkpoints: [],
+    tag_index: new JsonMap(),
+    current_turn: 0,
+    tools_in_turn: 0,
+    pending_user_message: null,
+    message_locked: false,
+    file_stats_cache: new JsonMap(),
+  }
+  const first = { tag: '0', description: 'Initial state', isTurn: true, toolName: null, history, timestamp }
+  const saved = await commit(git, manager, first)
+  return saved.ok ? { ok: true, value: withCheckpoint(manager, first) } : saved
+}
+
+/** The last two are ours: whoever signs commits would otherwise be asked for a key at every checkpoint. */
+const SETTINGS = [
+  ['user.name', 'Q'],
+  ['user.email', 'qcli@local'],
+  ['core.preloadindex', 'true'],
+  ['commit.gpgsign', 'false'],
+  ['tag.gpgsign', 'false'],
+] as const
+
+/** A turn's tag that is there already moves to the end; a tool's keeps its entry and only its commit moves. */
+export async function createCheckpoint(
+  git: Git,
+  manager: CheckpointManager,
+  made: NewCheckpoint,
+): Promise<Outcome<CheckpointManager>> {
+  const saved = await commit(git, manager, made)
+  if (!saved.ok) return saved
+  const updated = withCheckpoint(manager, made)
+  const stats = await diffStats(git, updated, previousTag(made.tag), made.tag)
+  if (!stats.ok) return { ok: true, value: updated }
+  const cache = new JsonMap(updated.file_stats_cache).set(made.tag, stats.value)
+  return { ok: true, value: { ...updated, file_stats_cache: cache } }
+}
+
+async function commit(git: Git, manager: CheckpointManager, made: NewCheckpoint): Promise<Outcome<true>> {
+  const steps = [
+    [...inTree(manager), 'add', '-A'],
+    [...inTree(manager), 'commit', '--allow-empty', '--no-verify', '-m', made.description],
+    [inRepo(manager), 'tag', made.tag, '-f'],
+  ]
+  for (const args of steps) {
+    const result = await git(args)
+    if (result.code !== 0) return failed(`checkpoint ${made.tag} could not be made`, result)
+  }
+  return { ok: true, value: true }
+}
+
+function withCheckpoint(manager: CheckpointManager, made: NewCheckpoint): CheckpointManager {
+  const known = manager.checkpoints.some(({ tag }) => tag === made.tag)
+  if (known && !made.isTurn) return manager
+  const checkpoint: Checkpoint = {
+    tag: made.tag,
+    timestamp: made.timestamp,
+    description: made.description,
+    history_snapshot: made.history,
+    is_turn: made.isTurn,
+    tool_name: made.toolName,
+  }
+  const checkpoints = [...manager.checkpoints.filter(({ tag }) => tag !== made.tag), checkpoint]
+  return { ...manager, checkpoints, tag_index: new JsonMap(checkpoints.map(({ tag }, index) => [tag, index] as const)) }
+}
+
+/** True also when git cannot tell: a checkpoint too many is better than one too few. */
+export async function hasChanges(git: Git, manager: CheckpointManager): Promise<boolean> {
+  const { code, stdout } = await git([...inTree(manager), 'status', '--porcelain'])
+  return code !== 0 || stdout !== ''
+}
+
+export interface FileChange {
+  readonly path: string
+  readonly change: 'added' | 'modified' | 'renamed' | 'deleted'
+}
+
+const CHANGES = { A: 'added', M: 'modified', R: 'renamed', C: 'renamed', D: 'deleted' } as const
+
+/** Between two tags, or a tag and `HEAD`, which is the newest checkpoint and not the work tree. */
+export async function diffCheckpoints(
+  git: Git,
+  manager: CheckpointManager,
+  from: string,
+  to: string,
+): Promise<Outcome<readonly FileChange[]>> {
+  const result = await git([inRepo(manager), 'diff', '--name-status', '-z', from, to])
+  if (result.code !== 0) return failed(`${from} and ${to} could not be compared`, result)
+  const fields = result.stdout.split('\0')
+  const changes: FileChange[] = []
+  for (let i = 0; i < fields.length - 1; ) {
+    const letter = (fields[i++] ?? '')[0] ?? ''
+    const isPair = letter === 'R' || letter === 'C'
+    const path = fields[isPair ? i + 1 : i] ?? ''
+    i += isPair ? 2 : 1
+    if (letter in CHANGES) changes.push({ path, change: CHANGES[letter as keyof typeof CHANGES] })
+  }
+  return { ok: true, value: changes }
+}
+
+/** Renamed files count as modified. */
+export async function diffStats(
+  git: Git,
+  manager: CheckpointManager,
+  from: string,
+  to: string,
+): Promise<Outcome<FileStats>> {
+  const changes = await diffCheckpoints(git, manager, from, to)
+  if (!changes.ok) return changes
+  const count = (...kinds: FileChange['change'][]) =>
+    changes.value.filter(({ change }) => kinds.includes(change)).length
+  return {
+    ok: true,
+    value: { added: count('added'), modified: count('modified', 'renamed'), deleted: count('deleted') },
+  }
+}
+
+export function changeLine({ path, change }: FileChange): string {
+  const mark = change === 'added' ? '+' : change === 'deleted' ? '-' : '~'
+  return `  ${mark} ${path} (${change})`
+}
+
+/**
+ * Files and history as they were. Later files stay; with `hard` those that were tracked go, and so does the place where
+ * the next checkpoint is added. Transcript, summary and the list of checkpoints are not touched.
+ */
+export async function restoreCheckpoint(
+  git: Git,
+  state: ConversationState,
+  tag: string,
+  hard: boolean,
+): Promise<Outcome<ConversationState>> {
+  const manager = state.checkpoint_manager
+  const checkpoint = manager?.checkpoints.find((one) => one.tag === tag)
+  if (!manager || !checkpoint) return { ok: false, reason: `Checkpoint '${tag}' not found` }
+  if (hard || !(await isEmptyTree(git, manager, tag))) {
+    const args = hard ? ['reset', '--hard', tag] : ['checkout', tag, '--', '.']
+    const result = await git([...inTree(manager), ...args])
+    if (result.code !== 0) return failed(`checkpoint ${tag} could not be restored`, result)
+  }
+  const history = checkpoint.history_snapshot
+  return { ok: true, value: { ...state, history, next_message: null, valid_history_range: [0, history.length] } }
+}
+
+/** Git refuses to check out of a tree without files. */
+async function isEmptyTree(git: Git, manager: CheckpointManager, tag: string): Promise<boolean> {
+  const { code, stdout } = await git([inRepo(manager), 'ls-tree', '--name-only', tag])
+  return code === 0 && stdout === ''
+}
+
+/** `2.3` → `2.2`; `2.1` → `2`; `2` → `1`; anything else → `0`. */
+export function previousTag(tag: string): string {
+  const dot = tag.indexOf('.')
+  const number = unsignedOf(dot < 0 ? tag : tag.slice(dot + 1))
+  if (number === undefined) return '0'
+  if (dot < 0) return String(number > 0n ? number - 1n : 0n)
+  return number > 1n ? `${tag.slice(0, dot)}.${number - 1n}` : tag.slice(0, dot)
+}
+
+function unsignedOf(text: string): bigint | undefined {
+  if (!/^\+?\d+$/.test(text)) return undefined
+  const number = BigInt(text.replace('+', ''))
+  return number < 2n ** 64n ? number : undefined
+}
+
+function inRepo(manager: CheckpointManager): string {
+  return `--git-dir=${manager.shadow_repo_path}`
+}
+
+function inTree(manager: CheckpointManager): readonly string[] {
+  return [inRepo(manager), `--work-tree=${manager.work_tree_path}`]
+}
+
+function failed(what: string, { stderr }: GitResult): { readonly ok: false; readonly reason: string } {
+  const said = stderr.trim().split('\n').at(-1)
+  return { ok: false, reason: said ? `${what}: ${said}` : what }
+}

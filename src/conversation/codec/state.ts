@@ -1,0 +1,142 @@
+/** The codecs of the whole state: context, checkpoints, tangents, and our own additions. */
+
+import { Entries } from '../entries.ts'
+import type { Checkpoint, CheckpointManager, ContextManager, Hook, HookTrigger, SetAside } from '../record.ts'
+import type { Branch, ConversationCheckpoint, ConversationState, Extension, NamedTangent } from '../state.ts'
+import { type TangentTime, tangentTimeFault } from '../time.ts'
+import { free } from './free.ts'
+import { history, timestamp, userMessage } from './message.ts'
+import { fileLineTracker, fileStats, modelInfo, summary, tools } from './metadata.ts'
+import { mendContextManager } from './old.ts'
+import { kindOf, Unreadable } from './reading.ts'
+import { type Codec, dictionary, entries, flag, list, nullable, text, tuple, unsigned, whole } from './shape.ts'
+import { defaulted, optional, required, struct, whenSet } from './struct.ts'
+import { names } from './variants.ts'
+
+export const hookTrigger: Codec<HookTrigger> = names(
+  'hook trigger',
+  ['agentSpawn', 'userPromptSubmit', 'preToolUse', 'postToolUse', 'stop'],
+  null,
+)
+
+const hookFields = struct<Hook & { readonly source?: string }>('Hook', {
+  command: required(text),
+  timeout_ms: defaulted(unsigned, () => 30_000),
+  max_output_size: defaulted(unsigned, () => 10_240),
+  cache_ttl_seconds: defaulted(unsigned, () => 0),
+  matcher: whenSet(text),
+  source: whenSet(names('hook source', ['Agent', 'Session'], 'Agent')),
+})
+
+/** The source of a hook is read and never written. */
+export const hook: Codec<Hook> = {
+  read(value, reading) {
+    const read = hookFields.read(value, reading)
+    if (read.source === undefined) return read
+    const { source: _, ...written } = read
+    return written
+  },
+  lower: hookFields.lower,
+}
+
+const contextFields = struct<ContextManager>('ContextManager', {
+  max_context_files_size: required(unsigned),
+  current_profile: required(text),
+  paths: required(list(text)),
+  hooks: required(dictionary(list(hook), hookTrigger)),
+})
+
+/** A tolerant reading also takes the shape of v1.12 and before. */
+export const contextManager: Codec<ContextManager> = {
+  read: (value, reading) => contextFields.read(reading.strict ? value : mendContextManager(value, reading), reading),
+  lower: contextFields.lower,
+}
+
+export const checkpoint = struct<Checkpoint>('Checkpoint', {
+  tag: required(text),
+  timestamp: required(timestamp),
+  description: required(text),
+  history_snapshot: required(history),
+  is_turn: required(flag),
+  tool_name: optional(text),
+})
+
+export const checkpointManager = struct<CheckpointManager>('CheckpointManager', {
+  shadow_repo_path: required(text),
+  work_tree_path: required(text),
+  checkpoints: required(list(checkpoint)),
+  tag_index: required(dictionary(unsigned)),
+  current_turn: required(unsigned),
+  tools_in_turn: required(unsigned),
+  pending_user_message: optional(text),
+  message_locked: required(flag),
+  file_stats_cache: defaulted(dictionary(fileStats), () => new Map()),
+})
+
+export const tangentStart: Codec<TangentTime> = {
+  read(value, reading) {
+    if (!Array.isArray(value))
+      throw new Unreadable(reading, `expected the nine numbers of a time, found ${kindOf(value)}`)
+    const fault = tangentTimeFault(value)
+    if (fault) throw new Unreadable(reading, fault)
+    return value as unknown as TangentTime
+  },
+  lower: (value) => value,
+}
+
+export const conversationCheckpoint = struct<ConversationCheckpoint>('ConversationCheckpoint', {
+  main_history: required(history),
+  main_next_message: optional(userMessage),
+  main_transcript: required(entries(text)),
+  main_latest_summary: optional(summary),
+  tangent_start_time: { ...defaulted(tangentStart, ({ now }) => now), optionalInArray: true },
+})
+
+const setAside = struct<SetAside>('SetAside', { path: required(text), value: required(free) })
+
+const namedTangent = struct<NamedTangent>('NamedTangent', {
+  name: required(nullable(text)),
+  checkpoint: required(nullable(conversationCheckpoint)),
+})
+
+const branch = struct<Branch>('Branch', {
+  name: required(nullable(text)),
+  after: required(whole(0, Number.MAX_SAFE_INTEGER)),
+  entries: required(history),
+})
+
+const extension = struct<Extension>('Extension', {
+  tangents: whenSet(list(namedTangent)),
+  branches: whenSet(list(branch)),
+  set_aside: whenSet(list(setAside)),
+})
+
+export const conversationState = struct<ConversationState>('ConversationState', {
+  conversation_id: required(text, () => ''),
+  next_message: optional(userMessage),
+  history: required(history),
+  valid_history_range: required(tuple(unsigned, unsigned), (raw) => [
+    0,
+    Array.isArray(raw['history']) ? raw['history'].length : 0,
+  ]),
+  transcript: required(entries(text), () => Entries.of()),
+  tools: required(tools, () => new Map()),
+  context_manager: optional(contextManager),
+  context_message_length: optional(unsigned),
+  latest_summary: optional(summary),
+  model: whenSet(text),
+  model_info: whenSet(modelInfo),
+  file_line_tracker: defaulted(
+    dictionary(fileLineTracker),
+    () => new Map(),
+    () => new Map(),
+  ),
+  checkpoint_manager: optional(checkpointManager),
+  mcp_enabled: defaulted(
+    flag,
+    () => true,
+    () => true,
+  ),
+  tangent_state: whenSet(conversationCheckpoint),
+  fumibako: { ...whenSet(extension), ours: true },
+})

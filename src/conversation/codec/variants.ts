@@ -1,0 +1,79 @@
+/** The codecs of serde's enums: an object with one key, or a bare name. */
+
+import { isJsonObject, type JsonValue } from '../../lib/json.ts'
+import type { Open } from '../message.ts'
+import { isTwice, kindOf, type Reading, repaired, Unreadable } from './reading.ts'
+import type { Codec } from './shape.ts'
+
+type Union<T> = T extends unknown ? keyof T : never
+type Bodies<T> = { readonly [K in Union<T> & string]: Codec<T extends Readonly<Record<K, infer Body>> ? Body : never> }
+
+/** One key, which names the variant. */
+export function variants<T extends object>(name: string, bodies: Bodies<T>): Codec<T> {
+  const byTag = new Map<string, Codec<unknown>>(Object.entries(bodies))
+  return {
+    read(value, reading) {
+      const tag = tagOf(name, value, reading)
+      const given = bodyOf(value, tag)
+      const body = byTag.get(tag)
+      if (!body) throw new Unreadable(reading, `unknown variant \`${tag}\` of ${name}`, tag)
+      reading.path.push(tag)
+      const read = body.read(given, reading)
+      reading.path.pop()
+      return (read === given ? value : { [tag]: read }) as T
+    },
+    lower(value, lowering) {
+      for (const [tag, given] of Object.entries(value)) {
+        const body = byTag.get(tag)
+        if (!body) continue
+        const lowered = body.lower(given, lowering)
+        return lowered === given ? (value as JsonValue) : { [tag]: lowered }
+      }
+      return value as JsonValue
+    },
+  }
+}
+
+function tagOf(name: string, value: unknown, reading: Reading): string {
+  if (!isJsonObject(value))
+    throw new Unreadable(reading, `expected ${name} as an object with one key, found ${kindOf(value)}`)
+  if (isTwice(value, reading)) throw new Unreadable(reading, `${name} names its variant twice`)
+  let only: string | undefined
+  let count = value instanceof Map ? value.size : 0
+  if (value instanceof Map) only = value.keys().next().value
+  else
+    for (const key in value) {
+      only = key
+      count++
+    }
+  if (only === undefined || count > 1) throw new Unreadable(reading, `${name} needs one key and has ${count}`)
+  return only
+}
+
+function bodyOf(value: unknown, tag: string): unknown {
+  return value instanceof Map ? value.get(tag) : (value as { readonly [key: string]: unknown })[tag]
+}
+
+/**
+ * A bare name, or `{"Name":null}`. A tolerant reading lets unknown names through.
+ * @param instead what the original gets in place of a name it does not know; null where the name can be left out
+ */
+export function names<T extends string>(name: string, members: readonly T[], instead: T | null): Codec<Open<T>> {
+  const known = new Set<string>(members)
+  return {
+    read(value, reading) {
+      const tag = typeof value === 'string' ? value : unitTag(name, value, reading)
+      if (known.has(tag)) return tag
+      if (reading.strict) throw new Unreadable(reading, `unknown ${name} \`${tag}\``, tag)
+      repaired(reading, 'unknown_member', `${name} has no member of that name in the original`)
+      return tag
+    },
+    lower: (value, lowering) => (lowering.keep === 'known' && !known.has(value) ? instead : value),
+  }
+}
+
+function unitTag(name: string, value: unknown, reading: Reading): string {
+  const tag = tagOf(name, value, reading)
+  if (bodyOf(value, tag) !== null) throw new Unreadable(reading, `${name} takes no content`)
+  return tag
+}

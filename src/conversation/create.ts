@@ -1,0 +1,114 @@
+/** Makes messages. Time and environment are arguments. */
+
+import { MAX_CURRENT_WORKING_DIRECTORY_LEN, TOOL_USE_CANCELLED } from './limits.ts'
+import type {
+  AssistantMessage,
+  AssistantToolUse,
+  EnvState,
+  ImageBlock,
+  ImageFormat,
+  ToolUseResult,
+  UserEnvContext,
+  UserMessage,
+  UserMessageContent,
+} from './message.ts'
+import { truncateSafe, type Warn } from './truncate.ts'
+
+/** The machine as a message sees it. */
+export interface Machine {
+  /** As Node names it: `darwin`, `linux`, `win32`. */
+  readonly platform: string
+  /** Throws when the directory is gone. */
+  readonly cwd: () => string
+}
+
+export const NO_ENVIRONMENT: UserEnvContext = { env_state: null }
+
+export function newPrompt(prompt: string, timestamp: string | null, env: UserEnvContext): UserMessage {
+  return userMessage({ Prompt: { prompt } }, timestamp, null, env)
+}
+
+/** Every tool use gets a result that says it was cancelled. */
+export function newCancelledToolUses(
+  prompt: string | null,
+  toolUseIds: Iterable<string>,
+  timestamp: string | null,
+  env: UserEnvContext,
+): UserMessage {
+  const tool_use_results = Array.from(toolUseIds, cancelled)
+  return userMessage({ CancelledToolUses: { prompt, tool_use_results } }, timestamp, null, env)
+}
+
+function cancelled(tool_use_id: string): ToolUseResult {
+  return { tool_use_id, content: [{ Text: TOOL_USE_CANCELLED }], status: 'Error' }
+}
+
+export function newToolUseResults(results: readonly ToolUseResult[], env: UserEnvContext): UserMessage {
+  return userMessage({ ToolUseResults: { tool_use_results: results } }, null, null, env)
+}
+
+export function newToolUseResultsWithImages(
+  results: readonly ToolUseResult[],
+  images: readonly ImageBlock[],
+  timestamp: string | null,
+  env: UserEnvContext,
+): UserMessage {
+  return userMessage({ ToolUseResults: { tool_use_results: results } }, timestamp, images, env)
+}
+
+function userMessage(
+  content: UserMessageContent,
+  timestamp: string | null,
+  images: readonly ImageBlock[] | null,
+  env_context: UserEnvContext,
+): UserMessage {
+  return { additional_context: '', env_context, content, timestamp, images }
+}
+
+export function newResponse(message_id: string | null, content: string): AssistantMessage {
+  return { Response: { message_id, content } }
+}
+
+export function newToolUse(
+  message_id: string | null,
+  content: string,
+  tool_uses: readonly AssistantToolUse[],
+): AssistantMessage {
+  return { ToolUse: { message_id, content, tool_uses } }
+}
+
+const SYSTEMS = new Map([
+  ['darwin', 'macos'],
+  ['win32', 'windows'],
+])
+
+export function environmentOf(machine: Machine, warn: Warn = () => {}): UserEnvContext {
+  return { env_state: environmentState(machine, warn) }
+}
+
+function environmentState({ platform, cwd }: Machine, warn: Warn): EnvState {
+  const state = {
+    operating_system: SYSTEMS.get(platform) ?? platform,
+    current_working_directory: null,
+    environment_variables: [],
+  }
+  try {
+    return { ...state, current_working_directory: truncateSafe(cwd(), MAX_CURRENT_WORKING_DIRECTORY_LEN) }
+  } catch {
+    warn('the current directory cannot be read; the message goes without it')
+    return state
+  }
+}
+
+const FORMATS = new Map<string, ImageFormat>([
+  ['gif', 'Gif'],
+  ['jpg', 'Jpeg'],
+  ['jpeg', 'Jpeg'],
+  ['png', 'Png'],
+  ['webp', 'Webp'],
+])
+
+/** From a file name's extension, without the dot. */
+export function imageFormatOf(extension: string): ImageFormat | undefined {
+  return FORMATS.get(extension.trim().toLowerCase())
+}

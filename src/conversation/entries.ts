@@ -1,0 +1,71 @@
+/** An append-only list that states share: adding costs the same however long it is, and older states stay as they were. */
+
+export class Entries<T> implements Iterable<T> {
+  readonly #items: T[]
+  readonly #start: number
+  readonly #end: number
+
+  private constructor(items: T[], start: number, end: number) {
+    this.#items = items
+    this.#start = start
+    this.#end = end
+  }
+
+  static of<T>(...items: T[]): Entries<T> {
+    return new Entries(items, 0, items.length)
+  }
+
+  /** Takes the array over: nobody may change it afterwards. */
+  static over<T>(items: T[]): Entries<T> {
+    return new Entries(items, 0, items.length)
+  }
+
+  get length(): number {
+    return this.#end - this.#start
+  }
+
+  /** Negative positions count from the end. */
+  at(position: number): T | undefined {
+    const index = position < 0 ? this.#end + position : this.#start + position
+    return index >= this.#start && index < this.#end ? this.#items[index] : undefined
+  }
+
+  /** The newest list of its line appends in place, where older lists do not look; any other one copies itself first. */
+  append(item: T): Entries<T> {
+    if (this.#end !== this.#items.length || this.#start > this.length + 1024) {
+      return Entries.over([...this, item])
+    }
+    this.#items.push(item)
+    return new Entries(this.#items, this.#start, this.#end + 1)
+  }
+
+  /** A window on the same items, with the bounds of Array.prototype.slice. */
+  slice(from = 0, to: number = this.length): Entries<T> {
+    const start = bounded(from, this.length)
+    const end = Math.max(start, bounded(to, this.length))
+    return new Entries(this.#items, this.#start + start, this.#start + end)
+  }
+
+  /** The same list with one item replaced. Copies. */
+  with(position: number, item: T): Entries<T> {
+    const items = [...this]
+    items[position] = item
+    return Entries.over(items)
+  }
+
+  *[Symbol.iterator](): IterableIterator<T> {
+    for (let i = this.#start; i < this.#end; i++) yield this.#items[i] as T
+  }
+
+  toArray(): readonly T[] {
+    return this.#items.slice(this.#start, this.#end)
+  }
+
+  toJSON(): readonly T[] {
+    return this.toArray()
+  }
+}
+
+function bounded(position: number, length: number): number {
+  return position < 0 ? Math.max(0, length + position) : Math.min(position, length)
+}

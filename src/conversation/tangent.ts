@@ -1,0 +1,124 @@
+/** Tangents: side conversations after which the main one goes on as if nothing had been said. */
+
+import { newPrompt, newResponse } from './create.ts'
+import type { UserEnvContext } from './message.ts'
+import type { CheckpointManager } from './record.ts'
+import type { ConversationCheckpoint, ConversationState, Extension, NamedTangent } from './state.ts'
+import { epochNanoseconds, parseMoment, type TangentTime, tangentNanoseconds, tangentTime } from './time.ts'
+
+export interface EnterOptions {
+  readonly name?: string
+  /** Opens a tangent inside an open one. Without it, entering twice changes nothing, as in the original. */
+  readonly nested?: boolean
+}
+
+/** The history goes on from where it is. */
+export function enterTangent(
+  state: ConversationState,
+  startedAt: TangentTime,
+  options: EnterOptions = {},
+): ConversationState {
+  const name = options.name ?? null
+  const checkpoint = snapshot(state, startedAt)
+  if (!state.tangent_state) {
+    const entered = { ...state, tangent_state: checkpoint }
+    return name === null ? entered : withTangents(entered, [{ name, checkpoint: null }])
+  }
+  if (!options.nested) return state
+  return withTangents(state, [...openTangents(state), { name, checkpoint }])
+}
+
+/** From the outermost in. */
+export function openTangents(state: ConversationState): readonly NamedTangent[] {
+  if (!state.tangent_state) return []
+  const named = state.fumibako?.tangents ?? []
+  return named.length > 0 ? named : [{ name: null, checkpoint: null }]
+}
+
+export function isInTangent(state: ConversationState): boolean {
+  return state.tangent_state !== undefined
+}
+
+/** Whole seconds since the innermost tangent began. */
+export function tangentSeconds(state: ConversationState, now: TangentTime): number | undefined {
+  const current = innermost(state)
+  if (!current) return undefined
+  return Number((tangentNanoseconds(now) - tangentNanoseconds(current.tangent_start_time)) / 1_000_000_000n)
+}
+
+/** Leaves the innermost tangent: history, waiting message, transcript and summary are again what they were. */
+export function exitTangent(state: ConversationState): ConversationState {
+  const main = innermost(state)
+  if (!main) return state
+  const left = openTangents(state).slice(0, -1)
+  const { tangent_state, ...rest } = state
+  const restored = {
+    ...rest,
+    ...(left.length > 0 && tangent_state && { tangent_state }),
+    history: main.main_history,
+    next_message: main.main_next_message,
+    transcript: main.main_transcript,
+    latest_summary: main.main_latest_summary,
+    valid_history_range: [0, main.main_history.length] as const,
+    checkpoint_manager: unlocked(state.checkpoint_manager),
+  }
+  return withTangents(restored, left.some(({ name, checkpoint }) => name !== null || checkpoint !== null) ? left : [])
+}
+
+/** The last exchange comes along, if the tangent made the history longer. The range still ends before it. */
+export function exitTangentWithTail(state: ConversationState): ConversationState {
+  const main = innermost(state)
+  if (!main) return state
+  const left = exitTangent(state)
+  const tail = state.history.at(-1)
+  if (!tail || state.history.length <= main.main_history.length) return left
+  return { ...left, history: left.history.append(tail) }
+}
+
+/** What the tangent came to is told to the main conversation as an exchange of its own. */
+export function exitTangentWithSummary(
+  state: ConversationState,
+  summary: string,
+  timestamp: string | null,
+  env: UserEnvContext,
+): ConversationState {
+  if (!isInTangent(state)) return state
+  const name = openTangents(state).at(-1)?.name
+  const left = exitTangent(state)
+  const about = name === undefined || name === null ? '' : ` "${name}"`
+  const user = newPrompt(`A side conversation${about} has ended. Sum up what it came to.`, timestamp, env)
+  const history = left.history.append({ user, assistant: newResponse(null, summary), request_metadata: null })
+  return { ...left, history, valid_history_range: [0, history.length] }
+}
+
+/** The nine numbers for a time with offset. */
+export function tangentTimeOf(timestamp: string): TangentTime | undefined {
+  const moment = parseMoment(timestamp)
+  return moment && tangentTime(epochNanoseconds(moment))
+}
+
+function innermost(state: ConversationState): ConversationCheckpoint | undefined {
+  return openTangents(state).at(-1)?.checkpoint ?? state.tangent_state
+}
+
+function snapshot(state: ConversationState, startedAt: TangentTime): ConversationCheckpoint {
+  return {
+    main_history: state.history,
+    main_next_message: state.next_message,
+    main_transcript: state.transcript,
+    main_latest_summary: state.latest_summary,
+    tangent_start_time: startedAt,
+  }
+}
+
+function unlocked(manager: CheckpointManager | null): CheckpointManager | null {
+  return manager && { ...manager, message_locked: false, pending_user_message: null }
+}
+
+/** An empty list leaves no trace. */
+function withTangents(state: ConversationState, tangents: readonly NamedTangent[]): ConversationState {
+  const { fumibako, ...rest } = state
+  const { tangents: _, ...others } = fumibako ?? {}
+  const extension: Extension = tangents.length > 0 ? { tangents, ...others } : others
+  return Object.keys(extension).length > 0 ? { ...rest, fumibako: extension } : rest
+}

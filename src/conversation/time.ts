@@ -1,0 +1,134 @@
+/** Times as the original keeps them: RFC 3339 text with its own offset, and the nine numbers of a tangent's start. */
+
+export interface Moment {
+  readonly year: number
+  readonly month: number
+  readonly day: number
+  readonly hour: number
+  readonly minute: number
+  /** 60 in a leap second. */
+  readonly second: number
+  readonly nanosecond: number
+  /** Minutes east of UTC. */
+  readonly offset: number
+}
+
+/** Year, day of the year from 1, hour, minute, second, nanosecond, and the offset's hours, minutes, seconds. */
+export type TangentTime = readonly [number, number, number, number, number, number, number, number, number]
+
+/** Looser than the standard in just the ways the original is: short numbers, spaces, `UTC`, an offset without colon. */
+const RFC_3339 =
+  /^\s*(\d{1,4})-\s*(\d{1,2})-\s*(\d{1,2})[Tt ]\s*(\d{1,2}):\s*(\d{1,2}):\s*(\d{1,2})(?:\.(\d+))?\s*(?:(Z|UTC)|([+\-\u2212])(\d\d)[:\s]*(\d\d))\s*$/i
+
+export function parseMoment(text: string): Moment | undefined {
+  const match = RFC_3339.exec(text)
+  if (!match) return undefined
+  const [, year, month, day, hour, minute, second, fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] = match
+  const offset = Number(offsetHour) * 60 + Number(offsetMinute)
+  const moment = {
+    year: Number(year),
+    month: Number(month),
+    day: Number(day),
+    hour: Number(hour),
+    minute: Number(minute),
+    second: Number(second),
+    nanosecond: Number(fraction.slice(0, 9).padEnd(9, '0')),
+    offset: sign === undefined || sign === '+' ? offset : -offset || 0,
+  }
+  return isPossible(moment) && Number(offsetMinute) < 60 && offset < 24 * 60 ? moment : undefined
+}
+
+function isPossible({ year, month, day, hour, minute, second }: Moment): boolean {
+  const last = month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
+  return month >= 1 && month <= 12 && day >= 1 && day <= last && hour <= 23 && minute <= 59 && second <= 60
+}
+
+function isLeap(year: number): boolean {
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+}
+
+/** 0, 3, 6 or 9 fraction digits, as many as are needed; `Z` for a zero offset. */
+export function storedTime(moment: Moment): string {
+  const digits = String(moment.nanosecond).padStart(9, '0')
+  const needed = digits.endsWith('000000000') ? 0 : digits.endsWith('000000') ? 3 : digits.endsWith('000') ? 6 : 9
+  const fraction = needed === 0 ? '' : `.${digits.slice(0, needed)}`
+  return `${dateAndTime(moment)}${fraction}${moment.offset === 0 ? 'Z' : offsetText(moment.offset)}`
+}
+
+/** Exactly three digits, cut and not rounded; a numeric offset, never `Z`. */
+export function promptTime(moment: Moment): string {
+  const fraction = String(moment.nanosecond).padStart(9, '0').slice(0, 3)
+  return `${dateAndTime(moment)}.${fraction}${offsetText(moment.offset)}`
+}
+
+function dateAndTime({ year, month, day, hour, minute, second }: Moment): string {
+  return `${pad(year, 4)}-${pad(month)}-${pad(day)}T${pad(hour)}:${pad(minute)}:${pad(second)}`
+}
+
+function offsetText(offset: number): string {
+  const minutes = Math.abs(offset)
+  return `${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`
+}
+
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
+
+/** In the moment's own offset. */
+export function weekday({ year, month, day }: Moment): string {
+  return WEEKDAYS[utc(year, month, day).getUTCDay()] ?? ''
+}
+
+/** Date.UTC takes years below 100 for those of the last century. */
+function utc(year: number, month: number, day: number): Date {
+  const date = new Date(Date.UTC(2000, month - 1, day))
+  date.setUTCFullYear(year, month - 1, day)
+  return date
+}
+
+export function epochNanoseconds(moment: Moment): bigint {
+  const days = BigInt(utc(moment.year, moment.month, moment.day).getTime()) * 1_000_000n
+  const seconds = BigInt(moment.hour * 3600 + moment.minute * 60 + moment.second - moment.offset * 60)
+  return days + seconds * 1_000_000_000n + BigInt(moment.nanosecond)
+}
+
+export function tangentTime(nanoseconds: bigint): TangentTime {
+  const fraction = ((nanoseconds % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n
+  const date = new Date(Number((nanoseconds - fraction) / 1_000_000n))
+  const year = date.getUTCFullYear()
+  const startOfYear = utc(year, 1, 1).getTime()
+  const day = Math.floor((date.getTime() - startOfYear) / 86_400_000) + 1
+  return [year, day, date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds(), Number(fraction), 0, 0, 0]
+}
+
+export function tangentNanoseconds(time: TangentTime): bigint {
+  const [year, day, hour, minute, second, nanosecond, offsetHours, offsetMinutes, offsetSeconds] = time
+  const start = BigInt(utc(year, 1, 1).getTime()) * 1_000_000n
+  const offset = offsetHours * 3600 + offsetMinutes * 60 + offsetSeconds
+  const seconds = BigInt((day - 1) * 86_400 + hour * 3600 + minute * 60 + second - offset)
+  return start + seconds * 1_000_000_000n + BigInt(nanosecond)
+}
+
+/** Why the nine numbers are no time, or nothing. */
+export function tangentTimeFault(time: readonly number[]): string | undefined {
+  if (time.length !== 9) return `a start time has nine numbers, not ${time.length}`
+  const [year = 0] = time
+  const limits = [
+    [-9999, 9999],
+    [1, isLeap(year) ? 366 : 365],
+    [0, 23],
+    [0, 59],
+    [0, 59],
+    [0, 999_999_999],
+    [-25, 25],
+    [-59, 59],
+    [-59, 59],
+  ]
+  const at = limits.findIndex(([least = 0, most = 0], i) => {
+    const number = time[i] ?? Number.NaN
+    return !Number.isInteger(number) || number < least || number > most
+  })
+  return at < 0 ? undefined : `the ${at + 1}. number of a start time is out of range`
+}
+
+function pad(number: number, width = 2): string {
+  return String(number).padStart(width, '0')
+}

@@ -1,0 +1,109 @@
+/** Cutting texts, messages and tool results to a number of UTF-8 bytes without splitting a character. */
+
+import { writeJson } from '../lib/json-write.ts'
+import { TRUNCATED_SUFFIX } from './limits.ts'
+import type { ToolUseResult, ToolUseResultBlock, UserMessage, UserMessageContent } from './message.ts'
+
+/** Told of a Json block that cannot be written. */
+export type Warn = (line: string) => void
+
+export function byteLength(text: string): number {
+  let bytes = text.length
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 0x80) continue
+    if (code < 0x800) bytes += 1
+    else if (code >= 0xd800 && code < 0xdc00 && isLow(text.charCodeAt(i + 1))) {
+      bytes += 2
+      i++
+    } else bytes += 2
+  }
+  return bytes
+}
+
+/** The longest beginning of at most so many bytes that ends at a code point. */
+export function truncateSafe(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text
+  let bytes = 0
+  let at = 0
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    const isPair = code >= 0xd800 && code < 0xdc00 && isLow(text.charCodeAt(at + 1))
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : isPair ? 4 : 3
+    if (bytes > maxBytes) return text.slice(0, at)
+    at += isPair ? 2 : 1
+  }
+  return text
+}
+
+function isLow(code: number): boolean {
+  return code >= 0xdc00 && code < 0xe000
+}
+
+/** With a suffix in place of what was cut. A limit that has no room for the suffix leaves the text whole, however long. */
+export function truncateSafeInPlace(text: string, maxBytes: number, suffix: string = TRUNCATED_SUFFIX): string {
+  const room = maxBytes - byteLength(suffix)
+  if (room < 0 || byteLength(text) <= maxBytes) return text
+  return truncateSafe(text, room) + suffix
+}
+
+/** Only the content is cut: never the context, never images. */
+export function truncateMessage<T extends UserMessage>(message: T, maxBytes: number, warn?: Warn): T {
+  const content = truncateContent(message.content, maxBytes, warn)
+  return content === message.content ? message : { ...message, content }
+}
+
+export function truncateContent(content: UserMessageContent, maxBytes: number, warn?: Warn): UserMessageContent {
+  if ('Prompt' in content) return { Prompt: { prompt: truncateSafeInPlace(content.Prompt.prompt, maxBytes) } }
+  if ('ToolUseResults' in content) {
+    const { tool_use_results } = content.ToolUseResults
+    return { ToolUseResults: { tool_use_results: truncateSafeToolUseResults(tool_use_results, maxBytes, warn) } }
+  }
+  const { prompt, tool_use_results } = content.CancelledToolUses
+  // The original divides by the number of results and stops with a panic when there are none.
+  if (tool_use_results.length === 0) return content
+  const share = prompt === null ? maxBytes : Math.floor(maxBytes / 2)
+  return {
+    CancelledToolUses: {
+      prompt: prompt === null ? null : truncateSafeInPlace(prompt, share),
+      tool_use_results: truncateSafeToolUseResults(tool_use_results, share, warn),
+    },
+  }
+}
+
+/**
+ * Each block gets an equal share per result, not per block. The first Json block that is too long becomes text and
+ * ends the work: what follows stays as it is.
+ */
+export function truncateSafeToolUseResults(
+  results: readonly ToolUseResult[],
+  maxBytes: number,
+  warn: Warn = () => {},
+): readonly ToolUseResult[] {
+  const share = Math.floor(maxBytes / Math.max(1, results.length))
+  let done = false
+  return results.map((result) => {
+    if (done) return result
+    const content = result.content.map((block) => {
+      if (done) return block
+      if ('Text' in block) return { Text: truncateSafeInPlace(block.Text, share) }
+      const written = writeBlock(block, warn)
+      if (written === undefined || byteLength(written) <= share) return block
+      done = true
+      return { Text: truncateSafeInPlace(written, share) }
+    })
+    return { ...result, content }
+  })
+}
+
+/** A block's text; nothing for a Json value that is none, such as one that holds itself. */
+export function writeBlock(block: ToolUseResultBlock, warn: Warn): string | undefined {
+  if ('Text' in block) return block.Text
+  try {
+    return writeJson(block.Json)
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error
+    warn('a tool result holds a value that cannot be written as JSON; it stays as it is')
+    return undefined
+  }
+}

@@ -1,0 +1,202 @@
+/** Finds what JSON.parse would change in a text: spellings of numbers, keys that move, keys given twice. */
+
+export interface JsonFailure {
+  readonly ok: false
+  /** A sentence without any of the text. */
+  readonly reason: string
+  /** Index into the text, where the parser tells it. */
+  readonly at?: number
+}
+
+export interface ScannedJson {
+  /** The text itself, or the text with the found tokens as marked strings. */
+  readonly text: string
+  /** What every marked string begins with and no other string in the text does; absent when nothing was found. */
+  readonly marker?: string
+  /** How many strings are marked, and whether the first stands in the second half of the text. */
+  readonly marked: number
+  readonly late: boolean
+  readonly depth: number
+}
+
+interface Found {
+  readonly start: number
+  readonly end: number
+  readonly kind: 'n' | 'k' | 'd'
+}
+
+const QUOTE = 34
+const MINUS = 45
+const POINT = 46
+const LARGE_E = 69
+const SMALL_E = 101
+const ZERO = 48
+const NINE = 57
+const COLON = 58
+const COMMA = 44
+const BACKSLASH = 92
+const UNDERSCORE = 95
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** A text that is no JSON stays one that is none: only tokens that are right where they stand are replaced. */
+export function scanJson(text: string, duplicates: boolean): ScannedJson {
+  const found: Found[] = []
+  const keys = duplicates ? new OpenKeys(text) : undefined
+  const deepest = scan(text, found, keys)
+  const first = found[0]
+  if (!first) return { text, marked: 0, late: false, depth: deepest }
+  return { ...markAll(text, found), marked: found.length, late: first.start > text.length / 2, depth: deepest }
+}
+
+/** The whole text goes through here unit by unit, so everything rare is elsewhere. Answers how deep the value is. */
+function scan(text: string, found: Found[], keys: OpenKeys | undefined): number {
+  const length = text.length
+  let depth = 0
+  let deepest = 0
+  let at = 0
+  while (at < length) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      const start = at
+      const first = text.charCodeAt(at + 1)
+      at = endOfString(text, at + 1)
+      if (at < 0) break
+      if ((first <= NINE && first >= ZERO && at - start <= 12) || (first === UNDERSCORE && at - start === 11) || keys)
+        lookAtKey(text, start, at, found, keys)
+    } else if (code === COMMA || code === COLON) {
+      at++
+    } else if ((code >= ZERO && code <= NINE) || code === MINUS) {
+      const start = at++
+      let next = text.charCodeAt(at)
+      while (next >= ZERO && next <= NINE) next = text.charCodeAt(++at)
+      if (next === POINT || next === SMALL_E || next === LARGE_E || at - start > 15 || code === MINUS)
+        at = lookAtNumber(text, start, found)
+    } else {
+      if (code === 91 || code === 123) {
+        depth++
+        if (depth > deepest) deepest = depth
+        keys?.open(code === 123)
+      } else if (code === 93 || code === 125) {
+        depth--
+        keys?.close()
+      }
+      at++
+    }
+  }
+  return deepest
+}
+
+function lookAtKey(text: string, start: number, end: number, found: Found[], keys: OpenKeys | undefined): void {
+  if (!isKey(text, end)) return
+  if (keys?.seen(start, end)) found.push({ start, end, kind: 'd' })
+  else if (end - start <= 12 && MOVED.test(text.slice(start + 1, end - 1))) found.push({ start, end, kind: 'k' })
+}
+
+/** Index after the number. */
+function lookAtNumber(text: string, start: number, found: Found[]): number {
+  let end = start + 1
+  while (isNumberPart(text.charCodeAt(end))) end++
+  if (isRespelled(text.slice(start, end)) && !isKey(text, end)) found.push({ start, end, kind: 'n' })
+  return end
+}
+
+const MOVED = /^(?:0|[1-9]\d{0,9}|__proto__)$/
+
+/**
+ * From the first character to the index after the closing quote, or -1. Keys are short and code is full of escaped quotes: a stretch is read unit by unit
+ * before indexOf is called, which costs as much as some dozen units.
+ */
+function endOfString(text: string, start: number): number {
+  let at = start
+  for (;;) {
+    const near = at + 48
+    while (at < near) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE) return at + 1
+      at += code === BACKSLASH ? 2 : 1
+    }
+    const quote = text.indexOf('"', at)
+    if (quote < 0) return -1
+    if (!isEscaped(text, quote)) return quote + 1
+    at = quote + 1
+  }
+}
+
+function isEscaped(text: string, quote: number): boolean {
+  let at = quote - 1
+  while (text.charCodeAt(at) === BACKSLASH) at--
+  return (quote - at) % 2 === 0
+}
+
+function isKey(text: string, end: number): boolean {
+  let at = end
+  while (text.charCodeAt(at) <= 32) at++
+  return text.charCodeAt(at) === COLON
+}
+
+function isNumberPart(code: number): boolean {
+  return (
+    (code >= ZERO && code <= NINE) ||
+    code === POINT ||
+    code === SMALL_E ||
+    code === LARGE_E ||
+    code === 43 ||
+    code === MINUS
+  )
+}
+
+function isRespelled(token: string): boolean {
+  return String(Number(token)) !== token && JSON_NUMBER.test(token)
+}
+
+/** A control character can only be written as an escape, so a run of escapes that the text lacks is in no string. */
+function markAll(text: string, found: readonly Found[]): { readonly text: string; readonly marker: string } {
+  let length = 1
+  while (text.includes('\\u0001'.repeat(length))) length++
+  const mark = `"${'\\u0001'.repeat(length)}`
+  const parts: string[] = []
+  let from = 0
+  found.forEach(({ start, end, kind }, index) => {
+    const inner = kind === 'n' ? text.slice(start, end) : text.slice(start + 1, end - 1)
+    parts.push(text.slice(from, start), mark, kind === 'd' ? `d${index}:` : kind, inner, '"')
+    from = end
+  })
+  parts.push(text.slice(from))
+  return { text: parts.join(''), marker: '\u0001'.repeat(length) }
+}
+
+/** The keys of the objects that are open at this point of the text. */
+class OpenKeys {
+  readonly #text: string
+  readonly #open: (Set<string> | undefined)[] = []
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  open(isObject: boolean): void {
+    this.#open.push(isObject ? new Set() : undefined)
+  }
+
+  close(): void {
+    this.#open.pop()
+  }
+
+  seen(start: number, end: number): boolean {
+    const keys = this.#open.at(-1)
+    if (!keys) return false
+    const key = unescaped(this.#text.slice(start, end))
+    if (keys.has(key)) return true
+    keys.add(key)
+    return false
+  }
+}
+
+function unescaped(literal: string): string {
+  if (!literal.includes('\\')) return literal.slice(1, -1)
+  try {
+    return String(JSON.parse(literal))
+  } catch {
+    return literal
+  }
+}

@@ -1,0 +1,46 @@
+/** Real states: all of them load, round-trip and are reported on. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readState } from '../../src/conversation/codec/read.ts'
+import { writeState } from '../../src/conversation/codec/write.ts'
+import { parseJson } from '../../src/lib/json.ts'
+import { writeJson } from '../../src/lib/json-write.ts'
+import { shared } from '../support/shared.ts'
+
+describe.each([
+  ['amazon-q', shared('corpus', 'amazon-q')],
+  ['kiro', shared('corpus', 'kiro', 'chat-save')],
+])('states of %s', (_, folder) => {
+  const files = folder ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []
+
+  test.skipIf(!folder).each(files.length > 0 ? files : ['none'])('%s', (name) => {
+    const text = readFileSync(join(folder ?? '', name), 'utf8')
+    const read = readState(text)
+    if (!read.ok) throw new Error(read.reason)
+    const written = writeState(read.value, { style: 'pretty' })
+    const strict = readState(text, { mode: 'strict' })
+    expect(read.repairs.length > 0).toBe(!strict.ok)
+    expect(readState(writeState(read.value, { keep: 'known' }), { mode: 'strict' }).ok).toBe(true)
+    const again = readState(written)
+    expect(again.ok && writeState(again.value, { style: 'pretty' })).toBe(written)
+    if (isCurrent(text)) expect(written === text).toBe(true)
+    expect(everyTextOf(text).filter((part) => !written.includes(part))).toEqual([])
+  })
+})
+
+/** Of v1.17 or later, so that a writer of today changes nothing. */
+function isCurrent(text: string): boolean {
+  return text.includes('\n  "checkpoint_manager"')
+}
+
+/** Every line that holds a value is still there, whatever its indentation and its comma. */
+function everyTextOf(text: string): readonly string[] {
+  const parsed = parseJson(text)
+  if (!parsed.ok) throw new Error(parsed.reason)
+  const lines = writeJson(parsed.value, 2).split('\n')
+  return [...new Set(lines.map((line) => line.trim().replace(/,$/, '')))]
+    .filter((line) => line.length > 3)
+    .slice(0, 500)
+}
