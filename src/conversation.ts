@@ -1,6 +1,7 @@
 /** The package's face for conversations, `fumibako/conversation`, in the names of the specifications. */
 
 import type { Environment } from './conversation/face/conversation-state.ts'
+import { warn } from './lib/log.ts'
 
 export {
   createCheckpoint,
@@ -10,7 +11,6 @@ export {
   initCheckpoints,
   restoreCheckpoint,
 } from './conversation/checkpoint.ts'
-export { checkpointAfterTool, checkpointAfterTurn, noteUserMessage } from './conversation/checkpoint-turn.ts'
 export { type NotRead, type Read, type ReadOptions, readState, readStateValue } from './conversation/codec/read.ts'
 export type { Repair, RepairCode } from './conversation/codec/reading.ts'
 export { type WriteOptions, writeState } from './conversation/codec/write.ts'
@@ -19,6 +19,8 @@ export { Entries } from './conversation/entries.ts'
 export { AssistantMessage } from './conversation/face/assistant-message.ts'
 export { ConversationState, type CreateOptions, type Environment } from './conversation/face/conversation-state.ts'
 export { UserEnvContext, UserMessage } from './conversation/face/user-message.ts'
+export { checkpointAfterTool, checkpointAfterTurn, noteUserMessage } from './conversation/files/checkpoint-turn.ts'
+export { linesByAgent, linesByUser, trackWrite } from './conversation/files/line-tracker.ts'
 export * from './conversation/limits.ts'
 export type * from './conversation/message.ts'
 export type * from './conversation/record.ts'
@@ -27,7 +29,7 @@ export * from './conversation/request/budget.ts'
 export { automaticStrategy, type CompactStrategy, nextStrategy } from './conversation/request/compact.ts'
 export type { ContextFile, ContextInput, HookResult } from './conversation/request/context.ts'
 export type { Sendable, UserInputMessage } from './conversation/request/send.ts'
-export { isNativeOrigin, linesByAgent, linesByUser, originLabel } from './conversation/request/tools.ts'
+export { isNativeOrigin, originLabel } from './conversation/request/tools.ts'
 export type { ConversationState as ConversationStateValue } from './conversation/state.ts'
 export { modelOf, newState, pushAssistantMessage } from './conversation/state.ts'
 export { truncateSafe, truncateSafeInPlace, truncateSafeToolUseResults } from './conversation/truncate.ts'
@@ -40,7 +42,7 @@ export const processEnvironment: Environment = {
   platform: process.platform,
   cwd: () => process.cwd(),
   now: () => localTime(new Date()),
-  log: (line) => process.emitWarning(line),
+  log: warn,
 }
 
 function localTime(date: Date): string {

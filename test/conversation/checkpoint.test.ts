@@ -10,9 +10,13 @@ import {
   type Outcome,
   restoreCheckpoint,
 } from '../../src/conversation/checkpoint.ts'
-import { checkpointAfterTool, checkpointAfterTurn, noteUserMessage } from '../../src/conversation/checkpoint-turn.ts'
 import { readState } from '../../src/conversation/codec/read.ts'
 import { writeState } from '../../src/conversation/codec/write.ts'
+import {
+  checkpointAfterTool,
+  checkpointAfterTurn,
+  noteUserMessage,
+} from '../../src/conversation/files/checkpoint-turn.ts'
 import { isGitInstalled, isInWorkTree, removeRepository, runGit } from '../../src/lib/git.ts'
 import { promptsOf, talked } from './make.ts'
 

@@ -1,7 +1,6 @@
 /** Vectors of the pure functions. */
 
 import { previousTag } from '../../src/conversation/checkpoint.ts'
-import { truncateDescription } from '../../src/conversation/checkpoint-turn.ts'
 import * as messageCodec from '../../src/conversation/codec/message.ts'
 import * as metadata from '../../src/conversation/codec/metadata.ts'
 import { afterDocument, storedNumber } from '../../src/conversation/codec/number.ts'
@@ -10,6 +9,8 @@ import type { Codec } from '../../src/conversation/codec/shape.ts'
 import { writeAs } from '../../src/conversation/codec/write.ts'
 import { environmentOf, NO_ENVIRONMENT, newToolUseResults } from '../../src/conversation/create.ts'
 import { Entries } from '../../src/conversation/entries.ts'
+import { truncateDescription } from '../../src/conversation/files/checkpoint-turn.ts'
+import { linesByAgent, linesByUser } from '../../src/conversation/files/line-tracker.ts'
 import { NATIVE_TOOLS, TRUNCATED_SUFFIX } from '../../src/conversation/limits.ts'
 import type { Tools } from '../../src/conversation/record.ts'
 import {
@@ -21,7 +22,7 @@ import {
 import * as budget from '../../src/conversation/request/budget.ts'
 import { hookContext } from '../../src/conversation/request/context.ts'
 import { intoHistoryEntry, intoUserInputMessage, type UserInputMessage } from '../../src/conversation/request/send.ts'
-import { isNativeOrigin, linesByAgent, linesByUser, originLabel } from '../../src/conversation/request/tools.ts'
+import { isNativeOrigin, originLabel } from '../../src/conversation/request/tools.ts'
 import {
   appendAssistantTranscript,
   appendTranscript,

@@ -1,8 +1,8 @@
 /** When a conversation makes checkpoints: after tools that changed files, and at the end of turns that had such tools. */
 
-import { createCheckpoint, type Git, hasChanges, type Outcome } from './checkpoint.ts'
-import type { CheckpointManager, History } from './record.ts'
-import { byteLength, truncateSafe } from './truncate.ts'
+import { createCheckpoint, type Git, hasChanges, type Outcome } from '../checkpoint.ts'
+import type { CheckpointManager, History } from '../record.ts'
+import { byteLength, truncateSafe } from '../truncate.ts'
 
 export interface Situation {
   readonly history: History
