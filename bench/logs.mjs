@@ -1,6 +1,16 @@
 /** The logs that are measured: generated where the generator lies beside the project, else a folder that was given. */
 import { execFileSync } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 const SHARED = process.env.FUMI_SHARED ?? join(import.meta.dirname, '..', '..', 'shared')
@@ -21,10 +31,11 @@ export function generate(folder, megabytes, ...options) {
 
 /** All logs of a folder as one, again and again until it has the size: one session of a gigabyte. */
 export function oneLargeFile(from, folder, megabytes) {
-  const logs = logsIn(from).map((path) => readFileSync(path))
+  const logs = logsIn(from)
   mkdirSync(folder, { recursive: true })
   const fd = openSync(join(folder, 'rollout-2026-01-01T00-00-00-large.jsonl'), 'w')
-  for (let written = 0, at = 0; written < megabytes * 1e6; at++) written += writeSync(fd, logs[at % logs.length])
+  for (let written = 0, at = 0; written < megabytes * 1e6; at++)
+    written += writeSync(fd, readFileSync(logs[at % logs.length]))
   closeSync(fd)
   return folder
 }
@@ -48,12 +59,23 @@ export function longLines(folder, lines = 4) {
   return folder
 }
 
+/** Chunk by chunk: a child inherits its parent's peak of memory, so the parent must stay small. */
 export function longestLine(folder) {
+  const chunk = Buffer.alloc(1 << 20)
   let longest = 0
   for (const path of logsIn(folder)) {
-    const bytes = readFileSync(path)
-    for (let from = 0, to = bytes.indexOf(10); to >= 0; from = to + 1, to = bytes.indexOf(10, from))
-      longest = Math.max(longest, to - from)
+    const fd = openSync(path, 'r')
+    let length = 0
+    for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk)) {
+      let from = 0
+      for (let to = chunk.indexOf(10); to >= 0 && to < read; to = chunk.indexOf(10, from)) {
+        longest = Math.max(longest, length + to - from)
+        length = 0
+        from = to + 1
+      }
+      length += read - from
+    }
+    closeSync(fd)
   }
   return longest
 }

@@ -28,42 +28,75 @@ export async function* splitLines(
   longest = LONGEST_LINE,
 ): AsyncGenerator<readonly Line[]> {
   let { offset, number } = start
-  let carried: Buffer[] = []
-  let carriedLength = 0
+  // Two in turn: the line that ends in this chunk is still being read while the next one's beginning is put aside.
+  let carry = new Carry(longest)
+  let other = new Carry(longest)
   for await (const chunk of chunks) {
     const batch: Line[] = []
     const utf8 = isUtf8(chunk)
     let at = 0
-    for (;;) {
-      const end = chunk.indexOf(NEWLINE, at)
-      if (end < 0) break
-      const length = carriedLength + end - at
-      const whole = carriedLength === 0
-      const bytes =
-        length > longest
-          ? undefined
-          : whole
-            ? chunk.subarray(at, end)
-            : Buffer.concat([...carried, chunk.subarray(at, end)])
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, at)) {
+      const whole = carry.length === 0
+      if (!whole) carry.add(chunk.subarray(at, end))
+      const length = whole ? end - at : carry.length
+      const bytes = whole ? chunk.subarray(at, end) : carry.bytes()
       batch.push({ number, offset, length, bytes, ended: true, utf8: utf8 && whole })
       if (!whole) {
-        carried = []
-        carriedLength = 0
+        const used = carry
+        carry = other
+        other = used
+        carry.clear()
       }
       offset += length + 1
       number++
       at = end + 1
     }
-    if (at < chunk.length) {
-      carriedLength += chunk.length - at
-      if (carriedLength > longest) carried = []
-      else carried.push(Buffer.from(chunk.subarray(at)))
-    }
+    if (at < chunk.length) carry.add(chunk.subarray(at))
     if (batch.length > 0) yield batch
+    other.clear()
   }
-  if (carriedLength === 0) return
-  const bytes = carriedLength > longest ? undefined : Buffer.concat(carried)
-  yield [{ number, offset, length: carriedLength, bytes, ended: false, utf8: false }]
+  if (carry.length > 0) {
+    yield [{ number, offset, length: carry.length, bytes: carry.bytes(), ended: false, utf8: false }]
+  }
+}
+
+/** Memory that is worth keeping for the next line. */
+const KEEP_CAPACITY = 1 << 22
+
+/** The beginning of a line whose end has not been seen, in memory that is used again and again. */
+export class Carry {
+  length = 0
+  readonly #longest: number
+  #memory = Buffer.alloc(0)
+
+  constructor(longest: number) {
+    this.#longest = longest
+  }
+
+  add(bytes: Buffer): void {
+    const needed = this.length + bytes.length
+    if (needed <= this.#longest) {
+      if (needed > this.#memory.length) this.#grow(needed)
+      bytes.copy(this.#memory, this.length)
+    }
+    this.length = needed
+  }
+
+  /** Nothing when the line is too long to be held. Valid until `clear` or `add`. */
+  bytes(): Buffer | undefined {
+    return this.length > this.#longest ? undefined : this.#memory.subarray(0, this.length)
+  }
+
+  clear(): void {
+    this.length = 0
+    if (this.#memory.length > KEEP_CAPACITY) this.#memory = Buffer.alloc(0)
+  }
+
+  #grow(needed: number): void {
+    const grown = Buffer.allocUnsafeSlow(Math.min(this.#longest, Math.max(1 << 16, needed + (needed >> 1))))
+    this.#memory.copy(grown, 0, 0, Math.min(this.length, this.#memory.length))
+    this.#memory = grown
+  }
 }
 
 export interface Text {

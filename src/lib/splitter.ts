@@ -1,5 +1,5 @@
 /** Cuts chunks into lines without making an object of each: for passes that only glance at most of them. */
-import { LONGEST_LINE } from './jsonl.ts'
+import { Carry, LONGEST_LINE } from './jsonl.ts'
 
 export interface LineSink {
   /** The line's bytes are `bytes[from … to)`; they are valid during the call. */
@@ -15,8 +15,7 @@ export class Splitter {
   offset: number
   /** The last whole line of the chunk that was fed last. */
   last: Buffer | undefined
-  #carried: Buffer[] = []
-  #carriedLength = 0
+  readonly #carry = new Carry(LONGEST_LINE)
 
   constructor(start: { readonly offset: number; readonly number: number }) {
     this.offset = start.offset
@@ -27,10 +26,13 @@ export class Splitter {
     let at = 0
     let lastAt = -1
     this.last = undefined
-    for (let end = chunk.indexOf(NEWLINE, at); end >= 0; end = chunk.indexOf(NEWLINE, at)) {
-      const length = this.#carriedLength + end - at
-      if (this.#carriedLength > 0) this.#giveCarried(chunk.subarray(at, end), sink)
-      else {
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, at)) {
+      let length = end - at
+      if (this.#carry.length > 0) {
+        this.#carry.add(chunk.subarray(at, end))
+        length = this.#carry.length
+        this.#give(sink, true)
+      } else {
         sink.line(chunk, at, end, true)
         lastAt = at
       }
@@ -39,32 +41,20 @@ export class Splitter {
       at = end + 1
     }
     if (lastAt >= 0) this.last = chunk.subarray(lastAt, at - 1)
-    if (at < chunk.length) this.#carry(chunk.subarray(at))
+    if (at < chunk.length) this.#carry.add(chunk.subarray(at))
   }
 
   /** A last line without its newline. */
   end(sink: LineSink): void {
-    if (this.#carriedLength === 0) return
-    if (this.#carriedLength > LONGEST_LINE) return sink.tooLong(this.#carriedLength)
-    const bytes = Buffer.concat(this.#carried)
-    sink.line(bytes, 0, bytes.length, false)
+    if (this.#carry.length > 0) this.#give(sink, false)
   }
 
-  #giveCarried(rest: Buffer, sink: LineSink): void {
-    const length = this.#carriedLength + rest.length
-    if (length > LONGEST_LINE) sink.tooLong(length)
-    else {
-      const bytes = Buffer.concat([...this.#carried, rest])
-      sink.line(bytes, 0, bytes.length, true)
-      this.last = bytes
-    }
-    this.#carried = []
-    this.#carriedLength = 0
-  }
-
-  #carry(rest: Buffer): void {
-    this.#carriedLength += rest.length
-    if (this.#carriedLength > LONGEST_LINE) this.#carried = []
-    else this.#carried.push(Buffer.from(rest))
+  #give(sink: LineSink, ended: boolean): void {
+    const bytes = this.#carry.bytes()
+    if (bytes) sink.line(bytes, 0, bytes.length, ended)
+    else sink.tooLong(this.#carry.length)
+    // Copied: the beginning of the next line may be put into the same memory before anybody asks.
+    this.last = bytes && Buffer.from(bytes)
+    this.#carry.clear()
   }
 }

@@ -5,6 +5,7 @@ import { describeIssue, type Issue } from '../../model/issue.ts'
 import { serialize } from '../../model/serialize.ts'
 import { type Log, readLog } from '../../normalize.ts'
 import { logsFor } from '../logs.ts'
+import { tidyUp } from '../memory.ts'
 import { LineWriter, writeErr } from '../output.ts'
 import { type Progress, progressOver } from '../progress.ts'
 
@@ -63,20 +64,30 @@ async function normalizeLog(
   writer: LineWriter,
 ): Promise<number> {
   let count = 0
+  let cursors = 0
   for await (const batch of readLog(log.agent, log.source, options)) {
     for (const one of batch) {
       if (one.kind === 'issue') await tell(one.issue)
-      if (one.kind === 'cursor') progress?.at(log, one.cursor.offset ?? 0)
+      if (one.kind === 'cursor') {
+        progress?.at(log, one.cursor.offset ?? 0)
+        if (++cursors % CURSORS_TO_TIDY === 0) tidyUp()
+      }
       if (one.kind !== 'message' || log.unknown) continue
       const { json, cut } = serialize(one.message)
       if (cut) await tell(tooDeep(log, one.message.raw.line_index))
       const waiting = writer.writeLine(json)
       if (waiting) await waiting
+      if (json.length > LONG_LINE) tidyUp()
       count++
     }
   }
   return count
 }
+
+/** A log gives a cursor about once a megabyte. */
+const CURSORS_TO_TIDY = 24
+/** What a line leaves behind is several times its length. */
+const LONG_LINE = 8_000_000
 
 const tooDeep = ({ source }: Log, line: number): Issue => ({
   code: 'too_deep',

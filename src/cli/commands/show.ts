@@ -40,10 +40,10 @@ async function run(path: string, options: Options): Promise<void> {
         'nothing_readable',
         `${path} holds no conversation. See fumi normalize for what is wrong with it.`,
       )
-    const view = await import('../conversation.ts')
+    const view = await import('../view/conversation.ts')
     await writeOut(view.headerOf(seen.session))
     const turns = turnsOf(messagesOf(log), seen.links)
-    if (options.turns) await writeOut(await (await import('../turn-table.ts')).renderTurns(turns, seen.links))
+    if (options.turns) await writeOut(await (await import('../view/turn-table.ts')).renderTurns(turns, seen.links))
     else for await (const turn of turns) await writeOut(view.renderTurn(turn, seen.links, options.all === true))
     await tellIssues(seen.issues)
   } finally {

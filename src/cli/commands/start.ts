@@ -7,7 +7,7 @@ import { allAgents } from '../../agents/all.ts'
 import { logsAt } from '../../normalize.ts'
 import { environment } from '../logs.ts'
 import { writeOut } from '../output.ts'
-import { paint } from '../paint.ts'
+import { paint } from '../view/paint.ts'
 
 interface Place {
   readonly agent: Agent
@@ -43,7 +43,7 @@ async function look(agent: Agent, root: string): Promise<Place> {
 }
 
 async function welcome(places: readonly Place[]): Promise<string> {
-  const { count, table } = await import('../table.ts')
+  const { count, table } = await import('../view/table.ts')
   const columns = [
     { title: 'agent' },
     { title: 'where', grows: true },

@@ -6,8 +6,8 @@ import { tellIssues } from '../issues.ts'
 import { logsFor, logsOfMachine } from '../logs.ts'
 import { writeOut } from '../output.ts'
 import { progressOver } from '../progress.ts'
-import type { By } from '../stats-report.ts'
 import { totalsOf } from '../totals.ts'
+import type { By } from '../view/stats-report.ts'
 
 interface Options {
   readonly by?: By
@@ -67,6 +67,6 @@ function jsonOf(totals: Totals, by: By | undefined): object {
 
 /** Loaded for people only: measuring the width of letters takes a large table. */
 async function reportOf(totals: Totals, by: By | undefined): Promise<string> {
-  const { report } = await import('../stats-report.ts')
+  const { report } = await import('../view/stats-report.ts')
   return report(totals, by ?? 'model')
 }

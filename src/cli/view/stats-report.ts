@@ -1,6 +1,6 @@
 /** What `fumi stats` prints for a person. */
-import type { Totals } from '../model/totals.ts'
-import type { Usage } from '../model/usage.ts'
+import type { Totals } from '../../model/totals.ts'
+import type { Usage } from '../../model/usage.ts'
 import { paint } from './paint.ts'
 import { type Column, count, plural, table } from './table.ts'
 

@@ -1,5 +1,5 @@
 /** A conversation as a table with one row for each turn. */
-import { type Backlinks, isPrompt, type Turn } from '../model/turn.ts'
+import { type Backlinks, isPrompt, type Turn } from '../../model/turn.ts'
 import { safe } from './conversation.ts'
 import { type Column, count, table } from './table.ts'
 import { duration, oneLine } from './tool-line.ts'

@@ -1,5 +1,5 @@
 /** One line that says what a tool call did. */
-import type { ToolCall } from '../model/normalized.ts'
+import type { ToolCall } from '../../model/normalized.ts'
 import { paint } from './paint.ts'
 
 const MARKS: { readonly [status in ToolCall['status']]: string } = {
