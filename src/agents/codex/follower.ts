@@ -8,7 +8,7 @@ import type { Metadata, Role, ToolCall } from '../../model/normalized.ts'
 import type { PrivacyOptions, Read, Source } from '../agent.ts'
 import type { Call, Spot } from './follow/calls.ts'
 import { Clock, type Moment } from './follow/clock.ts'
-import type { Saved } from './follow/cursor.ts'
+import type { Position, Saved } from './follow/cursor.ts'
 import { baseMarks } from './follow/marks.ts'
 import { Relations } from './follow/relations.ts'
 import { Thread } from './follow/thread.ts'
@@ -67,9 +67,8 @@ export class Follower {
     return this.#out
   }
 
-  save(position: Pick<Saved, 'offset' | 'line' | 'before'>): Saved {
+  save(position: Position): Saved {
     return {
-      version: 1,
       ...position,
       thread: this.#thread.save(),
       clock: this.#clock.save(),

@@ -6,7 +6,7 @@ import { type Line, splitLines } from '../../lib/jsonl.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Read, ReadOptions, Source } from '../agent.ts'
 import { toolAt } from './body.ts'
-import { type Saved, savedOf } from './follow/cursor.ts'
+import { type Position, type Saved, savedOf } from './follow/cursor.ts'
 import { Follower } from './follower.ts'
 import { looksWhole, parseWhole } from './whole.ts'
 
@@ -76,17 +76,9 @@ async function* readLines(
 /** Bytes. A cursor costs as much as some fifty messages. */
 const CURSOR_EVERY = 1 << 20
 
-/** What both passes remember of where they stopped. */
-export interface Position {
-  readonly offset: number
-  readonly line: number
-  /** Check sum and length of the line before, to notice a file that was replaced. */
-  readonly before: readonly [check: number, length: number]
-}
-
 export function positionAfter(last: Line): Position {
   const before: [number, number] = last.bytes ? [checksum(last.bytes), last.length] : [0, 0]
-  return { offset: last.offset + last.length + 1, line: last.number + 1, before }
+  return { version: 1, offset: last.offset + last.length + 1, line: last.number + 1, before }
 }
 
 /** The line before the cursor is still the same. */

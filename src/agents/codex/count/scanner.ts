@@ -8,6 +8,7 @@ import type { IssueCode } from '../../../model/issue.ts'
 import { isZero, type Usage } from '../../../model/usage.ts'
 import type { Cursor, Scan, Source } from '../../agent.ts'
 import { Clock, type SavedClock } from '../follow/clock.ts'
+import type { Position } from '../follow/cursor.ts'
 import { cwdIn, typedText } from '../follow/marks.ts'
 import { type SavedThread, settingsModel, Thread } from '../follow/thread.ts'
 import { draftsOf, type Shape, shapeOf } from '../raw.ts'
@@ -16,11 +17,8 @@ import { NOTHING, parseRecords } from '../records.ts'
 import { glance, stampOf } from './glance.ts'
 import { Meter, type Report } from './tokens.ts'
 
-export interface SavedScan extends Cursor {
-  readonly version: 1
+export interface SavedScan extends Cursor, Position {
   readonly offset: number
-  readonly line: number
-  readonly before: readonly [check: number, length: number]
   readonly thread: SavedThread
   readonly clock: SavedClock
   readonly meter: Usage | null

@@ -5,13 +5,18 @@ import type { SavedClock } from './clock.ts'
 import type { SavedRelations } from './relations.ts'
 import type { SavedThread } from './thread.ts'
 
-export interface Saved extends Cursor {
+/** Where either pass stopped. */
+export interface Position {
   readonly version: 1
   /** The next byte and the next line. */
   readonly offset: number
   readonly line: number
   /** Check sum and length of the line before, to notice a file that was replaced. */
   readonly before: readonly [check: number, length: number]
+}
+
+export interface Saved extends Cursor, Position {
+  readonly offset: number
   readonly thread: SavedThread
   readonly clock: SavedClock
   readonly relations: SavedRelations
