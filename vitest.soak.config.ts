@@ -5,6 +5,7 @@ export default defineConfig({
     globalSetup: ['test/support/build.ts'],
     include: ['test/soak/**/*.test.ts'],
     testTimeout: 3_600_000,
+    hookTimeout: 600_000,
     fileParallelism: false,
     env: { TZ: 'UTC' },
   },
