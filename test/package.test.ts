@@ -1,6 +1,6 @@
 /** The package as a library user meets it. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { talk, tempLog, text } from './support/log.ts'
@@ -44,4 +44,7 @@ test('declares every command with a file that can be run', () => {
   expect(Object.keys(bin)).toEqual(['fumi', 'fumibako'])
   for (const path of Object.values(bin))
     expect(readFileSync(join(ROOT, path), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+  // npm links a command before it is built, so the build itself must make it executable.
+  if (process.platform !== 'win32')
+    for (const path of Object.values(bin)) expect(statSync(join(ROOT, path)).mode & 0o111).toBe(0o111)
 })
