@@ -131,6 +131,13 @@ describe('a damaged log keeps all that is whole', () => {
     for (const { json } of written) expect(JSON.parse(json)).toHaveProperty('id')
   })
 
+  test('unfinished nesting of any depth, and a whole record behind it', async () => {
+    const open = '{"id":'.repeat(200_000)
+    const found = await read(text([header(), open, `${open}]`, open + user(1, ASKED), user(2, 'after')]))
+    expect(codesOf(found)).toEqual(['bad_json', 'bad_json', 'glued'])
+    expect(saidBy(found, 'user')).toEqual([ASKED, 'after'])
+  })
+
   test('names that mean something to objects are words like others', async () => {
     const odd = [
       line(1, 'event_msg', { type: 'constructor' }),

@@ -10,6 +10,7 @@ export interface Found {
 export function findObjects(text: string): Found {
   const values: unknown[] = []
   let rest = false
+  let failures = 0
   let at = 0
   while (at < text.length) {
     const open = text.indexOf('{', at)
@@ -24,19 +25,27 @@ export function findObjects(text: string): Found {
     }
     rest = true
     // A record that was never finished, with a whole one behind it on the same line.
-    const next = text.indexOf('{"', open + 1)
-    const restart = nextRecord(text, open + 1) ?? (end === undefined ? undefined : next)
-    if (restart === undefined || restart < 0) return { values, rest }
+    const restart = ++failures < MOST_FAILURES ? nextRecord(text, open + 1) : lastRecord(text, open + 1)
+    if (restart === undefined) return { values, rest }
     at = restart
   }
   return { values, rest: rest || text.slice(at).trim() !== '' }
 }
+
+/** Each failure looks at all that follows: without an end, hostile nesting would take for ever. */
+const MOST_FAILURES = 64
 
 const RECORD_START = /\{"(?:timestamp|type|record_type|session_id|id)":/g
 
 function nextRecord(text: string, from: number): number | undefined {
   RECORD_START.lastIndex = from
   return RECORD_START.exec(text)?.index
+}
+
+/** The last try: where the last record with a time begins. */
+function lastRecord(text: string, from: number): number | undefined {
+  const found = text.lastIndexOf('{"timestamp":')
+  return found >= from ? found : undefined
 }
 
 /** The whole elements of the array that begins at `open`; the array itself may be cut short. */
