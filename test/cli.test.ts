@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { assistant, header, line, result, talk, tempFolder, tempLog, text, tokens, user } from './support/log.ts'
 import { fumi, fumiPath, lines } from './support/run.ts'
@@ -209,7 +210,7 @@ describe('fumi stats', () => {
     expect(days('--utc')).toEqual(['2026-02-03'])
   })
 
-  test('finds everything in CODEX_HOME, counts copies once, and fits the terminal', () => {
+  test('finds everything in CODEX_HOME, counts copies once', () => {
     const home = tempFolder()
     mkdirSync(join(home, 'sessions', '2026', '02', '03'), { recursive: true })
     mkdirSync(join(home, 'archived_sessions'))
@@ -217,9 +218,16 @@ describe('fumi stats', () => {
     writeFileSync(join(home, 'sessions', '2026', '02', '03', name), text(talk()))
     cpSync(join(home, 'sessions', '2026', '02', '03', name), join(home, 'archived_sessions', name))
     writeFileSync(join(home, 'history.jsonl'), '{"session_id":"x","ts":1764009986,"text":"hello"}\n')
-    const { out } = fumi(['stats', '--by', 'project'], { env: { CODEX_HOME: home, COLUMNS: '80' } })
+    const { out } = fumi(['stats', '--by', 'project'], { env: { CODEX_HOME: home } })
     expect(out).toContain('2 sessions · 2 messages · 22 lines')
     expect(out).toMatch(/\/w\/app\s+2,100\s+0\s+80\s+0\s+2,180/)
+  })
+
+  test('cuts what does not fit, and only names', () => {
+    const path = tempLog(text(talk()).replaceAll('/w/app', `/w/${'長い名前の'.repeat(20)}`))
+    const { out } = fumi(['stats', '--by', 'project', path], { env: { COLUMNS: '80' } })
+    for (const one of lines(out)) expect(stringWidth(one)).toBeLessThanOrEqual(80)
+    expect(out).toMatch(/…\s+2,100\s+0\s+80\s+0\s+2,180/)
   })
 
   test('says so when there is nothing', () => {

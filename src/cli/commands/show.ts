@@ -54,7 +54,10 @@ async function run(path: string, options: Options): Promise<void> {
 function onlyOne(path: string, logs: readonly Log[]): Log {
   const [log, ...others] = logs
   if (!log || log.unknown)
-    throw new AppError('nothing_readable', `${path} is not a log of an agent that fumibako knows.`)
+    throw new AppError(
+      'nothing_readable',
+      `${path} is not a log of an agent that fumibako knows; fumi normalize tells what is in its lines.`,
+    )
   if (others.length === 0) return log
   throw new AppError(
     'bad_usage',

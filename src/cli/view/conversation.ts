@@ -13,7 +13,7 @@ export function headerOf(session: Session): string {
   const facts = [session.models.join(', '), session.agent_version && `v${session.agent_version}`, session.originator]
   const where = [session.cwd, session.git?.branch && `on ${session.git.branch}`].filter(Boolean).join(' ')
   const lines = [
-    paint.bold(safe(session.title ?? session.first_prompt?.split('\n')[0] ?? session.id)),
+    paint.bold(truncate(safe(session.title ?? session.first_prompt?.split('\n')[0] ?? session.id), terminalWidth())),
     paint.dim([session.id, clock(session.started_at), ...facts].filter(Boolean).join(' · ')),
     where === '' ? '' : paint.dim(safe(where)),
     session.parent ? paint.dim(`${session.relation ?? 'child'} of ${session.parent}`) : '',

@@ -2,7 +2,7 @@
 import type { Totals } from '../../model/totals.ts'
 import type { Usage } from '../../model/usage.ts'
 import { paint } from './paint.ts'
-import { type Column, count, plural, table } from './table.ts'
+import { type Column, count, plural, table, terminalWidth, truncate } from './table.ts'
 
 export type By = 'model' | 'day' | 'project' | 'session'
 
@@ -29,7 +29,8 @@ export function report(totals: Totals, by: By): string {
   const used = tools.slice(0, 8).map(([name, calls]) => `${name} ${count(calls)}`)
   const all = tools.reduce((n, [, calls]) => n + calls, 0)
   const more = tools.length > used.length ? ` · ${tools.length - used.length} more` : ''
-  const toolLine = all > 0 ? `${paint.dim('tools')} ${plural(all, 'call')}: ${used.join(' · ')}${more}\n` : ''
+  const toolText = truncate(`${plural(all, 'call')}: ${used.join(' · ')}${more}`, terminalWidth() - 'tools '.length)
+  const toolLine = all > 0 ? `${paint.dim('tools')} ${toolText}\n` : ''
   return `${paint.bold(summary)}\n${toolLine}\n${table(columns, [...cells, sum])}`
 }
 

@@ -8,7 +8,8 @@ export interface Column {
   readonly grows?: boolean
 }
 
-export const terminalWidth = (): number => process.stdout.columns ?? 100
+/** In a pipe the reader may say how wide it is. */
+export const terminalWidth = (): number => process.stdout.columns ?? (Number(process.env['COLUMNS']) || 100)
 
 const GAP = 2
 const NARROWEST = 8
