@@ -34,8 +34,8 @@ export type { ConversationState as ConversationStateValue } from './conversation
 export { modelOf, newState, pushAssistantMessage } from './conversation/state.ts'
 export { truncateSafe, truncateSafeInPlace, truncateSafeToolUseResults } from './conversation/truncate.ts'
 export { isGitInstalled, isInWorkTree, removeRepository, runGit } from './lib/git.ts'
-export { JsonMap, JsonNumber, type JsonValue, parseJson, plainJson } from './lib/json.ts'
-export { writeJson } from './lib/json-write.ts'
+export { JsonMap, JsonNumber, type JsonValue, parseJson, plainJson } from './lib/json/lossless.ts'
+export { writeJson } from './lib/json/write.ts'
 
 /** This process: its platform, its directory, and the local time with its offset. */
 export const processEnvironment: Environment = {

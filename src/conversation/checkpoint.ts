@@ -1,6 +1,6 @@
 /** Checkpoints: the work tree and the history at the end of tools and turns, kept in a shadow repository. Git is an argument. */
 
-import { JsonMap } from '../lib/json.ts'
+import { JsonMap } from '../lib/json/lossless.ts'
 import type { Checkpoint, CheckpointManager, FileStats, History } from './record.ts'
 import type { ConversationState } from './state.ts'
 

@@ -1,6 +1,6 @@
 /** The messages of a Q conversation. The types are the JSON itself, field for field. */
 
-import type { JsonValue } from '../lib/json.ts'
+import type { JsonValue } from '../lib/json/lossless.ts'
 
 export interface UserMessage {
   /** Empty when there is none. */

@@ -1,6 +1,6 @@
 /** What a conversation records beside its messages: requests, models, tools, hooks, files, checkpoints. */
 
-import type { JsonNumber, JsonValue } from '../lib/json.ts'
+import type { JsonNumber, JsonValue } from '../lib/json/lossless.ts'
 import type { Entries } from './entries.ts'
 import type { AssistantMessage, Open, UserMessage } from './message.ts'
 

@@ -1,6 +1,6 @@
 /** The state of a conversation, and the steps that take it from one message to the next. */
 
-import { JsonMap } from '../lib/json.ts'
+import { JsonMap } from '../lib/json/lossless.ts'
 import { newCancelledToolUses, newPrompt, newToolUseResults, newToolUseResultsWithImages } from './create.ts'
 import { Entries } from './entries.ts'
 import { EMPTY_PROMPT, MAX_CONVERSATION_STATE_HISTORY_LEN } from './limits.ts'

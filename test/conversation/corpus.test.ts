@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readState } from '../../src/conversation/codec/read.ts'
 import { writeState } from '../../src/conversation/codec/write.ts'
-import { parseJson } from '../../src/lib/json.ts'
-import { writeJson } from '../../src/lib/json-write.ts'
+import { parseJson } from '../../src/lib/json/lossless.ts'
+import { writeJson } from '../../src/lib/json/write.ts'
 import { shared } from '../support/shared.ts'
 
 describe.each([

@@ -10,7 +10,7 @@ import { enforced } from '../../src/conversation/request/invariants.ts'
 import { type ConversationState, newState } from '../../src/conversation/state.ts'
 import { enterTangent, exitTangent } from '../../src/conversation/tangent.ts'
 import { byteLength, truncateContent, truncateSafe, truncateSafeInPlace } from '../../src/conversation/truncate.ts'
-import { JsonNumber, type JsonValue } from '../../src/lib/json.ts'
+import { JsonNumber, type JsonValue } from '../../src/lib/json/lossless.ts'
 import { ENV, NOW, on } from './make.ts'
 
 const text = fc.string({ unit: 'binary' })

@@ -14,7 +14,7 @@ import { contextMessage, contextPair, hookContext } from '../../src/conversation
 import { asSendable } from '../../src/conversation/request/send.ts'
 import { newState } from '../../src/conversation/state.ts'
 import { byteLength, truncateSafeToolUseResults } from '../../src/conversation/truncate.ts'
-import type { JsonValue } from '../../src/lib/json.ts'
+import type { JsonValue } from '../../src/lib/json/lossless.ts'
 import { ENV, on, prompt, results, said, talked, uses } from './make.ts'
 
 const tool = (name: string) => ({ ToolSpecification: { name, description: '', input_schema: { json: null } } })

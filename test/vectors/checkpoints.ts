@@ -9,7 +9,7 @@ import { Entries } from '../../src/conversation/entries.ts'
 import type { CheckpointManager, History } from '../../src/conversation/record.ts'
 import { type ConversationState, newState } from '../../src/conversation/state.ts'
 import { removeRepository, runGit } from '../../src/lib/git.ts'
-import { type JsonValue, jsonEntries } from '../../src/lib/json.ts'
+import { type JsonValue, jsonEntries } from '../../src/lib/json/lossless.ts'
 import { at, expectSame, has, items, number, text, type Vector, type Verdict } from './vector.ts'
 
 const NOW = '2025-10-25T14:53:00Z'

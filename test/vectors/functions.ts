@@ -30,8 +30,15 @@ import {
   type Transcript,
 } from '../../src/conversation/transcript.ts'
 import { byteLength, truncateContent, truncateSafe, truncateSafeInPlace } from '../../src/conversation/truncate.ts'
-import { isJsonArray, JsonMap, JsonNumber, type JsonValue, jsonEntries, parseJson } from '../../src/lib/json.ts'
-import { writeJson } from '../../src/lib/json-write.ts'
+import {
+  isJsonArray,
+  JsonMap,
+  JsonNumber,
+  type JsonValue,
+  jsonEntries,
+  parseJson,
+} from '../../src/lib/json/lossless.ts'
+import { writeJson } from '../../src/lib/json/write.ts'
 import { at, expectSame, has, items, number, text, type Vector, type Verdict } from './vector.ts'
 
 type Check = (vector: Vector) => Verdict

@@ -6,7 +6,7 @@ import { Entries } from '../../src/conversation/entries.ts'
 import type { UserEnvContext, UserMessage } from '../../src/conversation/message.ts'
 import type { HistoryEntry } from '../../src/conversation/record.ts'
 import { enforceConversationInvariants } from '../../src/conversation/request/invariants.ts'
-import type { JsonValue } from '../../src/lib/json.ts'
+import type { JsonValue } from '../../src/lib/json/lossless.ts'
 import { lowered, strictly, toolsNamed } from './functions.ts'
 import { at, expectSame, items, number, text, type Vector, type Verdict } from './vector.ts'
 

@@ -8,7 +8,7 @@ import * as state from '../../src/conversation/codec/state.ts'
 import { writeAs } from '../../src/conversation/codec/write.ts'
 import { imageFormatOf } from '../../src/conversation/create.ts'
 import { tangentTime } from '../../src/conversation/time.ts'
-import { writeJson } from '../../src/lib/json-write.ts'
+import { writeJson } from '../../src/lib/json/write.ts'
 import { at, expectBytes, expectSame, has, text, type Vector, type Verdict } from './vector.ts'
 
 type Check = (vector: Vector) => Verdict

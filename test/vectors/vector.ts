@@ -1,8 +1,15 @@
 /** A vector: one call of the original program's own function, and what it gave. */
 
 import { readFileSync } from 'node:fs'
-import { isJsonArray, isJsonObject, JsonNumber, type JsonValue, jsonEntries, parseJson } from '../../src/lib/json.ts'
-import { writeJson } from '../../src/lib/json-write.ts'
+import {
+  isJsonArray,
+  isJsonObject,
+  JsonNumber,
+  type JsonValue,
+  jsonEntries,
+  parseJson,
+} from '../../src/lib/json/lossless.ts'
+import { writeJson } from '../../src/lib/json/write.ts'
 
 export interface Vector {
   readonly file: string

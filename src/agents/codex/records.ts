@@ -1,5 +1,5 @@
 /** The records of one line: nearly always one, sometimes damaged, sometimes several glued together. */
-import { findObjects } from '../../lib/json-values.ts'
+import { findObjects } from '../../lib/json/salvage.ts'
 import { type Fields, isObject } from '../../lib/object.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import { draftsOf, type Shape, shapeOf } from './raw.ts'

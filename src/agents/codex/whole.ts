@@ -1,5 +1,5 @@
 /** Logs that are one JSON object, `{session, items}`: what the first Codex wrote. */
-import { findElements } from '../../lib/json-values.ts'
+import { findElements } from '../../lib/json/salvage.ts'
 import { type Fields, fieldsOf, isObject, parseStructure } from '../../lib/object.ts'
 
 const WHOLE = /^\uFEFF?\s*\{\s*"(?:session|items)"\s*:\s*[{[]/

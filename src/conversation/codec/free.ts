@@ -1,7 +1,7 @@
 /** Free JSON: tool arguments, Json blocks, schemas. Kept as it came, or respelled as the original would store it. */
 
-import { isJsonArray, isMovedKey, JsonMap, JsonNumber, type JsonValue, jsonEntries } from '../../lib/json.ts'
-import { markJson } from '../../lib/json-write.ts'
+import { isJsonArray, isMovedKey, JsonMap, JsonNumber, type JsonValue, jsonEntries } from '../../lib/json/lossless.ts'
+import { markJson } from '../../lib/json/write.ts'
 import { storedNumber } from './number.ts'
 import { type Reading, Unreadable } from './reading.ts'
 import { type Codec, text } from './shape.ts'

@@ -1,6 +1,6 @@
 /** The codecs of request metadata, models, file counts and tools. */
 
-import { isJsonObject, JsonNumber, type JsonValue, jsonEntries } from '../../lib/json.ts'
+import { isJsonObject, JsonNumber, type JsonValue, jsonEntries } from '../../lib/json/lossless.ts'
 import type {
   Duration,
   FileLineTracker,

@@ -1,6 +1,6 @@
 /** How the original spells the numbers of free JSON: whole ones up to 64 bits exactly, all others as doubles. */
 
-import { JsonNumber } from '../../lib/json.ts'
+import { JsonNumber } from '../../lib/json/lossless.ts'
 
 const LEAST = -(2n ** 63n)
 const MOST = 2n ** 64n - 1n

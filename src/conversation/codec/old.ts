@@ -1,6 +1,13 @@
 /** The context manager of v1.12 and before, brought into today's shape. Its own fields stay beside the new ones. */
 
-import { isJsonArray, isJsonObject, JsonMap, type JsonObject, type JsonValue, jsonEntries } from '../../lib/json.ts'
+import {
+  isJsonArray,
+  isJsonObject,
+  JsonMap,
+  type JsonObject,
+  type JsonValue,
+  jsonEntries,
+} from '../../lib/json/lossless.ts'
 import { type Reading, repaired } from './reading.ts'
 
 const TRIGGERS = new Map<unknown, string>([

@@ -1,6 +1,6 @@
 /** Reads a conversation state, or any one of its types, from text or from a parsed value. */
 
-import { isJsonArray, type JsonValue, parseJson } from '../../lib/json.ts'
+import { isJsonArray, type JsonValue, parseJson } from '../../lib/json/lossless.ts'
 import type { SetAside } from '../record.ts'
 import type { ConversationState } from '../state.ts'
 import { type TangentTime, tangentTime } from '../time.ts'

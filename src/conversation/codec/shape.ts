@@ -8,8 +8,8 @@ import {
   JsonNumber,
   type JsonValue,
   jsonEntries,
-} from '../../lib/json.ts'
-import { type Marks, markJson, markKeys } from '../../lib/json-write.ts'
+} from '../../lib/json/lossless.ts'
+import { type Marks, markJson, markKeys } from '../../lib/json/write.ts'
 import { Entries } from '../entries.ts'
 import { kindOf, pathText, type Reading, repaired, Unreadable } from './reading.ts'
 

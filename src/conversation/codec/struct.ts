@@ -1,7 +1,7 @@
 /** The codec of an object with known fields, as serde's derive reads and writes it. */
 
-import { isJsonArray, isJsonObject, type JsonValue } from '../../lib/json.ts'
-import { markJson } from '../../lib/json-write.ts'
+import { isJsonArray, isJsonObject, type JsonValue } from '../../lib/json/lossless.ts'
+import { markJson } from '../../lib/json/write.ts'
 import { isTwice, kindOf, type Reading, repaired, Unreadable } from './reading.ts'
 import { type Codec, type Lowering, nullable } from './shape.ts'
 

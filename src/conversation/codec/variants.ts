@@ -1,6 +1,6 @@
 /** The codecs of serde's enums: an object with one key, or a bare name. */
 
-import { isJsonObject, type JsonValue } from '../../lib/json.ts'
+import { isJsonObject, type JsonValue } from '../../lib/json/lossless.ts'
 import type { Open } from '../message.ts'
 import { isTwice, kindOf, type Reading, repaired, Unreadable } from './reading.ts'
 import type { Codec } from './shape.ts'

@@ -1,6 +1,6 @@
 /** Writes a conversation state, or any one of its types, as the original program does. */
 
-import { writeMarked } from '../../lib/json-write.ts'
+import { writeMarked } from '../../lib/json/write.ts'
 import type { ConversationState } from '../state.ts'
 import type { Codec } from './shape.ts'
 import { conversationState } from './state.ts'

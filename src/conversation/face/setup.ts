@@ -1,6 +1,6 @@
 /** How a new conversation gets its tools, its model and its context from what the caller knows. */
 
-import { JsonMap } from '../../lib/json.ts'
+import { JsonMap } from '../../lib/json/lossless.ts'
 import { DEFAULT_CONTEXT_WINDOW_TOKENS, NATIVE_TOOLS } from '../limits.ts'
 import type { ContextManager, ModelInfo, Tool, ToolOrigin, ToolSpec, Tools } from '../record.ts'
 import { calcMaxContextFilesSize } from '../request/budget.ts'

@@ -1,6 +1,6 @@
 /** Counts, for each file, which lines the agent wrote and which the user changed in between. */
 
-import { JsonMap } from '../../lib/json.ts'
+import { JsonMap } from '../../lib/json/lossless.ts'
 import type { FileLineTracker } from '../record.ts'
 import type { ConversationState } from '../state.ts'
 

@@ -1,6 +1,6 @@
 /** The request that a conversation becomes. */
 
-import type { JsonValue } from '../../lib/json.ts'
+import type { JsonValue } from '../../lib/json/lossless.ts'
 import type { AssistantMessage, EnvState, ImageBlock, ToolUseResult, UserEnvContext, UserMessage } from '../message.ts'
 import type { HistoryEntry, Tool, Tools } from '../record.ts'
 import { contentWithContext, toolUseResultsOf } from '../render.ts'

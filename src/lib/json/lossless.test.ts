@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { JsonMap, JsonNumber, type JsonValue, parseJson, plainJson } from './json.ts'
-import { writeJson } from './json-write.ts'
+import { JsonMap, JsonNumber, type JsonValue, parseJson, plainJson } from './lossless.ts'
+import { writeJson } from './write.ts'
 
 function read(text: string, options = {}): JsonValue {
   const parsed = parseJson(text, options)

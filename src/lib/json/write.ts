@@ -1,6 +1,6 @@
 /** Writes JSON values compactly or indented, numbers and keys as they came. */
 
-import { isJsonArray, JsonMap, JsonNumber, type JsonValue, jsonEntries } from './json.ts'
+import { isJsonArray, JsonMap, JsonNumber, type JsonValue, jsonEntries } from './lossless.ts'
 
 /**
  * JSON.stringify writes odd numbers and keys as marked strings, which are then cut to what they stand for. A value
