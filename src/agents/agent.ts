@@ -1,4 +1,5 @@
 /** What an agent's folder offers the rest of the house. A new agent is one folder that exports this by default. */
+import type { Capture } from '../model/capture.ts'
 import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
@@ -25,6 +26,8 @@ export interface Agent {
   read(source: Source, options?: ReadOptions): AsyncIterable<readonly Read[]>
   /** One message again, from its place. Throws `not_found` when the bytes there are no longer the same. */
   body(source: Source, locator: Locator, options?: PrivacyOptions): Promise<NormalizedMessage>
+  /** For sources that their owner overwrites: all there is now, to be kept. Nothing when it is gone or no conversation. */
+  capture?(source: Source): Promise<Capture | undefined>
   /** The session as this agent's own bytes. */
   write?(session: Session, messages: AsyncIterable<NormalizedMessage>, options: WriteOptions): AsyncIterable<Written>
   resume?(session: Session): ResumeCommand
@@ -47,6 +50,12 @@ export interface Source {
   readonly key?: string
   /** Set when another source claims the same session id. */
   readonly session?: string
+  /** Read instead of what lies at the path now: a copy that was kept. */
+  readonly bytes?: Uint8Array
+  /** When it was first met, for records that tell no time. */
+  readonly first_seen?: Instant
+  /** What `probe` would answer, where finding it told that already. */
+  readonly fingerprint?: Fingerprint
 }
 
 export type Fingerprint = string
