@@ -1,9 +1,9 @@
-/** The conversation model as a library user meets it. */
+/** The conversation model and the histories of Amazon Q as a library user meets them. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-test('is offered as fumibako/conversation', () => {
+test('the model is offered as fumibako/conversation', () => {
   const script = `
     import { AssistantMessage, ConversationState, processEnvironment } from 'fumibako/conversation'
     const conversation = ConversationState.create({ conversationId: 'c', environment: processEnvironment })
@@ -15,4 +15,16 @@ test('is offered as fumibako/conversation', () => {
     encoding: 'utf8',
   })
   expect({ stderr, stdout }).toEqual({ stderr: '', stdout: '1\n' })
+})
+
+test('histories are offered as fumibako/amazon-q', () => {
+  const script = `
+    import { convertToDisplayMessages } from 'fumibako/amazon-q'
+    const entry = [{ content: { Prompt: { prompt: 'Hello' } } }, { Response: { message_id: 'm', content: 'Hi.' } }]
+    console.log(convertToDisplayMessages({ history: [entry] }).map(({ type, content }) => type + ': ' + content).join(', '))`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: join(import.meta.dirname, '..', '..'),
+    encoding: 'utf8',
+  })
+  expect({ stderr, stdout }).toEqual({ stderr: '', stdout: 'user: Hello, assistant: Hi.\n' })
 })

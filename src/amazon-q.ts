@@ -1,0 +1,61 @@
+/**
+ * The package's face for stored Amazon Q conversations, `fumibako/amazon-q`: what their histories hold, in the names of
+ * the specification.
+ */
+
+export {
+  type AssistantDisplayMessage,
+  convertToDisplayMessages,
+  type DisplayMessage,
+  getLatestMessage,
+  isConversationTurnComplete,
+  type UserDisplayMessage,
+} from './conversation/history/display.ts'
+export {
+  type CancelledToolUsesMessage,
+  type FinalResponse,
+  type HistoryData,
+  type HistoryEntry,
+  type HistoryInputMessage,
+  type HistoryObject,
+  type HistoryPair,
+  type HistoryResponseMessage,
+  type HistoryToolUse,
+  type HistoryToolUseResult,
+  type PromptMessage,
+  pairOf,
+  type ToolUseResponse,
+  type ToolUseResultsMessage,
+} from './conversation/history/entry.ts'
+export {
+  isCancelledToolUsesMessage,
+  isHistoryData,
+  isHistoryEntry,
+  isHistoryInputMessage,
+  isHistoryObject,
+  isHistoryPair,
+  isHistoryResponseMessage,
+  isPromptMessage,
+  isResponse,
+  isToolUseResponse,
+  isToolUseResultsMessage,
+} from './conversation/history/guards.ts'
+export { type ConversationPattern, conversationPattern, type Patterned } from './conversation/history/pattern.ts'
+export { type HistoryReading, type HistorySource, type HistoryStep, readHistory } from './conversation/history/read.ts'
+export {
+  type HistoryStatistics,
+  historyStatistics,
+  type PatternShares,
+  type Share,
+  statisticsOf,
+} from './conversation/history/statistics.ts'
+export { type HistorySummary, summarizeHistory, type ToolCount } from './conversation/history/summary.ts'
+export {
+  type MatchedToolUse,
+  matchToolUses,
+  type OrphanResult,
+  type ToolMatches,
+  type ToolUseStatus,
+  toolName,
+} from './conversation/history/tools.ts'
+export { type ConversationTurn, conversationTurns, type TurnStatus } from './conversation/history/turns.ts'

@@ -1,0 +1,32 @@
+/** Which of the three patterns a conversation or a turn follows. */
+
+import { type HistorySource, type HistoryStep, readHistory } from './read.ts'
+
+export const PATTERNS = ['simple', 'single', 'complex'] as const
+
+/** By the number of answers that ask for tools: none, exactly one, more. */
+export type ConversationPattern = (typeof PATTERNS)[number]
+
+/** The pattern of a conversation or a turn, and beside it whether it is still going on. */
+export interface Patterned {
+  readonly pattern: ConversationPattern
+  /** The last answer still asks for tools. Never so for `simple`. */
+  readonly incomplete: boolean
+}
+
+/**
+ * The pattern of a conversation; null when it has no entry that can be understood.
+ *
+ * @example
+ * conversationPattern([[prompt, { Response: { content: 'Hi.' } }]]) // { pattern: 'simple', incomplete: false }
+ */
+export function conversationPattern(history: HistorySource): Patterned | null {
+  return patternOf(readHistory(history).steps)
+}
+
+export function patternOf(steps: readonly HistoryStep[]): Patterned | null {
+  const last = steps.at(-1)
+  if (!last) return null
+  const asking = steps.filter(({ response }) => response.ToolUse).length
+  return { pattern: asking === 0 ? 'simple' : asking === 1 ? 'single' : 'complex', incomplete: !last.response.Response }
+}
