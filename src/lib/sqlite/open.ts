@@ -1,0 +1,153 @@
+/** Reads a database that belongs to another program, which may be at work, and changes none of its files. */
+import { existsSync } from 'node:fs'
+import { type Connection, connect, type Parameter, type Row, rowOf, rowsOf } from './connect.ts'
+import { type Copy, copyDatabase } from './copy.ts'
+import { type Files, filesAt, type Header, readHeader } from './header.ts'
+import { codeOf, failed, type Outcome, problemOf } from './problem.ts'
+
+export interface OpenDatabase {
+  /** A copy shows the moment it was made; in place, each reading shows the latest commit. */
+  readonly mode: 'in place' | 'copy'
+  get(sql: string, ...parameters: readonly Parameter[]): Outcome<Row | undefined>
+  /** For few and small rows: the owner cannot commit while they are read. */
+  all(sql: string, ...parameters: readonly Parameter[]): Outcome<readonly Row[]>
+  close(): void
+}
+
+export interface OpenOptions {
+  /** How long a reading waits for the owner to finish a commit. It blocks this thread. */
+  readonly busyMs?: number
+}
+
+const BUSY_MS = 2000
+const ATTEMPTS = 8
+const PAUSE_MS = 30
+
+/**
+ * Read large values as bytes, `CAST(value AS BLOB)`: to make a string of one takes longer than to read it and happens
+ * under the lock, loses what is not UTF-8, and beyond half a gigabyte ends the process. In a database that is kept in
+ * UTF-16 these bytes are UTF-16. Ask for a length with `octet_length(value)`, which reads nothing of the value.
+ */
+export function openDatabase(path: string, options: OpenOptions = {}): Outcome<OpenDatabase> {
+  const files = filesAt(path)
+  const first = readHeader(files.main)
+  if (!first.ok) return first
+  let copy: OpenCopy | undefined
+  let closed = false
+
+  const read = <T>(work: (connection: Connection) => T): Outcome<T> => {
+    if (closed) throw new Error('the database was closed')
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const header = copy ? first : readHeader(files.main)
+      if (!header.ok) return header
+      if (header.value.inode !== first.value.inode) return failed('replaced')
+      const connection = copy?.connection
+      if (connection) return explained(header.value, () => work(connection))
+      const done = readInPlace(files, header.value, options.busyMs ?? BUSY_MS, work)
+      if (done) return done
+      const made = explained(header.value, () => openCopy(files))
+      if (!made.ok) return made
+      copy = made.value
+      if (!copy) pause()
+    }
+    return failed('busy')
+  }
+
+  const database: OpenDatabase = {
+    get mode() {
+      return copy ? 'copy' : 'in place'
+    },
+    get: (sql, ...parameters) => read((connection) => rowOf(connection, sql, parameters)),
+    all: (sql, ...parameters) => read((connection) => rowsOf(connection, sql, parameters)),
+    close() {
+      closed = true
+      copy?.close()
+      copy = undefined
+    },
+  }
+  const tried = database.get('PRAGMA schema_version')
+  if (tried.ok) return { ok: true, value: database }
+  database.close()
+  return tried
+}
+
+/** What SQLite says where it would have to finish a transaction or a log first and may not write. */
+const NEEDS_A_COPY = /^SQLITE_(?:CANTOPEN|READONLY_(?:ROLLBACK|RECOVERY|CANTINIT|CANTLOCK|DIRECTORY))/
+
+/**
+ * Nothing when a copy must be read instead. A connection lives for one reading: an idle one holds no lock in rollback
+ * mode, but in WAL mode it does, and keeps the owner from clearing its log away when it ends.
+ */
+function readInPlace<T>(
+  files: Files,
+  header: Header,
+  busyMs: number,
+  work: (connection: Connection) => T,
+): Outcome<T> | undefined {
+  if (wouldMakeFiles(files, header)) return undefined
+  try {
+    const connection = connect(files.main, { readonly: true, busyMs })
+    try {
+      return { ok: true, value: work(connection) }
+    } finally {
+      connection.close()
+    }
+  } catch (error) {
+    if (NEEDS_A_COPY.test(codeOf(error))) return undefined
+    if (!existsSync(files.main)) return failed('missing')
+    return explained(header, () => {
+      throw error
+    })
+  }
+}
+
+/**
+ * Who has a WAL database open has a log and shared memory beside it. Where one is missing, nobody has, and even a
+ * connection for reading would make it anew and leave it there.
+ */
+function wouldMakeFiles(files: Files, header: Header): boolean {
+  const log = existsSync(files.wal)
+  return (log || header.journal === 'wal') && !(log && existsSync(files.shm))
+}
+
+interface OpenCopy {
+  readonly connection: Connection
+  close(): void
+}
+
+/** For reading and writing: SQLite finishes there what the owner did not. */
+function openCopy(files: Files): OpenCopy | undefined {
+  const copy = copyDatabase(files)
+  if (!copy) return undefined
+  const connection = connectTo(copy)
+  return {
+    connection,
+    close() {
+      connection.close()
+      copy.remove()
+    },
+  }
+}
+
+function connectTo(copy: Copy): Connection {
+  try {
+    return connect(copy.path, { readonly: false, busyMs: 0 })
+  } catch (error) {
+    copy.remove()
+    throw error
+  }
+}
+
+function explained<T>(header: Header, work: () => T): Outcome<T> {
+  try {
+    return { ok: true, value: work() }
+  } catch (error) {
+    const problem = problemOf(error)
+    if (problem.kind === 'corrupt' && header.size < header.expectedSize) return failed('cut_short')
+    return { ok: false, problem }
+  }
+}
+
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+}

@@ -1,0 +1,49 @@
+/** Reads again and again beside an owner that commits without a rest, and counts what went wrong. */
+import { setImmediate } from 'node:timers/promises'
+import { openDatabase } from '../../src/lib/sqlite/open.ts'
+import { generationOf, given, type JournalMode, startOwner } from './database-owner.ts'
+
+/** The sizes of its rows: in one page, in a few, in many. */
+const SIZES = [100, 6_000, 90_000, 400_000]
+
+export interface Besides {
+  readonly wrong: number
+  readonly backwards: number
+  readonly problems: readonly string[]
+  readonly commits: number
+  readonly busy: number
+}
+
+/** `synchronous` is the owner's: without it, commits come quicker and locks are the same. */
+export async function readBeside(
+  path: string,
+  journal: JournalMode,
+  readings: number,
+  synchronous: 'off' | 'full' = 'off',
+): Promise<Besides> {
+  const owner = await startOwner(path, journal)
+  await owner.exec(`PRAGMA synchronous = ${synchronous}`)
+  for (const row of SIZES.keys()) await owner.put(`/work/${row}`, 0)
+  await owner.work(SIZES)
+  const database = given(openDatabase(path, { busyMs: 10_000 }))
+  const latest = SIZES.map(() => 0)
+  const problems: string[] = []
+  let wrong = 0
+  let backwards = 0
+  for (let reading = 0; reading < readings; reading++, await setImmediate()) {
+    const row = reading % SIZES.length
+    const read = database.get('SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?', `/work/${row}`)
+    if (!read.ok) {
+      problems.push(read.problem.reason)
+      continue
+    }
+    const generation = generationOf(read.value?.['value'])
+    if (generation === undefined) wrong++
+    else if (generation < (latest[row] ?? 0)) backwards++
+    latest[row] = generation ?? 0
+  }
+  database.close()
+  const { commits, busy } = await owner.rest()
+  await owner.close()
+  return { wrong, backwards, problems, commits, busy }
+}

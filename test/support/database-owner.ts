@@ -1,0 +1,104 @@
+/** Databases for tests, with a process of their own that works on them as their program would. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect } from 'vitest'
+import type { Outcome, ProblemKind } from '../../src/lib/sqlite/problem.ts'
+
+export const JOURNAL_MODES = ['delete', 'truncate', 'persist', 'wal'] as const
+export type JournalMode = (typeof JOURNAL_MODES)[number]
+
+export interface Owner {
+  exec(sql: string): Promise<void>
+  run(sql: string, ...parameters: readonly unknown[]): Promise<number>
+  all(sql: string): Promise<readonly Record<string, unknown>[]>
+  /** Commits a value that carries its own check sum. */
+  put(key: string, generation: number, size?: number): Promise<void>
+  /** Commits without a rest, to one row for each size, until told to rest. */
+  work(sizes: readonly number[]): Promise<void>
+  rest(): Promise<{ readonly commits: number; readonly busy: number }>
+  /** Closes its database and ends. */
+  close(): Promise<void>
+  /** As a crash or a power cut would. */
+  kill(): Promise<void>
+}
+
+const running = new Set<ChildProcess>()
+
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** `INSERT OR REPLACE` into one table of key and value is what the agents with databases do. */
+export const TABLE = 'CREATE TABLE IF NOT EXISTS conversations (key TEXT PRIMARY KEY, value TEXT)'
+
+export async function startOwner(path: string, journal: JournalMode | 'as it is', busyMs = 5000): Promise<Owner> {
+  const child = fork(join(import.meta.dirname, 'database-owner.mjs'), [path, journal, String(busyMs)])
+  running.add(child)
+  const ended = once(child, 'exit').then(() => running.delete(child))
+  await answer(child)
+  const ask = async (name: string, rest: object = {}): Promise<unknown> => {
+    const answered = answer(child)
+    child.send({ name, ...rest })
+    return await answered
+  }
+  const owner: Owner = {
+    exec: async (sql) => void (await ask('exec', { sql })),
+    run: async (sql, ...parameters) => (await ask('run', { sql, parameters })) as number,
+    all: async (sql) => (await ask('all', { sql })) as Record<string, unknown>[],
+    put: async (key, generation, size = 1000) => void (await ask('put', { key, generation, size })),
+    work: async (sizes) => void (await ask('work', { sizes })),
+    rest: async () => (await ask('rest')) as { commits: number; busy: number },
+    async close() {
+      await ask('close')
+      child.disconnect()
+      await ended
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+  if (journal !== 'as it is') await owner.exec(TABLE)
+  return owner
+}
+
+async function answer(child: ChildProcess): Promise<unknown> {
+  const [message] = (await once(child, 'message')) as [{ readonly answer?: unknown; readonly error?: string }]
+  if (message.error !== undefined) throw new Error(message.error)
+  return message.answer
+}
+
+/** The generation that a value says it is of; nothing when it is not what the owner wrote. */
+export function generationOf(value: unknown): number | undefined {
+  const text = value instanceof Uint8Array ? Buffer.from(value).toString() : String(value)
+  const [generation = '', sum = ''] = text.slice(0, 60).split(':')
+  const body = text.slice(generation.length + sum.length + 2)
+  const right = createHash('md5').update(`${generation}:${body}`).digest('hex') === sum
+  return right ? Number(generation) : undefined
+}
+
+/** Everything about a folder that reading must not change. Shared memory is there for readers to write to. */
+export function everythingIn(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .sort()
+    .map((name) => {
+      if (name.endsWith('-shm')) return name
+      const { ino, size, mtimeNs } = statSync(join(folder, name), { bigint: true })
+      const content = createHash('md5')
+        .update(readFileSync(join(folder, name)))
+        .digest('hex')
+      return [name, ino, size, mtimeNs, content].join(' ')
+    })
+}
+
+export function given<T>(outcome: Outcome<T>): T {
+  if (!outcome.ok) throw new Error(outcome.problem.reason)
+  return outcome.value
+}
+
+export function expectProblem(outcome: Outcome<unknown>, kind: ProblemKind): void {
+  expect(outcome).toMatchObject({ ok: false, problem: { kind, reason: expect.stringMatching(/\.( \(.*\))?$/) } })
+}
