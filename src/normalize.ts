@@ -62,7 +62,7 @@ export async function* logsAt(path: string): AsyncGenerator<Log> {
   }
   const head = await headOf(path)
   const known = agents.find((agent) => agent.recognise(head, path))
-  const agent = known ?? agents[0]
+  const agent = known ?? agents.find((one) => one.takesUnknown)
   if (!agent) return
   for await (const source of agent.find(path)) yield { agent, source, unknown: !known }
 }

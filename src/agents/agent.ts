@@ -1,4 +1,5 @@
 /** What an agent's folder offers the rest of the house. A new agent is one folder that exports this by default. */
+import type { HistorySummary } from '../conversation/history/summary.ts'
 import type { Capture } from '../model/capture.ts'
 import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
@@ -12,6 +13,8 @@ export interface Agent {
   readonly label: string
   /** Raise it and every source is read again. */
   readonly version: number
+  /** Reads lines of any kind and says what is wrong with each: files that nobody knows are given to it. */
+  readonly takesUnknown?: true
   /** Where this agent keeps its logs on this machine. They need not exist. */
   roots(environment: Environment): readonly string[]
   /** Decides by content. `head` is the beginning of the file, cut anywhere. */
@@ -26,8 +29,8 @@ export interface Agent {
   read(source: Source, options?: ReadOptions): AsyncIterable<readonly Read[]>
   /** One message again, from its place. Throws `not_found` when the bytes there are no longer the same. */
   body(source: Source, locator: Locator, options?: PrivacyOptions): Promise<NormalizedMessage>
-  /** For sources that their owner overwrites: all there is now, to be kept. Nothing when it is gone or no conversation. */
-  capture?(source: Source): Promise<Capture | undefined>
+  /** For sources that their owner overwrites: all there is now, to be kept. */
+  capture?(source: Source): Promise<Captured>
   /** The session as this agent's own bytes. */
   write?(session: Session, messages: AsyncIterable<NormalizedMessage>, options: WriteOptions): AsyncIterable<Written>
   resume?(session: Session): ResumeCommand
@@ -57,6 +60,13 @@ export interface Source {
   /** What `probe` would answer, where finding it told that already. */
   readonly fingerprint?: Fingerprint
 }
+
+export type Captured =
+  | { readonly kind: 'conversation'; readonly capture: Capture }
+  /** Not understood, but not to be lost. */
+  | { readonly kind: 'unreadable'; readonly bytes: Uint8Array; readonly issue: Issue }
+  /** Gone, locked or damaged. */
+  | { readonly kind: 'issue'; readonly issue: Issue }
 
 export type Fingerprint = string
 
@@ -94,6 +104,8 @@ export type Scan =
   | { readonly kind: 'usage'; readonly at: Instant; readonly model: string | undefined; readonly usage: Usage }
   /** What the records since the last counts add. */
   | { readonly kind: 'counts'; readonly counts: Counts }
+  /** Patterns and turns of a conversation that is told in entries. */
+  | { readonly kind: 'history'; readonly summary: HistorySummary }
   /** A name that this source gives to another session. */
   | { readonly kind: 'title'; readonly native_id: string; readonly title: string }
   | { readonly kind: 'issue'; readonly issue: Issue }

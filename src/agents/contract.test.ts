@@ -64,9 +64,12 @@ function keepsItsPromises(agent: Agent, fixture: Fixture): void {
     const whole = await readAll(agent, source)
     for (const cut of cutsOf(fixture)) {
       const part = await beginning(agent, fixture, cut)
-      const sure = name.endsWith('.jsonl') ? surelyIn(part.messages, bytes, cut) : butLastLine(part.messages)
-      const wanted = name.endsWith('.jsonl') ? surelyIn(whole.messages, bytes, cut) : whole.messages
-      agree(sure, name.endsWith('.jsonl') ? wanted : wanted.slice(0, sure.length), cut)
+      if (name.endsWith('.jsonl')) {
+        agree(surelyIn(part.messages, bytes, cut), surelyIn(whole.messages, bytes, cut), cut)
+        continue
+      }
+      const sure = butLastLine(part.messages).map(withoutLateMarks)
+      agree(sure, whole.messages.slice(0, sure.length).map(withoutLateMarks), cut)
     }
   })
 
@@ -110,7 +113,8 @@ function keepsItsPromises(agent: Agent, fixture: Fixture): void {
     expect([after.mtimeMs, after.ctimeMs, after.size]).toEqual([before.mtimeMs, before.ctimeMs, before.size])
     expect(readFileSync(source.path).equals(bytes)).toBe(true)
     expect(await agent.probe(source)).toBe(print)
-    put(source, bytes.subarray(0, -1))
+    // A row does not notice the last byte of its database.
+    put(source, bytes.subarray(0, source.key === undefined ? -1 : bytes.length / 2))
     expect(await agent.probe(source)).not.toBe(print)
     rmSync(source.path)
     expect(await agent.probe(source)).toBeUndefined()
@@ -185,6 +189,12 @@ async function beginning(agent: Agent, { source, bytes }: Fixture, length: numbe
 function surelyIn(messages: readonly NormalizedMessage[], bytes: Buffer, cut: number): readonly NormalizedMessage[] {
   const ended = linesOf(bytes.subarray(0, cut)).filter(([, end]) => end < cut).length
   return messages.filter(({ raw }) => raw.line_index <= ended)
+}
+
+/** What the end of a document says about its entries cannot be known from its beginning. */
+function withoutLateMarks({ metadata, ...message }: NormalizedMessage): object {
+  const { valid_range: _, tangent: __, ...marks } = metadata ?? {}
+  return { ...message, marks }
 }
 
 function butLastLine(messages: readonly NormalizedMessage[]): readonly NormalizedMessage[] {

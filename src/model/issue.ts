@@ -23,10 +23,14 @@ export interface Issue {
   /** A sentence for a person. Never conversation text. */
   readonly reason: string
   readonly path: string
-  /** 1-based physical line, where there is one. */
+  /** The key of the row, where the source is a database. */
+  readonly key?: string
+  /** 1-based physical line, or entry of a row, where there is one. */
   readonly line?: number
 }
 
 export function describeIssue(issue: Issue): string {
-  return issue.line === undefined ? `${issue.path}: ${issue.reason}` : `${issue.path}:${issue.line}: ${issue.reason}`
+  const row = issue.key === undefined ? '' : ` [${issue.key}]`
+  const line = issue.line === undefined ? '' : `:${issue.line}`
+  return `${issue.path}${row}${line}: ${issue.reason}`
 }

@@ -11,6 +11,8 @@ export interface Session {
   readonly path: string
   readonly kind: 'conversation' | 'prompts'
   readonly started_at: Instant
+  /** When the last thing was said, where the log tells it without being read to its end. */
+  readonly last_at?: Instant
   /** A name that somebody gave it. */
   readonly title?: string
   /** The beginning of the first thing that was asked. */

@@ -39,15 +39,22 @@ export async function stage(agent: Agent, to: string): Promise<readonly Fixture[
   const fixtures: Fixture[] = []
   for (const entry of readdirSync(to).sort()) {
     if (entry === GOLDEN) continue
-    for await (const source of agent.find(join(to, entry))) fixtures.push(fixtureAt(source, to))
+    const rows = new Map<string, number>()
+    for await (const source of agent.find(join(to, entry))) {
+      const row = (rows.get(source.path) ?? 0) + 1
+      rows.set(source.path, row)
+      fixtures.push(fixtureAt(source, to, row))
+    }
   }
   for (const { source, bytes } of fixtures) put(source, bytes)
   return fixtures
 }
 
-function fixtureAt(source: Source, root: string): Fixture {
-  const name = relative(root, source.path).split(sep).join('/')
-  return { name, source: { ...source, shown: name }, bytes: readFileSync(source.path) }
+/** Rows of one database share its file. */
+function fixtureAt(source: Source, root: string, row: number): Fixture {
+  const shown = relative(root, source.path).split(sep).join('/')
+  const name = source.key === undefined ? shown : `${shown}@${row}`
+  return { name, source: { ...source, shown }, bytes: readFileSync(source.path) }
 }
 
 /** The file as it was before more was written to it; to a reader its age is the same. */

@@ -12,6 +12,7 @@ const codex: Agent = {
   id: AGENT_ID,
   label: 'Codex CLI',
   version: 1,
+  takesUnknown: true,
   roots,
   recognise,
   find,

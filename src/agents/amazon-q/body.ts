@@ -1,0 +1,95 @@
+/** One message again, from its place in the conversation. */
+import { AppError } from '../../model/error.ts'
+import type { Instant } from '../../model/ids.ts'
+import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
+import type { Locator, PrivacyOptions, Source } from '../agent.ts'
+import { answerDrafts, callsOf } from './entry/answer.ts'
+import { entryAt, inputOf, isRead } from './entry/entry.ts'
+import { checkOf } from './entry/identity.ts'
+import { inputDrafts } from './entry/input.ts'
+import { headerOf } from './header.ts'
+import type { QLocator } from './locator.ts'
+import { place } from './place.ts'
+import { isHistoryFile, promptAt } from './prompts.ts'
+import { type Document, openDocument } from './row/document.ts'
+import { rowOf } from './row/find-row.ts'
+import { isRow, type Row } from './row/row.ts'
+import { marksOf, outlookOf } from './state.ts'
+import { wholeReads } from './whole.ts'
+
+export async function body(source: Source, locator: Locator, options: PrivacyOptions = {}): Promise<NormalizedMessage> {
+  const where = locator as QLocator
+  const row = rowOf(source)
+  if (!isRow(row)) throw new AppError('not_found', `${row.issue.path}: ${row.issue.reason}`)
+  if (isHistoryFile(row.bytes, source.path)) return promptAt(source, row, where) ?? gone(source)
+  const document = openDocument(row.bytes)
+  if (!document) return gone(source)
+  if (where.entry === 0) return wholeAt(source, row, document, where)
+  return (
+    (where.next ? nextAt(source, row, document, where) : spokenAt(source, row, document, where, options)) ??
+    gone(source)
+  )
+}
+
+function spokenAt(
+  source: Source,
+  row: Row,
+  document: Document,
+  where: QLocator,
+  options: PrivacyOptions,
+): NormalizedMessage | undefined {
+  const list = where.main === undefined ? document.history : document.main
+  const index = where.entry - 1
+  const entry = list && entryAt(list, index)
+  if (!list || !entry || !isRead(entry) || checkOf(entry) !== where.check) return undefined
+  const draft = [...inputDrafts(entry, callsIn(document, where.call)), ...answerDrafts(entry)][
+    where.part - (where.main ?? 1)
+  ]
+  if (!draft) return undefined
+  const spot = {
+    ...spotOf(where),
+    marks: where.main === undefined ? marksOf(index, outlookOf(document)) : { main: true },
+    ...(draft.side === 'input' && { stamp: entry.user['timestamp'] }),
+  }
+  const isFirst = where.part === (where.main ?? 1)
+  const record = isFirst && options.includeSource ? list.exactAt(index) : undefined
+  return place(draft, spot, originOf(source, row, document), record)
+}
+
+function nextAt(source: Source, row: Row, document: Document, where: QLocator): NormalizedMessage | undefined {
+  const waiting = inputOf(document.fields['next_message'])
+  const draft = waiting && inputDrafts(waiting, callsIn(document, where.call))[where.part - 1]
+  if (!draft || where.entry !== document.history.length + 1) return undefined
+  const spot = { ...spotOf(where), stamp: waiting.user['timestamp'], marks: { pending: true } }
+  return place(draft, spot, originOf(source, row, document))
+}
+
+function wholeAt(source: Source, row: Row, document: Document, where: QLocator): NormalizedMessage {
+  const header = { ...headerOf(source, row, document), started_at: where.time as Instant }
+  const found = wholeReads(document, row, originOf(source, row, document), header).find(
+    (one) => one.kind === 'message' && one.locator['part'] === where.part,
+  )
+  if (found?.kind !== 'message' || found.locator['check'] !== where.check) return gone(source)
+  return found.message
+}
+
+const spotOf = ({ entry, part, time, inferred }: QLocator) => ({
+  entry,
+  part,
+  time: { at: time as Instant, inferred: inferred === true },
+})
+
+function callsIn({ history }: Document, number: number | undefined): ReadonlyMap<string, ToolCall> {
+  const entry = number === undefined ? undefined : entryAt(history, number - 1)
+  const calls = entry && isRead(entry) ? callsOf(entry) : []
+  return new Map(calls.flatMap((call) => (call.call_id === null ? [] : [[call.call_id, call]])))
+}
+
+function originOf(source: Source, row: Row, document: Document) {
+  const { path, id } = headerOf(source, row, document)
+  return { path, session: id, key: row.key }
+}
+
+function gone(source: Source): never {
+  throw new AppError('not_found', `${source.path} has changed since it was read; read it again`)
+}

@@ -1,0 +1,94 @@
+/** The half of an entry that comes from the model: its words, then the tools it asks for. */
+import { type Fields, isObject, listOf, stringOf } from '../../../lib/object.ts'
+import { sameJson } from '../../../lib/same.ts'
+import type { ToolCall } from '../../../model/normalized.ts'
+import { type Draft, metadataOf } from './draft.ts'
+import type { Entry } from './entry.ts'
+import { exactText } from './exact.ts'
+
+/** Words in one message, which is left out where there are none; each tool in one of its own. */
+export function answerDrafts({ answer, request, exact }: Entry): readonly Draft[] {
+  const { tag, body } = answer
+  const around = {
+    message_id: body['message_id'],
+    model: request?.['model_id'],
+    request: request && requestOf(request),
+  }
+  if (tag !== 'Response' && tag !== 'ToolUse')
+    return [
+      {
+        side: 'answer',
+        role: 'meta',
+        source_type: 'meta',
+        payload_type: tag,
+        segments: [],
+        ...metadataOf({ event_kind: tag, ...around, ...body }),
+      },
+    ]
+  const text = stringOf(body['content']) ?? ''
+  const words: readonly Draft[] =
+    text === ''
+      ? []
+      : [
+          {
+            side: 'answer',
+            role: 'assistant',
+            source_type: 'message',
+            payload_type: tag,
+            segments: [{ channel: 'output', type: 'text', format: 'output_text', text }],
+            ...metadataOf({ ...around, ...(tag === 'ToolUse' && { thinking: true }) }),
+          },
+        ]
+  const uses = tag === 'ToolUse' ? listOf(body['tool_uses']).filter(isObject) : []
+  return [
+    ...words,
+    ...uses.map((use, at) => useDraft(tag, use, at === 0 && words.length === 0 ? around : {}, exact === true)),
+  ]
+}
+
+/** Without the pauses between its pieces, which are many and mean little: their number stays. */
+export function requestOf({ time_between_chunks, ...request }: Fields): Fields {
+  return { ...request, chunks: listOf(time_between_chunks).length }
+}
+
+function useDraft(tag: string, use: Fields, around: Fields, exact: boolean): Draft {
+  const { args, orig_args } = use
+  const call = callOf(use, exact)
+  return {
+    side: 'answer',
+    role: 'tool',
+    source_type: 'tool_call',
+    payload_type: tag,
+    segments: [],
+    tool_call: call,
+    ...metadataOf({
+      ...around,
+      ...(use['orig_name'] !== use['name'] && { orig_name: use['orig_name'], sent_name: use['name'] }),
+      ...(orig_args !== undefined && !sameJson(orig_args, args) && { orig_args }),
+    }),
+  }
+}
+
+/** The tools that an answer asks for. */
+export const callsOf = ({ answer, exact }: Entry): readonly ToolCall[] =>
+  answer.tag === 'ToolUse'
+    ? listOf(answer.body['tool_uses'])
+        .filter(isObject)
+        .map((use) => callOf(use, exact === true))
+    : []
+
+const callOf = (use: Fields, exact: boolean): ToolCall => ({
+  call_id: stringOf(use['id']) ?? null,
+  name: nameOf(use),
+  status: 'pending',
+  arguments: exactText(use['args'], exact),
+  ...(isObject(use['args']) && { arguments_json: use['args'] }),
+})
+
+/** What a tool is called on the wire once the program no longer knows it. */
+const UNKNOWN_TOOL = 'dummy'
+
+function nameOf(use: Fields): string | null {
+  const sent = stringOf(use['name']) ?? null
+  return sent === UNKNOWN_TOOL ? (stringOf(use['orig_name']) ?? sent) : sent
+}

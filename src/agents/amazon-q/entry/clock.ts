@@ -1,0 +1,51 @@
+/** When things were said. Old conversations tell no times, and answers only what their request recorded. */
+import { numberOf } from '../../../lib/object.ts'
+import { type Instant, instant, instantOf } from '../../../model/ids.ts'
+import type { Entry } from './entry.ts'
+
+export interface Time {
+  readonly at: Instant
+  readonly inferred: boolean
+}
+
+const STEP_MS = 1000
+
+/** Times in the order of the entries. Each missing one comes from the request, else a second after the one before. */
+export class Clock {
+  #last: Instant | undefined
+  readonly #firstSeen: Instant
+
+  /** @param last the time at which an earlier reading stopped */
+  constructor(firstSeen: Instant, last?: Instant) {
+    this.#firstSeen = firstSeen
+    this.#last = last
+  }
+
+  get last(): Instant | undefined {
+    return this.#last
+  }
+
+  input({ user, request }: Pick<Entry, 'user' | 'request'>): Time {
+    const own = instant(user['timestamp'])
+    return this.#take(own, own ?? momentOf(request?.['request_start_timestamp_ms']))
+  }
+
+  answer({ request }: Pick<Entry, 'request'>): Time {
+    const own = momentOf(request?.['stream_end_timestamp_ms'])
+    return this.#take(own, own)
+  }
+
+  #take(own: Instant | undefined, known: Instant | undefined): Time {
+    const at = known ?? (this.#last === undefined ? this.#firstSeen : later(this.#last))
+    this.#last = at
+    return { at, inferred: own === undefined }
+  }
+}
+
+/** Zero stands for a time that was never set. */
+export function momentOf(milliseconds: unknown): Instant | undefined {
+  const known = numberOf(milliseconds)
+  return known === undefined || known <= 0 ? undefined : instantOf(known)
+}
+
+const later = (at: Instant): Instant => instantOf(Date.parse(at) + STEP_MS) ?? at

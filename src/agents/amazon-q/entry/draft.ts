@@ -1,0 +1,20 @@
+/** A message before it has its place: what an entry says, without number, time and source. */
+import type { MessageSegment, Metadata, Role, SourceType, ToolCall } from '../../../model/normalized.ts'
+
+export interface Draft {
+  /** Which half of the entry it is from: both have times of their own. */
+  readonly side: 'input' | 'answer'
+  readonly role: Role
+  readonly source_type: SourceType
+  /** The source's own name: `Prompt`, `ToolUse` … */
+  readonly payload_type: string
+  readonly segments: readonly MessageSegment[]
+  readonly tool_call?: ToolCall
+  readonly metadata?: Metadata
+}
+
+/** Without what says nothing. */
+export function metadataOf(fields: Metadata): { readonly metadata?: Metadata } {
+  const said = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== '')
+  return said.length === 0 ? {} : { metadata: Object.fromEntries(said) }
+}

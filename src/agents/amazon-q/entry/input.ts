@@ -1,0 +1,123 @@
+/** The half of an entry that goes to the model: a prompt, the results of tools, or both after a cancellation. */
+import { type Fields, fieldsOf, isObject, listOf, parseStructure, stringOf } from '../../../lib/object.ts'
+import type { MessageSegment, ToolCall, ToolStatus } from '../../../model/normalized.ts'
+import { type Draft, metadataOf } from './draft.ts'
+import type { Entry, Variant } from './entry.ts'
+import { exactText } from './exact.ts'
+import { imagesOf } from './image.ts'
+
+/** The tools that were asked for and not yet answered, by the id of the call. */
+export type Calls = ReadonlyMap<string, ToolCall>
+
+type Input = Pick<Entry, 'user' | 'input' | 'exact'>
+
+/** Results in order, then the prompt. */
+export function inputDrafts({ user, input, exact }: Input, calls: Calls): readonly Draft[] {
+  const { tag, body } = input
+  const images = imagesOf(user['images'])
+  const around = {
+    env: fieldsOf(user['env_context'])?.['env_state'],
+    additional_context: user['additional_context'],
+  }
+  if (tag === 'Prompt') return [promptDraft(tag, stringOf(body['prompt']) ?? '', images, around)]
+  if (tag === 'ToolUseResults' || tag === 'CancelledToolUses')
+    return answered(input, images, around, calls, exact === true)
+  return [
+    {
+      side: 'input',
+      role: 'meta',
+      source_type: 'meta',
+      payload_type: tag,
+      segments: images,
+      ...metadataOf({ event_kind: tag, ...around, ...body }),
+    },
+  ]
+}
+
+function answered(
+  { tag, body }: Variant,
+  images: readonly MessageSegment[],
+  around: Fields,
+  calls: Calls,
+  exact: boolean,
+): readonly Draft[] {
+  const cancelled = tag === 'CancelledToolUses'
+  const prompt = stringOf(body['prompt'])
+  const results = listOf(body['tool_use_results']).filter(isObject)
+  const drafts = results.map((result, at): Draft => {
+    const isLast = at === results.length - 1 && prompt === undefined
+    return {
+      side: 'input',
+      role: 'tool',
+      source_type: 'tool_result',
+      payload_type: tag,
+      // Which result an image belongs to is not told: it stands with the last.
+      segments: isLast ? images : [],
+      tool_call: resultOf(result, cancelled, calls, exact),
+      ...metadataOf({ ...(at === 0 && prompt === undefined ? around : {}), blocks: blockNames(result) }),
+    }
+  })
+  return prompt === undefined ? drafts : [...drafts, promptDraft(tag, prompt, images, around)]
+}
+
+function promptDraft(tag: string, text: string, images: readonly MessageSegment[], around: Fields): Draft {
+  return {
+    side: 'input',
+    role: 'user',
+    source_type: 'message',
+    payload_type: tag,
+    segments: [{ channel: 'input', type: 'text', format: 'input_text', text }, ...images],
+    ...metadataOf(around),
+  }
+}
+
+function resultOf(result: Fields, cancelled: boolean, calls: Calls, exact: boolean): ToolCall {
+  const id = stringOf(result['tool_use_id']) ?? null
+  const status = stringOf(result['status'])
+  const blocks = listOf(result['content']).filter(isObject)
+  const output = blocks.map((block) => blockText(block, exact)).join('\n')
+  const [only, ...more] = blocks
+  const value = only && more.length === 0 ? blockValue(only) : undefined
+  const exit = exitCodeOf(value)
+  const { status: _, ...call } = (id === null ? undefined : calls.get(id)) ?? { call_id: id, name: null, status: null }
+  return {
+    ...call,
+    status: cancelled ? 'cancelled' : statusOf(status),
+    ...(status !== undefined && { source_status: status }),
+    output,
+    ...(value && { output_json: value }),
+    ...(exit !== undefined && { exit_code: exit }),
+  }
+}
+
+/** The ids that an input answers. */
+export const answeredBy = ({ input }: Pick<Entry, 'input'>): readonly string[] =>
+  listOf(input.body['tool_use_results']).flatMap((result) =>
+    isObject(result) ? (stringOf(result['tool_use_id']) ?? []) : [],
+  )
+
+const statusOf = (status: string | undefined): ToolStatus => (status === 'Error' ? 'error' : 'success')
+
+function blockText(block: Fields, exact: boolean): string {
+  const text = block['Text']
+  return typeof text === 'string' ? text : exactText('Json' in block ? block['Json'] : block, exact)
+}
+
+function blockValue(block: Fields): object | undefined {
+  const { Text: text, Json: value } = block
+  if (typeof text === 'string') return parseStructure(text)
+  return typeof value === 'object' && value !== null ? value : undefined
+}
+
+/** Only where the plain text does not tell it. */
+function blockNames(result: Fields): readonly string[] | undefined {
+  const names = listOf(result['content']).flatMap((block) => (isObject(block) ? (Object.keys(block)[0] ?? []) : []))
+  return names.length === 1 && names[0] === 'Text' ? undefined : names
+}
+
+/** What the shell tool reports. */
+function exitCodeOf(value: object | undefined): number | undefined {
+  const status = fieldsOf(value)?.['exit_status']
+  const code = typeof status === 'string' && /^-?\d+$/.test(status) ? Number(status) : status
+  return typeof code === 'number' && Number.isInteger(code) ? code : undefined
+}

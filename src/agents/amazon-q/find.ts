@@ -1,0 +1,81 @@
+/** Finds conversations: the rows of a store, saved files, the prompt history. */
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { isSqliteFile } from '../../lib/sqlite/header.ts'
+import type { Source } from '../agent.ts'
+import { isHistoryFile } from './prompts.ts'
+import { isKirosState, recognise } from './recognise.ts'
+import { keyText } from './store/key.ts'
+import { withStore } from './store/open-stores.ts'
+import { agentOf } from './store/stores.ts'
+import { type Listed, rowsIn, tablesIn } from './store/table.ts'
+
+const HEAD = 65_536
+const LIKELY = /\.(?:sqlite3?|db|json)$|^\.cli_bash_history$/i
+/** Folders without conversations in which a walk would lose its way. */
+const SKIPPED = new Set(['node_modules', '.git'])
+
+export async function* find(root: string): AsyncGenerator<Source> {
+  if (statSync(root, { throwIfNoEntry: false })?.isDirectory()) yield* walk(root, root)
+  else yield* sourcesIn(root)
+}
+
+async function* walk(folder: string, root: string): AsyncGenerator<Source> {
+  const entries = entriesOf(folder)
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    if (entry.isFile() && LIKELY.test(entry.name) && recognise(headOf(path), path))
+      for (const source of sourcesIn(path)) yield { ...source, root }
+  }
+  for (const entry of entries)
+    if (entry.isDirectory() && !SKIPPED.has(entry.name)) yield* walk(join(folder, entry.name), root)
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch {
+    return []
+  }
+}
+
+function sourcesIn(path: string): readonly Source[] {
+  const head = headOf(path)
+  if (isSqliteFile(head) || extname(path) === '.sqlite3') return rowSources(path)
+  if (isHistoryFile(head, path)) return [{ agent: agentOf(path, () => false), path }]
+  return [{ agent: agentOf(path, () => isKirosState(readFileSync(path))), path }]
+}
+
+/** A store that cannot be listed is a source too: whoever reads it is told why. */
+function rowSources(path: string): readonly Source[] {
+  const listed = withStore(path, (database) => {
+    const tables = tablesIn(database)
+    if (!tables.ok) return tables
+    const rows: Listed[] = []
+    for (const table of tables.value) {
+      const found = rowsIn(database, table)
+      if (!found.ok) return found
+      rows.push(...found.value)
+    }
+    return { ok: true, value: { rows, tables: tables.value } }
+  })
+  if (!listed.ok) return [{ agent: agentOf(path, () => false), path }]
+  const { rows, tables } = listed.value
+  const agent = agentOf(path, () => tables.includes('conversations_v2'))
+  return rows.map(({ key, fingerprint }) => ({ agent, path, key: keyText(key), fingerprint }))
+}
+
+function headOf(path: string): Uint8Array {
+  const head = Buffer.alloc(HEAD)
+  try {
+    // At once and to its end: closing a database's file while a statement runs would lose the statement's lock.
+    const fd = openSync(path, 'r')
+    try {
+      return head.subarray(0, readSync(fd, head, 0, HEAD, 0))
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    return head.subarray(0, 0)
+  }
+}

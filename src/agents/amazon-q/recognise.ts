@@ -1,0 +1,26 @@
+/** Knows a store, a saved conversation and a prompt history by their first bytes. */
+import { isSqliteFile } from '../../lib/sqlite/header.ts'
+import { isHistoryFile } from './prompts.ts'
+
+/** `head` is the beginning of the file, cut anywhere. */
+export function recognise(head: Uint8Array, path: string): boolean {
+  const bytes = Buffer.from(head.buffer, head.byteOffset, head.length)
+  if (isSqliteFile(head)) return bytes.includes('conversations')
+  return isHistoryFile(head, path) || isSaved(bytes.toString('utf8'))
+}
+
+/** A state, or a bare history. */
+function isSaved(head: string): boolean {
+  const text = head.replace(/^\uFEFF/, '').trimStart()
+  if (/^\{\s*"conversation_id"\s*:/.test(text)) return /"(?:history|next_message)"\s*:/.test(text)
+  if (/^\[\s*(?:\[\s*)?\{\s*"(?:additional_context|env_context|content|user)"/.test(text)) return ENTRY.test(text)
+  return text.startsWith('{') && /"history"\s*:\s*\[/.test(text) && ENTRY.test(text)
+}
+
+/** What a message of a user holds and nobody else's does. */
+const ENTRY = /"env_context"\s*:|"content"\s*:\s*\{\s*"(?:Prompt|ToolUseResults|CancelledToolUses)"/
+
+/** Fields that only Kiro writes. They may stand anywhere. */
+const KIROS = ['"mcp_server_versions":', '"mcp_last_checked":', '"rate_multiplier":', '"kiro_default"']
+
+export const isKirosState = (bytes: Buffer): boolean => KIROS.some((name) => bytes.includes(name))

@@ -1,0 +1,119 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { elementsAt, membersAt } from '../../../lib/json/ranges.ts'
+import { writeJson } from '../../../lib/json/write.ts'
+import { openDocument } from './document.ts'
+import { packImages } from './images.ts'
+
+const bytesOf = (value: unknown, indent?: number): Buffer => Buffer.from(JSON.stringify(value, null, indent))
+
+const json = fc.jsonValue({ maxDepth: 4 })
+
+describe('places of values', () => {
+  test('members and elements are found where JSON.parse finds them', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), json), fc.array(json), fc.constantFrom(0, 2), (object, list, indent) => {
+        const members = bytesOf(object, indent)
+        const walked = membersAt(members, 0)
+        expect(walked.whole).toBe(true)
+        const found = walked.found.map(({ key, start, end }) => [key, JSON.parse(members.toString('utf8', start, end))])
+        expect(found).toEqual(Object.entries(JSON.parse(members.toString())))
+        const elements = bytesOf(list, indent)
+        const items = elementsAt(elements, 0).found.map(({ start, end }) => elements.toString('utf8', start, end))
+        expect(items.map((item) => JSON.parse(item))).toEqual(JSON.parse(elements.toString()))
+      }),
+    )
+  })
+
+  test('any bytes end, and a beginning gives a beginning', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), fc.array(json), fc.nat(), (noise, list, cut) => {
+        for (const open of ['{', '[', '']) {
+          const bytes = Buffer.concat([Buffer.from(open), noise])
+          membersAt(bytes, 0)
+          elementsAt(bytes, 0)
+          openDocument(bytes)
+        }
+        const whole = bytesOf(list)
+        const part = elementsAt(whole.subarray(0, cut % (whole.length + 1)), 0).found
+        expect(elementsAt(whole, 0).found.slice(0, part.length)).toEqual(part)
+      }),
+    )
+  })
+})
+
+describe('a document', () => {
+  const entry = (n: number) => ({
+    user: { content: { Prompt: { prompt: `質問 ${n}` } } },
+    assistant: { Response: { content: 'はい' } },
+  })
+  const state = {
+    conversation_id: 'c',
+    history: [entry(1), entry(2), entry(3)],
+    checkpoint_manager: { checkpoints: [{ tag: '0', history_snapshot: [entry(1), entry(2)] }], current_turn: 1 },
+    tangent_state: { main_history: [entry(1)], main_transcript: ['> 質問 1'] },
+    mcp_enabled: true,
+  }
+
+  test('is the same in one piece and, when it is large, in many', () => {
+    const padding = { transcript: ['あ'.repeat(3_000_000)] }
+    const small = openDocument(bytesOf(state))
+    const large = openDocument(bytesOf({ ...state, ...padding }, 2))
+    expect({ ...small?.fields, ...padding }).toEqual(large?.fields)
+    for (const list of [small?.history, large?.history]) expect(all(list)).toEqual(state.history)
+    for (const list of [small?.main, large?.main]) expect(all(list)).toEqual(state.tangent_state.main_history)
+    expect(small?.fields['checkpoint_manager']).toEqual({
+      checkpoints: [{ tag: '0', history_snapshot: 2 }],
+      current_turn: 1,
+    })
+  })
+
+  test('that is cut short gives all that is whole', () => {
+    const bytes = bytesOf(state)
+    const end = bytes.indexOf('質問 3')
+    const cut = openDocument(bytes.subarray(0, end))
+    expect(cut?.whole).toBe(false)
+    expect(all(cut?.history)).toEqual(state.history.slice(0, 2))
+    expect(cut?.fields['conversation_id']).toBe('c')
+  })
+
+  test('keeps numbers that JavaScript cannot hold, where they are asked for', () => {
+    const bytes = Buffer.from('{"history":[[{"n":12345678901234567890}]]}')
+    const exact = openDocument(bytes)?.history.exactAt(0)
+    expect(exact !== undefined && writeJson(exact)).toBe('[{"n":12345678901234567890}]')
+  })
+
+  test('is nothing when there is none', () => {
+    for (const text of ['', 'null', '7', '"history"', '\u0000']) expect(openDocument(Buffer.from(text))).toBeUndefined()
+  })
+})
+
+describe('images', () => {
+  test('lists of bytes become base64, wherever they stand', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom(0, 2), (image, indent) => {
+        const packed = packImages(bytesOf({ a: { Bytes: [...image] }, b: [{ Bytes: [...image] }] }, indent))
+        const base64 = Buffer.from(image).toString('base64')
+        expect(JSON.parse(packed.toString())).toEqual({ a: { Bytes: base64 }, b: [{ Bytes: base64 }] })
+      }),
+    )
+  })
+
+  test('everything else stays as it is', () => {
+    const others = [
+      { Bytes: [1, 256] },
+      { Bytes: [1.5] },
+      { Bytes: [-1] },
+      { Bytes: [[1]] },
+      { Bytes: ['1'] },
+      { Bytes: 1 },
+    ]
+    for (const one of [...others, { text: 'he said {"Bytes":[1,2]}' }, { 'x"Bytes': [1] }]) {
+      const bytes = bytesOf(one)
+      expect(packImages(bytes)).toEqual(bytes)
+    }
+  })
+})
+
+const all = (list: { readonly length: number; at(index: number): unknown } | undefined): readonly unknown[] =>
+  Array.from({ length: list?.length ?? 0 }, (_, at) => list?.at(at))

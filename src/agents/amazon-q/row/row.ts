@@ -1,0 +1,19 @@
+/** Where a source's bytes come from and what is known beside them. */
+import type { Instant } from '../../../model/ids.ts'
+import type { Issue } from '../../../model/issue.ts'
+
+export interface Row {
+  readonly bytes: Buffer
+  /** For entries that tell no time. */
+  readonly firstSeen: Instant
+  /** The directory whose conversation it is, where it stands in a table. */
+  readonly key?: string
+  /** What the table tells beside the state. */
+  readonly columns?: { readonly created_at: Instant | undefined; readonly updated_at: Instant | undefined }
+}
+
+export interface NoRow {
+  readonly issue: Issue
+}
+
+export const isRow = (row: Row | NoRow): row is Row => 'bytes' in row

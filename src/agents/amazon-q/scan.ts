@@ -1,0 +1,56 @@
+/** The first pass: a conversation's header, counts and pattern. Rows are small: they are told as for the second pass. */
+import { type HistorySummary, summarizeHistory } from '../../conversation/history/summary.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Session } from '../../model/session.ts'
+import type { Read, Scan, Source } from '../agent.ts'
+import { isHistoryFile } from './prompts.ts'
+import { isConversation, read, tell } from './read.ts'
+import { type EntryList, openDocument } from './row/document.ts'
+import { rowOf } from './row/find-row.ts'
+import { isRow } from './row/row.ts'
+
+export async function* scan(source: Source): AsyncGenerator<readonly Scan[]> {
+  const row = rowOf(source)
+  const document = isRow(row) && !isHistoryFile(row.bytes, source.path) ? openDocument(row.bytes) : undefined
+  if (!isRow(row) || !document || !isConversation(document)) {
+    yield await count(read(source))
+    return
+  }
+  const summary = summarizeHistory({ history: entriesOf(document.history) })
+  yield await count(tell(source, row, document, {}), summary)
+}
+
+async function count(batches: AsyncIterable<readonly Read[]>, summary?: HistorySummary): Promise<readonly Scan[]> {
+  const found: Scan[] = []
+  const tools: Record<string, number> = {}
+  const entries = new Set<number>()
+  let session: Session | undefined
+  let messages = 0
+  for await (const batch of batches) {
+    for (const one of batch) {
+      if (one.kind === 'issue') found.push(one)
+      if (one.kind === 'session') session = one.session
+      if (one.kind !== 'message') continue
+      const { raw, source_type, tool_call } = one.message
+      if (raw.line_index > 0) entries.add(raw.line_index)
+      if (isSaid(one.message)) messages++
+      if (source_type !== 'tool_call') continue
+      const name = tool_call?.name ?? 'unknown'
+      tools[name] = (tools[name] ?? 0) + 1
+    }
+  }
+  if (!session) return found
+  const counts = { lines: entries.size, messages: session.kind === 'prompts' ? 0 : messages, tools }
+  return [
+    { kind: 'session', session },
+    ...found,
+    { kind: 'counts', counts },
+    ...(summary ? [{ kind: 'history' as const, summary }] : []),
+  ]
+}
+
+const isSaid = ({ role }: NormalizedMessage): boolean => role === 'user' || role === 'assistant'
+
+function* entriesOf(list: EntryList): Generator<unknown> {
+  for (let at = 0; at < list.length; at++) yield list.at(at)
+}

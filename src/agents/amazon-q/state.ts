@@ -1,0 +1,98 @@
+/** What a conversation state tells beside its entries: the message that waits, the summary, and all the rest. */
+import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/object.ts'
+import type { Instant } from '../../model/ids.ts'
+import type { Metadata } from '../../model/normalized.ts'
+import { requestOf } from './entry/answer.ts'
+import { momentOf } from './entry/clock.ts'
+import type { Draft } from './entry/draft.ts'
+import { entryAt, isRead } from './entry/entry.ts'
+import { checkOf } from './entry/identity.ts'
+import type { Document, EntryList } from './row/document.ts'
+
+/** What the whole state says about single entries. */
+export interface Outlook {
+  /** Entries before it are no longer sent. */
+  readonly start: number
+  /** Entries from it on have not been through the checks before sending. */
+  readonly end: number
+  /** How many entries the tangent and the main conversation have in common; nothing outside a tangent. */
+  readonly shared: number | undefined
+}
+
+export function outlookOf({ fields, history, main }: Document): Outlook {
+  const [start, end] = listOf(fields['valid_history_range'])
+  return { start: numberOf(start) ?? 0, end: numberOf(end) ?? Infinity, shared: main && sharedLength(main, history) }
+}
+
+export function marksOf(index: number, { start, end, shared }: Outlook): Metadata {
+  return {
+    ...(index < start && { valid_range: 'cut' }),
+    ...(index >= end && { valid_range: 'new' }),
+    ...(shared !== undefined && index >= shared && { tangent: true }),
+  }
+}
+
+function sharedLength(main: EntryList, history: EntryList): number {
+  const most = Math.min(main.length, history.length)
+  for (let at = 0; at < most; at++) {
+    const a = entryAt(main, at)
+    const b = entryAt(history, at)
+    if (!isRead(a) || !isRead(b) || checkOf(a) !== checkOf(b)) return at
+  }
+  return most
+}
+
+/** One message that holds everything which is not said by anybody. */
+export function stateDraft({ fields, history, main }: Document, columns: Metadata): Draft {
+  const { next_message: _, latest_summary: __, tangent_state, ...rest } = fields
+  const tangent = fieldsOf(tangent_state)
+  const metadata = {
+    ...rest,
+    ...columns,
+    history_entries: history.length,
+    ...(tangent && {
+      tangent: {
+        main_entries: main?.length ?? 0,
+        started: tangent['tangent_start_time'] ?? null,
+        main_next_message: tangent['main_next_message'] ?? null,
+        main_latest_summary: tangent['main_latest_summary'] ?? null,
+        main_transcript: tangent['main_transcript'] ?? null,
+      },
+    }),
+  }
+  return {
+    side: 'input',
+    role: 'meta',
+    source_type: 'session',
+    payload_type: 'ConversationState',
+    segments: [],
+    metadata,
+  }
+}
+
+export interface Summary {
+  readonly draft: Draft
+  readonly at: Instant | undefined
+}
+
+/** A text of its own up to 1.12, a pair with what its request recorded since. */
+export function summaryOf({ fields }: Document): Summary | undefined {
+  const given = fields['latest_summary']
+  const [first, second] = listOf(given)
+  const text = stringOf(given) ?? stringOf(first)
+  if (text === undefined) return undefined
+  const request = fieldsOf(second)
+  const draft: Draft = {
+    side: 'answer',
+    role: 'system',
+    source_type: 'message',
+    payload_type: 'latest_summary',
+    segments: [{ channel: 'system', type: 'text', format: 'latest_summary', text }],
+    metadata: { kind: 'summary', ...(request && { request: requestOf(request) }) },
+  }
+  return { draft, at: momentOf(request?.['stream_end_timestamp_ms']) }
+}
+
+export function modelOf({ model, model_info }: Fields): string | undefined {
+  return stringOf(isObject(model_info) ? model_info['model_id'] : undefined) ?? stringOf(model)
+}

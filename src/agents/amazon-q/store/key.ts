@@ -1,0 +1,24 @@
+/** What names one row: its table and its primary key. */
+
+export type RowKey =
+  | { readonly table: 'conversations'; readonly directory: string }
+  | { readonly table: 'conversations_v2'; readonly directory: string; readonly conversation: string }
+
+export type Table = RowKey['table']
+
+/** A source's key is plain text. */
+export const keyText = (key: RowKey): string =>
+  JSON.stringify(
+    key.table === 'conversations' ? [key.table, key.directory] : [key.table, key.directory, key.conversation],
+  )
+
+export function parseKey(text: string): RowKey | undefined {
+  try {
+    const [table, directory, conversation] = JSON.parse(text) as readonly string[]
+    if (directory === undefined) return undefined
+    if (table === 'conversations') return { table, directory }
+    return table === 'conversations_v2' && conversation !== undefined ? { table, directory, conversation } : undefined
+  } catch {
+    return undefined
+  }
+}

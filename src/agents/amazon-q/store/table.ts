@@ -1,0 +1,116 @@
+/** The tables of conversations, the only ones of the database that are ever touched. One statement, one row, no more. */
+import type { OpenDatabase } from '../../../lib/sqlite/open.ts'
+import type { Outcome } from '../../../lib/sqlite/problem.ts'
+import type { RowKey, Table } from './key.ts'
+
+export interface Listed {
+  readonly key: RowKey
+  /** Equal as long as nobody wrote the row. A row that is replaced gets another number. */
+  readonly fingerprint: string
+  readonly size: number
+}
+
+export interface Stored {
+  readonly bytes: Buffer
+  /** In milliseconds, where the table tells them. */
+  readonly created_at: number | undefined
+  readonly updated_at: number | undefined
+}
+
+const TABLES: readonly Table[] = ['conversations', 'conversations_v2']
+
+export function tablesIn(database: OpenDatabase): Outcome<readonly Table[]> {
+  const found = database.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'conversations%'")
+  if (!found.ok) return found
+  const names = new Set(found.value.map(({ name }) => name))
+  return { ok: true, value: TABLES.filter((table) => names.has(table)) }
+}
+
+const COLUMNS: { readonly [table in Table]: string } = {
+  conversations: 'key, NULL AS conversation_id, NULL AS updated_at',
+  conversations_v2: 'key, conversation_id, updated_at',
+}
+
+const PAGE = 200
+
+/** In pages, so that nobody waits for us. A row that is replaced meanwhile comes again, further on: the later one counts. */
+export function rowsIn(database: OpenDatabase, table: Table): Outcome<readonly Listed[]> {
+  const found = new Map<string, Listed>()
+  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+    const page = database.all(
+      `SELECT rowid AS number, octet_length(value) AS size, ${COLUMNS[table]} FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ${PAGE}`,
+      after,
+    )
+    if (!page.ok) return page.problem.kind === 'corrupt' ? keysIn(database, table) : page
+    for (const row of page.value) add(found, table, row)
+    if (page.value.length < PAGE) return { ok: true, value: [...found.values()] }
+    after = Number(page.value.at(-1)?.['number'])
+  }
+}
+
+/** The index alone, where the table itself is damaged: rows that can be read still are. */
+function keysIn(database: OpenDatabase, table: Table): Outcome<readonly Listed[]> {
+  const columns = table === 'conversations' ? 'key' : 'key, conversation_id'
+  const rows = database.all(`SELECT ${columns} FROM ${table} ORDER BY ${columns}`)
+  if (!rows.ok) return rows
+  const found = new Map<string, Listed>()
+  for (const row of rows.value) add(found, table, row)
+  return { ok: true, value: [...found.values()] }
+}
+
+type Cells = { readonly [column: string]: unknown }
+
+function add(found: Map<string, Listed>, table: Table, row: Cells): void {
+  const { key: directory, conversation_id: conversation, number, size, updated_at } = row
+  if (typeof directory !== 'string') return
+  if (table === 'conversations_v2' && typeof conversation !== 'string') return
+  const key: RowKey =
+    table === 'conversations' ? { table, directory } : { table, directory, conversation: String(conversation) }
+  const fingerprint = [number, size, updated_at].map((one) => String(one ?? '')).join('.')
+  found.set(`${directory}\0${conversation ?? ''}`, { key, fingerprint, size: Number(size ?? 0) })
+}
+
+/** Nothing when it is gone. */
+export function rowAt(database: OpenDatabase, key: RowKey): Outcome<Stored | undefined> {
+  const found =
+    key.table === 'conversations'
+      ? database.get('SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?', key.directory)
+      : database.get(
+          'SELECT CAST(value AS BLOB) AS value, created_at, updated_at FROM conversations_v2 WHERE key = ? AND conversation_id = ?',
+          key.directory,
+          key.conversation,
+        )
+  if (!found.ok) return found
+  const bytes = found.value?.['value']
+  if (!(bytes instanceof Uint8Array)) return { ok: true, value: undefined }
+  const { created_at, updated_at } = found.value ?? {}
+  return {
+    ok: true,
+    value: {
+      bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
+      created_at: milliseconds(created_at),
+      updated_at: milliseconds(updated_at),
+    },
+  }
+}
+
+const milliseconds = (value: unknown): number | undefined =>
+  typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined
+
+/** One row's alone. */
+export function fingerprintAt(database: OpenDatabase, key: RowKey): Outcome<string | undefined> {
+  const found =
+    key.table === 'conversations'
+      ? database.get(
+          'SELECT rowid AS number, octet_length(value) AS size FROM conversations WHERE key = ?',
+          key.directory,
+        )
+      : database.get(
+          'SELECT rowid AS number, octet_length(value) AS size, updated_at FROM conversations_v2 WHERE key = ? AND conversation_id = ?',
+          key.directory,
+          key.conversation,
+        )
+  if (!found.ok) return found
+  const { number, size, updated_at } = found.value ?? {}
+  return { ok: true, value: found.value && [number, size, updated_at].map((one) => String(one ?? '')).join('.') }
+}

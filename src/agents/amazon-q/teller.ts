@@ -1,0 +1,205 @@
+/** Tells a conversation entry by entry, from its first or from where an earlier telling stopped. */
+import type { Instant } from '../../model/ids.ts'
+import type { ToolCall } from '../../model/normalized.ts'
+import type { PrivacyOptions, Read } from '../agent.ts'
+import { answerDrafts, callsOf } from './entry/answer.ts'
+import { Clock, type Time } from './entry/clock.ts'
+import type { Draft } from './entry/draft.ts'
+import { type Entry, entryAt, inputOf, isRead, type UnreadEntry } from './entry/entry.ts'
+import { checkOf } from './entry/identity.ts'
+import { answeredBy, inputDrafts } from './entry/input.ts'
+import type { QLocator } from './locator.ts'
+import { type Origin, place } from './place.ts'
+import type { Document, EntryList } from './row/document.ts'
+import { marksOf, type Outlook, outlookOf } from './state.ts'
+
+/** Where a telling stopped. Plain JSON. */
+export interface Saved {
+  readonly version: 1
+  readonly entries: number
+  /** The last entry told, and where the valid range began then. */
+  readonly check: number
+  readonly start: number
+  readonly shared: number | null
+  readonly last: Instant | null
+  readonly models: readonly string[]
+  readonly first_prompt: string | null
+  /** Tools that wait for their result, each with the entry that asked. */
+  readonly open: readonly (readonly [id: string, entry: number])[]
+}
+
+const MOST_OPEN = 200
+
+export class Teller {
+  readonly #document: Document
+  readonly #origin: Origin
+  readonly #options: PrivacyOptions
+  readonly #outlook: Outlook
+  readonly #clock: Clock
+  /** Tools that wait for their result, and the entries that asked. */
+  readonly #calls = new Map<string, ToolCall>()
+  readonly #askedIn = new Map<string, number>()
+  /** The models that answered, in order of first use. */
+  readonly models: Set<string>
+  firstPrompt: string | undefined
+  told: number
+
+  constructor(document: Document, origin: Origin, firstSeen: Instant, options: PrivacyOptions, saved?: Saved) {
+    this.#document = document
+    this.#origin = origin
+    this.#options = options
+    this.#outlook = outlookOf(document)
+    this.#clock = new Clock(firstSeen, saved?.last ?? undefined)
+    this.told = saved?.entries ?? 0
+    this.models = new Set(saved?.models)
+    this.firstPrompt = saved?.first_prompt ?? undefined
+    for (const [id, entry] of saved?.open ?? []) this.#reopen(id, entry)
+  }
+
+  get lastAt(): Instant | undefined {
+    return this.#clock.last
+  }
+
+  /** Tells up to so many entries more. */
+  tell(most: number): Read[] {
+    const reads: Read[] = []
+    const { history } = this.#document
+    for (const end = Math.min(history.length, this.told + most); this.told < end; this.told++)
+      this.#entry(history, this.told, marksOf(this.told, this.#outlook), 1, reads)
+    return reads
+  }
+
+  /** What only the main conversation holds while a tangent is open. Its parts follow those of the entry that took its number. */
+  tellMain(): Read[] {
+    const reads: Read[] = []
+    const { main, history } = this.#document
+    for (let at = this.#outlook.shared ?? 0; main && at < main.length; at++) {
+      const other = at < history.length ? entryAt(history, at) : undefined
+      const taken = other && isRead(other) ? inputDrafts(other, NO_CALLS).length + answerDrafts(other).length : 0
+      this.#entry(main, at, { main: true }, taken + 1, reads)
+    }
+    return reads
+  }
+
+  /** The message that waits to be sent: the id it gets now is the one it will have. */
+  tellNext(): Read[] {
+    const waiting = inputOf(this.#document.fields['next_message'])
+    if (!waiting) return []
+    const time = this.#clock.input({ ...waiting, request: undefined })
+    const number = this.#document.history.length + 1
+    return inputDrafts(waiting, this.#calls).map((draft, at) => {
+      const spot = { entry: number, part: at + 1, time, stamp: waiting.user['timestamp'], marks: { pending: true } }
+      const locator: QLocator = { entry: number, part: at + 1, time: time.at, ...inferredOf(time), next: true }
+      return { kind: 'message', message: place(draft, spot, this.#origin), locator }
+    })
+  }
+
+  save(): Saved {
+    const { history } = this.#document
+    const last = this.told > 0 ? entryAt(history, this.told - 1) : undefined
+    return {
+      version: 1,
+      entries: this.told,
+      check: last && isRead(last) ? checkOf(last) : 0,
+      start: this.#outlook.start,
+      shared: this.#outlook.shared ?? null,
+      last: this.#clock.last ?? null,
+      models: [...this.models],
+      first_prompt: this.firstPrompt ?? null,
+      open: [...this.#askedIn].slice(-MOST_OPEN),
+    }
+  }
+
+  /** The same conversation, longer or as it was: nothing that was told would be told otherwise today. */
+  static continues(saved: Saved, document: Document): boolean {
+    const { history } = document
+    const { start, shared } = outlookOf(document)
+    if (saved.entries > history.length || saved.start !== start || saved.shared !== (shared ?? null)) return false
+    const last = saved.entries > 0 ? entryAt(history, saved.entries - 1) : undefined
+    return last === undefined || (isRead(last) ? checkOf(last) : 0) === saved.check
+  }
+
+  #entry(list: EntryList, index: number, marks: Readonly<Record<string, unknown>>, firstPart: number, reads: Read[]) {
+    const number = index + 1
+    const entry = entryAt(list, index)
+    if (!isRead(entry)) {
+      reads.push(this.#unread(entry, number))
+      return
+    }
+    const input = this.#clock.input(entry)
+    const orphans = answeredBy(entry).filter((id) => !this.#calls.has(id))
+    if (orphans.length > 0) reads.push(this.#orphaned(number, orphans.length))
+    const inputs = inputDrafts(entry, this.#calls)
+    const answer = this.#clock.answer(entry)
+    const drafts: readonly Draft[] = [...inputs, ...answerDrafts(entry)]
+    const check = checkOf(entry)
+    drafts.forEach((draft, at) => {
+      const isInput = draft.side === 'input'
+      const time = isInput ? input : answer
+      const call = draft.source_type === 'tool_result' ? this.#askedIn.get(draft.tool_call?.call_id ?? '') : undefined
+      const part = firstPart + at
+      const spot = { entry: number, part, time, marks, ...(isInput && { stamp: entry.user['timestamp'] }) }
+      const source = at === 0 && this.#options.includeSource ? list.exactAt(index) : undefined
+      const locator: QLocator = {
+        entry: number,
+        part,
+        check,
+        time: time.at,
+        ...inferredOf(time),
+        ...(call !== undefined && { call }),
+        ...(firstPart > 1 && { main: firstPart }),
+        ...('main' in marks && firstPart === 1 && { main: 1 }),
+      }
+      reads.push({ kind: 'message', message: place(draft, spot, this.#origin, source), locator })
+    })
+    this.#notice(entry, number, inputs)
+  }
+
+  #notice(entry: Entry, number: number, inputs: readonly Draft[]): void {
+    for (const id of answeredBy(entry)) this.#close(id)
+    for (const call of callsOf(entry)) this.#ask(call, number)
+    const model = entry.request?.['model_id']
+    if (typeof model === 'string' && model !== '') this.models.add(model)
+    const prompt = inputs.find((draft) => draft.role === 'user')?.segments[0]?.text?.trim()
+    if (prompt) this.firstPrompt ??= prompt.slice(0, PROMPT_LENGTH)
+  }
+
+  #ask(call: ToolCall, number: number): void {
+    if (call.call_id === null) return
+    this.#close(call.call_id)
+    this.#calls.set(call.call_id, call)
+    this.#askedIn.set(call.call_id, number)
+  }
+
+  #close(id: string): void {
+    this.#calls.delete(id)
+    this.#askedIn.delete(id)
+  }
+
+  #reopen(id: string, number: number): void {
+    const entry = entryAt(this.#document.history, number - 1)
+    const call = isRead(entry) ? callsOf(entry).find((one) => one.call_id === id) : undefined
+    if (call) this.#ask(call, number)
+  }
+
+  #unread({ unread }: UnreadEntry, line: number): Read {
+    const { path, key } = this.#origin
+    return {
+      kind: 'issue',
+      issue: { code: 'unknown_shape', reason: `entry ${line} cannot be read: ${unread}`, path, ...keyOf(key), line },
+    }
+  }
+
+  #orphaned(line: number, count: number): Read {
+    const { path, key } = this.#origin
+    const reason = `${count === 1 ? 'a result answers' : `${count} results answer`} no tool that was asked for`
+    return { kind: 'issue', issue: { code: 'orphan_result', reason, path, ...keyOf(key), line } }
+  }
+}
+
+const NO_CALLS: ReadonlyMap<string, ToolCall> = new Map()
+const PROMPT_LENGTH = 200
+
+const inferredOf = (time: Time) => (time.inferred ? { inferred: true as const } : {})
+
+const keyOf = (key: string | undefined) => (key === undefined ? {} : { key })

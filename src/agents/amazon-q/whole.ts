@@ -1,0 +1,39 @@
+/** The messages that belong to a conversation as a whole: its state, and the summary of what was compacted. */
+import { checksum } from '../../lib/hash.ts'
+import type { Instant } from '../../model/ids.ts'
+import type { Session } from '../../model/session.ts'
+import type { Read } from '../agent.ts'
+import type { Draft } from './entry/draft.ts'
+import type { QLocator } from './locator.ts'
+import { type Origin, place } from './place.ts'
+import type { Document } from './row/document.ts'
+import type { Row } from './row/row.ts'
+import { stateDraft, summaryOf } from './state.ts'
+
+/** They come last, because a state tells them last, but are numbered before all entries. */
+export function wholeReads(document: Document, row: Row, origin: Origin, session: Session): Read[] {
+  const reads: Read[] = []
+  const add = (draft: Draft, part: number, at: Instant, inferred: boolean): void => {
+    const message = place(draft, { entry: 0, part, time: { at, inferred }, marks: {} }, origin)
+    const locator: QLocator = {
+      entry: 0,
+      part,
+      check: checkOfState(row, document),
+      time: at,
+      ...(inferred && { inferred: true as const }),
+    }
+    reads.push({ kind: 'message', message, locator })
+  }
+  add(stateDraft(document, { ...row.columns }), 1, session.started_at, false)
+  const summary = summaryOf(document)
+  if (summary) add(summary.draft, 2, summary.at ?? session.started_at, summary.at === undefined)
+  return reads
+}
+
+/** Whoever writes the state writes all of it: another state has another length, or other entries. */
+const checkOfState = ({ bytes }: Row, { history }: Document): number =>
+  checksum(
+    Buffer.from(`${bytes.length}|${history.length}|${bytes.length > EDGE ? checksum(bytes.subarray(-EDGE)) : ''}`),
+  )
+
+const EDGE = 2048
