@@ -5,6 +5,8 @@ export const exitCodes = {
   nothing_readable: 3,
   not_found: 4,
   no_permission: 5,
+  cannot_write: 6,
+  unusable_data: 7,
 } as const
 
 export type ErrorCode = keyof typeof exitCodes

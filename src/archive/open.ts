@@ -1,0 +1,103 @@
+/** Opens a database of our own: private to its user, safe against crashes, never one that a newer fumibako wrote. */
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { AppError } from '../model/error.ts'
+
+export type Db = Database.Database
+
+export interface Kind {
+  /** Written into the file, so that no other database is taken for it. */
+  readonly application: number
+  /** Each takes the database one version further; its place is the version it starts from. Never changed, only added. */
+  readonly migrations: readonly string[]
+}
+
+/** How long one process waits for another. */
+const PATIENCE_MS = 30_000
+/** A log that grew beyond this for one large row is cut back. */
+const LOG_BYTES = 4 << 20
+
+/** Makes the folder and the file where they do not exist. */
+export function openDatabase(path: string, kind: Kind): Db {
+  return explained(path, () => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    closeSync(openSync(path, 'a', 0o600))
+    const db = new Database(path, { timeout: PATIENCE_MS })
+    try {
+      prepare(db, path, kind)
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  })
+}
+
+function prepare(db: Db, path: string, kind: Kind): void {
+  checkVersion(db, path, kind)
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = FULL')
+  db.pragma('foreign_keys = ON')
+  db.pragma(`journal_size_limit = ${LOG_BYTES}`)
+  if (versionOf(db) === kind.migrations.length) return
+  const migrate = db.transaction(() => {
+    // Another process may have come first.
+    for (const step of kind.migrations.slice(checkVersion(db, path, kind))) db.exec(step)
+    db.pragma(`application_id = ${kind.application}`)
+    db.pragma(`user_version = ${kind.migrations.length}`)
+  })
+  migrate.immediate()
+}
+
+const versionOf = (db: Db): number => Number(db.pragma('user_version', { simple: true }))
+
+function checkVersion(db: Db, path: string, kind: Kind): number {
+  const version = versionOf(db)
+  const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
+  if (!isEmpty && db.pragma('application_id', { simple: true }) !== kind.application)
+    throw new AppError('unusable_data', `${path} is a database of another program. Move it away, or set FUMI_HOME.`)
+  if (version > kind.migrations.length)
+    throw new AppError(
+      'unusable_data',
+      `${path} was written by a newer fumibako (format ${version}; this one knows ${kind.migrations.length}). Update fumibako.`,
+    )
+  return version
+}
+
+/** Failures of the disk and of the file as AppErrors that say what to do; anything else as it is. */
+export function explained<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw explain(path, error)
+  }
+}
+
+function explain(path: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (error instanceof AppError) return error
+  if (/^(?:SQLITE_FULL|ENOSPC|EDQUOT)/.test(code))
+    return new AppError(
+      'cannot_write',
+      `The disk is full: nothing was added to ${path}. Free some space and try again.`,
+    )
+  if (/^(?:SQLITE_IOERR|EIO|EFBIG)/.test(code))
+    return new AppError(
+      'cannot_write',
+      `The disk failed (${code}): nothing was added to ${path}. Check the disk and try again.`,
+    )
+  if (/^(?:SQLITE_BUSY|SQLITE_LOCKED)/.test(code))
+    return new AppError('cannot_write', `Another process holds ${path}. Let it finish, then try again.`)
+  if (/^(?:SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|EISDIR)/.test(code))
+    return new AppError(
+      'no_permission',
+      `${path} cannot be opened for writing (${code}). Check its folder, or set FUMI_HOME.`,
+    )
+  if (/^(?:SQLITE_CORRUPT|SQLITE_NOTADB)/.test(code))
+    return new AppError(
+      'unusable_data',
+      `${path} is damaged (${code}). Move it away, and restore it from a backup if you have one.`,
+    )
+  return error
+}
