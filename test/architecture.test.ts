@@ -36,7 +36,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   ],
   server: ['app.ts', 'config.ts', 'normalize.ts', 'model', 'lib'],
   web: ['model'],
-  cli: ['server', 'app.ts', 'config.ts', 'normalize.ts', 'agents', 'model', 'lib'],
+  cli: ['server', 'app.ts', 'config.ts', 'normalize.ts', 'amazon-q.ts', 'agents', 'model', 'lib'],
 }
 
 const MOST_LINES = 300

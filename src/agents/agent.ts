@@ -11,6 +11,8 @@ export interface Agent {
   /** The name of its folder. */
   readonly id: AgentId
   readonly label: string
+  /** Further agents whose sources it reads, by the names that these bear. */
+  readonly serves?: readonly AgentId[]
   /** Raise it and every source is read again. */
   readonly version: number
   /** Reads lines of any kind and says what is wrong with each: files that nobody knows are given to it. */
@@ -29,8 +31,8 @@ export interface Agent {
   read(source: Source, options?: ReadOptions): AsyncIterable<readonly Read[]>
   /** One message again, from its place. Throws `not_found` when the bytes there are no longer the same. */
   body(source: Source, locator: Locator, options?: PrivacyOptions): Promise<NormalizedMessage>
-  /** For sources that their owner overwrites: all there is now, to be kept. */
-  capture?(source: Source): Promise<Captured>
+  /** For agents that overwrite what they wrote: how to keep it, and how to put it back. */
+  readonly volatile?: Volatile
   /** The session as this agent's own bytes. */
   write?(session: Session, messages: AsyncIterable<NormalizedMessage>, options: WriteOptions): AsyncIterable<Written>
   resume?(session: Session): ResumeCommand
@@ -51,14 +53,48 @@ export interface Source {
   readonly root?: string
   /** What distinguishes several sources in one file: the row of a database. */
   readonly key?: string
+  /** Bytes, where it is only a part of what lies at the path. */
+  readonly size?: number
   /** Set when another source claims the same session id. */
   readonly session?: string
+  /** The number of its first entry, where the earlier ones are kept elsewhere. */
+  readonly first_entry?: number
   /** Read instead of what lies at the path now: a copy that was kept. */
   readonly bytes?: Uint8Array
   /** When it was first met, for records that tell no time. */
   readonly first_seen?: Instant
   /** What `probe` would answer, where finding it told that already. */
   readonly fingerprint?: Fingerprint
+}
+
+export interface Volatile {
+  /** The stores in which rows are overwritten. They need not exist. */
+  stores(environment: Environment): readonly string[]
+  /** All that a source holds now. */
+  capture(source: Source): Promise<Captured>
+  /** Calls after each commit to a store. Reading causes no call, and a watch does not keep the process alive. */
+  watch(store: string, onChange: () => void): { close(): void }
+  /** Kept bytes as a file that the agent's own program loads. Nothing when they are no conversation. */
+  loadable(bytes: Uint8Array): Loadable | undefined
+  /**
+   * Puts kept bytes back into the store that the source names: at once, or not at all.
+   * Throws AppError, `busy` while another program holds a lock.
+   */
+  install(source: Source, bytes: Uint8Array, options: InstallOptions): Promise<void>
+}
+
+export interface Loadable {
+  readonly text: string
+  /** What the program would not have loaded, and what was done instead. */
+  readonly repairs: readonly string[]
+}
+
+export interface InstallOptions {
+  readonly now: Date
+  /** The directory for whose next session it is meant, where it is not the one it was kept from. */
+  readonly directory?: string
+  /** Is given the row that is to be replaced, and must have it safe when it returns. */
+  backup(row: Uint8Array): void
 }
 
 export type Captured =

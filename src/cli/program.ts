@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
+import { keepCommand } from './commands/keep.ts'
+import { listCommand } from './commands/list.ts'
 import { normalizeCommand } from './commands/normalize.ts'
+import { restoreCommand } from './commands/restore.ts'
 import { showCommand } from './commands/show.ts'
 import { start } from './commands/start.ts'
 import { statsCommand } from './commands/stats.ts'
@@ -22,7 +25,8 @@ export function buildProgram(): Command {
   program
     .argument('[command]')
     .action((command?: string) => (command === undefined ? start() : unknownCommand(command)))
-  for (const add of [showCommand, statsCommand, normalizeCommand]) add(program)
+  for (const add of [listCommand, showCommand, statsCommand, keepCommand, restoreCommand, normalizeCommand])
+    add(program)
   for (const command of [program, ...program.commands]) command.exitOverride()
   return program
 }

@@ -17,7 +17,7 @@ const SILENT: Progress = { at: () => {}, done: () => {}, stop: () => {} }
 
 export async function progressOver(logs: readonly Log[]): Promise<Progress> {
   if (!process.stderr.isTTY) return SILENT
-  const sizes = await Promise.all(logs.map(({ source }) => sizeOf(source.path)))
+  const sizes = await Promise.all(logs.map(({ source }) => source.size ?? sizeOf(source.path)))
   const total = sizes.reduce((sum, size) => sum + size, 0)
   return total < WORTH_A_BAR ? SILENT : bar(new Map(logs.map((log, at) => [log, sizes[at] ?? 0])), total)
 }

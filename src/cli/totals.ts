@@ -1,4 +1,5 @@
 /** Runs the first pass over logs and adds up what it finds. */
+import type { HistorySummary } from '../amazon-q.ts'
 import { settleClaims } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
@@ -10,10 +11,13 @@ import type { Progress } from './progress.ts'
 interface Found {
   readonly session: Session
   readonly totals: Totals
+  readonly history: HistorySummary | undefined
 }
 
 export interface Sum {
   readonly totals: Totals
+  /** Of the conversations that are told in entries. */
+  readonly histories: readonly HistorySummary[]
   readonly issues: readonly Issue[]
 }
 
@@ -25,16 +29,18 @@ export async function totalsOf(logs: readonly Log[], dayOf: DayOf, progress: Pro
     if (one && one.session.kind === 'conversation') found.push(one)
     progress.done(log)
   }
-  return { totals: addUp(found), issues }
+  return { ...addUp(found), issues }
 }
 
 async function totalsOfLog(log: Log, dayOf: DayOf, progress: Progress, issues: Issue[]): Promise<Found | undefined> {
   const totals = noTotals()
   let session: Session | undefined
+  let history: HistorySummary | undefined
   for await (const batch of log.agent.scan(log.source)) {
     for (const one of batch) {
       if (one.kind === 'session') session = one.session
       if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
+      if (one.kind === 'history') history = one.summary
       if (one.kind === 'cursor') progress.at(log, one.cursor.offset ?? 0)
       if (one.kind === 'counts') {
         totals.lines += one.counts.lines
@@ -48,11 +54,11 @@ async function totalsOfLog(log: Log, dayOf: DayOf, progress: Progress, issues: I
       addTo(totals.by_day, dayOf(one.at), one.usage)
     }
   }
-  return session && { session, totals }
+  return session && { session, totals, history }
 }
 
 /** Every file counts as a session, but what copies of one session hold counts once: the longest stands for all. */
-function addUp(found: readonly Found[]): Totals {
+function addUp(found: readonly Found[]): Pick<Sum, 'totals' | 'histories'> {
   const sum = noTotals()
   const ids = settleClaims(
     found.map(({ session: { id, started_at, first_record } }) => ({ id, at: started_at, first: first_record })),
@@ -69,5 +75,5 @@ function addUp(found: readonly Found[]): Totals {
     addTo(sum.by_session, id, totals.usage)
     addTo(sum.by_project, session.cwd ?? 'unknown', totals.usage)
   }
-  return sum
+  return { totals: sum, histories: [...longest.values()].flatMap(({ history }) => history ?? []) }
 }

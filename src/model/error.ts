@@ -7,6 +7,7 @@ export const exitCodes = {
   no_permission: 5,
   cannot_write: 6,
   unusable_data: 7,
+  busy: 8,
 } as const
 
 export type ErrorCode = keyof typeof exitCodes

@@ -1,5 +1,6 @@
 /** Amazon Q CLI, and Kiro CLI in the store that it took over: one conversation per row, overwritten by the next. */
 import { stat } from 'node:fs/promises'
+import { watchDatabase } from '../../lib/sqlite/watch.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
 import { body } from './body.ts'
@@ -7,15 +8,17 @@ import { capture } from './capture.ts'
 import { find } from './find.ts'
 import { read } from './read.ts'
 import { recognise } from './recognise.ts'
+import { install, loadable } from './restore.ts'
 import { scan } from './scan.ts'
 import { parseKey } from './store/key.ts'
 import { withStore } from './store/open-stores.ts'
-import { AMAZON_Q, KIRO, roots } from './store/stores.ts'
+import { AMAZON_Q, KIRO, roots, stores } from './store/stores.ts'
 import { fingerprintAt } from './store/table.ts'
 
 const amazonQ: Agent = {
   id: AMAZON_Q,
   label: 'Amazon Q and Kiro',
+  serves: [KIRO],
   version: 1,
   roots,
   recognise,
@@ -24,7 +27,7 @@ const amazonQ: Agent = {
   scan,
   read,
   body,
-  capture,
+  volatile: { stores, capture, watch: watchDatabase, loadable, install },
   resume,
 }
 

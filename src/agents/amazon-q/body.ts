@@ -7,10 +7,11 @@ import { answerDrafts, callsOf } from './entry/answer.ts'
 import { entryAt, inputOf, isRead } from './entry/entry.ts'
 import { checkOf } from './entry/identity.ts'
 import { inputDrafts } from './entry/input.ts'
+import type { QLocator } from './entry/locator.ts'
+import { place } from './entry/place.ts'
 import { headerOf } from './header.ts'
-import type { QLocator } from './locator.ts'
-import { place } from './place.ts'
 import { isHistoryFile, promptAt } from './prompts.ts'
+import { entriesBefore } from './read.ts'
 import { type Document, openDocument } from './row/document.ts'
 import { rowOf } from './row/find-row.ts'
 import { isRow, type Row } from './row/row.ts'
@@ -39,10 +40,10 @@ function spokenAt(
   options: PrivacyOptions,
 ): NormalizedMessage | undefined {
   const list = where.main === undefined ? document.history : document.main
-  const index = where.entry - 1
+  const index = where.entry - entriesBefore(source) - 1
   const entry = list && entryAt(list, index)
   if (!list || !entry || !isRead(entry) || checkOf(entry) !== where.check) return undefined
-  const draft = [...inputDrafts(entry, callsIn(document, where.call)), ...answerDrafts(entry)][
+  const draft = [...inputDrafts(entry, callsIn(document, where.call, entriesBefore(source))), ...answerDrafts(entry)][
     where.part - (where.main ?? 1)
   ]
   if (!draft) return undefined
@@ -58,8 +59,8 @@ function spokenAt(
 
 function nextAt(source: Source, row: Row, document: Document, where: QLocator): NormalizedMessage | undefined {
   const waiting = inputOf(document.fields['next_message'])
-  const draft = waiting && inputDrafts(waiting, callsIn(document, where.call))[where.part - 1]
-  if (!draft || where.entry !== document.history.length + 1) return undefined
+  const draft = waiting && inputDrafts(waiting, callsIn(document, where.call, entriesBefore(source)))[where.part - 1]
+  if (!draft || where.entry !== entriesBefore(source) + document.history.length + 1) return undefined
   const spot = { ...spotOf(where), stamp: waiting.user['timestamp'], marks: { pending: true } }
   return place(draft, spot, originOf(source, row, document))
 }
@@ -79,15 +80,15 @@ const spotOf = ({ entry, part, time, inferred }: QLocator) => ({
   time: { at: time as Instant, inferred: inferred === true },
 })
 
-function callsIn({ history }: Document, number: number | undefined): ReadonlyMap<string, ToolCall> {
-  const entry = number === undefined ? undefined : entryAt(history, number - 1)
+function callsIn({ history }: Document, number: number | undefined, before: number): ReadonlyMap<string, ToolCall> {
+  const entry = number === undefined ? undefined : entryAt(history, number - before - 1)
   const calls = entry && isRead(entry) ? callsOf(entry) : []
   return new Map(calls.flatMap((call) => (call.call_id === null ? [] : [[call.call_id, call]])))
 }
 
 function originOf(source: Source, row: Row, document: Document) {
   const { path, id } = headerOf(source, row, document)
-  return { path, session: id, key: row.key }
+  return { path, session: id, key: row.key, before: entriesBefore(source) }
 }
 
 function gone(source: Source): never {

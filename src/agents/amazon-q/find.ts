@@ -62,7 +62,7 @@ function rowSources(path: string): readonly Source[] {
   if (!listed.ok) return [{ agent: agentOf(path, () => false), path }]
   const { rows, tables } = listed.value
   const agent = agentOf(path, () => tables.includes('conversations_v2'))
-  return rows.map(({ key, fingerprint }) => ({ agent, path, key: keyText(key), fingerprint }))
+  return rows.map(({ key, fingerprint, size }) => ({ agent, path, key: keyText(key), fingerprint, size }))
 }
 
 function headOf(path: string): Uint8Array {

@@ -6,8 +6,8 @@ import { type Instant, instantOf, type SessionId, sessionId } from '../../model/
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import type { Read, ReadOptions, Source } from '../agent.ts'
-import type { QLocator } from './locator.ts'
-import { place } from './place.ts'
+import type { QLocator } from './entry/locator.ts'
+import { place } from './entry/place.ts'
 import type { Row } from './row/row.ts'
 
 const VERSION = '#V2'
@@ -94,7 +94,7 @@ function messageOf(
       metadata: { event_kind: 'prompt_history' },
     },
     { entry: number, part: 1, time: { at, inferred: true }, marks: {} },
-    { path: source.shown ?? source.path, session, key: undefined },
+    { path: source.shown ?? source.path, session, key: undefined, before: 0 },
   )
 }
 

@@ -2,8 +2,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Cursor, Read, ReadOptions, Source } from '../agent.ts'
+import type { Origin } from './entry/place.ts'
 import { headerOf, withEntries } from './header.ts'
-import type { Origin } from './place.ts'
 import { isHistoryFile, readPrompts } from './prompts.ts'
 import { type Document, openDocument } from './row/document.ts'
 import { rowOf } from './row/find-row.ts'
@@ -40,7 +40,7 @@ export async function* tell(
   options: ReadOptions,
 ): AsyncGenerator<readonly Read[]> {
   const header = headerOf(source, row, document)
-  const origin: Origin = { path: header.path, session: header.id, key: row.key }
+  const origin: Origin = { path: header.path, session: header.id, key: row.key, before: entriesBefore(source) }
   const saved = savedOf(options.from)
   const goesOn = saved !== undefined && Teller.continues(saved, document)
   const teller = new Teller(document, origin, row.firstSeen, options, goesOn ? saved : undefined)
@@ -64,6 +64,9 @@ export async function* tell(
 
 const savedOf = (cursor: Cursor | undefined): Saved | undefined =>
   cursor?.['version'] === 1 ? (cursor as unknown as Saved) : undefined
+
+/** Entries that the row has lost count on. */
+export const entriesBefore = ({ first_entry }: Source): number => (first_entry ?? 1) - 1
 
 export const isConversation = ({ fields, history }: Document): boolean =>
   history.length > 0 || 'conversation_id' in fields || 'history' in fields

@@ -8,8 +8,8 @@ import type { Draft } from './entry/draft.ts'
 import { type Entry, entryAt, inputOf, isRead, type UnreadEntry } from './entry/entry.ts'
 import { checkOf } from './entry/identity.ts'
 import { answeredBy, inputDrafts } from './entry/input.ts'
-import type { QLocator } from './locator.ts'
-import { type Origin, place } from './place.ts'
+import type { QLocator } from './entry/locator.ts'
+import { type Origin, place } from './entry/place.ts'
 import type { Document, EntryList } from './row/document.ts'
 import { marksOf, type Outlook, outlookOf } from './state.ts'
 
@@ -86,7 +86,7 @@ export class Teller {
     const waiting = inputOf(this.#document.fields['next_message'])
     if (!waiting) return []
     const time = this.#clock.input({ ...waiting, request: undefined })
-    const number = this.#document.history.length + 1
+    const number = this.#origin.before + this.#document.history.length + 1
     return inputDrafts(waiting, this.#calls).map((draft, at) => {
       const spot = { entry: number, part: at + 1, time, stamp: waiting.user['timestamp'], marks: { pending: true } }
       const locator: QLocator = { entry: number, part: at + 1, time: time.at, ...inferredOf(time), next: true }
@@ -120,7 +120,7 @@ export class Teller {
   }
 
   #entry(list: EntryList, index: number, marks: Readonly<Record<string, unknown>>, firstPart: number, reads: Read[]) {
-    const number = index + 1
+    const number = this.#origin.before + index + 1
     const entry = entryAt(list, index)
     if (!isRead(entry)) {
       reads.push(this.#unread(entry, number))
@@ -133,35 +133,32 @@ export class Teller {
     const answer = this.#clock.answer(entry)
     const drafts: readonly Draft[] = [...inputs, ...answerDrafts(entry)]
     const check = checkOf(entry)
-    drafts.forEach((draft, at) => {
+    for (let at = 0; at < drafts.length; at++) {
+      const draft = drafts[at] as Draft
       const isInput = draft.side === 'input'
       const time = isInput ? input : answer
-      const call = draft.source_type === 'tool_result' ? this.#askedIn.get(draft.tool_call?.call_id ?? '') : undefined
       const part = firstPart + at
-      const spot = { entry: number, part, time, marks, ...(isInput && { stamp: entry.user['timestamp'] }) }
+      const spot = { entry: number, part, time, marks, stamp: isInput ? entry.user['timestamp'] : undefined }
       const source = at === 0 && this.#options.includeSource ? list.exactAt(index) : undefined
-      const locator: QLocator = {
-        entry: number,
-        part,
-        check,
-        time: time.at,
-        ...inferredOf(time),
-        ...(call !== undefined && { call }),
-        ...(firstPart > 1 && { main: firstPart }),
-        ...('main' in marks && firstPart === 1 && { main: 1 }),
-      }
+      const locator: Mutable<QLocator> = { entry: number, part, check, time: time.at }
+      if (time.inferred) locator.inferred = true
+      if ('main' in marks) locator.main = firstPart
+      const call = draft.source_type === 'tool_result' ? this.#askedIn.get(draft.tool_call?.call_id ?? '') : undefined
+      if (call !== undefined) locator.call = call
       reads.push({ kind: 'message', message: place(draft, spot, this.#origin, source), locator })
-    })
-    this.#notice(entry, number, inputs)
+    }
+    this.#notice(entry, number, drafts)
   }
 
-  #notice(entry: Entry, number: number, inputs: readonly Draft[]): void {
+  #notice(entry: Entry, number: number, drafts: readonly Draft[]): void {
     for (const id of answeredBy(entry)) this.#close(id)
-    for (const call of callsOf(entry)) this.#ask(call, number)
+    for (const { source_type, tool_call } of drafts)
+      if (source_type === 'tool_call' && tool_call) this.#ask(tool_call, number)
     const model = entry.request?.['model_id']
     if (typeof model === 'string' && model !== '') this.models.add(model)
-    const prompt = inputs.find((draft) => draft.role === 'user')?.segments[0]?.text?.trim()
-    if (prompt) this.firstPrompt ??= prompt.slice(0, PROMPT_LENGTH)
+    if (this.firstPrompt !== undefined) return
+    const prompt = drafts.find((draft) => draft.role === 'user')?.segments[0]?.text?.trim()
+    if (prompt) this.firstPrompt = prompt.slice(0, PROMPT_LENGTH)
   }
 
   #ask(call: ToolCall, number: number): void {
@@ -177,7 +174,7 @@ export class Teller {
   }
 
   #reopen(id: string, number: number): void {
-    const entry = entryAt(this.#document.history, number - 1)
+    const entry = entryAt(this.#document.history, number - this.#origin.before - 1)
     const call = isRead(entry) ? callsOf(entry).find((one) => one.call_id === id) : undefined
     if (call) this.#ask(call, number)
   }
@@ -199,6 +196,8 @@ export class Teller {
 
 const NO_CALLS: ReadonlyMap<string, ToolCall> = new Map()
 const PROMPT_LENGTH = 200
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 const inferredOf = (time: Time) => (time.inferred ? { inferred: true as const } : {})
 

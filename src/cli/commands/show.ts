@@ -1,54 +1,78 @@
 /** `fumi show`: one conversation, for a person. */
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
+import { House } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
-import type { Issue } from '../../model/issue.ts'
-import type { NormalizedMessage } from '../../model/normalized.ts'
-import type { Session } from '../../model/session.ts'
-import { type Backlinks, backlinksOf, turnsOf } from '../../model/turn.ts'
+import { type Backlinks, turnsOf } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
 import { tellIssues } from '../issues.ts'
 import { logsFor } from '../logs.ts'
 import { writeOut } from '../output.ts'
+import { listSessions, sessionNamed } from '../sessions.ts'
+import { historyOf, messagesOf, type Survey, survey } from '../survey.ts'
 
 interface Options {
   readonly turns?: boolean
+  readonly state?: boolean
+  readonly patterns?: boolean
   readonly all?: boolean
+  readonly in?: string
+  readonly json?: boolean
 }
 
 export function showCommand(program: Command): void {
   program
     .command('show')
     .summary('read a conversation in the terminal')
-    .argument('<path>', 'a log file; - for standard input')
+    .argument('<session>', 'a session as fumi list names it, or a log file; - for standard input')
+    .option('--in <path>', 'look for the session in this database, file or folder')
     .option('--turns', 'one line for each turn')
+    .option('--state', 'what the conversation knows beside its words: model, context, tools, tangent, checkpoints')
+    .option('--patterns', 'how its turns went: simple, one tool use, several; complete or not')
     .option('--all', 'every record, also context, events and copies')
+    .option('--json', 'print JSON')
     .option('--no-color', 'no colours (NO_COLOR does the same)')
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi show rollout.jsonl\n  fumi show rollout.jsonl --turns\n  fumi show rollout.jsonl --all | less',
+      '\nExamples:\n  fumi show rollout.jsonl\n  fumi show amazon-q:1b4e28ba --turns\n  fumi show kiro:22222222 --state\n  fumi show 22222222 --in ~/backup/data.sqlite3\n  fumi show rollout.jsonl --all | less',
     )
     .action(run)
 }
 
-async function run(path: string, options: Options): Promise<void> {
-  const { logs, release } = await logsFor([path])
+async function run(name: string, options: Options): Promise<void> {
+  const house = new House()
+  const { log, release } = await logNamed(house, name, options.in)
   try {
-    const log = onlyOne(path, logs)
     const seen = await survey(log)
-    if (!seen.session)
+    const { session } = seen
+    if (!session) {
+      await tellIssues(seen.issues)
       throw new AppError(
         'nothing_readable',
-        `${path} holds no conversation. See fumi normalize for what is wrong with it.`,
+        `${name} holds no conversation. See fumi normalize for what is wrong with it.`,
       )
-    const view = await import('../view/conversation.ts')
-    await writeOut(view.headerOf(seen.session))
-    const turns = turnsOf(messagesOf(log), seen.links)
-    if (options.turns) await writeOut(await (await import('../view/turn-table.ts')).renderTurns(turns, seen.links))
-    else for await (const turn of turns) await writeOut(view.renderTurn(turn, seen.links, options.all === true))
+    }
+    if (options.json) await writeOut(`${JSON.stringify(await jsonOf(log, seen, options))}\n`)
+    else await print(log, { ...seen, session }, options)
     await tellIssues(seen.issues)
   } finally {
     await release()
+    house.close()
   }
+}
+
+interface Found {
+  readonly log: Log
+  release(): Promise<void>
+}
+
+async function logNamed(house: House, name: string, within: string | undefined): Promise<Found> {
+  if (within === undefined && (name === '-' || existsSync(name))) {
+    const { logs, release } = await logsFor([name])
+    return { log: onlyOne(name, logs), release }
+  }
+  const { sessions } = await listSessions(house, within === undefined ? [] : [within])
+  return { log: sessionNamed(name, sessions).log, release: async () => {} }
 }
 
 function onlyOne(path: string, logs: readonly Log[]): Log {
@@ -61,34 +85,60 @@ function onlyOne(path: string, logs: readonly Log[]): Log {
   if (others.length === 0) return log
   throw new AppError(
     'bad_usage',
-    `${path} holds ${others.length + 1} logs; show takes one file, for example ${log.source.path}`,
+    log.source.key === undefined
+      ? `${path} holds ${others.length + 1} logs; show takes one file, for example ${log.source.path}`
+      : `${path} holds ${others.length + 1} conversations. See fumi list ${path}, then fumi show <session> --in ${path}`,
   )
 }
 
-interface Survey {
-  readonly session: Session | undefined
-  readonly links: Backlinks
-  readonly issues: readonly Issue[]
+async function print(log: Log, seen: Survey & { session: NonNullable<Survey['session']> }, options: Options) {
+  const view = await import('../view/conversation.ts')
+  await writeOut(view.headerOf(seen.session))
+  const turns = turnsOf(messagesOf(log, seen), seen.links)
+  if (options.state) await writeOut(await stateText(seen))
+  if (options.patterns) await writeOut(await patternText(log))
+  if (options.turns) await writeOut(await (await import('../view/turn-table.ts')).renderTurns(turns, seen.links))
+  if (options.state || options.patterns || options.turns) return
+  for await (const turn of turns) await writeOut(view.renderTurn(turn, seen.links, options.all === true))
 }
 
-/** A first reading: later records speak of earlier ones, which must be known before these are shown. */
-async function survey(log: Log): Promise<Survey> {
-  let session: Session | undefined
-  const issues: Issue[] = []
-  async function* messages(): AsyncGenerator<NormalizedMessage> {
-    for await (const batch of log.agent.read(log.source)) {
-      for (const one of batch) {
-        if (one.kind === 'message') yield one.message
-        if (one.kind === 'session') session = one.session
-        if (one.kind === 'issue') issues.push(one.issue)
-      }
-    }
+async function stateText({ session, state }: Survey): Promise<string> {
+  if (!session || !state?.metadata)
+    throw new AppError('bad_usage', 'this conversation has no state beside its messages.')
+  return (await import('../view/state-report.ts')).stateReport(session, state.metadata)
+}
+
+async function patternText(log: Log): Promise<string> {
+  const summary = await historyOf(log)
+  if (!summary)
+    throw new AppError('bad_usage', 'patterns are known of conversations that are told in entries: Amazon Q, Kiro.')
+  return (await import('../view/pattern-report.ts')).patternReport(summary)
+}
+
+async function jsonOf(log: Log, seen: Survey, options: Options): Promise<object> {
+  const { session, state, links } = seen
+  const parts: Record<string, unknown> = { session }
+  if (options.state) parts['state'] = state?.metadata ?? null
+  if (options.patterns) parts['patterns'] = (await historyOf(log)) ?? null
+  if (options.turns) parts['turns'] = await turnList(log, seen, links)
+  if (Object.keys(parts).length === 1) parts['messages'] = await listed(messagesOf(log, seen))
+  return parts
+}
+
+async function turnList(log: Log, seen: Survey, links: Backlinks): Promise<readonly object[]> {
+  const list: object[] = []
+  for await (const { number, messages, tools, errors, usage, rolledBack } of turnsOf(messagesOf(log, seen), links)) {
+    if (number === 0) continue
+    const [first] = messages
+    const prompt = first?.segments.map(({ text }) => text ?? '').join('\n') ?? ''
+    const times = { started_at: first?.timestamp, ended_at: messages.at(-1)?.timestamp }
+    list.push({ number, prompt, ...times, messages: messages.length, tools, errors, usage, rolled_back: rolledBack })
   }
-  const links = await backlinksOf(messages())
-  return { session, links, issues }
+  return list
 }
 
-async function* messagesOf(log: Log): AsyncGenerator<NormalizedMessage> {
-  for await (const batch of log.agent.read(log.source))
-    for (const one of batch) if (one.kind === 'message') yield one.message
+async function listed<T>(values: AsyncIterable<T>): Promise<readonly T[]> {
+  const list: T[] = []
+  for await (const one of values) list.push(one)
+  return list
 }

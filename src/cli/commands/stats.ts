@@ -1,5 +1,6 @@
 /** `fumi stats`: sessions, messages, tools and exact token totals, straight from the logs. */
 import { type Command, Option } from 'commander'
+import { type HistorySummary, statisticsOf } from '../../amazon-q.ts'
 import { AppError } from '../../model/error.ts'
 import { localDay, type Totals, utcDay } from '../../model/totals.ts'
 import { tellIssues } from '../issues.ts'
@@ -36,12 +37,14 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   const inputs = paths.length > 0 ? await logsFor(paths) : { logs: await logsOfMachine(), release: async () => {} }
   const progress = await progressOver(inputs.logs)
   try {
-    const { totals, issues } = await totalsOf(inputs.logs, options.utc ? utcDay : localDay(), progress)
+    const { totals, histories, issues } = await totalsOf(inputs.logs, options.utc ? utcDay : localDay(), progress)
     progress.stop()
     await tellIssues(issues)
     if (totals.sessions === 0) throw nothing(paths)
     await writeOut(
-      options.json ? `${JSON.stringify(jsonOf(totals, options.by))}\n` : await reportOf(totals, options.by),
+      options.json
+        ? `${JSON.stringify({ ...jsonOf(totals, options.by), ...patternsOf(histories) })}\n`
+        : `${await reportOf(totals, options.by)}${await patternText(histories)}`,
     )
   } finally {
     progress.stop()
@@ -63,6 +66,14 @@ function jsonOf(totals: Totals, by: By | undefined): object {
   const more =
     by === 'project' ? { by_project: totals.by_project } : by === 'session' ? { by_session: totals.by_session } : {}
   return { sessions, lines, messages, usage, by_model, by_day, tools, ...more }
+}
+
+/** Only where there are such conversations. */
+const patternsOf = (histories: readonly HistorySummary[]): object =>
+  histories.length === 0 ? {} : { patterns: statisticsOf(histories) }
+
+async function patternText(histories: readonly HistorySummary[]): Promise<string> {
+  return histories.length === 0 ? '' : (await import('../view/pattern-report.ts')).patternShares(histories)
 }
 
 /** Loaded for people only: measuring the width of letters takes a large table. */

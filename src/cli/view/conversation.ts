@@ -65,14 +65,27 @@ export const usageText = (usage: Usage): string => {
 }
 
 function renderPrompt(turn: Turn, message: NormalizedMessage, all: boolean): string {
-  const gone = turn.rolledBack ? paint.yellow(' (rolled back)') : ''
+  const gone = turn.rolledBack ? paint.yellow(' (rolled back)') : marksOf(message)
   const head = `${paint.cyan(paint.bold(`❯ ${turn.number}`))} ${paint.dim(clock(message.timestamp))}${gone}`
   return `${head}\n${indent(textOf(message, all))}`
+}
+
+/** Where a prompt stands beside the usual. */
+function marksOf({ metadata }: NormalizedMessage): string {
+  const marks = [
+    metadata?.['tangent'] === true && 'tangent',
+    metadata?.['main'] === true && 'main conversation',
+    metadata?.['valid_range'] === 'cut' && 'no longer sent',
+    metadata?.['pending'] === true && 'not sent yet',
+  ].filter(Boolean)
+  return marks.length === 0 ? '' : paint.yellow(` (${marks.join(', ')})`)
 }
 
 function renderSpoken(message: NormalizedMessage, links: Backlinks, all: boolean): string | undefined {
   const event = message.role === 'meta' && message.metadata?.['event_kind'] === 'agent_message' && links.eventsOnly
   if (message.role === 'assistant' || event) return `${paint.green('◆')} ${indent(textOf(message, all)).trimStart()}`
+  if (message.metadata?.['kind'] === 'summary')
+    return paint.dim(`  summary of what was said before\n${indent(textOf(message, all))}`)
   if (message.role === 'system' && all) return paint.dim(`  system\n${indent(textOf(message, all))}`)
   return message.role === 'user' && all ? paint.dim(`  context\n${indent(textOf(message, all))}`) : undefined
 }

@@ -1,6 +1,6 @@
 /** What `fumi stats` prints for a person. */
 import type { Totals } from '../../model/totals.ts'
-import type { Usage } from '../../model/usage.ts'
+import { isZero, type Usage } from '../../model/usage.ts'
 import { paint } from './paint.ts'
 import { type Column, count, plural, table, terminalWidth, truncate } from './table.ts'
 
@@ -31,8 +31,11 @@ export function report(totals: Totals, by: By): string {
   const more = tools.length > used.length ? ` · ${tools.length - used.length} more` : ''
   const toolText = truncate(`${plural(all, 'call')}: ${used.join(' · ')}${more}`, terminalWidth() - 'tools '.length)
   const toolLine = all > 0 ? `${paint.dim('tools')} ${toolText}\n` : ''
-  return `${paint.bold(summary)}\n${toolLine}\n${table(columns, [...cells, sum])}`
+  const tokens = isZero(totals.usage) ? NO_TOKENS : table(columns, [...cells, sum])
+  return `${paint.bold(summary)}\n${toolLine}\n${tokens}`
 }
+
+const NO_TOKENS = 'These logs record no tokens.\n'
 
 function tableOf(totals: Totals, by: By): Record<string, Usage> {
   switch (by) {

@@ -50,6 +50,7 @@ export function truncate(text: string, width: number): string {
   return `${cut}…`
 }
 
-export const plural = (n: number, word: string): string => `${count(n)} ${word}${n === 1 ? '' : 's'}`
+export const plural = (n: number, word: string, several = `${word}s`): string =>
+  `${count(n)} ${n === 1 ? word : several}`
 
 export const count = (n: number): string => n.toLocaleString('en-US')

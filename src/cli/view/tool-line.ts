@@ -36,12 +36,19 @@ export function gistOf(call: ToolCall): string {
   if (input !== '') return oneLine(input)
   const json = call.arguments_json as { readonly [key: string]: unknown } | undefined
   if (Array.isArray(json?.['plan'])) return planGist(json['plan'])
+  if (Array.isArray(json?.['operations'])) return operationsGist(json['operations'])
   for (const key of ['command', 'cmd', 'path', 'file_path', 'query', 'url', 'chars', 'message', 'prompt']) {
     const value = json?.[key]
     if (typeof value === 'string' && value !== '') return oneLine(value)
     if (Array.isArray(value)) return oneLine(shellWords(value))
   }
   return oneLine(call.arguments ?? '')
+}
+
+/** Several readings at once: their files. */
+function operationsGist(operations: readonly { readonly path?: unknown; readonly image_paths?: unknown }[]): string {
+  const paths = operations.flatMap((one) => one?.path ?? one?.image_paths ?? [])
+  return oneLine(paths.length > 0 ? paths.join(', ') : JSON.stringify(operations))
 }
 
 /** The step that is under way. */

@@ -1,5 +1,5 @@
 /** The half of an entry that comes from the model: its words, then the tools it asks for. */
-import { type Fields, isObject, listOf, stringOf } from '../../../lib/object.ts'
+import { type Fields, isObject, listOf, numberOf, stringOf } from '../../../lib/object.ts'
 import { sameJson } from '../../../lib/same.ts'
 import type { ToolCall } from '../../../model/normalized.ts'
 import { type Draft, metadataOf } from './draft.ts'
@@ -48,7 +48,7 @@ export function answerDrafts({ answer, request, exact }: Entry): readonly Draft[
 
 /** Without the pauses between its pieces, which are many and mean little: their number stays. */
 export function requestOf({ time_between_chunks, ...request }: Fields): Fields {
-  return { ...request, chunks: listOf(time_between_chunks).length }
+  return { ...request, chunks: numberOf(time_between_chunks) ?? listOf(time_between_chunks).length }
 }
 
 function useDraft(tag: string, use: Fields, around: Fields, exact: boolean): Draft {

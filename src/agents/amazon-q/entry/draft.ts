@@ -15,6 +15,13 @@ export interface Draft {
 
 /** Without what says nothing. */
 export function metadataOf(fields: Metadata): { readonly metadata?: Metadata } {
-  const said = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== '')
-  return said.length === 0 ? {} : { metadata: Object.fromEntries(said) }
+  const metadata: Record<string, unknown> = {}
+  let isEmpty = true
+  for (const key in fields) {
+    const value = fields[key]
+    if (value === undefined || value === null || value === '') continue
+    metadata[key] = value
+    isEmpty = false
+  }
+  return isEmpty ? {} : { metadata }
 }

@@ -43,21 +43,26 @@ export function inputOf(user: unknown): Pick<Entry, 'user' | 'input'> | undefine
 }
 
 function usual(value: unknown): Entry | undefined {
-  const [user, assistant, request] = Array.isArray(value)
-    ? (value as readonly unknown[])
-    : isObject(value)
-      ? [value['user'], value['assistant'], value['request_metadata']]
-      : []
-  const said = inputOf(user)
+  if (Array.isArray(value)) return halves(value[0], value[1], value[2])
+  return isObject(value) ? halves(value['user'], value['assistant'], value['request_metadata']) : undefined
+}
+
+function halves(user: unknown, assistant: unknown, request: unknown): Entry | undefined {
+  const fields = fieldsOf(user)
+  const input = variantOf(fields?.['content'])
   const answer = variantOf(assistant)
-  return said && answer && { ...said, answer, request: fieldsOf(request) }
+  return fields && input && answer && { user: fields, input, answer, request: fieldsOf(request) }
 }
 
 function variantOf(value: unknown): Variant | undefined {
   if (!isObject(value)) return undefined
-  const [tag, ...more] = Object.keys(value)
-  const body = tag === undefined ? undefined : fieldsOf(value[tag])
-  return tag !== undefined && more.length === 0 && body ? { tag, body } : undefined
+  let only: string | undefined
+  for (const tag in value) {
+    if (only !== undefined) return undefined
+    only = tag
+  }
+  const body = only === undefined ? undefined : fieldsOf(value[only])
+  return only !== undefined && body ? { tag: only, body } : undefined
 }
 
 /** The original also takes structures as lists of their fields; its own reader says what is missing. */

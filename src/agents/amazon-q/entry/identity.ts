@@ -16,7 +16,9 @@ const saidIn = ({ body }: Variant): unknown => [body['prompt'] ?? null, body['to
 
 const usesIn = ({ body }: Variant): unknown =>
   listOf(body['tool_uses']).map((use) =>
-    isObject(use) ? [use['id'], use['orig_name'] ?? use['name'], use['orig_args'] ?? use['args'] ?? null] : use,
+    isObject(use)
+      ? [use['id'], use['orig_name'] ?? use['name'], ('orig_args' in use ? use['orig_args'] : use['args']) ?? null]
+      : use,
   )
 
 /** Enough to notice that another entry stands in its place. Costs next to nothing, however long the entry is. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { elementsAt, membersAt } from '../../../lib/json/ranges.ts'
 import { writeJson } from '../../../lib/json/write.ts'
 import { openDocument } from './document.ts'
-import { packImages } from './images.ts'
+import { slim } from './slim.ts'
 
 const bytesOf = (value: unknown, indent?: number): Buffer => Buffer.from(JSON.stringify(value, null, indent))
 
@@ -88,11 +88,11 @@ describe('a document', () => {
   })
 })
 
-describe('images', () => {
+describe('what is taken out', () => {
   test('lists of bytes become base64, wherever they stand', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom(0, 2), (image, indent) => {
-        const packed = packImages(bytesOf({ a: { Bytes: [...image] }, b: [{ Bytes: [...image] }] }, indent))
+        const packed = slim(bytesOf({ a: { Bytes: [...image] }, b: [{ Bytes: [...image] }] }, indent))
         const base64 = Buffer.from(image).toString('base64')
         expect(JSON.parse(packed.toString())).toEqual({ a: { Bytes: base64 }, b: [{ Bytes: base64 }] })
       }),
@@ -110,8 +110,36 @@ describe('images', () => {
     ]
     for (const one of [...others, { text: 'he said {"Bytes":[1,2]}' }, { 'x"Bytes': [1] }]) {
       const bytes = bytesOf(one)
-      expect(packImages(bytes)).toEqual(bytes)
+      expect(slim(bytes)).toEqual(bytes)
     }
+  })
+
+  test('arguments that stand there twice are read once, others stay', () => {
+    fc.assert(
+      fc.property(json, json, fc.constantFrom(0, 2), (args, other, indent) => {
+        const same = { id: 'a', args, orig_args: args }
+        const changed = { id: 'b', args, orig_args: other }
+        const read = JSON.parse(slim(bytesOf([same, changed], indent)).toString())
+        const plain = JSON.parse(JSON.stringify([same, changed]))
+        const whole = read.map((one: { args: unknown }) => ({
+          ...one,
+          orig_args: 'orig_args' in one ? one.orig_args : one.args,
+        }))
+        expect(whole).toEqual(plain)
+      }),
+    )
+  })
+
+  test('pauses are counted', () => {
+    const request = {
+      message_id: 'm',
+      time_between_chunks: [
+        { secs: 0, nanos: 5 },
+        { secs: 1, nanos: 0 },
+      ],
+      response_size: 3,
+    }
+    expect(JSON.parse(slim(bytesOf(request, 2)).toString())).toEqual({ ...request, time_between_chunks: 2 })
   })
 })
 

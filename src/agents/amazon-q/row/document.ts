@@ -3,7 +3,7 @@ import { type JsonValue, parseJson } from '../../../lib/json/lossless.ts'
 import { elementsAt, type Member, membersAt, type Range } from '../../../lib/json/ranges.ts'
 import { type Fields, fieldsOf, isObject, listOf } from '../../../lib/object.ts'
 import { textOf } from '../../../lib/text.ts'
-import { packImages } from './images.ts'
+import { slim } from './slim.ts'
 
 export interface Document {
   /** All but the histories. Snapshots of history inside checkpoints are numbers of entries. */
@@ -170,7 +170,7 @@ function without(fields: Fields, key: string): Fields {
 /** Nothing for what is no JSON. */
 function parsed(bytes: Buffer): unknown {
   try {
-    return JSON.parse(textOf(packImages(bytes)))
+    return JSON.parse(textOf(slim(bytes)))
   } catch {
     return undefined
   }

@@ -10,13 +10,17 @@ export const DATABASE = 'data.sqlite3'
 
 export function roots({ platform, home, variables }: Environment): readonly string[] {
   const { join } = platform === 'win32' ? win32 : posix
-  const data = dataFolder(platform, home, variables)
   return [
-    join(data, 'amazon-q', DATABASE),
-    join(data, 'kiro-cli', DATABASE),
+    ...stores({ platform, home, variables }),
     join(home, '.aws', 'amazonq', HISTORY_FILE),
     join(home, '.kiro', HISTORY_FILE),
   ]
+}
+
+export function stores({ platform, home, variables }: Environment): readonly string[] {
+  const { join } = platform === 'win32' ? win32 : posix
+  const data = dataFolder(platform, home, variables)
+  return [join(data, 'amazon-q', DATABASE), join(data, 'kiro-cli', DATABASE)]
 }
 
 function dataFolder(platform: NodeJS.Platform, home: string, variables: Environment['variables']): string {

@@ -1,5 +1,5 @@
 /** Where a message's body lies, in as few bytes as that takes: an index holds one for every message. */
-import type { Locator } from '../agent.ts'
+import type { Locator } from '../../agent.ts'
 
 export interface QLocator extends Locator {
   /** Its number in the conversation; 0 for what belongs to the whole. */

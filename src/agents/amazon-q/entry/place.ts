@@ -1,0 +1,62 @@
+/** Gives a draft its place: id, time, source. */
+import { messageId, type SessionId } from '../../../model/ids.ts'
+import type { Metadata, NormalizedMessage, RawReference } from '../../../model/normalized.ts'
+import type { Time } from './clock.ts'
+import type { Draft } from './draft.ts'
+
+export interface Spot {
+  /** Its place in the conversation, from 1; 0 for what belongs to the whole. */
+  readonly entry: number
+  /** Its place in the entry, from 1. */
+  readonly part: number
+  readonly time: Time
+  /** The source's own time, as it stands there. */
+  readonly stamp?: unknown
+  readonly marks: Metadata
+}
+
+export interface Origin {
+  readonly path: string
+  readonly session: SessionId
+  readonly key: string | undefined
+  /** How many entries of the conversation come before the first one here. */
+  readonly before: number
+}
+
+export function place(draft: Draft, spot: Spot, origin: Origin, source?: unknown): NormalizedMessage {
+  const { entry, part, time, stamp, marks } = spot
+  const message: Mutable<NormalizedMessage> = {
+    id: messageId(time.at, entry, part),
+    timestamp: time.at,
+    role: draft.role,
+    source_type: draft.source_type,
+    segments: draft.segments,
+    raw: rawOf(draft, entry, stamp, origin),
+  }
+  if (draft.tool_call) message.tool_call = draft.tool_call
+  const metadata: Record<string, unknown> = { ...draft.metadata, ...marks }
+  if (time.inferred) metadata['timestamp_inferred'] = true
+  if (source !== undefined) metadata['x_conv'] = { record: source }
+  if (!isEmpty(metadata)) message.metadata = metadata
+  return message
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false
+  return true
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+function rawOf({ payload_type }: Draft, entry: number, stamp: unknown, origin: Origin): RawReference {
+  const raw: Mutable<RawReference> = {
+    event_type: entry === 0 ? 'state' : 'history',
+    payload_type,
+    file_path: origin.path,
+    line_index: entry,
+    session_id: origin.session,
+  }
+  if (origin.key !== undefined) raw.row_key = origin.key
+  if (stamp !== undefined && stamp !== null) raw.timestamp = stamp
+  return raw
+}

@@ -1,0 +1,136 @@
+/** Puts the rooms together: what commands and pages ask for. */
+import { stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { Agent, Environment, Source } from './agents/agent.ts'
+import { allAgents } from './agents/all.ts'
+import type { Kept } from './archive/keep/record.ts'
+import { type Keep, openKeep } from './archive/keep.ts'
+import { dataDirectory } from './config.ts'
+import { AppError } from './model/error.ts'
+import { type Instant, instantOf } from './model/ids.ts'
+import { type Log, logsAt } from './normalize.ts'
+import { keepSources, keepStore, type StoreKept } from './sync/keep-rows.ts'
+import { installKept, type Restored } from './sync/restore.ts'
+import { keptSource, settled } from './sync/sources.ts'
+
+export type { Kept, Put } from './archive/keep/record.ts'
+export type { StoreKept } from './sync/keep-rows.ts'
+export type { Restored } from './sync/restore.ts'
+
+export const thisMachine = (): Environment => ({ platform: process.platform, home: homedir(), variables: process.env })
+
+/** A conversation that can be read, and what the keep knows of it. */
+export interface Held extends Log {
+  /** Absent for what was never kept, and for what is read where it lies. */
+  readonly kept?: Kept
+}
+
+export class House {
+  readonly environment: Environment
+  readonly directory: string
+  #keep: Keep | undefined
+
+  constructor(environment: Environment = thisMachine()) {
+    this.environment = environment
+    this.directory = dataDirectory(environment)
+  }
+
+  /** Opened when it is first asked for, made when something is first kept. */
+  get keep(): Keep {
+    this.#keep ??= openKeep(this.directory)
+    return this.#keep
+  }
+
+  close(): void {
+    this.#keep?.close()
+    this.#keep = undefined
+  }
+
+  /** What lies at the paths, or in the places where agents keep their logs. */
+  async *live(paths: readonly string[]): AsyncGenerator<Log> {
+    if (paths.length > 0) for (const path of paths) yield* this.#settled(logsAt(path))
+    else yield* this.#settled(this.#logsOfMachine())
+  }
+
+  /** Conversations that are kept and no longer in their store. */
+  async *keptAlone(live: ReadonlySet<string>): AsyncGenerator<Held> {
+    const agents = await allAgents()
+    for (const kept of this.keep.list()) {
+      const agent = agents.find((one) => one.volatile && (one.id === kept.agent || one.serves?.includes(kept.agent)))
+      if (!agent || live.has(kept.session)) continue
+      yield { agent, source: keptSource(kept, this.keep), unknown: false, kept }
+    }
+  }
+
+  /** The rows of the stores at the paths, or of all stores of this machine. */
+  async *volatileStores(paths: readonly string[]): AsyncGenerator<{ agent: Agent; store: string; sources: Source[] }> {
+    for (const agent of await allAgents()) {
+      if (!agent.volatile) continue
+      for (const path of paths.length > 0 ? paths : agent.volatile.stores(this.environment)) {
+        if (!(await exists(path))) continue
+        const byStore = new Map<string, Source[]>()
+        for await (const source of agent.find(path)) {
+          if (source.key === undefined && paths.length > 0) continue
+          byStore.set(source.path, [...(byStore.get(source.path) ?? []), source])
+        }
+        for (const [store, sources] of byStore) yield { agent, store, sources }
+      }
+    }
+  }
+
+  keepStore(
+    agent: Agent,
+    store: string,
+    sources: readonly Source[],
+    onRow?: (source: Source) => void,
+  ): Promise<StoreKept> {
+    return keepSources(agent, store, sources, this.keep, { now: rightNow, ...(onRow && { onRow }) })
+  }
+
+  /** Stores that are worth watching, whether they exist already or not. */
+  async watchable(paths: readonly string[]): Promise<readonly { readonly agent: Agent; readonly store: string }[]> {
+    const agents = (await allAgents()).filter((agent) => agent.volatile)
+    if (paths.length === 0)
+      return agents.flatMap(
+        (agent) => agent.volatile?.stores(this.environment).map((store) => ({ agent, store })) ?? [],
+      )
+    const found = []
+    for await (const { agent, store } of this.volatileStores(paths)) found.push({ agent, store })
+    return found
+  }
+
+  /** After a change. Nothing when the store is gone. */
+  async keepAgain(agent: Agent, store: string): Promise<StoreKept | undefined> {
+    return (await exists(store)) ? keepStore(agent, store, this.keep, { now: rightNow }) : undefined
+  }
+
+  async agentOf(kept: Kept): Promise<Agent> {
+    const agent = (await allAgents()).find((one) => one.id === kept.agent || one.serves?.includes(kept.agent))
+    if (!agent) throw new AppError('not_found', `no agent "${kept.agent}" is known to this version`)
+    return agent
+  }
+
+  async install(kept: Kept, directory: string | undefined): Promise<Restored> {
+    const options = { now: new Date(), backups: join(this.directory, 'backups') }
+    const agent = await this.agentOf(kept)
+    return installKept(agent, kept, this.keep, directory === undefined ? options : { ...options, directory })
+  }
+
+  async *#settled(logs: AsyncIterable<Log>): AsyncGenerator<Log> {
+    for await (const log of logs) yield { ...log, source: await settled(log.agent, log.source, this.keep) }
+  }
+
+  async *#logsOfMachine(): AsyncGenerator<Log> {
+    for (const agent of await allAgents()) {
+      for (const root of agent.roots(this.environment)) {
+        if (!(await exists(root))) continue
+        for await (const source of agent.find(root)) yield { agent, source, unknown: false }
+      }
+    }
+  }
+}
+
+export const rightNow = (): Instant => instantOf(Date.now()) as Instant
+
+const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined

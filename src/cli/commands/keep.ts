@@ -1,0 +1,107 @@
+/** `fumi keep`: saves what other programs are about to overwrite. */
+import type { Command } from 'commander'
+import type { Agent } from '../../agents/agent.ts'
+import { House, type StoreKept } from '../../app.ts'
+import { AppError } from '../../model/error.ts'
+import { tellIssues } from '../issues.ts'
+import { writeErr, writeOut } from '../output.ts'
+import { progressOver } from '../progress.ts'
+
+interface Options {
+  readonly watch?: boolean
+  readonly json?: boolean
+}
+
+export function keepCommand(program: Command): void {
+  program
+    .command('keep')
+    .summary('save every conversation that its program would overwrite')
+    .argument('[path...]', 'databases or folders that hold some (default: all of this machine)')
+    .option('--watch', 'go on and keep each new answer as soon as it is written')
+    .option('--json', 'print JSON, with --watch one object per line')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  fumi keep\n  fumi keep --watch\n  fumi keep ~/backup/data.sqlite3\n\nfumi list shows what is kept; fumi restore gives it back.',
+    )
+    .action(run)
+}
+
+async function run(paths: readonly string[], options: Options): Promise<void> {
+  const house = new House()
+  try {
+    const done = await keepAll(house, paths)
+    if (done.length === 0 && !options.watch) throw nothing(paths)
+    await tell(done, options)
+    if (options.watch) await keepOn(house, paths, options)
+  } finally {
+    house.close()
+  }
+}
+
+async function keepAll(house: House, paths: readonly string[]): Promise<readonly StoreKept[]> {
+  const stores = []
+  for await (const one of house.volatileStores(paths)) stores.push(one)
+  const logs = stores.flatMap(({ agent, sources }) => sources.map((source) => ({ agent, source, unknown: false })))
+  const progress = await progressOver(logs)
+  const bySource = new Map(logs.map((log) => [log.source, log]))
+  try {
+    const done: StoreKept[] = []
+    for (const { agent, store, sources } of stores) {
+      const onRow = (source: (typeof sources)[number]): void => {
+        const log = bySource.get(source)
+        if (log) progress.done(log)
+      }
+      done.push(await house.keepStore(agent, store, sources, onRow))
+    }
+    return done
+  } finally {
+    progress.stop()
+  }
+}
+
+/** Until it is interrupted. One store at a time; a change meanwhile is looked at right afterwards. */
+async function keepOn(house: House, paths: readonly string[], options: Options): Promise<void> {
+  const watched = await house.watchable(paths)
+  if (!options.json) await writeErr(`watching ${watched.map(({ store }) => store).join(', ')} — Ctrl-C ends it\n`)
+  await new Promise<void>((resolve, reject) => {
+    let work = Promise.resolve()
+    const keepOne = (agent: Agent, store: string): void => {
+      work = work.then(async () => {
+        const done = await house.keepAgain(agent, store)
+        if (done && done.puts.some(({ change }) => change !== 'unchanged')) await tell([done], options)
+      })
+      work.catch((error: unknown) => {
+        stop()
+        reject(error)
+      })
+    }
+    const watches = watched.map(({ agent, store }) => agent.volatile?.watch(store, () => keepOne(agent, store)))
+    // What was written since the first look, before anybody watched.
+    for (const { agent, store } of watched) keepOne(agent, store)
+    const alive = setInterval(() => {}, 1 << 30)
+    const stop = (): void => {
+      for (const watch of watches) watch?.close()
+      clearInterval(alive)
+    }
+    const end = (): void => {
+      stop()
+      work.then(resolve, () => {})
+    }
+    process.once('SIGINT', end)
+    process.once('SIGTERM', end)
+  })
+}
+
+async function tell(done: readonly StoreKept[], options: Options): Promise<void> {
+  if (options.json) for (const one of done) await writeOut(`${JSON.stringify(one)}\n`)
+  else await writeOut((await import('../view/keep-report.ts')).keepReport(done))
+  await tellIssues(done.flatMap(({ issues }) => issues))
+}
+
+const nothing = (paths: readonly string[]): AppError =>
+  new AppError(
+    'nothing_readable',
+    paths.length > 0
+      ? `no store in ${paths.join(', ')} whose conversations are overwritten. Give a data.sqlite3 of Amazon Q or Kiro.`
+      : 'no store was found whose conversations are overwritten: neither Amazon Q CLI nor Kiro CLI has been used here.',
+  )

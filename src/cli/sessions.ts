@@ -1,0 +1,92 @@
+/** The sessions of this machine, or of some files, as a list: newest first, each with what its first lines tell. */
+import { statSync } from 'node:fs'
+import type { Held, House, Kept } from '../app.ts'
+import { AppError } from '../model/error.ts'
+import { type Instant, instantOf } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
+import type { Session } from '../model/session.ts'
+import type { Log } from '../normalize.ts'
+
+export interface Listing {
+  readonly log: Log
+  readonly session: Session
+  readonly last_at: Instant
+  /** Absent where only the beginning was looked at. */
+  readonly messages: number | undefined
+  /** Set for what is kept and no longer in its store. */
+  readonly kept: Kept | undefined
+}
+
+export interface Listed {
+  readonly sessions: readonly Listing[]
+  readonly issues: readonly Issue[]
+}
+
+/** Copies of one session come once, the longest. */
+export async function listSessions(house: House, paths: readonly string[]): Promise<Listed> {
+  const found = new Map<string, Listing>()
+  const issues: Issue[] = []
+  const add = async (held: Held): Promise<void> => {
+    const one = held.unknown ? undefined : await look(held, issues)
+    if (!one) return
+    const known = found.get(one.session.id)
+    if (!known || (one.messages ?? 0) > (known.messages ?? 0)) found.set(one.session.id, one)
+  }
+  for await (const log of house.live(paths)) await add(log)
+  const stores = new Set(paths)
+  for await (const held of house.keptAlone(new Set(found.keys())))
+    if (paths.length === 0 || stores.has(held.source.path)) await add(held)
+  const sessions = [...found.values()].sort((a, b) => (a.last_at < b.last_at ? 1 : -1))
+  return { sessions, issues }
+}
+
+/** How far into a large log is looked for its header and first prompt. */
+const FAR_ENOUGH = 2_000_000
+
+async function look(held: Held, issues: Issue[]): Promise<Listing | undefined> {
+  const { agent, source } = held
+  let session: Session | undefined
+  let messages = 0
+  let isWhole = true
+  for await (const batch of agent.scan(source)) {
+    let offset = 0
+    for (const one of batch) {
+      if (one.kind === 'session') session = one.session
+      if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
+      if (one.kind === 'counts') messages += one.counts.messages
+      if (one.kind === 'cursor') offset = one.cursor.offset ?? 0
+    }
+    isWhole = !(offset > FAR_ENOUGH || (offset > 0 && session?.first_prompt !== undefined))
+    if (!isWhole) break
+  }
+  if (!session) return undefined
+  const last = session.last_at ?? modifiedAt(source.path) ?? session.started_at
+  return { log: held, session, last_at: last, messages: isWhole ? messages : undefined, kept: held.kept }
+}
+
+function modifiedAt(path: string): Instant | undefined {
+  const file = statSync(path, { throwIfNoEntry: false })
+  return file && instantOf(Math.trunc(file.mtimeMs))
+}
+
+const SHORTEST = 4
+
+/** By its id, by the agent's own, or by the beginning of either. */
+export function sessionNamed(name: string, sessions: readonly Listing[]): Listing {
+  const exact = sessions.find(({ session }) => session.id === name || session.native_id === name)
+  if (exact) return exact
+  const begins = sessions.filter(
+    ({ session }) => name.length >= SHORTEST && (session.id.startsWith(name) || session.native_id.startsWith(name)),
+  )
+  const [only, ...more] = begins
+  if (only && more.length === 0) return only
+  if (only)
+    throw new AppError(
+      'bad_usage',
+      `${begins.length} sessions begin with ${name}: ${begins
+        .slice(0, 3)
+        .map(({ session }) => session.id)
+        .join(', ')} … Give more of it.`,
+    )
+  throw new AppError('not_found', `there is no session ${name}, and no file of that name. See fumi list.`)
+}

@@ -1,0 +1,48 @@
+/** A first reading of a conversation: later records speak of earlier ones, which must be known before these are shown. */
+import type { HistorySummary } from '../amazon-q.ts'
+import type { Issue } from '../model/issue.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import type { Session } from '../model/session.ts'
+import { type Backlinks, backlinksOf } from '../model/turn.ts'
+import type { Log } from '../normalize.ts'
+
+export interface Survey {
+  readonly session: Session | undefined
+  readonly links: Backlinks
+  readonly issues: readonly Issue[]
+  /** The messages that belong to the whole, which some logs tell last. */
+  readonly whole: readonly NormalizedMessage[]
+  /** The one among them that holds the state. */
+  readonly state: NormalizedMessage | undefined
+}
+
+export async function survey(log: Log): Promise<Survey> {
+  let session: Session | undefined
+  const issues: Issue[] = []
+  const whole: NormalizedMessage[] = []
+  async function* messages(): AsyncGenerator<NormalizedMessage> {
+    for await (const batch of log.agent.read(log.source)) {
+      for (const one of batch) {
+        if (one.kind === 'message' && one.message.raw.line_index === 0) whole.push(one.message)
+        if (one.kind === 'message') yield one.message
+        if (one.kind === 'session') session = one.session
+        if (one.kind === 'issue') issues.push(one.issue)
+      }
+    }
+  }
+  const links = await backlinksOf(messages())
+  return { session, links, issues, whole, state: whole.find(({ source_type }) => source_type === 'session') }
+}
+
+/** In the order of their numbers: what belongs to the whole comes first. */
+export async function* messagesOf(log: Log, { whole }: Survey): AsyncGenerator<NormalizedMessage> {
+  yield* whole
+  for await (const batch of log.agent.read(log.source))
+    for (const one of batch) if (one.kind === 'message' && one.message.raw.line_index > 0) yield one.message
+}
+
+export async function historyOf(log: Log): Promise<HistorySummary | undefined> {
+  for await (const batch of log.agent.scan(log.source))
+    for (const one of batch) if (one.kind === 'history') return one.summary
+  return undefined
+}

@@ -1,0 +1,43 @@
+/** Sessions as a table for a person. */
+import type { Listing } from '../sessions.ts'
+import { safe } from './conversation.ts'
+import { paint } from './paint.ts'
+import { type Column, count, plural, table } from './table.ts'
+import { oneLine } from './tool-line.ts'
+
+const COLUMNS: readonly Column[] = [
+  { title: 'last' },
+  { title: 'session' },
+  { title: 'title', grows: true },
+  { title: 'messages', right: true },
+  { title: 'where' },
+]
+
+/** @param all how many there are, of which some may be left out */
+export function sessionTable(sessions: readonly Listing[], all: number): string {
+  if (sessions.length === 0) return 'None.\n'
+  const rows = sessions.map(({ session, last_at, messages, kept }) => [
+    moment(last_at),
+    shortId(session.id),
+    `${kept ? `(${kept.ended_how ?? 'kept'}) ` : ''}${oneLine(safe(session.title ?? session.first_prompt ?? '(nothing said)'))}`,
+    messages === undefined ? '' : count(messages),
+    safe(lastPart(session.cwd ?? '')),
+  ])
+  const more =
+    all > sessions.length ? `${plural(all - sessions.length, 'older session')} left out; --limit 0 shows all.\n` : ''
+  return `${table(COLUMNS, rows)}${paint.dim(`${more}fumi show <session> reads one; the beginning of its id is enough.`)}\n`
+}
+
+/** Enough of a long id to tell it from others; what follows `~` tells generations apart. */
+export function shortId(id: string): string {
+  const [, agent = '', native = '', generation = ''] = /^([^:]*:)(.*?)(~[0-9a-f]+)?$/.exec(id) ?? []
+  return `${agent}${native.slice(0, 13)}${generation}`
+}
+
+const lastPart = (path: string): string => path.split(/[\\/]/).filter(Boolean).slice(-2).join('/')
+
+function moment(at: string): string {
+  const date = new Date(at)
+  const two = (n: number): string => String(n).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
+}

@@ -1,0 +1,118 @@
+/** A conversation's state, for a person: model, context, tools, tangent, checkpoints, what is still sent. */
+import { homedir } from 'node:os'
+import { filesOf } from '../../lib/glob.ts'
+import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/object.ts'
+import type { Metadata } from '../../model/normalized.ts'
+import type { Session } from '../../model/session.ts'
+import { safe } from './conversation.ts'
+import { paint } from './paint.ts'
+import { count, plural, table } from './table.ts'
+
+export function stateReport(session: Session, state: Metadata): string {
+  const parts = [
+    ['model', modelLines(state)],
+    ['history', historyLines(state)],
+    ['context', contextLines(state, session.cwd ?? '.')],
+    ['tools', toolLines(state)],
+    ['files', fileLines(state)],
+    ['tangent', tangentLines(state)],
+    ['checkpoints', checkpointLines(state)],
+  ] as const
+  return parts
+    .filter(([, lines]) => lines.length > 0)
+    .map(([name, lines]) => `\n${paint.bold(name)}\n${lines.map((line) => `  ${safe(line).trimEnd()}\n`).join('')}`)
+    .join('')
+}
+
+function modelLines({ model_info, model }: Metadata): readonly string[] {
+  const info = fieldsOf(model_info)
+  const id = stringOf(info?.['model_id']) ?? stringOf(model)
+  const window = numberOf(info?.['context_window_tokens'])
+  return id === undefined ? [] : [window === undefined ? id : `${id}, window of ${count(window)} tokens`]
+}
+
+function historyLines(state: Metadata): readonly string[] {
+  const [start, end] = listOf(state['valid_history_range'])
+  const entries = numberOf(state['history_entries']) ?? 0
+  const bytes = numberOf(state['context_message_length'])
+  return [
+    `${plural(entries, 'entry', 'entries')}, of which ${String(start ?? 0)} to ${String(end ?? entries)} are sent`,
+    ...(bytes === undefined ? [] : [`context of the last request: ${count(bytes)} bytes`]),
+    ...(state['mcp_enabled'] === false ? ['MCP servers are off'] : []),
+  ]
+}
+
+function contextLines({ context_manager }: Metadata, cwd: string): readonly string[] {
+  const manager = fieldsOf(context_manager)
+  if (!manager) return []
+  const limit = numberOf(manager['max_context_files_size'])
+  const profile = stringOf(manager['current_profile'])
+  const paths = pathsOf(manager)
+  const head = [profile && `agent ${profile}`, limit !== undefined && `at most ${count(limit)} tokens`]
+  return [head.filter(Boolean).join(', '), ...rowsOf(paths.map((path) => [path, sizeText(path, cwd)]))]
+}
+
+/** Up to 1.12 they stood in two lists. */
+function pathsOf(manager: Fields): readonly string[] {
+  const old = [manager['global_config'], manager['profile_config']].flatMap((one) => listOf(fieldsOf(one)?.['paths']))
+  return [...listOf(manager['paths']), ...old].filter((path) => typeof path === 'string')
+}
+
+function sizeText(pattern: string, cwd: string): string {
+  const files = filesOf(pattern, cwd, homedir())
+  if (files.length === 0) return 'not there now'
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
+  return files.length === 1 ? `${count(bytes)} bytes` : `${count(bytes)} bytes in ${plural(files.length, 'file')}`
+}
+
+function toolLines({ tools }: Metadata): readonly string[] {
+  return Object.entries(fieldsOf(tools) ?? {}).map(([origin, list]) => {
+    const names = listOf(list).map((one) => stringOf(fieldsOf(fieldsOf(one)?.['ToolSpecification'])?.['name']) ?? '?')
+    return `${origin === 'native___' ? 'built in' : origin}: ${names.join(', ')}`
+  })
+}
+
+function fileLines({ file_line_tracker }: Metadata): readonly string[] {
+  const files = Object.entries(fieldsOf(file_line_tracker) ?? {})
+  return rowsOf(
+    files.map(([path, lines]) => {
+      const { lines_added_by_agent: added, lines_removed_by_agent: removed } = fieldsOf(lines) ?? {}
+      return [path, `+${String(added ?? 0)} -${String(removed ?? 0)} lines by the agent`]
+    }),
+  )
+}
+
+function tangentLines({ tangent }: Metadata): readonly string[] {
+  const main = isObject(tangent) ? numberOf(tangent['main_entries']) : undefined
+  return main === undefined ? [] : [`open; the main conversation waits with ${plural(main, 'entry', 'entries')}`]
+}
+
+function checkpointLines({ checkpoint_manager }: Metadata): readonly string[] {
+  const manager = fieldsOf(checkpoint_manager)
+  const stats = fieldsOf(manager?.['file_stats_cache'])
+  return rowsOf(
+    listOf(manager?.['checkpoints']).map((one) => {
+      const { tag, timestamp, description, history_snapshot } = fieldsOf(one) ?? {}
+      const { added, modified, deleted } = fieldsOf(stats?.[String(tag)]) ?? {}
+      const files = added === undefined ? '' : `+${String(added)} ~${String(modified)} -${String(deleted)} files`
+      return [
+        `[${String(tag)}]`,
+        String(timestamp ?? ''),
+        String(description ?? ''),
+        `${String(history_snapshot ?? 0)} entries`,
+        files,
+      ]
+    }),
+  )
+}
+
+function rowsOf(rows: readonly (readonly string[])[]): readonly string[] {
+  if (rows.length === 0) return []
+  const columns = (rows[0] ?? []).map((_, at) => ({ title: '', grows: at === 0 || at === 2 }))
+  return table(
+    columns,
+    rows.map((row) => row.map(safe)),
+  )
+    .split('\n')
+    .slice(1, -1)
+}
