@@ -20,6 +20,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   'config.ts': ['model', 'lib'],
   'normalize.ts': ['agents', 'model', 'lib'],
   'conversation.ts': ['conversation', 'model', 'lib'],
+  'openai.ts': ['openai', 'model', 'lib'],
   'app.ts': [
     'config.ts',
     'normalize.ts',

@@ -1,0 +1,7 @@
+/** The package's face for OpenAI messages, `fumibako/openai`, in the names of the specification. */
+
+export { fileIdOf } from './openai/content.ts'
+export { mimeOf } from './openai/media.ts'
+export type * from './openai/message.ts'
+export { OpenAIMessage } from './openai/openai-message.ts'
+export { OpenAITool, type ToolFields } from './openai/openai-tool.ts'
