@@ -2,9 +2,11 @@
 
 import { isObject, jsonText } from '../lib/object.ts'
 import { AppError } from '../model/error.ts'
+import { bodyOf } from './check/message.ts'
 import { allTextOf, imagePart, textOf, textPart, withPart, withText } from './content.ts'
 import { base64, dataUri, mimeOf } from './media.ts'
-import type { Content, ImageDetail, MessageFields, Open, Role, ToolCall } from './message.ts'
+import type { ChatMessage, Content, ImageDetail, MessageFields, Open, Role, ToolCall } from './message.ts'
+import { type Profile, type ProfileName, profileOf } from './profile.ts'
 import { sameJson } from './same.ts'
 
 /**
@@ -160,6 +162,14 @@ export class OpenAIMessage {
   toJSON(): MessageFields {
     const fields = [...Object.entries(this), ...this.#hidden]
     return Object.fromEntries(fields.filter(([key, value]) => value !== undefined && (key !== 'role' || value !== '')))
+  }
+
+  /**
+   * The message as a request to the server holds it: only fields that it takes, `user` as `name` or not at all, files in
+   * the nested form. What a message owes to its neighbours, `repair` sees to.
+   */
+  toBody(profile: ProfileName | Profile = 'openai'): ChatMessage {
+    return bodyOf(this.toJSON(), profileOf(profile)) as unknown as ChatMessage
   }
 }
 

@@ -350,8 +350,14 @@ describe('laws', () => {
 
   test('nesting of any depth is no way to stop it', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`)
-    const all = sum(...deltas({ odd: deep, audio: deep, content: [deep] }, { odd: deep, tool_calls: [deep] }))
-    expect(all.message().role).toBe('assistant')
+    const list = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)
+    for (const odd of [deep, list]) {
+      const call = { index: odd, id: odd, type: odd, function: { name: odd, arguments: odd }, more: odd }
+      const details = [odd, { index: odd, type: odd, text: odd }]
+      const delta = { odd, role: odd, audio: odd, content: [odd], tool_calls: [odd, call], reasoning_details: details }
+      const all = sum({ id: odd }, ...deltas(delta, delta), { choices: [{ index: odd, finish_reason: odd, delta }] })
+      expect(all.completion().choices[0]?.message.role).toBe('assistant')
+    }
   })
 })
 

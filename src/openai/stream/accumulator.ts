@@ -1,6 +1,6 @@
 /** Adds up the chunks of a streamed answer, tolerant of what servers leave out, repeat or spell differently. */
 
-import { fieldsOf, isObject, listOf } from '../../lib/object.ts'
+import { fieldsOf, isObject, listOf, wordOf } from '../../lib/object.ts'
 import { OpenAIMessage } from '../openai-message.ts'
 import { ChoiceDeltas } from './choice.ts'
 import type { Completion, Piece } from './completion.ts'
@@ -53,7 +53,7 @@ export class DeltaAccumulator {
   }
 
   #seed(): string {
-    return String(this.#head.get('id') ?? '')
+    return wordOf(this.#head.get('id')) ?? ''
   }
 
   #addChoice(value: unknown, pieces: Piece[]): void {

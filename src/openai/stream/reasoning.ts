@@ -1,6 +1,6 @@
 /** The thoughts of a model, which each server spells in its own way. */
 
-import { fieldsOf, listOf, wordOf } from '../../lib/object.ts'
+import { fieldsOf, listOf, numberOf, wordOf } from '../../lib/object.ts'
 import { type Gathered, gather } from './gather.ts'
 
 /** DeepSeek, llama.cpp, LiteLLM and older vLLM; Ollama and vLLM; others. The first that says something is taken. */
@@ -24,7 +24,7 @@ export function gatherDetails(details: Map<string, Gathered>, added: unknown): v
   for (const one of listOf(added)) {
     const detail = fieldsOf(one)
     if (!detail) continue
-    const place = `${detail['index']} ${detail['type']}`
+    const place = `${numberOf(detail['index'])} ${wordOf(detail['type'])}`
     const slot = details.get(place) ?? {}
     details.set(place, slot)
     for (const key in detail) gather(slot, key, detail[key], 'continue')
