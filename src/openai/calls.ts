@@ -3,6 +3,7 @@
 import { type Fields, fieldsOf, parseStructure } from '../lib/object.ts'
 import type { ToolCall } from './message.ts'
 
+/** The name of the tool that is called. */
 export function nameOf(call: ToolCall): string {
   return call.type === 'custom' ? call.custom.name : call.function.name
 }

@@ -9,23 +9,27 @@ export type Open<T extends string> = T | (string & Record<never, never>)
 /** How closely a model looks at an image. `original` is known to the Responses API only. */
 export type ImageDetail = 'auto' | 'low' | 'high' | 'original'
 
+/** Words. */
 export interface TextPart {
   readonly type: 'text'
   readonly text: string
 }
 
+/** Something to look at; only a user shows images. */
 export interface ImagePart {
   readonly type: 'image_url'
   /** The URL of the image, or the image itself as a data URI. */
   readonly image_url: { readonly url: string; readonly detail?: ImageDetail }
 }
 
+/** Something to listen to. */
 export interface AudioPart {
   readonly type: 'input_audio'
   /** The data is base64. */
   readonly input_audio: { readonly data: string; readonly format: 'wav' | 'mp3' }
 }
 
+/** A document: uploaded before, or sent along. */
 export interface FilePart {
   readonly type: 'file'
   readonly file: {
@@ -43,16 +47,19 @@ export interface FlatFilePart {
   readonly file_id: string
 }
 
-/** Only in an assistant's message. */
+/** Why an assistant does not answer; in its own messages only. */
 export interface RefusalPart {
   readonly type: 'refusal'
   readonly refusal: string
 }
 
+/** One element of a message's content. */
 export type ContentPart = TextPart | ImagePart | AudioPart | FilePart | FlatFilePart | RefusalPart
 
+/** What a message says. */
 export type Content = string | readonly ContentPart[]
 
+/** A call of a tool that takes arguments by name. */
 export interface FunctionToolCall {
   readonly id: string
   readonly type: 'function'
@@ -60,26 +67,31 @@ export interface FunctionToolCall {
   readonly function: { readonly name: string; readonly arguments: string }
 }
 
+/** A call of a tool that takes one text: a patch, a program. */
 export interface CustomToolCall {
   readonly id: string
   readonly type: 'custom'
   readonly custom: { readonly name: string; readonly input: string }
 }
 
+/** What an assistant asks a tool for. */
 export type ToolCall = FunctionToolCall | CustomToolCall
 
+/** Instructions. Newer models of OpenAI call who gives them `developer`. */
 export interface SystemMessage {
   readonly role: 'system' | 'developer'
   readonly content: string | readonly TextPart[]
   readonly name?: string
 }
 
+/** What a person says and shows. */
 export interface UserMessage {
   readonly role: 'user'
   readonly content: string | readonly (TextPart | ImagePart | AudioPart | FilePart)[]
   readonly name?: string
 }
 
+/** What the model says, and which tools it calls. */
 export interface AssistantMessage {
   readonly role: 'assistant'
   /** May be missing or null where there are tool calls. */
@@ -91,6 +103,7 @@ export interface AssistantMessage {
   readonly function_call?: { readonly name: string; readonly arguments: string } | null
 }
 
+/** The result of one call. */
 export interface ToolMessage {
   readonly role: 'tool'
   readonly content: string | readonly TextPart[]

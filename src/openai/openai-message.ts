@@ -43,24 +43,33 @@ export class OpenAIMessage {
     this.role ??= ''
   }
 
+  /** Instructions. */
   static system(content: Content): OpenAIMessage {
     return new OpenAIMessage({ role: 'system', content })
   }
 
+  /** Instructions, for models that know developers. */
   static developer(content: Content): OpenAIMessage {
     return new OpenAIMessage({ role: 'developer', content })
   }
 
+  /** What a person says. */
   static user(content: Content): OpenAIMessage {
     return new OpenAIMessage({ role: 'user', content })
   }
 
-  /** @param toolCalls with them the content may be null: the assistant says nothing and calls */
+  /**
+   * What the model says.
+   * @param toolCalls with them the content may be null: the assistant says nothing and calls
+   */
   static assistant(content: Content | null, toolCalls?: readonly ToolCall[]): OpenAIMessage {
     return new OpenAIMessage({ role: 'assistant', content, ...(toolCalls && { tool_calls: toolCalls }) })
   }
 
-  /** @param toolCallId the id of the answered call, to the letter */
+  /**
+   * The answer to a call, by its id.
+   * @param toolCallId the id of the answered call, to the letter
+   */
   static tool(toolCallId: string, content: Content): OpenAIMessage {
     return new OpenAIMessage({ role: 'tool', tool_call_id: toolCallId, content })
   }
@@ -75,7 +84,10 @@ export class OpenAIMessage {
     return OpenAIMessage.tool(call.id, typeof value === 'string' ? value : value === undefined ? '' : jsonText(value))
   }
 
-  /** @param json the text of a message or its parsed form. Throws `bad_usage` where it is no object. */
+  /**
+   * A message from JSON. Throws `bad_usage` where it is no object.
+   * @param json the text of a message or its parsed form
+   */
   static fromJSON(json: unknown): OpenAIMessage {
     const value = typeof json === 'string' ? parsed(json) : json
     if (!isObject(value)) throw new AppError('bad_usage', 'this is no message: a message is a JSON object with a role')
@@ -124,7 +136,10 @@ export class OpenAIMessage {
     return this
   }
 
-  /** Adds a file itself. @param data bytes, or a data URI that was made before */
+  /**
+   * Adds a file itself.
+   * @param data bytes, or a data URI that was made before
+   */
   addFileData(filename: string, data: Uint8Array | string): this {
     const file_data = typeof data === 'string' ? data : dataUri(data, mimeOf(data) ?? 'application/octet-stream')
     this.content = withPart(this.content, { type: 'file', file: { filename, file_data } })
@@ -139,6 +154,7 @@ export class OpenAIMessage {
     return this
   }
 
+  /** Whether it is of this role, to the letter. */
   is(role: Role): boolean {
     return this.role === role
   }

@@ -26,8 +26,10 @@ export interface ToolFields {
  */
 export class OpenAITool {
   readonly type: Open<'function' | 'custom'>
+  /** Empty where none was given. */
   readonly name: string
   readonly description: string | undefined
+  /** JSON Schema of the arguments. */
   readonly parameters: object | undefined
   readonly strict: boolean | undefined
   readonly format: object | undefined
@@ -58,6 +60,7 @@ export class OpenAITool {
     return defined({ ...this.#rest, type: this.type, name: name || undefined, description, parameters, strict, format })
   }
 
+  /** The same as {@link body}, so that a request can be written with the tool in it. */
   toJSON(): { readonly [key: string]: unknown } {
     return this.body()
   }

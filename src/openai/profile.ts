@@ -2,6 +2,7 @@
 
 import type { Role } from './message.ts'
 
+/** The servers, and the one other use of messages, that are known here. */
 export type ProfileName = 'openai' | 'openai-strict' | 'ollama' | 'vllm' | 'llamacpp' | 'lmstudio' | 'fine-tune'
 
 /** A server, or a use of messages, as far as it decides what a message may be. */
@@ -22,6 +23,7 @@ export interface Profile {
   readonly images: { readonly remote: boolean; readonly types?: readonly string[] }
   /** Ids of calls that may stay. Others become the prefix and so many hexadecimal digits. */
   readonly callIds: { readonly legal: RegExp; readonly prefix: string; readonly digits: number }
+  /** Names of tools that may stay. */
   readonly toolNames: RegExp
   /** Whether calls of custom tools are taken. Otherwise they become function calls. */
   readonly customCalls: boolean
@@ -146,7 +148,6 @@ export const PROFILES: { readonly [name in ProfileName]: Profile } = {
   ollama: {
     ...local,
     label: 'Ollama',
-    keys: { ...LOCAL_KEYS, assistant: ['tool_calls', 'reasoning'] },
     unknownKeys: 'ignored',
     parts: localParts('text', 'image_url'),
     // "invalid image input" for anything else; a data URI may also name no type.
@@ -198,6 +199,7 @@ export const PROFILES: { readonly [name in ProfileName]: Profile } = {
   },
 }
 
+/** A profile by its name, or the profile itself. */
 export function profileOf(profile: ProfileName | Profile): Profile {
   return typeof profile === 'string' ? PROFILES[profile] : profile
 }

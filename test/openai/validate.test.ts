@@ -198,7 +198,18 @@ describe('laws', () => {
     },
     { weight: 1, arbitrary: odd },
   )
-  const list = fc.array(message, { maxLength: 9 })
+  const good = fc.constantFrom<(id: string) => readonly unknown[]>(
+    () => [{ role: 'system', content: 'Be short.' }],
+    () => [{ ...user, tool_calls: undefined, name: undefined, metadata: undefined }],
+    () => [done],
+    (id) => [calling({ ...call(id), index: undefined }), result(id)],
+    (id) => [calling(call(`${id}a`), call(`${id}b`)), result(`${id}b`), result(`${id}a`, '')],
+  )
+  const goodList = fc.array(good, { maxLength: 5 }).map((makers) => makers.flatMap((make, at) => make(`call_${at}`)))
+  const nearlyGood = fc
+    .tuple(goodList, fc.array(message, { maxLength: 1 }), fc.nat(9))
+    .map(([list, odds, at]) => list.toSpliced(at, 0, ...odds))
+  const list = fc.oneof(fc.array(message, { maxLength: 9 }), nearlyGood)
   const profile = fc.constantFrom(...(Object.keys(PROFILES) as ProfileName[]))
 
   test('what was repaired is good, and repairing it again changes nothing', () => {

@@ -36,12 +36,15 @@ const API_KEYS = new Set([
   'annotations',
 ])
 
+/** Fields that are seen to by themselves. */
+const ELSEWHERE = new Set(['role', 'content', 'user', ...REASONING_KEYS])
+
 /** All fields but role and content, as far as they may be sent. */
 export function shapeKeys(message: Fields, role: Role, profile: Profile, report: Report): Fields {
   const allowed = profile.keys[role]
   const kept: [string, unknown][] = []
   for (const [key, value] of Object.entries(message)) {
-    if (key === 'role' || key === 'content' || key === 'user' || REASONING_KEYS.includes(key)) continue
+    if (value === undefined || ELSEWHERE.has(key)) continue
     if (value === null && !(profile.nullKeys.includes(key) && allowed.includes(key)))
       report(`.${key}`, 'null_key', 'A field is null.', 'leaves it out')
     else if (allowed.includes(key) || (profile.unknownKeys === 'ignored' && !API_KEYS.has(key))) kept.push([key, value])
@@ -92,7 +95,7 @@ function shapeReasoning(message: Fields, role: Role, profile: Profile, report: R
 
 /** The object without fields that the server does not know, or the object itself where it takes or passes over them all. */
 export function knownFields(object: Fields, known: readonly string[], profile: Profile, report: Report): Fields {
-  const others = Object.keys(object).filter((key) => !known.includes(key))
+  const others = Object.keys(object).filter((key) => !known.includes(key) && object[key] !== undefined)
   if (profile.unknownKeys === 'ignored' || others.length === 0) return object
   for (const key of others)
     report(`.${key}`, 'unknown_key', `${profile.label} refuses a field that it does not know.`, 'leaves it out')

@@ -20,6 +20,6 @@ export function legalToolName(name: string, profile: Profile): string {
 }
 
 /** The name of a speaker, as far as it can be written; empty where nothing is left of it. */
-export const legalName = (name: string): string => cleaned(name).slice(0, 64)
+export const legalName = (name: string): string => (/^[\w-]{1,64}$/.test(name) ? name : cleaned(name).slice(0, 64))
 
 const cleaned = (name: string): string => name.replace(/[^A-Za-z0-9_-]+/g, '_').replace(/^_+|_+$/g, '')

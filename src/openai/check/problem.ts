@@ -1,5 +1,6 @@
 /** What a server would refuse in a list of messages, and what mends it. */
 
+/** Each has a case in `test/openai/problems.test.ts`. */
 export type ProblemCode =
   | 'not_a_message'
   | 'role_unknown'
@@ -35,6 +36,7 @@ export type ProblemCode =
   | 'system_position'
   | 'end_not_assistant'
 
+/** One thing that a server would refuse. */
 export interface Problem {
   /** Where it is in the list that was given: `$[2].tool_calls[0].id`. */
   readonly path: string

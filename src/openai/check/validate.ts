@@ -10,6 +10,7 @@ import { cutEnd, dropSilent, joinSystem } from './order.ts'
 import { pairCalls } from './pairing.ts'
 import type { Problem } from './problem.ts'
 
+/** Messages that can be sent, and what they were mended of. */
 export interface Repaired {
   /** What can be sent: `validate` finds nothing in it. */
   readonly messages: readonly ChatMessage[]
@@ -18,6 +19,7 @@ export interface Repaired {
 }
 
 /**
+ * What the server would refuse in these messages; empty where it takes them as they are.
  * @param messages of any kind: OpenAIMessages, plain objects, or what was found in a file
  * @param profile a server by its name, or one of your own
  *

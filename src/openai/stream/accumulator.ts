@@ -21,7 +21,11 @@ export class DeltaAccumulator {
   readonly #choices = new Map<number, ChoiceDeltas>()
   readonly #head = new Map<string, unknown>()
 
-  /** @param chunk one parsed chunk of the stream @returns what it added */
+  /**
+   * Adds a chunk.
+   * @param chunk one parsed chunk of the stream; what is none is passed over
+   * @returns what it added
+   */
   add(chunk: unknown): readonly Piece[] {
     if (!isObject(chunk)) return []
     const pieces: Piece[] = []

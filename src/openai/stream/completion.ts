@@ -4,8 +4,10 @@ import type { Fields } from '../../lib/object.ts'
 import type { Open } from '../message.ts'
 import type { OpenAIMessage } from '../openai-message.ts'
 
+/** Why an answer ended. */
 export type FinishReason = Open<'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'>
 
+/** One of the answers that were asked for. */
 export interface Choice {
   readonly index: number
   readonly message: OpenAIMessage
@@ -14,6 +16,7 @@ export interface Choice {
   readonly [key: string]: unknown
 }
 
+/** The answer to a request, as far as it has come. */
 export interface Completion {
   readonly id?: string
   readonly object: 'chat.completion'
