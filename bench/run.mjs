@@ -92,18 +92,18 @@ function memoryRow(what, logs) {
 }
 
 /** In a process of its own, which may call the garbage collector between the runs. */
-function conversationTable() {
+function libraryTable(name, bench) {
   const script = `
-    import { benchConversation } from ${JSON.stringify(new URL('conversation.mjs', import.meta.url).href)}
-    const model = await import(${JSON.stringify(new URL('../dist/conversation.js', import.meta.url).href)})
-    console.log(JSON.stringify(benchConversation(model)))`
+    import { ${bench} } from ${JSON.stringify(new URL(`${name}.mjs`, import.meta.url).href)}
+    const library = await import(${JSON.stringify(new URL(`../dist/${name}.js`, import.meta.url).href)})
+    console.log(JSON.stringify(${bench}(library)))`
   const { stdout, status } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  if (status !== 0) throw new Error('the benchmark of the conversation model failed')
-  const rows = JSON.parse(stdout).map(({ name, ratio: measured, limit, detail }) =>
-    row(`${name}, ${detail}`, `≤ ${limit} ×`, `${measured.toFixed(2)} ×`, measured <= limit),
+  if (status !== 0) throw new Error(`the benchmark of fumibako/${name} failed`)
+  const rows = JSON.parse(stdout).map(({ name: what, ratio: measured, limit, detail }) =>
+    row(`${what}, ${detail}`, `≤ ${limit} ×`, `${measured.toFixed(2)} ×`, measured <= limit),
   )
   return ['| what | target | measured | met |', '|---|---|---|---|', ...rows].join('\n')
 }
@@ -124,7 +124,8 @@ try {
   const machine = `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`
   const table = ['| what | target | measured | met |', '|---|---|---|---|', ...times.rows, ...memory].join('\n')
   writeSection('codex', `${machine}. ${times.note}\n\n${table}`)
-  writeSection('conversation', `${machine}.\n\n${conversationTable()}`)
+  writeSection('conversation', `${machine}.\n\n${libraryTable('conversation', 'benchConversation')}`)
+  writeSection('openai', `${machine}.\n\n${libraryTable('openai', 'benchOpenai')}`)
 } finally {
   rmSync(work, { recursive: true, force: true })
 }

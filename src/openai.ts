@@ -1,0 +1,15 @@
+/** The package's face for OpenAI messages, `fumibako/openai`, in the names of the specification. */
+
+export { argumentsOf, nameOf } from './openai/calls.ts'
+export { legalToolName } from './openai/check/names.ts'
+export type { Problem, ProblemCode } from './openai/check/problem.ts'
+export { type Repaired, repair, validate } from './openai/check/validate.ts'
+export { fileIdOf } from './openai/content.ts'
+export { mimeOf } from './openai/media.ts'
+export type * from './openai/message.ts'
+export { OpenAIMessage } from './openai/openai-message.ts'
+export { OpenAITool, type ToolFields } from './openai/openai-tool.ts'
+export { PROFILES, type Profile, type ProfileName } from './openai/profile.ts'
+export { DeltaAccumulator } from './openai/stream/accumulator.ts'
+export type * from './openai/stream/completion.ts'
+export { reasoningOf, splitThinking } from './openai/stream/reasoning.ts'

@@ -1,0 +1,110 @@
+/** Makes the calls of an assistant what a server takes. */
+
+import { type Fields, fieldsOf, isObject, jsonText, listOf, parseStructure, wordOf } from '../../lib/object.ts'
+import type { ToolCall } from '../message.ts'
+import type { Profile } from '../profile.ts'
+import { knownFields } from './keys.ts'
+import { legalCallId, legalToolName, madeCallId } from './names.ts'
+import type { Report } from './problem.ts'
+
+/** @param seed tells this message from others, for ids that must be made */
+export function shapeCalls(given: unknown, profile: Profile, seed: string, report: Report): readonly ToolCall[] {
+  const list = isObject(given) ? [given] : listOf(given)
+  if (isObject(given) || (given !== undefined && !Array.isArray(given)))
+    report(
+      '.tool_calls',
+      'call_form',
+      'The tool calls are no list.',
+      isObject(given) ? 'makes a list' : 'leaves them out',
+    )
+  return list.flatMap((call, at) => {
+    const here: Report = (path, ...rest) => report(`.tool_calls[${at}]${path}`, ...rest)
+    const fields = fieldsOf(call)
+    if (fields) return shapeCall(fields, profile, `${seed}\n${at}`, here)
+    here('', 'call_form', 'A tool call is no object.', 'leaves it out')
+    return []
+  })
+}
+
+function shapeCall(call: Fields, profile: Profile, seed: string, report: Report): ToolCall {
+  const isCustom = call['type'] === 'custom' || (call['type'] !== 'function' && isObject(call['custom']))
+  const kind = isCustom ? 'custom' : 'function'
+  const text = isCustom ? 'input' : 'arguments'
+  const inside: Report = (path, ...rest) => report(`.${kind}${path}`, ...rest)
+  const flat = isObject(call[kind]) ? [] : ['name', text]
+  if (call['type'] !== kind || flat.length > 0)
+    report('', 'call_form', 'A tool call lacks its type, or its fields stand beside it.', `makes it a ${kind} call`)
+  const outer = knownFields(call, ['id', 'type', kind, ...flat], profile, report)
+  const inner = knownFields(fieldsOf(call[kind]) ?? only(call, flat), ['name', text], profile, inside)
+  const rest = without(outer, [kind, ...flat])
+  const id = shapeId(call['id'], profile, seed, report)
+  const name = shapeName(wordOf(inner['name']) ?? '', profile, inside)
+  if (!isCustom) {
+    const said = { ...inner, name, arguments: shapeArguments(inner[text], profile, inside) }
+    return { ...rest, id, type: 'function', function: said }
+  }
+  const input = shapeInput(inner[text], inside)
+  if (profile.customCalls) return { ...rest, id, type: 'custom', custom: { ...inner, name, input } }
+  const what = `${profile.label} knows no custom tools.`
+  report('', 'call_custom', what, 'makes it a function call with the argument `input`')
+  const said = { ...without(inner, [text]), name, arguments: jsonText({ input }) }
+  return { ...rest, id, type: 'function', function: said }
+}
+
+const only = (fields: Fields, keys: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([key]) => keys.includes(key)))
+
+const without = (fields: Fields, keys: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([key]) => !keys.includes(key)))
+
+function shapeInput(given: unknown, report: Report): string {
+  if (typeof given === 'string') return given
+  report('.input', 'arguments_form', 'The input of a tool is no text.', 'writes it as JSON text')
+  return given === undefined || given === null ? '' : jsonText(given)
+}
+
+function shapeName(name: string, profile: Profile, report: Report): string {
+  const legal = legalToolName(name, profile)
+  if (legal !== name)
+    report(
+      '.name',
+      'tool_name_illegal',
+      `${profile.label} does not take the name of this tool.`,
+      `renames it to ${legal}`,
+    )
+  return legal
+}
+
+function shapeArguments(given: unknown, profile: Profile, report: Report): string {
+  if (typeof given !== 'string') {
+    const repair = isObject(given) ? 'writes them as JSON text' : 'writes `{}`'
+    report('.arguments', 'arguments_form', 'The arguments are no text.', repair)
+    return isObject(given) ? jsonText(given) : '{}'
+  }
+  if (profile.arguments === 'text' || isObject(parseStructure(given))) return given
+  const isEmpty = given.trim() === ''
+  report(
+    '.arguments',
+    'arguments_form',
+    `${profile.label} takes only arguments that are a JSON object.`,
+    isEmpty ? 'writes `{}`' : 'makes them the argument `input`',
+  )
+  return isEmpty ? '{}' : jsonText({ input: given })
+}
+
+function shapeId(given: unknown, profile: Profile, seed: string, report: Report): string {
+  const id = wordOf(given)
+  if (id === undefined) {
+    report('.id', 'id_missing', 'A tool call has no id.', 'makes one')
+    return madeCallId(seed, profile)
+  }
+  return shapeCallId(id, '.id', profile, report)
+}
+
+/** Of a call or of its result: both become the same. */
+export function shapeCallId(id: string, path: string, profile: Profile, report: Report): string {
+  const legal = legalCallId(id, profile)
+  if (legal !== id)
+    report(path, 'id_illegal', `${profile.label} does not take an id of this length or form.`, `renames it to ${legal}`)
+  return legal
+}

@@ -1,0 +1,22 @@
+/** A message on its way through the checks, with its place in the list that was given. */
+
+import type { Fields } from '../../lib/object.ts'
+import type { ToolCall } from '../message.ts'
+import type { ProblemCode } from './problem.ts'
+
+export interface Entry {
+  /** Its index in the list that was given; an added message has that of the message it belongs to. */
+  readonly at: number
+  readonly message: Fields
+  /** Of the tool, where a result names it: a server may not take it, but it helps to find the call. */
+  readonly tool?: string
+}
+
+/** Like a Report, for any message of the list. */
+export type ReportAt = (entry: Entry, path: string, code: ProblemCode, what: string, repair: string) => void
+
+/** Of a message whose calls are in their proper form. */
+export const callsOf = ({ message }: Entry): readonly ToolCall[] =>
+  (message['tool_calls'] as readonly ToolCall[] | undefined) ?? []
+
+export const isResult = ({ message }: Entry): boolean => message['role'] === 'tool'

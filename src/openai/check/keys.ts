@@ -1,0 +1,103 @@
+/** Makes role and fields of a message what a server takes. */
+
+import { type Fields, wordOf } from '../../lib/object.ts'
+import type { Role } from '../message.ts'
+import type { Profile } from '../profile.ts'
+import { REASONING_KEYS, reasoningOf } from '../stream/reasoning.ts'
+import { legalName } from './names.ts'
+import type { Report } from './problem.ts'
+
+const ROLES: readonly string[] = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] satisfies Role[]
+
+export function shapeRole(message: Fields, profile: Profile, report: Report): Role {
+  const said = message['role']
+  const spelled = typeof said === 'string' ? said.trim().toLowerCase() : ''
+  const role = (ROLES.includes(spelled) ? spelled : guessed(message)) as Role
+  if (role !== said) report('.role', 'role_unknown', 'The role is none of chat completions.', `takes it for ${role}`)
+  const sent = profile.roles[role]
+  if (sent !== role) report('.role', 'role_refused', `${profile.label} knows no role ${role}.`, `makes it ${sent}`)
+  return sent
+}
+
+function guessed(message: Fields): Role {
+  if (wordOf(message['tool_call_id'])) return 'tool'
+  return Array.isArray(message['tool_calls']) ? 'assistant' : 'user'
+}
+
+/** Fields that the API knows; where they have no place, they are refused. */
+const API_KEYS = new Set([
+  'name',
+  'refusal',
+  'audio',
+  'tool_calls',
+  'tool_call_id',
+  'function_call',
+  'weight',
+  'annotations',
+])
+
+/** Fields that are seen to by themselves. */
+const ELSEWHERE = new Set(['role', 'content', 'user', ...REASONING_KEYS])
+
+/** All fields but role and content, as far as they may be sent. */
+export function shapeKeys(message: Fields, role: Role, profile: Profile, report: Report): Fields {
+  const allowed = profile.keys[role]
+  const kept: [string, unknown][] = []
+  for (const [key, value] of Object.entries(message)) {
+    if (value === undefined || ELSEWHERE.has(key)) continue
+    if (value === null && !(profile.nullKeys.includes(key) && allowed.includes(key)))
+      report(`.${key}`, 'null_key', 'A field is null.', 'leaves it out')
+    else if (allowed.includes(key) || (profile.unknownKeys === 'ignored' && !API_KEYS.has(key))) kept.push([key, value])
+    else if (API_KEYS.has(key))
+      report(`.${key}`, 'key_misplaced', `${profile.label} takes no such field with the role ${role}.`, 'leaves it out')
+    else report(`.${key}`, 'unknown_key', `${profile.label} refuses a field that it does not know.`, 'leaves it out')
+  }
+  const fields = Object.fromEntries(kept)
+  return {
+    ...shapeName(fields, message['user'], role, profile, report),
+    ...shapeReasoning(message, role, profile, report),
+  }
+}
+
+/** Who speaks, from `name` or `user`. The name of a tool is left as it is. */
+function shapeName(fields: Fields, user: unknown, role: Role, profile: Profile, report: Report): Fields {
+  const isSpeaker = role !== 'tool' && role !== 'function'
+  const isFree = isSpeaker && profile.keys[role].includes('name') && !wordOf(fields['name'])
+  const asName = isFree ? legalName(wordOf(user) ?? '') : ''
+  if (user !== undefined) {
+    const what = '`user` is no field of a message: the API calls it `name`.'
+    report('.user', 'user_key', what, asName === '' ? 'leaves it out' : 'writes it as `name`')
+  }
+  if (asName !== '') return { ...fields, name: asName }
+  if (!('name' in fields)) return fields
+  const { name, ...rest } = fields
+  const legal = isSpeaker ? legalName(wordOf(name) ?? '') : (wordOf(name) ?? '')
+  if (legal === name) return fields
+  const what = `${profile.label} does not take the name.`
+  report('.name', 'name_illegal', what, legal === '' ? 'leaves it out' : `writes it as ${legal}`)
+  return legal === '' ? rest : { ...rest, name: legal }
+}
+
+function shapeReasoning(message: Fields, role: Role, profile: Profile, report: Report): Fields {
+  const given = REASONING_KEYS.filter((key) => message[key] !== undefined)
+  if (given.length === 0) return {}
+  const thoughts = role === 'assistant' ? reasoningOf(message) : ''
+  const key = profile.reasoningKey
+  if (key === undefined || thoughts === '') {
+    for (const one of given)
+      report(`.${one}`, 'reasoning_key', `${profile.label} does not take thoughts back here.`, 'leaves them out')
+    return {}
+  }
+  if (given.length > 1 || given[0] !== key)
+    report(`.${given[0]}`, 'reasoning_key', `${profile.label} reads thoughts from \`${key}\`.`, 'writes them there')
+  return { [key]: thoughts }
+}
+
+/** The object without fields that the server does not know, or the object itself where it takes or passes over them all. */
+export function knownFields(object: Fields, known: readonly string[], profile: Profile, report: Report): Fields {
+  const others = Object.keys(object).filter((key) => !known.includes(key) && object[key] !== undefined)
+  if (profile.unknownKeys === 'ignored' || others.length === 0) return object
+  for (const key of others)
+    report(`.${key}`, 'unknown_key', `${profile.label} refuses a field that it does not know.`, 'leaves it out')
+  return Object.fromEntries(Object.entries(object).filter(([key]) => known.includes(key)))
+}

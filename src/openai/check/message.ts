@@ -1,0 +1,104 @@
+/** Makes one message what a server takes, by itself: what it owes to its neighbours is seen to elsewhere. */
+
+import { type Fields, fieldsOf, jsonText, stringOf, wordOf } from '../../lib/object.ts'
+import type { Role } from '../message.ts'
+import type { Profile } from '../profile.ts'
+import { shapeCallId, shapeCalls } from './calls.ts'
+import { shapeKeys, shapeRole } from './keys.ts'
+import { madeCallId } from './names.ts'
+import { shapeContent } from './parts.ts'
+import type { Report } from './problem.ts'
+
+/** @param seed tells this message from others, for ids that must be made */
+export function shapeMessage(given: Fields, profile: Profile, seed: string, report: Report): Fields {
+  const message = modern(given, profile, report)
+  const role = shapeRole(message, profile, report)
+  const content = shapeContent(message['content'], role, profile, report)
+  const keys = shapeKeys(message, role, profile, report)
+  const id = role === 'tool' ? shapeResultId(keys['tool_call_id'], profile, report) : {}
+  const { tool_calls, tool_call_id, ...rest } = keys
+  const calls = 'tool_calls' in keys ? shapeCalls(tool_calls, profile, seed, report) : []
+  if (Array.isArray(tool_calls) && calls.length === 0)
+    report('.tool_calls', 'calls_empty', 'The list of tool calls is empty.', 'leaves it out')
+  const said = settledContent(content, role, given, calls.length > 0, profile, report)
+  return inOrderOf(given, { role, ...said, ...id, ...rest, ...(calls.length > 0 && { tool_calls: calls }) })
+}
+
+/** Fields stand where they stood; new ones follow. */
+function inOrderOf(given: Fields, shaped: Fields): Fields {
+  const keys = [...new Set([...Object.keys(given), ...Object.keys(shaped)])]
+  return Object.fromEntries(keys.filter((key) => Object.hasOwn(shaped, key)).map((key) => [key, shaped[key]]))
+}
+
+/** Calls and results of the time before tools, in the form of today. Equal names give equal ids; pairing tells them apart. */
+function modern(message: Fields, profile: Profile, report: Report): Fields {
+  if (profile.roles.function === 'function') return message
+  const { function_call: called, ...rest } = message
+  const idOf = (name: unknown): string => madeCallId(`function ${wordOf(name)}`, profile)
+  const call = fieldsOf(called)
+  if (call) {
+    report(
+      '.function_call',
+      'legacy_function',
+      `${profile.label} knows no function calls of old.`,
+      'makes it a tool call',
+    )
+    const made = { id: idOf(call['name']), type: 'function', function: call }
+    return { ...rest, tool_calls: [...(Array.isArray(rest['tool_calls']) ? rest['tool_calls'] : []), made] }
+  }
+  if (message['role'] !== 'function' || wordOf(message['tool_call_id'])) return message
+  report('', 'legacy_function', `${profile.label} knows no function results of old.`, 'makes it a tool result')
+  return { ...message, role: 'tool', tool_call_id: idOf(message['name']) }
+}
+
+function shapeResultId(given: unknown, profile: Profile, report: Report): Fields {
+  const id = wordOf(typeof given === 'number' ? String(given) : given)
+  if (id === undefined) return {}
+  if (id !== given)
+    report('.tool_call_id', 'id_illegal', 'The id of the answered call is no text.', 'writes it as text')
+  return { tool_call_id: shapeCallId(id, '.tool_call_id', profile, report) }
+}
+
+/** Nothing said, in the way that the server wants it. @returns the field, or none */
+function settledContent(
+  content: unknown,
+  role: Role,
+  given: Fields,
+  hasCalls: boolean,
+  profile: Profile,
+  report: Report,
+): Fields {
+  const isMissing = content === undefined || content === null
+  const refusal = stringOf(given['refusal'])
+  if (role === 'assistant' && isMissing && refusal && !profile.keys.assistant.includes('refusal')) {
+    report('.content', 'content_missing', 'All that is said is a refusal.', 'writes it as content')
+    return { content: refusal }
+  }
+  if (role === 'tool' && isMissing) {
+    report('.content', 'content_missing', 'A tool result has no content.', 'writes an empty text')
+    return { content: '' }
+  }
+  if (hasCalls && profile.silence === 'empty' && isMissing) {
+    report('.content', 'content_missing', `${profile.label} wants a text beside tool calls.`, 'writes an empty text')
+    return { content: '' }
+  }
+  if (hasCalls && content === '' && (profile.silence === 'null' || !profile.emptyText)) {
+    report('.content', 'content_empty', `${profile.label} wants no empty text beside tool calls.`, 'writes null')
+    return { content: null }
+  }
+  return content === undefined ? {} : { content }
+}
+
+/** Whether a message has neither words nor calls. Results may be empty: there are tools that have nothing to say. */
+export function saysNothing(message: Fields, profile: Profile): boolean {
+  const { content, role } = message
+  if (role === 'tool' || role === 'function') return false
+  if (!(content === undefined || content === null || (content === '' && !profile.emptyText))) return false
+  return !['tool_calls', 'function_call', 'refusal', 'audio'].some((key) => message[key])
+}
+
+/** For who sends a message by itself: a text, even an empty one, where the API wants one. */
+export function bodyOf(given: Fields, profile: Profile): Fields {
+  const shaped = shapeMessage(given, profile, jsonText(given), () => {})
+  return saysNothing(shaped, profile) ? { ...shaped, content: '' } : shaped
+}

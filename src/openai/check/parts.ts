@@ -1,0 +1,141 @@
+/** Makes the content of a message what a server takes. A part that it refuses becomes a note, so that its place is not lost. */
+
+import { type Fields, fieldsOf, jsonText, stringOf, wordOf } from '../../lib/object.ts'
+import { fileIdOf, textPart } from '../content.ts'
+import type { Role } from '../message.ts'
+import type { Profile } from '../profile.ts'
+import { knownFields } from './keys.ts'
+import type { Report } from './problem.ts'
+
+/** @returns a text, a list that is not empty, or what stands for nothing */
+export function shapeContent(content: unknown, role: Role, profile: Profile, report: Report): unknown {
+  if (content === undefined || content === null || typeof content === 'string') return content
+  if (!Array.isArray(content)) {
+    report('.content', 'content_type', 'The content is neither a text nor a list of parts.', 'writes it as JSON text')
+    return jsonText(content)
+  }
+  const parts = content.flatMap((part, at) =>
+    shapePart(part, role, profile, (path, ...rest) => report(`.content[${at}]${path}`, ...rest)),
+  )
+  if (parts.length > 0) return parts
+  report('.content', 'content_empty', 'The content is a list without parts.', 'leaves the list out')
+  return null
+}
+
+function shapePart(given: unknown, role: Role, profile: Profile, report: Report): readonly Fields[] {
+  const part = typedPart(given, report)
+  if (!part) return []
+  const type = String(part['type'])
+  const shaped = SHAPES[type]?.(part, report) ?? (SHAPES[type] ? undefined : part)
+  if (!shaped) {
+    report('', 'part_empty', `A part of type ${type} is empty.`, 'leaves the part out')
+    return []
+  }
+  if (profile.parts[role].includes(type)) {
+    if (type !== 'image_url' || takesImage(urlOf(shaped), profile)) return [knownPart(shaped, profile, report)]
+    report('.image_url.url', 'image_refused', `${profile.label} takes no such image.`, 'puts a note in its place')
+  } else {
+    const what = `${profile.label} takes no part of type ${type} from the role ${role}.`
+    report('', 'part_refused', what, type === 'refusal' ? 'makes it a text' : 'puts a note in its place')
+  }
+  return [textPart(noteOf(shaped)) as unknown as Fields]
+}
+
+/** Spellings of the Responses API. */
+const ALIASES: { readonly [type: string]: string } = {
+  input_text: 'text',
+  output_text: 'text',
+  input_image: 'image_url',
+  input_file: 'file',
+}
+
+/** By its fields, where a part does not say what it is. */
+const TYPES_BY_KEY = ['text', 'image_url', 'input_audio', 'file', 'refusal'] as const
+
+function typedPart(given: unknown, report: Report): Fields | undefined {
+  if (typeof given === 'string') {
+    report('', 'part_type', 'A part is a bare text.', 'makes it a text part')
+    return { type: 'text', text: given }
+  }
+  const part = fieldsOf(given)
+  const said = wordOf(part?.['type'])
+  if (part && said !== undefined && ALIASES[said] === undefined) return part
+  const type = ALIASES[said ?? ''] ?? TYPES_BY_KEY.find((key) => part?.[key] !== undefined)
+  const repair = type === undefined ? 'leaves the part out' : `makes it a part of type ${type}`
+  report('.type', 'part_type', 'The type of a part is missing or not one of chat completions.', repair)
+  return part && type !== undefined ? { ...part, type } : undefined
+}
+
+/** Each known type in its proper form, or nothing where it holds nothing. */
+const SHAPES: { readonly [type: string]: (part: Fields, report: Report) => Fields | undefined } = {
+  text: (part, report) => textual(part, 'text', report),
+  refusal: (part, report) => textual(part, 'refusal', report),
+  image_url: shapeImage,
+  input_audio: (part) => {
+    const audio = fieldsOf(part['input_audio'])
+    return wordOf(audio?.['data']) && wordOf(audio?.['format']) ? part : undefined
+  },
+  file: shapeFile,
+}
+
+function textual(part: Fields, key: string, report: Report): Fields | undefined {
+  const text = part[key]
+  if (typeof text === 'string') return text === '' ? undefined : part
+  const { value, ...rest } = part
+  const said = text ?? value
+  if (said === undefined || said === null || said === '') return undefined
+  report(`.${key}`, 'part_type', `The text of a part is no text, or not in \`${key}\`.`, 'writes it there as text')
+  return { ...rest, [key]: stringOf(said) ?? jsonText(said) }
+}
+
+function shapeImage(part: Fields, report: Report): Fields | undefined {
+  const bare = wordOf(part['image_url'])
+  if (bare !== undefined) report('.image_url', 'image_form', 'An image is a bare address.', 'writes it as an object')
+  const image = bare === undefined ? fieldsOf(part['image_url']) : { url: bare }
+  if (!image || wordOf(image['url']) === undefined) return undefined
+  const { detail, ...rest } = image
+  if (detail === undefined || DETAILS.has(detail)) return bare === undefined ? part : { ...part, image_url: image }
+  const isOriginal = detail === 'original'
+  report(
+    '.image_url.detail',
+    'image_form',
+    'The detail of an image is none that chat completions know.',
+    isOriginal ? 'asks for high detail' : 'leaves it out',
+  )
+  return { ...part, image_url: isOriginal ? { ...rest, detail: 'high' } : rest }
+}
+
+const DETAILS: ReadonlySet<unknown> = new Set(['auto', 'low', 'high'])
+
+function shapeFile(part: Fields, report: Report): Fields | undefined {
+  const file = fieldsOf(part['file'])
+  if (wordOf(file?.['file_id']) ?? wordOf(file?.['file_data'])) return part
+  const { file_id, file_data, filename, ...rest } = part
+  if (!wordOf(file_id) && !wordOf(file_data)) return undefined
+  report('', 'file_flat', 'The fields of a file stand beside its type.', 'puts them into `file`')
+  const fields = Object.entries({ file_id, file_data, filename }).filter(([, value]) => wordOf(value))
+  return { ...rest, file: Object.fromEntries(fields) }
+}
+
+function takesImage(url: string, { images }: Profile): boolean {
+  if (/^https?:/i.test(url)) return images.remote
+  const data = /^data:(?:image\/([\w.+-]+))?;base64,/i.exec(url)
+  return data !== null && (images.types === undefined || images.types.includes((data[1] ?? '').toLowerCase()))
+}
+
+const urlOf = (part: Fields): string => stringOf(fieldsOf(part['image_url'])?.['url']) ?? ''
+
+/** What a model, and a person, can know of a part that was not sent. */
+function noteOf(part: Fields): string {
+  if (typeof part['refusal'] === 'string') return part['refusal']
+  const url = urlOf(part)
+  if (url !== '') return `[image: ${url.startsWith('data:') ? url.slice(5).split(/[;,]/, 1)[0] || 'data' : url}]`
+  const file = fieldsOf(part['file'])
+  if (file) return `[file: ${wordOf(file['filename']) ?? fileIdOf(part) ?? 'data'}]`
+  const format = wordOf(fieldsOf(part['input_audio'])?.['format'])
+  return format === undefined ? `[${part['type']}]` : `[audio: ${format}]`
+}
+
+/** Marks for the server's cache may stand on any part. */
+const knownPart = (part: Fields, profile: Profile, report: Report): Fields =>
+  knownFields(part, ['type', String(part['type']), 'prompt_cache_breakpoint'], profile, report)

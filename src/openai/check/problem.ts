@@ -1,0 +1,51 @@
+/** What a server would refuse in a list of messages, and what mends it. */
+
+/** Each has a case in `test/openai/problems.test.ts`. */
+export type ProblemCode =
+  | 'not_a_message'
+  | 'role_unknown'
+  | 'role_refused'
+  | 'user_key'
+  | 'unknown_key'
+  | 'key_misplaced'
+  | 'null_key'
+  | 'name_illegal'
+  | 'reasoning_key'
+  | 'legacy_function'
+  | 'content_type'
+  | 'content_missing'
+  | 'content_empty'
+  | 'part_type'
+  | 'part_empty'
+  | 'part_refused'
+  | 'file_flat'
+  | 'image_refused'
+  | 'image_form'
+  | 'calls_empty'
+  | 'call_form'
+  | 'call_custom'
+  | 'tool_name_illegal'
+  | 'arguments_form'
+  | 'id_missing'
+  | 'id_illegal'
+  | 'id_duplicate'
+  | 'call_unanswered'
+  | 'result_orphan'
+  | 'result_misplaced'
+  | 'result_unnamed'
+  | 'system_position'
+  | 'end_not_assistant'
+
+/** One thing that a server would refuse. */
+export interface Problem {
+  /** Where it is in the list that was given: `$[2].tool_calls[0].id`. */
+  readonly path: string
+  readonly code: ProblemCode
+  /** A sentence: what is wrong. It never holds the words of a conversation. */
+  readonly what: string
+  /** What `repair` does about it. */
+  readonly repair: string
+}
+
+/** @param path from the message on: `.tool_calls[0].id`, or empty for the message itself */
+export type Report = (path: string, code: ProblemCode, what: string, repair: string) => void

@@ -1,0 +1,64 @@
+/** Tells what a server would refuse in a list of messages, and mends it. Both are the same walk, so they never disagree. */
+
+import { type Fields, isObject, wordOf } from '../../lib/object.ts'
+import type { ChatMessage } from '../message.ts'
+import { type Profile, type ProfileName, profileOf } from '../profile.ts'
+import type { Entry, ReportAt } from './entry.ts'
+import { shapeMessage } from './message.ts'
+import { legalToolName } from './names.ts'
+import { cutEnd, dropSilent, joinSystem } from './order.ts'
+import { pairCalls } from './pairing.ts'
+import type { Problem } from './problem.ts'
+
+/** Messages that can be sent, and what they were mended of. */
+export interface Repaired {
+  /** What can be sent: `validate` finds nothing in it. */
+  readonly messages: readonly ChatMessage[]
+  /** What was mended, in the order of the messages; empty where the messages are as they were given. */
+  readonly problems: readonly Problem[]
+}
+
+/**
+ * What the server would refuse in these messages; empty where it takes them as they are.
+ * @param messages of any kind: OpenAIMessages, plain objects, or what was found in a file
+ * @param profile a server by its name, or one of your own
+ *
+ * @example
+ * for (const { path, what, repair } of validate(messages, 'ollama')) console.log(`${path}: ${what} Repair: ${repair}.`)
+ */
+export function validate(messages: readonly unknown[], profile: ProfileName | Profile = 'openai'): readonly Problem[] {
+  return repair(messages, profile).problems
+}
+
+/** Messages that the server takes. Those that it takes already are left as they are; repairing twice changes nothing more. */
+export function repair(messages: readonly unknown[], profile: ProfileName | Profile = 'openai'): Repaired {
+  const target = profileOf(profile)
+  const found: { readonly at: number; readonly problem: Problem }[] = []
+  const report: ReportAt = ({ at }, path, code, what, mended) =>
+    found.push({ at, problem: { path: `$[${at}]${path}`, code, what, repair: mended } })
+  const shaped = messages.flatMap((message, at) => shapedEntry(message, at, target, report))
+  const steps = [dropSilent, pairCalls, joinSystem, cutEnd]
+  const entries = steps.reduce<readonly Entry[]>((before, step) => step(before, target, report), shaped)
+  return {
+    messages: entries.map(({ message }) => message as unknown as ChatMessage),
+    problems: found.sort((a, b) => a.at - b.at).map(({ problem }) => problem),
+  }
+}
+
+function shapedEntry(given: unknown, at: number, profile: Profile, report: ReportAt): readonly Entry[] {
+  const message = plainMessage(given)
+  if (message) {
+    const here: Entry = { at, message }
+    const shaped = shapeMessage(message, profile, `${at}`, (...rest) => report(here, ...rest))
+    const name = wordOf(message['name'])
+    return [{ at, message: shaped, ...(name !== undefined && { tool: legalToolName(name, profile) }) }]
+  }
+  report({ at, message: {} }, '', 'not_a_message', 'This is no message.', 'leaves it out')
+  return []
+}
+
+/** A value as the JSON that it would be written as. */
+function plainMessage(value: unknown): Fields | undefined {
+  const own = isObject(value) && typeof value['toJSON'] === 'function' ? (value['toJSON']() as unknown) : value
+  return isObject(own) ? own : undefined
+}

@@ -1,0 +1,55 @@
+/** Tells by their first bytes what images, sounds and documents are, and writes bytes as text. */
+
+/** By content, never by name: names lie. */
+export function mimeOf(bytes: Uint8Array): string | undefined {
+  return SIGNATURES.find(({ magic }) => magic.every(([at, text]) => startsAt(bytes, at, text)))?.mime
+}
+
+/** The form in which the API takes images and documents. */
+export function dataUri(bytes: Uint8Array, mime: string): string {
+  return `data:${mime};base64,${base64(bytes)}`
+}
+
+export function base64(bytes: Uint8Array): string {
+  const pieces: string[] = []
+  // A multiple of three, so that no piece but the last is padded; small enough to be arguments of one call.
+  for (let at = 0; at < bytes.length; at += 24_573) {
+    pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + 24_573))))
+  }
+  return pieces.join('')
+}
+
+interface Signature {
+  readonly mime: string
+  readonly magic: readonly (readonly [at: number, text: string])[]
+}
+
+const SIGNATURES: readonly Signature[] = [
+  { mime: 'image/png', magic: [[0, '\x89PNG\r\n\x1a\n']] },
+  { mime: 'image/jpeg', magic: [[0, '\xff\xd8\xff']] },
+  { mime: 'image/gif', magic: [[0, 'GIF8']] },
+  {
+    mime: 'image/webp',
+    magic: [
+      [0, 'RIFF'],
+      [8, 'WEBP'],
+    ],
+  },
+  {
+    mime: 'audio/wav',
+    magic: [
+      [0, 'RIFF'],
+      [8, 'WAVE'],
+    ],
+  },
+  { mime: 'audio/mpeg', magic: [[0, 'ID3']] },
+  { mime: 'audio/mpeg', magic: [[0, '\xff\xfb']] },
+  { mime: 'audio/mpeg', magic: [[0, '\xff\xf3']] },
+  { mime: 'audio/mpeg', magic: [[0, '\xff\xf2']] },
+  { mime: 'application/pdf', magic: [[0, '%PDF-']] },
+]
+
+function startsAt(bytes: Uint8Array, at: number, text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false
+  return true
+}

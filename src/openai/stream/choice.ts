@@ -1,0 +1,120 @@
+/** Gathers the deltas of one choice into a message. */
+
+import { type Fields, fieldsOf, listOf, stringOf, wordOf } from '../../lib/object.ts'
+import { textPart } from '../content.ts'
+import type { Content, ContentPart } from '../message.ts'
+import { OpenAIMessage } from '../openai-message.ts'
+import { CallSlots } from './call-slots.ts'
+import type { Choice, Piece } from './completion.ts'
+import { type Gathered, gather, gathered } from './gather.ts'
+import { gatherDetails, REASONING_KEYS, reasoningOf } from './reasoning.ts'
+
+export class ChoiceDeltas {
+  readonly #index: number
+  #role = ''
+  #text = ''
+  #reasoning = ''
+  #refusal = ''
+  #finish = ''
+  readonly #calls = new CallSlots()
+  readonly #parts: ContentPart[] = []
+  readonly #details = new Map<string, Gathered>()
+  readonly #rest: Gathered = {}
+  readonly #extras: Gathered = {}
+
+  constructor(index: number) {
+    this.#index = index
+  }
+
+  /** @param pieces what is new is added here */
+  add(choice: Fields, pieces: Piece[]): void {
+    this.#addDelta(fieldsOf(choice['delta']) ?? fieldsOf(choice['message']) ?? {}, pieces)
+    for (const key in choice) {
+      if (key === 'finish_reason') this.#finish = wordOf(choice[key]) ?? this.#finish
+      else if (!KNOWN.has(key)) gather(this.#extras, key, choice[key], 'replace')
+    }
+  }
+
+  /** @param seed see {@link CallSlots.calls} */
+  choice(seed: string): Choice {
+    const inferred = this.#calls.size > 0 ? 'tool_calls' : 'function_call' in this.#rest ? 'function_call' : 'stop'
+    return {
+      ...gathered(this.#extras),
+      index: this.#index,
+      message: this.message(seed),
+      finish_reason: this.#finish || inferred,
+    }
+  }
+
+  message(seed: string): OpenAIMessage {
+    return new OpenAIMessage({
+      ...gathered(this.#rest),
+      role: this.#role || 'assistant',
+      content: this.#content(),
+      ...(this.#refusal && { refusal: this.#refusal }),
+      ...(this.#reasoning && { reasoning_content: this.#reasoning }),
+      ...(this.#details.size > 0 && { reasoning_details: Array.from(this.#details.values(), (one) => gathered(one)) }),
+      ...(this.#calls.size > 0 && { tool_calls: this.#calls.calls(`${seed}\n${this.#index}`) }),
+    })
+  }
+
+  #content(): Content | null {
+    if (this.#parts.length > 0) return [...(this.#text === '' ? [] : [textPart(this.#text)]), ...this.#parts]
+    return this.#text === '' && (this.#calls.size > 0 || this.#refusal !== '') ? null : this.#text
+  }
+
+  #addDelta(delta: Fields, pieces: Piece[]): void {
+    let thinks = false
+    for (const key in delta) {
+      const value = delta[key]
+      if (key === 'content') this.#addContent(value, pieces)
+      else if (value === null) continue
+      else if (key === 'role') this.#role = wordOf(value) ?? this.#role
+      else if (key === 'refusal') this.#say('refusal', stringOf(value), pieces)
+      else if (key === 'tool_calls') for (const call of listOf(value)) this.#addCall(fieldsOf(call), pieces)
+      else if (REASONING_KEYS.includes(key)) thinks = true
+      else gather(this.#rest, key, value, 'continue')
+    }
+    if (!thinks) return
+    this.#say('reasoning', reasoningOf(delta), pieces)
+    gatherDetails(this.#details, delta['reasoning_details'])
+  }
+
+  /** Most servers send texts; some send lists of parts, with thoughts among them. */
+  #addContent(content: unknown, pieces: Piece[]): void {
+    if (typeof content === 'string') this.#say('text', content, pieces)
+    for (const item of listOf(content)) {
+      const part = fieldsOf(item)
+      if (part?.['type'] === 'text') this.#say('text', stringOf(part['text']), pieces)
+      else if (part?.['type'] === 'thinking') this.#say('reasoning', thoughtOf(part), pieces)
+      else if (part) this.#parts.push(part as unknown as ContentPart)
+    }
+  }
+
+  #addCall(piece: Fields | undefined, pieces: Piece[]): void {
+    if (!piece) return
+    const { slot, added } = this.#calls.add(piece)
+    pieces.push({ kind: 'call', choice: this.#index, call: slot.position, name: slot.name, text: added })
+  }
+
+  #say(kind: 'text' | 'reasoning' | 'refusal', text: string | undefined, pieces: Piece[]): void {
+    if (!text) return
+    if (kind === 'text') this.#text += text
+    else if (kind === 'reasoning') this.#reasoning += text
+    else this.#refusal += text
+    pieces.push({ kind, choice: this.#index, text })
+  }
+}
+
+const KNOWN = new Set(['index', 'delta', 'message'])
+
+/** A thought is a text or a list of text parts. */
+function thoughtOf(part: Fields): string {
+  const thought = part['thinking']
+  return (
+    stringOf(thought) ??
+    listOf(thought)
+      .map((item) => stringOf(fieldsOf(item)?.['text']) ?? '')
+      .join('')
+  )
+}

@@ -1,0 +1,41 @@
+/** The thoughts of a model, which each server spells in its own way. */
+
+import { fieldsOf, listOf, numberOf, wordOf } from '../../lib/object.ts'
+import { type Gathered, gather } from './gather.ts'
+
+/** DeepSeek, llama.cpp, LiteLLM and older vLLM; Ollama and vLLM; others. The first that says something is taken. */
+const SPELLINGS = ['reasoning_content', 'reasoning', 'thinking'] as const
+
+/** Keys that are no fields of their own but one of the spellings. */
+export const REASONING_KEYS: readonly string[] = [...SPELLINGS, 'reasoning_details']
+
+/** What a delta or a message says of the model's thoughts; said twice in two spellings, it counts once. */
+export function reasoningOf(fields: { readonly [key: string]: unknown }): string {
+  for (const key of SPELLINGS) {
+    const said = wordOf(fields[key])
+    if (said !== undefined) return said
+  }
+  const details = fields['reasoning_details']
+  return Array.isArray(details) ? details.map((detail) => wordOf(fieldsOf(detail)?.['text']) ?? '').join('') : ''
+}
+
+/** The details one by one: signatures and ciphertext must go back to the server as they came. */
+export function gatherDetails(details: Map<string, Gathered>, added: unknown): void {
+  for (const one of listOf(added)) {
+    const detail = fieldsOf(one)
+    if (!detail) continue
+    const place = `${numberOf(detail['index'])} ${wordOf(detail['type'])}`
+    const slot = details.get(place) ?? {}
+    details.set(place, slot)
+    for (const key in detail) gather(slot, key, detail[key], 'continue')
+  }
+}
+
+/**
+ * Parts thoughts that a model wrote into its answer between `<think>` and `</think>` from the rest. Only at the very
+ * start: elsewhere the tag may be what the answer is about.
+ */
+export function splitThinking(text: string): { readonly reasoning: string; readonly text: string } {
+  const match = /^\s*<think>([\s\S]*?)<\/think>\s*/.exec(text)
+  return match ? { reasoning: (match[1] ?? '').trim(), text: text.slice(match[0].length) } : { reasoning: '', text }
+}

@@ -1,0 +1,375 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { argumentsOf, DeltaAccumulator, nameOf, splitThinking, type ToolCall } from '../../src/openai.ts'
+
+function sum(...chunks: readonly unknown[]): DeltaAccumulator {
+  const accumulator = new DeltaAccumulator()
+  for (const chunk of chunks) accumulator.add(chunk)
+  return accumulator
+}
+
+/** Chunks of one choice, given their deltas. */
+const deltas = (...list: readonly unknown[]) => list.map((delta) => ({ choices: [{ index: 0, delta }] }))
+const message = (...list: readonly unknown[]) => sum(...deltas(...list)).message()
+const calls = (...pieces: readonly object[]) =>
+  (message(...pieces.map((piece) => ({ tool_calls: [piece] }))).tool_calls ?? []).map((call) => [
+    nameOf(call),
+    call.type === 'custom' ? call.custom.input : call.function.arguments,
+  ])
+
+describe('nothing takes the place of something', () => {
+  test('null deltas, null choices, null texts', () => {
+    const all = sum(
+      { choices: [{ index: 0, delta: { role: 'assistant', content: 'Yes' } }] },
+      { choices: [{ index: 0, delta: null }] },
+      { choices: null },
+      { choices: [null] },
+      { choices: [{ index: 0, delta: { role: null, content: null, tool_calls: null, refusal: null } }] },
+      { choices: [{ index: 0, delta: { role: '', content: '.' } }] },
+      null,
+      '[DONE]',
+    )
+    expect(all.message().toJSON()).toEqual({ role: 'assistant', content: 'Yes.' })
+  })
+
+  test('the usage of an earlier chunk stays, the last one counts, none are added up', () => {
+    const usage = (total_tokens: number) => ({ choices: [], usage: { total_tokens } })
+    expect(sum(usage(3), usage(7), { choices: [], usage: null }).completion().usage).toEqual({ total_tokens: 7 })
+  })
+
+  test('a role in each delta is said once', () => {
+    const said = message({ role: 'assistant', content: 'a' }, { role: 'assistant', content: 'b' })
+    expect(said.toJSON()).toEqual({ role: 'assistant', content: 'ab' })
+  })
+
+  test('no chunks at all make an empty message', () => {
+    expect(sum().message().toJSON()).toEqual({ role: 'assistant', content: '' })
+    expect(sum().completion()).toEqual({ object: 'chat.completion', choices: [] })
+  })
+})
+
+describe('a piece of a call finds its call', () => {
+  const f = (name: string | null | undefined, text?: unknown) => ({ function: { name, arguments: text } })
+
+  test.each<[how: string, pieces: readonly object[], calls: readonly (readonly string[])[]]>([
+    [
+      'by index, however they are mixed',
+      [
+        { index: 0, id: 'a', ...f('x', '{') },
+        { index: 1, id: 'b', ...f('y', '[') },
+        { index: 0, ...f(undefined, '}') },
+        { index: 1, ...f(undefined, ']') },
+      ],
+      [
+        ['x', '{}'],
+        ['y', '[]'],
+      ],
+    ],
+    [
+      'by index though both have the same id',
+      [
+        { index: 0, id: 'call_id', ...f('x', '1') },
+        { index: 1, id: 'call_id', ...f('y', '2') },
+        { index: 0, id: 'call_id', ...f('x', '3') },
+      ],
+      [
+        ['x', '13'],
+        ['y', '2'],
+      ],
+    ],
+    [
+      'by id, where all have the same index',
+      [
+        { index: 0, id: 'a', ...f('x', '1') },
+        { index: 0, id: 'b', ...f('y', '2') },
+        { index: 0, id: 'a', ...f('', '3') },
+        { index: 0, id: 'b', ...f(null, '4') },
+      ],
+      [
+        ['x', '13'],
+        ['y', '24'],
+      ],
+    ],
+    [
+      'though each piece has another id and no name',
+      [
+        { index: 0, id: 'r1', ...f('x', '1') },
+        { index: 0, id: 'r2', ...f(undefined, '2') },
+        { index: 0, id: 'r3', ...f('', '3') },
+      ],
+      [['x', '123']],
+    ],
+    [
+      'by name, where there is nothing else',
+      [f('x', { a: 1 }), f('x', { a: 2 }), f('y')],
+      [
+        ['x', '{"a":1}'],
+        ['x', '{"a":2}'],
+        ['y', '{}'],
+      ],
+    ],
+    ['because it has no name and is the next', [f('x', '{"a"'), f(undefined, ':1}')], [['x', '{"a":1}']]],
+    [
+      'though the name comes later',
+      [
+        { index: 0, id: 'a' },
+        { index: 0, ...f('x', '{}') },
+      ],
+      [['x', '{}']],
+    ],
+    ['though the id comes later', [f('x', '{'), { id: 'a', ...f(undefined, '}') }], [['x', '{}']]],
+    [
+      'in a list that does not begin with 0',
+      [
+        { index: 5, id: 'a', ...f('x', '1') },
+        { index: 7, id: 'b', ...f('y', '2') },
+        { index: 5, ...f(undefined, '3') },
+      ],
+      [
+        ['x', '13'],
+        ['y', '2'],
+      ],
+    ],
+    [
+      'though its index is a text',
+      [
+        { index: '0', id: 'a', ...f('x', '1') },
+        { index: '0', ...f('', '2') },
+      ],
+      [['x', '12']],
+    ],
+  ])('%s', (_, pieces, expected) => {
+    expect(calls(...pieces)).toEqual(expected)
+  })
+
+  test('an empty list of calls is none', () => {
+    expect(message({ content: 'a', tool_calls: [] }).toJSON()).toEqual({ role: 'assistant', content: 'a' })
+  })
+
+  test('fields that a server wants back are kept', () => {
+    const signature = { google: { thought_signature: 'c2ln' } }
+    const said = message({ tool_calls: [{ index: 0, id: 'a', extra_content: signature, ...f('x', '{}') }] })
+    expect(said.tool_calls).toEqual([
+      { id: 'a', type: 'function', function: { name: 'x', arguments: '{}' }, extra_content: signature },
+    ])
+  })
+
+  test('calls decide the finish reason where the server gives none, and only there', () => {
+    const [open] = deltas({ tool_calls: [f('x', '{}')] })
+    const reason = (finish_reason: unknown) =>
+      sum(open, { choices: [{ index: 0, delta: {}, finish_reason }] }).completion().choices[0]?.finish_reason
+    expect([undefined, null, '', 'stop', 'length'].map(reason)).toEqual([
+      'tool_calls',
+      'tool_calls',
+      'tool_calls',
+      'stop',
+      'length',
+    ])
+  })
+})
+
+describe('thoughts', () => {
+  test.each([
+    ['reasoning_content', [{ reasoning_content: 'a' }, { reasoning_content: 'b' }]],
+    ['reasoning', [{ reasoning: 'a' }, { reasoning: 'b' }]],
+    ['thinking', [{ thinking: 'a' }, { thinking: 'b' }]],
+    ['reasoning_details', [{ reasoning_details: [{ text: 'a' }] }, { reasoning_details: [{ text: 'b' }] }]],
+    [
+      'two spellings at once',
+      [
+        { reasoning: 'a', reasoning_details: [{ text: 'a' }] },
+        { reasoning: 'b', thinking: 'b' },
+      ],
+    ],
+    [
+      'an empty first spelling',
+      [
+        { reasoning_content: '', reasoning: 'a' },
+        { reasoning_content: null, thinking: 'b' },
+      ],
+    ],
+    [
+      'parts of the content',
+      [
+        { content: [{ type: 'thinking', thinking: 'a' }] },
+        { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'b' }] }] },
+      ],
+    ],
+  ])('are read from %s', (_, list) => {
+    const said = message(...list, { content: 'c' })
+    expect([said.reasoning_content, said.content]).toEqual(['ab', 'c'])
+  })
+
+  test('in the answer itself are parted from it on request', () => {
+    expect(splitThinking('<think>\nhm\n</think>\n\nYes.')).toEqual({ reasoning: 'hm', text: 'Yes.' })
+    expect(splitThinking('The tag <think>x</think> is …')).toEqual({
+      reasoning: '',
+      text: 'The tag <think>x</think> is …',
+    })
+    expect(splitThinking('<think>never ends')).toEqual({ reasoning: '', text: '<think>never ends' })
+  })
+})
+
+describe('other fields', () => {
+  test('texts go on, labels do not, lists grow, numbers are replaced', () => {
+    const said = message(
+      { audio: { id: 'audio_1', transcript: 'Hel', expires_at: 5 }, annotations: [{ n: 1 }], note: 'a', name: 'Ann' },
+      { audio: { id: 'audio_1', transcript: 'lo', expires_at: 7 }, annotations: [{ n: 2 }], note: 'b', name: 'Ann' },
+    )
+    expect(said.toJSON()).toEqual({
+      role: 'assistant',
+      content: '',
+      audio: { id: 'audio_1', transcript: 'Hello', expires_at: 7 },
+      annotations: [{ n: 1 }, { n: 2 }],
+      note: 'ab',
+      name: 'Ann',
+    })
+  })
+
+  test('the old function call', () => {
+    const all = sum(...deltas({ function_call: { name: 'f', arguments: '{' } }, { function_call: { arguments: '}' } }))
+    expect(all.completion().choices[0]).toMatchObject({
+      finish_reason: 'function_call',
+      message: { function_call: { name: 'f', arguments: '{}' } },
+    })
+  })
+
+  test('content in parts stays in parts where it is more than text', () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
+    expect(message({ content: [{ type: 'text', text: 'a' }] }, { content: 'b' }).content).toBe('ab')
+    expect(message({ content: 'a' }, { content: [image] }).content).toEqual([{ type: 'text', text: 'a' }, image])
+  })
+
+  test('of the choice and of the chunk are replaced', () => {
+    const all = sum(
+      { id: '', model: '', choices: [], prompt_filter_results: [] },
+      {
+        id: 'i',
+        model: 'm',
+        choices: [{ index: 0, delta: { content: 'a' }, content_filter_results: { hate: { severity: 'safe' } } }],
+      },
+      {
+        id: 'i',
+        model: 'm',
+        choices: [{ index: 0, delta: { content: 'b' }, content_filter_results: { hate: { severity: 'safe' } } }],
+      },
+    ).completion()
+    expect(all).toMatchObject({
+      id: 'i',
+      model: 'm',
+      choices: [{ message: { content: 'ab' }, content_filter_results: { hate: { severity: 'safe' } } }],
+    })
+  })
+})
+
+describe('an answer that came whole', () => {
+  const tool_calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] as const
+  const whole = {
+    id: 'i',
+    choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls }, finish_reason: 'tool_calls' }],
+  }
+
+  test('is read like a stream', () => {
+    expect(sum(whole).completion()).toMatchObject({
+      id: 'i',
+      choices: [{ finish_reason: 'tool_calls', message: { content: null, tool_calls } }],
+    })
+  })
+
+  test('after deltas takes their place and is no news', () => {
+    const accumulator = sum(...deltas({ content: 'Yes' }))
+    expect(accumulator.add({ choices: [{ index: 0, message: { content: 'Yes.' } }] })).toEqual([])
+    expect(accumulator.message().content).toBe('Yes.')
+  })
+})
+
+describe('laws', () => {
+  test('however an answer is cut, it adds up to the same', () => {
+    const answer = fc.record({
+      content: fc.string({ minLength: 1, unit: 'grapheme' }),
+      reasoning: fc.string(),
+      args: fc.array(
+        fc.jsonValue().map((value) => JSON.stringify({ value })),
+        { maxLength: 4 },
+      ),
+      cut: fc.integer({ min: 1, max: 7 }),
+    })
+    fc.assert(
+      fc.property(answer, ({ content, reasoning, args, cut }) => {
+        const pieces = (text: string) => text.match(new RegExp(`[^]{1,${cut}}`, 'g')) ?? []
+        const list = [
+          ...pieces(reasoning).map((text) => ({ reasoning_content: text })),
+          ...pieces(content).map((text) => ({ content: text })),
+          ...args.flatMap((text, index) => [
+            { tool_calls: [{ index, id: `call_${index}`, function: { name: 'f', arguments: '' } }] },
+            ...pieces(text).map((piece) => ({ tool_calls: [{ index, function: { arguments: piece } }] })),
+          ]),
+        ]
+        const said = message(...list)
+        expect(said.content).toBe(content)
+        expect(said.reasoning_content ?? '').toBe(reasoning)
+        expect((said.tool_calls ?? []).map((call) => argumentsOf(call))).toEqual(args.map((text) => JSON.parse(text)))
+      }),
+    )
+  })
+
+  test('nothing that a server sends makes it throw', () => {
+    const keys = fc.constantFrom(
+      ...['choices', 'index', 'delta', 'message', 'content', 'role', 'tool_calls', 'id', 'type', 'function', 'custom'],
+      ...[
+        'name',
+        'arguments',
+        'input',
+        'reasoning',
+        'reasoning_details',
+        'audio',
+        'usage',
+        'finish_reason',
+        '__proto__',
+      ],
+    )
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'large', withCrossShrink: true },
+        fc.constantFrom<unknown>(null, '', 'x', 0, 1, -1, 0.5, true),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(keys, tie('value'), { maxKeys: 5 }),
+      ),
+    }))
+    const chunk = fc.record({
+      choices: fc.array(fc.record({ index: value, delta: value, message: value }), { maxLength: 2 }),
+    })
+    fc.assert(
+      fc.property(fc.array(fc.oneof(chunk, value), { maxLength: 6 }), (chunks) => {
+        const all = sum(...JSON.parse(JSON.stringify(chunks)))
+        expect(JSON.parse(JSON.stringify(all.completion())).object).toBe('chat.completion')
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('nesting of any depth is no way to stop it', () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`)
+    const list = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)
+    for (const odd of [deep, list]) {
+      const call = { index: odd, id: odd, type: odd, function: { name: odd, arguments: odd }, more: odd }
+      const details = [odd, { index: odd, type: odd, text: odd }]
+      const delta = { odd, role: odd, audio: odd, content: [odd], tool_calls: [odd, call], reasoning_details: details }
+      const all = sum({ id: odd }, ...deltas(delta, delta), { choices: [{ index: odd, finish_reason: odd, delta }] })
+      expect(all.completion().choices[0]?.message.role).toBe('assistant')
+    }
+  })
+})
+
+test('arguments are read as an object', () => {
+  const call = (text: string): ToolCall => ({ id: 'a', type: 'function', function: { name: 'f', arguments: text } })
+  expect(['', '{"a":1}', ' {} ', '[1]', '{"a"', 'null'].map((text) => argumentsOf(call(text)))).toEqual([
+    {},
+    { a: 1 },
+    {},
+    undefined,
+    undefined,
+    undefined,
+  ])
+  expect(argumentsOf({ id: 'a', type: 'custom', custom: { name: 'f', input: 'x' } })).toEqual({ input: 'x' })
+})
