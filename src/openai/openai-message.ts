@@ -1,13 +1,13 @@
 /** OpenAIMessage as library users know it from the specification: a message whose content can grow. */
 
 import { isObject, jsonText } from '../lib/object.ts'
+import { sameJson } from '../lib/same.ts'
 import { AppError } from '../model/error.ts'
 import { bodyOf } from './check/message.ts'
 import { allTextOf, imagePart, textOf, textPart, withPart, withText } from './content.ts'
 import { base64, dataUri, mimeOf } from './media.ts'
 import type { ChatMessage, Content, ImageDetail, MessageFields, Open, Role, ToolCall } from './message.ts'
 import { type Profile, type ProfileName, profileOf } from './profile.ts'
-import { sameJson } from './same.ts'
 
 /**
  * Role, content and what else the message was made with: unknown keys stay, as properties and in {@link toJSON}. What it
