@@ -21,6 +21,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   'normalize.ts': ['agents', 'model', 'lib'],
   'conversation.ts': ['conversation', 'model', 'lib'],
   'openai.ts': ['openai', 'model', 'lib'],
+  'openai-transport.ts': ['openai', 'model', 'lib'],
   'app.ts': [
     'config.ts',
     'normalize.ts',
