@@ -22,6 +22,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   'conversation.ts': ['conversation', 'model', 'lib'],
   'amazon-q.ts': ['conversation', 'model', 'lib'],
   'openai.ts': ['openai', 'model', 'lib'],
+  'openai-transport.ts': ['openai', 'model', 'lib'],
   'app.ts': [
     'config.ts',
     'normalize.ts',

@@ -1,0 +1,206 @@
+/** The way to a server, `fumibako/openai/transport`: HTTP, keys and uploads by the openai package, loaded when it is first used. */
+
+import type { OpenAI } from 'openai'
+import { fieldsOf, listOf, wordOf } from './lib/object.ts'
+import { eventData } from './lib/sse.ts'
+import { ABORTED, type ChatError, ChatFailure, CUT, headerHints, serverError } from './openai/chat/chat-error.ts'
+import type { ChatRequest, ChatTransport, FileTransport } from './openai/chat/transport.ts'
+
+export interface TransportOptions {
+  /** Up to and with `/v1`, as `http://127.0.0.1:11434/v1`; OpenAI's own unless told. */
+  readonly baseURL?: string
+  /** Local servers need none. Where no URL is given either, it is taken from `OPENAI_API_KEY`. */
+  readonly apiKey?: string
+  /** How long a server may be silent, before its answer or within it. Five minutes unless told; Node waits no longer. */
+  readonly timeoutMs?: number
+  /** Sent with every request. */
+  readonly headers?: { readonly [name: string]: string }
+}
+
+const FIVE_MINUTES_MS = 300_000
+
+/**
+ * @example
+ * const transport = openAITransport({ baseURL: 'http://127.0.0.1:11434/v1' })
+ * const chat = new ChatHelper({ transport, parameters: { model: 'qwen3' }, profile: 'ollama' })
+ */
+export function openAITransport(options: TransportOptions = {}): ChatTransport {
+  let connected: Promise<OpenAI> | undefined
+  const client = (): Promise<OpenAI> => {
+    connected ??= connect(options)
+    return connected
+  }
+  const patient = (signal: AbortSignal): Patience => new Patience(options.timeoutMs ?? FIVE_MINUTES_MS, signal)
+  const once = async <T>(work: (client: OpenAI, signal: AbortSignal) => Promise<T>, signal: AbortSignal) => {
+    const patience = patient(signal)
+    try {
+      const openai = await client()
+      patience.begin()
+      return await work(openai, patience.signal)
+    } catch (thrown) {
+      throw patience.failureOf(thrown)
+    } finally {
+      patience.pause()
+    }
+  }
+  return {
+    complete: (request, signal) =>
+      once(async (openai, stop) => parsedBody(await send(openai, { ...request, stream: false }, stop)), signal),
+    stream: async function* (request, signal) {
+      const patience = patient(signal)
+      try {
+        const openai = await client()
+        patience.begin()
+        const response = await send(openai, { ...request, stream: true }, patience.signal)
+        for await (const chunk of chunksOf(response)) {
+          patience.pause()
+          yield chunk
+          patience.begin()
+        }
+      } catch (thrown) {
+        throw patience.failureOf(thrown)
+      } finally {
+        patience.pause()
+      }
+    },
+    files: fileTransport(once),
+  }
+}
+
+type Once = <T>(work: (client: OpenAI, signal: AbortSignal) => Promise<T>, signal: AbortSignal) => Promise<T>
+
+function fileTransport(once: Once): FileTransport {
+  const ask = (
+    verb: (files: OpenAI['files'], signal: AbortSignal) => Answering,
+    signal: AbortSignal,
+  ): Promise<unknown> => once(async ({ files }, stop) => parsedBody(await verb(files, stop).asResponse()), signal)
+  return {
+    create: ({ file, filename, ...upload }, signal) =>
+      ask((files, stop) => {
+        const named = new File([file], filename, { type: file.type })
+        return files.create({ ...upload, file: named } as Parameters<typeof files.create>[0], { signal: stop })
+      }, signal),
+    retrieve: (id, signal) => ask((files, stop) => files.retrieve(id, { signal: stop }), signal),
+    list: (query, signal) => ask((files, stop) => files.list(query, { signal: stop }), signal),
+    delete: (id, signal) => ask((files, stop) => files.delete(id, { signal: stop }), signal),
+  }
+}
+
+/** What the package promises; the answer itself is read here. */
+interface Answering {
+  asResponse(): Promise<Response>
+}
+
+async function connect({ baseURL, apiKey, headers }: TransportOptions): Promise<OpenAI> {
+  const { OpenAI } = await import('openai')
+  // To a server that was named, nothing of the environment is sent: its keys are for another one.
+  const server = baseURL ? { baseURL, apiKey: NO_KEY, adminAPIKey: null, organization: null, project: null } : {}
+  return new OpenAI({
+    ...server,
+    ...(apiKey && { apiKey }),
+    ...(headers && { defaultHeaders: headers }),
+    fetch: answerOf,
+    // Both are done here, where they can be seen and tested.
+    maxRetries: 0,
+    timeout: LONGEST_TIMER_MS,
+    logLevel: 'off',
+  })
+}
+
+const NO_KEY = 'none'
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** The package would keep errors in OpenAI's own form only. */
+async function answerOf(...request: Parameters<typeof fetch>): Promise<Response> {
+  const response = await fetch(...request)
+  if (response.ok) return response
+  const text = await response.text()
+  const said = fieldsOf(parsed(text))
+  const error = serverError(said?.['error'] ?? said?.['detail'] ?? said ?? text, response.status)
+  throw new ChatFailure({ ...error, ...headerHints((name) => response.headers.get(name), Date.now()) })
+}
+
+function send({ chat }: OpenAI, request: ChatRequest, signal: AbortSignal): Promise<Response> {
+  const body = request as unknown as Parameters<typeof chat.completions.create>[0]
+  return chat.completions.create(body, { signal }).asResponse()
+}
+
+async function parsedBody(response: Response): Promise<unknown> {
+  const body = parsed(await response.text())
+  if (body === undefined) throw new ChatFailure(NO_JSON)
+  return body
+}
+
+/** Ends well only where the server has said that this was all; a connection that breaks may look like an end. */
+async function* chunksOf(response: Response): AsyncGenerator<unknown> {
+  if (/\bjson\b/i.test(response.headers.get('content-type') ?? '')) return yield await parsedBody(response)
+  let isWhole = false
+  let isTorn = false
+  for await (const data of eventData(response.body ?? nothing())) {
+    if (data.trim() === '') continue
+    if (isTorn) throw new ChatFailure(NO_JSON)
+    if (data.startsWith('[DONE]')) return
+    const chunk = parsed(data)
+    isTorn = chunk === undefined
+    isWhole ||= isLast(chunk)
+    if (!isTorn) yield chunk
+  }
+  if (isTorn || !isWhole) throw new ChatFailure(CUT)
+}
+
+function isLast(chunk: unknown): boolean {
+  const { choices, error } = fieldsOf(chunk) ?? {}
+  return Boolean(error) || listOf(choices).some((choice) => wordOf(fieldsOf(choice)?.['finish_reason']))
+}
+
+const NO_JSON: ChatError = { kind: 'garbage', message: 'the server sent what is no JSON' }
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Waits as long as the server may be silent and the caller wants. */
+class Patience {
+  readonly #milliseconds: number
+  readonly #caller: AbortSignal
+  readonly #late = new AbortController()
+  /** For the request. */
+  readonly signal: AbortSignal
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(milliseconds: number, caller: AbortSignal) {
+    this.#milliseconds = milliseconds
+    this.#caller = caller
+    this.signal = AbortSignal.any([caller, this.#late.signal])
+  }
+
+  begin(): void {
+    this.#timer = setTimeout(() => this.#late.abort(), this.#milliseconds)
+  }
+
+  pause(): void {
+    clearTimeout(this.#timer)
+  }
+
+  failureOf(thrown: unknown): ChatFailure {
+    if (this.#caller.aborted) return new ChatFailure(ABORTED, thrown)
+    if (this.#late.signal.aborted) return new ChatFailure(silent(this.#milliseconds), thrown)
+    if (thrown instanceof ChatFailure) return thrown
+    const { message, cause } = thrown instanceof Error ? thrown : { message: String(thrown) }
+    if (cause instanceof ChatFailure) return cause
+    if (cause === undefined) return new ChatFailure({ kind: 'unknown', message }, thrown)
+    const reason = wordOf((cause as NodeJS.ErrnoException).code) ?? message
+    if (/time_?d?_?out/i.test(reason)) return new ChatFailure({ kind: 'timeout', message: reason }, thrown)
+    return new ChatFailure({ kind: 'connection', message: `no answer from the server: ${reason}` }, thrown)
+  }
+}
+
+function silent(milliseconds: number): ChatError {
+  return { kind: 'timeout', message: `the server was silent for ${milliseconds} ms` }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

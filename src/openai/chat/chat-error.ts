@@ -1,0 +1,104 @@
+/** What goes wrong between us and a server, as a value that can be kept, shown and saved. */
+
+import { type Fields, fieldsOf, isObject, jsonText, numberOf, wordOf } from '../../lib/object.ts'
+
+/**
+ * | kind | what happened |
+ * |---|---|
+ * | `status` | the server answered with an error; `status` says which |
+ * | `connection` | it could not be reached, or the connection broke before the answer was whole |
+ * | `timeout` | it said nothing for too long |
+ * | `garbage` | it said something that is no answer |
+ * | `aborted` | the caller did not want to wait |
+ * | `rounds` | the model went on calling tools after the last round that it is allowed |
+ * | `unknown` | anything else; the message is all there is |
+ */
+export type ChatErrorKind = 'status' | 'connection' | 'timeout' | 'garbage' | 'aborted' | 'rounds' | 'unknown'
+
+/** Plain JSON. */
+export interface ChatError {
+  readonly kind: ChatErrorKind
+  readonly message: string
+  /** Of the HTTP answer. */
+  readonly status?: number
+  /** The server's own words for it. */
+  readonly code?: string
+  readonly type?: string
+  readonly param?: string
+  readonly requestID?: string
+  /** How long the server asks us to wait. */
+  readonly retryAfterMs?: number
+  /** Where the server itself says whether it is of use to ask again. */
+  readonly shouldRetry?: boolean
+}
+
+/** How a {@link ChatError} travels out of a transport: as what its promises and iterators are rejected with. */
+export class ChatFailure extends Error {
+  readonly error: ChatError
+
+  constructor(error: ChatError, cause?: unknown) {
+    super(error.message, { cause })
+    this.name = 'ChatFailure'
+    this.error = error
+  }
+}
+
+/** @param thrown a {@link ChatFailure}, or whatever else a transport was rejected with */
+export function errorOf(thrown: unknown): ChatError {
+  if (thrown instanceof ChatFailure) return thrown.error
+  return { kind: 'unknown', message: thrown instanceof Error ? thrown.message : String(thrown) }
+}
+
+export const ABORTED: ChatError = { kind: 'aborted', message: 'the turn was aborted' }
+
+export const CUT: ChatError = { kind: 'connection', message: 'the connection broke before the answer was whole' }
+
+/**
+ * An error that the server wrote into its answer: `{ message, type, param, code }`, or a bare text. Some give the status
+ * as the code.
+ * @param status of the HTTP answer, where it says that something is wrong
+ */
+export function serverError(said: unknown, status?: number): ChatError {
+  const fields = fieldsOf(said) ?? {}
+  const code = wordOf(fields['code'])
+  const type = wordOf(fields['type'])
+  const param = wordOf(fields['param'])
+  const told = status ?? numberOf(fields['code']) ?? numberOf(fields['status'])
+  return {
+    kind: 'status',
+    message:
+      wordOf(fields['message']) ?? wordOf(said) ?? (isObject(said) ? jsonText(said) : 'the server gave no reason'),
+    ...(told !== undefined && { status: told }),
+    ...(code !== undefined && { code }),
+    ...(type !== undefined && { type }),
+    ...(param !== undefined && { param }),
+  }
+}
+
+/** What an answer's headers add to an error. @param now in milliseconds, for servers that give a date */
+export function headerHints(header: (name: string) => string | null, now: number): Partial<ChatError> {
+  const requestID = header('x-request-id')
+  const retryAfterMs = waitAsked(header('retry-after-ms'), header('retry-after'), now)
+  const should = header('x-should-retry')
+  return {
+    ...(requestID && { requestID }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...((should === 'true' || should === 'false') && { shouldRetry: should === 'true' }),
+  }
+}
+
+function waitAsked(milliseconds: string | null, after: string | null, now: number): number | undefined {
+  for (const wait of [amount(milliseconds), amount(after) * 1000, Date.parse(after ?? '') - now])
+    if (!Number.isNaN(wait)) return Math.max(0, wait)
+  return undefined
+}
+
+const amount = (text: string | null): number => (text === null || text.trim() === '' ? Number.NaN : Number(text))
+
+/** An error from its saved form, or nothing. */
+export function chatErrorFrom(value: unknown): ChatError | undefined {
+  const fields: Fields | undefined = fieldsOf(value)
+  return fields && wordOf(fields['kind']) && typeof fields['message'] === 'string'
+    ? (fields as unknown as ChatError)
+    : undefined
+}

@@ -1,0 +1,281 @@
+/** ChatHelper: a conversation that keeps its history, runs its tools and stays valid whatever happens. */
+
+import { AppError } from '../../model/error.ts'
+import type { ToolCall } from '../message.ts'
+import { OpenAIMessage } from '../openai-message.ts'
+import type { OpenAITool } from '../openai-tool.ts'
+import { type Profile, type ProfileName, profileOf } from '../profile.ts'
+import type { ChatError } from './chat-error.ts'
+import { systemClock } from './clock.ts'
+import type { ChatEvent, ChatResult } from './events.ts'
+import { Files } from './files.ts'
+import { type ChatOptions, lived, type PromptOptions, type StreamOptions } from './options.ts'
+import { type PromptInput, promptMessage } from './prompt.ts'
+import { type Conversation, keptOf, nameFor, requestOf } from './send/request.ts'
+import { estimateTokens } from './send/tokens.ts'
+import { type ChatParameters, DEFAULTS, type SavedChat, savedChatFrom, settingsIn } from './settings.ts'
+import { openCalls } from './tools/open-calls.ts'
+import type { Confirm } from './tools/run-calls.ts'
+import {
+  eachSource,
+  isOurs,
+  registeredTool,
+  ToolBox,
+  type ToolHandler,
+  type ToolOptions,
+  type ToolSource,
+  type ToolSources,
+} from './tools/tool-box.ts'
+import { closeOpenCalls, runTurn, type Turning, type TurnSettings } from './turn.ts'
+
+/**
+ * A conversation with a server. Failures of the world are values: a turn's result says how it ended, and the history can be gone on with after any of
+ * them. Wrong arguments throw an `AppError`.
+ *
+ * @example
+ * const chat = new ChatHelper({ transport: openAITransport({ baseURL }), parameters: { model: 'qwen3' }, systemPrompt: 'Be brief.' })
+ * chat.registerTool({ name: 'now', description: 'The time' }, () => new Date().toISOString())
+ * const result = await chat.prompt('What time is it?')
+ * console.log(result.success ? result.message.text : result.errors[0].message)
+ *
+ * @example
+ * for await (const event of chat.stream('And in Tokyo?')) if (event.kind === 'text') process.stdout.write(event.text)
+ */
+export class ChatHelper {
+  declare numberOfMessages: number
+  declare tokenBudget: number | null
+  declare autoHandleToolCalls: boolean
+  declare maxRounds: number
+  declare parallel: boolean
+  declare toolTimeoutMs: number | null
+  declare maxRetries: number
+  declare rollbackOnFailure: boolean
+  /** Always sent, never trimmed; kept apart from the messages. Nothing is sent where it says nothing. */
+  systemPrompt: OpenAIMessage | undefined
+  parameters: ChatParameters
+  profile: ProfileName | Profile
+  confirm: Confirm | undefined
+  /** Of the last turn; empty where it succeeded. */
+  lastErrors: readonly ChatError[] = []
+  readonly files: Files
+
+  readonly #given: ChatOptions
+  readonly #tools = new ToolBox()
+  #messages: OpenAIMessage[] = []
+  #running: AbortController | undefined
+
+  constructor(options: ChatOptions) {
+    const { transport, parameters, systemPrompt, clock = systemClock } = options
+    const { tools, ...rest } = parameters
+    Object.assign(this, DEFAULTS, settingsIn({ ...options }))
+    this.#given = options
+    this.parameters = rest
+    this.systemPrompt = typeof systemPrompt === 'string' ? OpenAIMessage.system(systemPrompt) : systemPrompt
+    this.profile = options.profile ?? 'openai'
+    this.confirm = options.confirm
+    this.files = new Files(transport.files, clock, () => this.maxRetries)
+    if (tools) this.registerTools(tools as ToolSources)
+    if (options.tools) this.registerTools(options.tools)
+  }
+
+  /** The history without the system prompt, oldest first. */
+  get messages(): readonly OpenAIMessage[] {
+    return this.#messages
+  }
+
+  get tools(): readonly OpenAITool[] {
+    return this.#tools.all.map(({ tool }) => tool)
+  }
+
+  /** The calls that wait for an answer, where they are not run here. */
+  get openCalls(): readonly ToolCall[] {
+    return openCalls(this.#messages)
+  }
+
+  /** Asks the model, runs the tools that it calls, and asks again until it has its answer. */
+  async prompt(input: PromptInput, options: PromptOptions = {}): Promise<ChatResult> {
+    return lived(this.#turn(options, options.stream ?? options.onData !== undefined, promptMessage(input)), options)
+  }
+
+  /** Asks once more with the history as it is: after a failure, after {@link answer}, or after too many rounds. */
+  async resume(options: PromptOptions = {}): Promise<ChatResult> {
+    return lived(this.#turn(options, options.stream ?? options.onData !== undefined), options)
+  }
+
+  /**
+   * The same as events while they happen; the last one is `done` or `failed`. Who stops listening ends the turn, and what
+   * had come of an answer is gone.
+   * @param input nothing to go on with the history as it is
+   */
+  stream(input?: PromptInput, options: StreamOptions = {}): AsyncGenerator<ChatEvent, ChatResult> {
+    return this.#turn(options, true, input)
+  }
+
+  /** Ends the running turn, if there is one. */
+  abort(): void {
+    this.#running?.abort()
+  }
+
+  /** Answers an open call, for who runs tools himself. {@link resume} then goes on; calls that are still open get a note. */
+  answer(call: { readonly id: string }, value: unknown): OpenAIMessage {
+    return this.push(OpenAIMessage.toolResult(call, value))
+  }
+
+  /** Adds to the history without asking. Calls that are open are closed first, unless this answers one of them. */
+  push(input: PromptInput): OpenAIMessage {
+    this.#mustRest()
+    const message = promptMessage(input)
+    this.#push(message)
+    return message
+  }
+
+  /**
+   * @param tool bare, as the API takes it, or with its handler as `{ tool, handler }`
+   * @param handler a function, or an object with a method of the tool's name; without it the tool's own
+   */
+  registerTool(tool: ToolSource, handler?: ToolHandler, options?: ToolOptions): void {
+    const registered = registeredTool(tool, handler, options)
+    const { name } = registered.tool
+    if (!registered.run && isOurs(registered.tool) && this.autoHandleToolCalls) {
+      throw new AppError(
+        'bad_usage',
+        `nobody runs the tool '${name}': give a function, or set autoHandleToolCalls to false`,
+      )
+    }
+    this.#tools.put(registered)
+  }
+
+  /** @param tools a list, tools by their names, or an object with a list `tools` and a method for each of them */
+  registerTools(tools: ToolSources): void {
+    for (const [tool, handler] of eachSource(tools)) this.registerTool(tool, handler)
+  }
+
+  /** @returns whether there was one */
+  unregisterTool(name: string): boolean {
+    return this.#tools.delete(name)
+  }
+
+  unregisterTools(): void {
+    this.#tools.clear()
+  }
+
+  /** Empties the history and, unless told otherwise, the tools; the system prompt and all settings stay. */
+  reset(options: { readonly tools?: boolean } = {}): void {
+    this.#mustRest()
+    this.#messages = []
+    this.lastErrors = []
+    if (options.tools !== false) this.unregisterTools()
+  }
+
+  /** All but tools, hooks and transport, which are code; a profile of one's own is code too. */
+  save(): SavedChat {
+    const saved = {
+      version: 1,
+      ...settingsIn(Object.fromEntries(Object.entries(this))),
+      profile: typeof this.profile === 'string' ? this.profile : null,
+      systemPrompt: this.systemPrompt ?? null,
+      parameters: this.parameters,
+      messages: this.#messages,
+      lastErrors: this.lastErrors,
+    }
+    return savedChatFrom(JSON.stringify(saved))
+  }
+
+  /** Goes on where {@link save} was called. @param saved its result, or the text of it */
+  load(saved: unknown): this {
+    this.#mustRest()
+    const { version: _, systemPrompt, parameters, messages, lastErrors, profile, ...settings } = savedChatFrom(saved)
+    Object.assign(this, settings)
+    this.profile = profile ?? this.profile
+    this.systemPrompt = systemPrompt ? new OpenAIMessage(systemPrompt) : undefined
+    this.parameters = parameters
+    this.#messages = messages.map((message) => new OpenAIMessage(message))
+    this.lastErrors = lastErrors
+    return this
+  }
+
+  /** A conversation of its own that begins with this one's history, tools and settings. */
+  fork(): ChatHelper {
+    const { tools: _, ...given } = this.#given
+    const fork = new ChatHelper({ ...given, parameters: this.parameters, profile: this.profile })
+    fork.confirm = this.confirm
+    for (const tool of this.#tools.all) fork.#tools.put(tool)
+    return fork.load(this.save())
+  }
+
+  async *#turn(options: StreamOptions, streams: boolean, input?: PromptInput): AsyncGenerator<ChatEvent, ChatResult> {
+    this.#mustRest()
+    const running = new AbortController()
+    const signal = options.signal ? AbortSignal.any([options.signal, running.signal]) : running.signal
+    const before = this.#messages
+    this.#messages = [...before]
+    if (input === undefined) closeOpenCalls(this.#turning)
+    else this.#push(promptMessage(input))
+    this.#running = running
+    try {
+      const result = yield* runTurn(this.#turning, this.#turnSettings(streams), signal)
+      if (!result.success && this.rollbackOnFailure) this.#messages = before
+      this.lastErrors = result.errors
+      yield result.success ? { kind: 'done', result } : { kind: 'failed', result }
+      return result
+    } finally {
+      running.abort()
+      this.#running = undefined
+    }
+  }
+
+  /** What a turn may do with this conversation. */
+  readonly #turning: Turning = {
+    messages: () => this.#messages,
+    push: (message) => {
+      this.#messages.push(message)
+    },
+    request: () => requestOf(this.#conversation()),
+    trim: () => {
+      const before = this.#messages
+      this.#messages = [...keptOf(this.#conversation())]
+      const kept = new Set(this.#messages)
+      return before.filter((message) => !kept.has(message))
+    },
+  }
+
+  #conversation(): Conversation {
+    const { systemPrompt, tools, parameters, numberOfMessages, tokenBudget } = this
+    const tokensOf = this.#given.countTokens ?? estimateTokens
+    const profile = profileOf(this.profile)
+    return {
+      messages: this.#messages,
+      systemPrompt,
+      tools,
+      parameters,
+      numberOfMessages,
+      tokenBudget,
+      profile,
+      tokensOf,
+    }
+  }
+
+  #turnSettings(streams: boolean): TurnSettings {
+    const { autoHandleToolCalls, maxRounds, parallel, maxRetries, toolTimeoutMs, confirm } = this
+    const { transport, clock = systemClock } = this.#given
+    const profile = profileOf(this.profile)
+    const find = (name: string) => this.#tools.named(name, profile)
+    const names = this.#tools.all.flatMap(({ tool, run }) => (run ? nameFor(tool, profile) : []))
+    return {
+      ...{ transport, clock, maxRetries, streams },
+      ...{ autoHandleToolCalls, maxRounds, parallel, toolTimeoutMs, confirm, find, names },
+    }
+  }
+
+  #push(message: OpenAIMessage): void {
+    if (!message.is('tool')) closeOpenCalls(this.#turning)
+    else if (!this.openCalls.some(({ id }) => id === message.tool_call_id)) {
+      throw new AppError('bad_usage', 'no call waits for this answer: its id is another one, or it has been answered')
+    }
+    this.#messages.push(message)
+  }
+
+  #mustRest(): void {
+    if (this.#running) throw new AppError('bad_usage', 'a turn is running: wait for its end, or abort it')
+  }
+}

@@ -1,0 +1,127 @@
+/** Files that lie on the server, to be named in messages. */
+
+import { fieldsOf, isObject, wordOf } from '../../lib/object.ts'
+import { AppError } from '../../model/error.ts'
+import type { Open } from '../message.ts'
+import type { ChatError } from './chat-error.ts'
+import type { Clock } from './clock.ts'
+import { type Tried, withRetries } from './send/retry.ts'
+import type { FileQuery, FileTransport } from './transport.ts'
+
+/** What a file is for. Messages may name only those of `user_data`. */
+export type FilePurpose = Open<'assistants' | 'batch' | 'fine-tune' | 'vision' | 'user_data' | 'evals'>
+
+/** A file as the server describes it. */
+export interface UploadedFile {
+  readonly id: string
+  readonly filename?: string
+  readonly bytes?: number
+  readonly purpose?: string
+  /** Seconds since 1970. */
+  readonly created_at?: number
+  readonly expires_at?: number
+  readonly [key: string]: unknown
+}
+
+interface Failed {
+  readonly success: false
+  readonly errors: readonly [ChatError]
+}
+
+type Succeeded<T> = { readonly success: true; readonly errors: readonly [] } & T
+
+export type FileResult = Succeeded<{ readonly file: UploadedFile }> | Failed
+export type FileListResult = Succeeded<{ readonly files: readonly UploadedFile[]; readonly hasMore: boolean }> | Failed
+export type FileDeletedResult = Succeeded<{ readonly id: string; readonly deleted: boolean }> | Failed
+
+export interface FileOptions {
+  /** Needed where a Blob has no name of its own. */
+  readonly filename?: string
+  /** When the server forgets the file, counted from its creation: an hour to 30 days. */
+  readonly expires_after?: { readonly anchor: 'created_at'; readonly seconds: number }
+  readonly signal?: AbortSignal
+}
+
+/** Failures of the network are values, as everywhere; wrong arguments throw `bad_usage`. */
+export class Files {
+  readonly #transport: FileTransport | undefined
+  readonly #clock: Clock
+  readonly #retries: () => number
+
+  constructor(transport: FileTransport | undefined, clock: Clock, retries: () => number) {
+    this.#transport = transport
+    this.#clock = clock
+    this.#retries = retries
+  }
+
+  /**
+   * Uploads a file.
+   *
+   * @example
+   * const uploaded = await chat.files.create(new File([bytes], 'document.pdf'), 'user_data')
+   * if (uploaded.success) message.addFileId(uploaded.file.id)
+   */
+  async create(file: Blob, purpose: FilePurpose, options: FileOptions = {}): Promise<FileResult> {
+    const filename = options.filename ?? wordOf((file as { readonly name?: unknown }).name)
+    const seconds = options.expires_after?.seconds
+    if (!(file instanceof Blob)) throw new AppError('bad_usage', 'a file is a File or a Blob')
+    if (!filename) throw new AppError('bad_usage', 'a file without a name needs the option filename')
+    if (purpose === '') throw new AppError('bad_usage', 'say what the file is for, as user_data')
+    if (seconds !== undefined && !(seconds >= SHORTEST && seconds <= LONGEST)) {
+      throw new AppError('bad_usage', `a file can expire after ${SHORTEST} to ${LONGEST} seconds`)
+    }
+    const { expires_after, signal } = options
+    const upload = { file, filename, purpose, ...(expires_after && { expires_after }) }
+    return fileResult(await this.#ask((files, stop) => files.create(upload, stop), signal))
+  }
+
+  async retrieve(id: string, signal?: AbortSignal): Promise<FileResult> {
+    mustName(id)
+    return fileResult(await this.#ask((files, stop) => files.retrieve(id, stop), signal))
+  }
+
+  /** One page; `hasMore` says whether there is another one after it. */
+  async list(query: FileQuery = {}, signal?: AbortSignal): Promise<FileListResult> {
+    const answer = await this.#ask((files, stop) => files.list(query, stop), signal)
+    if ('error' in answer) return failed(answer.error)
+    const { data, has_more } = answer.value
+    if (!Array.isArray(data)) return failed(NO_ANSWER)
+    return { success: true, files: data.filter(isFile), hasMore: has_more === true, errors: [] }
+  }
+
+  async delete(id: string, signal?: AbortSignal): Promise<FileDeletedResult> {
+    mustName(id)
+    const answer = await this.#ask((files, stop) => files.delete(id, stop), signal)
+    if ('error' in answer) return failed(answer.error)
+    return { success: true, id, deleted: answer.value['deleted'] === true, errors: [] }
+  }
+
+  async #ask(
+    verb: (files: FileTransport, signal: AbortSignal) => Promise<unknown>,
+    signal = new AbortController().signal,
+  ): Promise<Tried<{ readonly [key: string]: unknown }>> {
+    const transport = this.#transport
+    if (!transport) throw new AppError('bad_usage', 'this transport knows no files')
+    const answer = await withRetries(() => verb(transport, signal), this.#retries(), this.#clock, signal)
+    if ('error' in answer) return answer
+    const value = fieldsOf(answer.value)
+    return value ? { value } : { error: NO_ANSWER }
+  }
+}
+
+const SHORTEST = 3600
+const LONGEST = 2_592_000
+const NO_ANSWER: ChatError = { kind: 'garbage', message: 'the server sent no answer: does it know files?' }
+
+const failed = (error: ChatError): Failed => ({ success: false, errors: [error] })
+
+function fileResult(answer: Tried<unknown>): FileResult {
+  if ('error' in answer) return failed(answer.error)
+  return isFile(answer.value) ? { success: true, file: answer.value, errors: [] } : failed(NO_ANSWER)
+}
+
+const isFile = (value: unknown): value is UploadedFile => isObject(value) && wordOf(value['id']) !== undefined
+
+function mustName(id: string): void {
+  if (!wordOf(id)) throw new AppError('bad_usage', 'give the id of a file')
+}

@@ -1,0 +1,218 @@
+/** What the world does to a conversation: it fails with a value, and the history can be gone on with. */
+import { describe, expect, test } from 'vitest'
+import { validate } from '../../../src/openai.ts'
+import { DIALECTS, type Dialect, speak } from '../../support/dialects.ts'
+import {
+  dataLine,
+  events,
+  eventText,
+  hangUp,
+  json,
+  modelServer,
+  type Reply,
+  raw,
+  silence,
+} from '../../support/model-server.ts'
+import { all, story, talk } from './make.ts'
+
+const openai = DIALECTS[0] as Dialect
+const fine = speak(openai, { text: 'Fine. 元気 🎉' })
+const busy = (headers: { readonly [name: string]: string }): Reply =>
+  json({ error: { message: 'slow down', code: 'rate_limit_exceeded' } }, 429, headers)
+const broken = json({ error: { message: 'out of memory', type: 'server_error' } }, 500)
+
+describe('asking again', () => {
+  test.each<[what: string, reply: Reply, wait: number]>([
+    ['429 with seconds', busy({ 'retry-after': '2' }), 2000],
+    ['429 with milliseconds', busy({ 'retry-after-ms': '150', 'retry-after': '9' }), 150],
+    ['429 with a date that has passed', busy({ 'retry-after': 'Thu, 01 Jan 1970 00:00:07 GMT' }), 0],
+    ['429 without a hint', busy({}), 500],
+    ['500', broken, 500],
+    ['503 that is no JSON', raw('<h1>Service Unavailable</h1>', 'text/html', 503), 500],
+    ['400 where the server says that it passes', json({ error: 'warming up' }, 400, { 'x-should-retry': 'true' }), 500],
+    ['a connection that is closed without a word', hangUp, 500],
+  ])('after %s', async (_, reply, wait) => {
+    for (const stream of [false, true]) {
+      const { chat, waits } = await talk([reply, fine])
+      const result = await chat.prompt('How are you?', { stream })
+      expect([result.success, story(chat)]).toEqual([true, 'user How are you? / assistant Fine. 元気 🎉'])
+      expect(waits).toEqual([wait])
+      expect(chat.lastErrors).toEqual([])
+    }
+  })
+
+  test('tells it, and that the pieces so far are void', async () => {
+    const cut = speak(openai, { text: 'Fine, thank you.' }, { cutAt: 420 })
+    const { chat } = await talk([cut, fine])
+    const told = await all(chat.stream('How are you?'))
+    const retry = told.findIndex(({ kind }) => kind === 'retry')
+    expect(told[retry]).toMatchObject({ attempt: 1, waitMs: 500, error: { kind: 'connection' } })
+    expect(told.slice(0, retry).length).toBeGreaterThan(0)
+    expect(story(chat)).toBe('user How are you? / assistant Fine. 元気 🎉')
+  })
+
+  test('ends after two times, waiting longer each time', async () => {
+    const { chat, server, waits } = await talk([broken, broken, broken, fine])
+    const result = await chat.prompt('How are you?')
+    expect(result).toMatchObject({
+      success: false,
+      errors: [{ kind: 'status', status: 500, message: 'out of memory', type: 'server_error' }],
+    })
+    expect([waits, server.asked.length]).toEqual([[500, 1000], 3])
+    expect(chat.lastErrors).toBe(result.errors)
+    expect(story(chat)).toBe('user How are you?')
+  })
+
+  test.each<[what: string, reply: Reply, error: object]>([
+    ['a wait that is too long', busy({ 'retry-after': '3600' }), { status: 429, retryAfterMs: 3_600_000 }],
+    ['no quota', json({ error: { message: 'pay', code: 'insufficient_quota' } }, 429), { code: 'insufficient_quota' }],
+    ['a bad request', json({ error: { message: 'no model m', param: 'model' } }, 400), { status: 400, param: 'model' }],
+    [
+      '500 where the server says that it stays',
+      json({}, 500, { 'x-should-retry': 'false', 'x-request-id': 'r1' }),
+      { requestID: 'r1' },
+    ],
+  ])('is of no use after %s', async (_, reply, error) => {
+    const { chat, server } = await talk([reply, fine])
+    expect(await chat.prompt('How are you?')).toMatchObject({ success: false, errors: [error] })
+    expect(server.asked.length).toBe(1)
+  })
+})
+
+describe('a connection that breaks at any byte', () => {
+  // Within a word, a letter, a line, between lines: a small stream has every kind of place.
+  const chunks = [{ choices: [{ delta: { content: 'é🎉' } }] }, { choices: [{ delta: {}, finish_reason: 'stop' }] }]
+  const bytes = Buffer.byteLength(chunks.map((chunk) => dataLine(JSON.stringify(chunk))).join(''))
+
+  test('is noticed', async () => {
+    const cuts = Array.from({ length: bytes }, (_, cutAt) => events(chunks, { cutAt, packet: 11 }))
+    const { chat, server } = await talk([...cuts, fine], { maxRetries: bytes })
+    await chat.prompt('How are you?', { stream: true })
+    expect([server.asked.length, story(chat)]).toEqual([bytes + 1, 'user How are you? / assistant Fine. 元気 🎉'])
+  })
+
+  test('is noticed where it looks like an end, unless all was said', async () => {
+    const cuts = Array.from({ length: bytes }, (_, cutAt) => events(chunks, { cutAt, packet: 11, untilClose: true }))
+    const { chat, server } = await talk(cuts, { maxRetries: bytes })
+    await chat.prompt('How are you?', { stream: true })
+    // Only the two newlines of the last line are missing.
+    expect([server.asked.length, story(chat)]).toEqual([bytes - 1, 'user How are you? / assistant é🎉'])
+  })
+})
+
+describe('letters that are torn by packets', () => {
+  test.each([1, 2, 3])('of %i bytes', async (packet) => {
+    const { chat } = await talk([speak(openai, { text: 'a é 漢 👩‍👩‍👧 𠮷' }, { packet })])
+    await chat.prompt('Say it.', { stream: true })
+    expect(story(chat)).toBe('user Say it. / assistant a é 漢 👩‍👩‍👧 𠮷')
+  })
+})
+
+describe('a server that takes its time', () => {
+  test.each<[what: string, reply: Reply]>([
+    ['says nothing', silence()],
+    ['drips', silence(true)],
+  ])('and %s', async (_, reply) => {
+    for (const stream of [false, true]) {
+      const { chat } = await talk([reply], { maxRetries: 0 }, { timeoutMs: 40 })
+      expect(await chat.prompt('Hello?', { stream })).toMatchObject({ success: false, errors: [{ kind: 'timeout' }] })
+      expect(validate(chat.messages)).toEqual([])
+    }
+  })
+})
+
+test('a server that stops in the middle', async () => {
+  const pausing: Reply = (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(dataLine(JSON.stringify({ choices: [{ delta: { content: 'So far' } }] })))
+  }
+  const { chat } = await talk([pausing], { maxRetries: 0 }, { timeoutMs: 40 })
+  const result = await chat.prompt('Hello?', { stream: true })
+  expect(result).toMatchObject({ success: false, errors: [{ kind: 'timeout' }] })
+  expect(story(chat)).toBe('user Hello?')
+})
+
+describe('garbage', () => {
+  const html = '<!doctype html>\n<html><body>Sign in</body></html>'
+
+  test.each<[what: string, reply: Reply, kind: string, message: RegExp]>([
+    ['a page', raw(html, 'text/html'), 'garbage', /JSON/],
+    ['half an answer', raw('{"choices":[{"message":{"content":"Fi', 'application/json'), 'garbage', /JSON/],
+    ['nothing', raw('', 'application/json'), 'garbage', /JSON/],
+    ['an empty object', json({}), 'garbage', /no answer/],
+    ['a list', json([]), 'garbage', /no answer/],
+    ['null', json(null), 'garbage', /no answer/],
+    ['choices that are none', json({ choices: [1, null, 'x'] }), 'garbage', /no answer/],
+    ['an error under the status of a success', json({ error: { message: 'model is loading' } }), 'status', /loading/],
+    ['an error in the words of others', json({ detail: 'Not Found' }, 404), 'status', /Not Found/],
+    ['an error of an old vLLM', json({ object: 'error', message: 'too long', code: 400 }, 400), 'status', /too long/],
+    ['bytes', raw(Buffer.from([0xff, 0xfe, 0, 1]), 'application/octet-stream'), 'garbage', /JSON/],
+  ])('%s instead of an answer', async (_, reply, kind, message) => {
+    const { chat } = await talk([reply, fine], { maxRetries: 0 })
+    const result = await chat.prompt('How are you?')
+    expect(result).toMatchObject({ success: false, errors: [{ kind, message: expect.stringMatching(message) }] })
+    expect(story(chat)).toBe('user How are you?')
+    expect((await chat.resume()).success).toBe(true)
+    expect(story(chat)).toBe('user How are you? / assistant Fine. 元気 🎉')
+  })
+
+  test.each<[what: string, reply: Reply, kind: string]>([
+    ['a page', raw(html, 'text/html'), 'connection'],
+    ['a stream of nothing', eventText(''), 'connection'],
+    ['only its end', events([]), 'garbage'],
+    ['a chunk that is no JSON', eventText(`${dataLine('{"choices":[{"delta":')}${dataLine('[DONE]')}`), 'garbage'],
+    ['a chunk that is no JSON among others', eventText(`${dataLine('{oops')}${dataLine('{"choices":[]}')}`), 'garbage'],
+    [
+      'an error in the middle',
+      events([{ choices: [{ delta: { content: 'Fi' } }] }, { error: { message: 'oom', code: 500 } }]),
+      'status',
+    ],
+  ])('%s instead of a stream', async (_, reply, kind) => {
+    const { chat } = await talk([reply, fine], { maxRetries: 0 })
+    const result = await chat.prompt('How are you?', { stream: true })
+    expect(result).toMatchObject({ success: false, errors: [{ kind }] })
+    expect(story(chat)).toBe('user How are you?')
+    expect((await chat.resume({ stream: true })).success).toBe(true)
+  })
+
+  test('an answer that comes whole though pieces were asked for, or as plain text, is an answer', async () => {
+    const whole = { choices: [{ message: { role: 'assistant', content: 'Whole.' } }] }
+    const { chat } = await talk([json(whole), raw(JSON.stringify(whole))])
+    await chat.prompt('One', { stream: true })
+    await chat.prompt('Two')
+    expect(story(chat)).toBe('user One / assistant Whole. / user Two / assistant Whole.')
+  })
+})
+
+test('a server that is not there', async () => {
+  const { baseURL } = await modelServer()
+  const { chat } = await talk([], { maxRetries: 0 }, { baseURL: baseURL.replace(/:\d+/, ':1') })
+  expect(await chat.prompt('Hello?')).toMatchObject({ success: false, errors: [{ kind: 'connection' }] })
+})
+
+test('what was said until a failure is in the result; the history ends with the prompt', async () => {
+  const half = events([{ choices: [{ delta: { content: 'Half an ' } }] }, { error: { message: 'oom' } }])
+  const { chat } = await talk([half])
+  const result = await chat.prompt('Hello?', { stream: true })
+  expect(result.success ? undefined : result.partial?.text).toBe('Half an ')
+  expect(story(chat)).toBe('user Hello?')
+})
+
+test('a turn that fails leaves no trace where that is wanted', async () => {
+  const call = speak(openai, { calls: [{ id: 'c1', name: 'now', arguments: '{}' }] })
+  const { chat } = await talk([fine, call, json({ error: 'no' }, 400)], { rollbackOnFailure: true })
+  chat.registerTool({ name: 'now' }, () => 'noon')
+  await chat.prompt('How are you?')
+  expect(await chat.prompt('What time is it?')).toMatchObject({ success: false, completions: [{ id: 'chatcmpl-1' }] })
+  expect(story(chat)).toBe('user How are you? / assistant Fine. 元気 🎉')
+  expect(chat.lastErrors).toMatchObject([{ status: 400, message: 'no' }])
+})
+
+test('a key is sent where it belongs, and no other one', async () => {
+  const { chat, server } = await talk([fine], {}, { headers: { 'x-team': 'ours' } })
+  await chat.prompt('Hello?')
+  expect(server.asked[0]?.headers).toMatchObject({ authorization: 'Bearer none', 'x-team': 'ours' })
+  const keyed = await talk([fine], {}, { apiKey: 'k1' })
+  await keyed.chat.prompt('Hello?')
+  expect(keyed.server.asked[0]?.headers.authorization).toBe('Bearer k1')
+})

@@ -1,0 +1,248 @@
+/** How each server says the same thing, and what each of them refuses to be told. */
+import { PROFILES, type Profile, type ProfileName } from '../../src/openai.ts'
+import { events, json, type Reply, type Wire } from './model-server.ts'
+
+export interface SaidCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+}
+
+/** What a model wants to say. */
+export interface Said {
+  readonly reasoning?: string
+  readonly text?: string
+  readonly calls?: readonly SaidCall[]
+}
+
+type Message = { readonly [key: string]: unknown }
+type Fields = { readonly [key: string]: unknown }
+
+export interface Dialect {
+  readonly name: string
+  readonly profile: ProfileName | Profile
+  /** The message of a whole answer, and why the model stopped. */
+  readonly message: (said: Said) => { readonly message: Fields; readonly finish_reason?: string | null }
+  /** Chunks without id, model and so on. */
+  readonly chunks: (said: Said) => readonly Fields[]
+  /** Why the server would answer 400. */
+  readonly refuses: (message: Message) => string | undefined
+}
+
+const delta = (fields: Fields, finish_reason: string | null = null): Fields => ({
+  choices: [{ index: 0, delta: fields, finish_reason }],
+})
+
+/** Words, with letters of one to four bytes kept whole, as tokens mostly are. */
+const pieces = (text = ''): readonly string[] => text.match(/[\s\S]{1,3}/gu) ?? []
+
+const whole = ({ id, name, arguments: args }: SaidCall): Fields => ({
+  id,
+  type: 'function',
+  function: { name, arguments: args },
+})
+const finish = ({ calls }: Said): string => (calls ? 'tool_calls' : 'stop')
+const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 }
+
+/** Calls as OpenAI streams them: a head, then the arguments piece by piece. */
+const callDeltas = ({ calls = [] }: Said, first = 0): readonly Fields[] =>
+  calls.flatMap((call, at) => [
+    delta({ tool_calls: [{ ...whole({ ...call, arguments: '' }), index: first + at }] }),
+    ...pieces(call.arguments).map((piece) =>
+      delta({ tool_calls: [{ index: first + at, function: { arguments: piece } }] }),
+    ),
+  ])
+
+const texts = (key: string, text: string | undefined, more: Fields = {}): readonly Fields[] =>
+  pieces(text).map((piece) => delta({ ...more, [key]: piece }))
+
+const message = (said: Said, reasoning?: string, silent: null | '' = null): Fields => ({
+  role: 'assistant',
+  content: said.text ?? silent,
+  ...(reasoning && said.reasoning && { [reasoning]: said.reasoning }),
+  ...(said.calls && { tool_calls: said.calls.map(whole) }),
+})
+
+const onlyKeys =
+  (...keys: readonly string[]) =>
+  (given: Message): string | undefined => {
+    const wrong = Object.keys(given).find(
+      (key) => !['role', 'content', 'tool_calls', 'tool_call_id', ...keys].includes(key),
+    )
+    return wrong && `extra_forbidden: ${wrong}`
+  }
+
+const wantsText = (given: Message): string | undefined =>
+  given['content'] === null || given['content'] === undefined ? 'content must be a string' : undefined
+
+export const DIALECTS: readonly Dialect[] = [
+  {
+    name: 'OpenAI',
+    profile: 'openai',
+    message: (said) => ({ message: { ...message(said), refusal: null, annotations: [] }, finish_reason: finish(said) }),
+    chunks: (said) => [
+      delta({ role: 'assistant', content: said.calls ? null : '', refusal: null }),
+      ...texts('content', said.text),
+      ...callDeltas(said),
+      delta({}, finish(said)),
+      { choices: [], usage },
+    ],
+    refuses: onlyKeys('name', 'refusal', 'annotations'),
+  },
+  {
+    name: 'Ollama',
+    profile: 'ollama',
+    message: (said) => ({ message: message(said, 'reasoning', ''), finish_reason: finish(said) }),
+    chunks: (said) => [
+      ...texts('reasoning', said.reasoning, { role: 'assistant', content: '' }),
+      ...texts('content', said.text, { role: 'assistant' }),
+      ...(said.calls ?? []).map((call, index) =>
+        delta({ role: 'assistant', content: '', tool_calls: [{ ...whole(call), index }] }),
+      ),
+      delta({ role: 'assistant', content: '' }, finish(said)),
+    ],
+    refuses: ({ content, tool_calls }) =>
+      tool_calls && content === ''
+        ? 'the template writes calls as text'
+        : content === null && !tool_calls
+          ? 'invalid message format'
+          : undefined,
+  },
+  {
+    name: 'Ollama of old, without index and with an empty finish reason',
+    profile: 'ollama',
+    message: (said) => ({ message: message(said, undefined, ''), finish_reason: '' }),
+    chunks: (said) => [
+      ...texts('content', said.text, { role: 'assistant' }),
+      ...(said.calls ?? []).map((call) => delta({ role: 'assistant', content: '', tool_calls: [whole(call)] }, '')),
+      delta({ role: 'assistant', content: '' }, ''),
+    ],
+    refuses: () => undefined,
+  },
+  {
+    name: 'vLLM, which stops with stop although there are calls',
+    profile: 'vllm',
+    message: (said) => ({ message: message(said, 'reasoning_content'), finish_reason: 'stop' }),
+    chunks: (said) => [
+      delta({ role: 'assistant', content: '' }),
+      ...texts('reasoning', said.reasoning),
+      ...texts('content', said.text),
+      ...callDeltas(said),
+      delta({ content: '' }, 'stop'),
+    ],
+    refuses: onlyKeys('name'),
+  },
+  {
+    name: 'llama.cpp',
+    profile: 'llamacpp',
+    message: (said) => ({ message: message(said, 'reasoning_content'), finish_reason: finish(said) }),
+    chunks: (said) => [
+      delta({ role: 'assistant', content: null }),
+      ...texts('reasoning_content', said.reasoning),
+      ...texts('content', said.text),
+      ...callDeltas(said),
+      delta({}, finish(said)),
+      { choices: [], usage, timings: { predicted_per_second: 41.5 } },
+    ],
+    refuses: wantsText,
+  },
+  {
+    name: 'LM Studio, which repeats an empty name',
+    profile: 'lmstudio',
+    message: (said) => ({ message: message(said, 'reasoning_content', ''), finish_reason: finish(said) }),
+    chunks: (said) => [
+      ...texts('reasoning_content', said.reasoning, { role: 'assistant' }),
+      ...texts('content', said.text, { role: 'assistant' }),
+      ...(said.calls ?? []).flatMap((call, index) => [
+        delta({
+          role: 'assistant',
+          tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }],
+        }),
+        ...pieces(call.arguments).map((piece) =>
+          delta({ tool_calls: [{ index, id: '', type: 'function', function: { name: '', arguments: piece } }] }),
+        ),
+      ]),
+      delta({}, finish(said)),
+    ],
+    refuses: wantsText,
+  },
+  {
+    name: 'LiteLLM, which counts calls from one',
+    profile: 'openai',
+    message: (said) => ({ message: { ...message(said), function_call: null }, finish_reason: finish(said) }),
+    chunks: (said) => [
+      delta({ role: 'assistant', content: '' }),
+      ...texts('content', said.text),
+      ...callDeltas(said, 1),
+      delta({}, finish(said)),
+    ],
+    refuses: () => undefined,
+  },
+  {
+    name: 'DeepSeek, which wants its thoughts back',
+    profile: { ...PROFILES.openai, reasoningKey: 'reasoning_content' },
+    message: (said) => ({ message: message(said, 'reasoning_content', ''), finish_reason: finish(said) }),
+    chunks: (said) => [
+      ...texts('reasoning_content', said.reasoning, { content: null }),
+      ...texts('content', said.text, { reasoning_content: null }),
+      ...callDeltas(said),
+      delta({ content: '' }, finish(said)),
+    ],
+    refuses: ({ tool_calls, reasoning_content }) =>
+      tool_calls && !reasoning_content ? 'missing reasoning_content' : undefined,
+  },
+  {
+    name: 'a host of DeepSeek that never says why the model stopped',
+    profile: 'openai',
+    message: (said) => ({ message: message(said) }),
+    chunks: (said) => [delta({ role: 'assistant' }), ...texts('content', said.text), ...callDeltas(said)],
+    refuses: () => undefined,
+  },
+]
+
+/** Says it in the form that was asked for, unless the server would refuse the question. */
+export function speak(dialect: Dialect, said: Said, wire: Wire = {}): Reply {
+  return (asked, response) => {
+    const messages = asked.body.messages ?? []
+    const refusal =
+      unpaired(messages) ?? messages.map((one) => dialect.refuses(one)).find((reason) => reason !== undefined)
+    const reply = refusal
+      ? json({ error: { message: refusal, type: 'invalid_request_error', param: 'messages', code: null } }, 400)
+      : asked.body['stream'] === true
+        ? events(
+            dialect.chunks(said).map((chunk) => ({
+              id: 'chatcmpl-1',
+              object: 'chat.completion.chunk',
+              created: 1,
+              model: 'm',
+              ...chunk,
+            })),
+            wire,
+          )
+        : json({
+            id: 'chatcmpl-1',
+            object: 'chat.completion',
+            created: 1,
+            model: 'm',
+            choices: [{ index: 0, ...dialect.message(said) }],
+            usage,
+          })
+    return reply(asked, response)
+  }
+}
+
+/** The rule of every server: the results of all calls follow the message that calls, and nothing else is a result. */
+export function unpaired(messages: readonly Message[]): string | undefined {
+  let open: string[] = []
+  for (const given of messages) {
+    if (given['role'] === 'tool') {
+      if (!open.includes(String(given['tool_call_id']))) return 'a tool message must follow its call'
+      open = open.filter((id) => id !== given['tool_call_id'])
+    } else {
+      if (open.length > 0) return 'tool_call_ids did not have response messages'
+      open = ((given['tool_calls'] as readonly { readonly id: string }[] | undefined) ?? []).map(({ id }) => id)
+      if (new Set(open).size < open.length) return 'ids of calls must differ'
+    }
+  }
+  return open.length > 0 ? 'tool_call_ids did not have response messages' : undefined
+}

@@ -1,0 +1,124 @@
+/** A model's server on this machine that says what a test has written down for it, and remembers what it was asked. */
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll } from 'vitest'
+
+export interface Asked {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly bytes: Buffer
+  /** The bytes as JSON, where they are. */
+  readonly body: { readonly [key: string]: unknown } & {
+    readonly messages?: readonly { readonly [key: string]: unknown }[]
+  }
+}
+
+export type Reply = (asked: Asked, response: ServerResponse) => void | Promise<void>
+
+export interface ModelServer {
+  readonly baseURL: string
+  readonly asked: readonly Asked[]
+  /** What it says next, in this order; afterwards it has nothing to say and answers 418. */
+  say(...replies: readonly Reply[]): void
+}
+
+const servers: Server[] = []
+
+afterAll(() => {
+  for (const server of servers.splice(0)) {
+    server.close()
+    server.closeAllConnections()
+  }
+})
+
+export async function modelServer(...replies: readonly Reply[]): Promise<ModelServer> {
+  const asked: Asked[] = []
+  const script = [...replies]
+  const server = createServer(async (request, response) => {
+    const one = await received(request)
+    asked.push(one)
+    await (script.shift() ?? json({ error: { message: 'nothing left to say' } }, 418))(one, response)
+  })
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return { baseURL: `http://127.0.0.1:${port}/v1`, asked, say: (...more) => void script.push(...more) }
+}
+
+async function received(request: IncomingMessage): Promise<Asked> {
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(piece as Buffer)
+  const bytes = Buffer.concat(pieces)
+  const isJson = /json/.test(request.headers['content-type'] ?? '')
+  const body = isJson ? JSON.parse(bytes.toString()) : {}
+  return { method: request.method ?? '', path: request.url ?? '', headers: request.headers, bytes, body }
+}
+
+export function json(body: unknown, status = 200, headers: { readonly [name: string]: string } = {}): Reply {
+  return (_, response) =>
+    void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
+
+/** Any bytes under any type. */
+export function raw(bytes: string | Uint8Array, type = 'text/plain', status = 200): Reply {
+  return (_, response) => void response.writeHead(status, { 'content-type': type }).end(bytes)
+}
+
+export interface Wire {
+  /** Packets of so many bytes each, so that letters are torn. */
+  readonly packet?: number
+  /** The connection breaks after so many bytes. */
+  readonly cutAt?: number
+  /** Whether the end of the body is the end of the connection: then a break looks like an end. */
+  readonly untilClose?: boolean
+  /** Whether `[DONE]` is left out. */
+  readonly noDone?: boolean
+}
+
+/** Chunks as server-sent events. */
+export function events(chunks: readonly unknown[], wire: Wire = {}): Reply {
+  return eventText(
+    [...chunks.map((chunk) => JSON.stringify(chunk)), ...(wire.noDone ? [] : ['[DONE]'])].map(dataLine).join(''),
+    wire,
+  )
+}
+
+export const dataLine = (data: string): string => `data: ${data}\n\n`
+
+/** The text of an event stream, valid or not. */
+export function eventText(text: string, { packet = 4096, cutAt, untilClose = false }: Wire = {}): Reply {
+  return async (_, response) => {
+    const bytes = Buffer.from(text).subarray(0, cutAt)
+    response.shouldKeepAlive = !untilClose
+    response.useChunkedEncodingByDefault = !untilClose
+    response.writeHead(200, { 'content-type': 'text/event-stream', ...(untilClose && { connection: 'close' }) })
+    response.socket?.setNoDelay(true)
+    for (let at = 0; at < bytes.length && !response.destroyed; at += packet) {
+      response.write(bytes.subarray(at, at + packet))
+      await new Promise(setImmediate)
+    }
+    if (cutAt === undefined || untilClose) response.end()
+    else response.socket?.destroy()
+  }
+}
+
+/** Takes the question and says nothing, or one byte of a comment now and then, for as long as the client waits. */
+export function silence(drips = false): Reply {
+  return (_, response) => {
+    if (!drips) return
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':')
+    const timer = setInterval(() => response.write(' '), 5)
+    response.once('close', () => clearInterval(timer))
+  }
+}
+
+/** Closes the connection without a word. */
+export const hangUp: Reply = (_, response) => void response.socket?.destroy()
