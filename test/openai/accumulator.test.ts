@@ -276,6 +276,14 @@ describe('an answer that came whole', () => {
     })
   })
 
+  test('has as many calls as it lists, also under one id or one index', () => {
+    const call = { id: 'same', index: 0, type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
+    const twice = sum({
+      choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls: [call, call] } }],
+    })
+    expect(twice.message().tool_calls?.map((one) => argumentsOf(one))).toEqual([{ a: 1 }, { a: 1 }])
+  })
+
   test('after deltas takes their place and is no news', () => {
     const accumulator = sum(...deltas({ content: 'Yes' }))
     expect(accumulator.add({ choices: [{ index: 0, message: { content: 'Yes.' } }] })).toEqual([])

@@ -28,7 +28,9 @@ export class ChoiceDeltas {
 
   /** @param pieces what is new is added here */
   add(choice: Fields, pieces: Piece[]): void {
-    this.#addDelta(fieldsOf(choice['delta']) ?? fieldsOf(choice['message']) ?? {}, pieces)
+    const delta = fieldsOf(choice['delta'])
+    const said = delta ?? fieldsOf(choice['message']) ?? {}
+    this.#addDelta(delta ? said : withPlaces(said), pieces)
     for (const key in choice) {
       if (key === 'finish_reason') this.#finish = wordOf(choice[key]) ?? this.#finish
       else if (!KNOWN.has(key)) gather(this.#extras, key, choice[key], 'replace')
@@ -107,6 +109,12 @@ export class ChoiceDeltas {
 }
 
 const KNOWN = new Set(['index', 'delta', 'message'])
+
+/** In a whole message each entry is a call of its own, whatever ids and indexes say. */
+function withPlaces(message: Fields): Fields {
+  if (!Array.isArray(message['tool_calls'])) return message
+  return { ...message, tool_calls: message['tool_calls'].map((call, index) => ({ ...fieldsOf(call), index })) }
+}
 
 /** A thought is a text or a list of text parts. */
 function thoughtOf(part: Fields): string {
