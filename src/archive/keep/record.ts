@@ -10,6 +10,7 @@ export interface Place {
 }
 
 export interface From extends Place {
+  /** The capture's own, where there is one. */
   readonly agent: AgentId
   /** Kept beside the row and given back by `fingerprints`: an equal one means that the row need not be read again. */
   readonly fingerprint?: string
