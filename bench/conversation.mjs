@@ -96,11 +96,11 @@ function timed(work) {
 }
 
 /** Prompts, code as tool results, numbers in arguments, and as many chunk times as real states have. */
-function stateText(bytes, isKiro) {
+export function stateText(bytes, isKiro, lines = 20) {
   const history = []
   let length = 0
   for (let i = 0; length < bytes; i++) {
-    const entry = entryText(i, isKiro)
+    const entry = entryText(i, isKiro, lines)
     history.push(entry)
     length += entry.length + 1
   }
@@ -110,11 +110,13 @@ function stateText(bytes, isKiro) {
   return Buffer.from(text).toString() // one piece, as it comes from a file
 }
 
-function entryText(i, isKiro) {
+function entryText(i, isKiro, lines) {
   const env =
     '{"env_state":{"operating_system":"linux","current_working_directory":"/home/u/project","environment_variables":[]}}'
   const code = JSON.stringify(
-    `export function part${i}(name: string) {\n  return "value" + name // ${'考える '.repeat(i % 3)}\n}\n`.repeat(20),
+    `export function part${i}(name: string) {\n  return "value" + name // ${'考える '.repeat(i % 3)}\n}\n`.repeat(
+      lines,
+    ),
   )
   const content =
     i % 3 === 0

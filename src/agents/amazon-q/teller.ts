@@ -127,8 +127,9 @@ export class Teller {
       return
     }
     const input = this.#clock.input(entry)
-    const orphans = answeredBy(entry).filter((id) => !this.#calls.has(id))
-    if (orphans.length > 0) reads.push(this.#orphaned(number, orphans.length))
+    const answered = answeredBy(entry)
+    const orphans = answered.filter((id) => !this.#calls.has(id)).length
+    if (orphans > 0) reads.push(this.#orphaned(number, orphans))
     const inputs = inputDrafts(entry, this.#calls)
     const answer = this.#clock.answer(entry)
     const drafts: readonly Draft[] = [...inputs, ...answerDrafts(entry)]
@@ -147,11 +148,11 @@ export class Teller {
       if (call !== undefined) locator.call = call
       reads.push({ kind: 'message', message: place(draft, spot, this.#origin, source), locator })
     }
+    for (const id of answered) this.#close(id)
     this.#notice(entry, number, drafts)
   }
 
   #notice(entry: Entry, number: number, drafts: readonly Draft[]): void {
-    for (const id of answeredBy(entry)) this.#close(id)
     for (const { source_type, tool_call } of drafts)
       if (source_type === 'tool_call' && tool_call) this.#ask(tool_call, number)
     const model = entry.request?.['model_id']

@@ -1,5 +1,5 @@
 /** The half of an entry that comes from the model: its words, then the tools it asks for. */
-import { type Fields, isObject, listOf, numberOf, stringOf } from '../../../lib/object.ts'
+import { type Fields, isObject, listOf, stringOf } from '../../../lib/object.ts'
 import { sameJson } from '../../../lib/same.ts'
 import type { ToolCall } from '../../../model/normalized.ts'
 import { type Draft, metadataOf } from './draft.ts'
@@ -47,8 +47,10 @@ export function answerDrafts({ answer, request, exact }: Entry): readonly Draft[
 }
 
 /** Without the pauses between its pieces, which are many and mean little: their number stays. */
-export function requestOf({ time_between_chunks, ...request }: Fields): Fields {
-  return { ...request, chunks: numberOf(time_between_chunks) ?? listOf(time_between_chunks).length }
+export function requestOf(request: Fields): Fields {
+  if (!('time_between_chunks' in request)) return request
+  const { time_between_chunks, ...rest } = request
+  return { ...rest, chunks: listOf(time_between_chunks).length }
 }
 
 function useDraft(tag: string, use: Fields, around: Fields, exact: boolean): Draft {

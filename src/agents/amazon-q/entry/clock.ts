@@ -48,4 +48,15 @@ export function momentOf(milliseconds: unknown): Instant | undefined {
   return known === undefined || known <= 0 ? undefined : instantOf(known)
 }
 
-const later = (at: Instant): Instant => instantOf(Date.parse(at) + STEP_MS) ?? at
+/** A last time that was just made is not parsed again. */
+function later(at: Instant): Instant {
+  const ms = (at === made ? madeMs : Date.parse(at)) + STEP_MS
+  const next = instantOf(ms)
+  if (next === undefined) return at
+  made = next
+  madeMs = ms
+  return next
+}
+
+let made: Instant | undefined
+let madeMs = 0

@@ -74,27 +74,44 @@ function promptDraft(tag: string, text: string, images: readonly MessageSegment[
 function resultOf(result: Fields, cancelled: boolean, calls: Calls, exact: boolean): ToolCall {
   const id = stringOf(result['tool_use_id']) ?? null
   const status = stringOf(result['status'])
-  const blocks = listOf(result['content']).filter(isObject)
-  const output = blocks.map((block) => blockText(block, exact)).join('\n')
-  const [only, ...more] = blocks
-  const value = only && more.length === 0 ? blockValue(only) : undefined
-  const exit = exitCodeOf(value)
-  const { status: _, ...call } = (id === null ? undefined : calls.get(id)) ?? { call_id: id, name: null, status: null }
-  return {
-    ...call,
+  const blocks = listOf(result['content'])
+  const asked = id === null ? undefined : calls.get(id)
+  const call: Mutable<ToolCall> = {
+    call_id: id,
+    name: asked?.name ?? null,
     status: cancelled ? 'cancelled' : statusOf(status),
-    ...(status !== undefined && { source_status: status }),
-    output,
-    ...(value && { output_json: value }),
-    ...(exit !== undefined && { exit_code: exit }),
   }
+  if (status !== undefined) call.source_status = status
+  if (asked?.arguments !== undefined) call.arguments = asked.arguments
+  if (asked?.arguments_json) call.arguments_json = asked.arguments_json
+  call.output = outputOf(blocks, exact)
+  const value = blocks.length === 1 && isObject(blocks[0]) ? blockValue(blocks[0]) : undefined
+  if (!value) return call
+  call.output_json = value
+  const exit = exitCodeOf(value)
+  if (exit !== undefined) call.exit_code = exit
+  return call
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+function outputOf(blocks: readonly unknown[], exact: boolean): string {
+  const [first] = blocks
+  if (blocks.length === 1 && isObject(first)) return blockText(first, exact)
+  return blocks
+    .filter(isObject)
+    .map((block) => blockText(block, exact))
+    .join('\n')
 }
 
 /** The ids that an input answers. */
-export const answeredBy = ({ input }: Pick<Entry, 'input'>): readonly string[] =>
-  listOf(input.body['tool_use_results']).flatMap((result) =>
-    isObject(result) ? (stringOf(result['tool_use_id']) ?? []) : [],
-  )
+export function answeredBy({ input }: Pick<Entry, 'input'>): readonly string[] {
+  const results = input.body['tool_use_results']
+  if (!Array.isArray(results)) return NOBODY
+  return results.flatMap((result) => (isObject(result) ? (stringOf(result['tool_use_id']) ?? []) : []))
+}
+
+const NOBODY: readonly string[] = []
 
 const statusOf = (status: string | undefined): ToolStatus => (status === 'Error' ? 'error' : 'success')
 
@@ -111,8 +128,9 @@ function blockValue(block: Fields): object | undefined {
 
 /** Only where the plain text does not tell it. */
 function blockNames(result: Fields): readonly string[] | undefined {
-  const names = listOf(result['content']).flatMap((block) => (isObject(block) ? (Object.keys(block)[0] ?? []) : []))
-  return names.length === 1 && names[0] === 'Text' ? undefined : names
+  const blocks = listOf(result['content'])
+  if (blocks.length === 1 && isObject(blocks[0]) && typeof blocks[0]['Text'] === 'string') return undefined
+  return blocks.flatMap((block) => (isObject(block) ? (Object.keys(block)[0] ?? []) : []))
 }
 
 /** What the shell tool reports. */

@@ -139,7 +139,7 @@ describe('what is taken out', () => {
       ],
       response_size: 3,
     }
-    expect(JSON.parse(slim(bytesOf(request, 2)).toString())).toEqual({ ...request, time_between_chunks: 2 })
+    expect(JSON.parse(slim(bytesOf(request, 2)).toString())).toEqual({ message_id: 'm', chunks: 2, response_size: 3 })
   })
 })
 

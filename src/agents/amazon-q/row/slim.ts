@@ -5,8 +5,8 @@
 import { endOfValue } from '../../../lib/json/ranges.ts'
 
 /**
- * The same JSON with images as base64 instead of lists of numbers, `time_between_chunks` as the number of its elements,
- * and without `orig_args` that repeat `args`.
+ * The same JSON with images as base64 instead of lists of numbers, `chunks` with the number of elements instead of
+ * `time_between_chunks`, and without `orig_args` that repeat `args`.
  */
 export function slim(json: Buffer): Buffer {
   const cuts = [
@@ -65,12 +65,12 @@ function cutsAt(
 }
 
 /** A list of small objects without any text. */
-function pausesCut(json: Buffer, _: number, list: number): Cut | undefined {
+function pausesCut(json: Buffer, quote: number, list: number): Cut | undefined {
   const end = json[list] === OPEN ? json.indexOf(CLOSE, list) : -1
   if (end < 0) return undefined
   let count = 0
   for (let at = json.indexOf(OPEN_OBJECT, list); at >= 0 && at < end; at = json.indexOf(OPEN_OBJECT, at + 1)) count++
-  return { start: list, end: end + 1, instead: Buffer.from(String(count)) }
+  return { start: quote, end: end + 1, instead: Buffer.from(`"chunks":${count}`) }
 }
 
 const OPEN_OBJECT = 123
