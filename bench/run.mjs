@@ -7,6 +7,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { availableParallelism, cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { makeLargeStore } from './amazon-q.mjs'
 import { generate, longestLine, longLines, oneLargeFile, sizeOf, yardstick } from './logs.mjs'
 
 const { values: options } = parseArgs({
@@ -91,19 +92,40 @@ function memoryRow(what, logs) {
   )
 }
 
-/** In a process of its own, which may call the garbage collector between the runs. */
+/** May call the garbage collector between the runs. */
+function inOwnProcess(script, what) {
+  const { stdout, status } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  if (status !== 0) throw new Error(`the benchmark of ${what} failed`)
+  return JSON.parse(stdout)
+}
+
 function libraryTable(name, bench) {
   const script = `
     import { ${bench} } from ${JSON.stringify(new URL(`${name}.mjs`, import.meta.url).href)}
     const library = await import(${JSON.stringify(new URL(`../dist/${name}.js`, import.meta.url).href)})
     console.log(JSON.stringify(${bench}(library)))`
-  const { stdout, status } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  if (status !== 0) throw new Error(`the benchmark of fumibako/${name} failed`)
-  const rows = JSON.parse(stdout).map(({ name: what, ratio: measured, limit, detail }) =>
+  const rows = inOwnProcess(script, `fumibako/${name}`).map(({ name: what, ratio: measured, limit, detail }) =>
     row(`${what}, ${detail}`, `≤ ${limit} ×`, `${measured.toFixed(2)} ×`, measured <= limit),
+  )
+  return ['| what | target | measured | met |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+function storeTable() {
+  const script = `
+    import { benchStore } from ${JSON.stringify(new URL('amazon-q.mjs', import.meta.url).href)}
+    console.log(JSON.stringify(await benchStore()))`
+  const rows = inOwnProcess(script, 'the stores of Amazon Q').map(({ name, ratio: times, ms, limit, detail }) =>
+    times === undefined
+      ? row(`${name}, ${detail}`, `≤ ${limit} ms`, `${ms.toFixed(0)} ms`, ms <= limit)
+      : row(`${name}, ${detail}`, `≤ ${limit} ×`, `${times.toFixed(2)} ×`, times <= limit),
+  )
+  const large = makeLargeStore(join(work, 'large.sqlite3'))
+  const rssMb = Math.min(...[1, 2, 3].map(() => run(FUMI, 'normalize', large).rssMb))
+  rows.push(
+    row('peak memory of `fumi normalize`, one row of 54 MB', '≤ 250 MB', `${rssMb.toFixed(0)} MB`, rssMb <= 250),
   )
   return ['| what | target | measured | met |', '|---|---|---|---|', ...rows].join('\n')
 }
@@ -125,6 +147,7 @@ try {
   const table = ['| what | target | measured | met |', '|---|---|---|---|', ...times.rows, ...memory].join('\n')
   writeSection('codex', `${machine}. ${times.note}\n\n${table}`)
   writeSection('conversation', `${machine}.\n\n${libraryTable('conversation', 'benchConversation')}`)
+  writeSection('amazon-q', `${machine}.\n\n${storeTable()}`)
   writeSection('openai', `${machine}.\n\n${libraryTable('openai', 'benchOpenai')}`)
 } finally {
   rmSync(work, { recursive: true, force: true })

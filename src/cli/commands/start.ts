@@ -30,13 +30,15 @@ async function look(agent: Agent, root: string): Promise<Place> {
   let bytes = 0
   let newest: { readonly path: string; readonly at: number } | undefined
   if (await stat(root).catch(() => undefined)) {
-    for await (const { path } of agent.find(root)) {
+    for await (const { path, key, size } of agent.find(root)) {
       const file = await stat(path).catch(() => undefined)
       if (!file) continue
       logs++
-      bytes += file.size
+      bytes += size ?? file.size
+      if (key !== undefined) continue
       // What lies in the root itself is lists and histories, not a conversation.
-      if (file.mtimeMs > (newest?.at ?? 0) && dirname(path) !== root) newest = { path, at: file.mtimeMs }
+      if (file.mtimeMs > (newest?.at ?? 0) && path !== root && dirname(path) !== root)
+        newest = { path, at: file.mtimeMs }
     }
   }
   return { agent, root, logs, bytes, newest: newest?.path }
@@ -51,12 +53,15 @@ async function welcome(places: readonly Place[]): Promise<string> {
     { title: 'MB', right: true },
   ]
   const rows = places.map(({ agent, root, logs, bytes }) => [agent.label, root, count(logs), (bytes / 1e6).toFixed(1)])
-  const newest = places.find((place) => place.newest)?.newest ?? 'rollout.jsonl'
+  const newest = places.find((place) => place.newest)?.newest
+  const overwrites = places.some(({ agent }) => agent.volatile)
   return `${paint.bold('fumibako')} found these conversations on this machine:\n\n${table(columns, rows)}\n${hints([
+    ['fumi list', 'all conversations, newest first'],
     ['fumi stats', 'sessions, messages, tools and exact tokens'],
-    ['fumi stats --by day', 'the same by day, project or session'],
-    [`fumi show ${shellWord(newest)}`, 'the newest conversation'],
-    [`fumi normalize ${shellWord(newest)}`, 'the same as JSON, one message per line'],
+    ...(newest === undefined
+      ? [['fumi show <session>', 'one of them'] as const]
+      : [[`fumi show ${shellWord(newest)}`, 'the newest conversation'] as const]),
+    ...(overwrites ? [['fumi keep', 'save those that their program would overwrite'] as const] : []),
   ])}`
 }
 
