@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { type OpenFile, openFile, readAt } from '../../lib/bytes.ts'
 import { checksum } from '../../lib/hash.ts'
 import { type Line, splitLines } from '../../lib/jsonl.ts'
+import { isSystemError, reasonOf } from '../../lib/system-error.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Read, ReadOptions, Source } from '../agent.ts'
 import { toolAt } from './body.ts'
@@ -115,12 +116,3 @@ const issue = (source: Source, code: IssueCode, reason: string): Read => ({
   kind: 'issue',
   issue: { code, reason, path: source.shown ?? source.path },
 })
-
-const isSystemError = (error: unknown): error is NodeJS.ErrnoException => error instanceof Error && 'syscall' in error
-
-function reasonOf(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return 'no such file'
-  if (error.code === 'EACCES' || error.code === 'EPERM') return 'no permission to read it; check its owner and mode'
-  if (error.code === 'EISDIR') return 'a folder, not a file'
-  return `cannot be read (${error.code ?? error.message})`
-}
