@@ -58,11 +58,10 @@ class Scanner {
     const batch: Line[] = []
     this.#other.clear()
     if (this.#carry.length > 0) this.#from = 0
-    for (let at = 0; at < chunk.length && !this.stray; at++) {
-      const byte = chunk[at] ?? 0
-      if (this.#isString) this.#inString(byte)
-      else if (this.#depth > 1) this.#inElement(byte)
-      else this.#between(byte, at, chunk, batch)
+    for (let at = 0; at < chunk.length && !this.stray; ) {
+      if (this.#isString) at = this.#inString(chunk, at)
+      else if (this.#depth > 1) at = this.#inElement(chunk, at)
+      else this.#between(chunk[at] ?? 0, at++, chunk, batch)
     }
     if (this.#from >= 0) this.#carry.add(chunk.subarray(this.#from))
     this.#from = -1
@@ -83,16 +82,37 @@ class Scanner {
     }
   }
 
-  #inString(byte: number): void {
-    if (this.#isEscaped) this.#isEscaped = false
-    else if (byte === BACKSLASH) this.#isEscaped = true
-    else if (byte === QUOTE) this.#isString = false
+  /** Answers where the string ends, or the chunk. */
+  #inString(chunk: Buffer, from: number): number {
+    let at = this.#isEscaped ? from + 1 : from
+    this.#isEscaped = false
+    for (;;) {
+      const quote = chunk.indexOf(QUOTE, at)
+      const end = quote < 0 ? chunk.length : quote
+      let slashes = 0
+      while (end - slashes > at && chunk[end - slashes - 1] === BACKSLASH) slashes++
+      const isEscaped = slashes % 2 === 1
+      if (quote < 0) this.#isEscaped = isEscaped
+      else if (isEscaped) {
+        at = quote + 1
+        continue
+      } else this.#isString = false
+      return end + 1
+    }
   }
 
-  #inElement(byte: number): void {
-    if (byte === QUOTE) this.#isString = true
-    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#depth++
-    else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) this.#depth--
+  /** Answers where a string begins, or the element ends, or the chunk. */
+  #inElement(chunk: Buffer, from: number): number {
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at]
+      if (byte === QUOTE) {
+        this.#isString = true
+        return at + 1
+      }
+      if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#depth++
+      else if ((byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) && --this.#depth === 1) return at + 1
+    }
+    return chunk.length
   }
 
   /** On the level of the array itself: elements that are no objects or arrays end where the next comma stands. */
