@@ -5,7 +5,7 @@ import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
 import { body } from './body.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { read } from './read.ts'
-import { recognise } from './recognise.ts'
+import { describe, recognise } from './recognise.ts'
 import { scan } from './scan.ts'
 
 const codex: Agent = {
@@ -14,6 +14,7 @@ const codex: Agent = {
   version: 1,
   roots,
   recognise,
+  describe,
   find,
   probe,
   scan,

@@ -1,6 +1,7 @@
 /** `fumi show`: one conversation, for a person. */
 import type { Command } from 'commander'
 import { AppError } from '../../model/error.ts'
+import type { SessionId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
@@ -13,6 +14,7 @@ import { writeOut } from '../output.ts'
 interface Options {
   readonly turns?: boolean
   readonly all?: boolean
+  readonly session?: string
 }
 
 export function showCommand(program: Command): void {
@@ -22,10 +24,11 @@ export function showCommand(program: Command): void {
     .argument('<path>', 'a log file; - for standard input')
     .option('--turns', 'one line for each turn')
     .option('--all', 'every record, also context, events and copies')
+    .option('--session <which>', 'one of several conversations in the file: its number, or its id')
     .option('--no-color', 'no colours (NO_COLOR does the same)')
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi show rollout.jsonl\n  fumi show rollout.jsonl --turns\n  fumi show rollout.jsonl --all | less',
+      '\nExamples:\n  fumi show rollout.jsonl\n  fumi show rollout.jsonl --turns\n  fumi show rollout.jsonl --all | less\n  fumi show conversations.json --session 3',
     )
     .action(run)
 }
@@ -34,18 +37,15 @@ async function run(path: string, options: Options): Promise<void> {
   const { logs, release } = await logsFor([path])
   try {
     const log = onlyOne(path, logs)
-    const seen = await survey(log)
-    if (!seen.session)
-      throw new AppError(
-        'nothing_readable',
-        `${path} holds no conversation. See fumi normalize for what is wrong with it.`,
-      )
+    const { id, branches } = await choose(path, log, options.session)
+    const { session, links, issues } = await survey(log, id)
+    if (!session) throw nothing(path)
     const view = await import('../view/conversation.ts')
-    await writeOut(view.headerOf(seen.session))
-    const turns = turnsOf(messagesOf(log), seen.links)
-    if (options.turns) await writeOut(await (await import('../view/turn-table.ts')).renderTurns(turns, seen.links))
-    else for await (const turn of turns) await writeOut(view.renderTurn(turn, seen.links, options.all === true))
-    await tellIssues(seen.issues)
+    await writeOut(view.headerOf(session, branches))
+    const turns = turnsOf(messagesOf(log, id), links)
+    if (options.turns) await writeOut(await (await import('../view/turn-table.ts')).renderTurns(turns, links))
+    else for await (const turn of turns) await writeOut(view.renderTurn(turn, links, options.all === true))
+    await tellIssues(issues)
   } finally {
     await release()
   }
@@ -65,6 +65,40 @@ function onlyOne(path: string, logs: readonly Log[]): Log {
   )
 }
 
+const nothing = (path: string): AppError =>
+  new AppError('nothing_readable', `${path} holds no conversation. See fumi normalize for what is wrong with it.`)
+
+interface Choice {
+  readonly id: SessionId
+  /** The numbers of its branches, which are sessions of their own. */
+  readonly branches: readonly number[]
+}
+
+/** The session that was asked for by number or id, else the only one that is no branch of another. */
+async function choose(path: string, log: Log, asked: string | undefined): Promise<Choice> {
+  const chosen: { id: SessionId; branches: number[] }[] = []
+  let last: SessionId | undefined
+  let count = 0
+  for await (const batch of log.agent.scan(log.source)) {
+    for (const one of batch) {
+      if (one.kind !== 'session' || one.session.id === last) continue
+      const { id, native_id, parent } = one.session
+      last = id
+      count++
+      const origin = chosen.find((other) => other.id === parent)
+      origin?.branches.push(count)
+      const isMeant = asked === undefined ? !origin : [String(count), id, native_id].includes(asked)
+      if (isMeant && chosen.length < 2) chosen.push({ id, branches: [] })
+    }
+  }
+  const [first, another] = chosen
+  if (first && !another) return first
+  if (count === 0) throw nothing(path)
+  const none = asked === undefined ? '' : `, but not just one has the number or id ${asked}`
+  const advice = 'choose one by its number or id, for example --session 1'
+  throw new AppError('bad_usage', `${path} holds ${count} conversations${none}; ${advice}`)
+}
+
 interface Survey {
   readonly session: Session | undefined
   readonly links: Backlinks
@@ -72,14 +106,14 @@ interface Survey {
 }
 
 /** A first reading: later records speak of earlier ones, which must be known before these are shown. */
-async function survey(log: Log): Promise<Survey> {
+async function survey(log: Log, id: SessionId): Promise<Survey> {
   let session: Session | undefined
   const issues: Issue[] = []
   async function* messages(): AsyncGenerator<NormalizedMessage> {
     for await (const batch of log.agent.read(log.source)) {
       for (const one of batch) {
-        if (one.kind === 'message') yield one.message
-        if (one.kind === 'session') session = one.session
+        if (one.kind === 'message' && one.message.raw.session_id === id) yield one.message
+        if (one.kind === 'session' && one.session.id === id) session = one.session
         if (one.kind === 'issue') issues.push(one.issue)
       }
     }
@@ -88,7 +122,7 @@ async function survey(log: Log): Promise<Survey> {
   return { session, links, issues }
 }
 
-async function* messagesOf(log: Log): AsyncGenerator<NormalizedMessage> {
+async function* messagesOf(log: Log, id: SessionId): AsyncGenerator<NormalizedMessage> {
   for await (const batch of log.agent.read(log.source))
-    for (const one of batch) if (one.kind === 'message') yield one.message
+    for (const one of batch) if (one.kind === 'message' && one.message.raw.session_id === id) yield one.message
 }
