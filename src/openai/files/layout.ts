@@ -1,7 +1,7 @@
 /** How a file's records lie in it, told by its beginning. */
 import { closeJson } from '../../lib/json/cut.ts'
 import { parseStructure } from '../../lib/object.ts'
-import { isMessage } from './shape.ts'
+import { isForeign, isMessage, shapeOf } from './shape.ts'
 
 export type Layout =
   /** One record on each line. */
@@ -16,8 +16,8 @@ export function layoutOf(head: string): Layout {
   const first = /\S/.exec(head)
   if (!first || (first[0] !== '{' && first[0] !== '[')) return 'lines'
   const line = firstLine(head, first.index)
+  if (line === 'damaged' || (line === 'open' && hasWholeLine(head, first.index))) return 'lines'
   if (first[0] === '{') return line === 'open' ? 'one' : 'lines'
-  if (line === 'damaged') return 'lines'
   const end = line === 'closed' ? head.indexOf('\n', first.index) : -1
   const isBare = beginsWithMessage(head.slice(first.index, end < 0 ? undefined : end))
   if (isBare === undefined) return 'list'
@@ -44,6 +44,14 @@ function firstLine(text: string, from: number): 'closed' | 'open' | 'damaged' {
   }
   // No line break so far: whoever writes a long line writes the whole record on it.
   return 'closed'
+}
+
+const FEW_LINES = 8
+
+/** A first line that is more than a bracket may have lost its end: then one of the next is a record by itself. */
+function hasWholeLine(text: string, from: number): boolean {
+  const [first = '', ...others] = text.slice(from).split('\n', FEW_LINES)
+  return first.trim().length > 1 && others.some((line) => !isForeign(shapeOf(parseStructure(line))))
 }
 
 /** Nothing when the beginning does not tell. */
