@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
+import { detectCommand } from './commands/detect.ts'
 import { normalizeCommand } from './commands/normalize.ts'
 import { showCommand } from './commands/show.ts'
 import { start } from './commands/start.ts'
@@ -22,7 +23,7 @@ export function buildProgram(): Command {
   program
     .argument('[command]')
     .action((command?: string) => (command === undefined ? start() : unknownCommand(command)))
-  for (const add of [showCommand, statsCommand, normalizeCommand]) add(program)
+  for (const add of [showCommand, statsCommand, normalizeCommand, detectCommand]) add(program)
   for (const command of [program, ...program.commands]) command.exitOverride()
   return program
 }
