@@ -97,7 +97,8 @@ function sanitizeMessage(message: NormalizedMessage, sanitize: Sanitize): Normal
 
 const HEAD = 65_536
 
-async function headOf(path: string): Promise<Uint8Array> {
+/** The beginning of a file, by which agents know it. */
+export async function headOf(path: string): Promise<Uint8Array> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => error)
   if (file instanceof Error) throw missing(path, file)
   try {

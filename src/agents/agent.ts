@@ -21,6 +21,8 @@ export interface Agent {
   roots(environment: Environment): readonly string[]
   /** Decides by content. `head` is the beginning of the file, cut anywhere. */
   recognise(head: Uint8Array, path: string): boolean
+  /** What a file is, for a person: also one that is refused but known. `head` as above. */
+  describe?(head: Uint8Array, path: string): Description | undefined
   /** Every source below a folder, or the file itself. Sources carry their agent: one folder may serve several. */
   find(root: string): AsyncIterable<Source>
   /** Cheap: has it changed? Equal fingerprints mean it has not. Nothing when the source is gone. */
@@ -44,6 +46,14 @@ export interface Environment {
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
+export interface Description {
+  /** A name of the format, short enough for a table. */
+  readonly format: string
+  /** What gave it away. */
+  readonly why: string
+}
+
+/** One unit of reading. It may hold several sessions: each message names its own in `raw.session_id`. */
 export interface Source {
   readonly agent: AgentId
   readonly path: string
@@ -128,7 +138,7 @@ export interface ReadOptions extends PrivacyOptions {
 }
 
 export type Read =
-  /** The header as known so far; a later one replaces it. */
+  /** The header as known so far; a later one of the same id replaces it, one of another id begins another session. */
   | { readonly kind: 'session'; readonly session: Session }
   | { readonly kind: 'message'; readonly message: NormalizedMessage; readonly locator: Locator }
   | { readonly kind: 'issue'; readonly issue: Issue }
@@ -136,6 +146,7 @@ export type Read =
   | { readonly kind: 'cursor'; readonly cursor: Cursor }
 
 export type Scan =
+  /** As in `Read`. Where a source holds several sessions, what follows a header belongs to it. */
   | { readonly kind: 'session'; readonly session: Session }
   | { readonly kind: 'usage'; readonly at: Instant; readonly model: string | undefined; readonly usage: Usage }
   /** What the records since the last counts add. */

@@ -80,7 +80,7 @@ function keepsItsPromises(agent: Agent, fixture: Fixture): void {
       const both = told([...before, ...(await readAll(agent, source, cursor)).reads])
       agree(both.messages, whole.messages, cut)
       agree(both.issues, whole.issues, cut)
-      agree(both.session, whole.session, cut)
+      agree(both.sessions, whole.sessions, cut)
     }
   })
 
@@ -133,14 +133,20 @@ function keepsItsPromises(agent: Agent, fixture: Fixture): void {
     }
   })
 
+  it('gives each message a session whose header it tells', async () => {
+    const { messages, sessions } = await readAll(agent, source)
+    const known = new Set<string>(sessions.map(({ id }) => id))
+    expect(messages.filter(({ raw }) => !known.has(raw.session_id)).map(({ id }) => id)).toEqual([])
+  })
+
   it('counts what it reads', async () => {
-    const { messages, session } = await readAll(agent, source)
+    const { messages, session, sessions } = await readAll(agent, source)
     const scan = counted(await scanAll(agent, source))
     expect(scan.messages).toBe(session?.kind === 'prompts' ? 0 : said(messages).length)
     expect(scan.usage).toEqual(usageIn(messages))
     expect(scan.tools).toEqual(toolsIn(messages))
-    expect(scan.session?.id).toBe(session?.id)
-    expect({ ...session, ...scan.session }).toEqual(session ?? {})
+    expect(scan.sessions.map(({ id }) => id)).toEqual(sessions.map(({ id }) => id))
+    expect(scan.sessions.map((one, at) => ({ ...sessions[at], ...one }))).toEqual(sessions)
     if (name.endsWith('.jsonl'))
       expect(scan.lines).toBe(linesOf(bytes).filter(([a, b]) => isFilled(bytes, a, b)).length)
   })
@@ -166,16 +172,17 @@ function agree(found: unknown, wanted: unknown, cut: number): void {
 
 const goldenOf = (name: string): string => `${name.replaceAll('/', '__')}.ndjson`
 
-/** Messages as they come, what could not be read between them, at the end the header and the counts. */
+/** Messages as they come, what could not be read between them, at the end the headers and the counts. */
 async function goldenText(agent: Agent, { source }: Fixture): Promise<string> {
-  const { reads, session } = await readAll(agent, source)
+  const { reads, sessions } = await readAll(agent, source)
   const { lines, messages, tools, usage, titles } = counted(await scanAll(agent, source))
   const rows = reads.flatMap((one) => {
     if (one.kind === 'message') return [serialize(one.message).json]
     return one.kind === 'issue' ? [JSON.stringify({ issue: one.issue })] : []
   })
   const counts = { lines, messages, tools, usage, ...(titles.length > 0 ? { titles } : {}) }
-  return `${[...rows, JSON.stringify({ session: session ?? null }), JSON.stringify({ counts })].join('\n')}\n`
+  const headers = (sessions.length > 0 ? sessions : [null]).map((session) => JSON.stringify({ session }))
+  return `${[...rows, ...headers, JSON.stringify({ counts })].join('\n')}\n`
 }
 
 async function beginning(agent: Agent, { source, bytes }: Fixture, length: number): Promise<Told> {

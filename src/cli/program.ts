@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
+import { detectCommand } from './commands/detect.ts'
 import { keepCommand } from './commands/keep.ts'
 import { listCommand } from './commands/list.ts'
 import { normalizeCommand } from './commands/normalize.ts'
@@ -10,6 +11,9 @@ import { restoreCommand } from './commands/restore.ts'
 import { showCommand } from './commands/show.ts'
 import { start } from './commands/start.ts'
 import { statsCommand } from './commands/stats.ts'
+
+/** In the order of the help page. */
+const COMMANDS = [listCommand, showCommand, statsCommand, keepCommand, restoreCommand, normalizeCommand, detectCommand]
 
 export function buildProgram(): Command {
   const program = new Command('fumi')
@@ -25,8 +29,7 @@ export function buildProgram(): Command {
   program
     .argument('[command]')
     .action((command?: string) => (command === undefined ? start() : unknownCommand(command)))
-  for (const add of [listCommand, showCommand, statsCommand, keepCommand, restoreCommand, normalizeCommand])
-    add(program)
+  for (const add of COMMANDS) add(program)
   for (const command of [program, ...program.commands]) command.exitOverride()
   return program
 }

@@ -27,10 +27,10 @@ export async function listSessions(house: House, paths: readonly string[]): Prom
   const found = new Map<string, Listing>()
   const issues: Issue[] = []
   const add = async (held: Held): Promise<void> => {
-    const one = held.unknown ? undefined : await look(held, issues)
-    if (!one) return
-    const known = found.get(one.session.id)
-    if (!known || (one.messages ?? 0) > (known.messages ?? 0)) found.set(one.session.id, one)
+    for (const one of held.unknown ? [] : await look(held, issues)) {
+      const known = found.get(one.session.id)
+      if (!known || (one.messages ?? 0) > (known.messages ?? 0)) found.set(one.session.id, one)
+    }
   }
   for await (const log of house.live(paths)) await add(log)
   const stores = new Set(paths)
@@ -43,25 +43,35 @@ export async function listSessions(house: House, paths: readonly string[]): Prom
 /** How far into a large log is looked for its header and first prompt. */
 const FAR_ENOUGH = 2_000_000
 
-async function look(held: Held, issues: Issue[]): Promise<Listing | undefined> {
+/** What follows a header belongs to its session. */
+async function look(held: Held, issues: Issue[]): Promise<readonly Listing[]> {
   const { agent, source } = held
-  let session: Session | undefined
-  let messages = 0
+  const seen = new Map<string, { session: Session; messages: number }>()
+  let open: { session: Session; messages: number } | undefined
   let isWhole = true
   for await (const batch of agent.scan(source)) {
     let offset = 0
     for (const one of batch) {
-      if (one.kind === 'session') session = one.session
+      if (one.kind === 'session') {
+        open = { session: one.session, messages: seen.get(one.session.id)?.messages ?? 0 }
+        seen.set(one.session.id, open)
+      }
       if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
-      if (one.kind === 'counts') messages += one.counts.messages
+      if (one.kind === 'counts' && open) open.messages += one.counts.messages
       if (one.kind === 'cursor') offset = one.cursor.offset ?? 0
     }
-    isWhole = !(offset > FAR_ENOUGH || (offset > 0 && session?.first_prompt !== undefined))
+    const isKnown = offset > FAR_ENOUGH || (offset > 0 && open?.session.first_prompt !== undefined)
+    isWhole = !(isKnown && seen.size === 1)
     if (!isWhole) break
   }
-  if (!session) return undefined
-  const last = session.last_at ?? modifiedAt(source.path) ?? session.started_at
-  return { log: held, session, last_at: last, messages: isWhole ? messages : undefined, kept: held.kept }
+  const modified = modifiedAt(source.path)
+  return Array.from(seen.values(), ({ session, messages }) => ({
+    log: held,
+    session,
+    last_at: session.last_at ?? modified ?? session.started_at,
+    messages: isWhole ? messages : undefined,
+    kept: held.kept,
+  }))
 }
 
 function modifiedAt(path: string): Instant | undefined {

@@ -1,5 +1,6 @@
 /** A first reading of a conversation: later records speak of earlier ones, which must be known before these are shown. */
 import type { HistorySummary } from '../amazon-q.ts'
+import type { SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
@@ -16,16 +17,19 @@ export interface Survey {
   readonly state: NormalizedMessage | undefined
 }
 
-export async function survey(log: Log): Promise<Survey> {
+/** @param id the session that is meant, where the log holds several */
+export async function survey(log: Log, id: SessionId): Promise<Survey> {
   let session: Session | undefined
   const issues: Issue[] = []
   const whole: NormalizedMessage[] = []
   async function* messages(): AsyncGenerator<NormalizedMessage> {
     for await (const batch of log.agent.read(log.source)) {
       for (const one of batch) {
-        if (one.kind === 'message' && one.message.raw.line_index === 0) whole.push(one.message)
-        if (one.kind === 'message') yield one.message
-        if (one.kind === 'session') session = one.session
+        if (one.kind === 'message' && one.message.raw.session_id === id) {
+          if (one.message.raw.line_index === 0) whole.push(one.message)
+          yield one.message
+        }
+        if (one.kind === 'session' && one.session.id === id) session = one.session
         if (one.kind === 'issue') issues.push(one.issue)
       }
     }
@@ -35,10 +39,14 @@ export async function survey(log: Log): Promise<Survey> {
 }
 
 /** In the order of their numbers: what belongs to the whole comes first. */
-export async function* messagesOf(log: Log, { whole }: Survey): AsyncGenerator<NormalizedMessage> {
+export async function* messagesOf(log: Log, { session, whole }: Survey): AsyncGenerator<NormalizedMessage> {
   yield* whole
-  for await (const batch of log.agent.read(log.source))
-    for (const one of batch) if (one.kind === 'message' && one.message.raw.line_index > 0) yield one.message
+  for await (const batch of log.agent.read(log.source)) {
+    for (const one of batch) {
+      if (one.kind !== 'message' || one.message.raw.session_id !== session?.id) continue
+      if (one.message.raw.line_index > 0) yield one.message
+    }
+  }
 }
 
 export async function historyOf(log: Log): Promise<HistorySummary | undefined> {

@@ -1,18 +1,13 @@
 /** Runs the first pass over logs and adds up what it finds. */
+import type { Scan } from '../agents/agent.ts'
 import type { HistorySummary } from '../amazon-q.ts'
-import { settleClaims } from '../model/ids.ts'
+import { type Claim, settleClaims } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
 import { addTo, type DayOf, mergeTotals, noTotals, type Totals } from '../model/totals.ts'
-import { addUsage } from '../model/usage.ts'
+import { addUsage, NO_USAGE } from '../model/usage.ts'
 import type { Log } from '../normalize.ts'
 import type { Progress } from './progress.ts'
-
-interface Found {
-  readonly session: Session
-  readonly totals: Totals
-  readonly history: HistorySummary | undefined
-}
 
 export interface Sum {
   readonly totals: Totals
@@ -25,55 +20,101 @@ export async function totalsOf(logs: readonly Log[], dayOf: DayOf, progress: Pro
   const found: Found[] = []
   const issues: Issue[] = []
   for (const log of logs) {
-    const one = log.unknown ? undefined : await totalsOfLog(log, dayOf, progress, issues)
-    if (one && one.session.kind === 'conversation') found.push(one)
+    if (!log.unknown) for await (const one of sessionsOf(log, dayOf, progress, issues)) found.push(one)
     progress.done(log)
   }
   return { ...addUp(found), issues }
 }
 
-async function totalsOfLog(log: Log, dayOf: DayOf, progress: Progress, issues: Issue[]): Promise<Found | undefined> {
-  const totals = noTotals()
-  let session: Session | undefined
-  let history: HistorySummary | undefined
-  for await (const batch of log.agent.scan(log.source)) {
-    for (const one of batch) {
-      if (one.kind === 'session') session = one.session
-      if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
-      if (one.kind === 'history') history = one.summary
-      if (one.kind === 'cursor') progress.at(log, one.cursor.offset ?? 0)
-      if (one.kind === 'counts') {
-        totals.lines += one.counts.lines
-        totals.messages += one.counts.messages
-        for (const [name, calls] of Object.entries(one.counts.tools))
-          totals.tools[name] = (totals.tools[name] ?? 0) + calls
-      }
-      if (one.kind !== 'usage') continue
-      totals.usage = addUsage(totals.usage, one.usage)
-      addTo(totals.by_model, one.model ?? 'unknown', one.usage)
-      addTo(totals.by_day, dayOf(one.at), one.usage)
-    }
-  }
-  return session && { session, totals, history }
+/** What a session adds. There may be very many: nothing is kept of one that is not needed to add it up. */
+interface Found {
+  readonly claim: Claim
+  readonly cwd: string | undefined
+  readonly lines: number
+  readonly messages: number
+  /** Tools and tokens, where there are any. */
+  readonly used: Totals | undefined
+  readonly history: HistorySummary | undefined
 }
 
-/** Every file counts as a session, but what copies of one session hold counts once: the longest stands for all. */
+/** One for each conversation of the log. What follows a header belongs to it. */
+async function* sessionsOf(log: Log, dayOf: DayOf, progress: Progress, issues: Issue[]): AsyncGenerator<Found> {
+  let open = new Counting(dayOf)
+  for await (const batch of log.agent.scan(log.source)) {
+    for (const one of batch) {
+      if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
+      if (one.kind === 'cursor') progress.at(log, one.cursor.offset ?? 0)
+      if (one.kind === 'session' && open.session && open.session.id !== one.session.id) {
+        const found = open.end()
+        if (found) yield found
+        open = new Counting(dayOf)
+      }
+      open.add(one)
+    }
+  }
+  const found = open.end()
+  if (found) yield found
+}
+
+class Counting {
+  session: Session | undefined
+  readonly #dayOf: DayOf
+  #lines = 0
+  #messages = 0
+  #used: Totals | undefined
+  #history: HistorySummary | undefined
+
+  constructor(dayOf: DayOf) {
+    this.#dayOf = dayOf
+  }
+
+  add(one: Scan): void {
+    if (one.kind === 'session') this.session = one.session
+    if (one.kind === 'history') this.#history = one.summary
+    if (one.kind === 'counts') {
+      this.#lines += one.counts.lines
+      this.#messages += one.counts.messages
+      for (const [name, calls] of Object.entries(one.counts.tools)) {
+        this.#used ??= noTotals()
+        this.#used.tools[name] = (this.#used.tools[name] ?? 0) + calls
+      }
+    }
+    if (one.kind !== 'usage') return
+    this.#used ??= noTotals()
+    this.#used.usage = addUsage(this.#used.usage, one.usage)
+    addTo(this.#used.by_model, one.model ?? 'unknown', one.usage)
+    addTo(this.#used.by_day, this.#dayOf(one.at), one.usage)
+  }
+
+  /** Nothing when it was no conversation. */
+  end(): Found | undefined {
+    if (this.session?.kind !== 'conversation') return undefined
+    const { id, started_at, first_record, cwd } = this.session
+    const claim = { id, at: started_at, first: first_record }
+    return { claim, cwd, lines: this.#lines, messages: this.#messages, used: this.#used, history: this.#history }
+  }
+}
+
+/** Every session counts, but what copies of one session hold counts once: the longest stands for all. */
 function addUp(found: readonly Found[]): Pick<Sum, 'totals' | 'histories'> {
   const sum = noTotals()
-  const ids = settleClaims(
-    found.map(({ session: { id, started_at, first_record } }) => ({ id, at: started_at, first: first_record })),
-  )
+  const ids = settleClaims(found.map(({ claim }) => claim))
   const longest = new Map<string, Found>()
   found.forEach((one, at) => {
     sum.sessions++
-    sum.lines += one.totals.lines
-    const id = ids[at] ?? one.session.id
-    if ((longest.get(id)?.totals.lines ?? -1) < one.totals.lines) longest.set(id, one)
+    sum.lines += one.lines
+    const id = ids[at] ?? one.claim.id
+    const other = longest.get(id)
+    if (!other || isLonger(one, other)) longest.set(id, one)
   })
-  for (const [id, { session, totals }] of longest) {
-    mergeTotals(sum, totals)
-    addTo(sum.by_session, id, totals.usage)
-    addTo(sum.by_project, session.cwd ?? 'unknown', totals.usage)
+  for (const [id, { cwd, messages, used }] of longest) {
+    const usage = used?.usage ?? NO_USAGE
+    sum.messages += messages
+    if (used) mergeTotals(sum, used)
+    addTo(sum.by_session, id, usage)
+    addTo(sum.by_project, cwd ?? 'unknown', usage)
   }
   return { totals: sum, histories: [...longest.values()].flatMap(({ history }) => history ?? []) }
 }
+
+const isLonger = (a: Found, b: Found): boolean => (a.lines === b.lines ? a.messages > b.messages : a.lines > b.lines)

@@ -88,7 +88,9 @@ export function linesOf(bytes: Buffer): readonly (readonly [start: number, end: 
 export interface Told {
   readonly messages: readonly NormalizedMessage[]
   readonly issues: readonly Issue[]
-  /** The last header that was given. */
+  /** The last header of each session, in the order of their first ones. */
+  readonly sessions: readonly Session[]
+  /** The last of them. */
   readonly session: Session | undefined
   readonly reads: readonly Read[]
 }
@@ -100,12 +102,20 @@ export async function readAll(agent: Agent, source: Source, from?: Cursor, optio
 }
 
 export function told(reads: readonly Read[]): Told {
+  const sessions = sessionsIn(reads)
   return {
     messages: reads.flatMap((one) => (one.kind === 'message' ? [one.message] : [])),
     issues: reads.flatMap((one) => (one.kind === 'issue' ? [one.issue] : [])),
-    session: reads.flatMap((one) => (one.kind === 'session' ? [one.session] : [])).at(-1),
+    sessions,
+    session: sessions.at(-1),
     reads,
   }
+}
+
+function sessionsIn(given: readonly (Read | Scan)[]): readonly Session[] {
+  const sessions = new Map<string, Session>()
+  for (const one of given) if (one.kind === 'session') sessions.set(one.session.id, one.session)
+  return [...sessions.values()]
 }
 
 export interface Counted extends Counts {
@@ -113,7 +123,7 @@ export interface Counted extends Counts {
   readonly usage: Usage
   readonly issues: readonly Issue[]
   readonly titles: readonly string[]
-  readonly session: Session | undefined
+  readonly sessions: readonly Session[]
 }
 
 export async function scanAll(agent: Agent, source: Source, from?: Cursor): Promise<readonly Scan[]> {
@@ -136,7 +146,7 @@ export function counted(scans: readonly Scan[]): Counted {
     usage: usages.reduce((sum, one) => addUsage(sum, one.usage), NO_USAGE),
     issues: scans.flatMap((one) => (one.kind === 'issue' ? [one.issue] : [])),
     titles: scans.flatMap((one) => (one.kind === 'title' ? [`${one.native_id} ${one.title}`] : [])),
-    session: scans.flatMap((one) => (one.kind === 'session' ? [one.session] : [])).at(-1),
+    sessions: sessionsIn(scans),
   }
 }
 

@@ -5,7 +5,7 @@ import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
 import { body } from './body.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { read } from './read.ts'
-import { recognise } from './recognise.ts'
+import { describe, recognise } from './recognise.ts'
 import { scan } from './scan.ts'
 
 const codex: Agent = {
@@ -15,6 +15,7 @@ const codex: Agent = {
   takesUnknown: true,
   roots,
   recognise,
+  describe,
   find,
   probe,
   scan,

@@ -1,6 +1,7 @@
 /** Reads a source from disk: opens, notices what the world does to the file meanwhile, and lets the follower speak. */
 import { statSync } from 'node:fs'
 import { type OpenFile, openFile, readAt } from '../../lib/bytes.ts'
+import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
 import { checksum } from '../../lib/hash.ts'
 import { type Line, splitLines } from '../../lib/jsonl.ts'
 import type { IssueCode } from '../../model/issue.ts'
@@ -115,12 +116,3 @@ const issue = (source: Source, code: IssueCode, reason: string): Read => ({
   kind: 'issue',
   issue: { code, reason, path: source.shown ?? source.path },
 })
-
-const isSystemError = (error: unknown): error is NodeJS.ErrnoException => error instanceof Error && 'syscall' in error
-
-function reasonOf(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return 'no such file'
-  if (error.code === 'EACCES' || error.code === 'EPERM') return 'no permission to read it; check its owner and mode'
-  if (error.code === 'EISDIR') return 'a folder, not a file'
-  return `cannot be read (${error.code ?? error.message})`
-}

@@ -1,6 +1,7 @@
 /** Tells a Codex log by its first bytes. */
 import { type Fields, isObject, parseStructure } from '../../lib/object.ts'
-import { shapeOf } from './raw.ts'
+import type { Description } from '../agent.ts'
+import { type Shape, shapeOf } from './raw.ts'
 import { isWholeSession } from './whole.ts'
 
 const LINES = 8
@@ -9,18 +10,38 @@ const MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
 const OPENING =
   /^\{(?:"timestamp":"[^"]{10,40}",)?(?:"ordinal":\d+,)?"type":"(?:session_meta|response_item|event_msg|turn_context|compacted)","payload":/
 
-export function recognise(head: Uint8Array, path: string): boolean {
-  if (MAGIC.every((byte, at) => head[at] === byte)) return /\.jsonl\.zst$/i.test(path)
+type Kind = Shape | 'whole' | 'compressed'
+
+const DESCRIPTIONS: Readonly<Partial<Record<Kind, Description>>> = {
+  whole: { format: 'session', why: 'one object with session and items' },
+  compressed: { format: 'rollout, compressed', why: 'Zstandard data in a file of lines' },
+  envelope: { format: 'rollout', why: 'lines with timestamp, type and payload' },
+  header: { format: 'rollout before 0.32', why: 'a first line with id and timestamp' },
+  legacy: { format: 'rollout before 0.32', why: 'lines that are bare items' },
+  exec: { format: 'exec stream', why: 'lines as codex exec --json prints them' },
+  prompt: { format: 'prompt history', why: 'lines with session_id, ts and text' },
+  name: { format: 'session names', why: 'lines with id and thread_name' },
+}
+
+export const recognise = (head: Uint8Array, path: string): boolean => kindOf(head, path) !== undefined
+
+export function describe(head: Uint8Array, path: string): Description | undefined {
+  const kind = kindOf(head, path)
+  return kind && DESCRIPTIONS[kind]
+}
+
+function kindOf(head: Uint8Array, path: string): Kind | undefined {
+  if (MAGIC.every((byte, at) => head[at] === byte)) return /\.jsonl\.zst$/i.test(path) ? 'compressed' : undefined
   const text = Buffer.from(head)
     .toString('utf8')
     .replace(/^\uFEFF/, '')
-  if (isWholeSession(text)) return true
+  if (isWholeSession(text)) return 'whole'
   for (const line of text.split('\n', LINES)) {
     const record = parseStructure(line)
-    if (isObject(record) && isOurs(record)) return true
-    if (OPENING.test(line)) return true
+    if (isObject(record) && isOurs(record)) return shapeOf(record)
+    if (OPENING.test(line)) return 'envelope'
   }
-  return false
+  return undefined
 }
 
 /** A message without a type is everybody's: other programs write such lines too. */

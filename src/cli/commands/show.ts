@@ -5,6 +5,7 @@ import { House } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { type Backlinks, turnsOf } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
+import { type Choice, choose } from '../choose.ts'
 import { tellIssues } from '../issues.ts'
 import { logsFor } from '../logs.ts'
 import { writeOut } from '../output.ts'
@@ -17,6 +18,7 @@ interface Options {
   readonly patterns?: boolean
   readonly all?: boolean
   readonly in?: string
+  readonly session?: string
   readonly json?: boolean
 }
 
@@ -30,20 +32,21 @@ export function showCommand(program: Command): void {
     .option('--state', 'what the conversation knows beside its words: model, context, tools, tangent, checkpoints')
     .option('--patterns', 'how its turns went: simple, one tool use, several; complete or not')
     .option('--all', 'every record, also context, events and copies')
+    .option('--session <which>', 'one of several conversations in a file: its number, or its id')
     .option('--json', 'print JSON')
     .option('--no-color', 'no colours (NO_COLOR does the same)')
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi show rollout.jsonl\n  fumi show amazon-q:1b4e28ba --turns\n  fumi show kiro:22222222 --state\n  fumi show 22222222 --in ~/backup/data.sqlite3\n  fumi show rollout.jsonl --all | less',
+      '\nExamples:\n  fumi show rollout.jsonl\n  fumi show amazon-q:1b4e28ba --turns\n  fumi show kiro:22222222 --state\n  fumi show 22222222 --in ~/backup/data.sqlite3\n  fumi show rollout.jsonl --all | less\n  fumi show conversations.json --session 3',
     )
     .action(run)
 }
 
 async function run(name: string, options: Options): Promise<void> {
   const house = new House()
-  const { log, release } = await logNamed(house, name, options.in)
+  const { log, id, branches, release } = await logNamed(house, name, options)
   try {
-    const seen = await survey(log)
+    const seen = await survey(log, id)
     const { session } = seen
     if (!session) {
       await tellIssues(seen.issues)
@@ -53,7 +56,7 @@ async function run(name: string, options: Options): Promise<void> {
       )
     }
     if (options.json) await writeOut(`${JSON.stringify(await jsonOf(log, seen, options))}\n`)
-    else await print(log, { ...seen, session }, options)
+    else await print(log, { ...seen, session }, branches, options)
     await tellIssues(seen.issues)
   } finally {
     await release()
@@ -61,18 +64,20 @@ async function run(name: string, options: Options): Promise<void> {
   }
 }
 
-interface Found {
+interface Found extends Choice {
   readonly log: Log
   release(): Promise<void>
 }
 
-async function logNamed(house: House, name: string, within: string | undefined): Promise<Found> {
-  if (within === undefined && (name === '-' || existsSync(name))) {
+async function logNamed(house: House, name: string, options: Options): Promise<Found> {
+  if (options.in === undefined && (name === '-' || existsSync(name))) {
     const { logs, release } = await logsFor([name])
-    return { log: onlyOne(name, logs), release }
+    const log = onlyOne(name, logs)
+    return { log, ...(await choose(name, log, options.session)), release }
   }
-  const { sessions } = await listSessions(house, within === undefined ? [] : [within])
-  return { log: sessionNamed(name, sessions).log, release: async () => {} }
+  const { sessions } = await listSessions(house, options.in === undefined ? [] : [options.in])
+  const { log, session } = sessionNamed(name, sessions)
+  return { log, id: session.id, branches: [], release: async () => {} }
 }
 
 function onlyOne(path: string, logs: readonly Log[]): Log {
@@ -91,9 +96,14 @@ function onlyOne(path: string, logs: readonly Log[]): Log {
   )
 }
 
-async function print(log: Log, seen: Survey & { session: NonNullable<Survey['session']> }, options: Options) {
+async function print(
+  log: Log,
+  seen: Survey & { session: NonNullable<Survey['session']> },
+  branches: readonly number[],
+  options: Options,
+) {
   const view = await import('../view/conversation.ts')
-  await writeOut(view.headerOf(seen.session))
+  await writeOut(view.headerOf(seen.session, branches))
   const turns = turnsOf(messagesOf(log, seen), seen.links)
   if (options.state) await writeOut(await stateText(seen))
   if (options.patterns) await writeOut(await patternText(log))

@@ -9,7 +9,8 @@ import { paint } from './paint.ts'
 import { count, terminalWidth, truncate } from './table.ts'
 import { gistOf, nameOf, outcomeOf } from './tool-line.ts'
 
-export function headerOf(session: Session): string {
+/** @param branches the numbers of the sessions that branch off it */
+export function headerOf(session: Session, branches: readonly number[] = []): string {
   const facts = [session.models.join(', '), session.agent_version && `v${session.agent_version}`, session.originator]
   const where = [session.cwd, session.git?.branch && `on ${session.git.branch}`].filter(Boolean).join(' ')
   const lines = [
@@ -17,6 +18,7 @@ export function headerOf(session: Session): string {
     paint.dim([session.id, clock(session.started_at), ...facts].filter(Boolean).join(' · ')),
     where === '' ? '' : paint.dim(safe(where)),
     session.parent ? paint.dim(`${session.relation ?? 'child'} of ${session.parent}`) : '',
+    branches.length > 0 ? paint.dim(`branches: --session ${branches.join(', ')}`) : '',
   ]
   return `${lines.filter((line) => line !== '').join('\n')}\n`
 }
@@ -110,7 +112,7 @@ function renderMeta(message: NormalizedMessage, links: Backlinks): string | unde
   if (message.role !== 'meta') return undefined
   const { metadata, raw } = message
   const kind = String(metadata?.['event_kind'] ?? raw.payload_type ?? raw.event_type ?? message.source_type)
-  const words = metadata?.['reasoning_summary'] ?? message.segments[0]?.text ?? ''
+  const words = metadata?.['reasoning_summary'] ?? metadata?.['reasoning_text'] ?? message.segments[0]?.text ?? ''
   const copy = links.duplicates.has(message.id) ? ' (repeats an item)' : ''
   return paint.dim(truncate(`  · ${kind}${copy} ${safe(String(words)).replaceAll(/\s+/g, ' ')}`, terminalWidth()))
 }

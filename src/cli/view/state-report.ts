@@ -1,6 +1,6 @@
 /** A conversation's state, for a person: model, context, tools, tangent, checkpoints, what is still sent. */
 import { homedir } from 'node:os'
-import { filesOf } from '../../lib/glob.ts'
+import { filesOf } from '../../lib/files/glob.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/object.ts'
 import type { Metadata } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'

@@ -4,8 +4,10 @@ import stringWidth from 'string-width'
 export interface Column {
   readonly title: string
   readonly right?: boolean
-  /** Is cut first when the table is too wide. */
+  /** Is cut when the table is too wide; of several the widest first. */
   readonly grows?: boolean
+  /** Is cut at its beginning: of a path the end says more. */
+  readonly keepsEnd?: boolean
 }
 
 /** In a pipe the reader may say how wide it is. */
@@ -21,20 +23,35 @@ export function table(
 ): string {
   const all = [columns.map((column) => column.title), ...rows]
   const natural = columns.map((_, at) => Math.max(...all.map((row) => stringWidth(row[at] ?? ''))))
-  const excess = natural.reduce((sum, one) => sum + one + GAP, -GAP) - width
-  const widths = natural.map((one, at) => (columns[at]?.grows && excess > 0 ? Math.max(NARROWEST, one - excess) : one))
+  const widths = shrink(columns, natural, width)
   return all.map((row) => `${line(columns, row, widths).trimEnd()}\n`).join('')
 }
 
-function line(columns: readonly Column[], row: readonly string[], widths: readonly number[]): string {
-  return columns.map((column, at) => cell(row[at] ?? '', widths[at] ?? 0, column.right === true)).join(' '.repeat(GAP))
+function shrink(columns: readonly Column[], natural: readonly number[], width: number): readonly number[] {
+  const widths = [...natural]
+  let excess = natural.reduce((sum, one) => sum + one + GAP, -GAP) - width
+  for (; excess > 0; excess--) {
+    let widest = -1
+    columns.forEach(({ grows }, at) => {
+      if (grows && (widths[at] ?? 0) > Math.max(NARROWEST, widths[widest] ?? 0)) widest = at
+    })
+    if (widest < 0) break
+    widths[widest] = (widths[widest] ?? 0) - 1
+  }
+  return widths
 }
 
-function cell(text: string, width: number, right: boolean): string {
-  const cut = truncate(text, width)
+function line(columns: readonly Column[], row: readonly string[], widths: readonly number[]): string {
+  return columns.map((column, at) => cell(row[at] ?? '', widths[at] ?? 0, column)).join(' '.repeat(GAP))
+}
+
+function cell(text: string, width: number, { right, keepsEnd }: Column): string {
+  const cut = keepsEnd ? reversed(truncate(reversed(text), width)) : truncate(text, width)
   const pad = ' '.repeat(Math.max(0, width - stringWidth(cut)))
   return right ? pad + cut : cut + pad
 }
+
+const reversed = (text: string): string => [...text].reverse().join('')
 
 /** Cuts to a number of columns; wide characters count two. */
 export function truncate(text: string, width: number): string {

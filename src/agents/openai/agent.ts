@@ -1,0 +1,29 @@
+/** Files of conversations in the forms that OpenAI's programs, and programs around them, write. */
+import { stat } from 'node:fs/promises'
+import type { Agent, Fingerprint, Source } from '../agent.ts'
+import { body } from './body.ts'
+import { AGENT_ID, find } from './find.ts'
+import { read } from './read.ts'
+import { describe, recognise } from './recognise.ts'
+import { scan } from './scan.ts'
+
+const openai: Agent = {
+  id: AGENT_ID,
+  label: 'OpenAI messages',
+  version: 1,
+  roots: () => [],
+  recognise,
+  describe,
+  find,
+  probe,
+  scan,
+  read,
+  body,
+}
+
+export default openai
+
+async function probe(source: Source): Promise<Fingerprint | undefined> {
+  const found = await stat(source.path).catch(() => undefined)
+  return found && `${found.size}:${found.mtimeMs}:${found.ino}`
+}

@@ -1,0 +1,28 @@
+/** One message again, from its place in the file. */
+import { readAt } from '../../lib/bytes.ts'
+import { checksum } from '../../lib/hash.ts'
+import { AppError } from '../../model/error.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Locator, PrivacyOptions, Source } from '../agent.ts'
+import { type OpenAiLocator, tellUnit } from './follower.ts'
+import { Teller } from './tell.ts'
+
+export async function body(source: Source, locator: Locator, options: PrivacyOptions = {}): Promise<NormalizedMessage> {
+  const { unit: place, part } = locator as OpenAiLocator
+  const { line, layout, written, cut } = place
+  const [offset, length, check] = place.at
+  const bytes = await readAt(source.path, offset, length)
+  if (bytes.length !== length || checksum(bytes) !== check) throw gone(source)
+  const unit = { number: line, utf8: false, ended: cut !== true }
+  const { sessions } = tellUnit(unit, bytes, layout, new Teller(source, written, options))
+  let left = part
+  for (const { messages } of sessions) {
+    const message = messages[left - 1]
+    if (message) return message
+    left -= messages.length
+  }
+  throw gone(source)
+}
+
+const gone = (source: Source): AppError =>
+  new AppError('not_found', `${source.path} has changed since it was read; read it again`)

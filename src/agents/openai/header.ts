@@ -1,0 +1,90 @@
+/** A session's header, and what a conversation without a name is called. */
+import { sha256 } from '../../lib/hash.ts'
+import { isObject, jsonText, stringOf } from '../../lib/object.ts'
+import type { SessionId } from '../../model/ids.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Session } from '../../model/session.ts'
+import type { ChatMessage, Conversation } from '../../openai/files/conversation.ts'
+import type { Mutable } from './message/draft.ts'
+
+/** What is known before its messages are. */
+export type Birth = Pick<Session, 'id' | 'agent' | 'native_id' | 'first_record' | 'path' | 'started_at'>
+
+const NO_ANCESTORS: readonly SessionId[] = []
+const PROMPT_LENGTH = 200
+
+/** @param parent the session that it branches off */
+export function sessionOf(
+  birth: Birth,
+  conversation: Conversation,
+  messages: readonly NormalizedMessage[],
+  parent: SessionId | undefined,
+): Session {
+  const session: Mutable<Session> = {
+    id: birth.id,
+    agent: birth.agent,
+    native_id: birth.native_id,
+    first_record: birth.first_record,
+    path: birth.path,
+    kind: 'conversation',
+    started_at: birth.started_at,
+    models: conversation.models,
+    ancestors: NO_ANCESTORS,
+    origin: conversation.format,
+  }
+  if (conversation.title !== undefined) session.title = conversation.title
+  const prompt = promptIn(messages)
+  if (prompt !== undefined) session.first_prompt = prompt
+  if (parent === undefined) return session
+  session.parent = parent
+  session.relation = 'fork'
+  return session
+}
+
+function promptIn(messages: readonly NormalizedMessage[]): string | undefined {
+  for (const { role, segments, metadata } of messages) {
+    if (role !== 'user' || metadata?.['injected'] === true) continue
+    for (const { text } of segments) {
+      const prompt = text?.trim()
+      if (prompt) return prompt.slice(0, PROMPT_LENGTH)
+    }
+  }
+  return undefined
+}
+
+interface Position {
+  readonly number: number
+  readonly record: number
+  readonly check: number
+}
+
+/** A conversation without a name is called by its first record and, where it is not the first of its file, by its place. */
+export function nativeId(first: string, { number, record }: Position): string {
+  if (record > 1) return `${first}-${number}.${record}`
+  return number > 1 ? `${first}-${number}` : first
+}
+
+const OPENING_LENGTH = 2000
+
+/**
+ * A hash that a conversation keeps while it grows: of what was said up to the first thing that was asked. In a file of
+ * many conversations without names only the first may still grow; the others' hash is that of their line, which is
+ * known already.
+ */
+export function firstRecord(messages: readonly ChatMessage[], isNamed: boolean, { number, check }: Position): string {
+  if (number > 1 && !isNamed) return hex(check >>> 16) + hex(check & 0xffff)
+  let opening = ''
+  for (const message of messages) {
+    if (!isObject(message)) continue
+    const { role, content } = message
+    const text = typeof content === 'string' ? content : jsonText(content ?? null)
+    opening += `${stringOf(role) ?? ''}\n${text.slice(0, OPENING_LENGTH)}\n`
+    if (role === 'user') break
+  }
+  return sha256(opening).slice(0, 16)
+}
+
+const DIGITS = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'))
+
+/** Four digits. The built-in way takes as long as a message. */
+const hex = (n: number): string => `${DIGITS[n >>> 8]}${DIGITS[n & 255]}`

@@ -1,0 +1,198 @@
+/** The parts of a message: words, pictures, thoughts, and what is none of these. */
+import { type Fields, fieldsOf, isObject, numberOf, stringOf, wordOf } from '../../../lib/object.ts'
+import type { Channel, Media, MessageSegment } from '../../../model/normalized.ts'
+import { IMAGE_MARK } from '../../../openai/files/forms/images.ts'
+
+export interface Content {
+  readonly segments: readonly MessageSegment[]
+  /** Parts with no place among the segments, described: audio, files, unknown kinds. */
+  readonly attachments: readonly Fields[]
+  /** What parts say beside their content: `detail`, `cache_control` … with the number of the part. */
+  readonly parts: readonly Fields[]
+  readonly thoughts: readonly string[]
+  /** Thoughts that only their writer can read. */
+  readonly secret: string | undefined
+  /** Calls and results that stand among the parts. */
+  readonly calls: readonly Fields[]
+  readonly results: readonly Fields[]
+}
+
+const NO_SEGMENTS: readonly MessageSegment[] = []
+const NOTHING: Content = {
+  segments: NO_SEGMENTS,
+  attachments: [],
+  parts: [],
+  thoughts: [],
+  secret: undefined,
+  calls: [],
+  results: [],
+}
+
+/** The pictures that the marks in a conversation's texts stand for, handed out in order. */
+export class Pictures {
+  readonly #left: string[]
+
+  constructor(images: readonly string[]) {
+    this.#left = [...images]
+  }
+
+  for(text: string, channel: Channel): readonly MessageSegment[] {
+    const marks = text.split(IMAGE_MARK).length - 1
+    return this.#left.splice(0, marks).map((url) => imageSegment('image', url, channel))
+  }
+}
+
+export function contentOf(content: unknown, channel: Channel, role: string, pictures: Pictures | undefined): Content {
+  if (typeof content === 'string') {
+    if (content === '') return NOTHING
+    const segments = [textSegment('text', content, channel, role)]
+    return { ...NOTHING, segments: pictures ? [...segments, ...pictures.for(content, channel)] : segments }
+  }
+  if (!Array.isArray(content))
+    return content === undefined || content === null ? NOTHING : oneOf(content, channel, role)
+  const found = new Finder(channel, role)
+  content.forEach((part, at) => {
+    found.take(part, at)
+  })
+  return found
+}
+
+/** Content that is one part without a list around it. */
+function oneOf(content: unknown, channel: Channel, role: string): Content {
+  const found = new Finder(channel, role)
+  found.take(isObject(content) ? content : String(content), 0)
+  return found
+}
+
+class Finder implements Content {
+  readonly segments: MessageSegment[] = []
+  readonly attachments: Fields[] = []
+  readonly parts: Fields[] = []
+  readonly thoughts: string[] = []
+  readonly calls: Fields[] = []
+  readonly results: Fields[] = []
+  secret: string | undefined
+  readonly #channel: Channel
+  readonly #role: string
+
+  constructor(channel: Channel, role: string) {
+    this.#channel = channel
+    this.#role = role
+  }
+
+  take(part: unknown, at: number): void {
+    if (typeof part === 'string') this.segments.push(textSegment('text', part, this.#channel, this.#role))
+    if (!isObject(part)) return
+    const type = stringOf(part['type']) ?? 'text'
+    if (type === 'tool_use') this.calls.push(part)
+    else if (type === 'tool_result') this.results.push(part)
+    else if (THOUGHTS.has(type)) this.#think(part)
+    else this.#show(part, type, at)
+  }
+
+  #think(part: Fields): void {
+    const text = wordOf(part['thinking']) ?? wordOf(part['reasoning']) ?? wordOf(part['text'])
+    if (text !== undefined) this.thoughts.push(text)
+    this.secret ??= wordOf(part['data']) ?? wordOf(part['encrypted_content'])
+  }
+
+  #show(part: Fields, type: string, at: number): void {
+    const text = stringOf(part['text']) ?? stringOf(fieldsOf(part['text'])?.['value']) ?? stringOf(part['refusal'])
+    const url = text === undefined ? imageUrlOf(part, type) : undefined
+    if (text !== undefined) this.segments.push(textSegment(type, text, this.#channel, this.#role))
+    else if (url !== undefined) this.segments.push(imageSegment(type, url, this.#channel))
+    else this.attachments.push(attachmentOf(part, type))
+    const more = moreOf(part)
+    if (more) this.parts.push({ part: at, ...more })
+  }
+}
+
+const THOUGHTS: ReadonlySet<string> = new Set(['thinking', 'reasoning', 'redacted_thinking'])
+const SHOWN: ReadonlySet<string> = new Set([
+  'type',
+  'text',
+  'refusal',
+  'image_url',
+  'image',
+  'source',
+  'input_audio',
+  'file',
+  'file_id',
+  'file_url',
+  'file_data',
+  'filename',
+  'url',
+])
+
+/** What a part says that is not shown. A picture's `detail` stands inside its address. */
+function moreOf(part: Fields): Fields | undefined {
+  let more: Record<string, unknown> | undefined
+  for (const key in part) {
+    const value = part[key]
+    if (SHOWN.has(key) || value === null || (Array.isArray(value) && value.length === 0)) continue
+    more ??= {}
+    more[key] = value
+  }
+  const detail = fieldsOf(part['image_url'])?.['detail']
+  return detail === undefined ? more : { ...more, detail }
+}
+
+/** Instructions are the program's words, not a person's. */
+export function textSegment(format: string, text: string, channel: Channel, role: string): MessageSegment {
+  if (channel !== 'system') return { channel, type: 'text', format, text }
+  return {
+    channel,
+    type: 'text',
+    format,
+    text,
+    annotations: [{ kind: 'injected', start: 0, end: text.length, what: role }],
+  }
+}
+
+const imageSegment = (format: string, url: string, channel: Channel): MessageSegment => ({
+  channel,
+  type: 'image',
+  format,
+  media: mediaOf(url),
+})
+
+function imageUrlOf(part: Fields, type: string): string | undefined {
+  const image = part['image_url'] ?? part['image']
+  const given = wordOf(image) ?? wordOf(fieldsOf(image)?.['url'])
+  if (given !== undefined || (type !== 'image' && type !== 'input_image')) return given
+  const source = fieldsOf(part['source'])
+  const data = wordOf(source?.['data'])
+  return data === undefined ? wordOf(source?.['url']) : `data:${wordOf(source?.['media_type']) ?? ''};base64,${data}`
+}
+
+const DATA_URI = /^data:([^;,]*)(?:;[^;,]*)*?(;base64)?,/i
+
+function mediaOf(url: string): Media {
+  const match = DATA_URI.exec(url.slice(0, 256))
+  if (!match) return { url }
+  const length = url.length - match[0].length
+  const size_bytes = match[2] ? base64Size(url, length) : length
+  return match[1] ? { data_uri: url, mime_type: match[1], size_bytes } : { data_uri: url, size_bytes }
+}
+
+const base64Size = (text: string, length: number): number =>
+  Math.max(0, Math.floor((length * 3) / 4) - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0))
+
+/** What is known of audio, a file or an unknown part, without its bytes. */
+function attachmentOf(part: Fields, format: string): Fields {
+  const inner = fieldsOf(part['input_audio']) ?? fieldsOf(part['file']) ?? part
+  const attachment: Record<string, unknown> = { format }
+  const data = wordOf(inner['data']) ?? wordOf(inner['file_data'])
+  if (data !== undefined) {
+    const { mime_type, size_bytes } = mediaOf(data.startsWith('data:') ? data : `data:;base64,${data}`)
+    if (mime_type !== undefined) attachment['mime_type'] = mime_type
+    attachment['size_bytes'] = size_bytes
+  }
+  for (const key in inner) {
+    const value = inner[key]
+    if (key === 'type' || key === 'data' || key === 'file_data') continue
+    if (typeof value === 'string' || numberOf(value) !== undefined)
+      attachment[key === 'format' ? 'encoding' : key] = value
+  }
+  return attachment
+}

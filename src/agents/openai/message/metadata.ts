@@ -1,0 +1,82 @@
+/** What a message says beside its words. */
+import { type Fields, wordOf } from '../../../lib/object.ts'
+import type { Content } from './content.ts'
+
+/** Where a message tells its time. */
+export const STAMPS = ['create_time', 'created_at', 'timestamp', 'created'] as const
+
+/** Of what was thought. */
+const SPELLINGS = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text'] as const
+
+/** The first spelling that says something. Another one is kept where it says something else. */
+export const spelledThought = (message: Fields) => SPELLINGS.find((key) => wordOf(message[key]) !== undefined)
+
+const MESSAGE: ReadonlySet<string> = new Set([
+  'role',
+  'content',
+  'tool_calls',
+  'tool_call_id',
+  'function_call',
+  'refusal',
+  'name',
+  'weight',
+  'id',
+  'hidden',
+  'finish_reason',
+  'answers',
+  ...STAMPS,
+  ...SPELLINGS,
+  'reasoning_details',
+  'thinking_blocks',
+])
+
+const NAMED = [
+  ['name', 'name'],
+  ['weight', 'weight'],
+  ['id', 'message_id'],
+  ['finish_reason', 'finish_reason'],
+  ['answers', 'answers'],
+] as const
+
+/** Names that are known stand by themselves; all others together, so that none of them means something here. */
+export function metadataOf(message: Fields, content: Content): Record<string, unknown> | undefined {
+  const metadata: Record<string, unknown> = {}
+  if (!isPlain(message)) {
+    for (const [key, name] of NAMED)
+      if (message[key] !== undefined && message[key] !== null) metadata[name] = message[key]
+    if (message['hidden'] === true) metadata['injected'] = true
+    Object.assign(metadata, extraOf(message, MESSAGE))
+  }
+  if (content.attachments.length > 0) metadata['attachments'] = content.attachments
+  if (content.parts.length > 0) metadata['parts'] = content.parts
+  for (const _ in metadata) return metadata
+  return undefined
+}
+
+/** A role and content, and nothing else. */
+export function isPlain(message: Fields): boolean {
+  for (const key in message) if (key !== 'role' && key !== 'content') return false
+  return true
+}
+
+/** All that is not understood, under one name. */
+export function extraOf(source: Fields, understood: ReadonlySet<string>): Record<string, unknown> | undefined {
+  let extra: Record<string, unknown> | undefined
+  for (const key in source) {
+    const value = source[key]
+    if (saysNothing(value) || (understood.has(key) && !isOtherThought(source, key, value))) continue
+    extra ??= {}
+    extra[key] = value
+  }
+  return extra && { extra }
+}
+
+/** What programs write where there is nothing to say. */
+const saysNothing = (value: unknown): boolean =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0)
+
+function isOtherThought(source: Fields, key: string, value: unknown): boolean {
+  if (value === '' || !SPELLINGS.some((spelling) => spelling === key)) return false
+  const told = spelledThought(source)
+  return told === undefined || source[told] !== value
+}

@@ -1,0 +1,77 @@
+/** The first pass: headers, counts and tokens. Every record is parsed: nothing less tells what was said in it. */
+import { type OpenFile, openFile } from '../../lib/bytes.ts'
+import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
+import type { Line } from '../../lib/jsonl.ts'
+import type { Instant } from '../../model/ids.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Usage } from '../../model/usage.ts'
+import type { Layout } from '../../openai/files/layout.ts'
+import type { Cursor, Scan, Source } from '../agent.ts'
+import { issuesOf, tellUnit } from './follower.ts'
+import { CURSOR_EVERY, continues, type Saved, savedOf, stopAfter, writtenAt } from './read.ts'
+import { Teller } from './tell.ts'
+import { unitsOf } from './units.ts'
+
+export async function* scan(source: Source, from?: Cursor): AsyncGenerator<readonly Scan[]> {
+  let file: OpenFile | undefined
+  try {
+    file = openFile(source.path)
+    const saved = savedOf(from)
+    const fits = saved !== undefined && (await continues(source, saved)) ? saved : undefined
+    const teller = new Teller(source, fits?.written ?? writtenAt(source, file), {})
+    yield* scanOpen(teller, file, fits)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    const path = source.shown ?? source.path
+    yield [{ kind: 'issue', issue: { code: 'unreadable', reason: reasonOf(error), path } }]
+  } finally {
+    file?.close()
+  }
+}
+
+async function* scanOpen(teller: Teller, file: OpenFile, from: Saved | undefined): AsyncGenerator<readonly Scan[]> {
+  let savedAt = from?.offset ?? 0
+  let stop: Saved | undefined
+  for await (const { layout, units } of unitsOf(file, from)) {
+    const found: Scan[] = []
+    const last = units.at(-1)
+    if (last && !last.ended && stop) found.push({ kind: 'cursor', cursor: stop })
+    for (const unit of units) count(unit, layout, teller, found)
+    stop = last?.ended ? stopAfter(last, layout, teller.written) : undefined
+    if (stop && stop.offset - savedAt >= CURSOR_EVERY) {
+      found.push({ kind: 'cursor', cursor: stop })
+      savedAt = stop.offset
+      stop = undefined
+    }
+    if (found.length > 0) yield found
+  }
+  if (stop) yield [{ kind: 'cursor', cursor: stop }]
+}
+
+function count(unit: Line, layout: Layout, teller: Teller, found: Scan[]): void {
+  const told = unit.bytes && tellUnit(unit, unit.bytes, layout, teller)
+  if (told?.isBlank) return
+  for (const issue of issuesOf(unit, told, teller.path)) found.push({ kind: 'issue', issue })
+  if (!told || told.sessions.length === 0) found.push({ kind: 'counts', counts: { lines: 1, messages: 0, tools: {} } })
+  told?.sessions.forEach(({ session, messages }, at) => {
+    found.push({ kind: 'session', session })
+    addUp(messages, at === 0 ? 1 : 0, found)
+  })
+}
+
+/** @param lines the record itself counts once, with its first session */
+function addUp(messages: readonly NormalizedMessage[], lines: number, found: Scan[]): void {
+  const tools: Record<string, number> = {}
+  let said = 0
+  for (const { role, source_type, metadata, tool_call, timestamp } of messages) {
+    if (metadata?.['replayed'] === true) continue
+    if ((role === 'user' || role === 'assistant') && metadata?.['injected'] !== true) said++
+    if (source_type === 'tool_call')
+      tools[tool_call?.name ?? 'unknown'] = (tools[tool_call?.name ?? 'unknown'] ?? 0) + 1
+    const usage = metadata?.['usage'] as Usage | undefined
+    if (!usage) continue
+    const model = (metadata?.['model'] as string | null) ?? undefined
+    found.push({ kind: 'usage', at: timestamp as Instant, model, usage })
+  }
+  found.push({ kind: 'counts', counts: { lines, messages: said, tools } })
+}

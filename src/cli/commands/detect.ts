@@ -1,0 +1,112 @@
+/** `fumi detect`: what a file is, and what gave it away. */
+import type { Command } from 'commander'
+import type { Agent, Description } from '../../agents/agent.ts'
+import { allAgents } from '../../agents/all.ts'
+import { AppError } from '../../model/error.ts'
+import type { Issue } from '../../model/issue.ts'
+import { headOf } from '../../normalize.ts'
+import { spooled } from '../input.ts'
+import { writeOut } from '../output.ts'
+
+interface Options {
+  readonly json?: boolean
+}
+
+export function detectCommand(program: Command): void {
+  program
+    .command('detect')
+    .summary('say what a file is: agent, format, how many conversations')
+    .argument('<file...>', 'files of any kind; - for standard input')
+    .option('--json', 'print JSON, with what could not be read line by line')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  fumi detect *.json *.jsonl\n  fumi detect --json train.jsonl | jq .[].formats',
+    )
+    .action(run)
+}
+
+/** One for each file. */
+export interface Detected {
+  readonly path: string
+  /** Nothing when no agent reads it. */
+  readonly agent: string | null
+  readonly label: string | null
+  readonly format: string
+  /** How many conversations have which format, where a file holds several. */
+  readonly formats: Readonly<Record<string, number>>
+  readonly conversations: number
+  /** Of these conversations: sessions that branch off another one in the same file. */
+  readonly branches: number
+  readonly messages: number
+  readonly why: string
+  readonly issues: readonly Issue[]
+}
+
+async function run(paths: readonly string[], options: Options): Promise<void> {
+  const agents = await allAgents()
+  const found: Detected[] = []
+  for (const path of paths) {
+    const spool = path === '-' ? await spooled(process.stdin) : undefined
+    try {
+      found.push({ ...(await detect(agents, spool?.path ?? path)), path })
+    } finally {
+      await spool?.remove()
+    }
+  }
+  await writeOut(options.json ? `${JSON.stringify(found)}\n` : await tableOf(found))
+  if (found.every(({ agent }) => agent === null))
+    throw new AppError('nothing_readable', 'no agent reads any of these files; the last column says what they are.')
+}
+
+async function detect(agents: readonly Agent[], path: string): Promise<Detected> {
+  const head = await headOf(path)
+  const agent = agents.find((one) => one.recognise(head, path))
+  if (!agent) return { path, agent: null, label: null, ...refused(agents, head, path), ...NOTHING }
+  const { format, why } = agent.describe?.(head, path) ?? { format: agent.label, why: 'known by its content' }
+  return { path, agent: agent.id, label: agent.label, format, why, ...(await countIn(agent, path)) }
+}
+
+const NOTHING = { formats: {}, conversations: 0, branches: 0, messages: 0, issues: [] }
+
+/** An agent may know what it does not read. */
+function refused(agents: readonly Agent[], head: Uint8Array, path: string): Description {
+  for (const agent of agents) {
+    const description = agent.describe?.(head, path)
+    if (description) return description
+  }
+  return { format: 'unknown', why: 'no agent knows what this is' }
+}
+
+async function countIn(agent: Agent, path: string) {
+  const formats: Record<string, number> = {}
+  const issues: Issue[] = []
+  let conversations = 0
+  let branches = 0
+  let messages = 0
+  /** A conversation and its branches, which follow it. */
+  let family = new Set<string>()
+  for await (const source of agent.find(path)) {
+    for await (const batch of agent.scan({ ...source, shown: path })) {
+      for (const one of batch) {
+        if (one.kind === 'counts') messages += one.counts.messages
+        if (one.kind === 'issue') issues.push(one.issue)
+        if (one.kind !== 'session' || family.has(one.session.id)) continue
+        const { id, parent, origin } = one.session
+        if (parent !== undefined && family.has(parent)) branches++
+        else {
+          family = new Set()
+          conversations++
+          if (origin !== undefined) formats[origin] = (formats[origin] ?? 0) + 1
+        }
+        family.add(id)
+      }
+    }
+  }
+  return { formats, conversations, branches, messages, issues }
+}
+
+/** Loaded for people only: measuring the width of letters takes a large table. */
+async function tableOf(found: readonly Detected[]): Promise<string> {
+  const { detectTable } = await import('../view/detect-table.ts')
+  return detectTable(found)
+}

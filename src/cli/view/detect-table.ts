@@ -1,0 +1,28 @@
+/** What `fumi detect` prints for a person. */
+import type { Detected } from '../commands/detect.ts'
+import { safe } from './conversation.ts'
+import { type Column, count, plural, table } from './table.ts'
+
+const COLUMNS: readonly Column[] = [
+  { title: 'file', grows: true, keepsEnd: true },
+  { title: 'agent' },
+  { title: 'format', grows: true },
+  { title: 'conversations', right: true },
+  { title: 'messages', right: true },
+  { title: 'why', grows: true },
+]
+
+export const detectTable = (found: readonly Detected[]): string => table(COLUMNS, found.map(row))
+
+function row(file: Detected): readonly string[] {
+  const { path, agent, conversations, messages, why, issues } = file
+  if (agent === null) return [safe(path), '–', file.format, '', '', why]
+  const more = issues.length > 0 ? `${plural(issues.length, 'issue')}; ` : ''
+  return [safe(path), agent, formatOf(file), count(conversations), count(messages), more + why]
+}
+
+/** All of them, where a file mixes several. */
+function formatOf({ format, formats }: Detected): string {
+  const kinds = Object.entries(formats)
+  return kinds.length > 1 ? kinds.map(([kind, number]) => `${kind} ${count(number)}`).join(', ') : format
+}

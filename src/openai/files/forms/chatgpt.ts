@@ -1,0 +1,143 @@
+/** Conversations as ChatGPT exports them: a tree of nodes, and the node that was shown last. */
+import { type Fields, fieldsOf, isObject, jsonText, listOf, numberOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type ChatMessage, type Conversation, without } from '../conversation.ts'
+import { branchesOf } from './branches.ts'
+
+const UNDERSTOOD: ReadonlySet<string> = new Set([
+  'id',
+  'conversation_id',
+  'title',
+  'create_time',
+  'mapping',
+  'current_node',
+])
+
+export function readChatGpt(record: Fields): Conversation {
+  const mapping = fieldsOf(record['mapping']) ?? {}
+  const nodes = Object.entries(mapping).map(([id, value]) => {
+    const node = fieldsOf(value)
+    const message = fieldsOf(node?.['message'])
+    return { id, parent: wordOf(node?.['parent']), time: numberOf(message?.['create_time']) ?? 0, message }
+  })
+  const models = new Set<string>()
+  for (const { message } of nodes) {
+    const used = wordOf(fieldsOf(message?.['metadata'])?.['model_slug'])
+    if (used !== undefined) models.add(used)
+  }
+  const slug = wordOf(record['default_model_slug'])
+  if (models.size === 0 && slug !== undefined) models.add(slug)
+  return {
+    format: 'chatgpt',
+    id: wordOf(record['conversation_id']) ?? wordOf(record['id']),
+    title: wordOf(record['title']),
+    created: record['create_time'],
+    models: [...models],
+    header: without(record, UNDERSTOOD),
+    branches: branchesOf(nodes, wordOf(record['current_node']), messagesOf),
+  }
+}
+
+/** The root and other nodes without a message say nothing. */
+function messagesOf(node: { readonly id: string; readonly message: Fields | undefined }): readonly ChatMessage[] {
+  return node.message ? [messageOf(node.id, node.message)] : []
+}
+
+function messageOf(id: string, source: Fields): ChatMessage {
+  const { author, content, recipient, weight, metadata, ...rest } = source
+  const { role, name, ...more } = fieldsOf(author) ?? {}
+  const isCall = role === 'assistant' && wordOf(recipient) !== undefined && recipient !== 'all'
+  const message: Record<string, unknown> = {
+    ...rest,
+    id: wordOf(source['id']) ?? id,
+    role: stringOf(role) ?? 'unknown',
+  }
+  if (wordOf(name) !== undefined) message['name'] = name
+  Object.assign(message, contentOf(fieldsOf(content) ?? {}, isCall))
+  if (isCall) {
+    message['tool_calls'] = [
+      { id, type: 'function', function: { name: recipient, arguments: textOf(message['content']) } },
+    ]
+    message['content'] = null
+  } else if (recipient !== 'all' && recipient !== undefined) message['recipient'] = recipient
+  if (weight !== 1 && weight !== undefined) message['weight'] = weight
+  if (isHidden(source)) message['hidden'] = true
+  if (!isEmpty(metadata)) message['metadata'] = metadata
+  if (!isEmpty(more['metadata'])) message['author'] = more
+  for (const key in message) if (message[key] === null && key !== 'content') delete message[key]
+  return message
+}
+
+const isEmpty = (value: unknown): boolean => !isObject(value) || Object.keys(value).length === 0
+
+/** What ChatGPT does not show: its own instructions, and what takes no part in the conversation. */
+function isHidden(source: Fields): boolean {
+  const metadata = fieldsOf(source['metadata'])
+  if (source['weight'] === 0 || metadata?.['is_visually_hidden_from_conversation'] === true) return true
+  return /_editable_context$/.test(String(fieldsOf(source['content'])?.['content_type']))
+}
+
+type Said = { readonly content: unknown; readonly [key: string]: unknown }
+
+function contentOf(content: Fields, isCall: boolean): Said {
+  const { content_type: type, parts, ...rest } = content
+  switch (type) {
+    case 'text':
+    case undefined:
+      return said(listOf(parts), rest)
+    case 'multimodal_text':
+      return said(listOf(parts).map(partOf), rest)
+    case 'code':
+    case 'execution_output':
+    case 'system_error':
+    case 'tether_quote': {
+      const { text, ...more } = rest
+      return kept(stringOf(text) ?? '', isCall ? { content_type: type, ...more } : more)
+    }
+    case 'tether_browsing_display': {
+      const { result, ...more } = rest
+      return kept(stringOf(result) ?? '', more)
+    }
+    case 'thoughts':
+      return { content: null, reasoning_content: listOf(rest['thoughts']).map(thoughtOf).join('\n\n') }
+    case 'reasoning_recap':
+      return { content: null, reasoning_content: stringOf(rest['content']) ?? '' }
+    default:
+      return kept(anyTextOf(content), { content_type: type, ...rest })
+  }
+}
+
+const said = (parts: readonly unknown[], rest: Fields): Said =>
+  kept(
+    parts.length === 1 && typeof parts[0] === 'string'
+      ? parts[0]
+      : parts.map((part) => (typeof part === 'string' ? { type: 'text', text: part } : part)),
+    rest,
+  )
+
+const kept = (content: unknown, rest: Fields): Said =>
+  Object.keys(rest).length > 0 ? { content, content_fields: rest } : { content }
+
+function partOf(part: unknown): unknown {
+  if (!isObject(part)) return part
+  const { content_type: type, asset_pointer, ...rest } = part
+  if (type === 'image_asset_pointer') return { type, image_url: { url: asset_pointer }, ...rest }
+  return asset_pointer === undefined ? { type, ...rest } : { type, file: { file_id: asset_pointer }, ...rest }
+}
+
+const thoughtOf = (thought: unknown): string => {
+  const { summary, content } = fieldsOf(thought) ?? {}
+  return [wordOf(summary), wordOf(content)].filter((text) => text !== undefined).join('\n')
+}
+
+/** Custom instructions and kinds of content that came later: every text in them. */
+const anyTextOf = ({ content_type: _, ...content }: Fields): string =>
+  Object.values(content)
+    .flatMap((value) => (typeof value === 'string' ? value : listOf(value).filter((one) => typeof one === 'string')))
+    .join('\n\n')
+
+const textOf = (content: unknown): string =>
+  typeof content === 'string'
+    ? content
+    : listOf(content)
+        .map((part) => stringOf(fieldsOf(part)?.['text']) ?? jsonText(part))
+        .join('\n')

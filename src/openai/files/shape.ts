@@ -1,0 +1,227 @@
+/** Tells what a record is by its keys, never by the name of its file. */
+import { type Fields, fieldsOf, isObject, listOf, stringOf, wordOf } from '../../lib/object.ts'
+import type { Format } from './conversation.ts'
+import { ITEM_TYPES } from './forms/responses.ts'
+
+/** Records that hold no conversation for us. Some are another agent's. */
+export type Foreign =
+  | 'amazon-q'
+  | 'codex'
+  | 'chunk'
+  | 'message'
+  | 'alpaca'
+  | 'prompt-completion'
+  | 'text-preference'
+  | 'json'
+  | 'not-an-object'
+
+export type Shape = Exclude<Format, 'sft'> | Foreign
+
+/** Why a record is what it is, in words for a person. */
+export const REASONS: Readonly<Record<Format | Foreign, string>> = {
+  array: 'a list of messages, each with a role',
+  messages: 'objects with messages, each with a role',
+  sft: 'lines with messages, each with a role',
+  dpo: 'a preferred and a rejected answer beside each other',
+  'batch-request': 'custom_id, method, url and a body with messages',
+  'batch-response': 'custom_id and a response with the answer in its body',
+  'chat.completion': 'object is chat.completion, the answers are its choices',
+  response: 'object is response, the answers are its output',
+  sharegpt: 'conversations, each entry with from and value',
+  llamafactory: 'messages whose parts have type and value',
+  trajectory: 'messages with roles inside a record of another program',
+  chatgpt: 'a tree of messages in mapping, as ChatGPT exports it',
+  claude: 'chat_messages with sender, as Claude.ai exports it',
+  'amazon-q': 'conversation_id and history: a state of Amazon Q CLI',
+  codex: 'records of Codex CLI',
+  chunk: 'pieces of a streamed answer (chat.completion.chunk), not whole messages',
+  message: 'one message per record; a conversation is a list of them: [{…}, {…}]',
+  alpaca: 'instruction and output, as Alpaca has them: no messages with roles',
+  'prompt-completion': 'prompt and completion as plain text: no messages with roles',
+  'text-preference': 'chosen and rejected as plain text: no messages with roles',
+  json: 'JSON, but no messages with roles in it',
+  'not-an-object': 'no JSON object or list',
+}
+
+const FOREIGN: ReadonlySet<string> = new Set<Foreign>([
+  'amazon-q',
+  'codex',
+  'chunk',
+  'message',
+  'alpaca',
+  'prompt-completion',
+  'text-preference',
+  'json',
+  'not-an-object',
+])
+
+export const isForeign = (shape: Shape): shape is Foreign => FOREIGN.has(shape)
+
+export function shapeOf(value: unknown): Shape {
+  if (Array.isArray(value)) return isMessageList(value) ? 'array' : 'json'
+  if (!isObject(value)) return 'not-an-object'
+  if (isExample(value)) return messagesShape(value) ?? textShape(value)
+  return exportShape(value) ?? foreignShape(value) ?? apiShape(value) ?? listShape(value) ?? textShape(value)
+}
+
+const EXAMPLE: ReadonlySet<string> = new Set(['messages', 'tools', 'functions', 'parallel_tool_calls'])
+
+/** Nothing but what fine-tuning takes: most records are such, and nothing else need be looked for. */
+export function isExample(record: Fields): boolean {
+  for (const key in record) if (!EXAMPLE.has(key)) return false
+  return true
+}
+
+function exportShape(record: Fields): Shape | undefined {
+  if (isObject(record['mapping']) && isTree(record['mapping'])) return 'chatgpt'
+  return Array.isArray(record['chat_messages']) ? 'claude' : undefined
+}
+
+/** A node has a message, a parent or children. */
+function isTree(mapping: Fields): boolean {
+  for (const id in mapping) {
+    const node = fieldsOf(mapping[id])
+    return node !== undefined && ('message' in node || 'parent' in node || 'children' in node)
+  }
+  return false
+}
+
+function foreignShape(record: Fields): Shape | undefined {
+  if ('conversation_id' in record && Array.isArray(record['history']) && !isMessageList(record['history']))
+    return 'amazon-q'
+  if (typeof record['type'] === 'string' && 'payload' in record) return 'codex'
+  if (Array.isArray(record['items']) && 'session' in record) return 'codex'
+  return typeof record['record_type'] === 'string' ? 'codex' : undefined
+}
+
+function apiShape(record: Fields): Shape | undefined {
+  if (wordOf(record['custom_id']) !== undefined) {
+    if ('response' in record) return 'batch-response'
+    if ('body' in record || 'url' in record) return 'batch-request'
+  }
+  switch (record['object']) {
+    case 'chat.completion':
+      return Array.isArray(record['choices']) ? 'chat.completion' : undefined
+    case 'chat.completion.chunk':
+      return 'chunk'
+    case 'response':
+      return Array.isArray(record['output']) ? 'response' : undefined
+    default:
+      return undefined
+  }
+}
+
+function listShape(record: Fields): Shape | undefined {
+  const preference = preferenceOf(record)
+  if (preference) return preference.isText ? 'text-preference' : 'dpo'
+  const entries = record['conversations'] ?? record['conversation']
+  if (Array.isArray(entries) && entries.some(isShareGptEntry)) return 'sharegpt'
+  return messagesShape(record) ?? (wrapperOf(record) ? 'trajectory' : undefined)
+}
+
+function messagesShape(record: Fields): Shape | undefined {
+  const messages = record['messages']
+  if (!Array.isArray(messages) || !isMessageList(messages)) return undefined
+  return hasValueParts(messages) ? 'llamafactory' : 'messages'
+}
+
+function textShape(record: Fields): Shape {
+  if (isMessage(record)) return 'message'
+  if (typeof record['instruction'] === 'string' && typeof record['output'] === 'string') return 'alpaca'
+  if (typeof record['prompt'] === 'string' && typeof record['completion'] === 'string') return 'prompt-completion'
+  return 'json'
+}
+
+const ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
+
+/** A known role is enough; any other role needs something that was said. */
+export function isMessage(value: unknown): boolean {
+  const role = isObject(value) ? stringOf(value['role']) : undefined
+  if (role === undefined || !isObject(value)) return false
+  return ROLES.has(role) || 'content' in value || 'tool_calls' in value
+}
+
+const isItem = (value: unknown): boolean => isObject(value) && ITEM_TYPES.has(stringOf(value['type']) ?? '')
+
+export function isMessageList(list: readonly unknown[]): boolean {
+  return list.some(isMessage) || (list.length > 0 && list.every(isItem))
+}
+
+export const isShareGptEntry = (value: unknown): boolean =>
+  isObject(value) && typeof value['from'] === 'string' && 'value' in value
+
+function hasValueParts(messages: readonly unknown[]): boolean {
+  for (const message of messages) {
+    const content = isObject(message) ? message['content'] : undefined
+    if (!Array.isArray(content)) continue
+    const part = fieldsOf(content[0])
+    if (part) return 'value' in part && 'type' in part && !('text' in part)
+  }
+  return false
+}
+
+export interface Preference {
+  readonly chosen: unknown
+  readonly rejected: unknown
+  /** The keys that hold them. */
+  readonly keys: readonly [string, string]
+  readonly isText: boolean
+}
+
+const PREFERENCES: readonly (readonly [string, string])[] = [
+  ['preferred_output', 'non_preferred_output'],
+  ['chosen_messages', 'rejected_messages'],
+  ['chosen', 'rejected'],
+]
+
+export function preferenceOf(record: Fields): Preference | undefined {
+  for (const keys of PREFERENCES) {
+    const chosen = record[keys[0]]
+    const rejected = record[keys[1]]
+    if (isAnswer(chosen) && (isAnswer(rejected) || rejected === undefined))
+      return rejected === undefined && keys[0] === 'chosen' ? undefined : { chosen, rejected, keys, isText: false }
+    if (typeof chosen === 'string' && typeof rejected === 'string') return { chosen, rejected, keys, isText: true }
+  }
+  return undefined
+}
+
+const isAnswer = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some((one) => isMessage(one) || isShareGptEntry(one))
+    : isMessage(value) || isShareGptEntry(value)
+
+export interface Wrapper {
+  /** The keys that lead to the messages. */
+  readonly path: readonly string[]
+  readonly messages: readonly unknown[]
+}
+
+const LISTS = [
+  'messages',
+  'traj',
+  'trajectory',
+  'history',
+  'conversation',
+  'conversations',
+  'dialog',
+  'dialogue',
+  'chat',
+]
+const HOLDERS = ['request', 'body', 'input', 'data', 'payload', 'sample', 'example', 'extra_info', 'info']
+
+/** Messages under a known name, directly or one level deeper; else the first list of messages under any name. */
+export function wrapperOf(record: Fields): Wrapper | undefined {
+  for (const key of LISTS) if (isListIn(record, key)) return { path: [key], messages: listOf(record[key]) }
+  for (const holder of HOLDERS) {
+    const inner = fieldsOf(record[holder])
+    if (!inner) continue
+    for (const key of LISTS) if (isListIn(inner, key)) return { path: [holder, key], messages: listOf(inner[key]) }
+  }
+  for (const key in record) if (isListIn(record, key)) return { path: [key], messages: listOf(record[key]) }
+  return undefined
+}
+
+const isListIn = (record: Fields, key: string): boolean => {
+  const list = record[key]
+  return Array.isArray(list) && list.length > 0 && isMessage(list[0])
+}
