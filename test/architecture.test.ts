@@ -38,7 +38,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   ],
   server: ['app.ts', 'config.ts', 'normalize.ts', 'model', 'lib'],
   web: ['model'],
-  cli: ['server', 'app.ts', 'config.ts', 'normalize.ts', 'amazon-q.ts', 'agents', 'model', 'lib'],
+  cli: ['server', 'app.ts', 'config.ts', 'normalize.ts', 'amazon-q.ts', 'openai.ts', 'agents', 'model', 'lib'],
 }
 
 const MOST_LINES = 300

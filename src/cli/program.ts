@@ -11,9 +11,19 @@ import { restoreCommand } from './commands/restore.ts'
 import { showCommand } from './commands/show.ts'
 import { start } from './commands/start.ts'
 import { statsCommand } from './commands/stats.ts'
+import { validateCommand } from './commands/validate.ts'
 
 /** In the order of the help page. */
-const COMMANDS = [listCommand, showCommand, statsCommand, keepCommand, restoreCommand, normalizeCommand, detectCommand]
+const COMMANDS = [
+  listCommand,
+  showCommand,
+  statsCommand,
+  keepCommand,
+  restoreCommand,
+  normalizeCommand,
+  detectCommand,
+  validateCommand,
+]
 
 export function buildProgram(): Command {
   const program = new Command('fumi')
