@@ -17,7 +17,7 @@ import { tempFolder } from '../support/log.ts'
 const VALUE = 'SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?'
 
 describe.each(JOURNAL_MODES)('an owner in journal mode %s', (journal) => {
-  test('commits without a rest: 250 readings, none wrong, none goes back, no commit refused', async () => {
+  test('commits again and again: 250 readings, none wrong, none goes back, no commit refused', async () => {
     const { wrong, backwards, problems, busy, commits } = await readBeside(
       join(tempFolder(), 'data.sqlite3'),
       journal,

@@ -1,4 +1,4 @@
-/** Reads again and again beside an owner that commits without a rest, and counts what went wrong. */
+/** Reads again and again beside an owner that commits again and again, and counts what went wrong. */
 import { setImmediate } from 'node:timers/promises'
 import { openDatabase } from '../../src/lib/sqlite/open.ts'
 import { generationOf, given, type JournalMode, startOwner } from './database-owner.ts'

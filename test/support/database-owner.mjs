@@ -16,7 +16,7 @@ function signed(generation, size) {
 let working = false
 let report = Promise.resolve()
 
-/** Commits without a rest, to a few rows in turn, until told to stop. */
+/** Commits to a few rows in turn, without a rest, until told to stop. */
 async function work(sizes) {
   const put = database.prepare('INSERT OR REPLACE INTO conversations VALUES (?, ?)')
   let commits = 0

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import type { Outcome, ProblemKind } from '../../src/lib/sqlite/problem.ts'
 
 export const JOURNAL_MODES = ['delete', 'truncate', 'persist', 'wal'] as const
@@ -16,7 +16,7 @@ export interface Owner {
   all(sql: string): Promise<readonly Record<string, unknown>[]>
   /** Commits a value that carries its own check sum. */
   put(key: string, generation: number, size?: number): Promise<void>
-  /** Commits without a rest, to one row for each size, until told to rest. */
+  /** Commits again and again, to one row for each size, until told to rest. */
   work(sizes: readonly number[]): Promise<void>
   rest(): Promise<{ readonly commits: number; readonly busy: number }>
   /** Closes its database and ends. */
@@ -27,7 +27,7 @@ export interface Owner {
 
 const running = new Set<ChildProcess>()
 
-afterEach(() => {
+afterAll(() => {
   for (const child of running) child.kill('SIGKILL')
 })
 

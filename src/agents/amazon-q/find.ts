@@ -1,6 +1,6 @@
 /** Finds conversations: the rows of a store, saved files, the prompt history. */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { isSqliteFile } from '../../lib/sqlite/header.ts'
 import type { Source } from '../agent.ts'
 import { isHistoryFile } from './prompts.ts'
@@ -24,7 +24,7 @@ async function* walk(folder: string, root: string): AsyncGenerator<Source> {
   const entries = entriesOf(folder)
   for (const entry of entries) {
     const path = join(folder, entry.name)
-    if (entry.isFile() && LIKELY.test(entry.name) && recognise(headOf(path), path))
+    if (entry.isFile() && LIKELY.test(entry.name) && isOurs(path))
       for (const source of sourcesIn(path)) yield { ...source, root }
   }
   for (const entry of entries)
@@ -39,9 +39,19 @@ function entriesOf(folder: string) {
   }
 }
 
+/** By its name where it has one of a database: opening and closing the file would drop the locks of a reading that is under way. */
+const isDatabase = (path: string): boolean => /\.sqlite3?$/i.test(path)
+
+function isOurs(path: string): boolean {
+  if (!isDatabase(path)) return recognise(headOf(path), path)
+  const tables = withStore(path, tablesIn)
+  return tables.ok ? tables.value.length > 0 : false
+}
+
 function sourcesIn(path: string): readonly Source[] {
+  if (isDatabase(path)) return rowSources(path)
   const head = headOf(path)
-  if (isSqliteFile(head) || extname(path) === '.sqlite3') return rowSources(path)
+  if (isSqliteFile(head)) return rowSources(path)
   if (isHistoryFile(head, path)) return [{ agent: agentOf(path, () => false), path }]
   return [{ agent: agentOf(path, () => isKirosState(readFileSync(path))), path }]
 }
@@ -68,7 +78,6 @@ function rowSources(path: string): readonly Source[] {
 function headOf(path: string): Uint8Array {
   const head = Buffer.alloc(HEAD)
   try {
-    // At once and to its end: closing a database's file while a statement runs would lose the statement's lock.
     const fd = openSync(path, 'r')
     try {
       return head.subarray(0, readSync(fd, head, 0, HEAD, 0))

@@ -44,6 +44,7 @@ export function copyDatabase(files: Files): Copy | undefined {
   return whole ? { path, remove: () => removeFolder(folder) } : undefined
 }
 
+/** Closes a descriptor of the database, which drops locks (see header.ts); but what needs a copy cannot be read in place. */
 function copyFile(from: string, to: string): void {
   copyFileSync(from, to, constants.COPYFILE_FICLONE)
   chmodSync(to, 0o600)

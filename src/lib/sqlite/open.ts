@@ -20,6 +20,7 @@ export interface OpenOptions {
 }
 
 const BUSY_MS = 2000
+const STEP_MS = 15
 const ATTEMPTS = 8
 const PAUSE_MS = 30
 
@@ -86,18 +87,31 @@ function readInPlace<T>(
 ): Outcome<T> | undefined {
   if (wouldMakeFiles(files, header)) return undefined
   try {
-    const connection = connect(files.main, { readonly: true, busyMs })
+    const connection = connect(files.main, { readonly: true, busyMs: Math.min(busyMs, STEP_MS) })
     try {
-      return { ok: true, value: work(connection) }
+      return { ok: true, value: patiently(busyMs, () => work(connection)) }
     } finally {
       connection.close()
     }
   } catch (error) {
     if (NEEDS_A_COPY.test(codeOf(error))) return undefined
+    // A statement that would write.
+    if (codeOf(error) === 'SQLITE_READONLY') throw error
     if (!existsSync(files.main)) return failed('missing')
     return explained(header, () => {
       throw error
     })
+  }
+}
+
+/** SQLite sleeps longer each time it finds a lock, and so misses the moments between the commits of a busy owner. */
+function patiently<T>(busyMs: number, work: () => T): T {
+  for (const end = performance.now() + busyMs; ; ) {
+    try {
+      return work()
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() >= end) throw error
+    }
   }
 }
 

@@ -13,7 +13,7 @@ export interface DatabaseWatch {
   close(): void
 }
 
-const POLL_MS = 1000
+const POLL_MS = 2000
 /** What looks the same this long is at rest: more than a tick of a file system's clock. */
 const REST_MS = 30
 /** An owner that does not rest is told of this often. */

@@ -1,0 +1,14 @@
+/** Long tests of reading a living database: `npm run soak`. */
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readBeside } from '../support/busy-owner.ts'
+import { JOURNAL_MODES } from '../support/database-owner.ts'
+import { tempFolder } from '../support/log.ts'
+
+const READINGS = Number(process.env['FUMI_SOAK_READINGS'] ?? 10_000)
+
+test.each(JOURNAL_MODES)(`${READINGS} readings in all, beside an owner in journal mode %s`, async (journal) => {
+  const path = join(tempFolder(), 'data.sqlite3')
+  const { wrong, backwards, problems, busy } = await readBeside(path, journal, READINGS / JOURNAL_MODES.length, 'full')
+  expect({ wrong, backwards, problems, busy }).toEqual({ wrong: 0, backwards: 0, problems: [], busy: 0 })
+})

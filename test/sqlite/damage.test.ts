@@ -1,0 +1,176 @@
+/** What the world does wrong is answered, not thrown, and costs no more than it must. */
+import { copyFileSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
+import { isSqliteFile } from '../../src/lib/sqlite/header.ts'
+import { openDatabase } from '../../src/lib/sqlite/open.ts'
+import { rowsInPages } from '../../src/lib/sqlite/pages.ts'
+import { expectProblem, given, TABLE } from '../support/database-owner.ts'
+import { tempFolder } from '../support/log.ts'
+
+const VALUE = 'SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?'
+const bodyOf = (row: number): string => `${'x'.repeat(20_000)}middle of ${row}.${'y'.repeat(20_000)}`
+const ROWS = 12
+
+/** Rows of ten pages each. */
+function made(): string {
+  const path = join(tempFolder(), 'data.sqlite3')
+  const database = new Database(path)
+  database.pragma('synchronous = off')
+  database.exec(TABLE)
+  const put = database.prepare('INSERT INTO conversations VALUES (?, ?)')
+  for (let row = 0; row < ROWS; row++) put.run(`/${row}`, bodyOf(row))
+  database.close()
+  return path
+}
+
+function written(content: string | Uint8Array): string {
+  const path = join(tempFolder(), 'data.sqlite3')
+  writeFileSync(path, content)
+  return path
+}
+
+/** Overwrites the beginning of the page that holds these bytes. */
+function damagePageOf(path: string, bytes: string, damage: Uint8Array): void {
+  const content = readFileSync(path)
+  const at = content.indexOf(bytes)
+  expect(at).toBeGreaterThan(0)
+  content.set(damage, at - (at % 4096))
+  writeFileSync(path, content)
+}
+
+describe('a file that is no database', () => {
+  test.each([
+    ['text', 'Dear diary,\n'.repeat(1000), 'not_a_database'],
+    ['noise, as an encrypted one is', Uint8Array.from({ length: 9000 }, (_, n) => (n * 7919) % 251), 'not_a_database'],
+    ['a header and nothing sensible after it', `SQLite format 3\0${'z'.repeat(9000)}`, 'not_a_database'],
+    ['the beginning of a header', 'SQLite format 3\0', 'cut_short'],
+    ['nothing at all', '', 'empty'],
+  ] as const)('%s', (_, content, kind) => {
+    const path = written(content)
+    expectProblem(openDatabase(path), kind)
+    expect(readFileSync(path).equals(Buffer.from(content as string))).toBe(true)
+    expect(databaseFingerprint(path)).toBeDefined()
+  })
+
+  test('a folder, and none', () => {
+    const folder = tempFolder()
+    expectProblem(openDatabase(folder), 'not_a_database')
+    expectProblem(openDatabase(join(folder, 'none.sqlite3')), 'missing')
+    expectProblem(openDatabase(join(folder, 'none', 'none.sqlite3')), 'missing')
+    expectProblem(openDatabase(join(made(), 'inside.sqlite3')), 'missing')
+    expect(databaseFingerprint(join(folder, 'none.sqlite3'))).toBeUndefined()
+  })
+})
+
+test('a head tells a database', () => {
+  const head = readFileSync(made()).subarray(0, 4096)
+  expect(isSqliteFile(head)).toBe(true)
+  expect(isSqliteFile(head.subarray(0, 16))).toBe(true)
+  expect(isSqliteFile(head.subarray(0, 15))).toBe(false)
+  expect(isSqliteFile(head.subarray(1))).toBe(false)
+  expect(isSqliteFile(new Uint8Array())).toBe(false)
+})
+
+describe('a damaged database', () => {
+  test('cut short', () => {
+    const path = made()
+    truncateSync(path, 100_000)
+    expectProblem(openDatabase(path), 'cut_short')
+  })
+
+  test('one page of one row: all keys are found, all other rows are read', () => {
+    const path = made()
+    damagePageOf(path, 'middle of 5.', Uint8Array.of(255, 255, 255, 255))
+    const database = given(openDatabase(path))
+    const keys = [...rowsInPages(database, { table: 'conversations', key: ['key'], pageSize: 5 })].flatMap(given)
+    expect(keys).toHaveLength(ROWS)
+    expectProblem(database.get(VALUE, '/5'), 'corrupt')
+    for (let row = 0; row < ROWS; row++)
+      if (row !== 5) expect(String(given(database.get(VALUE, `/${row}`))?.['value'])).toBe(bodyOf(row))
+    database.close()
+  })
+
+  test('the page that holds the rows together', () => {
+    const path = made()
+    const content = readFileSync(path)
+    content.fill(0xa5, 4096, 8192)
+    writeFileSync(path, content)
+    const database = given(openDatabase(path))
+    expectProblem(database.get(VALUE, '/5'), 'corrupt')
+    const walked = [...rowsInPages(database, { table: 'conversations', key: ['key'], columns: { value: 'value' } })]
+    expect(walked).toEqual([{ ok: false, problem: expect.objectContaining({ kind: 'corrupt' }) }])
+    database.close()
+  })
+
+  test('of another program, or another version of it', () => {
+    const path = made()
+    const database = given(openDatabase(path))
+    expectProblem(database.get('SELECT value FROM sessions'), 'other_schema')
+    expectProblem(database.get('SELECT updated_at FROM conversations'), 'other_schema')
+    expect([...rowsInPages(database, { table: 'sessions', key: ['key'] })]).toEqual([
+      { ok: false, problem: expect.objectContaining({ reason: expect.stringContaining('no such table: sessions') }) },
+    ])
+    database.close()
+  })
+})
+
+describe('while it is read', () => {
+  test('the file vanishes, with its folder or alone', () => {
+    const path = made()
+    const database = given(openDatabase(path))
+    rmSync(path)
+    expectProblem(database.get(VALUE, '/1'), 'missing')
+    rmSync(join(path, '..'), { recursive: true })
+    expectProblem(database.get(VALUE, '/1'), 'missing')
+    database.close()
+  })
+
+  test('the file is replaced by another one', () => {
+    const path = made()
+    const other = made()
+    const database = given(openDatabase(path))
+    const before = databaseFingerprint(path)
+    renameSync(other, path)
+    expectProblem(database.get(VALUE, '/1'), 'replaced')
+    expect(databaseFingerprint(path)).not.toBe(before)
+    database.close()
+    const again = given(openDatabase(path))
+    expect(String(given(again.get(VALUE, '/1'))?.['value'])).toBe(bodyOf(1))
+    again.close()
+  })
+
+  test('the file is overwritten with something else', () => {
+    const path = made()
+    const database = given(openDatabase(path))
+    copyFileSync(written('no database\n'.repeat(400)), path)
+    expectProblem(database.get(VALUE, '/1'), 'not_a_database')
+    database.close()
+  })
+})
+
+describe('values', () => {
+  test('come as their bytes, also those that are not UTF-8', () => {
+    const path = made()
+    const owner = new Database(path)
+    const odd = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0xc3, 0x7d])
+    owner.prepare('INSERT INTO conversations VALUES (?, CAST(? AS TEXT))').run('/odd', odd)
+    owner.close()
+    const database = given(openDatabase(path))
+    expect(Buffer.from(given(database.get(VALUE, '/odd'))?.['value'] as Uint8Array)).toEqual(odd)
+    database.close()
+  })
+
+  test('SQL that is wrong or would write is a bug', () => {
+    const path = made()
+    const before = readFileSync(path)
+    const database = given(openDatabase(path))
+    expect(() => database.get('SELEC 1')).toThrow('syntax error')
+    expect(() => database.get('DELETE FROM conversations RETURNING key')).toThrow('readonly')
+    expect(readFileSync(path).equals(before)).toBe(true)
+    database.close()
+    expect(() => database.get(VALUE, '/1')).toThrow('closed')
+  })
+})

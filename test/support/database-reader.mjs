@@ -1,0 +1,22 @@
+/** Opens a database as the built program does, in a process of its own: `fork` it with the path, then ways to behave. */
+import { databaseFingerprint } from '../../dist/lib/sqlite/fingerprint.js'
+import { openDatabase } from '../../dist/lib/sqlite/open.js'
+import { watchDatabase } from '../../dist/lib/sqlite/watch.js'
+
+const [, , path, ...ways] = process.argv
+// After loading: the project may lie where only its user can read.
+if (ways.includes('as nobody')) {
+  process.setgroups([])
+  process.setgid(65534)
+  process.setuid(65534)
+}
+if (ways.includes('watching')) watchDatabase(path, () => {})
+const opened = openDatabase(path)
+if (!opened.ok) process.send({ problem: opened.problem.kind })
+else {
+  const all = opened.value.all('SELECT key FROM conversations ORDER BY key')
+  const keys = all.ok ? all.value.map((row) => row.key) : all.problem.kind
+  process.send({ mode: opened.value.mode, keys, seen: databaseFingerprint(path) !== undefined })
+}
+if (ways.includes('staying')) setInterval(() => {}, 1000)
+else process.disconnect()
