@@ -1,6 +1,7 @@
 /** Finds conversations: the rows of a store, saved files, the prompt history. */
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { entriesOf, headOf, isFolder, SKIPPED_FOLDERS } from '../../lib/files/look.ts'
 import { isSqliteFile } from '../../lib/sqlite/header.ts'
 import type { Source } from '../agent.ts'
 import { isHistoryFile } from './prompts.ts'
@@ -10,13 +11,10 @@ import { withStore } from './store/open-stores.ts'
 import { agentOf } from './store/stores.ts'
 import { type Listed, rowsIn, tablesIn } from './store/table.ts'
 
-const HEAD = 65_536
 const LIKELY = /\.(?:sqlite3?|db|json)$|^\.cli_bash_history$/i
-/** Folders without conversations in which a walk would lose its way. */
-const SKIPPED = new Set(['node_modules', '.git'])
 
 export async function* find(root: string): AsyncGenerator<Source> {
-  if (statSync(root, { throwIfNoEntry: false })?.isDirectory()) yield* walk(root, root)
+  if (isFolder(root)) yield* walk(root, root)
   else yield* sourcesIn(root)
 }
 
@@ -28,15 +26,7 @@ async function* walk(folder: string, root: string): AsyncGenerator<Source> {
       for (const source of sourcesIn(path)) yield { ...source, root }
   }
   for (const entry of entries)
-    if (entry.isDirectory() && !SKIPPED.has(entry.name)) yield* walk(join(folder, entry.name), root)
-}
-
-function entriesOf(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
-  } catch {
-    return []
-  }
+    if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) yield* walk(join(folder, entry.name), root)
 }
 
 /** By its name where it has one of a database: opening and closing the file would drop the locks of a reading that is under way. */
@@ -73,18 +63,4 @@ function rowSources(path: string): readonly Source[] {
   const { rows, tables } = listed.value
   const agent = agentOf(path, () => tables.includes('conversations_v2'))
   return rows.map(({ key, fingerprint, size }) => ({ agent, path, key: keyText(key), fingerprint, size }))
-}
-
-function headOf(path: string): Uint8Array {
-  const head = Buffer.alloc(HEAD)
-  try {
-    const fd = openSync(path, 'r')
-    try {
-      return head.subarray(0, readSync(fd, head, 0, HEAD, 0))
-    } finally {
-      closeSync(fd)
-    }
-  } catch {
-    return head.subarray(0, 0)
-  }
 }

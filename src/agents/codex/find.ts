@@ -1,6 +1,7 @@
 /** Finds Codex logs below a folder, and a thread's log by the thread's id. */
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { entriesOf, headOf, isFile, isFolder, SKIPPED_FOLDERS } from '../../lib/files/look.ts'
 import type { Environment, Source } from '../agent.ts'
 import { recognise } from './recognise.ts'
 
@@ -10,9 +11,6 @@ const LOG = /\.(?:jsonl|json)(?:\.zst)?$/i
 const NAMES = 'session_index.jsonl'
 /** The name that Codex itself gives: no look inside is needed. */
 const ROLLOUT = /^rollout-\d{4}-.*\.jsonl$/
-const HEAD = 65_536
-/** Folders without logs in which a walk would lose its way. */
-const SKIPPED = new Set(['node_modules', '.git'])
 
 export function roots(environment: Environment): readonly string[] {
   const configured = environment.variables['CODEX_HOME']
@@ -56,7 +54,7 @@ async function* walk(folder: string, root: string): AsyncGenerator<Source> {
     const path = join(folder, name)
     if (ROLLOUT.test(name) || recognise(headOf(path), path)) yield { agent: AGENT_ID, path, root }
   }
-  for (const name of folders.sort()) if (!SKIPPED.has(name)) yield* walk(join(folder, name), root)
+  for (const name of folders.sort()) if (!SKIPPED_FOLDERS.has(name)) yield* walk(join(folder, name), root)
 }
 
 const THREAD = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:_[0-9a-f-]{36})?\.jsonl$/i
@@ -90,7 +88,7 @@ function listThreads(root: string, deep: boolean): ReadonlyMap<string, string> {
   const visit = (folder: string): void => {
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name)
-      if (deep && entry.isDirectory() && !SKIPPED.has(entry.name)) visit(path)
+      if (deep && entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) visit(path)
       const thread = THREAD.exec(entry.name)?.[1]?.toLowerCase()
       if (thread !== undefined && !found.has(thread)) found.set(thread, path)
     }
@@ -98,34 +96,4 @@ function listThreads(root: string, deep: boolean): ReadonlyMap<string, string> {
   const stores = [join(root, 'sessions'), join(root, 'archived_sessions')].filter(isFolder)
   for (const folder of stores.length > 0 ? stores : [root]) visit(folder)
   return found
-}
-
-function headOf(path: string): Uint8Array {
-  const head = Buffer.alloc(HEAD)
-  try {
-    const fd = openSync(path, 'r')
-    try {
-      return head.subarray(0, readSync(fd, head, 0, HEAD, 0))
-    } finally {
-      closeSync(fd)
-    }
-  } catch {
-    return head.subarray(0, 0)
-  }
-}
-
-function entriesOf(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch {
-    return []
-  }
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
 }

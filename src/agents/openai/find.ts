@@ -1,17 +1,16 @@
 /** Finds files of conversations below a folder. They have no home of their own: people put them anywhere. */
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { entriesOf, isFolder, SKIPPED_FOLDERS } from '../../lib/files/look.ts'
 import type { Source } from '../agent.ts'
 import { recognise } from './recognise.ts'
 
 export const AGENT_ID = 'openai'
 
 const LIKELY = /\.(?:json|jsonl|ndjson)$/i
-/** Folders without conversations in which a walk would lose its way. */
-const SKIPPED = new Set(['node_modules', '.git'])
 
 export async function* find(root: string): AsyncGenerator<Source> {
-  if (statSync(root, { throwIfNoEntry: false })?.isDirectory()) yield* walk(root, root)
+  if (isFolder(root)) yield* walk(root, root)
   else yield { agent: AGENT_ID, path: root }
 }
 
@@ -27,16 +26,7 @@ async function* walk(folder: string, root: string): AsyncGenerator<Source> {
     const path = join(folder, name)
     if (isOurs(path)) yield { agent: AGENT_ID, path, root }
   }
-  for (const name of folders.sort()) if (!SKIPPED.has(name)) yield* walk(join(folder, name), root)
-}
-
-/** A folder that cannot be opened is reported by the agent whose home it is. */
-function entriesOf(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch {
-    return []
-  }
+  for (const name of folders.sort()) if (!SKIPPED_FOLDERS.has(name)) yield* walk(join(folder, name), root)
 }
 
 const HEAD = 65_536

@@ -1,0 +1,35 @@
+/** Looks around on a disk without failing: what cannot be seen is not there. */
+import { closeSync, type Dirent, openSync, readdirSync, readSync, statSync } from 'node:fs'
+
+const HEAD = 65_536
+
+/** Folders in which a walk that looks for logs would lose its way. */
+export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.git'])
+
+/** A file's beginning: enough to see what it is. */
+export function headOf(path: string): Uint8Array {
+  const head = Buffer.alloc(HEAD)
+  try {
+    const fd = openSync(path, 'r')
+    try {
+      return head.subarray(0, readSync(fd, head, 0, HEAD, 0))
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    return head.subarray(0, 0)
+  }
+}
+
+/** In the order of their names. */
+export function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch {
+    return []
+  }
+}
+
+export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+
+export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
