@@ -1,7 +1,7 @@
 /** `fumi list`: the conversations there are, newest first. */
 import type { Command } from 'commander'
-import { House } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
+import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
 import { writeOut } from '../output.ts'
 import { type Listing, listSessions } from '../sessions.ts'
@@ -33,7 +33,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   const limit = Number(options.limit)
   if (!Number.isInteger(limit) || limit < 0)
     throw new AppError('bad_usage', '--limit takes a whole number; 0 means all.')
-  const house = new House()
+  const house = await openHouse()
   try {
     const { sessions, issues } = await listSessions(house, paths)
     const wanted = sessions.filter(
