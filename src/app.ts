@@ -6,7 +6,7 @@ import type { Agent, Environment, Source } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
 import type { Kept } from './archive/keep/record.ts'
 import { type Keep, openKeep } from './archive/keep.ts'
-import { type Configuration, changeConfig, dataDirectory, readConfig } from './config.ts'
+import { type Configuration, changeConfig, dataDirectory, type Prices, readConfig, readPrices } from './config.ts'
 import { AppError } from './model/error.ts'
 import { type AgentId, type Instant, instantOf } from './model/ids.ts'
 import { type Log, logsAt } from './normalize.ts'
@@ -52,6 +52,10 @@ export class House {
   async configure(key: string, words: readonly string[] | undefined): Promise<void> {
     changeConfig(this.environment, { agents: await agentIds() }, key, words)
     this.#config = undefined
+  }
+
+  async prices(): Promise<Prices> {
+    return readPrices((await this.config()).prices)
   }
 
   /** Opened when it is first asked for, made when something is first kept. */

@@ -1,11 +1,13 @@
 /** Where fumibako keeps what is its own, and what its user wants it to do. */
 import { join, posix, win32 } from 'node:path'
-import { changeConfigFile, readConfigFile } from './config/file.ts'
+import { changeConfigFile } from './config/file.ts'
+import { readJsonFile } from './config/json-file.ts'
 import { type Configuration, resolveConfig } from './config/resolve.ts'
 import { settingsFor } from './config/table.ts'
 import { AppError } from './model/error.ts'
 import type { AgentId } from './model/ids.ts'
 
+export { type Prices, readPrices } from './config/price-file.ts'
 export { type ConfigProblem, describeConfigProblem } from './config/problem.ts'
 export type { AgentConfig, Configuration, Origin, Resolved } from './config/resolve.ts'
 
@@ -49,7 +51,7 @@ const fileOf = (machine: Machine): string => join(dataDirectory(machine), 'confi
 /** Read anew each time. What is wrong is among its problems; every setting has a value nevertheless. */
 export function readConfig(machine: Machine, options: ConfigOptions): Configuration {
   const { agents, flags = new Map(), cwd = process.cwd() } = options
-  return resolveConfig({ ...machine, cwd, agents, flags, file: readConfigFile(fileOf(machine)) })
+  return resolveConfig({ ...machine, cwd, agents, flags, file: readJsonFile(fileOf(machine)) })
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Which logs a command is about: those at the given paths, or all that this machine has. */
+import type { House } from '../app.ts'
 import { type Log, logsAt } from '../normalize.ts'
-import { openHouse } from './house.ts'
 import { spooled } from './input.ts'
 
 export interface Inputs {
@@ -26,10 +26,8 @@ export async function logsFor(paths: readonly string[]): Promise<Inputs> {
 }
 
 /** Everything in the places where agents keep their logs. */
-export async function logsOfMachine(): Promise<readonly Log[]> {
-  const house = await openHouse()
+export async function logsOfMachine(house: House): Promise<readonly Log[]> {
   const logs: Log[] = []
   for await (const log of house.logsOfMachine()) logs.push(log)
-  house.close()
   return logs
 }

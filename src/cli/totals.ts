@@ -2,8 +2,9 @@
 import type { HistorySummary } from '../amazon-q.ts'
 import { settleClaims } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
+import { addSpent, type PriceList, spentOn } from '../model/prices.ts'
 import type { Session } from '../model/session.ts'
-import { addTo, type DayOf, mergeTotals, noTotals, type Totals } from '../model/totals.ts'
+import { addCostTo, addTo, type DayOf, mergeTotals, noTotals, type Totals } from '../model/totals.ts'
 import { addUsage } from '../model/usage.ts'
 import type { Log } from '../normalize.ts'
 import type { Progress } from './progress.ts'
@@ -21,18 +22,28 @@ export interface Sum {
   readonly issues: readonly Issue[]
 }
 
-export async function totalsOf(logs: readonly Log[], dayOf: DayOf, progress: Progress): Promise<Sum> {
+export interface Measures {
+  readonly dayOf: DayOf
+  readonly prices: PriceList
+}
+
+export async function totalsOf(logs: readonly Log[], measures: Measures, progress: Progress): Promise<Sum> {
   const found: Found[] = []
   const issues: Issue[] = []
   for (const log of logs) {
-    const one = log.unknown ? undefined : await totalsOfLog(log, dayOf, progress, issues)
+    const one = log.unknown ? undefined : await totalsOfLog(log, measures, progress, issues)
     if (one && one.session.kind === 'conversation') found.push(one)
     progress.done(log)
   }
   return { ...addUp(found), issues }
 }
 
-async function totalsOfLog(log: Log, dayOf: DayOf, progress: Progress, issues: Issue[]): Promise<Found | undefined> {
+async function totalsOfLog(
+  log: Log,
+  { dayOf, prices }: Measures,
+  progress: Progress,
+  issues: Issue[],
+): Promise<Found | undefined> {
   const totals = noTotals()
   let session: Session | undefined
   let history: HistorySummary | undefined
@@ -52,6 +63,10 @@ async function totalsOfLog(log: Log, dayOf: DayOf, progress: Progress, issues: I
       totals.usage = addUsage(totals.usage, one.usage)
       addTo(totals.by_model, one.model ?? 'unknown', one.usage)
       addTo(totals.by_day, dayOf(one.at), one.usage)
+      const spent = spentOn(one.usage, one.model, one.at, prices)
+      totals.cost.all = addSpent(totals.cost.all, spent)
+      addCostTo(totals.cost.by_model, one.model ?? 'unknown', spent)
+      addCostTo(totals.cost.by_day, dayOf(one.at), spent)
     }
   }
   return session && { session, totals, history }
@@ -74,6 +89,8 @@ function addUp(found: readonly Found[]): Pick<Sum, 'totals' | 'histories'> {
     mergeTotals(sum, totals)
     addTo(sum.by_session, id, totals.usage)
     addTo(sum.by_project, session.cwd ?? 'unknown', totals.usage)
+    addCostTo(sum.cost.by_session, id, totals.cost.all)
+    addCostTo(sum.cost.by_project, session.cwd ?? 'unknown', totals.cost.all)
   }
   return { totals: sum, histories: [...longest.values()].flatMap(({ history }) => history ?? []) }
 }

@@ -1,7 +1,7 @@
 /** Puts the settings together: an option goes before the environment, that before the file, that before the default. */
 import { isJsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
 import type { AgentId } from '../model/ids.ts'
-import type { ConfigFile } from './file.ts'
+import type { JsonFile } from './json-file.ts'
 import { jsonFromText, type Surroundings, type Value } from './kinds.ts'
 import type { ConfigProblem } from './problem.ts'
 import { keyOf, type Setting, type SettingName, settingsFor, type ValueOf, variableOf } from './table.ts'
@@ -18,7 +18,7 @@ export interface Resolved {
 }
 
 export interface Given extends Surroundings {
-  readonly file: ConfigFile
+  readonly file: JsonFile
   readonly variables: Readonly<Record<string, string | undefined>>
   /** By key, as they were typed. */
   readonly flags: ReadonlyMap<string, string>
