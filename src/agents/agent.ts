@@ -1,6 +1,7 @@
 /** What an agent's folder offers the rest of the house. A new agent is one folder that exports this by default. */
 import type { HistorySummary } from '../conversation/history/summary.ts'
 import type { Capture } from '../model/capture.ts'
+import type { Estimate } from '../model/estimate.ts'
 import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
@@ -138,6 +139,8 @@ export type Read =
 export type Scan =
   | { readonly kind: 'session'; readonly session: Session }
   | { readonly kind: 'usage'; readonly at: Instant; readonly model: string | undefined; readonly usage: Usage }
+  /** Instead of usage, where a log counts no tokens. */
+  | { readonly kind: 'estimate'; readonly at: Instant; readonly model: string | undefined; readonly estimate: Estimate }
   /** What the records since the last counts add. */
   | { readonly kind: 'counts'; readonly counts: Counts }
   /** Patterns and turns of a conversation that is told in entries. */

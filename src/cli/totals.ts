@@ -1,5 +1,6 @@
 /** Runs the first pass over logs and adds up what it finds. */
 import type { HistorySummary } from '../amazon-q.ts'
+import { addEstimates } from '../model/estimate.ts'
 import { settleClaims } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import { addSpent, type PriceList, spentOn } from '../model/prices.ts'
@@ -58,6 +59,10 @@ async function totalsOfLog(
         totals.messages += one.counts.messages
         for (const [name, calls] of Object.entries(one.counts.tools))
           totals.tools[name] = (totals.tools[name] ?? 0) + calls
+      }
+      if (one.kind === 'estimate') {
+        totals.estimate = addEstimates(totals.estimate, one.estimate)
+        totals.estimated_sessions = 1
       }
       if (one.kind !== 'usage') continue
       totals.usage = addUsage(totals.usage, one.usage)

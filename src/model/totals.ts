@@ -1,4 +1,5 @@
 /** Adds up what the first pass found: sessions, messages, tools and tokens. */
+import { addEstimates, type Estimate, NO_ESTIMATE } from './estimate.ts'
 import type { Instant } from './ids.ts'
 import { addSpent, NOTHING_SPENT, type Spent } from './prices.ts'
 import { addUsage, NO_USAGE, type Usage } from './usage.ts'
@@ -13,6 +14,9 @@ export interface Totals {
   by_project: Record<string, Usage>
   by_session: Record<string, Usage>
   cost: Costs
+  /** Of the sessions whose logs count no tokens; none of it is in `usage`. */
+  estimate: Estimate
+  estimated_sessions: number
   tools: Record<string, number>
 }
 
@@ -35,6 +39,8 @@ export const noTotals = (): Totals => ({
   by_project: empty(),
   by_session: empty(),
   cost: { all: NOTHING_SPENT, by_model: empty(), by_day: empty(), by_project: empty(), by_session: empty() },
+  estimate: NO_ESTIMATE,
+  estimated_sessions: 0,
   tools: empty(),
 })
 
@@ -78,5 +84,7 @@ export function mergeTotals(sum: Totals, more: Totals): void {
   sum.cost.all = addSpent(sum.cost.all, more.cost.all)
   for (const [model, spent] of Object.entries(more.cost.by_model)) addCostTo(sum.cost.by_model, model, spent)
   for (const [day, spent] of Object.entries(more.cost.by_day)) addCostTo(sum.cost.by_day, day, spent)
+  sum.estimate = addEstimates(sum.estimate, more.estimate)
+  sum.estimated_sessions += more.estimated_sessions
   for (const [name, calls] of Object.entries(more.tools)) sum.tools[name] = (sum.tools[name] ?? 0) + calls
 }

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { type HistorySummary, statisticsOf } from '../../amazon-q.ts'
 import { describeConfigProblem } from '../../config.ts'
 import { AppError } from '../../model/error.ts'
+import { estimatedTokens } from '../../model/estimate.ts'
 import type { PriceList } from '../../model/prices.ts'
 import { localDay, type Totals, utcDay } from '../../model/totals.ts'
 import { openHouse } from '../house.ts'
@@ -78,8 +79,12 @@ function jsonOf(totals: Totals, by: By | undefined, prices: PriceList): object {
     ...(by === 'session' && { by_session }),
   })
   const cost = { ...totals.cost.all, as_of: prices.as_of, ...tables(totals.cost) }
-  return { sessions, lines, messages, usage, ...tables(totals), cost, tools }
+  return { sessions, lines, messages, usage, ...tables(totals), cost, tools, ...estimateOf(totals) }
 }
+
+/** Only where there is one, and never beside numbers that were counted. */
+const estimateOf = ({ estimate, estimated_sessions: sessions }: Totals): object =>
+  sessions === 0 ? {} : { estimate: { sessions, ...estimatedTokens(estimate) } }
 
 type Tables<T> = { readonly [By in 'by_model' | 'by_day' | 'by_project' | 'by_session']: Record<string, T> }
 

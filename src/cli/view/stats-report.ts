@@ -1,4 +1,5 @@
 /** What `fumi stats` prints for a person. */
+import { estimatedTokens } from '../../model/estimate.ts'
 import { NOTHING_SPENT, type Spent } from '../../model/prices.ts'
 import type { Totals } from '../../model/totals.ts'
 import { isZero, type Usage } from '../../model/usage.ts'
@@ -36,10 +37,18 @@ export function report(totals: Totals, by: By, asOf: string): string {
   const toolText = truncate(`${plural(all, 'call')}: ${used.join(' · ')}${more}`, terminalWidth() - 'tools '.length)
   const toolLine = all > 0 ? `${paint.dim('tools')} ${toolText}\n` : ''
   const tokens = isZero(totals.usage) ? NO_TOKENS : `${table(columns, [...cells, sum])}${priceNote(totals, asOf)}`
-  return `${paint.bold(summary)}\n${toolLine}\n${tokens}`
+  return `${paint.bold(summary)}\n${toolLine}\n${tokens}${estimateLine(totals)}`
 }
 
 const NO_TOKENS = 'These logs record no tokens.\n'
+
+function estimateLine({ estimate, estimated_sessions }: Totals): string {
+  if (estimated_sessions === 0) return ''
+  const { user_tokens, assistant_tokens, total_tokens } = estimatedTokens(estimate)
+  const parts = `${count(user_tokens)} said to the model, ${count(assistant_tokens)} by it`
+  const whose = plural(estimated_sessions, 'session without counts', 'sessions without counts')
+  return `${paint.dim('estimate')} ${whose}: about ${plural(total_tokens, 'token')} (${parts}), in no total above\n`
+}
 
 /** `?` where no price is known, `≥` where some are not. */
 function dollars({ usd, unpriced_tokens }: Spent): string {
