@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent, Environment, Source } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
+import { idsOf, isWanted, type Root, rootsOf } from './agents/roots.ts'
 import type { Kept } from './archive/keep/record.ts'
 import { type Keep, openKeep } from './archive/keep.ts'
 import { type Configuration, changeConfig, dataDirectory, type Prices, readConfig, readPrices } from './config.ts'
@@ -12,13 +13,12 @@ import { type AgentId, type Instant, instantOf } from './model/ids.ts'
 import { type Log, logsAt } from './normalize.ts'
 import { keepSources, keepStore, type StoreKept } from './sync/keep-rows.ts'
 import { installKept, type Restored } from './sync/restore.ts'
-import { idsOf, isWanted, type Root, rootsOf } from './sync/roots.ts'
 import { keptSource, settled } from './sync/sources.ts'
 
+export type { Root } from './agents/roots.ts'
 export type { Kept, Put } from './archive/keep/record.ts'
 export type { StoreKept } from './sync/keep-rows.ts'
 export type { Restored } from './sync/restore.ts'
-export type { Root } from './sync/roots.ts'
 
 export const thisMachine = (): Environment => ({ platform: process.platform, home: homedir(), variables: process.env })
 
@@ -28,23 +28,27 @@ export interface Held extends Log {
   readonly kept?: Kept
 }
 
+export interface HouseOptions {
+  /** Settings of this run, by key, as they were typed. */
+  readonly flags?: ReadonlyMap<string, string>
+}
+
 export class House {
   readonly environment: Environment
   readonly directory: string
-  readonly #flags: ReadonlyMap<string, string>
+  readonly #options: HouseOptions
   #config: Promise<Configuration> | undefined
   #keep: Keep | undefined
 
-  /** @param flags settings of this run, by key, as they were typed */
-  constructor(environment: Environment = thisMachine(), flags: ReadonlyMap<string, string> = new Map()) {
+  constructor(environment: Environment = thisMachine(), options: HouseOptions = {}) {
     this.environment = environment
     this.directory = dataDirectory(environment)
-    this.#flags = flags
+    this.#options = options
   }
 
   /** As it was when it was first asked for. */
   config(): Promise<Configuration> {
-    this.#config ??= agentIds().then((agents) => readConfig(this.environment, { agents, flags: this.#flags }))
+    this.#config ??= agentIds().then((agents) => readConfig(this.environment, { agents, ...this.#options }))
     return this.#config
   }
 

@@ -1,11 +1,11 @@
 /** What an agent's folder offers the rest of the house. A new agent is one folder that exports this by default. */
 import type { HistorySummary } from '../conversation/history/summary.ts'
 import type { Capture } from '../model/capture.ts'
-import type { Estimate } from '../model/estimate.ts'
 import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
+import type { Estimate } from '../model/tokens/estimate.ts'
 import type { Usage } from '../model/usage.ts'
 
 export interface Agent {

@@ -28,4 +28,4 @@ export async function openHouse(): Promise<House> {
 }
 
 /** For commands that tell of problems in their own way. */
-export const quietHouse = (): House => new House(thisMachine(), flags)
+export const quietHouse = (): House => new House(thisMachine(), { flags })

@@ -1,10 +1,10 @@
 /** Runs the first pass over logs and adds up what it finds. */
 import type { HistorySummary } from '../amazon-q.ts'
-import { addEstimates } from '../model/estimate.ts'
 import { settleClaims } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
-import { addSpent, type PriceList, spentOn } from '../model/prices.ts'
 import type { Session } from '../model/session.ts'
+import { addEstimates } from '../model/tokens/estimate.ts'
+import { addSpent, type PriceList, spentOn } from '../model/tokens/prices.ts'
 import { addCostTo, addTo, type DayOf, mergeTotals, noTotals, type Totals } from '../model/totals.ts'
 import { addUsage } from '../model/usage.ts'
 import type { Log } from '../normalize.ts'

@@ -1,7 +1,7 @@
 /** A user's own list of prices, over the one that comes with fumibako. What is wrong in it is told and left out. */
 import { isJsonObject, type JsonValue, jsonEntries, plainJson } from '../lib/json/lossless.ts'
-import { LIST_PRICES } from '../model/prices/list-prices.ts'
-import { mergeLists, type Price, type PriceList } from '../model/prices.ts'
+import { LIST_PRICES } from '../model/tokens/list-prices.ts'
+import { mergeLists, type Price, type PriceList } from '../model/tokens/prices.ts'
 import { readJsonFile } from './json-file.ts'
 import type { ConfigProblem } from './problem.ts'
 

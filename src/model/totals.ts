@@ -1,7 +1,8 @@
 /** Adds up what the first pass found: sessions, messages, tools and tokens. */
-import { addEstimates, type Estimate, NO_ESTIMATE } from './estimate.ts'
+
 import type { Instant } from './ids.ts'
-import { addSpent, NOTHING_SPENT, type Spent } from './prices.ts'
+import { addEstimates, type Estimate, NO_ESTIMATE } from './tokens/estimate.ts'
+import { addSpent, NOTHING_SPENT, type Spent } from './tokens/prices.ts'
 import { addUsage, NO_USAGE, type Usage } from './usage.ts'
 
 export interface Totals {

@@ -1,10 +1,10 @@
 /** The first pass: a conversation's header, counts and pattern. Rows are small: they are told as for the second pass. */
 import { type HistorySummary, summarizeHistory } from '../../conversation/history/summary.ts'
 import { stringOf } from '../../lib/object.ts'
-import { estimateOf } from '../../model/estimate.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
+import { estimateOf } from '../../model/tokens/estimate.ts'
 import type { Read, Scan, Source } from '../agent.ts'
 import { isHistoryFile } from './prompts.ts'
 import { isConversation, read, tell } from './read.ts'

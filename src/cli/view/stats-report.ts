@@ -1,6 +1,6 @@
 /** What `fumi stats` prints for a person. */
-import { estimatedTokens } from '../../model/estimate.ts'
-import { NOTHING_SPENT, type Spent } from '../../model/prices.ts'
+import { estimatedTokens } from '../../model/tokens/estimate.ts'
+import { NOTHING_SPENT, type Spent } from '../../model/tokens/prices.ts'
 import type { Totals } from '../../model/totals.ts'
 import { isZero, type Usage } from '../../model/usage.ts'
 import { paint } from './paint.ts'

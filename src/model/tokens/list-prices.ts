@@ -3,7 +3,7 @@
  * whose price is not sure or changed on days that are not known. What a subscription pays, batches, priority, surcharges for
  * very long prompts and for writing to a cache are not in them.
  */
-import type { PriceList } from '../prices.ts'
+import type { PriceList } from './prices.ts'
 
 const GPT_5 = [{ input: 1.25, cached_input: 0.125, output: 10 }]
 const GPT_5_MINI = [{ input: 0.25, cached_input: 0.025, output: 2 }]

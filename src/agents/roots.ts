@@ -1,7 +1,7 @@
 /** Which places are looked at: those of the agents and those that the user added, without what is switched off. */
 import { sep } from 'node:path'
-import type { Agent, Source } from '../agents/agent.ts'
 import type { AgentId } from '../model/ids.ts'
+import type { Agent, Source } from './agent.ts'
 
 export interface Wish {
   readonly enabled: boolean

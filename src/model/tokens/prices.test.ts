@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Instant } from './ids.ts'
-import { LIST_PRICES } from './prices/list-prices.ts'
+import type { Instant } from '../ids.ts'
+import { addUsage, type Usage } from '../usage.ts'
+import { LIST_PRICES } from './list-prices.ts'
 import { addSpent, mergeLists, NOTHING_SPENT, type PriceList, priceOf, spentOn } from './prices.ts'
-import { addUsage, type Usage } from './usage.ts'
 
 const at = (day: string): Instant => `${day}T12:00:00.000Z` as Instant
 const NOW = at('2026-11-15')

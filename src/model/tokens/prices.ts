@@ -1,6 +1,6 @@
 /** What tokens cost at list prices. A model without a known price costs nothing that could be told, and says so. */
-import type { Instant } from './ids.ts'
-import type { Usage } from './usage.ts'
+import type { Instant } from '../ids.ts'
+import type { Usage } from '../usage.ts'
 
 /** US dollars for a million tokens. */
 export interface Price {

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import type { NormalizedMessage, Role, SourceType } from '../normalized.ts'
+import type { addUsage, Usage } from '../usage.ts'
 import {
   addEstimates,
   byteLength,
@@ -9,8 +11,6 @@ import {
   estimateOf,
   NO_ESTIMATE,
 } from './estimate.ts'
-import type { NormalizedMessage, Role, SourceType } from './normalized.ts'
-import type { addUsage, Usage } from './usage.ts'
 
 const message = (role: Role, source_type: SourceType, more: Partial<NormalizedMessage>): NormalizedMessage => ({
   id: '1',

@@ -2,7 +2,7 @@
  * How many tokens a conversation may be, where its log counts none: a token for four bytes of what was said, once. That is
  * the rule of Amazon Q CLI. It has a type of its own, so that nothing adds it to tokens that were counted.
  */
-import type { NormalizedMessage, ToolCall } from './normalized.ts'
+import type { NormalizedMessage, ToolCall } from '../normalized.ts'
 
 /** Kept in bytes: rounded tokens would not add up. */
 export interface Estimate {
