@@ -7,6 +7,7 @@ import { allAgents } from './agents/all.ts'
 import { idsOf, isWanted, type Root, rootsOf } from './agents/roots.ts'
 import type { Kept } from './archive/keep/record.ts'
 import { type Keep, openKeep } from './archive/keep.ts'
+import { type Marks, openMarks } from './archive/marks.ts'
 import { type Configuration, changeConfig, dataDirectory, type Prices, readConfig, readPrices } from './config.ts'
 import { AppError } from './model/error.ts'
 import { type AgentId, type Instant, instantOf } from './model/ids.ts'
@@ -17,6 +18,7 @@ import { keptSource, settled } from './sync/sources.ts'
 
 export type { Root } from './agents/roots.ts'
 export type { Kept, Put } from './archive/keep/record.ts'
+export type { Mark, MarkChange, MarkFilter } from './archive/marks/record.ts'
 export type { StoreKept } from './sync/keep-rows.ts'
 export type { Restored } from './sync/restore.ts'
 
@@ -39,6 +41,7 @@ export class House {
   readonly #options: HouseOptions
   #config: Promise<Configuration> | undefined
   #keep: Keep | undefined
+  #marks: Marks | undefined
 
   constructor(environment: Environment = thisMachine(), options: HouseOptions = {}) {
     this.environment = environment
@@ -68,9 +71,17 @@ export class House {
     return this.#keep
   }
 
+  /** The user's own, made with the first mark. */
+  get marks(): Marks {
+    this.#marks ??= openMarks(this.directory)
+    return this.#marks
+  }
+
   close(): void {
     this.#keep?.close()
     this.#keep = undefined
+    this.#marks?.close()
+    this.#marks = undefined
   }
 
   /** What lies at the paths, or in the places where agents keep their logs. */

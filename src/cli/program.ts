@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
 import { configCommand } from './commands/home/config.ts'
+import { markCommand } from './commands/home/mark.ts'
 import { keepCommand } from './commands/keep.ts'
 import { listCommand } from './commands/list.ts'
 import { normalizeCommand } from './commands/normalize.ts'
@@ -14,7 +15,16 @@ import { statsCommand } from './commands/stats.ts'
 import { setFlags } from './house.ts'
 
 /** In the order in which the help lists them. */
-const COMMANDS = [listCommand, showCommand, statsCommand, keepCommand, restoreCommand, normalizeCommand, configCommand]
+const COMMANDS = [
+  listCommand,
+  showCommand,
+  statsCommand,
+  markCommand,
+  keepCommand,
+  restoreCommand,
+  normalizeCommand,
+  configCommand,
+]
 
 export function buildProgram(): Command {
   const program = new Command('fumi')

@@ -59,7 +59,7 @@ async function show(house: House, key: string | undefined, options: Options): Pr
   if (options.json)
     await writeOut(`${JSON.stringify(exact ? jsonOf(exact) : { file, settings: wanted.map(jsonOf), problems })}\n`)
   else if (exact) await writeOut(`${[exact.value].flat().join('\n')}\n`)
-  else await writeOut((await import('../../view/config-report.ts')).configReport(wanted, file))
+  else await writeOut((await import('../../view/home/config-report.ts')).configReport(wanted, file))
   await tell(problems)
 }
 

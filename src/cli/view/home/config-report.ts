@@ -1,8 +1,8 @@
 /** The settings as a table for a person. */
-import type { Resolved } from '../../config.ts'
-import { safe } from './conversation.ts'
-import { paint } from './paint.ts'
-import { type Column, table } from './table.ts'
+import type { Resolved } from '../../../config.ts'
+import { safe } from '../conversation.ts'
+import { paint } from '../paint.ts'
+import { type Column, table } from '../table.ts'
 
 const COLUMNS: readonly Column[] = [
   { title: 'setting' },
