@@ -4,17 +4,21 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent, Environment, Source } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
+import { idsOf, isWanted, type Root, rootsOf } from './agents/roots.ts'
 import type { Kept } from './archive/keep/record.ts'
 import { type Keep, openKeep } from './archive/keep.ts'
-import { dataDirectory } from './config.ts'
+import { type Marks, openMarks } from './archive/marks.ts'
+import { type Configuration, changeConfig, dataDirectory, type Prices, readConfig, readPrices } from './config.ts'
 import { AppError } from './model/error.ts'
-import { type Instant, instantOf } from './model/ids.ts'
+import { type AgentId, type Instant, instantOf } from './model/ids.ts'
 import { type Log, logsAt } from './normalize.ts'
 import { keepSources, keepStore, type StoreKept } from './sync/keep-rows.ts'
 import { installKept, type Restored } from './sync/restore.ts'
 import { keptSource, settled } from './sync/sources.ts'
 
+export type { Root } from './agents/roots.ts'
 export type { Kept, Put } from './archive/keep/record.ts'
+export type { Mark, MarkChange, MarkFilter } from './archive/marks/record.ts'
 export type { StoreKept } from './sync/keep-rows.ts'
 export type { Restored } from './sync/restore.ts'
 
@@ -26,14 +30,39 @@ export interface Held extends Log {
   readonly kept?: Kept
 }
 
+export interface HouseOptions {
+  /** Settings of this run, by key, as they were typed. */
+  readonly flags?: ReadonlyMap<string, string>
+}
+
 export class House {
   readonly environment: Environment
   readonly directory: string
+  readonly #options: HouseOptions
+  #config: Promise<Configuration> | undefined
   #keep: Keep | undefined
+  #marks: Marks | undefined
 
-  constructor(environment: Environment = thisMachine()) {
+  constructor(environment: Environment = thisMachine(), options: HouseOptions = {}) {
     this.environment = environment
     this.directory = dataDirectory(environment)
+    this.#options = options
+  }
+
+  /** As it was when it was first asked for. */
+  config(): Promise<Configuration> {
+    this.#config ??= agentIds().then((agents) => readConfig(this.environment, { agents, ...this.#options }))
+    return this.#config
+  }
+
+  /** Writes a setting to the file; no words take it out. */
+  async configure(key: string, words: readonly string[] | undefined): Promise<void> {
+    changeConfig(this.environment, { agents: await agentIds() }, key, words)
+    this.#config = undefined
+  }
+
+  async prices(): Promise<Prices> {
+    return readPrices((await this.config()).prices)
   }
 
   /** Opened when it is first asked for, made when something is first kept. */
@@ -42,41 +71,79 @@ export class House {
     return this.#keep
   }
 
+  /** The user's own, made with the first mark. */
+  get marks(): Marks {
+    this.#marks ??= openMarks(this.directory)
+    return this.#marks
+  }
+
   close(): void {
     this.#keep?.close()
     this.#keep = undefined
+    this.#marks?.close()
+    this.#marks = undefined
   }
 
   /** What lies at the paths, or in the places where agents keep their logs. */
   async *live(paths: readonly string[]): AsyncGenerator<Log> {
     if (paths.length > 0) for (const path of paths) yield* this.#settled(logsAt(path))
-    else yield* this.#settled(this.#logsOfMachine())
+    else yield* this.#settled(this.logsOfMachine())
   }
 
-  /** Conversations that are kept and no longer in their store. */
-  async *keptAlone(live: ReadonlySet<string>): AsyncGenerator<Held> {
+  /** The places where agents keep their logs, and those that the user added. They need not exist. */
+  async roots(): Promise<readonly Root[]> {
+    return rootsOf(await allAgents(), (await this.config()).agents, (agent) => agent.roots(this.environment))
+  }
+
+  /** What lies there, as it lies there. */
+  async *logsOfMachine(): AsyncGenerator<Log> {
+    const { agents: wishes } = await this.config()
+    const seen = new Set<string>()
+    for (const { agent, path } of await this.roots()) {
+      if (!(await exists(path))) continue
+      for await (const source of agent.find(path)) {
+        const place = JSON.stringify([source.path, source.key])
+        // A root that was added may lie inside another.
+        if (!seen.has(place) && isWanted(source, wishes)) yield { agent, source, unknown: false }
+        seen.add(place)
+      }
+    }
+  }
+
+  /** Conversations that are kept and no longer in their store: one of the paths, or any. */
+  async *keptAlone(live: ReadonlySet<string>, paths: readonly string[]): AsyncGenerator<Held> {
     const agents = await allAgents()
+    const { agents: wishes } = await this.config()
     for (const kept of this.keep.list()) {
-      const agent = agents.find((one) => one.volatile && (one.id === kept.agent || one.serves?.includes(kept.agent)))
+      const agent = agents.find((one) => one.volatile && idsOf(one).includes(kept.agent))
       if (!agent || live.has(kept.session)) continue
+      const isMeant = paths.length > 0 ? paths.includes(kept.store) : isWanted({ ...kept, path: kept.store }, wishes)
+      if (!isMeant) continue
       yield { agent, source: keptSource(kept, this.keep), unknown: false, kept }
     }
   }
 
   /** The rows of the stores at the paths, or of all stores of this machine. */
   async *volatileStores(paths: readonly string[]): AsyncGenerator<{ agent: Agent; store: string; sources: Source[] }> {
-    for (const agent of await allAgents()) {
-      if (!agent.volatile) continue
-      for (const path of paths.length > 0 ? paths : agent.volatile.stores(this.environment)) {
-        if (!(await exists(path))) continue
-        const byStore = new Map<string, Source[]>()
-        for await (const source of agent.find(path)) {
-          if (source.key === undefined && paths.length > 0) continue
-          byStore.set(source.path, [...(byStore.get(source.path) ?? []), source])
-        }
-        for (const [store, sources] of byStore) yield { agent, store, sources }
+    const { agents: wishes } = await this.config()
+    for (const { agent, path, added } of await this.#placesOfStores(paths)) {
+      if (!(await exists(path))) continue
+      const byStore = new Map<string, Source[]>()
+      for await (const source of agent.find(path)) {
+        // Elsewhere than at a store's own path it is a file that holds no rows.
+        if (source.key === undefined && added) continue
+        if (paths.length === 0 && !isWanted(source, wishes)) continue
+        byStore.set(source.path, [...(byStore.get(source.path) ?? []), source])
       }
+      for (const [store, sources] of byStore) yield { agent, store, sources }
     }
+  }
+
+  async #placesOfStores(paths: readonly string[]): Promise<readonly Root[]> {
+    const agents = (await allAgents()).filter((agent) => agent.volatile)
+    if (paths.length > 0) return agents.flatMap((agent) => paths.map((path) => ({ agent, path, added: true })))
+    const { agents: wishes } = await this.config()
+    return rootsOf(agents, wishes, (agent) => agent.volatile?.stores(this.environment) ?? [])
   }
 
   keepStore(
@@ -90,13 +157,11 @@ export class House {
 
   /** Stores that are worth watching, whether they exist already or not. */
   async watchable(paths: readonly string[]): Promise<readonly { readonly agent: Agent; readonly store: string }[]> {
-    const agents = (await allAgents()).filter((agent) => agent.volatile)
-    if (paths.length === 0)
-      return agents.flatMap(
-        (agent) => agent.volatile?.stores(this.environment).map((store) => ({ agent, store })) ?? [],
-      )
     const found = []
     for await (const { agent, store } of this.volatileStores(paths)) found.push({ agent, store })
+    if (paths.length > 0) return found
+    for (const { agent, path, added } of await this.#placesOfStores([]))
+      if (!added && !(await holdsAny(agent, path))) found.push({ agent, store: path })
     return found
   }
 
@@ -106,7 +171,7 @@ export class House {
   }
 
   async agentOf(kept: Kept): Promise<Agent> {
-    const agent = (await allAgents()).find((one) => one.id === kept.agent || one.serves?.includes(kept.agent))
+    const agent = (await allAgents()).find((one) => idsOf(one).includes(kept.agent))
     if (!agent) throw new AppError('not_found', `no agent "${kept.agent}" is known to this version`)
     return agent
   }
@@ -120,16 +185,14 @@ export class House {
   async *#settled(logs: AsyncIterable<Log>): AsyncGenerator<Log> {
     for await (const log of logs) yield { ...log, source: await settled(log.agent, log.source, this.keep) }
   }
-
-  async *#logsOfMachine(): AsyncGenerator<Log> {
-    for (const agent of await allAgents()) {
-      for (const root of agent.roots(this.environment)) {
-        if (!(await exists(root))) continue
-        for await (const source of agent.find(root)) yield { agent, source, unknown: false }
-      }
-    }
-  }
 }
+
+async function holdsAny(agent: Agent, path: string): Promise<boolean> {
+  if (await exists(path)) for await (const _ of agent.find(path)) return true
+  return false
+}
+
+const agentIds = async (): Promise<readonly AgentId[]> => (await allAgents()).flatMap(idsOf)
 
 export const rightNow = (): Instant => instantOf(Date.now()) as Instant
 

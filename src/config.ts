@@ -1,5 +1,15 @@
-/** Where fumibako keeps what is its own. */
-import { posix, win32 } from 'node:path'
+/** Where fumibako keeps what is its own, and what its user wants it to do. */
+import { join, posix, win32 } from 'node:path'
+import { changeConfigFile } from './config/file.ts'
+import { readJsonFile } from './config/json-file.ts'
+import { type Configuration, resolveConfig } from './config/resolve.ts'
+import { settingsFor } from './config/table.ts'
+import { AppError } from './model/error.ts'
+import type { AgentId } from './model/ids.ts'
+
+export { type Prices, readPrices } from './config/price-file.ts'
+export { type ConfigProblem, describeConfigProblem } from './config/problem.ts'
+export type { AgentConfig, Configuration, Origin, Resolved } from './config/resolve.ts'
 
 export interface Machine {
   readonly platform: NodeJS.Platform
@@ -26,4 +36,48 @@ const NAME = 'fumibako'
 /** The XDG rules say that a relative path is to be ignored. */
 function absolute(path: string | undefined, isAbsolute: (path: string) => boolean): string | undefined {
   return path !== undefined && isAbsolute(path) ? path : undefined
+}
+
+export interface ConfigOptions {
+  /** Ids of all agents that are known. */
+  readonly agents: readonly AgentId[]
+  /** By key, as they were typed: for this run only. */
+  readonly flags?: ReadonlyMap<string, string>
+  readonly cwd?: string
+}
+
+const fileOf = (machine: Machine): string => join(dataDirectory(machine), 'config.json')
+
+/** Read anew each time. What is wrong is among its problems; every setting has a value nevertheless. */
+export function readConfig(machine: Machine, options: ConfigOptions): Configuration {
+  const { agents, flags = new Map(), cwd = process.cwd() } = options
+  return resolveConfig({ ...machine, cwd, agents, flags, file: readJsonFile(fileOf(machine)) })
+}
+
+/**
+ * Writes one setting to the file; no words take it out. Throws AppError: nothing was changed then.
+ * @param words what was typed: one, or any number for a list
+ */
+export function changeConfig(
+  machine: Machine,
+  options: ConfigOptions,
+  key: string,
+  words: readonly string[] | undefined,
+): void {
+  const settings = settingsFor(options.agents)
+  const setting = settings.get(key)
+  if (!setting)
+    throw new AppError('bad_usage', `there is no setting "${key}". There are ${[...settings.keys()].join(', ')}.`)
+  if (words === undefined) {
+    changeConfigFile(fileOf(machine), key, undefined)
+    return
+  }
+  const { kind } = setting
+  const around = { ...machine, cwd: options.cwd ?? process.cwd() }
+  const [first = '', ...more] = words.map((word) => kind.fromWord(word, around))
+  if (more.length > 0 && !kind.isList) throw new AppError('bad_usage', `${key} takes one value.`)
+  const value = kind.isList ? [first, ...more].filter((one) => one !== '') : first
+  const parsed = kind.read(value, around)
+  if (!parsed.ok) throw new AppError('bad_usage', `${key}${parsed.at} ${parsed.reason}.`)
+  changeConfigFile(fileOf(machine), key, value)
 }

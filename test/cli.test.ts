@@ -198,6 +198,7 @@ describe('fumi stats', () => {
       usage,
       by_model: { 'gpt-5-codex': usage },
       by_day: { '2026-02-03': usage },
+      cost: expect.objectContaining({ usd: expect.any(Number), unpriced_tokens: 0 }),
       tools: { shell: 1 },
     })
   })

@@ -12,8 +12,8 @@ const program = buildProgram()
 
 describe('docs/cli.md', () => {
   test('has every command and option', () => {
-    const missing = program.commands.flatMap((command) => [
-      ...(cli.includes(`fumi ${command.name()}`) ? [] : [command.name()]),
+    const missing = [program, ...program.commands].flatMap((command) => [
+      ...(command === program || cli.includes(`fumi ${command.name()}`) ? [] : [command.name()]),
       ...command.options
         .filter((option) => !cli.includes(option.long ?? ''))
         .map((option) => `${command.name()} ${option.long}`),
@@ -25,9 +25,7 @@ describe('docs/cli.md', () => {
     const commands = new Set(program.commands.map((command) => command.name()))
     const options = new Set([
       '--help',
-      '--version',
-      '--verbose',
-      ...program.commands.flatMap((command) => command.options.map((option) => option.long)),
+      ...[program, ...program.commands].flatMap((command) => command.options.map((option) => option.long)),
     ])
     const named = [...cli.matchAll(/\bfumi ([a-z]+)\b/g)].map((match) => match[1] ?? '')
     expect(named.filter((name) => !commands.has(name))).toEqual([])

@@ -35,7 +35,7 @@ test('200 generations of one directory, grown, overwritten, cleared and cut back
   }
   store.close()
   const found = new Set<string>()
-  for await (const { source } of house.keptAlone(new Set())) {
+  for await (const { source } of house.keptAlone(new Set(), [])) {
     const { messages, issues } = await readAll(agent, source)
     expect(issues).toEqual([])
     for (const { role, segments } of messages) if (role === 'assistant') found.add(segments[0]?.text ?? '')

@@ -5,6 +5,7 @@ import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
+import type { Estimate } from '../model/tokens/estimate.ts'
 import type { Usage } from '../model/usage.ts'
 
 export interface Agent {
@@ -149,6 +150,8 @@ export type Scan =
   /** As in `Read`. Where a source holds several sessions, what follows a header belongs to it. */
   | { readonly kind: 'session'; readonly session: Session }
   | { readonly kind: 'usage'; readonly at: Instant; readonly model: string | undefined; readonly usage: Usage }
+  /** Instead of usage, where a log counts no tokens. */
+  | { readonly kind: 'estimate'; readonly at: Instant; readonly model: string | undefined; readonly estimate: Estimate }
   /** What the records since the last counts add. */
   | { readonly kind: 'counts'; readonly counts: Counts }
   /** Patterns and turns of a conversation that is told in entries. */

@@ -1,13 +1,7 @@
 /** Which logs a command is about: those at the given paths, or all that this machine has. */
-
-import { stat } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import type { Environment } from '../agents/agent.ts'
-import { allAgents } from '../agents/all.ts'
+import type { House } from '../app.ts'
 import { type Log, logsAt } from '../normalize.ts'
 import { spooled } from './input.ts'
-
-export const environment = (): Environment => ({ platform: process.platform, home: homedir(), variables: process.env })
 
 export interface Inputs {
   readonly logs: readonly Log[]
@@ -32,15 +26,8 @@ export async function logsFor(paths: readonly string[]): Promise<Inputs> {
 }
 
 /** Everything in the places where agents keep their logs. */
-export async function logsOfMachine(): Promise<readonly Log[]> {
+export async function logsOfMachine(house: House): Promise<readonly Log[]> {
   const logs: Log[] = []
-  for (const agent of await allAgents()) {
-    for (const root of agent.roots(environment())) {
-      if (!(await exists(root))) continue
-      for await (const source of agent.find(root)) logs.push({ agent, source, unknown: false })
-    }
-  }
+  for await (const log of house.logsOfMachine()) logs.push(log)
   return logs
 }
-
-const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined

@@ -4,6 +4,8 @@ import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
 import { detectCommand } from './commands/detect.ts'
+import { configCommand } from './commands/home/config.ts'
+import { markCommand } from './commands/home/mark.ts'
 import { keepCommand } from './commands/keep.ts'
 import { listCommand } from './commands/list.ts'
 import { normalizeCommand } from './commands/normalize.ts'
@@ -12,17 +14,20 @@ import { showCommand } from './commands/show.ts'
 import { start } from './commands/start.ts'
 import { statsCommand } from './commands/stats.ts'
 import { validateCommand } from './commands/validate.ts'
+import { setFlags } from './house.ts'
 
-/** In the order of the help page. */
+/** In the order in which the help lists them. */
 const COMMANDS = [
   listCommand,
   showCommand,
   statsCommand,
+  markCommand,
   keepCommand,
   restoreCommand,
   normalizeCommand,
   detectCommand,
   validateCommand,
+  configCommand,
 ]
 
 export function buildProgram(): Command {
@@ -30,11 +35,14 @@ export function buildProgram(): Command {
     .description('One home for your conversations with AI coding agents.')
     .version(version(), '-V, --version')
     .option('-v, --verbose', 'say more on standard error')
+    .option('--set <key=value>', 'a setting for this run only; fumi config lists them', gathered, [])
     .usage('[command] [options]')
     .showHelpAfterError('(see fumi --help)')
     .helpCommand('help [command]', 'show the help of a command')
     .hook('preAction', (command) => {
-      if (command.opts()['verbose'] === true) setLogLevel('debug')
+      const { verbose, set } = command.opts<{ verbose?: boolean; set: readonly string[] }>()
+      if (verbose) setLogLevel('debug')
+      setFlags(set)
     })
   program
     .argument('[command]')
@@ -43,6 +51,8 @@ export function buildProgram(): Command {
   for (const command of [program, ...program.commands]) command.exitOverride()
   return program
 }
+
+const gathered = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 function unknownCommand(command: string): never {
   throw new AppError('bad_usage', `there is no command "${command}". See fumi --help.`)

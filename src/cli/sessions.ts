@@ -33,9 +33,7 @@ export async function listSessions(house: House, paths: readonly string[]): Prom
     }
   }
   for await (const log of house.live(paths)) await add(log)
-  const stores = new Set(paths)
-  for await (const held of house.keptAlone(new Set(found.keys())))
-    if (paths.length === 0 || stores.has(held.source.path)) await add(held)
+  for await (const held of house.keptAlone(new Set(found.keys()), paths)) await add(held)
   const sessions = [...found.values()].sort((a, b) => (a.last_at < b.last_at ? 1 : -1))
   return { sessions, issues }
 }

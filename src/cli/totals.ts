@@ -4,7 +4,9 @@ import type { HistorySummary } from '../amazon-q.ts'
 import { type Claim, settleClaims } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
-import { addTo, type DayOf, mergeTotals, noTotals, type Totals } from '../model/totals.ts'
+import { addEstimates } from '../model/tokens/estimate.ts'
+import { addSpent, NOTHING_SPENT, type PriceList, spentOn } from '../model/tokens/prices.ts'
+import { addCostTo, addTo, type DayOf, mergeTotals, noTotals, type Totals } from '../model/totals.ts'
 import { addUsage, NO_USAGE } from '../model/usage.ts'
 import type { Log } from '../normalize.ts'
 import type { Progress } from './progress.ts'
@@ -16,11 +18,16 @@ export interface Sum {
   readonly issues: readonly Issue[]
 }
 
-export async function totalsOf(logs: readonly Log[], dayOf: DayOf, progress: Progress): Promise<Sum> {
+export interface Measures {
+  readonly dayOf: DayOf
+  readonly prices: PriceList
+}
+
+export async function totalsOf(logs: readonly Log[], measures: Measures, progress: Progress): Promise<Sum> {
   const found: Found[] = []
   const issues: Issue[] = []
   for (const log of logs) {
-    if (!log.unknown) for await (const one of sessionsOf(log, dayOf, progress, issues)) found.push(one)
+    if (!log.unknown) for await (const one of sessionsOf(log, measures, progress, issues)) found.push(one)
     progress.done(log)
   }
   return { ...addUp(found), issues }
@@ -38,8 +45,8 @@ interface Found {
 }
 
 /** One for each conversation of the log. What follows a header belongs to it. */
-async function* sessionsOf(log: Log, dayOf: DayOf, progress: Progress, issues: Issue[]): AsyncGenerator<Found> {
-  let open = new Counting(dayOf)
+async function* sessionsOf(log: Log, measures: Measures, progress: Progress, issues: Issue[]): AsyncGenerator<Found> {
+  let open = new Counting(measures)
   for await (const batch of log.agent.scan(log.source)) {
     for (const one of batch) {
       if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
@@ -47,7 +54,7 @@ async function* sessionsOf(log: Log, dayOf: DayOf, progress: Progress, issues: I
       if (one.kind === 'session' && open.session && open.session.id !== one.session.id) {
         const found = open.end()
         if (found) yield found
-        open = new Counting(dayOf)
+        open = new Counting(measures)
       }
       open.add(one)
     }
@@ -58,14 +65,14 @@ async function* sessionsOf(log: Log, dayOf: DayOf, progress: Progress, issues: I
 
 class Counting {
   session: Session | undefined
-  readonly #dayOf: DayOf
+  readonly #measures: Measures
   #lines = 0
   #messages = 0
   #used: Totals | undefined
   #history: HistorySummary | undefined
 
-  constructor(dayOf: DayOf) {
-    this.#dayOf = dayOf
+  constructor(measures: Measures) {
+    this.#measures = measures
   }
 
   add(one: Scan): void {
@@ -79,11 +86,25 @@ class Counting {
         this.#used.tools[name] = (this.#used.tools[name] ?? 0) + calls
       }
     }
-    if (one.kind !== 'usage') return
+    if (one.kind === 'estimate') {
+      this.#used ??= noTotals()
+      this.#used.estimate = addEstimates(this.#used.estimate, one.estimate)
+      this.#used.estimated_sessions = 1
+    }
+    if (one.kind === 'usage') this.#spend(one)
+  }
+
+  #spend({ at, model = 'unknown', usage }: Extract<Scan, { kind: 'usage' }>): void {
     this.#used ??= noTotals()
-    this.#used.usage = addUsage(this.#used.usage, one.usage)
-    addTo(this.#used.by_model, one.model ?? 'unknown', one.usage)
-    addTo(this.#used.by_day, this.#dayOf(one.at), one.usage)
+    const { dayOf, prices } = this.#measures
+    const spent = spentOn(usage, model === 'unknown' ? undefined : model, at, prices)
+    const { cost } = this.#used
+    this.#used.usage = addUsage(this.#used.usage, usage)
+    addTo(this.#used.by_model, model, usage)
+    addTo(this.#used.by_day, dayOf(at), usage)
+    cost.all = addSpent(cost.all, spent)
+    addCostTo(cost.by_model, model, spent)
+    addCostTo(cost.by_day, dayOf(at), spent)
   }
 
   /** Nothing when it was no conversation. */
@@ -113,6 +134,8 @@ function addUp(found: readonly Found[]): Pick<Sum, 'totals' | 'histories'> {
     if (used) mergeTotals(sum, used)
     addTo(sum.by_session, id, usage)
     addTo(sum.by_project, cwd ?? 'unknown', usage)
+    addCostTo(sum.cost.by_session, id, used?.cost.all ?? NOTHING_SPENT)
+    addCostTo(sum.cost.by_project, cwd ?? 'unknown', used?.cost.all ?? NOTHING_SPENT)
   }
   return { totals: sum, histories: [...longest.values()].flatMap(({ history }) => history ?? []) }
 }

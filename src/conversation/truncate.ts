@@ -1,25 +1,14 @@
 /** Cutting texts, messages and tool results to a number of UTF-8 bytes without splitting a character. */
 
 import { writeJson } from '../lib/json/write.ts'
+import { byteLength } from '../model/tokens/estimate.ts'
 import { TRUNCATED_SUFFIX } from './limits.ts'
 import type { ToolUseResult, ToolUseResultBlock, UserMessage, UserMessageContent } from './message.ts'
 
+export { byteLength }
+
 /** Told of a Json block that cannot be written. */
 export type Warn = (line: string) => void
-
-export function byteLength(text: string): number {
-  let bytes = text.length
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code < 0x80) continue
-    if (code < 0x800) bytes += 1
-    else if (code >= 0xd800 && code < 0xdc00 && isLow(text.charCodeAt(i + 1))) {
-      bytes += 2
-      i++
-    } else bytes += 2
-  }
-  return bytes
-}
 
 /** The longest beginning of at most so many bytes that ends at a code point. */
 export function truncateSafe(text: string, maxBytes: number): string {

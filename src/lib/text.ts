@@ -1,4 +1,4 @@
-/** Bytes as text, by the fastest means that this Node has. */
+/** Bytes as text, by the fastest means that this Node has; texts as people compare them. */
 import { isAscii, isUtf8, transcode } from 'node:buffer'
 
 /** Invalid bytes become U+FFFD. The usual conversion takes three times as long on text that is not all ASCII. */
@@ -9,3 +9,6 @@ export function textOf(bytes: Buffer): string {
 }
 
 const WORTH_IT = 2048
+
+/** For comparing what people type: case, width and composition of letters do not matter. */
+export const folded = (text: string): string => text.normalize('NFKC').toLowerCase().normalize('NFKC')

@@ -1,5 +1,8 @@
 /** Adds up what the first pass found: sessions, messages, tools and tokens. */
+
 import type { Instant } from './ids.ts'
+import { addEstimates, type Estimate, NO_ESTIMATE } from './tokens/estimate.ts'
+import { addSpent, NOTHING_SPENT, type Spent } from './tokens/prices.ts'
 import { addUsage, NO_USAGE, type Usage } from './usage.ts'
 
 export interface Totals {
@@ -11,7 +14,20 @@ export interface Totals {
   by_day: Record<string, Usage>
   by_project: Record<string, Usage>
   by_session: Record<string, Usage>
+  cost: Costs
+  /** Of the sessions whose logs count no tokens; none of it is in `usage`. */
+  estimate: Estimate
+  estimated_sessions: number
   tools: Record<string, number>
+}
+
+/** What the same tokens cost, under the same keys. */
+export interface Costs {
+  all: Spent
+  by_model: Record<string, Spent>
+  by_day: Record<string, Spent>
+  by_project: Record<string, Spent>
+  by_session: Record<string, Spent>
 }
 
 export const noTotals = (): Totals => ({
@@ -23,6 +39,9 @@ export const noTotals = (): Totals => ({
   by_day: empty(),
   by_project: empty(),
   by_session: empty(),
+  cost: { all: NOTHING_SPENT, by_model: empty(), by_day: empty(), by_project: empty(), by_session: empty() },
+  estimate: NO_ESTIMATE,
+  estimated_sessions: 0,
   tools: empty(),
 })
 
@@ -31,6 +50,10 @@ const empty = <T>(): Record<string, T> => Object.create(null) as Record<string, 
 
 export function addTo(table: Record<string, Usage>, key: string, usage: Usage): void {
   table[key] = addUsage(table[key] ?? NO_USAGE, usage)
+}
+
+export function addCostTo(table: Record<string, Spent>, key: string, spent: Spent): void {
+  table[key] = addSpent(table[key] ?? NOTHING_SPENT, spent)
 }
 
 export type DayOf = (at: Instant) => string
@@ -59,5 +82,10 @@ export function mergeTotals(sum: Totals, more: Totals): void {
   sum.usage = addUsage(sum.usage, more.usage)
   for (const [model, usage] of Object.entries(more.by_model)) addTo(sum.by_model, model, usage)
   for (const [day, usage] of Object.entries(more.by_day)) addTo(sum.by_day, day, usage)
+  sum.cost.all = addSpent(sum.cost.all, more.cost.all)
+  for (const [model, spent] of Object.entries(more.cost.by_model)) addCostTo(sum.cost.by_model, model, spent)
+  for (const [day, spent] of Object.entries(more.cost.by_day)) addCostTo(sum.cost.by_day, day, spent)
+  sum.estimate = addEstimates(sum.estimate, more.estimate)
+  sum.estimated_sessions += more.estimated_sessions
   for (const [name, calls] of Object.entries(more.tools)) sum.tools[name] = (sum.tools[name] ?? 0) + calls
 }

@@ -1,7 +1,10 @@
 /** The first pass: a conversation's header, counts and pattern. Rows are small: they are told as for the second pass. */
 import { type HistorySummary, summarizeHistory } from '../../conversation/history/summary.ts'
+import { stringOf } from '../../lib/object.ts'
+import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
+import { estimateOf } from '../../model/tokens/estimate.ts'
 import type { Read, Scan, Source } from '../agent.ts'
 import { isHistoryFile } from './prompts.ts'
 import { isConversation, read, tell } from './read.ts'
@@ -34,6 +37,8 @@ async function count(batches: AsyncIterable<readonly Read[]>, summary?: HistoryS
       const { raw, source_type, tool_call } = one.message
       if (raw.line_index > 0) entries.add(raw.line_index)
       if (isSaid(one.message)) messages++
+      // What was typed may never have been sent: only a conversation is estimated.
+      if (summary) found.push(...estimates(one.message))
       if (source_type !== 'tool_call') continue
       const name = tool_call?.name ?? 'unknown'
       tools[name] = (tools[name] ?? 0) + 1
@@ -47,6 +52,13 @@ async function count(batches: AsyncIterable<readonly Read[]>, summary?: HistoryS
     { kind: 'counts', counts },
     ...(summary ? [{ kind: 'history' as const, summary }] : []),
   ]
+}
+
+function estimates(message: NormalizedMessage): readonly Scan[] {
+  const estimate = estimateOf(message)
+  if (estimate.user_bytes + estimate.assistant_bytes === 0) return []
+  const model = stringOf(message.metadata?.['model'])
+  return [{ kind: 'estimate', at: message.timestamp as Instant, model, estimate }]
 }
 
 const isSaid = ({ role }: NormalizedMessage): boolean => role === 'user' || role === 'assistant'

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { counted, readAll, scanAll, scratch } from '../../../test/support/fixtures.ts'
 import { totalsOf } from '../../cli/totals.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { LIST_PRICES } from '../../model/tokens/list-prices.ts'
 import { utcDay } from '../../model/totals.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../model/usage.ts'
 import { logsAt } from '../../normalize.ts'
@@ -147,7 +148,9 @@ async function expectCounts(path: string, usage: Usage, said: number, copies: nu
 async function totalsIn(folder: string) {
   const logs = []
   for await (const log of logsAt(folder)) logs.push(log)
-  return (await totalsOf(logs, utcDay, { at: () => {}, done: () => {}, stop: () => {} })).totals
+  return (
+    await totalsOf(logs, { dayOf: utcDay, prices: LIST_PRICES }, { at: () => {}, done: () => {}, stop: () => {} })
+  ).totals
 }
 
 const usageIn = (messages: readonly NormalizedMessage[]): Usage =>

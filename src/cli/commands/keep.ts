@@ -1,8 +1,9 @@
 /** `fumi keep`: saves what other programs are about to overwrite. */
 import type { Command } from 'commander'
 import type { Agent } from '../../agents/agent.ts'
-import { House, type StoreKept } from '../../app.ts'
+import type { House, StoreKept } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
+import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { progressOver } from '../progress.ts'
@@ -27,7 +28,7 @@ export function keepCommand(program: Command): void {
 }
 
 async function run(paths: readonly string[], options: Options): Promise<void> {
-  const house = new House()
+  const house = await openHouse()
   try {
     const done = await keepAll(house, paths)
     if (done.length === 0 && !options.watch) throw nothing(paths)

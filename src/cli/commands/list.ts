@@ -1,7 +1,8 @@
 /** `fumi list`: the conversations there are, newest first. */
 import type { Command } from 'commander'
-import { House } from '../../app.ts'
+import type { Mark } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
+import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
 import { writeOut } from '../output.ts'
 import { type Listing, listSessions } from '../sessions.ts'
@@ -10,6 +11,8 @@ interface Options {
   readonly agent?: string
   readonly limit: string
   readonly ended?: boolean
+  readonly starred?: boolean
+  readonly tag?: string
   readonly json?: boolean
 }
 
@@ -20,6 +23,8 @@ export function listCommand(program: Command): void {
     .argument('[path...]', 'databases, log files or folders (default: every agent found on this machine)')
     .option('--agent <id>', 'only those of one agent: codex, amazon-q, kiro …')
     .option('--ended', 'only those that their program has overwritten or lost')
+    .option('--starred', 'only those that you gave a star; see fumi mark')
+    .option('--tag <tag>', 'only those that you gave this tag')
     .option('-n, --limit <n>', 'how many at most; 0 for all', '40')
     .option('--json', 'print JSON')
     .addHelpText(
@@ -33,17 +38,23 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   const limit = Number(options.limit)
   if (!Number.isInteger(limit) || limit < 0)
     throw new AppError('bad_usage', '--limit takes a whole number; 0 means all.')
-  const house = new House()
+  const house = await openHouse()
   try {
     const { sessions, issues } = await listSessions(house, paths)
+    const { starred, tag } = options
+    const isAboutMarks = starred !== undefined || tag !== undefined
+    const marks = house.marks.list({ ...(starred && { starred }), ...(tag !== undefined && { tag }) })
+    const marked = new Map(marks.map((mark) => [mark.session, mark]))
     const wanted = sessions.filter(
       ({ session, kept }) =>
-        (options.agent === undefined || session.agent === options.agent) && (!options.ended || kept),
+        (options.agent === undefined || session.agent === options.agent) &&
+        (!options.ended || kept) &&
+        (!isAboutMarks || marked.has(session.id)),
     )
     if (sessions.length === 0) throw nothing(paths)
     const shown = limit === 0 ? wanted : wanted.slice(0, limit)
-    if (options.json) await writeOut(`${JSON.stringify(shown.map(jsonOf))}\n`)
-    else await writeOut((await import('../view/session-table.ts')).sessionTable(shown, wanted.length))
+    if (options.json) await writeOut(`${JSON.stringify(shown.map((one) => jsonOf(one, marked.get(one.session.id))))}\n`)
+    else await writeOut((await import('../view/session-table.ts')).sessionTable(shown, wanted.length, marked))
     await tellIssues(issues)
   } finally {
     house.close()
@@ -58,7 +69,7 @@ const nothing = (paths: readonly string[]): AppError =>
       : 'no conversation was found on this machine. Give a path: fumi list <folder>.',
   )
 
-const jsonOf = ({ session, last_at, messages, log, kept }: Listing): object => ({
+const jsonOf = ({ session, last_at, messages, log, kept }: Listing, mark: Mark | undefined): object => ({
   id: session.id,
   agent: session.agent,
   kind: session.kind,
@@ -71,4 +82,8 @@ const jsonOf = ({ session, last_at, messages, log, kept }: Listing): object => (
   path: log.source.path,
   ended_at: kept?.ended_at ?? null,
   ended_how: kept?.ended_how ?? null,
+  name: mark?.name ?? null,
+  starred: mark?.starred ?? false,
+  tags: mark?.tags ?? [],
+  note: mark?.note ?? null,
 })

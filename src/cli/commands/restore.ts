@@ -2,8 +2,9 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { House, type Kept } from '../../app.ts'
+import type { House, Kept } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
+import { openHouse } from '../house.ts'
 import { writeErr, writeOut } from '../output.ts'
 
 interface Options {
@@ -34,7 +35,7 @@ export function restoreCommand(program: Command): void {
 async function run(name: string, options: Options): Promise<void> {
   if ((options.to === undefined) === !options.install)
     throw new AppError('bad_usage', 'say where to: --to <file>, or --install for the store itself.')
-  const house = new House()
+  const house = await openHouse()
   try {
     const kept = keptNamed(name, house.keep.list())
     if (options.install) await install(house, kept, options)

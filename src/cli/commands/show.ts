@@ -1,11 +1,12 @@
 /** `fumi show`: one conversation, for a person. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { House } from '../../app.ts'
+import type { House } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { type Backlinks, turnsOf } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
 import { type Choice, choose } from '../choose.ts'
+import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
 import { logsFor } from '../logs.ts'
 import { writeOut } from '../output.ts'
@@ -43,7 +44,7 @@ export function showCommand(program: Command): void {
 }
 
 async function run(name: string, options: Options): Promise<void> {
-  const house = new House()
+  const house = await openHouse()
   const { log, id, branches, release } = await logNamed(house, name, options)
   try {
     const seen = await survey(log, id)

@@ -3,9 +3,8 @@ import { stat } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Agent } from '../../agents/agent.ts'
-import { allAgents } from '../../agents/all.ts'
 import { logsAt } from '../../normalize.ts'
-import { environment } from '../logs.ts'
+import { openHouse } from '../house.ts'
 import { writeOut } from '../output.ts'
 import { paint } from '../view/paint.ts'
 
@@ -18,9 +17,9 @@ interface Place {
 }
 
 export async function start(): Promise<void> {
+  const house = await openHouse()
   const places: Place[] = []
-  for (const agent of await allAgents())
-    for (const root of agent.roots(environment())) places.push(await look(agent, root))
+  for (const { agent, path } of await house.roots()) places.push(await look(agent, path))
   const found = places.filter((place) => place.logs > 0)
   await writeOut(await (found.length > 0 ? welcome(found) : nothingFound(places)))
 }

@@ -1,11 +1,15 @@
 /** `fumi stats`: sessions, messages, tools and exact token totals, straight from the logs. */
 import { type Command, Option } from 'commander'
 import { type HistorySummary, statisticsOf } from '../../amazon-q.ts'
+import { describeConfigProblem } from '../../config.ts'
 import { AppError } from '../../model/error.ts'
+import { estimatedTokens } from '../../model/tokens/estimate.ts'
+import type { PriceList } from '../../model/tokens/prices.ts'
 import { localDay, type Totals, utcDay } from '../../model/totals.ts'
+import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
 import { logsFor, logsOfMachine } from '../logs.ts'
-import { writeOut } from '../output.ts'
+import { writeErr, writeOut } from '../output.ts'
 import { progressOver } from '../progress.ts'
 import { totalsOf } from '../totals.ts'
 import type { By } from '../view/stats-report.ts'
@@ -19,7 +23,7 @@ interface Options {
 export function statsCommand(program: Command): void {
   program
     .command('stats')
-    .summary('count sessions, messages, tools and exact tokens')
+    .summary('count sessions, messages, tools, exact tokens and what they cost')
     .argument('[path...]', 'log files or folders, - for standard input (default: every agent found on this machine)')
     .addOption(
       new Option('--by <what>', 'one row for each').choices(['model', 'day', 'project', 'session']).default('model'),
@@ -34,21 +38,26 @@ export function statsCommand(program: Command): void {
 }
 
 async function run(paths: readonly string[], options: Options): Promise<void> {
-  const inputs = paths.length > 0 ? await logsFor(paths) : { logs: await logsOfMachine(), release: async () => {} }
+  const house = await openHouse()
+  const { list: prices, problems } = await house.prices()
+  for (const problem of problems) await writeErr(`fumi: ${describeConfigProblem(problem)}\n`)
+  const inputs = paths.length > 0 ? await logsFor(paths) : { logs: await logsOfMachine(house), release: async () => {} }
   const progress = await progressOver(inputs.logs)
   try {
-    const { totals, histories, issues } = await totalsOf(inputs.logs, options.utc ? utcDay : localDay(), progress)
+    const measures = { dayOf: options.utc ? utcDay : localDay(), prices }
+    const { totals, histories, issues } = await totalsOf(inputs.logs, measures, progress)
     progress.stop()
     await tellIssues(issues)
     if (totals.sessions === 0) throw nothing(paths)
     await writeOut(
       options.json
-        ? `${JSON.stringify({ ...jsonOf(totals, options.by), ...patternsOf(histories) })}\n`
-        : `${await reportOf(totals, options.by)}${await patternText(histories)}`,
+        ? `${JSON.stringify({ ...jsonOf(totals, options.by, prices), ...patternsOf(histories) })}\n`
+        : `${await reportOf(totals, options.by, prices)}${await patternText(histories)}`,
     )
   } finally {
     progress.stop()
     await inputs.release()
+    house.close()
   }
 }
 
@@ -61,12 +70,23 @@ const nothing = (paths: readonly string[]): AppError =>
   )
 
 /** The tables by project and by session may name private paths: only when asked for. */
-function jsonOf(totals: Totals, by: By | undefined): object {
-  const { sessions, lines, messages, usage, by_model, by_day, tools } = totals
-  const more =
-    by === 'project' ? { by_project: totals.by_project } : by === 'session' ? { by_session: totals.by_session } : {}
-  return { sessions, lines, messages, usage, by_model, by_day, tools, ...more }
+function jsonOf(totals: Totals, by: By | undefined, prices: PriceList): object {
+  const { sessions, lines, messages, tools, usage } = totals
+  const tables = <T>({ by_model, by_day, by_project, by_session }: Tables<T>): object => ({
+    by_model,
+    by_day,
+    ...(by === 'project' && { by_project }),
+    ...(by === 'session' && { by_session }),
+  })
+  const cost = { ...totals.cost.all, as_of: prices.as_of, ...tables(totals.cost) }
+  return { sessions, lines, messages, usage, ...tables(totals), cost, tools, ...estimateOf(totals) }
 }
+
+/** Only where there is one, and never beside numbers that were counted. */
+const estimateOf = ({ estimate, estimated_sessions: sessions }: Totals): object =>
+  sessions === 0 ? {} : { estimate: { sessions, ...estimatedTokens(estimate) } }
+
+type Tables<T> = { readonly [By in 'by_model' | 'by_day' | 'by_project' | 'by_session']: Record<string, T> }
 
 /** Only where there are such conversations. */
 const patternsOf = (histories: readonly HistorySummary[]): object =>
@@ -77,7 +97,7 @@ async function patternText(histories: readonly HistorySummary[]): Promise<string
 }
 
 /** Loaded for people only: measuring the width of letters takes a large table. */
-async function reportOf(totals: Totals, by: By | undefined): Promise<string> {
+async function reportOf(totals: Totals, by: By | undefined, prices: PriceList): Promise<string> {
   const { report } = await import('../view/stats-report.ts')
-  return report(totals, by ?? 'model')
+  return report(totals, by ?? 'model', prices.as_of)
 }

@@ -1,4 +1,6 @@
 /** Sessions as a table for a person. */
+import type { Kept, Mark } from '../../app.ts'
+import type { Session } from '../../model/session.ts'
 import type { Listing } from '../sessions.ts'
 import { safe } from './conversation.ts'
 import { paint } from './paint.ts'
@@ -14,18 +16,27 @@ const COLUMNS: readonly Column[] = [
 ]
 
 /** @param all how many there are, of which some may be left out */
-export function sessionTable(sessions: readonly Listing[], all: number): string {
+export function sessionTable(sessions: readonly Listing[], all: number, marks: ReadonlyMap<string, Mark>): string {
   if (sessions.length === 0) return 'None.\n'
   const rows = sessions.map(({ session, last_at, messages, kept }) => [
     moment(last_at),
     shortId(session.id),
-    `${kept ? `(${kept.ended_how ?? 'kept'}) ` : ''}${oneLine(safe(session.title ?? session.first_prompt ?? '(nothing said)'))}`,
+    titleOf(session, kept, marks.get(session.id)),
     messages === undefined ? '' : count(messages),
     safe(lastPart(session.cwd ?? '')),
   ])
   const more =
     all > sessions.length ? `${plural(all - sessions.length, 'older session')} left out; --limit 0 shows all.\n` : ''
   return `${table(COLUMNS, rows)}${paint.dim(`${more}fumi show <session> reads one; the beginning of its id is enough.`)}\n`
+}
+
+/** What the user calls it goes before what its program does. */
+function titleOf(session: Session, kept: Kept | undefined, mark: Mark | undefined): string {
+  const title = mark?.name ?? session.title ?? session.first_prompt ?? '(nothing said)'
+  const star = mark?.starred ? '★ ' : ''
+  const ended = kept ? `(${kept.ended_how ?? 'kept'}) ` : ''
+  const tags = mark?.tags.map((tag) => ` #${safe(tag)}`).join('') ?? ''
+  return `${star}${ended}${oneLine(safe(title))}${tags}`
 }
 
 /** Enough of a long id to tell it from others; what follows `~` tells generations apart. */

@@ -1,4 +1,6 @@
 /** What `fumi stats` prints for a person. */
+import { estimatedTokens } from '../../model/tokens/estimate.ts'
+import { NOTHING_SPENT, type Spent } from '../../model/tokens/prices.ts'
 import type { Totals } from '../../model/totals.ts'
 import { isZero, type Usage } from '../../model/usage.ts'
 import { paint } from './paint.ts'
@@ -13,12 +15,15 @@ const COLUMNS: readonly Column[] = [
   { title: 'output', right: true },
   { title: 'reasoning', right: true },
   { title: 'total', right: true },
+  { title: 'USD', right: true },
 ]
 
-export function report(totals: Totals, by: By): string {
-  const rows = Object.entries(tableOf(totals, by)).sort(by === 'day' ? byName : byTotal)
-  const cells = rows.map(([name, usage]) => [name, ...usageCells(usage)])
-  const sum = ['all', ...usageCells(totals.usage)]
+/** @param asOf the day of the prices */
+export function report(totals: Totals, by: By, asOf: string): string {
+  const costs = totals.cost[`by_${by}`]
+  const rows = Object.entries(totals[`by_${by}`]).sort(by === 'day' ? byName : byTotal)
+  const cells = rows.map(([name, usage]) => [name, ...usageCells(usage), dollars(costs[name] ?? NOTHING_SPENT)])
+  const sum = ['all', ...usageCells(totals.usage), dollars(totals.cost.all)]
   const tools = Object.entries(totals.tools).sort((a, b) => b[1] - a[1])
   const columns = [{ ...COLUMNS[0], title: by, grows: true }, ...COLUMNS.slice(1)]
   const summary = [
@@ -31,23 +36,31 @@ export function report(totals: Totals, by: By): string {
   const more = tools.length > used.length ? ` · ${tools.length - used.length} more` : ''
   const toolText = truncate(`${plural(all, 'call')}: ${used.join(' · ')}${more}`, terminalWidth() - 'tools '.length)
   const toolLine = all > 0 ? `${paint.dim('tools')} ${toolText}\n` : ''
-  const tokens = isZero(totals.usage) ? NO_TOKENS : table(columns, [...cells, sum])
-  return `${paint.bold(summary)}\n${toolLine}\n${tokens}`
+  const tokens = isZero(totals.usage) ? NO_TOKENS : `${table(columns, [...cells, sum])}${priceNote(totals, asOf)}`
+  return `${paint.bold(summary)}\n${toolLine}\n${tokens}${estimateLine(totals)}`
 }
 
 const NO_TOKENS = 'These logs record no tokens.\n'
 
-function tableOf(totals: Totals, by: By): Record<string, Usage> {
-  switch (by) {
-    case 'model':
-      return totals.by_model
-    case 'day':
-      return totals.by_day
-    case 'project':
-      return totals.by_project
-    case 'session':
-      return totals.by_session
-  }
+function estimateLine({ estimate, estimated_sessions }: Totals): string {
+  if (estimated_sessions === 0) return ''
+  const { user_tokens, assistant_tokens, total_tokens } = estimatedTokens(estimate)
+  const parts = `${count(user_tokens)} said to the model, ${count(assistant_tokens)} by it`
+  const whose = plural(estimated_sessions, 'session without counts', 'sessions without counts')
+  return `${paint.dim('estimate')} ${whose}: about ${plural(total_tokens, 'token')} (${parts}), in no total above\n`
+}
+
+/** `?` where no price is known, `≥` where some are not. */
+function dollars({ usd, unpriced_tokens }: Spent): string {
+  if (unpriced_tokens === 0) return usd.toFixed(2)
+  return usd === 0 ? '?' : `≥ ${usd.toFixed(2)}`
+}
+
+function priceNote({ cost }: Totals, asOf: string): string {
+  const unknown = Object.entries(cost.by_model).filter(([, { unpriced_tokens }]) => unpriced_tokens > 0)
+  const names = unknown.map(([model, { unpriced_tokens }]) => `${model} (${plural(unpriced_tokens, 'token')})`)
+  const without = names.length > 0 ? ` No price is known for ${names.join(', ')}.` : ''
+  return `${paint.dim(`USD at list prices as of ${asOf}.${without}`)}\n`
 }
 
 const usageCells = (usage: Usage): readonly string[] =>

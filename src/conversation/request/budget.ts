@@ -1,6 +1,7 @@
 /** How large a conversation is, in bytes and in estimated tokens, and which context files fit. */
 
 import { isJsonArray, JsonNumber, type JsonValue, jsonEntries } from '../../lib/json/lossless.ts'
+import { countTokens } from '../../model/tokens/estimate.ts'
 import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../limits.ts'
 import type { AssistantMessage, ToolUseResultBlock, UserMessage } from '../message.ts'
 import type { HistoryEntry } from '../record.ts'
@@ -8,10 +9,7 @@ import { promptOf, toolUseResultsOf } from '../render.ts'
 import { byteLength } from '../truncate.ts'
 import type { ContextFile } from './context.ts'
 
-/** A token for four bytes, to the nearest ten. */
-export function countTokens(bytes: number): number {
-  return Math.floor((Math.floor(bytes / 4) + 5) / 10) * 10
-}
+export { countTokens }
 
 export function tokensToChars(tokens: number): number {
   return tokens * 4

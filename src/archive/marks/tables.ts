@@ -1,0 +1,85 @@
+/** The tables of the marks. */
+import type { Statement } from 'better-sqlite3'
+import type { SessionId } from '../../model/ids.ts'
+import type { Db, Kind } from '../open.ts'
+import type { Mark } from './record.ts'
+
+const FIRST = `
+CREATE TABLE mark (
+  session TEXT PRIMARY KEY,
+  name TEXT,
+  starred INTEGER NOT NULL CHECK (starred IN (0, 1)),
+  note TEXT,
+  made_at TEXT NOT NULL,
+  changed_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tag (
+  session TEXT NOT NULL REFERENCES mark ON DELETE CASCADE,
+  tag TEXT NOT NULL,
+  PRIMARY KEY (session, tag)
+) STRICT, WITHOUT ROWID;
+`
+
+/** The application id is `fumm` in ASCII: marks of fumibako. */
+export const MARKS: Kind = { application: 0x66756d6d, migrations: [FIRST] }
+
+interface MarkRow extends Omit<Mark, 'starred' | 'tags'> {
+  readonly starred: 0 | 1
+  /** JSON. */
+  readonly tags: string
+}
+
+export class MarkTables {
+  readonly db: Db
+  readonly #all: Statement<[], MarkRow>
+  readonly #one: Statement<[string], MarkRow>
+  readonly #put: Statement<[string, string | null, number, string | null, string, string]>
+  readonly #tag: Statement<[string, string]>
+  readonly #untag: Statement<[string]>
+  readonly #remove: Statement<[string]>
+
+  constructor(db: Db) {
+    this.db = db
+    const columns = `session, name, starred, note, made_at, changed_at,
+      (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.session = mark.session ORDER BY tag)) AS tags`
+    this.#all = db.prepare(`SELECT ${columns} FROM mark ORDER BY changed_at DESC, session`)
+    this.#one = db.prepare(`SELECT ${columns} FROM mark WHERE session = ?`)
+    this.#put = db.prepare(
+      `INSERT INTO mark VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET
+       name = excluded.name, starred = excluded.starred, note = excluded.note, changed_at = excluded.changed_at`,
+    )
+    this.#tag = db.prepare('INSERT INTO tag VALUES (?, ?)')
+    this.#untag = db.prepare('DELETE FROM tag WHERE session = ?')
+    this.#remove = db.prepare('DELETE FROM mark WHERE session = ?')
+  }
+
+  all(): readonly Mark[] {
+    return this.#all.all().map(markOf)
+  }
+
+  one(session: SessionId): Mark | undefined {
+    const row = this.#one.get(session)
+    return row && markOf(row)
+  }
+
+  put({ session, name, starred, tags, note, made_at, changed_at }: Mark): void {
+    this.#put.run(session, name, Number(starred), note, made_at, changed_at)
+    this.#untag.run(session)
+    for (const tag of tags) this.#tag.run(session, tag)
+  }
+
+  remove(session: SessionId): boolean {
+    return this.#remove.run(session).changes > 0
+  }
+}
+
+const markOf = (row: MarkRow): Mark => ({
+  session: row.session,
+  name: row.name,
+  starred: row.starred === 1,
+  tags: JSON.parse(row.tags) as readonly string[],
+  note: row.note,
+  made_at: row.made_at,
+  changed_at: row.changed_at,
+})

@@ -1,0 +1,44 @@
+/** Changes the file `config.json` without losing anything that stands in it. */
+import { replaceFile } from '../lib/disk/replace-file.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
+import { jsonMap, writeJson } from '../lib/json/write.ts'
+import { AppError } from '../model/error.ts'
+import { readJsonFile } from './json-file.ts'
+
+/**
+ * With nothing for a value the key is taken out. All else stays as it is, also what is not understood. Throws AppError when
+ * the file cannot be used or written.
+ */
+export function changeConfigFile(path: string, key: string, value: JsonValue | undefined): void {
+  const { content, problem } = readJsonFile(path)
+  if (problem)
+    throw new AppError('unusable_data', `${problem.where}: ${problem.reason} It was left as it is: mend it first.`)
+  const text = `${writeJson(edited(content, key.split('.'), value), 2)}\n`
+  try {
+    replaceFile(path, text)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const isForbidden = /^(?:EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/.test(code ?? '')
+    if (code === undefined) throw error
+    throw new AppError(
+      isForbidden ? 'no_permission' : 'cannot_write',
+      `${path} cannot be written (${code}): it is as it was. Check its folder and the disk.`,
+    )
+  }
+}
+
+function edited(object: JsonObject, [key = '', ...rest]: readonly string[], value: JsonValue | undefined): JsonObject {
+  const fields = jsonMap<JsonValue>(object)
+  if (rest.length === 0) {
+    if (value === undefined) fields.delete(key)
+    else fields.set(key, value)
+    return fields
+  }
+  const inner = fields.get(key) ?? {}
+  if (!isJsonObject(inner))
+    throw new AppError('unusable_data', `"${key}" in the file is no object. Mend it first: nothing was changed.`)
+  const next = edited(inner, rest, value)
+  if (value === undefined && jsonEntries(next).length === 0) fields.delete(key)
+  else fields.set(key, next)
+  return fields
+}

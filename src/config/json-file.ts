@@ -1,0 +1,52 @@
+/** Reads a JSON file that a person wrote, and says where it is wrong. */
+import { readFileSync } from 'node:fs'
+import { jsonFault, placeIn } from '../lib/json/fault.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../lib/json/lossless.ts'
+import type { ConfigProblem } from './problem.ts'
+
+export interface JsonFile {
+  readonly path: string
+  /** Empty where there is no file, or nothing in it. */
+  readonly content: JsonObject
+  /** For each object that names a key twice, that key. */
+  readonly duplicates: ReadonlyMap<object, string>
+  readonly exists: boolean
+  /** Why nothing of it can be used. Such a file is never written to. */
+  readonly problem?: ConfigProblem
+}
+
+export function readJsonFile(path: string): JsonFile {
+  const nothing = { path, content: {}, duplicates: new Map(), exists: true }
+  const unusable = (reason: string, where = path): JsonFile => ({
+    ...nothing,
+    problem: { where, key: '', reason: `${reason} Until then nothing of this file is used.` },
+  })
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { ...nothing, exists: false }
+    return unusable(`it cannot be read (${code}): check its mode.`)
+  }
+  const text = utf8(bytes)
+  if (text === undefined) return unusable('it is not UTF-8 text: save it as such.')
+  if (text.trim() === '') return nothing
+  const fault = jsonFault(text)
+  if (fault) {
+    const { line, column } = placeIn(text, fault.at)
+    return unusable(`${fault.reason}.`, `${path}:${line}:${column}`)
+  }
+  const parsed = parseJson(text, { duplicates: true })
+  if (!parsed.ok) return unusable(`${parsed.reason}: mend it.`)
+  if (!isJsonObject(parsed.value)) return unusable('it must hold an object: { … }.')
+  return { ...nothing, content: parsed.value, duplicates: parsed.duplicates }
+}
+
+function utf8(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,98 @@
+/** What a setting may hold, and how it is read: from JSON, or from a word on the command line or in the environment. */
+import { posix, win32 } from 'node:path'
+import { isJsonArray, type JsonValue } from '../lib/json/lossless.ts'
+
+export type Value = string | boolean | null | readonly string[]
+
+export interface Surroundings {
+  readonly platform: NodeJS.Platform
+  readonly home: string
+  /** Where the command was started. */
+  readonly cwd: string
+}
+
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  /** `at` is the place inside the value: empty, or the number of an element in brackets. */
+  | { readonly ok: false; readonly at: string; readonly reason: string }
+
+export interface Kind<T extends Value> {
+  /** Takes any number of words. */
+  readonly isList: boolean
+  read(value: JsonValue, around: Surroundings): Parsed<T>
+  /** One word as JSON. What it does not know is left for `read` to refuse. */
+  fromWord(word: string, around: Surroundings): JsonValue
+}
+
+const right = <T>(value: T): Parsed<T> => ({ ok: true, value })
+const wrong = (reason: string, at = ''): Parsed<never> => ({ ok: false, at, reason })
+
+export const choice = <const T extends string>(...choices: readonly T[]): Kind<T> => ({
+  isList: false,
+  read(value) {
+    const found = choices.find((one) => one === value)
+    const all = choices.map((one) => JSON.stringify(one)).join(', ')
+    return found === undefined ? wrong(`wants one of ${all}`) : right(found)
+  },
+  fromWord: (word) => word,
+})
+
+const WORDS: { readonly [word: string]: boolean } = {
+  true: true,
+  on: true,
+  yes: true,
+  false: false,
+  off: false,
+  no: false,
+}
+
+export const onOrOff: Kind<boolean> = {
+  isList: false,
+  read: (value) => (typeof value === 'boolean' ? right(value) : wrong('wants true or false')),
+  fromWord: (word) => WORDS[word.toLowerCase()] ?? word,
+}
+
+export const file: Kind<string | null> = {
+  isList: false,
+  read: (value, around) => (value === null ? right(null) : readPath(value, around)),
+  fromWord: pathFromWord,
+}
+
+export const paths: Kind<readonly string[]> = {
+  isList: true,
+  read(value, around) {
+    if (!isJsonArray(value)) return wrong('wants a list of paths: ["/one", "/another"]')
+    const found: string[] = []
+    for (const [at, one] of value.entries()) {
+      const path = readPath(one, around)
+      if (!path.ok) return wrong(path.reason, `[${at}]`)
+      found.push(path.value)
+    }
+    return right(found)
+  },
+  fromWord: pathFromWord,
+}
+
+/** A word that stands for all: lists are parted as the platform parts its PATH. */
+export const jsonFromText = (kind: Kind<Value>, text: string, around: Surroundings): JsonValue =>
+  kind.isList
+    ? text
+        .split(rules(around).delimiter)
+        .filter((word) => word !== '')
+        .map((word) => kind.fromWord(word, around))
+    : kind.fromWord(text, around)
+
+/** A file knows no current directory, so what it names must be whole. */
+function readPath(value: JsonValue, around: Surroundings): Parsed<string> {
+  const { isAbsolute, join, normalize } = rules(around)
+  if (typeof value !== 'string' || value === '') return wrong('wants a path')
+  if (value === '~' || /^~[/\\]/.test(value)) return right(join(around.home, value.slice(1)))
+  return isAbsolute(value) ? right(normalize(value)) : wrong('wants a whole path, from the root or from ~/')
+}
+
+function pathFromWord(word: string, around: Surroundings): JsonValue {
+  if (word === '' || word === '~' || /^~[/\\]/.test(word)) return word
+  return rules(around).resolve(around.cwd, word)
+}
+
+const rules = ({ platform }: Surroundings): typeof posix => (platform === 'win32' ? win32 : posix)

@@ -1,0 +1,99 @@
+/** A user's own list of prices, over the one that comes with fumibako. What is wrong in it is told and left out. */
+import { isJsonObject, type JsonValue, jsonEntries, plainJson } from '../lib/json/lossless.ts'
+import { LIST_PRICES } from '../model/tokens/list-prices.ts'
+import { mergeLists, type Price, type PriceList } from '../model/tokens/prices.ts'
+import { readJsonFile } from './json-file.ts'
+import type { ConfigProblem } from './problem.ts'
+
+export interface Prices {
+  readonly list: PriceList
+  readonly problems: readonly ConfigProblem[]
+}
+
+/** @param path of the user's list; without one the built-in list is all there is */
+export function readPrices(path: string | null): Prices {
+  if (path === null) return { list: LIST_PRICES, problems: [] }
+  const { content, exists, problem } = readJsonFile(path)
+  if (problem) return { list: LIST_PRICES, problems: [problem] }
+  if (!exists)
+    return { list: LIST_PRICES, problems: [{ where: path, key: '', reason: 'does not exist: see fumi config prices' }] }
+  const reader = new Reader(path)
+  const list = reader.list(content)
+  return { list: mergeLists(list, LIST_PRICES), problems: reader.problems }
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+const NUMBERS = ['input', 'cached_input', 'output'] as const
+
+class Reader {
+  readonly problems: ConfigProblem[] = []
+  readonly #where: string
+
+  constructor(where: string) {
+    this.#where = where
+  }
+
+  list(content: JsonValue): PriceList {
+    const list = {
+      as_of: '',
+      source: this.#where,
+      models: Object.create(null) as Record<string, readonly Price[] | string>,
+    }
+    for (const [key, value] of jsonEntries(isJsonObject(content) ? content : {})) {
+      if (key === 'models' && isJsonObject(value))
+        for (const [model, entry] of jsonEntries(value)) this.#model(`models.${model}`, model, entry, list.models)
+      else if (key === 'models') this.#wrong(key, 'wants an object of prices by model')
+      else if (key === 'as_of' && typeof value === 'string' && DAY.test(value)) list.as_of = value
+      else if (key === 'as_of') this.#wrong(key, 'wants a day: "2026-02-03"')
+      else if (key === 'source' && typeof value === 'string') list.source = value
+      else if (key === 'source') this.#wrong(key, 'wants a text')
+      else this.#wrong(key, 'is not known; there are as_of, source, models')
+    }
+    for (const [model, entry] of Object.entries(list.models))
+      if (typeof entry === 'string' && !isPriced(entry, list.models)) {
+        this.#wrong(`models.${model}`, 'wants the name of a model that has prices itself')
+        delete list.models[model]
+      }
+    return list
+  }
+
+  #model(key: string, model: string, entry: JsonValue, models: Record<string, readonly Price[] | string>): void {
+    if (typeof entry === 'string') {
+      models[model] = entry
+      return
+    }
+    const several = Array.isArray(entry)
+    const prices = (several ? (entry as readonly JsonValue[]) : [entry]).map((one, at) =>
+      this.#price(several ? `${key}[${at}]` : key, one),
+    )
+    if (prices.length === 0) this.#wrong(key, 'wants at least one price')
+    const right = prices.filter((one) => one !== undefined)
+    // A list with a gap would be wrong on some days without a word.
+    if (right.length < prices.length || right.length === 0) return
+    models[model] = right.sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1))
+  }
+
+  #price(key: string, entry: JsonValue): Price | undefined {
+    const known = this.problems.length
+    if (!isJsonObject(entry)) return this.#wrong(key, 'wants { "input": 1.25, "cached_input": 0.125, "output": 10 }')
+    const fields = plainJson(entry) as { readonly [name: string]: unknown }
+    for (const [name, value] of Object.entries(fields)) {
+      const isNumber = typeof value === 'number' && Number.isFinite(value) && value >= 0
+      if (name === 'from' && !(typeof value === 'string' && DAY.test(value)))
+        this.#wrong(`${key}.from`, 'wants a day: "2026-02-03"')
+      else if (NUMBERS.some((one) => one === name) && !isNumber)
+        this.#wrong(`${key}.${name}`, 'wants dollars for a million tokens')
+      else if (name !== 'from' && !NUMBERS.some((one) => one === name))
+        this.#wrong(`${key}.${name}`, `is not known; there are from, ${NUMBERS.join(', ')}`)
+    }
+    for (const name of ['input', 'output']) if (!(name in fields)) this.#wrong(`${key}.${name}`, 'is missing')
+    return this.problems.length === known ? (fields as unknown as Price) : undefined
+  }
+
+  #wrong(key: string, reason: string): undefined {
+    this.problems.push({ where: this.#where, key, reason })
+  }
+}
+
+const isPriced = (name: string, models: PriceList['models']): boolean =>
+  [models, LIST_PRICES.models].some((one) => Object.hasOwn(one, name) && typeof one[name] !== 'string')

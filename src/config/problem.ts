@@ -1,0 +1,13 @@
+/** What is wrong with a setting. All others hold nevertheless. */
+
+export interface ConfigProblem {
+  /** The file, with line and column where they are known; the variable; or the option. */
+  readonly where: string
+  /** `agents.codex.roots[1]`; empty where it is about the whole. */
+  readonly key: string
+  /** Says what to do. */
+  readonly reason: string
+}
+
+export const describeConfigProblem = ({ where, key, reason }: ConfigProblem): string =>
+  `${where}: ${key === '' ? '' : `${key} `}${reason}`

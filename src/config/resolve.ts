@@ -1,0 +1,159 @@
+/** Puts the settings together: an option goes before the environment, that before the file, that before the default. */
+import { isJsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
+import type { AgentId } from '../model/ids.ts'
+import type { JsonFile } from './json-file.ts'
+import { jsonFromText, type Surroundings, type Value } from './kinds.ts'
+import type { ConfigProblem } from './problem.ts'
+import { keyOf, type Setting, type SettingName, settingsFor, type ValueOf, variableOf } from './table.ts'
+
+export type Origin = 'default' | 'file' | 'environment' | 'flag'
+
+export interface Resolved {
+  readonly key: string
+  readonly value: Value
+  readonly from: Origin
+  readonly standard: Value
+  readonly variable: string
+  readonly what: string
+}
+
+export interface Given extends Surroundings {
+  readonly file: JsonFile
+  readonly variables: Readonly<Record<string, string | undefined>>
+  /** By key, as they were typed. */
+  readonly flags: ReadonlyMap<string, string>
+  /** Ids of all agents that are known. */
+  readonly agents: readonly AgentId[]
+}
+
+export interface AgentConfig {
+  readonly enabled: boolean
+  readonly roots: readonly string[]
+  readonly skip: readonly string[]
+}
+
+export interface Configuration {
+  /** Path of the file, whether it exists or not. */
+  readonly file: string
+  readonly keep: ValueOf<'keep'>
+  readonly prices: ValueOf<'prices'>
+  readonly agents: ReadonlyMap<AgentId, AgentConfig>
+  /** The same and where each comes from, in the order of the table. */
+  readonly settings: readonly Resolved[]
+  readonly problems: readonly ConfigProblem[]
+}
+
+type Layer = Map<string, Value>
+
+export function resolveConfig(given: Given): Configuration {
+  const settings = settingsFor(given.agents)
+  const problems: ConfigProblem[] = given.file.problem ? [given.file.problem] : []
+  const layers: readonly (readonly [Origin, Layer])[] = [
+    ['flag', fromFlags(settings, given, problems)],
+    ['environment', fromEnvironment(settings, given, problems)],
+    ['file', fromFile(settings, given, problems)],
+  ]
+  const resolved = [...settings].map(([key, { standard, what }]): Resolved => {
+    const layer = layers.find(([, values]) => values.has(key))
+    const value = layer?.[1].get(key) ?? standard
+    return { key, value, from: layer?.[0] ?? 'default', standard, variable: variableOf(key), what }
+  })
+  const values = new Map(resolved.map(({ key, value }) => [key, value]))
+  // Every value was read by the kind of its setting.
+  const held = <Name extends SettingName>(name: Name, agent = ''): ValueOf<Name> =>
+    values.get(keyOf(name, agent)) as ValueOf<Name>
+  return {
+    file: given.file.path,
+    keep: held('keep'),
+    prices: held('prices'),
+    agents: new Map(
+      given.agents.map((id) => [
+        id,
+        {
+          enabled: held('agents.*.enabled', id),
+          roots: held('agents.*.roots', id),
+          skip: held('agents.*.skip', id),
+        },
+      ]),
+    ),
+    settings: resolved,
+    problems,
+  }
+}
+
+type Settings = ReadonlyMap<string, Setting>
+
+function fromFlags(settings: Settings, given: Given, problems: ConfigProblem[]): Layer {
+  const layer: Layer = new Map()
+  for (const [key, text] of given.flags) {
+    const setting = settings.get(key)
+    if (setting) take(layer, key, setting, jsonFromText(setting.kind, text, given), '--set', given, problems)
+    else problems.push({ where: '--set', key, reason: unknown([...settings.keys()]) })
+  }
+  return layer
+}
+
+function fromEnvironment(settings: Settings, given: Given, problems: ConfigProblem[]): Layer {
+  const layer: Layer = new Map()
+  for (const [key, setting] of settings) {
+    const text = given.variables[variableOf(key)]
+    if (text === undefined || text === '') continue
+    take(layer, key, setting, jsonFromText(setting.kind, text, given), variableOf(key), given, problems)
+  }
+  return layer
+}
+
+function fromFile(settings: Settings, given: Given, problems: ConfigProblem[]): Layer {
+  const layer: Layer = new Map()
+  const { path: where, content, duplicates } = given.file
+  const visit = (value: JsonValue, key: string): void => {
+    const setting = settings.get(key)
+    if (setting) {
+      take(layer, key, setting, value, where, given, problems)
+      return
+    }
+    const known = namesBelow(settings, key)
+    if (known.length === 0) {
+      problems.push({ where, key, reason: unknown(namesBelow(settings, key.replace(/\.?[^.]*$/, ''))) })
+      return
+    }
+    if (!isJsonObject(value)) {
+      problems.push({ where, key, reason: `wants an object with ${known.join(', ')}` })
+      return
+    }
+    const twice = duplicates.get(value)
+    if (twice !== undefined) problems.push({ where, key: below(key, twice), reason: 'is given twice; the last counts' })
+    for (const [name, item] of jsonEntries(value)) {
+      if (name.includes('.'))
+        problems.push({ where, key: below(key, name), reason: 'has a dot: write an object in an object' })
+      else visit(item, below(key, name))
+    }
+  }
+  visit(content, '')
+  return layer
+}
+
+const below = (key: string, name: string): string => (key === '' ? name : `${key}.${name}`)
+
+/** What may stand in the object at a key. */
+function namesBelow(settings: Settings, key: string): readonly string[] {
+  const start = key === '' ? '' : `${key}.`
+  const names = [...settings.keys()].filter((one) => one.startsWith(start)).map((one) => one.slice(start.length))
+  return [...new Set(names.map((one) => one.replace(/\..*$/, '')))]
+}
+
+const unknown = (known: readonly string[]): string => `is no setting; there are ${known.join(', ')}`
+
+function take(
+  layer: Layer,
+  key: string,
+  { kind }: Setting,
+  value: JsonValue,
+  where: string,
+  around: Surroundings,
+  problems: ConfigProblem[],
+): void {
+  const parsed = kind.read(value, around)
+  if (parsed.ok) layer.set(key, parsed.value)
+  else problems.push({ where, key: `${key}${parsed.at}`, reason: parsed.reason })
+}
