@@ -1,7 +1,8 @@
 /** Says a query in the language of FTS5. */
 import { never } from '../../model/error.ts'
 import { type Node, type Query, SCOPES, type Scope } from './query.ts'
-import { type Phrase, phrasesOf } from './words/phrases.ts'
+import { phraseOf } from './words/phrase.ts'
+import { soughtOf } from './words/sought.ts'
 
 /** The columns that hold each scope; a table need not have all of them. */
 export type Columns = { readonly [scope in Scope]?: string }
@@ -30,7 +31,7 @@ function within(query: Query, columns: Columns, expression: string): string {
 function expressionOf(node: Node): string {
   switch (node.kind) {
     case 'term':
-      return phrasesOf(node).map(phrase).join(' OR ')
+      return soughtOf(node).map(phraseOf).join(' OR ')
     case 'any':
       return anyOf(node.of)
     case 'all': {
@@ -43,6 +44,3 @@ function expressionOf(node: Node): string {
 }
 
 const anyOf = (nodes: readonly Node[]): string => nodes.map((node) => `(${expressionOf(node)})`).join(' OR ')
-
-/** The words hold letters, digits and underscores only: nothing in them needs an escape. */
-const phrase = ({ words, prefix }: Phrase): string => `"${words.join(' ')}"${prefix ? ' *' : ''}`

@@ -3,7 +3,7 @@
 import type { All, Filter, Node, Pattern, Query, QueryProblem, Term } from './query.ts'
 import { filterOf, joined, type ScopeFilter, scopesOf } from './typed/filters.ts'
 import { type Lexeme, lexemesOf } from './typed/lexemes.ts'
-import { phrasesOf } from './words/phrases.ts'
+import { soughtOf } from './words/sought.ts'
 
 const LONGEST_QUERY = 2000
 const MOST_TERMS = 200
@@ -141,7 +141,7 @@ class Parser {
   #term(lexeme: Extract<Lexeme, { kind: 'word' | 'phrase' }>): Operand {
     const { kind, text, prefix, not } = lexeme
     const term: Term = { kind: 'term', text, exact: kind === 'phrase', prefix }
-    if (phrasesOf(term).length === 0) return { kind: 'nothing' }
+    if (soughtOf(term).length === 0) return { kind: 'nothing' }
     if (++this.#terms > MOST_TERMS) this.#fail(lexeme, 'these are too many words', `use at most ${MOST_TERMS}`)
     return { kind: 'node', node: term, not }
   }

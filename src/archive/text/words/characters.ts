@@ -5,23 +5,25 @@ export const SEPARATOR = 0
 export const LOWER = 1
 export const UPPER = 2
 export const DIGIT = 3
-export const UNDERSCORE = 4
 /** Vowel signs and the like: part of a word, but written in code. */
-export const MARK = 5
+export const MARK = 4
 /** As if it were not there: accents that compose with nothing, variation selectors, soft hyphens, joiners. */
-export const IGNORED = 6
+export const IGNORED = 5
 /** Of a script that is written without spaces, or whose words are looked for by their pieces: Han, kana, Hangul, Thai, … */
-export const RUN = 7
+export const RUN = 6
 /** The same, written in code. */
-export const RUN_MARK = 8
+export const RUN_MARK = 7
 /** A word by itself, written in code. */
-export const PICTURE = 9
+export const PICTURE = 8
+
+/** A separator that phrases do not reach across: the control character for that purpose. */
+export const GAP = '\x1f'
 
 export const ASCII: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   if (code >= 0x61 && code <= 0x7a) return LOWER
   if (code >= 0x41 && code <= 0x5a) return UPPER
   if (code >= 0x30 && code <= 0x39) return DIGIT
-  return code === 0x5f ? UNDERSCORE : SEPARATOR
+  return SEPARATOR
 })
 
 export interface Characters {
@@ -48,6 +50,36 @@ export function kindOf(point: number): number {
   const character = String.fromCodePoint(point)
   for (const [pattern, kind] of BEYOND) if (pattern.test(character)) return kind
   return SEPARATOR
+}
+
+/** Of the character that begins there; a separator behind the end. */
+export function kindAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  if (unit < 128) return ASCII[unit] ?? SEPARATOR
+  return (unit & 0xfc00) === 0xd800 ? kindOf(text.codePointAt(at) ?? unit) : (charactersOf().kinds[unit] ?? SEPARATOR)
+}
+
+/** Of the character that ends there; a separator before the beginning. */
+export function kindBefore(text: string, at: number): number {
+  const isPair = (text.charCodeAt(at - 1) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 2) & 0xfc00) === 0xd800
+  return kindAt(text, isPair ? at - 2 : at - 1)
+}
+
+export const isInWord = (kind: number): boolean => kind !== SEPARATOR && kind <= MARK
+
+export const isInRun = (kind: number): boolean => kind === RUN || kind === RUN_MARK
+
+/** A text in NFKC without what is ignored. */
+export const withoutIgnored = (normal: string): string => normal.replaceAll(IGNORABLE_ONES, '')
+
+/** Unit by unit: without case, and Latin letters without accents. */
+export function folded(text: string): string {
+  const { folds } = charactersOf()
+  const units = new Uint16Array(text.length)
+  Buffer.from(units.buffer).write(text, 'utf16le')
+  for (let at = 0; at < units.length; at++) units[at] = folds[units[at] ?? 0] ?? 0
+  const all = Buffer.from(units.buffer).toString('utf16le')
+  return BEYOND_CASE.test(all) ? all.replaceAll(new RegExp(BEYOND_CASE, 'gu'), (letter) => letter.toLowerCase()) : all
 }
 
 /**
@@ -89,6 +121,9 @@ const PICTURES =
 /** Letters to Unicode, separators to FTS5. */
 const UNKNOWN = '\\u19b0-\\u19c0\\u19c8\\u19c9\\u1cf2\\u1cf3'
 const IGNORABLE = '\\u0300-\\u036f\\u3099\\u309a\\p{Default_Ignorable_Code_Point}'
+const IGNORABLE_ONES = new RegExp(`[${IGNORABLE}]`, 'gu')
+/** Letters that the tables, which go by units, do not know. */
+const BEYOND_CASE = /[\u{10000}-\u{1ffff}]/u
 const NOTHING = '\\p{Co}\\p{Cs}\\p{Noncharacter_Code_Point}'
 
 /** Later ones overrule. What has no meaning yet counts as a letter, as it does to FTS5. */

@@ -1,89 +1,94 @@
 /** Collects the parts of a text's identifiers, each identifier once. */
+import { DIGIT, LOWER, UPPER } from './characters.ts'
+import { LONGEST_NAME, partEnds } from './parts.ts'
 
-import { ASCII, DIGIT, IGNORED, LOWER, MARK, UNDERSCORE, UPPER } from './characters.ts'
-import { partsOf } from './parts.ts'
+/**
+ * Stands before the parts of each identifier and where something was left out, so that no phrase reaches across. To FTS5 it is a word; in
+ * texts and queries underscores separate words, so nobody else writes or seeks it.
+ */
+export const BOUNDARY = '_'
 
-/** A word that stands between the text and the parts of each identifier, so that no phrase reaches across. */
-export const BOUNDARY = '___'
+/** More than the parts of one identifier take. */
+const MARGIN = 3 * LONGEST_NAME
+const bytes = Buffer.alloc(16_384)
+const boundary = Buffer.from(` ${BOUNDARY}`)
+const SPACE = 0x20
+let used = 0
+let added = ''
 
-/** How far a word has been seen. Only words that end as `MIXED` can have parts. */
-export const OUTSIDE = 0
-const SMALL = 1
-const CAPITAL = 2
-const CAPITALS = 3
-const NUMBER = 4
-export const MIXED = 5
+/** By the kinds of three characters in a row, the last in the low bits: they can only stand in a word that has parts. */
+export const TELLING: Uint8Array = Uint8Array.from({ length: 64 }, (_, three) => {
+  const [first, second, third] = [three >> 4, (three >> 2) & 3, three & 3]
+  const isTelling =
+    (second === LOWER && (third === UPPER || third === DIGIT)) ||
+    (second === UPPER && third === DIGIT) ||
+    (first === UPPER && second === UPPER && third === LOWER)
+  return isTelling ? 1 : 0
+})
 
-/** By state and kind: the next state. */
-export const NEXT: Uint8Array = new Uint8Array(8 * 16)
-for (const state of [SMALL, CAPITAL, CAPITALS, NUMBER, MIXED]) {
-  NEXT.fill(state === NUMBER ? NUMBER : MIXED, state * 16 + LOWER, state * 16 + UNDERSCORE)
-  NEXT[state * 16 + UNDERSCORE] = MIXED
-  NEXT[state * 16 + MARK] = state
-  NEXT[state * 16 + IGNORED] = state
-}
-NEXT[SMALL * 16 + LOWER] = SMALL
-NEXT[CAPITAL * 16 + LOWER] = SMALL
-NEXT[CAPITAL * 16 + UPPER] = CAPITALS
-NEXT[CAPITALS * 16 + UPPER] = CAPITALS
-NEXT[OUTSIDE * 16 + LOWER] = SMALL
-NEXT[OUTSIDE * 16 + MARK] = SMALL
-NEXT[OUTSIDE * 16 + UPPER] = CAPITAL
-NEXT[OUTSIDE * 16 + DIGIT] = NUMBER
-NEXT[OUTSIDE * 16 + UNDERSCORE] = MIXED
+const ends = new Uint8Array(LONGEST_NAME)
 
-/** By state and ASCII character. */
-const NEXT_ASCII: Uint8Array = Uint8Array.from(
-  { length: 8 * 128 },
-  (_, at) => NEXT[(at >> 7) * 16 + (ASCII[at & 127] ?? 0)] ?? OUTSIDE,
-)
+/**
+ * The identifiers of a text by their hash: where each began, how long it was, and in which text, so that nothing need be cleared. Where two
+ * want the same slot the later one has it, and the first may be added again.
+ */
+const SLOTS = 4096
+const starts = new Int32Array(SLOTS)
+const lengths = new Int32Array(SLOTS)
+const texts = new Float64Array(SLOTS)
+let text = 0
 
-interface Known {
-  /** Each part with the boundary before the first; empty when there are none. */
-  readonly parts: string
-  /** The text in which it was last seen. */
-  text: number
+/** From now on the units are others than before. */
+export function begin(): void {
+  text++
 }
 
-/** Texts repeat their identifiers, and so do the texts after them. */
-const known = new Map<string, Known>()
-const MOST_KNOWN = 20_000
-let texts = 0
-
-/** What to add to an ASCII text. */
-export function identifiersIn(text: string): string {
-  let added = ''
-  let state = OUTSIDE
-  let start = 0
-  beginText()
-  for (let at = 0; at < text.length; at++) {
-    const next = NEXT_ASCII[(state << 7) | text.charCodeAt(at)] ?? OUTSIDE
-    if (next === OUTSIDE) {
-      if (state === MIXED) added += partsOnce(text.slice(start, at))
-    } else if (state === OUTSIDE) start = at
-    state = next
+/** Adds the parts of an ASCII word, if it has any and the text did not have it before. */
+export function add(units: Uint16Array, start: number, end: number, kinds: Uint8Array): void {
+  if (end - start > LONGEST_NAME || isKnown(units, start, end)) return
+  const count = partEnds(units, start, end, kinds, ends)
+  if (count === 0) return
+  if (used > bytes.length - MARGIN) flush()
+  for (let at = 0; at < boundary.length; at++) bytes[used++] = boundary[at] ?? SPACE
+  for (let at = start, part = 0; part < count; part++) {
+    bytes[used++] = SPACE
+    const last = start + (ends[part] ?? 0)
+    while (at < last) bytes[used++] = units[at++] ?? SPACE
   }
-  return state === MIXED ? added + partsOnce(text.slice(start)) : added
 }
 
-/** Begins a new text, whose identifiers may all be added again. */
-export function beginText(): void {
-  texts++
+/** The same for any word; without looking whether the text had it before. */
+export function addParts(parts: readonly string[]): void {
+  flush()
+  if (parts.length > 0) added += ` ${BOUNDARY} ${parts.join(' ')}`
 }
 
-/** What to add for an identifier; nothing when the text had it before. */
-export function partsOnce(word: string, write: (part: string) => string = asItIs): string {
-  const before = known.get(word)
-  if (before) {
-    if (before.text === texts) return ''
-    before.text = texts
-    return before.parts
-  }
-  if (known.size >= MOST_KNOWN) known.clear()
-  const parts = partsOf(word).map(write)
-  const added = parts.length === 0 ? '' : ` ${BOUNDARY} ${parts.join(' ')}`
-  known.set(word, { parts: added, text: texts })
-  return added
+/** All that was added since it was last taken. */
+export function taken(): string {
+  flush()
+  const all = added
+  added = ''
+  return all
 }
 
-const asItIs = (part: string): string => part
+function flush(): void {
+  if (used > 0) added += bytes.toString('latin1', 0, used)
+  used = 0
+}
+
+function isKnown(units: Uint16Array, start: number, end: number): boolean {
+  const length = end - start
+  let hash = length
+  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (units[at] ?? 0)) | 0
+  const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1)
+  if (texts[slot] === text && lengths[slot] === length && isSame(units, start, starts[slot] ?? 0, length)) return true
+  texts[slot] = text
+  starts[slot] = start
+  lengths[slot] = length
+  return false
+}
+
+function isSame(units: Uint16Array, a: number, b: number, length: number): boolean {
+  for (let at = 0; at < length; at++) if (units[a + at] !== units[b + at]) return false
+  return true
+}

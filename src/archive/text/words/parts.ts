@@ -1,52 +1,50 @@
-/** The parts of an identifier: `getUserName` and `get_user_name` are found by `get`, `user` and `name` too. */
-import { ASCII, charactersOf, DIGIT, LOWER, UNDERSCORE, UPPER } from './characters.ts'
+/** The parts of an identifier: `getUserName` is found by `get`, `user` and `name` too. */
+import { charactersOf, DIGIT, UPPER } from './characters.ts'
 
-/** Longer ones are codes of some kind, not names. */
-const LONGEST_NAME = 64
+/** In UTF-16 units. Longer ones are codes of some kind, not names. */
+export const LONGEST_NAME = 64
+
+/** Empty when the word is no name, or has no other part than itself. */
+export function partsOf(word: string): readonly string[] {
+  const ends = new Uint8Array(LONGEST_NAME)
+  const units = Uint16Array.from({ length: word.length }, (_, at) => word.charCodeAt(at))
+  const count = partEnds(units, 0, word.length, charactersOf().kinds, ends)
+  return Array.from({ length: count }, (_, at) => word.slice(at === 0 ? 0 : ends[at - 1], ends[at]))
+}
 
 /**
- * Empty when the word has no other parts than itself. At underscores a word is always cut; a piece between them is cut further where
- * case or kind changes, provided that it looks like a name.
+ * Cuts where case or kind changes: `getUser`, `HTTPServer` (but not `URLs`), `sha256`. A word that begins with a digit is no name;
+ * neither are hashes, random ids and encoded bytes, which change at every other character.
+ *
+ * @param kinds of each unit; what is neither upper case nor digit goes on as a letter
+ * @returns how many parts, with their ends, counted from `start`, in `into`; 0 when there is nothing to cut
  */
-export function partsOf(word: string): readonly string[] {
-  const pieces = word.split('_').filter((piece) => piece !== '')
-  const parts = pieces.flatMap(partsOfPiece)
-  return parts.length === 1 && parts[0] === word ? [] : parts
-}
-
-/** Hashes, random ids and encoded bytes change their kind at every other character: those stay whole. */
-function partsOfPiece(piece: string): readonly string[] {
-  if (piece.length > LONGEST_NAME || kindAt(piece, 0) === DIGIT) return [piece]
-  const parts = cut(piece)
-  const isName = parts.length <= 3 || piece.length >= parts.length * 3
-  return isName && parts.some((part) => part.length > 1 && kindAt(part, 0) !== DIGIT) ? parts : [piece]
-}
-
-function cut(piece: string): string[] {
-  const parts: string[] = []
-  let start = 0
-  for (let at = 1; at < piece.length; at++)
-    if (isBorder(piece, at)) {
-      parts.push(piece.slice(start, at))
-      start = at
+export function partEnds(units: Uint16Array, start: number, end: number, kinds: Uint8Array, into: Uint8Array): number {
+  const kindAt = (at: number): number => kinds[units[at] ?? 0] ?? 0
+  let before = kindAt(start)
+  if (end - start > LONGEST_NAME || before === DIGIT) return 0
+  let count = 0
+  let first = start
+  let hasWord = false
+  for (let at = start + 1; at < end; at++) {
+    const here = kindAt(at)
+    if (here !== before || here === UPPER) {
+      const isBorder =
+        here === UPPER
+          ? before !== UPPER || (at + 2 < end && isSmall(kindAt(at + 1)) && isSmall(kindAt(at + 2)))
+          : here === DIGIT || before === DIGIT
+      if (isBorder) {
+        into[count++] = at - start
+        if (before !== DIGIT && at - first > 1) hasWord = true
+        first = at
+      }
+      before = here
     }
-  parts.push(piece.slice(start))
-  return parts
+  }
+  if (count === 0) return 0
+  into[count++] = end - start
+  if (before !== DIGIT && end - first > 1) hasWord = true
+  return hasWord && (count <= 3 || end - start >= count * 3) ? count : 0
 }
 
-/** `getUser`, `HTTPServer` (but not `URLs`), `sha256`, `256bit`. */
-function isBorder(piece: string, at: number): boolean {
-  const before = kindAt(piece, at - 1)
-  const here = kindAt(piece, at)
-  if (here === DIGIT || before === DIGIT) return here !== before
-  if (here !== UPPER) return false
-  if (before !== UPPER) return true
-  return kindAt(piece, at + 1) === LOWER && kindAt(piece, at + 2) === LOWER
-}
-
-/** Whatever is neither upper case nor digit nor underscore goes on as the letter before it. */
-function kindAt(word: string, at: number): number {
-  const unit = word.charCodeAt(at)
-  const kind = unit < 128 ? ASCII[unit] : charactersOf().kinds[unit]
-  return kind === UPPER || kind === DIGIT || kind === UNDERSCORE || Number.isNaN(unit) ? (kind ?? 0) : LOWER
-}
+const isSmall = (kind: number): boolean => kind !== UPPER && kind !== DIGIT
