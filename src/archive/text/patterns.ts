@@ -1,0 +1,38 @@
+/** Runs the regular expressions of a query, for a bounded time. */
+
+import type { Pattern } from './query.ts'
+import { withinTime } from './time-limit.ts'
+
+/** How long the patterns of one search may take together. A pattern that somebody typed can take for ever on a short text. */
+export class PatternTime {
+  #left: number
+
+  constructor(milliseconds = 1000) {
+    this.#left = milliseconds
+  }
+
+  /** From here on no pattern is found anywhere: the search is not complete. */
+  get isUp(): boolean {
+    return this.#left <= 0
+  }
+
+  /** What `work` returns, or nothing when the time was up before. */
+  spend<T>(work: () => T): T | undefined {
+    if (this.isUp) return undefined
+    const start = performance.now()
+    const done = withinTime(this.#left, work)
+    this.#left = done ? this.#left - (performance.now() - start) : 0
+    return done?.value
+  }
+}
+
+/** Whether they all say yes to one of the texts, or no where they are excluded. When the time is up, they do not. */
+export function patternsHold(patterns: readonly Pattern[], texts: readonly string[], time: PatternTime): boolean {
+  if (patterns.length === 0) return true
+  const test = (): boolean =>
+    patterns.every(({ expression, not }) => texts.some((text) => expression.test(text)) !== not)
+  return patterns.every(({ expression }) => isStraight(expression)) ? test() : (time.spend(test) ?? false)
+}
+
+/** Nothing in it repeats, so there is nothing to try again and again. */
+const isStraight = ({ source }: RegExp): boolean => !/[*+?{]|\\[1-9k]/.test(source)

@@ -1,0 +1,74 @@
+/** What a search asks for, as a value. */
+import type { Instant } from '../../model/ids.ts'
+import type { Role } from '../../model/normalized.ts'
+
+/** Where in a message a word may stand. */
+export const SCOPES = ['prompt', 'answer', 'arguments', 'output', 'reasoning', 'file', 'title'] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** All of it must hold. */
+export interface Query {
+  readonly kind: 'query'
+  /** What must be said; nothing when filters, patterns or exclusions are all there is. */
+  readonly must?: Node
+  /** None of these may be said. */
+  readonly mustNot: readonly Node[]
+  readonly patterns: readonly Pattern[]
+  readonly filters: readonly Filter[]
+  /** Where words and patterns are looked for; everywhere when it is not there. */
+  readonly scopes?: readonly Scope[]
+}
+
+export type Node = Term | All | Any
+
+/** One word, or words in a row; `東京` is found inside of `東京都`, while `day` is not found in `today`. */
+export interface Term {
+  readonly kind: 'term'
+  /** As it was typed, without quotation marks and star. */
+  readonly text: string
+  /** It was in quotation marks: an identifier means just itself, not the same parts in another spelling. */
+  readonly exact: boolean
+  /** The last word may go on. */
+  readonly prefix: boolean
+}
+
+export interface All {
+  readonly kind: 'all'
+  /** At least one. */
+  readonly of: readonly Node[]
+  readonly not: readonly Node[]
+}
+
+export interface Any {
+  readonly kind: 'any'
+  readonly of: readonly Node[]
+}
+
+/** A regular expression over the text as it was said. */
+export interface Pattern {
+  readonly expression: RegExp
+  readonly not: boolean
+}
+
+export type NameFilter = 'agent' | 'project' | 'model' | 'tool' | 'session' | 'file'
+
+export type Filter =
+  /** One of the values; with `not`, none of them. */
+  | { readonly kind: NameFilter; readonly values: readonly string[]; readonly not: boolean }
+  | { readonly kind: 'role'; readonly values: readonly Role[]; readonly not: boolean }
+  | { readonly kind: 'has'; readonly what: 'error' | 'image'; readonly not: boolean }
+  /** Not before `from`, and before `until`. */
+  | { readonly kind: 'time'; readonly from?: Instant; readonly until?: Instant; readonly not: boolean }
+
+/** Why an input is no query. */
+export interface QueryProblem {
+  readonly kind: 'problem'
+  /** The stretch of the input that is wrong, in UTF-16 units. */
+  readonly start: number
+  readonly end: number
+  readonly what: string
+  readonly advice: string
+}
+
+/** A message's texts by scope. */
+export type Fields = { readonly [scope in Scope]?: string }

@@ -1,0 +1,166 @@
+/** What each character is to the search: part of a word, of a run without spaces, a picture, or nothing. */
+
+export const SEPARATOR = 0
+/** Also letters that have no case. */
+export const LOWER = 1
+export const UPPER = 2
+export const DIGIT = 3
+/** Vowel signs and the like: part of a word, but written in code. */
+export const MARK = 4
+/** As if it were not there: accents that compose with nothing, variation selectors, soft hyphens, joiners. */
+export const IGNORED = 5
+/** Of a script that is written without spaces, or whose words are looked for by their pieces: Han, kana, Hangul, Thai, … */
+export const RUN = 6
+/** The same, written in code. */
+export const RUN_MARK = 7
+/** A word by itself, written in code. */
+export const PICTURE = 8
+
+/** A separator that phrases do not reach across: the control character for that purpose. */
+export const GAP = '\x1f'
+
+export const ASCII: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  if (code >= 0x61 && code <= 0x7a) return LOWER
+  if (code >= 0x41 && code <= 0x5a) return UPPER
+  if (code >= 0x30 && code <= 0x39) return DIGIT
+  return SEPARATOR
+})
+
+export interface Characters {
+  /** By UTF-16 unit. Surrogates are separators here: `kindOf` knows about pairs. */
+  readonly kinds: Uint8Array
+  /** By UTF-16 unit: the same letter without case, and a Latin one without its accents. */
+  readonly folds: Uint16Array
+}
+
+let characters: Characters | undefined
+
+/** Tables take some milliseconds to make; plain ASCII does without them. */
+export function charactersOf(): Characters {
+  characters ??= { kinds: makeKinds(), folds: makeFolds() }
+  return characters
+}
+
+/** Of any code point of a text in NFKC. */
+export function kindOf(point: number): number {
+  if (point < 0x10000) return charactersOf().kinds[point] ?? SEPARATOR
+  if (point >= 0x20000 && point < 0x40000) return RUN
+  if (point >= 0x1f000 && point < 0x1fb00) return PICTURE
+  if ((point >= 0x17000 && point < 0x18e00) || (point >= 0x1aff0 && point < 0x1b170)) return RUN
+  const character = String.fromCodePoint(point)
+  for (const [pattern, kind] of BEYOND) if (pattern.test(character)) return kind
+  return SEPARATOR
+}
+
+/** Of the character that begins there; a separator behind the end. */
+export function kindAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  if (unit < 128) return ASCII[unit] ?? SEPARATOR
+  return (unit & 0xfc00) === 0xd800 ? kindOf(text.codePointAt(at) ?? unit) : (charactersOf().kinds[unit] ?? SEPARATOR)
+}
+
+/** Of the character that ends there; a separator before the beginning. */
+export function kindBefore(text: string, at: number): number {
+  const isPair = (text.charCodeAt(at - 1) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 2) & 0xfc00) === 0xd800
+  return kindAt(text, isPair ? at - 2 : at - 1)
+}
+
+export const isInWord = (kind: number): boolean => kind !== SEPARATOR && kind <= MARK
+
+export const isInRun = (kind: number): boolean => kind === RUN || kind === RUN_MARK
+
+/** A text in NFKC without what is ignored. */
+export const withoutIgnored = (normal: string): string => normal.replaceAll(IGNORABLE_ONES, '')
+
+/** Unit by unit: without case, and Latin letters without accents. */
+export function folded(text: string): string {
+  const { folds } = charactersOf()
+  const units = new Uint16Array(text.length)
+  Buffer.from(units.buffer).write(text, 'utf16le')
+  for (let at = 0; at < units.length; at++) units[at] = folds[units[at] ?? 0] ?? 0
+  const all = Buffer.from(units.buffer).toString('utf16le')
+  return BEYOND_CASE.test(all) ? all.replaceAll(new RegExp(BEYOND_CASE, 'gu'), (letter) => letter.toLowerCase()) : all
+}
+
+/**
+ * The code point that stands for it in the index. FTS5's tokenizer cuts words at marks and drops pictures; private characters it takes for
+ * letters. So marks and pictures, which all lie below 0x20000, are written as private characters, and the private characters of a
+ * text, which mean nothing to others, are separators.
+ */
+export function written(point: number, kind: number): number {
+  if (kind >= MARK && kind !== RUN) return point + 0xf0000
+  if (point < 0x10000) return charactersOf().folds[point] ?? point
+  return String.fromCodePoint(point).toLowerCase().codePointAt(0) ?? point
+}
+
+/** A word as it is written in the index. */
+export function writtenWord(word: string): string {
+  let all = ''
+  for (const character of word) {
+    const point = character.codePointAt(0) ?? 0
+    const kind = kindOf(point)
+    if (kind !== IGNORED) all += String.fromCodePoint(written(point, kind))
+  }
+  return all
+}
+
+/** Blocks as they are after NFKC, which has already undone half-width kana and compatibility forms. */
+const RUNS = [
+  '\\u2e80-\\u2eff', // radicals
+  '\\u3005-\\u3007\\u3021-\\u302f\\u3031-\\u3035\\u303b\\u303c', // iteration marks, zero, counting rods, tone marks
+  '\\u3041-\\u3096\\u309d-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u31f0-\\u31ff', // kana
+  '\\u3105-\\u312f\\u31a0-\\u31bf', // Bopomofo
+  '\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff', // Han
+  '\\u1100-\\u11ff\\ua960-\\ua97c\\uac00-\\ud7fb', // Hangul
+  '\\ua000-\\ua48c', // Yi
+  '\\u0e01-\\u0e3a\\u0e40-\\u0e4e\\u0e81-\\u0ece', // Thai, Lao
+  '\\u1000-\\u1049\\u1050-\\u109f\\ua9e0-\\ua9fe\\uaa60-\\uaa7f\\u1780-\\u17d3\\u17dc\\u17dd', // Burmese, Khmer
+].join('')
+const PICTURES =
+  '\\u231a\\u231b\\u2328\\u23cf\\u23e9-\\u23fa\\u25fb-\\u25fe\\u2600-\\u27bf\\u2b05-\\u2b07\\u2b1b\\u2b1c\\u2b50\\u2b55'
+/** Letters to Unicode, separators to FTS5. */
+const UNKNOWN = '\\u19b0-\\u19c0\\u19c8\\u19c9\\u1cf2\\u1cf3'
+const IGNORABLE = '\\u0300-\\u036f\\u3099\\u309a\\p{Default_Ignorable_Code_Point}'
+const IGNORABLE_ONES = new RegExp(`[${IGNORABLE}]`, 'gu')
+/** Letters that the tables, which go by units, do not know. */
+const BEYOND_CASE = /[\u{10000}-\u{1ffff}]/u
+const NOTHING = '\\p{Co}\\p{Cs}\\p{Noncharacter_Code_Point}'
+
+/** Later ones overrule. What has no meaning yet counts as a letter, as it does to FTS5. */
+const KINDS: readonly (readonly [characters: string, kind: number])[] = [
+  ['\\p{L}\\p{Cn}', LOWER],
+  ['\\p{Lu}\\p{Lt}', UPPER],
+  ['\\p{N}', DIGIT],
+  [`\\p{M}${UNKNOWN}`, MARK],
+  [RUNS, RUN],
+  [PICTURES, PICTURE],
+  [IGNORABLE, IGNORED],
+  [NOTHING, SEPARATOR],
+]
+
+const BEYOND = KINDS.map(([characters, kind]) => [new RegExp(`[${characters}]`, 'u'), kind] as const).reverse()
+
+function makeKinds(): Uint8Array {
+  const kinds = new Uint8Array(0x10000)
+  const all = allUnits()
+  for (const [characters, kind] of KINDS)
+    for (const { 0: found, index } of all.matchAll(new RegExp(`[${characters}]+`, 'gu')))
+      kinds.fill(kind, index, index + found.length)
+  for (const { index } of all.matchAll(/[\p{M}\u2e80-\u2eff]/gu)) if (kinds[index] === RUN) kinds[index] = RUN_MARK
+  kinds.set(ASCII)
+  return kinds
+}
+
+function makeFolds(): Uint16Array {
+  const folds = Uint16Array.from({ length: 0x10000 }, (_, unit) => unit)
+  for (const { 0: found, index } of allUnits().matchAll(/[\p{Lu}\p{Lt}\u00c0-\u024f\u1e00-\u1eff\u03c2]/gu)) {
+    const base = found.normalize('NFD').charCodeAt(0)
+    const lower = base < 128 ? String.fromCharCode(base).toLowerCase() : found.toLowerCase()
+    folds[index] = (lower === '\u03c2' ? '\u03c3' : lower).charCodeAt(0)
+  }
+  return folds
+}
+
+/** Each at the index of its own number. */
+const allUnits = (): string =>
+  Buffer.from(Uint16Array.from({ length: 0x10000 }, (_, unit) => unit).buffer).toString('utf16le')

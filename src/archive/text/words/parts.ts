@@ -1,0 +1,50 @@
+/** The parts of an identifier: `getUserName` is found by `get`, `user` and `name` too. */
+import { charactersOf, DIGIT, UPPER } from './characters.ts'
+
+/** In UTF-16 units. Longer ones are codes of some kind, not names. */
+export const LONGEST_NAME = 64
+
+/** Empty when the word is no name, or has no other part than itself. */
+export function partsOf(word: string): readonly string[] {
+  const ends = new Uint8Array(LONGEST_NAME)
+  const units = Uint16Array.from({ length: word.length }, (_, at) => word.charCodeAt(at))
+  const count = partEnds(units, 0, word.length, charactersOf().kinds, ends)
+  return Array.from({ length: count }, (_, at) => word.slice(at === 0 ? 0 : ends[at - 1], ends[at]))
+}
+
+/**
+ * Cuts where case or kind changes: `getUser`, `HTTPServer` (but not `URLs`), `sha256`. A word that begins with a digit is no name;
+ * neither are hashes, random ids and encoded bytes, which change at every other character.
+ *
+ * @param kinds of each unit; what is neither upper case nor digit goes on as a letter
+ * @returns how many parts, with their ends, counted from `start`, in `into`; 0 when there is nothing to cut
+ */
+export function partEnds(units: Uint16Array, start: number, end: number, kinds: Uint8Array, into: Uint8Array): number {
+  const kindAt = (at: number): number => kinds[units[at] ?? 0] ?? 0
+  let before = kindAt(start)
+  if (end - start > LONGEST_NAME || before === DIGIT) return 0
+  let count = 0
+  let first = start
+  let hasWord = false
+  for (let at = start + 1; at < end; at++) {
+    const here = kindAt(at)
+    if (here !== before || here === UPPER) {
+      const isBorder =
+        here === UPPER
+          ? before !== UPPER || (at + 2 < end && isSmall(kindAt(at + 1)) && isSmall(kindAt(at + 2)))
+          : here === DIGIT || before === DIGIT
+      if (isBorder) {
+        into[count++] = at - start
+        if (before !== DIGIT && at - first > 1) hasWord = true
+        first = at
+      }
+      before = here
+    }
+  }
+  if (count === 0) return 0
+  into[count++] = end - start
+  if (before !== DIGIT && end - first > 1) hasWord = true
+  return hasWord && (count <= 3 || end - start >= count * 3) ? count : 0
+}
+
+const isSmall = (kind: number): boolean => kind !== UPPER && kind !== DIGIT

@@ -1,0 +1,18 @@
+/** What FTS5 is asked for, in the words of the index. */
+import { writtenWord } from './characters.ts'
+import type { Sought, Unit } from './sought.ts'
+
+/** A phrase, and whether its last word may go on. One character of a run is the beginning of a pair, or the last of its run. */
+export function phraseOf({ units, prefix }: Sought): string {
+  const last = units.at(-1)
+  const words = units.flatMap((unit) => (unit.kind === 'run' ? pairsOf(unit, unit === last) : [writtenWord(unit.text)]))
+  const mayGoOn = last?.kind === 'run' ? [...last.text].length === 1 : prefix && last?.kind === 'word'
+  return `"${words.join(' ')}"${mayGoOn ? ' *' : ''}`
+}
+
+/** A run at the end may go on in the text; one that is followed by something must end there, which its last character says. */
+function pairsOf(run: Unit, mayGoOn: boolean): readonly string[] {
+  const characters = [...run.text].map(writtenWord)
+  const pairs = characters.slice(1).map((character, at) => `${characters[at]}${character}`)
+  return mayGoOn && pairs.length > 0 ? pairs : [...pairs, ...characters.slice(-1)]
+}
