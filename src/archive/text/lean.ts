@@ -5,9 +5,9 @@ import { kindOf, SEPARATOR } from './words/characters.ts'
 import { BOUNDARY } from './words/identifiers.ts'
 
 /** In UTF-16 units. */
-const LONGEST = 2048
-const HEAD = 1536
-const TAIL = 512
+const LONGEST = 1280
+const HEAD = 1024
+const TAIL = 256
 
 export interface Lean {
   /** What to index. */
