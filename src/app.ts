@@ -1,25 +1,38 @@
 /** Puts the rooms together: what commands and pages ask for. */
-import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent, Environment, Source } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
 import { idsOf, isWanted, type Root, rootsOf } from './agents/roots.ts'
+import type { WindowOptions } from './archive/get/messages.ts'
+import type { Listing, ListOptions } from './archive/get/sessions.ts'
+import { IndexReader } from './archive/get.ts'
 import type { Kept } from './archive/keep/record.ts'
 import { type Keep, openKeep } from './archive/keep.ts'
+import { takeLock } from './archive/lock.ts'
 import { type Marks, openMarks } from './archive/marks.ts'
+import type { Change, Entry } from './archive/record.ts'
 import { type Configuration, changeConfig, dataDirectory, type Prices, readConfig, readPrices } from './config.ts'
 import { AppError } from './model/error.ts'
-import { type AgentId, type Instant, instantOf } from './model/ids.ts'
-import { type Log, logsAt } from './normalize.ts'
+import { type AgentId, type Instant, instantOf, type SessionId } from './model/ids.ts'
+import { type Log, logsAt, placesAt } from './normalize.ts'
+import { Bodies, type Body } from './sync/bodies.ts'
+import { Feed } from './sync/feed.ts'
+import { Finder, type SearchAnswer, type SearchOptions } from './sync/find.ts'
 import { keepSources, keepStore, type StoreKept } from './sync/keep-rows.ts'
+import { listSources, type Place } from './sync/list.ts'
+import { goLive } from './sync/live.ts'
+import type { SyncOutcome, WatchOptions, WatchOutcome } from './sync/outcome.ts'
 import { installKept, type Restored } from './sync/restore.ts'
 import { keptSource, settled } from './sync/sources.ts'
+import { exists, type StoreRows, type Surroundings, storesAt, type Watchable, watchableAt } from './sync/stores.ts'
+import { Syncer, type SyncOptions } from './sync/sync.ts'
 
 export type { Root } from './agents/roots.ts'
 export type { Kept, Put } from './archive/keep/record.ts'
 export type { Mark, MarkChange, MarkFilter } from './archive/marks/record.ts'
 export type { StoreKept } from './sync/keep-rows.ts'
+export type { SyncOutcome, WatchOptions, WatchOutcome } from './sync/outcome.ts'
 export type { Restored } from './sync/restore.ts'
 
 export const thisMachine = (): Environment => ({ platform: process.platform, home: homedir(), variables: process.env })
@@ -33,25 +46,38 @@ export interface Held extends Log {
 export interface HouseOptions {
   /** Settings of this run, by key, as they were typed. */
   readonly flags?: ReadonlyMap<string, string>
+  /** Further files and folders with logs, beside the places where agents keep theirs. */
+  readonly roots?: readonly string[]
+  /** Threads that read while another one writes. None: all is done in one. */
+  readonly threads?: number
 }
 
 export class House {
   readonly environment: Environment
   readonly directory: string
+  readonly index: IndexReader
   readonly #options: HouseOptions
   #config: Promise<Configuration> | undefined
+  readonly #bodies: Bodies
+  readonly #finder: Finder
+  readonly #feed = new Feed()
   #keep: Keep | undefined
   #marks: Marks | undefined
 
   constructor(environment: Environment = thisMachine(), options: HouseOptions = {}) {
     this.environment = environment
     this.directory = dataDirectory(environment)
+    this.index = new IndexReader(this.directory)
     this.#options = options
+    this.#bodies = new Bodies(this.index, () => this.keep)
+    this.#finder = new Finder(this.index, this.#bodies)
   }
 
   /** As it was when it was first asked for. */
   config(): Promise<Configuration> {
-    this.#config ??= agentIds().then((agents) => readConfig(this.environment, { agents, ...this.#options }))
+    this.#config ??= agentIds().then((agents) =>
+      readConfig(this.environment, { agents, ...(this.#options.flags && { flags: this.#options.flags }) }),
+    )
     return this.#config
   }
 
@@ -82,6 +108,101 @@ export class House {
     this.#keep = undefined
     this.#marks?.close()
     this.#marks = undefined
+    this.index.close()
+  }
+
+  /** Brings the index up to date. One process at a time: a second one is told who is at it. */
+  async sync(options: SyncOptions = {}): Promise<SyncOutcome> {
+    const taken = takeLock(this.directory, 'sync')
+    if (taken.kind === 'held') return taken
+    try {
+      const syncer = new Syncer(this.directory, this.#options.threads)
+      try {
+        return { kind: 'synced', synced: await syncer.sync(await this.#sources(), this.#published(options)) }
+      } finally {
+        syncer.close()
+      }
+    } finally {
+      taken.lock.release()
+    }
+  }
+
+  /**
+   * Keeps the index up to date from now on; `changes` tells what happens. Another process that does so already is told
+   * of instead: its changes are in `changesSince`.
+   */
+  async watch(options: WatchOptions = {}): Promise<WatchOutcome> {
+    const taken = takeLock(this.directory, 'watch')
+    if (taken.kind === 'held') return taken
+    const agents = await allAgents()
+    const syncer = new Syncer(this.directory, this.#options.threads)
+    const live = goLive({
+      agents,
+      places: await this.#places(),
+      stores: await this.watchable([]),
+      keep: this.keep,
+      syncer,
+      feed: this.#feed,
+      now: rightNow,
+      ...(options.sweepEvery !== undefined && { sweepEvery: options.sweepEvery }),
+      ...(options.onProgress && { sync: { onProgress: options.onProgress } }),
+    })
+    const close = async (): Promise<void> => {
+      await live.close()
+      syncer.close()
+      taken.lock.release()
+    }
+    return { kind: 'watching', ready: live.ready, close }
+  }
+
+  /** What changes in the index from now on, as far as this process brings it about. */
+  changes(signal?: AbortSignal): AsyncGenerator<Change> {
+    return this.#feed.changes(signal)
+  }
+
+  /** Sessions of the index. */
+  list(options: ListOptions = {}): Listing {
+    return this.index.list(options)
+  }
+
+  session(id: SessionId): Entry | undefined {
+    return this.index.get(id)
+  }
+
+  /** A stretch of a session, each message with its body where that is still there. */
+  async messages(id: SessionId, options: WindowOptions = {}): Promise<readonly Body[]> {
+    const found: Body[] = []
+    for (const known of this.index.messages(id, options)) found.push(await this.#bodies.of(known))
+    return found
+  }
+
+  search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
+    return this.#finder.search(query, options)
+  }
+
+  changesSince(revision: number, limit?: number): readonly Change[] {
+    return this.index.changesSince(revision, limit)
+  }
+
+  #published(options: SyncOptions): SyncOptions {
+    return {
+      ...options,
+      onChanges: (changes) => {
+        options.onChanges?.(changes)
+        this.#feed.publish(changes)
+      },
+    }
+  }
+
+  async #sources() {
+    return listSources(await allAgents(), await this.#places(), this.keep, rightNow)
+  }
+
+  async #places(): Promise<readonly Place[]> {
+    const own = (await this.roots()).map(({ agent, path }) => ({ agent, root: path }))
+    const more: Place[] = []
+    for (const root of this.#options.roots ?? []) more.push(...(await placesAt(root)))
+    return [...own, ...more]
   }
 
   /** What lies at the paths, or in the places where agents keep their logs. */
@@ -124,26 +245,13 @@ export class House {
   }
 
   /** The rows of the stores at the paths, or of all stores of this machine. */
-  async *volatileStores(paths: readonly string[]): AsyncGenerator<{ agent: Agent; store: string; sources: Source[] }> {
-    const { agents: wishes } = await this.config()
-    for (const { agent, path, added } of await this.#placesOfStores(paths)) {
-      if (!(await exists(path))) continue
-      const byStore = new Map<string, Source[]>()
-      for await (const source of agent.find(path)) {
-        // Elsewhere than at a store's own path it is a file that holds no rows.
-        if (source.key === undefined && added) continue
-        if (paths.length === 0 && !isWanted(source, wishes)) continue
-        byStore.set(source.path, [...(byStore.get(source.path) ?? []), source])
-      }
-      for (const [store, sources] of byStore) yield { agent, store, sources }
-    }
+  async *volatileStores(paths: readonly string[]): AsyncGenerator<StoreRows> {
+    yield* storesAt(paths, await this.#surroundings())
   }
 
-  async #placesOfStores(paths: readonly string[]): Promise<readonly Root[]> {
-    const agents = (await allAgents()).filter((agent) => agent.volatile)
-    if (paths.length > 0) return agents.flatMap((agent) => paths.map((path) => ({ agent, path, added: true })))
+  async #surroundings(): Promise<Surroundings> {
     const { agents: wishes } = await this.config()
-    return rootsOf(agents, wishes, (agent) => agent.volatile?.stores(this.environment) ?? [])
+    return { agents: await allAgents(), environment: this.environment, wishes }
   }
 
   keepStore(
@@ -156,13 +264,8 @@ export class House {
   }
 
   /** Stores that are worth watching, whether they exist already or not. */
-  async watchable(paths: readonly string[]): Promise<readonly { readonly agent: Agent; readonly store: string }[]> {
-    const found = []
-    for await (const { agent, store } of this.volatileStores(paths)) found.push({ agent, store })
-    if (paths.length > 0) return found
-    for (const { agent, path, added } of await this.#placesOfStores([]))
-      if (!added && !(await holdsAny(agent, path))) found.push({ agent, store: path })
-    return found
+  async watchable(paths: readonly string[]): Promise<readonly Watchable[]> {
+    return watchableAt(paths, await this.#surroundings())
   }
 
   /** After a change. Nothing when the store is gone. */
@@ -187,13 +290,6 @@ export class House {
   }
 }
 
-async function holdsAny(agent: Agent, path: string): Promise<boolean> {
-  if (await exists(path)) for await (const _ of agent.find(path)) return true
-  return false
-}
-
 const agentIds = async (): Promise<readonly AgentId[]> => (await allAgents()).flatMap(idsOf)
 
 export const rightNow = (): Instant => instantOf(Date.now()) as Instant
-
-const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined

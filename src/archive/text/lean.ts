@@ -3,9 +3,9 @@ import type { Scope } from './query.ts'
 import { GAP, IGNORED, isInWord, kindAt, kindBefore, MARK, RUN_MARK } from './words/characters.ts'
 
 /** In UTF-16 units, as all lengths here. */
-const LONGEST = 2048
-const HEAD = 1536
-const TAIL = 512
+const LONGEST = 1280
+const HEAD = 1024
+const TAIL = 256
 
 export interface Lean {
   /** What to index. No phrase reaches from its head to its tail. */
