@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import type { Agent, Source } from '../agents/agent.ts'
 import type { Keep } from '../archive/keep.ts'
 import type { Instant } from '../model/ids.ts'
-import { keepSources } from './keep-rows.ts'
+import { keepSources } from './keep/rows.ts'
 import type { Found } from './sweep.ts'
 
 export interface Place {

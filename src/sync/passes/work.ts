@@ -4,7 +4,7 @@ import { allAgents } from '../../agents/all.ts'
 import { type Keep, openKeep } from '../../archive/keep.ts'
 import type { Chunk, Scanned, Task } from '../../archive/record.ts'
 import { AppError } from '../../model/error.ts'
-import { sourceAt } from '../sources.ts'
+import { sourceAt } from '../keep/sources.ts'
 import { readSession } from './read-session.ts'
 import { type ScanTask, scanSource } from './scan-source.ts'
 

@@ -1,7 +1,7 @@
 /** The stores whose rows are overwritten: where they lie, what is in them, which are worth watching. */
 import { stat } from 'node:fs/promises'
-import type { Agent, Environment, Source } from '../agents/agent.ts'
-import { isWanted, type Root, rootsOf, type Wishes } from '../agents/roots.ts'
+import type { Agent, Environment, Source } from '../../agents/agent.ts'
+import { isWanted, type Root, rootsOf, type Wishes } from '../../agents/roots.ts'
 
 export interface StoreRows {
   readonly agent: Agent

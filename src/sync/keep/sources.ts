@@ -1,10 +1,10 @@
 /** Which session a row is, by what was kept of it, and where the sessions are read that are kept here alone. */
-import type { Agent, Source } from '../agents/agent.ts'
-import type { Kept } from '../archive/keep/record.ts'
-import type { Keep } from '../archive/keep.ts'
-import type { Where } from '../archive/record.ts'
-import { AppError } from '../model/error.ts'
-import type { SessionId } from '../model/ids.ts'
+import type { Agent, Source } from '../../agents/agent.ts'
+import type { Kept } from '../../archive/keep/record.ts'
+import type { Keep } from '../../archive/keep.ts'
+import type { Where } from '../../archive/record.ts'
+import { AppError } from '../../model/error.ts'
+import type { SessionId } from '../../model/ids.ts'
 
 /** A row with the session id, the numbers and the time that it has in the keep. */
 export async function settled(agent: Agent, source: Source, keep: Keep): Promise<Source> {

@@ -1,12 +1,12 @@
 /** Puts a kept conversation back into the store it came from, with what stood there safe beforehand. */
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Agent, Source } from '../agents/agent.ts'
-import type { Kept } from '../archive/keep/record.ts'
-import type { Keep } from '../archive/keep.ts'
-import { sha256 } from '../lib/hash.ts'
-import { AppError } from '../model/error.ts'
-import { type Instant, instantOf } from '../model/ids.ts'
+import type { Agent, Source } from '../../agents/agent.ts'
+import type { Kept } from '../../archive/keep/record.ts'
+import type { Keep } from '../../archive/keep.ts'
+import { sha256 } from '../../lib/hash.ts'
+import { AppError } from '../../model/error.ts'
+import { type Instant, instantOf } from '../../model/ids.ts'
 
 export interface RestoreOptions {
   readonly now: Date

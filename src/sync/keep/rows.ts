@@ -1,9 +1,9 @@
 /** Keeps what other programs are about to overwrite: every row of a store, or those alone that changed. */
-import type { Agent, Source } from '../agents/agent.ts'
-import type { Ended, Put } from '../archive/keep/record.ts'
-import type { Keep } from '../archive/keep.ts'
-import type { Instant } from '../model/ids.ts'
-import type { Issue } from '../model/issue.ts'
+import type { Agent, Source } from '../../agents/agent.ts'
+import type { Ended, Put } from '../../archive/keep/record.ts'
+import type { Keep } from '../../archive/keep.ts'
+import type { Instant } from '../../model/ids.ts'
+import type { Issue } from '../../model/issue.ts'
 
 export interface StoreKept {
   readonly store: string
