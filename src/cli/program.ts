@@ -9,6 +9,7 @@ import { keepCommand } from './commands/keep.ts'
 import { listCommand } from './commands/list.ts'
 import { normalizeCommand } from './commands/normalize.ts'
 import { restoreCommand } from './commands/restore.ts'
+import { resumeCommand } from './commands/resume.ts'
 import { showCommand } from './commands/show.ts'
 import { start } from './commands/start.ts'
 import { statsCommand } from './commands/stats.ts'
@@ -19,6 +20,7 @@ const COMMANDS = [
   listCommand,
   showCommand,
   statsCommand,
+  resumeCommand,
   markCommand,
   keepCommand,
   restoreCommand,
