@@ -9,6 +9,8 @@ import type { Kept } from './archive/keep/record.ts'
 import { type Keep, openKeep } from './archive/keep.ts'
 import { type Marks, openMarks } from './archive/marks.ts'
 import { type Configuration, changeConfig, dataDirectory, type Prices, readConfig, readPrices } from './config.ts'
+import { examine } from './doctor/examine.ts'
+import type { Finding } from './doctor/finding.ts'
 import { AppError } from './model/error.ts'
 import { type AgentId, type Instant, instantOf } from './model/ids.ts'
 import { type Log, logsAt } from './normalize.ts'
@@ -19,6 +21,7 @@ import { keptSource, settled } from './sync/sources.ts'
 export type { Root } from './agents/roots.ts'
 export type { Kept, Put } from './archive/keep/record.ts'
 export type { Mark, MarkChange, MarkFilter } from './archive/marks/record.ts'
+export type { Finding } from './doctor/finding.ts'
 export type { StoreKept } from './sync/keep-rows.ts'
 export type { Restored } from './sync/restore.ts'
 
@@ -168,6 +171,21 @@ export class House {
   /** After a change. Nothing when the store is gone. */
   async keepAgain(agent: Agent, store: string): Promise<StoreKept | undefined> {
     return (await exists(store)) ? keepStore(agent, store, this.keep, { now: rightNow }) : undefined
+  }
+
+  /** Is everything well? Tells what it finds as it goes. */
+  async *examine(): AsyncGenerator<Finding> {
+    const config = await this.config()
+    yield* examine({
+      environment: this.environment,
+      directory: this.directory,
+      config,
+      priceProblems: (await this.prices()).problems,
+      agents: await allAgents(),
+      roots: await this.roots(),
+      wishes: config.agents,
+      stores: () => this.watchable([]),
+    })
   }
 
   async agentOf(kept: Kept): Promise<Agent> {

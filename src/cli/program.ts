@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
 import { configCommand } from './commands/home/config.ts'
+import { doctorCommand } from './commands/home/doctor.ts'
 import { markCommand } from './commands/home/mark.ts'
 import { keepCommand } from './commands/keep.ts'
 import { listCommand } from './commands/list.ts'
@@ -26,6 +27,7 @@ const COMMANDS = [
   restoreCommand,
   normalizeCommand,
   configCommand,
+  doctorCommand,
 ]
 
 export function buildProgram(): Command {
