@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent, Environment, Source } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
-import { idsOf, isWanted, type Root, rootsOf } from './agents/roots.ts'
+import { agentServing, idsOf, isWanted, type Root, rootsOf, wantedSources } from './agents/roots.ts'
 import type { WindowOptions } from './archive/get/messages.ts'
 import type { Listing, ListOptions } from './archive/get/sessions.ts'
 import { IndexReader } from './archive/get.ts'
@@ -13,7 +13,8 @@ import { takeLock } from './archive/lock.ts'
 import { type Marks, openMarks } from './archive/marks.ts'
 import type { Change, Entry } from './archive/record.ts'
 import { type Configuration, changeConfig, dataDirectory, type Prices, readConfig, readPrices } from './config.ts'
-import { AppError } from './model/error.ts'
+import { examine } from './doctor/examine.ts'
+import type { Finding } from './doctor/finding.ts'
 import { type AgentId, type Instant, instantOf, type SessionId } from './model/ids.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
 import { Bodies, type Body } from './sync/bodies.ts'
@@ -31,6 +32,7 @@ import { Syncer, type SyncOptions } from './sync/sync.ts'
 export type { Root } from './agents/roots.ts'
 export type { Kept, Put } from './archive/keep/record.ts'
 export type { Mark, MarkChange, MarkFilter } from './archive/marks/record.ts'
+export type { Finding } from './doctor/finding.ts'
 export type { Restored } from './sync/keep/restore.ts'
 export type { StoreKept } from './sync/keep/rows.ts'
 export type { SyncOutcome, WatchOptions, WatchOutcome } from './sync/outcome.ts'
@@ -219,28 +221,17 @@ export class House {
   /** What lies there, as it lies there. */
   async *logsOfMachine(): AsyncGenerator<Log> {
     const { agents: wishes } = await this.config()
-    const seen = new Set<string>()
-    for (const { agent, path } of await this.roots()) {
-      if (!(await exists(path))) continue
-      for await (const source of agent.find(path)) {
-        const place = JSON.stringify([source.path, source.key])
-        // A root that was added may lie inside another.
-        if (!seen.has(place) && isWanted(source, wishes)) yield { agent, source, unknown: false }
-        seen.add(place)
-      }
-    }
+    for await (const found of wantedSources(await this.roots(), wishes)) yield { ...found, unknown: false }
   }
 
   /** Conversations that are kept and no longer in their store: one of the paths, or any. */
   async *keptAlone(live: ReadonlySet<string>, paths: readonly string[]): AsyncGenerator<Held> {
-    const agents = await allAgents()
     const { agents: wishes } = await this.config()
+    const isMeant = ({ agent, store }: Kept): boolean =>
+      paths.length > 0 ? paths.includes(store) : isWanted({ agent, path: store }, wishes)
     for (const kept of this.keep.list()) {
-      const agent = agents.find((one) => one.volatile && idsOf(one).includes(kept.agent))
-      if (!agent || live.has(kept.session)) continue
-      const isMeant = paths.length > 0 ? paths.includes(kept.store) : isWanted({ ...kept, path: kept.store }, wishes)
-      if (!isMeant) continue
-      yield { agent, source: keptSource(kept, this.keep), unknown: false, kept }
+      if (live.has(kept.session) || !isMeant(kept)) continue
+      yield { agent: await this.agentOf(kept), source: keptSource(kept, this.keep), unknown: false, kept }
     }
   }
 
@@ -273,10 +264,23 @@ export class House {
     return (await exists(store)) ? keepStore(agent, store, this.keep, { now: rightNow }) : undefined
   }
 
+  /** Is everything well? Tells what it finds as it goes. */
+  async *examine(): AsyncGenerator<Finding> {
+    const config = await this.config()
+    yield* examine({
+      environment: this.environment,
+      directory: this.directory,
+      config,
+      priceProblems: (await this.prices()).problems,
+      agents: await allAgents(),
+      roots: await this.roots(),
+      wishes: config.agents,
+      stores: () => this.watchable([]),
+    })
+  }
+
   async agentOf(kept: Kept): Promise<Agent> {
-    const agent = (await allAgents()).find((one) => idsOf(one).includes(kept.agent))
-    if (!agent) throw new AppError('not_found', `no agent "${kept.agent}" is known to this version`)
-    return agent
+    return agentServing(kept.agent, await allAgents())
   }
 
   async install(kept: Kept, directory: string | undefined): Promise<Restored> {

@@ -19,6 +19,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   chat: ['agents', 'archive', 'conversation', 'openai', 'model', 'lib'],
   config: ['model', 'lib'],
   'config.ts': ['config', 'model', 'lib'],
+  doctor: ['config.ts', 'agents', 'archive', 'model', 'lib'],
   'normalize.ts': ['agents', 'model', 'lib'],
   'conversation.ts': ['conversation', 'model', 'lib'],
   'amazon-q.ts': ['conversation', 'model', 'lib'],
@@ -27,6 +28,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   'app.ts': [
     'config.ts',
     'normalize.ts',
+    'doctor',
     'sync',
     'convert',
     'chat',

@@ -1,5 +1,7 @@
 /** Which places are looked at: those of the agents and those that the user added, without what is switched off. */
+import { existsSync } from 'node:fs'
 import { sep } from 'node:path'
+import { AppError } from '../model/error.ts'
 import type { AgentId } from '../model/ids.ts'
 import type { Agent, Source } from './agent.ts'
 
@@ -22,6 +24,12 @@ export interface Root {
 }
 
 export const idsOf = (agent: Agent): readonly AgentId[] => [agent.id, ...(agent.serves ?? [])]
+
+export function agentServing(id: AgentId, agents: readonly Agent[]): Agent {
+  const agent = agents.find((one) => idsOf(one).includes(id))
+  if (!agent) throw new AppError('not_found', `no agent "${id}" is known to this version`)
+  return agent
+}
 
 /**
  * None of them need exist.
@@ -51,3 +59,19 @@ export function isWanted({ agent, path }: Pick<Source, 'agent' | 'path'>, wishes
 
 const isSkipped = (path: string, wish: Wish | undefined): boolean =>
   wish?.skip.some((one) => path === one || path.startsWith(one.endsWith(sep) ? one : `${one}${sep}`)) ?? false
+
+/** What lies in the places. One that was added may lie inside another: each source comes once. */
+export async function* wantedSources(
+  roots: readonly Root[],
+  wishes: Wishes,
+): AsyncGenerator<{ readonly agent: Agent; readonly source: Source }> {
+  const seen = new Set<string>()
+  for (const { agent, path } of roots) {
+    if (!existsSync(path)) continue
+    for await (const source of agent.find(path)) {
+      const place = JSON.stringify([source.path, source.key])
+      if (!seen.has(place) && isWanted(source, wishes)) yield { agent, source }
+      seen.add(place)
+    }
+  }
+}

@@ -5,11 +5,13 @@ import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
 import { detectCommand } from './commands/detect.ts'
 import { configCommand } from './commands/home/config.ts'
+import { doctorCommand } from './commands/home/doctor.ts'
 import { markCommand } from './commands/home/mark.ts'
 import { keepCommand } from './commands/keep.ts'
 import { listCommand } from './commands/list.ts'
 import { normalizeCommand } from './commands/normalize.ts'
 import { restoreCommand } from './commands/restore.ts'
+import { resumeCommand } from './commands/resume.ts'
 import { showCommand } from './commands/show.ts'
 import { start } from './commands/start.ts'
 import { statsCommand } from './commands/stats.ts'
@@ -21,6 +23,7 @@ const COMMANDS = [
   listCommand,
   showCommand,
   statsCommand,
+  resumeCommand,
   markCommand,
   keepCommand,
   restoreCommand,
@@ -28,6 +31,7 @@ const COMMANDS = [
   detectCommand,
   validateCommand,
   configCommand,
+  doctorCommand,
 ]
 
 export function buildProgram(): Command {

@@ -7,6 +7,7 @@ import { logsAt } from '../../normalize.ts'
 import { openHouse } from '../house.ts'
 import { writeOut } from '../output.ts'
 import { paint } from '../view/paint.ts'
+import { shellWord } from '../view/shell-word.ts'
 
 interface Place {
   readonly agent: Agent
@@ -86,6 +87,3 @@ function hints(rows: readonly (readonly [command: string, what: string])[]): str
   const lines = rows.map(([command, what]) => `  ${paint.cyan(`${prefix}${command}`)}\n      ${what}`)
   return `Go on with:\n\n${lines.join('\n')}\n`
 }
-
-const shellWord = (text: string): string =>
-  /^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -1,0 +1,55 @@
+/** Whether a database of our own is sound, found out without changing it. */
+import { type Stats, statSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { AppError } from '../model/error.ts'
+import { explained, type Kind } from './open.ts'
+
+export type Health =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'sound'; readonly bytes: number; readonly rows: number; readonly mode: number }
+  /** Says what to do. */
+  | { readonly kind: 'unsound'; readonly bytes: number; readonly reason: string }
+
+/** @param rows counts what it is there for, as SQL */
+export function healthOf(path: string, kind: Kind, rows: string): Health {
+  const stat = statOf(path)
+  if (!stat) return { kind: 'absent' }
+  const bytes = stat.size + (statOf(`${path}-wal`)?.size ?? 0)
+  try {
+    return { kind: 'sound', bytes, mode: stat.mode & 0o777, rows: explained(path, () => checked(path, kind, rows)) }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { kind: 'unsound', bytes, reason: error.message }
+  }
+}
+
+/** Nothing also where its folder is none, or may not be looked into. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+function checked(path: string, kind: Kind, rows: string): number {
+  const db = new Database(path, { readonly: true, fileMustExist: true })
+  try {
+    const version = Number(db.pragma('user_version', { simple: true }))
+    if (version > kind.migrations.length)
+      throw new AppError('unusable_data', `${path} was written by a newer fumibako. Update fumibako.`)
+    const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
+    if (isEmpty) return 0
+    if (db.pragma('application_id', { simple: true }) !== kind.application)
+      throw new AppError('unusable_data', `${path} is a database of another program. Move it away, or set FUMI_HOME.`)
+    const found = String(db.pragma('quick_check(1)', { simple: true })).replaceAll(/\s+/g, ' ')
+    if (found !== 'ok')
+      throw new AppError(
+        'unusable_data',
+        `${path} is damaged (${found}). Make a copy of it, then try sqlite3 FILE .recover, or restore it from a backup.`,
+      )
+    return Number(db.prepare(rows).pluck().get())
+  } finally {
+    db.close()
+  }
+}

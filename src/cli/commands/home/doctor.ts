@@ -1,0 +1,39 @@
+/** `fumi doctor`: is everything well, and if not, what to do. */
+import type { Command } from 'commander'
+import type { Finding } from '../../../app.ts'
+import { quietHouse } from '../../house.ts'
+import { writeOut } from '../../output.ts'
+
+interface Options {
+  readonly json?: boolean
+}
+
+/** Exit code when there is a problem. */
+const UNWELL = 1
+
+export function doctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .summary('look at everything that could be wrong, and say what to do')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExamples:\n  fumi doctor\n  fumi doctor --json | jq .findings')
+    .action(run)
+}
+
+async function run(options: Options): Promise<void> {
+  const house = quietHouse()
+  const view = options.json ? undefined : await import('../../view/home/doctor-report.ts')
+  const findings: Finding[] = []
+  try {
+    for await (const finding of house.examine()) {
+      findings.push(finding)
+      if (view) await writeOut(view.findingText(finding))
+    }
+  } finally {
+    house.close()
+  }
+  const problems = findings.filter(({ state }) => state === 'problem').length
+  if (view) await writeOut(view.verdict(problems))
+  else await writeOut(`${JSON.stringify({ ok: problems === 0, findings })}\n`)
+  if (problems > 0) process.exitCode = UNWELL
+}

@@ -1,0 +1,99 @@
+/** `fumi resume`: goes on with a session in the program that it belongs to. */
+import { spawn } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { constants } from 'node:os'
+import type { Command } from 'commander'
+import type { ResumeCommand } from '../../agents/agent.ts'
+import { AppError } from '../../model/error.ts'
+import { openHouse } from '../house.ts'
+import { writeOut } from '../output.ts'
+import { type Listing, listSessions, sessionNamed } from '../sessions.ts'
+import { shellWord } from '../view/shell-word.ts'
+
+interface Options {
+  readonly print?: boolean
+}
+
+export function resumeCommand(program: Command): void {
+  program
+    .command('resume')
+    .summary('go on with a session in the program that it belongs to')
+    .argument('<session>', 'its id as fumi list shows it, or the beginning of it')
+    .option('--print', 'print the command for a shell instead of running it')
+    .addHelpText('after', '\nExamples:\n  fumi resume codex:019c22d1\n  fumi resume codex:019c22d1 --print')
+    .action(run)
+}
+
+async function run(name: string, options: Options): Promise<void> {
+  const command = commandFor(await listingOf(name))
+  if (options.print) await writeOut(`${lineOf(command)}\n`)
+  else process.exitCode = await runIn(command)
+}
+
+/** Nothing stays open while the program runs. */
+async function listingOf(name: string): Promise<Listing> {
+  const house = await openHouse()
+  try {
+    return sessionNamed(name, (await listSessions(house, [])).sessions)
+  } finally {
+    house.close()
+  }
+}
+
+function commandFor({ log, session, kept }: Listing): ResumeCommand {
+  const { agent } = log
+  if (!agent.resume || session.kind === 'prompts')
+    throw new AppError('bad_usage', `${session.id} is nothing that ${agent.label} could go on with.`)
+  // The program would go on with what is in its place now.
+  if (kept)
+    throw new AppError(
+      'not_found',
+      `${session.id} is no longer in its store (${kept.ended_how ?? 'gone'}). Put it back first: fumi restore ${session.id} --install`,
+    )
+  // It comes from a log that anybody may have written, and must not be taken for an option.
+  if (session.native_id.startsWith('-'))
+    throw new AppError('bad_usage', `${session.id} has no id that could be given to a program.`)
+  return agent.resume(session)
+}
+
+function lineOf({ program, arguments: words, cwd }: ResumeCommand): string {
+  const line = [program, ...words].map(shellWord).join(' ')
+  return cwd === undefined ? line : `cd ${shellWord(cwd)} && ${line}`
+}
+
+/** The exit code of the program. */
+async function runIn(command: ResumeCommand): Promise<number> {
+  const { program, arguments: words, cwd } = command
+  if (cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw new AppError(
+      'not_found',
+      `${cwd}, where the session took place, is gone. Make it anew, or run this elsewhere: ${lineOf({ program, arguments: words })}`,
+    )
+  const isWindows = process.platform === 'win32'
+  if (isWindows && !words.every((word) => /^[\w.:-]+$/.test(word)))
+    throw new AppError('bad_usage', `run this yourself: ${lineOf(command)}`)
+  // There programs are often scripts, which only a shell finds.
+  const child = spawn(program, words, { stdio: 'inherit', shell: isWindows, ...(cwd !== undefined && { cwd }) })
+  // The terminal tells both of us; the program decides what it means.
+  const stay = (): void => {}
+  const pass = (): void => void child.kill('SIGTERM')
+  process.on('SIGINT', stay)
+  process.on('SIGTERM', pass)
+  try {
+    return await new Promise((resolve, reject) => {
+      child.once('error', (error: NodeJS.ErrnoException) => reject(notRun(program, error)))
+      child.once('exit', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])))
+    })
+  } finally {
+    process.off('SIGINT', stay)
+    process.off('SIGTERM', pass)
+  }
+}
+
+function notRun(program: string, error: NodeJS.ErrnoException): Error {
+  if (error.code === 'ENOENT')
+    return new AppError('not_found', `${program} is not installed, or not in PATH. Install it, then try again.`)
+  if (error.code === 'EACCES' || error.code === 'EPERM')
+    return new AppError('no_permission', `${program} may not be run by this user (${error.code}).`)
+  return error
+}

@@ -1,0 +1,216 @@
+/** The examination: what is well, what is worth knowing, what is wrong, and what to do about it. */
+import { chmodSync, cpSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { talk, tempFolder, text } from '../support/log.ts'
+import { makeStore, stateOf } from '../support/q-store.ts'
+import { fumi } from '../support/run.ts'
+
+interface Finding {
+  readonly about: string
+  readonly state: string
+  readonly what: string
+  readonly todo?: string
+  readonly facts: Record<string, unknown>
+}
+
+function machine() {
+  const home = tempFolder()
+  const env = {
+    HOME: home,
+    FUMI_HOME: join(home, 'fumi'),
+    CODEX_HOME: join(home, 'codex'),
+    XDG_DATA_HOME: join(home, 'data'),
+  }
+  const log = () => {
+    mkdirSync(join(env.CODEX_HOME, 'sessions'), { recursive: true })
+    writeFileSync(join(env.CODEX_HOME, 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl'), text(talk()))
+  }
+  const run = (...args: readonly string[]) => fumi(args, { env })
+  const examine = (options: Parameters<typeof fumi>[1] = {}) => {
+    const { code, out } = fumi(['doctor', '--json'], { ...options, env: { ...env, ...options.env } })
+    const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: readonly Finding[] }
+    return { code, ok, findings, problems: findings.filter(({ state }) => state === 'problem') }
+  }
+  return { home, env, log, run, examine }
+}
+
+test('a machine on which nothing was ever used is well', () => {
+  const { run, examine, env } = machine()
+  const { code, ok, findings } = examine()
+  expect({ code, ok }).toEqual({ code: 0, ok: true })
+  expect(new Set(findings.map(({ about }) => about))).toEqual(
+    new Set(['versions', 'sqlite', 'data directory', 'disk', 'settings', 'amazon-q', 'codex', 'keep', 'marks']),
+  )
+  expect(findings.find(({ about }) => about === 'data directory')).toMatchObject({ state: 'note' })
+  expect(run('doctor')).toMatchObject({ code: 0, err: '', out: expect.stringContaining('All is well.') })
+  expect(() => readFileSync(env.FUMI_HOME)).toThrow('ENOENT')
+})
+
+test('what is there is counted, and nothing is changed by looking', () => {
+  const { home, env, log, run, examine } = machine()
+  log()
+  const q = makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3'))
+  const kiro = makeStore(join(home, 'data', 'kiro-cli', 'data.sqlite3'), 'wal')
+  q.put('/code/a', stateOf('11111111-aaaa', [{ prompt: 'one', answer: 'two' }]))
+  kiro.put('/code/a', stateOf('22222222-bbbb', [{ prompt: 'one', answer: 'two' }]))
+  run('keep')
+  run('mark', 'codex:019c0000', '--star')
+  run('config', 'agents.kiro.enabled', 'off')
+  const files = ['keep.sqlite3', 'marks.sqlite3', 'config.json'].map((name) => join(env.FUMI_HOME, name))
+  const before = files.map((path) => readFileSync(path))
+  const { code, findings } = examine()
+  expect(code).toBe(0)
+  const facts = (about: string) => findings.filter((one) => one.about === about).map((one) => one.facts)
+  expect(facts('codex')).toEqual([expect.objectContaining({ logs: 1, bytes: text(talk()).length, unreadable: 0 })])
+  expect(facts('store')).toEqual([expect.objectContaining({ path: q.path, journal: 'rollback', readable: true })])
+  expect(facts('keep')).toEqual([expect.objectContaining({ sound: true, rows: 2 })])
+  expect(facts('marks')).toEqual([expect.objectContaining({ sound: true, rows: 1 })])
+  expect(findings.find(({ about }) => about === 'kiro')).toMatchObject({
+    state: 'note',
+    todo: expect.stringContaining('--unset agents.kiro.enabled'),
+  })
+  expect(files.map((path) => readFileSync(path))).toEqual(before)
+  run('config', '--unset', 'agents.kiro.enabled')
+  expect(
+    examine()
+      .findings.filter(({ about }) => about === 'store')
+      .map((one) => one.facts['journal']),
+  ).toEqual(['rollback', 'wal'])
+  q.close()
+  kiro.close()
+})
+
+describe('a problem is told with what to do, and makes the exit code 1', () => {
+  const only = ({ code, ok, problems }: ReturnType<ReturnType<typeof machine>['examine']>) => {
+    expect({ code, ok, count: problems.length }).toEqual({ code: 1, ok: false, count: 1 })
+    expect(problems[0]?.todo).toMatch(/\w/)
+    return problems[0]
+  }
+
+  test('in the settings, and in the prices', () => {
+    const { env, examine, run } = machine()
+    mkdirSync(env.FUMI_HOME, { mode: 0o700 })
+    writeFileSync(join(env.FUMI_HOME, 'config.json'), '{"keep": "sometimes"}')
+    expect(only(examine())).toMatchObject({ about: 'settings', what: expect.stringContaining('keep wants one of') })
+    expect(run('doctor')).toMatchObject({ code: 1, err: '', out: expect.stringContaining('1 problem.') })
+    expect(
+      only(examine({ env: { FUMI_KEEP: 'all', FUMI_HOME: tempFolder(), FUMI_PRICES: '/no/such/file' } })),
+    ).toMatchObject({
+      what: expect.stringContaining('/no/such/file'),
+    })
+  })
+
+  test('a place that was added and is not there', () => {
+    const { home, examine } = machine()
+    expect(only(examine({ env: { FUMI_AGENTS_CODEX_ROOTS: join(home, 'nowhere') } }))).toMatchObject({
+      about: 'codex',
+      todo: expect.stringContaining('agents.codex.roots'),
+    })
+  })
+
+  test.skipIf(process.platform === 'win32')('what other users could read', () => {
+    const { env, run, examine, log } = machine()
+    log()
+    run('mark', 'codex:019c0000', '--star')
+    chmodSync(env.FUMI_HOME, 0o755)
+    expect(only(examine())).toMatchObject({ about: 'data directory', todo: `Close it: chmod 700 ${env.FUMI_HOME}` })
+    chmodSync(env.FUMI_HOME, 0o700)
+    chmodSync(join(env.FUMI_HOME, 'marks.sqlite3'), 0o644)
+    expect(only(examine())).toMatchObject({ about: 'marks', todo: expect.stringContaining('chmod 600') })
+  })
+
+  test('a data directory that is a file', () => {
+    const { env, examine } = machine()
+    writeFileSync(env.FUMI_HOME, '')
+    expect(examine().problems).toMatchObject([{ about: 'data directory', what: expect.stringContaining('no folder') }])
+  })
+
+  test('a keep that is damaged, newer, or none', () => {
+    const { home, env, run, examine } = machine()
+    const store = makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3'))
+    const long = Array.from({ length: 40 }, (_, n) => ({
+      prompt: `p${n}`,
+      answer: Math.sin(n).toString(36).repeat(200),
+    }))
+    store.put('/code/a', stateOf('11111111-aaaa', long))
+    store.close()
+    run('keep')
+    const path = join(env.FUMI_HOME, 'keep.sqlite3')
+    const whole = readFileSync(path)
+    truncateSync(path, 8192)
+    expect(only(examine())).toMatchObject({ about: 'keep', what: expect.stringContaining('damaged') })
+    writeFileSync(path, whole)
+    const db = new Database(path)
+    db.pragma('user_version = 99')
+    db.close()
+    expect(only(examine())).toMatchObject({ about: 'keep', todo: 'Update fumibako.' })
+    writeFileSync(path, 'not a database, but long enough to be looked at '.repeat(100))
+    expect(only(examine())).toMatchObject({ about: 'keep', state: 'problem' })
+  })
+
+  test('a store that is locked, and one that is none', () => {
+    const { home, examine } = machine()
+    const path = join(home, 'data', 'amazon-q', 'data.sqlite3')
+    makeStore(path).close()
+    const owner = new Database(path)
+    owner.exec('BEGIN EXCLUSIVE')
+    expect(examine().problems).toMatchObject([{ about: 'store', facts: { problem: 'busy' }, todo: expect.any(String) }])
+    owner.close()
+    writeFileSync(path, 'not a database')
+    expect(examine().problems).toMatchObject([{ about: 'store', facts: { problem: 'not_a_database' } }])
+  })
+
+  test('none is a store whose program was killed in the middle of writing: it is only noted', () => {
+    const { home, examine } = machine()
+    const path = join(home, 'data', 'amazon-q', 'data.sqlite3')
+    makeStore(path).close()
+    const other = join(home, 'other.sqlite3')
+    cpSync(path, other)
+    const owner = new Database(other)
+    owner.pragma('cache_size = 2')
+    owner.exec('BEGIN')
+    for (let n = 0; n < 50; n++) owner.prepare('INSERT INTO conversations VALUES (?, ?)').run(n, 'x'.repeat(4000))
+    for (const suffix of ['', '-journal']) cpSync(`${other}${suffix}`, `${path}${suffix}`)
+    owner.close()
+    const { code, findings } = examine()
+    expect(code).toBe(0)
+    expect(findings.find(({ about }) => about === 'store')).toMatchObject({
+      state: 'note',
+      facts: { in_transaction: true, readable: true },
+    })
+  })
+
+  test('logs that may not be read', ({ skip }) => {
+    const { home, env, log, examine } = machine()
+    log()
+    const path = join(env.CODEX_HOME, 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl')
+    chmodSync(path, 0o000)
+    for (const folder of [home, env.CODEX_HOME, join(env.CODEX_HOME, 'sessions')]) chmodSync(folder, 0o777)
+    const asNobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+    const { code, err } = fumi(['--version'], { ...asNobody, cwd: home })
+    if (code !== 0 || process.platform === 'win32') skip(`another user cannot run the program from this folder: ${err}`)
+    expect(examine({ ...asNobody, cwd: home }).problems).toMatchObject([
+      { about: 'codex', facts: { logs: 1, unreadable: 1 } },
+    ])
+    chmodSync(path, 0o644)
+    chmodSync(env.CODEX_HOME, 0o000)
+    expect(examine({ ...asNobody, cwd: home }).problems).toMatchObject([{ about: 'codex', facts: { readable: false } }])
+    chmodSync(env.CODEX_HOME, 0o755)
+  })
+
+  test('SQLite that was made for another Node', () => {
+    const { home, examine } = machine()
+    makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3')).close()
+    const preload = join(home, 'preload.cjs')
+    writeFileSync(
+      preload,
+      "process.dlopen = () => { throw new Error('was compiled against a different Node.js version') }",
+    )
+    expect(only(examine({ env: { NODE_OPTIONS: `--require ${preload}` } }))).toMatchObject({
+      about: 'sqlite',
+      todo: expect.stringContaining('npm rebuild'),
+    })
+  })
+})
