@@ -10,6 +10,7 @@ import { markCommand } from './commands/home/mark.ts'
 import { keepCommand } from './commands/keep.ts'
 import { listCommand } from './commands/list.ts'
 import { normalizeCommand } from './commands/normalize.ts'
+import { promptsCommand } from './commands/prompts.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { resumeCommand } from './commands/resume.ts'
 import { showCommand } from './commands/show.ts'
@@ -22,6 +23,7 @@ import { setFlags } from './house.ts'
 const COMMANDS = [
   listCommand,
   showCommand,
+  promptsCommand,
   statsCommand,
   resumeCommand,
   markCommand,

@@ -47,7 +47,7 @@ export function shortId(id: string): string {
 
 const lastPart = (path: string): string => path.split(/[\\/]/).filter(Boolean).slice(-2).join('/')
 
-function moment(at: string): string {
+export function moment(at: string): string {
   const date = new Date(at)
   const two = (n: number): string => String(n).padStart(2, '0')
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`

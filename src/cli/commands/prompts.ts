@@ -1,0 +1,43 @@
+/** `fumi prompts`: everything that was ever asked, newest first. */
+import type { Command } from 'commander'
+import { folded } from '../../lib/text.ts'
+import { AppError } from '../../model/error.ts'
+import { openHouse } from '../house.ts'
+import { tellIssues } from '../issues.ts'
+import { writeOut } from '../output.ts'
+import { gatherPrompts } from '../prompts/gather.ts'
+import { linkPrompts } from '../prompts/link.ts'
+
+interface Options {
+  readonly limit: string
+  readonly json?: boolean
+}
+
+export function promptsCommand(program: Command): void {
+  program
+    .command('prompts')
+    .summary('list everything that you ever asked an agent, newest first')
+    .argument('[query...]', 'only prompts that hold these words, as they stand here')
+    .option('-n, --limit <n>', 'how many at most; 0 for all', '40')
+    .option('--json', 'print JSON, with the whole text of each')
+    .addHelpText('after', '\nExamples:\n  fumi prompts\n  fumi prompts double ring\n  fumi prompts --limit 0 --json')
+    .action(run)
+}
+
+async function run(words: readonly string[], options: Options): Promise<void> {
+  const limit = Number(options.limit)
+  if (!Number.isInteger(limit) || limit < 0)
+    throw new AppError('bad_usage', '--limit takes a whole number; 0 means all.')
+  const house = await openHouse()
+  try {
+    const { said, lists, issues } = await gatherPrompts(house)
+    const query = folded(words.join(' '))
+    const wanted = linkPrompts(said, lists).filter(({ text }) => folded(text).includes(query))
+    const shown = limit === 0 ? wanted : wanted.slice(0, limit)
+    if (options.json) await writeOut(`${JSON.stringify({ total: wanted.length, prompts: shown })}\n`)
+    else await writeOut((await import('../view/prompt-table.ts')).promptTable(shown, wanted.length))
+    await tellIssues(issues)
+  } finally {
+    house.close()
+  }
+}
