@@ -130,7 +130,7 @@ class Parser {
       default:
         this.#at--
         this.#fail(
-          this.#lexemes[this.#at - 1],
+          this.#lexemes[this.#at] ?? this.#lexemes[this.#at - 1],
           'OR has nothing beside it',
           'write a word on both sides, or "OR" to look for it',
         )

@@ -2,6 +2,7 @@
 
 import type { Pattern } from './query.ts'
 import { withinTime } from './time-limit.ts'
+import type { Place } from './words/find.ts'
 
 /** How long the patterns of one search may take together. A pattern that somebody typed can take for ever on a short text. */
 export class PatternTime {
@@ -36,3 +37,16 @@ export function patternsHold(patterns: readonly Pattern[], texts: readonly strin
 
 /** Nothing in it repeats, so there is nothing to try again and again. */
 const isStraight = ({ source }: RegExp): boolean => !/[*+?{]|\\[1-9k]/.test(source)
+
+/** The first places of a pattern in a text; none when the time is up. */
+export function placesOfPattern(expression: RegExp, text: string, most: number, time: PatternTime): readonly Place[] {
+  const search = (): readonly Place[] => {
+    const places: Place[] = []
+    for (const { 0: found, index } of text.matchAll(new RegExp(expression, `${expression.flags}g`))) {
+      if (places.length === most) break
+      if (found !== '') places.push([index, index + found.length])
+    }
+    return places
+  }
+  return isStraight(expression) ? search() : (time.spend(search) ?? [])
+}

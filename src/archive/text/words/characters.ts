@@ -146,7 +146,7 @@ function makeKinds(): Uint8Array {
   for (const [characters, kind] of KINDS)
     for (const { 0: found, index } of all.matchAll(new RegExp(`[${characters}]+`, 'gu')))
       kinds.fill(kind, index, index + found.length)
-  for (const { index } of all.matchAll(/[\p{M}\u2e80-\u2eff]/gu)) if (kinds[index] === RUN) kinds[index] = RUN_MARK
+  for (const { index } of all.matchAll(/[\p{M}\p{P}\p{S}]/gu)) if (kinds[index] === RUN) kinds[index] = RUN_MARK
   kinds.set(ASCII)
   return kinds
 }

@@ -1,0 +1,119 @@
+/** Texts and patterns that were made to break or to slow down the search. */
+import { describe, expect, test } from 'vitest'
+import { analyse } from '../../src/archive/text/analyse.ts'
+import { lean } from '../../src/archive/text/lean.ts'
+import { matches } from '../../src/archive/text/matches.ts'
+import { PatternTime } from '../../src/archive/text/patterns.ts'
+import { snippet } from '../../src/archive/text/snippet.ts'
+import { queryOf, Table, tableOf } from './table.ts'
+
+const LONG = 300_000
+
+describe('very long texts', () => {
+  test.each<[string, string, string]>([
+    ['one word', `${'a'.repeat(LONG)} needle`, 'needle'],
+    ['one word of changing case', `${'aB'.repeat(LONG / 2)} needle`, 'needle'],
+    ['one run', `${'あ'.repeat(LONG)}針`, 'あ針'],
+    ['one run beyond the basic plane', `${'𠮷'.repeat(LONG)}針`, '𠮷針'],
+    ['marks', `a${'\u0301'.repeat(LONG)} needle`, 'needle'],
+    ['pictures', `${'🚀'.repeat(LONG)}針`, '🚀針'],
+    ['identifiers', `${Array.from({ length: 20_000 }, (_, at) => `someName${at}`).join(' ')} theNeedle`, 'needle'],
+    ['nothing but separators', `${'-'.repeat(LONG)}needle`, 'needle'],
+  ])('%s', (_, text, word) => {
+    expect(tableOf(text).has(word)).toBe(true)
+    expect(tableOf(text).has(`${word}x`)).toBe(false)
+    expect(matches(queryOf(word), { prompt: text })).toBe(true)
+    const { text: part, highlights } = snippet(queryOf(word), text, 80)
+    expect(part.length).toBeLessThanOrEqual(80)
+    expect(highlights).toHaveLength(1)
+  })
+
+  test('what crosses the border of a block is found like everything else', () => {
+    const table = new Table()
+    for (const filler of ['x ', 'あ', 'é ', 'fooBar ', '𠮷'])
+      for (let length = 8100; length < 8300; length += 7) {
+        const text = `${filler.repeat(Math.ceil(length / filler.length)).slice(0, length)} theNeedleWord 東京タワー end`
+        table.put(1, { prompt: text })
+        for (const word of [
+          'needle',
+          'theneedleword',
+          'needle_word',
+          '東京タワー',
+          'ワー',
+          '"theneedleword 東京"',
+          'end',
+        ])
+          expect(table.find(queryOf(word)), `${word} behind ${length} of ${filler}`).toEqual([1])
+      }
+  })
+})
+
+describe('patterns', () => {
+  const trap = `${'a'.repeat(60)}!`
+
+  test('that would take for ever are stopped, and the search knows it', () => {
+    const time = new PatternTime(50)
+    expect(matches(queryOf('/^(a+)+$/'), { prompt: trap }, time)).toBe(false)
+    expect(time.isUp).toBe(true)
+    expect(matches(queryOf('/a+/'), { prompt: trap }, time)).toBe(false)
+    expect(matches(queryOf('/aa/'), { prompt: trap }, time)).toBe(true)
+  })
+
+  test('that take no time leave it to the others', () => {
+    const time = new PatternTime(60_000)
+    expect(matches(queryOf('/a+!$/'), { prompt: trap }, time)).toBe(true)
+    expect(matches(queryOf('-/b+/'), { prompt: trap }, time)).toBe(true)
+    expect(time.isUp).toBe(false)
+  })
+
+  test('do not stop a snippet either', () => {
+    expect(snippet(queryOf('/^(a+)+$/ x'), `x ${trap}`, 80, new PatternTime(50)).highlights).toEqual([[0, 1]])
+  })
+
+  test('keep nothing between texts', () => {
+    const query = queryOf('/fo+/')
+    expect(['foo', 'foo', 'bar', 'foo'].map((prompt) => matches(query, { prompt }))).toEqual([true, true, false, true])
+  })
+})
+
+describe('lean', () => {
+  test('leaves everything whole but long tool output', () => {
+    const text = 'word '.repeat(1000)
+    expect(lean(text, 'prompt')).toEqual({ text, left: 0 })
+    expect(lean(text.slice(0, 2048), 'output').left).toBe(0)
+    const { text: kept, left } = lean(text, 'output')
+    expect(left).toBeGreaterThan(text.length - 2048 - 1)
+    expect(kept.length + left).toBe(text.length + 1)
+  })
+
+  test('cuts no word in two, and no phrase reaches over the gap', () => {
+    const words = Array.from({ length: 2000 }, (_, at) => `w${at}x`)
+    const all = new Set(words)
+    const { text } = lean(words.join(' '), 'output')
+    expect(text.split(/[ \x1f]/).filter((word) => word !== '' && !all.has(word))).toEqual([])
+    const [before, after] = text.split('\x1f').map((side) => side.trim().split(' '))
+    const { has } = tableOf(text)
+    expect(has(`"${before?.at(-1)}" "${after?.[0]}"`)).toBe(true)
+    expect(has(`"${before?.at(-1)} ${after?.[0]}"`)).toBe(false)
+    expect(matches(queryOf(`"${before?.at(-1)} ${after?.[0]}"`), { prompt: text })).toBe(false)
+  })
+
+  test.each([
+    ['one word', 'a'.repeat(5000), ''],
+    ['a run', 'あ'.repeat(5000), `${'あ'.repeat(1536)}\x1f${'あ'.repeat(512)}`],
+    ['pairs', `x${'𠮷'.repeat(3000)}`, `x${'𠮷'.repeat(767)}\x1f${'𠮷'.repeat(256)}`],
+  ])('%s', (_, text, expected) => {
+    expect(lean(text, 'output').text).toBe(expected === '' ? '\x1f' : expected)
+  })
+
+  test('what it keeps is found as before', () => {
+    const text = `getUserName 東京 ${'filler '.repeat(1000)} exit_code 大阪`
+    const { has } = tableOf(lean(text, 'output').text)
+    expect(['user', '東京', 'exitCode', '大阪', 'filler'].filter((word) => !has(word))).toEqual([])
+  })
+})
+
+test('an analysed text holds nothing but words and what stands between them', () => {
+  const all = Array.from({ length: 0x3000 }, (_, at) => String.fromCharCode(at * 5)).join('a')
+  expect(analyse(all)).not.toMatch(/(?!_)[\p{Cs}\p{P}\p{S}]/u)
+})
