@@ -7,6 +7,7 @@ import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import { type Backlinks, backlinksOf, turnsOf } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
+import { chooseSession, nothingIn } from '../choose.ts'
 import { tellIssues } from '../issues.ts'
 import { logsFor } from '../logs.ts'
 import { writeOut } from '../output.ts'
@@ -37,9 +38,9 @@ async function run(path: string, options: Options): Promise<void> {
   const { logs, release } = await logsFor([path])
   try {
     const log = onlyOne(path, logs)
-    const { id, branches } = await choose(path, log, options.session)
+    const { id, branches } = await chooseSession(path, log, options.session)
     const { session, links, issues } = await survey(log, id)
-    if (!session) throw nothing(path)
+    if (!session) throw nothingIn(path)
     const view = await import('../view/conversation.ts')
     await writeOut(view.headerOf(session, branches))
     const turns = turnsOf(messagesOf(log, id), links)
@@ -63,40 +64,6 @@ function onlyOne(path: string, logs: readonly Log[]): Log {
     'bad_usage',
     `${path} holds ${others.length + 1} logs; show takes one file, for example ${log.source.path}`,
   )
-}
-
-const nothing = (path: string): AppError =>
-  new AppError('nothing_readable', `${path} holds no conversation. See fumi normalize for what is wrong with it.`)
-
-interface Choice {
-  readonly id: SessionId
-  /** The numbers of its branches, which are sessions of their own. */
-  readonly branches: readonly number[]
-}
-
-/** The session that was asked for by number or id, else the only one that is no branch of another. */
-async function choose(path: string, log: Log, asked: string | undefined): Promise<Choice> {
-  const chosen: { id: SessionId; branches: number[] }[] = []
-  let last: SessionId | undefined
-  let count = 0
-  for await (const batch of log.agent.scan(log.source)) {
-    for (const one of batch) {
-      if (one.kind !== 'session' || one.session.id === last) continue
-      const { id, native_id, parent } = one.session
-      last = id
-      count++
-      const origin = chosen.find((other) => other.id === parent)
-      origin?.branches.push(count)
-      const isMeant = asked === undefined ? !origin : [String(count), id, native_id].includes(asked)
-      if (isMeant && chosen.length < 2) chosen.push({ id, branches: [] })
-    }
-  }
-  const [first, another] = chosen
-  if (first && !another) return first
-  if (count === 0) throw nothing(path)
-  const none = asked === undefined ? '' : `, but not just one has the number or id ${asked}`
-  const advice = 'choose one by its number or id, for example --session 1'
-  throw new AppError('bad_usage', `${path} holds ${count} conversations${none}; ${advice}`)
 }
 
 interface Survey {
