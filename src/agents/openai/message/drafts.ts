@@ -21,7 +21,7 @@ export function draftsOf(message: Fields, pictures: Pictures | undefined): reado
   const word = stringOf(message['role']) ?? ''
   const role = roleOf(word)
   const channel = channelOf(role)
-  const content = contentOf(message['content'], channel, word, pictures)
+  const content = contentOf(message['content'] ?? message['parts'] ?? message['text'], channel, word, pictures)
   const metadata = metadataOf(message, content)
   if (role === 'tool')
     return content.results.length > 0 ? content.results.map(blockResult) : [resultDraft(message, content, metadata)]

@@ -14,6 +14,8 @@ export const spelledThought = (message: Fields) => SPELLINGS.find((key) => wordO
 const MESSAGE: ReadonlySet<string> = new Set([
   'role',
   'content',
+  'parts',
+  'text',
   'tool_calls',
   'tool_call_id',
   'function_call',
@@ -64,7 +66,7 @@ export function extraOf(source: Fields, understood: ReadonlySet<string>): Record
   let extra: Record<string, unknown> | undefined
   for (const key in source) {
     const value = source[key]
-    if (saysNothing(value) || (understood.has(key) && !isOtherThought(source, key, value))) continue
+    if (saysNothing(value) || (understood.has(key) && !saysMore(source, key, value))) continue
     extra ??= {}
     extra[key] = value
   }
@@ -75,7 +77,12 @@ export function extraOf(source: Fields, understood: ReadonlySet<string>): Record
 const saysNothing = (value: unknown): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 
-function isOtherThought(source: Fields, key: string, value: unknown): boolean {
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+
+/** A second spelling of a thought, or of the words, that was not read because of the first. */
+function saysMore(source: Fields, key: string, value: unknown): boolean {
+  if (key === 'parts') return isGiven(source['content'])
+  if (key === 'text') return isGiven(source['content'] ?? source['parts'])
   if (value === '' || !SPELLINGS.some((spelling) => spelling === key)) return false
   const told = spelledThought(source)
   return told === undefined || source[told] !== value
