@@ -63,7 +63,7 @@ export class Teller {
   #created: number | undefined
   #pictures: Pictures | undefined
   #lines: Line[] = []
-  #issues: readonly Fault[] = NO_FAULTS
+  #issues: Fault[] | undefined
   #messages: NormalizedMessage[] = []
   #part = 0
 
@@ -82,7 +82,7 @@ export class Teller {
     this.#created = at === undefined ? undefined : Date.parse(at)
     this.#pictures = images && new Pictures(images)
     this.#lines = []
-    this.#issues = NO_FAULTS
+    this.#issues = undefined
     this.#part = spot.before
     const first = firstRecord(branches[0].messages, id !== undefined, spot)
     const native = id ?? nativeId(first, spot)
@@ -91,7 +91,7 @@ export class Teller {
       const branch = branches[n]
       if (branch) sessions.push(this.#branch(branch, `${native}/${branch.name ?? n}`, first, spot))
     }
-    return { sessions, issues: this.#issues }
+    return { sessions, issues: this.#issues ?? NO_FAULTS }
   }
 
   #branch(branch: Branch, native: string, first: string, { number }: Spot, claimed?: string): TellSession {
@@ -187,13 +187,14 @@ export class Teller {
   }
 
   #fault(fault: Fault): void {
-    this.#issues = [...this.#issues, fault]
+    this.#issues ??= []
+    this.#issues.push(fault)
   }
 }
 
 const NOTHING: Conversation = { format: 'array', models: [], branches: [{ messages: [] }] }
 const NO_MESSAGE: ChatMessage = {}
-export const NO_FAULTS: readonly Fault[] = []
+const NO_FAULTS: readonly Fault[] = []
 const NO_OBJECT: Fault = { code: 'not_an_object', reason: 'a message that is no object' }
 const UNKNOWN_ROLE: Fault = { code: 'unknown_shape', reason: 'a message whose role is not known' }
 const ORPHAN: Fault = { code: 'orphan_result', reason: 'a tool result whose call does not stand before it' }
