@@ -1,9 +1,18 @@
 /** What a message says beside its words. */
-import { type Fields, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, wordOf } from '../../../lib/object.ts'
 import type { Content } from './content.ts'
 
 /** Where a message tells its time. */
-export const STAMPS = ['create_time', 'created_at', 'timestamp', 'created'] as const
+const STAMPS = ['create_time', 'created_at', 'timestamp', 'created'] as const
+
+export function stampOf(message: Fields): unknown {
+  if (isBare(message)) return undefined
+  for (const key of STAMPS) {
+    const stamp = message[key]
+    if (isGiven(stamp)) return stamp
+  }
+  return fieldsOf(message['x_conv'])?.['ts']
+}
 
 /** Of what was thought. */
 const SPELLINGS = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text'] as const
@@ -43,7 +52,7 @@ const NAMED = [
 /** Names that are known stand by themselves; all others together, so that none of them means something here. */
 export function metadataOf(message: Fields, content: Content): Record<string, unknown> | undefined {
   const metadata: Record<string, unknown> = {}
-  if (!isPlain(message)) {
+  if (!isBare(message)) {
     for (const [key, name] of NAMED)
       if (message[key] !== undefined && message[key] !== null) metadata[name] = message[key]
     if (message['hidden'] === true) metadata['injected'] = true
@@ -58,6 +67,13 @@ export function metadataOf(message: Fields, content: Content): Record<string, un
 /** A role and content, and nothing else. */
 export function isPlain(message: Fields): boolean {
   for (const key in message) if (key !== 'role' && key !== 'content') return false
+  return true
+}
+
+/** Words, calls or a result, and nothing about them. */
+export function isBare(message: Fields): boolean {
+  for (const key in message)
+    if (key !== 'role' && key !== 'content' && key !== 'tool_calls' && key !== 'tool_call_id') return false
   return true
 }
 
