@@ -3,12 +3,14 @@
  * Times are ratios to the yardstick in the same run, because machines differ and neighbours disturb.
  */
 import { spawnSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeLargeStore } from './amazon-q.mjs'
+import { compare, FUMI, leastMemory, median, READ, remove, row, timeRow, workFolder } from './compare.mjs'
 import { generate, longestLine, longLines, oneLargeFile, sizeOf, yardstick } from './logs.mjs'
+import { benchOpenAiFiles } from './openai-files.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -18,36 +20,7 @@ const { values: options } = parseArgs({
   },
 })
 const ROOT = join(import.meta.dirname, '..')
-const FUMI = join(ROOT, 'dist', 'cli', 'main.js')
-const READ = join(ROOT, 'bench', 'read.mjs')
-const work = mkdtempSync(join(tmpdir(), 'fumi-bench-'))
-
-function run(module, ...args) {
-  const out = openSync('/dev/null', 'w')
-  const report = join(work, 'report.json')
-  const fd = openSync(report, 'w')
-  const start = process.hrtime.bigint()
-  const { status } = spawnSync(process.execPath, [join(ROOT, 'bench', 'measure.mjs'), module, ...args], {
-    stdio: ['ignore', out, 'ignore', fd],
-    env: { ...process.env, TZ: 'UTC' },
-  })
-  const wallMs = Number(process.hrtime.bigint() - start) / 1e6
-  closeSync(out)
-  closeSync(fd)
-  if (status !== 0) throw new Error(`${module} ${args.join(' ')} ended with ${status}`)
-  return { wallMs, ...JSON.parse(readFileSync(report, 'utf8')) }
-}
-
-/** Every candidate in turn, again and again, so that a busy moment hits all alike. */
-function compare(candidates, runs) {
-  const results = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]))
-  for (let n = 0; n < runs; n++) for (const [name, args] of Object.entries(candidates)) results[name].push(run(...args))
-  return results
-}
-
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
-const ratio = (results, name, of) => median(results[name].map((one, at) => one[of] / results.yardstick[at][of]))
-const row = (what, target, measured, met) => `| ${what} | ${target} | ${measured} | ${met ? 'yes' : '**no**'} |`
+const work = workFolder()
 
 function timeRows(logs) {
   const results = compare(
@@ -59,31 +32,20 @@ function timeRows(logs) {
     },
     Number(options.runs),
   )
-  const line = (what, name, target) => {
-    const wall = ratio(results, name, 'wallMs')
-    return row(
-      what,
-      `≤ ${target} ×`,
-      `${wall.toFixed(2)} × wall, ${ratio(results, name, 'cpuMs').toFixed(2)} × CPU`,
-      wall <= target,
-    )
-  }
   const base = median(results.yardstick.map((one) => one.wallMs)).toFixed(0)
   return {
     note: `Yardstick: ${base} ms (median of ${options.runs}) for ${(sizeOf(logs) / 1e6).toFixed(0)} MB.`,
     rows: [
-      line('reading as messages, nothing written', 'read', 1.2),
-      line('`fumi normalize > /dev/null`', 'normalize', 2.0),
-      line('`fumi stats --json`, no index', 'stats', 0.35),
+      timeRow(results, 'reading as messages, nothing written', 'read', 1.2),
+      timeRow(results, '`fumi normalize > /dev/null`', 'normalize', 2.0),
+      timeRow(results, '`fumi stats --json`, no index', 'stats', 0.35),
     ],
   }
 }
 
-/** The smallest of three: what is measured is a need, not a habit of the garbage collector on a busy machine. */
 function memoryRow(what, logs) {
-  const longest = longestLine(logs)
-  const limit = 100 + (8 * longest) / 1e6
-  const rssMb = Math.min(...[1, 2, 3].map(() => run(FUMI, 'normalize', logs).rssMb))
+  const limit = 100 + (8 * longestLine(logs)) / 1e6
+  const rssMb = leastMemory(FUMI, 'normalize', logs)
   return row(
     `peak memory of \`fumi normalize\`, ${what}`,
     `≤ ${limit.toFixed(0)} MB`,
@@ -123,7 +85,7 @@ function storeTable() {
       : row(`${name}, ${detail}`, `≤ ${limit} ×`, `${times.toFixed(2)} ×`, times <= limit),
   )
   const large = makeLargeStore(join(work, 'large.sqlite3'))
-  const rssMb = Math.min(...[1, 2, 3].map(() => run(FUMI, 'normalize', large).rssMb))
+  const rssMb = leastMemory(FUMI, 'normalize', large)
   rows.push(
     row('peak memory of `fumi normalize`, one row of 54 MB', '≤ 250 MB', `${rssMb.toFixed(0)} MB`, rssMb <= 250),
   )
@@ -144,11 +106,13 @@ try {
   const memory = [memoryRow('100 MB in many files', logs), memoryRow('lines of 50 MB', longLines(join(work, 'long')))]
   if (!options.quick) memory.push(memoryRow('1 GB in one file', oneLargeFile(logs, join(work, 'large'), 1000)))
   const machine = `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`
-  const table = ['| what | target | measured | met |', '|---|---|---|---|', ...times.rows, ...memory].join('\n')
-  writeSection('codex', `${machine}. ${times.note}\n\n${table}`)
-  writeSection('conversation', `${machine}.\n\n${libraryTable('conversation', 'benchConversation')}`)
+  const tableOf = (rows) => ['| what | target | measured | met |', '|---|---|---|---|', ...rows].join('\n')
+  writeSection('codex', `${machine}. ${times.note}\n\n${tableOf([...times.rows, ...memory])}`)
   writeSection('amazon-q', `${machine}.\n\n${storeTable()}`)
+  const files = benchOpenAiFiles(options.quick ? 100 : 500, Number(options.runs))
+  writeSection('openai-files', `${machine}. ${files.note}\n\n${tableOf(files.rows)}`)
   writeSection('openai', `${machine}.\n\n${libraryTable('openai', 'benchOpenai')}`)
+  writeSection('conversation', `${machine}.\n\n${libraryTable('conversation', 'benchConversation')}`)
 } finally {
-  rmSync(work, { recursive: true, force: true })
+  remove(work)
 }

@@ -102,7 +102,10 @@ describe('fumi show', () => {
 
   test('asks which one where there are several, and takes a number or an id', () => {
     const path = tempLog(two, 'train.jsonl')
-    expect(fumi(['show', path])).toMatchObject({ code: 2, err: expect.stringContaining('2 conversations') })
+    const asked = fumi(['show', path])
+    expect(asked).toMatchObject({ code: 2, err: expect.stringContaining('2 conversations') })
+    expect(asked.out).toMatch(/1\s+Ebb\n2\s+Flow\n/)
+    expect(asked.err).not.toContain('Ebb')
     const second = fumi(['show', path, '--session', '2']).out
     expect(second).toContain('About Flow')
     expect(second).not.toContain('Ebb')

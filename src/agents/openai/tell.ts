@@ -1,5 +1,5 @@
 /** Tells conversations as sessions and their messages. The same for a first reading and for one body again. */
-import { type Fields, fieldsOf, isObject } from '../../lib/object.ts'
+import { type Fields, isObject } from '../../lib/object.ts'
 import { type Instant, instant, type SessionId, sessionId } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
@@ -11,7 +11,7 @@ import { Calls } from './message/calls.ts'
 import { Pictures } from './message/content.ts'
 import { asideDraft, type Draft } from './message/draft.ts'
 import { draftsOf, wordsDraft } from './message/drafts.ts'
-import { STAMPS } from './message/metadata.ts'
+import { stampOf } from './message/metadata.ts'
 import { usageOf } from './message/usage.ts'
 import { type Home, type Marks, type Moment, place } from './place.ts'
 import { Times } from './times.ts'
@@ -63,7 +63,7 @@ export class Teller {
   #created: number | undefined
   #pictures: Pictures | undefined
   #lines: Line[] = []
-  #issues: readonly Fault[] = NO_FAULTS
+  #issues: Fault[] | undefined
   #messages: NormalizedMessage[] = []
   #part = 0
 
@@ -82,7 +82,7 @@ export class Teller {
     this.#created = at === undefined ? undefined : Date.parse(at)
     this.#pictures = images && new Pictures(images)
     this.#lines = []
-    this.#issues = NO_FAULTS
+    this.#issues = undefined
     this.#part = spot.before
     const first = firstRecord(branches[0].messages, id !== undefined, spot)
     const native = id ?? nativeId(first, spot)
@@ -91,7 +91,7 @@ export class Teller {
       const branch = branches[n]
       if (branch) sessions.push(this.#branch(branch, `${native}/${branch.name ?? n}`, first, spot))
     }
-    return { sessions, issues: this.#issues }
+    return { sessions, issues: this.#issues ?? NO_FAULTS }
   }
 
   #branch(branch: Branch, native: string, first: string, { number }: Spot, claimed?: string): TellSession {
@@ -187,24 +187,17 @@ export class Teller {
   }
 
   #fault(fault: Fault): void {
-    this.#issues = [...this.#issues, fault]
+    this.#issues ??= []
+    this.#issues.push(fault)
   }
 }
 
 const NOTHING: Conversation = { format: 'array', models: [], branches: [{ messages: [] }] }
 const NO_MESSAGE: ChatMessage = {}
-export const NO_FAULTS: readonly Fault[] = []
+const NO_FAULTS: readonly Fault[] = []
 const NO_OBJECT: Fault = { code: 'not_an_object', reason: 'a message that is no object' }
 const UNKNOWN_ROLE: Fault = { code: 'unknown_shape', reason: 'a message whose role is not known' }
 const ORPHAN: Fault = { code: 'orphan_result', reason: 'a tool result whose call does not stand before it' }
-
-function stampOf(message: ChatMessage): unknown {
-  for (const key of STAMPS) {
-    const stamp = message[key]
-    if (stamp !== undefined && stamp !== null) return stamp
-  }
-  return fieldsOf(message['x_conv'])?.['ts']
-}
 
 function marksOf({ label, repeated = 0 }: Branch, at: number, after: string | undefined): Marks | undefined {
   if (!label && repeated === 0 && after === undefined) return undefined

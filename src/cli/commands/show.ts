@@ -5,7 +5,7 @@ import type { House } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { type Backlinks, turnsOf } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
-import { type Choice, choose } from '../choose.ts'
+import { type Choice, chooseSession, nothingIn } from '../choose.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
 import { logsFor } from '../logs.ts'
@@ -51,10 +51,7 @@ async function run(name: string, options: Options): Promise<void> {
     const { session } = seen
     if (!session) {
       await tellIssues(seen.issues)
-      throw new AppError(
-        'nothing_readable',
-        `${name} holds no conversation. See fumi normalize for what is wrong with it.`,
-      )
+      throw nothingIn(name)
     }
     if (options.json) await writeOut(`${JSON.stringify(await jsonOf(log, seen, options))}\n`)
     else await print(log, { ...seen, session }, branches, options)
@@ -74,7 +71,7 @@ async function logNamed(house: House, name: string, options: Options): Promise<F
   if (options.in === undefined && (name === '-' || existsSync(name))) {
     const { logs, release } = await logsFor([name])
     const log = onlyOne(name, logs)
-    return { log, ...(await choose(name, log, options.session)), release }
+    return { log, ...(await chooseSession(name, log, options.session)), release }
   }
   const { sessions } = await listSessions(house, options.in === undefined ? [] : [options.in])
   const { log, session } = sessionNamed(name, sessions)

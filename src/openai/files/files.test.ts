@@ -37,6 +37,7 @@ describe('a file is known by its content', () => {
     ['trajectory', { request: { messages: talk } }],
     ['trajectory', { history: talk, trajectory: [] }],
     ['trajectory', { anything: talk }],
+    ['trajectory', { contents: [{ role: 'user', parts: [{ text: 'Hi?' }] }] }],
     ['chatgpt', { title: 't', mapping: { a: node }, current_node: 'a' }],
     ['claude', { uuid: 'u', name: 'n', chat_messages: [] }],
     ['amazon-q', { conversation_id: 'c', next_message: null, history: [], valid_history_range: [0, 0] }],
@@ -51,6 +52,8 @@ describe('a file is known by its content', () => {
     ['json', { messages: [] }],
     ['json', { messages: [{ ruleId: 'no-var', severity: 2 }] }],
     ['json', [1, 2, 3]],
+    ['json', [{ type: 'message', user: 'U1', text: 'Hi?', ts: '1767323045.0' }]],
+    ['json', { children: [{ role: 'button', content: 'Send' }] }],
     ['not-an-object', 'words'],
   ])('%s: %j', (shape, value) => {
     expect(shapeOf(value)).toBe(shape)

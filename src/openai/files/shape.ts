@@ -126,7 +126,7 @@ function messagesShape(record: Fields): Shape | undefined {
 }
 
 function textShape(record: Fields): Shape {
-  if (isMessage(record)) return 'message'
+  if (hasKnownRole(record)) return 'message'
   if (typeof record['instruction'] === 'string' && typeof record['output'] === 'string') return 'alpaca'
   if (typeof record['prompt'] === 'string' && typeof record['completion'] === 'string') return 'prompt-completion'
   return 'json'
@@ -134,18 +134,19 @@ function textShape(record: Fields): Shape {
 
 const ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
 
+const hasKnownRole = (value: unknown): boolean => isObject(value) && ROLES.has(stringOf(value['role']) ?? '')
+
 /** A known role is enough; any other role needs something that was said. */
-export function isMessage(value: unknown): boolean {
-  const role = isObject(value) ? stringOf(value['role']) : undefined
-  if (role === undefined || !isObject(value)) return false
-  return ROLES.has(role) || 'content' in value || 'tool_calls' in value
-}
+export const isMessage = (value: unknown): boolean =>
+  hasKnownRole(value) || (isObject(value) && typeof value['role'] === 'string' && 'content' in value)
 
-const isItem = (value: unknown): boolean => isObject(value) && ITEM_TYPES.has(stringOf(value['type']) ?? '')
+/** Many programs call something a message: only what else the API has tells its items. */
+const isItem = (value: unknown): boolean =>
+  isObject(value) && value['type'] !== 'message' && ITEM_TYPES.has(stringOf(value['type']) ?? '')
 
-export function isMessageList(list: readonly unknown[]): boolean {
-  return list.some(isMessage) || (list.length > 0 && list.every(isItem))
-}
+/** Buttons and users have roles too: one at least must be a speaker's. */
+export const isMessageList = (list: readonly unknown[]): boolean =>
+  list.some(hasKnownRole) || (list.length > 0 && list.every(isItem))
 
 export const isShareGptEntry = (value: unknown): boolean =>
   isObject(value) && typeof value['from'] === 'string' && 'value' in value
@@ -187,8 +188,8 @@ export function preferenceOf(record: Fields): Preference | undefined {
 
 const isAnswer = (value: unknown): boolean =>
   Array.isArray(value)
-    ? value.some((one) => isMessage(one) || isShareGptEntry(one))
-    : isMessage(value) || isShareGptEntry(value)
+    ? value.some((one) => hasKnownRole(one) || isShareGptEntry(one))
+    : hasKnownRole(value) || isShareGptEntry(value)
 
 export interface Wrapper {
   /** The keys that lead to the messages. */
@@ -223,5 +224,5 @@ export function wrapperOf(record: Fields): Wrapper | undefined {
 
 const isListIn = (record: Fields, key: string): boolean => {
   const list = record[key]
-  return Array.isArray(list) && list.length > 0 && isMessage(list[0])
+  return Array.isArray(list) && isMessage(list[0]) && isMessageList(list)
 }

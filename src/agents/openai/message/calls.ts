@@ -2,11 +2,6 @@
 import type { ToolCall } from '../../../model/normalized.ts'
 import type { Draft, Mutable } from './draft.ts'
 
-interface Call {
-  readonly tool: ToolCall
-  answered: boolean
-}
-
 export interface Link {
   /** The id is ours. */
   readonly inferred: boolean
@@ -19,14 +14,15 @@ const GUESSED: Link = { inferred: true, orphan: false }
 const ORPHAN: Link = { inferred: false, orphan: true }
 
 export class Calls {
-  readonly #calls = new Map<string, Call>()
-  #count = 0
+  readonly #calls = new Map<string, ToolCall>()
+  readonly #answered = new Set<string>()
+  /** The line that a branch leaves: its calls are known, and not copied, since there may be many branches. */
+  readonly #before: Calls | undefined
+  #count: number
 
-  /** A branch knows the calls of the line that it leaves. */
   constructor(before?: Calls) {
-    if (!before) return
-    for (const [id, call] of before.#calls) this.#calls.set(id, { ...call })
-    this.#count = before.#count
+    this.#before = before
+    this.#count = before ? before.#count : 0
   }
 
   /** A call without an id gets one. */
@@ -35,7 +31,8 @@ export class Calls {
     this.#count++
     const inferred = tool.call_id === null
     tool.call_id ??= `fc_${this.#count}`
-    this.#calls.set(tool.call_id, { tool, answered: false })
+    this.#calls.set(tool.call_id, tool)
+    this.#answered.delete(tool.call_id)
     return inferred ? GUESSED : PLAIN
   }
 
@@ -44,31 +41,49 @@ export class Calls {
     if (!tool) return PLAIN
     const inferred = tool.call_id === null
     const id = tool.call_id ?? this.#waiting(tool.name)
-    const call = id === undefined ? undefined : this.#calls.get(id)
+    const call = id === undefined ? undefined : this.#find(id)
     if (id === undefined || !call) return ORPHAN
-    join(tool, id, call)
-    call.answered = true
+    tool.call_id = id
+    join(tool, call, this.#isAnswered(id))
+    this.#answered.add(id)
     return inferred ? GUESSED : PLAIN
+  }
+
+  #find(id: string): ToolCall | undefined {
+    for (let line: Calls | undefined = this; line; line = line.#before) {
+      const call = line.#calls.get(id)
+      if (call) return call
+    }
+    return undefined
+  }
+
+  #isAnswered(id: string): boolean {
+    for (let line: Calls | undefined = this; line; line = line.#before) {
+      if (line.#answered.has(id)) return true
+      if (line.#calls.has(id)) return false
+    }
+    return false
   }
 
   #waiting(name: string | null): string | undefined {
     let first: string | undefined
-    for (const [id, { tool, answered }] of this.#calls) {
-      if (answered) continue
-      if (name === null || tool.name === name) return id
-      first ??= id
+    for (let line: Calls | undefined = this; line && first === undefined; line = line.#before) {
+      for (const [id, call] of line.#calls) {
+        if (this.#isAnswered(id)) continue
+        if (name === null || call.name === name) return id
+        first ??= id
+      }
     }
     return first
   }
 }
 
-/** An answer that comes again knows only the name. */
-function join(result: Mutable<ToolCall>, id: string, { tool, answered }: Call): void {
-  result.call_id = id
-  result.name = tool.name ?? result.name
-  if (answered) return
-  if (tool.arguments !== undefined) result.arguments = tool.arguments
-  if (tool.arguments_json !== undefined) result.arguments_json = tool.arguments_json
-  if (tool.input !== undefined) result.input = tool.input
-  if (tool.input_json !== undefined) result.input_json = tool.input_json
+/** @param again an answer that comes again knows only the name */
+function join(result: Mutable<ToolCall>, call: ToolCall, again: boolean): void {
+  result.name = call.name ?? result.name
+  if (again) return
+  if (call.arguments !== undefined) result.arguments = call.arguments
+  if (call.arguments_json !== undefined) result.arguments_json = call.arguments_json
+  if (call.input !== undefined) result.input = call.input
+  if (call.input_json !== undefined) result.input_json = call.input_json
 }

@@ -3,7 +3,7 @@ import { type Fields, isObject, listOf, stringOf, wordOf } from '../../../lib/ob
 import type { Channel, MessageSegment, Metadata, Role } from '../../../model/normalized.ts'
 import { type Content, contentOf, type Pictures, textSegment } from './content.ts'
 import { type Draft, type Mutable, NO_SEGMENTS } from './draft.ts'
-import { isPlain, metadataOf, spelledThought } from './metadata.ts'
+import { isBare, isPlain, metadataOf, spelledThought } from './metadata.ts'
 import { blockResult, callsOf, resultDraft } from './tools.ts'
 
 /** A message that is a known role and words, and nothing else, as most are; nothing for any other. */
@@ -21,12 +21,13 @@ export function draftsOf(message: Fields, pictures: Pictures | undefined): reado
   const word = stringOf(message['role']) ?? ''
   const role = roleOf(word)
   const channel = channelOf(role)
-  const content = contentOf(message['content'], channel, word, pictures)
+  const content = contentOf(message['content'] ?? message['parts'] ?? message['text'], channel, word, pictures)
   const metadata = metadataOf(message, content)
   if (role === 'tool')
     return content.results.length > 0 ? content.results.map(blockResult) : [resultDraft(message, content, metadata)]
   const drafts: Draft[] = []
-  thoughtDraft(message, content, drafts)
+  if (!isBare(message) || content.thoughts.length > 0 || content.secret !== undefined)
+    thoughtDraft(message, content, drafts)
   const spoken: Draft = {
     role,
     source_type: role === 'meta' ? 'meta' : 'message',

@@ -1,9 +1,18 @@
 /** What a message says beside its words. */
-import { type Fields, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, wordOf } from '../../../lib/object.ts'
 import type { Content } from './content.ts'
 
 /** Where a message tells its time. */
-export const STAMPS = ['create_time', 'created_at', 'timestamp', 'created'] as const
+const STAMPS = ['create_time', 'created_at', 'timestamp', 'created'] as const
+
+export function stampOf(message: Fields): unknown {
+  if (isBare(message)) return undefined
+  for (const key of STAMPS) {
+    const stamp = message[key]
+    if (isGiven(stamp)) return stamp
+  }
+  return fieldsOf(message['x_conv'])?.['ts']
+}
 
 /** Of what was thought. */
 const SPELLINGS = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text'] as const
@@ -14,6 +23,8 @@ export const spelledThought = (message: Fields) => SPELLINGS.find((key) => wordO
 const MESSAGE: ReadonlySet<string> = new Set([
   'role',
   'content',
+  'parts',
+  'text',
   'tool_calls',
   'tool_call_id',
   'function_call',
@@ -41,7 +52,7 @@ const NAMED = [
 /** Names that are known stand by themselves; all others together, so that none of them means something here. */
 export function metadataOf(message: Fields, content: Content): Record<string, unknown> | undefined {
   const metadata: Record<string, unknown> = {}
-  if (!isPlain(message)) {
+  if (!isBare(message)) {
     for (const [key, name] of NAMED)
       if (message[key] !== undefined && message[key] !== null) metadata[name] = message[key]
     if (message['hidden'] === true) metadata['injected'] = true
@@ -59,12 +70,19 @@ export function isPlain(message: Fields): boolean {
   return true
 }
 
+/** Words, calls or a result, and nothing about them. */
+export function isBare(message: Fields): boolean {
+  for (const key in message)
+    if (key !== 'role' && key !== 'content' && key !== 'tool_calls' && key !== 'tool_call_id') return false
+  return true
+}
+
 /** All that is not understood, under one name. */
 export function extraOf(source: Fields, understood: ReadonlySet<string>): Record<string, unknown> | undefined {
   let extra: Record<string, unknown> | undefined
   for (const key in source) {
     const value = source[key]
-    if (saysNothing(value) || (understood.has(key) && !isOtherThought(source, key, value))) continue
+    if (saysNothing(value) || (understood.has(key) && !saysMore(source, key, value))) continue
     extra ??= {}
     extra[key] = value
   }
@@ -75,7 +93,12 @@ export function extraOf(source: Fields, understood: ReadonlySet<string>): Record
 const saysNothing = (value: unknown): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 
-function isOtherThought(source: Fields, key: string, value: unknown): boolean {
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+
+/** A second spelling of a thought, or of the words, that was not read because of the first. */
+function saysMore(source: Fields, key: string, value: unknown): boolean {
+  if (key === 'parts') return isGiven(source['content'])
+  if (key === 'text') return isGiven(source['content'] ?? source['parts'])
   if (value === '' || !SPELLINGS.some((spelling) => spelling === key)) return false
   const told = spelledThought(source)
   return told === undefined || source[told] !== value

@@ -49,9 +49,11 @@ function withResults(branch: Branch, others: readonly Branch[]): Branch {
 /** The last call on the line that a branch leaves. */
 function callBefore({ after }: Branch, branches: readonly Branch[]): string | undefined {
   for (let from = after; from; from = branches[from.branch]?.after) {
-    const before = branches[from.branch]?.messages.slice(0, from.message + 1) ?? []
-    const call = before.findLast((message) => listOf(message['tool_calls']).length > 0)
-    if (call) return wordOf(fieldsOf(listOf(call['tool_calls'])[0])?.['id'])
+    const { messages = [] } = branches[from.branch] ?? {}
+    for (let at = from.message; at >= 0; at--) {
+      const call = wordOf(fieldsOf(listOf(messages[at]?.['tool_calls'])[0])?.['id'])
+      if (call !== undefined) return call
+    }
   }
   return undefined
 }
