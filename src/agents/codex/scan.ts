@@ -1,5 +1,6 @@
 /** The first pass over a log: its header, its counts and its tokens. Most lines are told by their first bytes. */
 import { type OpenFile, openFile } from '../../lib/bytes.ts'
+import type { Issue } from '../../model/issue.ts'
 import type { Cursor, Scan, Source } from '../agent.ts'
 import { type SavedScan, Scanner } from './count/scanner.ts'
 import { continues, isWhole, read } from './read.ts'
@@ -14,6 +15,7 @@ export async function* scan(source: Source, from?: Cursor): AsyncGenerator<reado
   try {
     const saved = from?.['version'] === 1 ? (from as SavedScan) : undefined
     const fits = saved !== undefined && (await continues(source, saved))
+    if (from && !fits) yield [{ kind: 'issue', issue: replaced(source) }]
     const scanner = new Scanner(source, file.modifiedMs, fits ? saved : undefined)
     for await (const chunk of file.chunks(fits ? saved.offset : 0)) {
       const found = scanner.scan(chunk)
@@ -26,6 +28,12 @@ export async function* scan(source: Source, from?: Cursor): AsyncGenerator<reado
     file.close()
   }
 }
+
+const replaced = (source: Source): Issue => ({
+  code: 'changed_while_read',
+  reason: 'the file was replaced since it was last scanned; scanning it from the start',
+  path: source.shown ?? source.path,
+})
 
 function tryOpen(path: string): OpenFile | undefined {
   try {
