@@ -4,15 +4,23 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent, Environment, Source } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
+import type { WindowOptions } from './archive/get/messages.ts'
+import type { Listing, ListOptions } from './archive/get/sessions.ts'
+import { IndexReader } from './archive/get.ts'
 import type { Kept } from './archive/keep/record.ts'
 import { type Keep, openKeep } from './archive/keep.ts'
+import { type Holder, takeLock } from './archive/lock.ts'
+import type { Change, Entry } from './archive/record.ts'
 import { dataDirectory } from './config.ts'
 import { AppError } from './model/error.ts'
-import { type Instant, instantOf } from './model/ids.ts'
-import { type Log, logsAt } from './normalize.ts'
+import { type Instant, instantOf, type SessionId } from './model/ids.ts'
+import { type Log, logsAt, placesAt } from './normalize.ts'
+import { Bodies, type Body } from './sync/bodies.ts'
 import { keepSources, keepStore, type StoreKept } from './sync/keep-rows.ts'
+import { listSources, type Place } from './sync/list.ts'
 import { installKept, type Restored } from './sync/restore.ts'
 import { keptSource, settled } from './sync/sources.ts'
+import { type Synced, Syncer, type SyncOptions } from './sync/sync.ts'
 
 export type { Kept, Put } from './archive/keep/record.ts'
 export type { StoreKept } from './sync/keep-rows.ts'
@@ -26,14 +34,32 @@ export interface Held extends Log {
   readonly kept?: Kept
 }
 
+export interface HouseOptions {
+  /** Further files and folders with logs, beside the places where agents keep theirs. */
+  readonly roots?: readonly string[]
+  /** Threads that read while another one writes. None: all is done in one. */
+  readonly threads?: number
+}
+
+export type SyncOutcome =
+  | { readonly kind: 'synced'; readonly synced: Synced }
+  /** Another process is at it. */
+  | { readonly kind: 'held'; readonly by: Holder | undefined }
+
 export class House {
   readonly environment: Environment
   readonly directory: string
+  readonly index: IndexReader
+  readonly #options: HouseOptions
+  readonly #bodies: Bodies
   #keep: Keep | undefined
 
-  constructor(environment: Environment = thisMachine()) {
+  constructor(environment: Environment = thisMachine(), options: HouseOptions = {}) {
     this.environment = environment
     this.directory = dataDirectory(environment)
+    this.index = new IndexReader(this.directory)
+    this.#options = options
+    this.#bodies = new Bodies(this.index, () => this.keep)
   }
 
   /** Opened when it is first asked for, made when something is first kept. */
@@ -45,6 +71,55 @@ export class House {
   close(): void {
     this.#keep?.close()
     this.#keep = undefined
+    this.index.close()
+  }
+
+  /** Brings the index up to date. One process at a time: a second one is told who is at it. */
+  async sync(options: SyncOptions = {}): Promise<SyncOutcome> {
+    const taken = takeLock(this.directory, 'sync')
+    if (taken.kind === 'held') return taken
+    try {
+      const syncer = new Syncer(this.directory, this.#options.threads)
+      try {
+        return { kind: 'synced', synced: await syncer.sync(await this.#sources(), options) }
+      } finally {
+        syncer.close()
+      }
+    } finally {
+      taken.lock.release()
+    }
+  }
+
+  /** Sessions of the index. */
+  list(options: ListOptions = {}): Listing {
+    return this.index.list(options)
+  }
+
+  session(id: SessionId): Entry | undefined {
+    return this.index.get(id)
+  }
+
+  /** A stretch of a session, each message with its body where that is still there. */
+  async messages(id: SessionId, options: WindowOptions = {}): Promise<readonly Body[]> {
+    const found: Body[] = []
+    for (const known of this.index.messages(id, options)) found.push(await this.#bodies.of(known))
+    return found
+  }
+
+  changesSince(revision: number, limit?: number): readonly Change[] {
+    return this.index.changesSince(revision, limit)
+  }
+
+  async #sources() {
+    return listSources(await allAgents(), await this.#places(), this.keep, rightNow)
+  }
+
+  async #places(): Promise<readonly Place[]> {
+    const agents = await allAgents()
+    const own = agents.flatMap((agent) => agent.roots(this.environment).map((root) => ({ agent, root })))
+    const more: Place[] = []
+    for (const root of this.#options.roots ?? []) more.push(...(await placesAt(root)))
+    return [...own, ...more]
   }
 
   /** What lies at the paths, or in the places where agents keep their logs. */

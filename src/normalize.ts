@@ -60,11 +60,25 @@ export async function* logsAt(path: string): AsyncGenerator<Log> {
     for (const agent of agents) for await (const source of agent.find(path)) yield { agent, source, unknown: false }
     return
   }
-  const head = await headOf(path)
-  const known = agents.find((agent) => agent.recognise(head, path))
+  const known = await agentAt(path, agents)
   const agent = known ?? agents.find((one) => one.takesUnknown)
   if (!agent) return
   for await (const source of agent.find(path)) yield { agent, source, unknown: !known }
+}
+
+/** Who looks for logs at a path. Nobody for a file that no agent knows, or that is not there. */
+export async function placesAt(root: string): Promise<readonly { readonly agent: Agent; readonly root: string }[]> {
+  const found = await stat(root).catch(() => undefined)
+  if (!found) return []
+  const agents = await allAgents()
+  if (found.isDirectory()) return agents.map((agent) => ({ agent, root }))
+  const agent = await agentAt(root, agents)
+  return agent ? [{ agent, root }] : []
+}
+
+async function agentAt(path: string, agents: readonly Agent[]): Promise<Agent | undefined> {
+  const head = await headOf(path)
+  return agents.find((agent) => agent.recognise(head, path))
 }
 
 /** What one log says, sanitised where that was asked for. */

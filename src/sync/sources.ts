@@ -2,6 +2,9 @@
 import type { Agent, Source } from '../agents/agent.ts'
 import type { Kept } from '../archive/keep/record.ts'
 import type { Keep } from '../archive/keep.ts'
+import type { Where } from '../archive/record.ts'
+import { AppError } from '../model/error.ts'
+import type { SessionId } from '../model/ids.ts'
 
 /** A row with the session id, the numbers and the time that it has in the keep. */
 export async function settled(agent: Agent, source: Source, keep: Keep): Promise<Source> {
@@ -17,4 +20,21 @@ export function keptSource(kept: Kept, keep: Keep): Source {
   const { agent, store, key, session, first_seen } = kept
   const bytes = kept.kind === 'conversation' ? keep.conversation(session) : keep.bytes(session)
   return { agent, path: store, key, session, first_seen, bytes }
+}
+
+/** What an agent is given to read, for a source that the index knows. Throws `not_found` when it is no longer kept. */
+export function sourceAt(where: Where & { readonly root?: string }, keep: () => Keep, session?: string): Source {
+  const { agent, path, key, root } = where
+  if (where.kept) {
+    const kept = key === undefined ? undefined : keep().get(key as SessionId)
+    if (!kept) throw new AppError('not_found', `${key ?? path} is no longer kept`)
+    return keptSource(kept, keep())
+  }
+  return {
+    agent,
+    path,
+    ...(key !== undefined && { key }),
+    ...(root !== undefined && { root }),
+    ...(session !== undefined && { session }),
+  }
 }

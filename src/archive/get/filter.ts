@@ -1,0 +1,59 @@
+/** What a list, a search or a report is about, as conditions on sessions. */
+import type { AgentId, SessionId } from '../../model/ids.ts'
+
+export interface SessionFilter {
+  readonly ids?: readonly SessionId[]
+  readonly agents?: readonly AgentId[]
+  /** A directory, or one that it lies below. */
+  readonly project?: string
+  readonly model?: string
+  readonly tool?: string
+  /** Something was said at or after this, before that. Milliseconds. */
+  readonly since?: number
+  readonly until?: number
+  /** `conversation` if not given. */
+  readonly kind?: 'conversation' | 'prompts' | 'any'
+}
+
+export interface Conditions {
+  /** With `t` for the session. Never empty. */
+  readonly sql: string
+  readonly values: readonly (string | number)[]
+}
+
+export function conditionsOf(filter: SessionFilter): Conditions {
+  const parts: string[] = []
+  const values: (string | number)[] = []
+  const add = (sql: string, ...more: readonly (string | number)[]): void => {
+    parts.push(sql)
+    values.push(...more)
+  }
+  const { ids, agents, project, model, tool, since, until, kind = 'conversation' } = filter
+  if (kind !== 'any') add('t.kind = ?', kind)
+  if (ids) add(`t.name IN (${marks(ids.length)})`, ...ids)
+  if (agents) add(`t.agent IN (${marks(agents.length)})`, ...agents)
+  if (project !== undefined) {
+    const folder = project.replace(/[/\\]+$/, '')
+    add(
+      "(t.project = ? OR substr(t.project, 1, ?) IN (? || '/', ? || char(92)))",
+      folder,
+      folder.length + 1,
+      folder,
+      folder,
+    )
+  }
+  if (model !== undefined)
+    add('t.id IN (SELECT session_id FROM model_of WHERE model_id IN (SELECT id FROM word WHERE text = ?))', model)
+  if (tool !== undefined)
+    add(
+      `(t.id IN (SELECT session_id FROM tool_use WHERE tool_id IN (SELECT id FROM word WHERE text = ?))
+        OR t.indexed = 0 AND EXISTS (SELECT 1 FROM source o, json_each(o.tools) j WHERE o.id = t.source_id AND j.key = ?))`,
+      tool,
+      tool,
+    )
+  if (since !== undefined) add('t.last_at >= ?', since)
+  if (until !== undefined) add('t.started_at < ?', until)
+  return { sql: parts.length > 0 ? parts.join(' AND ') : '1', values }
+}
+
+const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ')

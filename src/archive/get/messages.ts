@@ -1,0 +1,83 @@
+/** A stretch of a session's messages, in the order of their source. */
+import { type Instant, instantOf, messageId, type SessionId } from '../../model/ids.ts'
+import type { Db } from '../open.ts'
+import type { Known } from '../record.ts'
+import { DUPLICATE, ERROR, IMAGE, INJECTED, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
+import { unpackLocator } from '../rows/locator.ts'
+import { timeOf } from '../rows/time-id.ts'
+
+export interface WindowOptions {
+  /** Ids of messages. `around` is in the middle; `after` and `before` are not among the answers. */
+  readonly around?: string
+  readonly after?: string
+  readonly before?: string
+  readonly limit?: number
+}
+
+export interface RawMessage {
+  readonly id: number
+  readonly name: SessionId
+  readonly line: number
+  readonly part: number
+  readonly kind: number
+  readonly tool: string | null
+  readonly shift: number | null
+  readonly locator: string
+}
+
+export const MESSAGE_COLUMNS = `m.id, t.name, m.line, m.part, m.kind, (SELECT text FROM word WHERE id = m.tool) AS tool, m.shift, m.locator`
+
+const PAGE = 100
+
+export function windowOf(db: Db, session: SessionId, options: WindowOptions): readonly Known[] {
+  const { around, after, before, limit = PAGE } = options
+  const id = db.prepare('SELECT id FROM session WHERE name = ?').pluck().get(session) as number | undefined
+  if (id === undefined) return []
+  const page = (sql: string, place: readonly number[], direction: 'ASC' | 'DESC', most: number): RawMessage[] =>
+    db
+      .prepare(
+        `SELECT ${MESSAGE_COLUMNS} FROM message m JOIN session t ON t.id = m.session_id
+         WHERE m.session_id = ? ${sql} ORDER BY m.line ${direction}, m.part ${direction} LIMIT ?`,
+      )
+      .all(id, ...place, most) as RawMessage[]
+  if (around !== undefined) {
+    const place = placeOf(around)
+    const earlier = page('AND (m.line, m.part) < (?, ?)', place, 'DESC', Math.floor(limit / 2)).reverse()
+    return [...earlier, ...page('AND (m.line, m.part) >= (?, ?)', place, 'ASC', limit - earlier.length)].map(knownOf)
+  }
+  if (before !== undefined)
+    return page('AND (m.line, m.part) < (?, ?)', placeOf(before), 'DESC', limit).reverse().map(knownOf)
+  if (after !== undefined) return page('AND (m.line, m.part) > (?, ?)', placeOf(after), 'ASC', limit).map(knownOf)
+  return page('', [], 'ASC', limit).map(knownOf)
+}
+
+const PLACE = /#(\d+)(?:\.(\d+))?$/
+
+/** What is no id stands before everything. */
+export function placeOf(id: string): readonly [line: number, part: number] {
+  const [, line, part] = PLACE.exec(id) ?? []
+  return line === undefined ? [-1, 0] : [Number(line), Number(part ?? 1)]
+}
+
+const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
+
+export function knownOf({ id, name, line, part, kind, tool, shift, locator }: RawMessage): Known {
+  const timestamp = instantOf(timeOf(id) - (shift ?? 0)) ?? EPOCH
+  return {
+    id: messageId(timestamp, line, part),
+    row: id,
+    session: name,
+    timestamp,
+    line,
+    part,
+    role: roleOf(kind),
+    source_type: typeOf(kind),
+    ...(tool !== null && { tool }),
+    duplicate: (kind & DUPLICATE) !== 0,
+    replayed: (kind & REPLAYED) !== 0,
+    injected: (kind & INJECTED) !== 0,
+    error: (kind & ERROR) !== 0,
+    image: (kind & IMAGE) !== 0,
+    locator: unpackLocator(locator, { line, time: timestamp, session: name }),
+  }
+}

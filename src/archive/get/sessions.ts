@@ -1,0 +1,62 @@
+/** The list of sessions: filtered, sorted, by pages. */
+import type { Db } from '../open.ts'
+import type { Entry } from '../record.ts'
+import { ENTRY_COLUMNS, entryOf, type RawEntry } from './entry.ts'
+import { conditionsOf, type SessionFilter } from './filter.ts'
+
+export type Sort = 'last' | 'started' | 'messages' | 'tokens' | 'size' | 'title'
+
+export interface ListOptions extends SessionFilter {
+  readonly sort?: Sort
+  readonly ascending?: boolean
+  readonly limit?: number
+  readonly offset?: number
+  /** Forks and sub-agents stand under their parents unless `all`; those of one parent with its id. */
+  readonly children?: 'fold' | 'all' | { readonly of: string }
+}
+
+export interface Listing {
+  readonly total: number
+  readonly sessions: readonly Entry[]
+}
+
+const COLUMNS: { readonly [sort in Sort]: string } = {
+  last: 't.last_at',
+  started: 't.started_at',
+  messages: 't.messages',
+  tokens: 't.total_tokens',
+  size: 's.size',
+  title: 't.title',
+}
+
+const PAGE = 50
+
+export function listSessions(db: Db, options: ListOptions): Listing {
+  const { sort = 'last', ascending = false, limit = PAGE, offset = 0, children = 'fold' } = options
+  const { sql, values } = conditionsOf(options)
+  const family = familyOf(children)
+  const where = `${sql} AND ${family.sql}`
+  const all = [...values, ...family.values]
+  const total = db
+    .prepare(`SELECT count(*) FROM session t WHERE ${where}`)
+    .pluck()
+    .get(...all) as number
+  const direction = ascending ? 'ASC' : 'DESC'
+  const rows = db
+    .prepare(
+      `SELECT ${ENTRY_COLUMNS} FROM session t LEFT JOIN source s ON s.id = t.source_id WHERE ${where}
+       ORDER BY ${COLUMNS[sort]} ${direction}, t.id ${direction} LIMIT ? OFFSET ?`,
+    )
+    .all(...all, limit, offset) as RawEntry[]
+  return { total, sessions: rows.map(entryOf) }
+}
+
+/** A child whose parent is not in the index stands for itself. */
+function familyOf(children: ListOptions['children']): { readonly sql: string; readonly values: readonly string[] } {
+  if (children === 'all') return { sql: '1', values: [] }
+  if (typeof children === 'object') return { sql: 't.parent = ?', values: [children.of] }
+  return {
+    sql: '(t.parent IS NULL OR NOT EXISTS (SELECT 1 FROM session p WHERE p.name = t.parent))',
+    values: [],
+  }
+}

@@ -1,0 +1,58 @@
+/** Who may write the index: one process at a time. The system takes the lock from a process that dies. */
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { explained } from './open.ts'
+
+export interface Lock {
+  release(): void
+}
+
+export interface Holder {
+  readonly pid: number
+  readonly since: string
+  /** What it does: `sync`, `serve` … */
+  readonly what: string
+}
+
+export type Taken =
+  | { readonly kind: 'taken'; readonly lock: Lock }
+  /** Nobody is known where the other process has only just begun. */
+  | { readonly kind: 'held'; readonly by: Holder | undefined }
+
+/**
+ * A database of one row, which says who holds it; the lock is a transaction that its holder never ends. Never waits.
+ */
+export function takeLock(directory: string, what: string): Taken {
+  const path = join(directory, 'lock')
+  return explained(path, () => {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    closeSync(openSync(path, 'a', 0o600))
+    const db = new Database(path, { timeout: 0 })
+    try {
+      db.exec('BEGIN IMMEDIATE')
+      db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER, since TEXT, what TEXT)')
+      db.exec('DELETE FROM holder')
+      db.prepare('INSERT INTO holder VALUES (?, ?, ?)').run(process.pid, new Date().toISOString(), what)
+      db.exec('COMMIT')
+      db.exec('BEGIN IMMEDIATE')
+      return { kind: 'taken', lock: { release: () => db.close() } }
+    } catch (error) {
+      const by = isBusy(error) ? holderIn(db) : undefined
+      db.close()
+      if (!isBusy(error)) throw error
+      return { kind: 'held', by }
+    }
+  })
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+
+function holderIn(db: Database.Database): Holder | undefined {
+  try {
+    return db.prepare('SELECT pid, since, what FROM holder').get() as Holder | undefined
+  } catch {
+    return undefined
+  }
+}

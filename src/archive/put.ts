@@ -1,0 +1,223 @@
+/** The one who writes the index. Each door is one transaction. */
+
+import type { SessionId } from '../model/ids.ts'
+import { indexPath, type Opened, openToWrite } from './index-file.ts'
+import type { Db } from './open.ts'
+import { explained } from './open.ts'
+import { type Chunks, chunksIn } from './put/chunks.ts'
+import { type Sessions, sessionsIn } from './put/sessions.ts'
+import { issuesIn, type Sources, sourcesIn } from './put/sources.ts'
+import { numbersIn } from './put/words.ts'
+import type { Change, Chunk, Counted, KnownSource, Scanned, Task } from './record.ts'
+
+export class IndexWriter {
+  readonly path: string
+  readonly epoch: string
+  /** Where a damaged index was put when this one was made. */
+  readonly setAside: string | undefined
+  readonly #db: Db
+  readonly #sources: Sources
+  readonly #sessions: Sessions
+  readonly #chunks: Chunks
+
+  constructor(directory: string, opened: Opened = openToWrite(directory)) {
+    this.path = indexPath(directory)
+    this.epoch = opened.epoch
+    this.setAside = opened.setAside
+    this.#db = opened.db
+    const words = numbersIn(this.#db, 'word', 'text')
+    this.#sources = sourcesIn(this.#db, words)
+    this.#sessions = sessionsIn(this.#db, words)
+    this.#chunks = chunksIn(this.#db, words, numbersIn(this.#db, 'file', 'path'), issuesIn(this.#db))
+  }
+
+  /** All sources that were ever met. */
+  sources(): readonly KnownSource[] {
+    const rows = this.#db
+      .prepare('SELECT id, agent, path, key, root, kept, version, fingerprint, gone FROM source')
+      .all()
+    return (rows as RawSource[]).map(sourceOf)
+  }
+
+  /** Where the first pass over a source goes on. */
+  resume(source: number): { readonly cursor: unknown; readonly sure: Counted } | undefined {
+    const row = this.#db.prepare('SELECT cursor, sure FROM source WHERE id = ?').get(source) as
+      | { cursor: string | null; sure: string | null }
+      | undefined
+    if (!row || row.cursor === null || row.sure === null) return undefined
+    return { cursor: JSON.parse(row.cursor), sure: JSON.parse(row.sure) as Counted }
+  }
+
+  /** Writes what the first pass found. */
+  putScanned(found: readonly Scanned[]): readonly Change[] {
+    return this.#write((revision) => {
+      const unread = new Set<number>()
+      const known = new Set<number>()
+      for (const scanned of found) {
+        const { source, before, claims, named } = this.#sources(scanned)
+        for (const session of named) known.add(session)
+        if (claims) {
+          if (before !== null) known.add(before)
+          if (before !== null && scanned.anew && !scanned.session) this.#unassign(source)
+          const claim = this.#claimOf(source)
+          for (const session of claim === null ? [] : this.#sessions.settle(claim)) known.add(session)
+        }
+        const session = this.#sessionOf(source)
+        if (session !== null) unread.add(session)
+      }
+      for (const session of known) if (!unread.has(session)) this.#sessions.stand(session, revision, false)
+      for (const session of unread) this.#sessions.stand(session, revision, true)
+    })
+  }
+
+  /** Sources that are there no more, or again. */
+  putGone(gone: readonly number[], back: readonly number[]): readonly Change[] {
+    if (gone.length + back.length === 0) return []
+    return this.#write((revision) => {
+      const mark = this.#db.prepare('UPDATE source SET gone = ? WHERE id = ?')
+      const sessions = new Set<number>()
+      for (const [ids, flag] of [
+        [gone, 1],
+        [back, 0],
+      ] as const)
+        for (const id of ids) {
+          mark.run(flag, id)
+          const session = this.#sessionOf(id)
+          if (session !== null) sessions.add(session)
+        }
+      for (const session of sessions) this.#sessions.stand(session, revision, false)
+    })
+  }
+
+  /** Sessions that are not read to their end, newest first. */
+  tasks(): readonly Task[] {
+    const rows = this.#db
+      .prepare(
+        `SELECT t.id AS session, t.name, t.source_id AS source, s.agent, s.path, s.key, s.root, s.kept, s.size, t.read_bytes AS read, t.cursor, t.project
+         FROM session t JOIN source s ON s.id = t.source_id
+         WHERE t.indexed = 0 AND s.gone = 0 ORDER BY t.last_at DESC, t.id DESC`,
+      )
+      .all() as RawTask[]
+    return rows.map(taskOf)
+  }
+
+  putChunks(chunks: readonly Chunk[]): readonly Change[] {
+    return this.#write((revision) => this.#chunks.put(chunks, revision))
+  }
+
+  /** A session and all its sources leave the index. */
+  forget(name: SessionId): boolean {
+    return explained(this.path, () => this.#db.transaction(() => this.#forget(name)).immediate())
+  }
+
+  /** Lets the text's index put its segments together, a step at a time. @returns whether there is more to do */
+  tidy(pages = 500): boolean {
+    return explained(this.path, () => {
+      const before = this.#db.prepare('SELECT total_changes()').pluck().get() as number
+      this.#db.prepare("INSERT INTO said (said, rank) VALUES ('merge', ?)").run(pages)
+      return (this.#db.prepare('SELECT total_changes()').pluck().get() as number) - before > 1
+    })
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  #write(work: (revision: number) => void): readonly Change[] {
+    return explained(this.path, () =>
+      this.#db
+        .transaction(() => {
+          const revision = this.#nextRevision()
+          work(revision)
+          return this.#db
+            .prepare('SELECT name AS session, revision FROM session WHERE revision = ?')
+            .all(revision) as Change[]
+        })
+        .immediate(),
+    )
+  }
+
+  #nextRevision(): number {
+    const sql = "UPDATE setting SET value = CAST(value AS INTEGER) + 1 WHERE name = 'revision' RETURNING value"
+    return Number(this.#db.prepare(sql).pluck().get())
+  }
+
+  #claimOf(source: number): string | null {
+    return this.#db.prepare('SELECT claim FROM source WHERE id = ?').pluck().get(source) as string | null
+  }
+
+  #sessionOf(source: number): number | null {
+    return this.#db.prepare('SELECT session_id FROM source WHERE id = ?').pluck().get(source) as number | null
+  }
+
+  #unassign(source: number): void {
+    this.#db.prepare('UPDATE source SET session_id = NULL WHERE id = ?').run(source)
+  }
+
+  #forget(name: SessionId): boolean {
+    const session = this.#db.prepare('SELECT id FROM session WHERE name = ?').pluck().get(name) as number | undefined
+    if (session === undefined) return false
+    this.#chunks.forget(session)
+    const sources = this.#db.prepare('SELECT id FROM source WHERE session_id = ?').pluck().all(session) as number[]
+    for (const source of sources)
+      for (const [table, column] of [
+        ['usage', 'source_id'],
+        ['issue', 'source_id'],
+        ['source', 'id'],
+      ])
+        this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(source)
+    for (const [table, column] of [
+      ['titled', 'rowid'],
+      ['model_of', 'session_id'],
+      ['session', 'id'],
+    ])
+      this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(session)
+    this.#db.prepare('INSERT OR REPLACE INTO removed VALUES (?, ?)').run(name, this.#nextRevision())
+    return true
+  }
+}
+
+interface RawSource {
+  readonly id: number
+  readonly agent: string
+  readonly path: string
+  readonly key: string
+  readonly root: string | null
+  readonly kept: number
+  readonly version: number
+  readonly fingerprint: string | null
+  readonly gone: number
+}
+
+const sourceOf = ({ key, root, kept, fingerprint, gone, ...rest }: RawSource): KnownSource => ({
+  ...rest,
+  ...(key !== '' && { key }),
+  ...(root !== null && { root }),
+  kept: kept === 1,
+  fingerprint: fingerprint ?? undefined,
+  gone: gone === 1,
+})
+
+interface RawTask {
+  readonly session: number
+  readonly name: SessionId
+  readonly source: number
+  readonly agent: string
+  readonly path: string
+  readonly key: string
+  readonly root: string | null
+  readonly kept: number
+  readonly size: number
+  readonly read: number
+  readonly cursor: string | null
+  readonly project: string | null
+}
+
+const taskOf = ({ key, root, kept, cursor, project, ...rest }: RawTask): Task => ({
+  ...rest,
+  ...(key !== '' && { key }),
+  ...(root !== null && { root }),
+  kept: kept === 1,
+  ...(cursor !== null && { cursor }),
+  ...(project !== null && { project }),
+})

@@ -1,0 +1,200 @@
+/** Writes stretches of sessions: rows, their text and their sums, in the order of time. */
+
+import { SCOPES } from '../../model/spoken.ts'
+import type { Db } from '../open.ts'
+import type { Chunk, Row } from '../record.ts'
+import { DUPLICATE, ERROR, isFound, PROVISIONAL, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
+import { idAt, timeOf } from '../rows/time-id.ts'
+import { MOST_ISSUES, type PutIssue } from './sources.ts'
+import type { Numbers } from './words.ts'
+
+const QUARTER = 900_000
+const HOW = { named: 0, added: 1, updated: 2, deleted: 3 } as const
+
+export interface Chunks {
+  /** All in the transaction that is open. */
+  put(chunks: readonly Chunk[], revision: number): void
+  /** Every row of a session goes. */
+  forget(session: number): void
+}
+
+interface Placed {
+  readonly row: Row
+  readonly session: number
+  readonly kind: number
+}
+
+export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIssue): Chunks {
+  const addMessage = db.prepare('INSERT INTO message VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING')
+  const greatest = db.prepare('SELECT max(id) FROM message WHERE id >= ? AND id < ?').pluck()
+  const addText = db.prepare(
+    `INSERT INTO said (rowid, ${SCOPES.join(', ')}) VALUES (?, ${SCOPES.map(() => '?').join(', ')})`,
+  )
+  const dropText = db.prepare('DELETE FROM said WHERE rowid = ?')
+  const dropMessage = db.prepare('DELETE FROM message WHERE id = ?')
+  const allRows = db.prepare('SELECT id, kind FROM message WHERE session_id = ?')
+  const provisionalRows = db.prepare('SELECT id, kind FROM message WHERE session_id = ? AND kind & 64')
+  const at = db.prepare('SELECT id, kind FROM message WHERE session_id = ? AND line = ? AND part = ?')
+  const setKind = db.prepare('UPDATE message SET kind = ? WHERE id = ?')
+  const touch = db.prepare('INSERT OR IGNORE INTO touched VALUES (?, ?, ?, ?)')
+  const untouch = db.prepare('DELETE FROM touched WHERE session_id = ? AND message_id = ?')
+  const untouchAll = db.prepare('DELETE FROM touched WHERE session_id = ?')
+  const addTool = db.prepare(
+    `INSERT INTO tool_use VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, results = results + excluded.results,
+       errors = errors + excluded.errors, duration_ms = duration_ms + excluded.duration_ms, timed = timed + excluded.timed`,
+  )
+  const addActivity = db.prepare(
+    `INSERT INTO activity VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET prompts = prompts + excluded.prompts,
+       answers = answers + excluded.answers, calls = calls + excluded.calls`,
+  )
+  const dropSums = ['tool_use', 'activity'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE session_id = ? AND (provisional = 1 OR ?)`),
+  )
+  const dropIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 2 AND (provisional = 1 OR ?)')
+  const countIssues = db.prepare('SELECT count(*) FROM issue WHERE source_id = ? AND pass = 2').pluck()
+  const advance = db.prepare(
+    `UPDATE session SET cursor = coalesce(?, cursor), read_bytes = ?, cut_bytes = cut_bytes + ?, cut_after = ?, indexed = ?, revision = ?,
+       spoke_at = coalesce(?, spoke_at), last_at = coalesce(?, last_at) WHERE id = ?`,
+  )
+  const restart = db.prepare(
+    'UPDATE session SET cursor = NULL, read_bytes = 0, cut_bytes = 0, cut_after = 0, spoke_at = NULL WHERE id = ?',
+  )
+
+  const dropRows = (session: number, rows: readonly { id: number; kind: number }[]): void => {
+    for (const { id, kind } of rows) {
+      if (isFound(kind)) dropText.run(id)
+      dropMessage.run(id)
+      untouch.run(session, id)
+    }
+  }
+
+  const forget = (session: number): void => {
+    dropRows(session, allRows.all(session) as { id: number; kind: number }[])
+    untouchAll.run(session)
+    for (const drop of dropSums) drop.run(session, 1)
+    restart.run(session)
+  }
+
+  const prepare = (chunk: Chunk): void => {
+    if (chunk.anew) forget(chunk.session)
+    else dropRows(chunk.session, provisionalRows.all(chunk.session) as { id: number; kind: number }[])
+    for (const drop of dropSums) drop.run(chunk.session, 0)
+    dropIssues.run(chunk.source, chunk.anew ? 1 : 0)
+  }
+
+  /** Messages of earlier transactions that repeat one of these. */
+  const markRepeated = (repeated: ReadonlyMap<string, readonly [number, number, number]>): void => {
+    for (const [session, line, part] of repeated.values()) {
+      const earlier = at.get(session, line, part) as { id: number; kind: number } | undefined
+      if (!earlier || earlier.kind & DUPLICATE) continue
+      if (isFound(earlier.kind)) dropText.run(earlier.id)
+      setKind.run(earlier.kind | DUPLICATE, earlier.id)
+    }
+  }
+
+  /** @param least greater than the ids that were given before, because the text's index likes them in order */
+  const insert = ({ row, session, kind }: Placed, least: number): number => {
+    let id = Math.max(idAt(row.at), least)
+    const tool = row.tool === undefined ? null : words(row.tool)
+    for (let tries = 0; ; tries++) {
+      const shift = timeOf(id) - row.at
+      if (
+        addMessage.run(id, session, row.line, row.part, kind, tool, shift === 0 ? null : shift, row.locator).changes > 0
+      )
+        break
+      id = tries < 4 ? id + 1 : Number(greatest.get(id, id + 1_000_000) ?? id) + 1
+    }
+    if (row.texts && isFound(kind)) addText.run(id, ...row.texts)
+    for (const { path, how } of row.touched ?? []) touch.run(session, id, files(path), HOW[how])
+    return id
+  }
+
+  return {
+    put(chunks, revision) {
+      for (const chunk of chunks) prepare(chunk)
+      const repeated = repeatedIn(chunks)
+      const placed = chunks.flatMap((chunk) => placedRows(chunk, repeated))
+      markRepeated(repeated)
+      placed.sort(
+        (a, b) => a.row.at - b.row.at || a.session - b.session || a.row.line - b.row.line || a.row.part - b.row.part,
+      )
+      let least = 0
+      for (const one of placed) least = insert(one, least) + 1
+      for (const chunk of chunks) {
+        const provisional = chunk.cursor === undefined ? 1 : 0
+        sumUp(chunk, provisional)
+        const room = MOST_ISSUES - Number(countIssues.get(chunk.source))
+        for (const issue of chunk.issues.slice(0, Math.max(0, room))) putIssue(chunk.source, 2, provisional, issue)
+        const spoke = lastSpoken(chunk.rows)
+        advance.run(
+          chunk.cursor ?? null,
+          chunk.read,
+          provisional ? 0 : chunk.cut,
+          provisional ? chunk.cut : 0,
+          chunk.done ? 1 : 0,
+          revision,
+          spoke,
+          spoke,
+          chunk.session,
+        )
+      }
+    },
+    forget,
+  }
+
+  function sumUp({ rows, session }: Chunk, provisional: 0 | 1): void {
+    const tools = new Map<string, [calls: number, results: number, errors: number, ms: number, timed: number]>()
+    const quarters = new Map<number, [prompts: number, answers: number, calls: number]>()
+    for (const { kind, at: time, tool, duration } of rows) {
+      if (kind & (DUPLICATE | REPLAYED)) continue
+      const role = roleOf(kind)
+      const type = typeOf(kind)
+      const column = role === 'user' && isFound(kind) ? 0 : role === 'assistant' ? 1 : type === 'tool_call' ? 2 : -1
+      if (column >= 0) {
+        const quarter = Math.floor(time / QUARTER)
+        const sums = quarters.get(quarter) ?? [0, 0, 0]
+        sums[column as 0]++
+        quarters.set(quarter, sums)
+      }
+      if (tool === undefined || (type !== 'tool_call' && type !== 'tool_result')) continue
+      const sums = tools.get(tool) ?? [0, 0, 0, 0, 0]
+      if (type === 'tool_call') sums[0]++
+      else sums[1]++
+      if (kind & ERROR) sums[2]++
+      if (duration !== undefined) {
+        sums[3] += duration
+        sums[4]++
+      }
+      tools.set(tool, sums)
+    }
+    for (const [tool, sums] of tools) addTool.run(session, words(tool), provisional, ...sums)
+    for (const [quarter, sums] of quarters) addActivity.run(session, quarter, provisional, ...sums)
+  }
+}
+
+function repeatedIn(chunks: readonly Chunk[]): Map<string, readonly [session: number, line: number, part: number]> {
+  const found = new Map<string, readonly [number, number, number]>()
+  for (const { session, repeated } of chunks)
+    for (const [line, part] of repeated) found.set(placeKey(session, line, part), [session, line, part])
+  return found
+}
+
+const placeKey = (session: number, line: number, part: number): string => `${session} ${line} ${part}`
+
+/** Takes those out of `repeated` that are here. */
+function placedRows(chunk: Chunk, repeated: Map<string, unknown>): readonly Placed[] {
+  const { session, rows, cursor } = chunk
+  const provisional = cursor === undefined ? PROVISIONAL : 0
+  return rows.map((row) => {
+    const isRepeated = repeated.size > 0 && repeated.delete(placeKey(session, row.line, row.part))
+    return { row, session, kind: row.kind | provisional | (isRepeated ? DUPLICATE : 0) }
+  })
+}
+
+function lastSpoken(rows: readonly Row[]): number | null {
+  for (let n = rows.length - 1; n >= 0; n--) {
+    const row = rows[n]
+    if (row && roleOf(row.kind) !== 'meta') return row.at
+  }
+  return null
+}

@@ -1,0 +1,137 @@
+/** Which session each source tells, and which source stands for a session. */
+import { type Instant, type SessionId, settleClaims } from '../../model/ids.ts'
+import type { Session } from '../../model/session.ts'
+import type { Db } from '../open.ts'
+import { analyse } from '../text.ts'
+import type { Numbers } from './words.ts'
+
+interface Claiming {
+  readonly id: number
+  readonly claim: SessionId
+  readonly claim_at: Instant
+  readonly first_record: string
+  readonly session_id: number | null
+}
+
+interface Standing {
+  readonly id: number
+  readonly header: string
+  readonly lines: number
+  readonly messages: number
+  readonly tools: string | null
+  readonly modified: number
+  readonly gone: number
+}
+
+export interface Sessions {
+  /** Settles all claims to an id anew. @returns the sessions that this concerns */
+  settle(claim: string): readonly number[]
+  /** Chooses the source that stands for a session, and says what that one tells. @param unread there is more to read */
+  stand(session: number, revision: number, unread: boolean): void
+}
+
+export function sessionsIn(db: Db, words: Numbers): Sessions {
+  const claiming = db.prepare('SELECT id, claim, claim_at, first_record, session_id FROM source WHERE claim = ?')
+  const findSession = db.prepare('SELECT id FROM session WHERE name = ?').pluck()
+  const addSession = db.prepare(
+    `INSERT INTO session (name, agent, native_id, kind, header, started_at, last_at, lines, messages, tools, input_tokens, cached_input_tokens,
+       output_tokens, reasoning_output_tokens, total_tokens, gone, revision)
+     VALUES (?, '', '', '', '{}', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
+  )
+  const assign = db.prepare('UPDATE source SET session_id = ? WHERE id = ?')
+  const candidates = db.prepare(
+    `SELECT id, header, lines, messages, tools, modified, gone FROM source WHERE session_id = ? AND header IS NOT NULL
+     ORDER BY gone, lines DESC, id = ? DESC, path, id`,
+  )
+  const standing = db.prepare('SELECT source_id, name, title, spoke_at FROM session WHERE id = ?')
+  const used = db.prepare(
+    `SELECT coalesce(sum(input_tokens), 0) AS i, coalesce(sum(cached_input_tokens), 0) AS c, coalesce(sum(output_tokens), 0) AS o,
+       coalesce(sum(reasoning_output_tokens), 0) AS r, coalesce(sum(total_tokens), 0) AS t, max(quarter) AS latest
+     FROM usage WHERE source_id = ?`,
+  )
+  const nameGiven = db.prepare('SELECT title FROM name_given WHERE agent = ? AND native_id = ?').pluck()
+  const update = db.prepare(
+    `UPDATE session SET source_id = ?, agent = ?, native_id = ?, kind = ?, header = ?, title = ?, project = ?, started_at = ?, last_at = ?,
+       lines = ?, messages = ?, tools = ?, input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, reasoning_output_tokens = ?,
+       total_tokens = ?, parent = ?, relation = ?, gone = ?, revision = ?, indexed = CASE WHEN ? THEN 0 ELSE indexed END
+     WHERE id = ?`,
+  )
+  const orphan = db.prepare('UPDATE session SET gone = 1, revision = ? WHERE id = ?')
+  const hasModel = db.prepare('INSERT OR IGNORE INTO model_of VALUES (?, ?)')
+  const untitle = db.prepare('DELETE FROM titled WHERE rowid = ?')
+  const retitle = db.prepare('INSERT INTO titled (rowid, title) VALUES (?, ?)')
+
+  const sessionNamed = (name: string): number =>
+    (findSession.get(name) as number | undefined) ?? Number(addSession.run(name).lastInsertRowid)
+
+  return {
+    settle(claim) {
+      const claims = claiming.all(claim) as Claiming[]
+      const names = settleClaims(claims.map(({ claim: id, claim_at: at, first_record: first }) => ({ id, at, first })))
+      const concerned = new Set<number>()
+      claims.forEach((one, at) => {
+        const session = sessionNamed(names[at] ?? claim)
+        concerned.add(session)
+        if (session === one.session_id) return
+        if (one.session_id !== null) concerned.add(one.session_id)
+        assign.run(session, one.id)
+      })
+      return [...concerned]
+    },
+
+    stand(session, revision, unread) {
+      const now = standing.get(session) as {
+        source_id: number | null
+        name: SessionId
+        title: string | null
+        spoke_at: number | null
+      }
+      const best = candidates.get(session, now.source_id) as Standing | undefined
+      if (!best) return void orphan.run(revision, session)
+      const header: Session = { ...(JSON.parse(best.header) as Session), id: now.name }
+      const sum = used.get(best.id) as { i: number; c: number; o: number; r: number; t: number; latest: number | null }
+      const tools = Object.values(JSON.parse(best.tools ?? '{}') as Record<string, number>)
+      const title =
+        header.title ??
+        (nameGiven.get(header.agent, header.native_id) as string | undefined) ??
+        header.first_prompt ??
+        null
+      const last = header.last_at ? Date.parse(header.last_at) : (now.spoke_at ?? lastOf(sum.latest, best.modified))
+      update.run(
+        best.id,
+        header.agent,
+        header.native_id,
+        header.kind,
+        JSON.stringify(header),
+        title,
+        header.cwd ?? null,
+        Date.parse(header.started_at),
+        last,
+        best.lines,
+        best.messages,
+        tools.reduce((a, b) => a + b, 0),
+        sum.i,
+        sum.c,
+        sum.o,
+        sum.r,
+        sum.t,
+        header.parent ?? null,
+        header.relation ?? null,
+        best.gone,
+        revision,
+        unread || best.id !== now.source_id ? 1 : 0,
+        session,
+      )
+      for (const model of header.models) hasModel.run(words(model), session)
+      if (title === now.title) return
+      if (now.title !== null) untitle.run(session)
+      if (title !== null) retitle.run(session, analyse(title))
+    },
+  }
+}
+
+const QUARTER = 900_000
+
+/** The file may have been copied long after the last word. */
+const lastOf = (quarter: number | null, modified: number): number =>
+  quarter === null ? modified : Math.min(Math.max(modified, quarter * QUARTER), (quarter + 1) * QUARTER)

@@ -1,0 +1,113 @@
+/** Writes what the first pass found in a source. */
+import type { Issue } from '../../model/issue.ts'
+import type { Db } from '../open.ts'
+import type { Scanned, Used } from '../record.ts'
+import type { Numbers } from './words.ts'
+
+/** Of each source and pass. */
+export const MOST_ISSUES = 200
+
+export interface PutSource {
+  readonly source: number
+  /** The session it told before. */
+  readonly before: number | null
+  /** Another claim than before, or the first one. */
+  readonly claims: boolean
+  /** Sessions of other sources that it gives a name to. */
+  readonly named: readonly number[]
+}
+
+export type Sources = (scanned: Scanned) => PutSource
+
+export function sourcesIn(db: Db, words: Numbers): Sources {
+  const find = db.prepare(
+    'SELECT id, session_id, claim, first_record, version FROM source WHERE path = ? AND key = ? AND agent = ? AND kept = ?',
+  )
+  const add = db.prepare('INSERT INTO source (path, key, agent, kept, version) VALUES (?, ?, ?, ?, 0)')
+  const describe = db.prepare(`UPDATE source SET claim = ?, claim_at = ?, first_record = ?, header = ? WHERE id = ?`)
+  const update = db.prepare(
+    `UPDATE source SET root = ?, version = ?, fingerprint = ?, size = ?, modified = ?, gone = 0, history = coalesce(?, history),
+       cursor = ?, sure = ?, lines = ?, messages = ?, tools = ? WHERE id = ?`,
+  )
+  const rereadIt = db.prepare('UPDATE session SET cursor = NULL WHERE id = ? AND source_id = ?')
+  const forgetUsage = db.prepare('DELETE FROM usage WHERE source_id = ? AND (provisional = 1 OR ?)')
+  const forgetIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 1')
+  const use = db.prepare(
+    `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+       input_tokens = input_tokens + excluded.input_tokens,
+       cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
+       output_tokens = output_tokens + excluded.output_tokens,
+       reasoning_output_tokens = reasoning_output_tokens + excluded.reasoning_output_tokens,
+       total_tokens = total_tokens + excluded.total_tokens`,
+  )
+  const putIssue = issuesIn(db)
+  const giveName = db.prepare('INSERT OR REPLACE INTO name_given VALUES (?, ?, ?, ?)')
+  const namedSession = db.prepare('SELECT id FROM session WHERE agent = ? AND native_id = ?').pluck()
+
+  const addUsage = (source: number, used: readonly Used[], provisional: 0 | 1): void => {
+    for (const { quarter, model, usage } of used)
+      use.run(
+        source,
+        quarter,
+        words(model),
+        provisional,
+        usage.input_tokens,
+        usage.cached_input_tokens,
+        usage.output_tokens,
+        usage.reasoning_output_tokens,
+        usage.total_tokens,
+      )
+  }
+
+  return (scanned) => {
+    const place = [scanned.path, scanned.key ?? '', scanned.agent, scanned.kept ? 1 : 0]
+    const known = find.get(...place) as
+      | { id: number; session_id: number | null; claim: string | null; first_record: string | null; version: number }
+      | undefined
+    const source = known?.id ?? Number(add.run(...place).lastInsertRowid)
+    if (known && known.version !== scanned.version) rereadIt.run(known.session_id, known.id)
+    const { session } = scanned
+    if (session) describe.run(session.id, session.started_at, session.first_record, JSON.stringify(session), source)
+    else if (scanned.anew) describe.run(null, null, null, null, source)
+    update.run(
+      scanned.root ?? null,
+      scanned.version,
+      scanned.fingerprint ?? null,
+      scanned.size,
+      Math.trunc(scanned.modified),
+      scanned.history === undefined ? null : JSON.stringify(scanned.history),
+      scanned.cursor === undefined ? null : JSON.stringify(scanned.cursor),
+      JSON.stringify(scanned.sure),
+      scanned.counts.lines,
+      scanned.counts.messages,
+      JSON.stringify(scanned.counts.tools),
+      source,
+    )
+    forgetUsage.run(source, scanned.anew ? 1 : 0)
+    addUsage(source, scanned.usage, 0)
+    addUsage(source, scanned.provisionalUsage, 1)
+    if (scanned.anew) forgetIssues.run(source)
+    for (const issue of scanned.issues.slice(0, MOST_ISSUES)) putIssue(source, 1, 0, issue)
+    const named: number[] = []
+    for (const { native_id, title } of scanned.titles) {
+      giveName.run(scanned.agent, native_id, title, source)
+      named.push(...(namedSession.all(scanned.agent, native_id) as number[]))
+    }
+    const claims = known
+      ? known.claim !== (session?.id ?? known.claim) ||
+        known.first_record !== (session?.first_record ?? known.first_record) ||
+        (scanned.anew && !session)
+      : true
+    return { source, before: known?.session_id ?? null, claims, named }
+  }
+}
+
+export type PutIssue = (source: number, pass: 1 | 2, provisional: 0 | 1, issue: Issue) => void
+
+export function issuesIn(db: Db): PutIssue {
+  const add = db.prepare(
+    'INSERT INTO issue (source_id, pass, provisional, line, code, reason) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  return (source, pass, provisional, { line, code, reason }) =>
+    void add.run(source, pass, provisional, line ?? null, code, reason)
+}

@@ -1,0 +1,165 @@
+/** What goes into the index and what comes out of it. */
+import type { AgentId, Instant, SessionId } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
+import type { Role, SourceType } from '../model/normalized.ts'
+import type { Session } from '../model/session.ts'
+import type { Touched } from '../model/touched.ts'
+import type { Usage } from '../model/usage.ts'
+
+/** Where a source lies. */
+export interface Where {
+  readonly agent: AgentId
+  readonly path: string
+  readonly key?: string
+  /** It is read from the keep. */
+  readonly kept: boolean
+}
+
+/** A source as the index knows it. */
+export interface KnownSource extends Where {
+  readonly id: number
+  readonly root?: string
+  readonly fingerprint: string | undefined
+  readonly version: number
+  readonly gone: boolean
+}
+
+export interface Counted {
+  readonly lines: number
+  readonly messages: number
+  readonly tools: Readonly<Record<string, number>>
+}
+
+export interface Used {
+  readonly quarter: number
+  readonly model: string
+  readonly usage: Usage
+}
+
+/** What the first pass over one source found. */
+export interface Scanned extends Where {
+  readonly root?: string
+  readonly version: number
+  readonly fingerprint: string | undefined
+  readonly size: number
+  /** Milliseconds. */
+  readonly modified: number
+  /** It was read from its start: all that is known of it goes. */
+  readonly anew: boolean
+  /** Absent when nothing new is known. */
+  readonly session?: Session
+  readonly history?: unknown
+  readonly cursor?: unknown
+  /** Up to the cursor. */
+  readonly sure: Counted
+  /** Up to the end. */
+  readonly counts: Counted
+  readonly usage: readonly Used[]
+  /** After the cursor. */
+  readonly provisionalUsage: readonly Used[]
+  readonly titles: readonly { readonly native_id: string; readonly title: string }[]
+  readonly issues: readonly Issue[]
+}
+
+/** Where the second pass over a session goes on. */
+export interface Task extends Where {
+  readonly session: number
+  readonly name: SessionId
+  readonly source: number
+  readonly root?: string
+  readonly size: number
+  readonly read: number
+  readonly project?: string
+  /** JSON. */
+  readonly cursor?: string
+}
+
+/** One message, made ready for the index. */
+export interface Row {
+  readonly at: number
+  readonly line: number
+  readonly part: number
+  readonly kind: number
+  readonly tool?: string
+  readonly duration?: number
+  readonly locator: string
+  /** By scope, analysed. Absent when it is not to be found. */
+  readonly texts?: readonly string[]
+  readonly touched?: readonly Touched[]
+}
+
+/** A stretch of a session, up to a cursor or to the end. */
+export interface Chunk {
+  readonly session: number
+  readonly source: number
+  /** What was there of the session goes. */
+  readonly anew: boolean
+  readonly rows: readonly Row[]
+  /** Earlier messages, by line and part, that repeat one of these. */
+  readonly repeated: readonly (readonly [line: number, part: number])[]
+  /** Bytes of text that are not in the index. */
+  readonly cut: number
+  readonly issues: readonly Issue[]
+  /** JSON. Absent after the last one: then the rows are provisional. */
+  readonly cursor?: string
+  /** Bytes read so far. */
+  readonly read: number
+  readonly done: boolean
+}
+
+/** A session of the list. */
+export interface Entry {
+  readonly id: SessionId
+  readonly agent: AgentId
+  readonly native_id: string
+  readonly kind: Session['kind']
+  readonly title?: string
+  readonly project?: string
+  readonly models: readonly string[]
+  readonly started_at: Instant
+  readonly last_at: Instant
+  readonly lines: number
+  readonly messages: number
+  readonly tools: number
+  readonly usage: Usage
+  readonly parent?: SessionId
+  readonly relation?: 'fork' | 'subagent'
+  readonly children: number
+  readonly revision: number
+  readonly path: string
+  readonly key?: string
+  readonly kept: boolean
+  /** No source of it is there any more. */
+  readonly gone: boolean
+  /** All of it can be searched but for what was left out on purpose. */
+  readonly indexed: boolean
+  /** Bytes of the source. */
+  readonly size: number
+}
+
+/** A message as far as the index knows it. */
+export interface Known {
+  readonly id: string
+  readonly row: number
+  readonly session: SessionId
+  readonly timestamp: Instant
+  readonly line: number
+  readonly part: number
+  readonly role: Role
+  readonly source_type: SourceType
+  readonly tool?: string
+  readonly duplicate: boolean
+  readonly replayed: boolean
+  readonly injected: boolean
+  readonly error: boolean
+  readonly image: boolean
+  readonly locator: { readonly [key: string]: unknown }
+}
+
+/** News that a session has a new revision. */
+export interface Change {
+  readonly session: SessionId
+  readonly revision: number
+  /** It was taken out of the index. */
+  readonly removed?: true
+}

@@ -1,0 +1,32 @@
+/** What kind of message a row stands for, in one number: role, type, and flags. */
+import type { NormalizedMessage, Role, SourceType } from '../../model/normalized.ts'
+
+export const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system', 'meta']
+export const TYPES: readonly SourceType[] = ['message', 'tool_call', 'tool_result', 'meta', 'session', 'legacy']
+
+export const PROVISIONAL = 1 << 6
+/** Repeats another record, which is the one that is found. */
+export const DUPLICATE = 1 << 7
+/** Copied from the log of another session, in which it is found. */
+export const REPLAYED = 1 << 8
+export const INJECTED = 1 << 9
+export const ERROR = 1 << 10
+export const IMAGE = 1 << 11
+/** Not all that it says is in the index. */
+export const CUT = 1 << 12
+
+export function kindOf({ role, source_type, segments, tool_call, metadata }: NormalizedMessage): number {
+  let kind = ROLES.indexOf(role) | (TYPES.indexOf(source_type) << 3)
+  if (segments.some((one) => one.type === 'image')) kind |= IMAGE
+  if (tool_call?.status === 'error') kind |= ERROR
+  if (!metadata) return kind
+  if (metadata['event_kind'] === 'error') kind |= ERROR
+  if (metadata['duplicate_of'] !== undefined) kind |= DUPLICATE
+  if (metadata['replayed'] === true) kind |= REPLAYED
+  if (metadata['injected'] === true) kind |= INJECTED
+  return kind
+}
+
+export const roleOf = (kind: number): Role => ROLES[kind & 7] ?? 'meta'
+export const typeOf = (kind: number): SourceType => TYPES[(kind >> 3) & 7] ?? 'meta'
+export const isFound = (kind: number): boolean => (kind & (DUPLICATE | REPLAYED)) === 0

@@ -1,0 +1,50 @@
+/** Fetches messages' bodies from where they lie: files, or the keep. */
+import type { PrivacyOptions, Source } from '../agents/agent.ts'
+import type { IndexReader } from '../archive/get.ts'
+import type { Keep } from '../archive/keep.ts'
+import type { Known } from '../archive/record.ts'
+import { AppError } from '../model/error.ts'
+import type { SessionId } from '../model/ids.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import { sourceAt } from './sources.ts'
+import { agentOf } from './work.ts'
+
+export type Body =
+  | { readonly kind: 'body'; readonly known: Known; readonly message: NormalizedMessage }
+  /** The source is gone, or no longer what it was when it was read. */
+  | { readonly kind: 'gone'; readonly known: Known; readonly reason: string }
+
+export class Bodies {
+  readonly #reader: IndexReader
+  readonly #keep: () => Keep
+  /** Kept bytes are put together from pieces: the last ones stay for the next question. */
+  #last: { readonly key: string; readonly source: Source } | undefined
+
+  constructor(reader: IndexReader, keep: () => Keep) {
+    this.#reader = reader
+    this.#keep = keep
+  }
+
+  async of(known: Known, options: PrivacyOptions = {}): Promise<Body> {
+    try {
+      const source = this.#sourceOf(known.session)
+      const agent = await agentOf(source.agent)
+      return { kind: 'body', known, message: await agent.body(source, known.locator, options) }
+    } catch (error) {
+      if (isGone(error)) return { kind: 'gone', known, reason: error.message }
+      throw error
+    }
+  }
+
+  #sourceOf(session: SessionId): Source {
+    const where = this.#reader.sourceOf(session)
+    if (!where) throw new AppError('not_found', `the source of ${session} is gone`)
+    if (!where.kept) return sourceAt(where, this.#keep, session)
+    const key = `${session} ${this.#keep().get(session)?.revision}`
+    if (this.#last?.key !== key) this.#last = { key, source: sourceAt(where, this.#keep, session) }
+    return this.#last.source
+  }
+}
+
+const isGone = (error: unknown): error is Error =>
+  (error instanceof AppError && error.code === 'not_found') || (error instanceof Error && 'syscall' in error)

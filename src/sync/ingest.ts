@@ -1,0 +1,50 @@
+/** The thread that reads sources for the one that writes. Runs from the built files only. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Job, Result } from './work.ts'
+import { Worker } from './work.ts'
+
+/** Results that nobody has taken yet: more would only fill the memory. */
+const AHEAD = 3
+
+const port = parentPort
+const worker = new Worker((workerData as { directory: string }).directory)
+const jobs: Job[] = []
+let unread = 0
+let resume: (() => void) | undefined
+let isBusy = false
+
+export type ToThread = { readonly kind: 'job'; readonly job: Job } | { readonly kind: 'taken' }
+export type FromThread = Result | { readonly kind: 'done' } | { readonly kind: 'failed'; readonly error: unknown }
+
+port?.on('message', (message: ToThread) => {
+  if (message.kind === 'job') {
+    jobs.push(message.job)
+    void work()
+    return
+  }
+  unread--
+  resume?.()
+})
+
+async function work(): Promise<void> {
+  if (isBusy) return
+  isBusy = true
+  for (let job = jobs.shift(); job; job = jobs.shift()) {
+    try {
+      for await (const result of worker.run(job)) await give(result)
+      port?.postMessage({ kind: 'done' } satisfies FromThread)
+    } catch (error) {
+      port?.postMessage({ kind: 'failed', error } satisfies FromThread)
+    }
+  }
+  isBusy = false
+}
+
+async function give(result: Result): Promise<void> {
+  while (unread >= AHEAD)
+    await new Promise<void>((done) => {
+      resume = done
+    })
+  unread++
+  port?.postMessage(result satisfies FromThread)
+}

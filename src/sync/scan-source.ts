@@ -1,0 +1,126 @@
+/** The first pass over one source, as the index wants it: sums up to the last cursor, and sums to the end. */
+import { statSync } from 'node:fs'
+import type { Agent, Counts, Cursor, Scan, Source } from '../agents/agent.ts'
+import type { Counted, Scanned, Used, Where } from '../archive/record.ts'
+import type { Issue } from '../model/issue.ts'
+import type { Session } from '../model/session.ts'
+import { addUsage } from '../model/usage.ts'
+
+export interface ScanTask extends Where {
+  readonly root?: string
+  readonly version: number
+  readonly fingerprint: string | undefined
+  readonly size?: number
+  /** Where the last scan stopped, and its sums there. */
+  readonly from?: { readonly cursor: unknown; readonly sure: Counted }
+}
+
+const QUARTER = 900_000
+
+/** @param isSame the source is read from where it lies, so that its file tells its size */
+export async function scanSource(agent: Agent, source: Source, task: ScanTask): Promise<Scanned> {
+  const sums = new Sums(task.from?.sure)
+  let anew = task.from === undefined
+  let isFirst = true
+  for await (const batch of agent.scan(source, task.from?.cursor as Cursor | undefined)) {
+    if (isFirst && batch.some((one) => one.kind === 'issue' && one.issue.code === 'changed_while_read')) {
+      anew = true
+      sums.restart()
+    } else for (const one of batch) sums.add(one)
+    isFirst = false
+  }
+  const { size, modified } = measure(source, task)
+  const { from: _, ...where } = task
+  return { ...where, size, modified, anew, ...sums.result() }
+}
+
+function measure({ path, bytes, first_seen }: Source, task: ScanTask): { size: number; modified: number } {
+  const file = bytes ? undefined : statSync(path, { throwIfNoEntry: false })
+  const modified = file?.mtimeMs ?? (first_seen === undefined ? 0 : Date.parse(first_seen))
+  return { size: task.size ?? bytes?.length ?? file?.size ?? 0, modified }
+}
+
+class Sums {
+  #session: Session | undefined
+  #history: unknown
+  #cursor: Cursor | undefined
+  #sure: Counted
+  #counts: Counted
+  #usage = new Map<string, Used>()
+  #provisional = new Map<string, Used>()
+  readonly #titles: { native_id: string; title: string }[] = []
+  readonly #issues: Issue[] = []
+
+  constructor(sure: Counted = NOTHING) {
+    this.#sure = sure
+    this.#counts = sure
+  }
+
+  restart(): void {
+    this.#sure = NOTHING
+    this.#counts = NOTHING
+  }
+
+  add(one: Scan): void {
+    switch (one.kind) {
+      case 'session':
+        this.#session = one.session
+        return
+      case 'history':
+        this.#history = one.summary
+        return
+      case 'title':
+        this.#titles.push({ native_id: one.native_id, title: one.title })
+        return
+      case 'issue':
+        if (one.issue.code !== 'not_a_session') this.#issues.push(one.issue)
+        return
+      case 'counts':
+        this.#counts = sumOf(this.#counts, one.counts)
+        return
+      case 'usage':
+        return this.#use(one)
+      case 'cursor':
+        this.#cursor = one.cursor
+        this.#sure = this.#counts
+        for (const used of this.#provisional.values()) addTo(this.#usage, used)
+        this.#provisional.clear()
+    }
+  }
+
+  #use({ at, model, usage }: Extract<Scan, { kind: 'usage' }>): void {
+    addTo(this.#provisional, { quarter: Math.floor(Date.parse(at) / QUARTER), model: model ?? 'unknown', usage })
+  }
+
+  result() {
+    return {
+      ...(this.#session && { session: this.#session }),
+      ...(this.#history !== undefined && { history: this.#history }),
+      ...(this.#cursor && { cursor: this.#cursor }),
+      sure: this.#sure,
+      counts: this.#counts,
+      usage: [...this.#usage.values()],
+      provisionalUsage: [...this.#provisional.values()],
+      titles: this.#titles,
+      issues: this.#issues,
+    }
+  }
+}
+
+const NOTHING: Counted = { lines: 0, messages: 0, tools: {} }
+
+function addTo(sums: Map<string, Used>, { quarter, model, usage }: Used): void {
+  const key = `${quarter} ${model}`
+  const before = sums.get(key)
+  sums.set(key, { quarter, model, usage: before ? addUsage(before.usage, usage) : usage })
+}
+
+function sumOf(sum: Counted, more: Counts): Counted {
+  const tools = new Map(Object.entries(sum.tools))
+  for (const [name, calls] of Object.entries(more.tools)) tools.set(name, (tools.get(name) ?? 0) + calls)
+  return {
+    lines: sum.lines + more.lines,
+    messages: sum.messages + more.messages,
+    tools: Object.fromEntries(tools),
+  }
+}

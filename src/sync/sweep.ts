@@ -1,0 +1,67 @@
+/** Compares what lies on disk with what the index knows. The sweep decides what is read; a watcher only hints. */
+import type { Agent, Source } from '../agents/agent.ts'
+import type { KnownSource, Where } from '../archive/record.ts'
+import type { ScanTask } from './scan-source.ts'
+
+/** A source that is there now. */
+export interface Found {
+  readonly agent: Agent
+  readonly source: Source
+  /** It is read from the keep. */
+  readonly kept?: true
+}
+
+export interface Swept {
+  /** How many sources are there. */
+  readonly sources: number
+  readonly changed: readonly ScanTask[]
+  /** Known sources, by id, that are no longer there, and those that are there again. */
+  readonly gone: readonly number[]
+  readonly back: readonly number[]
+}
+
+export type KnownSources = ReadonlyMap<string, KnownSource>
+
+export const placeOf = ({ agent, path, key, kept }: Where): string =>
+  key === undefined && !kept ? `${agent}\n${path}` : `${agent}\n${path}\n${kept ? 'kept' : 'row'}\n${key ?? ''}`
+
+/** @param concerns which of the known sources would have been found if they were there; all of them if not given */
+export async function sweep(
+  found: AsyncIterable<Found> | Iterable<Found>,
+  known: KnownSources,
+  resume: (source: number) => ScanTask['from'],
+  concerns?: (source: KnownSource) => boolean,
+): Promise<Swept> {
+  const changed: ScanTask[] = []
+  const back: number[] = []
+  const seen = new Set<string>()
+  for await (const { agent, source, kept } of found) {
+    const where: Where = {
+      agent: source.agent,
+      path: source.path,
+      kept: kept === true,
+      ...(source.key !== undefined && { key: source.key }),
+    }
+    const place = placeOf(where)
+    if (seen.has(place)) continue
+    const fingerprint = source.fingerprint ?? (await agent.probe(source))
+    if (fingerprint === undefined) continue
+    seen.add(place)
+    const before = known.get(place)
+    if (before?.gone) back.push(before.id)
+    if (before && before.fingerprint === fingerprint && before.version === agent.version) continue
+    const from = before && before.version === agent.version ? resume(before.id) : undefined
+    changed.push({
+      ...where,
+      ...(source.root !== undefined && { root: source.root }),
+      ...(source.size !== undefined && { size: source.size }),
+      version: agent.version,
+      fingerprint,
+      ...(from && { from }),
+    })
+  }
+  const gone: number[] = []
+  for (const [place, source] of known)
+    if (!source.gone && !seen.has(place) && (!concerns || concerns(source))) gone.push(source.id)
+  return { sources: seen.size, changed, gone, back }
+}

@@ -1,0 +1,170 @@
+/** Brings the index up to date: sweep, first pass, second pass. */
+import { availableParallelism } from 'node:os'
+import { IndexWriter } from '../archive/put.ts'
+import type { Change, Chunk, KnownSource, Scanned, Task } from '../archive/record.ts'
+import { type Found, placeOf, sweep } from './sweep.ts'
+import { runHere, runInThreads } from './threads.ts'
+import type { Job, Result } from './work.ts'
+
+export interface Progress {
+  readonly phase: 'scan' | 'read'
+  readonly done: number
+  readonly total: number
+  readonly bytes: number
+  readonly total_bytes: number
+}
+
+export interface SyncOptions {
+  /** Where the watcher saw something; everything is looked at if not given. */
+  readonly concerns?: (source: KnownSource) => boolean
+  readonly onProgress?: (progress: Progress) => void
+  readonly onChanges?: (changes: readonly Change[]) => void
+  readonly signal?: AbortSignal
+}
+
+export interface Synced {
+  readonly sources: number
+  readonly scanned: number
+  readonly gone: number
+  readonly read: number
+  /** It was stopped before its end. The next one goes on where it stopped. */
+  readonly stopped: boolean
+}
+
+/** Less is done before threads are up. */
+const WORTH_THREADS = 4_000_000
+const ROWS_AT_ONCE = 6000
+const LETTERS_AT_ONCE = 8_000_000
+const SOURCES_AT_ONCE = 256
+/** What was read is seen after so many milliseconds, however little it is. */
+const AT_LEAST_EVERY = 300
+
+export class Syncer {
+  readonly directory: string
+  readonly writer: IndexWriter
+  readonly #threads: number
+  readonly #known: Map<string, KnownSource>
+
+  /** Only for who holds the lock. */
+  constructor(directory: string, threads = Math.max(1, availableParallelism() - 1)) {
+    this.directory = directory
+    this.writer = new IndexWriter(directory)
+    this.#threads = threads
+    this.#known = new Map(this.writer.sources().map((source) => [placeOf(source), source]))
+  }
+
+  close(): void {
+    this.writer.close()
+  }
+
+  async sync(found: AsyncIterable<Found> | Iterable<Found>, options: SyncOptions = {}): Promise<Synced> {
+    const { writer } = this
+    const swept = await sweep(found, this.#known, (id) => writer.resume(id), options.concerns)
+    const tell = (changes: readonly Change[]): void => {
+      if (changes.length > 0) options.onChanges?.(changes)
+    }
+    tell(writer.putGone(swept.gone, swept.back))
+    if (swept.gone.length + swept.back.length > 0) this.#reload()
+    await this.#scan(
+      swept.changed.map((task) => ({ kind: 'scan', task })),
+      options,
+      tell,
+    )
+    if (swept.changed.length > 0) this.#reload()
+    const read = await this.#read(writer.tasks(), options, tell)
+    return {
+      sources: swept.sources,
+      scanned: swept.changed.length,
+      gone: swept.gone.length,
+      read,
+      stopped: options.signal?.aborted ?? false,
+    }
+  }
+
+  async #scan(jobs: readonly (Job & { kind: 'scan' })[], options: SyncOptions, tell: Tell): Promise<void> {
+    const total_bytes = jobs.reduce((sum, { task }) => sum + (task.size ?? 0), 0)
+    let batch: Scanned[] = []
+    let done = 0
+    let bytes = 0
+    const put = (): void => {
+      if (batch.length > 0) tell(this.writer.putScanned(batch))
+      batch = []
+    }
+    for await (const result of this.#run(jobs, jobs.length > 16 ? WORTH_THREADS : 0)) {
+      if (options.signal?.aborted) break
+      if (result.kind !== 'scanned') continue
+      batch.push(result.scanned)
+      bytes += result.scanned.size
+      options.onProgress?.({ phase: 'scan', done: ++done, total: jobs.length, bytes, total_bytes })
+      if (batch.length >= SOURCES_AT_ONCE) put()
+    }
+    put()
+  }
+
+  async #read(tasks: readonly Task[], options: SyncOptions, tell: Tell): Promise<number> {
+    const total_bytes = tasks.reduce((sum, { size, read }) => sum + Math.max(0, size - read), 0)
+    const before = new Map(tasks.map(({ session, read }) => [session, read]))
+    const batch = new Batch((chunks) => tell(this.writer.putChunks(chunks)))
+    let done = 0
+    let bytes = 0
+    for await (const result of this.#run(
+      tasks.map((task) => ({ kind: 'read', task })),
+      total_bytes,
+    )) {
+      if (options.signal?.aborted) break
+      if (result.kind !== 'chunk') continue
+      const { chunk } = result
+      batch.add(chunk)
+      bytes += Math.max(0, chunk.read - (before.get(chunk.session) ?? 0))
+      before.set(chunk.session, chunk.read)
+      if (chunk.done) done++
+      options.onProgress?.({ phase: 'read', done, total: tasks.length, bytes, total_bytes })
+    }
+    batch.put()
+    return done
+  }
+
+  #run(jobs: readonly Job[], bytes: number): AsyncGenerator<Result> {
+    return bytes >= WORTH_THREADS && this.#threads > 0
+      ? runInThreads(this.directory, jobs, this.#threads)
+      : runHere(this.directory, jobs)
+  }
+
+  #reload(): void {
+    this.#known.clear()
+    for (const source of this.writer.sources()) this.#known.set(placeOf(source), source)
+  }
+}
+
+type Tell = (changes: readonly Change[]) => void
+
+/** Gathers stretches until they are worth a transaction. */
+class Batch {
+  readonly #put: (chunks: readonly Chunk[]) => void
+  #chunks: Chunk[] = []
+  #rows = 0
+  #letters = 0
+  #since = 0
+
+  constructor(put: (chunks: readonly Chunk[]) => void) {
+    this.#put = put
+  }
+
+  add(chunk: Chunk): void {
+    if (this.#chunks.length === 0) this.#since = performance.now()
+    this.#chunks.push(chunk)
+    this.#rows += chunk.rows.length
+    for (const { texts } of chunk.rows) for (const text of texts ?? []) this.#letters += text.length
+    const isOld = performance.now() - this.#since > AT_LEAST_EVERY
+    if (this.#rows >= ROWS_AT_ONCE || this.#letters >= LETTERS_AT_ONCE || isOld) this.put()
+  }
+
+  put(): void {
+    if (this.#chunks.length === 0) return
+    const chunks = this.#chunks
+    this.#chunks = []
+    this.#rows = 0
+    this.#letters = 0
+    this.#put(chunks)
+  }
+}

@@ -1,0 +1,70 @@
+/** Spreads work over threads, or does it here where threads would cost more than they give. */
+import { Worker as Thread } from 'node:worker_threads'
+import type { FromThread, ToThread } from './ingest.ts'
+import { type Job, type Result, Worker } from './work.ts'
+
+/** Threads cannot run the source tree, which no Node understands unaided. */
+const INGEST = import.meta.url.endsWith('.js') ? new URL('./ingest.js', import.meta.url) : undefined
+/** Jobs that a thread has before it asks for more. */
+const QUEUED = 3
+
+/** In this thread, one after another. */
+export async function* runHere(directory: string, jobs: Iterable<Job>): AsyncGenerator<Result> {
+  const worker = new Worker(directory)
+  try {
+    for (const job of jobs) yield* worker.run(job)
+  } finally {
+    worker.close()
+  }
+}
+
+/** In threads; results come in any order, those of one job in theirs. */
+export async function* runInThreads(directory: string, jobs: Iterable<Job>, count: number): AsyncGenerator<Result> {
+  if (!INGEST || count < 1) {
+    yield* runHere(directory, jobs)
+    return
+  }
+  const queue = jobs[Symbol.iterator]()
+  const arrived: { readonly message: FromThread; readonly thread: Thread }[] = []
+  let wake: (() => void) | undefined
+  let open = 0
+  const give = (thread: Thread): void => {
+    const next = queue.next()
+    if (next.done) return
+    open++
+    thread.postMessage({ kind: 'job', job: next.value } satisfies ToThread)
+  }
+  const threads = Array.from({ length: count }, () => {
+    const thread = new Thread(INGEST, { workerData: { directory } })
+    const tell = (message: FromThread): void => {
+      arrived.push({ message, thread })
+      wake?.()
+    }
+    thread.on('message', tell)
+    thread.on('error', (error) => tell({ kind: 'failed', error }))
+    return thread
+  })
+  try {
+    for (let n = 0; n < QUEUED; n++) for (const thread of threads) give(thread)
+    while (open > 0) {
+      const next = arrived.shift()
+      if (!next) {
+        await new Promise<void>((done) => {
+          wake = done
+        })
+        continue
+      }
+      const { message, thread } = next
+      if (message.kind === 'failed') throw message.error
+      if (message.kind === 'done') {
+        open--
+        give(thread)
+        continue
+      }
+      thread.postMessage({ kind: 'taken' } satisfies ToThread)
+      yield message
+    }
+  } finally {
+    await Promise.all(threads.map((thread) => thread.terminate()))
+  }
+}

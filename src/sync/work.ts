@@ -1,0 +1,52 @@
+/** One piece of work on one source, done in this thread. */
+import type { Agent } from '../agents/agent.ts'
+import { allAgents } from '../agents/all.ts'
+import { type Keep, openKeep } from '../archive/keep.ts'
+import type { Chunk, Scanned, Task } from '../archive/record.ts'
+import { AppError } from '../model/error.ts'
+import { readSession } from './read-session.ts'
+import { type ScanTask, scanSource } from './scan-source.ts'
+import { sourceAt } from './sources.ts'
+
+export type Job = { readonly kind: 'scan'; readonly task: ScanTask } | { readonly kind: 'read'; readonly task: Task }
+
+export type Result =
+  | { readonly kind: 'scanned'; readonly scanned: Scanned }
+  | { readonly kind: 'chunk'; readonly chunk: Chunk }
+
+export class Worker {
+  readonly #directory: string
+  #keep: Keep | undefined
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  async *run(job: Job): AsyncGenerator<Result> {
+    const agent = await agentOf(job.task.agent)
+    if (job.kind === 'scan') {
+      const source = sourceAt(job.task, () => this.#kept())
+      yield { kind: 'scanned', scanned: await scanSource(agent, source, job.task) }
+      return
+    }
+    const source = sourceAt(job.task, () => this.#kept(), job.task.name)
+    for await (const chunk of readSession(agent, source, job.task)) yield { kind: 'chunk', chunk }
+  }
+
+  close(): void {
+    this.#keep?.close()
+    this.#keep = undefined
+  }
+
+  #kept(): Keep {
+    this.#keep ??= openKeep(this.#directory)
+    return this.#keep
+  }
+}
+
+export async function agentOf(id: string): Promise<Agent> {
+  const agents = await allAgents()
+  const agent = agents.find((one) => one.id === id) ?? agents.find((one) => one.serves?.includes(id))
+  if (!agent) throw new AppError('not_found', `no agent "${id}" is known to this version`)
+  return agent
+}

@@ -1,0 +1,230 @@
+/** Sessions of the machine as a list: one entry for each conversation, whatever happens to its files. */
+import { appendFileSync, cpSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { SessionId } from '../../src/model/ids.ts'
+import { assistant, header, line, THREAD, talk, text, tokens, user } from '../support/log.ts'
+import { makeStore, stateOf } from '../support/q-store.ts'
+import { home, rollout } from './house.ts'
+
+const OTHER = '019c0000-0000-7000-8000-000000000002'
+const ID = `codex:${THREAD}` as SessionId
+
+test('a session is listed with its title, project, counts and tokens', async () => {
+  const { house, write } = home()
+  write(rollout(THREAD), text(talk()))
+  expect(await house.sync()).toMatchObject({ kind: 'synced', synced: { sources: 1, scanned: 1, read: 1 } })
+  expect(house.list()).toMatchObject({
+    total: 1,
+    sessions: [
+      {
+        id: ID,
+        agent: 'codex',
+        title: 'List the files, please.',
+        project: '/w/app',
+        models: ['gpt-5-codex'],
+        messages: 2,
+        tools: 1,
+        usage: { input_tokens: 2100, output_tokens: 80, total_tokens: 2180 },
+        indexed: true,
+        gone: false,
+      },
+    ],
+  })
+})
+
+test('what is appended is added, and nothing is counted twice', async () => {
+  const { house, write } = home()
+  const path = write(rollout(THREAD), text(talk()))
+  await house.sync()
+  const before = house.list().sessions[0]
+  appendFileSync(path, text([user(20, 'And now?'), assistant(21, 'Done.'), tokens(22, 3100, 90)]))
+  await house.sync()
+  const after = house.list().sessions[0]
+  expect(after).toMatchObject({ messages: 4, usage: { input_tokens: 3100, output_tokens: 90 } })
+  expect(after?.revision).toBeGreaterThan(before?.revision ?? 0)
+  const ids = await idsOf(house)
+  expect(ids.length).toBe(14)
+  expect(new Set(ids).size).toBe(14)
+})
+
+test('a line that is still being written is read again when it is whole', async () => {
+  const { house, write } = home()
+  const path = write(rollout(THREAD), text([header(), user(1, 'One.')]) + tokens(2, 100, 10))
+  await house.sync()
+  expect(house.list().sessions[0]).toMatchObject({ messages: 1, usage: { total_tokens: 110 } })
+  appendFileSync(path, `\n${text([user(3, 'Two.'), tokens(4, 300, 20)])}`)
+  await house.sync()
+  expect(house.list().sessions[0]).toMatchObject({ messages: 2, usage: { total_tokens: 320 } })
+  expect((await idsOf(house)).length).toBe(5)
+})
+
+test('copies of a session are one session, and the longest stands for them', async () => {
+  const { house, write, folder } = home()
+  const path = write(rollout(THREAD), text(talk()))
+  await house.sync()
+  const archived = join(folder, rollout(THREAD, 'archived_sessions'))
+  cpSync(path, archived)
+  appendFileSync(archived, text([user(30, 'More.')]))
+  await house.sync()
+  expect(house.list()).toMatchObject({ total: 1, sessions: [{ path: archived, messages: 3 }] })
+  expect((await idsOf(house)).length).toBe(12)
+})
+
+test('a session whose file moved stays the same session', async () => {
+  const { house, write, folder } = home()
+  const path = write(rollout(THREAD), text(talk()))
+  await house.sync()
+  const before = await idsOf(house)
+  const archived = join(folder, rollout(THREAD, 'archived_sessions'))
+  write(rollout('keep-the-folder', 'archived_sessions'), text([header({ id: OTHER })]))
+  renameSync(path, archived)
+  await house.sync()
+  expect(house.session(ID)).toMatchObject({ path: archived, gone: false, messages: 2 })
+  expect(await idsOf(house)).toEqual(before)
+})
+
+test('a session whose file is gone keeps all that the index knows', async () => {
+  const { house, write } = home()
+  const path = write(rollout(THREAD), text(talk()))
+  await house.sync()
+  rmSync(path)
+  await house.sync()
+  expect(house.list()).toMatchObject({ total: 1, sessions: [{ id: ID, gone: true, messages: 2 }] })
+  const bodies = await house.messages(ID)
+  expect(bodies.length).toBe(11)
+  expect(bodies.every((one) => one.kind === 'gone')).toBe(true)
+  writeFileSync(path, text(talk()))
+  await house.sync()
+  expect(house.session(ID)).toMatchObject({ gone: false })
+  expect((await house.messages(ID)).every((one) => one.kind === 'body')).toBe(true)
+})
+
+test('a file that shrank or was replaced is read again', async () => {
+  const { house, write } = home()
+  const path = write(rollout(THREAD), text(talk()))
+  await house.sync()
+  const lines = readFileSync(path, 'utf8').split('\n')
+  truncateSync(path, Buffer.byteLength(text(lines.slice(0, 4))))
+  await house.sync()
+  expect(house.session(ID)).toMatchObject({ messages: 1, usage: { total_tokens: 0 } })
+  expect((await idsOf(house)).length).toBe(4)
+  writeFileSync(path, text([header(), user(5, 'Something else.'), tokens(6, 7, 3)]))
+  await house.sync()
+  expect(house.session(ID)).toMatchObject({ messages: 1, usage: { total_tokens: 10 }, title: 'Something else.' })
+  expect((await idsOf(house)).length).toBe(3)
+})
+
+test('two conversations that claim one id are two sessions', async () => {
+  const { house, write } = home()
+  write(rollout(THREAD), text(talk()))
+  write(
+    rollout(`${THREAD}-again`),
+    text([header({ timestamp: '2026-02-04T00:00:00.000Z', cwd: '/w/other' }), user(9, 'Hm.')]),
+  )
+  await house.sync()
+  const { total, sessions } = house.list()
+  expect(total).toBe(2)
+  expect(sessions.map(({ id }) => id)).toContain(ID)
+  expect(sessions.find(({ id }) => id !== ID)?.id).toMatch(/~[0-9a-f]{6}$/)
+  for (const { id } of sessions) expect((await house.messages(id)).every(({ kind }) => kind === 'body')).toBe(true)
+})
+
+test('sub-agents stand under their parents', async () => {
+  const { house, write } = home()
+  write(rollout(THREAD), text(talk()))
+  const spawned = { subagent: { thread_spawn: { parent_thread_id: THREAD, depth: 1 } } }
+  write(rollout(OTHER), text([header({ id: OTHER, source: spawned }), user(9, 'Look around.')]))
+  await house.sync()
+  expect(house.list()).toMatchObject({ total: 1, sessions: [{ id: ID, children: 1 }] })
+  expect(house.list({ children: { of: ID } })).toMatchObject({
+    total: 1,
+    sessions: [{ id: `codex:${OTHER}`, parent: ID }],
+  })
+  expect(house.list({ children: 'all' }).total).toBe(2)
+})
+
+test('a name that another file gives is the title', async () => {
+  const { house, write } = home()
+  write(rollout(THREAD), text(talk()))
+  await house.sync()
+  write(
+    '.codex/session_index.jsonl',
+    text([JSON.stringify({ id: THREAD, thread_name: 'Files', updated_at: '2026-02-03T10:00:00Z' })]),
+  )
+  await house.sync()
+  expect(house.session(ID)?.title).toBe('Files')
+})
+
+test('rows of a store stay when their owner overwrites them', async () => {
+  const { house, folder } = home()
+  const store = makeStore(join(folder, 'data', 'amazon-q', 'data.sqlite3'))
+  store.put('/code', stateOf('one', [{ prompt: 'First?', answer: 'Yes.' }]))
+  await house.sync()
+  store.put('/code', stateOf('two', [{ prompt: 'Second?', answer: 'No.' }]))
+  await house.sync()
+  store.put(
+    '/code',
+    stateOf('two', [
+      { prompt: 'Second?', answer: 'No.' },
+      { prompt: 'Third?', answer: 'So.' },
+    ]),
+  )
+  await house.sync()
+  store.close()
+  const { total, sessions } = house.list()
+  expect(total).toBe(2)
+  expect(sessions.map(({ id }) => id).sort()).toEqual(['amazon-q:one', 'amazon-q:two'])
+  for (const { id } of sessions) {
+    const bodies = await house.messages(id)
+    expect(bodies.every(({ kind }) => kind === 'body')).toBe(true)
+  }
+  expect(JSON.stringify(await house.messages('amazon-q:two' as SessionId))).toContain('Third?')
+})
+
+test('the list is filtered, sorted and paged', async () => {
+  const { house, write } = home()
+  for (let n = 0; n < 5; n++) {
+    const id = `019c0000-0000-7000-8000-00000000000${n}`
+    const model = n % 2 ? 'gpt-5' : 'gpt-5-codex'
+    write(
+      rollout(id),
+      text([
+        header({ id, cwd: `/w/p${n}/sub` }),
+        line(n, 'turn_context', { model, cwd: `/w/p${n}/sub` }),
+        user(n * 10, `Number ${n}`),
+        tokens(n * 10 + 1, n * 100, 1),
+      ]),
+    )
+  }
+  await house.sync()
+  expect(house.list({ limit: 2, sort: 'tokens' })).toMatchObject({
+    total: 5,
+    sessions: [{ title: 'Number 4' }, { title: 'Number 3' }],
+  })
+  expect(house.list({ limit: 2, offset: 4, sort: 'tokens' }).sessions.map(({ title }) => title)).toEqual(['Number 0'])
+  expect(house.list({ model: 'gpt-5' }).total).toBe(2)
+  expect(house.list({ project: '/w/p3' }).sessions.map(({ title }) => title)).toEqual(['Number 3'])
+  expect(house.list({ project: '/w/p' }).total).toBe(0)
+  expect(house.list({ agents: ['kiro'] }).total).toBe(0)
+  expect(house.list({ since: Date.parse('2026-02-03T09:15:30Z') }).total).toBe(2)
+})
+
+test('nothing is read again while nothing changes', async () => {
+  const { house, write } = home()
+  const path = write(rollout(THREAD), text(talk()))
+  await house.sync()
+  const { revision } = house.index
+  expect(await house.sync()).toMatchObject({ synced: { sources: 1, scanned: 0, read: 0 } })
+  expect(house.index.revision).toBe(revision)
+  expect(house.changesSince(revision)).toEqual([])
+  appendFileSync(path, text([user(40, 'News.')]))
+  await house.sync()
+  expect(house.changesSince(revision)).toMatchObject([{ session: ID }])
+})
+
+async function idsOf(house: ReturnType<typeof home>['house']): Promise<readonly string[]> {
+  const bodies = await house.messages(ID, { limit: 1000 })
+  for (const body of bodies) if (body.kind === 'body') expect(body.message.id).toBe(body.known.id)
+  return bodies.map(({ known }) => known.id)
+}
