@@ -16,6 +16,7 @@ import { AppError } from './model/error.ts'
 import { type Instant, instantOf, type SessionId } from './model/ids.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
 import { Bodies, type Body } from './sync/bodies.ts'
+import { Finder, type SearchAnswer, type SearchOptions } from './sync/find.ts'
 import { keepSources, keepStore, type StoreKept } from './sync/keep-rows.ts'
 import { listSources, type Place } from './sync/list.ts'
 import { installKept, type Restored } from './sync/restore.ts'
@@ -52,6 +53,7 @@ export class House {
   readonly index: IndexReader
   readonly #options: HouseOptions
   readonly #bodies: Bodies
+  readonly #finder: Finder
   #keep: Keep | undefined
 
   constructor(environment: Environment = thisMachine(), options: HouseOptions = {}) {
@@ -60,6 +62,7 @@ export class House {
     this.index = new IndexReader(this.directory)
     this.#options = options
     this.#bodies = new Bodies(this.index, () => this.keep)
+    this.#finder = new Finder(this.index, this.#bodies)
   }
 
   /** Opened when it is first asked for, made when something is first kept. */
@@ -104,6 +107,10 @@ export class House {
     const found: Body[] = []
     for (const known of this.index.messages(id, options)) found.push(await this.#bodies.of(known))
     return found
+  }
+
+  search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
+    return this.#finder.search(query, options)
   }
 
   changesSince(revision: number, limit?: number): readonly Change[] {

@@ -1,6 +1,10 @@
 /** The tables of the index: what lists, search and statistics need, and where each body lies. Never a body. */
-import { SCOPES } from '../model/spoken.ts'
+import { SPOKEN } from '../model/spoken.ts'
 import type { Kind } from './open.ts'
+import { TOKENIZER } from './text/analyse.ts'
+
+/** The columns of `said`; what nobody typed has a table of its own. */
+export const SAID = SPOKEN.filter((voice) => voice !== 'context')
 
 /**
  * `source` is one unit of reading with what the first pass found in it; `session` stands for all sources that tell it, by
@@ -72,7 +76,9 @@ CREATE TABLE session (
   read_bytes INTEGER NOT NULL DEFAULT 0,
   cut_bytes INTEGER NOT NULL DEFAULT 0,
   cut_after INTEGER NOT NULL DEFAULT 0,
-  spoke_at INTEGER
+  spoke_at INTEGER,
+  first_row INTEGER,
+  last_row INTEGER
 ) STRICT;
 CREATE INDEX session_last ON session (last_at);
 CREATE INDEX session_revision ON session (revision);
@@ -108,14 +114,16 @@ CREATE INDEX message_place ON message (session_id, line, part);
 CREATE INDEX message_provisional ON message (session_id) WHERE kind & 64;
 
 CREATE VIRTUAL TABLE said USING fts5(
-  ${SCOPES.join(', ')},
-  content='', contentless_delete=1, tokenize="unicode61 remove_diacritics 2 tokenchars '_'"
+  ${SAID.join(', ')}, content='', contentless_delete=1, tokenize="${TOKENIZER}"
 );
 INSERT INTO said (said, rank) VALUES ('hashsize', 33554432);
 
+CREATE VIRTUAL TABLE given USING fts5(
+  context, content='', contentless_delete=1, tokenize="${TOKENIZER}"
+);
+
 CREATE VIRTUAL TABLE titled USING fts5(
-  title,
-  content='', contentless_delete=1, tokenize="unicode61 remove_diacritics 2 tokenchars '_'"
+  title, content='', contentless_delete=1, tokenize="${TOKENIZER}"
 );
 
 CREATE TABLE usage (

@@ -1,11 +1,12 @@
 /** What a message says, sorted by who says it: the scopes of a search. */
 import type { MessageSegment, NormalizedMessage, ToolCall } from './normalized.ts'
 
-export const SCOPES = ['output', 'arguments', 'reasoning', 'answer', 'prompt', 'context', 'file'] as const
+/** The most usual first. */
+export const SPOKEN = ['output', 'arguments', 'reasoning', 'answer', 'prompt', 'file', 'context'] as const
 
-export type Scope = (typeof SCOPES)[number]
+export type Voice = (typeof SPOKEN)[number]
 
-export type Spoken = { -readonly [scope in Scope]?: string }
+export type Spoken = { -readonly [voice in Voice]?: string }
 
 /** `context` is what the program gave the model without anybody having typed it. */
 export function spokenIn(message: NormalizedMessage): Spoken {
@@ -24,7 +25,7 @@ export function spokenIn(message: NormalizedMessage): Spoken {
   return spoken
 }
 
-function add(spoken: Spoken, scope: Scope, text: unknown): void {
+function add(spoken: Spoken, scope: Voice, text: unknown): void {
   if (typeof text !== 'string' || text === '') return
   const before = spoken[scope]
   spoken[scope] = before === undefined ? text : `${before}\n${text}`
@@ -46,7 +47,7 @@ function addSegment(spoken: Spoken, segment: MessageSegment, message: Normalized
   add(spoken, scope, (typed + text.slice(at)).trim())
 }
 
-function scopeOf({ channel }: MessageSegment, { role, source_type, metadata }: NormalizedMessage): Scope {
+function scopeOf({ channel }: MessageSegment, { role, source_type, metadata }: NormalizedMessage): Voice {
   if (metadata?.['injected'] === true) return 'context'
   if (source_type === 'tool_result') return 'output'
   if (source_type === 'tool_call') return 'arguments'

@@ -3,10 +3,11 @@ import type { Agent, Cursor, Locator, Read, Source } from '../agents/agent.ts'
 import type { Chunk, Row, Task } from '../archive/record.ts'
 import { CUT, DUPLICATE, kindOf, REPLAYED } from '../archive/rows/kind.ts'
 import { packLocator } from '../archive/rows/locator.ts'
-import { analyse, lean } from '../archive/text.ts'
+import { analyse } from '../archive/text/analyse.ts'
+import { lean } from '../archive/text/lean.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
-import { SCOPES, type Spoken, spokenIn } from '../model/spoken.ts'
+import { SPOKEN, type Spoken, spokenIn } from '../model/spoken.ts'
 import { filesTouched, inDirectory, type Touched } from '../model/touched.ts'
 
 export async function* readSession(agent: Agent, source: Source, task: Task): AsyncGenerator<Chunk> {
@@ -114,7 +115,7 @@ function partOf(id: string): number {
 function textsOf(spoken: Spoken): { readonly texts: readonly string[] | undefined; readonly left: number } {
   let left = 0
   let says = false
-  const texts = SCOPES.map((scope) => {
+  const texts = SPOKEN.map((scope) => {
     const whole = spoken[scope]
     if (whole === undefined) return ''
     says = true

@@ -1,10 +1,10 @@
 /** Writes stretches of sessions: rows, their text and their sums, in the order of time. */
 
-import { SCOPES } from '../../model/spoken.ts'
 import type { Db } from '../open.ts'
 import type { Chunk, Row } from '../record.ts'
 import { DUPLICATE, ERROR, isFound, PROVISIONAL, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
 import { idAt, timeOf } from '../rows/time-id.ts'
+import { SAID } from '../schema.ts'
 import { MOST_ISSUES, type PutIssue } from './sources.ts'
 import type { Numbers } from './words.ts'
 
@@ -28,9 +28,11 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
   const addMessage = db.prepare('INSERT INTO message VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING')
   const greatest = db.prepare('SELECT max(id) FROM message WHERE id >= ? AND id < ?').pluck()
   const addText = db.prepare(
-    `INSERT INTO said (rowid, ${SCOPES.join(', ')}) VALUES (?, ${SCOPES.map(() => '?').join(', ')})`,
+    `INSERT INTO said (rowid, ${SAID.join(', ')}) VALUES (?, ${SAID.map(() => '?').join(', ')})`,
   )
-  const dropText = db.prepare('DELETE FROM said WHERE rowid = ?')
+  const addContext = db.prepare('INSERT INTO given (rowid, context) VALUES (?, ?)')
+  const dropContext = db.prepare('DELETE FROM given WHERE rowid = ?')
+  const dropSaid = db.prepare('DELETE FROM said WHERE rowid = ?')
   const dropMessage = db.prepare('DELETE FROM message WHERE id = ?')
   const allRows = db.prepare('SELECT id, kind FROM message WHERE session_id = ?')
   const provisionalRows = db.prepare('SELECT id, kind FROM message WHERE session_id = ? AND kind & 64')
@@ -56,13 +58,21 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
     `UPDATE session SET cursor = coalesce(?, cursor), read_bytes = ?, cut_bytes = cut_bytes + ?, cut_after = ?, indexed = ?, revision = ?,
        spoke_at = coalesce(?, spoke_at), last_at = coalesce(?, last_at) WHERE id = ?`,
   )
-  const restart = db.prepare(
-    'UPDATE session SET cursor = NULL, read_bytes = 0, cut_bytes = 0, cut_after = 0, spoke_at = NULL WHERE id = ?',
+  const extend = db.prepare(
+    `UPDATE session SET first_row = min(coalesce(first_row, :low), :low), last_row = max(coalesce(last_row, :high), :high) WHERE id = :session`,
   )
+  const restart = db.prepare(
+    'UPDATE session SET cursor = NULL, read_bytes = 0, cut_bytes = 0, cut_after = 0, spoke_at = NULL, first_row = NULL, last_row = NULL WHERE id = ?',
+  )
+
+  const dropText = (id: number): void => {
+    dropSaid.run(id)
+    dropContext.run(id)
+  }
 
   const dropRows = (session: number, rows: readonly { id: number; kind: number }[]): void => {
     for (const { id, kind } of rows) {
-      if (isFound(kind)) dropText.run(id)
+      if (isFound(kind)) dropText(id)
       dropMessage.run(id)
       untouch.run(session, id)
     }
@@ -87,7 +97,7 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
     for (const [session, line, part] of repeated.values()) {
       const earlier = at.get(session, line, part) as { id: number; kind: number } | undefined
       if (!earlier || earlier.kind & DUPLICATE) continue
-      if (isFound(earlier.kind)) dropText.run(earlier.id)
+      if (isFound(earlier.kind)) dropText(earlier.id)
       setKind.run(earlier.kind | DUPLICATE, earlier.id)
     }
   }
@@ -104,7 +114,12 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
         break
       id = tries < 4 ? id + 1 : Number(greatest.get(id, id + 1_000_000) ?? id) + 1
     }
-    if (row.texts && isFound(kind)) addText.run(id, ...row.texts)
+    if (row.texts && isFound(kind)) {
+      const context = row.texts[SAID.length] ?? ''
+      if (row.texts.some((text, at) => at < SAID.length && text !== ''))
+        addText.run(id, ...row.texts.slice(0, SAID.length))
+      if (context !== '') addContext.run(id, context)
+    }
     for (const { path, how } of row.touched ?? []) touch.run(session, id, files(path), HOW[how])
     return id
   }
@@ -119,7 +134,15 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
         (a, b) => a.row.at - b.row.at || a.session - b.session || a.row.line - b.row.line || a.row.part - b.row.part,
       )
       let least = 0
-      for (const one of placed) least = insert(one, least) + 1
+      const reaches = new Map<number, { session: number; low: number; high: number }>()
+      for (const one of placed) {
+        const id = insert(one, least)
+        const reach = reaches.get(one.session)
+        if (reach) reach.high = id
+        else reaches.set(one.session, { session: one.session, low: id, high: id })
+        least = id + 1
+      }
+      for (const reach of reaches.values()) extend.run(reach)
       for (const chunk of chunks) {
         const provisional = chunk.cursor === undefined ? 1 : 0
         sumUp(chunk, provisional)

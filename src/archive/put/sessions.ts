@@ -2,7 +2,7 @@
 import { type Instant, type SessionId, settleClaims } from '../../model/ids.ts'
 import type { Session } from '../../model/session.ts'
 import type { Db } from '../open.ts'
-import { analyse } from '../text.ts'
+import { analyse } from '../text/analyse.ts'
 import type { Numbers } from './words.ts'
 
 interface Claiming {

@@ -2,8 +2,8 @@
 import type { Instant } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
 
-/** Where in a message a word may stand. */
-export const SCOPES = ['prompt', 'answer', 'arguments', 'output', 'reasoning', 'file', 'title'] as const
+/** Where in a message a word may stand. `context` is what nobody typed: it is looked through only when it is asked for. */
+export const SCOPES = ['prompt', 'answer', 'arguments', 'output', 'reasoning', 'file', 'context', 'title'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** All of it must hold. */

@@ -90,5 +90,7 @@ export function scopesOf(filters: readonly ScopeFilter[]): readonly Scope[] | un
   if (filters.length === 0) return undefined
   const wanted = filters.filter((one) => !one.not).map((one) => one.scope)
   const unwanted = filters.filter((one) => one.not).map((one) => one.scope)
-  return SCOPES.filter((scope) => (wanted.length === 0 || wanted.includes(scope)) && !unwanted.includes(scope))
+  return SCOPES.filter(
+    (scope) => (wanted.length === 0 ? scope !== 'context' : wanted.includes(scope)) && !unwanted.includes(scope),
+  )
 }

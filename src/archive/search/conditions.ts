@@ -1,0 +1,104 @@
+/** The filters of a query as conditions on rows. */
+import { never } from '../../model/error.ts'
+import { ERROR, IMAGE, ROLES } from '../rows/kind.ts'
+import { idAt } from '../rows/time-id.ts'
+import type { Filter } from '../text/query.ts'
+
+export interface Sql {
+  /** Never empty. */
+  readonly sql: string
+  readonly values: readonly (string | number)[]
+}
+
+export interface MessageConditions {
+  /** With `t` for the session and `m` for the message. */
+  readonly session: Sql
+  readonly message: Sql
+  /** Ids: not before, and before. */
+  readonly from: number
+  readonly until: number
+}
+
+export function messageConditions(filters: readonly Filter[]): MessageConditions {
+  const session: Sql[] = []
+  const message: Sql[] = []
+  let from = 0
+  let until = Number.MAX_SAFE_INTEGER
+  for (const filter of filters) {
+    const sign = filter.not ? 'NOT ' : ''
+    switch (filter.kind) {
+      case 'agent':
+        session.push(anyOf(sign, filter.values, 't.agent = ? COLLATE NOCASE'))
+        break
+      case 'project':
+        session.push(anyOf(sign, filter.values, "instr(lower(coalesce(t.project, '')), lower(?)) > 0"))
+        break
+      case 'session':
+        session.push(
+          anyOf(sign, filter.values, '(substr(t.name, 1, length(?1)) = ?1 OR substr(t.native_id, 1, length(?1)) = ?1)'),
+        )
+        break
+      case 'model':
+        session.push(
+          anyOf(
+            sign,
+            filter.values,
+            `t.id IN (SELECT session_id FROM model_of WHERE model_id IN
+          (SELECT id FROM word WHERE instr(lower(text), lower(?)) > 0))`,
+          ),
+        )
+        break
+      case 'tool':
+        message.push(
+          anyOf(sign, filter.values, 'coalesce(m.tool, 0) IN (SELECT id FROM word WHERE text = ? COLLATE NOCASE)'),
+        )
+        break
+      case 'file':
+        message.push(
+          anyOf(
+            sign,
+            filter.values,
+            `EXISTS (SELECT 1 FROM touched x JOIN file y ON y.id = x.file_id
+          WHERE x.session_id = m.session_id AND x.message_id = m.id AND instr(lower(y.path), lower(?)) > 0)`,
+          ),
+        )
+        break
+      case 'role':
+        message.push({
+          sql: `${sign}(m.kind & 7) IN (${filter.values.map((role) => ROLES.indexOf(role)).join(', ')})`,
+          values: [],
+        })
+        break
+      case 'has':
+        message.push({ sql: `${sign}(m.kind & ${filter.what === 'error' ? ERROR : IMAGE})`, values: [] })
+        break
+      case 'time': {
+        const low = filter.from === undefined ? 0 : idAt(Date.parse(filter.from))
+        const high = filter.until === undefined ? Number.MAX_SAFE_INTEGER : idAt(Date.parse(filter.until))
+        if (filter.not) message.push({ sql: 'NOT (m.id >= ? AND m.id < ?)', values: [low, high] })
+        else {
+          from = Math.max(from, low)
+          until = Math.min(until, high)
+        }
+        break
+      }
+      default:
+        never(filter)
+    }
+  }
+  return { session: allOf(session), message: allOf(message), from, until }
+}
+
+const allOf = (parts: readonly Sql[]): Sql => ({
+  sql: parts.length === 0 ? '1' : parts.map(({ sql }) => sql).join(' AND '),
+  values: parts.flatMap(({ values }) => values),
+})
+
+const anyOf = (sign: string, values: readonly string[], sql: string): Sql => {
+  const marks = sql.split('?1').length - 1
+  const plain = sql.replaceAll('?1', '?')
+  return {
+    sql: `${sign}(${values.map(() => plain).join(' OR ')})`,
+    values: values.flatMap((value) => Array.from({ length: Math.max(1, marks) }, () => value)),
+  }
+}

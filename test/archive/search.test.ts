@@ -1,0 +1,110 @@
+/** Whatever was said is found, once, in the session it was said in. */
+import { appendFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import type { House } from '../../src/app.ts'
+import { assistant, call, header, line, result, THREAD, talk, text, user } from '../support/log.ts'
+import { home, rollout } from './house.ts'
+
+const OTHER = '019c0000-0000-7000-8000-000000000002'
+
+async function found(house: House, query: string): Promise<readonly string[]> {
+  const answer = await house.search(query, { limit: 100 })
+  if (answer.kind !== 'found') throw new Error(answer.what)
+  expect(answer.total).toBe(answer.hits.length)
+  return answer.hits.map(
+    ({ session_id, message_id }) => `${session_id.slice(-1)}${message_id.slice(message_id.indexOf('#'))}`,
+  )
+}
+
+test('prompts, answers, arguments and output are found, newest first', async () => {
+  const { house, write } = home()
+  write(rollout(THREAD), text(talk()))
+  write(
+    rollout(OTHER),
+    text([
+      header({ id: OTHER }),
+      user(30, 'Wo ist getUserName? 東京都の天気'),
+      call(31, 'c1', { command: ['grep', '-n', 'getUserName', 'src/a.ts'] }),
+      result(32, 'c1', 'Exit code: 1\nOutput:\nsrc/a.ts: no such file'),
+      line(33, 'response_item', { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Perhaps elsewhere.' }] }),
+      assistant(34, 'There is none.'),
+    ]),
+  )
+  await house.sync()
+  expect(await found(house, 'getUserName')).toEqual(['2#3', '2#2'])
+  expect(await found(house, 'user')).toEqual(['2#3', '2#2'])
+  expect(await found(house, '京都')).toEqual(['2#2'])
+  expect(await found(house, 'file')).toEqual(['2#4', '1#10'])
+  expect(await found(house, 'file scope:answer')).toEqual(['1#10'])
+  expect(await found(house, 'file -scope:answer')).toEqual(['2#4'])
+  expect(await found(house, 'elsewhere')).toEqual(['2#5'])
+  expect(await found(house, '"no such file"')).toEqual(['2#4'])
+  expect(await found(house, 'file has:error')).toEqual(['2#4'])
+  expect(await found(house, 'a.ts -such')).toEqual(['2#3', '1#10', '1#7'])
+  expect(await found(house, 'file role:assistant')).toEqual(['1#10'])
+  expect(await found(house, `file session:${OTHER}`)).toEqual(['2#4'])
+  expect(await found(house, '/no s.ch/')).toEqual(['2#4'])
+  expect(await found(house, 'nothing')).toEqual([])
+})
+
+test('a record that is written twice is one hit, and context is found only when it is asked for', async () => {
+  const { house, write } = home()
+  write(rollout(THREAD), text(talk()))
+  await house.sync()
+  expect(await found(house, 'please')).toEqual(['1#4'])
+  expect(await found(house, 'One')).toEqual(['1#10'])
+  expect(await found(house, 'environment_context')).toEqual([])
+  expect(await found(house, 'environment_context scope:context')).toEqual(['1#3'])
+})
+
+test('an event whose item comes with the next reading gives way to it', async () => {
+  const { house, write } = home()
+  const lines = talk()
+  const path = write(rollout(THREAD), text(lines.slice(0, 9)))
+  await house.sync()
+  expect(await found(house, 'One')).toEqual(['1#9'])
+  appendFileSync(path, text(lines.slice(9)))
+  await house.sync()
+  expect(await found(house, 'One')).toEqual(['1#10'])
+})
+
+test('what a fork copied is found in the session it comes from', async () => {
+  const { house, write } = home()
+  const parent = [header(), user(3, 'A remarkable question.'), assistant(4, 'An answer.')]
+  write(rollout(THREAD), text(parent))
+  const copied = parent.map((one) => one.replace(/"timestamp":"[^"]+"/, '"timestamp":"2026-02-03T09:20:00.000Z"'))
+  write(
+    rollout(OTHER),
+    text([header({ id: OTHER, forked_from_id: THREAD }), ...copied, user(400, 'Something remarkable.')]),
+  )
+  await house.sync()
+  expect(await found(house, 'remarkable')).toEqual(['2#5', '1#2'])
+})
+
+test('snippets show the words, titles are found, and pages go on', async () => {
+  const { house, write } = home()
+  write(rollout(THREAD), text([header(), ...Array.from({ length: 50 }, (_, n) => user(n, `Needle number ${n}`))]))
+  await house.sync()
+  const first = await house.search('needle', { limit: 20 })
+  if (first.kind !== 'found') throw new Error()
+  expect(first).toMatchObject({ total: 50, total_is: 'exact', complete: true, titles: [{ title: 'Needle number 0' }] })
+  expect(first.hits[0]).toMatchObject({ snippet: { text: 'Needle number 49', highlights: [[0, 6]] }, scope: 'prompt' })
+  const second = await house.search('needle', { limit: 40, ...(first.next !== undefined && { after: first.next }) })
+  if (second.kind !== 'found') throw new Error()
+  expect(second.hits.length).toBe(30)
+  expect(second.next).toBeUndefined()
+})
+
+test('an answer says when the index leaves something out', async () => {
+  const { house, write } = home()
+  const long = `${'begin '.repeat(500)} hidden ${'end '.repeat(500)}`
+  write(rollout(THREAD), text([header(), call(1, 'c', { command: ['cat'] }), result(2, 'c', long)]))
+  await house.sync()
+  expect(await house.search('hidden')).toMatchObject({ total: 0, complete: false, left: { sessions: 1 } })
+  expect(await house.search('hidden scope:prompt')).toMatchObject({ total: 0, complete: true })
+})
+
+test('what is no query is a problem that says where', async () => {
+  const { house } = home()
+  expect(await house.search('role:nobody')).toMatchObject({ kind: 'problem', advice: expect.any(String) })
+})
