@@ -38,6 +38,7 @@ function prepared(db: Db): Opened {
     db.pragma('cache_size = -32000')
     db.pragma('journal_size_limit = 67108864')
     db.pragma('temp_store = MEMORY')
+    db.pragma('wal_autocheckpoint = 8000')
     db.prepare("INSERT OR IGNORE INTO setting VALUES ('epoch', ?), ('revision', '0')").run(randomUUID().slice(0, 8))
     return { db, epoch: epochOf(db) }
   } catch (error) {

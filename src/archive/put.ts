@@ -9,6 +9,7 @@ import { type Sessions, sessionsIn } from './put/sessions.ts'
 import { issuesIn, type Sources, sourcesIn } from './put/sources.ts'
 import { numbersIn } from './put/words.ts'
 import type { Change, Chunk, Counted, KnownSource, Scanned, Task } from './record.ts'
+import { unpackText } from './rows/packed.ts'
 
 export class IndexWriter {
   readonly path: string
@@ -42,10 +43,10 @@ export class IndexWriter {
   /** Where the first pass over a source goes on. */
   resume(source: number): { readonly cursor: unknown; readonly sure: Counted } | undefined {
     const row = this.#db.prepare('SELECT cursor, sure FROM source WHERE id = ?').get(source) as
-      | { cursor: string | null; sure: string | null }
+      | { cursor: Uint8Array | null; sure: string | null }
       | undefined
     if (!row || row.cursor === null || row.sure === null) return undefined
-    return { cursor: JSON.parse(row.cursor), sure: JSON.parse(row.sure) as Counted }
+    return { cursor: JSON.parse(unpackText(row.cursor)), sure: JSON.parse(row.sure) as Counted }
   }
 
   /** Writes what the first pass found. */
@@ -209,7 +210,7 @@ interface RawTask {
   readonly kept: number
   readonly size: number
   readonly read: number
-  readonly cursor: string | null
+  readonly cursor: Uint8Array | null
   readonly project: string | null
 }
 
@@ -218,6 +219,6 @@ const taskOf = ({ key, root, kept, cursor, project, ...rest }: RawTask): Task =>
   ...(key !== '' && { key }),
   ...(root !== null && { root }),
   kept: kept === 1,
-  ...(cursor !== null && { cursor }),
+  ...(cursor !== null && { cursor: unpackText(cursor) }),
   ...(project !== null && { project }),
 })

@@ -11,8 +11,8 @@ export const SAID = SPOKEN.filter((voice) => voice !== 'context')
  * its `source_id`, and holds how far the second pass has come (`cursor`). Rows that were read after the last cursor
  * are `provisional`: they go when reading goes on.
  *
- * A message's id is its time: milliseconds * 4096 + n, the next that is free, so that newest first is the order of ids
- * backwards. `shift` is what was added to the time for that. A quarter is 900,000 ms since 1970: time zones differ by quarters.
+ * A message's id is its time, the next that is free, so that newest first is the order of ids backwards (`rows/time-id.ts`);
+ * `rest` is what the id does not tell of its time. A quarter is 900,000 ms since 1970: time zones differ by quarters.
  */
 const FIRST = `
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -37,7 +37,7 @@ CREATE TABLE source (
   first_record TEXT,
   header TEXT,
   history TEXT,
-  cursor TEXT,
+  cursor BLOB,
   sure TEXT,
   lines INTEGER NOT NULL DEFAULT 0,
   messages INTEGER NOT NULL DEFAULT 0,
@@ -72,7 +72,7 @@ CREATE TABLE session (
   gone INTEGER NOT NULL,
   revision INTEGER NOT NULL,
   indexed INTEGER NOT NULL DEFAULT 0,
-  cursor TEXT,
+  cursor BLOB,
   read_bytes INTEGER NOT NULL DEFAULT 0,
   cut_bytes INTEGER NOT NULL DEFAULT 0,
   cut_after INTEGER NOT NULL DEFAULT 0,
@@ -107,7 +107,7 @@ CREATE TABLE message (
   part INTEGER NOT NULL,
   kind INTEGER NOT NULL,
   tool INTEGER,
-  shift INTEGER,
+  rest INTEGER NOT NULL,
   locator TEXT NOT NULL
 ) STRICT;
 CREATE INDEX message_place ON message (session_id, line, part);

@@ -33,11 +33,11 @@ export interface Synced {
 
 /** Less is done before threads are up. */
 const WORTH_THREADS = 4_000_000
-const ROWS_AT_ONCE = 6000
-const LETTERS_AT_ONCE = 8_000_000
+const ROWS_AT_ONCE = 16_000
+const LETTERS_AT_ONCE = 12_000_000
 const SOURCES_AT_ONCE = 256
 /** What was read is seen after so many milliseconds, however little it is. */
-const AT_LEAST_EVERY = 300
+const AT_LEAST_EVERY = 1000
 
 export class Syncer {
   readonly directory: string

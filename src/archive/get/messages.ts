@@ -21,11 +21,11 @@ export interface RawMessage {
   readonly part: number
   readonly kind: number
   readonly tool: string | null
-  readonly shift: number | null
+  readonly rest: number
   readonly locator: string
 }
 
-export const MESSAGE_COLUMNS = `m.id, t.name, m.line, m.part, m.kind, (SELECT text FROM word WHERE id = m.tool) AS tool, m.shift, m.locator`
+export const MESSAGE_COLUMNS = `m.id, t.name, m.line, m.part, m.kind, (SELECT text FROM word WHERE id = m.tool) AS tool, m.rest, m.locator`
 
 const PAGE = 100
 
@@ -61,8 +61,8 @@ export function placeOf(id: string): readonly [line: number, part: number] {
 
 const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
 
-export function knownOf({ id, name, line, part, kind, tool, shift, locator }: RawMessage): Known {
-  const timestamp = instantOf(timeOf(id) - (shift ?? 0)) ?? EPOCH
+export function knownOf({ id, name, line, part, kind, tool, rest, locator }: RawMessage): Known {
+  const timestamp = instantOf(timeOf(id) + rest) ?? EPOCH
   return {
     id: messageId(timestamp, line, part),
     row: id,

@@ -3,7 +3,8 @@
 import type { Db } from '../open.ts'
 import type { Chunk, Row } from '../record.ts'
 import { DUPLICATE, ERROR, isFound, PROVISIONAL, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
-import { idAt, timeOf } from '../rows/time-id.ts'
+import { packText } from '../rows/packed.ts'
+import { FIRST_TIME, idAt, timeOf } from '../rows/time-id.ts'
 import { SAID } from '../schema.ts'
 import { MOST_ISSUES, type PutIssue } from './sources.ts'
 import type { Numbers } from './words.ts'
@@ -102,18 +103,22 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
     }
   }
 
-  /** @param least greater than the ids that were given before, because the text's index likes them in order */
-  const insert = ({ row, session, kind }: Placed, least: number): number => {
-    let id = Math.max(idAt(row.at), least)
+  let counted = db.prepare('SELECT coalesce(max(id), 0) FROM message WHERE id < ?').pluck().get(FIRST_TIME) as number
+  const put = (id: number, { row, session, kind }: Placed): boolean => {
     const tool = row.tool === undefined ? null : words(row.tool)
-    for (let tries = 0; ; tries++) {
-      const shift = timeOf(id) - row.at
-      if (
-        addMessage.run(id, session, row.line, row.part, kind, tool, shift === 0 ? null : shift, row.locator).changes > 0
-      )
-        break
-      id = tries < 4 ? id + 1 : Number(greatest.get(id, id + 1_000_000) ?? id) + 1
-    }
+    return addMessage.run(id, session, row.line, row.part, kind, tool, row.at - timeOf(id), row.locator).changes > 0
+  }
+
+  /** @param least greater than the ids that were given before, because the text's index likes them in order */
+  const insert = (placed: Placed, least: number): number => {
+    let id = Math.max(idAt(placed.row.at), least)
+    for (let tries = 0; !put(id, placed); tries++)
+      id = tries < 4 ? id + 1 : Number(greatest.get(id, id + 100_000) ?? id) + 1
+    addSpoken(id, placed)
+    return id
+  }
+
+  const addSpoken = (id: number, { row, session, kind }: Placed): void => {
     if (row.texts && isFound(kind)) {
       const context = row.texts[SAID.length] ?? ''
       if (row.texts.some((text, at) => at < SAID.length && text !== ''))
@@ -121,7 +126,6 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
       if (context !== '') addContext.run(id, context)
     }
     for (const { path, how } of row.touched ?? []) touch.run(session, id, files(path), HOW[how])
-    return id
   }
 
   return {
@@ -136,6 +140,10 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
       let least = 0
       const reaches = new Map<number, { session: number; low: number; high: number }>()
       for (const one of placed) {
+        if (!isLookedFor(one)) {
+          put(++counted, one)
+          continue
+        }
         const id = insert(one, least)
         const reach = reaches.get(one.session)
         if (reach) reach.high = id
@@ -150,7 +158,7 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
         for (const issue of chunk.issues.slice(0, Math.max(0, room))) putIssue(chunk.source, 2, provisional, issue)
         const spoke = lastSpoken(chunk.rows)
         advance.run(
-          chunk.cursor ?? null,
+          chunk.cursor === undefined ? null : packText(chunk.cursor),
           chunk.read,
           provisional ? 0 : chunk.cut,
           provisional ? chunk.cut : 0,
@@ -194,6 +202,10 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
     for (const [quarter, sums] of quarters) addActivity.run(session, quarter, provisional, ...sums)
   }
 }
+
+/** The others are there for who reads the session. */
+const isLookedFor = ({ row, kind }: Placed): boolean =>
+  isFound(kind) && (row.texts !== undefined || roleOf(kind) !== 'meta')
 
 function repeatedIn(chunks: readonly Chunk[]): Map<string, readonly [session: number, line: number, part: number]> {
   const found = new Map<string, readonly [number, number, number]>()

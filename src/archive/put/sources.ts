@@ -2,6 +2,7 @@
 import type { Issue } from '../../model/issue.ts'
 import type { Db } from '../open.ts'
 import type { Scanned, Used } from '../record.ts'
+import { packText } from '../rows/packed.ts'
 import type { Numbers } from './words.ts'
 
 /** Of each source and pass. */
@@ -76,7 +77,7 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
       scanned.size,
       Math.trunc(scanned.modified),
       scanned.history === undefined ? null : JSON.stringify(scanned.history),
-      scanned.cursor === undefined ? null : JSON.stringify(scanned.cursor),
+      scanned.cursor === undefined ? null : packText(JSON.stringify(scanned.cursor)),
       JSON.stringify(scanned.sure),
       scanned.counts.lines,
       scanned.counts.messages,

@@ -1,10 +1,14 @@
 /** Row ids that are times: the newest message has the greatest id. */
 
-const STEPS = 4096
-/** Row ids stay exact as numbers of JavaScript; later times, which only broken clocks tell, share the last moment. */
-const LATEST = Math.floor(Number.MAX_SAFE_INTEGER / STEPS) - 1
+/** Milliseconds. Fewer would make ids that lie far apart, which the text's index pays for with every word. */
+const STEP = 128
+/** Below are the ids of rows that nobody looks for: they are simply counted. As times they would be before 1988. */
+export const FIRST_TIME = 2 ** 32
+const LATEST = Number.MAX_SAFE_INTEGER / 256
 
 /** The first id of a moment. */
-export const idAt = (milliseconds: number): number => Math.min(Math.max(0, milliseconds), LATEST) * STEPS
+export const idAt = (milliseconds: number): number =>
+  Math.min(Math.max(FIRST_TIME, Math.floor(milliseconds / STEP)), LATEST)
 
-export const timeOf = (id: number): number => Math.floor(id / STEPS)
+/** The moment of an id, to which the row's `rest` is added. */
+export const timeOf = (id: number): number => (id < FIRST_TIME ? 0 : id * STEP)
