@@ -16,9 +16,11 @@ import { AppError } from './model/error.ts'
 import { type Instant, instantOf, type SessionId } from './model/ids.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
 import { Bodies, type Body } from './sync/bodies.ts'
+import { Feed } from './sync/feed.ts'
 import { Finder, type SearchAnswer, type SearchOptions } from './sync/find.ts'
 import { keepSources, keepStore, type StoreKept } from './sync/keep-rows.ts'
 import { listSources, type Place } from './sync/list.ts'
+import { goLive } from './sync/live.ts'
 import { installKept, type Restored } from './sync/restore.ts'
 import { keptSource, settled } from './sync/sources.ts'
 import { type Synced, Syncer, type SyncOptions } from './sync/sync.ts'
@@ -47,6 +49,15 @@ export type SyncOutcome =
   /** Another process is at it. */
   | { readonly kind: 'held'; readonly by: Holder | undefined }
 
+export interface WatchOptions extends Pick<SyncOptions, 'onProgress'> {
+  /** Milliseconds between looks at everything, for hints that never came. */
+  readonly sweepEvery?: number
+}
+
+export type WatchOutcome =
+  | { readonly kind: 'watching'; readonly ready: Promise<void>; close(): Promise<void> }
+  | { readonly kind: 'held'; readonly by: Holder | undefined }
+
 export class House {
   readonly environment: Environment
   readonly directory: string
@@ -54,6 +65,7 @@ export class House {
   readonly #options: HouseOptions
   readonly #bodies: Bodies
   readonly #finder: Finder
+  readonly #feed = new Feed()
   #keep: Keep | undefined
 
   constructor(environment: Environment = thisMachine(), options: HouseOptions = {}) {
@@ -84,13 +96,46 @@ export class House {
     try {
       const syncer = new Syncer(this.directory, this.#options.threads)
       try {
-        return { kind: 'synced', synced: await syncer.sync(await this.#sources(), options) }
+        return { kind: 'synced', synced: await syncer.sync(await this.#sources(), this.#published(options)) }
       } finally {
         syncer.close()
       }
     } finally {
       taken.lock.release()
     }
+  }
+
+  /**
+   * Keeps the index up to date from now on; `changes` tells what happens. Another process that does so already is told
+   * of instead: its changes are in `changesSince`.
+   */
+  async watch(options: WatchOptions = {}): Promise<WatchOutcome> {
+    const taken = takeLock(this.directory, 'watch')
+    if (taken.kind === 'held') return taken
+    const agents = await allAgents()
+    const syncer = new Syncer(this.directory, this.#options.threads)
+    const live = goLive({
+      agents,
+      places: await this.#places(),
+      stores: await this.watchable([]),
+      keep: this.keep,
+      syncer,
+      feed: this.#feed,
+      now: rightNow,
+      ...(options.sweepEvery !== undefined && { sweepEvery: options.sweepEvery }),
+      ...(options.onProgress && { sync: { onProgress: options.onProgress } }),
+    })
+    const close = async (): Promise<void> => {
+      await live.close()
+      syncer.close()
+      taken.lock.release()
+    }
+    return { kind: 'watching', ready: live.ready, close }
+  }
+
+  /** What changes in the index from now on, as far as this process brings it about. */
+  changes(signal?: AbortSignal): AsyncGenerator<Change> {
+    return this.#feed.changes(signal)
   }
 
   /** Sessions of the index. */
@@ -115,6 +160,16 @@ export class House {
 
   changesSince(revision: number, limit?: number): readonly Change[] {
     return this.index.changesSince(revision, limit)
+  }
+
+  #published(options: SyncOptions): SyncOptions {
+    return {
+      ...options,
+      onChanges: (changes) => {
+        options.onChanges?.(changes)
+        this.#feed.publish(changes)
+      },
+    }
   }
 
   async #sources() {

@@ -11,6 +11,8 @@ export interface Kind {
   readonly application: number
   /** Each takes the database one version further; its place is the version it starts from. Never changed, only added. */
   readonly migrations: readonly string[]
+  /** Room that is no longer needed can be given back to the disk. */
+  readonly shrinks?: true
 }
 
 /** How long one process waits for another. */
@@ -36,6 +38,7 @@ export function openDatabase(path: string, kind: Kind): Db {
 
 function prepare(db: Db, path: string, kind: Kind): void {
   checkVersion(db, path, kind)
+  if (kind.shrinks) db.pragma('auto_vacuum = INCREMENTAL')
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
   db.pragma('foreign_keys = ON')

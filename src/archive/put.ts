@@ -8,8 +8,10 @@ import { type Chunks, chunksIn } from './put/chunks.ts'
 import { type Sessions, sessionsIn } from './put/sessions.ts'
 import { issuesIn, type Sources, sourcesIn } from './put/sources.ts'
 import { numbersIn } from './put/words.ts'
-import type { Change, Chunk, Counted, KnownSource, Scanned, Task } from './record.ts'
+import type { Change, Chunk, Counted, KnownSource, Scanned, Task, Where } from './record.ts'
 import { unpackText } from './rows/packed.ts'
+
+const SOURCES = 'SELECT id, agent, path, key, root, kept, version, fingerprint, gone FROM source'
 
 export class IndexWriter {
   readonly path: string
@@ -34,10 +36,13 @@ export class IndexWriter {
 
   /** All sources that were ever met. */
   sources(): readonly KnownSource[] {
-    const rows = this.#db
-      .prepare('SELECT id, agent, path, key, root, kept, version, fingerprint, gone FROM source')
-      .all()
-    return (rows as RawSource[]).map(sourceOf)
+    return (this.#db.prepare(SOURCES).all() as RawSource[]).map(sourceOf)
+  }
+
+  source({ agent, path, key, kept }: Where): KnownSource | undefined {
+    const sql = `${SOURCES} WHERE path = ? AND key = ? AND agent = ? AND kept = ?`
+    const row = this.#db.prepare(sql).get(path, key ?? '', agent, kept ? 1 : 0) as RawSource | undefined
+    return row && sourceOf(row)
   }
 
   /** Where the first pass over a source goes on. */
@@ -72,7 +77,7 @@ export class IndexWriter {
   }
 
   /** Sources that are there no more, or again. */
-  putGone(gone: readonly number[], back: readonly number[]): readonly Change[] {
+  putGone(gone: readonly KnownSource[], back: readonly KnownSource[]): readonly Change[] {
     if (gone.length + back.length === 0) return []
     return this.#write((revision) => {
       const mark = this.#db.prepare('UPDATE source SET gone = ? WHERE id = ?')
@@ -81,7 +86,7 @@ export class IndexWriter {
         [gone, 1],
         [back, 0],
       ] as const)
-        for (const id of ids) {
+        for (const { id } of ids) {
           mark.run(flag, id)
           const session = this.#sessionOf(id)
           if (session !== null) sessions.add(session)
@@ -111,13 +116,9 @@ export class IndexWriter {
     return explained(this.path, () => this.#db.transaction(() => this.#forget(name)).immediate())
   }
 
-  /** Lets the text's index put its segments together, a step at a time. @returns whether there is more to do */
-  tidy(pages = 500): boolean {
-    return explained(this.path, () => {
-      const before = this.#db.prepare('SELECT total_changes()').pluck().get() as number
-      this.#db.prepare("INSERT INTO said (said, rank) VALUES ('merge', ?)").run(pages)
-      return (this.#db.prepare('SELECT total_changes()').pluck().get() as number) - before > 1
-    })
+  /** Gives room that is no longer needed back to the disk. */
+  shrink(): void {
+    explained(this.path, () => this.#db.pragma('incremental_vacuum'))
   }
 
   close(): void {

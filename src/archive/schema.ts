@@ -187,4 +187,4 @@ CREATE TABLE removed (name TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, 
 `
 
 /** The application id is `fumi` in ASCII: an index of fumibako. */
-export const INDEX: Kind = { application: 0x66756d69, migrations: [FIRST] }
+export const INDEX: Kind = { application: 0x66756d69, migrations: [FIRST], shrinks: true }

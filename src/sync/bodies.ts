@@ -6,8 +6,8 @@ import type { Known } from '../archive/record.ts'
 import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
+import { agentOf } from './passes/work.ts'
 import { sourceAt } from './sources.ts'
-import { agentOf } from './work.ts'
 
 export type Body =
   | { readonly kind: 'body'; readonly known: Known; readonly message: NormalizedMessage }

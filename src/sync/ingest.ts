@@ -1,7 +1,7 @@
 /** The thread that reads sources for the one that writes. Runs from the built files only. */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Job, Result } from './work.ts'
-import { Worker } from './work.ts'
+import type { Job, Result } from './passes/work.ts'
+import { Worker } from './passes/work.ts'
 
 /** Results that nobody has taken yet: more would only fill the memory. */
 const AHEAD = 3

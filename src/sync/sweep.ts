@@ -1,7 +1,8 @@
 /** Compares what lies on disk with what the index knows. The sweep decides what is read; a watcher only hints. */
 import type { Agent, Source } from '../agents/agent.ts'
 import type { KnownSource, Where } from '../archive/record.ts'
-import type { ScanTask } from './scan-source.ts'
+import { type KnownSources, placeOf } from './known.ts'
+import type { ScanTask } from './passes/scan-source.ts'
 
 /** A source that is there now. */
 export interface Found {
@@ -15,25 +16,20 @@ export interface Swept {
   /** How many sources are there. */
   readonly sources: number
   readonly changed: readonly ScanTask[]
-  /** Known sources, by id, that are no longer there, and those that are there again. */
-  readonly gone: readonly number[]
-  readonly back: readonly number[]
+  /** Known sources that are no longer there, and those that are there again. */
+  readonly gone: readonly KnownSource[]
+  readonly back: readonly KnownSource[]
 }
 
-export type KnownSources = ReadonlyMap<string, KnownSource>
-
-export const placeOf = ({ agent, path, key, kept }: Where): string =>
-  key === undefined && !kept ? `${agent}\n${path}` : `${agent}\n${path}\n${kept ? 'kept' : 'row'}\n${key ?? ''}`
-
-/** @param concerns which of the known sources would have been found if they were there; all of them if not given */
+/** @param paths where it was looked; everywhere if not given */
 export async function sweep(
   found: AsyncIterable<Found> | Iterable<Found>,
   known: KnownSources,
   resume: (source: number) => ScanTask['from'],
-  concerns?: (source: KnownSource) => boolean,
+  paths?: Iterable<string>,
 ): Promise<Swept> {
   const changed: ScanTask[] = []
-  const back: number[] = []
+  const back: KnownSource[] = []
   const seen = new Set<string>()
   for await (const { agent, source, kept } of found) {
     const where: Where = {
@@ -47,8 +43,8 @@ export async function sweep(
     const fingerprint = source.fingerprint ?? (await agent.probe(source))
     if (fingerprint === undefined) continue
     seen.add(place)
-    const before = known.get(place)
-    if (before?.gone) back.push(before.id)
+    const before = known.at(place)
+    if (before?.gone) back.push(before)
     if (before && before.fingerprint === fingerprint && before.version === agent.version) continue
     const from = before && before.version === agent.version ? resume(before.id) : undefined
     changed.push({
@@ -60,8 +56,8 @@ export async function sweep(
       ...(from && { from }),
     })
   }
-  const gone: number[] = []
-  for (const [place, source] of known)
-    if (!source.gone && !seen.has(place) && (!concerns || concerns(source))) gone.push(source.id)
+  const gone: KnownSource[] = []
+  for (const [place, source] of paths ? known.in(paths) : known.all())
+    if (!source.gone && !seen.has(place)) gone.push(source)
   return { sources: seen.size, changed, gone, back }
 }

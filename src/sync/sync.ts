@@ -1,10 +1,11 @@
 /** Brings the index up to date: sweep, first pass, second pass. */
 import { availableParallelism } from 'node:os'
 import { IndexWriter } from '../archive/put.ts'
-import type { Change, Chunk, KnownSource, Scanned, Task } from '../archive/record.ts'
-import { type Found, placeOf, sweep } from './sweep.ts'
-import { runHere, runInThreads } from './threads.ts'
-import type { Job, Result } from './work.ts'
+import type { Change, Chunk, Scanned, Task } from '../archive/record.ts'
+import { KnownSources } from './known.ts'
+import { runHere, runInThreads } from './passes/threads.ts'
+import type { Job, Result } from './passes/work.ts'
+import { type Found, sweep } from './sweep.ts'
 
 export interface Progress {
   readonly phase: 'scan' | 'read'
@@ -15,8 +16,8 @@ export interface Progress {
 }
 
 export interface SyncOptions {
-  /** Where the watcher saw something; everything is looked at if not given. */
-  readonly concerns?: (source: KnownSource) => boolean
+  /** Where sources were looked for; everywhere if not given. */
+  readonly paths?: Iterable<string>
   readonly onProgress?: (progress: Progress) => void
   readonly onChanges?: (changes: readonly Change[]) => void
   readonly signal?: AbortSignal
@@ -35,6 +36,8 @@ export interface Synced {
 const WORTH_THREADS = 4_000_000
 const ROWS_AT_ONCE = 16_000
 const LETTERS_AT_ONCE = 12_000_000
+/** After fewer sessions there is no room worth giving back. */
+const MANY = 20
 const SOURCES_AT_ONCE = 256
 /** What was read is seen after so many milliseconds, however little it is. */
 const AT_LEAST_EVERY = 1000
@@ -43,14 +46,14 @@ export class Syncer {
   readonly directory: string
   readonly writer: IndexWriter
   readonly #threads: number
-  readonly #known: Map<string, KnownSource>
+  readonly #known: KnownSources
 
   /** Only for who holds the lock. */
   constructor(directory: string, threads = Math.max(1, availableParallelism() - 1)) {
     this.directory = directory
     this.writer = new IndexWriter(directory)
     this.#threads = threads
-    this.#known = new Map(this.writer.sources().map((source) => [placeOf(source), source]))
+    this.#known = new KnownSources(this.writer.sources())
   }
 
   close(): void {
@@ -59,19 +62,20 @@ export class Syncer {
 
   async sync(found: AsyncIterable<Found> | Iterable<Found>, options: SyncOptions = {}): Promise<Synced> {
     const { writer } = this
-    const swept = await sweep(found, this.#known, (id) => writer.resume(id), options.concerns)
+    const swept = await sweep(found, this.#known, (id) => writer.resume(id), options.paths)
     const tell = (changes: readonly Change[]): void => {
       if (changes.length > 0) options.onChanges?.(changes)
     }
     tell(writer.putGone(swept.gone, swept.back))
-    if (swept.gone.length + swept.back.length > 0) this.#reload()
+    for (const source of swept.gone) this.#known.set({ ...source, gone: true })
+    for (const source of swept.back) this.#known.set({ ...source, gone: false })
     await this.#scan(
       swept.changed.map((task) => ({ kind: 'scan', task })),
       options,
       tell,
     )
-    if (swept.changed.length > 0) this.#reload()
     const read = await this.#read(writer.tasks(), options, tell)
+    if (read > MANY) writer.shrink()
     return {
       sources: swept.sources,
       scanned: swept.changed.length,
@@ -88,6 +92,10 @@ export class Syncer {
     let bytes = 0
     const put = (): void => {
       if (batch.length > 0) tell(this.writer.putScanned(batch))
+      for (const scanned of batch) {
+        const source = this.writer.source(scanned)
+        if (source) this.#known.set(source)
+      }
       batch = []
     }
     for await (const result of this.#run(jobs, jobs.length > 16 ? WORTH_THREADS : 0)) {
@@ -128,11 +136,6 @@ export class Syncer {
     return bytes >= WORTH_THREADS && this.#threads > 0
       ? runInThreads(this.directory, jobs, this.#threads)
       : runHere(this.directory, jobs)
-  }
-
-  #reload(): void {
-    this.#known.clear()
-    for (const source of this.writer.sources()) this.#known.set(placeOf(source), source)
   }
 }
 

@@ -40,6 +40,16 @@ const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g,
 const FIND = new RegExp(PHRASES.map(escaped).join('|'), 'g')
 const CODE = new RegExp(`[${codeOf(0)}-${codeOf(PHRASES.length - 1)}]`, 'g')
 
+/** The other messages that a locator names were said in the same hour. */
+const HOUR = '2026-01-05T08:'.length
+const SAME_HOUR = '\x1f'
+
+/** Long numbers, of which offsets and check sums are made, in base 36 with a mark. */
+const NUMBER = /(?<![\d.\w"#:-])[1-9]\d{5,14}(?![\d.eE\w"])/g
+const SHORT = /\x1e([0-9a-z]+)/g
+const shorter = (digits: string): string => `\x1e${Number(digits).toString(36)}`
+const longer = (_: string, digits: string): string => String(Number.parseInt(digits, 36))
+
 export function packLocator(locator: Locator, known: Known): string {
   let left = 0
   const rest: Record<string, unknown> = {}
@@ -49,12 +59,14 @@ export function packLocator(locator: Locator, known: Known): string {
     else rest[key] = locator[key]
   }
   const text = JSON.stringify(rest).slice(1, -1)
-  return left + text.replace(FIND, (phrase) => CODES.get(phrase) ?? phrase)
+  const brief = text.replace(FIND, (phrase) => CODES.get(phrase) ?? phrase).replace(NUMBER, shorter)
+  return left + brief.replaceAll(known.time.slice(0, HOUR), SAME_HOUR)
 }
 
 export function unpackLocator(packed: string, known: Known): Locator {
   const left = Number(packed[0])
-  const text = packed.slice(1).replace(CODE, (code) => PHRASES[code.charCodeAt(0) - 1] ?? '')
+  const same = packed.slice(1).replaceAll(SAME_HOUR, known.time.slice(0, HOUR))
+  const text = same.replace(SHORT, longer).replace(CODE, (code) => PHRASES[code.charCodeAt(0) - 1] ?? '')
   const locator: Record<string, unknown> = JSON.parse(`{${text}}`)
   KNOWN.forEach((key, at) => {
     if (left & (1 << at)) locator[key] = known[key]

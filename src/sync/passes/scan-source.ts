@@ -1,10 +1,10 @@
 /** The first pass over one source, as the index wants it: sums up to the last cursor, and sums to the end. */
 import { statSync } from 'node:fs'
-import type { Agent, Counts, Cursor, Scan, Source } from '../agents/agent.ts'
-import type { Counted, Scanned, Used, Where } from '../archive/record.ts'
-import type { Issue } from '../model/issue.ts'
-import type { Session } from '../model/session.ts'
-import { addUsage } from '../model/usage.ts'
+import type { Agent, Counts, Cursor, Scan, Source } from '../../agents/agent.ts'
+import type { Counted, Scanned, Used, Where } from '../../archive/record.ts'
+import type { Issue } from '../../model/issue.ts'
+import type { Session } from '../../model/session.ts'
+import { addUsage } from '../../model/usage.ts'
 
 export interface ScanTask extends Where {
   readonly root?: string

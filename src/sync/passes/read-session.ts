@@ -1,14 +1,14 @@
 /** The second pass over one session: its messages, made ready for the index, in stretches that end at cursors. */
-import type { Agent, Cursor, Locator, Read, Source } from '../agents/agent.ts'
-import type { Chunk, Row, Task } from '../archive/record.ts'
-import { CUT, DUPLICATE, kindOf, REPLAYED } from '../archive/rows/kind.ts'
-import { packLocator } from '../archive/rows/locator.ts'
-import { analyse } from '../archive/text/analyse.ts'
-import { lean } from '../archive/text/lean.ts'
-import type { Issue } from '../model/issue.ts'
-import type { NormalizedMessage } from '../model/normalized.ts'
-import { SPOKEN, type Spoken, spokenIn } from '../model/spoken.ts'
-import { filesTouched, inDirectory, type Touched } from '../model/touched.ts'
+import type { Agent, Cursor, Locator, Read, Source } from '../../agents/agent.ts'
+import type { Chunk, Row, Task } from '../../archive/record.ts'
+import { CUT, DUPLICATE, kindOf, REPLAYED } from '../../archive/rows/kind.ts'
+import { packLocator } from '../../archive/rows/locator.ts'
+import { analyse } from '../../archive/text/analyse.ts'
+import { lean } from '../../archive/text/lean.ts'
+import type { Issue } from '../../model/issue.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { SPOKEN, type Spoken, spokenIn } from '../../model/spoken.ts'
+import { filesTouched, inDirectory, type Touched } from '../../model/touched.ts'
 
 export async function* readSession(agent: Agent, source: Source, task: Task): AsyncGenerator<Chunk> {
   const from = task.cursor === undefined ? undefined : (JSON.parse(task.cursor) as Cursor)

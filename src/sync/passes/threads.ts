@@ -1,10 +1,10 @@
 /** Spreads work over threads, or does it here where threads would cost more than they give. */
 import { Worker as Thread } from 'node:worker_threads'
-import type { FromThread, ToThread } from './ingest.ts'
+import type { FromThread, ToThread } from '../ingest.ts'
 import { type Job, type Result, Worker } from './work.ts'
 
 /** Threads cannot run the source tree, which no Node understands unaided. */
-const INGEST = import.meta.url.endsWith('.js') ? new URL('./ingest.js', import.meta.url) : undefined
+const INGEST = import.meta.url.endsWith('.js') ? new URL('../ingest.js', import.meta.url) : undefined
 /** Jobs that a thread has before it asks for more. */
 const QUEUED = 3
 

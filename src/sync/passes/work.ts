@@ -1,12 +1,12 @@
 /** One piece of work on one source, done in this thread. */
-import type { Agent } from '../agents/agent.ts'
-import { allAgents } from '../agents/all.ts'
-import { type Keep, openKeep } from '../archive/keep.ts'
-import type { Chunk, Scanned, Task } from '../archive/record.ts'
-import { AppError } from '../model/error.ts'
+import type { Agent } from '../../agents/agent.ts'
+import { allAgents } from '../../agents/all.ts'
+import { type Keep, openKeep } from '../../archive/keep.ts'
+import type { Chunk, Scanned, Task } from '../../archive/record.ts'
+import { AppError } from '../../model/error.ts'
+import { sourceAt } from '../sources.ts'
 import { readSession } from './read-session.ts'
 import { type ScanTask, scanSource } from './scan-source.ts'
-import { sourceAt } from './sources.ts'
 
 export type Job = { readonly kind: 'scan'; readonly task: ScanTask } | { readonly kind: 'read'; readonly task: Task }
 

@@ -1,0 +1,122 @@
+/** Keeps the index up to date while the agents write: the watcher hints, the sweep decides. */
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { sep } from 'node:path'
+import type { Agent } from '../agents/agent.ts'
+import type { Keep } from '../archive/keep.ts'
+import type { Instant } from '../model/ids.ts'
+import type { Feed } from './feed.ts'
+import { keepStore } from './keep-rows.ts'
+import { keptSources, listSources, type Place } from './list.ts'
+import type { Found } from './sweep.ts'
+import type { Syncer, SyncOptions } from './sync.ts'
+import { type Hints, watchPlaces } from './watch.ts'
+
+export interface LiveOptions {
+  readonly agents: readonly Agent[]
+  readonly places: readonly Place[]
+  readonly stores: readonly { readonly agent: Agent; readonly store: string }[]
+  readonly keep: Keep
+  readonly syncer: Syncer
+  readonly feed: Feed
+  readonly now: () => Instant
+  /** Milliseconds between looks at everything. */
+  readonly sweepEvery?: number
+  readonly sync?: Pick<SyncOptions, 'onProgress'>
+}
+
+export interface Live {
+  /** The first look at everything is done. */
+  readonly ready: Promise<void>
+  close(): Promise<void>
+}
+
+const SWEEP_EVERY = 600_000
+
+export function goLive(options: LiveOptions): Live {
+  const { agents, places, keep, syncer, feed, now } = options
+  const stop = new AbortController()
+  const shared: SyncOptions = {
+    ...options.sync,
+    onChanges: (changes) => feed.publish(changes),
+    signal: stop.signal,
+  }
+  /** One after another: there is one writer. */
+  let work: Promise<unknown> = Promise.resolve()
+  const next = <T>(job: () => Promise<T>): Promise<T> => {
+    const done = work.then(job)
+    work = done.catch(() => undefined)
+    return done
+  }
+  const everything = async (): Promise<void> => {
+    await watch.renew()
+    await next(() => syncer.sync(listSources(agents, places, keep, now), shared))
+  }
+
+  const look = async (hints: Hints): Promise<void> => {
+    if (hints.everything) return everything()
+    if (hints.files.size > 0) {
+      const found = [...hints.files].flatMap((path) => foundAt(path, places))
+      await next(() => syncer.sync(sourcesOf(found), { ...shared, paths: hints.files }))
+    }
+    for (const path of hints.stores)
+      for (const { agent, store } of options.stores)
+        if (store === path)
+          await next(async () => {
+            await keepStore(agent, store, keep, { now })
+            const kept = [...keptSources(agents, keep)].filter(({ source }) => source.path === store)
+            await syncer.sync(kept, { ...shared, paths: [store] })
+          })
+  }
+
+  const watch = watchPlaces({ folders: places.map(({ root }) => root), stores: options.stores, onHints: look })
+  const ready = everything()
+  const timer = setInterval(() => void everything(), options.sweepEvery ?? SWEEP_EVERY).unref()
+  return {
+    ready,
+    async close() {
+      clearInterval(timer)
+      stop.abort()
+      await watch.close()
+      await work
+    },
+  }
+}
+
+interface Spot {
+  readonly agent: Agent
+  readonly root: string
+  readonly path: string
+}
+
+const HEAD = 65_536
+
+/** Which agents would find a file. What they would not find after all is gone with the next look at everything. */
+function foundAt(path: string, places: readonly Place[]): readonly Spot[] {
+  const file = statSync(path, { throwIfNoEntry: false })
+  if (!file?.isFile()) return []
+  const near = places.filter(({ root }) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
+  if (near.length === 0) return []
+  const head = headOf(path)
+  return near.flatMap(({ agent, root }) => (agent.recognise(head, path) ? { agent, root, path } : []))
+}
+
+function headOf(path: string): Uint8Array {
+  const head = Buffer.alloc(HEAD)
+  try {
+    const fd = openSync(path, 'r')
+    try {
+      return head.subarray(0, readSync(fd, head, 0, HEAD, 0))
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    return head.subarray(0, 0)
+  }
+}
+
+/** Rows of stores are not for this: their watch tells of them. */
+async function* sourcesOf(spots: readonly Spot[]): AsyncGenerator<Found> {
+  for (const { agent, root, path } of spots)
+    for await (const source of agent.find(path))
+      if (source.key === undefined) yield { agent, source: { ...source, root } }
+}
