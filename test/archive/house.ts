@@ -11,8 +11,8 @@ export interface Home {
   write(path: string, content: string | Uint8Array): string
 }
 
-export function home(options: HouseOptions = {}, folder = tempFolder()): Home {
-  const variables = { FUMI_HOME: join(folder, 'fumi'), XDG_DATA_HOME: join(folder, 'data') }
+export function home(options: HouseOptions = {}, folder = tempFolder(), data = join(folder, 'fumi')): Home {
+  const variables = { FUMI_HOME: data, XDG_DATA_HOME: join(folder, 'data') }
   const house = new House({ platform: 'linux', home: folder, variables }, { threads: 0, ...options })
   return {
     folder,
