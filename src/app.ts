@@ -4,6 +4,8 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent, Environment, Source } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
+import type { FileTouched } from './archive/files.ts'
+import type { SessionFilter } from './archive/get/filter.ts'
 import type { WindowOptions } from './archive/get/messages.ts'
 import type { Listing, ListOptions } from './archive/get/sessions.ts'
 import { IndexReader } from './archive/get.ts'
@@ -11,9 +13,12 @@ import type { Kept } from './archive/keep/record.ts'
 import { type Keep, openKeep } from './archive/keep.ts'
 import { type Holder, takeLock } from './archive/lock.ts'
 import type { Change, Entry } from './archive/record.ts'
+import type { Stats } from './archive/stats.ts'
 import { dataDirectory } from './config.ts'
+import type { HistorySummary } from './conversation/history/summary.ts'
 import { AppError } from './model/error.ts'
 import { type Instant, instantOf, type SessionId } from './model/ids.ts'
+import { localDay } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
 import { Bodies, type Body } from './sync/bodies.ts'
 import { Feed } from './sync/feed.ts'
@@ -158,6 +163,21 @@ export class House {
     return this.#finder.search(query, options)
   }
 
+  /** Days, hours and weekdays are those on the wall. Nothing while there is no index. */
+  stats(filter: SessionFilter & { readonly most?: number } = {}): Stats | undefined {
+    return this.index.stats({ ...filter, dayOf: localDay(), hourOf: wallHour })
+  }
+
+  /** Of the conversations that are told in entries: what `statisticsOf` adds up. */
+  histories(filter: SessionFilter = {}): readonly HistorySummary[] {
+    return this.index.histories(filter).map((text) => JSON.parse(text) as HistorySummary)
+  }
+
+  /** Every tool call that spoke of a file, newest first. */
+  touches(path: string, limit?: number): readonly FileTouched[] {
+    return this.index.touches(path, limit)
+  }
+
   changesSince(revision: number, limit?: number): readonly Change[] {
     return this.index.changesSince(revision, limit)
   }
@@ -266,6 +286,11 @@ export class House {
       }
     }
   }
+}
+
+const wallHour = (milliseconds: number): { readonly hour: number; readonly weekday: number } => {
+  const date = new Date(milliseconds)
+  return { hour: date.getHours(), weekday: date.getDay() }
 }
 
 export const rightNow = (): Instant => instantOf(Date.now()) as Instant
