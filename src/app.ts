@@ -11,7 +11,6 @@ import type { Listing, ListOptions } from './archive/get/sessions.ts'
 import { IndexReader } from './archive/get.ts'
 import type { Kept } from './archive/keep/record.ts'
 import { type Keep, openKeep } from './archive/keep.ts'
-import { type Holder, takeLock } from './archive/lock.ts'
 import type { Change, Entry } from './archive/record.ts'
 import type { Stats } from './archive/stats.ts'
 import { dataDirectory } from './config.ts'
@@ -20,19 +19,21 @@ import { AppError } from './model/error.ts'
 import { type Instant, instantOf, type SessionId } from './model/ids.ts'
 import { localDay } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
-import { Bodies, type Body } from './sync/bodies.ts'
-import { Feed } from './sync/feed.ts'
-import { Finder, type SearchAnswer, type SearchOptions } from './sync/find.ts'
 import { keepSources, keepStore, type StoreKept } from './sync/keep-rows.ts'
 import { listSources, type Place } from './sync/list.ts'
-import { goLive } from './sync/live.ts'
+import { Feed } from './sync/live/feed.ts'
 import { installKept, type Restored } from './sync/restore.ts'
+import { Bodies, type Body } from './sync/search/bodies.ts'
+import { type DeepEvent, type DeepOptions, deepSearch } from './sync/search/deep.ts'
+import { Finder, type SearchAnswer, type SearchOptions } from './sync/search/find.ts'
 import { keptSource, settled } from './sync/sources.ts'
-import { type Synced, Syncer, type SyncOptions } from './sync/sync.ts'
+import type { SyncOptions } from './sync/sync.ts'
+import { type SyncOutcome, syncOnce, type WatchOutcome, watchOn } from './sync/turns.ts'
 
 export type { Kept, Put } from './archive/keep/record.ts'
 export type { StoreKept } from './sync/keep-rows.ts'
 export type { Restored } from './sync/restore.ts'
+export type { SyncOutcome, WatchOutcome } from './sync/turns.ts'
 
 export const thisMachine = (): Environment => ({ platform: process.platform, home: homedir(), variables: process.env })
 
@@ -49,19 +50,10 @@ export interface HouseOptions {
   readonly threads?: number
 }
 
-export type SyncOutcome =
-  | { readonly kind: 'synced'; readonly synced: Synced }
-  /** Another process is at it. */
-  | { readonly kind: 'held'; readonly by: Holder | undefined }
-
 export interface WatchOptions extends Pick<SyncOptions, 'onProgress'> {
   /** Milliseconds between looks at everything, for hints that never came. */
   readonly sweepEvery?: number
 }
-
-export type WatchOutcome =
-  | { readonly kind: 'watching'; readonly ready: Promise<void>; close(): Promise<void> }
-  | { readonly kind: 'held'; readonly by: Holder | undefined }
 
 export class House {
   readonly environment: Environment
@@ -96,46 +88,27 @@ export class House {
 
   /** Brings the index up to date. One process at a time: a second one is told who is at it. */
   async sync(options: SyncOptions = {}): Promise<SyncOutcome> {
-    const taken = takeLock(this.directory, 'sync')
-    if (taken.kind === 'held') return taken
-    try {
-      const syncer = new Syncer(this.directory, this.#options.threads)
-      try {
-        return { kind: 'synced', synced: await syncer.sync(await this.#sources(), this.#published(options)) }
-      } finally {
-        syncer.close()
-      }
-    } finally {
-      taken.lock.release()
-    }
+    const agents = await allAgents()
+    const places = await this.#places()
+    const found = () => listSources(agents, places, this.keep, rightNow)
+    return syncOnce(this.directory, this.#options.threads, found, this.#published(options))
   }
 
   /**
    * Keeps the index up to date from now on; `changes` tells what happens. Another process that does so already is told
    * of instead: its changes are in `changesSince`.
    */
-  async watch(options: WatchOptions = {}): Promise<WatchOutcome> {
-    const taken = takeLock(this.directory, 'watch')
-    if (taken.kind === 'held') return taken
-    const agents = await allAgents()
-    const syncer = new Syncer(this.directory, this.#options.threads)
-    const live = goLive({
-      agents,
+  async watch({ sweepEvery, onProgress }: WatchOptions = {}): Promise<WatchOutcome> {
+    return watchOn(this.directory, this.#options.threads, {
+      agents: await allAgents(),
       places: await this.#places(),
       stores: await this.watchable([]),
       keep: this.keep,
-      syncer,
       feed: this.#feed,
       now: rightNow,
-      ...(options.sweepEvery !== undefined && { sweepEvery: options.sweepEvery }),
-      ...(options.onProgress && { sync: { onProgress: options.onProgress } }),
+      ...(sweepEvery !== undefined && { sweepEvery }),
+      ...(onProgress && { sync: { onProgress } }),
     })
-    const close = async (): Promise<void> => {
-      await live.close()
-      syncer.close()
-      taken.lock.release()
-    }
-    return { kind: 'watching', ready: live.ready, close }
   }
 
   /** What changes in the index from now on, as far as this process brings it about. */
@@ -161,6 +134,11 @@ export class House {
 
   search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
     return this.#finder.search(query, options)
+  }
+
+  /** What `search` finds, then all that the index leaves out, as it is found. */
+  deepSearch(query: string, options: DeepOptions = {}): AsyncGenerator<DeepEvent> {
+    return deepSearch(query, { reader: this.index, finder: this.#finder, keep: () => this.keep }, options)
   }
 
   /** Days, hours and weekdays are those on the wall. Nothing while there is no index. */
@@ -190,10 +168,6 @@ export class House {
         this.#feed.publish(changes)
       },
     }
-  }
-
-  async #sources() {
-    return listSources(await allAgents(), await this.#places(), this.keep, rightNow)
   }
 
   async #places(): Promise<readonly Place[]> {
