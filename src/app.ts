@@ -4,30 +4,34 @@ import { join } from 'node:path'
 import type { Agent, Environment, Source } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
 import { agentServing, idsOf, isWanted, type Root, rootsOf, wantedSources } from './agents/roots.ts'
+import type { FileTouched } from './archive/files.ts'
+import type { SessionFilter } from './archive/get/filter.ts'
 import type { WindowOptions } from './archive/get/messages.ts'
 import type { Listing, ListOptions } from './archive/get/sessions.ts'
 import { IndexReader } from './archive/get.ts'
 import type { Kept } from './archive/keep/record.ts'
 import { type Keep, openKeep } from './archive/keep.ts'
-import { takeLock } from './archive/lock.ts'
 import { type Marks, openMarks } from './archive/marks.ts'
 import type { Change, Entry } from './archive/record.ts'
+import type { Stats } from './archive/stats.ts'
 import { type Configuration, changeConfig, dataDirectory, type Prices, readConfig, readPrices } from './config.ts'
+import type { HistorySummary } from './conversation/history/summary.ts'
 import { examine } from './doctor/examine.ts'
 import type { Finding } from './doctor/finding.ts'
 import { type AgentId, type Instant, instantOf, type SessionId } from './model/ids.ts'
+import { localDay, wallHour } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
-import { Bodies, type Body } from './sync/bodies.ts'
-import { Feed } from './sync/feed.ts'
-import { Finder, type SearchAnswer, type SearchOptions } from './sync/find.ts'
 import { installKept, type Restored } from './sync/keep/restore.ts'
 import { keepSources, keepStore, type StoreKept } from './sync/keep/rows.ts'
 import { keptSource, settled } from './sync/keep/sources.ts'
 import { exists, type StoreRows, type Surroundings, storesAt, type Watchable, watchableAt } from './sync/keep/stores.ts'
 import { listSources, type Place } from './sync/list.ts'
-import { goLive } from './sync/live.ts'
-import type { SyncOutcome, WatchOptions, WatchOutcome } from './sync/outcome.ts'
-import { Syncer, type SyncOptions } from './sync/sync.ts'
+import { Feed } from './sync/live/feed.ts'
+import { Bodies, type Body } from './sync/search/bodies.ts'
+import { type DeepEvent, type DeepOptions, deepSearch } from './sync/search/deep.ts'
+import { Finder, type SearchAnswer, type SearchOptions } from './sync/search/find.ts'
+import type { SyncOptions } from './sync/sync.ts'
+import { type SyncOutcome, syncOnce, type WatchOptions, type WatchOutcome, watchOn } from './sync/turns.ts'
 
 export type { Root } from './agents/roots.ts'
 export type { Kept, Put } from './archive/keep/record.ts'
@@ -35,7 +39,7 @@ export type { Mark, MarkChange, MarkFilter } from './archive/marks/record.ts'
 export type { Finding } from './doctor/finding.ts'
 export type { Restored } from './sync/keep/restore.ts'
 export type { StoreKept } from './sync/keep/rows.ts'
-export type { SyncOutcome, WatchOptions, WatchOutcome } from './sync/outcome.ts'
+export type { SyncOutcome, WatchOptions, WatchOutcome } from './sync/turns.ts'
 
 export const thisMachine = (): Environment => ({ platform: process.platform, home: homedir(), variables: process.env })
 
@@ -115,46 +119,27 @@ export class House {
 
   /** Brings the index up to date. One process at a time: a second one is told who is at it. */
   async sync(options: SyncOptions = {}): Promise<SyncOutcome> {
-    const taken = takeLock(this.directory, 'sync')
-    if (taken.kind === 'held') return taken
-    try {
-      const syncer = new Syncer(this.directory, this.#options.threads)
-      try {
-        return { kind: 'synced', synced: await syncer.sync(await this.#sources(), this.#published(options)) }
-      } finally {
-        syncer.close()
-      }
-    } finally {
-      taken.lock.release()
-    }
+    const agents = await allAgents()
+    const places = await this.#places()
+    const found = () => listSources(agents, places, this.keep, rightNow)
+    return syncOnce(this.directory, this.#options.threads, found, this.#published(options))
   }
 
   /**
    * Keeps the index up to date from now on; `changes` tells what happens. Another process that does so already is told
    * of instead: its changes are in `changesSince`.
    */
-  async watch(options: WatchOptions = {}): Promise<WatchOutcome> {
-    const taken = takeLock(this.directory, 'watch')
-    if (taken.kind === 'held') return taken
-    const agents = await allAgents()
-    const syncer = new Syncer(this.directory, this.#options.threads)
-    const live = goLive({
-      agents,
+  async watch({ sweepEvery, onProgress }: WatchOptions = {}): Promise<WatchOutcome> {
+    return watchOn(this.directory, this.#options.threads, {
+      agents: await allAgents(),
       places: await this.#places(),
       stores: await this.watchable([]),
       keep: this.keep,
-      syncer,
       feed: this.#feed,
       now: rightNow,
-      ...(options.sweepEvery !== undefined && { sweepEvery: options.sweepEvery }),
-      ...(options.onProgress && { sync: { onProgress: options.onProgress } }),
+      ...(sweepEvery !== undefined && { sweepEvery }),
+      ...(onProgress && { sync: { onProgress } }),
     })
-    const close = async (): Promise<void> => {
-      await live.close()
-      syncer.close()
-      taken.lock.release()
-    }
-    return { kind: 'watching', ready: live.ready, close }
   }
 
   /** What changes in the index from now on, as far as this process brings it about. */
@@ -182,6 +167,26 @@ export class House {
     return this.#finder.search(query, options)
   }
 
+  /** What `search` finds, then all that the index leaves out, as it is found. */
+  deepSearch(query: string, options: DeepOptions = {}): AsyncGenerator<DeepEvent> {
+    return deepSearch(query, { reader: this.index, finder: this.#finder, keep: () => this.keep }, options)
+  }
+
+  /** Days, hours and weekdays are those on the wall. Nothing while there is no index. */
+  stats(filter: SessionFilter & { readonly most?: number } = {}): Stats | undefined {
+    return this.index.stats({ ...filter, dayOf: localDay(), hourOf: wallHour })
+  }
+
+  /** Of the conversations that are told in entries: what `statisticsOf` adds up. */
+  histories(filter: SessionFilter = {}): readonly HistorySummary[] {
+    return this.index.histories(filter).map((text) => JSON.parse(text) as HistorySummary)
+  }
+
+  /** Every tool call that spoke of a file, newest first. */
+  touches(path: string, limit?: number): readonly FileTouched[] {
+    return this.index.touches(path, limit)
+  }
+
   changesSince(revision: number, limit?: number): readonly Change[] {
     return this.index.changesSince(revision, limit)
   }
@@ -194,10 +199,6 @@ export class House {
         this.#feed.publish(changes)
       },
     }
-  }
-
-  async #sources() {
-    return listSources(await allAgents(), await this.#places(), this.keep, rightNow)
   }
 
   async #places(): Promise<readonly Place[]> {

@@ -2,11 +2,14 @@
 import { statSync } from 'node:fs'
 import type { SessionId } from '../model/ids.ts'
 import type { Session } from '../model/session.ts'
+import { type FileTouched, touchesOf } from './files.ts'
+import type { SessionFilter } from './get/filter.ts'
 import { type WindowOptions, windowOf } from './get/messages.ts'
 import { type Listing, type ListOptions, listSessions } from './get/sessions.ts'
 import { indexPath, type Opened, openToRead } from './index-file.ts'
 import { type Db, explained } from './open.ts'
 import type { Change, Entry, Known, Where } from './record.ts'
+import { historiesOf, type Stats, type StatsOptions, statsOf } from './stats.ts'
 
 export interface Found extends Where {
   readonly root?: string
@@ -82,6 +85,19 @@ export class IndexReader {
       }[]
       return rows.map(({ removed, ...change }) => (removed ? { ...change, removed: true } : change))
     }, [])
+  }
+
+  stats(options: StatsOptions): Stats | undefined {
+    return this.read<Stats | undefined>((db) => statsOf(db, options), undefined)
+  }
+
+  histories(filter: SessionFilter = {}): readonly string[] {
+    return this.read((db) => historiesOf(db, filter), [])
+  }
+
+  /** Every tool call that spoke of a file, newest first. */
+  touches(path: string, limit?: number): readonly FileTouched[] {
+    return this.read((db) => touchesOf(db, path, limit), [])
   }
 
   get revision(): number {

@@ -3,7 +3,7 @@ import type { SessionId } from '../model/ids.ts'
 import { conditionsOf, type SessionFilter } from './get/filter.ts'
 import { knownOf, MESSAGE_COLUMNS, type RawMessage } from './get/messages.ts'
 import type { Db } from './open.ts'
-import type { Known } from './record.ts'
+import type { Known, Where } from './record.ts'
 import { CUT } from './rows/kind.ts'
 import { SAID } from './schema.ts'
 import { type MessageConditions, messageConditions } from './search/conditions.ts'
@@ -98,7 +98,8 @@ function scan(
   const order = 'ORDER BY f.rowid DESC LIMIT ?'
   const rest = `${conditions.message.sql} AND ${sessions?.sql ?? '1'}`
   const values = [...conditions.message.values, ...(sessions?.values ?? [])]
-  // CROSS JOIN: the text's index is gone through first, in its own order.
+  // CROSS JOIN: the text's index is gone through first, in its own order. CAST: a large number of JavaScript is bound as a real
+  // one, with which FTS5 cannot narrow its range and, compared by `=`, lets every row pass.
   const rows =
     must === undefined
       ? (db
@@ -112,7 +113,7 @@ function scan(
       : (db
           .prepare(
             `SELECT ${MESSAGE_COLUMNS} FROM ${table.name} f CROSS JOIN message m ON m.id = f.rowid CROSS JOIN session t ON t.id = m.session_id
-             WHERE ${table.name} MATCH ? AND f.rowid >= ? AND f.rowid < ? AND ${rest} ${order}`,
+             WHERE ${table.name} MATCH ? AND f.rowid >= CAST(? AS INTEGER) AND f.rowid < CAST(? AS INTEGER) AND ${rest} ${order}`,
           )
           .all(must, low, high, ...values, options.limit) as RawMessage[])
   return rows.map(candidateOf)
@@ -126,7 +127,8 @@ export function isIndexed(db: Db, query: Query, row: number): boolean {
     const must = matchExpression(query, columns)
     return (
       must !== undefined &&
-      db.prepare(`SELECT 1 FROM ${name} WHERE ${name} MATCH ? AND rowid = ?`).get(must, row) !== undefined
+      db.prepare(`SELECT 1 FROM ${name} WHERE ${name} MATCH ? AND rowid = CAST(? AS INTEGER)`).get(must, row) !==
+        undefined
     )
   })
 }
@@ -141,6 +143,51 @@ export function titlesOf(db: Db, query: Query, limit: number): readonly SessionI
     )
     .pluck()
     .all(must, limit) as SessionId[]
+}
+
+/** A session of which the index does not know all that is said. */
+export interface Unsure extends Where {
+  readonly session: number
+  readonly name: SessionId
+  readonly root?: string
+  readonly indexed: boolean
+}
+
+/** Newest first; those that a query may be about. */
+export function unsureSessions(db: Db, query: Query, filter: SessionFilter = {}): readonly Unsure[] {
+  const { sql, values } = conditionsOf({ kind: 'any', ...filter })
+  const own = messageConditions(query.filters).session
+  const isAboutOutput = !query.scopes || query.scopes.includes('output')
+  const rows = db
+    .prepare(
+      `SELECT t.id AS session, t.name, t.indexed, s.agent, s.path, s.key, s.root, s.kept FROM session t JOIN source s ON s.id = t.source_id
+       WHERE ${sql} AND ${own.sql} AND s.gone = 0 AND (t.indexed = 0 ${isAboutOutput ? 'OR t.cut_bytes + t.cut_after > 0' : ''})
+       ORDER BY t.last_at DESC`,
+    )
+    .all(...values, ...own.values) as (Omit<Unsure, 'indexed' | 'kept' | 'root'> & {
+    indexed: number
+    kept: number
+    root: string | null
+  })[]
+  return rows.map(({ indexed, kept, root, key, ...rest }) => ({
+    ...rest,
+    indexed: indexed === 1,
+    kept: kept === 1,
+    ...(key !== undefined && key !== '' && { key }),
+    ...(root !== null && { root }),
+  }))
+}
+
+/** Messages of a session of which not all is in the index, as far as the query's filters let them through. */
+export function cutIn(db: Db, query: Query, session: number): readonly Candidate[] {
+  const { message, from, until } = messageConditions(query.filters)
+  const rows = db
+    .prepare(
+      `SELECT ${MESSAGE_COLUMNS} FROM message m CROSS JOIN session t ON t.id = m.session_id
+       WHERE m.session_id = ? AND m.kind & ${CUT} AND m.id >= ? AND m.id < ? AND ${message.sql} ORDER BY m.id DESC`,
+    )
+    .all(session, from, until, ...message.values) as RawMessage[]
+  return rows.map(candidateOf)
 }
 
 /** What a search may miss because it is not in the index. */

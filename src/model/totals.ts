@@ -74,6 +74,12 @@ export function localDay(): DayOf {
 const wallDay = (date: Date): string =>
   `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
 
+/** Weekdays count from Sunday, 0. */
+export function wallHour(milliseconds: number): { readonly hour: number; readonly weekday: number } {
+  const date = new Date(milliseconds)
+  return { hour: date.getHours(), weekday: date.getDay() }
+}
+
 const two = (n: number): string => String(n).padStart(2, '0')
 
 /** Adds what was said, called and used. Sessions and lines are counted by file, not here. */

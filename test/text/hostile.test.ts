@@ -80,9 +80,9 @@ describe('lean', () => {
   test('leaves everything whole but long tool output', () => {
     const text = 'word '.repeat(1000)
     expect(lean(text, 'prompt')).toEqual({ text, left: 0 })
-    expect(lean(text.slice(0, 2048), 'output').left).toBe(0)
+    expect(lean(text.slice(0, 1280), 'output').left).toBe(0)
     const { text: kept, left } = lean(text, 'output')
-    expect(left).toBeGreaterThan(text.length - 2048 - 1)
+    expect(left).toBeGreaterThan(text.length - 1280 - 1)
     expect(kept.length + left).toBe(text.length + 1)
   })
 
@@ -100,8 +100,8 @@ describe('lean', () => {
 
   test.each([
     ['one word', 'a'.repeat(5000), ''],
-    ['a run', 'あ'.repeat(5000), `${'あ'.repeat(1536)}\x1f${'あ'.repeat(512)}`],
-    ['pairs', `x${'𠮷'.repeat(3000)}`, `x${'𠮷'.repeat(767)}\x1f${'𠮷'.repeat(256)}`],
+    ['a run', 'あ'.repeat(5000), `${'あ'.repeat(1024)}\x1f${'あ'.repeat(256)}`],
+    ['pairs', `x${'𠮷'.repeat(3000)}`, `x${'𠮷'.repeat(511)}\x1f${'𠮷'.repeat(128)}`],
   ])('%s', (_, text, expected) => {
     expect(lean(text, 'output').text).toBe(expected === '' ? '\x1f' : expected)
   })

@@ -15,7 +15,7 @@ export interface Lean {
 }
 
 /**
- * Of tool output that is longer than 2,048 characters the first 1,536 and the last 512, without the words that would be cut in two; of
+ * Of tool output that is longer than 1,280 characters the first 1,024 and the last 256, without the words that would be cut in two; of
  * everything else all.
  */
 export function lean(text: string, scope: Scope): Lean {

@@ -1,5 +1,5 @@
 /** Tells whoever listens in this process which sessions have changed. Carries no content. */
-import type { Change } from '../archive/record.ts'
+import type { Change } from '../../archive/record.ts'
 
 export class Feed {
   readonly #listeners = new Set<(changes: readonly Change[]) => void>()

@@ -1,16 +1,16 @@
 /** Searches: candidates from the index, checked and shown by their bodies. */
-import type { SessionFilter } from '../archive/get/filter.ts'
-import type { IndexReader } from '../archive/get.ts'
-import type { Entry } from '../archive/record.ts'
-import { type Candidate, candidatesOf, type Left, leftOut, titlesOf } from '../archive/search.ts'
-import { matches } from '../archive/text/matches.ts'
-import { parseQuery } from '../archive/text/parse-query.ts'
-import type { Fields, Query, QueryProblem, Scope } from '../archive/text/query.ts'
-import { type Snippet, snippet } from '../archive/text/snippet.ts'
-import type { SessionId } from '../model/ids.ts'
-import type { NormalizedMessage, Role, SourceType } from '../model/normalized.ts'
-import { spokenIn } from '../model/spoken.ts'
-import { filesTouched } from '../model/touched.ts'
+import type { SessionFilter } from '../../archive/get/filter.ts'
+import type { IndexReader } from '../../archive/get.ts'
+import type { Entry } from '../../archive/record.ts'
+import { type Candidate, candidatesOf, type Left, leftOut, titlesOf } from '../../archive/search.ts'
+import { matches } from '../../archive/text/matches.ts'
+import { parseQuery } from '../../archive/text/parse-query.ts'
+import type { Fields, Query, QueryProblem, Scope } from '../../archive/text/query.ts'
+import { type Snippet, snippet } from '../../archive/text/snippet.ts'
+import type { SessionId } from '../../model/ids.ts'
+import type { NormalizedMessage, Role, SourceType } from '../../model/normalized.ts'
+import { spokenIn } from '../../model/spoken.ts'
+import { filesTouched } from '../../model/touched.ts'
 import type { Bodies } from './bodies.ts'
 
 export interface SearchOptions {
@@ -107,7 +107,11 @@ export class Finder {
       const page = this.#candidates(query, options, needsBody ? MOST_RANKED : wanted + 1, before)
       for (const candidate of page) {
         checked++
-        const found = await this.look(query, candidate, options.snippet)
+        const found = await this.look(
+          query,
+          candidate,
+          options.snippet === undefined ? {} : { length: options.snippet },
+        )
         if (found) hits.push({ ...found, row: candidate.row })
         if (hits.length > wanted) break
       }
@@ -132,7 +136,11 @@ export class Finder {
   }
 
   /** Is it really meant? Nothing when its body says no. */
-  async look(query: Query, candidate: Candidate, length = SNIPPET): Promise<{ hit: Hit; score: number } | undefined> {
+  async look(
+    query: Query,
+    candidate: Candidate,
+    { length = SNIPPET, isDoubtful = false }: LookOptions = {},
+  ): Promise<{ hit: Hit; score: number } | undefined> {
     const { session, id, timestamp, role, source_type, tool } = candidate
     const base = {
       session_id: session,
@@ -146,10 +154,34 @@ export class Finder {
     if (body.kind === 'gone')
       return query.patterns.length > 0 ? undefined : { hit: { ...base, scope: 'prompt' }, score: 0 }
     const fields = fieldsOf(body.message, query)
-    const isDoubtful = query.patterns.length > 0 || (candidate.cut && query.mustNot.length > 0)
-    if (isDoubtful && !matches(query, fields)) return undefined
+    const mustCheck = isDoubtful || query.patterns.length > 0 || (candidate.cut && query.mustNot.length > 0)
+    if (mustCheck && !matches(query, fields)) return undefined
     const shown = shownIn(query, fields, length)
     return { hit: { ...base, scope: shown.scope, snippet: shown.snippet }, score: shown.score }
+  }
+}
+
+export interface LookOptions {
+  /** Of the snippet. */
+  readonly length?: number
+  /** The index did not say that this is meant. */
+  readonly isDoubtful?: boolean
+}
+
+/** A message that was found without the index. */
+export function hitOf(query: Query, message: NormalizedMessage, session: SessionId, fields: Fields): Hit {
+  const { id, timestamp, role, source_type, tool_call } = message
+  const { scope, snippet: shown } = shownIn(query, fields, SNIPPET)
+  const tool = tool_call?.name
+  return {
+    session_id: session,
+    message_id: id,
+    timestamp,
+    role,
+    source_type,
+    ...(typeof tool === 'string' && { tool }),
+    scope,
+    snippet: shown,
   }
 }
 

@@ -1,13 +1,13 @@
 /** Fetches messages' bodies from where they lie: files, or the keep. */
-import type { PrivacyOptions, Source } from '../agents/agent.ts'
-import type { IndexReader } from '../archive/get.ts'
-import type { Keep } from '../archive/keep.ts'
-import type { Known } from '../archive/record.ts'
-import { AppError } from '../model/error.ts'
-import type { SessionId } from '../model/ids.ts'
-import type { NormalizedMessage } from '../model/normalized.ts'
-import { sourceAt } from './keep/sources.ts'
-import { agentOf } from './passes/work.ts'
+import type { PrivacyOptions, Source } from '../../agents/agent.ts'
+import type { IndexReader } from '../../archive/get.ts'
+import type { Keep } from '../../archive/keep.ts'
+import type { Known } from '../../archive/record.ts'
+import { AppError } from '../../model/error.ts'
+import type { SessionId } from '../../model/ids.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { sourceAt } from '../keep/sources.ts'
+import { agentOf } from '../passes/work.ts'
 
 export type Body =
   | { readonly kind: 'body'; readonly known: Known; readonly message: NormalizedMessage }

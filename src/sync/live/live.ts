@@ -1,14 +1,14 @@
 /** Keeps the index up to date while the agents write: the watcher hints, the sweep decides. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { sep } from 'node:path'
-import type { Agent } from '../agents/agent.ts'
-import type { Keep } from '../archive/keep.ts'
-import type { Instant } from '../model/ids.ts'
+import type { Agent } from '../../agents/agent.ts'
+import type { Keep } from '../../archive/keep.ts'
+import type { Instant } from '../../model/ids.ts'
+import { keepStore } from '../keep/rows.ts'
+import { keptSources, listSources, type Place } from '../list.ts'
+import type { Found } from '../sweep.ts'
+import type { Syncer, SyncOptions } from '../sync.ts'
 import type { Feed } from './feed.ts'
-import { keepStore } from './keep/rows.ts'
-import { keptSources, listSources, type Place } from './list.ts'
-import type { Found } from './sweep.ts'
-import type { Syncer, SyncOptions } from './sync.ts'
 import { type Hints, watchPlaces } from './watch.ts'
 
 export interface LiveOptions {

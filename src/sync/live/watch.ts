@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { watch as watchFolders } from 'chokidar'
-import type { Agent } from '../agents/agent.ts'
+import type { Agent } from '../../agents/agent.ts'
 
 export interface Hints {
   /** Files in which something may have been written, which may have come or gone. */

@@ -1,0 +1,163 @@
+/** What the sessions add up to: tokens, tools, activity. All from sums that were made while reading. */
+import { type Instant, instantOf, type SessionId } from '../model/ids.ts'
+import type { DayOf } from '../model/totals.ts'
+import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
+import { conditionsOf, type SessionFilter } from './get/filter.ts'
+import type { Db } from './open.ts'
+
+export interface StatsOptions extends SessionFilter {
+  /** The calendar's day of a moment, and the hour and weekday (0: Sunday) on the wall. */
+  readonly dayOf: DayOf
+  readonly hourOf: (milliseconds: number) => { readonly hour: number; readonly weekday: number }
+  /** How many sessions are named. */
+  readonly most?: number
+}
+
+export interface ToolStats {
+  readonly tool: string
+  readonly calls: number
+  readonly results: number
+  readonly errors: number
+  readonly duration_ms: number
+  /** Results that told how long they took. */
+  readonly timed: number
+}
+
+export interface Stats {
+  readonly sessions: number
+  readonly lines: number
+  readonly messages: number
+  readonly usage: Usage
+  readonly by_day: Readonly<Record<string, Usage>>
+  readonly by_model: Readonly<Record<string, Usage>>
+  readonly by_project: Readonly<Record<string, Usage>>
+  readonly by_agent: Readonly<Record<string, Usage>>
+  /** Most tokens first. */
+  readonly by_session: readonly { readonly session: SessionId; readonly usage: Usage }[]
+  /** Most calls first. */
+  readonly tools: readonly ToolStats[]
+  /** Prompts, answers and calls. */
+  readonly by_hour: readonly number[]
+  readonly by_weekday: readonly number[]
+  /** By their time from the first word to the last. */
+  readonly longest: readonly { readonly session: SessionId; readonly duration_ms: number; readonly messages: number }[]
+  readonly disk: readonly { readonly agent: string; readonly sources: number; readonly bytes: number }[]
+  /** Sessions whose tools and activity are not counted yet. */
+  readonly unread: number
+}
+
+const QUARTER = 900_000
+const MOST = 20
+const TOKENS = ['input_tokens', 'cached_input_tokens', 'output_tokens', 'reasoning_output_tokens', 'total_tokens']
+const SUMS = TOKENS.map((name) => `coalesce(sum(u.${name}), 0) AS ${name}`).join(', ')
+
+type Group = { readonly name: string } & Usage
+
+export function statsOf(db: Db, options: StatsOptions): Stats {
+  const { since, until, most = MOST } = options
+  const { sql, values } = conditionsOf(options)
+  const during = `u.quarter >= ? AND u.quarter < ?`
+  const quarters = [
+    since === undefined ? 0 : Math.floor(since / QUARTER),
+    until === undefined ? 1e12 : Math.ceil(until / QUARTER),
+  ]
+  const grouped = (name: string, more = ''): readonly Group[] =>
+    db
+      .prepare(
+        `SELECT ${name} AS name, ${SUMS} FROM session t CROSS JOIN usage u ON u.source_id = t.source_id
+         WHERE ${sql} AND ${during} GROUP BY ${name} ${more}`,
+      )
+      .all(...values, ...quarters) as Group[]
+  const activity = db
+    .prepare(
+      `SELECT u.quarter, sum(u.prompts + u.answers + u.calls) AS count FROM session t CROSS JOIN activity u ON u.session_id = t.id
+       WHERE ${sql} AND ${during} GROUP BY u.quarter`,
+    )
+    .all(...values, ...quarters) as { quarter: number; count: number }[]
+  const whole = db
+    .prepare(
+      `SELECT count(*) AS sessions, coalesce(sum(t.lines), 0) AS lines, coalesce(sum(t.messages), 0) AS messages,
+         coalesce(sum(t.indexed = 0), 0) AS unread FROM session t WHERE ${sql}`,
+    )
+    .get(...values) as { sessions: number; lines: number; messages: number; unread: number }
+  const byDay = grouped('u.quarter')
+  return {
+    ...whole,
+    usage: byDay.map(usageOf).reduce(addUsage, NO_USAGE),
+    by_day: days(byDay, options.dayOf),
+    by_model: table(grouped('(SELECT text FROM word WHERE id = u.model_id)')),
+    by_project: table(grouped("coalesce(t.project, 'unknown')")),
+    by_agent: table(grouped('t.agent')),
+    by_session: grouped('t.name', `ORDER BY total_tokens DESC LIMIT ${Math.trunc(most)}`).map((one) => ({
+      session: one.name as SessionId,
+      usage: usageOf(one),
+    })),
+    tools: db
+      .prepare(
+        `SELECT w.text AS tool, sum(u.calls) AS calls, sum(u.results) AS results, sum(u.errors) AS errors,
+           sum(u.duration_ms) AS duration_ms, sum(u.timed) AS timed
+         FROM session t CROSS JOIN tool_use u ON u.session_id = t.id JOIN word w ON w.id = u.tool_id
+         WHERE ${sql} GROUP BY u.tool_id ORDER BY calls DESC, tool`,
+      )
+      .all(...values) as ToolStats[],
+    ...clock(activity, options.hourOf),
+    longest: db
+      .prepare(
+        `SELECT t.name AS session, t.last_at - t.started_at AS duration_ms, t.messages FROM session t WHERE ${sql}
+         ORDER BY duration_ms DESC LIMIT ?`,
+      )
+      .all(...values, most) as Stats['longest'],
+    disk: db
+      .prepare(
+        `SELECT agent, count(*) AS sources, coalesce(sum(size), 0) AS bytes FROM source WHERE gone = 0 GROUP BY agent ORDER BY bytes DESC`,
+      )
+      .all() as Stats['disk'],
+  }
+}
+
+/** The counts of each conversation that is told in entries, as JSON. */
+export function historiesOf(db: Db, filter: SessionFilter): readonly string[] {
+  const { sql, values } = conditionsOf(filter)
+  return db
+    .prepare(
+      `SELECT s.history FROM session t JOIN source s ON s.id = t.source_id WHERE ${sql} AND s.history IS NOT NULL`,
+    )
+    .pluck()
+    .all(...values) as string[]
+}
+
+function usageOf(group: Usage): Usage {
+  const { input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens, total_tokens } = group
+  return { input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens, total_tokens }
+}
+
+/** Names come from logs: none of them may mean something to an object. */
+const empty = (): Record<string, Usage> => Object.create(null) as Record<string, Usage>
+
+function table(groups: readonly Group[]): Record<string, Usage> {
+  const found = empty()
+  for (const group of groups) found[group.name] = usageOf(group)
+  return found
+}
+
+function days(groups: readonly Group[], dayOf: DayOf): Record<string, Usage> {
+  const found = empty()
+  for (const group of groups) {
+    const day = dayOf(instantOf(Number(group.name) * QUARTER) ?? EPOCH)
+    found[day] = addUsage(found[day] ?? NO_USAGE, usageOf(group))
+  }
+  return found
+}
+
+const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
+
+function clock(activity: readonly { quarter: number; count: number }[], hourOf: StatsOptions['hourOf']) {
+  const by_hour = Array.from({ length: 24 }, () => 0)
+  const by_weekday = Array.from({ length: 7 }, () => 0)
+  for (const { quarter, count } of activity) {
+    const { hour, weekday } = hourOf(quarter * QUARTER)
+    by_hour[hour] = (by_hour[hour] ?? 0) + count
+    by_weekday[weekday] = (by_weekday[weekday] ?? 0) + count
+  }
+  return { by_hour, by_weekday }
+}

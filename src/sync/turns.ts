@@ -1,0 +1,57 @@
+/** Whose turn it is to write the index: takes the lock, does the work, and gives it back. */
+import { type Holder, takeLock } from '../archive/lock.ts'
+import { goLive, type LiveOptions } from './live/live.ts'
+import type { Found } from './sweep.ts'
+import { type Synced, Syncer, type SyncOptions } from './sync.ts'
+
+/** Another process is at it; nobody is known where it has only just begun. */
+export interface Held {
+  readonly kind: 'held'
+  readonly by: Holder | undefined
+}
+
+export type SyncOutcome = { readonly kind: 'synced'; readonly synced: Synced } | Held
+
+export type WatchOutcome = { readonly kind: 'watching'; readonly ready: Promise<void>; close(): Promise<void> } | Held
+
+export interface WatchOptions extends Pick<SyncOptions, 'onProgress'> {
+  /** Milliseconds between looks at everything, for hints that never came. */
+  readonly sweepEvery?: number
+}
+
+export async function syncOnce(
+  directory: string,
+  threads: number | undefined,
+  found: () => AsyncIterable<Found>,
+  options: SyncOptions,
+): Promise<SyncOutcome> {
+  const taken = takeLock(directory, 'sync')
+  if (taken.kind === 'held') return taken
+  try {
+    const syncer = new Syncer(directory, threads)
+    try {
+      return { kind: 'synced', synced: await syncer.sync(found(), options) }
+    } finally {
+      syncer.close()
+    }
+  } finally {
+    taken.lock.release()
+  }
+}
+
+export function watchOn(
+  directory: string,
+  threads: number | undefined,
+  options: Omit<LiveOptions, 'syncer'>,
+): WatchOutcome {
+  const taken = takeLock(directory, 'watch')
+  if (taken.kind === 'held') return taken
+  const syncer = new Syncer(directory, threads)
+  const live = goLive({ ...options, syncer })
+  const close = async (): Promise<void> => {
+    await live.close()
+    syncer.close()
+    taken.lock.release()
+  }
+  return { kind: 'watching', ready: live.ready, close }
+}

@@ -1,0 +1,39 @@
+/** The deep search finds what the index leaves out. Compared with a look through all of the corpus in test/soak. */
+import { expect, test } from 'vitest'
+import type { House } from '../../src/app.ts'
+import type { SessionId } from '../../src/model/ids.ts'
+import { call, header, result, THREAD, text, user } from '../support/log.ts'
+import { home, rollout } from './house.ts'
+
+async function deepIds(house: House, query: string): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  for await (const event of house.deepSearch(query)) {
+    if (event.kind === 'problem') throw new Error(event.what)
+    if (event.kind !== 'hit') continue
+    const id = `${event.hit.session_id} ${event.hit.message_id}`
+    expect(found.has(id)).toBe(false)
+    found.add(id)
+  }
+  return found
+}
+
+test('what the index leaves out is found by the deep search, once', async () => {
+  const { house, write } = home()
+  const long = `${'begin '.repeat(500)} hiddenWord café ${'end '.repeat(500)}`
+  write(
+    rollout(THREAD),
+    text([header(), user(1, 'hiddenWord'), call(2, 'c', { command: ['cat'] }), result(3, 'c', long)]),
+  )
+  await house.sync()
+  const id = `codex:${THREAD}` as SessionId
+  const places = async (query: string) =>
+    [...(await deepIds(house, query))].map((one) => one.slice(id.length + 1).split('#')[1])
+  expect(await places('hiddenWord')).toEqual(['2', '4'])
+  expect(await places('hidden')).toEqual(['2', '4'])
+  expect(await places('HIDDENWORD')).toEqual(['2', '4'])
+  expect(await places('cafe')).toEqual(['4'])
+  expect(await places('begin hidden')).toEqual(['4'])
+  expect(await places('begin -hidden')).toEqual([])
+  expect(await places('hidden scope:prompt')).toEqual(['2'])
+  expect(await places('elsewhere')).toEqual([])
+})
