@@ -7,6 +7,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { availableParallelism, cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { benchArchive } from './archive.mjs'
 import { generate, longestLine, longLines, oneLargeFile, sizeOf, yardstick } from './logs.mjs'
 
 const { values: options } = parseArgs({
@@ -125,6 +126,13 @@ try {
   const table = ['| what | target | measured | met |', '|---|---|---|---|', ...times.rows, ...memory].join('\n')
   writeSection('codex', `${machine}. ${times.note}\n\n${table}`)
   writeSection('conversation', `${machine}.\n\n${libraryTable('conversation', 'benchConversation')}`)
+  const archive = benchArchive(work, options.quick ? 100 : 1000)
+  const archiveTable = [
+    '| what | target | measured | met |',
+    '|---|---|---|---|',
+    ...archive.rows.map((cells) => row(...cells)),
+  ]
+  writeSection('archive', `${machine}. ${archive.note}\n\n${archiveTable.join('\n')}`)
   writeSection('openai', `${machine}.\n\n${libraryTable('openai', 'benchOpenai')}`)
 } finally {
   rmSync(work, { recursive: true, force: true })
