@@ -8,6 +8,7 @@ import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeLargeStore } from './amazon-q.mjs'
+import { benchArchive } from './archive.mjs'
 import { compare, FUMI, leastMemory, median, READ, remove, row, timeRow, workFolder } from './compare.mjs'
 import { generate, longestLine, longLines, oneLargeFile, sizeOf, yardstick } from './logs.mjs'
 import { benchOpenAiFiles } from './openai-files.mjs'
@@ -111,6 +112,8 @@ try {
   writeSection('amazon-q', `${machine}.\n\n${storeTable()}`)
   const files = benchOpenAiFiles(options.quick ? 100 : 500, Number(options.runs))
   writeSection('openai-files', `${machine}. ${files.note}\n\n${tableOf(files.rows)}`)
+  const archive = benchArchive(work, options.quick ? 100 : 1000)
+  writeSection('archive', `${machine}. ${archive.note}\n\n${tableOf(archive.rows.map((cells) => row(...cells)))}`)
   writeSection('openai', `${machine}.\n\n${libraryTable('openai', 'benchOpenai')}`)
   writeSection('conversation', `${machine}.\n\n${libraryTable('conversation', 'benchConversation')}`)
 } finally {

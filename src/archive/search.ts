@@ -5,6 +5,7 @@ import { knownOf, MESSAGE_COLUMNS, type RawMessage } from './get/messages.ts'
 import type { Db } from './open.ts'
 import type { Known, Where } from './record.ts'
 import { CUT } from './rows/kind.ts'
+import { FIRST_TIME } from './rows/time-id.ts'
 import { SAID } from './schema.ts'
 import { type MessageConditions, messageConditions } from './search/conditions.ts'
 import { type Columns, exceptExpression, matchExpression } from './text/expression.ts'
@@ -28,10 +29,21 @@ const COLUMNS: Columns = Object.fromEntries(SAID.map((voice) => [voice, voice]))
 const FEW = 64
 
 export function candidatesOf(db: Db, query: Query, options: CandidateOptions): readonly Candidate[] {
-  const found = new Map<number, Candidate>()
-  for (const table of tablesFor(query))
-    for (const one of candidatesIn(db, table, query, options)) found.set(one.row, one)
-  return [...found.values()].sort((a, b) => b.row - a.row).slice(0, options.limit)
+  const ids = rowsOf(db, query, options)
+  const row = db.prepare(
+    `SELECT ${MESSAGE_COLUMNS} FROM message m CROSS JOIN session t ON t.id = m.session_id WHERE m.id = ?`,
+  )
+  return ids.map((id) => candidateOf(row.get(id) as RawMessage))
+}
+
+/** How many there are, up to the limit. */
+export const countOf = (db: Db, query: Query, options: CandidateOptions): number => rowsOf(db, query, options).length
+
+/** Ids, newest first. */
+function rowsOf(db: Db, query: Query, options: CandidateOptions): readonly number[] {
+  const found = new Set<number>()
+  for (const table of tablesFor(query)) for (const id of rowsIn(db, table, query, options)) found.add(id)
+  return [...found].sort((a, b) => b - a).slice(0, options.limit)
 }
 
 interface Table {
@@ -46,7 +58,7 @@ function tablesFor({ scopes }: Query): readonly Table[] {
   return scopes.length === 1 ? [given] : [given, said]
 }
 
-function candidatesIn(db: Db, table: Table, query: Query, options: CandidateOptions): readonly Candidate[] {
+function rowsIn(db: Db, table: Table, query: Query, options: CandidateOptions): readonly number[] {
   const conditions = messageConditions(query.filters)
   const sessions = conditionsOf({ kind: 'any', ...options.filter })
   const where = {
@@ -56,7 +68,7 @@ function candidatesIn(db: Db, table: Table, query: Query, options: CandidateOpti
   const isSelective = where.sql !== '1 AND 1'
   const few = isSelective ? fewSessions(db, where) : undefined
   if (!few) return scan(db, table, query, conditions, options, isSelective ? where : undefined)
-  const all: Candidate[] = []
+  const all: number[] = []
   for (const { id, first_row, last_row } of few) {
     const only = { sql: 't.id = ?', values: [id] }
     all.push(...scan(db, table, query, conditions, options, only, [first_row, last_row]))
@@ -86,7 +98,7 @@ function scan(
   options: CandidateOptions,
   sessions: Sql | undefined,
   reach?: readonly [low: number, high: number],
-): readonly Candidate[] {
+): readonly number[] {
   const low = Math.max(conditions.from, reach?.[0] ?? 0)
   const high = Math.min(
     conditions.until,
@@ -95,28 +107,30 @@ function scan(
   )
   const must = matchExpression(query, table.columns)
   const except = exceptExpression(query, table.columns)
-  const order = 'ORDER BY f.rowid DESC LIMIT ?'
   const rest = `${conditions.message.sql} AND ${sessions?.sql ?? '1'}`
   const values = [...conditions.message.values, ...(sessions?.values ?? [])]
-  // CROSS JOIN: the text's index is gone through first, in its own order. CAST: a large number of JavaScript is bound as a real
-  // one, with which FTS5 cannot narrow its range and, compared by `=`, lets every row pass.
-  const rows =
-    must === undefined
-      ? (db
-          .prepare(
-            `SELECT ${MESSAGE_COLUMNS} FROM message m CROSS JOIN session t ON t.id = m.session_id
-             WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND m.kind & 7 <> 4 AND ${rest}
-             ${except === undefined ? '' : `AND m.id NOT IN (SELECT rowid FROM ${table.name} WHERE ${table.name} MATCH ?)`}
-             ORDER BY m.id DESC LIMIT ?`,
-          )
-          .all(low, high, ...values, ...(except === undefined ? [] : [except]), options.limit) as RawMessage[])
-      : (db
-          .prepare(
-            `SELECT ${MESSAGE_COLUMNS} FROM ${table.name} f CROSS JOIN message m ON m.id = f.rowid CROSS JOIN session t ON t.id = m.session_id
-             WHERE ${table.name} MATCH ? AND f.rowid >= CAST(? AS INTEGER) AND f.rowid < CAST(? AS INTEGER) AND ${rest} ${order}`,
-          )
-          .all(must, low, high, ...values, options.limit) as RawMessage[])
-  return rows.map(candidateOf)
+  // CROSS JOIN: the text's index is gone through first, in its own order; other tables only where they are asked. CAST: a large
+  // number of JavaScript is bound as a real one, with which FTS5 cannot narrow its range and, compared by `=`, lets every row pass.
+  const joined = `${rest === '1 AND 1' ? '' : 'CROSS JOIN message m ON m.id = f.rowid'} ${sessions ? 'CROSS JOIN session t ON t.id = m.session_id' : ''}`
+  if (must !== undefined)
+    return db
+      .prepare(
+        `SELECT f.rowid FROM ${table.name} f ${joined}
+         WHERE ${table.name} MATCH ? AND f.rowid >= CAST(? AS INTEGER) AND f.rowid < CAST(? AS INTEGER) AND ${rest}
+         ORDER BY f.rowid DESC LIMIT ?`,
+      )
+      .pluck()
+      .all(must, low, high, ...values, options.limit) as number[]
+  const without =
+    except === undefined ? '' : `AND m.id NOT IN (SELECT rowid FROM ${table.name} WHERE ${table.name} MATCH ?)`
+  return db
+    .prepare(
+      `SELECT m.id FROM message m CROSS JOIN session t ON t.id = m.session_id
+       WHERE m.id >= ? AND m.id < ? AND m.id >= ${FIRST_TIME} AND m.kind & 384 = 0 AND m.kind & 7 <> 4 AND ${rest} ${without}
+       ORDER BY m.id DESC LIMIT ?`,
+    )
+    .pluck()
+    .all(low, high, ...values, ...(except === undefined ? [] : [except]), options.limit) as number[]
 }
 
 const candidateOf = (row: RawMessage): Candidate => ({ ...knownOf(row), cut: (row.kind & CUT) !== 0 })

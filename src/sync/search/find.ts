@@ -2,7 +2,7 @@
 import type { SessionFilter } from '../../archive/get/filter.ts'
 import type { IndexReader } from '../../archive/get.ts'
 import type { Entry } from '../../archive/record.ts'
-import { type Candidate, candidatesOf, type Left, leftOut, titlesOf } from '../../archive/search.ts'
+import { type Candidate, candidatesOf, countOf, type Left, leftOut, titlesOf } from '../../archive/search.ts'
 import { matches } from '../../archive/text/matches.ts'
 import { parseQuery } from '../../archive/text/parse-query.ts'
 import type { Fields, Query, QueryProblem, Scope } from '../../archive/text/query.ts'
@@ -129,7 +129,8 @@ export class Finder {
   #total(query: Query, options: SearchOptions, checked: number | undefined, found: number) {
     if (query.patterns.length > 0)
       return { total: found, total_is: checked === undefined ? ('exact' as const) : ('at_least' as const) }
-    const counted = this.#candidates(query, options, MOST_COUNTED + 1, undefined).length
+    const limits = { limit: MOST_COUNTED + 1, ...(options.filter && { filter: options.filter }) }
+    const counted = this.#reader.read((db) => countOf(db, query, limits), 0)
     return counted > MOST_COUNTED
       ? { total: MOST_COUNTED, total_is: 'at_least' as const }
       : { total: counted, total_is: 'exact' as const }

@@ -1,0 +1,82 @@
+/** One measured run over an archive: `archive-run.mjs sync|search|deep|idle|append <home> <data>`; prints what it found as JSON. */
+import { appendFileSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { House } from '../dist/app.js'
+
+const [, , what, home, data] = process.argv
+const house = new House({ platform: 'linux', home, variables: { FUMI_HOME: data, XDG_DATA_HOME: join(home, 'data') } })
+const p95 = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)]
+const timed = async (work) => {
+  const start = performance.now()
+  const value = await work()
+  return { ms: performance.now() - start, value }
+}
+
+const runs = {
+  async sync() {
+    const start = performance.now()
+    let listMs
+    const outcome = await house.sync({
+      onProgress: ({ phase }) => {
+        if (phase === 'read') listMs ??= performance.now() - start
+      },
+    })
+    const bytes = readdirSync(data).reduce(
+      (sum, name) => sum + (name.startsWith('index') ? statSync(join(data, name)).size : 0),
+      0,
+    )
+    return { listMs, ms: performance.now() - start, bytes, ...outcome.synced }
+  },
+  async idle() {
+    const { ms, value } = await timed(() => house.sync())
+    return { usPerSource: (ms * 1000) / value.synced.sources }
+  },
+  async search() {
+    const queries = [
+      'error',
+      'config',
+      'import function',
+      '"of the"',
+      'schema scope:answer',
+      'file has:error',
+      'quamirole',
+      'get*',
+      'retry -error',
+    ]
+    const times = []
+    for (let n = 0; n < 10; n++) for (const query of queries) times.push((await timed(() => house.search(query))).ms)
+    return { p95: p95(times.slice(queries.length)) }
+  },
+  async deep() {
+    let hits = 0
+    const { ms } = await timed(async () => {
+      for await (const event of house.deepSearch('zyxquorvane')) if (event.kind === 'hit') hits++
+    })
+    return { ms, hits }
+  },
+  async append() {
+    const watch = await house.watch()
+    await watch.ready
+    const { path, id } = house.list({ limit: 1 }).sessions[0]
+    const times = []
+    for (let n = 0; n < 40; n++) {
+      const before = house.session(id).messages
+      const start = performance.now()
+      const changed = house.changes()
+      const first = changed.next()
+      const payload = { type: 'message', role: 'user', content: [{ type: 'input_text', text: `appended ${n}` }] }
+      appendFileSync(
+        path,
+        `${JSON.stringify({ timestamp: new Date().toISOString(), type: 'response_item', payload })}\n`,
+      )
+      await first
+      while (house.session(id).messages === before || !house.session(id).indexed) await changed.next()
+      times.push(performance.now() - start)
+      await changed.return()
+    }
+    await watch.close()
+    return { p95: p95(times) }
+  },
+}
+console.log(JSON.stringify(await runs[what]()))
+house.close()
