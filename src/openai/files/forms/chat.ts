@@ -30,24 +30,22 @@ export function readWrapped(record: Fields): Conversation {
   const { path, messages } = wrapperOf(record) ?? { path: [], messages: [] }
   const [key = '', inner] = path
   const holder = inner === undefined ? undefined : fieldsOf(record[key])
+  const header: Record<string, unknown> = { ...record }
+  if (holder) header[key] = without(holder, new Set([inner ?? '']))
+  else delete header[key]
   const response = fieldsOf(record['response'])
-  const answer = fieldsOf(response?.['body']) ?? response
-  return {
-    ...aboutOf({ ...holder, ...record }),
-    format: 'trajectory',
-    header: without(
-      {
-        ...record,
-        ...(holder ? { [key]: without(holder, new Set([inner ?? ''])) } : {}),
-        ...(response && answer === response ? { response: without(response, ANSWER) } : {}),
-        ...(response && answer && answer !== response
-          ? { response: { ...response, body: without(answer, ANSWER) } }
-          : {}),
-      },
-      new Set(holder ? [] : [key]),
-    ),
-    ...choicesOf(answer ?? {}, chatMessages(messages)),
-  }
+  if (response) header['response'] = withoutAnswer(response)
+  const answer = fieldsOf(response?.['body']) ?? response ?? {}
+  const about = aboutOf({ ...holder, ...record })
+  return { ...about, format: 'trajectory', header, ...choicesOf(answer, chatMessages(messages)) }
+}
+
+/** What becomes messages and counts. */
+const ANSWER: ReadonlySet<string> = new Set(['choices', 'output', 'usage'])
+
+function withoutAnswer(response: Fields): Fields {
+  const body = fieldsOf(response['body'])
+  return body ? { ...response, body: without(body, ANSWER) } : (without(response, ANSWER) ?? {})
 }
 
 export function readBatchRequest(record: Fields): Conversation {
@@ -67,18 +65,15 @@ export function readBatchRequest(record: Fields): Conversation {
 export function readBatchResponse(record: Fields): Conversation {
   const response = fieldsOf(record['response'])
   const body = fieldsOf(response?.['body']) ?? {}
-  const rest = without(body, ANSWER) ?? {}
   return {
     ...aboutOf(body),
     format: 'batch-response',
     id: wordOf(record['custom_id']),
-    header: { ...record, ...(response ? { response: { ...response, body: rest } } : {}) },
+    header: response ? { ...record, response: withoutAnswer(response) } : record,
     ...(Array.isArray(body['output']) ? outputOf(body) : choicesOf(body, [])),
   }
 }
 
-/** What becomes messages and counts. */
-const ANSWER: ReadonlySet<string> = new Set(['choices', 'output', 'usage'])
 const COMPLETION: ReadonlySet<string> = new Set(['id', 'created', 'model', 'choices', 'usage'])
 
 export function readCompletion(record: Fields): Conversation {
@@ -108,7 +103,7 @@ function choicesOf(record: Fields, before: readonly ChatMessage[]): Pick<Convers
   const main: Branch = { messages: first ? [...before, choiceMessage(first)] : before }
   const after = before.length > 0 ? { branch: 0, message: before.length - 1 } : undefined
   const branches = others.map((choice, at): Branch => {
-    const name = `choice-${typeof choice['index'] === 'number' ? choice['index'] : at + 1}`
+    const name = `choice-${at + 1}`
     return { name, label: { text: name, from: 0 }, after, messages: [choiceMessage(choice)] }
   })
   return { usage: fieldsOf(record['usage']), branches: [main, ...branches] }
