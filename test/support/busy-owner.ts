@@ -23,7 +23,7 @@ export async function readBeside(
 ): Promise<Besides> {
   const owner = await startOwner(path, journal)
   await owner.exec(`PRAGMA synchronous = ${synchronous}`)
-  for (const row of SIZES.keys()) await owner.put(`/work/${row}`, 0)
+  for (const row of SIZES.keys()) await owner.put(`/project/${row}`, 0)
   await owner.work(SIZES)
   const database = given(openDatabase(path, { busyMs: 10_000 }))
   const latest = SIZES.map(() => 0)
@@ -32,7 +32,7 @@ export async function readBeside(
   let backwards = 0
   for (let reading = 0; reading < readings; reading++, await setImmediate()) {
     const row = reading % SIZES.length
-    const read = database.get('SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?', `/work/${row}`)
+    const read = database.get('SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?', `/project/${row}`)
     if (!read.ok) {
       problems.push(read.problem.reason)
       continue

@@ -24,7 +24,7 @@ async function work(sizes) {
   for (working = true; working; await setImmediate()) {
     const row = commits % sizes.length
     try {
-      put.run(`/work/${row}`, signed(commits + 1, sizes[row]))
+      put.run(`/project/${row}`, signed(commits + 1, sizes[row]))
       commits++
     } catch (error) {
       if (!error.code?.startsWith('SQLITE_BUSY')) throw error
