@@ -184,6 +184,17 @@ describe('writing a setting', () => {
     },
   )
 
+  test('that changes nothing leaves the file to the byte, and makes none', () => {
+    const content = '{"keep":"all",   "agents": {}}'
+    const { path, machine, options } = home(content)
+    changeConfig(machine, options, 'keep', ['all'])
+    changeConfig(machine, options, 'prices', undefined)
+    expect(readFileSync(path, 'utf8')).toBe(content)
+    const empty = home()
+    changeConfig(empty.machine, empty.options, 'keep', undefined)
+    expect(existsSync(empty.path)).toBe(false)
+  })
+
   test('refuses what could not be read afterwards', () => {
     const { path, machine, options } = home()
     for (const [key, words] of [
