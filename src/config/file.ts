@@ -13,9 +13,10 @@ export function changeConfigFile(path: string, key: string, value: JsonValue | u
   const { content, problem } = readJsonFile(path)
   if (problem)
     throw new AppError('unusable_data', `${problem.where}: ${problem.reason} It was left as it is: mend it first.`)
-  const text = `${writeJson(edited(content, key.split('.'), value), 2)}\n`
+  const text = writeJson(edited(content, key.split('.'), value), 2)
+  if (text === writeJson(content, 2)) return
   try {
-    replaceFile(path, text)
+    replaceFile(path, `${text}\n`)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const isForbidden = /^(?:EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/.test(code ?? '')

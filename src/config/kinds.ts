@@ -84,10 +84,10 @@ export const jsonFromText = (kind: Kind<Value>, text: string, around: Surroundin
 
 /** A file knows no current directory, so what it names must be whole. */
 function readPath(value: JsonValue, around: Surroundings): Parsed<string> {
-  const { isAbsolute, join, normalize } = rules(around)
+  const { isAbsolute, join, resolve } = rules(around)
   if (typeof value !== 'string' || value === '') return wrong('wants a path')
-  if (value === '~' || /^~[/\\]/.test(value)) return right(join(around.home, value.slice(1)))
-  return isAbsolute(value) ? right(normalize(value)) : wrong('wants a whole path, from the root or from ~/')
+  if (value === '~' || /^~[/\\]/.test(value)) return right(resolve(join(around.home, value.slice(1))))
+  return isAbsolute(value) ? right(resolve(value)) : wrong('wants a whole path, from the root or from ~/')
 }
 
 function pathFromWord(word: string, around: Surroundings): JsonValue {

@@ -15,7 +15,7 @@ export const SETTINGS = {
   keep: setting(
     choice('volatile', 'all', 'none'),
     'volatile',
-    'what is copied: volatile (what its program overwrites), all, none',
+    'what is copied unasked: volatile (what its program overwrites), all, none',
   ),
   prices: setting(file, null, 'a JSON file of prices, which go before the built-in ones'),
   'agents.*.enabled': setting(onOrOff, true, 'whether its conversations are read'),

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { House } from '../../src/app.ts'
 import { type ConfigOptions, changeConfig, describeConfigProblem, type Machine, readConfig } from '../../src/config.ts'
 import { replaceFile } from '../../src/lib/disk/replace-file.ts'
 import { talk, tempFolder, text } from '../support/log.ts'
@@ -62,7 +63,7 @@ describe('a setting', () => {
 
   test('of an agent is known by the agent’s id, served ones included', () => {
     const { read } = home(
-      JSON.stringify({ agents: { kiro: { enabled: false }, codex: { roots: ['~/old/.codex', '/mnt//a/../b'] } } }),
+      JSON.stringify({ agents: { kiro: { enabled: false }, codex: { roots: ['~/old/.codex', '/mnt//a/../b/'] } } }),
       { FUMI_AGENTS_AMAZON_Q_SKIP: '/x:rel' },
     )
     const { agents, problems } = read()
@@ -183,6 +184,17 @@ describe('writing a setting', () => {
     },
   )
 
+  test('that changes nothing leaves the file to the byte, and makes none', () => {
+    const content = '{"keep":"all",   "agents": {}}'
+    const { path, machine, options } = home(content)
+    changeConfig(machine, options, 'keep', ['all'])
+    changeConfig(machine, options, 'prices', undefined)
+    expect(readFileSync(path, 'utf8')).toBe(content)
+    const empty = home()
+    changeConfig(empty.machine, empty.options, 'keep', undefined)
+    expect(existsSync(empty.path)).toBe(false)
+  })
+
   test('refuses what could not be read afterwards', () => {
     const { path, machine, options } = home()
     for (const [key, words] of [
@@ -231,16 +243,35 @@ function machine() {
     return path
   }
   const run = (...args: readonly string[]) => fumi(args, { env, cwd: folder })
-  const agents = (): readonly string[] => {
-    const { code, out } = run('list', '--json')
-    return code === 0
-      ? JSON.parse(out)
-          .map(({ agent }: { agent: string }) => agent)
-          .sort()
-      : []
+  const inside = async <T>(work: (house: House) => T): Promise<Awaited<T>> => {
+    const house = new House({ platform: process.platform, home: folder, variables: env })
+    try {
+      return await work(house)
+    } finally {
+      house.close()
+    }
   }
-  return { folder, env, log, run, agents }
+  const set = (key: string, ...words: readonly string[]) => inside((house) => house.configure(key, words))
+  /** The agents of the sources that are read when no path is given, kept ones included. */
+  const agents = () =>
+    inside(async (house) => {
+      const found = []
+      for await (const { source } of house.live([])) found.push(source.agent)
+      for await (const { source } of house.keptAlone(new Set(found.map((agent) => IDS[agent] ?? '')), []))
+        found.push(`kept ${source.agent}`)
+      return found.sort()
+    })
+  const keep = () =>
+    inside(async (house) => {
+      const kept = []
+      for await (const { agent, store, sources } of house.volatileStores([]))
+        kept.push((await house.keepStore(agent, store, sources)).store)
+      return kept
+    })
+  return { folder, env, log, run, inside, set, agents, keep }
 }
+
+const IDS: { readonly [agent: string]: string } = { 'amazon-q': 'amazon-q:11111111-aaaa', kiro: 'kiro:22222222-bbbb' }
 
 describe('fumi config', () => {
   test('shows, changes and takes back, and says where a value comes from', () => {
@@ -251,7 +282,6 @@ describe('fumi config', () => {
       err: '',
       out: expect.stringContaining('"all" (file)'),
     })
-    expect(run('config', 'keep').out).toBe('all\n')
     expect(JSON.parse(run('config', 'keep', '--json').out)).toEqual({
       key: 'keep',
       value: 'all',
@@ -290,46 +320,59 @@ describe('fumi config', () => {
 })
 
 describe('places to look at', () => {
-  test('are added for list, stats and the start page, once each', () => {
-    const { folder, run, env, log } = machine()
+  test('are added for list, stats and the start page, once each', async () => {
+    const { folder, run, env, log, set, agents } = machine()
     log(env.CODEX_HOME)
     const other = log(join(folder, 'backup'))
     writeFileSync(other, text(talk()).replaceAll('019c0000-0000', '019c0000-1111'))
-    expect(JSON.parse(run('stats', '--json').out).sessions).toBe(1)
-    run('config', 'agents.codex.roots', 'backup', 'backup/sessions')
+    expect(await agents()).toEqual(['codex'])
+    await set('agents.codex.roots', join(folder, 'backup'), join(folder, 'backup', 'sessions'))
+    expect(await agents()).toEqual(['codex', 'codex'])
     expect(JSON.parse(run('stats', '--json').out).sessions).toBe(2)
     expect(JSON.parse(run('list', '--json').out)).toHaveLength(2)
     expect(run().out).toContain(join(folder, 'backup'))
   })
 
-  test('are left alone when they, or their agent, are switched off; a path that is given is read nevertheless', () => {
-    const { folder, run, env, log, agents } = machine()
+  test('are left alone when they, or their agent, are switched off; a path that is given is read nevertheless', async () => {
+    const { folder, env, log, inside, set, agents, keep } = machine()
     log(env.CODEX_HOME)
     const q = makeStore(join(folder, 'data', 'amazon-q', 'data.sqlite3'))
     const kiro = makeStore(join(folder, 'data', 'kiro-cli', 'data.sqlite3'))
     q.put('/code/a', stateOf('11111111-aaaa', [{ prompt: 'one', answer: 'two' }]))
     kiro.put('/code/a', stateOf('22222222-bbbb', [{ prompt: 'one', answer: 'two' }]))
-    expect(run('keep', '--json').out.trim().split('\n')).toHaveLength(2)
-    expect(agents()).toEqual(['amazon-q', 'codex', 'kiro'])
-    run('config', 'agents.kiro.enabled', 'off')
-    expect(agents()).toEqual(['amazon-q', 'codex'])
-    expect(run('keep', '--json').out.trim().split('\n')).toHaveLength(1)
-    run('config', 'agents.codex.skip', env.CODEX_HOME)
-    expect(agents()).toEqual(['amazon-q'])
-    expect(JSON.parse(run('list', kiro.path, '--json').out)).toHaveLength(1)
-    run('config', 'agents.amazon-q.skip', join(folder, 'data'))
-    expect(agents()).toEqual([])
+    expect(await keep()).toEqual([q.path, kiro.path])
+    expect(await agents()).toEqual(['amazon-q', 'codex', 'kiro'])
+    await set('agents.kiro.enabled', 'off')
+    expect(await agents()).toEqual(['amazon-q', 'codex'])
+    expect(await keep()).toEqual([q.path])
+    const watched = await inside((house) => house.watchable([]))
+    expect(watched.map(({ store }) => store)).toEqual([q.path])
+    await set('agents.codex.skip', env.CODEX_HOME)
+    expect(await agents()).toEqual(['amazon-q'])
+    const given = await inside(async (house) => {
+      for await (const { source } of house.live([kiro.path])) return source.agent
+      return undefined
+    })
+    expect(given).toBe('kiro')
+    await set('agents.amazon-q.skip', join(folder, 'data'))
+    expect(await agents()).toEqual([])
     q.close()
     kiro.close()
   })
 
-  test('stores in an added folder are kept too', () => {
-    const { folder, run } = machine()
+  test('stores in an added folder are kept too, and one that does not exist yet is watched', async () => {
+    const { folder, inside, set, keep } = machine()
     const store = makeStore(join(folder, 'old', 'amazon-q', 'data.sqlite3'))
     store.put('/code/a', stateOf('11111111-aaaa', [{ prompt: 'one', answer: 'two' }]))
-    expect(run('keep').code).toBe(3)
-    run('config', 'agents.amazon-q.roots', 'old')
-    expect(JSON.parse(run('keep', '--json').out)).toMatchObject({ store: store.path, puts: [{ change: 'new' }] })
+    expect(await keep()).toEqual([])
+    await set('agents.amazon-q.roots', join(folder, 'old'))
+    expect(await keep()).toEqual([store.path])
+    const watched = await inside((house) => house.watchable([]))
+    expect(watched.map((one) => one.store)).toEqual([
+      store.path,
+      join(folder, 'data', 'amazon-q', 'data.sqlite3'),
+      join(folder, 'data', 'kiro-cli', 'data.sqlite3'),
+    ])
     store.close()
   })
 })

@@ -1,19 +1,15 @@
 /** The examination: what is well, what is worth knowing, what is wrong, and what to do about it. */
-import { chmodSync, cpSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { talk, tempFolder, text } from '../support/log.ts'
+import { type Finding, House, rightNow } from '../../src/app.ts'
+import type { SessionId } from '../../src/model/ids.ts'
+import { THREAD, talk, tempFolder, text } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { fumi } from '../support/run.ts'
 
-interface Finding {
-  readonly about: string
-  readonly state: string
-  readonly what: string
-  readonly todo?: string
-  readonly facts: Record<string, unknown>
-}
+type Variables = Record<string, string>
 
 function machine() {
   const home = tempFolder()
@@ -27,41 +23,64 @@ function machine() {
     mkdirSync(join(env.CODEX_HOME, 'sessions'), { recursive: true })
     writeFileSync(join(env.CODEX_HOME, 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl'), text(talk()))
   }
-  const run = (...args: readonly string[]) => fumi(args, { env })
-  const examine = (options: Parameters<typeof fumi>[1] = {}) => {
-    const { code, out } = fumi(['doctor', '--json'], { ...options, env: { ...env, ...options.env } })
-    const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: readonly Finding[] }
-    return { code, ok, findings, problems: findings.filter(({ state }) => state === 'problem') }
+  const inside = async <T>(work: (house: House) => T, more: Variables = {}): Promise<Awaited<T>> => {
+    const house = new House({ platform: process.platform, home, variables: { ...env, ...more } })
+    try {
+      return await work(house)
+    } finally {
+      house.close()
+    }
   }
-  return { home, env, log, run, examine }
+  const examine = (more: Variables = {}) =>
+    inside(async (house) => {
+      const findings: Finding[] = []
+      for await (const finding of house.examine()) findings.push(finding)
+      return { findings, problems: findings.filter(({ state }) => state === 'problem') }
+    }, more)
+  const run = (args: readonly string[], options: Parameters<typeof fumi>[1] = {}) =>
+    fumi(args, { ...options, env: { ...env, ...options.env } })
+  const problems = (options: Parameters<typeof fumi>[1]): readonly Finding[] => {
+    const { code, out } = run(['doctor', '--json'], options)
+    const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: readonly Finding[] }
+    expect({ code, ok }).toEqual({ code: 1, ok: false })
+    return findings.filter(({ state }) => state === 'problem')
+  }
+  return { home, env, log, inside, examine, run, problems }
 }
 
-test('a machine on which nothing was ever used is well', () => {
+async function keepAll(house: House): Promise<void> {
+  for await (const { agent, store, sources } of house.volatileStores([])) await house.keepStore(agent, store, sources)
+}
+
+const star = (house: House): void =>
+  void house.marks.change(`codex:${THREAD}` as SessionId, { starred: true }, rightNow())
+
+test('a machine on which nothing was ever used is well', async () => {
   const { run, examine, env } = machine()
-  const { code, ok, findings } = examine()
-  expect({ code, ok }).toEqual({ code: 0, ok: true })
+  const { findings, problems } = await examine()
+  expect(problems).toEqual([])
   expect(new Set(findings.map(({ about }) => about))).toEqual(
     new Set(['versions', 'sqlite', 'data directory', 'disk', 'settings', 'amazon-q', 'codex', 'keep', 'marks']),
   )
   expect(findings.find(({ about }) => about === 'data directory')).toMatchObject({ state: 'note' })
-  expect(run('doctor')).toMatchObject({ code: 0, err: '', out: expect.stringContaining('All is well.') })
-  expect(() => readFileSync(env.FUMI_HOME)).toThrow('ENOENT')
+  expect(run(['doctor'])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('All is well.') })
+  expect(existsSync(env.FUMI_HOME)).toBe(false)
 })
 
-test('what is there is counted, and nothing is changed by looking', () => {
-  const { home, env, log, run, examine } = machine()
+test('what is there is counted, and nothing is changed by looking', async () => {
+  const { home, env, log, inside, examine } = machine()
   log()
   const q = makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3'))
   const kiro = makeStore(join(home, 'data', 'kiro-cli', 'data.sqlite3'), 'wal')
   q.put('/code/a', stateOf('11111111-aaaa', [{ prompt: 'one', answer: 'two' }]))
   kiro.put('/code/a', stateOf('22222222-bbbb', [{ prompt: 'one', answer: 'two' }]))
-  run('keep')
-  run('mark', 'codex:019c0000', '--star')
-  run('config', 'agents.kiro.enabled', 'off')
+  await inside(keepAll)
+  await inside(star)
+  await inside((house) => house.configure('agents.kiro.enabled', ['off']))
   const files = ['keep.sqlite3', 'marks.sqlite3', 'config.json'].map((name) => join(env.FUMI_HOME, name))
   const before = files.map((path) => readFileSync(path))
-  const { code, findings } = examine()
-  expect(code).toBe(0)
+  const { findings, problems } = await examine()
+  expect(problems).toEqual([])
   const facts = (about: string) => findings.filter((one) => one.about === about).map((one) => one.facts)
   expect(facts('codex')).toEqual([expect.objectContaining({ logs: 1, bytes: text(talk()).length, unreadable: 0 })])
   expect(facts('store')).toEqual([expect.objectContaining({ path: q.path, journal: 'rollback', readable: true })])
@@ -72,63 +91,61 @@ test('what is there is counted, and nothing is changed by looking', () => {
     todo: expect.stringContaining('--unset agents.kiro.enabled'),
   })
   expect(files.map((path) => readFileSync(path))).toEqual(before)
-  run('config', '--unset', 'agents.kiro.enabled')
-  expect(
-    examine()
-      .findings.filter(({ about }) => about === 'store')
-      .map((one) => one.facts['journal']),
-  ).toEqual(['rollback', 'wal'])
+  await inside((house) => house.configure('agents.kiro.enabled', undefined))
+  const stores = (await examine()).findings.filter(({ about }) => about === 'store')
+  expect(stores.map((one) => one.facts['journal'])).toEqual(['rollback', 'wal'])
   q.close()
   kiro.close()
 })
 
-describe('a problem is told with what to do, and makes the exit code 1', () => {
-  const only = ({ code, ok, problems }: ReturnType<ReturnType<typeof machine>['examine']>) => {
-    expect({ code, ok, count: problems.length }).toEqual({ code: 1, ok: false, count: 1 })
+describe('a problem is told with what to do', () => {
+  const only = (problems: readonly Finding[]) => {
+    expect(problems).toHaveLength(1)
     expect(problems[0]?.todo).toMatch(/\w/)
     return problems[0]
   }
 
-  test('in the settings, and in the prices', () => {
-    const { env, examine, run } = machine()
+  test('in the settings, and in the prices; the exit code is 1', async () => {
+    const { env, examine, run, problems } = machine()
     mkdirSync(env.FUMI_HOME, { mode: 0o700 })
     writeFileSync(join(env.FUMI_HOME, 'config.json'), '{"keep": "sometimes"}')
-    expect(only(examine())).toMatchObject({ about: 'settings', what: expect.stringContaining('keep wants one of') })
-    expect(run('doctor')).toMatchObject({ code: 1, err: '', out: expect.stringContaining('1 problem.') })
-    expect(
-      only(examine({ env: { FUMI_KEEP: 'all', FUMI_HOME: tempFolder(), FUMI_PRICES: '/no/such/file' } })),
-    ).toMatchObject({
-      what: expect.stringContaining('/no/such/file'),
-    })
+    expect(only(problems({}))).toMatchObject({ about: 'settings', what: expect.stringContaining('keep wants one of') })
+    expect(run(['doctor'])).toMatchObject({ code: 1, err: '', out: expect.stringContaining('1 problem.') })
+    const found = await examine({ FUMI_HOME: join(env.HOME, 'elsewhere'), FUMI_PRICES: '/no/such/file' })
+    expect(only(found.problems)).toMatchObject({ what: expect.stringContaining('/no/such/file') })
   })
 
-  test('a place that was added and is not there', () => {
+  test('a place that was added and is not there', async () => {
     const { home, examine } = machine()
-    expect(only(examine({ env: { FUMI_AGENTS_CODEX_ROOTS: join(home, 'nowhere') } }))).toMatchObject({
-      about: 'codex',
-      todo: expect.stringContaining('agents.codex.roots'),
-    })
+    const { problems } = await examine({ FUMI_AGENTS_CODEX_ROOTS: join(home, 'nowhere') })
+    expect(only(problems)).toMatchObject({ about: 'codex', todo: expect.stringContaining('agents.codex.roots') })
   })
 
-  test.skipIf(process.platform === 'win32')('what other users could read', () => {
-    const { env, run, examine, log } = machine()
-    log()
-    run('mark', 'codex:019c0000', '--star')
+  test.skipIf(process.platform === 'win32')('what other users could read', async () => {
+    const { env, inside, examine } = machine()
+    await inside(star)
     chmodSync(env.FUMI_HOME, 0o755)
-    expect(only(examine())).toMatchObject({ about: 'data directory', todo: `Close it: chmod 700 ${env.FUMI_HOME}` })
+    expect(only((await examine()).problems)).toMatchObject({
+      about: 'data directory',
+      todo: `Close it: chmod 700 ${env.FUMI_HOME}`,
+    })
     chmodSync(env.FUMI_HOME, 0o700)
     chmodSync(join(env.FUMI_HOME, 'marks.sqlite3'), 0o644)
-    expect(only(examine())).toMatchObject({ about: 'marks', todo: expect.stringContaining('chmod 600') })
+    expect(only((await examine()).problems)).toMatchObject({
+      about: 'marks',
+      todo: expect.stringContaining('chmod 600'),
+    })
   })
 
-  test('a data directory that is a file', () => {
+  test('a data directory that is a file', async () => {
     const { env, examine } = machine()
     writeFileSync(env.FUMI_HOME, '')
-    expect(examine().problems).toMatchObject([{ about: 'data directory', what: expect.stringContaining('no folder') }])
+    const { problems } = await examine()
+    expect(only(problems)).toMatchObject({ about: 'data directory', what: expect.stringContaining('no folder') })
   })
 
-  test('a keep that is damaged, newer, or none', () => {
-    const { home, env, run, examine } = machine()
+  test('a keep that is damaged, newer, or none', async () => {
+    const { home, env, inside, examine } = machine()
     const store = makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3'))
     const long = Array.from({ length: 40 }, (_, n) => ({
       prompt: `p${n}`,
@@ -136,33 +153,33 @@ describe('a problem is told with what to do, and makes the exit code 1', () => {
     }))
     store.put('/code/a', stateOf('11111111-aaaa', long))
     store.close()
-    run('keep')
+    await inside(keepAll)
     const path = join(env.FUMI_HOME, 'keep.sqlite3')
     const whole = readFileSync(path)
     truncateSync(path, 8192)
-    expect(only(examine())).toMatchObject({ about: 'keep', what: expect.stringContaining('damaged') })
+    expect(only((await examine()).problems)).toMatchObject({ about: 'keep', what: expect.stringContaining('damaged') })
     writeFileSync(path, whole)
     const db = new Database(path)
     db.pragma('user_version = 99')
     db.close()
-    expect(only(examine())).toMatchObject({ about: 'keep', todo: 'Update fumibako.' })
+    expect(only((await examine()).problems)).toMatchObject({ about: 'keep', todo: 'Update fumibako.' })
     writeFileSync(path, 'not a database, but long enough to be looked at '.repeat(100))
-    expect(only(examine())).toMatchObject({ about: 'keep', state: 'problem' })
+    expect(only((await examine()).problems)).toMatchObject({ about: 'keep', state: 'problem' })
   })
 
-  test('a store that is locked, and one that is none', () => {
+  test('a store that is locked, and one that is none', async () => {
     const { home, examine } = machine()
     const path = join(home, 'data', 'amazon-q', 'data.sqlite3')
     makeStore(path).close()
     const owner = new Database(path)
     owner.exec('BEGIN EXCLUSIVE')
-    expect(examine().problems).toMatchObject([{ about: 'store', facts: { problem: 'busy' }, todo: expect.any(String) }])
+    expect(only((await examine()).problems)).toMatchObject({ about: 'store', facts: { problem: 'busy' } })
     owner.close()
     writeFileSync(path, 'not a database')
-    expect(examine().problems).toMatchObject([{ about: 'store', facts: { problem: 'not_a_database' } }])
+    expect(only((await examine()).problems)).toMatchObject({ about: 'store', facts: { problem: 'not_a_database' } })
   })
 
-  test('none is a store whose program was killed in the middle of writing: it is only noted', () => {
+  test('none is a store whose program was killed in the middle of writing: it is only noted', async () => {
     const { home, examine } = machine()
     const path = join(home, 'data', 'amazon-q', 'data.sqlite3')
     makeStore(path).close()
@@ -174,8 +191,8 @@ describe('a problem is told with what to do, and makes the exit code 1', () => {
     for (let n = 0; n < 50; n++) owner.prepare('INSERT INTO conversations VALUES (?, ?)').run(n, 'x'.repeat(4000))
     for (const suffix of ['', '-journal']) cpSync(`${other}${suffix}`, `${path}${suffix}`)
     owner.close()
-    const { code, findings } = examine()
-    expect(code).toBe(0)
+    const { findings, problems } = await examine()
+    expect(problems).toEqual([])
     expect(findings.find(({ about }) => about === 'store')).toMatchObject({
       state: 'note',
       facts: { in_transaction: true, readable: true },
@@ -183,7 +200,7 @@ describe('a problem is told with what to do, and makes the exit code 1', () => {
   })
 
   test('logs that may not be read', ({ skip }) => {
-    const { home, env, log, examine } = machine()
+    const { home, env, log, problems } = machine()
     log()
     const path = join(env.CODEX_HOME, 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl')
     chmodSync(path, 0o000)
@@ -191,24 +208,24 @@ describe('a problem is told with what to do, and makes the exit code 1', () => {
     const asNobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
     const { code, err } = fumi(['--version'], { ...asNobody, cwd: home })
     if (code !== 0 || process.platform === 'win32') skip(`another user cannot run the program from this folder: ${err}`)
-    expect(examine({ ...asNobody, cwd: home }).problems).toMatchObject([
-      { about: 'codex', facts: { logs: 1, unreadable: 1 } },
-    ])
-    chmodSync(path, 0o644)
+    expect(only(problems({ ...asNobody, cwd: home }))).toMatchObject({
+      about: 'codex',
+      facts: { logs: 1, unreadable: 1 },
+    })
     chmodSync(env.CODEX_HOME, 0o000)
-    expect(examine({ ...asNobody, cwd: home }).problems).toMatchObject([{ about: 'codex', facts: { readable: false } }])
+    expect(only(problems({ ...asNobody, cwd: home }))).toMatchObject({ about: 'codex', facts: { readable: false } })
     chmodSync(env.CODEX_HOME, 0o755)
   })
 
   test('SQLite that was made for another Node', () => {
-    const { home, examine } = machine()
+    const { home, problems } = machine()
     makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3')).close()
     const preload = join(home, 'preload.cjs')
     writeFileSync(
       preload,
       "process.dlopen = () => { throw new Error('was compiled against a different Node.js version') }",
     )
-    expect(only(examine({ env: { NODE_OPTIONS: `--require ${preload}` } }))).toMatchObject({
+    expect(only(problems({ env: { NODE_OPTIONS: `--require ${preload}` } }))).toMatchObject({
       about: 'sqlite',
       todo: expect.stringContaining('npm rebuild'),
     })
