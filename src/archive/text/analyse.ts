@@ -2,7 +2,7 @@
 import { partsInAscii } from './words/ascii.ts'
 import { GAP } from './words/characters.ts'
 import { BOUNDARY } from './words/identifiers.ts'
-import { wordsAndParts } from './words/unicode.ts'
+import { writtenText } from './words/unicode.ts'
 
 /** The tokenizer that the result is made for. */
 export const TOKENIZER = `unicode61 remove_diacritics 2 tokenchars '${BOUNDARY}'`
@@ -12,7 +12,7 @@ export const TOKENIZER = `unicode61 remove_diacritics 2 tokenchars '${BOUNDARY}'
  * a script without spaces becomes overlapping pairs and its last character, so that each character begins a word.
  */
 export function analyse(text: string): string {
-  return NOT_ASCII.test(text) ? wordsAndParts(text.normalize('NFKC')) : analyseAscii(text)
+  return NOT_ASCII.test(text) ? writtenText(text.normalize('NFKC')) : analyseAscii(text)
 }
 
 /** The same, for a text that is known to be ASCII. Case is left to the tokenizer. */

@@ -1,6 +1,6 @@
 /** Collects the parts of a text's identifiers, each identifier once. */
 import { DIGIT, LOWER, UPPER } from './characters.ts'
-import { LONGEST_NAME, partEnds } from './parts.ts'
+import { LONGEST_NAME, partEnds, type Units } from './parts.ts'
 
 /**
  * Stands before the parts of each identifier and where something was left out, so that no phrase reaches across. To FTS5 it is a word; in
@@ -44,7 +44,7 @@ export function begin(): void {
 }
 
 /** Adds the parts of an ASCII word, if it has any and the text did not have it before. */
-export function add(units: Uint16Array, start: number, end: number, kinds: Uint8Array): void {
+export function add(units: Units, start: number, end: number, kinds: Uint8Array): void {
   if (end - start > LONGEST_NAME || isKnown(units, start, end)) return
   const count = partEnds(units, start, end, kinds, ends)
   if (count === 0) return
@@ -76,7 +76,7 @@ function flush(): void {
   used = 0
 }
 
-function isKnown(units: Uint16Array, start: number, end: number): boolean {
+function isKnown(units: Units, start: number, end: number): boolean {
   const length = end - start
   let hash = length
   for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (units[at] ?? 0)) | 0
@@ -88,7 +88,7 @@ function isKnown(units: Uint16Array, start: number, end: number): boolean {
   return false
 }
 
-function isSame(units: Uint16Array, a: number, b: number, length: number): boolean {
+function isSame(units: Units, a: number, b: number, length: number): boolean {
   for (let at = 0; at < length; at++) if (units[a + at] !== units[b + at]) return false
   return true
 }

@@ -4,6 +4,9 @@ import { charactersOf, DIGIT, UPPER } from './characters.ts'
 /** In UTF-16 units. Longer ones are codes of some kind, not names. */
 export const LONGEST_NAME = 64
 
+/** The units of a text, or its bytes where it is all ASCII. */
+export type Units = Uint16Array | Uint8Array
+
 /** Empty when the word is no name, or has no other part than itself. */
 export function partsOf(word: string): readonly string[] {
   const ends = new Uint8Array(LONGEST_NAME)
@@ -19,7 +22,7 @@ export function partsOf(word: string): readonly string[] {
  * @param kinds of each unit; what is neither upper case nor digit goes on as a letter
  * @returns how many parts, with their ends, counted from `start`, in `into`; 0 when there is nothing to cut
  */
-export function partEnds(units: Uint16Array, start: number, end: number, kinds: Uint8Array, into: Uint8Array): number {
+export function partEnds(units: Units, start: number, end: number, kinds: Uint8Array, into: Uint8Array): number {
   const kindAt = (at: number): number => kinds[units[at] ?? 0] ?? 0
   let before = kindAt(start)
   if (end - start > LONGEST_NAME || before === DIGIT) return 0

@@ -1,13 +1,18 @@
 /** What FTS5 is asked for, in the words of the index. */
 import { writtenWord } from './characters.ts'
+import { BOUNDARY } from './identifiers.ts'
 import type { Sought, Unit } from './sought.ts'
 
-/** A phrase, and whether its last word may go on. One character of a run is the beginning of a pair, or the last of its run. */
+/**
+ * A phrase, in quotation marks. One character of a run is in the index by itself; behind other words it is the beginning of a pair, or
+ * the last of its run.
+ */
 export function phraseOf({ units, prefix }: Sought): string {
   const last = units.at(-1)
+  const isOne = last?.kind === 'run' && [...last.text].length === 1
+  if (isOne && units.length === 1) return `"${BOUNDARY}${writtenWord(last.text)}"`
   const words = units.flatMap((unit) => (unit.kind === 'run' ? pairsOf(unit, unit === last) : [writtenWord(unit.text)]))
-  const mayGoOn = last?.kind === 'run' ? [...last.text].length === 1 : prefix && last?.kind === 'word'
-  return `"${words.join(' ')}"${mayGoOn ? ' *' : ''}`
+  return `"${words.join(' ')}"${isOne || (prefix && last?.kind === 'word') ? ' *' : ''}`
 }
 
 /** A run at the end may go on in the text; one that is followed by something must end there, which its last character says. */

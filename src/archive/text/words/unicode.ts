@@ -3,6 +3,8 @@ import {
   charactersOf,
   GAP,
   IGNORED,
+  isInRun,
+  isInWord,
   kindOf,
   LOWER,
   MARK,
@@ -13,129 +15,162 @@ import {
   writtenWord,
 } from './characters.ts'
 import { add, addParts, BOUNDARY, begin, TELLING, taken } from './identifiers.ts'
+import { Output, put } from './output.ts'
 import { LONGEST_NAME, partsOf } from './parts.ts'
+import { unitsOf } from './units.ts'
 
-const MOST = 8192
-const units = new Uint16Array(MOST)
-const input = Buffer.from(units.buffer)
-/** A character in code that ends one pair and begins the next takes five units for one. */
-const out = new Uint16Array(5 * MOST + 2)
-const output = Buffer.from(out.buffer)
 const SPACE = 0x20
 const GAP_UNIT = GAP.charCodeAt(0)
 const BOUNDARY_UNIT = BOUNDARY.charCodeAt(0)
 
-/** What is open where the writer stands. */
-const NOTHING = 0
-const WORD = 1
-const PAIRS = 2
+const words = new Output()
+const singles = new Output()
 
-/** @param text in NFKC */
-export function wordsAndParts(text: string): string {
-  const { kinds, folds } = charactersOf()
-  let words = ''
-  let open = NOTHING
-  let start = 0
-  let three = 0
-  let isMixed = 0
-  for (let from = 0, length = 0; from < text.length; from += length) {
-    length = load(text, from, kinds)
-    begin()
-    start = 0
-    let used = 0
-    for (let at = 0; at < length; at++) {
-      const unit = units[at] ?? 0
-      let kind = kinds[unit] ?? SEPARATOR
-      if (kind !== SEPARATOR && kind < MARK) {
-        if (open !== WORD) {
-          if (open === PAIRS) out[used++] = SPACE
-          open = WORD
-          start = at
-          three = 0
-          isMixed = 0
-        }
-        out[used++] = folds[unit] ?? unit
-        three = ((three << 2) | kind) & 63
-        isMixed |= TELLING[three] ?? 0
-        continue
-      }
-      let point = unit
-      const here = at
-      if ((unit & 0xfc00) === 0xd800 && ((units[at + 1] ?? 0) & 0xfc00) === 0xdc00 && at + 1 < length) {
-        point = 0x10000 + ((unit & 0x3ff) << 10) + ((units[++at] ?? 0) & 0x3ff)
-        kind = kindOf(point)
-      }
-      if (kind === IGNORED) continue
-      const isLetter = kind !== SEPARATOR && kind <= MARK
-      if (open === WORD && !isLetter) {
-        out[used++] = SPACE
-        if (isMixed !== 0) addName(start, here)
-      }
-      if (open === PAIRS && (kind < RUN || kind === PICTURE)) out[used++] = SPACE
-      if (kind === SEPARATOR) {
-        open = NOTHING
-        if (unit === GAP_UNIT) {
-          out[used++] = BOUNDARY_UNIT
-          out[used++] = SPACE
-        }
-        continue
-      }
-      const letter = kind === RUN && point < 0x10000 ? point : written(point, kind)
-      if (open === PAIRS && kind >= RUN && kind !== PICTURE) {
-        used = put(letter, used)
-        out[used++] = SPACE
-      }
-      used = put(letter, used)
-      if (kind === PICTURE) out[used++] = SPACE
-      if (isLetter) {
-        if (open !== WORD) {
-          start = here
-          three = 0
-          isMixed = 0
-        }
-        three = ((three << 2) | LOWER) & 63
-        isMixed |= TELLING[three] ?? 0
-      }
-      open = isLetter ? WORD : kind === PICTURE ? NOTHING : PAIRS
+/** The text in which each character of a run was last seen; those beyond the basic plane in a set. */
+const seen = new Uint32Array(0x10000)
+const seenBeyond = new Set<number>()
+let texts = 0
+
+/**
+ * Each different character of the runs by itself, in one word with a boundary; then words, pairs and pictures in their order; then the parts
+ * of identifiers.
+ *
+ * @param text in NFKC
+ */
+export function writtenText(text: string): string {
+  const units = unitsOf(text)
+  texts++
+  seenBeyond.clear()
+  begin()
+  const { kinds } = charactersOf()
+  for (let at = 0; at < text.length; ) {
+    const unit = units[at] ?? 0
+    if (kinds[unit] === SEPARATOR && !isSurrogate(unit) && unit !== GAP_UNIT) {
+      at++
+      continue
     }
-    words += output.toString('utf16le', 0, used * 2)
-    if (open === WORD && isMixed !== 0 && from + length === text.length) addName(start, length)
+    const point = pointAt(units, at)
+    const kind = kindOf(point)
+    if (isInWord(kind)) at = writeWord(units, at)
+    else if (isInRun(kind)) at = writeRun(units, at)
+    else {
+      if (kind === PICTURE || point === GAP_UNIT) writeAlone(point === GAP_UNIT ? BOUNDARY_UNIT : written(point, kind))
+      at += sizeOf(point)
+    }
   }
-  return words + taken()
+  return singles.taken() + words.taken() + taken()
 }
 
-function addName(start: number, end: number): void {
+function writeAlone(point: number): void {
+  const used = words.used > words.full ? words.emptied(words.used) : words.used
+  words.used = put(words.units, used, point)
+  words.units[words.used++] = SPACE
+}
+
+/** @returns where the word ends */
+function writeWord(units: Uint16Array, start: number): number {
+  const { kinds, folds } = charactersOf()
+  const out = words.units
+  let used = words.used
+  let three = 0
+  let isMixed = 0
+  let at = start
+  for (;;) {
+    if (used > words.full) used = words.emptied(used)
+    const unit = units[at] ?? 0
+    let kind = kinds[unit] ?? SEPARATOR
+    if (kind !== SEPARATOR && kind < MARK) {
+      out[used++] = folds[unit] ?? unit
+      at++
+    } else {
+      const point = pointAt(units, at)
+      kind = kindOf(point)
+      if (!isInWord(kind) && kind !== IGNORED) break
+      at += sizeOf(point)
+      if (kind === IGNORED) continue
+      used = put(out, used, written(point, kind))
+      kind = LOWER
+    }
+    three = ((three << 2) | kind) & 63
+    isMixed |= TELLING[three] ?? 0
+  }
+  out[used++] = SPACE
+  words.used = used
+  if (isMixed !== 0) addName(units, start, at)
+  return at
+}
+
+/** Overlapping pairs and the last character. @returns where the run ends */
+function writeRun(units: Uint16Array, start: number): number {
+  const { kinds } = charactersOf()
+  const out = words.units
+  let used = words.used
+  let at = start
+  for (;;) {
+    if (used > words.full) used = words.emptied(used)
+    const unit = units[at] ?? 0
+    if (kinds[unit] === RUN) {
+      if (at > start) {
+        out[used++] = unit
+        out[used++] = SPACE
+      }
+      out[used++] = unit
+      if (seen[unit] !== texts) writeSingle(unit, unit)
+      at++
+      continue
+    }
+    const point = pointAt(units, at)
+    const kind = kindOf(point)
+    if (kind !== IGNORED && !isInRun(kind)) break
+    if (kind !== IGNORED) {
+      const letter = written(point, kind)
+      if (at > start) {
+        used = put(out, used, letter)
+        out[used++] = SPACE
+      }
+      used = put(out, used, letter)
+      writeSingle(point, letter)
+    }
+    at += sizeOf(point)
+  }
+  out[used++] = SPACE
+  words.used = used
+  return at
+}
+
+function writeSingle(point: number, letter: number): void {
+  if (point < 0x10000) {
+    if (seen[point] === texts) return
+    seen[point] = texts
+  } else {
+    if (seenBeyond.has(point)) return
+    seenBeyond.add(point)
+  }
+  let used = singles.used > singles.full ? singles.emptied(singles.used) : singles.used
+  singles.units[used++] = BOUNDARY_UNIT
+  used = put(singles.units, used, letter)
+  singles.units[used++] = SPACE
+  singles.used = used
+}
+
+function addName(units: Uint16Array, start: number, end: number): void {
   const { kinds } = charactersOf()
   let all = 0
   for (let at = start; at < end; at++) all |= units[at] ?? 0
   if (all < 128) return add(units, start, end, kinds)
-  let word = ''
-  for (let at = start; at < end && word.length <= LONGEST_NAME; at++)
-    if (kinds[units[at] ?? 0] !== IGNORED) word += String.fromCharCode(units[at] ?? 0)
-  addParts(partsOf(word).map(writtenWord))
+  let name = ''
+  for (let at = start; at < end && name.length <= LONGEST_NAME; at++)
+    if (kinds[units[at] ?? 0] !== IGNORED) name += String.fromCharCode(units[at] ?? 0)
+  addParts(partsOf(name).map(writtenWord))
 }
 
-/** Fills `units` from there on; stops before a word that goes on behind them, unless that is a very long one. */
-function load(text: string, from: number, kinds: Uint8Array): number {
-  const length = input.write(text.slice(from, from + MOST), 'utf16le') >> 1
-  if (from + length === text.length) return length
-  let end = length
-  while (end > length - MOST / 8 && isInWord(units[end - 1] ?? 0, kinds)) end--
-  if (end > length - MOST / 8) return end
-  return ((units[length - 1] ?? 0) & 0xfc00) === 0xd800 ? length - 1 : length
+function pointAt(units: Uint16Array, at: number): number {
+  const unit = units[at] ?? 0
+  const next = units[at + 1] ?? 0
+  const isPair = (unit & 0xfc00) === 0xd800 && (next & 0xfc00) === 0xdc00
+  return isPair ? 0x10000 + ((unit & 0x3ff) << 10) + (next & 0x3ff) : unit
 }
 
-function isInWord(unit: number, kinds: Uint8Array): boolean {
-  const kind = kinds[unit] ?? SEPARATOR
-  return (kind !== SEPARATOR && kind < RUN) || (unit & 0xf800) === 0xd800
-}
+const isSurrogate = (unit: number): boolean => (unit & 0xf800) === 0xd800
 
-function put(point: number, at: number): number {
-  if (point < 0x10000) {
-    out[at] = point
-    return at + 1
-  }
-  out[at] = 0xd7c0 + (point >> 10)
-  out[at + 1] = 0xdc00 + (point & 0x3ff)
-  return at + 2
-}
+const sizeOf = (point: number): number => (point < 0x10000 ? 1 : 2)
