@@ -1,4 +1,6 @@
 /** What may be typed into the search box, what it means, and what is said when it means nothing. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { matchExpression } from '../../src/archive/text/expression.ts'
@@ -60,6 +62,16 @@ test.each<[string, string]>([
   ['ａｇｅｎｔ：ｃｏｄｅｘ ｘ', 'x, agent=codex'],
 ])('%s', (input, expected) => {
   expect(said(input)).toBe(expected)
+})
+
+test('what docs/search.md tells people to type is a query', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'search.md'), 'utf8')
+  const examples = [...page.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell]) => [
+    ...(cell ?? '').matchAll(/`([^`]+)`/g),
+  ])
+  const typed = examples.map(([, example]) => example ?? '').filter((example) => example !== '')
+  expect(typed.length).toBeGreaterThan(25)
+  expect(typed.filter((example) => parseQuery(example).kind === 'problem')).toEqual([])
 })
 
 describe('filters', () => {
@@ -196,6 +208,30 @@ test('whatever is typed, it is a query that FTS5 understands, or a problem with 
     }),
     { numRuns: 2500 },
   )
+})
+
+test('FTS5 understands the largest queries too', () => {
+  const table = new Table()
+  table.put(1, { prompt: Array.from({ length: 200 }, (_, at) => `w${at}`).join(' ') })
+  const many = Array.from({ length: 200 }, (_, at) => `w${at}`)
+  expect(table.find(queryOf(many.join(' ')))).toEqual([1])
+  expect(table.find(queryOf(many.join(' OR ')))).toEqual([1])
+  expect(
+    table.find(
+      queryOf(
+        `w1 ${many
+          .slice(1)
+          .map((word) => `-${word}x`)
+          .join(' ')}`,
+      ),
+    ),
+  ).toEqual([1])
+  table.put(2, { prompt: 'あ'.repeat(3000) })
+  expect(table.find(queryOf('あ'.repeat(2000)))).toEqual([2])
+  const nested = (depth: number): string => (depth === 0 ? 'w0' : `w${depth} -no (no OR (${nested(depth - 1)}))`)
+  expect(table.find(queryOf(`${nested(10)} in:prompt`))).toEqual([1])
+  const chained = (depth: number): string => (depth === 0 ? 'w0' : `(w${depth} OR w1 ${chained(depth - 1)} -no)`)
+  expect(table.find(queryOf(`${chained(20)} in:prompt`))).toEqual([1])
 })
 
 describe('columns', () => {

@@ -26,6 +26,8 @@ export const ASCII: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   return SEPARATOR
 })
 
+export const isAscii = (text: string): boolean => !/[^\x00-\x7f]/.test(text)
+
 export interface Characters {
   /** By UTF-16 unit. Surrogates are separators here: `kindOf` knows about pairs. */
   readonly kinds: Uint8Array
@@ -122,8 +124,8 @@ const PICTURES =
 const UNKNOWN = '\\u19b0-\\u19c0\\u19c8\\u19c9\\u1cf2\\u1cf3'
 const IGNORABLE = '\\u0300-\\u036f\\u3099\\u309a\\p{Default_Ignorable_Code_Point}'
 const IGNORABLE_ONES = new RegExp(`[${IGNORABLE}]`, 'gu')
-/** Letters that the tables, which go by units, do not know. */
-const BEYOND_CASE = /[\u{10000}-\u{1ffff}]/u
+/** Where letters with case are that the tables, which go by units, do not know. */
+const BEYOND_CASE = /[\u{10400}-\u{1e943}]/u
 const NOTHING = '\\p{Co}\\p{Cs}\\p{Noncharacter_Code_Point}'
 
 /** Later ones overrule. What has no meaning yet counts as a letter, as it does to FTS5. */

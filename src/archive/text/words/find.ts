@@ -1,5 +1,16 @@
 /** Finds in a text what a term looks for, as FTS5 would find it in the index. */
-import { folded, GAP, isInRun, isInWord, kindAt, kindBefore, SEPARATOR, UPPER, withoutIgnored } from './characters.ts'
+import {
+  folded,
+  GAP,
+  isAscii,
+  isInRun,
+  isInWord,
+  kindAt,
+  kindBefore,
+  SEPARATOR,
+  UPPER,
+  withoutIgnored,
+} from './characters.ts'
 import { LONGEST_NAME, partsOf } from './parts.ts'
 import type { Sought } from './sought.ts'
 
@@ -12,12 +23,10 @@ export interface Haystack {
 export type Place = readonly [start: number, end: number]
 
 export function haystackOf(text: string): Haystack {
-  if (!NOT_ASCII.test(text)) return { normal: text, folded: text.toLowerCase() }
+  if (isAscii(text)) return { normal: text, folded: text.toLowerCase() }
   const normal = withoutIgnored(text.normalize('NFKC'))
   return { normal, folded: folded(normal) }
 }
-
-const NOT_ASCII = /[^\x00-\x7f]/
 
 /** The first place at or behind `from`. */
 export function find(haystack: Haystack, sought: Sought, from = 0): Place | undefined {

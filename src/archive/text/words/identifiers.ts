@@ -1,5 +1,4 @@
 /** Collects the parts of a text's identifiers, each identifier once. */
-import { DIGIT, LOWER, UPPER } from './characters.ts'
 import { LONGEST_NAME, partEnds, type Units } from './parts.ts'
 
 /**
@@ -15,16 +14,6 @@ const boundary = Buffer.from(` ${BOUNDARY}`)
 const SPACE = 0x20
 let used = 0
 let added = ''
-
-/** By the kinds of three characters in a row, the last in the low bits: they can only stand in a word that has parts. */
-export const TELLING: Uint8Array = Uint8Array.from({ length: 64 }, (_, three) => {
-  const [first, second, third] = [three >> 4, (three >> 2) & 3, three & 3]
-  const isTelling =
-    (second === LOWER && (third === UPPER || third === DIGIT)) ||
-    (second === UPPER && third === DIGIT) ||
-    (first === UPPER && second === UPPER && third === LOWER)
-  return isTelling ? 1 : 0
-})
 
 const ends = new Uint8Array(LONGEST_NAME)
 

@@ -1,6 +1,7 @@
 /** Writes the words of a text that is not all ASCII, folded and with a space behind each. */
 import {
   charactersOf,
+  DIGIT,
   GAP,
   IGNORED,
   isInRun,
@@ -11,13 +12,14 @@ import {
   PICTURE,
   RUN,
   SEPARATOR,
+  UPPER,
   written,
   writtenWord,
 } from './characters.ts'
-import { add, addParts, BOUNDARY, begin, TELLING, taken } from './identifiers.ts'
+import { add, addParts, BOUNDARY, begin, taken } from './identifiers.ts'
 import { Output, put } from './output.ts'
 import { LONGEST_NAME, partsOf } from './parts.ts'
-import { unitsOf } from './units.ts'
+import { isSurrogate, pointAt, sizeOf, unitsOf } from './units.ts'
 
 const SPACE = 0x20
 const GAP_UNIT = GAP.charCodeAt(0)
@@ -25,6 +27,16 @@ const BOUNDARY_UNIT = BOUNDARY.charCodeAt(0)
 
 const words = new Output()
 const singles = new Output()
+
+/** By the kinds of three characters in a row, the last in the low bits: they can only stand in a word that has parts. */
+const TELLING: Uint8Array = Uint8Array.from({ length: 64 }, (_, three) => {
+  const [first, second, third] = [three >> 4, (three >> 2) & 3, three & 3]
+  const isTelling =
+    (second === LOWER && (third === UPPER || third === DIGIT)) ||
+    (second === UPPER && third === DIGIT) ||
+    (first === UPPER && second === UPPER && third === LOWER)
+  return isTelling ? 1 : 0
+})
 
 /** The text in which each character of a run was last seen; those beyond the basic plane in a set. */
 const seen = new Uint32Array(0x10000)
@@ -163,14 +175,3 @@ function addName(units: Uint16Array, start: number, end: number): void {
     if (kinds[units[at] ?? 0] !== IGNORED) name += String.fromCharCode(units[at] ?? 0)
   addParts(partsOf(name).map(writtenWord))
 }
-
-function pointAt(units: Uint16Array, at: number): number {
-  const unit = units[at] ?? 0
-  const next = units[at + 1] ?? 0
-  const isPair = (unit & 0xfc00) === 0xd800 && (next & 0xfc00) === 0xdc00
-  return isPair ? 0x10000 + ((unit & 0x3ff) << 10) + (next & 0x3ff) : unit
-}
-
-const isSurrogate = (unit: number): boolean => (unit & 0xf800) === 0xd800
-
-const sizeOf = (point: number): number => (point < 0x10000 ? 1 : 2)

@@ -12,3 +12,16 @@ export function unitsOf(text: string): Uint16Array {
   units[text.length] = 0
   return units
 }
+
+/** The code point that begins there; half of a pair stands for itself. */
+export function pointAt(units: Uint16Array, at: number): number {
+  const unit = units[at] ?? 0
+  const next = units[at + 1] ?? 0
+  const isPair = (unit & 0xfc00) === 0xd800 && (next & 0xfc00) === 0xdc00
+  return isPair ? 0x10000 + ((unit & 0x3ff) << 10) + (next & 0x3ff) : unit
+}
+
+export const isSurrogate = (unit: number): boolean => (unit & 0xf800) === 0xd800
+
+/** In units. */
+export const sizeOf = (point: number): number => (point < 0x10000 ? 1 : 2)
