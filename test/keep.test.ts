@@ -103,6 +103,15 @@ describe('keeping', () => {
     )
   })
 
+  test('a damaged store is told with the reason', () => {
+    const path = join(tempFolder(), 'data.sqlite3')
+    writeFileSync(path, 'SQLite format 3\0and then nothing')
+    const { code, err } = fumi(['list', path], { env: { FUMI_HOME: tempFolder() } })
+    expect(code).toBe(3)
+    expect(err).toContain(`${path}: `)
+    expect(err.split('\n').length).toBeGreaterThan(2)
+  })
+
   test('without any store it says so', () => {
     const home = tempFolder()
     const { code, err } = fumi(['keep'], { env: { HOME: home, XDG_DATA_HOME: home, FUMI_HOME: join(home, 'f') } })

@@ -1,11 +1,14 @@
 /** Knows a store, a saved conversation and a prompt history by their first bytes. */
+import { basename } from 'node:path'
 import { isSqliteFile } from '../../lib/sqlite/header.ts'
 import { isHistoryFile } from './prompts.ts'
+import { DATABASE } from './store/stores.ts'
 
 /** `head` is the beginning of the file, cut anywhere. */
 export function recognise(head: Uint8Array, path: string): boolean {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.length)
-  if (isSqliteFile(head)) return bytes.includes('conversations')
+  // A damaged store is ours by its name: whoever reads it is told what is wrong.
+  if (isSqliteFile(head)) return bytes.includes('conversations') || basename(path) === DATABASE
   return isHistoryFile(head, path) || isSaved(bytes.toString('utf8'))
 }
 

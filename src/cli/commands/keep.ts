@@ -103,6 +103,6 @@ const nothing = (paths: readonly string[]): AppError =>
   new AppError(
     'nothing_readable',
     paths.length > 0
-      ? `no store in ${paths.join(', ')} whose conversations are overwritten. Give a data.sqlite3 of Amazon Q or Kiro.`
+      ? `no store in ${paths.join(', ')} whose conversations are overwritten. Give a data.sqlite3 of Amazon Q or Kiro; fumi list says what is wrong with one.`
       : 'no store was found whose conversations are overwritten: neither Amazon Q CLI nor Kiro CLI has been used here.',
   )

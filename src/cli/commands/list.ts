@@ -51,7 +51,10 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
         (!options.ended || kept) &&
         (!isAboutMarks || marked.has(session.id)),
     )
-    if (sessions.length === 0) throw nothing(paths)
+    if (sessions.length === 0) {
+      await tellIssues(issues)
+      throw nothing(paths)
+    }
     const shown = limit === 0 ? wanted : wanted.slice(0, limit)
     if (options.json) await writeOut(`${JSON.stringify(shown.map((one) => jsonOf(one, marked.get(one.session.id))))}\n`)
     else await writeOut((await import('../view/session-table.ts')).sessionTable(shown, wanted.length, marked))

@@ -1,8 +1,9 @@
 /** Keeps the index up to date while the agents write: the watcher hints, the sweep decides. */
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { sep } from 'node:path'
 import type { Agent } from '../../agents/agent.ts'
 import type { Keep } from '../../archive/keep.ts'
+import { headOf } from '../../lib/files/look.ts'
 import type { Instant } from '../../model/ids.ts'
 import { keepStore } from '../keep/rows.ts'
 import { keptSources, listSources, type Place } from '../list.ts'
@@ -88,8 +89,6 @@ interface Spot {
   readonly path: string
 }
 
-const HEAD = 65_536
-
 /** Which agents would find a file. What they would not find after all is gone with the next look at everything. */
 function foundAt(path: string, places: readonly Place[]): readonly Spot[] {
   const file = statSync(path, { throwIfNoEntry: false })
@@ -98,20 +97,6 @@ function foundAt(path: string, places: readonly Place[]): readonly Spot[] {
   if (near.length === 0) return []
   const head = headOf(path)
   return near.flatMap(({ agent, root }) => (agent.recognise(head, path) ? { agent, root, path } : []))
-}
-
-function headOf(path: string): Uint8Array {
-  const head = Buffer.alloc(HEAD)
-  try {
-    const fd = openSync(path, 'r')
-    try {
-      return head.subarray(0, readSync(fd, head, 0, HEAD, 0))
-    } finally {
-      closeSync(fd)
-    }
-  } catch {
-    return head.subarray(0, 0)
-  }
 }
 
 /** Rows of stores are not for this: their watch tells of them. */
