@@ -1,15 +1,13 @@
 /** Puts the rooms together: what commands and pages ask for. */
 import { homedir } from 'node:os'
-import { join } from 'node:path'
-import type { Agent, Environment, Source } from './agents/agent.ts'
+import type { Environment } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
-import { agentServing, idsOf, isWanted, type Root, rootsOf, wantedSources } from './agents/roots.ts'
+import { idsOf, type Root, rootsOf, wantedSources } from './agents/roots.ts'
 import type { FileTouched } from './archive/files.ts'
 import type { SessionFilter } from './archive/get/filter.ts'
 import type { WindowOptions } from './archive/get/messages.ts'
 import type { Listing, ListOptions } from './archive/get/sessions.ts'
 import { IndexReader } from './archive/get.ts'
-import type { Kept } from './archive/keep/record.ts'
 import { type Keep, openKeep } from './archive/keep.ts'
 import { type Marks, openMarks } from './archive/marks.ts'
 import type { Change, Entry } from './archive/record.ts'
@@ -21,10 +19,9 @@ import type { Finding } from './doctor/finding.ts'
 import { type AgentId, type Instant, instantOf, type SessionId } from './model/ids.ts'
 import { localDay, wallHour } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
-import { installKept, type Restored } from './sync/keep/restore.ts'
-import { keepSources, keepStore, type StoreKept } from './sync/keep/rows.ts'
-import { keptSource, settled } from './sync/keep/sources.ts'
-import { exists, type StoreRows, type Surroundings, storesAt, type Watchable, watchableAt } from './sync/keep/stores.ts'
+import { Keeper } from './sync/keep/keeper.ts'
+import { settled } from './sync/keep/sources.ts'
+import type { Surroundings } from './sync/keep/stores.ts'
 import { listSources, type Place } from './sync/list.ts'
 import { Feed } from './sync/live/feed.ts'
 import { Bodies, type Body } from './sync/search/bodies.ts'
@@ -43,12 +40,6 @@ export type { SyncOutcome, WatchOptions, WatchOutcome } from './sync/turns.ts'
 
 export const thisMachine = (): Environment => ({ platform: process.platform, home: homedir(), variables: process.env })
 
-/** A conversation that can be read, and what the keep knows of it. */
-export interface Held extends Log {
-  /** Absent for what was never kept, and for what is read where it lies. */
-  readonly kept?: Kept
-}
-
 export interface HouseOptions {
   /** Settings of this run, by key, as they were typed. */
   readonly flags?: ReadonlyMap<string, string>
@@ -64,6 +55,7 @@ export class House {
   readonly index: IndexReader
   readonly #options: HouseOptions
   #config: Promise<Configuration> | undefined
+  readonly keeper: Keeper
   readonly #bodies: Bodies
   readonly #finder: Finder
   readonly #feed = new Feed()
@@ -75,6 +67,12 @@ export class House {
     this.directory = dataDirectory(environment)
     this.index = new IndexReader(this.directory)
     this.#options = options
+    this.keeper = new Keeper({
+      directory: this.directory,
+      around: () => this.#surroundings(),
+      keep: () => this.keep,
+      now: rightNow,
+    })
     this.#bodies = new Bodies(this.index, () => this.keep)
     this.#finder = new Finder(this.index, this.#bodies)
   }
@@ -133,7 +131,7 @@ export class House {
     return watchOn(this.directory, this.#options.threads, {
       agents: await allAgents(),
       places: await this.#places(),
-      stores: await this.watchable([]),
+      stores: await this.keeper.watchable([]),
       keep: this.keep,
       feed: this.#feed,
       now: rightNow,
@@ -225,46 +223,6 @@ export class House {
     for await (const found of wantedSources(await this.roots(), wishes)) yield { ...found, unknown: false }
   }
 
-  /** Conversations that are kept and no longer in their store: one of the paths, or any. */
-  async *keptAlone(live: ReadonlySet<string>, paths: readonly string[]): AsyncGenerator<Held> {
-    const { agents: wishes } = await this.config()
-    const isMeant = ({ agent, store }: Kept): boolean =>
-      paths.length > 0 ? paths.includes(store) : isWanted({ agent, path: store }, wishes)
-    for (const kept of this.keep.list()) {
-      if (live.has(kept.session) || !isMeant(kept)) continue
-      yield { agent: await this.agentOf(kept), source: keptSource(kept, this.keep), unknown: false, kept }
-    }
-  }
-
-  /** The rows of the stores at the paths, or of all stores of this machine. */
-  async *volatileStores(paths: readonly string[]): AsyncGenerator<StoreRows> {
-    yield* storesAt(paths, await this.#surroundings())
-  }
-
-  async #surroundings(): Promise<Surroundings> {
-    const { agents: wishes } = await this.config()
-    return { agents: await allAgents(), environment: this.environment, wishes }
-  }
-
-  keepStore(
-    agent: Agent,
-    store: string,
-    sources: readonly Source[],
-    onRow?: (source: Source) => void,
-  ): Promise<StoreKept> {
-    return keepSources(agent, store, sources, this.keep, { now: rightNow, ...(onRow && { onRow }) })
-  }
-
-  /** Stores that are worth watching, whether they exist already or not. */
-  async watchable(paths: readonly string[]): Promise<readonly Watchable[]> {
-    return watchableAt(paths, await this.#surroundings())
-  }
-
-  /** After a change. Nothing when the store is gone. */
-  async keepAgain(agent: Agent, store: string): Promise<StoreKept | undefined> {
-    return (await exists(store)) ? keepStore(agent, store, this.keep, { now: rightNow }) : undefined
-  }
-
   /** Is everything well? Tells what it finds as it goes. */
   async *examine(): AsyncGenerator<Finding> {
     const config = await this.config()
@@ -276,18 +234,13 @@ export class House {
       agents: await allAgents(),
       roots: await this.roots(),
       wishes: config.agents,
-      stores: () => this.watchable([]),
+      stores: () => this.keeper.watchable([]),
     })
   }
 
-  async agentOf(kept: Kept): Promise<Agent> {
-    return agentServing(kept.agent, await allAgents())
-  }
-
-  async install(kept: Kept, directory: string | undefined): Promise<Restored> {
-    const options = { now: new Date(), backups: join(this.directory, 'backups') }
-    const agent = await this.agentOf(kept)
-    return installKept(agent, kept, this.keep, directory === undefined ? options : { ...options, directory })
+  async #surroundings(): Promise<Surroundings> {
+    const { agents: wishes } = await this.config()
+    return { agents: await allAgents(), environment: this.environment, wishes }
   }
 
   async *#settled(logs: AsyncIterable<Log>): AsyncGenerator<Log> {

@@ -30,12 +30,12 @@ test('200 generations of one directory, grown, overwritten, cleared and cut back
       answers.add(one.answer)
       for (const entry of entriesOf(one)) entries.add(JSON.stringify(entry))
       store.put('/code', stateOf(id, said))
-      await house.keepAgain(agent, store.path)
+      await house.keeper.keepAgain(agent, store.path)
     }
   }
   store.close()
   const found = new Set<string>()
-  for await (const { source } of house.keptAlone(new Set(), [])) {
+  for await (const { source } of house.keeper.alone(new Set(), [])) {
     const { messages, issues } = await readAll(agent, source)
     expect(issues).toEqual([])
     for (const { role, segments } of messages) if (role === 'assistant') found.add(segments[0]?.text ?? '')
@@ -58,5 +58,5 @@ const answered = (generation: number, n: number): Said => ({
 
 async function withRow(house: House, store: ReturnType<typeof makeStore>) {
   store.put('/code', stateOf('chat-0', [answered(0, 0)]))
-  return house.watchable([store.path])
+  return house.keeper.watchable([store.path])
 }

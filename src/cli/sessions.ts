@@ -1,6 +1,6 @@
 /** The sessions of this machine, or of some files, as a list: newest first, each with what its first lines tell. */
 import { statSync } from 'node:fs'
-import type { Held, House, Kept } from '../app.ts'
+import type { House, Kept } from '../app.ts'
 import { AppError } from '../model/error.ts'
 import { type Instant, instantOf } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
@@ -26,14 +26,14 @@ export interface Listed {
 export async function listSessions(house: House, paths: readonly string[]): Promise<Listed> {
   const found = new Map<string, Listing>()
   const issues: Issue[] = []
-  const add = async (held: Held): Promise<void> => {
+  const add = async (held: Log & { readonly kept?: Kept }): Promise<void> => {
     for (const one of held.unknown ? [] : await look(held, issues)) {
       const known = found.get(one.session.id)
       if (!known || (one.messages ?? 0) > (known.messages ?? 0)) found.set(one.session.id, one)
     }
   }
   for await (const log of house.live(paths)) await add(log)
-  for await (const held of house.keptAlone(new Set(found.keys()), paths)) await add(held)
+  for await (const held of house.keeper.alone(new Set(found.keys()), paths)) await add(held)
   const sessions = [...found.values()].sort((a, b) => (a.last_at < b.last_at ? 1 : -1))
   return { sessions, issues }
 }
@@ -42,7 +42,7 @@ export async function listSessions(house: House, paths: readonly string[]): Prom
 const FAR_ENOUGH = 2_000_000
 
 /** What follows a header belongs to its session. */
-async function look(held: Held, issues: Issue[]): Promise<readonly Listing[]> {
+async function look(held: Log & { readonly kept?: Kept }, issues: Issue[]): Promise<readonly Listing[]> {
   const { agent, source } = held
   const seen = new Map<string, { session: Session; messages: number }>()
   let open: { session: Session; messages: number } | undefined

@@ -257,15 +257,15 @@ function machine() {
     inside(async (house) => {
       const found = []
       for await (const { source } of house.live([])) found.push(source.agent)
-      for await (const { source } of house.keptAlone(new Set(found.map((agent) => IDS[agent] ?? '')), []))
+      for await (const { source } of house.keeper.alone(new Set(found.map((agent) => IDS[agent] ?? '')), []))
         found.push(`kept ${source.agent}`)
       return found.sort()
     })
   const keep = () =>
     inside(async (house) => {
       const kept = []
-      for await (const { agent, store, sources } of house.volatileStores([]))
-        kept.push((await house.keepStore(agent, store, sources)).store)
+      for await (const { agent, store, sources } of house.keeper.stores([]))
+        kept.push((await house.keeper.keep(agent, store, sources)).store)
       return kept
     })
   return { folder, env, log, run, inside, set, agents, keep }
@@ -345,7 +345,7 @@ describe('places to look at', () => {
     await set('agents.kiro.enabled', 'off')
     expect(await agents()).toEqual(['amazon-q', 'codex'])
     expect(await keep()).toEqual([q.path])
-    const watched = await inside((house) => house.watchable([]))
+    const watched = await inside((house) => house.keeper.watchable([]))
     expect(watched.map(({ store }) => store)).toEqual([q.path])
     await set('agents.codex.skip', env.CODEX_HOME)
     expect(await agents()).toEqual(['amazon-q'])
@@ -367,7 +367,7 @@ describe('places to look at', () => {
     expect(await keep()).toEqual([])
     await set('agents.amazon-q.roots', join(folder, 'old'))
     expect(await keep()).toEqual([store.path])
-    const watched = await inside((house) => house.watchable([]))
+    const watched = await inside((house) => house.keeper.watchable([]))
     expect(watched.map((one) => one.store)).toEqual([
       store.path,
       join(folder, 'data', 'amazon-q', 'data.sqlite3'),

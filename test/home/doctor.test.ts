@@ -49,7 +49,7 @@ function machine() {
 }
 
 async function keepAll(house: House): Promise<void> {
-  for await (const { agent, store, sources } of house.volatileStores([])) await house.keepStore(agent, store, sources)
+  for await (const { agent, store, sources } of house.keeper.stores([])) await house.keeper.keep(agent, store, sources)
 }
 
 const star = (house: House): void =>

@@ -41,7 +41,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
 
 async function keepAll(house: House, paths: readonly string[]): Promise<readonly StoreKept[]> {
   const stores = []
-  for await (const one of house.volatileStores(paths)) stores.push(one)
+  for await (const one of house.keeper.stores(paths)) stores.push(one)
   const logs = stores.flatMap(({ agent, sources }) => sources.map((source) => ({ agent, source, unknown: false })))
   const progress = await progressOver(logs)
   const bySource = new Map(logs.map((log) => [log.source, log]))
@@ -52,7 +52,7 @@ async function keepAll(house: House, paths: readonly string[]): Promise<readonly
         const log = bySource.get(source)
         if (log) progress.done(log)
       }
-      done.push(await house.keepStore(agent, store, sources, onRow))
+      done.push(await house.keeper.keep(agent, store, sources, onRow))
     }
     return done
   } finally {
@@ -62,13 +62,13 @@ async function keepAll(house: House, paths: readonly string[]): Promise<readonly
 
 /** Until it is interrupted. One store at a time; a change meanwhile is looked at right afterwards. */
 async function keepOn(house: House, paths: readonly string[], options: Options): Promise<void> {
-  const watched = await house.watchable(paths)
+  const watched = await house.keeper.watchable(paths)
   if (!options.json) await writeErr(`watching ${watched.map(({ store }) => store).join(', ')} — Ctrl-C ends it\n`)
   await new Promise<void>((resolve, reject) => {
     let work = Promise.resolve()
     const keepOne = (agent: Agent, store: string): void => {
       work = work.then(async () => {
-        const done = await house.keepAgain(agent, store)
+        const done = await house.keeper.keepAgain(agent, store)
         if (done && done.puts.some(({ change }) => change !== 'unchanged')) await tell([done], options)
       })
       work.catch((error: unknown) => {

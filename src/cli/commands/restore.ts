@@ -46,7 +46,7 @@ async function run(name: string, options: Options): Promise<void> {
 }
 
 async function writeFile(house: House, kept: Kept, to: string, options: Options): Promise<void> {
-  const { volatile } = await house.agentOf(kept)
+  const { volatile } = await house.keeper.agentOf(kept)
   const ready = volatile?.loadable(house.keep.bytes(kept.session))
   if (!ready)
     throw new AppError(
@@ -84,7 +84,10 @@ function save(path: string, text: string, force: boolean): void {
 }
 
 async function install(house: House, kept: Kept, options: Options): Promise<void> {
-  const done = await house.install(kept, options.directory === undefined ? undefined : resolve(options.directory))
+  const done = await house.keeper.install(
+    kept,
+    options.directory === undefined ? undefined : resolve(options.directory),
+  )
   if (options.json) {
     await writeOut(`${JSON.stringify({ session: kept.session, ...done })}\n`)
     return

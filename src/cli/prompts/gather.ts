@@ -25,7 +25,7 @@ export async function gatherPrompts(house: House): Promise<Gathered> {
       await gathering.add(log, (offset) => progress.at(log, offset))
       progress.done(log)
     }
-    for await (const log of house.keptAlone(gathering.sessions, [])) await gathering.add(log, () => {})
+    for await (const log of house.keeper.alone(gathering.sessions, [])) await gathering.add(log, () => {})
   } finally {
     progress.stop()
   }
