@@ -2,8 +2,8 @@
 import { homedir } from 'node:os'
 import type { Environment } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
-import { idsOf, type Root, rootsOf, wantedSources } from './agents/roots.ts'
-import type { FileTouched } from './archive/files.ts'
+import { agentServing, idsOf, type Root, rootsOf, wantedSources } from './agents/roots.ts'
+import type { FilesTouched } from './archive/files.ts'
 import type { SessionFilter } from './archive/get/filter.ts'
 import type { WindowOptions } from './archive/get/messages.ts'
 import type { Listing, ListOptions } from './archive/get/sessions.ts'
@@ -17,10 +17,10 @@ import type { HistorySummary } from './conversation/history/summary.ts'
 import { examine } from './doctor/examine.ts'
 import type { Finding } from './doctor/finding.ts'
 import { type AgentId, type Instant, instantOf, type SessionId } from './model/ids.ts'
-import { localDay, wallHour } from './model/totals.ts'
+import { type DayOf, localDay, type Totals, utcDay, utcHour, wallHour } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
 import { Keeper } from './sync/keep/keeper.ts'
-import { settled } from './sync/keep/sources.ts'
+import { settled, sourceAt } from './sync/keep/sources.ts'
 import type { Surroundings } from './sync/keep/stores.ts'
 import { listSources, type Place } from './sync/list.ts'
 import { Feed } from './sync/live/feed.ts'
@@ -31,11 +31,22 @@ import type { SyncOptions } from './sync/sync.ts'
 import { type SyncOutcome, syncOnce, type WatchOptions, type WatchOutcome, watchOn } from './sync/turns.ts'
 
 export type { Root } from './agents/roots.ts'
+export type { FileTouched } from './archive/files.ts'
+export type { SessionFilter } from './archive/get/filter.ts'
+export type { ListOptions, Sort } from './archive/get/sessions.ts'
 export type { Kept, Put } from './archive/keep/record.ts'
 export type { Mark, MarkChange, MarkFilter } from './archive/marks/record.ts'
+export type { Change, Entry, Known } from './archive/record.ts'
+export type { Stats } from './archive/stats.ts'
+export type { Snippet } from './archive/text/snippet.ts'
+export { type Period, periodOf } from './archive/text/typed/period.ts'
 export type { Finding } from './doctor/finding.ts'
 export type { Restored } from './sync/keep/restore.ts'
 export type { StoreKept } from './sync/keep/rows.ts'
+export type { Body } from './sync/search/bodies.ts'
+export type { DeepEvent } from './sync/search/deep.ts'
+export type { Hit, SearchAnswer, SearchOptions } from './sync/search/find.ts'
+export type { Progress } from './sync/sync.ts'
 export type { SyncOutcome, WatchOptions, WatchOutcome } from './sync/turns.ts'
 
 export const thisMachine = (): Environment => ({ platform: process.platform, home: homedir(), variables: process.env })
@@ -115,8 +126,8 @@ export class House {
     this.index.close()
   }
 
-  /** Brings the index up to date. One process at a time: a second one is told who is at it. */
-  async sync(options: SyncOptions = {}): Promise<SyncOutcome> {
+  /** Brings the index up to date, or makes it anew. One process at a time: a second one is told who is at it. */
+  async sync(options: SyncOptions & { readonly anew?: boolean } = {}): Promise<SyncOutcome> {
     const agents = await allAgents()
     const places = await this.#places()
     const found = () => listSources(agents, places, this.keep, rightNow)
@@ -154,11 +165,30 @@ export class House {
     return this.index.get(id)
   }
 
+  /** By its id, by the agent's own, or by the beginning of either: a few of those that it may mean. */
+  named(name: string): readonly Entry[] {
+    return this.index.named(name)
+  }
+
+  /** Where a session of the index is read. Nothing when its source is gone, and no copy was kept. */
+  async logOf(id: SessionId): Promise<Log | undefined> {
+    const where = this.index.sourceOf(id)
+    if (!where || (where.gone && !where.kept)) return undefined
+    const source = sourceAt(where, () => this.keep, id)
+    return { agent: agentServing(source.agent, await allAgents()), source, unknown: false }
+  }
+
   /** A stretch of a session, each message with its body where that is still there. */
   async messages(id: SessionId, options: WindowOptions = {}): Promise<readonly Body[]> {
     const found: Body[] = []
     for (const known of this.index.messages(id, options)) found.push(await this.#bodies.of(known))
     return found
+  }
+
+  /** One message again. Nothing when the session does not have it. */
+  async message(session: SessionId, id: string): Promise<Body | undefined> {
+    const known = this.index.messages(session, { around: id, limit: 1 })[0]
+    return known?.id === id ? this.#bodies.of(known) : undefined
   }
 
   search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
@@ -170,9 +200,20 @@ export class House {
     return deepSearch(query, { reader: this.index, finder: this.#finder, keep: () => this.keep }, options)
   }
 
-  /** Days, hours and weekdays are those on the wall. Nothing while there is no index. */
-  stats(filter: SessionFilter & { readonly most?: number } = {}): Stats | undefined {
-    return this.index.stats({ ...filter, dayOf: localDay(), hourOf: wallHour })
+  /** Days, hours and weekdays are those on the wall, or in UTC. Nothing while there is no index. */
+  stats({ utc, ...filter }: SessionFilter & { readonly most?: number; readonly utc?: true } = {}): Stats | undefined {
+    const clock = utc ? { dayOf: utcDay, hourOf: utcHour } : { dayOf: localDay(), hourOf: wallHour }
+    return this.index.stats({ ...filter, ...clock })
+  }
+
+  /** The same sums as straight from the logs. Nothing while there is no index. */
+  async totals(filter: SessionFilter, dayOf: DayOf = localDay()): Promise<Totals | undefined> {
+    return this.index.totals(filter, { dayOf, prices: (await this.prices()).list })
+  }
+
+  /** Every prompt of every session, with its body where that is still there. */
+  async *prompts(): AsyncGenerator<Body> {
+    for (const known of this.index.prompts()) yield this.#bodies.of(known)
   }
 
   /** Of the conversations that are told in entries: what `statisticsOf` adds up. */
@@ -181,7 +222,7 @@ export class House {
   }
 
   /** Every tool call that spoke of a file, newest first. */
-  touches(path: string, limit?: number): readonly FileTouched[] {
+  touches(path: string, limit?: number): FilesTouched {
     return this.index.touches(path, limit)
   }
 

@@ -198,6 +198,8 @@ describe('fumi stats', () => {
       usage,
       by_model: { 'gpt-5-codex': usage },
       by_day: { '2026-02-03': usage },
+      by_agent: { codex: usage },
+      cache_share: 0,
       cost: expect.objectContaining({ usd: expect.any(Number), unpriced_tokens: 0 }),
       tools: { shell: 1 },
     })
@@ -220,7 +222,7 @@ describe('fumi stats', () => {
     cpSync(join(home, 'sessions', '2026', '02', '03', name), join(home, 'archived_sessions', name))
     writeFileSync(join(home, 'history.jsonl'), '{"session_id":"x","ts":1764009986,"text":"hello"}\n')
     const { out } = fumi(['stats', '--by', 'project'], { env: { CODEX_HOME: home } })
-    expect(out).toContain('2 sessions · 2 messages · 22 lines')
+    expect(out).toContain('1 session · 2 messages · 11 lines')
     expect(out).toMatch(/\/w\/app\s+2,100\s+0\s+80\s+0\s+2,180/)
   })
 

@@ -29,7 +29,7 @@ describe('keeping', () => {
     })
     store.put('/code/a', stateOf('22222222-bbbb', [SECOND]))
     expect(json('keep').ended).toEqual([{ session: 'amazon-q:11111111-aaaa', how: 'overwritten' }])
-    const list = json('list')
+    const list = json('list').sessions
     expect(list.map(({ id, ended_how }: { id: string; ended_how: string }) => [id, ended_how]).sort()).toEqual([
       ['amazon-q:11111111-aaaa', 'overwritten'],
       ['amazon-q:22222222-bbbb', null],
@@ -38,7 +38,7 @@ describe('keeping', () => {
     const shown = run('show', '11111111')
     expect(shown.out).toContain('最初の質問')
     expect(shown.out).toContain('最初の答え')
-    expect(json('list', '--ended')).toHaveLength(1)
+    expect(json('list', '--ended').total).toBe(1)
     store.close()
   })
 
@@ -69,7 +69,7 @@ describe('keeping', () => {
     json('keep')
     store.put('/code/a', stateOf('c-1', [SECOND]))
     json('keep')
-    const ids = json('list').map(({ id }: { id: string }) => id)
+    const ids = json('list').sessions.map(({ id }: { id: string }) => id)
     expect(ids).toContain('amazon-q:c-1')
     expect(ids.find((id: string) => /^amazon-q:c-1~[0-9a-f]{6}$/.test(id))).toBeDefined()
     expect(JSON.stringify(json('show', 'amazon-q:c-1').messages)).toContain('最初の質問')
@@ -83,7 +83,7 @@ describe('keeping', () => {
     const kept = run('keep')
     expect(kept.code).toBe(0)
     expect(kept.err).toContain('[/code/bad]')
-    expect(json('list').map(({ id }: { id: string }) => id)).toContain('amazon-q:c-2')
+    expect(json('list').sessions.map(({ id }: { id: string }) => id)).toContain('amazon-q:c-2')
     const normalized = run('normalize', store.path)
     expect(normalized.code).toBe(0)
     expect(lines(normalized.out).length).toBeGreaterThan(3)

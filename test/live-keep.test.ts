@@ -49,7 +49,7 @@ describe.each(['delete', 'wal'] as const)('in %s mode', (journal) => {
     child.kill('SIGTERM')
     await once(child, 'exit')
     store.close()
-    const ids = JSON.parse(fumi(['list', '--json'], { env }).out).map(({ id }: { id: string }) => id)
+    const ids = JSON.parse(fumi(['list', '--json'], { env }).out).sessions.map(({ id }: { id: string }) => id)
     expect(ids.sort()).toEqual(['amazon-q:c-0', 'amazon-q:c-1', 'amazon-q:c-2', 'amazon-q:c-3'])
     const words = ids.map((id: string) => fumi(['show', id, '--json'], { env }).out).join('')
     for (const answer of entries) expect(words).toContain(answer)

@@ -3,6 +3,7 @@ import type { Instant, SessionId } from '../model/ids.ts'
 import type { Touch } from '../model/touched.ts'
 import { knownOf, MESSAGE_COLUMNS, type RawMessage } from './get/messages.ts'
 import type { Db } from './open.ts'
+import { DUPLICATE, INJECTED, REPLAYED, ROLES } from './rows/kind.ts'
 
 export interface FileTouched {
   readonly path: string
@@ -11,22 +12,36 @@ export interface FileTouched {
   readonly message_id: string
   readonly timestamp: Instant
   readonly tool?: string
+  /** 1 is the first prompt's; 0 is before it. */
+  readonly turn: number
+}
+
+export interface FilesTouched {
+  readonly total: number
+  /** Newest first. */
+  readonly touched: readonly FileTouched[]
 }
 
 const HOW: readonly Touch[] = ['named', 'added', 'updated', 'deleted']
 const MOST = 200
 
-/** Newest first. @param path whole, or its end */
-export function touchesOf(db: Db, path: string, limit = MOST): readonly FileTouched[] {
+/** The file itself, or any whose path ends so. */
+const MEANT = `(y.path = :path OR substr(y.path, -length(:path) - 1) IN ('/' || :path, char(92) || :path))`
+const TURN = `(SELECT count(*) FROM message p WHERE p.session_id = m.session_id AND (p.line, p.part) <= (m.line, m.part)
+  AND p.kind & 7 = ${ROLES.indexOf('user')} AND p.kind & ${DUPLICATE | REPLAYED | INJECTED} = 0)`
+
+/** @param path whole, or its end */
+export function touchesOf(db: Db, path: string, limit = MOST): FilesTouched {
+  const from = 'FROM file y CROSS JOIN touched x ON x.file_id = y.id'
+  const total = db.prepare(`SELECT count(*) ${from} WHERE ${MEANT}`).pluck().get({ path }) as number
   const rows = db
     .prepare(
-      `SELECT y.path, x.how, ${MESSAGE_COLUMNS} FROM file y CROSS JOIN touched x ON x.file_id = y.id
+      `SELECT y.path, x.how, ${TURN} AS turn, ${MESSAGE_COLUMNS} ${from}
          CROSS JOIN message m ON m.id = x.message_id CROSS JOIN session t ON t.id = m.session_id
-       WHERE y.path = :path OR substr(y.path, -length(:path) - 1) IN ('/' || :path, char(92) || :path)
-       ORDER BY m.id DESC LIMIT :limit`,
+       WHERE ${MEANT} ORDER BY m.id DESC LIMIT :limit`,
     )
-    .all({ path, limit }) as (RawMessage & { path: string; how: number })[]
-  return rows.map(({ path: file, how, ...row }) => {
+    .all({ path, limit }) as (RawMessage & { path: string; how: number; turn: number })[]
+  const touched = rows.map(({ path: file, how, turn, ...row }) => {
     const { session, id, timestamp, tool } = knownOf(row)
     return {
       path: file,
@@ -34,7 +49,9 @@ export function touchesOf(db: Db, path: string, limit = MOST): readonly FileTouc
       session_id: session,
       message_id: id,
       timestamp,
+      turn,
       ...(tool !== undefined && { tool }),
     }
   })
+  return { total, touched }
 }

@@ -1,15 +1,21 @@
 /** Reads the index: sessions as a list, messages as a window, what has changed. Empty while there is no index. */
 import { statSync } from 'node:fs'
 import type { SessionId } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
-import { type FileTouched, touchesOf } from './files.ts'
+import type { Totals } from '../model/totals.ts'
+import { type FilesTouched, touchesOf } from './files.ts'
 import type { SessionFilter } from './get/filter.ts'
+import { unreadableIn } from './get/issues.ts'
 import { type WindowOptions, windowOf } from './get/messages.ts'
+import { namesLike } from './get/names.ts'
+import { promptsOf } from './get/prompts.ts'
 import { type Listing, type ListOptions, listSessions } from './get/sessions.ts'
 import { indexPath, type Opened, openToRead } from './index-file.ts'
 import { type Db, explained } from './open.ts'
 import type { Change, Entry, Known, Where } from './record.ts'
 import { historiesOf, type Stats, type StatsOptions, statsOf } from './stats.ts'
+import { type Measures, totalsOf } from './totals.ts'
 
 export interface Found extends Where {
   readonly root?: string
@@ -35,6 +41,12 @@ export class IndexReader {
 
   get(id: SessionId): Entry | undefined {
     return this.list({ ids: [id], kind: 'any', children: 'all' }).sessions[0]
+  }
+
+  /** By its id, by the agent's own, or by the beginning of either. @returns a few of those that it may mean */
+  named(name: string): readonly Entry[] {
+    const ids = this.read((db) => namesLike(db, name), [])
+    return ids.length === 0 ? [] : this.list({ ids, kind: 'any', children: 'all' }).sessions
   }
 
   /** The header as it was last read. */
@@ -91,13 +103,27 @@ export class IndexReader {
     return this.read<Stats | undefined>((db) => statsOf(db, options), undefined)
   }
 
+  totals(filter: SessionFilter, measures: Measures): Totals | undefined {
+    return this.read<Totals | undefined>((db) => totalsOf(db, filter, measures), undefined)
+  }
+
+  /** Sources that are there and could not be read. */
+  unreadable(): readonly Issue[] {
+    return this.read((db) => unreadableIn(db), [])
+  }
+
+  /** What people asked, session by session. */
+  prompts(): readonly Known[] {
+    return this.read((db) => promptsOf(db), [])
+  }
+
   histories(filter: SessionFilter = {}): readonly string[] {
     return this.read((db) => historiesOf(db, filter), [])
   }
 
   /** Every tool call that spoke of a file, newest first. */
-  touches(path: string, limit?: number): readonly FileTouched[] {
-    return this.read((db) => touchesOf(db, path, limit), [])
+  touches(path: string, limit?: number): FilesTouched {
+    return this.read((db) => touchesOf(db, path, limit), { total: 0, touched: [] })
   }
 
   get revision(): number {
@@ -118,11 +144,20 @@ export class IndexReader {
 
   /** An index that was made anew is another file. */
   #open(): Opened | undefined {
-    const inode = statSync(indexPath(this.#directory), { throwIfNoEntry: false })?.ino ?? 0
+    const inode = inodeOf(indexPath(this.#directory))
     if (this.#opened && inode === this.#inode) return this.#opened
     this.close()
     this.#opened = inode === 0 ? undefined : openToRead(this.#directory)
     this.#inode = inode
     return this.#opened
+  }
+}
+
+/** 0 also where its folder is none, or may not be looked into. */
+function inodeOf(path: string): number {
+  try {
+    return statSync(path).ino
+  } catch {
+    return 0
   }
 }

@@ -1,7 +1,7 @@
 /** The file of the index. It can be thrown away: one that is damaged is set aside and made again. */
 
 import { randomUUID } from 'node:crypto'
-import { existsSync, renameSync, statSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { AppError } from '../model/error.ts'
@@ -71,6 +71,11 @@ export function openToRead(directory: string): Opened | undefined {
       throw error
     }
   })
+}
+
+/** Only for who holds the lock. Who reads it goes on with what it has until it looks again. */
+export function removeIndex(directory: string): void {
+  for (const suffix of ['-wal', '-shm', '']) rmSync(indexPath(directory) + suffix, { force: true })
 }
 
 const DAMAGE = /^SQLITE_(?:CORRUPT|NOTADB)/

@@ -3,12 +3,15 @@
 import { CommanderError } from 'commander'
 import { AppError, EXIT_BUG, exitCodes } from '../model/error.ts'
 import { endWithReader } from './output.ts'
+import { closePager } from './pager.ts'
 import { buildProgram } from './program.ts'
 
 endWithReader()
 try {
   await buildProgram().parseAsync(process.argv)
+  await closePager()
 } catch (error) {
+  await closePager()
   process.exitCode = report(error)
 }
 

@@ -1,18 +1,29 @@
 /** Writing that waits for a slow reader and ends quietly when the reader goes away. */
+import type { Writable } from 'node:stream'
 
 export function endWithReader(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-    throw error
-  })
+  process.stdout.on('error', endQuietly)
   process.stderr.on('error', () => {})
 }
 
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+}
+
 /** Answers when the bytes have been handed on, so that their memory may be used again. */
-export const writeOut = (text: string | Uint8Array): Promise<void> => write(process.stdout, text)
+export const writeOut = (text: string | Uint8Array): Promise<void> => write(target, text)
 export const writeErr = (text: string): Promise<void> => write(process.stderr, text)
 
-function write(stream: NodeJS.WriteStream, text: string | Uint8Array): Promise<void> {
+let target: Writable = process.stdout
+
+/** From now on all that was asked for goes there. */
+export function writeTo(stream: Writable): void {
+  stream.on('error', endQuietly)
+  target = stream
+}
+
+function write(stream: Writable, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     stream.write(text, () => resolve())
   })

@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
 import { detectCommand } from './commands/detect.ts'
+import { filesCommand } from './commands/files.ts'
 import { configCommand } from './commands/home/config.ts'
 import { doctorCommand } from './commands/home/doctor.ts'
 import { markCommand } from './commands/home/mark.ts'
@@ -13,20 +14,26 @@ import { normalizeCommand } from './commands/normalize.ts'
 import { promptsCommand } from './commands/prompts.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { resumeCommand } from './commands/resume.ts'
+import { searchCommand } from './commands/search.ts'
 import { showCommand } from './commands/show.ts'
 import { start } from './commands/start.ts'
 import { statsCommand } from './commands/stats.ts'
+import { syncCommand } from './commands/sync.ts'
 import { validateCommand } from './commands/validate.ts'
 import { setFlags } from './house.ts'
+import { noPager } from './pager.ts'
 
 /** In the order in which the help lists them. */
 const COMMANDS = [
   listCommand,
   showCommand,
+  searchCommand,
   promptsCommand,
+  filesCommand,
   statsCommand,
   resumeCommand,
   markCommand,
+  syncCommand,
   keepCommand,
   restoreCommand,
   normalizeCommand,
@@ -41,12 +48,14 @@ export function buildProgram(): Command {
     .description('One home for your conversations with AI coding agents.')
     .version(version(), '-V, --version')
     .option('-v, --verbose', 'say more on standard error')
+    .option('--no-pager', 'do not show long output by pages')
     .option('--set <key=value>', 'a setting for this run only; fumi config lists them', gathered, [])
     .usage('[command] [options]')
     .showHelpAfterError('(see fumi --help)')
     .helpCommand('help [command]', 'show the help of a command')
     .hook('preAction', (command) => {
-      const { verbose, set } = command.opts<{ verbose?: boolean; set: readonly string[] }>()
+      const { verbose, set, pager } = command.opts<{ verbose?: boolean; set: readonly string[]; pager: boolean }>()
+      if (!pager) noPager()
       if (verbose) setLogLevel('debug')
       setFlags(set)
     })

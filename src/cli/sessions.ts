@@ -2,10 +2,11 @@
 import { statSync } from 'node:fs'
 import type { House, Kept } from '../app.ts'
 import { AppError } from '../model/error.ts'
-import { type Instant, instantOf } from '../model/ids.ts'
+import { type Instant, instantOf, type SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
 import type { Log } from '../normalize.ts'
+import { freshen } from './ask/fresh.ts'
 
 export interface Listing {
   readonly log: Log
@@ -77,23 +78,58 @@ function modifiedAt(path: string): Instant | undefined {
   return file && instantOf(Math.trunc(file.mtimeMs))
 }
 
+/** A session that was asked for. */
+export interface Found {
+  readonly session: Session
+  /** Nothing when its source is gone. */
+  readonly log: Log | undefined
+  /** Set for what is kept and no longer in its store. */
+  readonly kept: Kept | undefined
+}
+
+/** By its id, by the agent's own, or by the beginning of either. @param within a database, file or folder to look in */
+export async function findSession(house: House, name: string, within?: string): Promise<Found> {
+  if (within === undefined && (await freshen(house, 'first'))) {
+    const { id } = onlyOne(name, house.named(name))
+    const session = house.index.header(id)
+    if (session) return { session, log: await house.logOf(id), kept: endedIn(house, id) }
+  }
+  const { sessions } = await listSessions(house, within === undefined ? [] : [within])
+  const { id } = onlyOne(
+    name,
+    likeIn(
+      name,
+      sessions.map(({ session }) => session),
+    ),
+  )
+  return sessions.find(({ session }) => session.id === id) as Listing
+}
+
+/** What the keep knows of a session that is no longer in its store. */
+export function endedIn(house: House, id: SessionId): Kept | undefined {
+  const kept = house.keep.get(id)
+  return kept?.ended_at === undefined ? undefined : kept
+}
+
 const SHORTEST = 4
 
-/** By its id, by the agent's own, or by the beginning of either. */
-export function sessionNamed(name: string, sessions: readonly Listing[]): Listing {
-  const exact = sessions.find(({ session }) => session.id === name || session.native_id === name)
-  if (exact) return exact
-  const begins = sessions.filter(
-    ({ session }) => name.length >= SHORTEST && (session.id.startsWith(name) || session.native_id.startsWith(name)),
+function likeIn(name: string, sessions: readonly Session[]): readonly Session[] {
+  const exact = sessions.find(({ id, native_id }) => id === name || native_id === name)
+  if (exact) return [exact]
+  return sessions.filter(
+    ({ id, native_id }) => name.length >= SHORTEST && (id.startsWith(name) || native_id.startsWith(name)),
   )
-  const [only, ...more] = begins
+}
+
+function onlyOne(name: string, found: readonly { readonly id: SessionId }[]): { readonly id: SessionId } {
+  const [only, ...more] = found
   if (only && more.length === 0) return only
   if (only)
     throw new AppError(
       'bad_usage',
-      `${begins.length} sessions begin with ${name}: ${begins
+      `several sessions begin with ${name}: ${found
         .slice(0, 3)
-        .map(({ session }) => session.id)
+        .map(({ id }) => id)
         .join(', ')} … Give more of it.`,
     )
   throw new AppError('not_found', `there is no session ${name}, and no file of that name. See fumi list.`)

@@ -1,7 +1,7 @@
 /** Runs the first pass over logs and adds up what it finds. */
 import type { Scan } from '../agents/agent.ts'
 import type { HistorySummary } from '../amazon-q.ts'
-import { type Claim, settleClaims } from '../model/ids.ts'
+import { type AgentId, type Claim, settleClaims } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
 import { addEstimates } from '../model/tokens/estimate.ts'
@@ -37,6 +37,7 @@ export async function totalsOf(logs: readonly Log[], measures: Measures, progres
 interface Found {
   readonly claim: Claim
   readonly cwd: string | undefined
+  readonly agent: AgentId
   readonly lines: number
   readonly messages: number
   /** Tools and tokens, where there are any. */
@@ -110,9 +111,10 @@ class Counting {
   /** Nothing when it was no conversation. */
   end(): Found | undefined {
     if (this.session?.kind !== 'conversation') return undefined
-    const { id, started_at, first_record, cwd } = this.session
+    const { id, started_at, first_record, cwd, agent } = this.session
     const claim = { id, at: started_at, first: first_record }
-    return { claim, cwd, lines: this.#lines, messages: this.#messages, used: this.#used, history: this.#history }
+    const counts = { lines: this.#lines, messages: this.#messages, used: this.#used, history: this.#history }
+    return { claim, cwd, agent, ...counts }
   }
 }
 
@@ -128,14 +130,15 @@ function addUp(found: readonly Found[]): Pick<Sum, 'totals' | 'histories'> {
     const other = longest.get(id)
     if (!other || isLonger(one, other)) longest.set(id, one)
   })
-  for (const [id, { cwd, messages, used }] of longest) {
+  for (const [id, { cwd, agent, messages, used }] of longest) {
     const usage = used?.usage ?? NO_USAGE
     sum.messages += messages
     if (used) mergeTotals(sum, used)
-    addTo(sum.by_session, id, usage)
-    addTo(sum.by_project, cwd ?? 'unknown', usage)
-    addCostTo(sum.cost.by_session, id, used?.cost.all ?? NOTHING_SPENT)
-    addCostTo(sum.cost.by_project, cwd ?? 'unknown', used?.cost.all ?? NOTHING_SPENT)
+    const keys = { by_session: id, by_project: cwd ?? 'unknown', by_agent: agent }
+    for (const table of ['by_session', 'by_project', 'by_agent'] as const) {
+      addTo(sum[table], keys[table], usage)
+      addCostTo(sum.cost[table], keys[table], used?.cost.all ?? NOTHING_SPENT)
+    }
   }
   return { totals: sum, histories: [...longest.values()].flatMap(({ history }) => history ?? []) }
 }

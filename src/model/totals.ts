@@ -13,6 +13,7 @@ export interface Totals {
   by_model: Record<string, Usage>
   by_day: Record<string, Usage>
   by_project: Record<string, Usage>
+  by_agent: Record<string, Usage>
   by_session: Record<string, Usage>
   cost: Costs
   /** Of the sessions whose logs count no tokens; none of it is in `usage`. */
@@ -27,6 +28,7 @@ export interface Costs {
   by_model: Record<string, Spent>
   by_day: Record<string, Spent>
   by_project: Record<string, Spent>
+  by_agent: Record<string, Spent>
   by_session: Record<string, Spent>
 }
 
@@ -38,8 +40,16 @@ export const noTotals = (): Totals => ({
   by_model: empty(),
   by_day: empty(),
   by_project: empty(),
+  by_agent: empty(),
   by_session: empty(),
-  cost: { all: NOTHING_SPENT, by_model: empty(), by_day: empty(), by_project: empty(), by_session: empty() },
+  cost: {
+    all: NOTHING_SPENT,
+    by_model: empty(),
+    by_day: empty(),
+    by_project: empty(),
+    by_agent: empty(),
+    by_session: empty(),
+  },
   estimate: NO_ESTIMATE,
   estimated_sessions: 0,
   tools: empty(),
@@ -78,6 +88,11 @@ const wallDay = (date: Date): string =>
 export function wallHour(milliseconds: number): { readonly hour: number; readonly weekday: number } {
   const date = new Date(milliseconds)
   return { hour: date.getHours(), weekday: date.getDay() }
+}
+
+export function utcHour(milliseconds: number): ReturnType<typeof wallHour> {
+  const date = new Date(milliseconds)
+  return { hour: date.getUTCHours(), weekday: date.getUTCDay() }
 }
 
 const two = (n: number): string => String(n).padStart(2, '0')

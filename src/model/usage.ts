@@ -66,3 +66,7 @@ function difference(a: Usage, b: Usage): Usage {
     total_tokens: Math.max(0, a.total_tokens - b.total_tokens),
   }
 }
+
+/** Of the input, from 0 to 1; 0 where there was none. */
+export const cacheShare = ({ input_tokens, cached_input_tokens }: Usage): number =>
+  input_tokens === 0 ? 0 : cached_input_tokens / input_tokens

@@ -21,6 +21,8 @@ export interface SyncOptions {
   readonly onProgress?: (progress: Progress) => void
   readonly onChanges?: (changes: readonly Change[]) => void
   readonly signal?: AbortSignal
+  /** Lists and totals need no more than the first pass; search needs both. */
+  readonly passes?: 'first' | 'both'
 }
 
 export interface Synced {
@@ -74,7 +76,7 @@ export class Syncer {
       options,
       tell,
     )
-    const read = await this.#read(writer.tasks(), options, tell)
+    const read = options.passes === 'first' ? 0 : await this.#read(writer.tasks(), options, tell)
     if (read > MANY) writer.shrink()
     return {
       sources: swept.sources,

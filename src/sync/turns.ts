@@ -1,4 +1,5 @@
 /** Whose turn it is to write the index: takes the lock, does the work, and gives it back. */
+import { removeIndex } from '../archive/index-file.ts'
 import { type Holder, takeLock } from '../archive/lock.ts'
 import { goLive, type LiveOptions } from './live/live.ts'
 import type { Found } from './sweep.ts'
@@ -23,11 +24,12 @@ export async function syncOnce(
   directory: string,
   threads: number | undefined,
   found: () => AsyncIterable<Found>,
-  options: SyncOptions,
+  options: SyncOptions & { readonly anew?: boolean },
 ): Promise<SyncOutcome> {
   const taken = takeLock(directory, 'sync')
   if (taken.kind === 'held') return taken
   try {
+    if (options.anew) removeIndex(directory)
     const syncer = new Syncer(directory, threads)
     try {
       return { kind: 'synced', synced: await syncer.sync(found(), options) }

@@ -45,9 +45,12 @@ test('tokens by day, model, project, agent and session; tools; activity', async 
   })
   expect(house.stats()?.by_hour[9]).toBeGreaterThan(0)
   expect(house.histories()).toMatchObject([{ toolUses: 1 }])
-  expect(house.touches('file.ts')).toMatchObject([{ path: '/w/other/src/deep/file.ts', tool: 'shell' }])
-  expect(house.touches('deep/file.ts').length).toBe(1)
-  expect(house.touches('eep/file.ts')).toEqual([])
+  expect(house.touches('file.ts')).toMatchObject({
+    total: 1,
+    touched: [{ path: '/w/other/src/deep/file.ts', tool: 'shell' }],
+  })
+  expect(house.touches('deep/file.ts').total).toBe(1)
+  expect(house.touches('eep/file.ts')).toEqual({ total: 0, touched: [] })
 })
 
 const generator = shared('bench', 'gen.mjs')

@@ -329,7 +329,7 @@ describe('places to look at', () => {
     await set('agents.codex.roots', join(folder, 'backup'), join(folder, 'backup', 'sessions'))
     expect(await agents()).toEqual(['codex', 'codex'])
     expect(JSON.parse(run('stats', '--json').out).sessions).toBe(2)
-    expect(JSON.parse(run('list', '--json').out)).toHaveLength(2)
+    expect(JSON.parse(run('list', '--json').out)).toMatchObject({ total: 2 })
     expect(run().out).toContain(join(folder, 'backup'))
   })
 

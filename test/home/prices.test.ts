@@ -95,6 +95,7 @@ test('fumi stats tells what tokens cost, and for which models it cannot', () => 
     as_of: LIST_PRICES.as_of,
     by_model: { 'gpt-5-codex': { usd: expect.closeTo(spent, 9), unpriced_tokens: 0 } },
     by_day: { '2026-02-03': { usd: expect.closeTo(spent, 9), unpriced_tokens: 0 } },
+    by_agent: { codex: { usd: expect.closeTo(spent, 9), unpriced_tokens: 0 } },
     by_session: { 'codex:019c0000-0000-7000-8000-000000000001': { usd: expect.closeTo(spent, 9), unpriced_tokens: 0 } },
   })
   writeFileSync(join(folder, 'mine.json'), '{"models": {"gpt-5-codex": {"input": 1000, "output": 1000}}, "x": 1}')

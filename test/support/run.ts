@@ -1,6 +1,7 @@
 /** Runs the built program as a user does. */
 import { type SpawnSyncOptions, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { tempFolder } from './log.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js')
 
@@ -10,12 +11,13 @@ export interface Ran {
   readonly err: string
 }
 
+/** With a data directory of its own, unless one is given: nothing of this machine's is touched. */
 export function fumi(args: readonly string[], options: SpawnSyncOptions = {}): Ran {
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
     encoding: 'utf8',
     maxBuffer: 1 << 28,
     ...options,
-    env: { ...process.env, NO_COLOR: '1', TZ: 'UTC', ...options.env },
+    env: { ...process.env, NO_COLOR: '1', TZ: 'UTC', FUMI_HOME: join(tempFolder(), 'fumi'), ...options.env },
   })
   return { code: status, out: String(stdout), err: String(stderr) }
 }

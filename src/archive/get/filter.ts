@@ -4,8 +4,9 @@ import type { AgentId, SessionId } from '../../model/ids.ts'
 export interface SessionFilter {
   readonly ids?: readonly SessionId[]
   readonly agents?: readonly AgentId[]
-  /** A directory, or one that it lies below. */
+  /** A directory, or one that it lies below; without a slash, a directory of that name anywhere in the path. */
   readonly project?: string
+  /** Its name; `*` stands for anything. */
   readonly model?: string
   readonly tool?: string
   /** Something was said at or after this, before that. Milliseconds. */
@@ -32,18 +33,12 @@ export function conditionsOf(filter: SessionFilter): Conditions {
   if (kind !== 'any') add('t.kind = ?', kind)
   if (ids) add(`t.name IN (${marks(ids.length)})`, ...ids)
   if (agents) add(`t.agent IN (${marks(agents.length)})`, ...agents)
-  if (project !== undefined) {
-    const folder = project.replace(/[/\\]+$/, '')
-    add(
-      "(t.project = ? OR substr(t.project, 1, ?) IN (? || '/', ? || char(92)))",
-      folder,
-      folder.length + 1,
-      folder,
-      folder,
-    )
-  }
+  if (project !== undefined) add(...projectCondition(project))
   if (model !== undefined)
-    add('t.id IN (SELECT session_id FROM model_of WHERE model_id IN (SELECT id FROM word WHERE text = ?))', model)
+    add(
+      `t.id IN (SELECT session_id FROM model_of WHERE model_id IN (SELECT id FROM word WHERE text ${model.includes('*') ? 'GLOB' : '='} ?))`,
+      model,
+    )
   if (tool !== undefined)
     add(
       `(t.id IN (SELECT session_id FROM tool_use WHERE tool_id IN (SELECT id FROM word WHERE text = ?))
@@ -54,6 +49,19 @@ export function conditionsOf(filter: SessionFilter): Conditions {
   if (since !== undefined) add('t.last_at >= ?', since)
   if (until !== undefined) add('t.started_at < ?', until)
   return { sql: parts.length > 0 ? parts.join(' AND ') : '1', values }
+}
+
+function projectCondition(project: string): [sql: string, ...values: (string | number)[]] {
+  const folder = project.replace(/[/\\]+$/, '')
+  if (/[/\\]/.test(project))
+    return [
+      "(t.project = ? OR substr(t.project, 1, ?) IN (? || '/', ? || char(92)))",
+      folder,
+      folder.length + 1,
+      folder,
+      folder,
+    ]
+  return ["instr('/' || replace(t.project, char(92), '/') || '/', '/' || ? || '/') > 0", folder]
 }
 
 const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ')

@@ -69,7 +69,7 @@ async function keepOn(house: House, paths: readonly string[], options: Options):
     const keepOne = (agent: Agent, store: string): void => {
       work = work.then(async () => {
         const done = await house.keeper.keepAgain(agent, store)
-        if (done && done.puts.some(({ change }) => change !== 'unchanged')) await tell([done], options)
+        if (done?.puts.some(({ change }) => change !== 'unchanged')) await tell([done], options)
       })
       work.catch((error: unknown) => {
         stop()

@@ -5,6 +5,7 @@ import { AppError } from '../../model/error.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
 import { writeOut } from '../output.ts'
+import { openPager } from '../pager.ts'
 import { gatherPrompts } from '../prompts/gather.ts'
 import { linkPrompts } from '../prompts/link.ts'
 
@@ -35,7 +36,10 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     const wanted = linkPrompts(said, lists).filter(({ text }) => folded(text).includes(query))
     const shown = limit === 0 ? wanted : wanted.slice(0, limit)
     if (options.json) await writeOut(`${JSON.stringify({ total: wanted.length, prompts: shown })}\n`)
-    else await writeOut((await import('../view/prompt-table.ts')).promptTable(shown, wanted.length))
+    else {
+      await openPager()
+      await writeOut((await import('../view/prompt-table.ts')).promptTable(shown, wanted.length))
+    }
     await tellIssues(issues)
   } finally {
     house.close()

@@ -4,10 +4,12 @@ import { statSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { Command } from 'commander'
 import type { ResumeCommand } from '../../agents/agent.ts'
+import { allAgents } from '../../agents/all.ts'
+import { agentServing } from '../../agents/roots.ts'
 import { AppError } from '../../model/error.ts'
 import { openHouse } from '../house.ts'
 import { writeOut } from '../output.ts'
-import { type Listing, listSessions, sessionNamed } from '../sessions.ts'
+import { type Found, findSession } from '../sessions.ts'
 import { shellWord } from '../view/shell-word.ts'
 
 interface Options {
@@ -25,23 +27,28 @@ export function resumeCommand(program: Command): void {
 }
 
 async function run(name: string, options: Options): Promise<void> {
-  const command = commandFor(await listingOf(name))
+  const command = await commandFor(await foundOf(name))
   if (options.print) await writeOut(`${lineOf(command)}\n`)
   else process.exitCode = await runIn(command)
 }
 
 /** Nothing stays open while the program runs. */
-async function listingOf(name: string): Promise<Listing> {
+async function foundOf(name: string): Promise<Found> {
   const house = await openHouse()
   try {
-    return sessionNamed(name, (await listSessions(house, [])).sessions)
+    return await findSession(house, name)
   } finally {
     house.close()
   }
 }
 
-function commandFor({ log, session, kept }: Listing): ResumeCommand {
-  const { agent } = log
+async function commandFor({ log, session, kept }: Found): Promise<ResumeCommand> {
+  const agent = log?.agent ?? agentServing(session.agent, await allAgents())
+  if (!log)
+    throw new AppError(
+      'not_found',
+      `the log of ${session.id} is gone: ${session.path}. ${agent.label} would not find it.`,
+    )
   if (!agent.resume || session.kind === 'prompts')
     throw new AppError('bad_usage', `${session.id} is nothing that ${agent.label} could go on with.`)
   // The program would go on with what is in its place now.

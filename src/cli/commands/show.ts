@@ -3,14 +3,16 @@ import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { House } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
+import type { SessionId } from '../../model/ids.ts'
 import { type Backlinks, turnsOf } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
 import { type Choice, chooseSession, nothingIn } from '../choose.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
 import { logsFor } from '../logs.ts'
-import { writeOut } from '../output.ts'
-import { listSessions, sessionNamed } from '../sessions.ts'
+import { writeErr, writeOut } from '../output.ts'
+import { openPager } from '../pager.ts'
+import { findSession } from '../sessions.ts'
 import { historyOf, messagesOf, type Survey, survey } from '../survey.ts'
 
 interface Options {
@@ -45,8 +47,17 @@ export function showCommand(program: Command): void {
 
 async function run(name: string, options: Options): Promise<void> {
   const house = await openHouse()
+  try {
+    await showOne(house, name, options)
+  } finally {
+    house.close()
+  }
+}
+
+async function showOne(house: House, name: string, options: Options): Promise<void> {
   const { log, id, branches, release } = await logNamed(house, name, options)
   try {
+    if (!log) return await showGone(house, id, options)
     const seen = await survey(log, id)
     const { session } = seen
     if (!session) {
@@ -58,12 +69,35 @@ async function run(name: string, options: Options): Promise<void> {
     await tellIssues(seen.issues)
   } finally {
     await release()
-    house.close()
   }
 }
 
+/** All that the index still knows. */
+async function showGone(house: House, id: SessionId, options: Options): Promise<void> {
+  const session = house.index.header(id)
+  const known = house.index.messages(id, { limit: -1 })
+  if (!session) throw nothingIn(id)
+  if (options.json) {
+    const messages = known.map(({ id, timestamp, role, source_type, tool = null }) => ({
+      id,
+      timestamp,
+      role,
+      source_type,
+      tool,
+    }))
+    await writeOut(`${JSON.stringify({ session, gone: true, messages })}\n`)
+  } else {
+    await writeOut((await import('../view/conversation.ts')).headerOf(session, []))
+    await writeOut((await import('../view/gone-report.ts')).goneReport(known))
+  }
+  await writeErr(
+    `fumi: the log of this session is gone: ${session.path}. Its words are not kept; fumi config keep all keeps them from now on.\n`,
+  )
+}
+
 interface Found extends Choice {
-  readonly log: Log
+  /** Nothing when its source is gone. */
+  readonly log: Log | undefined
   release(): Promise<void>
 }
 
@@ -73,8 +107,7 @@ async function logNamed(house: House, name: string, options: Options): Promise<F
     const log = onlyOne(name, logs)
     return { log, ...(await chooseSession(name, log, options.session)), release }
   }
-  const { sessions } = await listSessions(house, options.in === undefined ? [] : [options.in])
-  const { log, session } = sessionNamed(name, sessions)
+  const { log, session } = await findSession(house, name, options.in)
   return { log, id: session.id, branches: [], release: async () => {} }
 }
 
@@ -100,6 +133,7 @@ async function print(
   branches: readonly number[],
   options: Options,
 ) {
+  await openPager()
   const view = await import('../view/conversation.ts')
   await writeOut(view.headerOf(seen.session, branches))
   const turns = turnsOf(messagesOf(log, seen), seen.links)
@@ -120,7 +154,7 @@ async function patternText(log: Log): Promise<string> {
   const summary = await historyOf(log)
   if (!summary)
     throw new AppError('bad_usage', 'patterns are known of conversations that are told in entries: Amazon Q, Kiro.')
-  return (await import('../view/pattern-report.ts')).patternReport(summary)
+  return (await import('../view/stats/pattern-report.ts')).patternReport(summary)
 }
 
 async function jsonOf(log: Log, seen: Survey, options: Options): Promise<object> {

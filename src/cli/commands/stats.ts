@@ -1,63 +1,95 @@
-/** `fumi stats`: sessions, messages, tools and exact token totals, straight from the logs. */
+/** `fumi stats`: sessions, messages, tools and exact token totals. */
 import { type Command, Option } from 'commander'
-import { type HistorySummary, statisticsOf } from '../../amazon-q.ts'
+import { statisticsOf } from '../../amazon-q.ts'
+import type { House, SessionFilter, Stats } from '../../app.ts'
 import { describeConfigProblem } from '../../config.ts'
 import { AppError } from '../../model/error.ts'
 import { estimatedTokens } from '../../model/tokens/estimate.ts'
 import type { PriceList } from '../../model/tokens/prices.ts'
-import { localDay, type Totals, utcDay } from '../../model/totals.ts'
+import { localDay, noTotals, type Totals, utcDay } from '../../model/totals.ts'
+import { cacheShare } from '../../model/usage.ts'
+import { type FilterOptions, filterOf, isFiltered, withFilters } from '../ask/filters.ts'
+import { freshen } from '../ask/fresh.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
 import { logsFor, logsOfMachine } from '../logs.ts'
 import { writeErr, writeOut } from '../output.ts'
+import { openPager } from '../pager.ts'
 import { progressOver } from '../progress.ts'
-import { totalsOf } from '../totals.ts'
-import type { By } from '../view/stats-report.ts'
+import { type Sum, totalsOf } from '../totals.ts'
 
-interface Options {
+const BY = ['model', 'day', 'agent', 'project', 'session', 'tool', 'hour', 'weekday'] as const
+type By = (typeof BY)[number]
+
+interface Options extends FilterOptions {
   readonly by?: By
   readonly json?: boolean
   readonly utc?: boolean
 }
 
 export function statsCommand(program: Command): void {
-  program
-    .command('stats')
-    .summary('count sessions, messages, tools, exact tokens and what they cost')
-    .argument('[path...]', 'log files or folders, - for standard input (default: every agent found on this machine)')
-    .addOption(
-      new Option('--by <what>', 'one row for each').choices(['model', 'day', 'project', 'session']).default('model'),
-    )
+  withFilters(
+    program
+      .command('stats')
+      .summary('count sessions, messages, tools, exact tokens and what they cost')
+      .argument('[path...]', 'log files or folders, - for standard input (default: every agent found on this machine)'),
+  )
+    .addOption(new Option('--by <what>', 'one row for each').choices(BY).default('model'))
     .option('--json', 'print JSON')
-    .option('--utc', 'days in UTC instead of local time')
+    .option('--utc', 'days and hours in UTC instead of local time')
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi stats\n  fumi stats --by day ~/.codex\n  fumi stats rollout.jsonl --json',
+      '\nExamples:\n  fumi stats\n  fumi stats --by day --since 30d\n  fumi stats --by tool --project .\n  fumi stats --by day ~/.codex\n  fumi stats rollout.jsonl --json',
     )
     .action(run)
 }
 
 async function run(paths: readonly string[], options: Options): Promise<void> {
   const house = await openHouse()
-  const { list: prices, problems } = await house.prices()
-  for (const problem of problems) await writeErr(`fumi: ${describeConfigProblem(problem)}\n`)
+  try {
+    const { list: prices, problems } = await house.prices()
+    for (const problem of problems) await writeErr(`fumi: ${describeConfigProblem(problem)}\n`)
+    const filter = filterOf(options)
+    const isIndexed = paths.length === 0 && (await freshen(house, needsBoth(options) ? 'both' : 'first'))
+    if (!isIndexed && (isFiltered(options) || needsBoth(options)))
+      throw new AppError(
+        'bad_usage',
+        'what lies at a path is counted as it is: no filter, and not by tool, hour or weekday.',
+      )
+    const sum = isIndexed ? await fromIndex(house, filter, options) : await fromLogs(house, paths, prices, options)
+    await tellIssues(sum.issues)
+    if (sum.totals.sessions === 0 && !isFiltered(options)) throw nothing(paths)
+    if (!options.json) await openPager()
+    await writeOut(
+      options.json ? `${JSON.stringify(jsonOf(sum, options, prices))}\n` : await reportOf(sum, options, prices),
+    )
+  } finally {
+    house.close()
+  }
+}
+
+/** Tools with their outcome, and what was done when, are known after the second pass. */
+const needsBoth = ({ by }: Options): boolean => by === 'tool' || by === 'hour' || by === 'weekday'
+
+interface Counted extends Sum {
+  /** What the index knows beside the sums. */
+  readonly stats?: Stats
+}
+
+async function fromIndex(house: House, filter: SessionFilter, options: Options): Promise<Counted> {
+  const totals = (await house.totals(filter, options.utc ? utcDay : localDay())) ?? noTotals()
+  const stats = house.stats({ ...filter, ...(options.utc && { utc: true }) })
+  return { totals, histories: house.histories(filter), issues: house.index.unreadable(), ...(stats && { stats }) }
+}
+
+async function fromLogs(house: House, paths: readonly string[], prices: PriceList, options: Options): Promise<Counted> {
   const inputs = paths.length > 0 ? await logsFor(paths) : { logs: await logsOfMachine(house), release: async () => {} }
   const progress = await progressOver(inputs.logs)
   try {
-    const measures = { dayOf: options.utc ? utcDay : localDay(), prices }
-    const { totals, histories, issues } = await totalsOf(inputs.logs, measures, progress)
-    progress.stop()
-    await tellIssues(issues)
-    if (totals.sessions === 0) throw nothing(paths)
-    await writeOut(
-      options.json
-        ? `${JSON.stringify({ ...jsonOf(totals, options.by, prices), ...patternsOf(histories) })}\n`
-        : `${await reportOf(totals, options.by, prices)}${await patternText(histories)}`,
-    )
+    return await totalsOf(inputs.logs, { dayOf: options.utc ? utcDay : localDay(), prices }, progress)
   } finally {
     progress.stop()
     await inputs.release()
-    house.close()
   }
 }
 
@@ -70,34 +102,57 @@ const nothing = (paths: readonly string[]): AppError =>
   )
 
 /** The tables by project and by session may name private paths: only when asked for. */
-function jsonOf(totals: Totals, by: By | undefined, prices: PriceList): object {
+function jsonOf({ totals, histories, stats }: Counted, { by }: Options, prices: PriceList): object {
   const { sessions, lines, messages, tools, usage } = totals
-  const tables = <T>({ by_model, by_day, by_project, by_session }: Tables<T>): object => ({
+  const tables = <T>({ by_model, by_day, by_agent, by_project, by_session }: Tables<T>): object => ({
     by_model,
     by_day,
+    by_agent,
     ...(by === 'project' && { by_project }),
     ...(by === 'session' && { by_session }),
   })
   const cost = { ...totals.cost.all, as_of: prices.as_of, ...tables(totals.cost) }
-  return { sessions, lines, messages, usage, ...tables(totals), cost, tools, ...estimateOf(totals) }
+  const counts = { sessions, lines, messages, usage, cache_share: cacheShare(usage) }
+  return {
+    ...counts,
+    ...tables(totals),
+    cost,
+    tools,
+    ...estimateOf(totals),
+    ...(histories.length > 0 && { patterns: statisticsOf(histories) }),
+    ...(stats && indexJson(stats)),
+  }
 }
+
+const indexJson = ({ tools, by_hour, by_weekday, longest, disk, unread }: Stats): object => ({
+  tool_calls: tools,
+  by_hour,
+  by_weekday,
+  longest,
+  disk,
+  unread,
+})
 
 /** Only where there is one, and never beside numbers that were counted. */
 const estimateOf = ({ estimate, estimated_sessions: sessions }: Totals): object =>
   sessions === 0 ? {} : { estimate: { sessions, ...estimatedTokens(estimate) } }
 
-type Tables<T> = { readonly [By in 'by_model' | 'by_day' | 'by_project' | 'by_session']: Record<string, T> }
-
-/** Only where there are such conversations. */
-const patternsOf = (histories: readonly HistorySummary[]): object =>
-  histories.length === 0 ? {} : { patterns: statisticsOf(histories) }
-
-async function patternText(histories: readonly HistorySummary[]): Promise<string> {
-  return histories.length === 0 ? '' : (await import('../view/pattern-report.ts')).patternShares(histories)
+type Tables<T> = {
+  readonly [By in 'by_model' | 'by_day' | 'by_agent' | 'by_project' | 'by_session']: Record<string, T>
 }
 
 /** Loaded for people only: measuring the width of letters takes a large table. */
-async function reportOf(totals: Totals, by: By | undefined, prices: PriceList): Promise<string> {
-  const { report } = await import('../view/stats-report.ts')
-  return report(totals, by ?? 'model', prices.as_of)
+async function reportOf(
+  { totals, histories, stats }: Counted,
+  { by = 'model' }: Options,
+  prices: PriceList,
+): Promise<string> {
+  const { report } = await import('../view/stats/token-report.ts')
+  const { activityReport, moreReport, toolReport } = await import('../view/stats/index-report.ts')
+  const patterns =
+    histories.length === 0 ? '' : (await import('../view/stats/pattern-report.ts')).patternShares(histories)
+  if (stats && by === 'tool') return toolReport(stats)
+  if (stats && (by === 'hour' || by === 'weekday')) return activityReport(stats, by)
+  const table = by === 'tool' || by === 'hour' || by === 'weekday' ? 'model' : by
+  return `${report(totals, table, prices.as_of)}${stats ? moreReport(stats) : ''}${patterns}`
 }

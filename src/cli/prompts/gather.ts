@@ -6,6 +6,7 @@ import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import { backlinksOf, isPrompt } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
+import { freshen } from '../ask/fresh.ts'
 import { progressOver } from '../progress.ts'
 import type { Said, TypedList } from './link.ts'
 
@@ -16,20 +17,64 @@ export interface Gathered {
 }
 
 export async function gatherPrompts(house: House): Promise<Gathered> {
+  return (await freshen(house, 'both')) ? fromIndex(house) : fromLogs(house)
+}
+
+async function fromIndex(house: House): Promise<Gathered> {
+  const gathering = new Gathering()
+  let asked: NormalizedMessage[] = []
+  let session: Session | undefined
+  const end = (): void => {
+    if (session) gathering.add(session, asked)
+    asked = []
+  }
+  for await (const body of house.prompts()) {
+    if (body.known.session !== session?.id) {
+      end()
+      session = house.index.header(body.known.session)
+    }
+    if (body.kind === 'body' && mayBePrompt(body.message)) asked.push(body.message)
+  }
+  end()
+  gathering.issues.push(...house.index.unreadable())
+  return gathering
+}
+
+async function fromLogs(house: House): Promise<Gathered> {
   const logs: Log[] = []
   for await (const log of house.live([])) if (!log.unknown) logs.push(log)
   const progress = await progressOver(logs)
   const gathering = new Gathering()
   try {
     for (const log of logs) {
-      await gathering.add(log, (offset) => progress.at(log, offset))
+      await read(log, gathering, (offset) => progress.at(log, offset))
       progress.done(log)
     }
-    for await (const log of house.keeper.alone(gathering.sessions, [])) await gathering.add(log, () => {})
+    for await (const log of house.keeper.alone(gathering.sessions, [])) await read(log, gathering, () => {})
   } finally {
     progress.stop()
   }
   return gathering
+}
+
+async function read(log: Log, gathering: Gathering, onOffset: (offset: number) => void): Promise<void> {
+  let session: Session | undefined
+  const asked: NormalizedMessage[] = []
+  async function* messages(): AsyncGenerator<NormalizedMessage> {
+    for await (const batch of log.agent.read(log.source))
+      for (const one of batch) {
+        if (one.kind === 'session') session = one.session
+        if (one.kind === 'cursor') onOffset(one.cursor.offset ?? 0)
+        if (one.kind === 'issue' && one.issue.code === 'unreadable') gathering.issues.push(one.issue)
+        if (one.kind !== 'message') continue
+        if (mayBePrompt(one.message)) asked.push(one.message)
+        yield one.message
+      }
+  }
+  const links = await backlinksOf(messages())
+  if (!session) return
+  const isTyped = session.kind === 'prompts'
+  gathering.add(session, isTyped ? asked : asked.filter((message) => isPrompt(message, links)))
 }
 
 class Gathering implements Gathered {
@@ -40,31 +85,11 @@ class Gathering implements Gathered {
   /** Copies of one log hold the same messages. */
   readonly #seen = new Set<string>()
 
-  async add(log: Log, onOffset: (offset: number) => void): Promise<void> {
-    let session: Session | undefined
-    const asked: NormalizedMessage[] = []
-    const { issues } = this
-    async function* messages(): AsyncGenerator<NormalizedMessage> {
-      for await (const batch of log.agent.read(log.source))
-        for (const one of batch) {
-          if (one.kind === 'session') session = one.session
-          if (one.kind === 'cursor') onOffset(one.cursor.offset ?? 0)
-          if (one.kind === 'issue' && one.issue.code === 'unreadable') issues.push(one.issue)
-          if (one.kind !== 'message') continue
-          if (mayBePrompt(one.message)) asked.push(one.message)
-          yield one.message
-        }
-    }
-    const links = await backlinksOf(messages())
-    if (!session) return
+  add(session: Session, asked: readonly NormalizedMessage[]): void {
     this.sessions.add(session.id)
     if (session.kind === 'prompts') this.lists.push(listOf(session, asked))
     // What a sub-agent is asked was written by its parent.
-    else if (session.relation !== 'subagent')
-      this.#conversation(
-        session,
-        asked.filter((message) => isPrompt(message, links)),
-      )
+    else if (session.relation !== 'subagent') this.#conversation(session, asked)
   }
 
   #conversation(session: Session, prompts: readonly NormalizedMessage[]): void {

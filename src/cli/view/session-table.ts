@@ -1,7 +1,5 @@
 /** Sessions as a table for a person. */
-import type { Kept, Mark } from '../../app.ts'
-import type { Session } from '../../model/session.ts'
-import type { Listing } from '../sessions.ts'
+import type { SessionRow } from '../ask/session-row.ts'
 import { safe } from './conversation.ts'
 import { paint } from './paint.ts'
 import { type Column, count, plural, table } from './table.ts'
@@ -12,31 +10,39 @@ const COLUMNS: readonly Column[] = [
   { title: 'session' },
   { title: 'title', grows: true },
   { title: 'messages', right: true },
-  { title: 'where' },
+  { title: 'tokens', right: true },
+  { title: 'where', grows: true, keepsEnd: true },
 ]
 
 /** @param all how many there are, of which some may be left out */
-export function sessionTable(sessions: readonly Listing[], all: number, marks: ReadonlyMap<string, Mark>): string {
+export function sessionTable(sessions: readonly SessionRow[], all: number): string {
   if (sessions.length === 0) return 'None.\n'
-  const rows = sessions.map(({ session, last_at, messages, kept }) => [
-    moment(last_at),
-    shortId(session.id),
-    titleOf(session, kept, marks.get(session.id)),
-    messages === undefined ? '' : count(messages),
-    safe(lastPart(session.cwd ?? '')),
+  const rows = sessions.map((row) => [
+    moment(row.last_at),
+    shortId(row.id),
+    titleOf(row),
+    row.messages === null ? '' : count(row.messages),
+    row.usage && row.usage.total_tokens > 0 ? rounded(row.usage.total_tokens) : '',
+    safe(lastPart(row.cwd ?? '')),
   ])
-  const more =
-    all > sessions.length ? `${plural(all - sessions.length, 'older session')} left out; --limit 0 shows all.\n` : ''
+  const left = all - sessions.length
+  const more = left > 0 ? `${plural(left, 'more session', 'more sessions')} left out; --limit 0 shows all.\n` : ''
   return `${table(COLUMNS, rows)}${paint.dim(`${more}fumi show <session> reads one; the beginning of its id is enough.`)}\n`
 }
 
 /** What the user calls it goes before what its program does. */
-function titleOf(session: Session, kept: Kept | undefined, mark: Mark | undefined): string {
-  const title = mark?.name ?? session.title ?? session.first_prompt ?? '(nothing said)'
-  const star = mark?.starred ? '★ ' : ''
-  const ended = kept ? `(${kept.ended_how ?? 'kept'}) ` : ''
-  const tags = mark?.tags.map((tag) => ` #${safe(tag)}`).join('') ?? ''
-  return `${star}${ended}${oneLine(safe(title))}${tags}`
+function titleOf({ name, title, starred, ended_how, ended_at, gone, tags, relation, children }: SessionRow): string {
+  const star = starred ? '★ ' : ''
+  const end = ended_at !== null ? `(${ended_how ?? 'kept'}) ` : gone ? '(gone) ' : ''
+  const kin = relation ? `↳ ` : ''
+  const more = children > 0 ? ` +${children}` : ''
+  return `${star}${end}${kin}${oneLine(safe(name ?? title ?? '(nothing said)'))}${tags.map((tag) => ` #${safe(tag)}`).join('')}${more}`
+}
+
+/** Three digits say enough in a list: 950, 12.3k, 4.56M. */
+export function rounded(n: number): string {
+  const at = n < 1000 ? 0 : n < 999_500 ? 1 : n < 999_500_000 ? 2 : 3
+  return at === 0 ? String(n) : `${Number((n / 1000 ** at).toPrecision(3))}${['', 'k', 'M', 'G'][at]}`
 }
 
 /** Enough of a long id to tell it from others; what follows `~` tells generations apart. */

@@ -5,7 +5,7 @@ import { AppError } from '../../../model/error.ts'
 import type { SessionId } from '../../../model/ids.ts'
 import { openHouse } from '../../house.ts'
 import { writeOut } from '../../output.ts'
-import { listSessions, sessionNamed } from '../../sessions.ts'
+import { findSession } from '../../sessions.ts'
 
 interface Options extends MarkChange {
   readonly star?: boolean
@@ -85,6 +85,5 @@ const isChange = ({ name, note, star, tag, untag, clear }: Options): boolean =>
 async function sessionOf(house: House, name: string, within: string | undefined): Promise<SessionId> {
   const known = house.marks.list().filter(({ session }) => session === name)
   if (known[0]) return known[0].session
-  const { sessions } = await listSessions(house, within === undefined ? [] : [within])
-  return sessionNamed(name, sessions).session.id
+  return (await findSession(house, name, within)).session.id
 }

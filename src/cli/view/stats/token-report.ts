@@ -1,12 +1,12 @@
 /** What `fumi stats` prints for a person. */
-import { estimatedTokens } from '../../model/tokens/estimate.ts'
-import { NOTHING_SPENT, type Spent } from '../../model/tokens/prices.ts'
-import type { Totals } from '../../model/totals.ts'
-import { isZero, type Usage } from '../../model/usage.ts'
-import { paint } from './paint.ts'
-import { type Column, count, plural, table, terminalWidth, truncate } from './table.ts'
+import { estimatedTokens } from '../../../model/tokens/estimate.ts'
+import { NOTHING_SPENT, type Spent } from '../../../model/tokens/prices.ts'
+import type { Totals } from '../../../model/totals.ts'
+import { cacheShare, isZero, type Usage } from '../../../model/usage.ts'
+import { paint } from '../paint.ts'
+import { type Column, count, plural, table, terminalWidth, truncate } from '../table.ts'
 
-export type By = 'model' | 'day' | 'project' | 'session'
+type By = 'model' | 'day' | 'agent' | 'project' | 'session'
 
 const COLUMNS: readonly Column[] = [
   { title: '', grows: true },
@@ -36,9 +36,15 @@ export function report(totals: Totals, by: By, asOf: string): string {
   const more = tools.length > used.length ? ` · ${tools.length - used.length} more` : ''
   const toolText = truncate(`${plural(all, 'call')}: ${used.join(' · ')}${more}`, terminalWidth() - 'tools '.length)
   const toolLine = all > 0 ? `${paint.dim('tools')} ${toolText}\n` : ''
-  const tokens = isZero(totals.usage) ? NO_TOKENS : `${table(columns, [...cells, sum])}${priceNote(totals, asOf)}`
+  const tokens = isZero(totals.usage)
+    ? NO_TOKENS
+    : `${table(columns, [...cells, sum])}${cacheNote(totals.usage)}${priceNote(totals, asOf)}`
   return `${paint.bold(summary)}\n${toolLine}\n${tokens}${estimateLine(totals)}`
 }
+
+/** What was read from the provider's cache costs a fraction. */
+const cacheNote = (usage: Usage): string =>
+  paint.dim(`${Math.round(cacheShare(usage) * 100)} % of the input came from the cache.\n`)
 
 const NO_TOKENS = 'These logs record no tokens.\n'
 

@@ -1,6 +1,6 @@
 /** Patterns of conversations, as the tables of the specification have them. */
-import { type HistoryStatistics, type HistorySummary, statisticsOf } from '../../amazon-q.ts'
-import { type Column, count, table } from './table.ts'
+import { type HistoryStatistics, type HistorySummary, statisticsOf } from '../../../amazon-q.ts'
+import { type Column, count, table } from '../table.ts'
 
 /** One conversation, turn by turn. */
 export function patternReport(summary: HistorySummary): string {

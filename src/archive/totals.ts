@@ -1,0 +1,101 @@
+/** What the sessions of the index add up to, in the same form as a count straight from the logs. */
+import { type Instant, instantOf } from '../model/ids.ts'
+import { addSpent, NOTHING_SPENT, type PriceList, spentOn } from '../model/tokens/prices.ts'
+import { addCostTo, addTo, type DayOf, noTotals, type Totals } from '../model/totals.ts'
+import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
+import { conditionsOf, type SessionFilter } from './get/filter.ts'
+import type { Db } from './open.ts'
+
+export interface Measures {
+  readonly dayOf: DayOf
+  readonly prices: PriceList
+}
+
+interface Counted {
+  readonly id: number
+  readonly name: string
+  readonly agent: string
+  readonly project: string | null
+  readonly lines: number
+  readonly messages: number
+  readonly tools: string | null
+}
+
+interface Used extends Usage {
+  readonly session: number
+  readonly quarter: number
+  readonly model: string
+}
+
+const QUARTER = 900_000
+const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
+
+/** Tokens are those of the time that is asked for; all else is of the sessions in which something was said then. */
+export function totalsOf(db: Db, filter: SessionFilter, { dayOf, prices }: Measures): Totals {
+  const sum = noTotals()
+  const sessions = new Map<number, Counted>()
+  for (const one of countedIn(db, filter)) {
+    sessions.set(one.id, one)
+    sum.sessions++
+    sum.lines += one.lines
+    sum.messages += one.messages
+    for (const [name, calls] of Object.entries(JSON.parse(one.tools ?? '{}') as Record<string, number>))
+      sum.tools[name] = (sum.tools[name] ?? 0) + calls
+    for (const table of BY_SESSION) {
+      addTo(sum[table], keyOf(one, table), NO_USAGE)
+      addCostTo(sum.cost[table], keyOf(one, table), NOTHING_SPENT)
+    }
+  }
+  for (const { session, quarter, model, ...usage } of usedIn(db, filter)) {
+    const one = sessions.get(session)
+    if (!one) continue
+    const at = instantOf(quarter * QUARTER) ?? EPOCH
+    const spent = spentOn(usage, model === 'unknown' ? undefined : model, at, prices)
+    sum.usage = addUsage(sum.usage, usage)
+    sum.cost.all = addSpent(sum.cost.all, spent)
+    const keys = { by_model: model, by_day: dayOf(at) }
+    for (const table of ['by_model', 'by_day'] as const) {
+      addTo(sum[table], keys[table], usage)
+      addCostTo(sum.cost[table], keys[table], spent)
+    }
+    for (const table of BY_SESSION) {
+      addTo(sum[table], keyOf(one, table), usage)
+      addCostTo(sum.cost[table], keyOf(one, table), spent)
+    }
+  }
+  return sum
+}
+
+const BY_SESSION = ['by_session', 'by_project', 'by_agent'] as const
+
+function keyOf({ name, project, agent }: Counted, table: (typeof BY_SESSION)[number]): string {
+  return { by_session: name, by_project: project ?? 'unknown', by_agent: agent }[table]
+}
+
+function countedIn(db: Db, filter: SessionFilter): readonly Counted[] {
+  const { sql, values } = conditionsOf(filter)
+  return db
+    .prepare(
+      `SELECT t.id, t.name, t.agent, t.project, t.lines, t.messages, s.tools
+       FROM session t LEFT JOIN source s ON s.id = t.source_id WHERE ${sql}`,
+    )
+    .all(...values) as Counted[]
+}
+
+function usedIn(db: Db, filter: SessionFilter): readonly Used[] {
+  const { sql, values } = conditionsOf(filter)
+  const { since, until } = filter
+  return db
+    .prepare(
+      `SELECT t.id AS session, u.quarter, w.text AS model, sum(u.input_tokens) AS input_tokens,
+         sum(u.cached_input_tokens) AS cached_input_tokens, sum(u.output_tokens) AS output_tokens,
+         sum(u.reasoning_output_tokens) AS reasoning_output_tokens, sum(u.total_tokens) AS total_tokens
+       FROM session t CROSS JOIN usage u ON u.source_id = t.source_id JOIN word w ON w.id = u.model_id
+       WHERE ${sql} AND u.quarter >= ? AND u.quarter < ? GROUP BY t.id, u.quarter, u.model_id`,
+    )
+    .all(
+      ...values,
+      since === undefined ? 0 : Math.floor(since / QUARTER),
+      until === undefined ? 1e12 : Math.ceil(until / QUARTER),
+    ) as Used[]
+}

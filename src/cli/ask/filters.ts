@@ -1,0 +1,55 @@
+/** The options by which lists, searches and reports are narrowed down. */
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { type Period, periodOf, type SessionFilter } from '../../app.ts'
+import { AppError } from '../../model/error.ts'
+
+export interface FilterOptions {
+  readonly agent?: string
+  readonly project?: string
+  readonly model?: string
+  readonly tool?: string
+  readonly since?: string
+  readonly until?: string
+}
+
+export const withFilters = (command: Command): Command =>
+  command
+    .option('--agent <id>', 'only of one agent: codex, amazon-q, kiro …')
+    .option('--project <directory>', 'only of this directory and those below it, or of one of this name')
+    .option('--model <name>', 'only with this model; * stands for anything')
+    .option('--tool <name>', 'only with calls of this tool')
+    .option('--since <when>', 'only from this day on: 2026-11-15, today, 7d, 2026-11-15T09:30')
+    .option('--until <when>', 'only up to the end of this day')
+
+export const isFiltered = (options: FilterOptions): boolean =>
+  [options.agent, options.project, options.model, options.tool, options.since, options.until].some(
+    (one) => one !== undefined,
+  )
+
+export function filterOf({ agent, project, model, tool, since, until }: FilterOptions): SessionFilter {
+  return {
+    ...(agent !== undefined && { agents: [agent] }),
+    ...(project !== undefined && { project: projectOf(project) }),
+    ...(model !== undefined && { model }),
+    ...(tool !== undefined && { tool }),
+    ...(since !== undefined && { since: Date.parse(periodNamed('--since', since).from) }),
+    ...(until !== undefined && { until: Date.parse(periodNamed('--until', until).until) }),
+  }
+}
+
+export function periodNamed(option: string, text: string): Period {
+  const period = periodOf(text, new Date())
+  if (!period) throw new AppError('bad_usage', `${option} takes a day or a moment: 2026-11-15, today, 7d, 12h.`)
+  return period
+}
+
+/** A name alone is looked for in every path; anything that says where it lies is a directory. */
+export const projectOf = (text: string): string => (/^\.{1,2}$|[/\\]/.test(text) ? resolve(text) : text)
+
+export function limitOf(text: string | undefined, usual: number): number {
+  const limit = text === undefined ? usual : Number(text)
+  if (!Number.isInteger(limit) || limit < 0)
+    throw new AppError('bad_usage', '--limit takes a whole number; 0 means all.')
+  return limit
+}

@@ -1,0 +1,24 @@
+/** Brings the index up to date before it is asked. */
+import type { House } from '../../app.ts'
+import { AppError } from '../../model/error.ts'
+import { writeErr } from '../output.ts'
+import { syncBar } from './sync-bar.ts'
+
+/** Whether there is an index to ask. Where it could not be made, the logs themselves have to do. */
+export async function freshen(house: House, passes: 'first' | 'both'): Promise<boolean> {
+  const bar = await syncBar()
+  try {
+    // Another process that is at it keeps it up to date: what it has written so far is there.
+    const outcome = await house.sync({ passes, onProgress: bar.show })
+    bar.stop()
+    if (outcome.kind === 'held' && house.index.epoch === undefined) await tellHeld(outcome.by?.pid)
+  } catch (error) {
+    bar.stop()
+    if (!(error instanceof AppError)) throw error
+    await writeErr(`fumi: the index is not up to date: ${error.message}\n`)
+  }
+  return house.index.epoch !== undefined
+}
+
+const tellHeld = (pid: number | undefined): Promise<void> =>
+  writeErr(`fumi: another process ${pid === undefined ? '' : `(${pid}) `}is making the index just now.\n`)

@@ -1,0 +1,48 @@
+/** The options of a search as words of its query: what can be asked by an option can be typed as well. */
+import type { Command } from 'commander'
+import { AppError } from '../../model/error.ts'
+import { periodNamed, projectOf } from './filters.ts'
+
+export interface QueryOptions {
+  readonly scope?: string
+  readonly role?: string
+  readonly agent?: string
+  readonly project?: string
+  readonly model?: string
+  readonly tool?: string
+  readonly since?: string
+  readonly until?: string
+}
+
+export const withQueryFilters = (command: Command): Command =>
+  command
+    .option('--scope <where>', 'only in: prompts, answers, arguments, output, reasoning, files, titles')
+    .option('--role <role>', 'only what they said: user, assistant, tool')
+    .option('--agent <id>', 'only of one agent: codex, amazon-q, kiro …')
+    .option('--project <directory>', 'only of this directory')
+    .option('--model <name>', 'only with this model')
+    .option('--tool <name>', 'only calls of this tool, and their results')
+    .option('--since <when>', 'only from this day on: 2026-11-15, today, 7d, 2026-11-15T09:30')
+    .option('--until <when>', 'only up to the end of this day')
+
+export function queryText(words: readonly string[], options: QueryOptions): string {
+  const { scope, role, agent, project, model, tool, since, until } = options
+  const parts = [
+    ...words,
+    filter('--scope', 'in', scope),
+    filter('--role', 'role', role),
+    filter('--agent', 'agent', agent),
+    filter('--project', 'project', project === undefined ? undefined : projectOf(project)),
+    filter('--model', 'model', model),
+    filter('--tool', 'tool', tool),
+    filter('--since', 'after', since === undefined ? undefined : periodNamed('--since', since).from),
+    filter('--until', 'before', until === undefined ? undefined : periodNamed('--until', until).until),
+  ]
+  return parts.filter((part) => part !== '').join(' ')
+}
+
+function filter(option: string, name: string, value: string | undefined): string {
+  if (value === undefined) return ''
+  if (value.includes('"')) throw new AppError('bad_usage', `${option} takes no quotation marks.`)
+  return `${name}:"${value}"`
+}

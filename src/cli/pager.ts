@@ -1,0 +1,35 @@
+/** Shows long output by pages, on a terminal only: `$PAGER`, or less where there is none. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeTo } from './output.ts'
+
+let pager: ChildProcess | undefined
+
+/** What fits on the screen is simply printed: less is told so. An empty `PAGER`, or `cat`, means none. */
+export async function openPager(): Promise<void> {
+  const wanted = process.env['PAGER'] ?? 'less'
+  if (!process.stdout.isTTY || !isOn || wanted.trim() === '' || wanted.trim() === 'cat' || pager) return
+  const [program = 'less', ...words] = wanted.trim().split(/\s+/)
+  const env = { LESS: 'FRX', LESSCHARSET: 'utf-8', ...process.env }
+  const child = spawn(program, words, { stdio: ['pipe', 'inherit', 'inherit'], env })
+  const isRunning = await Promise.race([once(child, 'spawn').then(() => true), once(child, 'error').then(() => false)])
+  if (!isRunning || !child.stdin) return
+  pager = child
+  writeTo(child.stdin)
+  // Ctrl-C is the pager's: it stops a search, not the reading.
+  process.on('SIGINT', () => {})
+}
+
+let isOn = true
+
+export function noPager(): void {
+  isOn = false
+}
+
+/** Waits until the reader has read. */
+export async function closePager(): Promise<void> {
+  if (!pager) return
+  const closed = once(pager, 'close')
+  pager.stdin?.end()
+  await closed
+}
