@@ -2,7 +2,7 @@
 
 import type { Db } from '../open.ts'
 import type { Chunk, Row } from '../record.ts'
-import { DUPLICATE, ERROR, isFound, PROVISIONAL, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
+import { DUPLICATE, ERROR, isFound, PROVISIONAL, roleOf, typeOf } from '../rows/kind.ts'
 import { packText } from '../rows/packed.ts'
 import { FIRST_TIME, idAt, timeOf } from '../rows/time-id.ts'
 import { SAID } from '../schema.ts'
@@ -37,7 +37,7 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
   const dropMessage = db.prepare('DELETE FROM message WHERE id = ?')
   const allRows = db.prepare('SELECT id, kind FROM message WHERE session_id = ?')
   const provisionalRows = db.prepare('SELECT id, kind FROM message WHERE session_id = ? AND kind & 64')
-  const at = db.prepare('SELECT id, kind FROM message WHERE session_id = ? AND line = ? AND part = ?')
+  const at = db.prepare('SELECT id, kind, rest FROM message WHERE session_id = ? AND line = ? AND part = ?')
   const setKind = db.prepare('UPDATE message SET kind = ? WHERE id = ?')
   const touch = db.prepare('INSERT OR IGNORE INTO touched VALUES (?, ?, ?, ?)')
   const untouch = db.prepare('DELETE FROM touched WHERE session_id = ? AND message_id = ?')
@@ -57,14 +57,19 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
   const countIssues = db.prepare('SELECT count(*) FROM issue WHERE source_id = ? AND pass = 2').pluck()
   const advance = db.prepare(
     `UPDATE session SET cursor = coalesce(?, cursor), read_bytes = ?, cut_bytes = cut_bytes + ?, cut_after = ?, indexed = ?, revision = ?,
-       spoke_at = coalesce(?, spoke_at), last_at = coalesce(?, last_at) WHERE id = ?`,
+       spoke_at = coalesce(?, spoke_at), last_at = coalesce(?, spoke_at, last_at) WHERE id = ?`,
   )
   const extend = db.prepare(
     `UPDATE session SET first_row = min(coalesce(first_row, :low), :low), last_row = max(coalesce(last_row, :high), :high) WHERE id = :session`,
   )
   const restart = db.prepare(
-    'UPDATE session SET cursor = NULL, read_bytes = 0, cut_bytes = 0, cut_after = 0, spoke_at = NULL, first_row = NULL, last_row = NULL WHERE id = ?',
+    `UPDATE session SET cursor = NULL, read_bytes = 0, cut_bytes = 0, cut_after = 0, spoke_at = NULL, first_row = NULL, last_row = NULL,
+       last_at = coalesce((SELECT iif(q IS NULL, modified, min(max(modified, q * ${QUARTER}), (q + 1) * ${QUARTER}))
+         FROM (SELECT s.modified, (SELECT max(quarter) FROM usage WHERE source_id = s.id) AS q FROM source s WHERE s.id = session.source_id)), last_at)
+     WHERE id = ?`,
   )
+
+  const reread = db.prepare('UPDATE session SET cursor = NULL WHERE id = ?')
 
   const dropText = (id: number): void => {
     dropSaid.run(id)
@@ -96,10 +101,14 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
   /** Messages of earlier transactions that repeat one of these. */
   const markRepeated = (repeated: ReadonlyMap<string, readonly [number, number, number]>): void => {
     for (const [session, line, part] of repeated.values()) {
-      const earlier = at.get(session, line, part) as { id: number; kind: number } | undefined
+      const earlier = at.get(session, line, part) as { id: number; kind: number; rest: number } | undefined
       if (!earlier || earlier.kind & DUPLICATE) continue
-      if (isFound(earlier.kind)) dropText(earlier.id)
-      setKind.run(earlier.kind | DUPLICATE, earlier.id)
+      const { id, kind, rest } = earlier
+      if (isFound(kind)) dropText(id)
+      setKind.run(kind | DUPLICATE, id)
+      const column = columnOf(kind)
+      const less = [0, 1, 2].map((one) => (one === column ? -1 : 0))
+      if (column >= 0) addActivity.run(session, Math.floor((timeOf(id) + rest) / QUARTER), 0, ...less)
     }
   }
 
@@ -132,7 +141,8 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
     put(chunks, revision) {
       for (const chunk of chunks) prepare(chunk)
       const repeated = repeatedIn(chunks)
-      const placed = chunks.flatMap((chunk) => placedRows(chunk, repeated))
+      const placedIn = chunks.map((chunk) => placedRows(chunk, repeated))
+      const placed = placedIn.flat()
       markRepeated(repeated)
       placed.sort(
         (a, b) => a.row.at - b.row.at || a.session - b.session || a.row.line - b.row.line || a.row.part - b.row.part,
@@ -151,9 +161,9 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
         least = id + 1
       }
       for (const reach of reaches.values()) extend.run(reach)
-      for (const chunk of chunks) {
+      chunks.forEach((chunk, number) => {
         const provisional = chunk.cursor === undefined ? 1 : 0
-        sumUp(chunk, provisional)
+        sumUp(chunk.session, placedIn[number] ?? [], provisional)
         const room = MOST_ISSUES - Number(countIssues.get(chunk.source))
         for (const issue of chunk.issues.slice(0, Math.max(0, room))) putIssue(chunk.source, 2, provisional, issue)
         const spoke = lastSpoken(chunk.rows)
@@ -164,23 +174,25 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
           provisional ? chunk.cut : 0,
           chunk.done ? 1 : 0,
           revision,
-          spoke,
+          provisional ? null : spoke,
           spoke,
           chunk.session,
         )
-      }
+        // What it did to rows before it cannot be taken back: all is read again when there is more.
+        if (provisional && chunk.repeated.length > 0) reread.run(chunk.session)
+      })
     },
     forget,
   }
 
-  function sumUp({ rows, session }: Chunk, provisional: 0 | 1): void {
+  function sumUp(session: number, rows: readonly Placed[], provisional: 0 | 1): void {
     const tools = new Map<string, [calls: number, results: number, errors: number, ms: number, timed: number]>()
     const quarters = new Map<number, [prompts: number, answers: number, calls: number]>()
-    for (const { kind, at: time, tool, duration } of rows) {
-      if (kind & (DUPLICATE | REPLAYED)) continue
-      const role = roleOf(kind)
+    for (const { kind, row } of rows) {
+      if (!isFound(kind)) continue
+      const { at: time, tool, duration } = row
       const type = typeOf(kind)
-      const column = role === 'user' && isFound(kind) ? 0 : role === 'assistant' ? 1 : type === 'tool_call' ? 2 : -1
+      const column = columnOf(kind)
       if (column >= 0) {
         const quarter = Math.floor(time / QUARTER)
         const sums = quarters.get(quarter) ?? [0, 0, 0]
@@ -201,6 +213,12 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
     for (const [tool, sums] of tools) addTool.run(session, words(tool), provisional, ...sums)
     for (const [quarter, sums] of quarters) addActivity.run(session, quarter, provisional, ...sums)
   }
+}
+
+/** Prompts, answers, calls; what is neither is not counted. */
+function columnOf(kind: number): number {
+  const role = roleOf(kind)
+  return role === 'user' ? 0 : role === 'assistant' ? 1 : typeOf(kind) === 'tool_call' ? 2 : -1
 }
 
 /** The others are there for who reads the session. */

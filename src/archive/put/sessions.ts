@@ -41,9 +41,9 @@ export function sessionsIn(db: Db, words: Numbers): Sessions {
   const assign = db.prepare('UPDATE source SET session_id = ? WHERE id = ?')
   const candidates = db.prepare(
     `SELECT id, header, lines, messages, tools, modified, gone FROM source WHERE session_id = ? AND header IS NOT NULL
-     ORDER BY gone, lines DESC, id = ? DESC, path, id`,
+     ORDER BY gone, gone AND id = ? DESC, lines DESC, path, key, kept`,
   )
-  const standing = db.prepare('SELECT source_id, name, title, spoke_at FROM session WHERE id = ?')
+  const standing = db.prepare('SELECT source_id, name, title, spoke_at, last_at FROM session WHERE id = ?')
   const used = db.prepare(
     `SELECT coalesce(sum(input_tokens), 0) AS i, coalesce(sum(cached_input_tokens), 0) AS c, coalesce(sum(output_tokens), 0) AS o,
        coalesce(sum(reasoning_output_tokens), 0) AS r, coalesce(sum(total_tokens), 0) AS t, max(quarter) AS latest
@@ -57,6 +57,7 @@ export function sessionsIn(db: Db, words: Numbers): Sessions {
      WHERE id = ?`,
   )
   const orphan = db.prepare('UPDATE session SET gone = 1, revision = ? WHERE id = ?')
+  const dropModels = db.prepare('DELETE FROM model_of WHERE session_id = ?')
   const hasModel = db.prepare('INSERT OR IGNORE INTO model_of VALUES (?, ?)')
   const untitle = db.prepare('DELETE FROM titled WHERE rowid = ?')
   const retitle = db.prepare('INSERT INTO titled (rowid, title) VALUES (?, ?)')
@@ -85,6 +86,7 @@ export function sessionsIn(db: Db, words: Numbers): Sessions {
         name: SessionId
         title: string | null
         spoke_at: number | null
+        last_at: number
       }
       const best = candidates.get(session, now.source_id) as Standing | undefined
       if (!best) return void orphan.run(revision, session)
@@ -96,7 +98,9 @@ export function sessionsIn(db: Db, words: Numbers): Sessions {
         (nameGiven.get(header.agent, header.native_id) as string | undefined) ??
         header.first_prompt ??
         null
-      const last = header.last_at ? Date.parse(header.last_at) : (now.spoke_at ?? lastOf(sum.latest, best.modified))
+      const isUnread = unread || best.id !== now.source_id
+      const spoke = isUnread ? (now.spoke_at ?? lastOf(sum.latest, best.modified)) : now.last_at
+      const last = header.last_at ? Date.parse(header.last_at) : spoke
       update.run(
         best.id,
         header.agent,
@@ -119,9 +123,10 @@ export function sessionsIn(db: Db, words: Numbers): Sessions {
         header.relation ?? null,
         best.gone,
         revision,
-        unread || best.id !== now.source_id ? 1 : 0,
+        isUnread ? 1 : 0,
         session,
       )
+      dropModels.run(session)
       for (const model of header.models) hasModel.run(words(model), session)
       if (title === now.title) return
       if (now.title !== null) untitle.run(session)

@@ -1,0 +1,8 @@
+/** Numbers between 0 and 1: the same ones every time for the same seed. */
+export function random(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return state / 0x80000000
+  }
+}

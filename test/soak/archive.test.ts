@@ -1,0 +1,14 @@
+/** The archive loses nothing, whatever is done to it and around it: the long form of test/archive. */
+import { expect, test } from 'vitest'
+import { changeBetween, changeDuring } from '../archive/changing.ts'
+import { killAt } from '../archive/killing.ts'
+
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n + 100)
+
+test('killed at 200 moments, the index equals one that was made in one go', async () => {
+  expect((await killAt(200, 2)).finished).toBeGreaterThan(1)
+})
+
+test.each(numbers(100))('changes between syncs, %i', (seed) => changeBetween({ seed, rounds: 4, steps: 12 }))
+
+test.each(numbers(20))('changes during syncs, %i', (seed) => changeDuring({ seed, rounds: 2, steps: 200 }))
