@@ -1,42 +1,17 @@
 /** Where fumibako keeps what is its own, and what its user wants it to do. */
-import { join, posix, win32 } from 'node:path'
+import { join } from 'node:path'
 import { changeConfigFile } from './config/file.ts'
 import { readJsonFile } from './config/json-file.ts'
 import { type Configuration, resolveConfig } from './config/resolve.ts'
 import { settingsFor } from './config/table.ts'
+import { dataDirectory, type Machine } from './lib/files/data-directory.ts'
 import { AppError } from './model/error.ts'
 import type { AgentId } from './model/ids.ts'
 
 export { type Prices, readPrices } from './config/price-file.ts'
 export { type ConfigProblem, describeConfigProblem } from './config/problem.ts'
 export type { AgentConfig, Configuration, Origin, Resolved } from './config/resolve.ts'
-
-export interface Machine {
-  readonly platform: NodeJS.Platform
-  readonly home: string
-  readonly variables: Readonly<Record<string, string | undefined>>
-}
-
-/** `FUMI_HOME`, else the platform's place for the data of programs. It need not exist: who writes first makes it. */
-export function dataDirectory(machine: Machine): string {
-  const { platform, home, variables } = machine
-  const configured = variables['FUMI_HOME']
-  if (configured !== undefined && configured !== '') return configured
-  if (platform === 'win32') {
-    const local = absolute(variables['LOCALAPPDATA'], win32.isAbsolute)
-    return win32.join(local ?? win32.join(home, 'AppData', 'Local'), NAME)
-  }
-  if (platform === 'darwin') return posix.join(home, 'Library', 'Application Support', NAME)
-  const data = absolute(variables['XDG_DATA_HOME'], posix.isAbsolute)
-  return posix.join(data ?? posix.join(home, '.local', 'share'), NAME)
-}
-
-const NAME = 'fumibako'
-
-/** The XDG rules say that a relative path is to be ignored. */
-function absolute(path: string | undefined, isAbsolute: (path: string) => boolean): string | undefined {
-  return path !== undefined && isAbsolute(path) ? path : undefined
-}
+export { dataDirectory, type Machine } from './lib/files/data-directory.ts'
 
 export interface ConfigOptions {
   /** Ids of all agents that are known. */

@@ -183,8 +183,12 @@ export async function restoreCheckpoint(
     const result = await git([...inTree(manager), ...args])
     if (result.code !== 0) return failed(`checkpoint ${tag} could not be restored`, result)
   }
-  const history = checkpoint.history_snapshot
-  return { ok: true, value: { ...state, history, next_message: null, valid_history_range: [0, history.length] } }
+  return { ok: true, value: restoredTo(state, checkpoint) }
+}
+
+/** The conversation's part of it. */
+export function restoredTo(state: ConversationState, { history_snapshot: history }: Checkpoint): ConversationState {
+  return { ...state, history, next_message: null, valid_history_range: [0, history.length] }
 }
 
 /** Git refuses to check out of a tree without files. */

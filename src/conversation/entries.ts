@@ -46,6 +46,15 @@ export class Entries<T> implements Iterable<T> {
     return new Entries(this.#items, this.#start + start, this.#start + end)
   }
 
+  /** How many items both begin with. Lists of one line need not be looked through. */
+  shared(other: Entries<T>): number {
+    const most = Math.min(this.length, other.length)
+    if (this.#items === other.#items && this.#start === other.#start) return most
+    let at = 0
+    while (at < most && this.at(at) === other.at(at)) at++
+    return at
+  }
+
   /** The same list with one item replaced. Copies. */
   with(position: number, item: T): Entries<T> {
     const items = [...this]

@@ -35,9 +35,14 @@ export function switchToBranch(state: ConversationState, index: number): Convers
 export function dropLastExchange(state: ConversationState): ConversationState {
   for (let i = state.history.length - 1; i >= 0; i--) {
     const entry = state.history.at(i)
-    if (entry && (i === 0 || !hasToolUseResults(entry.user))) return at(state, state.history.slice(0, i))
+    if (entry && (i === 0 || !hasToolUseResults(entry.user))) return dropEntries(state, i - 1)
   }
   return state
+}
+
+/** Makes this entry the last one. Nothing of what followed is kept. */
+export function dropEntries(state: ConversationState, index: number): ConversationState {
+  return at(state, state.history.slice(0, Math.max(0, index + 1)))
 }
 
 function at(state: ConversationState, history: ConversationState['history']): ConversationState {

@@ -1,12 +1,13 @@
 /** One message again, from its place in the conversation. */
+
+import { answerDrafts, callsOf } from '../../conversation/told/answer.ts'
+import { entryAt, inputOf, isRead } from '../../conversation/told/entry.ts'
+import { inputDrafts } from '../../conversation/told/input.ts'
 import { AppError } from '../../model/error.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { Locator, PrivacyOptions, Source } from '../agent.ts'
-import { answerDrafts, callsOf } from './entry/answer.ts'
-import { entryAt, inputOf, isRead } from './entry/entry.ts'
 import { checkOf } from './entry/identity.ts'
-import { inputDrafts } from './entry/input.ts'
 import type { QLocator } from './entry/locator.ts'
 import { place } from './entry/place.ts'
 import { headerOf } from './header.ts'

@@ -1,14 +1,14 @@
 /** A conversation to be kept: its bytes, and where in them the stretches lie that the next version will repeat. */
 
+import { type EntryList, entryAt, isRead } from '../../conversation/told/entry.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { elementsAt, type Member, membersAt, type Range } from '../../lib/json/ranges.ts'
 import type { CapturedEntry } from '../../model/capture.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { Captured, Source } from '../agent.ts'
-import { entryAt, isRead } from './entry/entry.ts'
 import { identityOf } from './entry/identity.ts'
 import { headerOf } from './header.ts'
-import { type EntryList, openDocument } from './row/document.ts'
+import { openDocument } from './row/document.ts'
 import { rowOf } from './row/find-row.ts'
 import { isRow } from './row/row.ts'
 

@@ -1,11 +1,12 @@
 /** A conversation's header, from its state. */
+
+import { Clock } from '../../conversation/told/clock.ts'
+import { type Entry, entryAt, isRead } from '../../conversation/told/entry.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { type Fields, fieldsOf, stringOf, wordOf } from '../../lib/object.ts'
 import { type Instant, type SessionId, sessionId } from '../../model/ids.ts'
 import type { Session } from '../../model/session.ts'
 import type { Source } from '../agent.ts'
-import { Clock } from './entry/clock.ts'
-import { type Entry, entryAt, isRead } from './entry/entry.ts'
 import { identityOf } from './entry/identity.ts'
 import type { Document } from './row/document.ts'
 import type { Row } from './row/row.ts'

@@ -1,5 +1,7 @@
 /** The first pass: a conversation's header, counts and pattern. Rows are small: they are told as for the second pass. */
+
 import { type HistorySummary, summarizeHistory } from '../../conversation/history/summary.ts'
+import type { EntryList } from '../../conversation/told/entry.ts'
 import { stringOf } from '../../lib/object.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
@@ -8,7 +10,7 @@ import { estimateOf } from '../../model/tokens/estimate.ts'
 import type { Read, Scan, Source } from '../agent.ts'
 import { isHistoryFile } from './prompts.ts'
 import { isConversation, read, tell } from './read.ts'
-import { type EntryList, openDocument } from './row/document.ts'
+import { openDocument } from './row/document.ts'
 import { rowOf } from './row/find-row.ts'
 import { isRow } from './row/row.ts'
 

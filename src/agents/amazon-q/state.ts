@@ -1,13 +1,14 @@
 /** What a conversation state tells beside its entries: the message that waits, the summary, and all the rest. */
+
+import { requestOf } from '../../conversation/told/answer.ts'
+import { momentOf } from '../../conversation/told/clock.ts'
+import type { Draft } from '../../conversation/told/draft.ts'
+import { type EntryList, entryAt, isRead } from '../../conversation/told/entry.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/object.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { Metadata } from '../../model/normalized.ts'
-import { requestOf } from './entry/answer.ts'
-import { momentOf } from './entry/clock.ts'
-import type { Draft } from './entry/draft.ts'
-import { entryAt, isRead } from './entry/entry.ts'
 import { checkOf } from './entry/identity.ts'
-import type { Document, EntryList } from './row/document.ts'
+import type { Document } from './row/document.ts'
 
 /** What the whole state says about single entries. */
 export interface Outlook {

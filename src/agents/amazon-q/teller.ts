@@ -1,16 +1,24 @@
 /** Tells a conversation entry by entry, from its first or from where an earlier telling stopped. */
+
+import { answerDrafts, callsOf } from '../../conversation/told/answer.ts'
+import { Clock, type Time } from '../../conversation/told/clock.ts'
+import type { Draft } from '../../conversation/told/draft.ts'
+import {
+  type Entry,
+  type EntryList,
+  entryAt,
+  inputOf,
+  isRead,
+  type UnreadEntry,
+} from '../../conversation/told/entry.ts'
+import { answeredBy, inputDrafts } from '../../conversation/told/input.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { ToolCall } from '../../model/normalized.ts'
 import type { PrivacyOptions, Read } from '../agent.ts'
-import { answerDrafts, callsOf } from './entry/answer.ts'
-import { Clock, type Time } from './entry/clock.ts'
-import type { Draft } from './entry/draft.ts'
-import { type Entry, entryAt, inputOf, isRead, type UnreadEntry } from './entry/entry.ts'
 import { checkOf } from './entry/identity.ts'
-import { answeredBy, inputDrafts } from './entry/input.ts'
 import type { QLocator } from './entry/locator.ts'
 import { type Origin, place } from './entry/place.ts'
-import type { Document, EntryList } from './row/document.ts'
+import type { Document } from './row/document.ts'
 import { marksOf, type Outlook, outlookOf } from './state.ts'
 
 /** Where a telling stopped. Plain JSON. */

@@ -1,9 +1,10 @@
 /** The messages that belong to a conversation as a whole: its state, and the summary of what was compacted. */
+
+import type { Draft } from '../../conversation/told/draft.ts'
 import { checksum } from '../../lib/hash.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { Session } from '../../model/session.ts'
 import type { Read } from '../agent.ts'
-import type { Draft } from './entry/draft.ts'
 import type { QLocator } from './entry/locator.ts'
 import { type Origin, place } from './entry/place.ts'
 import type { Document } from './row/document.ts'

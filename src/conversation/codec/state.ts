@@ -92,7 +92,7 @@ export const conversationCheckpoint = struct<ConversationCheckpoint>('Conversati
   tangent_start_time: { ...defaulted(tangentStart, ({ now }) => now), optionalInArray: true },
 })
 
-const setAside = struct<SetAside>('SetAside', { path: required(text), value: required(free) })
+export const setAside = struct<SetAside>('SetAside', { path: required(text), value: required(free) })
 
 const namedTangent = struct<NamedTangent>('NamedTangent', {
   name: required(nullable(text)),
@@ -105,7 +105,7 @@ const branch = struct<Branch>('Branch', {
   entries: required(history),
 })
 
-const extension = struct<Extension>('Extension', {
+export const extension = struct<Extension>('Extension', {
   tangents: whenSet(list(namedTangent)),
   branches: whenSet(list(branch)),
   set_aside: whenSet(list(setAside)),

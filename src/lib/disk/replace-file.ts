@@ -5,15 +5,16 @@ import { dirname } from 'node:path'
 /**
  * On disk when it returns, for its user alone. The folder is made where it does not exist; a link stays a link, and the
  * file that it points to is replaced. Throws what the system says.
+ * @param text whole, or in pieces where it may be long
  */
-export function replaceFile(path: string, text: string): void {
+export function replaceFile(path: string, text: string | Iterable<string>): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const target = targetOf(path)
   const temporary = `${target}.${process.pid}.tmp`
   try {
     const fd = openSync(temporary, 'w', 0o600)
     try {
-      writeFileSync(fd, text)
+      for (const piece of typeof text === 'string' ? [text] : text) writeFileSync(fd, piece)
       fsyncSync(fd)
     } finally {
       closeSync(fd)

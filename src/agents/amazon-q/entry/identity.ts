@@ -1,7 +1,8 @@
 /** What makes an entry the same entry: what was said, however it was written down this time. */
+
+import type { Entry, Variant } from '../../../conversation/told/entry.ts'
 import { checksum, sha256 } from '../../../lib/hash.ts'
 import { isObject, jsonText, listOf, stringOf } from '../../../lib/object.ts'
-import type { Entry, Variant } from './entry.ts'
 
 /**
  * Equal for a pair and for the object that a later version makes of it, and for tools whose shown name or arguments

@@ -1,8 +1,9 @@
 /** Gives a draft its place: id, time, source. */
+
+import type { Time } from '../../../conversation/told/clock.ts'
+import type { Draft } from '../../../conversation/told/draft.ts'
 import { messageId, type SessionId } from '../../../model/ids.ts'
 import type { Metadata, NormalizedMessage, RawReference } from '../../../model/normalized.ts'
-import type { Time } from './clock.ts'
-import type { Draft } from './draft.ts'
 
 export interface Spot {
   /** Its place in the conversation, from 1; 0 for what belongs to the whole. */

@@ -1,4 +1,5 @@
 /** One conversation state as it lies in a row or a file: its fields, and its entries one at a time. */
+import type { EntryList } from '../../../conversation/told/entry.ts'
 import { type JsonValue, parseJson } from '../../../lib/json/lossless.ts'
 import { elementsAt, type Member, membersAt, type Range } from '../../../lib/json/ranges.ts'
 import { type Fields, fieldsOf, isObject, listOf } from '../../../lib/object.ts'
@@ -13,13 +14,6 @@ export interface Document {
   readonly main: EntryList | undefined
   /** The text ends where it should. Otherwise all before the damage is here. */
   readonly whole: boolean
-}
-
-export interface EntryList {
-  readonly length: number
-  at(index: number): unknown
-  /** The same as it is spelt: numbers in their own letters, images as lists. */
-  exactAt(index: number): JsonValue | undefined
 }
 
 /** Larger ones are not parsed at once: a value takes several times the memory of its text. */

@@ -1,6 +1,6 @@
 /** Images beside a message. */
-import { fieldsOf, isObject, listOf, stringOf } from '../../../lib/object.ts'
-import type { MessageSegment } from '../../../model/normalized.ts'
+import { fieldsOf, isObject, listOf, stringOf } from '../../lib/object.ts'
+import type { MessageSegment } from '../../model/normalized.ts'
 
 export function imagesOf(images: unknown): readonly MessageSegment[] {
   return listOf(images)

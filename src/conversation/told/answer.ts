@@ -1,7 +1,7 @@
 /** The half of an entry that comes from the model: its words, then the tools it asks for. */
-import { type Fields, isObject, listOf, stringOf } from '../../../lib/object.ts'
-import { sameJson } from '../../../lib/same.ts'
-import type { ToolCall } from '../../../model/normalized.ts'
+import { type Fields, isObject, listOf, stringOf } from '../../lib/object.ts'
+import { sameJson } from '../../lib/same.ts'
+import type { ToolCall } from '../../model/normalized.ts'
 import { type Draft, metadataOf } from './draft.ts'
 import type { Entry } from './entry.ts'
 import { exactText } from './exact.ts'

@@ -1,6 +1,6 @@
 /** When things were said. Old conversations tell no times, and answers only what their request recorded. */
-import { numberOf } from '../../../lib/object.ts'
-import { type Instant, instant, instantOf } from '../../../model/ids.ts'
+import { numberOf } from '../../lib/object.ts'
+import { type Instant, instant, instantOf } from '../../model/ids.ts'
 import type { Entry } from './entry.ts'
 
 export interface Time {

@@ -1,7 +1,7 @@
 /** Values of tools to the letter: a number that JavaScript cannot hold must not come out as another one. */
-import type { JsonValue } from '../../../lib/json/lossless.ts'
-import { writeJson } from '../../../lib/json/write.ts'
-import { isObject, jsonText, listOf } from '../../../lib/object.ts'
+import type { JsonValue } from '../../lib/json/lossless.ts'
+import { writeJson } from '../../lib/json/write.ts'
+import { isObject, jsonText, listOf } from '../../lib/object.ts'
 import type { Entry } from './entry.ts'
 
 /** @param exact the value was read to the letter */

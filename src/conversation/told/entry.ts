@@ -1,9 +1,18 @@
 /** One exchange of a history, in whatever shape it was written: a pair, an object, or what only the strict model knows. */
-import { historyEntry } from '../../../conversation/codec/message.ts'
-import { readValueAs } from '../../../conversation/codec/read.ts'
-import { type Fields, fieldsOf, isObject } from '../../../lib/object.ts'
-import type { EntryList } from '../row/document.ts'
+
+import type { JsonValue } from '../../lib/json/lossless.ts'
+import { type Fields, fieldsOf, isObject } from '../../lib/object.ts'
+import { historyEntry } from '../codec/message.ts'
+import { readValueAs } from '../codec/read.ts'
 import { hasUnsafeNumbers } from './exact.ts'
+
+/** Exchanges as they lie somewhere. */
+export interface EntryList {
+  readonly length: number
+  at(index: number): unknown
+  /** The same as it is spelt: numbers in their own letters, images as lists. */
+  exactAt(index: number): JsonValue | undefined
+}
 
 export interface Entry {
   readonly user: Fields

@@ -1,6 +1,6 @@
 /** The half of an entry that goes to the model: a prompt, the results of tools, or both after a cancellation. */
-import { type Fields, fieldsOf, isObject, listOf, parseStructure, stringOf } from '../../../lib/object.ts'
-import type { MessageSegment, ToolCall, ToolStatus } from '../../../model/normalized.ts'
+import { type Fields, fieldsOf, isObject, listOf, parseStructure, stringOf } from '../../lib/object.ts'
+import type { MessageSegment, ToolCall, ToolStatus } from '../../model/normalized.ts'
 import { type Draft, metadataOf } from './draft.ts'
 import type { Entry, Variant } from './entry.ts'
 import { exactText } from './exact.ts'

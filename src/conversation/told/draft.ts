@@ -1,5 +1,5 @@
 /** A message before it has its place: what an entry says, without number, time and source. */
-import type { MessageSegment, Metadata, Role, SourceType, ToolCall } from '../../../model/normalized.ts'
+import type { MessageSegment, Metadata, Role, SourceType, ToolCall } from '../../model/normalized.ts'
 
 export interface Draft {
   /** Which half of the entry it is from: both have times of their own. */

@@ -1,0 +1,165 @@
+/** The state of a conversation is the fold of its journal. */
+
+import { never } from '../../model/error.ts'
+import { NO_ENVIRONMENT, newPrompt, newResponse } from '../create.ts'
+import { Entries } from '../entries.ts'
+import type { AssistantMessage, ToolUseResult } from '../message.ts'
+import type { HistoryEntry, RequestMetadata } from '../record.ts'
+import { type ConversationState, newState, pushAssistantMessage } from '../state.ts'
+import { openTangents } from '../tangent.ts'
+import { afterChange, type Stepped } from './changing.ts'
+import type { JournalEvent } from './event.ts'
+import { lastNumber, type Told } from './numbered.ts'
+import { afterTurning } from './turning.ts'
+
+export interface Replay {
+  readonly state: ConversationState
+  /** Every exchange, also those that no history holds any more. */
+  readonly told: Told
+  /** What has come of an answer that is no entry yet. */
+  readonly streamed: string
+  /** The tools that the last answer asked for and that were started, by the id of their use. */
+  readonly tools: ReadonlyMap<string, ToolRun>
+  /** Of the program that opened it last; 0 before the first line. */
+  readonly version: number
+  readonly cwd: string | null
+  /** Events that did not fit: lines before them are damaged or lost. */
+  readonly faults: Entries<Fault>
+}
+
+export interface ToolRun {
+  readonly name: string
+  readonly result: ToolUseResult | null
+}
+
+export interface Fault {
+  readonly event: string
+  readonly at: string
+  /** A sentence for a person. Never conversation text. */
+  readonly reason: string
+}
+
+const NO_TOOLS: ReadonlyMap<string, ToolRun> = new Map()
+
+/** @param id of the conversation, until its header tells */
+export function emptyReplay(id = ''): Replay {
+  return {
+    state: newState(id),
+    told: Entries.of(),
+    streamed: '',
+    tools: NO_TOOLS,
+    version: 0,
+    cwd: null,
+    faults: Entries.of(),
+  }
+}
+
+export function replayJournal(events: Iterable<JournalEvent>, from: Replay = emptyReplay()): Replay {
+  let replay = from
+  for (const event of events) replay = replayEvent(replay, event)
+  return replay
+}
+
+/** What one event makes of it. Never throws: what does not fit is a fault and changes as little as it can. */
+export function replayEvent(replay: Replay, event: JournalEvent): Replay {
+  switch (event.event) {
+    case 'opened':
+      return {
+        ...replay,
+        version: event.journal,
+        cwd: event.cwd,
+        state: replay.version === 0 ? { ...replay.state, conversation_id: event.conversation_id } : replay.state,
+      }
+    case 'delta':
+      return { ...replay, streamed: replay.streamed + event.text }
+    case 'next_message':
+      return { ...replay, streamed: '', state: { ...replay.state, next_message: event.message } }
+    case 'entry':
+      return answered(replay, event, event.assistant, event.request_metadata)
+    case 'interrupted':
+      return answered(replay, event, event.assistant ?? newResponse(null, replay.streamed), event.request_metadata)
+    case 'copied':
+      return copied(replay, event.number, event.entry, event.into === 'history', event)
+    case 'tool_started':
+      return withTool(replay, event.tool_use_id, { name: event.name, result: null })
+    case 'tool_finished': {
+      const { tool_use_id } = event.result
+      return withTool(replay, tool_use_id, { name: replay.tools.get(tool_use_id)?.name ?? '', result: event.result })
+    }
+    case 'tangent_summed_up':
+    case 'tangent_entered':
+    case 'tangent_left':
+    case 'rewound':
+    case 'branch_taken':
+    case 'restored':
+    case 'cleared':
+    case 'summary':
+      return turned(replay, event)
+    case 'history':
+    case 'branches':
+    case 'window':
+    case 'transcript':
+    case 'transcript_changed':
+    case 'checkpoint':
+    case 'context':
+    case 'context_length':
+    case 'tools':
+    case 'mcp':
+    case 'model':
+    case 'line_tracker':
+    case 'set_aside':
+    case 'fields':
+      return stepped(replay, event, afterChange(replay.state, replay.told, event))
+    case 'usage':
+    case 'failed':
+    case 'unknown':
+      return replay
+    default:
+      return never(event)
+  }
+}
+
+type Answer = Extract<JournalEvent, { event: 'entry' | 'interrupted' }>
+
+/** An answer whose message was lost with a damaged line is kept with an empty one. */
+function answered(
+  replay: Replay,
+  event: Answer,
+  assistant: AssistantMessage,
+  metadata: RequestMetadata | null,
+): Replay {
+  const waiting = replay.state.next_message
+  const asked = waiting ? replay.state : { ...replay.state, next_message: newPrompt('', null, NO_ENVIRONMENT) }
+  const state = pushAssistantMessage(asked, assistant, metadata)
+  const told = numbered({ ...replay, state, streamed: '', tools: NO_TOOLS }, event.number, state.history.at(-1), event)
+  return waiting ? told : faulty(told, event, 'it answers a message that is not there')
+}
+
+function copied(replay: Replay, number: number, entry: HistoryEntry, isSaid: boolean, event: JournalEvent): Replay {
+  const state = isSaid ? { ...replay.state, history: replay.state.history.append(entry) } : replay.state
+  return numbered({ ...replay, state }, number, entry, event)
+}
+
+function turned(replay: Replay, event: Parameters<typeof afterTurning>[1]): Replay {
+  const next = stepped({ ...replay, streamed: '', tools: NO_TOOLS }, event, afterTurning(replay.state, event))
+  if (event.event !== 'tangent_summed_up' || openTangents(replay.state).length === 0) return next
+  return numbered(next, event.number, next.state.history.at(-1), event)
+}
+
+function numbered(replay: Replay, number: number, entry: HistoryEntry | undefined, event: JournalEvent): Replay {
+  if (!entry) return replay
+  if (number <= lastNumber(replay.told)) return faulty(replay, event, `entry ${number} was told before`)
+  return { ...replay, told: replay.told.append({ number, entry }) }
+}
+
+function withTool(replay: Replay, id: string, run: ToolRun): Replay {
+  return { ...replay, tools: new Map([...replay.tools, [id, run]]) }
+}
+
+function stepped(replay: Replay, event: JournalEvent, { state, fault }: Stepped): Replay {
+  return fault === undefined ? { ...replay, state } : faulty({ ...replay, state }, event, fault)
+}
+
+function faulty(replay: Replay, { event, at }: JournalEvent, reason: string): Replay {
+  return { ...replay, faults: replay.faults.append({ event, at, reason }) }
+}

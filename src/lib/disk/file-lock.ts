@@ -1,0 +1,28 @@
+/** A lock that one process holds at a time, and that the system takes from a process that dies. */
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { connect } from '../sqlite/connect.ts'
+
+export interface FileLock {
+  release(): void
+}
+
+/**
+ * Nothing when somebody holds it, this process included. Never waits. The file stays behind, empty: removing it would let
+ * two processes hold locks on files of the same name. Throws what the system says.
+ */
+export function lockFile(path: string): FileLock | undefined {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  closeSync(openSync(path, 'a', 0o600))
+  const connection = connect(path, { readonly: false, busyMs: 0 })
+  try {
+    // SQLite's locks are the only ones that Node has on every system. Nothing is ever written.
+    connection.pragma('journal_mode = MEMORY')
+    connection.exec('BEGIN EXCLUSIVE')
+    return { release: () => connection.close() }
+  } catch (error) {
+    connection.close()
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) return undefined
+    throw error
+  }
+}

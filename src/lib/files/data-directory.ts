@@ -1,0 +1,29 @@
+/** Where this program keeps what is its own. */
+import { posix, win32 } from 'node:path'
+
+export interface Machine {
+  readonly platform: NodeJS.Platform
+  readonly home: string
+  readonly variables: Readonly<Record<string, string | undefined>>
+}
+
+/** `FUMI_HOME`, else the platform's place for the data of programs. It need not exist: who writes first makes it. */
+export function dataDirectory(machine: Machine): string {
+  const { platform, home, variables } = machine
+  const configured = variables['FUMI_HOME']
+  if (configured !== undefined && configured !== '') return configured
+  if (platform === 'win32') {
+    const local = absolute(variables['LOCALAPPDATA'], win32.isAbsolute)
+    return win32.join(local ?? win32.join(home, 'AppData', 'Local'), NAME)
+  }
+  if (platform === 'darwin') return posix.join(home, 'Library', 'Application Support', NAME)
+  const data = absolute(variables['XDG_DATA_HOME'], posix.isAbsolute)
+  return posix.join(data ?? posix.join(home, '.local', 'share'), NAME)
+}
+
+const NAME = 'fumibako'
+
+/** The XDG rules say that a relative path is to be ignored. */
+function absolute(path: string | undefined, isAbsolute: (path: string) => boolean): string | undefined {
+  return path !== undefined && isAbsolute(path) ? path : undefined
+}

@@ -1,0 +1,37 @@
+/**
+ * Talks to itself in a journal, without end: `writer.mjs <data directory> <id> [bytes of each answer]`. Each event that is
+ * safe is told by a line: `asked <n>`, `streamed <n>`, `answered <n>`; what fails by `failed <code>: <message>`.
+ */
+import { existsSync, writeSync } from 'node:fs'
+import { createJournal, journalPath, openJournal } from '../../dist/chat/journal-file.js'
+import { NO_ENVIRONMENT, newPrompt, newResponse } from '../../dist/conversation/create.js'
+import { journalOf } from '../../dist/conversation/journal/difference.js'
+import { lastNumber } from '../../dist/conversation/journal/numbered.js'
+import { newState } from '../../dist/conversation/state.js'
+
+const [, , directory, id, size = '40'] = process.argv
+const at = '2026-03-01T10:00:00.000Z'
+const options = { at, cwd: '/w', program: null, env: NO_ENVIRONMENT }
+const journal = existsSync(journalPath(directory, id))
+  ? openJournal(directory, id, options).journal
+  : createJournal(directory, journalOf(newState(id), { at }))
+
+const say = (line) => writeSync(1, `${line}\n`)
+const append = (done, ...events) => {
+  try {
+    journal.append(events)
+    say(done)
+  } catch (error) {
+    say(`failed ${error.code}: ${error.message}`)
+    process.exit(0)
+  }
+}
+
+for (let n = Number(process.argv[5] ?? lastNumber(journal.replay.told) + 1); ; n++) {
+  const message = journal.state.next_message ?? newPrompt(`question ${n}`, null, NO_ENVIRONMENT)
+  append(`asked ${n}`, { event: 'next_message', at, message })
+  for (const text of ['ans', 'wer ', String(n)]) append(`streamed ${n}`, { event: 'delta', at, text })
+  const assistant = newResponse(null, `answer ${n}`.padEnd(Number(size), '.'))
+  const number = lastNumber(journal.replay.told) + 1
+  append(`answered ${n}`, { event: 'entry', at, number, assistant, request_metadata: null })
+}

@@ -1,0 +1,61 @@
+/** The conversation states that lie beside the project: vectors, recorded operations, sample databases, saved files. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { readState } from '../../../src/conversation/codec/read.ts'
+import type { ConversationState } from '../../../src/conversation/state.ts'
+import { shared } from '../../support/shared.ts'
+
+export interface SharedState {
+  readonly name: string
+  readonly state: ConversationState
+}
+
+export function sharedStates(): readonly SharedState[] {
+  const folders = [
+    ['vectors', 'amazon-q'],
+    ['vectors', 'amazon-q-examples'],
+    ['corpus', 'amazon-q'],
+    ['corpus', 'kiro'],
+  ]
+  return folders.flatMap((path) => {
+    const folder = shared(...path)
+    return folder === undefined ? [] : statesBelow(folder)
+  })
+}
+
+function statesBelow(folder: string): readonly SharedState[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .flatMap((name) => {
+      if (name.endsWith('.sqlite3'))
+        return rowsOf(join(folder, name)).flatMap((row, at) => stateIn(`${name} ${at}`, row))
+      if (!name.endsWith('.json')) return []
+      const text = readFileSync(join(folder, name), 'utf8')
+      const whole = stateIn(name, text)
+      return whole.length > 0 ? whole : inside(JSON.parse(text), name)
+    })
+}
+
+function rowsOf(path: string): readonly string[] {
+  const db = new Database(path, { readonly: true })
+  const tables = db.prepare("SELECT name FROM sqlite_master WHERE name LIKE 'conversations%' AND type = 'table'").all()
+  const rows = (tables as { name: string }[]).flatMap(({ name }) => db.prepare(`SELECT value FROM ${name}`).all())
+  db.close()
+  return (rows as { value: string }[]).map(({ value }) => value)
+}
+
+function stateIn(name: string, text: string): readonly SharedState[] {
+  if (!/^\s*\{/.test(text) || !text.includes('"history"')) return []
+  const read = readState(text)
+  return read.ok ? [{ name, state: read.value }] : []
+}
+
+/** States that are parts of other values, as values or as texts. */
+function inside(value: unknown, name: string): readonly SharedState[] {
+  if (typeof value === 'string') return stateIn(name, value)
+  if (typeof value !== 'object' || value === null) return []
+  if ('conversation_id' in value && 'history' in value) return stateIn(name, JSON.stringify(value))
+  return Object.entries(value).flatMap(([key, one]) => inside(one, `${name} ${key}`))
+}

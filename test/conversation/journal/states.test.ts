@@ -1,0 +1,108 @@
+/** Any state can be told as a journal, and the journal folds to that state. */
+
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readState } from '../../../src/conversation/codec/read.ts'
+import { writeState } from '../../../src/conversation/codec/write.ts'
+import { readEvent, writeEvent } from '../../../src/conversation/journal/codec.ts'
+import { journalBetween, journalOf } from '../../../src/conversation/journal/difference.ts'
+import type { JournalEvent } from '../../../src/conversation/journal/event.ts'
+import { readJournal } from '../../../src/conversation/journal/read.ts'
+import { replayJournal } from '../../../src/conversation/journal/replay.ts'
+import type { ConversationState } from '../../../src/conversation/state.ts'
+import { states } from './arbitrary.ts'
+import { sharedStates } from './shared-states.ts'
+
+const AT = '2026-03-01T10:00:00.000Z'
+
+const linesOf = (events: readonly JournalEvent[]): string => events.map((event) => `${writeEvent(event)}\n`).join('')
+
+/** Through the text of the journal, as a file holds it. */
+function foldedText(events: readonly JournalEvent[]) {
+  const text = linesOf(events)
+  const { events: back, issues } = readJournal(text)
+  expect(issues).toEqual([])
+  expect(linesOf(back)).toBe(text)
+  const replay = replayJournal(back)
+  expect([...replay.faults]).toEqual([])
+  return replay
+}
+
+function isTold(state: ConversationState): void {
+  expect(writeState(foldedText(journalOf(state, { at: AT })).state)).toBe(writeState(state))
+}
+
+test('every state comes back from its journal to the letter', () => {
+  fc.assert(
+    fc.property(states(1), ([state]) => isTold(state as ConversationState)),
+    { numRuns: 400 },
+  )
+})
+
+test('a state read from the text of another program comes back too', () => {
+  fc.assert(
+    fc.property(states(1), ([state]) => {
+      const read = readState(writeState(state as ConversationState))
+      if (!read.ok) throw new Error(read.reason)
+      isTold(read.value)
+    }),
+  )
+})
+
+test('whatever one state becomes, its journal can tell', () => {
+  fc.assert(
+    fc.property(states(3), (given) => {
+      let replay = replayJournal([])
+      const events: JournalEvent[] = []
+      for (const state of given) {
+        const more = events.length === 0 ? journalOf(state, { at: AT }) : journalBetween(replay, state, AT)
+        events.push(...more)
+        replay = replayJournal(more, replay)
+        expect(writeState(replay.state)).toBe(writeState(state))
+        expect(journalBetween(replay, replay.state, AT)).toEqual([])
+      }
+      expect(writeState(foldedText(events).state)).toBe(writeState(given.at(-1) as ConversationState))
+    }),
+  )
+})
+
+test('an entry is told once, however many histories hold it', () => {
+  fc.assert(
+    fc.property(states(1), ([state]) => {
+      const again = readState(writeState(state as ConversationState))
+      if (!again.ok) throw new Error(again.reason)
+      const copied = journalOf(again.value, { at: AT }).flatMap((one) => (one.event === 'copied' ? [one] : []))
+      expect(copied.map(({ number }) => number)).toEqual(copied.map((_, at) => at + 1))
+    }),
+  )
+})
+
+for (const { name, state } of sharedStates()) {
+  test(`${name} comes back from its journal to the letter`, () => isTold(state))
+}
+
+test('events of later programs are kept and passed over', () => {
+  const line = '{"event":"weather","at":"2026-03-01T10:00:00.000Z","sun":1.0,"2":[],"1":{}}'
+  const read = readEvent(line)
+  if (!read.ok) throw new Error(read.reason)
+  expect(read.event).toMatchObject({ event: 'unknown', name: 'weather', at: AT })
+  expect(writeEvent(read.event)).toBe(line)
+  const before = replayJournal([])
+  expect(replayJournal([read.event], before)).toEqual(before)
+})
+
+test('a field of a later program stays in its event', () => {
+  const line = `{"event":"next_message","at":"${AT}","message":null,"mood":"bright"}`
+  const read = readEvent(line)
+  expect(read.ok && writeEvent(read.event)).toBe(line)
+})
+
+test.each([
+  ['{"event":"delta","at":"x"', 'bad_json'],
+  ['[1]', 'not_an_object'],
+  ['{"kind":"delta"}', 'unknown_shape'],
+  ['{"event":"delta","at":"x","text":5}', 'unknown_shape'],
+  [`${'['.repeat(2000)}${']'.repeat(2000)}`, 'too_deep'],
+])('%s is an issue', (line, code) => {
+  expect(readEvent(line)).toMatchObject({ ok: false, code })
+})
