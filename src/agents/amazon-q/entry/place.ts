@@ -1,6 +1,7 @@
 /** Gives a draft its place: id, time, source. */
 import { messageId, type SessionId } from '../../../model/ids.ts'
 import type { Metadata, NormalizedMessage, RawReference } from '../../../model/normalized.ts'
+import type { Extension } from '../../../model/replay/extension.ts'
 import type { Time } from './clock.ts'
 import type { Draft } from './draft.ts'
 
@@ -23,7 +24,7 @@ export interface Origin {
   readonly before: number
 }
 
-export function place(draft: Draft, spot: Spot, origin: Origin, source?: unknown): NormalizedMessage {
+export function place(draft: Draft, spot: Spot, origin: Origin, extension?: Extension): NormalizedMessage {
   const { entry, part, time, stamp, marks } = spot
   const message: Mutable<NormalizedMessage> = {
     id: messageId(time.at, entry, part),
@@ -36,7 +37,7 @@ export function place(draft: Draft, spot: Spot, origin: Origin, source?: unknown
   if (draft.tool_call) message.tool_call = draft.tool_call
   const metadata: Record<string, unknown> = { ...draft.metadata, ...marks }
   if (time.inferred) metadata['timestamp_inferred'] = true
-  if (source !== undefined) metadata['x_conv'] = { record: source }
+  if (extension !== undefined) metadata['x_conv'] = extension
   if (!isEmpty(metadata)) message.metadata = metadata
   return message
 }
