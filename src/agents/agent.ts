@@ -4,6 +4,8 @@ import type { Capture } from '../model/capture.ts'
 import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
+import type { WrittenExtension } from '../model/replay/extension.ts'
+import type { Outlook } from '../model/replay/outlook.ts'
 import type { Session } from '../model/session.ts'
 import type { Estimate } from '../model/tokens/estimate.ts'
 import type { Usage } from '../model/usage.ts'
@@ -36,7 +38,12 @@ export interface Agent {
   body(source: Source, locator: Locator, options?: PrivacyOptions): Promise<NormalizedMessage>
   /** For agents that overwrite what they wrote: how to keep it, and how to put it back. */
   readonly volatile?: Volatile
-  /** The session as this agent's own bytes. */
+  /** The forms in which it writes; the first is the usual one. */
+  readonly forms?: readonly WrittenForm[]
+  /**
+   * The session as this agent's own bytes. Its messages come as `read` gave them with `includeSource` and
+   * `includePrivate`; what they mean to a writer, `replay` in `model/replay` tells.
+   */
   write?(session: Session, messages: AsyncIterable<NormalizedMessage>, options: WriteOptions): AsyncIterable<Written>
   resume?(session: Session): ResumeCommand
 }
@@ -169,8 +176,24 @@ export interface Counts {
   readonly tools: Readonly<Record<string, number>>
 }
 
+export interface WrittenForm {
+  /** What `--to` calls it. */
+  readonly name: string
+  readonly label: string
+  /** What a file of this form is called behind its name: `.jsonl`. */
+  readonly suffix: string
+}
+
 export interface WriteOptions {
+  /** One of the agent's forms, by name; its first where none is given. */
+  readonly form?: string
+  /** For whom it is written, where a form has several readers. */
+  readonly profile?: string
   readonly cwd?: string
+  /** What only a first reading tells. Without it everything that was said is written. */
+  readonly outlook?: Outlook
+  /** Leaves out what only the way back needs. */
+  readonly withoutExtensions?: boolean
   /** Clock and ids, so that a writer stays a function of its arguments. */
   readonly now: () => Date
   readonly newId: () => string
@@ -178,8 +201,21 @@ export interface WriteOptions {
 
 export type Written =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  /** What became of records of the source. Each record that was read must be named once. */
+  | { readonly kind: 'told'; readonly told: Told }
+  /** An extension that the form cannot hold, or that its owner would drop: it belongs into a file beside. */
+  | { readonly kind: 'sidecar'; readonly at: number; readonly extension: WrittenExtension }
+  /** Something that is not in the output, told by the writer: more than the comparison of `told` can see. */
   | { readonly kind: 'loss'; readonly path: string; readonly what: string; readonly kept_in: string | null }
   | { readonly kind: 'repair'; readonly path: string; readonly what: string }
+
+export interface Told {
+  readonly records: readonly unknown[]
+  /** What was written in their place, without extensions; the records themselves where they were written as they are. */
+  readonly as: readonly unknown[]
+  /** Where the records are kept whole. */
+  readonly kept_in: 'x_conv' | 'sidecar' | null
+}
 
 export interface ResumeCommand {
   readonly program: string

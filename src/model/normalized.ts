@@ -3,7 +3,10 @@
 export type Role = 'user' | 'assistant' | 'tool' | 'system' | 'meta'
 export type SourceType = 'message' | 'tool_call' | 'tool_result' | 'meta' | 'session' | 'legacy'
 export type Channel = 'input' | 'output' | 'system'
-export type ToolStatus = 'pending' | 'success' | 'error' | 'cancelled' | 'aborted' | 'missing'
+const TOOL_STATUSES = ['pending', 'success', 'error', 'cancelled', 'aborted', 'missing'] as const
+export type ToolStatus = (typeof TOOL_STATUSES)[number]
+
+export const isToolStatus = (value: unknown): value is ToolStatus => TOOL_STATUSES.includes(value as ToolStatus)
 
 export interface NormalizedMessage {
   /** `timestamp#line`, with `.2`, `.3` … for the further messages of one line. Unique within its session. */

@@ -7,6 +7,7 @@ import { AppError } from '../../model/error.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { Locator, PrivacyOptions, Source } from '../agent.ts'
+import { entryExtensions, WITHOUT_RECORD } from './entry/extension.ts'
 import { checkOf } from './entry/identity.ts'
 import type { QLocator } from './entry/locator.ts'
 import { place } from './entry/place.ts'
@@ -26,9 +27,9 @@ export async function body(source: Source, locator: Locator, options: PrivacyOpt
   if (isHistoryFile(row.bytes, source.path)) return promptAt(source, row, where) ?? gone(source)
   const document = openDocument(row.bytes)
   if (!document) return gone(source)
-  if (where.entry === 0) return wholeAt(source, row, document, where)
+  if (where.entry === 0) return wholeAt(source, row, document, where, options)
   return (
-    (where.next ? nextAt(source, row, document, where) : spokenAt(source, row, document, where, options)) ??
+    (where.next ? nextAt(source, row, document, where, options) : spokenAt(source, row, document, where, options)) ??
     gone(source)
   )
 }
@@ -54,21 +55,33 @@ function spokenAt(
     ...(draft.side === 'input' && { stamp: entry.user['timestamp'] }),
   }
   const isFirst = where.part === (where.main ?? 1)
-  const record = isFirst && options.includeSource ? list.exactAt(index) : undefined
-  return place(draft, spot, originOf(source, row, document), record)
+  const extensions = options.includeSource ? entryExtensions(list.exactAt(index), where.entry) : undefined
+  return place(draft, spot, originOf(source, row, document), isFirst ? extensions?.first : extensions?.further)
 }
 
-function nextAt(source: Source, row: Row, document: Document, where: QLocator): NormalizedMessage | undefined {
+function nextAt(
+  source: Source,
+  row: Row,
+  document: Document,
+  where: QLocator,
+  { includeSource }: PrivacyOptions,
+): NormalizedMessage | undefined {
   const waiting = inputOf(document.fields['next_message'])
   const draft = waiting && inputDrafts(waiting, callsIn(document, where.call, entriesBefore(source)))[where.part - 1]
   if (!draft || where.entry !== entriesBefore(source) + document.history.length + 1) return undefined
   const spot = { ...spotOf(where), stamp: waiting.user['timestamp'], marks: { pending: true } }
-  return place(draft, spot, originOf(source, row, document))
+  return place(draft, spot, originOf(source, row, document), includeSource ? WITHOUT_RECORD : undefined)
 }
 
-function wholeAt(source: Source, row: Row, document: Document, where: QLocator): NormalizedMessage {
+function wholeAt(
+  source: Source,
+  row: Row,
+  document: Document,
+  where: QLocator,
+  options: PrivacyOptions,
+): NormalizedMessage {
   const header = { ...headerOf(source, row, document), started_at: where.time as Instant }
-  const found = wholeReads(document, row, originOf(source, row, document), header).find(
+  const found = wholeReads(document, row, originOf(source, row, document), header, options).find(
     (one) => one.kind === 'message' && one.locator['part'] === where.part,
   )
   if (found?.kind !== 'message' || found.locator['check'] !== where.check) return gone(source)

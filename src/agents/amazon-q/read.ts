@@ -54,7 +54,7 @@ export async function* tell(
   const last: Read[] = [{ kind: 'session', session }]
   if (document.whole) {
     last.push({ kind: 'cursor', cursor: { ...teller.save() } }, ...teller.tellMain(), ...teller.tellNext())
-    last.push(...wholeReads(document, row, origin, session))
+    last.push(...wholeReads(document, row, origin, session, options))
   } else {
     // It may go on differently: it is read anew next time.
     last.push(issue(source, row, 'cut_short', 'it is cut short; what is whole was read'))

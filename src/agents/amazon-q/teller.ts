@@ -14,7 +14,9 @@ import {
 import { answeredBy, inputDrafts } from '../../conversation/told/input.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { ToolCall } from '../../model/normalized.ts'
+import type { Extension } from '../../model/replay/extension.ts'
 import type { PrivacyOptions, Read } from '../agent.ts'
+import { entryExtensions, WITHOUT_RECORD } from './entry/extension.ts'
 import { checkOf } from './entry/identity.ts'
 import type { QLocator } from './entry/locator.ts'
 import { type Origin, place } from './entry/place.ts'
@@ -98,7 +100,7 @@ export class Teller {
     return inputDrafts(waiting, this.#calls).map((draft, at) => {
       const spot = { entry: number, part: at + 1, time, stamp: waiting.user['timestamp'], marks: { pending: true } }
       const locator: QLocator = { entry: number, part: at + 1, time: time.at, ...inferredOf(time), next: true }
-      return { kind: 'message', message: place(draft, spot, this.#origin), locator }
+      return { kind: 'message', message: place(draft, spot, this.#origin, this.#recordless()), locator }
     })
   }
 
@@ -142,22 +144,27 @@ export class Teller {
     const answer = this.#clock.answer(entry)
     const drafts: readonly Draft[] = [...inputs, ...answerDrafts(entry)]
     const check = checkOf(entry)
+    const extensions = this.#options.includeSource ? entryExtensions(list.exactAt(index), number) : undefined
     for (let at = 0; at < drafts.length; at++) {
       const draft = drafts[at] as Draft
       const isInput = draft.side === 'input'
       const time = isInput ? input : answer
       const part = firstPart + at
       const spot = { entry: number, part, time, marks, stamp: isInput ? entry.user['timestamp'] : undefined }
-      const source = at === 0 && this.#options.includeSource ? list.exactAt(index) : undefined
+      const extension = at === 0 ? extensions?.first : extensions?.further
       const locator: Mutable<QLocator> = { entry: number, part, check, time: time.at }
       if (time.inferred) locator.inferred = true
       if ('main' in marks) locator.main = firstPart
       const call = draft.source_type === 'tool_result' ? this.#askedIn.get(draft.tool_call?.call_id ?? '') : undefined
       if (call !== undefined) locator.call = call
-      reads.push({ kind: 'message', message: place(draft, spot, this.#origin, source), locator })
+      reads.push({ kind: 'message', message: place(draft, spot, this.#origin, extension), locator })
     }
     for (const id of answered) this.#close(id)
     this.#notice(entry, number, drafts)
+  }
+
+  #recordless(): Extension | undefined {
+    return this.#options.includeSource ? WITHOUT_RECORD : undefined
   }
 
   #notice(entry: Entry, number: number, drafts: readonly Draft[]): void {

@@ -3,8 +3,10 @@
 import type { Draft } from '../../conversation/told/draft.ts'
 import { checksum } from '../../lib/hash.ts'
 import type { Instant } from '../../model/ids.ts'
+import type { Extension } from '../../model/replay/extension.ts'
 import type { Session } from '../../model/session.ts'
-import type { Read } from '../agent.ts'
+import type { PrivacyOptions, Read } from '../agent.ts'
+import { stateExtension, WITHOUT_RECORD } from './entry/extension.ts'
 import type { QLocator } from './entry/locator.ts'
 import { type Origin, place } from './entry/place.ts'
 import type { Document } from './row/document.ts'
@@ -12,10 +14,16 @@ import type { Row } from './row/row.ts'
 import { stateDraft, summaryOf } from './state.ts'
 
 /** They come last, because a state tells them last, but are numbered before all entries. */
-export function wholeReads(document: Document, row: Row, origin: Origin, session: Session): Read[] {
+export function wholeReads(
+  document: Document,
+  row: Row,
+  origin: Origin,
+  session: Session,
+  { includeSource }: PrivacyOptions,
+): Read[] {
   const reads: Read[] = []
-  const add = (draft: Draft, part: number, at: Instant, inferred: boolean): void => {
-    const message = place(draft, { entry: 0, part, time: { at, inferred }, marks: {} }, origin)
+  const add = (draft: Draft, part: number, at: Instant, inferred: boolean, extension?: Extension): void => {
+    const message = place(draft, { entry: 0, part, time: { at, inferred }, marks: {} }, origin, extension)
     const locator: QLocator = {
       entry: 0,
       part,
@@ -25,9 +33,11 @@ export function wholeReads(document: Document, row: Row, origin: Origin, session
     }
     reads.push({ kind: 'message', message, locator })
   }
-  add(stateDraft(document, { ...row.columns }), 1, session.started_at, false)
+  const record = includeSource ? stateExtension(row.bytes) : undefined
+  add(stateDraft(document, { ...row.columns }), 1, session.started_at, false, record)
   const summary = summaryOf(document)
-  if (summary) add(summary.draft, 2, summary.at ?? session.started_at, summary.at === undefined)
+  const recordless = includeSource ? WITHOUT_RECORD : undefined
+  if (summary) add(summary.draft, 2, summary.at ?? session.started_at, summary.at === undefined, recordless)
   return reads
 }
 

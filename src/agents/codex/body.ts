@@ -17,7 +17,7 @@ import { parseWhole } from './whole.ts'
 
 export async function body(source: Source, locator: Locator, options: PrivacyOptions = {}): Promise<NormalizedMessage> {
   const where = locator as CodexLocator
-  const { told, draft } = await draftAt(source, where.at, where.whole)
+  const { told, draft, isFirst } = await draftAt(source, where.at, where.whole)
   const asked = where.call ? (await draftAt(source, where.call, where.whole)).draft.tool_call : undefined
   const call = asked && where.again ? nameOnly(asked) : asked
   const tool = draft.tool_call && (call || where.found) ? join(draft.tool_call, call, where.found) : undefined
@@ -30,6 +30,7 @@ export async function body(source: Source, locator: Locator, options: PrivacyOpt
     at,
     line,
     part: where.at[3],
+    isFirst,
     path: source.shown ?? source.path,
     session,
     legacy,
@@ -49,6 +50,8 @@ export async function toolAt(source: Source, spot: Spot): Promise<ToolCall | und
 interface Found {
   readonly told: Told
   readonly draft: Draft
+  /** Of its record. */
+  readonly isFirst: boolean
 }
 
 async function draftAt(source: Source, spot: Spot, whole: true | undefined): Promise<Found> {
@@ -60,7 +63,7 @@ async function draftAt(source: Source, spot: Spot, whole: true | undefined): Pro
   for (const record of records) {
     const told = tell(record)
     const draft = told.drafts[left - 1]
-    if (draft) return { told, draft }
+    if (draft) return { told, draft, isFirst: left === 1 }
     left -= told.drafts.length
   }
   throw gone(source)

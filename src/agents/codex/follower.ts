@@ -128,7 +128,8 @@ export class Follower {
     let part = before
     for (const draft of drafts) {
       part++
-      this.#put(draft, told, moment, line, [offset, length, check, part], marks, bytes === undefined, copied)
+      const isFirst = part === before + 1
+      this.#put(draft, told, moment, line, [offset, length, check, part], isFirst, marks, bytes === undefined, copied)
     }
     return part
   }
@@ -139,6 +140,7 @@ export class Follower {
     moment: Moment,
     line: number,
     spot: Spot,
+    isFirst: boolean,
     base: Metadata | undefined,
     whole: boolean,
     copied: boolean,
@@ -155,6 +157,7 @@ export class Follower {
       at: moment.at,
       line,
       part,
+      isFirst,
       path: this.#shown,
       session,
       legacy,

@@ -1,23 +1,30 @@
 /** Puts what a record says into its session: time, number, links. The same for a first reading and for one body again. */
 import { sha256 } from '../../lib/hash.ts'
-import type { Fields } from '../../lib/object.ts'
+import { sealOf } from '../../lib/json/seal.ts'
+import { type Fields, fieldsOf } from '../../lib/object.ts'
 import { type Instant, messageId } from '../../model/ids.ts'
-import type {
-  MessageSegment,
-  Metadata,
-  NormalizedMessage,
-  RawReference,
-  Role,
-  ToolCall,
+import {
+  isToolStatus,
+  type MessageSegment,
+  type Metadata,
+  type NormalizedMessage,
+  type RawReference,
+  type Role,
+  type ToolCall,
 } from '../../model/normalized.ts'
+import { type Extension, extensionsOf, marksIn } from '../../model/replay/extension.ts'
 import type { PrivacyOptions } from '../agent.ts'
+import { AGENT_ID } from './find.ts'
 import { eventTypeOf } from './raw.ts'
 import type { Draft } from './record/draft.ts'
+import { tell } from './records.ts'
 
 export interface Place {
   readonly at: Instant
   readonly line: number
   readonly part: number
+  /** The first of its record. */
+  readonly isFirst: boolean
   readonly path: string
   readonly session: string
   readonly legacy: boolean
@@ -44,10 +51,42 @@ export function place(draft: Draft, record: Fields, where: Place, options: Priva
   }
   const tool = where.tool ?? draft.tool_call
   if (tool) message.tool_call = tool
-  const metadata = where.marks ? { ...draft.metadata, ...where.marks } : draft.metadata
-  if (options.includeSource) message.metadata = { ...metadata, x_conv: { record } }
+  const own = where.marks ? { ...draft.metadata, ...where.marks } : draft.metadata
+  const written = fieldsOf(fieldsOf(record['payload'])?.['x_conv'])
+  const metadata = written ? { ...own, ...marksIn(written) } : own
+  if (tool && written) message.tool_call = withStatus(tool, written['status'])
+  if (options.includeSource) message.metadata = { ...metadata, x_conv: extensionFor(record, where, options) }
   else if (metadata) message.metadata = metadata
   return message
+}
+
+/** The log has no word for it. */
+const withStatus = (tool: ToolCall, status: unknown): ToolCall => (isToolStatus(status) ? { ...tool, status } : tool)
+
+/** The record itself, or what it was made of when another agent's conversation was written as this one's. */
+function extensionFor(record: Fields, where: Place, options: PrivacyOptions): Extension {
+  const payload = fieldsOf(record['payload']) ?? {}
+  const seal = () => sealOf(payload, 'x_conv')
+  const { first, further } = extensionsOf({ src: AGENT_ID, record }, payload['x_conv'], seal)
+  if (!where.isFirst) return further
+  if (record['type'] !== 'compacted' || !Array.isArray(payload['replacement_history'])) return first
+  return { ...first, replacement: replacementOf(payload['replacement_history'], where, options) }
+}
+
+/** What the model goes on with, told as messages of the record's line. */
+function replacementOf(
+  items: readonly unknown[],
+  where: Place,
+  { includePrivate }: PrivacyOptions,
+): readonly NormalizedMessage[] {
+  let { part } = where
+  return items.flatMap((item) => {
+    const { record, drafts } = tell(item)
+    return drafts.map((draft) => {
+      const spot = { ...where, part: ++part, legacy: false, marks: undefined, tool: undefined, role: undefined }
+      return place(draft, record, spot, includePrivate ? { includePrivate } : {})
+    })
+  })
 }
 
 /** The channel follows the role where the part's own name does not tell it. */

@@ -1,9 +1,12 @@
 /** Puts what a message says into its session: id, time, links. */
 import { sha256 } from '../../lib/hash.ts'
+import { sealOf } from '../../lib/json/seal.ts'
 import type { Fields } from '../../lib/object.ts'
 import { type Instant, messageId, type SessionId } from '../../model/ids.ts'
 import type { Metadata, NormalizedMessage, RawReference } from '../../model/normalized.ts'
+import { type ElementExtensions, type Extension, extensionsOf } from '../../model/replay/extension.ts'
 import type { PrivacyOptions } from '../agent.ts'
+import { AGENT_ID } from './find.ts'
 import type { Draft, Mutable } from './message/draft.ts'
 
 /** What the neighbours tell: goes into the metadata. */
@@ -27,14 +30,28 @@ export interface Moment {
   readonly stamp?: unknown
 }
 
-/** @param part the number of the message among those of its line */
+/** One message of the file, which tells one or several messages. */
+export interface Element {
+  /** As it stands in the file, in the normal form. */
+  readonly record: Fields
+  /** Its number among the messages of its conversation, from 0. */
+  readonly at?: number | undefined
+  /** What it was made of; kept where one message tells several. */
+  extensions?: ElementExtensions
+}
+
+/**
+ * @param part the number of the message among those of its line
+ * @param isFirst of those that the element tells
+ */
 export function place(
   draft: Draft,
-  source: Fields,
+  element: Element,
   home: Home,
   moment: Moment,
   part: number,
   marks: Marks | undefined,
+  isFirst: boolean,
 ): NormalizedMessage {
   const { at, inferred } = moment
   const message: Mutable<NormalizedMessage> = {
@@ -43,13 +60,21 @@ export function place(
     role: draft.role,
     source_type: draft.source_type,
     segments: draft.segments,
-    raw: rawOf(draft, source, home, moment),
+    raw: rawOf(draft, element.record, home, moment),
   }
   if (draft.tool_call) message.tool_call = draft.tool_call
   const metadata = metadataOf(draft.metadata, marks, inferred)
-  if (home.options.includeSource) message.metadata = { ...metadata, x_conv: { record: source } }
+  if (home.options.includeSource) message.metadata = { ...metadata, x_conv: extensionFor(element, isFirst) }
   else if (metadata) message.metadata = metadata
   return message
+}
+
+/** The message itself, or what it was made of when another agent's conversation was written as this one. */
+function extensionFor(element: Element, isFirst: boolean): Extension {
+  const { record, at } = element
+  const own = { src: AGENT_ID, record, ...(at !== undefined && { at }) }
+  element.extensions ??= extensionsOf(own, record['x_conv'], () => sealOf(record, 'x_conv'))
+  return isFirst ? element.extensions.first : element.extensions.further
 }
 
 /** What most messages of files without times have to say; nobody changes it. */

@@ -1,10 +1,10 @@
 /** Tells conversations as sessions and their messages. The same for a first reading and for one body again. */
-import { type Fields, isObject } from '../../lib/object.ts'
+import { isObject } from '../../lib/object.ts'
 import { type Instant, instant, type SessionId, sessionId } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import type { Branch, ChatMessage, Conversation } from '../../openai/files/conversation.ts'
+import type { Branch, Conversation } from '../../openai/files/conversation.ts'
 import type { PrivacyOptions, Source } from '../agent.ts'
 import { firstRecord, nativeId, sessionOf } from './header.ts'
 import { Calls } from './message/calls.ts'
@@ -13,7 +13,7 @@ import { asideDraft, type Draft } from './message/draft.ts'
 import { draftsOf, wordsDraft } from './message/drafts.ts'
 import { stampOf } from './message/metadata.ts'
 import { usageOf } from './message/usage.ts'
-import { type Home, type Marks, type Moment, place } from './place.ts'
+import { type Element, type Home, type Marks, type Moment, place } from './place.ts'
 import { Times } from './times.ts'
 
 export interface Spot {
@@ -119,10 +119,15 @@ export class Teller {
     const { header, system } = this.#conversation
     if (!header && system === undefined) return
     const moment = { at: this.#times.at(time), inferred: this.#created === undefined }
-    if (header) this.#put(home, asideDraft('session', 'session', { header }), NO_MESSAGE, moment)
+    if (header) {
+      const { x_conv, ...rest } = header
+      const shown = isObject(x_conv) ? rest : header
+      this.#put(home, asideDraft('session', 'session', { header: shown }), { record: { header, x_conv } }, moment)
+    }
     if (system === undefined) return
-    const message = { role: 'system', content: system }
-    for (const draft of draftsOf(message, undefined)) this.#put(home, draft, message, moment)
+    // It stands in the header, which is its record.
+    const element = { record: { role: 'system', content: system } }
+    for (const draft of draftsOf(element.record, undefined)) this.#put(home, draft, element, moment, undefined, !header)
   }
 
   #say(branch: Branch, line: Line, started: number, after: string | undefined): void {
@@ -135,9 +140,9 @@ export class Teller {
       if (at > 0) time += 1000
       const moment = known && at === 0 ? { at: this.#times.at(time), inferred: false } : this.#times.inferred(time)
       const words = message && !hasBranches && !this.#pictures ? wordsDraft(message) : undefined
-      if (message && words) this.#put(line.home, words, message, moment)
+      if (message && words) this.#put(line.home, words, { record: message, at }, moment)
       else if (message && isObject(message))
-        time = this.#sayAll(message, line, moment, time, marksOf(branch, at, after))
+        time = this.#sayAll({ record: message, at }, line, moment, time, marksOf(branch, at, after))
       else this.#fault(NO_OBJECT)
       if (hasBranches) line.spots.push({ id: this.#messages.at(-1)?.id ?? '', time })
     }
@@ -147,15 +152,19 @@ export class Teller {
    * Answers when it was said.
    * @param fallback and `time`: the moment where the message tells none
    */
-  #sayAll(message: ChatMessage, line: Line, fallback: Moment, time: number, marks: Marks | undefined): number {
+  #sayAll(element: Element, line: Line, fallback: Moment, time: number, marks: Marks | undefined): number {
+    const message = element.record
     const stamp = stampOf(message)
     const own = stamp === undefined ? undefined : instant(stamp)
     const moment =
       stamp === undefined
         ? fallback
         : { at: own ?? fallback.at, inferred: own === undefined && fallback.inferred, stamp }
-    for (const draft of draftsOf(message, this.#pictures))
-      this.#put(line.home, draft, message, moment, this.#link(draft, line, marks))
+    let isFirst = true
+    for (const draft of draftsOf(message, this.#pictures)) {
+      this.#put(line.home, draft, element, moment, this.#link(draft, line, marks), isFirst)
+      isFirst = false
+    }
     return own === undefined ? time : Date.parse(own)
   }
 
@@ -179,11 +188,11 @@ export class Teller {
     if (!counted || !last) return
     const moment = { at: last.timestamp as Instant, inferred: last.metadata?.['timestamp_inferred'] === true }
     const metadata = { usage: counted, model: models[0] ?? null }
-    this.#put(home, asideDraft('meta', 'usage', metadata), NO_MESSAGE, moment)
+    this.#put(home, asideDraft('meta', 'usage', metadata), { record: { usage } }, moment)
   }
 
-  #put(home: Home, draft: Draft, source: Fields, moment: Moment, marks?: Marks): void {
-    this.#messages.push(place(draft, source, home, moment, ++this.#part, marks))
+  #put(home: Home, draft: Draft, element: Element, moment: Moment, marks?: Marks, isFirst = true): void {
+    this.#messages.push(place(draft, element, home, moment, ++this.#part, marks, isFirst))
   }
 
   #fault(fault: Fault): void {
@@ -193,7 +202,6 @@ export class Teller {
 }
 
 const NOTHING: Conversation = { format: 'array', models: [], branches: [{ messages: [] }] }
-const NO_MESSAGE: ChatMessage = {}
 const NO_FAULTS: readonly Fault[] = []
 const NO_OBJECT: Fault = { code: 'not_an_object', reason: 'a message that is no object' }
 const UNKNOWN_ROLE: Fault = { code: 'unknown_shape', reason: 'a message whose role is not known' }

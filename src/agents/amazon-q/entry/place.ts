@@ -4,6 +4,7 @@ import type { Time } from '../../../conversation/told/clock.ts'
 import type { Draft } from '../../../conversation/told/draft.ts'
 import { messageId, type SessionId } from '../../../model/ids.ts'
 import type { Metadata, NormalizedMessage, RawReference } from '../../../model/normalized.ts'
+import type { Extension } from '../../../model/replay/extension.ts'
 
 export interface Spot {
   /** Its place in the conversation, from 1; 0 for what belongs to the whole. */
@@ -24,7 +25,7 @@ export interface Origin {
   readonly before: number
 }
 
-export function place(draft: Draft, spot: Spot, origin: Origin, source?: unknown): NormalizedMessage {
+export function place(draft: Draft, spot: Spot, origin: Origin, extension?: Extension): NormalizedMessage {
   const { entry, part, time, stamp, marks } = spot
   const message: Mutable<NormalizedMessage> = {
     id: messageId(time.at, entry, part),
@@ -37,7 +38,7 @@ export function place(draft: Draft, spot: Spot, origin: Origin, source?: unknown
   if (draft.tool_call) message.tool_call = draft.tool_call
   const metadata: Record<string, unknown> = { ...draft.metadata, ...marks }
   if (time.inferred) metadata['timestamp_inferred'] = true
-  if (source !== undefined) metadata['x_conv'] = { record: source }
+  if (extension !== undefined) metadata['x_conv'] = extension
   if (!isEmpty(metadata)) message.metadata = metadata
   return message
 }

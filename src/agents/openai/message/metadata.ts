@@ -1,5 +1,6 @@
 /** What a message says beside its words. */
 import { type Fields, fieldsOf, wordOf } from '../../../lib/object.ts'
+import { marksIn } from '../../../model/replay/extension.ts'
 import type { Content } from './content.ts'
 
 /** Where a message tells its time. */
@@ -39,6 +40,7 @@ const MESSAGE: ReadonlySet<string> = new Set([
   ...SPELLINGS,
   'reasoning_details',
   'thinking_blocks',
+  'x_conv',
 ])
 
 const NAMED = [
@@ -56,7 +58,7 @@ export function metadataOf(message: Fields, content: Content): Record<string, un
     for (const [key, name] of NAMED)
       if (message[key] !== undefined && message[key] !== null) metadata[name] = message[key]
     if (message['hidden'] === true) metadata['injected'] = true
-    Object.assign(metadata, extraOf(message, MESSAGE))
+    Object.assign(metadata, extraOf(message, MESSAGE), marksIn(message['x_conv']))
   }
   if (content.attachments.length > 0) metadata['attachments'] = content.attachments
   if (content.parts.length > 0) metadata['parts'] = content.parts

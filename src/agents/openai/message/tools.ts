@@ -9,7 +9,7 @@ import {
   stringOf,
   wordOf,
 } from '../../../lib/object.ts'
-import type { ToolCall, ToolStatus } from '../../../model/normalized.ts'
+import { isToolStatus, type ToolCall, type ToolStatus } from '../../../model/normalized.ts'
 import { type Content, contentOf } from './content.ts'
 import { type Draft, type Mutable, NO_SEGMENTS } from './draft.ts'
 import { extraOf } from './metadata.ts'
@@ -94,11 +94,9 @@ function outcome(call_id: string | undefined, source: Fields, content: Content):
   return { tool_call: tool, segments }
 }
 
-const STATUSES: ReadonlySet<unknown> = new Set<ToolStatus>(['success', 'error', 'cancelled', 'aborted', 'missing'])
-
 /** The chat API has no word for it; others do. */
 function statusOf(source: Fields): ToolStatus {
   const told = fieldsOf(source['x_conv'])?.['status'] ?? source['status']
-  if (STATUSES.has(told)) return told as ToolStatus
+  if (isToolStatus(told) && told !== 'pending') return told
   return source['is_error'] === true ? 'error' : 'success'
 }

@@ -1,0 +1,9 @@
+/** Tells whether an object is still what it was when something was put beside it. */
+import { sha256 } from '../hash.ts'
+import { type Fields, jsonText } from '../object.ts'
+
+/** A check sum of the object's JSON without one of its keys. */
+export function sealOf(object: Fields, except: string): string {
+  const { [except]: _, ...rest } = object
+  return sha256(jsonText(rest)).slice(0, 16)
+}

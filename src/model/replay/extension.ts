@@ -1,0 +1,97 @@
+/** What a message brings from its source so that the way back is exact: `metadata.x_conv`. */
+import type { AgentId } from '../ids.ts'
+import type { Metadata, NormalizedMessage } from '../normalized.ts'
+import type { Session } from '../session.ts'
+
+/**
+ * One object for each element of a file: a line, a chat message, an entry. Some elements tell several messages, and some
+ * groups of elements share the records that they were made of.
+ */
+export interface Extension {
+  /** Whose records they are: the agent from which the conversation first came, whatever it went through since. */
+  readonly src: AgentId
+  /** The source's own records, in its order; on the first message of the first element that was made of them. */
+  readonly records?: readonly unknown[]
+  /** How many elements were made of the records; 1 where it is not said. */
+  readonly parts?: number
+  /** Which of those elements this is, from 1. Absent on the message that has the records. */
+  readonly part?: number
+  /** The element was changed since the records were put beside it. */
+  readonly stale?: true
+  /** The element's place in its own file, for an extension that is kept beside it. */
+  readonly at?: number
+  /** What the model goes on with after a compaction, where it is more than a text. */
+  readonly replacement?: readonly NormalizedMessage[]
+  /** The header of the session from which the conversation came. */
+  readonly session?: Session
+}
+
+/** How an element says it in a file: the extension with what the file's form has no place for. */
+export interface WrittenExtension extends Extension {
+  /** Check sum of the element without this object. */
+  readonly seal?: string
+  /** The source's own time, as it stands there. */
+  readonly ts?: unknown
+  readonly status?: string
+  readonly injected?: true
+  readonly pending?: true
+  readonly kind?: string
+  readonly phase?: string
+  /** The writer put it there: nobody said it. */
+  readonly synthetic?: string
+  readonly orig_id?: string
+  readonly orig_name?: string
+}
+
+export function extensionOf(message: NormalizedMessage): Extension | undefined {
+  return message.metadata?.['x_conv'] as Extension | undefined
+}
+
+/** What belongs into the metadata of the messages that an element tells, whether or not its records are wanted. */
+export function marksIn(written: unknown): Metadata | undefined {
+  if (!isWritten(written)) return undefined
+  const marks: Record<string, unknown> = {}
+  for (const key of MARKS) if (written[key] !== undefined) marks[key] = written[key]
+  for (const _ in marks) return marks
+  return undefined
+}
+
+const MARKS = ['injected', 'pending', 'kind', 'phase', 'synthetic', 'orig_id', 'orig_name'] as const
+
+/**
+ * The extensions of the messages that one element tells: what the element brings, else that it is a record itself.
+ * @param written what stands in the element, or beside its file
+ * @param seal the check sum of the element as it is now
+ */
+export function extensionsOf(own: OwnRecord, written: unknown, seal: () => string): ElementExtensions {
+  const { src, record, at } = own
+  const place = at === undefined ? {} : { at }
+  if (!isWritten(written) || !isCarrying(written))
+    return { first: { src, records: [record], ...place }, further: { src, part: 1, ...place } }
+  const { records, parts, part = 1, session } = written
+  const further: Extension = { src: written.src, part, ...(isStale(written, seal) && { stale: true }), ...place }
+  if (!records) return { first: further, further }
+  const { part: _, ...rest } = further
+  const first = { ...rest, records, ...(parts !== undefined && { parts }), ...(session !== undefined && { session }) }
+  return { first, further }
+}
+
+export interface OwnRecord {
+  readonly src: AgentId
+  readonly record: unknown
+  readonly at?: number
+}
+
+export interface ElementExtensions {
+  readonly first: Extension
+  readonly further: Extension
+}
+
+const isStale = ({ seal }: WrittenExtension, now: () => string): boolean => seal !== undefined && seal !== now()
+
+const isWritten = (value: unknown): value is WrittenExtension =>
+  typeof value === 'object' && value !== null && typeof (value as WrittenExtension).src === 'string'
+
+/** Files are not trusted: anybody may write such a key. */
+const isCarrying = ({ records, part }: WrittenExtension): boolean =>
+  Array.isArray(records) || (records === undefined && Number.isInteger(part))

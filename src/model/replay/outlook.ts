@@ -1,0 +1,83 @@
+/** What only the whole of a conversation tells about its single messages: gathered in a first reading. */
+import type { NormalizedMessage } from '../normalized.ts'
+import { extensionOf } from './extension.ts'
+
+export interface Outlook {
+  /** The log was trimmed to its events: they are all that was said. */
+  readonly eventsOnly: boolean
+  /** Lines that were taken back, from the first to the one after the last. */
+  readonly rolledBack: readonly Stretch[]
+  /** The id of the last message after which the model went on with something else than what stands before. */
+  readonly compaction: string | undefined
+  /** Summaries that a source tells at its end but that stand before everything else. */
+  readonly head: readonly NormalizedMessage[]
+}
+
+export interface Stretch {
+  readonly start: number
+  readonly end: number
+}
+
+/** Everything that was said counts. */
+export const EVERYTHING: Outlook = { eventsOnly: false, rolledBack: [], compaction: undefined, head: [] }
+
+/** Takes the messages of one session one by one. */
+export class Lookout {
+  #isSpoken = false
+  #compaction: string | undefined
+  readonly #rolledBack: Stretch[] = []
+  readonly #head: NormalizedMessage[] = []
+  /** Lines of the messages that a rollback may name. */
+  readonly #lines = new Map<string, number>()
+
+  take(message: NormalizedMessage): void {
+    const { id, role, metadata, raw } = message
+    if (role !== 'meta') {
+      this.#isSpoken ||= role !== 'system'
+      this.#remember(id, raw.line_index)
+      if (isHeadSummary(message)) this.#head.push(message)
+    }
+    if (!metadata) return
+    const gone = metadata['rolled_back']
+    if (Array.isArray(gone)) this.#rollBack(gone as string[], raw.line_index)
+    if (metadata['kind'] === 'compaction' && isReadable(extensionOf(message)?.replacement)) this.#compaction = id
+  }
+
+  outlook(): Outlook {
+    return {
+      eventsOnly: !this.#isSpoken,
+      rolledBack: this.#rolledBack,
+      compaction: this.#compaction,
+      head: this.#head,
+    }
+  }
+
+  #remember(id: string, line: number): void {
+    this.#lines.set(id, line)
+    if (this.#lines.size <= MOST_LINES) return
+    for (const oldest of this.#lines.keys()) {
+      this.#lines.delete(oldest)
+      return
+    }
+  }
+
+  /** Whole turns up to here: also what was thought in them, which nobody names. */
+  #rollBack(ids: readonly string[], end: number): void {
+    const lines = ids.flatMap((id) => this.#lines.get(id) ?? [])
+    if (lines.length > 0) this.#rolledBack.push({ start: Math.min(...lines), end })
+  }
+}
+
+/** A summary that only its maker can read is no use to anybody else: then what stands before it stays. */
+const isReadable = (replacement: readonly NormalizedMessage[] | undefined): boolean =>
+  replacement !== undefined && !replacement.some(({ metadata }) => metadata?.['kind'] === 'compaction')
+
+/** More than the messages of the turns that can be taken back at once. */
+const MOST_LINES = 50_000
+
+/** Told at the end, numbered before all. */
+export const isHeadSummary = ({ role, metadata, raw }: NormalizedMessage): boolean =>
+  role === 'system' && raw.line_index === 0 && metadata?.['kind'] === 'summary'
+
+export const isRolledBack = ({ rolledBack }: Outlook, { raw }: NormalizedMessage): boolean =>
+  rolledBack.some(({ start, end }) => raw.line_index >= start && raw.line_index < end)

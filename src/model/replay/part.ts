@@ -1,0 +1,51 @@
+/** Which part a message plays when a conversation is told to a model again. */
+import type { NormalizedMessage } from '../normalized.ts'
+import type { Outlook } from './outlook.ts'
+
+/** `aside` is what nobody said: counts, events that repeat an item, headers, what belongs to another branch. */
+export type Part = 'instruction' | 'prompt' | 'thought' | 'words' | 'call' | 'result' | 'aside'
+
+/**
+ * What was copied from a parent's log stays: the model of this conversation knows it, and the target has no parent.
+ * Of words that stand twice, as an item and as an event, the item counts.
+ */
+export function partOf(message: NormalizedMessage, outlook: Outlook): Part {
+  const { role, source_type, metadata } = message
+  if (metadata?.['main'] === true) return 'aside'
+  switch (source_type) {
+    case 'tool_call':
+      return 'call'
+    case 'tool_result':
+      return 'result'
+    case 'session':
+      return 'aside'
+    case 'message':
+    case 'legacy':
+      return spoken(message)
+    case 'meta':
+      return role === 'meta' ? beside(message, outlook) : spoken(message)
+  }
+}
+
+function spoken({ role }: NormalizedMessage): Part {
+  if (role === 'user') return 'prompt'
+  if (role === 'assistant') return 'words'
+  if (role === 'tool') return 'result'
+  return role === 'system' ? 'instruction' : 'aside'
+}
+
+function beside({ metadata, segments, raw }: NormalizedMessage, { eventsOnly }: Outlook): Part {
+  const event = metadata?.['event_kind']
+  if (event === 'compacted') return segments.length > 0 ? 'instruction' : 'aside'
+  if (event !== undefined) return eventsOnly ? eventPart(event, metadata?.['duplicate_of']) : 'aside'
+  const isThought = metadata?.['reasoning_summary'] !== undefined || metadata?.['reasoning_text'] !== undefined
+  const isSealed = raw.private && (raw.payload_type ?? raw.event_type) === 'reasoning'
+  return isThought || isSealed ? 'thought' : 'aside'
+}
+
+function eventPart(event: unknown, repeats: unknown): Part {
+  if (repeats !== undefined) return 'aside'
+  if (event === 'user_message') return 'prompt'
+  if (event === 'agent_message') return 'words'
+  return event === 'agent_reasoning' || event === 'agent_reasoning_raw_content' ? 'thought' : 'aside'
+}

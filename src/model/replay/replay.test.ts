@@ -1,0 +1,205 @@
+/** Laws of the neutral form: no record twice, none lost, none out of order; each call with its own result. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { NormalizedMessage, ToolCall } from '../normalized.ts'
+import type { Extension } from './extension.ts'
+import { Lookout } from './outlook.ts'
+import { replay } from './replay.ts'
+import { type Answer, callsIn, type Replayed, textsIn } from './step.ts'
+
+type Made =
+  | { readonly kind: 'user' | 'assistant' | 'system' | 'thought' | 'event' }
+  | { readonly kind: 'call' | 'result'; readonly id: number }
+
+const made: fc.Arbitrary<readonly Made[]> = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constantFrom('user', 'assistant', 'system', 'thought', 'event') } as const),
+    fc.record({ kind: fc.constantFrom('call', 'result'), id: fc.integer({ min: 0, max: 5 }) } as const),
+  ),
+  { maxLength: 40 },
+)
+
+function messageOf(one: Made, at: number, extension: Extension | undefined): NormalizedMessage {
+  const role = one.kind === 'call' || one.kind === 'result' ? 'tool' : one.kind
+  const id = `2026-01-02T03:04:05.000Z#${at + 1}`
+  const base = { id, timestamp: '2026-01-02T03:04:05.000Z', segments: [] as NormalizedMessage['segments'] }
+  const raw = { event_type: null, payload_type: null, file_path: 'x', line_index: at + 1, session_id: 's' }
+  const x_conv = extension ? { x_conv: extension } : {}
+  if (role === 'thought') {
+    const metadata = { reasoning_text: `t${at}`, ...x_conv }
+    return { ...base, role: 'meta', source_type: 'meta', raw, metadata }
+  }
+  if (role === 'event')
+    return { ...base, role: 'meta', source_type: 'meta', raw, metadata: { event_kind: 'e', ...x_conv } }
+  if ('id' in one) {
+    const tool: ToolCall = {
+      call_id: `c${one.id}`,
+      name: 'n',
+      ...(one.kind === 'call' ? { status: 'pending' } : { status: 'success', output: `o${at}` }),
+    }
+    const source_type = one.kind === 'call' ? 'tool_call' : 'tool_result'
+    return { ...base, role: 'tool', source_type, raw, tool_call: tool, metadata: x_conv }
+  }
+  const segments = [{ channel: 'input', type: 'text', format: 'text', text: `w${at}` }] as const
+  return { ...base, role: role as 'user', source_type: 'message', raw, segments, metadata: x_conv }
+}
+
+async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values
+}
+
+async function replayed(messages: readonly NormalizedMessage[], isWhole = true): Promise<readonly Replayed[]> {
+  const lookout = new Lookout()
+  for (const message of messages) lookout.take(message)
+  const found: Replayed[] = []
+  for await (const one of replay(listed(messages), isWhole ? lookout.outlook() : undefined)) found.push(one)
+  return found
+}
+
+const native = (plan: readonly Made[]) => plan.map((one, at) => messageOf(one, at, { src: 'a', records: [at] }))
+
+function recordsOf(found: readonly Replayed[]): readonly unknown[] {
+  const seen = new Set<unknown>()
+  return found.flatMap((one) => {
+    if (one.kind === 'earlier') return one.records
+    if (seen.has(one.group)) return []
+    seen.add(one.group)
+    return one.group.records
+  })
+}
+
+const answersIn = (found: readonly Replayed[]): readonly Answer[] =>
+  found.flatMap((one) => (one.kind === 'answer' ? [one] : []))
+
+describe('a replay', () => {
+  it('holds every record once, in the order of the source', async () => {
+    await fc.assert(
+      fc.asyncProperty(made, async (plan) => {
+        const found = await replayed(native(plan))
+        expect(recordsOf(found)).toEqual(plan.map((_, at) => at))
+      }),
+    )
+  })
+
+  it('holds everything that was said, and each result with its call or alone', async () => {
+    await fc.assert(
+      fc.asyncProperty(made, async (plan) => {
+        const messages = native(plan)
+        const found = await replayed(messages)
+        const words = found.flatMap((one) => {
+          if (one.kind === 'prompt' || one.kind === 'instruction') return textsIn(one.message)
+          if (one.kind !== 'answer') return []
+          return one.said.flatMap((said) => (said.kind === 'words' ? textsIn(said.message) : []))
+        })
+        expect([...words].sort()).toEqual(messages.flatMap(textsIn).sort())
+        const results = found.flatMap((one) => {
+          if (one.kind === 'orphan') return [one.result]
+          return one.kind === 'answer' ? callsIn(one).flatMap(({ result }) => result ?? []) : []
+        })
+        expect(results.length).toBe(plan.filter(({ kind }) => kind === 'result').length)
+        for (const answer of answersIn(found))
+          for (const { tool, message, result } of callsIn(answer)) {
+            if (!result) continue
+            expect(result.tool.call_id).toBe(tool.call_id)
+            expect(result.message.raw.line_index).toBeGreaterThan(message.raw.line_index)
+          }
+      }),
+    )
+  })
+
+  it('finds the same groups again in what was written with extensions', async () => {
+    await fc.assert(
+      fc.asyncProperty(made, async (plan) => {
+        const found = await replayed(native(plan))
+        const again = await replayed(written(found))
+        expect(recordsOf(again)).toEqual(recordsOf(found))
+        expect(again.every((one) => one.kind === 'earlier' || one.group.fits || one.group.records.length === 0)).toBe(
+          true,
+        )
+      }),
+    )
+  })
+
+  it('no longer fits where an element was changed, taken away or comes from elsewhere', async () => {
+    const plan: readonly Made[] = [
+      { kind: 'user' },
+      { kind: 'call', id: 1 },
+      { kind: 'result', id: 1 },
+      { kind: 'user' },
+    ]
+    const whole = written(await replayed(native(plan)))
+    const fits = async (messages: readonly NormalizedMessage[]) =>
+      (await replayed(messages)).flatMap((one) => (one.kind === 'answer' ? [one.group.fits] : []))
+    expect(await fits(whole)).toEqual([true])
+    expect(await fits(whole.filter(({ source_type }) => source_type !== 'tool_result'))).toEqual([false])
+    const changed = whole.map((one) =>
+      one.source_type === 'tool_result' ? with_(one, { src: 'a', part: 2, stale: true }) : one,
+    )
+    expect(await fits(changed)).toEqual([false])
+    expect(await fits(whole.map((one) => with_(one, undefined)))).toEqual([false])
+  })
+
+  it('leaves out turns that were taken back, thoughts included, and begins anew after a compaction', async () => {
+    const plan: readonly Made[] = [
+      { kind: 'user' },
+      { kind: 'assistant' },
+      { kind: 'user' },
+      { kind: 'thought' },
+      { kind: 'assistant' },
+      { kind: 'event' },
+      { kind: 'user' },
+    ]
+    const messages = native(plan)
+    const back = messages.map((one, at) =>
+      at === 5 ? { ...one, metadata: { ...one.metadata, rolled_back: [messages[2]?.id, messages[4]?.id] } } : one,
+    )
+    const found = await replayed(back)
+    expect(found.map(({ kind }) => kind)).toEqual(['opening', 'prompt', 'answer', 'prompt'])
+    expect(recordsOf(found)).toEqual([0, 1, 2, 3, 4, 5, 6])
+    const kept = messageOf({ kind: 'user' }, 90, undefined)
+    const compacted = messages.map((one, at) =>
+      at === 5
+        ? { ...one, metadata: { kind: 'compaction', x_conv: { src: 'a', records: [5], replacement: [kept] } } }
+        : one,
+    )
+    const rest = await replayed(compacted)
+    expect(rest.map(({ kind }) => kind)).toEqual([...Array(6).fill('earlier'), 'opening', 'prompt', 'prompt'])
+    expect(recordsOf(rest)).toEqual([0, 1, 2, 3, 4, 5, 6])
+    expect((await replayed(compacted, false)).map(({ kind }) => kind)).toEqual([
+      'opening',
+      'prompt',
+      'answer',
+      'prompt',
+      'answer',
+      'prompt',
+    ])
+  })
+})
+
+const with_ = (message: NormalizedMessage, x_conv: Extension | undefined): NormalizedMessage => ({
+  ...message,
+  metadata: { ...message.metadata, x_conv },
+})
+
+/** As a writer would: the records with the first element of their group, the number with the others. */
+function written(found: readonly Replayed[]): readonly NormalizedMessage[] {
+  const elements = new Map<unknown, NormalizedMessage[]>()
+  for (const one of found) {
+    if (one.kind === 'earlier') continue
+    const list = elements.get(one.group) ?? []
+    elements.set(one.group, list)
+    if (one.kind === 'opening') list.push(messageOf({ kind: 'event' }, 0, undefined))
+    else if (one.kind === 'prompt' || one.kind === 'instruction') list.push(one.message)
+    else if (one.kind === 'orphan') list.push(one.result.message)
+    else if (one.kind === 'answer') {
+      for (const said of one.said) list.push(said.kind === 'call' ? said.call.message : said.message)
+      for (const { result } of callsIn(one)) if (result) list.push(result.message)
+    }
+  }
+  return [...elements].flatMap(([group, list]) => {
+    const { records } = group as { readonly records: readonly unknown[] }
+    return list.map((message, at) =>
+      with_(message, at === 0 ? { src: 'a', records, parts: list.length } : { src: 'a', part: at + 1 }),
+    )
+  })
+}

@@ -1,0 +1,111 @@
+/** A conversation as every writer needs it: what was said, step by step, each call with its result. */
+import type { AgentId } from '../ids.ts'
+import type { MessageSegment, Metadata, NormalizedMessage, ToolCall } from '../normalized.ts'
+
+/** What a replay gives, in this order: `earlier` any number of times, `opening` once, then the steps. */
+export type Replayed =
+  /** Stands before what the model goes on with: compacted away. Only its records are told. */
+  | { readonly kind: 'earlier'; readonly src: AgentId; readonly records: readonly unknown[] }
+  /** What the source tells before anything is said. */
+  | { readonly kind: 'opening'; readonly group: Group }
+  | Step
+
+export type Step = Instruction | Prompt | Answer | Orphan | Aside
+
+/**
+ * The records that steps were made of. Steps of one group follow each other, and their records cannot be told apart:
+ * a writer whose own records they are writes them once, instead of all steps of the group.
+ */
+export interface Group {
+  /** Nothing when the messages bring no records. */
+  readonly src: AgentId | undefined
+  readonly records: readonly unknown[]
+  /** The steps are what was made of the records, whole and unchanged. */
+  readonly fits: boolean
+  /** How many steps it has. */
+  readonly steps: number
+}
+
+interface Common {
+  readonly group: Group
+  /** UTC, of the first message. */
+  readonly at: string
+}
+
+/** Words of the program: instructions, or the summary of what was said before. */
+export interface Instruction extends Common {
+  readonly kind: 'instruction'
+  readonly message: NormalizedMessage
+  readonly role: 'system' | 'developer'
+  readonly isSummary: boolean
+}
+
+/** What goes to the model as the user's: typed, or injected by the program. */
+export interface Prompt extends Common {
+  readonly kind: 'prompt'
+  readonly message: NormalizedMessage
+  readonly isInjected: boolean
+  /** Not sent yet. */
+  readonly isPending: boolean
+}
+
+/** All that the model said until somebody answered: thoughts, words and calls in their order. */
+export interface Answer extends Common {
+  readonly kind: 'answer'
+  readonly said: readonly Said[]
+}
+
+export type Said =
+  | { readonly kind: 'thought'; readonly message: NormalizedMessage; readonly text: string }
+  | { readonly kind: 'words'; readonly message: NormalizedMessage }
+  | { readonly kind: 'call'; readonly call: Call }
+
+export interface Call {
+  readonly message: NormalizedMessage
+  readonly tool: ToolCall
+  /** The server ran it: no result is told, and none is missing. */
+  readonly isServed: boolean
+  readonly result: Result | undefined
+}
+
+export interface Result {
+  readonly message: NormalizedMessage
+  readonly tool: ToolCall
+  /** Images beside the output. */
+  readonly segments: readonly MessageSegment[]
+  /** Not sent yet. */
+  readonly isPending: boolean
+}
+
+/** A result whose call is not there, or came too long ago. */
+export interface Orphan extends Common {
+  readonly kind: 'orphan'
+  readonly result: Result
+}
+
+/** Records between the steps that cannot be put with either neighbour, because they are another source's. */
+export interface Aside extends Common {
+  readonly kind: 'aside'
+}
+
+/** Calls in their order, each with its result. */
+export const callsIn = ({ said }: Answer): readonly Call[] =>
+  said.flatMap((one) => (one.kind === 'call' ? [one.call] : []))
+
+export const wordsIn = ({ said }: Answer): readonly NormalizedMessage[] =>
+  said.flatMap((one) => (one.kind === 'words' ? [one.message] : []))
+
+export const thoughtsIn = ({ said }: Answer): readonly string[] =>
+  said.flatMap((one) => (one.kind === 'thought' && one.text !== '' ? [one.text] : []))
+
+/** The texts of a message, in order. */
+export const textsIn = ({ segments }: NormalizedMessage): readonly string[] =>
+  segments.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? [text] : []))
+
+/** Addresses of its images, in order. */
+export const imagesIn = (segments: readonly MessageSegment[]): readonly string[] =>
+  segments.flatMap(({ media }) => media?.data_uri ?? media?.url ?? [])
+
+/** Parts that are neither text nor image, as their reader described them. */
+export const attachmentsIn = ({ metadata }: { readonly metadata?: Metadata }): readonly Metadata[] =>
+  (metadata?.['attachments'] as readonly Metadata[] | undefined) ?? []
