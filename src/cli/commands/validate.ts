@@ -1,12 +1,15 @@
-/** `fumi validate`: what a server would refuse in a file of messages, and the file without it. */
+/** `fumi validate`: what a server or a program would refuse in a file, and messages without it. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
+import { TARGETS, type Target } from '../../convert/check/check.ts'
 import { AppError } from '../../model/error.ts'
 import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../openai.ts'
 import { writeErr, writeOut } from '../output.ts'
+import { validateTarget } from '../validate/target.ts'
 
 interface Options {
-  readonly profile: ProfileName
+  readonly target: Target
+  readonly profile?: ProfileName
   readonly fix?: boolean
   readonly output?: string
   readonly json?: boolean
@@ -15,15 +18,20 @@ interface Options {
 export function validateCommand(program: Command): void {
   program
     .command('validate')
-    .summary('check OpenAI messages against what a server takes, and mend them')
-    .argument('<file>', 'a list of messages, a {messages} object, or such lines; - for standard input')
-    .addOption(new Option('--profile <name>', 'whose rules').choices(Object.keys(PROFILES)).default('openai'))
+    .summary('check a file against what a program or a server takes, and mend OpenAI messages')
+    .argument('<file>', 'messages, a rollout, or a saved conversation; - for standard input')
+    .addOption(new Option('--target <name>', 'whose format').choices(TARGETS).default('openai'))
+    .addOption(
+      new Option('--profile <name>', 'whose rules, for OpenAI messages (default: openai)').choices(
+        Object.keys(PROFILES),
+      ),
+    )
     .option('--fix', 'write the file with its messages mended; needs -o')
     .option('-o, --output <file>', 'where to; - for standard output')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExits with 1 when there are problems that were not mended.\n\nExamples:\n  fumi validate messages.json\n  fumi validate train.jsonl --profile fine-tune\n  fumi validate chat.json --profile ollama --fix -o mended.json',
+      '\nExits with 1 when there are problems that were not mended; warnings are none.\n\nExamples:\n  fumi validate messages.json\n  fumi validate train.jsonl --profile fine-tune\n  fumi validate chat.json --profile ollama --fix -o mended.json\n  fumi validate --target codex rollout-2026-01-02T03-04-05-….jsonl',
     )
     .action(run)
 }
@@ -32,6 +40,12 @@ async function run(path: string, options: Options): Promise<void> {
   if (options.fix && options.output === undefined)
     throw new AppError('bad_usage', '--fix needs -o <file>; - for standard output.')
   if (!options.fix && options.output !== undefined) throw new AppError('bad_usage', '-o is for --fix.')
+  if (options.target !== 'openai') {
+    if (options.fix || options.profile !== undefined)
+      throw new AppError('bad_usage', '--fix and --profile are for --target openai.')
+    if (await validateTarget(path, options.target, options.json === true)) process.exitCode = EXIT_PROBLEMS
+    return
+  }
   const checked = checkFile(textAt(path), options.profile)
   if (checked.records === 0)
     throw new AppError(
@@ -73,8 +87,9 @@ async function save(path: string, { mended, unmendable }: FileCheck, to: string)
   }
 }
 
-const jsonOf = (path: string, { problems, records }: FileCheck, { profile, fix }: Options): object => ({
+const jsonOf = (path: string, { problems, records }: FileCheck, { profile = 'openai', fix }: Options): object => ({
   path,
+  target: 'openai',
   profile,
   conversations: records,
   mended: fix === true,

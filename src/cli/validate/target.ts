@@ -1,0 +1,54 @@
+/** Checks a file against the format of a program, for `fumi validate --target`. */
+import { checkTarget, type Target } from '../../convert/check/check.ts'
+import type { Finding } from '../../convert/check/finding.ts'
+import { type OpenFile, openFile } from '../../lib/bytes.ts'
+import { AppError } from '../../model/error.ts'
+import { spooled } from '../input.ts'
+import { writeOut } from '../output.ts'
+
+/** @returns whether there are errors */
+export async function validateTarget(path: string, target: Target, json: boolean): Promise<boolean> {
+  const spool = path === '-' ? await spooled(process.stdin) : undefined
+  try {
+    const findings = await findingsIn(spool?.path ?? path, path, target)
+    const report = json ? `${JSON.stringify({ path, target, findings })}\n` : await reportOf(path, findings)
+    await writeOut(report)
+    return findings.some(({ severity }) => severity === 'error')
+  } finally {
+    await spool?.remove()
+  }
+}
+
+async function findingsIn(path: string, shown: string, target: Target): Promise<readonly Finding[]> {
+  const file = openAt(path, shown)
+  try {
+    if (file.size === 0) throw new AppError('nothing_readable', `${shown} is empty.`)
+    const findings: Finding[] = []
+    const options = shown === '-' ? {} : { path: shown }
+    for await (const finding of checkTarget(target, () => file.chunks(0), options)) findings.push(finding)
+    return findings
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR') throw new AppError('bad_usage', `${shown} is a folder.`)
+    throw error
+  } finally {
+    file.close()
+  }
+}
+
+function openAt(path: string, shown: string): OpenFile {
+  try {
+    return openFile(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new AppError(code === 'EACCES' ? 'no_permission' : 'not_found', `${shown} cannot be read (${code}).`)
+  }
+}
+
+async function reportOf(path: string, findings: readonly Finding[]): Promise<string> {
+  const { plural, table } = await import('../view/table.ts')
+  if (findings.length === 0) return `${path}: no problem\n`
+  const columns = [{ title: '' }, { title: 'where', grows: true }, { title: 'rule' }, { title: 'what', grows: true }]
+  const rows = findings.map(({ severity, place, rule, what }) => [severity, place, rule, what])
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  return `${table(columns, rows)}${plural(errors, 'error')}, ${plural(findings.length - errors, 'warning')}\n`
+}

@@ -1,0 +1,56 @@
+/** Checks a conversation as Amazon Q CLI stores it: whether the program loads it, and whether its service takes it. */
+import { isUtf8 } from 'node:buffer'
+import { readState } from '../../conversation/codec/read.ts'
+import { MAX_CONVERSATION_STATE_HISTORY_LEN } from '../../conversation/limits.ts'
+import type { History } from '../../conversation/record.ts'
+import type { ConversationState } from '../../conversation/state.ts'
+import { LONGEST_LINE } from '../../lib/jsonl.ts'
+import { textOf } from '../../lib/text.ts'
+import { checkHistory } from './amazon-q/history.ts'
+import { AMAZON_Q_RULES, type AmazonQReport, type AmazonQRule } from './amazon-q/rules.ts'
+import { checkTools } from './amazon-q/tools.ts'
+import { type Finding, Findings } from './finding.ts'
+
+/** @param bytes a file of `/save`, or the value of a row */
+export function checkAmazonQ(bytes: Uint8Array): readonly Finding<AmazonQRule>[] {
+  const findings = new Findings(AMAZON_Q_RULES)
+  const state = load(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), findings.report)
+  if (state) checkState(state, findings.report)
+  return findings.take()
+}
+
+function load(bytes: Buffer, report: AmazonQReport): ConversationState | undefined {
+  if (bytes.length > LONGEST_LINE) report('loads', '$', 'It is longer than 500 MB, which is not looked into.')
+  else if (!isUtf8(bytes)) report('utf8', '$', 'It holds bytes that are not UTF-8.')
+  else {
+    const read = readState(textOf(bytes), { mode: 'strict' })
+    if (read.ok) return read.value
+    report('loads', read.path, `The program does not load it: ${read.reason}.`)
+  }
+  return undefined
+}
+
+/** Room for the next message, its answer and the context pair. */
+const MOST_PAIRS = (MAX_CONVERSATION_STATE_HISTORY_LEN - 6) / 2
+
+function checkState(state: ConversationState, report: AmazonQReport): void {
+  if (state.conversation_id === '') report('conversation_id', '$.conversation_id', 'The conversation has no id.')
+  const listed = checkTools(state.tools, report)
+  const check = (history: History, next: ConversationState['next_message'], path: string, nextPath: string): void => {
+    if (history.length > MOST_PAIRS)
+      report(
+        'history_length',
+        path,
+        `It has ${history.length} pairs; of more than ${MOST_PAIRS}, the oldest are not sent.`,
+      )
+    checkHistory(history, next, { path, nextPath, listed }, report)
+  }
+  check(state.history, state.next_message, '$.history', '$.next_message')
+  const main = state.tangent_state
+  if (main) {
+    const path = '$.tangent_state.main'
+    check(main.main_history, main.main_next_message, `${path}_history`, `${path}_next_message`)
+  }
+  if (state.transcript.length > MAX_CONVERSATION_STATE_HISTORY_LEN)
+    report('transcript_length', '$.transcript', `It has more than ${MAX_CONVERSATION_STATE_HISTORY_LEN} lines.`)
+}

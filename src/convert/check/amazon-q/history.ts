@@ -1,0 +1,89 @@
+/** The order of a history: prompts, tool uses and their results. */
+import type { AssistantMessage, AssistantToolUse, UserMessage } from '../../../conversation/message.ts'
+import type { History } from '../../../conversation/record.ts'
+import { toolUseResultsOf } from '../../../conversation/render.ts'
+import { isJsonObject } from '../../../lib/json/lossless.ts'
+import { checkMessage } from './message.ts'
+import type { AmazonQReport } from './rules.ts'
+import { isListed, isToolName, NAME_RULE } from './tools.ts'
+
+export interface Whereabouts {
+  readonly path: string
+  readonly nextPath: string
+  /** The names of the tools that the conversation lists, where it lists any. */
+  readonly listed: ReadonlySet<string> | undefined
+}
+
+export function checkHistory(
+  history: History,
+  next: UserMessage | null,
+  { path, nextPath, listed }: Whereabouts,
+  report: AmazonQReport,
+): void {
+  const ids = new Set<string>()
+  const unlisted = new Set<string>()
+  let before: AssistantMessage | undefined
+  let at = 0
+  for (const { user, assistant } of history) {
+    const place = `${path}[${at}]`
+    checkMessage(user, `${place}.user`, report)
+    checkPosition(user, before, at === 0, `${place}.user.content`, report)
+    usesOf(assistant).forEach((use, number) => {
+      const here = `${place}.assistant.ToolUse.tool_uses[${number}]`
+      checkUse(use, ids, here, report)
+      if (!listed || unlisted.has(use.name) || isListed(use.name, use.orig_name, listed)) return
+      unlisted.add(use.name)
+      report('tool_listed', `${here}.name`, 'No listed tool has this name; its uses are sent as `dummy`.')
+    })
+    before = assistant
+    at++
+  }
+  if (!next) return
+  checkMessage(next, nextPath, report)
+  checkPosition(next, before, at === 0, `${nextPath}.content`, report)
+}
+
+const usesOf = (assistant: AssistantMessage): readonly AssistantToolUse[] =>
+  'ToolUse' in assistant ? assistant.ToolUse.tool_uses : []
+
+function checkUse({ id, name, args }: AssistantToolUse, ids: Set<string>, place: string, report: AmazonQReport): void {
+  if (id === '') report('use_id', `${place}.id`, 'A tool use has no id.')
+  else if (ids.has(id)) report('use_id_unique', `${place}.id`, 'An earlier tool use has the same id.')
+  ids.add(id)
+  if (!isToolName(name)) report('tool_name', `${place}.name`, NAME_RULE)
+  if (!isJsonObject(args)) report('arguments_object', `${place}.args`, 'The arguments are no object.')
+}
+
+/** @param before the answer that the message follows */
+function checkPosition(
+  user: UserMessage,
+  before: AssistantMessage | undefined,
+  isFirst: boolean,
+  place: string,
+  report: AmazonQReport,
+): void {
+  const results = toolUseResultsOf(user)
+  const uses = before && 'ToolUse' in before ? before.ToolUse.tool_uses : undefined
+  if (!results) {
+    if (uses && uses.length > 0)
+      report('uses_answered', place, 'The message before it uses tools, and it holds no results.')
+    return
+  }
+  if (isFirst) report('first_prompt', place, 'The first message holds results of tools; they become a prompt.')
+  else if (!uses) report('results_position', place, 'It holds results of tools, and the message before it uses none.')
+  else checkMatch(uses, results, place, report)
+}
+
+function checkMatch(
+  uses: readonly AssistantToolUse[],
+  results: readonly { readonly tool_use_id: string }[],
+  place: string,
+  report: AmazonQReport,
+): void {
+  const open = new Set(uses.map(({ id }) => id))
+  if (open.size < uses.length) report('results_match', place, 'Two of the tool uses before it have one id.')
+  let strangers = 0
+  for (const { tool_use_id } of results) if (!open.delete(tool_use_id)) strangers++
+  if (strangers > 0) report('results_match', place, `${strangers} of its results answer no tool use before it.`)
+  if (open.size > 0) report('results_match', place, `${open.size} of the tool uses before it have no result.`)
+}

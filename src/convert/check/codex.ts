@@ -1,0 +1,126 @@
+/** Checks a log as Codex CLI writes it: whether the program lists it, reads each line, and can go on with it. */
+import { isUtf8 } from 'node:buffer'
+import type { Line } from '../../lib/jsonl.ts'
+import { type Fields, isObject, parseStructure, stringOf } from '../../lib/object.ts'
+import { type Instant, instant } from '../../model/ids.ts'
+import { Calls } from './codex/calls.ts'
+import { checkItem } from './codex/items.ts'
+import { checkCompacted, checkEvent, checkHeader, checkTurnContext, LINE_TYPES } from './codex/lines.ts'
+import { checkName } from './codex/name.ts'
+import { CODEX_RULES, type CodexReport, type CodexRule } from './codex/rules.ts'
+import { Said } from './codex/said.ts'
+import { type Finding, Findings } from './finding.ts'
+
+/**
+ * Holds one line at a time, and a little of each call and prompt.
+ * @param lines from `splitLines`
+ * @param path the file's own, where its name is to be checked
+ */
+export async function* checkCodex(
+  lines: AsyncIterable<readonly Line[]>,
+  path?: string,
+): AsyncGenerator<Finding<CodexRule>> {
+  const findings = new Findings(CODEX_RULES)
+  const log = new Log(findings.report)
+  for await (const batch of lines) {
+    for (const line of batch) log.line(line)
+    yield* findings.take()
+    if (log.isForeign) break
+  }
+  log.end(path)
+  yield* findings.take()
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+class Log {
+  /** Not a log of this format at all: no line of it is looked at. */
+  isForeign = false
+  readonly #report: CodexReport
+  readonly #calls: Calls
+  readonly #said: Said
+  #records = 0
+  #id: string | undefined
+  #time: Instant | undefined
+  #isEnded = true
+
+  constructor(report: CodexReport) {
+    this.#report = report
+    this.#calls = new Calls(report)
+    this.#said = new Said(report)
+  }
+
+  line({ number, bytes, ended }: Line): void {
+    if (this.isForeign) return
+    const place = `line ${number}`
+    this.#isEnded = ended
+    if (!bytes) return this.#report('json', place, 'The line is longer than 500 MB.')
+    if (!isUtf8(bytes)) this.#report('utf8', place, 'It holds bytes that are not UTF-8.')
+    const text = bytes.toString('utf8')
+    if (text.startsWith('\uFEFF')) this.#report('byte_order_mark', place, 'The file begins with a byte order mark.')
+    const bare = text.replace(/^\uFEFF/, '')
+    if (bare.trim() === '') return this.#report('blank_line', place, 'The line is empty.')
+    const record = parseStructure(bare)
+    if (!record && this.#records === 0 && isBeginning(bare)) return this.#foreign(place)
+    this.#records++
+    if (!isObject(record)) return this.#report('json', place, 'The line is no JSON object; it is passed over.')
+    if (this.#records === 1 && isOld(record)) return this.#foreign(place)
+    this.#record(record, place)
+  }
+
+  #foreign(place: string): void {
+    this.isForeign = true
+    this.#report('old_format', place, 'This is the format of Codex 0.31 and before, which is not listed any more.')
+  }
+
+  #record(record: Fields, place: string): void {
+    const { timestamp, type, payload } = record
+    if (typeof timestamp !== 'string' || typeof type !== 'string' || !isObject(payload))
+      return this.#report('envelope', place, 'A line has `timestamp` and `type`, which are texts, and `payload`.')
+    this.#checkTime(timestamp, place)
+    if (this.#records === 1 && type !== 'session_meta')
+      this.#report('header_first', place, 'The first line is not `session_meta`; the session is not listed.')
+    if (!LINE_TYPES.has(type)) return this.#report('line_type', place, 'No such type of line is read.')
+    this.#payload(type, payload, `${place} $.payload`)
+  }
+
+  #payload(type: string, payload: Fields, place: string): void {
+    if (type === 'session_meta') {
+      this.#id ??= stringOf(payload['id'])
+      this.#said.header(payload)
+      checkHeader(payload, place, this.#report)
+    } else if (type === 'turn_context') checkTurnContext(payload, place, this.#report)
+    else if (type === 'compacted') checkCompacted(payload, place, this.#report)
+    else if (type === 'event_msg' && checkEvent(payload, place, this.#report)) this.#said.event(payload, place)
+    else if (type === 'response_item' && checkItem(payload, place, this.#report)) {
+      this.#calls.add(payload, place)
+      this.#said.item(payload, place)
+    }
+  }
+
+  #checkTime(timestamp: string, place: string): void {
+    const time = instant(timestamp)
+    if (!time || !TIME.test(timestamp))
+      this.#report('time_form', `${place} $.timestamp`, 'A time is UTC with milliseconds: `2026-01-02T03:04:05.678Z`.')
+    else if (this.#time !== undefined && time < this.#time)
+      this.#report('time_order', `${place} $.timestamp`, 'It is earlier than the line before.')
+    this.#time = time ?? this.#time
+  }
+
+  end(path: string | undefined): void {
+    if (path !== undefined) checkName(path, this.#id, this.#report)
+    if (this.isForeign) return
+    if (this.#records === 0) this.#report('header_first', 'the end', 'The file holds no line.')
+    if (!this.#isEnded)
+      this.#report('final_newline', 'the end', 'The last line has no newline; the next one sticks to it.')
+    this.#calls.end()
+    this.#said.end()
+  }
+}
+
+/** The one document of the TypeScript program, over many lines. */
+const isBeginning = (text: string): boolean => text.trim() === '{'
+
+/** A first line without an envelope: the header of 0.31 and before, or a whole session. */
+const isOld = (record: Fields): boolean =>
+  !('payload' in record) && (('id' in record && 'timestamp' in record) || 'items' in record || 'record_type' in record)

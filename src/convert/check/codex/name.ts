@@ -1,0 +1,23 @@
+/** The name of a rollout and the folders it stands in. */
+import type { CodexReport } from './rules.ts'
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+const NAME = new RegExp(
+  `^rollout-(\\d{4})-(\\d\\d)-(\\d\\d)T\\d\\d-\\d\\d-\\d\\d-(${UUID})(?:_${UUID})?\\.jsonl(?:\\.zst)?$`,
+  'i',
+)
+/** Archived ones lie in one folder. */
+const DATED = /(?:^|\/)sessions\/(.+)$/
+
+/** @param id of the session, where the log tells it */
+export function checkName(path: string, id: string | undefined, report: CodexReport): void {
+  const parts = path.split(/[/\\]/)
+  const match = NAME.exec(parts.at(-1) ?? '')
+  if (!match) return report('file_name', 'name', 'The name is not `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl`.')
+  const [, year, month, day, named] = match
+  if (id !== undefined && named?.toLowerCase() !== id.toLowerCase())
+    report('file_name', 'name', 'The name holds another id than the header.')
+  const below = DATED.exec(parts.slice(0, -1).join('/'))?.[1]
+  if (below !== undefined && below !== `${year}/${month}/${day}`)
+    report('file_folder', 'name', `The folders should be sessions/${year}/${month}/${day}.`)
+}
