@@ -1,11 +1,11 @@
 /** Sessions as a table for a person. */
 import type { Kept, Mark } from '../../app.ts'
+import { oneLine } from '../../model/gist.ts'
 import type { Session } from '../../model/session.ts'
 import type { Listing } from '../sessions.ts'
 import { safe } from './conversation.ts'
 import { paint } from './paint.ts'
 import { type Column, count, plural, table } from './table.ts'
-import { oneLine } from './tool-line.ts'
 
 const COLUMNS: readonly Column[] = [
   { title: 'last' },
