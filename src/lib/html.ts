@@ -1,15 +1,10 @@
 /** The server's sanitiser: Markdown, HTML or a message's text in, harmless HTML of the policy's few tags out. */
 
-import { Lexer, type MarkedToken, type Token, Tokenizer, type Tokens, type TokensList } from 'marked'
+import type { MarkedToken, Token, Tokens } from 'marked'
 import sanitize from 'sanitize-html'
 import { ALLOWED_ATTRIBUTES, ALLOWED_SCHEMES, ALLOWED_TAGS, LINK_REL } from '../model/html-policy.ts'
+import { lexMarkdown, MAX_MARKDOWN } from './markdown.ts'
 
-/** UTF-16 units; a longer Markdown text is shown as it is, in one `pre`. */
-const MAX_MARKDOWN = 128 * 1024
-/** Levels of quotes and lists, and of emphasis and links; what lies deeper is shown as plain text. */
-const MAX_NESTING = 32
-/** Marked can cost a text's length squared. Beyond so many characters read, a stretch, or the text, stays plain. */
-const MAX_STEPS = 40_000_000
 /** Open elements at one point; tags beyond it are left out, their text stays. */
 const MAX_DEPTH = 100
 
@@ -51,7 +46,7 @@ export function renderMarkdown(text: string): string {
   const source = withoutNul(text)
   if (source.length > MAX_MARKDOWN) return preformatted(source)
   try {
-    return sanitizeHtml(written(new BoundedLexer().lex(source)))
+    return sanitizeHtml(written(lexMarkdown(source)))
   } catch {
     return preformatted(source)
   }
@@ -183,54 +178,6 @@ function balanced(html: string): string {
     return ended + tag
   })
   return body + closeTo(0)
-}
-
-class BoundedLexer extends Lexer {
-  #nesting = 0
-  #steps = MAX_STEPS
-
-  constructor() {
-    const tokenizer = new Tokenizer()
-    super({ gfm: true, tokenizer })
-    // Without the rule a task's `[x]` stays in its text, which is how it is shown; the rule costs items squared.
-    tokenizer.rules = { ...tokenizer.rules, other: { ...tokenizer.rules.other, listIsTask: /(?!)/ } }
-    // The first thing tried at each block; the others then look as far as the next blank line.
-    const space = tokenizer.space.bind(tokenizer)
-    tokenizer.space = (source) => {
-      this.#spend(/\n[ \t]*\n/.exec(source)?.index ?? source.length)
-      return space(source)
-    }
-  }
-
-  override blockTokens(source: string, tokens?: Token[], clipped?: boolean): Token[]
-  override blockTokens(source: string, tokens?: TokensList, clipped?: boolean): TokensList
-  override blockTokens(source: string, tokens: Token[] = [], clipped?: boolean): Token[] {
-    // Only quotes call with `clipped`, once for each stretch of `>` lines, and copy all that they hold each time.
-    this.#spend(clipped ? MAX_MARKDOWN / 8 : 0)
-    return this.#bounded(source, tokens, 0, () => super.blockTokens(source, tokens, clipped))
-  }
-
-  override inlineTokens(source: string, tokens: Token[] = []): Token[] {
-    const cost = source.length * (source.match(/[*_~`[\]()<>!\\&@:]/g)?.length ?? 0)
-    return this.#bounded(source, tokens, cost, () => super.inlineTokens(source, tokens))
-  }
-
-  #spend(steps: number): void {
-    this.#steps -= steps
-    if (this.#steps < 0) throw new RangeError('Markdown too costly')
-  }
-
-  #bounded(source: string, tokens: Token[], cost: number, read: () => Token[]): Token[] {
-    if (cost > this.#steps || this.#nesting >= MAX_NESTING) {
-      tokens.push({ type: 'text', raw: source, text: source })
-      return tokens
-    }
-    this.#spend(cost)
-    this.#nesting += 1
-    const result = read()
-    this.#nesting -= 1
-    return result
-  }
 }
 
 function written(tokens: readonly Token[]): string {

@@ -12,3 +12,9 @@ const WORTH_IT = 2048
 
 /** For comparing what people type: case, width and composition of letters do not matter. */
 export const folded = (text: string): string => text.normalize('NFKC').toLowerCase().normalize('NFKC')
+
+/** Without escape sequences and control characters; lines end with `\n`, and tabs stay. */
+export const printable = (text: string): string => text.replaceAll(/\r\n?/g, '\n').replaceAll(CONTROL, '')
+
+const CONTROL =
+  /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g

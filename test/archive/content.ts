@@ -44,7 +44,7 @@ export async function contentOf(house: House, isThere = false): Promise<unknown>
     byModel: models.map((model) => [model, house.list({ ...filter, model, children: 'all' }).total]),
     touches: house
       .touches('file2.ts', 100_000)
-      .filter(({ session_id }) => ids.has(session_id))
+      .touched.filter(({ session_id }) => ids.has(session_id))
       .map(({ session_id, message_id, path, how }) => `${session_id} ${message_id} ${path} ${how}`)
       .sort(),
   }

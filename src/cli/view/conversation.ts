@@ -1,5 +1,7 @@
 /** A conversation as a person reads it in the terminal. */
 import stringWidth from 'string-width'
+import { printable } from '../../lib/text.ts'
+import { gistOf, nameOf } from '../../model/gist.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import type { Backlinks, Turn } from '../../model/turn.ts'
@@ -7,7 +9,7 @@ import { isPrompt } from '../../model/turn.ts'
 import { isZero, type Usage } from '../../model/usage.ts'
 import { paint } from './paint.ts'
 import { count, terminalWidth, truncate } from './table.ts'
-import { gistOf, nameOf, outcomeOf } from './tool-line.ts'
+import { outcomeOf } from './tool-line.ts'
 
 /** @param branches the numbers of the sessions that branch off it */
 export function headerOf(session: Session, branches: readonly number[] = []): string {
@@ -146,7 +148,4 @@ const clock = (at: string): string => {
 }
 
 /** Escape sequences in a log must not reach the terminal. */
-export const safe = (text: string): string => text.replaceAll(/\r\n?/g, '\n').replaceAll(CONTROL, '')
-
-const CONTROL =
-  /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+export const safe = printable

@@ -1,10 +1,11 @@
 /** Prompts as a table for a person. */
+
+import { oneLine } from '../../model/gist.ts'
 import type { Prompt } from '../prompts/link.ts'
 import { safe } from './conversation.ts'
 import { paint } from './paint.ts'
 import { moment, shortId } from './session-table.ts'
 import { type Column, plural, table } from './table.ts'
-import { oneLine } from './tool-line.ts'
 
 const COLUMNS: readonly Column[] = [{ title: 'when' }, { title: 'session' }, { title: 'prompt', grows: true }]
 

@@ -1,9 +1,9 @@
 /** Sessions as a table for a person. */
+import { oneLine } from '../../model/gist.ts'
 import type { SessionRow } from '../ask/session-row.ts'
 import { safe } from './conversation.ts'
 import { paint } from './paint.ts'
 import { type Column, count, plural, table } from './table.ts'
-import { oneLine } from './tool-line.ts'
 
 const COLUMNS: readonly Column[] = [
   { title: 'last' },

@@ -1,8 +1,9 @@
 /** A conversation as a table with one row for each turn. */
+
+import { duration, oneLine } from '../../model/gist.ts'
 import { type Backlinks, isPrompt, type Turn } from '../../model/turn.ts'
 import { safe } from './conversation.ts'
 import { type Column, count, table } from './table.ts'
-import { duration, oneLine } from './tool-line.ts'
 
 const COLUMNS: readonly Column[] = [
   { title: '#', right: true },

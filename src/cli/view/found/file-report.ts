@@ -1,11 +1,11 @@
 /** Who touched a file, for a person: by session, newest first. */
 import type { House } from '../../../app.ts'
+import { oneLine } from '../../../model/gist.ts'
 import type { Touch } from '../../commands/files.ts'
 import { safe } from '../conversation.ts'
 import { paint } from '../paint.ts'
 import { moment, shortId } from '../session-table.ts'
 import { plural, terminalWidth, truncate } from '../table.ts'
-import { oneLine } from '../tool-line.ts'
 
 export function fileReport(touches: readonly Touch[], total: number, house: House): string {
   if (touches.length === 0) return 'No call is known that touched it.\n'

@@ -1,10 +1,10 @@
 /** What a search found, for a person: by session, with the words in their context. */
 import type { Entry, Hit, SearchAnswer, Snippet } from '../../../app.ts'
+import { oneLine } from '../../../model/gist.ts'
 import { safe } from '../conversation.ts'
 import { paint } from '../paint.ts'
 import { moment, shortId } from '../session-table.ts'
 import { count, plural, terminalWidth, truncate } from '../table.ts'
-import { oneLine } from '../tool-line.ts'
 
 type Answer = Extract<SearchAnswer, { kind: 'found' }>
 

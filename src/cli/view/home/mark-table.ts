@@ -1,9 +1,9 @@
 /** Marks as a table for a person. */
 import type { Mark } from '../../../app.ts'
+import { oneLine } from '../../../model/gist.ts'
 import { safe } from '../conversation.ts'
 import { shortId } from '../session-table.ts'
 import { type Column, table } from '../table.ts'
-import { oneLine } from '../tool-line.ts'
 
 const COLUMNS: readonly Column[] = [
   { title: 'session' },

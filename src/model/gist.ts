@@ -1,0 +1,51 @@
+/** What a tool call is about, in few words. */
+import type { ToolCall } from './normalized.ts'
+
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)}ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)}s`
+  return `${Math.floor(ms / 60_000)}m${String(Math.round((ms % 60_000) / 1000)).padStart(2, '0')}s`
+}
+
+export const nameOf = ({ namespace, name }: ToolCall): string =>
+  namespace ? `${namespace}.${name ?? '?'}` : (name ?? '?')
+
+/** The arguments' gist: a command, a path, a query, the files of a patch. */
+export function gistOf(call: ToolCall): string {
+  const input = call.input ?? ''
+  const files = [...input.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map((match) => match[1])
+  if (files.length > 0) return files.join(', ')
+  if (input !== '') return oneLine(input)
+  const json = call.arguments_json as { readonly [key: string]: unknown } | undefined
+  if (Array.isArray(json?.['plan'])) return planGist(json['plan'])
+  if (Array.isArray(json?.['operations'])) return operationsGist(json['operations'])
+  for (const key of ['command', 'cmd', 'path', 'file_path', 'query', 'url', 'chars', 'message', 'prompt']) {
+    const value = json?.[key]
+    if (typeof value === 'string' && value !== '') return oneLine(value)
+    if (Array.isArray(value)) return oneLine(shellWords(value))
+  }
+  return oneLine(call.arguments ?? '')
+}
+
+/** Several readings at once: their files. */
+function operationsGist(operations: readonly { readonly path?: unknown; readonly image_paths?: unknown }[]): string {
+  const paths = operations.flatMap((one) => one?.path ?? one?.image_paths ?? [])
+  return oneLine(paths.length > 0 ? paths.join(', ') : JSON.stringify(operations))
+}
+
+/** The step that is under way. */
+function planGist(plan: readonly { readonly step?: unknown; readonly status?: unknown }[]): string {
+  const at = plan.findIndex((one) => one?.status === 'in_progress')
+  const step = plan[at]?.step
+  return `${at < 0 ? plan.length : at + 1}/${plan.length}${typeof step === 'string' ? ` ${oneLine(step)}` : ' steps'}`
+}
+
+/** `["bash", "-lc", "ls"]` is shown as what was typed: `ls`. */
+function shellWords(command: readonly unknown[]): string {
+  const [shell, flag, script] = command
+  return /sh$/.test(String(shell)) && /^-\w*c$/.test(String(flag)) && script !== undefined
+    ? String(script)
+    : command.join(' ')
+}
+
+export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
