@@ -1,6 +1,7 @@
 /** Who touched a file: every tool call that spoke of it. */
+
+import type { Touch } from '../model/files/touched.ts'
 import type { Instant, SessionId } from '../model/ids.ts'
-import type { Touch } from '../model/touched.ts'
 import { knownOf, MESSAGE_COLUMNS, type RawMessage } from './get/messages.ts'
 import type { Db } from './open.ts'
 import { DUPLICATE, INJECTED, REPLAYED, ROLES } from './rows/kind.ts'

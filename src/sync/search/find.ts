@@ -7,10 +7,10 @@ import { matches } from '../../archive/text/matches.ts'
 import { parseQuery } from '../../archive/text/parse-query.ts'
 import type { Fields, Query, QueryProblem, Scope } from '../../archive/text/query.ts'
 import { type Snippet, snippet } from '../../archive/text/snippet.ts'
+import { filesTouched } from '../../model/files/touched.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage, Role, SourceType } from '../../model/normalized.ts'
 import { spokenIn } from '../../model/spoken.ts'
-import { filesTouched } from '../../model/touched.ts'
 import type { Bodies } from './bodies.ts'
 
 export interface SearchOptions {

@@ -1,5 +1,5 @@
 /** What a tool call does to one file, as lines of a diff, where the call itself tells it. */
-import type { NormalizedMessage } from './normalized.ts'
+import type { NormalizedMessage } from '../normalized.ts'
 
 const HEADER = /^\*\*\* (?:(?:Add|Update|Delete) File: (.+)|Move to: (.+)|End Patch.*)$/
 

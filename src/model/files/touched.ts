@@ -1,5 +1,5 @@
 /** Which files a tool call speaks of: by the names that arguments have in most tools, and by the headers of patches. */
-import type { NormalizedMessage } from './normalized.ts'
+import type { NormalizedMessage } from '../normalized.ts'
 
 export type Touch = 'named' | 'added' | 'updated' | 'deleted'
 
