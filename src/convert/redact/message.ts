@@ -11,15 +11,19 @@ export interface Rewriting extends Rewrite {
   image(dataUri: string): string
 }
 
-/** Role, kind, time and id stay. */
-export function rewriteMessage(message: NormalizedMessage, rewriting: Rewriting): NormalizedMessage {
+/** Role, kind, time and id stay. @param about for what the program says of the message, where that is another matter */
+export function rewriteMessage(
+  message: NormalizedMessage,
+  rewriting: Rewriting,
+  about: Rewriting = rewriting,
+): NormalizedMessage {
   const { segments, tool_call, raw, metadata } = message
   return {
     ...message,
     segments: segments.map((segment) => rewriteSegment(segment, rewriting)),
     ...(tool_call && { tool_call: rewriteValue(tool_call, rewriting) as typeof tool_call }),
-    raw: rewriteValue(raw, rewriting) as typeof raw,
-    ...(metadata && { metadata: rewriteValue(metadata, rewriting) as typeof metadata }),
+    raw: rewriteValue(raw, about) as typeof raw,
+    ...(metadata && { metadata: rewriteValue(metadata, about) as typeof metadata }),
   }
 }
 

@@ -10,7 +10,7 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   reasoning: { summary: 'list', content: 'list?', encrypted_content: 'text?' },
   local_shell_call: { call_id: 'text?', status: 'text', action: 'object' },
   function_call: { name: 'text', arguments: 'text', call_id: 'text' },
-  function_call_output: { call_id: 'text', output: 'output' },
+  function_call_output: { call_id: 'text?', output: 'output' },
   custom_tool_call: { name: 'text', input: 'text', call_id: 'text' },
   custom_tool_call_output: { call_id: 'text', output: 'output' },
   web_search_call: {},
