@@ -41,7 +41,18 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   ],
   server: ['app.ts', 'config.ts', 'normalize.ts', 'model', 'lib'],
   web: ['model'],
-  cli: ['server', 'app.ts', 'config.ts', 'normalize.ts', 'amazon-q.ts', 'openai.ts', 'agents', 'model', 'lib'],
+  cli: [
+    'server',
+    'app.ts',
+    'convert',
+    'config.ts',
+    'normalize.ts',
+    'amazon-q.ts',
+    'openai.ts',
+    'agents',
+    'model',
+    'lib',
+  ],
 }
 
 const MOST_LINES = 300

@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
 import { detectCommand } from './commands/detect.ts'
+import { exportCommand } from './commands/export.ts'
 import { configCommand } from './commands/home/config.ts'
 import { doctorCommand } from './commands/home/doctor.ts'
 import { markCommand } from './commands/home/mark.ts'
@@ -23,6 +24,7 @@ import { setFlags } from './house.ts'
 const COMMANDS = [
   listCommand,
   showCommand,
+  exportCommand,
   promptsCommand,
   statsCommand,
   resumeCommand,
