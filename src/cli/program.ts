@@ -3,14 +3,16 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
-import { detectCommand } from './commands/detect.ts'
 import { filesCommand } from './commands/files.ts'
+import { detectCommand } from './commands/format/detect.ts'
+import { exportCommand } from './commands/format/export.ts'
+import { normalizeCommand } from './commands/format/normalize.ts'
+import { validateCommand } from './commands/format/validate.ts'
 import { configCommand } from './commands/home/config.ts'
 import { doctorCommand } from './commands/home/doctor.ts'
 import { markCommand } from './commands/home/mark.ts'
 import { keepCommand } from './commands/keep.ts'
 import { listCommand } from './commands/list.ts'
-import { normalizeCommand } from './commands/normalize.ts'
 import { promptsCommand } from './commands/prompts.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { resumeCommand } from './commands/resume.ts'
@@ -19,7 +21,6 @@ import { showCommand } from './commands/show.ts'
 import { start } from './commands/start.ts'
 import { statsCommand } from './commands/stats.ts'
 import { syncCommand } from './commands/sync.ts'
-import { validateCommand } from './commands/validate.ts'
 import { setFlags } from './house.ts'
 import { noPager } from './pager.ts'
 
@@ -28,6 +29,7 @@ const COMMANDS = [
   listCommand,
   showCommand,
   searchCommand,
+  exportCommand,
   promptsCommand,
   filesCommand,
   statsCommand,

@@ -17,8 +17,11 @@ export interface Survey {
   readonly state: NormalizedMessage | undefined
 }
 
-/** @param id the session that is meant, where the log holds several */
-export async function survey(log: Log, id: SessionId): Promise<Survey> {
+/**
+ * @param id the session that is meant, where the log holds several
+ * @param see is shown each message on the way
+ */
+export async function survey(log: Log, id: SessionId, see?: (message: NormalizedMessage) => void): Promise<Survey> {
   let session: Session | undefined
   const issues: Issue[] = []
   const whole: NormalizedMessage[] = []
@@ -27,6 +30,7 @@ export async function survey(log: Log, id: SessionId): Promise<Survey> {
       for (const one of batch) {
         if (one.kind === 'message' && one.message.raw.session_id === id) {
           if (one.message.raw.line_index === 0) whole.push(one.message)
+          see?.(one.message)
           yield one.message
         }
         if (one.kind === 'session' && one.session.id === id) session = one.session

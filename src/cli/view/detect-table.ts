@@ -1,5 +1,5 @@
 /** What `fumi detect` prints for a person. */
-import type { Detected } from '../commands/detect.ts'
+import type { Detected } from '../commands/format/detect.ts'
 import { safe } from './conversation.ts'
 import { type Column, count, plural, table } from './table.ts'
 

@@ -1,7 +1,7 @@
 /** What can be said of messages without a model: what was asked, which files were touched, which commands were run. */
 import { fieldsOf } from '../../lib/object.ts'
+import { filesTouched } from '../../model/files/touched.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
-import { filesTouched } from '../../model/touched.ts'
 import { Todos } from './todos.ts'
 
 /** Of each kind, so many are held: the latest. */

@@ -1,13 +1,13 @@
 /** `fumi normalize`: one NormalizedMessage per line. */
 import type { Command } from 'commander'
-import { AppError } from '../../model/error.ts'
-import { describeIssue, type Issue } from '../../model/issue.ts'
-import { serialize } from '../../model/serialize.ts'
-import { type Log, readLog } from '../../normalize.ts'
-import { logsFor } from '../logs.ts'
-import { tidyUp } from '../memory.ts'
-import { LineWriter, writeErr } from '../output.ts'
-import { type Progress, progressOver } from '../progress.ts'
+import { AppError } from '../../../model/error.ts'
+import { describeIssue, type Issue } from '../../../model/issue.ts'
+import { serialize } from '../../../model/serialize.ts'
+import { type Log, readLog } from '../../../normalize.ts'
+import { logsFor } from '../../logs.ts'
+import { tidyUp } from '../../memory.ts'
+import { LineWriter, writeErr } from '../../output.ts'
+import { type Progress, progressOver } from '../../progress.ts'
 
 interface Options {
   readonly sanitized?: boolean

@@ -1,11 +1,11 @@
 /** `fumi validate`: what a server or a program would refuse in a file, and messages without it. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
-import { TARGETS, type Target } from '../../convert/check/check.ts'
-import { AppError } from '../../model/error.ts'
-import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../openai.ts'
-import { writeErr, writeOut } from '../output.ts'
-import { validateTarget } from '../validate/target.ts'
+import { TARGETS, type Target } from '../../../convert/check/check.ts'
+import { AppError } from '../../../model/error.ts'
+import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../../openai.ts'
+import { writeErr, writeOut } from '../../output.ts'
+import { validateTarget } from '../../validate/target.ts'
 
 interface Options {
   readonly target: Target
@@ -97,7 +97,7 @@ const jsonOf = (path: string, { problems, records }: FileCheck, { profile = 'ope
 })
 
 async function reportOf(path: string, { problems, records }: FileCheck): Promise<string> {
-  const { plural, table } = await import('../view/table.ts')
+  const { plural, table } = await import('../../view/table.ts')
   if (problems.length === 0) return `${path}: ${plural(records, 'conversation')}, no problem\n`
   const columns = [
     { title: 'line', right: true },

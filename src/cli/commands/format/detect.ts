@@ -1,12 +1,12 @@
 /** `fumi detect`: what a file is, and what gave it away. */
 import type { Command } from 'commander'
-import type { Agent, Description } from '../../agents/agent.ts'
-import { allAgents } from '../../agents/all.ts'
-import { AppError } from '../../model/error.ts'
-import type { Issue } from '../../model/issue.ts'
-import { headOf } from '../../normalize.ts'
-import { spooled } from '../input.ts'
-import { writeOut } from '../output.ts'
+import type { Agent, Description } from '../../../agents/agent.ts'
+import { allAgents } from '../../../agents/all.ts'
+import { AppError } from '../../../model/error.ts'
+import type { Issue } from '../../../model/issue.ts'
+import { headOf } from '../../../normalize.ts'
+import { spooled } from '../../input.ts'
+import { writeOut } from '../../output.ts'
 
 interface Options {
   readonly json?: boolean
@@ -107,6 +107,6 @@ async function countIn(agent: Agent, path: string) {
 
 /** Loaded for people only: measuring the width of letters takes a large table. */
 async function tableOf(found: readonly Detected[]): Promise<string> {
-  const { detectTable } = await import('../view/detect-table.ts')
+  const { detectTable } = await import('../../view/detect-table.ts')
   return detectTable(found)
 }

@@ -1,0 +1,159 @@
+/** `fumi export`: conversations as documents for people, or as data for programs. */
+import { extname, join } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { House } from '../../../app.ts'
+import { FORMAT_NAMES, FORMATS, type FormatEntry, type FormatName } from '../../../convert/export/formats.ts'
+import type { ExportOptions, Format, Material, Transform, TurnRange } from '../../../convert/export/material.ts'
+import { AppError } from '../../../model/error.ts'
+import type { Issue } from '../../../model/issue.ts'
+import { type Named, prepared, sessionsNamed, type Where } from '../../export/material.ts'
+import { FileNames, imagesBeside, isFolder, print, refuseOverwriting, save } from '../../export/save.ts'
+import { openHouse } from '../../house.ts'
+import { tellIssues } from '../../issues.ts'
+import { writeErr, writeOut } from '../../output.ts'
+
+interface Options extends Where {
+  readonly format?: FormatName
+  readonly output?: string
+  readonly turns?: TurnRange
+  readonly all?: boolean
+  readonly images?: 'files' | 'inline'
+  readonly force?: boolean
+}
+
+export function exportCommand(program: Command): void {
+  program
+    .command('export')
+    .summary('write conversations as Markdown, HTML, text, JSON or training examples')
+    .argument('<session...>', 'sessions as fumi list names them, or log files; - for standard input')
+    .addOption(
+      new Option('--format <format>', 'what to write (default: by the name of the output, else md)').choices(
+        FORMAT_NAMES,
+      ),
+    )
+    .option('-o, --output <path>', 'a file, or a folder for one file each; - for standard output')
+    .option('--turns <a..b>', 'only these turns: 3, 2..5, 4.. or ..3', rangeOf)
+    .option('--all', 'every record, also context, events and copies')
+    .addOption(new Option('--images <how>', 'images of md as files beside it, or inline').choices(['files', 'inline']))
+    .option('--in <path>', 'look for the sessions in this database, file or folder')
+    .option('--session <which>', 'one of several conversations in a file: its number, or its id')
+    .option('--force', 'overwrite existing files')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  fumi export codex:019c22d1 -o talk.html\n  fumi export rollout.jsonl > talk.md\n  fumi export codex:019c22d1 amazon-q:1b4e28ba --format html -o talks/\n  fumi export codex:019c22d1 --turns 2..4 --format txt\n  fumi export codex:019c22d1 kiro:22222222 --format sft -o train.jsonl',
+    )
+    .action(run)
+}
+
+async function run(names: readonly string[], options: Options): Promise<void> {
+  const name = options.format ?? formatOf(options.output)
+  const target = targetOf(names.length, name, FORMATS[name], options)
+  const house = await openHouse()
+  try {
+    await write(house, sessionsNamed(house, names, options), FORMATS[name], target, options)
+  } finally {
+    house.close()
+  }
+}
+
+function formatOf(output: string | undefined): FormatName {
+  const extension = output === undefined ? '' : extname(output).slice(1).toLowerCase()
+  return FORMAT_NAMES.find((name) => FORMATS[name].extension === extension) ?? 'md'
+}
+
+type Target =
+  | { readonly kind: 'stream' }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'folder'; readonly path: string }
+
+function targetOf(sessions: number, name: FormatName, format: FormatEntry, { output, force }: Options): Target {
+  const isDocument = format.between === undefined
+  if (output === undefined || output === '-') {
+    if (isDocument && sessions > 1)
+      throw new AppError('bad_usage', `each session is a ${name} file of its own: name a folder with -o.`)
+    return { kind: 'stream' }
+  }
+  if (isFolder(output) || (isDocument && sessions > 1)) return { kind: 'folder', path: output }
+  refuseOverwriting(output, force === true)
+  return { kind: 'file', path: output }
+}
+
+async function write(
+  house: House,
+  named: AsyncIterable<Named>,
+  format: FormatEntry,
+  target: Target,
+  options: Options,
+): Promise<void> {
+  const issues: Issue[] = []
+  const names = new FileNames()
+  const writer = await format.load()
+  async function* materials(): AsyncGenerator<Material> {
+    for await (const one of named) {
+      try {
+        const { material, issues: found } = await prepared(house, one)
+        issues.push(...found)
+        yield transformed(material)
+      } finally {
+        await one.release()
+      }
+    }
+  }
+  if (target.kind === 'stream')
+    await print(joined(materials(), writer, format.between, exportOptions(options, undefined)))
+  else if (target.kind === 'file') {
+    await save(target.path, joined(materials(), writer, format.between, exportOptions(options, target.path)))
+    await writeOut(`${target.path}\n`)
+  } else
+    for await (const material of materials()) {
+      const path = join(target.path, names.of(material.session.id, format.extension))
+      refuseOverwriting(path, options.force === true)
+      await save(path, writer(material, exportOptions(options, path)))
+      await writeOut(`${path}\n`)
+    }
+  await tellIssues(issues)
+}
+
+/** Between reading and writing, for every format: what must not leave the house is taken out here. */
+const transformed: Transform = (material) => material
+
+async function* joined(
+  materials: AsyncIterable<Material>,
+  write: Format,
+  between: string | undefined,
+  options: ExportOptions,
+): AsyncGenerator<string> {
+  let isFirst = true
+  for await (const material of materials) {
+    let isEmpty = true
+    for await (const text of write(material, options)) {
+      if (isEmpty && !isFirst) yield between ?? ''
+      isEmpty = false
+      isFirst = false
+      yield text
+    }
+    if (isEmpty) await writeErr(`${material.session.id} holds nothing for this format; left out\n`)
+  }
+}
+
+function exportOptions({ all, turns, images }: Options, document: string | undefined): ExportOptions {
+  const isBeside = document !== undefined && images !== 'inline'
+  if (images === 'files' && document === undefined)
+    throw new AppError('bad_usage', '--images files needs a file or a folder: name it with -o.')
+  return {
+    ...(all !== undefined && { all }),
+    ...(turns && { turns }),
+    ...(isBeside && { placeImage: imagesBeside(document) }),
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  }
+}
+
+/** `3`, `2..5`, `4..`, `..3`. */
+function rangeOf(text: string): TurnRange {
+  const [, from = '', dots, to = ''] = /^(\d*)(\.\.)?(\d*)$/.exec(text) ?? []
+  if (from === '' && to === '') throw new InvalidArgumentError('Give turns as 3, 2..5, 4.. or ..3.')
+  const first = from === '' ? 1 : Number(from)
+  const last = dots === undefined ? first : to === '' ? Number.MAX_SAFE_INTEGER : Number(to)
+  if (last < first) throw new InvalidArgumentError('The last turn stands before the first.')
+  return { from: first, to: last }
+}

@@ -1,0 +1,104 @@
+/** Where exports go: one stream, one file, or a file for each session. */
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Image } from '../../convert/export/material.ts'
+import { sha256 } from '../../lib/hash.ts'
+import { AppError } from '../../model/error.ts'
+import { writeOut } from '../output.ts'
+
+/** Strings are many and short; the system is asked for larger pieces. */
+const PIECE = 1 << 16
+
+async function* pieces(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  let waiting: string[] = []
+  let length = 0
+  for await (const text of texts) {
+    waiting.push(text)
+    length += text.length
+    if (length < PIECE) continue
+    yield Buffer.from(waiting.join(''))
+    waiting = []
+    length = 0
+  }
+  yield Buffer.from(waiting.join(''))
+}
+
+export async function print(texts: AsyncIterable<string>): Promise<void> {
+  for await (const piece of pieces(texts)) await writeOut(piece)
+}
+
+/** Whole or not at all, for its user alone. */
+export async function save(path: string, texts: AsyncIterable<string>): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    const file = await open(temporary, 'w', 0o600)
+    try {
+      for await (const piece of pieces(texts)) await file.writeFile(piece)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {})
+    throw cannotWrite(path, error)
+  }
+}
+
+function cannotWrite(path: string, error: unknown): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  return code === undefined || syscall === undefined
+    ? error
+    : new AppError('cannot_write', `${path} cannot be written (${code}).`)
+}
+
+/** It is one, or is meant to become one. */
+export function isFolder(path: string): boolean {
+  try {
+    return /[\\/]$/.test(path) || statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+export function refuseOverwriting(path: string, force: boolean): void {
+  if (!force && existsSync(path))
+    throw new AppError('bad_usage', `${path} exists. Give another name, or --force to overwrite it.`)
+}
+
+/** In every file system, and never twice for two sessions of one run. */
+export class FileNames {
+  readonly #taken = new Set<string>()
+
+  of(session: string, extension: string): string {
+    const name = session
+      .replaceAll(/[^\w.~-]+/g, '-')
+      .replace(/^[.-]+/, '')
+      .slice(0, LONGEST_NAME)
+    for (let n = 1; ; n++) {
+      const whole = `${name || 'session'}${n === 1 ? '' : `-${n}`}.${extension}`
+      if (this.#taken.has(whole.toLowerCase())) continue
+      this.#taken.add(whole.toLowerCase())
+      return whole
+    }
+  }
+}
+
+const LONGEST_NAME = 120
+
+/** Images as files in a folder beside the document, each once; answers their addresses as seen from there. */
+export function imagesBeside(document: string): (image: Image) => string {
+  const folder = `${basename(document).replace(/\.\w+$/, '')}.images`
+  return ({ data_uri, extension }) => {
+    const bytes = Buffer.from(data_uri.slice(data_uri.indexOf(',') + 1), 'base64')
+    const name = `${sha256(bytes).slice(0, 16)}.${extension}`
+    const path = join(dirname(document), folder, name)
+    if (!existsSync(path)) {
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, bytes, { mode: 0o600 })
+    }
+    return `${encodeURIComponent(folder)}/${name}`
+  }
+}

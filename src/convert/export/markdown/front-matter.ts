@@ -1,0 +1,61 @@
+/** What is known of a session, as YAML. */
+import { printable } from '../../../lib/text.ts'
+import { isZero } from '../../../model/usage.ts'
+import type { ExportOptions, Material } from '../material.ts'
+import { titleOf } from '../material.ts'
+
+type Value = string | number | boolean | readonly string[] | { readonly [key: string]: number } | undefined
+
+/** JSON is YAML, so that no word can be anything but a word. */
+export function frontMatter(material: Material, { turns, timeZone = 'UTC' }: ExportOptions): string {
+  const { session, mark, outline } = material
+  const { usage } = outline
+  const fields: Readonly<Record<string, Value>> = {
+    title: titleOf(material),
+    session: session.id,
+    agent: session.agent,
+    agent_version: session.agent_version,
+    models: session.models,
+    started_at: session.started_at,
+    last_at: outline.last_at,
+    time_zone: timeZone,
+    cwd: session.cwd,
+    branch: session.git?.branch,
+    commit: session.git?.commit_hash,
+    repository: session.git?.repository_url,
+    parent: session.parent,
+    relation: session.relation,
+    turns: outline.turns,
+    turns_exported: turns && `${turns.from}..${Math.min(turns.to, outline.turns)}`,
+    tool_calls: outline.tools,
+    tool_errors: outline.errors,
+    tokens: isZero(usage)
+      ? undefined
+      : {
+          input: usage.input_tokens,
+          cached_input: usage.cached_input_tokens,
+          output: usage.output_tokens,
+          reasoning_output: usage.reasoning_output_tokens,
+          total: usage.total_tokens,
+        },
+    encrypted_parts_left_out: outline.encrypted > 0 ? outline.encrypted : undefined,
+    name: mark?.name ?? undefined,
+    starred: mark?.starred || undefined,
+    tags: mark && mark.tags.length > 0 ? mark.tags : undefined,
+    note: mark?.note ?? undefined,
+  }
+  const lines = Object.entries(fields).flatMap(([key, value]) =>
+    value === undefined ? [] : `${key}: ${yaml(value)}\n`,
+  )
+  return `---\n${lines.join('')}---\n`
+}
+
+/** With a space behind each comma and colon, as people write it. */
+function yaml(value: Exclude<Value, undefined>): string {
+  if (typeof value === 'string') return JSON.stringify(printable(value))
+  if (typeof value !== 'object') return String(value)
+  if (Array.isArray(value)) return `[${value.map(yaml).join(', ')}]`
+  return `{ ${Object.entries(value)
+    .map(([key, one]) => `${key}: ${one}`)
+    .join(', ')} }`
+}

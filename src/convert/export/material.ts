@@ -1,0 +1,53 @@
+/** What an export is made of: a session, what the user says about it, what a first reading told, and its messages. */
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Session } from '../../model/session.ts'
+import type { Outline } from './outline.ts'
+
+export interface Material {
+  readonly session: Session
+  /** The agent's name for people. */
+  readonly agent: string
+  /** What the user says about the session. */
+  readonly mark?: Mark
+  readonly outline: Outline
+  readonly messages: AsyncIterable<NormalizedMessage>
+}
+
+export interface Mark {
+  readonly name: string | null
+  readonly starred: boolean
+  readonly tags: readonly string[]
+  readonly note: string | null
+}
+
+/** Stands between what was read and the format, for every format alike: here words are taken out or replaced. */
+export type Transform = (material: Material) => Material
+
+export interface ExportOptions {
+  /** Every record, also context, events and copies. */
+  readonly all?: boolean
+  /** Only these turns, both ends included. */
+  readonly turns?: TurnRange
+  /** In which the times are told that stand beside the words; UTC where none is named. */
+  readonly timeZone?: string
+  /** Puts an image somewhere and tells its address. Without it the image stands in the export itself. */
+  readonly placeImage?: (image: Image) => string
+}
+
+export interface TurnRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** An image whose bytes are known. */
+export interface Image {
+  readonly data_uri: string
+  /** Of its type: `png`, `jpeg` … */
+  readonly extension: string
+}
+
+export type Format = (material: Material, options: ExportOptions) => AsyncIterable<string>
+
+/** What a reader knows the session by: the user's own name goes before all others. */
+export const titleOf = ({ session, mark }: Material): string =>
+  mark?.name ?? session.title ?? session.first_prompt?.trim().split('\n')[0] ?? session.id

@@ -1,0 +1,180 @@
+/** `fumi export` as a user meets it. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { assistant, header, THREAD, talk, tempFolder, tempLog, text, user } from '../support/log.ts'
+import { fumi, lines } from '../support/run.ts'
+
+const FIXTURES = join(import.meta.dirname, 'fixtures')
+const KETTLE = join(FIXTURES, 'kettle.jsonl')
+
+function machine() {
+  const home = tempFolder()
+  const env = { HOME: home, FUMI_HOME: join(home, 'fumi'), CODEX_HOME: join(home, 'codex'), XDG_DATA_HOME: home }
+  const folder = join(env.CODEX_HOME, 'sessions')
+  mkdirSync(folder, { recursive: true })
+  for (const n of [1, 2])
+    writeFileSync(
+      join(folder, `rollout-2026-02-0${n}T09-15-00-test.jsonl`),
+      text(talk())
+        .replaceAll(THREAD, THREAD.replace(/1$/, `${n}`))
+        .replaceAll('List the files', `Task ${n}`),
+    )
+  return { home, run: (...args: readonly string[]) => fumi(['export', ...args], { env }), fumi: fumiIn(env) }
+}
+
+const fumiIn =
+  (env: NodeJS.ProcessEnv) =>
+  (...args: readonly string[]) =>
+    fumi(args, { env })
+
+const FIRST = `codex:${THREAD}`
+const SECOND = FIRST.replace(/1$/, '2')
+
+/** The page without its style and script, which are the same for every conversation. */
+const withoutMachinery = (html: string): string =>
+  html
+    .replace(/<style>[\s\S]*?<\/style>/, '<style></style>')
+    .replace(/<script>[\s\S]*<\/script>\n<\/body>/, '<script></script>\n</body>')
+    .replace(/content="default-src[^"]*"/, 'content="…"')
+
+describe('what is written', () => {
+  test.each([
+    ['md', []],
+    ['md', ['--all']],
+    ['html', []],
+    ['html', ['--all']],
+    ['txt', []],
+    ['txt', ['--all']],
+    ['sft', []],
+    ['json', ['--turns', '2']],
+  ])('%s %j', async (format, options) => {
+    const { run } = machine()
+    const { code, out, err } = run(KETTLE, '--format', format, ...options)
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    const name = ['kettle', ...options.map((one) => one.replace('--', ''))].join('-')
+    const shown = withoutMachinery(out.replaceAll(FIXTURES, '.'))
+    expect(out).not.toContain('Z29sZGVuLWNpcGhlcnRleHQ')
+    await expect(shown).toMatchFileSnapshot(join(FIXTURES, 'golden', `${name}.${format}`))
+  })
+
+  test('json holds what show --json gives', () => {
+    const { run, fumi: other } = machine()
+    expect(JSON.parse(run(KETTLE, '--format', 'json').out)).toEqual(JSON.parse(other('show', KETTLE, '--json').out))
+  })
+
+  test('examples for fine-tuning are what validate wants', () => {
+    const { home, run, fumi: other } = machine()
+    const file = join(home, 'train.jsonl')
+    expect(run(KETTLE, FIRST, SECOND, '--format', 'sft', '-o', file).code).toBe(0)
+    expect(lines(readFileSync(file, 'utf8'))).toHaveLength(3)
+    expect(other('validate', file, '--profile', 'fine-tune')).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('a conversation without an answer is no example, and that is told', () => {
+    const { run } = machine()
+    const { code, out, err } = run(tempLog(text([header(), user(1, 'Anybody?')])), '--format', 'sft')
+    expect({ code, out }).toEqual({ code: 0, out: '' })
+    expect(err).toContain(`${FIRST} holds nothing for this format; left out`)
+  })
+
+  test('marks of the user go with it', () => {
+    const { run, fumi: other } = machine()
+    other('mark', FIRST, '--name', 'The <first>', '--star', '--tag', 'one', '--note', 'remember: "this"')
+    const md = run(FIRST).out
+    expect(md).toContain('title: "The <first>"\n')
+    expect(md).toContain('starred: true\ntags: ["one"]\nnote: "remember: \\"this\\""\n')
+    expect(md).toContain('# The \\<first\\>')
+    const html = run(FIRST, '--format', 'html').out
+    expect(html).toContain('<h1>★ The &lt;first&gt;</h1>')
+    expect(html).toContain('#one')
+    expect(html).toContain('remember: &quot;this&quot;')
+    const { mark } = JSON.parse(run(FIRST, '--format', 'json').out)
+    expect(mark).toEqual({ name: 'The <first>', starred: true, tags: ['one'], note: 'remember: "this"' })
+  })
+})
+
+describe('--turns', () => {
+  const log = tempLog(
+    text([header(), ...[1, 2, 3, 4].flatMap((n) => [user(n * 2, `Q${n}`), assistant(n * 2 + 1, `A${n}`)])]),
+  )
+  const said = (range: string) => fumi(['export', log, '--format', 'txt', '--turns', range]).out.match(/\b[QA]\d$/gm)
+
+  test('both ends are in it, and either may be left out', () => {
+    // The title of a session without a name is its first prompt.
+    expect(said('2..3')).toEqual(['Q1', 'Q2', 'A2', 'Q3', 'A3'])
+    expect(said('3..')).toEqual(['Q1', 'Q3', 'A3', 'Q4', 'A4'])
+    expect(said('..1')).toEqual(['Q1', 'Q1', 'A1'])
+  })
+
+  test('what is no range is refused', () => {
+    expect(fumi(['export', log, '--turns', '3..2'])).toMatchObject({ code: 2, out: '' })
+    expect(fumi(['export', log, '--turns', 'first'])).toMatchObject({ code: 2, out: '' })
+  })
+})
+
+describe('where it goes', () => {
+  test('several documents go into a folder, under names that every file system takes', () => {
+    const { home, run } = machine()
+    const folder = join(home, 'talks')
+    const { code, out } = run(FIRST, SECOND, FIRST, '--format', 'html', '-o', folder)
+    expect(code).toBe(0)
+    const names = readdirSync(folder).sort()
+    expect(names).toHaveLength(3)
+    expect(names.join(' ')).not.toMatch(/[:\\/*?"<>|]/)
+    expect([...lines(out)].sort()).toEqual(names.map((name) => join(folder, name)))
+    const [first = ''] = names
+    expect(statSync(join(folder, first)).mode & 0o777).toBe(0o600)
+    expect(run(FIRST, SECOND, '--format', 'md')).toMatchObject({ code: 2, out: '' })
+  })
+
+  test('text, JSON and examples of several sessions are one stream', () => {
+    const { home, run } = machine()
+    const txt = run(FIRST, SECOND, '--format', 'txt').out
+    expect(txt).toMatch(/Task 1[\s\S]*═{72}[\s\S]*Task 2/)
+    expect(lines(run(FIRST, SECOND, '--format', 'json').out).map((one) => JSON.parse(one).session.id)).toEqual([
+      FIRST,
+      SECOND,
+    ])
+    expect(run(FIRST, SECOND, '--format', 'json', '-o', `${join(home, 'each')}/`).code).toBe(0)
+    expect(readdirSync(join(home, 'each'))).toHaveLength(2)
+  })
+
+  test('the name of the file tells the format', () => {
+    const { home, run } = machine()
+    expect(run(FIRST, '-o', join(home, 'a.html')).code).toBe(0)
+    expect(readFileSync(join(home, 'a.html'), 'utf8')).toMatch(/^<!doctype html>/)
+    expect(run(FIRST, '-o', join(home, 'a.jsonl')).code).toBe(0)
+    expect(readFileSync(join(home, 'a.jsonl'), 'utf8')).toMatch(/^\{"messages":/)
+  })
+
+  test('no file is overwritten unasked, and nothing is left of what failed', () => {
+    const { home, run } = machine()
+    const file = join(home, 'talk.md')
+    writeFileSync(file, 'mine')
+    expect(run(FIRST, '-o', file)).toMatchObject({ code: 2 })
+    expect(readFileSync(file, 'utf8')).toBe('mine')
+    expect(run(FIRST, '-o', file, '--force').code).toBe(0)
+    expect(readFileSync(file, 'utf8')).toContain('Task 1')
+    expect(run(FIRST, '-o', join(file, 'below.md'))).toMatchObject({ code: 6 })
+    expect(run('codex:nothing', '-o', join(home, 'none.md'))).toMatchObject({ code: 4 })
+    expect(readdirSync(home).filter((name) => name.includes('none') || name.includes('.tmp'))).toEqual([])
+  })
+
+  test('images lie beside the Markdown, or in it', () => {
+    const { home, run } = machine()
+    expect(run(KETTLE, '-o', join(home, 'kettle.md')).code).toBe(0)
+    const [, address = ''] = /!\[image\]\(<([^>]+)>\)/.exec(readFileSync(join(home, 'kettle.md'), 'utf8')) ?? []
+    expect(address).toMatch(/^kettle\.images\/[0-9a-f]{16}\.png$/)
+    expect(readFileSync(join(home, address)).subarray(1, 4).toString()).toBe('PNG')
+    expect(run(KETTLE, '-o', join(home, 'inline.md'), '--images', 'inline').code).toBe(0)
+    expect(readFileSync(join(home, 'inline.md'), 'utf8')).toContain('![image](<data:image/png;base64,')
+    expect(existsSync(join(home, 'inline.images'))).toBe(false)
+    expect(run(KETTLE, '--images', 'files')).toMatchObject({ code: 2 })
+  })
+
+  test('standard input is a log, too', () => {
+    const { out } = fumi(['export', '-', '--format', 'txt'], { input: readFileSync(KETTLE) })
+    expect(out).toContain('Why does the kettle whistle twice?')
+  })
+})

@@ -1,0 +1,177 @@
+/** What holds for every export, whatever was said. */
+import fc from 'fast-check'
+import { Marked, type Token, walkTokens } from 'marked'
+import { describe, expect, test } from 'vitest'
+import { FORMAT_NAMES } from '../../src/convert/export/formats.ts'
+import { validate } from '../../src/openai/check/validate.ts'
+import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
+import { conversation, exported, type Step } from './make.ts'
+import { flawOf } from './page.ts'
+
+/** Not many: each is a conversation of several hostile texts in five formats. */
+const RUNS = { numRuns: 150 }
+
+const wordsOf = (steps: readonly Step[], ...kinds: readonly Step['kind'][]): readonly string[] =>
+  steps
+    .filter(({ kind }) => kinds.includes(kind))
+    .flatMap((step) => [step.text, step.kind === 'tool' ? step.output : ''].join('\n').match(/word\d+[xy]/g) ?? [])
+
+const missing = (text: string, words: readonly string[]): readonly string[] =>
+  words.filter((word) => !text.includes(word))
+
+describe('every text that was said', () => {
+  test('is in every export', async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, async (steps) => {
+        const spoken = wordsOf(steps, 'prompt', 'answer')
+        const done = wordsOf(steps, 'tool', 'thought')
+        for (const format of ['md', 'html', 'json'] as const)
+          expect(missing(await exported(format, steps), [...spoken, ...done])).toEqual([])
+        expect(missing(await exported('txt', steps), spoken)).toEqual([])
+      }),
+      RUNS,
+    )
+  })
+
+  test('and what nobody typed only where all is asked for', async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, async (steps) => {
+        const unasked = wordsOf(steps, 'context', 'system')
+        for (const format of ['md', 'html', 'txt'] as const) {
+          expect(missing(await exported(format, steps), unasked)).toEqual(unasked)
+          const all = wordsOf(steps, 'prompt', 'answer', 'tool', 'thought', 'context', 'system')
+          expect(missing(await exported(format, steps, { all: true }), all)).toEqual([])
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('makes examples that fine-tuning takes, with every prompt before the last answer', async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, async (steps) => {
+        const line = await exported('sft', steps)
+        const last = steps.findLastIndex(({ kind }) => kind === 'answer' || kind === 'tool')
+        expect(line === '').toBe(last < 0)
+        if (line === '') return
+        const { messages, ...rest } = JSON.parse(line)
+        expect(rest).toEqual({})
+        expect(validate(messages, 'fine-tune')).toEqual([])
+        const before = steps.slice(0, last + 1)
+        expect(missing(line, wordsOf(before, 'prompt', 'answer', 'system'))).toEqual([])
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('Markdown', () => {
+  /** As any reader parses it, front matter aside. */
+  const parsed = (document: string) => new Marked().lexer(document.replace(/^---\n[\s\S]*?\n---\n/, ''))
+
+  const htmlIn = (tokens: Token[]): readonly string[] => {
+    const found: string[] = []
+    walkTokens(tokens, (token) => {
+      if (token.type === 'html') found.push(token.raw.trim())
+    })
+    return found
+  }
+
+  test('keeps its headings, its folds and its fences', async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, fc.boolean(), async (steps, all) => {
+        const tokens = parsed(await exported('md', steps, { all }))
+        const headings = tokens.flatMap((token) =>
+          token.type === 'heading' && token['depth'] <= 3 ? `${token['depth']} ${token['text'].split(' · ')[0]}` : [],
+        )
+        expect(headings).toEqual(headingsOf(steps))
+        const html = htmlIn(tokens)
+        expect(html.filter((one) => !/^(?:<details>\n<summary>[^\n]*<\/summary>|<\/details>)$/.test(one))).toEqual([])
+        const folds = steps.filter(
+          ({ kind }) => !['prompt', 'answer', ...(all ? [] : ['context', 'system'])].includes(kind),
+        )
+        expect(html).toHaveLength(folds.length * 2)
+        const code = tokens.flatMap((token) => (token.type === 'code' ? token['text'] : []))
+        for (const step of steps)
+          if (step.kind === 'tool')
+            for (const word of wordsOf([step], 'tool'))
+              expect(code.filter((text) => text.includes(word))).toHaveLength(1)
+      }),
+      RUNS,
+    )
+  })
+
+  function headingsOf(steps: readonly Step[]): readonly string[] {
+    const headings = ['1 codex:test']
+    let turn = 0
+    let isAgent = false
+    for (const { kind } of steps) {
+      if (kind === 'prompt') {
+        headings.push(`2 ${++turn}. You`)
+        isAgent = false
+      } else if (kind !== 'context' && kind !== 'system' && !isAgent) {
+        headings.push('3 Codex')
+        isAgent = true
+      }
+    }
+    return headings
+  }
+
+  test.each(HTML_ATTACKS.filter(({ input }) => input.length < 10_000))(
+    'holds no HTML of others: $name',
+    async ({ input }) => {
+      const steps: readonly Step[] = [
+        { kind: 'prompt', text: input },
+        { kind: 'thought', text: input },
+        { kind: 'tool', text: input, output: input, failed: false },
+        { kind: 'answer', text: input },
+        { kind: 'prompt', text: 'And now?' },
+      ]
+      const tokens = parsed(await exported('md', steps))
+      expect(
+        htmlIn(tokens).filter((one) => !/^(?:<details>\n<summary>[^\n]*<\/summary>|<\/details>)$/.test(one)),
+      ).toEqual([])
+      expect(tokens.filter((token) => token.type === 'heading' && token['depth'] === 2)).toHaveLength(2)
+    },
+  )
+
+  test('what is harmless stays as it was said', async () => {
+    const text = 'A `Set<string>`, *so*:\n\n- one\n- two\n\n```ts\nconst a = "<b>"\n```\n\nSee <https://ok.example/a>.'
+    const steps: readonly Step[] = [
+      { kind: 'prompt', text: 'x' },
+      { kind: 'answer', text },
+    ]
+    expect(await exported('md', steps)).toContain(`\n${text}\n`)
+  })
+})
+
+describe('the page', () => {
+  test('holds nothing but its own elements, whatever was said', async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, fc.boolean(), async (steps, all) => {
+        const [first] = steps
+        const session = { title: first?.text ?? '', cwd: '"><script>', models: ["'><img>"] }
+        const mark = { name: null, starred: true, tags: ['<b>'], note: '</p><script>' }
+        const more = { mark, session: { ...(await import('./make.ts')).SESSION, ...session } }
+        expect(flawOf(await exported('html', steps, { all }, more))).toBeUndefined()
+      }),
+      RUNS,
+    )
+  })
+
+  test.each(HTML_ATTACKS)('is not moved by $name', async ({ input }) => {
+    const steps: readonly Step[] = [
+      { kind: 'prompt', text: input },
+      { kind: 'thought', text: input },
+      { kind: 'tool', text: input, output: input, failed: true },
+      { kind: 'answer', text: input },
+      { kind: 'system', text: input },
+    ]
+    expect(flawOf(await exported('html', steps, { all: true }))).toBeUndefined()
+  })
+})
+
+test('every format ends what it begins, also of a conversation without a word', async () => {
+  for (const format of FORMAT_NAMES) await expect(exported(format, [])).resolves.toBeTypeOf('string')
+  expect(flawOf(await exported('html', []))).toBeUndefined()
+})
