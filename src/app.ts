@@ -129,7 +129,7 @@ export class House {
    * Keeps the index up to date from now on; `changes` tells what happens. Another process that does so already is told
    * of instead: its changes are in `changesSince`.
    */
-  async watch({ sweepEvery, onProgress }: WatchOptions = {}): Promise<WatchOutcome> {
+  async watch(options: WatchOptions = {}): Promise<WatchOutcome> {
     return watchOn(this.directory, this.#options.threads, {
       agents: await allAgents(),
       places: await this.#places(),
@@ -137,8 +137,7 @@ export class House {
       keep: this.keep,
       feed: this.#feed,
       now: rightNow,
-      ...(sweepEvery !== undefined && { sweepEvery }),
-      ...(onProgress && { sync: { onProgress } }),
+      ...options,
     })
   }
 

@@ -14,7 +14,7 @@ import { conversationOf, notKept, rowOf, spellingsOf } from './keep/read.ts'
 import type { Ended, From, Kept, KeptFilter, Match, Place, Put } from './keep/record.ts'
 import { KEEP } from './keep/tables/schema.ts'
 import { type Shelves, shelvesIn } from './keep/tables/shelves.ts'
-import { explained, openDatabase } from './open.ts'
+import { explained, openToReadAtLeast } from './open.ts'
 
 /**
  * Throws an AppError when there is a keep and it cannot be used.
@@ -28,6 +28,7 @@ export function openKeep(directory: string): Keep {
 export class Keep {
   readonly path: string
   #open: Shelves | undefined
+  #close: (() => void) | undefined
 
   constructor(path: string) {
     this.path = path
@@ -110,8 +111,9 @@ export class Keep {
   }
 
   close(): void {
-    this.#open?.db.close()
+    this.#close?.()
     this.#open = undefined
+    this.#close = undefined
   }
 
   #isThere(): boolean {
@@ -119,7 +121,10 @@ export class Keep {
   }
 
   #shelves(): Shelves {
-    this.#open ??= shelvesIn(openDatabase(this.path, KEEP))
+    if (this.#open) return this.#open
+    const { db, close } = openToReadAtLeast(this.path, KEEP)
+    this.#open = shelvesIn(db)
+    this.#close = close
     return this.#open
   }
 
