@@ -21,11 +21,12 @@ import type { Finding } from './doctor/finding.ts'
 import { type AgentId, type Instant, instantOf, type SessionId } from './model/ids.ts'
 import { localDay, wallHour } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
+import { allSources, keepingAs } from './sync/keep/policy.ts'
 import { installKept, type Restored } from './sync/keep/restore.ts'
 import { keepSources, keepStore, type StoreKept } from './sync/keep/rows.ts'
 import { keptSource, settled } from './sync/keep/sources.ts'
 import { exists, type StoreRows, type Surroundings, storesAt, type Watchable, watchableAt } from './sync/keep/stores.ts'
-import { listSources, type Place } from './sync/list.ts'
+import type { Place } from './sync/list.ts'
 import { Feed } from './sync/live/feed.ts'
 import { Bodies, type Body } from './sync/search/bodies.ts'
 import { type DeepEvent, type DeepOptions, deepSearch } from './sync/search/deep.ts'
@@ -121,7 +122,8 @@ export class House {
   async sync(options: SyncOptions = {}): Promise<SyncOutcome> {
     const agents = await allAgents()
     const places = await this.#places()
-    const found = () => listSources(agents, places, this.keep, rightNow)
+    const keeping = keepingAs((await this.config()).keep, this.keep)
+    const found = () => allSources(agents, places, keeping)
     return syncOnce(this.directory, this.#options.threads, found, this.#published(options))
   }
 
@@ -134,9 +136,8 @@ export class House {
       agents: await allAgents(),
       places: await this.#places(),
       stores: await this.watchable([]),
-      keep: this.keep,
+      keeping: keepingAs((await this.config()).keep, this.keep),
       feed: this.#feed,
-      now: rightNow,
       ...options,
     })
   }

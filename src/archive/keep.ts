@@ -3,10 +3,11 @@
  * entries that are stored once, and comes back to the byte.
  */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { sha256 } from '../lib/hash.ts'
 import type { Capture } from '../model/capture.ts'
 import { type Instant, type SessionId, sessionId } from '../model/ids.ts'
+import { type Copies, openCopies } from './copies.ts'
 import { vanish } from './keep/ends.ts'
 import { matchOf } from './keep/look.ts'
 import { putCapture, putUnreadable } from './keep/put.ts'
@@ -29,6 +30,7 @@ export class Keep {
   readonly path: string
   #open: Shelves | undefined
   #close: (() => void) | undefined
+  #copies: Copies | undefined
 
   constructor(path: string) {
     this.path = path
@@ -110,7 +112,15 @@ export class Keep {
     )
   }
 
+  /** Of files that are kept whole. */
+  get copies(): Copies {
+    this.#copies ??= openCopies(dirname(this.path))
+    return this.#copies
+  }
+
   close(): void {
+    this.#copies?.close()
+    this.#copies = undefined
     this.#close?.()
     this.#open = undefined
     this.#close = undefined

@@ -2,12 +2,11 @@
 import { statSync } from 'node:fs'
 import { sep } from 'node:path'
 import type { Agent } from '../../agents/agent.ts'
-import type { Keep } from '../../archive/keep.ts'
 import { headOf } from '../../lib/files/look.ts'
 import { AppError } from '../../model/error.ts'
-import type { Instant } from '../../model/ids.ts'
+import { allSources, copied, type Keeping } from '../keep/policy.ts'
 import { keepStore } from '../keep/rows.ts'
-import { keptSources, listSources, type Place } from '../list.ts'
+import { keptSources, type Place } from '../list.ts'
 import type { Found } from '../sweep.ts'
 import type { Syncer, SyncOptions } from '../sync.ts'
 import type { Feed } from './feed.ts'
@@ -17,10 +16,9 @@ export interface LiveOptions extends Pick<SyncOptions, 'onProgress'> {
   readonly agents: readonly Agent[]
   readonly places: readonly Place[]
   readonly stores: readonly { readonly agent: Agent; readonly store: string }[]
-  readonly keep: Keep
+  readonly keeping: Keeping
   readonly syncer: Syncer
   readonly feed: Feed
-  readonly now: () => Instant
   /** Milliseconds between looks at everything. */
   readonly sweepEvery?: number
   readonly onProblem?: (problem: AppError) => void
@@ -37,7 +35,7 @@ const SWEEP_EVERY = 600_000
 const AGAIN_AFTER = 15_000
 
 export function goLive(options: LiveOptions): Live {
-  const { agents, places, keep, syncer, feed, now } = options
+  const { agents, places, keeping, syncer, feed } = options
   const stop = new AbortController()
   const shared: SyncOptions = {
     ...(options.onProgress && { onProgress: options.onProgress }),
@@ -51,7 +49,7 @@ export function goLive(options: LiveOptions): Live {
     work = done.catch(() => undefined)
     return done
   }
-  const all = () => listSources(agents, places, keep, now)
+  const all = () => allSources(agents, places, keeping)
   const everything = async (): Promise<void> => {
     await watch.renew()
     await next(() => syncer.syncSound(all, shared))
@@ -73,15 +71,16 @@ export function goLive(options: LiveOptions): Live {
     if (hints.everything) return everything()
     if (hints.files.size > 0) {
       const found = [...hints.files].flatMap((path) => foundAt(path, places))
-      await next(() => syncer.syncSound(() => sourcesOf(found), { ...shared, paths: hints.files }, all))
+      await next(() =>
+        syncer.syncSound(() => copied(sourcesOf(found), keeping), { ...shared, paths: hints.files }, all),
+      )
     }
     for (const path of hints.stores)
       for (const { agent, store } of options.stores)
         if (store === path)
           await next(async () => {
-            await keepStore(agent, store, keep, { now })
-            const kept = [...keptSources(agents, keep)].filter(({ source }) => source.path === store)
-            await syncer.syncSound(() => kept, { ...shared, paths: [store] }, all)
+            const rows = () => rowsOf(agent, store, options)
+            await syncer.syncSound(rows, { ...shared, paths: [store] }, all)
           })
   }
 
@@ -118,6 +117,14 @@ function foundAt(path: string, places: readonly Place[]): readonly Spot[] {
   if (near.length === 0) return []
   const head = headOf(path)
   return near.flatMap(({ agent, root }) => (agent.recognise(head, path) ? { agent, root, path } : []))
+}
+
+/** From the keep, or where they lie. */
+async function* rowsOf(agent: Agent, store: string, { agents, keeping }: LiveOptions): AsyncGenerator<Found> {
+  const { policy, keep } = keeping
+  if (policy === 'none') for await (const source of agent.find(store)) yield { agent, source }
+  else await keepStore(agent, store, keep, keeping)
+  for (const found of keptSources(agents, keep, policy === 'none' ? { store, alive: false } : { store })) yield found
 }
 
 /** Rows of stores are not for this: their watch tells of them. */
