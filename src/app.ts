@@ -20,9 +20,10 @@ import { type AgentId, type Instant, instantOf, type SessionId } from './model/i
 import { type DayOf, localDay, type Totals, utcDay, utcHour, wallHour } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
 import { Keeper } from './sync/keep/keeper.ts'
+import { allSources, keepingAs } from './sync/keep/policy.ts'
 import { settled, sourceAt } from './sync/keep/sources.ts'
 import type { Surroundings } from './sync/keep/stores.ts'
-import { listSources, type Place } from './sync/list.ts'
+import type { Place } from './sync/list.ts'
 import { Feed } from './sync/live/feed.ts'
 import { Bodies, type Body } from './sync/search/bodies.ts'
 import { type DeepEvent, type DeepOptions, deepSearch } from './sync/search/deep.ts'
@@ -130,7 +131,8 @@ export class House {
   async sync(options: SyncOptions & { readonly anew?: boolean } = {}): Promise<SyncOutcome> {
     const agents = await allAgents()
     const places = await this.#places()
-    const found = () => listSources(agents, places, this.keep, rightNow)
+    const keeping = keepingAs((await this.config()).keep, this.keep)
+    const found = () => allSources(agents, places, keeping)
     return syncOnce(this.directory, this.#options.threads, found, this.#published(options))
   }
 
@@ -138,16 +140,14 @@ export class House {
    * Keeps the index up to date from now on; `changes` tells what happens. Another process that does so already is told
    * of instead: its changes are in `changesSince`.
    */
-  async watch({ sweepEvery, onProgress }: WatchOptions = {}): Promise<WatchOutcome> {
+  async watch(options: WatchOptions = {}): Promise<WatchOutcome> {
     return watchOn(this.directory, this.#options.threads, {
       agents: await allAgents(),
       places: await this.#places(),
       stores: await this.keeper.watchable([]),
-      keep: this.keep,
+      keeping: keepingAs((await this.config()).keep, this.keep),
       feed: this.#feed,
-      now: rightNow,
-      ...(sweepEvery !== undefined && { sweepEvery }),
-      ...(onProgress && { sync: { onProgress } }),
+      ...options,
     })
   }
 

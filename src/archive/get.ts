@@ -1,5 +1,6 @@
 /** Reads the index: sessions as a list, messages as a window, what has changed. Empty while there is no index. */
 import { statSync } from 'node:fs'
+import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
@@ -11,7 +12,7 @@ import { type WindowOptions, windowOf } from './get/messages.ts'
 import { namesLike } from './get/names.ts'
 import { promptsOf } from './get/prompts.ts'
 import { type Listing, type ListOptions, listSessions } from './get/sessions.ts'
-import { indexPath, type Opened, openToRead } from './index-file.ts'
+import { doubt, indexPath, isDamage, type Opened, openToRead } from './index-file.ts'
 import { type Db, explained } from './open.ts'
 import type { Change, Entry, Known, Where } from './record.ts'
 import { historiesOf, type Stats, type StatsOptions, statsOf } from './stats.ts'
@@ -32,7 +33,7 @@ export class IndexReader {
 
   /** Nothing while there is no index. Another one means that all that was read before may be different now. */
   get epoch(): string | undefined {
-    return this.#open()?.epoch
+    return this.#told(() => this.#open()?.epoch)
   }
 
   list(options: ListOptions = {}): Listing {
@@ -132,13 +133,27 @@ export class IndexReader {
 
   /** In one transaction, so that all of it is of one moment. */
   read<T>(work: (db: Db) => T, without: T): T {
-    const opened = this.#open()
-    if (!opened) return without
-    return explained(indexPath(this.#directory), () => opened.db.transaction(() => work(opened.db)).deferred())
+    return this.#told(() => {
+      const opened = this.#open()
+      if (!opened) return without
+      return explained(indexPath(this.#directory), () => opened.db.transaction(() => work(opened.db)).deferred())
+    })
+  }
+
+  #told<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      if (!isDamage(error, this.#directory)) throw error
+      doubt(this.#directory)
+      this.close()
+      const path = indexPath(this.#directory)
+      throw new AppError('unusable_data', `${path} is damaged. Run fumi sync: it makes the index again from the logs.`)
+    }
   }
 
   close(): void {
-    this.#opened?.db.close()
+    this.#opened?.close()
     this.#opened = undefined
   }
 

@@ -1,11 +1,11 @@
 /** The file of the index. It can be thrown away: one that is damaged is set aside and made again. */
 
 import { randomUUID } from 'node:crypto'
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { AppError } from '../model/error.ts'
-import { type Db, explained, openDatabase } from './open.ts'
+import { type Db, explained, needsCopy, openCopy, openDatabase } from './open.ts'
 import { INDEX } from './schema.ts'
 
 export const indexPath = (directory: string): string => join(directory, 'index.sqlite3')
@@ -16,16 +16,21 @@ export interface Opened {
   readonly epoch: string
   /** Where a damaged index was put. */
   readonly setAside?: string
+  close(): void
 }
 
 /** Makes it where it does not exist. Throws an AppError for one that a newer version wrote. */
 export function openToWrite(directory: string): Opened {
   const path = indexPath(directory)
+  const aside = isDoubted(directory) ? putAside(directory) : undefined
   try {
-    return prepared(openDatabase(path, INDEX))
+    return {
+      ...explained(path, () => prepared(openDatabase(path, INDEX))),
+      ...(aside !== undefined && { setAside: aside }),
+    }
   } catch (error) {
-    if (!isDamage(error)) throw error
-    const setAside = putAside(path)
+    if (!isDamage(error, directory)) throw error
+    const setAside = putAside(directory)
     return { ...prepared(openDatabase(path, INDEX)), setAside }
   }
 }
@@ -40,7 +45,7 @@ function prepared(db: Db): Opened {
     db.pragma('temp_store = MEMORY')
     db.pragma('wal_autocheckpoint = 8000')
     db.prepare("INSERT OR IGNORE INTO setting VALUES ('epoch', ?), ('revision', '0')").run(randomUUID().slice(0, 8))
-    return { db, epoch: epochOf(db) }
+    return { db, epoch: epochOf(db), close: () => db.close() }
   } catch (error) {
     db.close()
     throw error
@@ -49,26 +54,19 @@ function prepared(db: Db): Opened {
 
 const epochOf = (db: Db): string => String(db.prepare("SELECT value FROM setting WHERE name = 'epoch'").pluck().get())
 
-/** Nothing when there is no index yet. */
+/** Nothing when there is no index yet. Where nothing may be written, a copy is read. */
 export function openToRead(directory: string): Opened | undefined {
   const path = indexPath(directory)
   if (!existsSync(path)) return undefined
   return explained(path, () => {
-    const db = new Database(path, { readonly: true, timeout: 5000 })
     try {
-      const version = Number(db.pragma('user_version', { simple: true }))
-      if (version > INDEX.migrations.length)
-        throw new AppError('unusable_data', `${path} was written by a newer fumibako. Update fumibako.`)
-      if (version < INDEX.migrations.length) {
-        db.close()
-        return undefined
-      }
-      db.pragma('cache_size = -16000')
-      db.pragma('mmap_size = 268435456')
-      return { db, epoch: epochOf(db) }
+      const db = new Database(path, { readonly: true, timeout: 5000 })
+      return checked(path, { db, close: () => db.close() })
     } catch (error) {
-      db.close()
-      throw error
+      if (!needsCopy(error)) throw error
+      const copy = openCopy(path, (at) => new Database(at))
+      if (!copy) throw error
+      return checked(path, copy)
     }
   })
 }
@@ -78,17 +76,65 @@ export function removeIndex(directory: string): void {
   for (const suffix of ['-wal', '-shm', '']) rmSync(indexPath(directory) + suffix, { force: true })
 }
 
-const DAMAGE = /^SQLITE_(?:CORRUPT|NOTADB)/
+function checked(path: string, { db, close }: Pick<Opened, 'db' | 'close'>): Opened | undefined {
+  try {
+    const version = Number(db.pragma('user_version', { simple: true }))
+    if (version > INDEX.migrations.length)
+      throw new AppError('unusable_data', `${path} was written by a newer fumibako. Update fumibako.`)
+    if (version < INDEX.migrations.length) {
+      close()
+      return undefined
+    }
+    db.pragma('cache_size = -16000')
+    db.pragma('mmap_size = 268435456')
+    return { db, epoch: epochOf(db), close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
 
-export const isDamage = (error: unknown): boolean =>
+const DAMAGE = /^(?:SQLITE_(?:CORRUPT|NOTADB)|Z_)/
+
+/** Of the index: what else is damaged is not for us to set aside. */
+export const isDamage = (error: unknown, directory: string): boolean =>
   error instanceof Error &&
-  ((error instanceof AppError && error.code === 'unusable_data' && error.message.includes('is damaged')) ||
-    ('code' in error && DAMAGE.test(String(error.code))))
+  (error instanceof AppError
+    ? error.code === 'unusable_data' && error.message.startsWith(`${indexPath(directory)} is damaged`)
+    : 'code' in error && DAMAGE.test(String(error.code)))
 
-/** @returns the name it has now */
-export function putAside(path: string): string {
+const doubtPath = (directory: string): string => `${indexPath(directory)}.doubt`
+
+/** Who reads may not set a damaged index aside, but leaves a note for the one who writes. */
+export function doubt(directory: string): void {
+  try {
+    writeFileSync(doubtPath(directory), '', { mode: 0o600 })
+  } catch {
+    // Where nothing may be written, nobody writes the index either.
+  }
+}
+
+export const isDoubted = (directory: string): boolean => existsSync(doubtPath(directory))
+
+/** The one that was set aside before goes. @returns the name it has now */
+export function putAside(directory: string): string {
+  const path = indexPath(directory)
   const aside = `${path}.damaged-${Math.trunc(statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0)}`
+  for (const old of setAsideIn(directory)) rmSync(old, { force: true })
   for (const suffix of ['', '-wal', '-shm'])
     if (existsSync(path + suffix)) renameSync(path + suffix, `${aside}${suffix}`)
+  rmSync(doubtPath(directory), { force: true })
   return aside
+}
+
+/** Files of indexes that were set aside. */
+export function setAsideIn(directory: string): readonly string[] {
+  const prefix = `${basename(indexPath(directory))}.damaged-`
+  try {
+    return readdirSync(directory)
+      .filter((name) => name.startsWith(prefix))
+      .map((name) => join(directory, name))
+  } catch {
+    return []
+  }
 }

@@ -3,10 +3,11 @@
  * entries that are stored once, and comes back to the byte.
  */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { sha256 } from '../lib/hash.ts'
 import type { Capture } from '../model/capture.ts'
 import { type Instant, type SessionId, sessionId } from '../model/ids.ts'
+import { type Copies, openCopies } from './copies.ts'
 import { vanish } from './keep/ends.ts'
 import { matchOf } from './keep/look.ts'
 import { putCapture, putUnreadable } from './keep/put.ts'
@@ -14,7 +15,7 @@ import { conversationOf, notKept, rowOf, spellingsOf } from './keep/read.ts'
 import type { Ended, From, Kept, KeptFilter, Match, Place, Put } from './keep/record.ts'
 import { KEEP } from './keep/tables/schema.ts'
 import { type Shelves, shelvesIn } from './keep/tables/shelves.ts'
-import { explained, openDatabase } from './open.ts'
+import { explained, openToReadAtLeast } from './open.ts'
 
 /**
  * Throws an AppError when there is a keep and it cannot be used.
@@ -28,6 +29,8 @@ export function openKeep(directory: string): Keep {
 export class Keep {
   readonly path: string
   #open: Shelves | undefined
+  #close: (() => void) | undefined
+  #copies: Copies | undefined
 
   constructor(path: string) {
     this.path = path
@@ -109,9 +112,18 @@ export class Keep {
     )
   }
 
+  /** Of files that are kept whole. */
+  get copies(): Copies {
+    this.#copies ??= openCopies(dirname(this.path))
+    return this.#copies
+  }
+
   close(): void {
-    this.#open?.db.close()
+    this.#copies?.close()
+    this.#copies = undefined
+    this.#close?.()
     this.#open = undefined
+    this.#close = undefined
   }
 
   #isThere(): boolean {
@@ -119,7 +131,10 @@ export class Keep {
   }
 
   #shelves(): Shelves {
-    this.#open ??= shelvesIn(openDatabase(this.path, KEEP))
+    if (this.#open) return this.#open
+    const { db, close } = openToReadAtLeast(this.path, KEEP)
+    this.#open = shelvesIn(db)
+    this.#close = close
     return this.#open
   }
 

@@ -5,7 +5,7 @@ import { folded } from '../lib/text.ts'
 import type { Instant, SessionId } from '../model/ids.ts'
 import type { Mark, MarkChange, MarkFilter } from './marks/record.ts'
 import { MARKS, MarkTables } from './marks/tables.ts'
-import { explained, openDatabase } from './open.ts'
+import { explained, openToReadAtLeast } from './open.ts'
 
 /**
  * Throws an AppError when there are marks and they cannot be used.
@@ -19,6 +19,7 @@ export function openMarks(directory: string): Marks {
 export class Marks {
   readonly path: string
   #open: MarkTables | undefined
+  #close: (() => void) | undefined
 
   constructor(path: string) {
     this.path = path
@@ -52,8 +53,9 @@ export class Marks {
   }
 
   close(): void {
-    this.#open?.db.close()
+    this.#close?.()
     this.#open = undefined
+    this.#close = undefined
   }
 
   #isThere(): boolean {
@@ -61,7 +63,10 @@ export class Marks {
   }
 
   #tables(): MarkTables {
-    this.#open ??= new MarkTables(openDatabase(this.path, MARKS))
+    if (this.#open) return this.#open
+    const { db, close } = openToReadAtLeast(this.path, MARKS)
+    this.#open = new MarkTables(db)
+    this.#close = close
     return this.#open
   }
 

@@ -1,7 +1,9 @@
 /** Opens a database of our own: private to its user, safe against crashes, never one that a newer fumibako wrote. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { type Copy, copyDatabase } from '../lib/sqlite/copy.ts'
+import { filesAt } from '../lib/sqlite/header.ts'
 import { AppError } from '../model/error.ts'
 
 export type Db = Database.Database
@@ -19,6 +21,57 @@ export interface Kind {
 const PATIENCE_MS = 30_000
 /** A log that grew beyond this for one large row is cut back. */
 const LOG_BYTES = 4 << 20
+
+/** One that may not be written is opened all the same, for reading: what lies there is still to be had. */
+export function openToReadAtLeast(path: string, kind: Kind): { readonly db: Db; close(): void } {
+  try {
+    const db = openDatabase(path, kind)
+    return { db, close: () => db.close() }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'no_permission' || !existsSync(path)) throw error
+    return explained(path, () => {
+      const opened = openCopy(path, (copy) => openDatabase(copy, kind))
+      if (!opened) throw error
+      opened.db.pragma('query_only = ON')
+      return opened
+    })
+  }
+}
+
+/** What SQLite says where it would have to make a file beside the database and cannot. */
+const NEEDS_A_COPY = /^SQLITE_(?:CANTOPEN|READONLY|FULL|IOERR_SHM)/
+
+export const needsCopy = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && NEEDS_A_COPY.test(String(error.code))
+
+/** A copy in the system's folder for such things, removed when it is closed. Nothing when somebody is writing just now. */
+export function openCopy(path: string, open: (copy: string) => Db): { readonly db: Db; close(): void } | undefined {
+  const copy = patientCopy(path)
+  if (!copy) return undefined
+  try {
+    const db = open(copy.path)
+    const close = (): void => {
+      db.close()
+      copy.remove()
+    }
+    return { db, close }
+  } catch (error) {
+    copy.remove()
+    throw error
+  }
+}
+
+const ATTEMPTS = 8
+const PAUSE_MS = 30
+
+function patientCopy(path: string): Copy | undefined {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const copy = copyDatabase(filesAt(path))
+    if (copy) return copy
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+  }
+  return undefined
+}
 
 /** Makes the folder and the file where they do not exist. */
 export function openDatabase(path: string, kind: Kind): Db {

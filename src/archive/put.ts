@@ -2,12 +2,11 @@
 
 import type { SessionId } from '../model/ids.ts'
 import { indexPath, type Opened, openToWrite } from './index-file.ts'
-import type { Db } from './open.ts'
-import { explained } from './open.ts'
+import { type Db, explained } from './open.ts'
 import { type Chunks, chunksIn } from './put/chunks.ts'
 import { type Sessions, sessionsIn } from './put/sessions.ts'
 import { issuesIn, type Sources, sourcesIn } from './put/sources.ts'
-import { numbersIn } from './put/words.ts'
+import { type Numbers, numbersIn } from './put/words.ts'
 import type { Change, Chunk, Counted, KnownSource, Scanned, Task, Where } from './record.ts'
 import { unpackText } from './rows/packed.ts'
 
@@ -19,6 +18,7 @@ export class IndexWriter {
   /** Where a damaged index was put when this one was made. */
   readonly setAside: string | undefined
   readonly #db: Db
+  readonly #numbers: readonly Numbers[]
   readonly #sources: Sources
   readonly #sessions: Sessions
   readonly #chunks: Chunks
@@ -28,15 +28,22 @@ export class IndexWriter {
     this.epoch = opened.epoch
     this.setAside = opened.setAside
     this.#db = opened.db
-    const words = numbersIn(this.#db, 'word', 'text')
-    this.#sources = sourcesIn(this.#db, words)
-    this.#sessions = sessionsIn(this.#db, words)
-    this.#chunks = chunksIn(this.#db, words, numbersIn(this.#db, 'file', 'path'), issuesIn(this.#db))
+    try {
+      const words = numbersIn(this.#db, 'word', 'text')
+      const files = numbersIn(this.#db, 'file', 'path')
+      this.#numbers = [words, files]
+      this.#sources = sourcesIn(this.#db, words)
+      this.#sessions = sessionsIn(this.#db, words)
+      this.#chunks = chunksIn(this.#db, words, files, issuesIn(this.#db))
+    } catch (error) {
+      this.#db.close()
+      throw error
+    }
   }
 
   /** All sources that were ever met. */
   sources(): readonly KnownSource[] {
-    return (this.#db.prepare(SOURCES).all() as RawSource[]).map(sourceOf)
+    return explained(this.path, () => this.#db.prepare(SOURCES).all() as RawSource[]).map(sourceOf)
   }
 
   source({ agent, path, key, kept }: Where): KnownSource | undefined {
@@ -60,7 +67,7 @@ export class IndexWriter {
       const unread = new Set<number>()
       const known = new Set<number>()
       for (const scanned of found) {
-        const { source, before, claims, named } = this.#sources(scanned)
+        const { source, before, claims, unreadable, named } = this.#sources(scanned)
         for (const session of named) known.add(session)
         if (claims) {
           if (before !== null) known.add(before)
@@ -69,7 +76,7 @@ export class IndexWriter {
           for (const session of claim === null ? [] : this.#sessions.settle(claim)) known.add(session)
         }
         const session = this.#sessionOf(source)
-        if (session !== null) unread.add(session)
+        if (session !== null) (unreadable ? known : unread).add(session)
       }
       for (const session of known) if (!unread.has(session)) this.#sessions.stand(session, revision, false)
       for (const session of unread) this.#sessions.stand(session, revision, true)
@@ -126,17 +133,20 @@ export class IndexWriter {
   }
 
   #write(work: (revision: number) => void): readonly Change[] {
-    return explained(this.path, () =>
-      this.#db
-        .transaction(() => {
-          const revision = this.#nextRevision()
-          work(revision)
-          return this.#db
-            .prepare('SELECT name AS session, revision FROM session WHERE revision = ?')
-            .all(revision) as Change[]
-        })
-        .immediate(),
-    )
+    const write = this.#db.transaction(() => {
+      const revision = this.#nextRevision()
+      work(revision)
+      return this.#db
+        .prepare('SELECT name AS session, revision FROM session WHERE revision = ?')
+        .all(revision) as Change[]
+    })
+    try {
+      return explained(this.path, () => write.immediate())
+    } catch (error) {
+      // What was given a number in it has none any more.
+      for (const numbers of this.#numbers) numbers.reset()
+      throw error
+    }
   }
 
   #nextRevision(): number {

@@ -1,6 +1,7 @@
 /** The thread that reads sources for the one that writes. Runs from the built files only. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { buffersOf } from '../archive/rows/rows.ts'
+import { AppError, type ErrorCode } from '../model/error.ts'
 import type { Job, Result } from './passes/work.ts'
 import { Worker } from './passes/work.ts'
 
@@ -15,7 +16,12 @@ let resume: (() => void) | undefined
 let isBusy = false
 
 export type ToThread = { readonly kind: 'job'; readonly job: Job } | { readonly kind: 'taken' }
-export type FromThread = Result | { readonly kind: 'done' } | { readonly kind: 'failed'; readonly error: unknown }
+export type FromThread =
+  | Result
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  /** What kind of error it was does not survive the way between threads. */
+  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string }
 
 port?.on('message', (message: ToThread) => {
   if (message.kind === 'job') {
@@ -35,11 +41,14 @@ async function work(): Promise<void> {
       for await (const result of worker.run(job)) await give(result)
       port?.postMessage({ kind: 'done' } satisfies FromThread)
     } catch (error) {
-      port?.postMessage({ kind: 'failed', error } satisfies FromThread)
+      port?.postMessage(failure(error))
     }
   }
   isBusy = false
 }
+
+const failure = (error: unknown): FromThread =>
+  error instanceof AppError ? { kind: 'refused', code: error.code, message: error.message } : { kind: 'failed', error }
 
 async function give(result: Result): Promise<void> {
   while (unread >= AHEAD)

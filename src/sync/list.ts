@@ -1,6 +1,7 @@
 /** All sources of this machine: in the agents' places, in further folders, and what is only kept. */
 import { statSync } from 'node:fs'
 import type { Agent, Source } from '../agents/agent.ts'
+import type { KeptFilter } from '../archive/keep/record.ts'
 import type { Keep } from '../archive/keep.ts'
 import type { Instant } from '../model/ids.ts'
 import { keepSources } from './keep/rows.ts'
@@ -37,9 +38,9 @@ export async function* listSources(
   if (keep) yield* keptSources(agents, keep)
 }
 
-/** Every session of the keep, whether its row is still there or not. */
-export function* keptSources(agents: readonly Agent[], keep: Keep): Generator<Found> {
-  for (const { agent: id, store, session, revision, size, kind } of keep.list()) {
+/** Sessions of the keep, whether their rows are still there or not. */
+export function* keptSources(agents: readonly Agent[], keep: Keep, filter: KeptFilter = {}): Generator<Found> {
+  for (const { agent: id, store, session, revision, size, kind } of keep.list(filter)) {
     const agent = agents.find((one) => one.volatile && (one.id === id || one.serves?.includes(id)))
     if (!agent || kind !== 'conversation') continue
     yield { agent, kept: true, source: { agent: id, path: store, key: session, size, fingerprint: `kept:${revision}` } }

@@ -1,5 +1,6 @@
 /** Brings the index up to date: sweep, first pass, second pass. */
 import { availableParallelism } from 'node:os'
+import { isDamage, isDoubted, putAside } from '../archive/index-file.ts'
 import { IndexWriter } from '../archive/put.ts'
 import type { Change, Chunk, Scanned, Task } from '../archive/record.ts'
 import { KnownSources } from './known.ts'
@@ -32,6 +33,8 @@ export interface Synced {
   readonly read: number
   /** It was stopped before its end. The next one goes on where it stopped. */
   readonly stopped: boolean
+  /** Where a damaged index was put; this one was made anew. */
+  readonly setAside?: string
 }
 
 /** Less is done before threads are up. */
@@ -46,24 +49,56 @@ const AT_LEAST_EVERY = 1000
 
 export class Syncer {
   readonly directory: string
-  readonly writer: IndexWriter
   readonly #threads: number
-  readonly #known: KnownSources
+  #writer: IndexWriter
+  #known: KnownSources
+  /** Where a damaged index was put, until that is told. */
+  #setAside: string | undefined
 
   /** Only for who holds the lock. */
   constructor(directory: string, threads = Math.max(1, availableParallelism() - 1)) {
     this.directory = directory
-    this.writer = new IndexWriter(directory)
     this.#threads = threads
-    this.#known = new KnownSources(this.writer.sources())
+    const { writer, known, setAside } = openSound(directory)
+    this.#writer = writer
+    this.#known = known
+    this.#setAside = setAside
   }
 
   close(): void {
-    this.writer.close()
+    this.#writer.close()
+  }
+
+  /**
+   * The same as `sync`; an index that turns out to be damaged, or that somebody found damaged, is set aside and made again.
+   * @param everything all that there is, for an index that is made again
+   */
+  async syncSound(
+    found: () => AsyncIterable<Found> | Iterable<Found>,
+    options: SyncOptions = {},
+    everything: typeof found = found,
+  ): Promise<Synced> {
+    try {
+      if (!isDoubted(this.directory)) return this.#told(await this.sync(found(), options))
+    } catch (error) {
+      if (!isDamage(error, this.directory)) throw error
+    }
+    this.#writer.close()
+    this.#setAside = putAside(this.directory)
+    this.#writer = new IndexWriter(this.directory)
+    this.#known = new KnownSources([])
+    const { paths: _, ...rest } = options
+    return this.#told(await this.sync(everything(), rest))
+  }
+
+  #told(synced: Synced): Synced {
+    const setAside = this.#setAside
+    this.#setAside = undefined
+    return setAside === undefined ? synced : { ...synced, setAside }
   }
 
   async sync(found: AsyncIterable<Found> | Iterable<Found>, options: SyncOptions = {}): Promise<Synced> {
-    const { writer } = this
+    const writer = this.#writer
     const swept = await sweep(found, this.#known, (id) => writer.resume(id), options.paths)
     const tell = (changes: readonly Change[]): void => {
       if (changes.length > 0) options.onChanges?.(changes)
@@ -93,9 +128,9 @@ export class Syncer {
     let done = 0
     let bytes = 0
     const put = (): void => {
-      if (batch.length > 0) tell(this.writer.putScanned(batch))
+      if (batch.length > 0) tell(this.#writer.putScanned(batch))
       for (const scanned of batch) {
-        const source = this.writer.source(scanned)
+        const source = this.#writer.source(scanned)
         if (source) this.#known.set(source)
       }
       batch = []
@@ -114,7 +149,7 @@ export class Syncer {
   async #read(tasks: readonly Task[], options: SyncOptions, tell: Tell): Promise<number> {
     const total_bytes = tasks.reduce((sum, { size, read }) => sum + Math.max(0, size - read), 0)
     const before = new Map(tasks.map(({ session, read }) => [session, read]))
-    const batch = new Batch((chunks) => tell(this.writer.putChunks(chunks)))
+    const batch = new Batch((chunks) => tell(this.#writer.putChunks(chunks)))
     let done = 0
     let bytes = 0
     for await (const result of this.#run(
@@ -138,6 +173,33 @@ export class Syncer {
     return bytes >= WORTH_THREADS && this.#threads > 0
       ? runInThreads(this.directory, jobs, this.#threads)
       : runHere(this.directory, jobs)
+  }
+}
+
+interface Begun {
+  readonly writer: IndexWriter
+  readonly known: KnownSources
+  readonly setAside: string | undefined
+}
+
+/** One that is damaged is set aside. */
+function openSound(directory: string): Begun {
+  try {
+    return open(directory)
+  } catch (error) {
+    if (!isDamage(error, directory)) throw error
+    const setAside = putAside(directory)
+    return { ...open(directory), setAside }
+  }
+}
+
+function open(directory: string): Begun {
+  const writer = new IndexWriter(directory)
+  try {
+    return { writer, known: new KnownSources(writer.sources()), setAside: writer.setAside }
+  } catch (error) {
+    writer.close()
+    throw error
   }
 }
 

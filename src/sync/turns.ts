@@ -1,6 +1,7 @@
 /** Whose turn it is to write the index: takes the lock, does the work, and gives it back. */
 import { removeIndex } from '../archive/index-file.ts'
-import { type Holder, takeLock } from '../archive/lock.ts'
+import { type Holder, type Lock, takeLock } from '../archive/lock.ts'
+import type { AppError } from '../model/error.ts'
 import { goLive, type LiveOptions } from './live/live.ts'
 import type { Found } from './sweep.ts'
 import { type Synced, Syncer, type SyncOptions } from './sync.ts'
@@ -18,6 +19,8 @@ export type WatchOutcome = { readonly kind: 'watching'; readonly ready: Promise<
 export interface WatchOptions extends Pick<SyncOptions, 'onProgress'> {
   /** Milliseconds between looks at everything, for hints that never came. */
   readonly sweepEvery?: number
+  /** Something could not be done, such as writing to a full disk. It is tried again. */
+  readonly onProblem?: (problem: AppError) => void
 }
 
 export async function syncOnce(
@@ -32,7 +35,7 @@ export async function syncOnce(
     if (options.anew) removeIndex(directory)
     const syncer = new Syncer(directory, threads)
     try {
-      return { kind: 'synced', synced: await syncer.sync(found(), options) }
+      return { kind: 'synced', synced: await syncer.syncSound(found, options) }
     } finally {
       syncer.close()
     }
@@ -48,7 +51,7 @@ export function watchOn(
 ): WatchOutcome {
   const taken = takeLock(directory, 'watch')
   if (taken.kind === 'held') return taken
-  const syncer = new Syncer(directory, threads)
+  const syncer = released(taken.lock, () => new Syncer(directory, threads))
   const live = goLive({ ...options, syncer })
   const close = async (): Promise<void> => {
     await live.close()
@@ -56,4 +59,14 @@ export function watchOn(
     taken.lock.release()
   }
   return { kind: 'watching', ready: live.ready, close }
+}
+
+/** The lock is given back when the work fails. */
+function released<T>(lock: Lock, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    lock.release()
+    throw error
+  }
 }

@@ -1,11 +1,22 @@
 /** Sessions of the machine as a list: one entry for each conversation, whatever happens to its files. */
-import { appendFileSync, cpSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { SessionId } from '../../src/model/ids.ts'
 import { assistant, header, line, THREAD, talk, text, tokens, user } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
+import { contentOf } from './content.ts'
 import { home, rollout } from './house.ts'
+import { expectMany } from './many.ts'
 
 const OTHER = '019c0000-0000-7000-8000-000000000002'
 const ID = `codex:${THREAD}` as SessionId
@@ -221,6 +232,38 @@ test('nothing is read again while nothing changes', async () => {
   appendFileSync(path, text([user(40, 'News.')]))
   await house.sync()
   expect(house.changesSince(revision)).toMatchObject([{ session: ID }])
+})
+
+test('2,000 small logs', () => expectMany(2000))
+
+test('a clock that goes back, in a log and between syncs, changes the order of nothing', async () => {
+  const { house, write, folder } = home()
+  const path = write(
+    rollout(THREAD),
+    text([header(), user(500, 'Late.'), assistant(501, 'Later.'), tokens(502, 10, 1)]),
+  )
+  write(rollout(OTHER), text([header({ id: OTHER }), user(300, 'Between.')]))
+  await house.sync()
+  const before = await idsOf(house)
+  const { revision } = house.index
+  appendFileSync(path, text([user(100, 'Early.'), assistant(99, 'Earlier.'), tokens(98, 20, 2)]))
+  // The file system's clock went back too, further than the first sync.
+  utimesSync(path, 1, 1)
+  await house.sync()
+  expect((await idsOf(house)).slice(0, before.length)).toEqual(before)
+  expect((await house.messages(ID)).map(({ known }) => known.line)).toEqual([1, 2, 3, 4, 5, 6, 7])
+  expect(house.session(ID)).toMatchObject({ messages: 4, usage: { total_tokens: 22 } })
+  expect(house.changesSince(revision)).toMatchObject([{ session: ID }])
+  const hits = await house.search('early OR late OR between')
+  expect(hits.kind === 'found' && hits.hits.map(({ snippet }) => snippet?.text)).toEqual([
+    'Late.',
+    'Between.',
+    'Early.',
+  ])
+  expect(await house.search('earlier after:2026-02-03T09:16 before:2026-02-03T09:17')).toMatchObject({ total: 1 })
+  const fresh = home({}, folder, join(folder, 'fresh')).house
+  await fresh.sync()
+  expect(await contentOf(house)).toEqual(await contentOf(fresh))
 })
 
 async function idsOf(house: ReturnType<typeof home>['house']): Promise<readonly string[]> {

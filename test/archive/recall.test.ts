@@ -1,9 +1,11 @@
-/** The deep search finds what the index leaves out. Compared with a look through all of the corpus in test/soak. */
-import { expect, test } from 'vitest'
+/** Whatever was said is found, also what the index leaves out. The long form is in test/soak. */
+import { describe, expect, test } from 'vitest'
 import type { House } from '../../src/app.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { call, header, result, THREAD, text, user } from '../support/log.ts'
+import { shared } from '../support/shared.ts'
 import { home, rollout } from './house.ts'
+import { everythingIn, expectFound, needlesIn } from './recall.ts'
 
 async function deepIds(house: House, query: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
@@ -36,4 +38,17 @@ test('what the index leaves out is found by the deep search, once', async () => 
   expect(await places('begin -hidden')).toEqual([])
   expect(await places('hidden scope:prompt')).toEqual(['2'])
   expect(await places('elsewhere')).toEqual([])
+})
+
+const corpus = shared('corpus', 'codex', 'sessions', '2026', '02')
+
+describe.skipIf(!corpus)('real logs', () => {
+  test('200 words, identifiers, numbers and Japanese strings are found where they were said, and nowhere else', async () => {
+    const { house } = home({ roots: [corpus ?? ''] })
+    await house.sync()
+    const all = await everythingIn(house)
+    const needles = needlesIn(all, 200, 7)
+    expect(needles.length).toBe(200)
+    expect(await expectFound(house, all, needles)).toBeGreaterThan(180)
+  })
 })

@@ -1,9 +1,9 @@
 /** Numbers are right: each token and each call once, whatever was copied or forked. */
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { call, header, line, result, THREAD, talk, tempFolder, text, tokens, user } from '../support/log.ts'
+import { assistant, call, header, line, result, THREAD, talk, tempFolder, text, tokens, user } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { shared } from '../support/shared.ts'
 import { home, rollout } from './house.ts'
@@ -53,21 +53,55 @@ test('tokens by day, model, project, agent and session; tools; activity', async 
   expect(house.touches('eep/file.ts')).toEqual({ total: 0, touched: [] })
 })
 
+test('what an event and an item say both is counted once, whether they are read together or not', async () => {
+  const lines = [
+    header(),
+    user(1, 'Hello?'),
+    line(1, 'event_msg', { type: 'user_message', message: 'Hello?' }),
+    line(2, 'event_msg', { type: 'agent_message', message: 'Yes.' }),
+    assistant(2, 'Yes.'),
+  ]
+  for (const first of [lines.length, 4, 2]) {
+    const { house, write } = home()
+    const path = write(rollout(THREAD), text(lines.slice(0, first)))
+    await house.sync()
+    appendFileSync(
+      path,
+      lines
+        .slice(first)
+        .map((one) => `${one}\n`)
+        .join(''),
+    )
+    await house.sync()
+    expect(house.stats()?.by_hour[9]).toBe(2)
+  }
+})
+
 const generator = shared('bench', 'gen.mjs')
 
-describe.skipIf(!generator)('generated logs', () => {
-  test('totals are those of the manifest, forks included', async () => {
+describe.skipIf(!generator)('totals are those of the manifest', () => {
+  test.each([
+    ['plain', []],
+    ['all kinds of forks', ['--forks', '0.5', '--mean-kb', '60']],
+    ['faults', ['--faults']],
+    ['faults in forks', ['--faults', '--forks', '0.9', '--mean-kb', '40']],
+    ['logs before the envelope', ['--format', 'legacy']],
+  ])('%s', async (_, options) => {
     const folder = tempFolder()
     const logs = join(folder, '.codex')
-    const options = ['--out', logs, '--mb', '8', '--forks', '0.5', '--mean-kb', '60']
-    execFileSync(process.execPath, [generator ?? '', ...options], { stdio: 'ignore' })
+    execFileSync(process.execPath, [generator ?? '', '--out', logs, '--mb', '3', '--seed', '11', ...options])
     const { house } = home({}, folder)
     await house.sync()
-    const truth = JSON.parse(readFileSync(join(logs, 'manifest.json'), 'utf8'))
-    const stats = house.stats()
-    expect(stats?.lines).toBe(truth.lines)
-    expect(stats?.usage).toEqual(truth.usage)
-    expect(stats?.by_model).toEqual(truth.usage_by_model)
-    expect(stats?.by_day).toEqual(truth.usage_by_day)
+    const { files, lines, kinds, ...truth } = JSON.parse(readFileSync(join(logs, 'manifest.json'), 'utf8'))
+    const said = (kinds['response_item/message'] ?? kinds['legacy/message'] ?? 0) - files
+    expect(house.stats()).toMatchObject({
+      sessions: files,
+      lines: lines + (options.includes('--faults') ? files : 0),
+      messages: said,
+      usage: truth.usage,
+      by_model: truth.usage_by_model,
+      by_day: truth.usage_by_day,
+      unread: 0,
+    })
   })
 })

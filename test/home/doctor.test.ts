@@ -60,7 +60,19 @@ test('a machine on which nothing was ever used is well', async () => {
   const { findings, problems } = await examine()
   expect(problems).toEqual([])
   expect(new Set(findings.map(({ about }) => about))).toEqual(
-    new Set(['versions', 'sqlite', 'data directory', 'disk', 'settings', 'amazon-q', 'codex', 'keep', 'marks']),
+    new Set([
+      'versions',
+      'sqlite',
+      'data directory',
+      'disk',
+      'settings',
+      'amazon-q',
+      'codex',
+      'index',
+      'keep',
+      'marks',
+      'copies',
+    ]),
   )
   expect(findings.find(({ about }) => about === 'data directory')).toMatchObject({ state: 'note' })
   expect(run(['doctor'])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('All is well.') })
@@ -165,6 +177,32 @@ describe('a problem is told with what to do', () => {
     expect(only((await examine()).problems)).toMatchObject({ about: 'keep', todo: 'Update fumibako.' })
     writeFileSync(path, 'not a database, but long enough to be looked at '.repeat(100))
     expect(only((await examine()).problems)).toMatchObject({ about: 'keep', state: 'problem' })
+  })
+
+  test('an index that is damaged or of a newer version', async () => {
+    const { env, log, inside, examine } = machine()
+    log()
+    const sync = (house: House) => house.sync()
+    await inside(sync)
+    const index = async () => (await examine()).findings.filter(({ about }) => about === 'index')
+    expect(await index()).toMatchObject([{ state: 'ok', facts: { sound: true, rows: 1 } }])
+    const path = join(env.FUMI_HOME, 'index.sqlite3')
+    const whole = readFileSync(path)
+    writeFileSync(path, Buffer.concat([whole.subarray(0, 8192), Buffer.alloc(whole.length - 8192, 0xa5)]))
+    expect(only((await examine()).problems)).toMatchObject({
+      about: 'index',
+      what: expect.stringContaining('damaged'),
+      todo: expect.stringMatching(/^Move it away.*sync makes it again/),
+    })
+    await inside(sync)
+    expect(await index()).toMatchObject([
+      { state: 'ok', facts: { rows: 1 } },
+      { state: 'note', what: expect.stringContaining('set aside') },
+    ])
+    const db = new Database(path)
+    db.pragma('user_version = 99')
+    db.close()
+    expect(only((await examine()).problems)).toMatchObject({ about: 'index', todo: 'Update fumibako.' })
   })
 
   test('a store that is locked, and one that is none', async () => {

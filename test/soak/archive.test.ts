@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { changeBetween, changeDuring } from '../archive/changing.ts'
 import { killAt } from '../archive/killing.ts'
+import { expectMany } from '../archive/many.ts'
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n + 100)
 
@@ -12,3 +13,5 @@ test('killed at 200 moments, the index equals one that was made in one go', asyn
 test.each(numbers(100))('changes between syncs, %i', (seed) => changeBetween({ seed, rounds: 4, steps: 12 }))
 
 test.each(numbers(20))('changes during syncs, %i', (seed) => changeDuring({ seed, rounds: 2, steps: 200 }))
+
+test('100,000 small logs', () => expectMany(100_000))

@@ -1,5 +1,6 @@
 /** Codex CLI: every log it ever wrote. */
 import { statSync } from 'node:fs'
+import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
 import { body } from './body.ts'
@@ -28,8 +29,14 @@ export default codex
 
 async function probe(source: Source): Promise<Fingerprint | undefined> {
   // Blocking: a sweep asks this of every source, and the thread pool's answer takes ten times as long.
-  const found = statSync(source.path, { throwIfNoEntry: false })
-  return found && `${found.size}:${found.mtimeMs}:${found.ino}`
+  try {
+    const found = statSync(source.path, { throwIfNoEntry: false })
+    return found && `${found.size}:${found.mtimeMs}:${found.ino}`
+  } catch (error) {
+    // It is there and may not be looked at: whoever reads it is told why.
+    if (!isSystemError(error)) throw error
+    return reasonOf(error)
+  }
 }
 
 function resume(session: Session): ResumeCommand {

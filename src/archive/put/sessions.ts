@@ -41,7 +41,7 @@ export function sessionsIn(db: Db, words: Numbers): Sessions {
   const assign = db.prepare('UPDATE source SET session_id = ? WHERE id = ?')
   const candidates = db.prepare(
     `SELECT id, header, lines, messages, tools, modified, gone FROM source WHERE session_id = ? AND header IS NOT NULL
-     ORDER BY gone, gone AND id = ? DESC, lines DESC, path, key, kept`,
+     ORDER BY gone, gone AND id = ? DESC, lines DESC, kept, path, key`,
   )
   const standing = db.prepare('SELECT source_id, name, title, spoke_at, last_at FROM session WHERE id = ?')
   const used = db.prepare(

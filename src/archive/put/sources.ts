@@ -14,6 +14,8 @@ export interface PutSource {
   readonly before: number | null
   /** Another claim than before, or the first one. */
   readonly claims: boolean
+  /** It is there and cannot be read now: what is known of it stays. */
+  readonly unreadable: boolean
   /** Sessions of other sources that it gives a name to. */
   readonly named: readonly number[]
 }
@@ -30,6 +32,7 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
     `UPDATE source SET root = ?, version = ?, fingerprint = ?, size = ?, modified = ?, gone = 0, history = coalesce(?, history),
        cursor = ?, sure = ?, lines = ?, messages = ?, tools = ? WHERE id = ?`,
   )
+  const probed = db.prepare('UPDATE source SET version = ?, fingerprint = ?, gone = 0 WHERE id = ?')
   const rereadIt = db.prepare('UPDATE session SET cursor = NULL WHERE id = ? AND source_id = ?')
   const forgetUsage = db.prepare('DELETE FROM usage WHERE source_id = ? AND (provisional = 1 OR ?)')
   const forgetIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 1')
@@ -68,6 +71,12 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
     const source = known?.id ?? Number(add.run(...place).lastInsertRowid)
     if (known && known.version !== scanned.version) rereadIt.run(known.session_id, known.id)
     const { session } = scanned
+    if (known && !session && scanned.issues.some(({ code }) => code === 'unreadable')) {
+      probed.run(scanned.version, scanned.fingerprint ?? null, source)
+      forgetIssues.run(source)
+      for (const issue of scanned.issues) putIssue(source, 1, 0, issue)
+      return { source, before: known.session_id, claims: false, unreadable: true, named: [] }
+    }
     if (session) describe.run(session.id, session.started_at, session.first_record, JSON.stringify(session), source)
     else if (scanned.anew) describe.run(null, null, null, null, source)
     update.run(
@@ -99,7 +108,7 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
         known.first_record !== (session?.first_record ?? known.first_record) ||
         (scanned.anew && !session)
       : true
-    return { source, before: known?.session_id ?? null, claims, named }
+    return { source, before: known?.session_id ?? null, claims, unreadable: false, named }
   }
 }
 

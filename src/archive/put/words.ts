@@ -1,7 +1,11 @@
 /** Strings that many rows share, each stored once and known by its number. */
 import type { Db } from '../open.ts'
 
-export type Numbers = (text: string) => number
+export interface Numbers {
+  (text: string): number
+  /** Asks the database again: what was added last was taken back. */
+  reset(): void
+}
 
 const MOST = 20_000
 
@@ -9,7 +13,7 @@ export function numbersIn(db: Db, table: 'word' | 'file', column: 'text' | 'path
   const find = db.prepare(`SELECT id FROM ${table} WHERE ${column} = ?`).pluck()
   const add = db.prepare(`INSERT INTO ${table} (${column}) VALUES (?)`)
   const known = new Map<string, number>()
-  return (text) => {
+  const numbers = (text: string): number => {
     const seen = known.get(text)
     if (seen !== undefined) return seen
     const id = (find.get(text) as number | undefined) ?? Number(add.run(text).lastInsertRowid)
@@ -17,4 +21,5 @@ export function numbersIn(db: Db, table: 'word' | 'file', column: 'text' | 'path
     known.set(text, id)
     return id
   }
+  return Object.assign(numbers, { reset: () => known.clear() })
 }

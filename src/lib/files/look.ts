@@ -1,5 +1,5 @@
 /** Looks around on a disk without failing: what cannot be seen is not there. */
-import { closeSync, type Dirent, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { closeSync, type Dirent, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs'
 
 const HEAD = 65_536
 
@@ -30,6 +30,15 @@ export function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+/** Nothing also where it may not be looked at. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
 
-export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+export const isFolder = (path: string): boolean => statOf(path)?.isDirectory() ?? false
+
+export const isFile = (path: string): boolean => statOf(path)?.isFile() ?? false

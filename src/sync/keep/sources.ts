@@ -22,9 +22,26 @@ export function keptSource(kept: Kept, keep: Keep): Source {
   return { agent, path: store, key, session, first_seen, bytes }
 }
 
+const COPY = 'copy:'
+
+/** The key of a file that is read from its copy. */
+export const copyKey = (id: number): string => `${COPY}${id}`
+
+export const isCopy = (key: string | undefined): key is string => key?.startsWith(COPY) ?? false
+
 /** What an agent is given to read, for a source that the index knows. Throws `not_found` when it is no longer kept. */
 export function sourceAt(where: Where & { readonly root?: string }, keep: () => Keep, session?: string): Source {
   const { agent, path, key, root } = where
+  if (where.kept && isCopy(key)) {
+    const copy = keep().copies.restore(Number(key.slice(COPY.length)))
+    return {
+      agent,
+      path: copy,
+      shown: path,
+      ...(root !== undefined && { root }),
+      ...(session !== undefined && { session }),
+    }
+  }
   if (where.kept) {
     const kept = key === undefined ? undefined : keep().get(key as SessionId)
     if (!kept) throw new AppError('not_found', `${key ?? path} is no longer kept`)

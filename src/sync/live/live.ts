@@ -2,27 +2,26 @@
 import { statSync } from 'node:fs'
 import { sep } from 'node:path'
 import type { Agent } from '../../agents/agent.ts'
-import type { Keep } from '../../archive/keep.ts'
 import { headOf } from '../../lib/files/look.ts'
-import type { Instant } from '../../model/ids.ts'
+import { AppError } from '../../model/error.ts'
+import { allSources, copied, type Keeping } from '../keep/policy.ts'
 import { keepStore } from '../keep/rows.ts'
-import { keptSources, listSources, type Place } from '../list.ts'
+import { keptSources, type Place } from '../list.ts'
 import type { Found } from '../sweep.ts'
 import type { Syncer, SyncOptions } from '../sync.ts'
 import type { Feed } from './feed.ts'
 import { type Hints, watchPlaces } from './watch.ts'
 
-export interface LiveOptions {
+export interface LiveOptions extends Pick<SyncOptions, 'onProgress'> {
   readonly agents: readonly Agent[]
   readonly places: readonly Place[]
   readonly stores: readonly { readonly agent: Agent; readonly store: string }[]
-  readonly keep: Keep
+  readonly keeping: Keeping
   readonly syncer: Syncer
   readonly feed: Feed
-  readonly now: () => Instant
   /** Milliseconds between looks at everything. */
   readonly sweepEvery?: number
-  readonly sync?: Pick<SyncOptions, 'onProgress'>
+  readonly onProblem?: (problem: AppError) => void
 }
 
 export interface Live {
@@ -32,12 +31,14 @@ export interface Live {
 }
 
 const SWEEP_EVERY = 600_000
+/** After something that could not be done. */
+const AGAIN_AFTER = 15_000
 
 export function goLive(options: LiveOptions): Live {
-  const { agents, places, keep, syncer, feed, now } = options
+  const { agents, places, keeping, syncer, feed } = options
   const stop = new AbortController()
   const shared: SyncOptions = {
-    ...options.sync,
+    ...(options.onProgress && { onProgress: options.onProgress }),
     onChanges: (changes) => feed.publish(changes),
     signal: stop.signal,
   }
@@ -48,34 +49,53 @@ export function goLive(options: LiveOptions): Live {
     work = done.catch(() => undefined)
     return done
   }
+  const all = () => allSources(agents, places, keeping)
   const everything = async (): Promise<void> => {
     await watch.renew()
-    await next(() => syncer.sync(listSources(agents, places, keep, now), shared))
+    await next(() => syncer.syncSound(all, shared))
+  }
+  let again: NodeJS.Timeout | undefined
+  /** What cannot be done now is told, and tried again later. */
+  const told = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      options.onProblem?.(error)
+      clearTimeout(again)
+      if (!stop.signal.aborted) again = setTimeout(() => void told(everything), AGAIN_AFTER).unref()
+    }
   }
 
   const look = async (hints: Hints): Promise<void> => {
     if (hints.everything) return everything()
     if (hints.files.size > 0) {
       const found = [...hints.files].flatMap((path) => foundAt(path, places))
-      await next(() => syncer.sync(sourcesOf(found), { ...shared, paths: hints.files }))
+      await next(() =>
+        syncer.syncSound(() => copied(sourcesOf(found), keeping), { ...shared, paths: hints.files }, all),
+      )
     }
     for (const path of hints.stores)
       for (const { agent, store } of options.stores)
         if (store === path)
           await next(async () => {
-            await keepStore(agent, store, keep, { now })
-            const kept = [...keptSources(agents, keep)].filter(({ source }) => source.path === store)
-            await syncer.sync(kept, { ...shared, paths: [store] })
+            const rows = () => rowsOf(agent, store, options)
+            await syncer.syncSound(rows, { ...shared, paths: [store] }, all)
           })
   }
 
-  const watch = watchPlaces({ folders: places.map(({ root }) => root), stores: options.stores, onHints: look })
+  const watch = watchPlaces({
+    folders: places.map(({ root }) => root),
+    stores: options.stores,
+    onHints: (hints) => told(() => look(hints)),
+  })
   const ready = everything()
-  const timer = setInterval(() => void everything(), options.sweepEvery ?? SWEEP_EVERY).unref()
+  const timer = setInterval(() => void told(everything), options.sweepEvery ?? SWEEP_EVERY).unref()
   return {
     ready,
     async close() {
       clearInterval(timer)
+      clearTimeout(again)
       stop.abort()
       await watch.close()
       await work
@@ -97,6 +117,14 @@ function foundAt(path: string, places: readonly Place[]): readonly Spot[] {
   if (near.length === 0) return []
   const head = headOf(path)
   return near.flatMap(({ agent, root }) => (agent.recognise(head, path) ? { agent, root, path } : []))
+}
+
+/** From the keep, or where they lie. */
+async function* rowsOf(agent: Agent, store: string, { agents, keeping }: LiveOptions): AsyncGenerator<Found> {
+  const { policy, keep } = keeping
+  if (policy === 'none') for await (const source of agent.find(store)) yield { agent, source }
+  else await keepStore(agent, store, keep, keeping)
+  for (const found of keptSources(agents, keep, policy === 'none' ? { store, alive: false } : { store })) yield found
 }
 
 /** Rows of stores are not for this: their watch tells of them. */

@@ -17,6 +17,8 @@ export async function* readSession(agent: Agent, source: Source, task: Task): As
   let read = task.read
   for await (const batch of agent.read(source, from ? { from } : {})) {
     for (const one of batch) {
+      // Gone since it was scanned, or closed to us: what is known stays, and it is tried again.
+      if (isFirst && one.kind === 'issue' && one.issue.code === 'unreadable') return
       if (isFirst && from && isRestart(one)) anew = true
       if (one.kind !== 'session') isFirst = false
       if (one.kind === 'message') stretch.add(one.message, one.locator)

@@ -1,7 +1,7 @@
 /** The first pass over one source, as the index wants it: sums up to the last cursor, and sums to the end. */
-import { statSync } from 'node:fs'
 import type { Agent, Counts, Cursor, Scan, Source } from '../../agents/agent.ts'
 import type { Counted, Scanned, Used, Where } from '../../archive/record.ts'
+import { statOf } from '../../lib/files/look.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { Session } from '../../model/session.ts'
 import { addUsage } from '../../model/usage.ts'
@@ -35,7 +35,7 @@ export async function scanSource(agent: Agent, source: Source, task: ScanTask): 
 }
 
 function measure({ path, bytes, first_seen }: Source, task: ScanTask): { size: number; modified: number } {
-  const file = bytes ? undefined : statSync(path, { throwIfNoEntry: false })
+  const file = bytes ? undefined : statOf(path)
   const modified = file?.mtimeMs ?? (first_seen === undefined ? 0 : Date.parse(first_seen))
   return { size: task.size ?? bytes?.length ?? file?.size ?? 0, modified }
 }

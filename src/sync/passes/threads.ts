@@ -1,5 +1,6 @@
 /** Spreads work over threads, or does it here where threads would cost more than they give. */
 import { Worker as Thread } from 'node:worker_threads'
+import { AppError } from '../../model/error.ts'
 import type { FromThread, ToThread } from '../ingest.ts'
 import { type Job, type Result, Worker } from './work.ts'
 
@@ -56,6 +57,7 @@ export async function* runInThreads(directory: string, jobs: Iterable<Job>, coun
       }
       const { message, thread } = next
       if (message.kind === 'failed') throw message.error
+      if (message.kind === 'refused') throw new AppError(message.code, message.message)
       if (message.kind === 'done') {
         open--
         give(thread)

@@ -6,7 +6,7 @@ import type { Known } from '../../archive/record.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { sourceAt } from '../keep/sources.ts'
+import { isCopy, sourceAt } from '../keep/sources.ts'
 import { agentOf } from '../passes/work.ts'
 
 export type Body =
@@ -39,7 +39,7 @@ export class Bodies {
   #sourceOf(session: SessionId): Source {
     const where = this.#reader.sourceOf(session)
     if (!where) throw new AppError('not_found', `the source of ${session} is gone`)
-    if (!where.kept) return sourceAt(where, this.#keep, session)
+    if (!where.kept || isCopy(where.key)) return sourceAt(where, this.#keep, session)
     const key = `${session} ${this.#keep().get(session)?.revision}`
     if (this.#last?.key !== key) this.#last = { key, source: sourceAt(where, this.#keep, session) }
     return this.#last.source

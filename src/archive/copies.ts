@@ -1,0 +1,181 @@
+/**
+ * Copies of files that their program only ever adds to, for the day on which they are gone. Each is kept in pieces, so that what is
+ * appended costs what is appended.
+ */
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
+import { makeTempFolder, type TempFolder } from '../lib/disk/temp-folder.ts'
+import { isSystemError } from '../lib/files/system-error.ts'
+import { sha256 } from '../lib/hash.ts'
+import { AppError } from '../model/error.ts'
+import type { AgentId } from '../model/ids.ts'
+import { COPIES, type Copied, CopyTables, type Piece } from './copies/tables.ts'
+import { unpack } from './keep/pack.ts'
+import { explained, openToReadAtLeast } from './open.ts'
+
+export type { Copied } from './copies/tables.ts'
+
+/** Compresses nearly as well as a whole log. */
+const PIECE = 1 << 18
+/** A last piece that is smaller is made anew with what is appended to it. */
+const SMALL = 1 << 16
+/** Pieces of one transaction. */
+const AT_ONCE = 16
+/** So much of a beginning tells files apart. */
+const HEAD = 1024
+
+/** @param directory the data directory; it and the file in it are made with the first copy */
+export const openCopies = (directory: string): Copies => new Copies(join(directory, 'copies.sqlite3'))
+
+export class Copies {
+  readonly path: string
+  #open: { readonly tables: CopyTables; close(): void } | undefined
+  #restored: TempFolder | undefined
+  readonly #files = new Map<string, string>()
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  /** Those of one path: the latest last. */
+  list(): readonly Copied[] {
+    return this.#isThere() ? explained(this.path, () => this.#tables().list()) : []
+  }
+
+  /** Copies what is new in a file. What cannot be read is left for the next time. */
+  take(agent: AgentId, path: string, root: string | undefined): void {
+    const stat = statSync(path, { throwIfNoEntry: false })
+    const known = this.#isThere() ? explained(this.path, () => this.#tables().latest(agent, path)) : undefined
+    if (!stat?.isFile() || (known && known.probe === probeOf(stat))) return
+    try {
+      const file = openSync(path, 'r')
+      try {
+        this.#takeOpen(file, { agent, path, ...(root !== undefined && { root }) }, known)
+      } finally {
+        closeSync(file)
+      }
+    } catch (error) {
+      if (isSystemError(error)) return
+      explained(this.path, () => {
+        throw error
+      })
+    }
+  }
+
+  #takeOpen(file: number, where: Pick<Copied, 'agent' | 'path' | 'root'>, known: Copied | undefined): void {
+    const tables = this.#tables()
+    const stat = fstatSync(file)
+    const before = known ?? this.#moved(stat, where.agent)
+    const step = before ? this.#step(file, stat, before) : 'another'
+    const copy = before && step === 'grown' ? before : tables.add(where, stat.ino)
+    if (copy.path !== where.path) tables.move(copy.id, where.path)
+    const last = tables.lastPiece(copy.id)
+    let at = last && last.length < SMALL ? last.start : copy.size
+    for (let isOver = false; !isOver; ) {
+      const pieces: { readonly start: number; readonly bytes: Buffer }[] = []
+      while (pieces.length < AT_ONCE && !isOver) {
+        const bytes = bytesAt(file, at, PIECE)
+        if (bytes.length > 0) pieces.push({ start: at, bytes })
+        at += bytes.length
+        isOver = bytes.length < PIECE
+      }
+      tables.append(copy.id, pieces, {
+        size: at,
+        modified: Math.trunc(stat.mtimeMs),
+        probe: isOver ? probeOf(stat) : '',
+      })
+    }
+    if (before && step === 'rewritten') tables.drop(before.id)
+  }
+
+  /** What the file is to a copy. One that was written anew begins alike and is not shorter: its new copy takes the old one's place. */
+  #step(file: number, { size }: Stats, copy: Copied): 'grown' | 'rewritten' | 'another' {
+    if (size < copy.size) return 'another'
+    const tables = this.#tables()
+    const [first, last] = [tables.firstPiece(copy.id), tables.lastPiece(copy.id)]
+    const isSame = (piece: Piece): boolean => sha256(bytesAt(file, piece.start, piece.length)) === piece.hash
+    if (!first || !last || (isSame(first) && isSame(last))) return 'grown'
+    const head = tables.body(copy.id, first.start).subarray(0, HEAD)
+    return head.equals(bytesAt(file, 0, head.length)) ? 'rewritten' : 'another'
+  }
+
+  /** A file that was renamed. */
+  #moved({ ino }: Stats, agent: AgentId): Copied | undefined {
+    return this.#tables()
+      .list()
+      .findLast((copy) => copy.inode === ino && copy.agent === agent && !existsSync(copy.path))
+  }
+
+  /** A file with what was copied. It is there as long as this is open. */
+  restore(id: number): string {
+    const copy = explained(this.path, () => (this.#isThere() ? this.#tables().get(id) : undefined))
+    if (!copy) throw new AppError('not_found', `copy ${id} is no longer kept`)
+    const key = `${id} ${copy.size} ${copy.probe}`
+    const known = this.#files.get(key)
+    if (known !== undefined) return known
+    this.#restored ??= makeTempFolder('copies')
+    const path = join(this.#restored.path, `${this.#files.size}-${basename(copy.path)}`)
+    const file = openSync(path, 'w', 0o600)
+    try {
+      for (const piece of this.#tables().pieces(id)) {
+        const bytes = unpack(piece.body)
+        if (sha256(bytes) !== piece.hash)
+          throw new AppError('unusable_data', `The copy of ${copy.path} is not what it was: ${this.path} is damaged.`)
+        writeSync(file, bytes, 0, bytes.length, piece.start)
+      }
+    } finally {
+      closeSync(file)
+    }
+    utimesSync(path, copy.modified / 1000, copy.modified / 1000)
+    this.#files.set(key, path)
+    return path
+  }
+
+  /** Takes every copy of these paths out. */
+  forget(paths: readonly string[]): void {
+    if (this.#isThere()) explained(this.path, () => this.#tables().remove(paths))
+  }
+
+  close(): void {
+    this.#open?.close()
+    this.#open = undefined
+    this.#restored?.remove()
+    this.#restored = undefined
+    this.#files.clear()
+  }
+
+  #isThere(): boolean {
+    return this.#open !== undefined || existsSync(this.path)
+  }
+
+  #tables(): CopyTables {
+    if (!this.#open) {
+      const { db, close } = openToReadAtLeast(this.path, COPIES)
+      this.#open = { tables: new CopyTables(db), close }
+    }
+    return this.#open.tables
+  }
+}
+
+const probeOf = ({ size, mtimeMs, ino }: Stats): string => `${size}:${mtimeMs}:${ino}`
+
+function bytesAt(file: number, start: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length)
+  let filled = 0
+  while (filled < length) {
+    const read = readSync(file, bytes, filled, length - filled, start + filled)
+    if (read === 0) break
+    filled += read
+  }
+  return bytes.subarray(0, filled)
+}

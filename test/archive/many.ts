@@ -1,0 +1,24 @@
+/** Very many small logs: each is listed, counted and found, and nothing is read again while nothing changes. */
+import { expect } from 'vitest'
+import { header, text, tokens, user } from '../support/log.ts'
+import { home, rollout } from './house.ts'
+import { threadOf } from './logs.ts'
+
+export async function expectMany(count: number, threads = 0): Promise<void> {
+  const { house, write } = home({ threads })
+  for (let n = 0; n < count; n++) {
+    const folder = `sessions/2026/02/${String(1 + (n % 28)).padStart(2, '0')}`
+    write(
+      rollout(threadOf(n), folder),
+      text([header({ id: threadOf(n) }), user(n % 60, `Number${n}?`), tokens(2, 3, 1)]),
+    )
+  }
+  expect(await house.sync()).toMatchObject({ synced: { sources: count, scanned: count, read: count } })
+  expect(house.stats()).toMatchObject({ sessions: count, lines: count * 3, messages: count, unread: 0 })
+  expect(house.stats()?.usage.total_tokens).toBe(count * 4)
+  expect(house.list({ limit: 1 }).total).toBe(count)
+  for (const n of [0, Math.floor(count / 2), count - 1])
+    expect(await house.search(`Number${n}`)).toMatchObject({ total: 1, hits: [{ session_id: `codex:${threadOf(n)}` }] })
+  expect(await house.sync()).toMatchObject({ synced: { sources: count, scanned: 0, read: 0 } })
+  house.close()
+}

@@ -1,0 +1,64 @@
+/** Processes that enter a house and do something there. */
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll } from 'vitest'
+
+const VISITOR = join(import.meta.dirname, 'visitor.mjs')
+
+export type What = 'sync' | 'read' | 'watch' | 'stare'
+
+export interface VisitOptions {
+  readonly user?: number
+  /** No file may grow beyond so many blocks of 512 bytes. */
+  readonly blocks?: number
+}
+
+/** What came of it. */
+export function visit(home: string, data: string, what: What, options: VisitOptions = {}): unknown {
+  const { user, blocks } = options
+  const env = { ...process.env, ...(user !== undefined && { FUMI_TEST_USER: String(user) }) }
+  const args = [VISITOR, home, data, what]
+  const limited = ['-c', `trap '' XFSZ; ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, ...args]
+  const [program, all] = blocks === undefined ? [process.execPath, args] : ['sh', limited]
+  const { stdout, stderr } = spawnSync(program, all, { encoding: 'utf8', env })
+  if (stderr !== '' || stdout === '') throw new Error(`${what} said ${stdout}\n${stderr}`)
+  return JSON.parse(stdout)
+}
+
+export interface Visitor {
+  readonly child: ChildProcessWithoutNullStreams
+  /** The next thing that it says. */
+  heard(): Promise<{ readonly [name: string]: unknown }>
+  /** Tells it to stop. */
+  stop(): void
+  kill(): Promise<void>
+}
+
+const running = new Set<ChildProcessWithoutNullStreams>()
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+export function visitor(home: string, data: string, what: What): Visitor {
+  const child = spawn(process.execPath, [VISITOR, home, data, what])
+  running.add(child)
+  const ended = once(child, 'exit').then(() => running.delete(child))
+  child.stderr.pipe(process.stderr)
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  return {
+    child,
+    async heard() {
+      const { value, done } = await lines.next()
+      if (done) throw new Error(`${what} ended without a word`)
+      return JSON.parse(String(value)) as { [name: string]: unknown }
+    },
+    stop: () => void child.stdin.write('stop\n'),
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
