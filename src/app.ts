@@ -157,10 +157,8 @@ export class House {
   }
 
   /** A stretch of a session, each message with its body where that is still there. */
-  async messages(id: SessionId, options: WindowOptions = {}): Promise<readonly Body[]> {
-    const found: Body[] = []
-    for (const known of this.index.messages(id, options)) found.push(await this.#bodies.of(known))
-    return found
+  messages(id: SessionId, options: WindowOptions = {}): Promise<readonly Body[]> {
+    return this.#bodies.in(id, options)
   }
 
   search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {

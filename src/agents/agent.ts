@@ -34,6 +34,8 @@ export interface Agent {
   read(source: Source, options?: ReadOptions): AsyncIterable<readonly Read[]>
   /** One message again, from its place. Throws `not_found` when the bytes there are no longer the same. */
   body(source: Source, locator: Locator, options?: PrivacyOptions): Promise<NormalizedMessage>
+  /** Offset and length of the bytes that hold all that a message says, where they lie in a file by themselves. */
+  span?(locator: Locator): readonly [offset: number, length: number] | undefined
   /** For agents that overwrite what they wrote: how to keep it, and how to put it back. */
   readonly volatile?: Volatile
   /** The session as this agent's own bytes. */

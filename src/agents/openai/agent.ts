@@ -1,7 +1,7 @@
 /** Files of conversations in the forms that OpenAI's programs, and programs around them, write. */
 import { stat } from 'node:fs/promises'
 import type { Agent, Fingerprint, Source } from '../agent.ts'
-import { body } from './body.ts'
+import { body, span } from './body.ts'
 import { AGENT_ID, find } from './find.ts'
 import { read } from './read.ts'
 import { describe, recognise } from './recognise.ts'
@@ -19,6 +19,7 @@ const openai: Agent = {
   scan,
   read,
   body,
+  span,
 }
 
 export default openai

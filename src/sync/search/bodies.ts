@@ -1,5 +1,7 @@
 /** Fetches messages' bodies from where they lie: files, or the keep. */
 import type { PrivacyOptions, Source } from '../../agents/agent.ts'
+import type { WindowOptions } from '../../archive/get/messages.ts'
+import type { Standing } from '../../archive/get/standing.ts'
 import type { IndexReader } from '../../archive/get.ts'
 import type { Keep } from '../../archive/keep.ts'
 import type { Known } from '../../archive/record.ts'
@@ -25,9 +27,18 @@ export class Bodies {
     this.#keep = keep
   }
 
-  async of(known: Known, options: PrivacyOptions = {}): Promise<Body> {
+  /** A stretch of a session. */
+  async in(session: SessionId, options: WindowOptions): Promise<readonly Body[]> {
+    const where = this.#reader.sourceOf(session)
+    const found: Body[] = []
+    for (const known of this.#reader.messages(session, options)) found.push(await this.of(known, where))
+    return found
+  }
+
+  /** @param where its session lies, if that is known already */
+  async of(known: Known, where = this.#reader.sourceOf(known.session), options: PrivacyOptions = {}): Promise<Body> {
     try {
-      const source = this.#sourceOf(known.session)
+      const source = this.#sourceOf(known.session, where)
       const agent = await agentOf(source.agent)
       return { kind: 'body', known, message: await agent.body(source, known.locator, options) }
     } catch (error) {
@@ -36,8 +47,7 @@ export class Bodies {
     }
   }
 
-  #sourceOf(session: SessionId): Source {
-    const where = this.#reader.sourceOf(session)
+  #sourceOf(session: SessionId, where: Standing | undefined): Source {
     if (!where) throw new AppError('not_found', `the source of ${session} is gone`)
     if (!where.kept) return sourceAt(where, this.#keep, session)
     const key = `${session} ${this.#keep().get(session)?.revision}`
