@@ -25,7 +25,7 @@ import { installKept, type Restored } from './sync/keep/restore.ts'
 import { keepSources, keepStore, type StoreKept } from './sync/keep/rows.ts'
 import { keptSource, settled } from './sync/keep/sources.ts'
 import { exists, type StoreRows, type Surroundings, storesAt, type Watchable, watchableAt } from './sync/keep/stores.ts'
-import { listSources, type Place } from './sync/list.ts'
+import type { Place, Scene } from './sync/list.ts'
 import { Feed } from './sync/live/feed.ts'
 import { Bodies, type Body } from './sync/search/bodies.ts'
 import { type DeepEvent, type DeepOptions, deepSearch } from './sync/search/deep.ts'
@@ -119,10 +119,8 @@ export class House {
 
   /** Brings the index up to date. One process at a time: a second one is told who is at it. */
   async sync(options: SyncOptions = {}): Promise<SyncOutcome> {
-    const agents = await allAgents()
-    const places = await this.#places()
-    const found = () => listSources(agents, places, this.keep, rightNow)
-    return syncOnce(this.directory, this.#options.threads, found, this.#published(options))
+    const scene = await this.#scene()
+    return syncOnce(this.directory, this.#options.threads, scene, this.#published(options))
   }
 
   /**
@@ -131,12 +129,9 @@ export class House {
    */
   async watch({ sweepEvery, onProgress }: WatchOptions = {}): Promise<WatchOutcome> {
     return watchOn(this.directory, this.#options.threads, {
-      agents: await allAgents(),
-      places: await this.#places(),
+      ...(await this.#scene()),
       stores: await this.watchable([]),
-      keep: this.keep,
       feed: this.#feed,
-      now: rightNow,
       ...(sweepEvery !== undefined && { sweepEvery }),
       ...(onProgress && { sync: { onProgress } }),
     })
@@ -199,11 +194,12 @@ export class House {
     }
   }
 
-  async #places(): Promise<readonly Place[]> {
-    const own = (await this.roots()).map(({ agent, path }) => ({ agent, root: path }))
-    const more: Place[] = []
-    for (const root of this.#options.roots ?? []) more.push(...(await placesAt(root)))
-    return [...own, ...more]
+  async #scene(): Promise<Scene> {
+    const { agents: wishes } = await this.config()
+    const places: Place[] = (await this.roots()).map(({ agent, path }) => ({ agent, root: path }))
+    for (const root of this.#options.roots ?? []) places.push(...(await placesAt(root)))
+    const isWantedHere = (source: Pick<Source, 'agent' | 'path'>): boolean => isWanted(source, wishes)
+    return { agents: await allAgents(), places, keep: this.keep, now: rightNow, isWanted: isWantedHere }
   }
 
   /** What lies at the paths, or in the places where agents keep their logs. */

@@ -16,6 +16,8 @@ export interface Agent {
   readonly serves?: readonly AgentId[]
   /** Raise it and every source is read again. */
   readonly version: number
+  /** A source may hold several sessions. It changes as a whole: what was read of it before does not count. */
+  readonly many?: true
   /** Reads lines of any kind and says what is wrong with each: files that nobody knows are given to it. */
   readonly takesUnknown?: true
   /** Where this agent keeps its logs on this machine. They need not exist. */

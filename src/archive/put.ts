@@ -5,13 +5,14 @@ import { indexPath, type Opened, openToWrite } from './index-file.ts'
 import type { Db } from './open.ts'
 import { explained } from './open.ts'
 import { type Chunks, chunksIn } from './put/chunks.ts'
+import { type Parts, partsIn, partsOf } from './put/parts.ts'
 import { type Sessions, sessionsIn } from './put/sessions.ts'
 import { issuesIn, type Sources, sourcesIn } from './put/sources.ts'
 import { numbersIn } from './put/words.ts'
 import type { Change, Chunk, Counted, KnownSource, Scanned, Task, Where } from './record.ts'
 import { unpackText } from './rows/packed.ts'
 
-const SOURCES = 'SELECT id, agent, path, key, root, kept, version, fingerprint, gone FROM source'
+const SOURCES = 'SELECT id, agent, path, key, root, kept, version, fingerprint, gone FROM source WHERE whole IS NULL'
 
 export class IndexWriter {
   readonly path: string
@@ -22,6 +23,7 @@ export class IndexWriter {
   readonly #sources: Sources
   readonly #sessions: Sessions
   readonly #chunks: Chunks
+  readonly #parts: Parts
 
   constructor(directory: string, opened: Opened = openToWrite(directory)) {
     this.path = indexPath(directory)
@@ -29,6 +31,7 @@ export class IndexWriter {
     this.setAside = opened.setAside
     this.#db = opened.db
     const words = numbersIn(this.#db, 'word', 'text')
+    this.#parts = partsIn(this.#db)
     this.#sources = sourcesIn(this.#db, words)
     this.#sessions = sessionsIn(this.#db, words)
     this.#chunks = chunksIn(this.#db, words, numbersIn(this.#db, 'file', 'path'), issuesIn(this.#db))
@@ -36,11 +39,11 @@ export class IndexWriter {
 
   /** All sources that were ever met. */
   sources(): readonly KnownSource[] {
-    return (this.#db.prepare(SOURCES).all() as RawSource[]).map(sourceOf)
+    return (this.#db.prepare(SOURCES).raw().all() as RawColumns[]).map(knownOf)
   }
 
   source({ agent, path, key, kept }: Where): KnownSource | undefined {
-    const sql = `${SOURCES} WHERE path = ? AND key = ? AND agent = ? AND kept = ?`
+    const sql = `${SOURCES} AND path = ? AND key = ? AND agent = ? AND kept = ?`
     const row = this.#db.prepare(sql).get(path, key ?? '', agent, kept ? 1 : 0) as RawSource | undefined
     return row && sourceOf(row)
   }
@@ -59,8 +62,8 @@ export class IndexWriter {
     return this.#write((revision) => {
       const unread = new Set<number>()
       const known = new Set<number>()
-      for (const scanned of found) {
-        const { source, before, claims, named } = this.#sources(scanned)
+      const put = (scanned: Scanned, whole?: number): number => {
+        const { source, before, claims, named } = this.#sources(scanned, whole)
         for (const session of named) known.add(session)
         if (claims) {
           if (before !== null) known.add(before)
@@ -70,6 +73,13 @@ export class IndexWriter {
         }
         const session = this.#sessionOf(source)
         if (session !== null) unread.add(session)
+        return source
+      }
+      for (const scanned of found) {
+        const whole = put(scanned)
+        if (!scanned.parts) continue
+        for (const session of this.#parts.markGone(whole)) known.add(session)
+        for (const part of partsOf(scanned)) put(part, whole)
       }
       for (const session of known) if (!unread.has(session)) this.#sessions.stand(session, revision, false)
       for (const session of unread) this.#sessions.stand(session, revision, true)
@@ -80,19 +90,36 @@ export class IndexWriter {
   putGone(gone: readonly KnownSource[], back: readonly KnownSource[]): readonly Change[] {
     if (gone.length + back.length === 0) return []
     return this.#write((revision) => {
-      const mark = this.#db.prepare('UPDATE source SET gone = ? WHERE id = ?')
+      const mark = this.#db.prepare('UPDATE source SET gone = :flag WHERE id = :id OR whole = :id')
       const sessions = new Set<number>()
       for (const [ids, flag] of [
         [gone, 1],
         [back, 0],
       ] as const)
         for (const { id } of ids) {
-          mark.run(flag, id)
-          const session = this.#sessionOf(id)
-          if (session !== null) sessions.add(session)
+          mark.run({ flag, id })
+          for (const session of this.#parts.sessions(id)) sessions.add(session)
         }
       for (const session of sessions) this.#sessions.stand(session, revision, false)
     })
+  }
+
+  /** Sources that are to be left alone: a session goes with the last of its sources. */
+  putUnwanted(unwanted: readonly KnownSource[]): readonly Change[] {
+    if (unwanted.length === 0) return []
+    const removed: Change[] = []
+    const left = this.#write((revision) => {
+      for (const id of unwanted.flatMap((one) => this.#parts.rows(one.id))) {
+        const session = this.#sessionOf(id)
+        this.#dropSource(id)
+        if (session === null) continue
+        const others = this.#db.prepare('SELECT 1 FROM source WHERE session_id = ?').get(session)
+        const name = this.#db.prepare('SELECT name FROM session WHERE id = ?').pluck().get(session) as SessionId
+        if (others) this.#sessions.stand(session, revision, false)
+        else if (this.#forget(name)) removed.push({ session: name, revision, removed: true })
+      }
+    })
+    return [...left, ...removed]
   }
 
   /** Sessions that are not read to their end, newest first. */
@@ -101,10 +128,10 @@ export class IndexWriter {
       .prepare(
         `SELECT t.id AS session, t.name, t.source_id AS source, s.agent, s.path, s.key, s.root, s.kept, s.size, t.read_bytes AS read, t.cursor, t.project
          FROM session t JOIN source s ON s.id = t.source_id
-         WHERE t.indexed = 0 AND s.gone = 0 ORDER BY t.last_at DESC, t.id DESC`,
+         WHERE t.indexed = 0 AND s.gone = 0 AND s.whole IS NULL ORDER BY t.last_at DESC, t.id DESC`,
       )
       .all() as RawTask[]
-    return rows.map(taskOf)
+    return [...rows.map(taskOf), ...this.#parts.tasks()]
   }
 
   putChunks(chunks: readonly Chunk[]): readonly Change[] {
@@ -161,13 +188,7 @@ export class IndexWriter {
     if (session === undefined) return false
     this.#chunks.forget(session)
     const sources = this.#db.prepare('SELECT id FROM source WHERE session_id = ?').pluck().all(session) as number[]
-    for (const source of sources)
-      for (const [table, column] of [
-        ['usage', 'source_id'],
-        ['issue', 'source_id'],
-        ['source', 'id'],
-      ])
-        this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(source)
+    for (const source of sources) this.#dropSource(source)
     for (const [table, column] of [
       ['titled', 'rowid'],
       ['model_of', 'session_id'],
@@ -176,6 +197,16 @@ export class IndexWriter {
       this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(session)
     this.#db.prepare('INSERT OR REPLACE INTO removed VALUES (?, ?)').run(name, this.#nextRevision())
     return true
+  }
+
+  #dropSource(source: number): void {
+    for (const [table, column] of [
+      ['usage', 'source_id'],
+      ['estimate', 'source_id'],
+      ['issue', 'source_id'],
+      ['source', 'id'],
+    ])
+      this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(source)
   }
 }
 
@@ -189,6 +220,15 @@ interface RawSource {
   readonly version: number
   readonly fingerprint: string | null
   readonly gone: number
+}
+
+type RawColumns = readonly [number, string, string, string, string | null, number, number, string | null, number]
+
+/** A sweep asks for all of them: no more is made of each than must be. */
+function knownOf([id, agent, path, key, root, kept, version, fingerprint, gone]: RawColumns): KnownSource {
+  const source = { id, agent, path, kept: kept === 1, version, fingerprint: fingerprint ?? undefined, gone: gone === 1 }
+  if (key === '') return root === null ? source : { ...source, root }
+  return root === null ? { ...source, key } : { ...source, key, root }
 }
 
 const sourceOf = ({ key, root, kept, fingerprint, gone, ...rest }: RawSource): KnownSource => ({

@@ -4,6 +4,7 @@ import type { DayOf } from '../model/totals.ts'
 import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
 import { conditionsOf, type SessionFilter } from './get/filter.ts'
 import type { Db } from './open.ts'
+import { type EstimateStats, estimatesOf } from './stats/estimates.ts'
 
 export interface StatsOptions extends SessionFilter {
   /** The calendar's day of a moment, and the hour and weekday (0: Sunday) on the wall. */
@@ -44,6 +45,8 @@ export interface Stats {
   readonly disk: readonly { readonly agent: string; readonly sources: number; readonly bytes: number }[]
   /** Sessions whose tools and activity are not counted yet. */
   readonly unread: number
+  /** Of the sessions whose logs count no tokens, where there are any. None of it is in the totals above. */
+  readonly estimate?: EstimateStats
 }
 
 const QUARTER = 900_000
@@ -107,9 +110,10 @@ export function statsOf(db: Db, options: StatsOptions): Stats {
          ORDER BY duration_ms DESC LIMIT ?`,
       )
       .all(...values, most) as Stats['longest'],
+    ...estimatesOf(db, options),
     disk: db
       .prepare(
-        `SELECT agent, count(*) AS sources, coalesce(sum(size), 0) AS bytes FROM source WHERE gone = 0 GROUP BY agent ORDER BY bytes DESC`,
+        `SELECT agent, count(*) AS sources, coalesce(sum(size), 0) AS bytes FROM source WHERE gone = 0 AND whole IS NULL GROUP BY agent ORDER BY bytes DESC`,
       )
       .all() as Stats['disk'],
   }

@@ -11,37 +11,41 @@ export interface Place {
   readonly root: string
 }
 
-/**
- * Rows that their owner overwrites are kept on the way and read from the keep, where they have every entry that they ever
- * had; without a keep they are read where they lie.
- */
-export async function* listSources(
-  agents: readonly Agent[],
-  places: readonly Place[],
-  keep: Keep | undefined,
-  now: () => Instant,
-): AsyncGenerator<Found> {
+/** Where sources are looked for, and what becomes of them. */
+export interface Scene {
+  readonly agents: readonly Agent[]
+  readonly places: readonly Place[]
+  readonly keep: Keep
+  readonly now: () => Instant
+  /** The user does not want it left alone. */
+  isWanted(source: Pick<Source, 'agent' | 'path'>): boolean
+}
+
+/** Rows that their owner overwrites are kept on the way and read from the keep, where they have every entry that they ever had. */
+export async function* listSources(scene: Scene): AsyncGenerator<Found> {
+  const { places, keep, now } = scene
   for (const { agent, root } of places) {
     if (!statSync(root, { throwIfNoEntry: false })) continue
     const stores = new Map<string, Source[]>()
     for await (const source of agent.find(root)) {
-      if (!keep || !agent.volatile || source.key === undefined) yield { agent, source }
+      if (!scene.isWanted(source)) continue
+      if (!agent.volatile || source.key === undefined) yield { agent, source }
       else {
         const rows = stores.get(source.path)
         if (rows) rows.push(source)
         else stores.set(source.path, [source])
       }
     }
-    for (const [store, rows] of stores) if (keep) await keepSources(agent, store, rows, keep, { now })
+    for (const [store, rows] of stores) await keepSources(agent, store, rows, keep, { now })
   }
-  if (keep) yield* keptSources(agents, keep)
+  yield* keptSources(scene)
 }
 
 /** Every session of the keep, whether its row is still there or not. */
-export function* keptSources(agents: readonly Agent[], keep: Keep): Generator<Found> {
+export function* keptSources({ agents, keep, isWanted }: Scene): Generator<Found> {
   for (const { agent: id, store, session, revision, size, kind } of keep.list()) {
     const agent = agents.find((one) => one.volatile && (one.id === id || one.serves?.includes(id)))
-    if (!agent || kind !== 'conversation') continue
+    if (!agent || kind !== 'conversation' || !isWanted({ agent: id, path: store })) continue
     yield { agent, kept: true, source: { agent: id, path: store, key: session, size, fingerprint: `kept:${revision}` } }
   }
 }

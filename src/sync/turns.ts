@@ -1,7 +1,7 @@
 /** Whose turn it is to write the index: takes the lock, does the work, and gives it back. */
 import { type Holder, takeLock } from '../archive/lock.ts'
+import { listSources, type Scene } from './list.ts'
 import { goLive, type LiveOptions } from './live/live.ts'
-import type { Found } from './sweep.ts'
 import { type Synced, Syncer, type SyncOptions } from './sync.ts'
 
 /** Another process is at it; nobody is known where it has only just begun. */
@@ -22,7 +22,7 @@ export interface WatchOptions extends Pick<SyncOptions, 'onProgress'> {
 export async function syncOnce(
   directory: string,
   threads: number | undefined,
-  found: () => AsyncIterable<Found>,
+  scene: Scene,
   options: SyncOptions,
 ): Promise<SyncOutcome> {
   const taken = takeLock(directory, 'sync')
@@ -30,7 +30,7 @@ export async function syncOnce(
   try {
     const syncer = new Syncer(directory, threads)
     try {
-      return { kind: 'synced', synced: await syncer.sync(found(), options) }
+      return { kind: 'synced', synced: await syncer.sync(listSources(scene), { ...options, isWanted: scene.isWanted }) }
     } finally {
       syncer.close()
     }

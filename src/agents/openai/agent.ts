@@ -10,7 +10,8 @@ import { scan } from './scan.ts'
 const openai: Agent = {
   id: AGENT_ID,
   label: 'OpenAI messages',
-  version: 1,
+  version: 2,
+  many: true,
   roots: () => [],
   recognise,
   describe,

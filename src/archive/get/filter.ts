@@ -30,8 +30,8 @@ export function conditionsOf(filter: SessionFilter): Conditions {
   }
   const { ids, agents, project, model, tool, since, until, kind = 'conversation' } = filter
   if (kind !== 'any') add('t.kind = ?', kind)
-  if (ids) add(`t.name IN (${marks(ids.length)})`, ...ids)
-  if (agents) add(`t.agent IN (${marks(agents.length)})`, ...agents)
+  if (ids) add('t.name IN (SELECT value FROM json_each(?))', JSON.stringify(ids))
+  if (agents) add('t.agent IN (SELECT value FROM json_each(?))', JSON.stringify(agents))
   if (project !== undefined) {
     const folder = project.replace(/[/\\]+$/, '')
     add(
@@ -55,5 +55,3 @@ export function conditionsOf(filter: SessionFilter): Conditions {
   if (until !== undefined) add('t.started_at < ?', until)
   return { sql: parts.length > 0 ? parts.join(' AND ') : '1', values }
 }
-
-const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ')

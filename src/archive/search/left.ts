@@ -18,6 +18,8 @@ export interface Unsure extends Where {
   readonly name: SessionId
   readonly root?: string
   readonly indexed: boolean
+  /** What its source calls it, where that may hold several sessions. */
+  readonly claim?: string
 }
 
 /** Newest first; those that a query may be about. */
@@ -26,21 +28,24 @@ export function unsureSessions(db: Db, query: Query, filter: SessionFilter = {})
   const isAboutOutput = !query.scopes || query.scopes.includes('output')
   const rows = db
     .prepare(
-      `SELECT t.id AS session, t.name, t.indexed, s.agent, s.path, s.key, s.root, s.kept FROM session t JOIN source s ON s.id = t.source_id
+      `SELECT t.id AS session, t.name, t.indexed, s.agent, s.path, CASE WHEN s.whole IS NULL THEN s.key ELSE '' END AS key, s.root, s.kept, s.whole, s.claim FROM session t JOIN source s ON s.id = t.source_id
        WHERE ${sql} AND s.gone = 0 AND (t.indexed = 0 ${isAboutOutput ? 'OR t.cut_bytes + t.cut_after > 0' : ''})
        ORDER BY t.last_at DESC`,
     )
-    .all(...values) as (Omit<Unsure, 'indexed' | 'kept' | 'root'> & {
+    .all(...values) as (Omit<Unsure, 'indexed' | 'kept' | 'root' | 'claim'> & {
     indexed: number
     kept: number
     root: string | null
+    whole: number | null
+    claim: string | null
   })[]
-  return rows.map(({ indexed, kept, root, key, ...rest }) => ({
+  return rows.map(({ indexed, kept, root, key, whole, claim, ...rest }) => ({
     ...rest,
     indexed: indexed === 1,
     kept: kept === 1,
     ...(key !== undefined && key !== '' && { key }),
     ...(root !== null && { root }),
+    ...(whole !== null && claim !== null && { claim }),
   }))
 }
 

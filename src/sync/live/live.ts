@@ -2,24 +2,18 @@
 import { statSync } from 'node:fs'
 import { sep } from 'node:path'
 import type { Agent } from '../../agents/agent.ts'
-import type { Keep } from '../../archive/keep.ts'
 import { headOf } from '../../lib/files/look.ts'
-import type { Instant } from '../../model/ids.ts'
 import { keepStore } from '../keep/rows.ts'
-import { keptSources, listSources, type Place } from '../list.ts'
+import { keptSources, listSources, type Scene } from '../list.ts'
 import type { Found } from '../sweep.ts'
 import type { Syncer, SyncOptions } from '../sync.ts'
 import type { Feed } from './feed.ts'
 import { type Hints, watchPlaces } from './watch.ts'
 
-export interface LiveOptions {
-  readonly agents: readonly Agent[]
-  readonly places: readonly Place[]
+export interface LiveOptions extends Scene {
   readonly stores: readonly { readonly agent: Agent; readonly store: string }[]
-  readonly keep: Keep
   readonly syncer: Syncer
   readonly feed: Feed
-  readonly now: () => Instant
   /** Milliseconds between looks at everything. */
   readonly sweepEvery?: number
   readonly sync?: Pick<SyncOptions, 'onProgress'>
@@ -34,12 +28,13 @@ export interface Live {
 const SWEEP_EVERY = 600_000
 
 export function goLive(options: LiveOptions): Live {
-  const { agents, places, keep, syncer, feed, now } = options
+  const { places, keep, syncer, feed, now } = options
   const stop = new AbortController()
   const shared: SyncOptions = {
     ...options.sync,
     onChanges: (changes) => feed.publish(changes),
     signal: stop.signal,
+    isWanted: options.isWanted,
   }
   /** One after another: there is one writer. */
   let work: Promise<unknown> = Promise.resolve()
@@ -50,13 +45,13 @@ export function goLive(options: LiveOptions): Live {
   }
   const everything = async (): Promise<void> => {
     await watch.renew()
-    await next(() => syncer.sync(listSources(agents, places, keep, now), shared))
+    await next(() => syncer.sync(listSources(options), shared))
   }
 
   const look = async (hints: Hints): Promise<void> => {
     if (hints.everything) return everything()
     if (hints.files.size > 0) {
-      const found = [...hints.files].flatMap((path) => foundAt(path, places))
+      const found = [...hints.files].flatMap((path) => foundAt(path, options))
       await next(() => syncer.sync(sourcesOf(found), { ...shared, paths: hints.files }))
     }
     for (const path of hints.stores)
@@ -64,12 +59,16 @@ export function goLive(options: LiveOptions): Live {
         if (store === path)
           await next(async () => {
             await keepStore(agent, store, keep, { now })
-            const kept = [...keptSources(agents, keep)].filter(({ source }) => source.path === store)
+            const kept = [...keptSources(options)].filter(({ source }) => source.path === store)
             await syncer.sync(kept, { ...shared, paths: [store] })
           })
   }
 
-  const watch = watchPlaces({ folders: places.map(({ root }) => root), stores: options.stores, onHints: look })
+  const watch = watchPlaces({
+    roots: [...new Set(places.map(({ root }) => root))],
+    stores: options.stores,
+    onHints: look,
+  })
   const ready = everything()
   const timer = setInterval(() => void everything(), options.sweepEvery ?? SWEEP_EVERY).unref()
   return {
@@ -90,13 +89,15 @@ interface Spot {
 }
 
 /** Which agents would find a file. What they would not find after all is gone with the next look at everything. */
-function foundAt(path: string, places: readonly Place[]): readonly Spot[] {
+function foundAt(path: string, { places, isWanted }: Scene): readonly Spot[] {
   const file = statSync(path, { throwIfNoEntry: false })
   if (!file?.isFile()) return []
   const near = places.filter(({ root }) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
   if (near.length === 0) return []
   const head = headOf(path)
-  return near.flatMap(({ agent, root }) => (agent.recognise(head, path) ? { agent, root, path } : []))
+  return near.flatMap(({ agent, root }) =>
+    agent.recognise(head, path) && isWanted({ agent: agent.id, path }) ? { agent, root, path } : [],
+  )
 }
 
 /** Rows of stores are not for this: their watch tells of them. */

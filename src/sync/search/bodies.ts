@@ -40,7 +40,8 @@ export class Bodies {
     try {
       const source = this.#sourceOf(known.session, where)
       const agent = await agentOf(source.agent)
-      return { kind: 'body', known, message: await agent.body(source, known.locator, options) }
+      const message = await agent.body(source, known.locator, options)
+      return { kind: 'body', known, message: where?.part ? named(message, known.session) : message }
     } catch (error) {
       if (isGone(error)) return { kind: 'gone', known, reason: error.message }
       throw error
@@ -49,12 +50,16 @@ export class Bodies {
 
   #sourceOf(session: SessionId, where: Standing | undefined): Source {
     if (!where) throw new AppError('not_found', `the source of ${session} is gone`)
-    if (!where.kept) return sourceAt(where, this.#keep, session)
+    if (!where.kept) return sourceAt(where, this.#keep, where.part ? undefined : session)
     const key = `${session} ${this.#keep().get(session)?.revision}`
     if (this.#last?.key !== key) this.#last = { key, source: sourceAt(where, this.#keep, session) }
     return this.#last.source
   }
 }
+
+/** In a source of several sessions none can be told what it is called here. */
+const named = (message: NormalizedMessage, session: SessionId): NormalizedMessage =>
+  message.raw.session_id === session ? message : { ...message, raw: { ...message.raw, session_id: session } }
 
 const isGone = (error: unknown): error is Error =>
   (error instanceof AppError && error.code === 'not_found') || (error instanceof Error && 'syscall' in error)

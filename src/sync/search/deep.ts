@@ -54,12 +54,14 @@ export async function* deepSearch(
   const unsure = reader.read((db) => unsureSessions(db, query, filter), [])
   const test = rawTestOf(query)
   let breath = performance.now()
-  for (const [done, session] of unsure.entries()) {
+  let done = 0
+  for (const sessions of bySource(unsure)) {
     if (signal?.aborted) return
     yield { kind: 'progress', done, total: unsure.length }
-    const source = sourceOf(session, keep)
+    const source = sourceOf(sessions[0], keep)
     if (source && (!test || (await mayHold(source, test(), signal))))
-      for await (const hit of fromSource(search, session, source, test)) yield { kind: 'hit', hit }
+      for await (const hit of fromSource(search, sessions, source, test)) yield { kind: 'hit', hit }
+    done += sessions.length
     if (performance.now() - breath < BREATH) continue
     await setImmediate()
     breath = performance.now()
@@ -78,14 +80,29 @@ async function* fromIndex({ query, reader, finder, signal }: Search, filter?: Se
   }
 }
 
+type Group = readonly [Unsure, ...Unsure[]]
+
+/** Sessions that one source holds are looked for together, when the turn of the newest comes. */
+function bySource(sessions: readonly Unsure[]): Iterable<Group> {
+  const groups = new Map<string, [Unsure, ...Unsure[]]>()
+  for (const session of sessions) {
+    const key = session.claim === undefined ? session.name : `${session.agent}\n${session.path}`
+    const group = groups.get(key)
+    if (group) group.push(session)
+    else groups.set(key, [session])
+  }
+  return groups.values()
+}
+
 async function* fromSource(
   search: Search,
-  session: Unsure,
+  sessions: Group,
   source: Source,
   test: (() => RawTest) | undefined,
 ): AsyncGenerator<Hit> {
-  if (session.indexed) yield* fromCut(search, session, test)
-  else yield* hitsInLog(search.query, session, await agentOf(session.agent), source, search.reader)
+  for (const session of sessions) if (session.indexed) yield* fromCut(search, session, test)
+  const unread = sessions.filter(({ indexed }) => !indexed)
+  if (unread.length > 0) yield* hitsInLog(search.query, unread, await agentOf(source.agent), source, search.reader)
 }
 
 /** Messages of which only head and tail are in the index. */
@@ -120,7 +137,7 @@ async function spanMayHold(path: string, [offset, length]: readonly [number, num
 
 function sourceOf(session: Unsure, keep: () => Keep): Source | undefined {
   try {
-    return sourceAt(session, keep, session.name)
+    return sourceAt(session, keep, session.claim === undefined ? session.name : undefined)
   } catch {
     return undefined
   }
