@@ -76,7 +76,7 @@ export class House {
     this.index = new IndexReader(this.directory)
     this.#options = options
     this.#bodies = new Bodies(this.index, () => this.keep)
-    this.#finder = new Finder(this.index, this.#bodies)
+    this.#finder = new Finder(this.index, this.#bodies, () => this.marks.list())
   }
 
   /** As it was when it was first asked for. */

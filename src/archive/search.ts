@@ -2,7 +2,7 @@
 import type { SessionId } from '../model/ids.ts'
 import type { SessionFilter } from './get/filter.ts'
 import { knownOf, MESSAGE_COLUMNS, type RawMessage } from './get/messages.ts'
-import { plucked, prepared } from './get/statements.ts'
+import { prepared } from './get/statements.ts'
 import type { Db } from './open.ts'
 import type { Known } from './record.ts'
 import { CUT } from './rows/kind.ts'
@@ -30,12 +30,29 @@ export function candidatesAt(db: Db, ids: readonly number[]): readonly Candidate
 
 export const candidateOf = (row: RawMessage): Candidate => ({ ...knownOf(row), cut: (row.kind & CUT) !== 0 })
 
+export interface TitleOptions {
+  readonly filter?: SessionFilter
+  readonly limit: number
+  /** Sessions that are named otherwise than in the index. */
+  readonly more: readonly SessionId[]
+}
+
 /** Sessions whose title says it, newest first. */
-export function titlesOf(db: Db, query: Query, limit: number, filter?: SessionFilter): readonly SessionId[] {
+export function titlesOf(db: Db, query: Query, { filter, limit, more }: TitleOptions): readonly SessionId[] {
   const must = matchExpression(query, { title: 'title' })
   if (must === undefined || must === '""') return []
   const { sql, values } = sessionConditions(query, filter)
-  const text = `SELECT t.name FROM titled f CROSS JOIN session t ON t.id = f.rowid WHERE titled MATCH ? AND ${sql}
+  const titled = `SELECT t.name, t.last_at FROM titled f CROSS JOIN session t ON t.id = f.rowid WHERE titled MATCH ? AND ${sql}
     ORDER BY t.last_at DESC LIMIT ?`
-  return plucked(db, text).all(must, ...values, limit) as SessionId[]
+  const named = `SELECT t.name, t.last_at FROM json_each(?) j CROSS JOIN session t ON t.name = j.value WHERE ${sql}
+    ORDER BY t.last_at DESC LIMIT ?`
+  const found = prepared(db, titled).all(must, ...values, limit) as Titled[]
+  if (more.length > 0) found.push(...(prepared(db, named).all(JSON.stringify(more), ...values, limit) as Titled[]))
+  const newest = found.sort((a, b) => b.last_at - a.last_at).map(({ name }) => name)
+  return [...new Set(newest)].slice(0, limit)
+}
+
+interface Titled {
+  readonly name: SessionId
+  readonly last_at: number
 }

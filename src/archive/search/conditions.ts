@@ -54,6 +54,17 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
           ),
         )
         break
+      case 'sessions':
+        session.push({
+          sql: `${sign}(t.name IN (SELECT value FROM json_each(?)))`,
+          values: [JSON.stringify(filter.ids)],
+        })
+        break
+      case 'is':
+      case 'tag':
+        // The index knows nothing of marks: `withMarks` puts sessions in their place.
+        session.push({ sql: `${sign}(0)`, values: [] })
+        break
       case 'tool':
         message.push(anyOf(sign, filter.values, `coalesce(m.tool, 0) IN (${TOOLS})`))
         if (!filter.not)

@@ -15,6 +15,9 @@ function holds(message: NormalizedMessage, filter: Filter): boolean {
     case 'project':
     case 'session':
     case 'model':
+    case 'is':
+    case 'tag':
+    case 'sessions':
       return true
     case 'tool': {
       const tool = message.tool_call?.name?.toLowerCase()

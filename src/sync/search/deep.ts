@@ -7,7 +7,6 @@ import type { Keep } from '../../archive/keep.ts'
 import { cutIn, type Unsure, unsureSessions } from '../../archive/search/left.ts'
 import { isIndexed } from '../../archive/search/rows.ts'
 import { candidatesOf } from '../../archive/search.ts'
-import { parseQuery } from '../../archive/text/parse-query.ts'
 import type { Query, QueryProblem } from '../../archive/text/query.ts'
 import { readAt } from '../../lib/bytes.ts'
 import { sourceAt } from '../keep/sources.ts'
@@ -47,7 +46,7 @@ export async function* deepSearch(
   { reader, finder, keep }: { readonly reader: IndexReader; readonly finder: Finder; readonly keep: () => Keep },
   { filter, signal }: DeepOptions = {},
 ): AsyncGenerator<DeepEvent> {
-  const query = parseQuery(text)
+  const query = finder.query(text)
   if (query.kind === 'problem') return yield query
   const search: Search = { query, reader, finder, signal }
   for await (const hit of fromIndex(search, filter)) yield { kind: 'hit', hit }

@@ -3,9 +3,11 @@ import type { SessionFilter } from '../../archive/get/filter.ts'
 import { entriesOf } from '../../archive/get/sessions.ts'
 import { type Standing, standingOf } from '../../archive/get/standing.ts'
 import type { IndexReader } from '../../archive/get.ts'
+import type { Mark } from '../../archive/marks/record.ts'
 import type { Db } from '../../archive/open.ts'
 import type { Entry } from '../../archive/record.ts'
 import { type Left, leftOut } from '../../archive/search/left.ts'
+import { markedSaying, withMarks } from '../../archive/search/marked.ts'
 import { rowsOf } from '../../archive/search/rows.ts'
 import { type Candidate, candidatesAt, titlesOf } from '../../archive/search.ts'
 import { matches } from '../../archive/text/matches.ts'
@@ -34,10 +36,12 @@ export type SearchAnswer =
       readonly total: number
       readonly total_is: 'exact' | 'at_least'
       readonly hits: readonly Hit[]
-      /** Sessions whose title says it. */
+      /** Sessions whose title says it, or the name, tags and note that the user gave them. */
       readonly titles: readonly Entry[]
       /** The sessions of the hits and titles. */
       readonly sessions: readonly Entry[]
+      /** What the user says about them. */
+      readonly marks: readonly Mark[]
       /** False: there is more in the logs than in the index, or a pattern took too long. */
       readonly complete: boolean
       readonly left: Left
@@ -62,18 +66,27 @@ interface Looked {
 export class Finder {
   readonly #reader: IndexReader
   readonly #bodies: Bodies
+  readonly #marks: () => readonly Mark[]
 
-  constructor(reader: IndexReader, bodies: Bodies) {
+  constructor(reader: IndexReader, bodies: Bodies, marks: () => readonly Mark[]) {
     this.#reader = reader
     this.#bodies = bodies
+    this.#marks = marks
+  }
+
+  /** What was typed, with sessions in place of what the user says about them. */
+  query(text: string): Query | QueryProblem {
+    const query = parseQuery(text)
+    return query.kind === 'problem' ? query : withMarks(query, this.#marks())
   }
 
   async search(text: string, options: SearchOptions = {}): Promise<SearchAnswer> {
-    const query = parseQuery(text)
+    const query = this.query(text)
     if (query.kind === 'problem') return query
+    const marks = this.#marks()
     const { limit = PAGE, order = 'newest' } = options
     const time = new PatternTime()
-    const known = this.#reader.read((db) => glance(db, query, options), NOTHING_KNOWN)
+    const known = this.#reader.read((db) => glance(db, query, options, markedSaying(query, marks)), NOTHING_KNOWN)
     const wanted = order === 'relevance' ? MOST_RANKED : limit
     const { found, checked, isEnd } = await this.#collect(query, options, wanted, known.rows, time)
     const hits = order === 'relevance' ? found.toSorted((a, b) => b.score - a.score) : found
@@ -87,6 +100,7 @@ export class Finder {
       hits: best.map(({ hit }) => hit),
       titles: known.titles.flatMap((id) => sessions.find((one) => one.id === id) ?? []),
       sessions,
+      marks: marks.filter(({ session }) => ids.includes(session)),
       complete: known.left.sessions === 0 && !time.isUp,
       left: known.left,
       ...(order === 'newest' && next !== undefined && { next }),
@@ -193,10 +207,10 @@ interface Glance {
 const NOTHING_KNOWN: Glance = { rows: [], titles: [], left: { sessions: 0, bytes: 0 } }
 
 /** What the index knows, all of one moment. */
-function glance(db: Db, query: Query, { filter }: SearchOptions): Glance {
+function glance(db: Db, query: Query, { filter }: SearchOptions, more: readonly SessionId[]): Glance {
   return {
     rows: rowsOf(db, query, { limit: MOST_COUNTED + 1, ...(filter && { filter }) }),
-    titles: titlesOf(db, query, PAGE, filter),
+    titles: titlesOf(db, query, { limit: PAGE, more, ...(filter && { filter }) }),
     left: leftOut(db, query, filter),
   }
 }
