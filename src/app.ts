@@ -16,22 +16,22 @@ import type { Change, Entry } from './archive/record.ts'
 import type { Stats } from './archive/stats.ts'
 import { type Configuration, changeConfig, dataDirectory, type Prices, readConfig, readPrices } from './config.ts'
 import type { HistorySummary } from './conversation/history/summary.ts'
-import { examine } from './doctor/examine.ts'
 import type { Finding } from './doctor/finding.ts'
 import { type AgentId, type Instant, instantOf, type SessionId } from './model/ids.ts'
 import { localDay, wallHour } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
-import { installKept, type Restored } from './sync/keep/restore.ts'
+import type { Restored } from './sync/keep/restore.ts'
 import { keepSources, keepStore, type StoreKept } from './sync/keep/rows.ts'
 import { keptSource, settled } from './sync/keep/sources.ts'
 import { exists, type StoreRows, type Surroundings, storesAt, type Watchable, watchableAt } from './sync/keep/stores.ts'
 import type { Place, Scene } from './sync/list.ts'
 import { Feed } from './sync/live/feed.ts'
-import { Bodies, type Body } from './sync/search/bodies.ts'
-import { type DeepEvent, type DeepOptions, deepSearch } from './sync/search/deep.ts'
-import { Finder, type SearchAnswer, type SearchOptions } from './sync/search/find.ts'
+import type { Body } from './sync/search/bodies.ts'
+import type { DeepEvent, DeepOptions } from './sync/search/deep.ts'
+import type { SearchAnswer, SearchOptions } from './sync/search/find.ts'
+import type { Reading } from './sync/search/reading.ts'
 import type { SyncOptions } from './sync/sync.ts'
-import { type SyncOutcome, syncOnce, type WatchOptions, type WatchOutcome, watchOn } from './sync/turns.ts'
+import type { SyncOutcome, WatchOptions, WatchOutcome } from './sync/turns.ts'
 
 export type { Root } from './agents/roots.ts'
 export type { Kept, Put } from './archive/keep/record.ts'
@@ -64,8 +64,7 @@ export class House {
   readonly index: IndexReader
   readonly #options: HouseOptions
   #config: Promise<Configuration> | undefined
-  readonly #bodies: Bodies
-  readonly #finder: Finder
+  #reading: Promise<Reading> | undefined
   readonly #feed = new Feed()
   #keep: Keep | undefined
   #marks: Marks | undefined
@@ -75,8 +74,6 @@ export class House {
     this.directory = dataDirectory(environment)
     this.index = new IndexReader(this.directory)
     this.#options = options
-    this.#bodies = new Bodies(this.index, () => this.keep)
-    this.#finder = new Finder(this.index, this.#bodies, () => this.marks.list())
   }
 
   /** As it was when it was first asked for. */
@@ -119,8 +116,12 @@ export class House {
 
   /** Brings the index up to date. One process at a time: a second one is told who is at it. */
   async sync(options: SyncOptions = {}): Promise<SyncOutcome> {
-    const scene = await this.#scene()
-    return syncOnce(this.directory, this.#options.threads, scene, this.#published(options))
+    const { syncOnce } = await import('./sync/turns.ts')
+    const onChanges = (changes: readonly Change[]): void => {
+      options.onChanges?.(changes)
+      this.#feed.publish(changes)
+    }
+    return syncOnce(this.directory, this.#options.threads, await this.#scene(), { ...options, onChanges })
   }
 
   /**
@@ -128,6 +129,7 @@ export class House {
    * of instead: its changes are in `changesSince`.
    */
   async watch({ sweepEvery, onProgress }: WatchOptions = {}): Promise<WatchOutcome> {
+    const { watchOn } = await import('./sync/turns.ts')
     return watchOn(this.directory, this.#options.threads, {
       ...(await this.#scene()),
       stores: await this.watchable([]),
@@ -152,17 +154,17 @@ export class House {
   }
 
   /** A stretch of a session, each message with its body where that is still there. */
-  messages(id: SessionId, options: WindowOptions = {}): Promise<readonly Body[]> {
-    return this.#bodies.in(id, options)
+  async messages(id: SessionId, options: WindowOptions = {}): Promise<readonly Body[]> {
+    return (await this.#read()).messages(id, options)
   }
 
-  search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
-    return this.#finder.search(query, options)
+  async search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
+    return (await this.#read()).search(query, options)
   }
 
   /** What `search` finds, then all that the index leaves out, as it is found. */
-  deepSearch(query: string, options: DeepOptions = {}): AsyncGenerator<DeepEvent> {
-    return deepSearch(query, { reader: this.index, finder: this.#finder, keep: () => this.keep }, options)
+  async *deepSearch(query: string, options: DeepOptions = {}): AsyncGenerator<DeepEvent> {
+    yield* (await this.#read()).deepSearch(query, options)
   }
 
   /** Days, hours and weekdays are those on the wall. Nothing while there is no index. */
@@ -184,22 +186,20 @@ export class House {
     return this.index.changesSince(revision, limit)
   }
 
-  #published(options: SyncOptions): SyncOptions {
-    return {
-      ...options,
-      onChanges: (changes) => {
-        options.onChanges?.(changes)
-        this.#feed.publish(changes)
-      },
-    }
+  /** Loaded when it is first needed: lists and reports do without, and are there at once. */
+  #read(): Promise<Reading> {
+    this.#reading ??= import('./sync/search/reading.ts').then(
+      ({ Reading }) => new Reading(this.index, { keep: () => this.keep, marks: () => this.marks.list() }),
+    )
+    return this.#reading
   }
 
   async #scene(): Promise<Scene> {
     const { agents: wishes } = await this.config()
     const places: Place[] = (await this.roots()).map(({ agent, path }) => ({ agent, root: path }))
     for (const root of this.#options.roots ?? []) places.push(...(await placesAt(root)))
-    const isWantedHere = (source: Pick<Source, 'agent' | 'path'>): boolean => isWanted(source, wishes)
-    return { agents: await allAgents(), places, keep: this.keep, now: rightNow, isWanted: isWantedHere }
+    const wanted: Scene['isWanted'] = (source) => isWanted(source, wishes)
+    return { agents: await allAgents(), places, keep: this.keep, now: rightNow, isWanted: wanted }
   }
 
   /** What lies at the paths, or in the places where agents keep their logs. */
@@ -261,6 +261,7 @@ export class House {
 
   /** Is everything well? Tells what it finds as it goes. */
   async *examine(): AsyncGenerator<Finding> {
+    const { examine } = await import('./doctor/examine.ts')
     const config = await this.config()
     yield* examine({
       environment: this.environment,
@@ -280,6 +281,7 @@ export class House {
 
   async install(kept: Kept, directory: string | undefined): Promise<Restored> {
     const options = { now: new Date(), backups: join(this.directory, 'backups') }
+    const { installKept } = await import('./sync/keep/restore.ts')
     const agent = await this.agentOf(kept)
     return installKept(agent, kept, this.keep, directory === undefined ? options : { ...options, directory })
   }
