@@ -2,7 +2,7 @@
 import { homedir } from 'node:os'
 import type { Environment } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
-import { agentServing, idsOf, type Root, rootsOf, wantedSources } from './agents/roots.ts'
+import { agentServing, idsOf, isWanted, type Root, rootsOf, wantedSources } from './agents/roots.ts'
 import type { FilesTouched } from './archive/files.ts'
 import type { SessionFilter } from './archive/get/filter.ts'
 import type { WindowOptions } from './archive/get/messages.ts'
@@ -14,22 +14,21 @@ import type { Change, Entry } from './archive/record.ts'
 import type { Stats } from './archive/stats.ts'
 import { type Configuration, changeConfig, dataDirectory, type Prices, readConfig, readPrices } from './config.ts'
 import type { HistorySummary } from './conversation/history/summary.ts'
-import { examine } from './doctor/examine.ts'
 import type { Finding } from './doctor/finding.ts'
 import { type AgentId, type Instant, instantOf, type SessionId } from './model/ids.ts'
 import { type DayOf, localDay, type Totals, utcDay, utcHour, wallHour } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
 import { Keeper } from './sync/keep/keeper.ts'
-import { allSources, keepingAs } from './sync/keep/policy.ts'
 import { settled, sourceAt } from './sync/keep/sources.ts'
 import type { Surroundings } from './sync/keep/stores.ts'
-import type { Place } from './sync/list.ts'
+import type { Place, Scene } from './sync/list.ts'
 import { Feed } from './sync/live/feed.ts'
-import { Bodies, type Body } from './sync/search/bodies.ts'
-import { type DeepEvent, type DeepOptions, deepSearch } from './sync/search/deep.ts'
-import { Finder, type SearchAnswer, type SearchOptions } from './sync/search/find.ts'
+import type { Body } from './sync/search/bodies.ts'
+import type { DeepEvent, DeepOptions } from './sync/search/deep.ts'
+import type { SearchAnswer, SearchOptions } from './sync/search/find.ts'
+import type { Reading } from './sync/search/reading.ts'
 import type { SyncOptions } from './sync/sync.ts'
-import { type SyncOutcome, syncOnce, type WatchOptions, type WatchOutcome, watchOn } from './sync/turns.ts'
+import type { SyncOutcome, WatchOptions, WatchOutcome } from './sync/turns.ts'
 
 export type { Root } from './agents/roots.ts'
 export type { FileTouched } from './archive/files.ts'
@@ -46,7 +45,8 @@ export type { Restored } from './sync/keep/restore.ts'
 export type { StoreKept } from './sync/keep/rows.ts'
 export type { Body } from './sync/search/bodies.ts'
 export type { DeepEvent } from './sync/search/deep.ts'
-export type { Hit, SearchAnswer, SearchOptions } from './sync/search/find.ts'
+export type { SearchAnswer, SearchOptions } from './sync/search/find.ts'
+export type { Hit } from './sync/search/hit.ts'
 export type { Progress } from './sync/sync.ts'
 export type { SyncOutcome, WatchOptions, WatchOutcome } from './sync/turns.ts'
 
@@ -68,8 +68,7 @@ export class House {
   readonly #options: HouseOptions
   #config: Promise<Configuration> | undefined
   readonly keeper: Keeper
-  readonly #bodies: Bodies
-  readonly #finder: Finder
+  #reading: Promise<Reading> | undefined
   readonly #feed = new Feed()
   #keep: Keep | undefined
   #marks: Marks | undefined
@@ -85,8 +84,6 @@ export class House {
       keep: () => this.keep,
       now: rightNow,
     })
-    this.#bodies = new Bodies(this.index, () => this.keep)
-    this.#finder = new Finder(this.index, this.#bodies)
   }
 
   /** As it was when it was first asked for. */
@@ -129,11 +126,12 @@ export class House {
 
   /** Brings the index up to date, or makes it anew. One process at a time: a second one is told who is at it. */
   async sync(options: SyncOptions & { readonly anew?: boolean } = {}): Promise<SyncOutcome> {
-    const agents = await allAgents()
-    const places = await this.#places()
-    const keeping = keepingAs((await this.config()).keep, this.keep)
-    const found = () => allSources(agents, places, keeping)
-    return syncOnce(this.directory, this.#options.threads, found, this.#published(options))
+    const { syncOnce } = await import('./sync/turns.ts')
+    const onChanges = (changes: readonly Change[]): void => {
+      options.onChanges?.(changes)
+      this.#feed.publish(changes)
+    }
+    return syncOnce(this.directory, this.#options.threads, await this.#scene(), { ...options, onChanges })
   }
 
   /**
@@ -141,11 +139,10 @@ export class House {
    * of instead: its changes are in `changesSince`.
    */
   async watch(options: WatchOptions = {}): Promise<WatchOutcome> {
+    const { watchOn } = await import('./sync/turns.ts')
     return watchOn(this.directory, this.#options.threads, {
-      agents: await allAgents(),
-      places: await this.#places(),
+      ...(await this.#scene()),
       stores: await this.keeper.watchable([]),
-      keeping: keepingAs((await this.config()).keep, this.keep),
       feed: this.#feed,
       ...options,
     })
@@ -174,30 +171,28 @@ export class House {
   async logOf(id: SessionId): Promise<Log | undefined> {
     const where = this.index.sourceOf(id)
     if (!where || (where.gone && !where.kept)) return undefined
-    const source = sourceAt(where, () => this.keep, id)
+    const source = sourceAt(where, () => this.keep, where.part ? undefined : id)
     return { agent: agentServing(source.agent, await allAgents()), source, unknown: false }
   }
 
   /** A stretch of a session, each message with its body where that is still there. */
   async messages(id: SessionId, options: WindowOptions = {}): Promise<readonly Body[]> {
-    const found: Body[] = []
-    for (const known of this.index.messages(id, options)) found.push(await this.#bodies.of(known))
-    return found
+    return (await this.#read()).messages(id, options)
   }
 
   /** One message again. Nothing when the session does not have it. */
   async message(session: SessionId, id: string): Promise<Body | undefined> {
-    const known = this.index.messages(session, { around: id, limit: 1 })[0]
-    return known?.id === id ? this.#bodies.of(known) : undefined
+    const [body] = await this.messages(session, { around: id, limit: 1 })
+    return body?.known.id === id ? body : undefined
   }
 
-  search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
-    return this.#finder.search(query, options)
+  async search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
+    return (await this.#read()).search(query, options)
   }
 
   /** What `search` finds, then all that the index leaves out, as it is found. */
-  deepSearch(query: string, options: DeepOptions = {}): AsyncGenerator<DeepEvent> {
-    return deepSearch(query, { reader: this.index, finder: this.#finder, keep: () => this.keep }, options)
+  async *deepSearch(query: string, options: DeepOptions = {}): AsyncGenerator<DeepEvent> {
+    yield* (await this.#read()).deepSearch(query, options)
   }
 
   /** Days, hours and weekdays are those on the wall, or in UTC. Nothing while there is no index. */
@@ -213,7 +208,7 @@ export class House {
 
   /** Every prompt of every session, with its body where that is still there. */
   async *prompts(): AsyncGenerator<Body> {
-    for (const known of this.index.prompts()) yield this.#bodies.of(known)
+    yield* (await this.#read()).prompts()
   }
 
   /** Of the conversations that are told in entries: what `statisticsOf` adds up. */
@@ -230,21 +225,20 @@ export class House {
     return this.index.changesSince(revision, limit)
   }
 
-  #published(options: SyncOptions): SyncOptions {
-    return {
-      ...options,
-      onChanges: (changes) => {
-        options.onChanges?.(changes)
-        this.#feed.publish(changes)
-      },
-    }
+  /** Loaded when it is first needed: lists and reports do without, and are there at once. */
+  #read(): Promise<Reading> {
+    this.#reading ??= import('./sync/search/reading.ts').then(
+      ({ Reading }) => new Reading(this.index, { keep: () => this.keep, marks: () => this.marks.list() }),
+    )
+    return this.#reading
   }
 
-  async #places(): Promise<readonly Place[]> {
-    const own = (await this.roots()).map(({ agent, path }) => ({ agent, root: path }))
-    const more: Place[] = []
-    for (const root of this.#options.roots ?? []) more.push(...(await placesAt(root)))
-    return [...own, ...more]
+  async #scene(): Promise<Scene> {
+    const { agents: wishes, keep: policy } = await this.config()
+    const places: Place[] = (await this.roots()).map(({ agent, path }) => ({ agent, root: path }))
+    for (const root of this.#options.roots ?? []) places.push(...(await placesAt(root)))
+    const wanted: Scene['isWanted'] = (source) => isWanted(source, wishes)
+    return { agents: await allAgents(), places, policy, keep: this.keep, now: rightNow, isWanted: wanted }
   }
 
   /** What lies at the paths, or in the places where agents keep their logs. */
@@ -266,6 +260,7 @@ export class House {
 
   /** Is everything well? Tells what it finds as it goes. */
   async *examine(): AsyncGenerator<Finding> {
+    const { examine } = await import('./doctor/examine.ts')
     const config = await this.config()
     yield* examine({
       environment: this.environment,

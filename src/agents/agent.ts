@@ -18,6 +18,8 @@ export interface Agent {
   readonly serves?: readonly AgentId[]
   /** Raise it and every source is read again. */
   readonly version: number
+  /** A source may hold several sessions. It changes as a whole: what was read of it before does not count. */
+  readonly many?: true
   /** Reads lines of any kind and says what is wrong with each: files that nobody knows are given to it. */
   readonly takesUnknown?: true
   /** Where this agent keeps its logs on this machine. They need not exist. */
@@ -36,6 +38,8 @@ export interface Agent {
   read(source: Source, options?: ReadOptions): AsyncIterable<readonly Read[]>
   /** One message again, from its place. Throws `not_found` when the bytes there are no longer the same. */
   body(source: Source, locator: Locator, options?: PrivacyOptions): Promise<NormalizedMessage>
+  /** Offset and length of the bytes that hold all that a message says, where they lie in a file by themselves. */
+  span?(locator: Locator): readonly [offset: number, length: number] | undefined
   /** For agents that overwrite what they wrote: how to keep it, and how to put it back. */
   readonly volatile?: Volatile
   /** The forms in which it writes; the first is the usual one. */

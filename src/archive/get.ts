@@ -11,16 +11,14 @@ import { unreadableIn } from './get/issues.ts'
 import { type WindowOptions, windowOf } from './get/messages.ts'
 import { namesLike } from './get/names.ts'
 import { promptsOf } from './get/prompts.ts'
-import { type Listing, type ListOptions, listSessions } from './get/sessions.ts'
+import { entriesOf, type Listing, type ListOptions, listSessions } from './get/sessions.ts'
+import { type Standing, standingOf } from './get/standing.ts'
+import { plucked, prepared } from './get/statements.ts'
 import { doubt, indexPath, isDamage, type Opened, openToRead } from './index-file.ts'
 import { type Db, explained } from './open.ts'
-import type { Change, Entry, Known, Where } from './record.ts'
+import type { Change, Entry, Known } from './record.ts'
 import { historiesOf, type Stats, type StatsOptions, statsOf } from './stats.ts'
 import { type Measures, totalsOf } from './totals.ts'
-
-export interface Found extends Where {
-  readonly root?: string
-}
 
 export class IndexReader {
   readonly #directory: string
@@ -41,7 +39,7 @@ export class IndexReader {
   }
 
   get(id: SessionId): Entry | undefined {
-    return this.list({ ids: [id], kind: 'any', children: 'all' }).sessions[0]
+    return this.read((db) => entriesOf(db, [id])[0], undefined)
   }
 
   /** By its id, by the agent's own, or by the beginning of either. @returns a few of those that it may mean */
@@ -53,7 +51,7 @@ export class IndexReader {
   /** The header as it was last read. */
   header(id: SessionId): Session | undefined {
     const text = this.read<string | undefined>(
-      (db) => db.prepare('SELECT header FROM session WHERE name = ?').pluck().get(id) as string | undefined,
+      (db) => plucked(db, 'SELECT header FROM session WHERE name = ?').get(id) as string | undefined,
       undefined,
     )
     return text === undefined ? undefined : (JSON.parse(text) as Session)
@@ -64,26 +62,8 @@ export class IndexReader {
   }
 
   /** Where a session is read. */
-  sourceOf(id: SessionId): (Found & { readonly gone: boolean }) | undefined {
-    return this.read((db) => {
-      const row = db
-        .prepare(
-          'SELECT s.agent, s.path, s.key, s.root, s.kept, s.gone FROM session t JOIN source s ON s.id = t.source_id WHERE t.name = ?',
-        )
-        .get(id) as
-        | { agent: string; path: string; key: string; root: string | null; kept: number; gone: number }
-        | undefined
-      if (!row) return undefined
-      const { agent, path, key, root, kept, gone } = row
-      return {
-        agent,
-        path,
-        kept: kept === 1,
-        gone: gone === 1,
-        ...(key !== '' && { key }),
-        ...(root !== null && { root }),
-      }
-    }, undefined)
+  sourceOf(id: SessionId): Standing | undefined {
+    return this.read((db) => standingOf(db, id), undefined)
   }
 
   /** Sessions with a revision above this one, oldest change first. */
@@ -91,7 +71,7 @@ export class IndexReader {
     return this.read((db) => {
       const sql = `SELECT name AS session, revision, 0 AS removed FROM session WHERE revision > ?
         UNION ALL SELECT name, revision, 1 FROM removed WHERE revision > ? ORDER BY revision LIMIT ?`
-      const rows = db.prepare(sql).all(revision, revision, limit) as {
+      const rows = prepared(db, sql).all(revision, revision, limit) as {
         session: SessionId
         revision: number
         removed: number
@@ -128,7 +108,7 @@ export class IndexReader {
   }
 
   get revision(): number {
-    return this.read((db) => Number(db.prepare("SELECT value FROM setting WHERE name = 'revision'").pluck().get()), 0)
+    return this.read((db) => Number(plucked(db, "SELECT value FROM setting WHERE name = 'revision'").get()), 0)
   }
 
   /** In one transaction, so that all of it is of one moment. */

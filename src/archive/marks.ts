@@ -20,6 +20,8 @@ export class Marks {
   readonly path: string
   #open: MarkTables | undefined
   #close: (() => void) | undefined
+  #read: { readonly version: string; readonly marks: readonly Mark[] } | undefined
+  #writes = 0
 
   constructor(path: string) {
     this.path = path
@@ -29,7 +31,7 @@ export class Marks {
   /** What is marked last comes first. */
   list(filter: MarkFilter = {}): readonly Mark[] {
     if (!this.#isThere()) return []
-    const all = this.#in((tables) => tables.all(), 'deferred')
+    const all = this.#in((tables) => this.#all(tables), 'deferred')
     return all.filter((mark) => fits(mark, filter))
   }
 
@@ -58,6 +60,13 @@ export class Marks {
     this.#close = undefined
   }
 
+  /** Every search asks for them: they are read again when somebody has written. */
+  #all(tables: MarkTables): readonly Mark[] {
+    const version = `${tables.version()} ${this.#writes}`
+    if (this.#read?.version !== version) this.#read = { version, marks: tables.all() }
+    return this.#read.marks
+  }
+
   #isThere(): boolean {
     return this.#open !== undefined || existsSync(this.path)
   }
@@ -72,6 +81,7 @@ export class Marks {
 
   #in<T>(work: (tables: MarkTables) => T, how: 'deferred' | 'immediate'): T {
     const tables = this.#tables()
+    if (how === 'immediate') this.#writes++
     return explained(this.path, () => tables.db.transaction(() => work(tables))[how]())
   }
 }

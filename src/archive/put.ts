@@ -4,13 +4,14 @@ import type { SessionId } from '../model/ids.ts'
 import { indexPath, type Opened, openToWrite } from './index-file.ts'
 import { type Db, explained } from './open.ts'
 import { type Chunks, chunksIn } from './put/chunks.ts'
+import { type Parts, partsIn, partsOf } from './put/parts.ts'
 import { type Sessions, sessionsIn } from './put/sessions.ts'
 import { issuesIn, type Sources, sourcesIn } from './put/sources.ts'
 import { type Numbers, numbersIn } from './put/words.ts'
 import type { Change, Chunk, Counted, KnownSource, Scanned, Task, Where } from './record.ts'
 import { unpackText } from './rows/packed.ts'
 
-const SOURCES = 'SELECT id, agent, path, key, root, kept, version, fingerprint, gone FROM source'
+const SOURCES = 'SELECT id, agent, path, key, root, kept, version, fingerprint, gone FROM source WHERE whole IS NULL'
 
 export class IndexWriter {
   readonly path: string
@@ -22,6 +23,7 @@ export class IndexWriter {
   readonly #sources: Sources
   readonly #sessions: Sessions
   readonly #chunks: Chunks
+  readonly #parts: Parts
 
   constructor(directory: string, opened: Opened = openToWrite(directory)) {
     this.path = indexPath(directory)
@@ -30,6 +32,7 @@ export class IndexWriter {
     this.#db = opened.db
     try {
       const words = numbersIn(this.#db, 'word', 'text')
+      this.#parts = partsIn(this.#db)
       const files = numbersIn(this.#db, 'file', 'path')
       this.#numbers = [words, files]
       this.#sources = sourcesIn(this.#db, words)
@@ -43,11 +46,11 @@ export class IndexWriter {
 
   /** All sources that were ever met. */
   sources(): readonly KnownSource[] {
-    return explained(this.path, () => this.#db.prepare(SOURCES).all() as RawSource[]).map(sourceOf)
+    return explained(this.path, () => this.#db.prepare(SOURCES).raw().all() as RawColumns[]).map(knownOf)
   }
 
   source({ agent, path, key, kept }: Where): KnownSource | undefined {
-    const sql = `${SOURCES} WHERE path = ? AND key = ? AND agent = ? AND kept = ?`
+    const sql = `${SOURCES} AND path = ? AND key = ? AND agent = ? AND kept = ?`
     const row = this.#db.prepare(sql).get(path, key ?? '', agent, kept ? 1 : 0) as RawSource | undefined
     return row && sourceOf(row)
   }
@@ -66,8 +69,8 @@ export class IndexWriter {
     return this.#write((revision) => {
       const unread = new Set<number>()
       const known = new Set<number>()
-      for (const scanned of found) {
-        const { source, before, claims, unreadable, named } = this.#sources(scanned)
+      const put = (scanned: Scanned, whole?: number): number => {
+        const { source, before, claims, unreadable, named } = this.#sources(scanned, whole)
         for (const session of named) known.add(session)
         if (claims) {
           if (before !== null) known.add(before)
@@ -77,6 +80,13 @@ export class IndexWriter {
         }
         const session = this.#sessionOf(source)
         if (session !== null) (unreadable ? known : unread).add(session)
+        return source
+      }
+      for (const scanned of found) {
+        const whole = put(scanned)
+        if (!scanned.parts) continue
+        for (const session of this.#parts.markGone(whole)) known.add(session)
+        for (const part of partsOf(scanned)) put(part, whole)
       }
       for (const session of known) if (!unread.has(session)) this.#sessions.stand(session, revision, false)
       for (const session of unread) this.#sessions.stand(session, revision, true)
@@ -87,19 +97,36 @@ export class IndexWriter {
   putGone(gone: readonly KnownSource[], back: readonly KnownSource[]): readonly Change[] {
     if (gone.length + back.length === 0) return []
     return this.#write((revision) => {
-      const mark = this.#db.prepare('UPDATE source SET gone = ? WHERE id = ?')
+      const mark = this.#db.prepare('UPDATE source SET gone = :flag WHERE id = :id OR whole = :id')
       const sessions = new Set<number>()
       for (const [ids, flag] of [
         [gone, 1],
         [back, 0],
       ] as const)
         for (const { id } of ids) {
-          mark.run(flag, id)
-          const session = this.#sessionOf(id)
-          if (session !== null) sessions.add(session)
+          mark.run({ flag, id })
+          for (const session of this.#parts.sessions(id)) sessions.add(session)
         }
       for (const session of sessions) this.#sessions.stand(session, revision, false)
     })
+  }
+
+  /** Sources that are to be left alone: a session goes with the last of its sources. */
+  putUnwanted(unwanted: readonly KnownSource[]): readonly Change[] {
+    if (unwanted.length === 0) return []
+    const removed: Change[] = []
+    const left = this.#write((revision) => {
+      for (const id of unwanted.flatMap((one) => this.#parts.rows(one.id))) {
+        const session = this.#sessionOf(id)
+        this.#dropSource(id)
+        if (session === null) continue
+        const others = this.#db.prepare('SELECT 1 FROM source WHERE session_id = ?').get(session)
+        const name = this.#db.prepare('SELECT name FROM session WHERE id = ?').pluck().get(session) as SessionId
+        if (others) this.#sessions.stand(session, revision, false)
+        else if (this.#forget(name)) removed.push({ session: name, revision, removed: true })
+      }
+    })
+    return [...left, ...removed]
   }
 
   /** Sessions that are not read to their end, newest first. */
@@ -108,10 +135,10 @@ export class IndexWriter {
       .prepare(
         `SELECT t.id AS session, t.name, t.source_id AS source, s.agent, s.path, s.key, s.root, s.kept, s.size, t.read_bytes AS read, t.cursor, t.project
          FROM session t JOIN source s ON s.id = t.source_id
-         WHERE t.indexed = 0 AND s.gone = 0 ORDER BY t.last_at DESC, t.id DESC`,
+         WHERE t.indexed = 0 AND s.gone = 0 AND s.whole IS NULL ORDER BY t.last_at DESC, t.id DESC`,
       )
       .all() as RawTask[]
-    return rows.map(taskOf)
+    return [...rows.map(taskOf), ...this.#parts.tasks()]
   }
 
   putChunks(chunks: readonly Chunk[]): readonly Change[] {
@@ -171,13 +198,7 @@ export class IndexWriter {
     if (session === undefined) return false
     this.#chunks.forget(session)
     const sources = this.#db.prepare('SELECT id FROM source WHERE session_id = ?').pluck().all(session) as number[]
-    for (const source of sources)
-      for (const [table, column] of [
-        ['usage', 'source_id'],
-        ['issue', 'source_id'],
-        ['source', 'id'],
-      ])
-        this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(source)
+    for (const source of sources) this.#dropSource(source)
     for (const [table, column] of [
       ['titled', 'rowid'],
       ['model_of', 'session_id'],
@@ -186,6 +207,16 @@ export class IndexWriter {
       this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(session)
     this.#db.prepare('INSERT OR REPLACE INTO removed VALUES (?, ?)').run(name, this.#nextRevision())
     return true
+  }
+
+  #dropSource(source: number): void {
+    for (const [table, column] of [
+      ['usage', 'source_id'],
+      ['estimate', 'source_id'],
+      ['issue', 'source_id'],
+      ['source', 'id'],
+    ])
+      this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(source)
   }
 }
 
@@ -199,6 +230,15 @@ interface RawSource {
   readonly version: number
   readonly fingerprint: string | null
   readonly gone: number
+}
+
+type RawColumns = readonly [number, string, string, string, string | null, number, number, string | null, number]
+
+/** A sweep asks for all of them: no more is made of each than must be. */
+function knownOf([id, agent, path, key, root, kept, version, fingerprint, gone]: RawColumns): KnownSource {
+  const source = { id, agent, path, kept: kept === 1, version, fingerprint: fingerprint ?? undefined, gone: gone === 1 }
+  if (key === '') return root === null ? source : { ...source, root }
+  return root === null ? { ...source, key } : { ...source, key, root }
 }
 
 const sourceOf = ({ key, root, kept, fingerprint, gone, ...rest }: RawSource): KnownSource => ({

@@ -3,6 +3,7 @@ import type { AgentId, Instant, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Role, SourceType } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
+import type { Estimate, EstimatedTokens } from '../model/tokens/estimate.ts'
 import type { Usage } from '../model/usage.ts'
 import type { Rows } from './rows/rows.ts'
 
@@ -36,8 +37,34 @@ export interface Used {
   readonly usage: Usage
 }
 
+/** Bytes of what was said, where a log counts no tokens. */
+export interface Estimated {
+  readonly quarter: number
+  readonly model: string
+  readonly estimate: Estimate
+}
+
+/** One session of a source that holds several. */
+export interface Part extends Sums {
+  readonly session: Session
+}
+
+/** What the first pass adds up, of a source or of one session in it. */
+export interface Sums {
+  readonly history?: unknown
+  /** Up to the cursor. */
+  readonly sure: Counted
+  /** Up to the end. */
+  readonly counts: Counted
+  readonly usage: readonly Used[]
+  /** After the cursor. */
+  readonly provisionalUsage: readonly Used[]
+  readonly estimates: readonly Estimated[]
+  readonly provisionalEstimates: readonly Estimated[]
+}
+
 /** What the first pass over one source found. */
-export interface Scanned extends Where {
+export interface Scanned extends Where, Sums {
   readonly root?: string
   readonly version: number
   readonly fingerprint: string | undefined
@@ -48,15 +75,9 @@ export interface Scanned extends Where {
   readonly anew: boolean
   /** Absent when nothing new is known. */
   readonly session?: Session
-  readonly history?: unknown
+  /** Its sessions, where it may hold several: then it is none itself. */
+  readonly parts?: readonly Part[]
   readonly cursor?: unknown
-  /** Up to the cursor. */
-  readonly sure: Counted
-  /** Up to the end. */
-  readonly counts: Counted
-  readonly usage: readonly Used[]
-  /** After the cursor. */
-  readonly provisionalUsage: readonly Used[]
   readonly titles: readonly { readonly native_id: string; readonly title: string }[]
   readonly issues: readonly Issue[]
 }
@@ -72,6 +93,17 @@ export interface Task extends Where {
   readonly project?: string
   /** JSON. */
   readonly cursor?: string
+  /** The sessions that are not read yet, of a source that may hold several. Then `session` and `name` are of the first. */
+  readonly parts?: readonly PartTask[]
+}
+
+export interface PartTask {
+  readonly session: number
+  readonly source: number
+  readonly size: number
+  readonly name: SessionId
+  /** What the source itself calls it. */
+  readonly claim: string
 }
 
 /** A stretch of a session, up to a cursor or to the end. */
@@ -108,6 +140,8 @@ export interface Entry {
   readonly messages: number
   readonly tools: number
   readonly usage: Usage
+  /** Where its log counts no tokens. In no total of those that do. */
+  readonly estimate?: EstimatedTokens
   readonly parent?: SessionId
   readonly relation?: 'fork' | 'subagent'
   readonly children: number

@@ -186,5 +186,28 @@ CREATE INDEX issue_source ON issue (source_id, pass);
 CREATE TABLE removed (name TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
 
+/**
+ * What a sweep compares, beside the rows; messages of rare kinds, for those who look for them; bytes of what was said in logs that
+ * count no tokens. A session in a source that may hold several has a row of its own in `source`, which names the row of the
+ * `whole` one.
+ */
+const SECOND = `
+ALTER TABLE source ADD COLUMN whole INTEGER;
+CREATE INDEX source_whole ON source (whole) WHERE whole IS NOT NULL;
+CREATE TABLE estimate (
+  source_id INTEGER NOT NULL,
+  quarter INTEGER NOT NULL,
+  model_id INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  user_bytes INTEGER NOT NULL,
+  assistant_bytes INTEGER NOT NULL,
+  PRIMARY KEY (source_id, quarter, model_id, provisional)
+) STRICT, WITHOUT ROWID;
+UPDATE source SET fingerprint = NULL WHERE kept = 1;
+CREATE INDEX source_known ON source (path, key, agent, kept, id, root, version, fingerprint, gone) WHERE whole IS NULL;
+CREATE INDEX message_error ON message (id) WHERE kind & 1024;
+CREATE INDEX message_image ON message (id) WHERE kind & 2048;
+`
+
 /** The application id is `fumi` in ASCII: an index of fumibako. */
-export const INDEX: Kind = { application: 0x66756d69, migrations: [FIRST], shrinks: true }
+export const INDEX: Kind = { application: 0x66756d69, migrations: [FIRST, SECOND], shrinks: true }

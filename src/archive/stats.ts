@@ -4,6 +4,7 @@ import type { DayOf } from '../model/totals.ts'
 import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
 import { conditionsOf, type SessionFilter } from './get/filter.ts'
 import type { Db } from './open.ts'
+import { type EstimateStats, estimatesOf } from './stats/estimates.ts'
 
 export interface StatsOptions extends SessionFilter {
   /** The calendar's day of a moment, and the hour and weekday (0: Sunday) on the wall. */
@@ -44,6 +45,8 @@ export interface Stats {
   readonly disk: readonly { readonly agent: string; readonly sources: number; readonly bytes: number }[]
   /** Sessions whose tools and activity are not counted yet. */
   readonly unread: number
+  /** Of the sessions whose logs count no tokens, where there are any. None of it is in the totals above. */
+  readonly estimate?: EstimateStats
 }
 
 const QUARTER = 900_000
@@ -51,7 +54,16 @@ const MOST = 20
 const TOKENS = ['input_tokens', 'cached_input_tokens', 'output_tokens', 'reasoning_output_tokens', 'total_tokens']
 const SUMS = TOKENS.map((name) => `coalesce(sum(u.${name}), 0) AS ${name}`).join(', ')
 
-type Group = { readonly name: string } & Usage
+interface SessionSum extends Usage {
+  readonly session: SessionId
+  readonly agent: string
+  readonly project: string | null
+}
+
+interface TimeSum extends Usage {
+  readonly quarter: number
+  readonly model: string
+}
 
 export function statsOf(db: Db, options: StatsOptions): Stats {
   const { since, until, most = MOST } = options
@@ -61,13 +73,14 @@ export function statsOf(db: Db, options: StatsOptions): Stats {
     since === undefined ? 0 : Math.floor(since / QUARTER),
     until === undefined ? 1e12 : Math.ceil(until / QUARTER),
   ]
-  const grouped = (name: string, more = ''): readonly Group[] =>
-    db
-      .prepare(
-        `SELECT ${name} AS name, ${SUMS} FROM session t CROSS JOIN usage u ON u.source_id = t.source_id
-         WHERE ${sql} AND ${during} GROUP BY ${name} ${more}`,
-      )
-      .all(...values, ...quarters) as Group[]
+  const isAll = since === undefined && until === undefined
+  const bySession = isAll ? sessionSums(db, sql, values) : sessionSumsDuring(db, sql, [...values, ...quarters])
+  const byTime = db
+    .prepare(
+      `SELECT u.quarter, (SELECT text FROM word WHERE id = u.model_id) AS model, ${SUMS}
+       FROM session t CROSS JOIN usage u ON u.source_id = t.source_id WHERE ${sql} AND ${during} GROUP BY u.quarter, u.model_id`,
+    )
+    .all(...values, ...quarters) as TimeSum[]
   const activity = db
     .prepare(
       `SELECT u.quarter, sum(u.prompts + u.answers + u.calls) AS count FROM session t CROSS JOIN activity u ON u.session_id = t.id
@@ -80,18 +93,17 @@ export function statsOf(db: Db, options: StatsOptions): Stats {
          coalesce(sum(t.indexed = 0), 0) AS unread FROM session t WHERE ${sql}`,
     )
     .get(...values) as { sessions: number; lines: number; messages: number; unread: number }
-  const byDay = grouped('u.quarter')
   return {
     ...whole,
-    usage: byDay.map(usageOf).reduce(addUsage, NO_USAGE),
-    by_day: days(byDay, options.dayOf),
-    by_model: table(grouped('(SELECT text FROM word WHERE id = u.model_id)')),
-    by_project: table(grouped("coalesce(t.project, 'unknown')")),
-    by_agent: table(grouped('t.agent')),
-    by_session: grouped('t.name', `ORDER BY total_tokens DESC LIMIT ${Math.trunc(most)}`).map((one) => ({
-      session: one.name as SessionId,
-      usage: usageOf(one),
-    })),
+    usage: byTime.reduce(addUsage, NO_USAGE),
+    by_day: table(byTime, ({ quarter }) => options.dayOf(instantOf(quarter * QUARTER) ?? EPOCH)),
+    by_model: table(byTime, ({ model }) => model),
+    by_project: table(bySession, ({ project }) => project ?? 'unknown'),
+    by_agent: table(bySession, ({ agent }) => agent),
+    by_session: bySession
+      .toSorted((a, b) => b.total_tokens - a.total_tokens)
+      .slice(0, most)
+      .map((one) => ({ session: one.session, usage: usageOf(one) })),
     tools: db
       .prepare(
         `SELECT w.text AS tool, sum(u.calls) AS calls, sum(u.results) AS results, sum(u.errors) AS errors,
@@ -107,9 +119,10 @@ export function statsOf(db: Db, options: StatsOptions): Stats {
          ORDER BY duration_ms DESC LIMIT ?`,
       )
       .all(...values, most) as Stats['longest'],
+    ...estimatesOf(db, options),
     disk: db
       .prepare(
-        `SELECT agent, count(*) AS sources, coalesce(sum(size), 0) AS bytes FROM source WHERE gone = 0 GROUP BY agent ORDER BY bytes DESC`,
+        `SELECT agent, count(*) AS sources, coalesce(sum(size), 0) AS bytes FROM source WHERE gone = 0 AND whole IS NULL GROUP BY agent ORDER BY bytes DESC`,
       )
       .all() as Stats['disk'],
   }
@@ -134,20 +147,32 @@ function usageOf(group: Usage): Usage {
 /** Names come from logs: none of them may mean something to an object. */
 const empty = (): Record<string, Usage> => Object.create(null) as Record<string, Usage>
 
-function table(groups: readonly Group[]): Record<string, Usage> {
+function table<Row extends Usage>(rows: readonly Row[], nameOf: (row: Row) => string): Record<string, Usage> {
   const found = empty()
-  for (const group of groups) found[group.name] = usageOf(group)
-  return found
-}
-
-function days(groups: readonly Group[], dayOf: DayOf): Record<string, Usage> {
-  const found = empty()
-  for (const group of groups) {
-    const day = dayOf(instantOf(Number(group.name) * QUARTER) ?? EPOCH)
-    found[day] = addUsage(found[day] ?? NO_USAGE, usageOf(group))
+  for (const row of rows) {
+    const name = nameOf(row)
+    const before = found[name]
+    found[name] = before ? addUsage(before, row) : usageOf(row)
   }
   return found
 }
+
+/** Sessions know their own sums. Those that count no tokens are not among them. */
+const sessionSums = (db: Db, sql: string, values: readonly (string | number)[]): readonly SessionSum[] =>
+  db
+    .prepare(
+      `SELECT t.name AS session, t.agent, t.project, ${TOKENS.map((name) => `t.${name}`).join(', ')} FROM session t
+       WHERE ${sql} AND (t.total_tokens > 0 OR t.input_tokens > 0 OR t.output_tokens > 0)`,
+    )
+    .all(...values) as SessionSum[]
+
+const sessionSumsDuring = (db: Db, sql: string, values: readonly (string | number)[]): readonly SessionSum[] =>
+  db
+    .prepare(
+      `SELECT t.name AS session, t.agent, t.project, ${SUMS} FROM session t CROSS JOIN usage u ON u.source_id = t.source_id
+       WHERE ${sql} AND u.quarter >= ? AND u.quarter < ? GROUP BY t.id`,
+    )
+    .all(...values) as SessionSum[]
 
 const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
 

@@ -1,5 +1,6 @@
 /** What the sessions of the index add up to, in the same form as a count straight from the logs. */
 import { type Instant, instantOf } from '../model/ids.ts'
+import { addEstimates } from '../model/tokens/estimate.ts'
 import { addSpent, NOTHING_SPENT, type PriceList, spentOn } from '../model/tokens/prices.ts'
 import { addCostTo, addTo, type DayOf, noTotals, type Totals } from '../model/totals.ts'
 import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
@@ -63,6 +64,11 @@ export function totalsOf(db: Db, filter: SessionFilter, { dayOf, prices }: Measu
       addCostTo(sum.cost[table], keyOf(one, table), spent)
     }
   }
+  for (const { session, user_bytes, assistant_bytes } of guessedIn(db, filter)) {
+    if (!sessions.has(session)) continue
+    sum.estimate = addEstimates(sum.estimate, { kind: 'estimate', user_bytes, assistant_bytes })
+    sum.estimated_sessions++
+  }
   return sum
 }
 
@@ -82,9 +88,31 @@ function countedIn(db: Db, filter: SessionFilter): readonly Counted[] {
     .all(...values) as Counted[]
 }
 
+interface Guessed {
+  readonly session: number
+  readonly user_bytes: number
+  readonly assistant_bytes: number
+}
+
+function guessedIn(db: Db, filter: SessionFilter): readonly Guessed[] {
+  const { sql, values } = conditionsOf(filter)
+  return db
+    .prepare(
+      `SELECT t.id AS session, sum(e.user_bytes) AS user_bytes, sum(e.assistant_bytes) AS assistant_bytes
+       FROM session t CROSS JOIN estimate e ON e.source_id = t.source_id
+       WHERE ${sql} AND e.quarter >= ? AND e.quarter < ? GROUP BY t.id`,
+    )
+    .all(...values, ...quartersOf(filter)) as Guessed[]
+}
+
+/** From the first, before the second. */
+const quartersOf = ({ since, until }: SessionFilter): readonly [number, number] => [
+  since === undefined ? 0 : Math.floor(since / QUARTER),
+  until === undefined ? 1e12 : Math.ceil(until / QUARTER),
+]
+
 function usedIn(db: Db, filter: SessionFilter): readonly Used[] {
   const { sql, values } = conditionsOf(filter)
-  const { since, until } = filter
   return db
     .prepare(
       `SELECT t.id AS session, u.quarter, w.text AS model, sum(u.input_tokens) AS input_tokens,
@@ -93,9 +121,5 @@ function usedIn(db: Db, filter: SessionFilter): readonly Used[] {
        FROM session t CROSS JOIN usage u ON u.source_id = t.source_id JOIN word w ON w.id = u.model_id
        WHERE ${sql} AND u.quarter >= ? AND u.quarter < ? GROUP BY t.id, u.quarter, u.model_id`,
     )
-    .all(
-      ...values,
-      since === undefined ? 0 : Math.floor(since / QUARTER),
-      until === undefined ? 1e12 : Math.ceil(until / QUARTER),
-    ) as Used[]
+    .all(...values, ...quartersOf(filter)) as Used[]
 }

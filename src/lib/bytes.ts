@@ -47,9 +47,29 @@ export function openFile(path: string): OpenFile {
 
 /** A stretch of a file, decompressed. Shorter than asked for when the file is. */
 export async function readAt(path: string, offset: number, length: number): Promise<Buffer> {
+  if (isCompressed(path)) return unpackedAt(path, offset, length)
+  const fd = openSync(path, 'r')
+  try {
+    return readNow(fd, offset, length)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The file that was last asked for, unless it is large: whoever asks for one stretch of it asks for more. */
+let unpacked: { readonly path: string; readonly stamp: string; readonly bytes: Buffer } | undefined
+const MOST_UNPACKED = 16 << 20
+
+async function unpackedAt(path: string, offset: number, length: number): Promise<Buffer> {
   const file = openFile(path)
   try {
-    return await take(file.chunks(offset), length)
+    const stamp = `${file.size} ${file.modifiedMs} ${file.inode}`
+    if (unpacked?.path !== path || unpacked.stamp !== stamp) {
+      const bytes = await take(file.chunks(0), MOST_UNPACKED)
+      if (bytes.length >= MOST_UNPACKED) return await take(file.chunks(offset), length)
+      unpacked = { path, stamp, bytes }
+    }
+    return unpacked.bytes.subarray(offset, offset + length)
   } finally {
     file.close()
   }
@@ -57,7 +77,13 @@ export async function readAt(path: string, offset: number, length: number): Prom
 
 function readNow(fd: number, offset: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
-  return bytes.subarray(0, readSync(fd, bytes, 0, length, offset))
+  let filled = 0
+  while (filled < length) {
+    const read = readSync(fd, bytes, filled, length - filled, offset + filled)
+    if (read === 0) break
+    filled += read
+  }
+  return bytes.subarray(0, filled)
 }
 
 async function take(chunks: AsyncIterable<Buffer>, length: number): Promise<Buffer> {

@@ -1,39 +1,54 @@
 /** The sources that the index knows, at hand for a sweep that must not ask for each. */
 import type { KnownSource, Where } from '../archive/record.ts'
 
-export const placeOf = ({ agent, path, key, kept }: Where): string =>
-  key === undefined && !kept ? `${agent}\n${path}` : `${agent}\n${path}\n${kept ? 'kept' : 'row'}\n${key ?? ''}`
+interface Held {
+  source: KnownSource
+  /** The number of the last sweep that met it. */
+  met: number
+}
 
 export class KnownSources {
-  readonly #byPlace = new Map<string, KnownSource>()
-  /** Places. */
-  readonly #byPath = new Map<string, Set<string>>()
+  /** Nearly always one for each path: other agents and rows share some. */
+  readonly #byPath = new Map<string, Held[]>()
+  #sweep = 0
 
   constructor(sources: Iterable<KnownSource>) {
     for (const source of sources) this.set(source)
   }
 
   set(source: KnownSource): void {
-    const place = placeOf(source)
-    this.#byPlace.set(place, source)
     const there = this.#byPath.get(source.path)
-    if (there) there.add(place)
-    else this.#byPath.set(source.path, new Set([place]))
+    const before = there?.find((one) => isAt(one.source, source))
+    if (before) before.source = source
+    else if (there) there.push({ source, met: 0 })
+    else this.#byPath.set(source.path, [{ source, met: 0 }])
   }
 
-  at(place: string): KnownSource | undefined {
-    return this.#byPlace.get(place)
+  delete(source: KnownSource): void {
+    const rest = this.#byPath.get(source.path)?.filter((one) => !isAt(one.source, source)) ?? []
+    if (rest.length > 0) this.#byPath.set(source.path, rest)
+    else this.#byPath.delete(source.path)
   }
 
-  all(): Iterable<readonly [place: string, source: KnownSource]> {
-    return this.#byPlace
+  beginSweep(): void {
+    this.#sweep++
   }
 
-  *in(paths: Iterable<string>): Generator<readonly [place: string, source: KnownSource]> {
-    for (const path of paths)
-      for (const place of this.#byPath.get(path) ?? []) {
-        const source = this.#byPlace.get(place)
-        if (source) yield [place, source]
-      }
+  /** What is known of it, and whether this sweep has met it before. */
+  meet(where: Where): { readonly source: KnownSource; readonly again: boolean } | undefined {
+    const held = this.#byPath.get(where.path)?.find((one) => isAt(one.source, where))
+    if (!held) return undefined
+    const again = held.met === this.#sweep
+    held.met = this.#sweep
+    return { source: held.source, again }
+  }
+
+  /** Those that this sweep has not met. @param paths where it looked; everywhere if not given */
+  *missed(paths?: Iterable<string>): Generator<KnownSource> {
+    const places = paths ? [...paths].flatMap((path) => [this.#byPath.get(path) ?? []]) : this.#byPath.values()
+    for (const there of places) for (const { source, met } of there) if (met !== this.#sweep) yield source
   }
 }
+
+const isAt = (source: KnownSource, { agent, key, kept }: Where): boolean =>
+  source.agent === agent && source.key === key && source.kept === kept

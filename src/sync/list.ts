@@ -13,36 +13,48 @@ export interface Place {
 }
 
 /**
- * Rows that their owner overwrites are kept on the way and read from the keep, where they have every entry that they ever
- * had; without a keep they are read where they lie.
+ * `volatile`: rows that their program overwrites. `all`: also files that it only adds to. `none`: nothing; rows are read where they lie, and
+ * what was kept before stays.
  */
-export async function* listSources(
-  agents: readonly Agent[],
-  places: readonly Place[],
-  keep: Keep | undefined,
-  now: () => Instant,
-): AsyncGenerator<Found> {
+export type Policy = 'volatile' | 'all' | 'none'
+
+/** Where sources are looked for, and what becomes of them. */
+export interface Scene {
+  readonly agents: readonly Agent[]
+  readonly places: readonly Place[]
+  /** What is copied on the way. */
+  readonly policy: Policy
+  readonly keep: Keep
+  readonly now: () => Instant
+  /** The user does not want it left alone. */
+  isWanted(source: Pick<Source, 'agent' | 'path'>): boolean
+}
+
+/** Rows that their owner overwrites are kept on the way and read from the keep, where they have every entry that they ever had. */
+export async function* listSources(scene: Scene): AsyncGenerator<Found> {
+  const { places, policy, keep, now } = scene
   for (const { agent, root } of places) {
     if (!statSync(root, { throwIfNoEntry: false })) continue
     const stores = new Map<string, Source[]>()
     for await (const source of agent.find(root)) {
-      if (!keep || !agent.volatile || source.key === undefined) yield { agent, source }
+      if (!scene.isWanted(source)) continue
+      if (policy === 'none' || !agent.volatile || source.key === undefined) yield { agent, source }
       else {
         const rows = stores.get(source.path)
         if (rows) rows.push(source)
         else stores.set(source.path, [source])
       }
     }
-    for (const [store, rows] of stores) if (keep) await keepSources(agent, store, rows, keep, { now })
+    for (const [store, rows] of stores) await keepSources(agent, store, rows, keep, { now })
   }
-  if (keep) yield* keptSources(agents, keep)
+  yield* keptSources(scene, policy === 'none' ? { alive: false } : {})
 }
 
 /** Sessions of the keep, whether their rows are still there or not. */
-export function* keptSources(agents: readonly Agent[], keep: Keep, filter: KeptFilter = {}): Generator<Found> {
+export function* keptSources({ agents, keep, isWanted }: Scene, filter: KeptFilter = {}): Generator<Found> {
   for (const { agent: id, store, session, revision, size, kind } of keep.list(filter)) {
     const agent = agents.find((one) => one.volatile && (one.id === id || one.serves?.includes(id)))
-    if (!agent || kind !== 'conversation') continue
+    if (!agent || kind !== 'conversation' || !isWanted({ agent: id, path: store })) continue
     yield { agent, kept: true, source: { agent: id, path: store, key: session, size, fingerprint: `kept:${revision}` } }
   }
 }

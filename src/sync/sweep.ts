@@ -1,7 +1,7 @@
 /** Compares what lies on disk with what the index knows. The sweep decides what is read; a watcher only hints. */
 import type { Agent, Source } from '../agents/agent.ts'
 import type { KnownSource, Where } from '../archive/record.ts'
-import { type KnownSources, placeOf } from './known.ts'
+import type { KnownSources } from './known.ts'
 import type { ScanTask } from './passes/scan-source.ts'
 
 /** A source that is there now. */
@@ -30,23 +30,20 @@ export async function sweep(
 ): Promise<Swept> {
   const changed: ScanTask[] = []
   const back: KnownSource[] = []
-  const seen = new Set<string>()
+  const fresh = new Set<string>()
+  let sources = 0
+  known.beginSweep()
   for await (const { agent, source, kept } of found) {
-    const where: Where = {
-      agent: source.agent,
-      path: source.path,
-      kept: kept === true,
-      ...(source.key !== undefined && { key: source.key }),
-    }
-    const place = placeOf(where)
-    if (seen.has(place)) continue
     const fingerprint = source.fingerprint ?? (await agent.probe(source))
     if (fingerprint === undefined) continue
-    seen.add(place)
-    const before = known.at(place)
+    const where = whereOf(source, kept === true)
+    const met = known.meet(where)
+    if (met ? met.again : isKnown(fresh, where)) continue
+    sources++
+    const before = met?.source
     if (before?.gone) back.push(before)
     if (before && before.fingerprint === fingerprint && before.version === agent.version) continue
-    const from = before && before.version === agent.version ? resume(before.id) : undefined
+    const from = before && !agent.many && before.version === agent.version ? resume(before.id) : undefined
     changed.push({
       ...where,
       ...(source.root !== undefined && { root: source.root }),
@@ -56,8 +53,18 @@ export async function sweep(
       ...(from && { from }),
     })
   }
-  const gone: KnownSource[] = []
-  for (const [place, source] of paths ? known.in(paths) : known.all())
-    if (!source.gone && !seen.has(place)) gone.push(source)
-  return { sources: seen.size, changed, gone, back }
+  const gone = [...known.missed(paths)].filter((source) => !source.gone)
+  return { sources, changed, gone, back }
+}
+
+function whereOf({ agent, path, key }: Source, kept: boolean): Where {
+  return key === undefined ? { agent, path, kept } : { agent, path, key, kept }
+}
+
+/** Among those that the index does not know yet. */
+function isKnown(fresh: Set<string>, { agent, path, key, kept }: Where): boolean {
+  const place = `${agent}\n${path}\n${kept ? 'kept' : 'row'}\n${key ?? ''}`
+  if (fresh.has(place)) return true
+  fresh.add(place)
+  return false
 }

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { isDamage, isDoubted, putAside } from '../archive/index-file.ts'
 import { IndexWriter } from '../archive/put.ts'
-import type { Change, Chunk, Scanned, Task } from '../archive/record.ts'
+import type { Change, Chunk, KnownSource, Scanned, Task, Where } from '../archive/record.ts'
 import { KnownSources } from './known.ts'
 import { runHere, runInThreads } from './passes/threads.ts'
 import type { Job, Result } from './passes/work.ts'
@@ -19,6 +19,8 @@ export interface Progress {
 export interface SyncOptions {
   /** Where sources were looked for; everywhere if not given. */
   readonly paths?: Iterable<string>
+  /** What is not wanted leaves the index. */
+  readonly isWanted?: (source: Where) => boolean
   readonly onProgress?: (progress: Progress) => void
   readonly onChanges?: (changes: readonly Change[]) => void
   readonly signal?: AbortSignal
@@ -103,8 +105,11 @@ export class Syncer {
     const tell = (changes: readonly Change[]): void => {
       if (changes.length > 0) options.onChanges?.(changes)
     }
-    tell(writer.putGone(swept.gone, swept.back))
-    for (const source of swept.gone) this.#known.set({ ...source, gone: true })
+    const isWanted = options.isWanted ?? (() => true)
+    const gone = swept.gone.filter(isWanted)
+    tell(writer.putGone(gone, swept.back))
+    for (const source of gone) this.#known.set({ ...source, gone: true })
+    tell(this.#leave([...this.#known.missed(options.paths)].filter((source) => !isWanted(source))))
     for (const source of swept.back) this.#known.set({ ...source, gone: false })
     await this.#scan(
       swept.changed.map((task) => ({ kind: 'scan', task })),
@@ -116,10 +121,15 @@ export class Syncer {
     return {
       sources: swept.sources,
       scanned: swept.changed.length,
-      gone: swept.gone.length,
+      gone: gone.length,
       read,
       stopped: options.signal?.aborted ?? false,
     }
+  }
+
+  #leave(unwanted: readonly KnownSource[]): readonly Change[] {
+    for (const source of unwanted) this.#known.delete(source)
+    return this.#writer.putUnwanted(unwanted)
   }
 
   async #scan(jobs: readonly (Job & { kind: 'scan' })[], options: SyncOptions, tell: Tell): Promise<void> {

@@ -2,8 +2,9 @@
 import { removeIndex } from '../archive/index-file.ts'
 import { type Holder, type Lock, takeLock } from '../archive/lock.ts'
 import type { AppError } from '../model/error.ts'
+import { allSources } from './keep/policy.ts'
+import type { Scene } from './list.ts'
 import { goLive, type LiveOptions } from './live/live.ts'
-import type { Found } from './sweep.ts'
 import { type Synced, Syncer, type SyncOptions } from './sync.ts'
 
 /** Another process is at it; nobody is known where it has only just begun. */
@@ -26,7 +27,7 @@ export interface WatchOptions extends Pick<SyncOptions, 'onProgress'> {
 export async function syncOnce(
   directory: string,
   threads: number | undefined,
-  found: () => AsyncIterable<Found>,
+  scene: Scene,
   options: SyncOptions & { readonly anew?: boolean },
 ): Promise<SyncOutcome> {
   const taken = takeLock(directory, 'sync')
@@ -35,7 +36,8 @@ export async function syncOnce(
     if (options.anew) removeIndex(directory)
     const syncer = new Syncer(directory, threads)
     try {
-      return { kind: 'synced', synced: await syncer.syncSound(found, options) }
+      const synced = await syncer.syncSound(() => allSources(scene), { ...options, isWanted: scene.isWanted })
+      return { kind: 'synced', synced }
     } finally {
       syncer.close()
     }

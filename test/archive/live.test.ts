@@ -59,6 +59,33 @@ test('a file in a folder that was not there before is seen', async () => {
   await seen(other, () => house.session(other)?.indexed === true)
 })
 
+test('a home that comes, goes and comes again is seen', async () => {
+  const { house, folder, write } = home()
+  const seen = await watching(house)
+  expect(house.list().total).toBe(0)
+  write(rollout(THREAD), text(talk()))
+  const id = `codex:${THREAD}` as SessionId
+  await seen(id, () => house.session(id)?.indexed === true)
+  rmSync(join(folder, '.codex'), { recursive: true })
+  await seen(id, () => house.session(id)?.gone === true)
+  write(rollout(THREAD), text(talk()))
+  await seen(id, () => house.session(id)?.gone === false)
+  write(rollout(OTHER), text([header({ id: OTHER }), user(61, 'A new one.')]))
+  const other = `codex:${OTHER}` as SessionId
+  await seen(other, () => house.session(other)?.indexed === true)
+})
+
+test('a file that is a root by itself is seen to grow', async () => {
+  const { write } = home()
+  const one = JSON.stringify({ messages: [{ role: 'user', content: 'First?' }] })
+  const path = write('elsewhere/chat.jsonl', `${one}\n`)
+  const { house } = home({ roots: [path] })
+  const seen = await watching(house)
+  expect(house.list().total).toBe(1)
+  appendFileSync(path, `${one.replace('First', 'Second')}\n`)
+  await seen('', () => house.list().total === 2)
+})
+
 test('a commit to a store is seen', async () => {
   const { house, folder } = home()
   const store = makeStore(join(folder, 'data', 'amazon-q', 'data.sqlite3'))

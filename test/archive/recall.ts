@@ -9,8 +9,8 @@
  */
 import { expect } from 'vitest'
 import type { House } from '../../src/app.ts'
-import { spokenIn } from '../../src/model/spoken.ts'
 import { filesTouched } from '../../src/model/files/touched.ts'
+import { spokenIn } from '../../src/model/spoken.ts'
 import { random } from './random.ts'
 
 interface Said {

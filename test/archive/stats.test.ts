@@ -29,6 +29,14 @@ test('tokens by day, model, project, agent and session; tools; activity', async 
   store.put('/code', stateOf('one', [{ prompt: 'First?', answer: 'Yes.', tools: ['fs_read'] }]))
   store.close()
   await house.sync()
+  expect(house.stats()?.estimate).toMatchObject({
+    sessions: 1,
+    estimated: true,
+    by_agent: { 'amazon-q': { estimated: true } },
+    by_session: [{ session: 'amazon-q:one' }],
+  })
+  expect(house.list({ agents: ['amazon-q'] }).sessions[0]?.estimate).toMatchObject({ estimated: true })
+  expect(house.list({ agents: ['codex'] }).sessions[0]?.estimate).toBeUndefined()
   expect(house.stats()).toMatchObject({
     sessions: 3,
     usage: { input_tokens: 2110, output_tokens: 85, total_tokens: 2195 },

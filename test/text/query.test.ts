@@ -29,7 +29,13 @@ function node(one: Node): string {
 
 function filter(one: Filter): string {
   const value =
-    one.kind === 'time' ? `${one.from ?? ''}/${one.until ?? ''}` : one.kind === 'has' ? one.what : one.values.join('|')
+    one.kind === 'time'
+      ? `${one.from ?? ''}/${one.until ?? ''}`
+      : one.kind === 'has' || one.kind === 'is'
+        ? one.what
+        : one.kind === 'sessions'
+          ? one.ids.join('|')
+          : one.values.join('|')
   return `${one.not ? 'not ' : ''}${one.kind}=${value}`
 }
 
@@ -46,6 +52,7 @@ test.each<[string, string]>([
   ['one (two OR (three -four))', '(one and (two or (three but not four)))'],
   ['one -two -"three four" -(five six)', 'one, not two, not "three four", not (five and six)'],
   ['-two agent:codex', 'not two, agent=codex'],
+  ['is:starred -tag:"at work" tag:a tag:b', 'is=starred, not tag=at work, tag=a|b'],
   ['foo* "bar ba"*', '(foo* and "bar ba"*)'],
   ['--force', '--force'],
   ['call(x) and (call(y) z)', '(call(x) and and and (call(y) and z))'],

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
-import { body } from './body.ts'
+import { body, span } from './body.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { read } from './read.ts'
 import { describe, recognise } from './recognise.ts'
@@ -22,6 +22,7 @@ const codex: Agent = {
   scan,
   read,
   body,
+  span,
   resume,
 }
 

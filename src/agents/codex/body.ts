@@ -42,6 +42,12 @@ export async function body(source: Source, locator: Locator, options: PrivacyOpt
   return place(draft, record, spot, options)
 }
 
+/** Nothing in a log that is one JSON document. */
+export function span(locator: Locator): readonly [offset: number, length: number] | undefined {
+  const { at, whole } = locator as CodexLocator
+  return whole ? undefined : [at[0], at[1]]
+}
+
 /** The call at a spot, or nothing when it is not there any more. */
 export async function toolAt(source: Source, spot: Spot): Promise<ToolCall | undefined> {
   return (await draftAt(source, spot, undefined).catch(() => undefined))?.draft.tool_call

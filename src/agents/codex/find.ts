@@ -1,6 +1,6 @@
 /** Finds Codex logs below a folder, and a thread's log by the thread's id. */
 import { readdirSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { entriesOf, headOf, isFile, isFolder, SKIPPED_FOLDERS } from '../../lib/files/look.ts'
 import type { Environment, Source } from '../agent.ts'
 import { recognise } from './recognise.ts'
@@ -24,10 +24,11 @@ export async function* find(root: string): AsyncGenerator<Source> {
     return
   }
   if (!isCodexHome(root)) {
-    yield* walk(root, root)
+    for (const source of walk(root, root)) yield source
     return
   }
-  for (const folder of ['sessions', 'archived_sessions']) yield* walk(join(root, folder), root)
+  for (const folder of ['sessions', 'archived_sessions'])
+    for (const source of walk(join(root, folder), root)) yield source
   for (const file of ['history.jsonl', NAMES])
     if (isFile(join(root, file))) yield { agent: AGENT_ID, path: join(root, file), root }
 }
@@ -37,7 +38,7 @@ const isCodexHome = (root: string): boolean =>
   (isFile(join(root, 'history.jsonl')) || isFile(join(root, 'config.toml')) || basename(root) === '.codex')
 
 /** Links to folders are not followed: they would make the walk endless or count a log twice. */
-async function* walk(folder: string, root: string): AsyncGenerator<Source> {
+function* walk(folder: string, root: string): Generator<Source> {
   const names: string[] = []
   const folders: string[] = []
   try {
@@ -50,8 +51,9 @@ async function* walk(folder: string, root: string): AsyncGenerator<Source> {
     if (isFolder(folder)) yield { agent: AGENT_ID, path: folder, root }
     return
   }
+  const prefix = join(folder, sep)
   for (const name of names.sort()) {
-    const path = join(folder, name)
+    const path = prefix + name
     if (ROLLOUT.test(name) || recognise(headOf(path), path)) yield { agent: AGENT_ID, path, root }
   }
   for (const name of folders.sort()) if (!SKIPPED_FOLDERS.has(name)) yield* walk(join(folder, name), root)

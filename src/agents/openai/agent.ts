@@ -1,7 +1,7 @@
 /** Files of conversations in the forms that OpenAI's programs, and programs around them, write. */
 import { stat } from 'node:fs/promises'
 import type { Agent, Fingerprint, Source } from '../agent.ts'
-import { body } from './body.ts'
+import { body, span } from './body.ts'
 import { AGENT_ID, find } from './find.ts'
 import { read } from './read.ts'
 import { describe, recognise } from './recognise.ts'
@@ -10,7 +10,8 @@ import { scan } from './scan.ts'
 const openai: Agent = {
   id: AGENT_ID,
   label: 'OpenAI messages',
-  version: 1,
+  version: 2,
+  many: true,
   roots: () => [],
   recognise,
   describe,
@@ -19,6 +20,7 @@ const openai: Agent = {
   scan,
   read,
   body,
+  span,
 }
 
 export default openai

@@ -24,5 +24,11 @@ export async function body(source: Source, locator: Locator, options: PrivacyOpt
   throw gone(source)
 }
 
+/** The whole conversation: its messages do not lie apart. */
+export function span(locator: Locator): readonly [offset: number, length: number] {
+  const [offset, length] = (locator as OpenAiLocator).unit.at
+  return [offset, length]
+}
+
 const gone = (source: Source): AppError =>
   new AppError('not_found', `${source.path} has changed since it was read; read it again`)

@@ -4,6 +4,7 @@ import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
 import type { Line } from '../../lib/jsonl.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { addEstimates, estimateOf, NO_ESTIMATE } from '../../model/tokens/estimate.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { Layout } from '../../openai/files/layout.ts'
 import type { Cursor, Scan, Source } from '../agent.ts'
@@ -63,6 +64,7 @@ function count(unit: Line, layout: Layout, teller: Teller, found: Scan[]): void 
 function addUp(messages: readonly NormalizedMessage[], lines: number, found: Scan[]): void {
   const tools: Record<string, number> = {}
   let said = 0
+  let isCounted = false
   for (const { role, source_type, metadata, tool_call, timestamp } of messages) {
     if (metadata?.['replayed'] === true) continue
     if ((role === 'user' || role === 'assistant') && metadata?.['injected'] !== true) said++
@@ -72,6 +74,16 @@ function addUp(messages: readonly NormalizedMessage[], lines: number, found: Sca
     if (!usage) continue
     const model = (metadata?.['model'] as string | null) ?? undefined
     found.push({ kind: 'usage', at: timestamp as Instant, model, usage })
+    isCounted = true
   }
+  if (!isCounted) estimate(messages, found)
   found.push({ kind: 'counts', counts: { lines, messages: said, tools } })
+}
+
+/** Most files count no tokens. Their messages are of one time, or nearly. */
+function estimate(messages: readonly NormalizedMessage[], found: Scan[]): void {
+  const sum = messages.map(estimateOf).reduce(addEstimates, NO_ESTIMATE)
+  const at = messages.at(-1)?.timestamp as Instant | undefined
+  if (at === undefined || sum.user_bytes + sum.assistant_bytes === 0) return
+  found.push({ kind: 'estimate', at, model: undefined, estimate: sum })
 }

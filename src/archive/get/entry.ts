@@ -1,6 +1,7 @@
 /** A session's row as the list tells it. */
 import { type Instant, instantOf, type SessionId } from '../../model/ids.ts'
 import type { Session } from '../../model/session.ts'
+import { estimatedTokens } from '../../model/tokens/estimate.ts'
 import type { Entry } from '../record.ts'
 
 export interface RawEntry {
@@ -31,15 +32,19 @@ export interface RawEntry {
   readonly key: string | null
   readonly kept: number | null
   readonly size: number | null
+  /** Two numbers as JSON. */
+  readonly estimate: string
 }
 
 export const ENTRY_COLUMNS = `t.name, t.agent, t.native_id, t.kind, t.header, t.title, t.project, t.started_at, t.last_at, t.lines, t.messages, t.tools,
   t.input_tokens, t.cached_input_tokens, t.output_tokens, t.reasoning_output_tokens, t.total_tokens, t.parent, t.relation, t.gone, t.revision, t.indexed,
-  s.path, s.key, s.kept, s.size,
+  s.path, CASE WHEN s.whole IS NULL THEN s.key END AS key, s.kept, s.size,
+  (SELECT json_array(sum(user_bytes), sum(assistant_bytes)) FROM estimate e WHERE e.source_id = t.source_id) AS estimate,
   (SELECT count(*) FROM session c WHERE c.parent = t.name) AS children`
 
 export function entryOf(row: RawEntry): Entry {
   const { models } = JSON.parse(row.header) as Session
+  const [user_bytes, assistant_bytes] = JSON.parse(row.estimate) as [number | null, number | null]
   return {
     id: row.name,
     agent: row.agent,
@@ -60,6 +65,8 @@ export function entryOf(row: RawEntry): Entry {
       reasoning_output_tokens: row.reasoning_output_tokens,
       total_tokens: row.total_tokens,
     },
+    ...(user_bytes !== null &&
+      assistant_bytes !== null && { estimate: estimatedTokens({ kind: 'estimate', user_bytes, assistant_bytes }) }),
     ...(row.parent !== null && { parent: row.parent }),
     ...(row.relation !== null && { relation: row.relation }),
     children: row.children,

@@ -31,8 +31,8 @@ export function conditionsOf(filter: SessionFilter): Conditions {
   }
   const { ids, agents, project, model, tool, since, until, kind = 'conversation' } = filter
   if (kind !== 'any') add('t.kind = ?', kind)
-  if (ids) add(`t.name IN (${marks(ids.length)})`, ...ids)
-  if (agents) add(`t.agent IN (${marks(agents.length)})`, ...agents)
+  if (ids) add('t.name IN (SELECT value FROM json_each(?))', JSON.stringify(ids))
+  if (agents) add('t.agent IN (SELECT value FROM json_each(?))', JSON.stringify(agents))
   if (project !== undefined) add(...projectCondition(project))
   if (model !== undefined)
     add(
@@ -63,5 +63,3 @@ function projectCondition(project: string): [sql: string, ...values: (string | n
     ]
   return ["instr('/' || replace(t.project, char(92), '/') || '/', '/' || ? || '/') > 0", folder]
 }
-
-const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ')

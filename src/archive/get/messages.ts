@@ -5,6 +5,7 @@ import type { Known } from '../record.ts'
 import { DUPLICATE, ERROR, IMAGE, INJECTED, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
 import { unpackLocator } from '../rows/locator.ts'
 import { timeOf } from '../rows/time-id.ts'
+import { plucked, prepared } from './statements.ts'
 
 export interface WindowOptions {
   /** Ids of messages. `around` is in the middle; `after` and `before` are not among the answers. */
@@ -31,15 +32,14 @@ const PAGE = 100
 
 export function windowOf(db: Db, session: SessionId, options: WindowOptions): readonly Known[] {
   const { around, after, before, limit = PAGE } = options
-  const id = db.prepare('SELECT id FROM session WHERE name = ?').pluck().get(session) as number | undefined
+  const id = plucked(db, 'SELECT id FROM session WHERE name = ?').get(session) as number | undefined
   if (id === undefined) return []
   const page = (sql: string, place: readonly number[], direction: 'ASC' | 'DESC', most: number): RawMessage[] =>
-    db
-      .prepare(
-        `SELECT ${MESSAGE_COLUMNS} FROM message m JOIN session t ON t.id = m.session_id
-         WHERE m.session_id = ? ${sql} ORDER BY m.line ${direction}, m.part ${direction} LIMIT ?`,
-      )
-      .all(id, ...place, most) as RawMessage[]
+    prepared(
+      db,
+      `SELECT ${MESSAGE_COLUMNS} FROM message m JOIN session t ON t.id = m.session_id
+       WHERE m.session_id = ? ${sql} ORDER BY m.line ${direction}, m.part ${direction} LIMIT ?`,
+    ).all(id, ...place, most) as RawMessage[]
   if (around !== undefined) {
     const place = placeOf(around)
     const earlier = page('AND (m.line, m.part) < (?, ?)', place, 'DESC', Math.floor(limit / 2)).reverse()

@@ -1,8 +1,10 @@
 /** The list of sessions: filtered, sorted, by pages. */
+import type { SessionId } from '../../model/ids.ts'
 import type { Db } from '../open.ts'
 import type { Entry } from '../record.ts'
 import { ENTRY_COLUMNS, entryOf, type RawEntry } from './entry.ts'
 import { conditionsOf, type SessionFilter } from './filter.ts'
+import { plucked, prepared } from './statements.ts'
 
 export type Sort = 'last' | 'started' | 'messages' | 'tokens' | 'size' | 'title'
 
@@ -37,18 +39,24 @@ export function listSessions(db: Db, options: ListOptions): Listing {
   const family = familyOf(children)
   const where = `${sql} AND ${family.sql}`
   const all = [...values, ...family.values]
-  const total = db
-    .prepare(`SELECT count(*) FROM session t WHERE ${where}`)
-    .pluck()
-    .get(...all) as number
+  const total = plucked(db, `SELECT count(*) FROM session t WHERE ${where}`).get(...all) as number
   const direction = ascending ? 'ASC' : 'DESC'
-  const rows = db
-    .prepare(
-      `SELECT ${ENTRY_COLUMNS} FROM session t LEFT JOIN source s ON s.id = t.source_id WHERE ${where}
-       ORDER BY ${COLUMNS[sort]} ${direction}, t.id ${direction} LIMIT ? OFFSET ?`,
-    )
-    .all(...all, limit, offset) as RawEntry[]
+  const rows = prepared(
+    db,
+    `SELECT ${ENTRY_COLUMNS} FROM session t LEFT JOIN source s ON s.id = t.source_id WHERE ${where}
+     ORDER BY ${COLUMNS[sort]} ${direction}, t.id ${direction} LIMIT ? OFFSET ?`,
+  ).all(...all, limit, offset) as RawEntry[]
   return { total, sessions: rows.map(entryOf) }
+}
+
+/** Those that are known, newest first. */
+export function entriesOf(db: Db, ids: readonly SessionId[]): readonly Entry[] {
+  const rows = prepared(
+    db,
+    `SELECT ${ENTRY_COLUMNS} FROM json_each(?) j CROSS JOIN session t ON t.name = j.value LEFT JOIN source s ON s.id = t.source_id
+     ORDER BY t.last_at DESC, t.id DESC`,
+  ).all(JSON.stringify(ids)) as RawEntry[]
+  return rows.map(entryOf)
 }
 
 /** A child whose parent is not in the index stands for itself. */

@@ -32,6 +32,7 @@ interface MarkRow extends Omit<Mark, 'starred' | 'tags'> {
 
 export class MarkTables {
   readonly db: Db
+  readonly #version: Statement<[], number>
   readonly #all: Statement<[], MarkRow>
   readonly #one: Statement<[string], MarkRow>
   readonly #put: Statement<[string, string | null, number, string | null, string, string]>
@@ -43,6 +44,7 @@ export class MarkTables {
     this.db = db
     const columns = `session, name, starred, note, made_at, changed_at,
       (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.session = mark.session ORDER BY tag)) AS tags`
+    this.#version = db.prepare<[], number>('PRAGMA data_version').pluck()
     this.#all = db.prepare(`SELECT ${columns} FROM mark ORDER BY changed_at DESC, session`)
     this.#one = db.prepare(`SELECT ${columns} FROM mark WHERE session = ?`)
     this.#put = db.prepare(
@@ -52,6 +54,11 @@ export class MarkTables {
     this.#tag = db.prepare('INSERT INTO tag VALUES (?, ?)')
     this.#untag = db.prepare('DELETE FROM tag WHERE session = ?')
     this.#remove = db.prepare('DELETE FROM mark WHERE session = ?')
+  }
+
+  /** Another one after another process has written. */
+  version(): number {
+    return this.#version.get() ?? 0
   }
 
   all(): readonly Mark[] {

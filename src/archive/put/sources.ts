@@ -1,7 +1,7 @@
 /** Writes what the first pass found in a source. */
 import type { Issue } from '../../model/issue.ts'
 import type { Db } from '../open.ts'
-import type { Scanned, Used } from '../record.ts'
+import type { Estimated, Scanned, Used } from '../record.ts'
 import { packText } from '../rows/packed.ts'
 import type { Numbers } from './words.ts'
 
@@ -20,7 +20,8 @@ export interface PutSource {
   readonly named: readonly number[]
 }
 
-export type Sources = (scanned: Scanned) => PutSource
+/** @param whole the row of the source that it is a part of */
+export type Sources = (scanned: Scanned, whole?: number) => PutSource
 
 export function sourcesIn(db: Db, words: Numbers): Sources {
   const find = db.prepare(
@@ -44,6 +45,12 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
        reasoning_output_tokens = reasoning_output_tokens + excluded.reasoning_output_tokens,
        total_tokens = total_tokens + excluded.total_tokens`,
   )
+  const guess = db.prepare(
+    `INSERT INTO estimate VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+       user_bytes = user_bytes + excluded.user_bytes, assistant_bytes = assistant_bytes + excluded.assistant_bytes`,
+  )
+  const forgetGuesses = db.prepare('DELETE FROM estimate WHERE source_id = ? AND (provisional = 1 OR ?)')
+  const belongs = db.prepare('UPDATE source SET whole = ? WHERE id = ?')
   const putIssue = issuesIn(db)
   const giveName = db.prepare('INSERT OR REPLACE INTO name_given VALUES (?, ?, ?, ?)')
   const namedSession = db.prepare('SELECT id FROM session WHERE agent = ? AND native_id = ?').pluck()
@@ -63,12 +70,18 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
       )
   }
 
-  return (scanned) => {
+  const addEstimates = (source: number, estimates: readonly Estimated[], provisional: 0 | 1): void => {
+    for (const { quarter, model, estimate } of estimates)
+      guess.run(source, quarter, words(model), provisional, estimate.user_bytes, estimate.assistant_bytes)
+  }
+
+  return (scanned, whole) => {
     const place = [scanned.path, scanned.key ?? '', scanned.agent, scanned.kept ? 1 : 0]
     const known = find.get(...place) as
       | { id: number; session_id: number | null; claim: string | null; first_record: string | null; version: number }
       | undefined
     const source = known?.id ?? Number(add.run(...place).lastInsertRowid)
+    if (whole !== undefined) belongs.run(whole, source)
     if (known && known.version !== scanned.version) rereadIt.run(known.session_id, known.id)
     const { session } = scanned
     if (known && !session && scanned.issues.some(({ code }) => code === 'unreadable')) {
@@ -96,6 +109,9 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
     forgetUsage.run(source, scanned.anew ? 1 : 0)
     addUsage(source, scanned.usage, 0)
     addUsage(source, scanned.provisionalUsage, 1)
+    forgetGuesses.run(source, scanned.anew ? 1 : 0)
+    addEstimates(source, scanned.estimates, 0)
+    addEstimates(source, scanned.provisionalEstimates, 1)
     if (scanned.anew) forgetIssues.run(source)
     for (const issue of scanned.issues.slice(0, MOST_ISSUES)) putIssue(source, 1, 0, issue)
     const named: number[] = []

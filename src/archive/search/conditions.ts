@@ -14,6 +14,10 @@ export interface MessageConditions {
   /** With `t` for the session and `m` for the message. */
   readonly session: Sql
   readonly message: Sql
+  /** Holds for every session with rows that satisfy `message`; of what is not in the index it says nothing. */
+  readonly indexed: Sql
+  /** Of the conditions on messages, those that hold for few of them, each with an index of its own. */
+  readonly rare: readonly string[]
   /** Ids: not before, and before. */
   readonly from: number
   readonly until: number
@@ -22,6 +26,8 @@ export interface MessageConditions {
 export function messageConditions(filters: readonly Filter[]): MessageConditions {
   const session: Sql[] = []
   const message: Sql[] = []
+  const indexed: Sql[] = []
+  const rare: string[] = []
   let from = 0
   let until = Number.MAX_SAFE_INTEGER
   for (const filter of filters) {
@@ -48,20 +54,27 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
           ),
         )
         break
+      case 'sessions':
+        session.push({
+          sql: `${sign}(t.name IN (SELECT value FROM json_each(?)))`,
+          values: [JSON.stringify(filter.ids)],
+        })
+        break
+      case 'is':
+      case 'tag':
+        // The index knows nothing of marks: `withMarks` puts sessions in their place.
+        session.push({ sql: `${sign}(0)`, values: [] })
+        break
       case 'tool':
-        message.push(
-          anyOf(sign, filter.values, 'coalesce(m.tool, 0) IN (SELECT id FROM word WHERE text = ? COLLATE NOCASE)'),
-        )
+        message.push(anyOf(sign, filter.values, `coalesce(m.tool, 0) IN (${TOOLS})`))
+        if (!filter.not)
+          indexed.push(
+            anyOf('', filter.values, `t.id IN (SELECT session_id FROM tool_use WHERE tool_id IN (${TOOLS}))`),
+          )
         break
       case 'file':
-        message.push(
-          anyOf(
-            sign,
-            filter.values,
-            `EXISTS (SELECT 1 FROM touched x JOIN file y ON y.id = x.file_id
-          WHERE x.session_id = m.session_id AND x.message_id = m.id AND instr(lower(y.path), lower(?)) > 0)`,
-          ),
-        )
+        message.push(anyOf(sign, filter.values, `m.id IN (SELECT x.message_id ${TOUCHED})`))
+        if (!filter.not) indexed.push(anyOf('', filter.values, `t.id IN (SELECT x.session_id ${TOUCHED})`))
         break
       case 'role':
         message.push({
@@ -71,6 +84,7 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
         break
       case 'has':
         message.push({ sql: `${sign}(m.kind & ${filter.what === 'error' ? ERROR : IMAGE})`, values: [] })
+        if (!filter.not) rare.push(`m.kind & ${filter.what === 'error' ? ERROR : IMAGE}`)
         break
       case 'time': {
         const low = filter.from === undefined ? 0 : idAt(Date.parse(filter.from))
@@ -86,8 +100,11 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
         never(filter)
     }
   }
-  return { session: allOf(session), message: allOf(message), from, until }
+  return { session: allOf(session), message: allOf(message), indexed: allOf(indexed), rare, from, until }
 }
+
+const TOOLS = 'SELECT id FROM word WHERE text = ? COLLATE NOCASE'
+const TOUCHED = `FROM file y CROSS JOIN touched x ON x.file_id = y.id WHERE instr(lower(y.path), lower(?)) > 0`
 
 const allOf = (parts: readonly Sql[]): Sql => ({
   sql: parts.length === 0 ? '1' : parts.map(({ sql }) => sql).join(' AND '),

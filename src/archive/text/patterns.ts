@@ -7,6 +7,7 @@ import type { Place } from './words/find.ts'
 /** How long the patterns of one search may take together. A pattern that somebody typed can take for ever on a short text. */
 export class PatternTime {
   #left: number
+  #isSpending = false
 
   constructor(milliseconds = 1000) {
     this.#left = milliseconds
@@ -17,13 +18,19 @@ export class PatternTime {
     return this.#left <= 0
   }
 
-  /** What `work` returns, or nothing when the time was up before. */
+  /** What `work` returns, or nothing when the time was up before. Work inside of work needs no watch of its own. */
   spend<T>(work: () => T): T | undefined {
     if (this.isUp) return undefined
+    if (this.#isSpending) return work()
     const start = performance.now()
-    const done = withinTime(this.#left, work)
-    this.#left = done ? this.#left - (performance.now() - start) : 0
-    return done?.value
+    this.#isSpending = true
+    try {
+      const done = withinTime(this.#left, work)
+      this.#left = done ? this.#left - (performance.now() - start) : 0
+      return done?.value
+    } finally {
+      this.#isSpending = false
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 /** What a search asks for, as a value. */
-import type { Instant } from '../../model/ids.ts'
+import type { Instant, SessionId } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
 
 /** Where in a message a word may stand. `context` is what nobody typed: it is looked through only when it is asked for. */
@@ -50,13 +50,17 @@ export interface Pattern {
   readonly not: boolean
 }
 
-export type NameFilter = 'agent' | 'project' | 'model' | 'tool' | 'session' | 'file'
+export type NameFilter = 'agent' | 'project' | 'model' | 'tool' | 'session' | 'file' | 'tag'
 
 export type Filter =
   /** One of the values; with `not`, none of them. */
   | { readonly kind: NameFilter; readonly values: readonly string[]; readonly not: boolean }
   | { readonly kind: 'role'; readonly values: readonly Role[]; readonly not: boolean }
   | { readonly kind: 'has'; readonly what: 'error' | 'image'; readonly not: boolean }
+  /** What the user says about its session. */
+  | { readonly kind: 'is'; readonly what: 'starred'; readonly not: boolean }
+  /** Of one of these: not typed, but put in place of what the user says about sessions. */
+  | { readonly kind: 'sessions'; readonly ids: readonly SessionId[]; readonly not: boolean }
   /** Not before `from`, and before `until`. */
   | { readonly kind: 'time'; readonly from?: Instant; readonly until?: Instant; readonly not: boolean }
 

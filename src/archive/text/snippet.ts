@@ -48,7 +48,7 @@ export function snippet(query: Query, text: string, length: number, time: Patter
 function hitsIn(query: Query, text: string, time: PatternTime): readonly Hit[] {
   const haystack = haystackOf(text)
   const inText = placesIn(text, haystack.normal)
-  const terms = query.must ? termsOf(query.must).map(soughtOf) : []
+  const terms = soughtIn(query)
   const places = [
     ...terms.map((spellings) => spellings.flatMap((sought) => allPlaces(haystack, sought)).map(inText)),
     ...query.patterns
@@ -58,6 +58,18 @@ function hitsIn(query: Query, text: string, time: PatternTime): readonly Hit[] {
   return places
     .flatMap((found, of) => found.map(([start, end]) => ({ start, end, of })))
     .sort((a, b) => a.start - b.start || b.end - a.end)
+}
+
+const known = new WeakMap<Query, readonly (readonly Sought[])[]>()
+
+/** The same for every text of a search. */
+function soughtIn(query: Query): readonly (readonly Sought[])[] {
+  let sought = known.get(query)
+  if (!sought) {
+    sought = query.must ? termsOf(query.must).map(soughtOf) : []
+    known.set(query, sought)
+  }
+  return sought
 }
 
 /** What is asked for, without what is excluded. */

@@ -4,19 +4,16 @@ import { sep } from 'node:path'
 import type { Agent } from '../../agents/agent.ts'
 import { headOf } from '../../lib/files/look.ts'
 import { AppError } from '../../model/error.ts'
-import { allSources, copied, type Keeping } from '../keep/policy.ts'
+import { allSources, copied } from '../keep/policy.ts'
 import { keepStore } from '../keep/rows.ts'
-import { keptSources, type Place } from '../list.ts'
+import { keptSources, type Scene } from '../list.ts'
 import type { Found } from '../sweep.ts'
 import type { Syncer, SyncOptions } from '../sync.ts'
 import type { Feed } from './feed.ts'
 import { type Hints, watchPlaces } from './watch.ts'
 
-export interface LiveOptions extends Pick<SyncOptions, 'onProgress'> {
-  readonly agents: readonly Agent[]
-  readonly places: readonly Place[]
+export interface LiveOptions extends Scene, Pick<SyncOptions, 'onProgress'> {
   readonly stores: readonly { readonly agent: Agent; readonly store: string }[]
-  readonly keeping: Keeping
   readonly syncer: Syncer
   readonly feed: Feed
   /** Milliseconds between looks at everything. */
@@ -35,12 +32,13 @@ const SWEEP_EVERY = 600_000
 const AGAIN_AFTER = 15_000
 
 export function goLive(options: LiveOptions): Live {
-  const { agents, places, keeping, syncer, feed } = options
+  const { places, syncer, feed } = options
   const stop = new AbortController()
   const shared: SyncOptions = {
     ...(options.onProgress && { onProgress: options.onProgress }),
     onChanges: (changes) => feed.publish(changes),
     signal: stop.signal,
+    isWanted: options.isWanted,
   }
   /** One after another: there is one writer. */
   let work: Promise<unknown> = Promise.resolve()
@@ -49,7 +47,7 @@ export function goLive(options: LiveOptions): Live {
     work = done.catch(() => undefined)
     return done
   }
-  const all = () => allSources(agents, places, keeping)
+  const all = () => allSources(options)
   const everything = async (): Promise<void> => {
     await watch.renew()
     await next(() => syncer.syncSound(all, shared))
@@ -70,9 +68,9 @@ export function goLive(options: LiveOptions): Live {
   const look = async (hints: Hints): Promise<void> => {
     if (hints.everything) return everything()
     if (hints.files.size > 0) {
-      const found = [...hints.files].flatMap((path) => foundAt(path, places))
+      const found = [...hints.files].flatMap((path) => foundAt(path, options))
       await next(() =>
-        syncer.syncSound(() => copied(sourcesOf(found), keeping), { ...shared, paths: hints.files }, all),
+        syncer.syncSound(() => copied(sourcesOf(found), options), { ...shared, paths: hints.files }, all),
       )
     }
     for (const path of hints.stores)
@@ -85,7 +83,7 @@ export function goLive(options: LiveOptions): Live {
   }
 
   const watch = watchPlaces({
-    folders: places.map(({ root }) => root),
+    roots: [...new Set(places.map(({ root }) => root))],
     stores: options.stores,
     onHints: (hints) => told(() => look(hints)),
   })
@@ -110,21 +108,23 @@ interface Spot {
 }
 
 /** Which agents would find a file. What they would not find after all is gone with the next look at everything. */
-function foundAt(path: string, places: readonly Place[]): readonly Spot[] {
+function foundAt(path: string, { places, isWanted }: Scene): readonly Spot[] {
   const file = statSync(path, { throwIfNoEntry: false })
   if (!file?.isFile()) return []
   const near = places.filter(({ root }) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
   if (near.length === 0) return []
   const head = headOf(path)
-  return near.flatMap(({ agent, root }) => (agent.recognise(head, path) ? { agent, root, path } : []))
+  return near.flatMap(({ agent, root }) =>
+    agent.recognise(head, path) && isWanted({ agent: agent.id, path }) ? { agent, root, path } : [],
+  )
 }
 
 /** From the keep, or where they lie. */
-async function* rowsOf(agent: Agent, store: string, { agents, keeping }: LiveOptions): AsyncGenerator<Found> {
-  const { policy, keep } = keeping
+async function* rowsOf(agent: Agent, store: string, scene: Scene): AsyncGenerator<Found> {
+  const { policy, keep } = scene
   if (policy === 'none') for await (const source of agent.find(store)) yield { agent, source }
-  else await keepStore(agent, store, keep, keeping)
-  for (const found of keptSources(agents, keep, policy === 'none' ? { store, alive: false } : { store })) yield found
+  else await keepStore(agent, store, keep, scene)
+  yield* keptSources(scene, policy === 'none' ? { store, alive: false } : { store })
 }
 
 /** Rows of stores are not for this: their watch tells of them. */

@@ -14,7 +14,8 @@ export interface Hints {
 }
 
 export interface WatchOptions {
-  readonly folders: readonly string[]
+  /** Folders, and files that were named themselves. They need not exist. */
+  readonly roots: readonly string[]
   readonly stores: readonly { readonly agent: Agent; readonly store: string }[]
   /** Not called again before it is done. */
   onHints(hints: Hints): Promise<void>
@@ -28,6 +29,8 @@ export interface Watch {
 
 /** What comes within so many milliseconds comes together. */
 const TOGETHER = 15
+/** So often it is looked whether roots have come or gone, and whether files that are roots were written. */
+const ROOTS_EVERY = 2000
 
 /**
  * Watches folders alone: their events name the files in them, and a watch on each of a hundred thousand files would cost
@@ -37,16 +40,33 @@ export function watchPlaces(options: WatchOptions): Watch {
   const gather = gatherer(options.onHints)
   const folders = new Map<string, Folder>()
   const renew = async (): Promise<void> => {
-    for (const path of options.folders)
-      if (!folders.has(path) && isFolder(path)) folders.set(path, watchFolder(path, gather))
+    for (const path of options.roots) {
+      const inode = inodeOf(path)
+      const before = folders.get(path)
+      if (before?.inode === inode) continue
+      folders.delete(path)
+      void before?.close()
+      if (inode !== undefined) folders.set(path, { inode, ...watchFolder(path, gather) })
+    }
     await Promise.all([...folders.values()].map(({ ready }) => ready))
   }
   const stores = options.stores.flatMap(
     ({ agent, store }) => agent.volatile?.watch(store, () => gather.store(store)) ?? [],
   )
+  const files = new Map(options.roots.map((path) => [path, stampOf(path)]))
+  const timer = setInterval(() => {
+    for (const path of options.roots) {
+      if (folders.get(path)?.inode !== inodeOf(path)) gather.everything()
+      const stamp = stampOf(path)
+      if (files.get(path) === stamp) continue
+      files.set(path, stamp)
+      gather.file(path)
+    }
+  }, ROOTS_EVERY).unref()
   return {
     renew,
     async close() {
+      clearInterval(timer)
       for (const store of stores) store.close()
       gather.close()
       await Promise.all([...folders.values()].map((folder) => folder.close()))
@@ -54,15 +74,31 @@ export function watchPlaces(options: WatchOptions): Watch {
   }
 }
 
+/** Of a folder: another one in its place has another. */
+function inodeOf(path: string): number | undefined {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found?.isDirectory() ? found.ino : undefined
+}
+
+/** Of a file. */
+function stampOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found?.isFile() ? `${found.size} ${found.mtimeMs} ${found.ino}` : undefined
+}
+
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
-interface Folder {
+interface Folder extends Watching {
+  readonly inode: number
+}
+
+interface Watching {
   readonly ready: Promise<void>
   close(): Promise<void>
 }
 
 /** A watcher for each: one for several is ready when the first of them is. */
-function watchFolder(root: string, gather: Gatherer): Folder {
+function watchFolder(root: string, gather: Gatherer): Watching {
   const watchesFiles = process.platform === 'darwin'
   const watcher = watchFolders(root, {
     ignoreInitial: true,

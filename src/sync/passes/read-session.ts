@@ -1,6 +1,6 @@
 /** The second pass over one session: its messages, made ready for the index, in stretches that end at cursors. */
 import type { Agent, Cursor, Locator, Read, Source } from '../../agents/agent.ts'
-import type { Chunk, Task } from '../../archive/record.ts'
+import type { Chunk, PartTask, Task } from '../../archive/record.ts'
 import { CUT, DUPLICATE, kindOf, REPLAYED } from '../../archive/rows/kind.ts'
 import { LINE, PART, RowsWriter } from '../../archive/rows/rows.ts'
 import { lean } from '../../archive/text/lean.ts'
@@ -10,6 +10,7 @@ import type { NormalizedMessage } from '../../model/normalized.ts'
 import { SPOKEN, type Spoken, spokenIn } from '../../model/spoken.ts'
 
 export async function* readSession(agent: Agent, source: Source, task: Task): AsyncGenerator<Chunk> {
+  if (task.parts) return yield* readParts(agent, source, task, task.parts)
   const from = task.cursor === undefined ? undefined : (JSON.parse(task.cursor) as Cursor)
   const stretch = new Stretch(task)
   let anew = from === undefined
@@ -30,6 +31,39 @@ export async function* readSession(agent: Agent, source: Source, task: Task): As
     }
   }
   yield { ...stretch.take(), anew, read: task.size, done: true }
+}
+
+/** Nothing goes on from a cursor here; it says that the rows stay. */
+const STAYS = '{}'
+const ROWS_AT_ONCE = 2000
+
+/** Messages name their session. Those of one conversation stand together. */
+async function* readParts(agent: Agent, source: Source, task: Task, parts: readonly PartTask[]): AsyncGenerator<Chunk> {
+  const byClaim = new Map(parts.map((part) => [part.claim, part]))
+  const begun = new Set<string>()
+  let open: { readonly part: PartTask; readonly stretch: Stretch; rows: number } | undefined
+  const take = ({ part, stretch }: NonNullable<typeof open>): Chunk => {
+    const anew = !begun.has(part.claim)
+    begun.add(part.claim)
+    return { ...stretch.take(), anew, cursor: STAYS, read: part.size, done: true }
+  }
+  for await (const batch of agent.read(source))
+    for (const one of batch) {
+      if (one.kind !== 'message') continue
+      const { session_id: claim } = one.message.raw
+      if (open && (open.part.claim !== claim || open.rows >= ROWS_AT_ONCE)) {
+        yield take(open)
+        open = undefined
+      }
+      const part = byClaim.get(claim)
+      if (!part) continue
+      open ??= { part, stretch: new Stretch({ ...task, ...part }), rows: 0 }
+      open.stretch.add(one.message, one.locator)
+      open.rows++
+    }
+  if (open) yield take(open)
+  for (const part of parts)
+    if (!begun.has(part.claim)) yield take({ part, stretch: new Stretch({ ...task, ...part }), rows: 0 })
 }
 
 const isRestart = (one: Read): boolean => one.kind === 'issue' && one.issue.code === 'changed_while_read'

@@ -1,9 +1,10 @@
 /** The first pass over one source, as the index wants it: sums up to the last cursor, and sums to the end. */
 import type { Agent, Counts, Cursor, Scan, Source } from '../../agents/agent.ts'
-import type { Counted, Scanned, Used, Where } from '../../archive/record.ts'
+import type { Counted, Estimated, Part, Scanned, Used, Where } from '../../archive/record.ts'
 import { statOf } from '../../lib/files/look.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { Session } from '../../model/session.ts'
+import { addEstimates } from '../../model/tokens/estimate.ts'
 import { addUsage } from '../../model/usage.ts'
 
 export interface ScanTask extends Where {
@@ -19,6 +20,7 @@ const QUARTER = 900_000
 
 /** @param isSame the source is read from where it lies, so that its file tells its size */
 export async function scanSource(agent: Agent, source: Source, task: ScanTask): Promise<Scanned> {
+  if (agent.many) return scanParts(agent, source, task)
   const sums = new Sums(task.from?.sure)
   let anew = task.from === undefined
   let isFirst = true
@@ -32,6 +34,29 @@ export async function scanSource(agent: Agent, source: Source, task: ScanTask): 
   const { size, modified } = measure(source, task)
   const { from: _, ...where } = task
   return { ...where, size, modified, anew, ...sums.result() }
+}
+
+/** Always from its start: no cursor tells to which session the next record belongs. */
+async function scanParts(agent: Agent, source: Source, task: ScanTask): Promise<Scanned> {
+  const outside = new Sums()
+  const parts = new Map<string, Sums>()
+  let part = outside
+  for await (const batch of agent.scan(source))
+    for (const one of batch) {
+      if (one.kind === 'session') {
+        part = parts.get(one.session.id) ?? new Sums()
+        parts.set(one.session.id, part)
+      }
+      if (one.kind === 'issue') outside.add(one)
+      else if (one.kind !== 'cursor') part.add(one)
+    }
+  const { size, modified } = measure(source, task)
+  const { from: _, ...where } = task
+  const found = [...parts.values()].flatMap((sums): Part[] => {
+    const { session, ...rest } = sums.result()
+    return session ? [{ ...rest, session }] : []
+  })
+  return { ...where, size, modified, anew: true, ...outside.result(), parts: found }
 }
 
 function measure({ path, bytes, first_seen }: Source, task: ScanTask): { size: number; modified: number } {
@@ -48,6 +73,9 @@ class Sums {
   #counts: Counted
   #usage = new Map<string, Used>()
   #provisional = new Map<string, Used>()
+  readonly #estimates = new Map<string, Estimated>()
+  /** After the cursor. */
+  readonly #guessed = new Map<string, Estimated>()
   readonly #titles: { native_id: string; title: string }[] = []
   readonly #issues: Issue[] = []
 
@@ -80,16 +108,24 @@ class Sums {
         return
       case 'usage':
         return this.#use(one)
+      case 'estimate':
+        return addEstimated(this.#guessed, {
+          quarter: quarterOf(one.at),
+          model: one.model ?? 'unknown',
+          estimate: one.estimate,
+        })
       case 'cursor':
         this.#cursor = one.cursor
         this.#sure = this.#counts
         for (const used of this.#provisional.values()) addTo(this.#usage, used)
         this.#provisional.clear()
+        for (const estimated of this.#guessed.values()) addEstimated(this.#estimates, estimated)
+        this.#guessed.clear()
     }
   }
 
   #use({ at, model, usage }: Extract<Scan, { kind: 'usage' }>): void {
-    addTo(this.#provisional, { quarter: Math.floor(Date.parse(at) / QUARTER), model: model ?? 'unknown', usage })
+    addTo(this.#provisional, { quarter: quarterOf(at), model: model ?? 'unknown', usage })
   }
 
   result() {
@@ -101,6 +137,8 @@ class Sums {
       counts: this.#counts,
       usage: [...this.#usage.values()],
       provisionalUsage: [...this.#provisional.values()],
+      estimates: [...this.#estimates.values()],
+      provisionalEstimates: [...this.#guessed.values()],
       titles: this.#titles,
       issues: this.#issues,
     }
@@ -114,6 +152,14 @@ function addTo(sums: Map<string, Used>, { quarter, model, usage }: Used): void {
   const before = sums.get(key)
   sums.set(key, { quarter, model, usage: before ? addUsage(before.usage, usage) : usage })
 }
+
+function addEstimated(sums: Map<string, Estimated>, { quarter, model, estimate }: Estimated): void {
+  const key = `${quarter} ${model}`
+  const before = sums.get(key)
+  sums.set(key, { quarter, model, estimate: before ? addEstimates(before.estimate, estimate) : estimate })
+}
+
+const quarterOf = (at: string): number => Math.floor(Date.parse(at) / QUARTER)
 
 function sumOf(sum: Counted, more: Counts): Counted {
   const tools = new Map(Object.entries(sum.tools))

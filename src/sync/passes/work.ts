@@ -29,7 +29,7 @@ export class Worker {
       yield { kind: 'scanned', scanned: await scanSource(agent, source, job.task) }
       return
     }
-    const source = sourceAt(job.task, () => this.#kept(), job.task.name)
+    const source = sourceAt(job.task, () => this.#kept(), job.task.parts ? undefined : job.task.name)
     for await (const chunk of readSession(agent, source, job.task)) yield { kind: 'chunk', chunk }
   }
 

@@ -1,5 +1,7 @@
 /** Fetches messages' bodies from where they lie: files, or the keep. */
 import type { PrivacyOptions, Source } from '../../agents/agent.ts'
+import type { WindowOptions } from '../../archive/get/messages.ts'
+import type { Standing } from '../../archive/get/standing.ts'
 import type { IndexReader } from '../../archive/get.ts'
 import type { Keep } from '../../archive/keep.ts'
 import type { Known } from '../../archive/record.ts'
@@ -25,26 +27,39 @@ export class Bodies {
     this.#keep = keep
   }
 
-  async of(known: Known, options: PrivacyOptions = {}): Promise<Body> {
+  /** A stretch of a session. */
+  async in(session: SessionId, options: WindowOptions): Promise<readonly Body[]> {
+    const where = this.#reader.sourceOf(session)
+    const found: Body[] = []
+    for (const known of this.#reader.messages(session, options)) found.push(await this.of(known, where))
+    return found
+  }
+
+  /** @param where its session lies, if that is known already */
+  async of(known: Known, where = this.#reader.sourceOf(known.session), options: PrivacyOptions = {}): Promise<Body> {
     try {
-      const source = this.#sourceOf(known.session)
+      const source = this.#sourceOf(known.session, where)
       const agent = await agentOf(source.agent)
-      return { kind: 'body', known, message: await agent.body(source, known.locator, options) }
+      const message = await agent.body(source, known.locator, options)
+      return { kind: 'body', known, message: where?.part ? named(message, known.session) : message }
     } catch (error) {
       if (isGone(error)) return { kind: 'gone', known, reason: error.message }
       throw error
     }
   }
 
-  #sourceOf(session: SessionId): Source {
-    const where = this.#reader.sourceOf(session)
+  #sourceOf(session: SessionId, where: Standing | undefined): Source {
     if (!where) throw new AppError('not_found', `the source of ${session} is gone`)
-    if (!where.kept || isCopy(where.key)) return sourceAt(where, this.#keep, session)
+    if (!where.kept || isCopy(where.key)) return sourceAt(where, this.#keep, where.part ? undefined : session)
     const key = `${session} ${this.#keep().get(session)?.revision}`
     if (this.#last?.key !== key) this.#last = { key, source: sourceAt(where, this.#keep, session) }
     return this.#last.source
   }
 }
+
+/** In a source of several sessions none can be told what it is called here. */
+const named = (message: NormalizedMessage, session: SessionId): NormalizedMessage =>
+  message.raw.session_id === session ? message : { ...message, raw: { ...message.raw, session_id: session } }
 
 const isGone = (error: unknown): error is Error =>
   (error instanceof AppError && error.code === 'not_found') || (error instanceof Error && 'syscall' in error)

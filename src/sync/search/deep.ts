@@ -1,18 +1,21 @@
 /** Searches through what the index leaves out: bodies of long output, and logs that are not read yet. Finds everything. */
-import type { Agent, Source } from '../../agents/agent.ts'
+import { setImmediate } from 'node:timers/promises'
+import type { Source } from '../../agents/agent.ts'
 import type { SessionFilter } from '../../archive/get/filter.ts'
 import type { IndexReader } from '../../archive/get.ts'
 import type { Keep } from '../../archive/keep.ts'
-import { isFound, kindOf } from '../../archive/rows/kind.ts'
-import { candidatesOf, cutIn, isIndexed, type Unsure, unsureSessions } from '../../archive/search.ts'
-import { matches } from '../../archive/text/matches.ts'
-import { parseQuery } from '../../archive/text/parse-query.ts'
+import { cutIn, type Unsure, unsureSessions } from '../../archive/search/left.ts'
+import { isIndexed } from '../../archive/search/rows.ts'
+import { candidatesOf } from '../../archive/search.ts'
 import type { Query, QueryProblem } from '../../archive/text/query.ts'
-import { openFile } from '../../lib/bytes.ts'
+import { readAt } from '../../lib/bytes.ts'
 import { sourceAt } from '../keep/sources.ts'
 import { agentOf } from '../passes/work.ts'
-import { type Finder, fieldsOf, type Hit, hitOf } from './find.ts'
-import { OVERLAP, type RawTest, rawTestOf } from './raw-needle.ts'
+import { type Finder, type Located, located } from './find.ts'
+import { hitsInLog } from './from-log.ts'
+import type { Hit } from './hit.ts'
+import { mayHold } from './may-hold.ts'
+import { type RawTest, rawTestOf } from './raw-needle.ts'
 
 export interface DeepOptions {
   readonly filter?: SessionFilter
@@ -25,115 +28,116 @@ export type DeepEvent =
   /** So many of the sessions that the index does not know fully have been looked through. */
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
 
+/** The first ones are wanted at once. */
+const FIRST_PAGE = 20
 const PAGE = 200
+/** Others in this process have their turn after so many milliseconds. */
+const BREATH = 10
+
+interface Search {
+  readonly query: Query
+  readonly reader: IndexReader
+  readonly finder: Finder
+  readonly signal: AbortSignal | undefined
+}
 
 export async function* deepSearch(
   text: string,
   { reader, finder, keep }: { readonly reader: IndexReader; readonly finder: Finder; readonly keep: () => Keep },
-  options: DeepOptions = {},
+  { filter, signal }: DeepOptions = {},
 ): AsyncGenerator<DeepEvent> {
-  const query = parseQuery(text)
+  const query = finder.query(text)
   if (query.kind === 'problem') return yield query
-  yield* fromIndex(query, reader, finder, options)
-  const unsure = reader.read((db) => unsureSessions(db, query, options.filter), [])
+  const search: Search = { query, reader, finder, signal }
+  for await (const hit of fromIndex(search, filter)) yield { kind: 'hit', hit }
+  const unsure = reader.read((db) => unsureSessions(db, query, filter), [])
   const test = rawTestOf(query)
-  for (const [done, session] of unsure.entries()) {
-    if (options.signal?.aborted) return
+  let breath = performance.now()
+  let done = 0
+  for (const sessions of bySource(unsure)) {
+    if (signal?.aborted) return
     yield { kind: 'progress', done, total: unsure.length }
-    const source = sourceOf(session, keep)
-    if (!source || (test && !(await mayHold(source, test())))) continue
-    if (session.indexed) yield* fromCut(query, session, reader, finder)
-    else yield* fromLog(query, session, await agentOf(session.agent), source, reader)
+    const source = sourceOf(sessions[0], keep)
+    if (source && (!test || (await mayHold(source, test(), signal))))
+      for await (const hit of fromSource(search, sessions, source, test)) yield { kind: 'hit', hit }
+    done += sessions.length
+    if (performance.now() - breath < BREATH) continue
+    await setImmediate()
+    breath = performance.now()
   }
   yield { kind: 'progress', done: unsure.length, total: unsure.length }
 }
 
-async function* fromIndex(
-  query: Query,
-  reader: IndexReader,
-  finder: Finder,
-  { filter, signal }: DeepOptions,
-): AsyncGenerator<DeepEvent> {
-  for (let before: number | undefined; !signal?.aborted; ) {
-    const options = { limit: PAGE, ...(filter && { filter }), ...(before !== undefined && { before }) }
-    const page = reader.read((db) => candidatesOf(db, query, options), [])
-    for (const candidate of page) {
-      const found = await finder.look(query, candidate)
-      if (found) yield { kind: 'hit', hit: found.hit }
-    }
-    before = page.at(-1)?.row
+async function* fromIndex({ query, reader, finder, signal }: Search, filter?: SessionFilter): AsyncGenerator<Hit> {
+  let limit = FIRST_PAGE
+  for (let before: number | undefined; !signal?.aborted; limit = PAGE) {
+    const options = { limit, ...(filter && { filter }), ...(before !== undefined && { before }) }
+    const page = reader.read((db) => located(db, candidatesOf(db, query, options)), [])
+    for (const { hit } of await finder.look(query, page)) yield hit
+    before = page.at(-1)?.candidate.row
     if (before === undefined) return
   }
 }
 
+type Group = readonly [Unsure, ...Unsure[]]
+
+/** Sessions that one source holds are looked for together, when the turn of the newest comes. */
+function bySource(sessions: readonly Unsure[]): Iterable<Group> {
+  const groups = new Map<string, [Unsure, ...Unsure[]]>()
+  for (const session of sessions) {
+    const key = session.claim === undefined ? session.name : `${session.agent}\n${session.path}`
+    const group = groups.get(key)
+    if (group) group.push(session)
+    else groups.set(key, [session])
+  }
+  return groups.values()
+}
+
+async function* fromSource(
+  search: Search,
+  sessions: Group,
+  source: Source,
+  test: (() => RawTest) | undefined,
+): AsyncGenerator<Hit> {
+  for (const session of sessions) if (session.indexed) yield* fromCut(search, session, test)
+  const unread = sessions.filter(({ indexed }) => !indexed)
+  if (unread.length > 0) yield* hitsInLog(search.query, unread, await agentOf(source.agent), source, search.reader)
+}
+
 /** Messages of which only head and tail are in the index. */
-async function* fromCut(query: Query, session: Unsure, reader: IndexReader, finder: Finder): AsyncGenerator<DeepEvent> {
-  for (const candidate of reader.read((db) => cutIn(db, query, session.session), [])) {
-    if (reader.read((db) => isIndexed(db, query, candidate.row), false)) continue
-    const found = await finder.look(query, candidate, { isDoubtful: true })
-    if (found) yield { kind: 'hit', hit: found.hit }
+async function* fromCut(
+  { query, reader, finder, signal }: Search,
+  session: Unsure,
+  test: (() => RawTest) | undefined,
+): AsyncGenerator<Hit> {
+  const agent = await agentOf(session.agent)
+  const cut = reader.read((db) => located(db, cutIn(db, query, session.session)), [])
+  const rest: Located[] = []
+  for (const one of cut) {
+    const span = agent.span?.(one.candidate.locator)
+    if (span && test && !session.kept && !(await spanMayHold(session.path, span, test()))) continue
+    rest.push(one)
+  }
+  for (let at = 0; at < rest.length && !signal?.aborted; at += PAGE) {
+    const page = rest.slice(at, at + PAGE)
+    const unknown = reader.read((db) => page.filter(({ candidate }) => !isIndexed(db, query, candidate.row)), [])
+    for (const { hit } of await finder.look(query, unknown, { isDoubtful: true })) yield hit
   }
 }
 
-/** A session that is not in the index, or not to its end. */
-async function* fromLog(
-  query: Query,
-  { name }: Unsure,
-  agent: Agent,
-  source: Source,
-  reader: IndexReader,
-): AsyncGenerator<DeepEvent> {
-  const repeated = new Set<string>()
-  const found: { readonly id: string; readonly hit: Hit }[] = []
-  const known = new Set(
-    reader
-      .read((db) => candidatesOf(db, query, { limit: 1e6, filter: { ids: [name], kind: 'any' } }), [])
-      .map(({ id }) => id),
-  )
-  for await (const batch of agent.read(source))
-    for (const one of batch) {
-      if (one.kind !== 'message') continue
-      const { message } = one
-      const duplicates = message.metadata?.['duplicates']
-      if (Array.isArray(duplicates)) for (const id of duplicates) repeated.add(String(id))
-      if (!isFound(kindOf(message)) || known.has(message.id)) continue
-      const fields = fieldsOf(message, query)
-      if (matches(query, fields)) found.push({ id: message.id, hit: hitOf(query, message, name, fields) })
-    }
-  for (const { id, hit } of found) if (!repeated.has(id)) yield { kind: 'hit', hit }
+/** By the bytes of one message. What can no longer be read is looked at as a message that is gone. */
+async function spanMayHold(path: string, [offset, length]: readonly [number, number], test: RawTest): Promise<boolean> {
+  try {
+    return test.piece(await readAt(path, offset, length)) || test.mayHold()
+  } catch {
+    return true
+  }
 }
 
 function sourceOf(session: Unsure, keep: () => Keep): Source | undefined {
   try {
-    return sourceAt(session, keep, session.name)
+    return sourceAt(session, keep, session.claim === undefined ? session.name : undefined)
   } catch {
     return undefined
-  }
-}
-
-const PIECE = 1 << 20
-
-/** By its raw bytes. */
-async function mayHold(source: Source, test: RawTest): Promise<boolean> {
-  if (source.bytes) return test.piece(Buffer.from(source.bytes).toString('latin1')) || test.mayHold()
-  if (source.key !== undefined) return true
-  try {
-    const file = openFile(source.path)
-    try {
-      let rest = ''
-      let piece = ''
-      for await (const chunk of file.chunks(0)) {
-        piece += chunk.toString('latin1')
-        if (piece.length < PIECE) continue
-        if (test.piece(rest + piece)) return true
-        rest = piece.slice(-OVERLAP)
-        piece = ''
-      }
-      return (piece !== '' && test.piece(rest + piece)) || test.mayHold()
-    } finally {
-      file.close()
-    }
-  } catch {
-    return false
   }
 }

@@ -1,17 +1,22 @@
 /** Searches: candidates from the index, checked and shown by their bodies. */
 import type { SessionFilter } from '../../archive/get/filter.ts'
+import { entriesOf } from '../../archive/get/sessions.ts'
+import { type Standing, standingOf } from '../../archive/get/standing.ts'
 import type { IndexReader } from '../../archive/get.ts'
+import type { Mark } from '../../archive/marks/record.ts'
+import type { Db } from '../../archive/open.ts'
 import type { Entry } from '../../archive/record.ts'
-import { type Candidate, candidatesOf, countOf, type Left, leftOut, titlesOf } from '../../archive/search.ts'
+import { type Left, leftOut } from '../../archive/search/left.ts'
+import { markedSaying, withMarks } from '../../archive/search/marked.ts'
+import { rowsOf } from '../../archive/search/rows.ts'
+import { type Candidate, candidatesAt, titlesOf } from '../../archive/search.ts'
 import { matches } from '../../archive/text/matches.ts'
 import { parseQuery } from '../../archive/text/parse-query.ts'
-import type { Fields, Query, QueryProblem, Scope } from '../../archive/text/query.ts'
-import { type Snippet, snippet } from '../../archive/text/snippet.ts'
-import { filesTouched } from '../../model/files/touched.ts'
+import { PatternTime } from '../../archive/text/patterns.ts'
+import type { Query, QueryProblem } from '../../archive/text/query.ts'
 import type { SessionId } from '../../model/ids.ts'
-import type { NormalizedMessage, Role, SourceType } from '../../model/normalized.ts'
-import { spokenIn } from '../../model/spoken.ts'
-import type { Bodies } from './bodies.ts'
+import type { Bodies, Body } from './bodies.ts'
+import { baseOf, fieldsOf, type Hit, SNIPPET, shownIn } from './hit.ts'
 
 export interface SearchOptions {
   readonly filter?: SessionFilter
@@ -24,19 +29,6 @@ export interface SearchOptions {
   readonly snippet?: number
 }
 
-export interface Hit {
-  readonly session_id: SessionId
-  readonly message_id: string
-  readonly timestamp: string
-  readonly role: Role
-  readonly source_type: SourceType
-  readonly tool?: string
-  /** Where in the message it was found. */
-  readonly scope: Scope
-  /** Absent when the source is gone. */
-  readonly snippet?: Snippet
-}
-
 export type SearchAnswer =
   | QueryProblem
   | {
@@ -44,11 +36,13 @@ export type SearchAnswer =
       readonly total: number
       readonly total_is: 'exact' | 'at_least'
       readonly hits: readonly Hit[]
-      /** Sessions whose title says it. */
+      /** Sessions whose title says it, or the name, tags and note that the user gave them. */
       readonly titles: readonly Entry[]
       /** The sessions of the hits and titles. */
       readonly sessions: readonly Entry[]
-      /** False: there is more in the logs than in the index. */
+      /** What the user says about them. */
+      readonly marks: readonly Mark[]
+      /** False: there is more in the logs than in the index, or a pattern took too long. */
       readonly complete: boolean
       readonly left: Left
       /** There are more hits after this. */
@@ -60,161 +54,170 @@ const MOST_COUNTED = 1000
 /** How many of the newest are put in order of relevance, and how many bodies are checked for one answer. */
 const MOST_RANKED = 200
 const MOST_CHECKED = 2000
-const SNIPPET = 240
+/** Bodies that are checked together, so that one watch over the patterns does for all of them. */
+const TOGETHER = 50
+
+interface Looked {
+  readonly hit: Hit
+  readonly score: number
+  readonly row: number
+}
 
 export class Finder {
   readonly #reader: IndexReader
   readonly #bodies: Bodies
+  readonly #marks: () => readonly Mark[]
 
-  constructor(reader: IndexReader, bodies: Bodies) {
+  constructor(reader: IndexReader, bodies: Bodies, marks: () => readonly Mark[]) {
     this.#reader = reader
     this.#bodies = bodies
+    this.#marks = marks
+  }
+
+  /** What was typed, with sessions in place of what the user says about them. */
+  query(text: string): Query | QueryProblem {
+    const query = parseQuery(text)
+    return query.kind === 'problem' ? query : withMarks(query, this.#marks())
   }
 
   async search(text: string, options: SearchOptions = {}): Promise<SearchAnswer> {
-    const query = parseQuery(text)
+    const query = this.query(text)
     if (query.kind === 'problem') return query
+    const marks = this.#marks()
     const { limit = PAGE, order = 'newest' } = options
+    const time = new PatternTime()
+    const known = this.#reader.read((db) => glance(db, query, options, markedSaying(query, marks)), NOTHING_KNOWN)
     const wanted = order === 'relevance' ? MOST_RANKED : limit
-    const { hits, checked } = await this.#collect(query, options, wanted)
-    const best =
-      order === 'relevance' ? hits.toSorted((a, b) => b.score - a.score).slice(0, limit) : hits.slice(0, limit)
-    const total = this.#total(query, options, checked, hits.length)
-    const titles = this.#reader.read((db) => titlesOf(db, query, PAGE), [])
-    const left = this.#reader.read((db) => leftOut(db, query, options.filter), { sessions: 0, bytes: 0 })
-    const ids = new Set([...best.map(({ hit }) => hit.session_id), ...titles])
-    const sessions = this.#reader.list({ ids: [...ids], kind: 'any', children: 'all', limit: ids.size }).sessions
-    const last = best.at(-1)
+    const { found, checked, isEnd } = await this.#collect(query, options, wanted, known.rows, time)
+    const hits = order === 'relevance' ? found.toSorted((a, b) => b.score - a.score) : found
+    const best = hits.slice(0, limit)
+    const ids = [...new Set([...best.map(({ hit }) => hit.session_id), ...known.titles])]
+    const sessions = this.#reader.read((db) => entriesOf(db, ids), [])
+    const next = found.length > limit ? best.at(-1)?.row : isEnd ? undefined : checked
     return {
       kind: 'found',
-      ...total,
+      ...totalOf(query, known.rows.length, found.length, isEnd),
       hits: best.map(({ hit }) => hit),
-      titles: titles.flatMap((id) => sessions.find((one) => one.id === id) ?? []),
+      titles: known.titles.flatMap((id) => sessions.find((one) => one.id === id) ?? []),
       sessions,
-      complete: left.sessions === 0,
-      left,
-      ...(order === 'newest' && last && hits.length > limit && { next: last.row }),
+      marks: marks.filter(({ session }) => ids.includes(session)),
+      complete: known.left.sessions === 0 && !time.isUp,
+      left: known.left,
+      ...(order === 'newest' && next !== undefined && { next }),
     }
   }
 
-  /** One more than wanted, so that it is known whether there are more. */
-  async #collect(query: Query, options: SearchOptions, wanted: number) {
-    const hits: { readonly hit: Hit; readonly row: number; readonly score: number }[] = []
-    const needsBody = query.patterns.length > 0
-    let checked = 0
-    let before = options.after
-    while (hits.length <= wanted && checked < MOST_CHECKED) {
-      const page = this.#candidates(query, options, needsBody ? MOST_RANKED : wanted + 1, before)
-      for (const candidate of page) {
-        checked++
-        const found = await this.look(
-          query,
-          candidate,
-          options.snippet === undefined ? {} : { length: options.snippet },
+  /**
+   * One more than wanted, so that it is known whether there are more.
+   * @param first the newest rows
+   * @returns with the last row that was looked at
+   */
+  async #collect(
+    query: Query,
+    { filter, after, snippet }: SearchOptions,
+    wanted: number,
+    first: readonly number[],
+    time: PatternTime,
+  ) {
+    const found: Looked[] = []
+    const look = { time, ...(snippet !== undefined && { length: snippet }) }
+    let known = after === undefined ? first : first.filter((row) => row < after)
+    let checked = after
+    const isAll = first.length <= MOST_COUNTED
+    for (let count = 0; found.length <= wanted && count < MOST_CHECKED; ) {
+      if (known.length === 0 && !isAll)
+        known = this.#reader.read(
+          (db) =>
+            rowsOf(db, query, {
+              limit: MOST_RANKED,
+              ...(filter && { filter }),
+              ...(checked !== undefined && { before: checked }),
+            }),
+          [],
         )
-        if (found) hits.push({ ...found, row: candidate.row })
-        if (hits.length > wanted) break
-      }
-      before = page.at(-1)?.row
-      if (page.length === 0 || before === undefined) return { hits, checked: undefined }
+      const page = known.slice(0, Math.min(TOGETHER, wanted + 1 - found.length))
+      if (page.length === 0) return { found, checked, isEnd: true }
+      known = known.slice(page.length)
+      for (const one of await this.look(query, this.candidatesAt(page), look)) found.push(one)
+      count += page.length
+      checked = page.at(-1)
     }
-    return { hits, checked }
+    return { found, checked, isEnd: false }
   }
 
-  #candidates(query: Query, { filter }: SearchOptions, limit: number, before: number | undefined) {
-    const options = { limit, ...(filter && { filter }), ...(before !== undefined && { before }) }
-    return this.#reader.read((db) => candidatesOf(db, query, options), [])
+  candidatesAt(rows: readonly number[]): readonly Located[] {
+    return this.#reader.read((db) => located(db, candidatesAt(db, rows)), [])
   }
 
-  #total(query: Query, options: SearchOptions, checked: number | undefined, found: number) {
-    if (query.patterns.length > 0)
-      return { total: found, total_is: checked === undefined ? ('exact' as const) : ('at_least' as const) }
-    const limits = { limit: MOST_COUNTED + 1, ...(options.filter && { filter: options.filter }) }
-    const counted = this.#reader.read((db) => countOf(db, query, limits), 0)
-    return counted > MOST_COUNTED
-      ? { total: MOST_COUNTED, total_is: 'at_least' as const }
-      : { total: counted, total_is: 'exact' as const }
-  }
-
-  /** Is it really meant? Nothing when its body says no. */
+  /** Those that are really meant: of some the bodies say no. */
   async look(
     query: Query,
-    candidate: Candidate,
-    { length = SNIPPET, isDoubtful = false }: LookOptions = {},
-  ): Promise<{ hit: Hit; score: number } | undefined> {
-    const { session, id, timestamp, role, source_type, tool } = candidate
-    const base = {
-      session_id: session,
-      message_id: id,
-      timestamp,
-      role,
-      source_type,
-      ...(tool !== undefined && { tool }),
-    }
-    const body = await this.#bodies.of(candidate)
-    if (body.kind === 'gone')
-      return query.patterns.length > 0 ? undefined : { hit: { ...base, scope: 'prompt' }, score: 0 }
-    const fields = fieldsOf(body.message, query)
-    const mustCheck = isDoubtful || query.patterns.length > 0 || (candidate.cut && query.mustNot.length > 0)
-    if (mustCheck && !matches(query, fields)) return undefined
-    const shown = shownIn(query, fields, length)
-    return { hit: { ...base, scope: shown.scope, snippet: shown.snippet }, score: shown.score }
+    candidates: readonly Located[],
+    { length = SNIPPET, isDoubtful = false, time = new PatternTime() }: LookOptions = {},
+  ): Promise<readonly Looked[]> {
+    const bodies: { readonly candidate: Candidate; readonly body: Body }[] = []
+    for (const { candidate, where } of candidates)
+      bodies.push({ candidate, body: await this.#bodies.of(candidate, where) })
+    const hasPatterns = query.patterns.length > 0
+    const check = (): readonly Looked[] =>
+      bodies.flatMap(({ candidate, body }) => {
+        const base = { ...baseOf(candidate) }
+        if (body.kind === 'gone')
+          return hasPatterns ? [] : { hit: { ...base, scope: 'prompt' }, score: 0, row: candidate.row }
+        const fields = fieldsOf(body.message, query)
+        const mustCheck = isDoubtful || hasPatterns || (candidate.cut && query.mustNot.length > 0)
+        if (mustCheck && !matches(query, fields, time)) return []
+        const { scope, snippet, score } = shownIn(query, fields, length, time)
+        return { hit: { ...base, scope, snippet }, score, row: candidate.row }
+      })
+    return hasPatterns ? (time.spend(check) ?? []) : check()
   }
 }
 
 export interface LookOptions {
   /** Of the snippet. */
   readonly length?: number
-  /** The index did not say that this is meant. */
+  /** The index did not say that these are meant. */
   readonly isDoubtful?: boolean
+  readonly time?: PatternTime
 }
 
-/** A message that was found without the index. */
-export function hitOf(query: Query, message: NormalizedMessage, session: SessionId, fields: Fields): Hit {
-  const { id, timestamp, role, source_type, tool_call } = message
-  const { scope, snippet: shown } = shownIn(query, fields, SNIPPET)
-  const tool = tool_call?.name
+/** A candidate, and where its body lies. */
+export interface Located {
+  readonly candidate: Candidate
+  readonly where: Standing | undefined
+}
+
+export function located(db: Db, candidates: readonly Candidate[]): readonly Located[] {
+  const known = new Map<SessionId, Standing | undefined>()
+  return candidates.map((candidate) => {
+    const { session } = candidate
+    if (!known.has(session)) known.set(session, standingOf(db, session))
+    return { candidate, where: known.get(session) }
+  })
+}
+
+interface Glance {
+  /** The newest, one more than are counted. */
+  readonly rows: readonly number[]
+  readonly titles: readonly SessionId[]
+  readonly left: Left
+}
+
+const NOTHING_KNOWN: Glance = { rows: [], titles: [], left: { sessions: 0, bytes: 0 } }
+
+/** What the index knows, all of one moment. */
+function glance(db: Db, query: Query, { filter }: SearchOptions, more: readonly SessionId[]): Glance {
   return {
-    session_id: session,
-    message_id: id,
-    timestamp,
-    role,
-    source_type,
-    ...(typeof tool === 'string' && { tool }),
-    scope,
-    snippet: shown,
+    rows: rowsOf(db, query, { limit: MOST_COUNTED + 1, ...(filter && { filter }) }),
+    titles: titlesOf(db, query, { limit: PAGE, more, ...(filter && { filter }) }),
+    left: leftOut(db, query, filter),
   }
 }
 
-export function fieldsOf(message: NormalizedMessage, query: Query): Fields {
-  const { context, ...spoken } = spokenIn(message)
-  const files = filesTouched(message)
-  return {
-    ...spoken,
-    ...(files.length > 0 && { file: files.map(({ path }) => path).join('\n') }),
-    ...(context !== undefined && query.scopes?.includes('context') && { context }),
-  }
-}
+type Total = Pick<Extract<SearchAnswer, { kind: 'found' }>, 'total' | 'total_is'>
 
-const WEIGHT: { readonly [scope in Scope]?: number } = {
-  prompt: 3,
-  answer: 2,
-  title: 3,
-  reasoning: 1,
-  arguments: 1,
-  output: 0.5,
+function totalOf(query: Query, counted: number, found: number, isEnd: boolean): Total {
+  if (query.patterns.length > 0) return { total: found, total_is: isEnd ? 'exact' : 'at_least' }
+  return counted > MOST_COUNTED ? { total: MOST_COUNTED, total_is: 'at_least' } : { total: counted, total_is: 'exact' }
 }
-
-/** The field that shows best why it was found. */
-function shownIn(query: Query, fields: Fields, length: number) {
-  let best: { scope: Scope; snippet: Snippet; score: number } | undefined
-  for (const [scope, text] of Object.entries(fields) as [Scope, string][]) {
-    if (query.scopes && !query.scopes.includes(scope)) continue
-    const shown = snippet(query, text, length)
-    const score = (Math.min(shown.highlights.length, 8) * (WEIGHT[scope] ?? 1)) / Math.log2(16 + text.length)
-    if (!best || score > best.score) best = { scope, snippet: shown, score }
-  }
-  return best ?? { scope: 'prompt' as const, snippet: NOTHING, score: 0 }
-}
-
-const NOTHING: Snippet = { text: '', highlights: [], cutBefore: false, cutAfter: false }

@@ -1,10 +1,11 @@
-/** Tells by a log's raw bytes that it cannot hold what a query asks for. Never wrong when it says no. */
+/** Tells by raw bytes that a log cannot hold what a query asks for. Never wrong when it says no. */
 import type { Node, Query, Term } from '../../archive/text/query.ts'
+import { holdsOdd } from './odd.ts'
 
-/** Given pieces of a file, in latin1 and overlapping, until it answers. */
+/** Given the pieces of a file, each beginning with the end of the one before, until it answers. */
 export interface RawTest {
   /** True: it may be there, no need to look further. */
-  piece(text: string): boolean
+  piece(bytes: Buffer): boolean
   /** After the last piece. */
   mayHold(): boolean
 }
@@ -12,40 +13,31 @@ export interface RawTest {
 /** How far pieces must overlap. */
 export const OVERLAP = 256
 
-/**
- * Characters that the search takes for others: accents, full width and half width, ligatures, escapes. Where they are, bytes
- * prove nothing.
- */
-const ODD =
-  /[\xc3-\xca\xcc\xcd][\x80-\xbf]|\xe1[\x84-\x87\xb8-\xbf]|\xe2(?:\x84|\x85|\x86[\x80-\x8f]|[\x91-\x93])|\xef[\xa4-\xbf]|\xf0\x9d|\\u(?!00[0-7])[0-9a-fA-F]{4}/
-
 /** Nothing when bytes cannot tell: then every log has to be read. */
 export function rawTestOf({ must }: Query): (() => RawTest) | undefined {
   if (!must) return undefined
-  const needles: RegExp[] = []
+  const needles: Needle[] = []
   const needs = needsOf(must, needles)
   if (needles.length === 0) return undefined
   return () => new Test(needles, needs)
 }
 
 class Test implements RawTest {
-  readonly #needles: readonly RegExp[]
+  readonly #needles: readonly Needle[]
   readonly #needs: Needs
   readonly #seen: boolean[]
   #isOdd = false
 
-  constructor(needles: readonly RegExp[], needs: Needs) {
+  constructor(needles: readonly Needle[], needs: Needs) {
     this.#needles = needles
     this.#needs = needs
     this.#seen = needles.map(() => false)
   }
 
-  piece(text: string): boolean {
-    this.#needles.forEach((needle, at) => {
-      this.#seen[at] ||= needle.test(text)
-    })
+  piece(bytes: Buffer): boolean {
+    for (const [at, needle] of this.#needles.entries()) this.#seen[at] ||= isIn(bytes, needle)
     if (this.#needs(this.#seen)) return true
-    this.#isOdd ||= ODD.test(text)
+    this.#isOdd ||= holdsOdd(bytes)
     return this.#isOdd
   }
 
@@ -56,7 +48,7 @@ class Test implements RawTest {
 
 type Needs = (seen: readonly boolean[]) => boolean
 
-function needsOf(node: Node, needles: RegExp[]): Needs {
+function needsOf(node: Node, needles: Needle[]): Needs {
   if (node.kind === 'term') {
     const needle = needleOf(node)
     if (!needle) return () => true
@@ -70,14 +62,49 @@ function needsOf(node: Node, needles: RegExp[]): Needs {
 /** Where an identifier may be cut, and runs of characters that have no case and no other form. */
 const PIECES = /[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[\u3041-\u3096\u4e00-\u9fff\uac00-\ud7a3]+/g
 
-/** The longest piece that must stand in the bytes as it is, but for its case. */
-function needleOf({ text }: Term): RegExp | undefined {
+/** Bytes that must stand there, but for the case of letters. */
+interface Needle {
+  readonly bytes: Uint8Array
+  /** By two bytes in a row: how far on the needle may end next where they stand; 0 where it may end here. */
+  readonly steps: Uint8Array
+}
+
+/** The longest piece that must stand in the bytes as it is. */
+function needleOf({ text }: Term): Needle | undefined {
   const pieces = text.normalize('NFKC').match(PIECES) ?? []
   let longest = ''
-  for (const piece of pieces) {
-    const bytes = Buffer.from(piece).toString('latin1')
-    if (bytes.length > longest.length) longest = bytes
-  }
-  if (longest === '' || longest.length > OVERLAP / 2) return undefined
-  return new RegExp(longest, /[a-z]/i.test(longest) && !/[\x80-\xff]/.test(longest) ? 'i' : '')
+  for (const piece of pieces) if (Buffer.byteLength(piece) > Buffer.byteLength(longest)) longest = piece
+  const bytes = Buffer.from(longest.toLowerCase())
+  return bytes.length === 0 || bytes.length > OVERLAP / 2 ? undefined : made(bytes)
 }
+
+/** A needle of one byte ends in no two: it may end anywhere. */
+function made(bytes: Buffer): Needle {
+  const steps = new Uint8Array(1 << 16).fill(Math.max(0, bytes.length - 1))
+  for (let at = 1; at < bytes.length; at++)
+    for (const first of cases(bytes[at - 1] ?? 0))
+      for (const second of cases(bytes[at] ?? 0)) steps[(first << 8) | second] = bytes.length - 1 - at
+  return { bytes, steps }
+}
+
+const cases = (byte: number): readonly number[] => (byte >= 0x61 && byte <= 0x7a ? [byte, byte - 0x20] : [byte])
+
+/** By the way of Boyer, Moore and Horspool, with pairs: the longer the needle, the fewer bytes are looked at. */
+function isIn(bytes: Buffer, { bytes: needle, steps }: Needle): boolean {
+  const last = needle.length - 1
+  const end = bytes.length
+  for (let at = last; at < end; ) {
+    const step = steps[((bytes[at - 1] ?? 0) << 8) | (bytes[at] ?? 0)] ?? 1
+    if (step > 0) {
+      at += step
+      continue
+    }
+    let back = 0
+    while (back <= last && lower(bytes[at - back] ?? 0) === needle[last - back]) back++
+    if (back > last) return true
+    at++
+  }
+  return false
+}
+
+const lower = (byte: number): number => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte)

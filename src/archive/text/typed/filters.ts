@@ -14,6 +14,7 @@ export interface ScopeFilter {
 
 const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system', 'meta']
 const TRAITS = ['error', 'image'] as const
+const STATES = ['starred'] as const
 
 /** @param now what `today` and `7d` count from */
 export function filterOf(typed: TypedFilter, now: Date): Filter | ScopeFilter | QueryProblem {
@@ -25,6 +26,7 @@ export function filterOf(typed: TypedFilter, now: Date): Filter | ScopeFilter | 
     case 'tool':
     case 'session':
     case 'file':
+    case 'tag':
       return { kind: key, values: [value.normalize('NFKC')], not }
     case 'role': {
       const role = ROLES.find((one) => one === value.toLowerCase())
@@ -33,6 +35,10 @@ export function filterOf(typed: TypedFilter, now: Date): Filter | ScopeFilter | 
     case 'has': {
       const what = TRAITS.find((one) => one === value.toLowerCase().replace(/s$/, ''))
       return what ? { kind: 'has', what, not } : unknown(typed, 'thing to have', TRAITS)
+    }
+    case 'is': {
+      const what = STATES.find((one) => one === value.toLowerCase())
+      return what ? { kind: 'is', what, not } : unknown(typed, 'state of a session', STATES)
     }
     case 'scope':
     case 'in': {

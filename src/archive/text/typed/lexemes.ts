@@ -15,9 +15,9 @@ export type Lexeme = Stretch &
     | { readonly kind: 'close' | 'or' | 'and' }
   )
 
-export type FilterKey = NameFilter | 'role' | 'has' | 'before' | 'after' | 'on' | 'scope' | 'in'
+export type FilterKey = NameFilter | 'role' | 'has' | 'is' | 'before' | 'after' | 'on' | 'scope' | 'in'
 
-const FILTER = /^(agent|project|model|tool|session|file|role|has|before|after|on|scope|in):/i
+const FILTER = /^(agent|project|model|tool|session|file|tag|role|has|is|before|after|on|scope|in):/i
 const PATTERN_END = /\/([imsu]*)(?=[\s)]|$)/g
 const STAR_INSIDE = /[\p{L}\p{M}\p{N}_]\*[\p{L}\p{M}\p{N}_]/u
 /** What closes each sign that opens a phrase. */

@@ -74,6 +74,9 @@ export const isInRun = (kind: number): boolean => kind === RUN || kind === RUN_M
 /** A text in NFKC without what is ignored. */
 export const withoutIgnored = (normal: string): string => normal.replaceAll(IGNORABLE_ONES, '')
 
+/** As it is compared: without case, accents and other forms. */
+export const normalForm = (text: string): string => folded(withoutIgnored(text.normalize('NFKC')))
+
 /** Unit by unit: without case, and Latin letters without accents. */
 export function folded(text: string): string {
   const { folds } = charactersOf()

@@ -1,0 +1,39 @@
+/** The source that stands for a session: where its bodies are read. */
+import type { SessionId } from '../../model/ids.ts'
+import type { Db } from '../open.ts'
+import type { Where } from '../record.ts'
+import { prepared } from './statements.ts'
+
+export interface Standing extends Where {
+  readonly root?: string
+  readonly gone: boolean
+  /** It is one of the sessions that the source holds. */
+  readonly part: boolean
+}
+
+interface Raw {
+  readonly agent: string
+  readonly path: string
+  readonly key: string
+  readonly root: string | null
+  readonly kept: number
+  readonly gone: number
+  readonly whole: number | null
+}
+
+export function standingOf(db: Db, id: SessionId): Standing | undefined {
+  const sql =
+    'SELECT s.agent, s.path, s.key, s.root, s.kept, s.gone, s.whole FROM session t JOIN source s ON s.id = t.source_id WHERE t.name = ?'
+  const row = prepared(db, sql).get(id) as Raw | undefined
+  if (!row) return undefined
+  const { agent, path, key, root, kept, gone, whole } = row
+  return {
+    agent,
+    path,
+    kept: kept === 1,
+    gone: gone === 1,
+    part: whole !== null,
+    ...(key !== '' && whole === null && { key }),
+    ...(root !== null && { root }),
+  }
+}

@@ -1,0 +1,77 @@
+/** What a search by the index may miss: sessions that are not read yet, and what a lean index leaves out. */
+import type { SessionId } from '../../model/ids.ts'
+import type { SessionFilter } from '../get/filter.ts'
+import { MESSAGE_COLUMNS, type RawMessage } from '../get/messages.ts'
+import { remembered } from '../get/remembered.ts'
+import { prepared } from '../get/statements.ts'
+import type { Db } from '../open.ts'
+import type { Where } from '../record.ts'
+import { CUT } from '../rows/kind.ts'
+import { type Candidate, candidateOf } from '../search.ts'
+import type { Query } from '../text/query.ts'
+import { messageConditions } from './conditions.ts'
+import { sessionConditions } from './rows.ts'
+
+/** A session of which the index does not know all that is said. */
+export interface Unsure extends Where {
+  readonly session: number
+  readonly name: SessionId
+  readonly root?: string
+  readonly indexed: boolean
+  /** What its source calls it, where that may hold several sessions. */
+  readonly claim?: string
+}
+
+/** Newest first; those that a query may be about. */
+export function unsureSessions(db: Db, query: Query, filter: SessionFilter = {}): readonly Unsure[] {
+  const { sql, values } = sessionConditions(query, filter)
+  const isAboutOutput = !query.scopes || query.scopes.includes('output')
+  const rows = db
+    .prepare(
+      `SELECT t.id AS session, t.name, t.indexed, s.agent, s.path, CASE WHEN s.whole IS NULL THEN s.key ELSE '' END AS key, s.root, s.kept, s.whole, s.claim FROM session t JOIN source s ON s.id = t.source_id
+       WHERE ${sql} AND s.gone = 0 AND (t.indexed = 0 ${isAboutOutput ? 'OR t.cut_bytes + t.cut_after > 0' : ''})
+       ORDER BY t.last_at DESC`,
+    )
+    .all(...values) as (Omit<Unsure, 'indexed' | 'kept' | 'root' | 'claim'> & {
+    indexed: number
+    kept: number
+    root: string | null
+    whole: number | null
+    claim: string | null
+  })[]
+  return rows.map(({ indexed, kept, root, key, whole, claim, ...rest }) => ({
+    ...rest,
+    indexed: indexed === 1,
+    kept: kept === 1,
+    ...(key !== undefined && key !== '' && { key }),
+    ...(root !== null && { root }),
+    ...(whole !== null && claim !== null && { claim }),
+  }))
+}
+
+/** Messages of a session of which not all is in the index, as far as the query's filters let them through. */
+export function cutIn(db: Db, query: Query, session: number): readonly Candidate[] {
+  const { message, from, until } = messageConditions(query.filters)
+  const rows = prepared(
+    db,
+    `SELECT ${MESSAGE_COLUMNS} FROM message m CROSS JOIN session t ON t.id = m.session_id
+     WHERE m.session_id = ? AND m.kind & ${CUT} AND m.id >= ? AND m.id < ? AND ${message.sql} ORDER BY m.id DESC`,
+  ).all(session, from, until, ...message.values) as RawMessage[]
+  return rows.map(candidateOf)
+}
+
+/** What a search may miss because it is not in the index. */
+export interface Left {
+  readonly sessions: number
+  readonly bytes: number
+}
+
+export function leftOut(db: Db, query: Query, filter: SessionFilter = {}): Left {
+  const { sql, values } = sessionConditions(query, filter)
+  const isAboutOutput = !query.scopes || query.scopes.includes('output')
+  const unread = 'max(0, s.size - t.read_bytes)'
+  const cut = isAboutOutput ? '(t.cut_bytes + t.cut_after)' : '0'
+  const text = `SELECT count(*) AS sessions, coalesce(sum(CASE WHEN t.indexed = 0 THEN ${unread} ELSE 0 END + ${cut}), 0) AS bytes
+    FROM session t JOIN source s ON s.id = t.source_id WHERE ${sql} AND (t.indexed = 0 OR ${cut} > 0)`
+  return remembered(db, `${text} ${JSON.stringify(values)}`, () => prepared(db, text).get(...values) as Left)
+}

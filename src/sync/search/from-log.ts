@@ -1,0 +1,42 @@
+/** Searches a log that is not in the index, or not to its end, by reading it. */
+import type { Agent, Source } from '../../agents/agent.ts'
+import type { IndexReader } from '../../archive/get.ts'
+import { isFound, kindOf } from '../../archive/rows/kind.ts'
+import { isMeant } from '../../archive/search/is-meant.ts'
+import type { Unsure } from '../../archive/search/left.ts'
+import { candidatesOf } from '../../archive/search.ts'
+import { matches } from '../../archive/text/matches.ts'
+import type { Query } from '../../archive/text/query.ts'
+import { fieldsOf, type Hit, hitOf } from './hit.ts'
+
+const ALL = 1e6
+
+/** What the index knows of the sessions is not told again. @param sessions that the source holds and that are meant */
+export async function* hitsInLog(
+  query: Query,
+  sessions: readonly Unsure[],
+  agent: Agent,
+  source: Source,
+  reader: IndexReader,
+): AsyncGenerator<Hit> {
+  const repeated = new Set<string>()
+  const found: { readonly id: string; readonly hit: Hit }[] = []
+  const names = new Map(sessions.map(({ claim, name }) => [claim, name]))
+  const filter = { ids: sessions.map(({ name }) => name), kind: 'any' } as const
+  const known = new Set(
+    reader.read((db) => candidatesOf(db, query, { limit: ALL, filter }), []).map(({ session, id }) => session + id),
+  )
+  for await (const batch of agent.read(source))
+    for (const one of batch) {
+      if (one.kind !== 'message') continue
+      const { message } = one
+      const name = names.get(message.raw.session_id) ?? names.get(undefined)
+      if (name === undefined) continue
+      const duplicates = message.metadata?.['duplicates']
+      if (Array.isArray(duplicates)) for (const id of duplicates) repeated.add(String(id))
+      if (!isFound(kindOf(message)) || known.has(name + message.id) || !isMeant(message, query.filters)) continue
+      const fields = fieldsOf(message, query)
+      if (matches(query, fields)) found.push({ id: message.id, hit: hitOf(query, message, name, fields) })
+    }
+  for (const { id, hit } of found) if (!repeated.has(id)) yield hit
+}

@@ -1,0 +1,46 @@
+/** All that reads bodies for a question: windows of a session, searches, deep searches. */
+import type { WindowOptions } from '../../archive/get/messages.ts'
+import type { IndexReader } from '../../archive/get.ts'
+import type { Keep } from '../../archive/keep.ts'
+import type { Mark } from '../../archive/marks/record.ts'
+import type { SessionId } from '../../model/ids.ts'
+import { Bodies, type Body } from './bodies.ts'
+import { type DeepEvent, type DeepOptions, deepSearch } from './deep.ts'
+import { Finder, type SearchAnswer, type SearchOptions } from './find.ts'
+
+/** Opened when they are first asked for. */
+export interface Beside {
+  keep(): Keep
+  marks(): readonly Mark[]
+}
+
+export class Reading {
+  readonly #reader: IndexReader
+  readonly #keep: () => Keep
+  readonly #bodies: Bodies
+  readonly #finder: Finder
+
+  constructor(reader: IndexReader, { keep, marks }: Beside) {
+    this.#reader = reader
+    this.#keep = keep
+    this.#bodies = new Bodies(reader, keep)
+    this.#finder = new Finder(reader, this.#bodies, marks)
+  }
+
+  messages(id: SessionId, options: WindowOptions): Promise<readonly Body[]> {
+    return this.#bodies.in(id, options)
+  }
+
+  /** Session by session. */
+  async *prompts(): AsyncGenerator<Body> {
+    for (const known of this.#reader.prompts()) yield this.#bodies.of(known)
+  }
+
+  search(query: string, options: SearchOptions): Promise<SearchAnswer> {
+    return this.#finder.search(query, options)
+  }
+
+  deepSearch(query: string, options: DeepOptions): AsyncGenerator<DeepEvent> {
+    return deepSearch(query, { reader: this.#reader, finder: this.#finder, keep: this.#keep }, options)
+  }
+}
