@@ -18,7 +18,7 @@ import { doubt, indexPath, isDamage, type Opened, openToRead } from './index-fil
 import { type Db, explained } from './open.ts'
 import type { Change, Entry, Known } from './record.ts'
 import { historiesOf, type Stats, type StatsOptions, statsOf } from './stats.ts'
-import { type Measures, totalsOf } from './totals.ts'
+import { type Measures, totalsOf } from './stats/totals.ts'
 
 export class IndexReader {
   readonly #directory: string

@@ -1,11 +1,11 @@
 /** What the sessions of the index add up to, in the same form as a count straight from the logs. */
-import { type Instant, instantOf } from '../model/ids.ts'
-import { addEstimates } from '../model/tokens/estimate.ts'
-import { addSpent, NOTHING_SPENT, type PriceList, spentOn } from '../model/tokens/prices.ts'
-import { addCostTo, addTo, type DayOf, noTotals, type Totals } from '../model/totals.ts'
-import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
-import { conditionsOf, type SessionFilter } from './get/filter.ts'
-import type { Db } from './open.ts'
+import { type Instant, instantOf } from '../../model/ids.ts'
+import { addEstimates } from '../../model/tokens/estimate.ts'
+import { addSpent, NOTHING_SPENT, type PriceList, spentOn } from '../../model/tokens/prices.ts'
+import { addCostTo, addTo, type DayOf, noTotals, type Totals } from '../../model/totals.ts'
+import { addUsage, NO_USAGE, type Usage } from '../../model/usage.ts'
+import { conditionsOf, type SessionFilter } from '../get/filter.ts'
+import type { Db } from '../open.ts'
 
 export interface Measures {
   readonly dayOf: DayOf
