@@ -53,6 +53,7 @@ export class Words {
   /** Stretch by stretch; each depends on those before it, so that words stay different. */
   #word(word: string, isHex: boolean): string {
     const letters = Array.from(word, (letter) => letter.codePointAt(0) ?? 0)
+    if (letters.length > LONGEST_COUNTED) return this.#long(letters, word, isHex)
     let result = ''
     let before = ''
     for (let at = 0; at < letters.length; ) {
@@ -62,6 +63,21 @@ export class Words {
       before = sha256(`${before}${String.fromCodePoint(...codePoints)}`).slice(0, 16)
     }
     return result
+  }
+
+  /** Each letter moves by an amount of its own. That two such words become one is possible, and will not happen. */
+  #long(letters: readonly number[], word: string, isHex: boolean): string {
+    const seed = sha256(`${this.#key} ${word}`)
+    let digits = ''
+    const moved = letters.map((letter, at) => {
+      const alphabet = alphabetOf(letter, isHex)
+      const place = (at * DIGITS) % HASH
+      if (place === 0) digits = sha256(`${seed} ${at}`)
+      if (!alphabet) return letter
+      const by = Number.parseInt(digits.slice(place, place + DIGITS), 16)
+      return alphabet.at((alphabet.indexOf(letter) + by) % alphabet.size)
+    })
+    return Array.from(moved, (letter) => String.fromCodePoint(letter)).join('')
   }
 
   #stretch(
@@ -88,6 +104,12 @@ export class Words {
     return String.fromCodePoint(...replaced)
   }
 }
+
+/** Longer words are so many that no two need to be kept apart by counting. */
+const LONGEST_COUNTED = 18
+/** Hexadecimal digits for each letter, and of a hash. */
+const DIGITS = 4
+const HASH = 64
 
 /** So many words of one shape can be counted without losing one. */
 const MOST = 2 ** 44
