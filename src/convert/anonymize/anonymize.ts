@@ -35,6 +35,7 @@ function rewriting(words: Words, where: Where): Rewriting {
     text: (text, key) => {
       if (isStructure(text, key, where)) return text
       if (DATA.test(text)) return blank(text)
+      if (key === 'encrypted_content') return zeros(text)
       const origin = originOf(text, key, where)
       return origin + words.replace(text.slice(origin.length))
     },
@@ -48,4 +49,7 @@ const DATA = /^data:[\w/+.-]*;base64,/
 
 /** An image of as many bytes, all zero. */
 const blank = (dataUri: string): string =>
-  dataUri.replace(/^(data:[^,]*,)([^=]*)/, (_, head: string, bytes: string) => head + 'A'.repeat(bytes.length))
+  dataUri.replace(/^(data:[^,]*,)([^=]*)/, (_, head: string, bytes: string) => head + zeros(bytes))
+
+/** In base64. */
+const zeros = (text: string): string => 'A'.repeat(text.length)

@@ -1,18 +1,21 @@
-/** Replaces each word by another one of the same shape: the same word by the same, two words never by one. */
+/** Replaces each word by another one of the same shape: the same word by the same, different words by different ones. */
 import { sha256 } from '../../lib/hash.ts'
 import { type Alphabet, alphabetOf } from './letters.ts'
 
 const CJK = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`
-/** Ids, numbers in hexadecimal, and runs of one script: where no spaces stand, a change of script is a border of words. */
+/** Ids, and runs of one script: where no spaces stand, a change of script is a border of words. */
 const WORD = new RegExp(
   [
-    String.raw`(?<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)`,
-    String.raw`(?<hex>\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}\b)`,
+    String.raw`(?:\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)`,
     String.raw`\p{Script=Han}+|\p{Script=Hiragana}+|\p{Script=Katakana}+`,
     String.raw`(?:(?!${CJK})[\p{L}\p{N}\p{M}])+`,
   ].join('|'),
   'gu',
 )
+
+const UUID = /^[0-9a-f]{8}-/
+/** Digits and letters: a word of letters alone is a word. */
+const HEX = /^(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}$/
 
 /** Words that are remembered. */
 const MOST_KNOWN = 100_000
@@ -29,16 +32,15 @@ export class Words {
 
   /** As long as the text, in letters, in UTF-16 and in UTF-8. */
   replace(text: string): string {
-    return text.replace(WORD, (word, ...rest) => {
-      const groups = rest.at(-1) as { readonly uuid?: string; readonly hex?: string }
-      const known = this.#known.get(word)
-      if (known !== undefined) return known
-      const replaced = groups.uuid !== undefined ? this.#uuid(word) : this.#word(word, groups.hex !== undefined)
-      if (word.length > LONGEST_KNOWN) return replaced
-      if (this.#known.size >= MOST_KNOWN) this.#known.clear()
-      this.#known.set(word, replaced)
-      return replaced
-    })
+    return text.replace(WORD, (word) => this.#known.get(word) ?? this.#fresh(word))
+  }
+
+  #fresh(word: string): string {
+    const replaced = UUID.test(word) ? this.#uuid(word) : this.#word(word, HEX.test(word))
+    if (word.length > LONGEST_KNOWN) return replaced
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear()
+    this.#known.set(word, replaced)
+    return replaced
   }
 
   /** Version and variant stay, or it would be none. */
@@ -53,6 +55,7 @@ export class Words {
   /** Stretch by stretch; each depends on those before it, so that words stay different. */
   #word(word: string, isHex: boolean): string {
     const letters = Array.from(word, (letter) => letter.codePointAt(0) ?? 0)
+    if (letters.length > LONGEST_COUNTED) return this.#long(letters, word, isHex)
     let result = ''
     let before = ''
     for (let at = 0; at < letters.length; ) {
@@ -62,6 +65,21 @@ export class Words {
       before = sha256(`${before}${String.fromCodePoint(...codePoints)}`).slice(0, 16)
     }
     return result
+  }
+
+  /** Each letter moves by an amount of its own. That two such words become one is possible, and will not happen. */
+  #long(letters: readonly number[], word: string, isHex: boolean): string {
+    const seed = sha256(`${this.#key} ${word}`)
+    let digits = ''
+    const moved = letters.map((letter, at) => {
+      const alphabet = alphabetOf(letter, isHex)
+      const place = (at * DIGITS) % HASH
+      if (place === 0) digits = sha256(`${seed} ${at}`)
+      if (!alphabet) return letter
+      const by = Number.parseInt(digits.slice(place, place + DIGITS), 16)
+      return alphabet.at((alphabet.indexOf(letter) + by) % alphabet.size)
+    })
+    return Array.from(moved, (letter) => String.fromCodePoint(letter)).join('')
   }
 
   #stretch(
@@ -88,6 +106,12 @@ export class Words {
     return String.fromCodePoint(...replaced)
   }
 }
+
+/** Longer words are so many that no two need to be kept apart by counting. */
+const LONGEST_COUNTED = 18
+/** Hexadecimal digits for each letter, and of a hash. */
+const DIGITS = 4
+const HASH = 64
 
 /** So many words of one shape can be counted without losing one. */
 const MOST = 2 ** 44

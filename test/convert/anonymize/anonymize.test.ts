@@ -79,7 +79,7 @@ describe('words', () => {
   })
 
   test('become the same word each time, and two never one', () => {
-    const word = fc.string({ unit: fc.constantFrom(...'abcABC01あ設'), minLength: 1, maxLength: 24 })
+    const word = fc.string({ unit: fc.constantFrom(...'abcABC01あ設'), minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(word, word, (a, b) => {
         expect(words.replace(a) === words.replace(b)).toBe(a === b)
