@@ -1,35 +1,18 @@
 /** `fumi export` as a user meets it. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { assistant, header, THREAD, talk, tempFolder, tempLog, text, user } from '../support/log.ts'
+import { assistant, header, tempLog, text, user } from '../support/log.ts'
+import { FIRST, machine, SECOND } from '../support/machine.ts'
 import { fumi, lines } from '../support/run.ts'
 
 const FIXTURES = join(import.meta.dirname, 'fixtures')
 const KETTLE = join(FIXTURES, 'kettle.jsonl')
 
-function machine() {
-  const home = tempFolder()
-  const env = { HOME: home, FUMI_HOME: join(home, 'fumi'), CODEX_HOME: join(home, 'codex'), XDG_DATA_HOME: home }
-  const folder = join(env.CODEX_HOME, 'sessions')
-  mkdirSync(folder, { recursive: true })
-  for (const n of [1, 2])
-    writeFileSync(
-      join(folder, `rollout-2026-02-0${n}T09-15-00-test.jsonl`),
-      text(talk())
-        .replaceAll(THREAD, THREAD.replace(/1$/, `${n}`))
-        .replaceAll('List the files', `Task ${n}`),
-    )
-  return { home, run: (...args: readonly string[]) => fumi(['export', ...args], { env }), fumi: fumiIn(env) }
+function exporting() {
+  const { home, run } = machine()
+  return { home, fumi: run, run: (...args: readonly string[]) => run('export', ...args) }
 }
-
-const fumiIn =
-  (env: NodeJS.ProcessEnv) =>
-  (...args: readonly string[]) =>
-    fumi(args, { env })
-
-const FIRST = `codex:${THREAD}`
-const SECOND = FIRST.replace(/1$/, '2')
 
 /** The page without its style and script, which are the same for every conversation. */
 const withoutMachinery = (html: string): string =>
@@ -49,7 +32,7 @@ describe('what is written', () => {
     ['sft', []],
     ['json', ['--turns', '2']],
   ])('%s %j', async (format, options) => {
-    const { run } = machine()
+    const { run } = exporting()
     const { code, out, err } = run(KETTLE, '--format', format, ...options)
     expect({ code, err }).toEqual({ code: 0, err: '' })
     const name = ['kettle', ...options.map((one) => one.replace('--', ''))].join('-')
@@ -59,12 +42,12 @@ describe('what is written', () => {
   })
 
   test('json holds what show --json gives', () => {
-    const { run, fumi: other } = machine()
+    const { run, fumi: other } = exporting()
     expect(JSON.parse(run(KETTLE, '--format', 'json').out)).toEqual(JSON.parse(other('show', KETTLE, '--json').out))
   })
 
   test('examples for fine-tuning are what validate wants', () => {
-    const { home, run, fumi: other } = machine()
+    const { home, run, fumi: other } = exporting()
     const file = join(home, 'train.jsonl')
     expect(run(KETTLE, FIRST, SECOND, '--format', 'sft', '-o', file).code).toBe(0)
     expect(lines(readFileSync(file, 'utf8'))).toHaveLength(3)
@@ -72,14 +55,14 @@ describe('what is written', () => {
   })
 
   test('a conversation without an answer is no example, and that is told', () => {
-    const { run } = machine()
+    const { run } = exporting()
     const { code, out, err } = run(tempLog(text([header(), user(1, 'Anybody?')])), '--format', 'sft')
     expect({ code, out }).toEqual({ code: 0, out: '' })
     expect(err).toContain(`${FIRST} holds nothing for this format; left out`)
   })
 
   test('marks of the user go with it', () => {
-    const { run, fumi: other } = machine()
+    const { run, fumi: other } = exporting()
     other('mark', FIRST, '--name', 'The <first>', '--star', '--tag', 'one', '--note', 'remember: "this"')
     const md = run(FIRST).out
     expect(md).toContain('title: "The <first>"\n')
@@ -115,7 +98,7 @@ describe('--turns', () => {
 
 describe('where it goes', () => {
   test('several documents go into a folder, under names that every file system takes', () => {
-    const { home, run } = machine()
+    const { home, run } = exporting()
     const folder = join(home, 'talks')
     const { code, out } = run(FIRST, SECOND, FIRST, '--format', 'html', '-o', folder)
     expect(code).toBe(0)
@@ -129,7 +112,7 @@ describe('where it goes', () => {
   })
 
   test('text, JSON and examples of several sessions are one stream', () => {
-    const { home, run } = machine()
+    const { home, run } = exporting()
     const txt = run(FIRST, SECOND, '--format', 'txt').out
     expect(txt).toMatch(/Task 1[\s\S]*═{72}[\s\S]*Task 2/)
     expect(lines(run(FIRST, SECOND, '--format', 'json').out).map((one) => JSON.parse(one).session.id)).toEqual([
@@ -141,7 +124,7 @@ describe('where it goes', () => {
   })
 
   test('the name of the file tells the format', () => {
-    const { home, run } = machine()
+    const { home, run } = exporting()
     expect(run(FIRST, '-o', join(home, 'a.html')).code).toBe(0)
     expect(readFileSync(join(home, 'a.html'), 'utf8')).toMatch(/^<!doctype html>/)
     expect(run(FIRST, '-o', join(home, 'a.jsonl')).code).toBe(0)
@@ -149,7 +132,7 @@ describe('where it goes', () => {
   })
 
   test('no file is overwritten unasked, and nothing is left of what failed', () => {
-    const { home, run } = machine()
+    const { home, run } = exporting()
     const file = join(home, 'talk.md')
     writeFileSync(file, 'mine')
     expect(run(FIRST, '-o', file)).toMatchObject({ code: 2 })
@@ -162,7 +145,7 @@ describe('where it goes', () => {
   })
 
   test('images lie beside the Markdown, or in it', () => {
-    const { home, run } = machine()
+    const { home, run } = exporting()
     expect(run(KETTLE, '-o', join(home, 'kettle.md')).code).toBe(0)
     const [, address = ''] = /!\[image\]\(<([^>]+)>\)/.exec(readFileSync(join(home, 'kettle.md'), 'utf8')) ?? []
     expect(address).toMatch(/^kettle\.images\/[0-9a-f]{16}\.png$/)

@@ -9,7 +9,10 @@ import { conversation, exported, type Step } from './make.ts'
 import { flawOf } from './page.ts'
 
 /** Not many: each is a conversation of several hostile texts in five formats. */
-const RUNS = { numRuns: 150 }
+const RUNS = { numRuns: 100 }
+
+/** Those that are only long are the sanitiser's business. */
+const ATTACKS = HTML_ATTACKS.filter(({ input }) => input.length < 10_000)
 
 const wordsOf = (steps: readonly Step[], ...kinds: readonly Step['kind'][]): readonly string[] =>
   steps
@@ -117,23 +120,20 @@ describe('Markdown', () => {
     return headings
   }
 
-  test.each(HTML_ATTACKS.filter(({ input }) => input.length < 10_000))(
-    'holds no HTML of others: $name',
-    async ({ input }) => {
-      const steps: readonly Step[] = [
-        { kind: 'prompt', text: input },
-        { kind: 'thought', text: input },
-        { kind: 'tool', text: input, output: input, failed: false },
-        { kind: 'answer', text: input },
-        { kind: 'prompt', text: 'And now?' },
-      ]
-      const tokens = parsed(await exported('md', steps))
-      expect(
-        htmlIn(tokens).filter((one) => !/^(?:<details>\n<summary>[^\n]*<\/summary>|<\/details>)$/.test(one)),
-      ).toEqual([])
-      expect(tokens.filter((token) => token.type === 'heading' && token['depth'] === 2)).toHaveLength(2)
-    },
-  )
+  test.each(ATTACKS)('holds no HTML of others: $name', async ({ input }) => {
+    const steps: readonly Step[] = [
+      { kind: 'prompt', text: input },
+      { kind: 'thought', text: input },
+      { kind: 'tool', text: input, output: input, failed: false },
+      { kind: 'answer', text: input },
+      { kind: 'prompt', text: 'And now?' },
+    ]
+    const tokens = parsed(await exported('md', steps))
+    expect(
+      htmlIn(tokens).filter((one) => !/^(?:<details>\n<summary>[^\n]*<\/summary>|<\/details>)$/.test(one)),
+    ).toEqual([])
+    expect(tokens.filter((token) => token.type === 'heading' && token['depth'] === 2)).toHaveLength(2)
+  })
 
   test('what is harmless stays as it was said', async () => {
     const text = 'A `Set<string>`, *so*:\n\n- one\n- two\n\n```ts\nconst a = "<b>"\n```\n\nSee <https://ok.example/a>.'
@@ -159,7 +159,7 @@ describe('the page', () => {
     )
   })
 
-  test.each(HTML_ATTACKS)('is not moved by $name', async ({ input }) => {
+  test.each(ATTACKS)('is not moved by $name', async ({ input }) => {
     const steps: readonly Step[] = [
       { kind: 'prompt', text: input },
       { kind: 'thought', text: input },

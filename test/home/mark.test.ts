@@ -1,33 +1,7 @@
 /** Marks as a user meets them: given, shown in the list, searched, exported. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { THREAD, talk, tempFolder, text } from '../support/log.ts'
-import { fumi } from '../support/run.ts'
-
-function machine() {
-  const home = tempFolder()
-  const env = {
-    HOME: home,
-    FUMI_HOME: join(home, 'fumi'),
-    CODEX_HOME: join(home, 'codex'),
-    XDG_DATA_HOME: join(home, 'data'),
-  }
-  const folder = join(env.CODEX_HOME, 'sessions')
-  mkdirSync(folder, { recursive: true })
-  for (const n of [1, 2])
-    writeFileSync(
-      join(folder, `rollout-2026-02-0${n}T09-15-00-test.jsonl`),
-      text(talk())
-        .replaceAll(THREAD, THREAD.replace(/1$/, `${n}`))
-        .replaceAll('List the files', `Task ${n}`),
-    )
-  const run = (...args: readonly string[]) => fumi(args, { env })
-  const json = (...args: readonly string[]) => JSON.parse(run(...args, '--json').out)
-  return { folder, run, json }
-}
-
-const FIRST = `codex:${THREAD}`
+import { FIRST, machine } from '../support/machine.ts'
 
 test('a session gets a name, a star, tags and a note, and the list shows them', () => {
   const { run, json } = machine()

@@ -108,7 +108,7 @@ async function write(
     for await (const material of materials()) {
       const path = join(target.path, names.of(material.session.id, format.extension))
       refuseOverwriting(path, options.force === true)
-      await save(path, writer(material, exportOptions(options, path)))
+      await save(path, written(material, writer, exportOptions(options, path)))
       await writeOut(`${path}\n`)
     }
   await tellIssues(issues)
@@ -125,15 +125,23 @@ async function* joined(
 ): AsyncGenerator<string> {
   let isFirst = true
   for await (const material of materials) {
-    let isEmpty = true
-    for await (const text of write(material, options)) {
-      if (isEmpty && !isFirst) yield between ?? ''
-      isEmpty = false
-      isFirst = false
+    let isBegun = false
+    for await (const text of written(material, write, options)) {
+      if (!isBegun && !isFirst) yield between ?? ''
+      isBegun = true
       yield text
     }
-    if (isEmpty) await writeErr(`${material.session.id} holds nothing for this format; left out\n`)
+    if (isBegun) isFirst = false
   }
+}
+
+async function* written(material: Material, write: Format, options: ExportOptions): AsyncGenerator<string> {
+  let isEmpty = true
+  for await (const text of write(material, options)) {
+    isEmpty = false
+    yield text
+  }
+  if (isEmpty) await writeErr(`${material.session.id} holds nothing for this format; left out\n`)
 }
 
 function exportOptions({ all, turns, images }: Options, document: string | undefined): ExportOptions {

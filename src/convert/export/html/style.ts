@@ -112,6 +112,7 @@ summary b { flex: none; font-weight: 600; color: var(--ink); max-width: 50%; ove
 summary .gist { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-family: var(--mono); font-size: 12px; }
 summary .outcome { flex: none; margin-left: auto; padding-left: 8px; font-size: 12px; font-variant-numeric: tabular-nums; }
 details.error > summary .outcome, details.error > summary b { color: var(--seal); }
+details[open] > summary > [data-t=thought] + .gist { visibility: hidden; }
 details.fold > :not(summary) { margin-left: 20px; color: var(--ink); }
 details.fold > .caption { margin: 8px 0 4px 20px; color: var(--soft); font-size: 12px; }
 details.fold pre { max-height: 480px; overflow-y: auto; font-size: 12.5px; margin-bottom: 8px; }
@@ -139,6 +140,7 @@ details.long > summary { color: var(--soft); font-weight: 400; font-size: 13px; 
   .outline > div { position: static; max-height: none; padding: 24px 16px 48px; }
   main { padding: 24px 16px 48px; }
 }
+@page { margin: 18mm 16mm; }
 @media print {
   :root { --paper: #fff; --ink: #000; --soft: #555; --hair: #ccc; --wash: #f4f4f4; color-scheme: light; }
   body { display: block; font-size: 10.5pt; }
@@ -147,6 +149,7 @@ details.long > summary { color: var(--soft); font-weight: 400; font-size: 13px; 
   .turn, .turn > *, .before > * { content-visibility: visible; }
   .who { break-after: avoid; }
   pre { white-space: pre-wrap; } details.fold pre { max-height: none; }
-  summary::before { content: ""; width: 0; }
+  pre { border: 1px solid var(--hair); }
+  summary::before, details[open] > summary::before { content: none; }
 }
 `

@@ -1,0 +1,38 @@
+/** A machine of its own, with two short sessions of Codex on it. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { THREAD, talk, tempFolder, text } from './log.ts'
+import { fumi, type Ran } from './run.ts'
+
+export interface Machine {
+  readonly home: string
+  /** Where the logs of its sessions lie. */
+  readonly folder: string
+  run(...args: readonly string[]): Ran
+  // biome-ignore lint/suspicious/noExplicitAny: what a command prints is looked into by the test
+  json(...args: readonly string[]): any
+}
+
+export const FIRST = `codex:${THREAD}`
+export const SECOND = FIRST.replace(/1$/, '2')
+
+export function machine(): Machine {
+  const home = tempFolder()
+  const env = {
+    HOME: home,
+    FUMI_HOME: join(home, 'fumi'),
+    CODEX_HOME: join(home, 'codex'),
+    XDG_DATA_HOME: join(home, 'data'),
+  }
+  const folder = join(env.CODEX_HOME, 'sessions')
+  mkdirSync(folder, { recursive: true })
+  for (const n of [1, 2])
+    writeFileSync(
+      join(folder, `rollout-2026-02-0${n}T09-15-00-test.jsonl`),
+      text(talk())
+        .replaceAll(THREAD, THREAD.replace(/1$/, `${n}`))
+        .replaceAll('List the files', `Task ${n}`),
+    )
+  const run = (...args: readonly string[]): Ran => fumi(args, { env })
+  return { home, folder, run, json: (...args) => JSON.parse(run(...args, '--json').out) }
+}
