@@ -330,6 +330,22 @@ test('adding to a long conversation is told in a line, not in all of it', () => 
   expect(writeState(replayJournal(events, replay).state)).toBe(writeState(back))
 })
 
+test('entries that are mended before they are sent name those in whose place they stand', () => {
+  const talked = step(
+    asked,
+    answer(1, 't1'),
+    { event: 'next_message', message: results('t1', 'seen') },
+    answer(2, 't2'),
+  )
+  const mended = journalBetween(talked, enforced(talked.state, ENV), AT)
+  expect(mended).toMatchObject([
+    { event: 'copied', number: 3, into: 'aside', instead_of: 1 },
+    { event: 'copied', number: 4, into: 'aside', instead_of: 2 },
+    { event: 'history', entries: [[3, 4]] },
+    { event: 'window' },
+  ])
+})
+
 test('a full transcript loses its oldest line, and the journal says only the new one', () => {
   const lines = Array.from({ length: 10_000 }, (_, at) => `line ${at}`)
   const full = step(opened, { event: 'transcript', lines })
