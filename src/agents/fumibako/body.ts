@@ -9,7 +9,7 @@ import { AppError } from '../../model/error.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Locator, PrivacyOptions, Source } from '../agent.ts'
-import { parseLine, type Record } from './event/line.ts'
+import { type JournalRecord, parseLine } from './event/line.ts'
 import { tell } from './event/tell.ts'
 import { streamedMessage } from './follow/stream.ts'
 import type { JournalLocator, Spot } from './locator.ts'
@@ -39,7 +39,7 @@ export async function body(source: Source, locator: Locator, options: PrivacyOpt
   })
 }
 
-async function recordAt(source: Source, [offset, length, check]: Spot): Promise<Record | undefined> {
+async function recordAt(source: Source, [offset, length, check]: Spot): Promise<JournalRecord | undefined> {
   const bytes = await readAt(source.path, offset, length)
   if (bytes.length !== length || checksum(bytes) !== check) return undefined
   return parseLine({ number: offset === 0 ? 1 : 2, utf8: false, ended: true }, bytes).record

@@ -10,7 +10,7 @@ import type { IssueCode } from '../../model/issue.ts'
 import type { Metadata } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import type { Cursor, PrivacyOptions, Read, Source } from '../agent.ts'
-import { parseLine, type Record } from './event/line.ts'
+import { type JournalRecord, parseLine } from './event/line.ts'
 import { type Told, tell } from './event/tell.ts'
 import { OpenCalls, type SavedCalls } from './follow/calls.ts'
 import { Course, type SavedCourse } from './follow/course.ts'
@@ -136,7 +136,7 @@ export class Follower {
     this.#stream.restore(text)
   }
 
-  #record(record: Record, line: Line, bytes: Buffer, steps: Step[]): void {
+  #record(record: JournalRecord, line: Line, bytes: Buffer, steps: Step[]): void {
     const at = instant(record.fields['at']) ?? this.#firstSeen
     const isFirst = this.#session === undefined
     const session = this.#session ?? headerOf(this.#source, record, bytes, at)
@@ -165,7 +165,7 @@ export class Follower {
 
   #place(
     draft: Draft,
-    record: Record,
+    record: JournalRecord,
     where: { line: number; part: number; spot: Spot; times: Times; marks: Metadata },
   ): Read {
     const { line, part, spot, times } = where
@@ -213,7 +213,7 @@ export class Follower {
     return source_type === 'tool_result' && !this.calls.calls.has(tool_call?.call_id ?? '')
   }
 
-  #remember({ name, fields }: Record, { entry }: Told, spot: Spot, first: string): void {
+  #remember({ name, fields }: JournalRecord, { entry }: Told, spot: Spot, first: string): void {
     if (name === 'next_message' && entry) {
       this.calls.answer(entry)
       this.#asked ??= first
@@ -238,7 +238,7 @@ export class Follower {
     return messages.length > 0 ? { rolled_back: messages } : {}
   }
 
-  #timesOf({ name, fields }: Record, { entry }: Told, at: Instant): Times {
+  #timesOf({ name, fields }: JournalRecord, { entry }: Told, at: Instant): Times {
     if (name === 'copied' && entry) {
       const clock = new Clock(at, this.#last)
       const input = clock.input(entry)

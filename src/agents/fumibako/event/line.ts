@@ -5,7 +5,7 @@ import { decode, type Line } from '../../../lib/jsonl.ts'
 import { type Fields, isObject, numberOf, stringOf } from '../../../lib/object.ts'
 import type { IssueCode } from '../../../model/issue.ts'
 
-export interface Record {
+export interface JournalRecord {
   /** The event's name. */
   readonly name: string
   readonly fields: Fields
@@ -19,7 +19,7 @@ export interface Fault {
 }
 
 export interface Parsed {
-  readonly record?: Record
+  readonly record?: JournalRecord
   readonly faults: readonly Fault[]
   /** White space and NULs. */
   readonly isBlank: boolean

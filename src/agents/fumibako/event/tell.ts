@@ -6,7 +6,7 @@ import { type Calls, inputDrafts } from '../../../conversation/told/input.ts'
 import { isJsonObject, type JsonValue, jsonEntries } from '../../../lib/json/lossless.ts'
 import { type Fields, fieldsOf, listOf, numberOf, stringOf } from '../../../lib/object.ts'
 import { NO_USAGE, type Usage } from '../../../model/usage.ts'
-import type { Record } from './line.ts'
+import type { JournalRecord } from './line.ts'
 
 export interface Told {
   readonly drafts: readonly Draft[]
@@ -16,7 +16,7 @@ export interface Told {
   readonly unread?: string
 }
 
-export function tell(record: Record, calls: Calls): Told {
+export function tell(record: JournalRecord, calls: Calls): Told {
   const { name, fields } = record
   switch (name) {
     case 'opened':
@@ -62,7 +62,7 @@ const NOBODY = { content: { Prompt: { prompt: '' } } }
 const NOTHING = { Response: { content: '' } }
 
 /** An exchange of which the other half stands on another line. */
-function half(record: Record, places: Places, drafts: (entry: Entry) => readonly Draft[]): Told {
+function half(record: JournalRecord, places: Places, drafts: (entry: Entry) => readonly Draft[]): Told {
   const exchange = (get: (key: string) => unknown) => ({
     user: places.user
       ? get(places.user)
@@ -75,7 +75,7 @@ function half(record: Record, places: Places, drafts: (entry: Entry) => readonly
   return whole(record, exchange, drafts)
 }
 
-function copied(record: Record, calls: Calls): Told {
+function copied(record: JournalRecord, calls: Calls): Told {
   const isCopy = record.fields['instead_of'] !== undefined
   const marks = { ...(isCopy && { replayed: true }), ...(record.fields['into'] === 'aside' && { aside: true }) }
   return whole(
@@ -90,7 +90,7 @@ function copied(record: Record, calls: Calls): Told {
 }
 
 function whole(
-  record: Record,
+  record: JournalRecord,
   exchange: (get: (key: string) => unknown) => unknown,
   drafts: (entry: Entry) => readonly Draft[],
 ): Told {
@@ -115,7 +115,7 @@ const interrupted = (draft: Draft, { reason }: Fields): Draft => ({
   metadata: { ...draft.metadata, interrupted: stringOf(reason) ?? true },
 })
 
-function summaryDraft(record: Record, text: string | undefined): Draft {
+function summaryDraft(record: JournalRecord, text: string | undefined): Draft {
   if (text === undefined) return meta(record)
   const request = fieldsOf(listOf(record.fields['summary'])[1])
   return {
@@ -129,7 +129,7 @@ function summaryDraft(record: Record, text: string | undefined): Draft {
 }
 
 /** What nobody said. Only tokens that the endpoint counted are called usage. */
-function meta({ name, fields }: Record): Draft {
+function meta({ name, fields }: JournalRecord): Draft {
   const { event: _, at: __, usage: given, ...rest } = fields
   const usage = name === 'usage' ? usageOf(fields) : undefined
   return {

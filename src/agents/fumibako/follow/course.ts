@@ -3,7 +3,7 @@ import { Entries } from '../../../conversation/entries.ts'
 import type { Runs } from '../../../conversation/journal/event.ts'
 import { runsOf } from '../../../conversation/journal/numbered.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../../lib/object.ts'
-import type { Record } from '../event/line.ts'
+import type { JournalRecord } from '../event/line.ts'
 
 /** Plain JSON. */
 export interface SavedCourse {
@@ -55,7 +55,7 @@ export class Course {
   }
 
   /** Takes an event in, and gives the entries that it takes back. */
-  follow({ name, fields }: Record): Numbers {
+  follow({ name, fields }: JournalRecord): Numbers {
     switch (name) {
       case 'entry':
       case 'interrupted':

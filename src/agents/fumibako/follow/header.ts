@@ -6,11 +6,11 @@ import { type Fields, fieldsOf, wordOf } from '../../../lib/object.ts'
 import { type Instant, type SessionId, sessionId } from '../../../model/ids.ts'
 import type { Session } from '../../../model/session.ts'
 import type { Source } from '../../agent.ts'
-import type { Record } from '../event/line.ts'
+import type { JournalRecord } from '../event/line.ts'
 import { AGENT_ID } from '../find.ts'
 
 /** From the first line, whatever it is: a journal whose header was lost is known by its name. */
-export function headerOf(source: Source, record: Record, bytes: Buffer, at: Instant): Session {
+export function headerOf(source: Source, record: JournalRecord, bytes: Buffer, at: Instant): Session {
   const id = record.name === 'opened' ? wordOf(record.fields['conversation_id']) : undefined
   const native = id ?? (basename(source.path).replace(/\.jsonl$/i, '') || AGENT_ID)
   const header: Session = {
@@ -33,7 +33,12 @@ export function headerOf(source: Source, record: Record, bytes: Buffer, at: Inst
 
 const PROMPT_LENGTH = 200
 
-export function withRecord(session: Session, { name, fields }: Record, drafts: readonly Draft[], at: Instant): Session {
+export function withRecord(
+  session: Session,
+  { name, fields }: JournalRecord,
+  drafts: readonly Draft[],
+  at: Instant,
+): Session {
   const model = modelIn(name, fields)
   const prompt = session.first_prompt ?? promptIn(drafts)
   const profile = name === 'context' ? wordOf(fieldsOf(fields['context_manager'])?.['current_profile']) : undefined

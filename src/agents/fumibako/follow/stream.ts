@@ -6,7 +6,7 @@ import { stringOf } from '../../../lib/object.ts'
 import type { Instant } from '../../../model/ids.ts'
 import type { Session } from '../../../model/session.ts'
 import type { Read } from '../../agent.ts'
-import type { Record } from '../event/line.ts'
+import type { JournalRecord } from '../event/line.ts'
 import type { JournalLocator } from '../locator.ts'
 import { place } from '../place.ts'
 
@@ -45,7 +45,7 @@ export class Stream {
     return this.#where ?? null
   }
 
-  follow({ name, fields }: Record, line: Line, at: Instant, tangent: boolean): void {
+  follow({ name, fields }: JournalRecord, line: Line, at: Instant, tangent: boolean): void {
     if (ENDS.has(name)) {
       this.#where = undefined
       this.#pieces = []
