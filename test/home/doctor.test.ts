@@ -60,7 +60,18 @@ test('a machine on which nothing was ever used is well', async () => {
   const { findings, problems } = await examine()
   expect(problems).toEqual([])
   expect(new Set(findings.map(({ about }) => about))).toEqual(
-    new Set(['versions', 'sqlite', 'data directory', 'disk', 'settings', 'amazon-q', 'codex', 'keep', 'marks']),
+    new Set([
+      'versions',
+      'sqlite',
+      'data directory',
+      'disk',
+      'settings',
+      'amazon-q',
+      'codex',
+      'fumibako',
+      'keep',
+      'marks',
+    ]),
   )
   expect(findings.find(({ about }) => about === 'data directory')).toMatchObject({ state: 'note' })
   expect(run(['doctor'])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('All is well.') })
