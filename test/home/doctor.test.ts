@@ -68,6 +68,7 @@ test('a machine on which nothing was ever used is well', async () => {
       'settings',
       'amazon-q',
       'codex',
+      'fumibako',
       'index',
       'keep',
       'marks',

@@ -67,11 +67,16 @@ const FIELDS: { readonly [Name in EventName]: Own<Name> } = {
   },
   interrupted: {
     number: required(number),
-    assistant: optional(assistantMessage),
+    assistant: required(assistantMessage),
     request_metadata: optional(requestMetadata),
     reason: required(text),
   },
-  copied: { number: required(number), entry: required(historyEntry), into: required(text) },
+  copied: {
+    number: required(number),
+    entry: required(historyEntry),
+    into: required(text),
+    instead_of: whenSet(number),
+  },
   tool_started: { tool_use_id: required(text), name: required(text) },
   tool_finished: { result: required(toolUseResult), duration_ms: whenSet(count) },
   tangent_entered: { name: optional(text), started: required(tangentStart), nested: required(flag) },

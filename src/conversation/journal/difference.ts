@@ -116,10 +116,11 @@ class Teller {
       return this.#append(wanted.slice(shared))
     const numbers = wanted.toArray().map((entry) => this.#naming.numberOf(entry, this.#now.told))
     const firstNew = numbers.indexOf(undefined)
-    const known = firstNew < 0 || numbers.slice(firstNew).some((number) => number !== undefined)
-    const beginning = known ? wanted : wanted.slice(0, firstNew)
+    const isMixed = firstNew < 0 || numbers.slice(firstNew).some((number) => number !== undefined)
+    const isChanged = !isMixed && changedFrom(wanted, firstNew, now) !== undefined
+    const beginning = isMixed || isChanged ? wanted : wanted.slice(0, firstNew)
     const isThere = beginning.length === now.length && beginning.shared(now) === now.length
-    if (!isThere) this.#tell({ event: 'history', entries: this.#runsOf(beginning) })
+    if (!isThere) this.#tell({ event: 'history', entries: this.#runsOf(beginning, now) })
     this.#append(wanted.slice(beginning.length))
   }
 
@@ -127,15 +128,23 @@ class Teller {
     for (const entry of entries) this.#copy(entry, 'history')
   }
 
-  #copy(entry: HistoryEntry, into: 'history' | 'aside'): number {
+  #copy(entry: HistoryEntry, into: 'history' | 'aside', original?: HistoryEntry): number {
     const number = lastNumber(this.#now.told) + 1
-    this.#tell({ event: 'copied', number, entry, into })
+    const instead_of = original && this.#naming.numberOf(original, this.#now.told)
+    this.#tell({ event: 'copied', number, entry, into, ...(instead_of !== undefined && { instead_of }) })
     return number
   }
 
-  /** Tells those aside that nobody has told. */
-  readonly #runsOf = (history: History): Runs =>
-    runsOf(history.toArray().map((entry) => this.#naming.numberOf(entry, this.#now.told) ?? this.#copy(entry, 'aside')))
+  /**
+   * Tells those aside that nobody has told.
+   * @param before the history that this one replaces
+   */
+  #runsOf(history: History, before?: History): Runs {
+    const numberOf = (entry: HistoryEntry, at: number): number =>
+      this.#naming.numberOf(entry, this.#now.told) ??
+      this.#copy(entry, 'aside', before && changedFrom(history, at, before))
+    return runsOf(history.toArray().map(numberOf))
+  }
 
   tellParts(after: ConversationState): void {
     const { valid_history_range: range, tools, context_manager, context_message_length: bytes, mcp_enabled } = after
@@ -153,7 +162,7 @@ class Teller {
   tellRest(after: ConversationState): void {
     const { checkpoint_manager: manager } = after
     if (manager && manager !== this.#state.checkpoint_manager) {
-      const change = managerChange(this.#state.checkpoint_manager, manager, this.#runsOf)
+      const change = managerChange(this.#state.checkpoint_manager, manager, (history) => this.#runsOf(history))
       if (changesManager(this.#state.checkpoint_manager, change)) this.#tell({ event: 'checkpoint', ...change })
     }
     const branches = after.fumibako?.branches
@@ -167,4 +176,11 @@ class Teller {
     const fields = fieldsChange(this.#state, after)
     if (fields) this.#tell(fields)
   }
+}
+
+/** The entry of which one half was mended before sending, in the same place from the front or from the end. */
+function changedFrom(history: History, at: number, before: History): HistoryEntry | undefined {
+  const entry = history.at(at)
+  const others = [before.at(at), before.at(at + before.length - history.length)]
+  return others.find((one) => one && (one.user === entry?.user || one.assistant === entry?.assistant))
 }

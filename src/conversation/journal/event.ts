@@ -59,10 +59,10 @@ export interface Answered extends Event<'entry'> {
   readonly request_metadata: RequestMetadata | null
 }
 
-/** The answer broke off; null stands for what had streamed. */
+/** The answer broke off: what had come of it. */
 export interface Interrupted extends Event<'interrupted'> {
   readonly number: number
-  readonly assistant: AssistantMessage | null
+  readonly assistant: AssistantMessage
   readonly request_metadata: RequestMetadata | null
   readonly reason: Open<'cancelled' | 'crashed' | 'timed_out' | 'cut' | 'refused'>
 }
@@ -72,6 +72,8 @@ export interface Copied extends Event<'copied'> {
   readonly number: number
   readonly entry: HistoryEntry
   readonly into: Open<'history' | 'aside'>
+  /** The entry in whose place it stands. */
+  readonly instead_of?: number
 }
 
 export interface ToolStarted extends Event<'tool_started'> {

@@ -1,6 +1,6 @@
 /** What to append to a journal whose writer was stopped in the middle, so that nothing of it is lost. */
 
-import { newToolUseResults } from '../create.ts'
+import { newResponse, newToolUseResults } from '../create.ts'
 import type { ToolUseResult, UserEnvContext } from '../message.ts'
 import type { JournalEvent } from './event.ts'
 import { lastNumber } from './numbered.ts'
@@ -14,7 +14,8 @@ export function recoveryOf(replay: Replay, at: string, env: UserEnvContext): rea
   const { state, told, streamed, tools } = replay
   if (streamed !== '' && state.next_message) {
     const number = lastNumber(told) + 1
-    return [{ event: 'interrupted', at, number, assistant: null, request_metadata: null, reason: 'crashed' }]
+    const assistant = newResponse(null, streamed)
+    return [{ event: 'interrupted', at, number, assistant, request_metadata: null, reason: 'crashed' }]
   }
   const last = state.history.at(-1)?.assistant
   if (tools.size === 0 || state.next_message || !last || !('ToolUse' in last)) return []

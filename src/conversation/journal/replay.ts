@@ -1,10 +1,10 @@
 /** The state of a conversation is the fold of its journal. */
 
 import { never } from '../../model/error.ts'
-import { NO_ENVIRONMENT, newPrompt, newResponse } from '../create.ts'
+import { NO_ENVIRONMENT, newPrompt } from '../create.ts'
 import { Entries } from '../entries.ts'
-import type { AssistantMessage, ToolUseResult } from '../message.ts'
-import type { HistoryEntry, RequestMetadata } from '../record.ts'
+import type { ToolUseResult } from '../message.ts'
+import type { HistoryEntry } from '../record.ts'
 import { type ConversationState, newState, pushAssistantMessage } from '../state.ts'
 import { openTangents } from '../tangent.ts'
 import { afterChange, type Stepped } from './changing.ts'
@@ -75,9 +75,8 @@ export function replayEvent(replay: Replay, event: JournalEvent): Replay {
     case 'next_message':
       return { ...replay, streamed: '', state: { ...replay.state, next_message: event.message } }
     case 'entry':
-      return answered(replay, event, event.assistant, event.request_metadata)
     case 'interrupted':
-      return answered(replay, event, event.assistant ?? newResponse(null, replay.streamed), event.request_metadata)
+      return answered(replay, event)
     case 'copied':
       return copied(replay, event.number, event.entry, event.into === 'history', event)
     case 'tool_started':
@@ -122,15 +121,10 @@ export function replayEvent(replay: Replay, event: JournalEvent): Replay {
 type Answer = Extract<JournalEvent, { event: 'entry' | 'interrupted' }>
 
 /** An answer whose message was lost with a damaged line is kept with an empty one. */
-function answered(
-  replay: Replay,
-  event: Answer,
-  assistant: AssistantMessage,
-  metadata: RequestMetadata | null,
-): Replay {
+function answered(replay: Replay, event: Answer): Replay {
   const waiting = replay.state.next_message
   const asked = waiting ? replay.state : { ...replay.state, next_message: newPrompt('', null, NO_ENVIRONMENT) }
-  const state = pushAssistantMessage(asked, assistant, metadata)
+  const state = pushAssistantMessage(asked, event.assistant, event.request_metadata)
   const told = numbered({ ...replay, state, streamed: '', tools: NO_TOOLS }, event.number, state.history.at(-1), event)
   return waiting ? told : faulty(told, event, 'it answers a message that is not there')
 }

@@ -186,7 +186,7 @@ const linesOf = (events: readonly JournalEvent[]): string => events.map((event) 
 
 test('each step of the engine folds to the state that the step gives', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(doings, { maxLength: 25 }), async (steps) => {
+    fc.asyncProperty(fc.array(doings, { maxLength: 40, size: 'max' }), async (steps) => {
       const events = await journalOfDoings(steps)
       const read = readJournal(linesOf(events))
       expect(read.issues).toEqual([])
@@ -198,7 +198,7 @@ test('each step of the engine folds to the state that the step gives', async () 
 
 test('a journal may be cut anywhere: the line that was cut is lost, and nothing else', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(doings, { maxLength: 8 }), fc.nat(), async (steps, somewhere) => {
+    fc.asyncProperty(fc.array(doings, { maxLength: 12, size: 'max' }), fc.nat(), async (steps, somewhere) => {
       const events = await journalOfDoings(steps)
       const whole = linesOf(events)
       const cut = whole.slice(0, somewhere % (whole.length + 1))
@@ -216,7 +216,7 @@ test('a journal may be cut anywhere: the line that was cut is lost, and nothing 
 test('a journal folds whatever lines are missing or damaged, and says what did not fit', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(doings, { maxLength: 15 }),
+      fc.array(doings, { maxLength: 20, size: 'max' }),
       fc.array(fc.nat(), { maxLength: 4 }),
       async (steps, holes) => {
         const events = await journalOfDoings(steps)
@@ -328,6 +328,22 @@ test('adding to a long conversation is told in a line, not in all of it', () => 
   const events = journalBetween(replay, back, AT)
   expect(linesOf(events).length).toBeLessThan(200)
   expect(writeState(replayJournal(events, replay).state)).toBe(writeState(back))
+})
+
+test('entries that are mended before they are sent name those in whose place they stand', () => {
+  const talked = step(
+    asked,
+    answer(1, 't1'),
+    { event: 'next_message', message: results('t1', 'seen') },
+    answer(2, 't2'),
+  )
+  const mended = journalBetween(talked, enforced(talked.state, ENV), AT)
+  expect(mended).toMatchObject([
+    { event: 'copied', number: 3, into: 'aside', instead_of: 1 },
+    { event: 'copied', number: 4, into: 'aside', instead_of: 2 },
+    { event: 'history', entries: [[3, 4]] },
+    { event: 'window' },
+  ])
 })
 
 test('a full transcript loses its oldest line, and the journal says only the new one', () => {

@@ -1,0 +1,35 @@
+/** Our own conversations: a journal for each, one event on each line. */
+import { stat } from 'node:fs/promises'
+import type { Session } from '../../model/session.ts'
+import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
+import { body } from './body.ts'
+import { AGENT_ID, describe, find, recognise, roots } from './find.ts'
+import { read } from './read.ts'
+import { scan } from './scan.ts'
+
+const fumibako: Agent = {
+  id: AGENT_ID,
+  label: 'fumibako',
+  version: 1,
+  roots,
+  recognise,
+  describe,
+  find,
+  probe,
+  scan,
+  read,
+  body,
+  resume,
+}
+
+export default fumibako
+
+async function probe(source: Source): Promise<Fingerprint | undefined> {
+  const found = await stat(source.path).catch(() => undefined)
+  return found && `${found.size}:${found.mtimeMs}:${found.ino}`
+}
+
+function resume({ native_id, cwd }: Session): ResumeCommand {
+  const command = { program: 'fumi', arguments: ['chat', '--resume', native_id] }
+  return cwd === undefined ? command : { ...command, cwd }
+}

@@ -1,0 +1,155 @@
+/** What one event says by itself, as drafts of messages. */
+import { answerDrafts, requestOf } from '../../../conversation/told/answer.ts'
+import type { Draft } from '../../../conversation/told/draft.ts'
+import { type Entry, entryAt, isRead } from '../../../conversation/told/entry.ts'
+import { type Calls, inputDrafts } from '../../../conversation/told/input.ts'
+import { isJsonObject, type JsonValue, jsonEntries } from '../../../lib/json/lossless.ts'
+import { type Fields, fieldsOf, listOf, numberOf, stringOf } from '../../../lib/object.ts'
+import { NO_USAGE, type Usage } from '../../../model/usage.ts'
+import type { JournalRecord } from './line.ts'
+
+export interface Told {
+  readonly drafts: readonly Draft[]
+  /** The exchange, or the half of one, that it tells. */
+  readonly entry?: Entry
+  /** Why an exchange could not be understood. */
+  readonly unread?: string
+}
+
+export function tell(record: JournalRecord, calls: Calls): Told {
+  const { name, fields } = record
+  switch (name) {
+    case 'opened':
+      return { drafts: [{ ...meta(record), source_type: 'session' }] }
+    case 'delta':
+      return { drafts: [] }
+    case 'next_message':
+      if (fields['message'] === null) return { drafts: [meta(record)] }
+      return half(record, { user: 'message' }, (entry) => inputDrafts(entry, calls))
+    case 'entry':
+      return half(record, ANSWER, answerDrafts)
+    case 'interrupted':
+      return half(record, ANSWER, (entry) => answerDrafts(entry).map((draft) => interrupted(draft, fields)))
+    case 'copied':
+      return copied(record, calls)
+    case 'tool_finished':
+      return half(record, { results: 'result' }, (entry) => {
+        const duration_ms = numberOf(fields['duration_ms'])
+        return inputDrafts(entry, calls).map((draft) =>
+          draft.tool_call && duration_ms !== undefined
+            ? { ...draft, payload_type: name, tool_call: { ...draft.tool_call, duration_ms } }
+            : { ...draft, payload_type: name },
+        )
+      })
+    case 'summary':
+      return { drafts: [summaryDraft(record, stringOf(listOf(fields['summary'])[0]))] }
+    case 'tangent_summed_up':
+      return { drafts: [summaryDraft(record, stringOf(fields['summary']))] }
+    default:
+      return { drafts: [meta(record)] }
+  }
+}
+
+/** Where the parts of an exchange stand in the record. */
+interface Places {
+  readonly user?: string
+  readonly assistant?: string
+  readonly results?: string
+}
+
+const ANSWER: Places = { assistant: 'assistant' }
+const NOBODY = { content: { Prompt: { prompt: '' } } }
+const NOTHING = { Response: { content: '' } }
+
+/** An exchange of which the other half stands on another line. */
+function half(record: JournalRecord, places: Places, drafts: (entry: Entry) => readonly Draft[]): Told {
+  const exchange = (get: (key: string) => unknown) => ({
+    user: places.user
+      ? get(places.user)
+      : places.results
+        ? { content: { ToolUseResults: { tool_use_results: [get(places.results)] } } }
+        : NOBODY,
+    assistant: places.assistant ? get(places.assistant) : NOTHING,
+    request_metadata: get('request_metadata'),
+  })
+  return whole(record, exchange, drafts)
+}
+
+function copied(record: JournalRecord, calls: Calls): Told {
+  const isCopy = record.fields['instead_of'] !== undefined
+  const marks = { ...(isCopy && { replayed: true }), ...(record.fields['into'] === 'aside' && { aside: true }) }
+  return whole(
+    record,
+    (get) => get('entry'),
+    (entry) =>
+      [...inputDrafts(entry, calls), ...answerDrafts(entry)].map((draft) => ({
+        ...draft,
+        metadata: { ...draft.metadata, ...marks },
+      })),
+  )
+}
+
+function whole(
+  record: JournalRecord,
+  exchange: (get: (key: string) => unknown) => unknown,
+  drafts: (entry: Entry) => readonly Draft[],
+): Told {
+  const list = {
+    length: 1,
+    at: () => exchange((key) => record.fields[key]),
+    exactAt: () => {
+      const exact = new Map(jsonFields(record.exact()))
+      return exchange((key) => exact.get(key) ?? null) as JsonValue
+    },
+  }
+  const entry = entryAt(list, 0)
+  if (!isRead(entry)) return { drafts: [meta(record)], unread: entry.unread }
+  const told = drafts(entry)
+  return { drafts: told.length > 0 ? told : [meta(record)], entry }
+}
+
+const jsonFields = (value: JsonValue | undefined) => (isJsonObject(value) ? jsonEntries(value) : [])
+
+const interrupted = (draft: Draft, { reason }: Fields): Draft => ({
+  ...draft,
+  metadata: { ...draft.metadata, interrupted: stringOf(reason) ?? true },
+})
+
+function summaryDraft(record: JournalRecord, text: string | undefined): Draft {
+  if (text === undefined) return meta(record)
+  const request = fieldsOf(listOf(record.fields['summary'])[1])
+  return {
+    side: 'answer',
+    role: 'system',
+    source_type: 'message',
+    payload_type: record.name,
+    segments: [{ channel: 'system', type: 'text', format: record.name, text }],
+    metadata: { kind: 'summary', event_kind: record.name, ...(request && { request: requestOf(request) }) },
+  }
+}
+
+/** What nobody said. Only tokens that the endpoint counted are called usage. */
+function meta({ name, fields }: JournalRecord): Draft {
+  const { event: _, at: __, usage: given, ...rest } = fields
+  const usage = name === 'usage' ? usageOf(fields) : undefined
+  return {
+    side: 'answer',
+    role: 'meta',
+    source_type: 'meta',
+    payload_type: name,
+    segments: [],
+    metadata: {
+      event_kind: name,
+      ...rest,
+      ...(usage ? { usage } : given !== undefined && { estimated_usage: given }),
+    },
+  }
+}
+
+/** Nothing for an estimate. */
+function usageOf({ usage, estimated }: Fields): Usage | undefined {
+  const given = fieldsOf(usage)
+  if (!given || estimated === true) return undefined
+  const counts = (Object.keys(NO_USAGE) as (keyof Usage)[]).map((key) => [key, numberOf(given[key]) ?? 0] as const)
+  return { ...NO_USAGE, ...Object.fromEntries(counts) }
+}

@@ -1,0 +1,48 @@
+/** Gives a draft its place: id, time, source. */
+import type { Draft } from '../../conversation/told/draft.ts'
+import { type Instant, messageId } from '../../model/ids.ts'
+import type { Metadata, NormalizedMessage } from '../../model/normalized.ts'
+
+export interface Place {
+  readonly at: Instant
+  readonly inferred: boolean
+  readonly line: number
+  readonly part: number
+  readonly path: string
+  readonly session: string
+  /** The name of the event. */
+  readonly event: string
+  /** The event's own time, as it stands there. */
+  readonly stamp: unknown
+  /** What the neighbours tell. */
+  readonly marks: Metadata | undefined
+  /** The record itself, where it was asked for. */
+  readonly source: unknown
+}
+
+export function place(draft: Draft, where: Place): NormalizedMessage {
+  const { at, line, part, path, session, event, stamp, marks, inferred, source } = where
+  const metadata = {
+    ...draft.metadata,
+    ...marks,
+    ...(inferred && { timestamp_inferred: true }),
+    ...(source !== undefined && { x_conv: { record: source } }),
+  }
+  return {
+    id: messageId(at, line, part),
+    timestamp: at,
+    role: draft.role,
+    source_type: draft.source_type,
+    segments: draft.segments,
+    raw: {
+      event_type: event,
+      payload_type: draft.payload_type,
+      file_path: path,
+      line_index: line,
+      session_id: session,
+      ...(stamp !== undefined && { timestamp: stamp }),
+    },
+    ...(draft.tool_call && { tool_call: draft.tool_call }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  }
+}
