@@ -21,6 +21,7 @@ import type { Finding } from './doctor/finding.ts'
 import { type AgentId, type Instant, instantOf, type SessionId } from './model/ids.ts'
 import { localDay, wallHour } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
+import { forgetSession } from './sync/forget.ts'
 import { allSources, keepingAs } from './sync/keep/policy.ts'
 import { installKept, type Restored } from './sync/keep/restore.ts'
 import { keepSources, keepStore, type StoreKept } from './sync/keep/rows.ts'
@@ -32,7 +33,7 @@ import { Bodies, type Body } from './sync/search/bodies.ts'
 import { type DeepEvent, type DeepOptions, deepSearch } from './sync/search/deep.ts'
 import { Finder, type SearchAnswer, type SearchOptions } from './sync/search/find.ts'
 import type { SyncOptions } from './sync/sync.ts'
-import { type SyncOutcome, syncOnce, type WatchOptions, type WatchOutcome, watchOn } from './sync/turns.ts'
+import { published, type SyncOutcome, syncOnce, type WatchOptions, type WatchOutcome, watchOn } from './sync/turns.ts'
 
 export type { Root } from './agents/roots.ts'
 export type { Kept, Put } from './archive/keep/record.ts'
@@ -124,7 +125,7 @@ export class House {
     const places = await this.#places()
     const keeping = keepingAs((await this.config()).keep, this.keep)
     const found = () => allSources(agents, places, keeping)
-    return syncOnce(this.directory, this.#options.threads, found, this.#published(options))
+    return syncOnce(this.directory, this.#options.threads, found, published(options, this.#feed))
   }
 
   /**
@@ -140,6 +141,11 @@ export class House {
       feed: this.#feed,
       ...options,
     })
+  }
+
+  /** Out of the index and the keep, until it is remembered; its source is not touched. Throws `not_found`. */
+  forget(session: SessionId): void {
+    forgetSession(this.directory, this.index, this.keep, session, rightNow())
   }
 
   /** What changes in the index from now on, as far as this process brings it about. */
@@ -189,16 +195,6 @@ export class House {
 
   changesSince(revision: number, limit?: number): readonly Change[] {
     return this.index.changesSince(revision, limit)
-  }
-
-  #published(options: SyncOptions): SyncOptions {
-    return {
-      ...options,
-      onChanges: (changes) => {
-        options.onChanges?.(changes)
-        this.#feed.publish(changes)
-      },
-    }
   }
 
   async #places(): Promise<readonly Place[]> {

@@ -74,6 +74,15 @@ export class IndexReader {
     }, undefined)
   }
 
+  /** Every source that tells a session, the one that stands for it first. */
+  tellersOf(
+    id: SessionId,
+  ): readonly { readonly path: string; readonly claim: string; readonly first_record: string }[] {
+    const sql = `SELECT s.path, s.claim, s.first_record FROM session t JOIN source s ON s.session_id = t.id
+      WHERE t.name = ? AND s.claim IS NOT NULL ORDER BY s.id = t.source_id DESC`
+    return this.read((db) => db.prepare(sql).all(id) as { path: string; claim: string; first_record: string }[], [])
+  }
+
   /** Sessions with a revision above this one, oldest change first. */
   changesSince(revision: number, limit = 1000): readonly Change[] {
     return this.read((db) => {

@@ -21,12 +21,16 @@ export interface Swept {
   readonly back: readonly KnownSource[]
 }
 
-/** @param paths where it was looked; everywhere if not given */
+/**
+ * @param paths where it was looked; everywhere if not given
+ * @param unwanted what is added to the fingerprints of sources that are left out on purpose
+ */
 export async function sweep(
   found: AsyncIterable<Found> | Iterable<Found>,
   known: KnownSources,
   resume: (source: number) => ScanTask['from'],
   paths?: Iterable<string>,
+  unwanted = '',
 ): Promise<Swept> {
   const changed: ScanTask[] = []
   const back: KnownSource[] = []
@@ -45,7 +49,8 @@ export async function sweep(
     seen.add(place)
     const before = known.at(place)
     if (before?.gone) back.push(before)
-    if (before && before.fingerprint === fingerprint && before.version === agent.version) continue
+    const isKnown = before?.fingerprint === fingerprint || before?.fingerprint === fingerprint + unwanted
+    if (before && isKnown && before.version === agent.version) continue
     const from = before && before.version === agent.version ? resume(before.id) : undefined
     changed.push({
       ...where,

@@ -1,6 +1,7 @@
 /** Whose turn it is to write the index: takes the lock, does the work, and gives it back. */
 import { type Holder, type Lock, takeLock } from '../archive/lock.ts'
 import type { AppError } from '../model/error.ts'
+import type { Feed } from './live/feed.ts'
 import { goLive, type LiveOptions } from './live/live.ts'
 import type { Found } from './sweep.ts'
 import { type Synced, Syncer, type SyncOptions } from './sync.ts'
@@ -21,6 +22,15 @@ export interface WatchOptions extends Pick<SyncOptions, 'onProgress'> {
   /** Something could not be done, such as writing to a full disk. It is tried again. */
   readonly onProblem?: (problem: AppError) => void
 }
+
+/** With a word to whoever listens. */
+export const published = (options: SyncOptions, feed: Feed): SyncOptions => ({
+  ...options,
+  onChanges: (changes) => {
+    options.onChanges?.(changes)
+    feed.publish(changes)
+  },
+})
 
 export async function syncOnce(
   directory: string,

@@ -1,0 +1,62 @@
+/** Sessions that are not wanted: they leave the index and the keep, and no sync brings them back. Their sources are not touched. */
+import type { IndexReader } from '../archive/get.ts'
+import type { Forgotten } from '../archive/keep/forget.ts'
+import type { Keep } from '../archive/keep.ts'
+import { IndexWriter } from '../archive/put.ts'
+import type { Scanned } from '../archive/record.ts'
+import { sha256 } from '../lib/hash.ts'
+import { AppError } from '../model/error.ts'
+import type { Instant, SessionId } from '../model/ids.ts'
+
+/** Throws `not_found` for what the index does not know. */
+export function forgetSession(
+  directory: string,
+  index: IndexReader,
+  keep: Keep,
+  session: SessionId,
+  at: Instant,
+): void {
+  const told = index.tellersOf(session)
+  const first = told[0]
+  if (!first) throw new AppError('not_found', `No session ${session} is in the index. fumi list shows what is.`)
+  // The wish comes first: whatever fails behind it can be done again.
+  keep.forget({ session, claim: first.claim, first_record: first.first_record }, at)
+  keep.copies.forget(told.map(({ path }) => path))
+  const writer = new IndexWriter(directory)
+  try {
+    writer.forget(session)
+  } finally {
+    writer.close()
+  }
+}
+
+/** What a sync must leave out, and a sign that changes with it. */
+export class Unwanted {
+  /** Empty when nothing is. */
+  readonly sign: string
+  readonly #keys: ReadonlySet<string>
+
+  constructor(forgotten: readonly Forgotten[]) {
+    this.#keys = new Set(forgotten.map(({ claim, first_record }) => `${claim}\n${first_record}`))
+    this.sign = forgotten.length === 0 ? '' : ` forgotten ${sha256([...this.#keys].join('\n')).slice(0, 16)}`
+  }
+
+  /** A source that tells what is not wanted is known, so that it is not read again and again, but tells nothing. */
+  leftOut(scanned: Scanned): Scanned {
+    const { session, history: _, cursor: __, ...rest } = scanned
+    if (!session || !this.#keys.has(`${session.id}\n${session.first_record}`)) return scanned
+    const fingerprint = scanned.fingerprint === undefined ? undefined : scanned.fingerprint + this.sign
+    const nothing = { lines: 0, messages: 0, tools: {} }
+    return {
+      ...rest,
+      fingerprint,
+      anew: true,
+      sure: nothing,
+      counts: nothing,
+      usage: [],
+      provisionalUsage: [],
+      titles: [],
+      issues: [],
+    }
+  }
+}
