@@ -126,12 +126,8 @@ export class House {
 
   /** Brings the index up to date, or makes it anew. One process at a time: a second one is told who is at it. */
   async sync(options: SyncOptions & { readonly anew?: boolean } = {}): Promise<SyncOutcome> {
-    const { syncOnce } = await import('./sync/turns.ts')
-    const onChanges = (changes: readonly Change[]): void => {
-      options.onChanges?.(changes)
-      this.#feed.publish(changes)
-    }
-    return syncOnce(this.directory, this.#options.threads, await this.#scene(), { ...options, onChanges })
+    const { published, syncOnce } = await import('./sync/turns.ts')
+    return syncOnce(this.directory, this.#options.threads, await this.#scene(), published(options, this.#feed))
   }
 
   /**
@@ -146,6 +142,12 @@ export class House {
       feed: this.#feed,
       ...options,
     })
+  }
+
+  /** Out of the index and the keep, until it is remembered; its source is not touched. Throws `not_found`. */
+  async forget(session: SessionId): Promise<void> {
+    const { forgetSession } = await import('./sync/forget.ts')
+    forgetSession(this.directory, this.index, this.keep, session, rightNow())
   }
 
   /** What changes in the index from now on, as far as this process brings it about. */

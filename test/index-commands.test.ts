@@ -267,3 +267,17 @@ test('fumi show and fumi resume know a session by the beginning of its id', () =
   expect(lines(run('prompts').out)).toHaveLength(3)
   expect(existsSync(join(tempFolder(), 'fumi'))).toBe(false)
 })
+
+test('fumi forget takes a session out for good, asks before, and can be undone', () => {
+  const { put, run, json } = machine()
+  const path = put(1, first())
+  put(2, second())
+  expect(run('forget', ID(1))).toMatchObject({ code: 2, err: expect.stringContaining('was not forgotten') })
+  expect(json('forget', ID(1), '--yes')).toEqual({ forgotten: `codex:${ID(1)}` })
+  expect(existsSync(path)).toBe(true)
+  expect(json('list').total).toBe(1)
+  expect(json('search', 'twice').total).toBe(0)
+  expect(json('forget', '--list').forgotten).toMatchObject([{ session: `codex:${ID(1)}` }])
+  json('forget', `codex:${ID(1)}`, '--undo')
+  expect(json('search', 'twice').total).toBe(1)
+})

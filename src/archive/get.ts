@@ -17,8 +17,8 @@ import { plucked, prepared } from './get/statements.ts'
 import { doubt, indexPath, isDamage, type Opened, openToRead } from './index-file.ts'
 import { type Db, explained } from './open.ts'
 import type { Change, Entry, Known } from './record.ts'
-import { historiesOf, type Stats, type StatsOptions, statsOf } from './stats.ts'
 import { type Measures, totalsOf } from './stats/totals.ts'
+import { historiesOf, type Stats, type StatsOptions, statsOf } from './stats.ts'
 
 export class IndexReader {
   readonly #directory: string
@@ -64,6 +64,15 @@ export class IndexReader {
   /** Where a session is read. */
   sourceOf(id: SessionId): Standing | undefined {
     return this.read((db) => standingOf(db, id), undefined)
+  }
+
+  /** Every source that tells a session, the one that stands for it first. */
+  tellersOf(
+    id: SessionId,
+  ): readonly { readonly path: string; readonly claim: string; readonly first_record: string }[] {
+    const sql = `SELECT s.path, s.claim, s.first_record FROM session t JOIN source s ON s.session_id = t.id
+      WHERE t.name = ? AND s.claim IS NOT NULL ORDER BY s.id = t.source_id DESC`
+    return this.read((db) => db.prepare(sql).all(id) as { path: string; claim: string; first_record: string }[], [])
   }
 
   /** Sessions with a revision above this one, oldest change first. */

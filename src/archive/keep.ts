@@ -9,6 +9,7 @@ import type { Capture } from '../model/capture.ts'
 import { type Instant, type SessionId, sessionId } from '../model/ids.ts'
 import { type Copies, openCopies } from './copies.ts'
 import { vanish } from './keep/ends.ts'
+import { type Forgotten, forget, forgottenIn, isForgotten, type Remembered, remember } from './keep/forget.ts'
 import { matchOf } from './keep/look.ts'
 import { putCapture, putUnreadable } from './keep/put.ts'
 import { conversationOf, notKept, rowOf, spellingsOf } from './keep/read.ts'
@@ -109,6 +110,33 @@ export class Keep {
     return this.#read(
       () => notKept(session),
       (shelves) => spellingsOf(shelves, session, number),
+    )
+  }
+
+  /** Takes a session out and remembers that it is not wanted, whether it is here or not. */
+  forget(session: Forgotten, at: Instant): void {
+    this.#shelves().db.pragma('secure_delete = ON')
+    this.#write((shelves) => forget(shelves, session, at))
+    this.#shelves().db.pragma('wal_checkpoint(TRUNCATE)')
+  }
+
+  /** It is wanted again. Whether it was forgotten. */
+  remember(session: SessionId): boolean {
+    return this.#isThere() && this.#write((shelves) => remember(shelves, session))
+  }
+
+  forgotten(): readonly Remembered[] {
+    return this.#read<readonly Forgotten[]>(
+      () => [],
+      ({ db }) => forgottenIn(db),
+    )
+  }
+
+  /** A row that is not to be kept. */
+  isForgotten(capture: Capture): boolean {
+    return this.#read(
+      () => false,
+      (shelves) => isForgotten(shelves, capture),
     )
   }
 

@@ -147,6 +147,7 @@ export class IndexWriter {
 
   /** A session and all its sources leave the index. */
   forget(name: SessionId): boolean {
+    this.#db.pragma('secure_delete = ON')
     return explained(this.path, () => this.#db.transaction(() => this.#forget(name)).immediate())
   }
 

@@ -10,6 +10,7 @@ import { normalizeCommand } from './commands/format/normalize.ts'
 import { validateCommand } from './commands/format/validate.ts'
 import { configCommand } from './commands/home/config.ts'
 import { doctorCommand } from './commands/home/doctor.ts'
+import { forgetCommand } from './commands/home/forget.ts'
 import { markCommand } from './commands/home/mark.ts'
 import { keepCommand } from './commands/keep.ts'
 import { listCommand } from './commands/list.ts'
@@ -38,6 +39,7 @@ const COMMANDS = [
   syncCommand,
   keepCommand,
   restoreCommand,
+  forgetCommand,
   normalizeCommand,
   detectCommand,
   validateCommand,

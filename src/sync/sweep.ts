@@ -21,12 +21,16 @@ export interface Swept {
   readonly back: readonly KnownSource[]
 }
 
-/** @param paths where it was looked; everywhere if not given */
+/**
+ * @param paths where it was looked; everywhere if not given
+ * @param unwanted what is added to the fingerprints of sources that are left out on purpose
+ */
 export async function sweep(
   found: AsyncIterable<Found> | Iterable<Found>,
   known: KnownSources,
   resume: (source: number) => ScanTask['from'],
   paths?: Iterable<string>,
+  unwanted = '',
 ): Promise<Swept> {
   const changed: ScanTask[] = []
   const back: KnownSource[] = []
@@ -42,7 +46,8 @@ export async function sweep(
     sources++
     const before = met?.source
     if (before?.gone) back.push(before)
-    if (before && before.fingerprint === fingerprint && before.version === agent.version) continue
+    const isSame = before?.fingerprint === fingerprint || before?.fingerprint === fingerprint + unwanted
+    if (before && isSame && before.version === agent.version) continue
     const from = before && !agent.many && before.version === agent.version ? resume(before.id) : undefined
     changed.push({
       ...where,

@@ -1,8 +1,10 @@
 /** Brings the index up to date: sweep, first pass, second pass. */
 import { availableParallelism } from 'node:os'
 import { isDamage, isDoubted, putAside } from '../archive/index-file.ts'
+import { type Keep, openKeep } from '../archive/keep.ts'
 import { IndexWriter } from '../archive/put.ts'
 import type { Change, Chunk, KnownSource, Scanned, Task, Where } from '../archive/record.ts'
+import { Unwanted } from './forget.ts'
 import { KnownSources } from './known.ts'
 import { runHere, runInThreads } from './passes/threads.ts'
 import type { Job, Result } from './passes/work.ts'
@@ -52,6 +54,7 @@ const AT_LEAST_EVERY = 1000
 export class Syncer {
   readonly directory: string
   readonly #threads: number
+  readonly #keep: Keep
   #writer: IndexWriter
   #known: KnownSources
   /** Where a damaged index was put, until that is told. */
@@ -61,6 +64,7 @@ export class Syncer {
   constructor(directory: string, threads = Math.max(1, availableParallelism() - 1)) {
     this.directory = directory
     this.#threads = threads
+    this.#keep = openKeep(directory)
     const { writer, known, setAside } = openSound(directory)
     this.#writer = writer
     this.#known = known
@@ -68,6 +72,7 @@ export class Syncer {
   }
 
   close(): void {
+    this.#keep.close()
     this.#writer.close()
   }
 
@@ -101,7 +106,8 @@ export class Syncer {
 
   async sync(found: AsyncIterable<Found> | Iterable<Found>, options: SyncOptions = {}): Promise<Synced> {
     const writer = this.#writer
-    const swept = await sweep(found, this.#known, (id) => writer.resume(id), options.paths)
+    const unwanted = new Unwanted(this.#keep.forgotten())
+    const swept = await sweep(found, this.#known, (id) => writer.resume(id), options.paths, unwanted.sign)
     const tell = (changes: readonly Change[]): void => {
       if (changes.length > 0) options.onChanges?.(changes)
     }
@@ -115,6 +121,7 @@ export class Syncer {
       swept.changed.map((task) => ({ kind: 'scan', task })),
       options,
       tell,
+      unwanted,
     )
     const read = options.passes === 'first' ? 0 : await this.#read(writer.tasks(), options, tell)
     if (read > MANY) writer.shrink()
@@ -132,7 +139,12 @@ export class Syncer {
     return this.#writer.putUnwanted(unwanted)
   }
 
-  async #scan(jobs: readonly (Job & { kind: 'scan' })[], options: SyncOptions, tell: Tell): Promise<void> {
+  async #scan(
+    jobs: readonly (Job & { kind: 'scan' })[],
+    options: SyncOptions,
+    tell: Tell,
+    unwanted: Unwanted,
+  ): Promise<void> {
     const total_bytes = jobs.reduce((sum, { task }) => sum + (task.size ?? 0), 0)
     let batch: Scanned[] = []
     let done = 0
@@ -148,7 +160,7 @@ export class Syncer {
     for await (const result of this.#run(jobs, jobs.length > 16 ? WORTH_THREADS : 0)) {
       if (options.signal?.aborted) break
       if (result.kind !== 'scanned') continue
-      batch.push(result.scanned)
+      batch.push(unwanted.leftOut(result.scanned))
       bytes += result.scanned.size
       options.onProgress?.({ phase: 'scan', done: ++done, total: jobs.length, bytes, total_bytes })
       if (batch.length >= SOURCES_AT_ONCE) put()

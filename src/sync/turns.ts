@@ -4,6 +4,7 @@ import { type Holder, type Lock, takeLock } from '../archive/lock.ts'
 import type { AppError } from '../model/error.ts'
 import { allSources } from './keep/policy.ts'
 import type { Scene } from './list.ts'
+import type { Feed } from './live/feed.ts'
 import { goLive, type LiveOptions } from './live/live.ts'
 import { type Synced, Syncer, type SyncOptions } from './sync.ts'
 
@@ -23,6 +24,15 @@ export interface WatchOptions extends Pick<SyncOptions, 'onProgress'> {
   /** Something could not be done, such as writing to a full disk. It is tried again. */
   readonly onProblem?: (problem: AppError) => void
 }
+
+/** With a word to whoever listens. */
+export const published = <T extends SyncOptions>(options: T, feed: Feed): T => ({
+  ...options,
+  onChanges: (changes) => {
+    options.onChanges?.(changes)
+    feed.publish(changes)
+  },
+})
 
 export async function syncOnce(
   directory: string,

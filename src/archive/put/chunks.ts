@@ -70,6 +70,7 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
      WHERE id = ?`,
   )
 
+  const isThere = db.prepare('SELECT 1 FROM session WHERE id = ? AND source_id = ?')
   const reread = db.prepare('UPDATE session SET cursor = NULL WHERE id = ?')
 
   const dropText = (id: number): void => {
@@ -143,7 +144,9 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
   }
 
   return {
-    put(chunks, revision) {
+    put(all, revision) {
+      // Another process may have taken a session out while it was read.
+      const chunks = all.filter(({ session, source }) => isThere.get(session, source) !== undefined)
       for (const chunk of chunks) prepare(chunk)
       const repeated = repeatedIn(chunks)
       const placedIn = chunks.map((chunk) => placedRows(chunk, repeated))

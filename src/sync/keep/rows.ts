@@ -72,6 +72,7 @@ async function keepRow(
   if (!captured) return []
   if (captured.kind !== 'conversation') issues.push(captured.issue)
   if (captured.kind === 'issue' || source.key === undefined) return []
+  if (captured.kind === 'conversation' && keep.isForgotten(captured.capture)) return []
   const { agent: id, path: store, key, fingerprint } = source
   const from = { agent: id, store, key, ...(fingerprint !== undefined && { fingerprint }) }
   return [

@@ -6,7 +6,7 @@ import type { Kind } from '../../open.ts'
  * that what two generations share is there once. `layout` says how a row was put together when it was last seen: `recipe`
  * names its pieces in order, `frame` is what lies between them. `part` holds the pieces that a layout has beside its entries;
  * they go when no layout needs them. A piece that went leaves a `hole`, and the next one takes its number and with it its room
- * in the file. Entries, spellings and generations never go.
+ * in the file. Entries, spellings and generations never go, unless the user wants a session forgotten.
  */
 const FIRST = `
 CREATE TABLE store (
@@ -101,5 +101,15 @@ CREATE TABLE part (
 CREATE INDEX part_by_piece ON part (piece_id);
 `
 
+/** Sessions that the user does not want; `claim` and `first_record` are those of their headers. */
+const FORGOTTEN = `
+CREATE TABLE forgotten (
+  session TEXT PRIMARY KEY,
+  claim TEXT NOT NULL,
+  first_record TEXT NOT NULL,
+  forgotten_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`
+
 /** The application id is `fumk` in ASCII: a keep of fumibako. */
-export const KEEP: Kind = { application: 0x66756d6b, migrations: [FIRST] }
+export const KEEP: Kind = { application: 0x66756d6b, migrations: [FIRST, FORGOTTEN] }
