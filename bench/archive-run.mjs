@@ -1,4 +1,4 @@
-/** One measured run over an archive: `archive-run.mjs sync|search|deep|idle|append <home> <data>`; prints what it found as JSON. */
+/** One measured run over an archive: `archive-run.mjs sync|search|deep|idle|append|report|rest <home> <data>`; prints what it found as JSON. */
 import { appendFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { House } from '../dist/app.js'
@@ -11,6 +11,35 @@ const timed = async (work) => {
   const value = await work()
   return { ms: performance.now() - start, value }
 }
+
+/** Words, phrases, exclusions, filters of every kind, scripts without spaces, a pattern, nothing at all. */
+const QUERIES = [
+  'error',
+  'config',
+  'import function',
+  '"of the"',
+  'schema scope:answer',
+  'file has:error',
+  'quamirole',
+  'getUser*',
+  'retry -error',
+  'config -"of the"',
+  '-error',
+  'role:user',
+  'config role:user',
+  'tool:shell error',
+  'tool:nobody',
+  'file:src/ config',
+  'has:image',
+  'model:gpt-5 error',
+  'project:nowhere error',
+  'on:2026-01-06 config',
+  'before:2026-01-20 error',
+  '検索',
+  'の',
+  '/time(d )?out/i error',
+  'zyxquorvane',
+]
 
 const runs = {
   async sync() {
@@ -28,31 +57,43 @@ const runs = {
     return { listMs, ms: performance.now() - start, bytes, ...outcome.synced }
   },
   async idle() {
+    await house.sync()
     const { ms, value } = await timed(() => house.sync())
     return { usPerSource: (ms * 1000) / value.synced.sources }
   },
   async search() {
-    const queries = [
-      'error',
-      'config',
-      'import function',
-      '"of the"',
-      'schema scope:answer',
-      'file has:error',
-      'quamirole',
-      'get*',
-      'retry -error',
-    ]
     const times = []
-    for (let n = 0; n < 10; n++) for (const query of queries) times.push((await timed(() => house.search(query))).ms)
-    return { p95: p95(times.slice(queries.length)) }
+    for (let n = 0; n < 10; n++) for (const query of QUERIES) times.push((await timed(() => house.search(query))).ms)
+    return { p95: p95(times.slice(QUERIES.length)), median: times.toSorted((a, b) => a - b)[times.length >> 1] }
   },
   async deep() {
     let hits = 0
+    let firstMs
+    const start = performance.now()
     const { ms } = await timed(async () => {
-      for await (const event of house.deepSearch('zyxquorvane')) if (event.kind === 'hit') hits++
+      for await (const event of house.deepSearch('zyxquorvane')) {
+        if (event.kind !== 'hit') continue
+        hits++
+        firstMs ??= performance.now() - start
+      }
     })
-    return { ms, hits }
+    return { ms, hits, firstMs }
+  },
+  async report() {
+    return { tokens: house.stats().usage.total_tokens }
+  },
+  /** What a process costs that only watches. */
+  async rest() {
+    const watch = await house.watch()
+    await watch.ready
+    await new Promise((done) => setTimeout(done, 2000))
+    const before = process.cpuUsage()
+    const seconds = 20
+    await new Promise((done) => setTimeout(done, seconds * 1000))
+    const { user, system } = process.cpuUsage(before)
+    const rssMb = process.memoryUsage.rss() / 1e6
+    await watch.close()
+    return { rssMb, cpuPercent: (user + system) / 1e4 / seconds }
   },
   async append() {
     const watch = await house.watch()

@@ -1,4 +1,4 @@
-/** Measures the archive: first list, full index, size, search, deep search, a sync with nothing to do, an append. */
+/** Measures the archive: first list, full index, size, search, deep search, a report, a sync with nothing to do, an append, rest. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,6 +23,8 @@ export function benchArchive(work, megabytes) {
   const deep = at('deep').found
   const idle = at('idle').found
   const append = at('append').found
+  const report = at('report')
+  const rest = at('rest').found
   const memory = 300 + (8 * longestLine(logs)) / 1e6
   const size = sync.found.bytes / sizeOf(logs)
   return {
@@ -34,9 +36,13 @@ export function benchArchive(work, megabytes) {
       ratio('index on disk, of the logs', 0.3, size),
       limit('search, 20 hits with snippets, p95', 10, search.p95, 'ms'),
       ratio('deep search, whole archive, wall', 0.3, deep.ms / wall),
+      limit('deep search, first hit', 100, deep.firstMs, 'ms'),
       limit('nothing changed, next sync, per source', 20, idle.usPerSource, 'µs'),
       limit('append to visible change, p95', 100, append.p95, 'ms'),
+      limit('token report, process start included', 150, report.wallMs, 'ms'),
       limit('peak memory, indexing', memory, sync.rssMb, 'MB'),
+      limit('memory while it only watches', 120, rest.rssMb, 'MB'),
+      ['CPU while it only watches', '< 0.1 %', `${rest.cpuPercent.toFixed(2)} %`, rest.cpuPercent < 0.1],
     ],
   }
 }

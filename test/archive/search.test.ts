@@ -95,6 +95,27 @@ test('snippets show the words, titles are found, and pages go on', async () => {
   expect(second.next).toBeUndefined()
 })
 
+test('the beginning of very many words is found like any other', async () => {
+  const { house, write } = home()
+  const said = (n: number): string =>
+    n % 5 === 0 ? `Nothing ${n}` : n % 2 === 0 ? `the Summer of ${n}` : `sand getSalt ${n}`
+  write(rollout(THREAD), text([header(), ...Array.from({ length: 1500 }, (_, n) => user(n, said(n)))]))
+  await house.sync()
+  for (const query of ['s*', 's* -nothing', 'S* role:user', 'sum* OR sa*']) {
+    const answer = await house.search(query)
+    if (answer.kind !== 'found') throw new Error(answer.what)
+    expect(answer).toMatchObject({ total: 1000, total_is: 'at_least' })
+    const lines = answer.hits.map(({ message_id }) => Number(message_id.split('#')[1]) - 2)
+    const newest = Array.from({ length: 1500 }, (_, n) => 1499 - n).filter((n) => n % 5 !== 0)
+    expect(lines).toEqual(newest.slice(0, 20))
+    const next = await house.search(query, { after: answer.next ?? 0 })
+    if (next.kind !== 'found') throw new Error(next.what)
+    expect(next.hits.map(({ message_id }) => Number(message_id.split('#')[1]) - 2)).toEqual(newest.slice(20, 40))
+  }
+  expect(await house.search('su*')).toMatchObject({ total: 600, total_is: 'exact' })
+  expect(await house.search('no* 5')).toMatchObject({ total: 1, total_is: 'exact' })
+})
+
 test('an answer says when the index leaves something out', async () => {
   const { house, write } = home()
   const long = `${'begin '.repeat(500)} hidden ${'end '.repeat(500)}`

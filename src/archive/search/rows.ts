@@ -39,13 +39,8 @@ export function tablesFor({ scopes }: Query): readonly Table[] {
 }
 
 function rowsIn(db: Db, table: Table, query: Query, options: RowOptions): readonly number[] {
-  const conditions = messageConditions(query.filters)
-  const { ranges, sessions } = reachOf(db, conditions, options.filter)
+  const { where, ranges } = whereOf(db, query, options.filter)
   const before = options.before ?? Number.MAX_SAFE_INTEGER
-  const where: Sql = {
-    sql: `${conditions.message.sql}${sessions === undefined ? '' : ' AND +m.session_id IN (SELECT value FROM json_each(?))'}`,
-    values: [...conditions.message.values, ...(sessions === undefined ? [] : [sessions])],
-  }
   const must = matchExpression(query, table.columns)
   const except = exceptExpression(query, table.columns)
   const found: number[] = []
@@ -59,6 +54,19 @@ function rowsIn(db: Db, table: Table, query: Query, options: RowOptions): readon
     else found.push(...notSaying(db, table, except, where, range, left))
   }
   return found
+}
+
+function whereOf(db: Db, query: Query, filter: SessionFilter | undefined) {
+  const conditions = messageConditions(query.filters)
+  const { ranges, sessions } = reachOf(db, conditions, filter)
+  const { sql, values } = conditions.message
+  if (sessions === undefined) return { where: conditions.message, ranges }
+  // With a plus, so that no index on sessions is taken: it would lose the order of ids.
+  const where: Sql = {
+    sql: `${sql} AND +m.session_id IN (SELECT value FROM json_each(?))`,
+    values: [...values, sessions],
+  }
+  return { where, ranges }
 }
 
 /**
@@ -77,6 +85,19 @@ function anything(db: Db, where: Sql, { low, high }: Range, limit: number): numb
   const sql = `SELECT m.id FROM message m
     WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND m.kind & 7 <> 4 AND ${where.sql} ORDER BY m.id DESC LIMIT ?`
   return plucked(db, sql).all(Math.max(low, FIRST_TIME), high, ...where.values, limit) as number[]
+}
+
+/** The newest rows that satisfy the filters, whatever they say. */
+export function newestRows(db: Db, query: Query, options: RowOptions): readonly number[] {
+  const { where, ranges } = whereOf(db, query, options.filter)
+  const sql = `SELECT m.id FROM message m WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND ${where.sql} ORDER BY m.id DESC LIMIT ?`
+  const found: number[] = []
+  for (const { low, high } of ranges) {
+    const left = options.limit - found.length
+    if (left <= 0) break
+    found.push(...(plucked(db, sql).all(Math.max(low, FIRST_TIME), high, ...where.values, left) as number[]))
+  }
+  return found
 }
 
 /** In pieces, so that of what must not be said only so much is looked up as lies between the answers. */

@@ -8,15 +8,16 @@ import type { Db } from '../../archive/open.ts'
 import type { Entry } from '../../archive/record.ts'
 import { type Left, leftOut } from '../../archive/search/left.ts'
 import { markedSaying, withMarks } from '../../archive/search/marked.ts'
-import { rowsOf } from '../../archive/search/rows.ts'
+import { newestRows, rowsOf } from '../../archive/search/rows.ts'
 import { type Candidate, candidatesAt, titlesOf } from '../../archive/search.ts'
 import { matches } from '../../archive/text/matches.ts'
 import { parseQuery } from '../../archive/text/parse-query.ts'
 import { PatternTime } from '../../archive/text/patterns.ts'
 import type { Query, QueryProblem } from '../../archive/text/query.ts'
+import { isWide, narrowed } from '../../archive/text/wide.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Bodies, Body } from './bodies.ts'
-import { baseOf, fieldsOf, type Hit, SNIPPET, shownIn } from './hit.ts'
+import { baseOf, fieldsOf, type Hit, SNIPPET, shownIn, wordsIn } from './hit.ts'
 
 export interface SearchOptions {
   readonly filter?: SessionFilter
@@ -86,9 +87,12 @@ export class Finder {
     const marks = this.#marks()
     const { limit = PAGE, order = 'newest' } = options
     const time = new PatternTime()
-    const known = this.#reader.read((db) => glance(db, query, options, markedSaying(query, marks)), NOTHING_KNOWN)
+    const more = markedSaying(query, marks)
     const wanted = order === 'relevance' ? MOST_RANKED : limit
-    const { found, checked, isEnd } = await this.#collect(query, options, wanted, known.rows, time)
+    const many =
+      order === 'newest' && options.after === undefined ? await this.#amongMany(query, options, limit) : undefined
+    const known = this.#reader.read((db) => glance(db, query, options, more, many?.rows), NOTHING_KNOWN)
+    const { found, checked, isEnd } = many ?? (await this.#collect(query, options, wanted, known.rows, time))
     const hits = order === 'relevance' ? found.toSorted((a, b) => b.score - a.score) : found
     const best = hits.slice(0, limit)
     const ids = [...new Set([...best.map(({ hit }) => hit.session_id), ...known.titles])]
@@ -105,6 +109,25 @@ export class Finder {
       left: known.left,
       ...(order === 'newest' && next !== undefined && { next }),
     }
+  }
+
+  /**
+   * A beginning of words that every other message has, such as `s*`, is found in the newest messages sooner than in the index, which
+   * then only has to say that there are more than are counted. Nothing when it is not so.
+   */
+  async #amongMany(query: Query, { filter, snippet }: SearchOptions, wanted: number) {
+    if (!isWide(query) || query.patterns.length > 0 || query.scopes?.includes('context')) return undefined
+    const within = filter && { filter }
+    const newest = this.#reader.read((db) => newestRows(db, query, { limit: 4 * wanted, ...within }), [])
+    const options = { isDoubtful: true, ...(snippet !== undefined && { length: snippet }) }
+    const found = await this.look(query, this.candidatesAt(newest), options)
+    if (found.length <= wanted) return undefined
+    const narrow = narrowed(query, wordsIn(found.map(({ hit }) => hit)))
+    if (!narrow) return undefined
+    const rows = this.#reader.read((db) => rowsOf(db, narrow, { limit: MOST_COUNTED + 1, ...within }), [])
+    return rows.length > MOST_COUNTED
+      ? { rows, found: found.slice(0, wanted + 1), checked: undefined, isEnd: false }
+      : undefined
   }
 
   /**
@@ -207,9 +230,15 @@ interface Glance {
 const NOTHING_KNOWN: Glance = { rows: [], titles: [], left: { sessions: 0, bytes: 0 } }
 
 /** What the index knows, all of one moment. */
-function glance(db: Db, query: Query, { filter }: SearchOptions, more: readonly SessionId[]): Glance {
+function glance(
+  db: Db,
+  query: Query,
+  { filter }: SearchOptions,
+  more: readonly SessionId[],
+  rows: readonly number[] | undefined,
+): Glance {
   return {
-    rows: rowsOf(db, query, { limit: MOST_COUNTED + 1, ...(filter && { filter }) }),
+    rows: rows ?? rowsOf(db, query, { limit: MOST_COUNTED + 1, ...(filter && { filter }) }),
     titles: titlesOf(db, query, { limit: PAGE, more, ...(filter && { filter }) }),
     left: leftOut(db, query, filter),
   }

@@ -79,3 +79,14 @@ export function shownIn(query: Query, fields: Fields, length: number, time?: Pat
 }
 
 const NOTHING: Snippet = { text: '', highlights: [], cutBefore: false, cutAfter: false }
+
+/** The words that are highlighted, whole, the most usual first. */
+export function wordsIn(hits: readonly Hit[]): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const { snippet: shown } of hits)
+    for (const [start] of shown?.highlights ?? []) {
+      const word = /^[\p{L}\p{N}]+/u.exec(shown?.text.slice(start) ?? '')?.[0].toLowerCase()
+      if (word !== undefined) counts.set(word, (counts.get(word) ?? 0) + 1)
+    }
+  return [...counts].sort(([, a], [, b]) => b - a).map(([word]) => word)
+}

@@ -1,6 +1,6 @@
 /** Finds characters in raw bytes that the search takes for others, so that the bytes around them prove nothing. */
 import { isAscii } from 'node:buffer'
-import { normalForm } from '../../archive/text/words/characters.ts'
+import { normalForm, withoutIgnored } from '../../archive/text/words/characters.ts'
 
 /** What needles are made of: ASCII letters and digits, hiragana, Han, Hangul. */
 const IN_NEEDLES = /[a-z0-9\u3041-\u3096\u4e00-\u9fff\uac00-\ud7a3]/
@@ -16,10 +16,12 @@ const spotOf = (first: number, second: number, third: number): number =>
     ? ((first - 0xc0) << 6) | (second & 63)
     : SHORT + (((first - 0xe0) << 12) | ((second & 63) << 6) | (third & 63))
 
-/** Planes whose characters are never another form of something lie between. */
+/** Between them lie Han, Hangul, and characters that mean nothing to others: each is only itself. */
 const BLOCKS = [
-  [0x80, 0xd800],
-  [0xe000, 0x20000],
+  [0x80, 0x3400],
+  [0xa000, 0xac00],
+  [0xd7a4, 0xd800],
+  [0xf900, 0x20000],
   [0x2f800, 0x2fa20],
   [0xe0000, 0xe1000],
 ] as const
@@ -36,13 +38,16 @@ function oddTable(): Uint8Array {
   return made
 }
 
-/** Han, kana and Hangul, which are themselves, are most of all. */
-const ITSELF = /^[\u3041-\u3096\u4e00-\u9fff\uac00-\ud7a3\u3400-\u4dbf]$/
+const HIRAGANA = /^[\u3041-\u3096]$/
+/** Letters that may lose accents, which the normal form keeps. */
+const LATIN = /\p{Script=Latin}/u
 
 function isOdd(character: string): boolean {
-  if (ITSELF.test(character)) return false
+  if (HIRAGANA.test(character)) return false
+  if (COMPOSES.test(character) || withoutIgnored(character) === '') return true
+  if (!LATIN.test(character) && character.normalize('NFKC') === character) return false
   const normal = normalForm(character)
-  return normal === '' || IN_NEEDLES.test(normal) || COMPOSES.test(character)
+  return normal === '' || IN_NEEDLES.test(normal)
 }
 
 const BLOCK = 4096
