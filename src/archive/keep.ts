@@ -126,7 +126,7 @@ export class Keep {
   }
 
   forgotten(): readonly Remembered[] {
-    return this.#read<readonly Forgotten[]>(
+    return this.#read<readonly Remembered[]>(
       () => [],
       ({ db }) => forgottenIn(db),
     )
