@@ -54,11 +54,10 @@ test('who reads while another writes never waits and never sees half a batch', a
     expect(visit(folder, house.directory, 'sync')).toMatchObject({ kind: 'synced' })
   }
   reader.stop()
-  const { looks, longest, wrong } = await reader.heard()
+  // One that had to wait would say that another process holds the index.
+  const { looks, wrong } = await reader.heard()
   expect(wrong).toEqual([])
   expect(looks).toBeGreaterThan(2)
-  // The patience of a reader that finds a lock is five seconds: it never came to that.
-  expect(longest).toBeLessThan(5000)
 })
 
 /**
