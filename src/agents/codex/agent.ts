@@ -7,6 +7,7 @@ import { AGENT_ID, find, roots } from './find.ts'
 import { read } from './read.ts'
 import { describe, recognise } from './recognise.ts'
 import { scan } from './scan.ts'
+import { write } from './write.ts'
 
 const codex: Agent = {
   id: AGENT_ID,
@@ -21,6 +22,8 @@ const codex: Agent = {
   scan,
   read,
   body,
+  forms: [{ name: AGENT_ID, label: 'a log of Codex CLI', suffix: '.jsonl' }],
+  write,
   resume,
 }
 
