@@ -20,7 +20,8 @@ export async function* write(
     const extension = extensionOf(message)
     const bare = withoutExtension(message as unknown as Fields)
     const own = extension?.src === AGENT_ID ? extension.records?.[0] : undefined
-    const line = own ?? (withoutExtensions ? bare : extended(bare, extension, isFirst ? session : undefined))
+    const kept = withoutExtensions ? replacementOnly(extension) : extension
+    const line = own ?? extended(bare, kept, isFirst && !withoutExtensions ? session : undefined)
     isFirst = false
     const { json, cut } = serialize(line as NormalizedMessage)
     yield { kind: 'bytes', bytes: Buffer.from(`${json}\n`) }
@@ -30,6 +31,12 @@ export async function* write(
     const as = own === undefined ? [bare] : records
     yield { kind: 'told', told: { records, as, kept_in: own !== undefined || withoutExtensions ? null : 'x_conv' } }
   }
+}
+
+/** What the model goes on with after a compaction belongs to the conversation. */
+function replacementOnly(extension: Extension | undefined): Extension | undefined {
+  const { src, replacement } = extension ?? {}
+  return src === undefined || replacement === undefined ? undefined : { src, replacement }
 }
 
 function extended(bare: Fields, extension: Extension | undefined, session: Session | undefined): Fields {
