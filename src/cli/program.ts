@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
 import { filesCommand } from './commands/files.ts'
+import { convertCommand } from './commands/format/convert.ts'
 import { detectCommand } from './commands/format/detect.ts'
 import { exportCommand } from './commands/format/export.ts'
 import { normalizeCommand } from './commands/format/normalize.ts'
@@ -40,6 +41,7 @@ const COMMANDS = [
   keepCommand,
   restoreCommand,
   forgetCommand,
+  convertCommand,
   normalizeCommand,
   detectCommand,
   validateCommand,

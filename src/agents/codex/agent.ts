@@ -8,6 +8,7 @@ import { AGENT_ID, find, roots } from './find.ts'
 import { read } from './read.ts'
 import { describe, recognise } from './recognise.ts'
 import { scan } from './scan.ts'
+import { write } from './write.ts'
 
 const codex: Agent = {
   id: AGENT_ID,
@@ -23,6 +24,8 @@ const codex: Agent = {
   read,
   body,
   span,
+  forms: [{ name: AGENT_ID, label: 'a log of Codex CLI', suffix: '.jsonl' }],
+  write,
   resume,
 }
 

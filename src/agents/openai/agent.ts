@@ -6,6 +6,7 @@ import { AGENT_ID, find } from './find.ts'
 import { read } from './read.ts'
 import { describe, recognise } from './recognise.ts'
 import { scan } from './scan.ts'
+import { FORMS, write } from './write.ts'
 
 const openai: Agent = {
   id: AGENT_ID,
@@ -21,6 +22,8 @@ const openai: Agent = {
   read,
   body,
   span,
+  forms: FORMS,
+  write,
 }
 
 export default openai

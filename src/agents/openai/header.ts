@@ -1,6 +1,6 @@
 /** A session's header, and what a conversation without a name is called. */
 import { sha256 } from '../../lib/hash.ts'
-import { isObject, jsonText, stringOf } from '../../lib/object.ts'
+import { fieldsOf, isObject, jsonText, listOf, stringOf, wordOf } from '../../lib/object.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
@@ -31,6 +31,7 @@ export function sessionOf(
     models: conversation.models,
     ancestors: NO_ANCESTORS,
     origin: conversation.format,
+    ...conveyedBy(conversation),
   }
   if (conversation.title !== undefined) session.title = conversation.title
   const prompt = promptIn(messages)
@@ -40,6 +41,26 @@ export function sessionOf(
   session.relation = 'fork'
   return session
 }
+
+const CONVEYED = ['cwd', 'agent_version', 'originator', 'model_provider'] as const
+
+/** What is known of the session that another agent's conversation was written from. */
+function conveyedBy({ header }: Conversation): Partial<Session> {
+  const session = fieldsOf(fieldsOf(header?.['x_conv'])?.['session'])
+  if (!session) return NOTHING
+  const known: Mutable<Partial<Session>> = {}
+  for (const key of CONVEYED) {
+    const value = wordOf(session[key])
+    if (value !== undefined) known[key] = value
+  }
+  const git = fieldsOf(session['git'])
+  if (git) known.git = git
+  const models = listOf(session['models']).filter((one) => typeof one === 'string')
+  if (models.length > 0) known.models = models
+  return known
+}
+
+const NOTHING: Partial<Session> = {}
 
 function promptIn(messages: readonly NormalizedMessage[]): string | undefined {
   for (const { role, segments, metadata } of messages) {

@@ -4,7 +4,7 @@ import { type Instant, instant, type SessionId, sessionId } from '../../model/id
 import type { IssueCode } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import type { Branch, Conversation } from '../../openai/files/conversation.ts'
+import type { Branch, ChatMessage, Conversation } from '../../openai/files/conversation.ts'
 import type { PrivacyOptions, Source } from '../agent.ts'
 import { firstRecord, nativeId, sessionOf } from './header.ts'
 import { Calls } from './message/calls.ts'
@@ -109,6 +109,7 @@ export class Teller {
     if (!parent) this.#preface(home, started)
     this.#say(branch, line, started, left?.id)
     if (!parent && this.#conversation.usage) this.#count(home)
+    if (!parent) this.#after(home, started)
     const at = (messages[0]?.timestamp as Instant | undefined) ?? this.#times.at(started)
     const birth = { id, agent, native_id: native, first_record: first, path: this.path, started_at: at }
     return { session: sessionOf(birth, this.#conversation, messages, parent?.home.session), messages }
@@ -120,9 +121,14 @@ export class Teller {
     if (!header && system === undefined) return
     const moment = { at: this.#times.at(time), inferred: this.#created === undefined }
     if (header) {
-      const { x_conv, ...rest } = header
-      const shown = isObject(x_conv) ? rest : header
-      this.#put(home, asideDraft('session', 'session', { header: shown }), { record: { header, x_conv } }, moment)
+      const { x_conv, x_conv_after, ...rest } = header
+      const shown = isObject(x_conv) || isObject(x_conv_after) ? rest : header
+      this.#put(
+        home,
+        asideDraft('session', 'session', { header: shown }),
+        { record: { format: home.format, header, x_conv } },
+        moment,
+      )
     }
     if (system === undefined) return
     // It stands in the header, which is its record.
@@ -161,8 +167,10 @@ export class Teller {
         ? fallback
         : { at: own ?? fallback.at, inferred: own === undefined && fallback.inferred, stamp }
     let isFirst = true
-    for (const draft of draftsOf(message, this.#pictures)) {
-      this.#put(line.home, draft, element, moment, this.#link(draft, line, marks), isFirst)
+    const drafts = draftsOf(message, this.#pictures)
+    const shown = this.#pictures ? { ...element, record: withPictures(message, drafts) } : element
+    for (const draft of drafts) {
+      this.#put(line.home, draft, shown, moment, this.#link(draft, line, marks), isFirst)
       isFirst = false
     }
     return own === undefined ? time : Date.parse(own)
@@ -191,6 +199,19 @@ export class Teller {
     this.#put(home, asideDraft('meta', 'usage', metadata), { record: { usage } }, moment)
   }
 
+  /** Records of another agent that belong to no message. */
+  #after(home: Home, started: number): void {
+    const x_conv = this.#conversation.header?.['x_conv_after']
+    if (!isObject(x_conv)) return
+    const at = (this.#messages.at(-1)?.timestamp as Instant | undefined) ?? this.#times.at(started)
+    this.#put(
+      home,
+      asideDraft('meta', 'x_conv', { event_kind: 'x_conv' }),
+      { record: { x_conv } },
+      { at, inferred: true },
+    )
+  }
+
   #put(home: Home, draft: Draft, element: Element, moment: Moment, marks?: Marks, isFirst = true): void {
     this.#messages.push(place(draft, element, home, moment, ++this.#part, marks, isFirst))
   }
@@ -206,6 +227,18 @@ const NO_FAULTS: readonly Fault[] = []
 const NO_OBJECT: Fault = { code: 'not_an_object', reason: 'a message that is no object' }
 const UNKNOWN_ROLE: Fault = { code: 'unknown_shape', reason: 'a message whose role is not known' }
 const ORPHAN: Fault = { code: 'orphan_result', reason: 'a tool result whose call does not stand before it' }
+
+/** Pictures stand beside the messages in some files; a message by itself must bring its own. */
+function withPictures(message: ChatMessage, drafts: readonly Draft[]): ChatMessage {
+  const { content } = message
+  const pictures = drafts.flatMap(({ segments }) => segments.filter(({ format }) => format === 'image'))
+  if (typeof content !== 'string' || pictures.length === 0) return message
+  const parts = pictures.map(({ media }) => ({
+    type: 'image_url',
+    image_url: { url: media?.data_uri ?? media?.url ?? '' },
+  }))
+  return { ...message, content: [{ type: 'text', text: content }, ...parts] }
+}
 
 function marksOf({ label, repeated = 0 }: Branch, at: number, after: string | undefined): Marks | undefined {
   if (!label && repeated === 0 && after === undefined) return undefined

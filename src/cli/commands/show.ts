@@ -1,18 +1,15 @@
 /** `fumi show`: one conversation, for a person. */
-import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { House } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import { type Backlinks, turnsOf } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
-import { type Choice, chooseSession, nothingIn } from '../choose.ts'
+import { nothingIn, sessionNamed } from '../choose.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
-import { logsFor } from '../logs.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { findSession } from '../sessions.ts'
 import { historyOf, messagesOf, type Survey, survey } from '../survey.ts'
 
 interface Options {
@@ -55,7 +52,7 @@ async function run(name: string, options: Options): Promise<void> {
 }
 
 async function showOne(house: House, name: string, options: Options): Promise<void> {
-  const { log, id, branches, release } = await logNamed(house, name, options)
+  const { log, id, branches, release } = await sessionNamed(house, name, options)
   try {
     if (!log) return await showGone(house, id, options)
     const seen = await survey(log, id)
@@ -92,38 +89,6 @@ async function showGone(house: House, id: SessionId, options: Options): Promise<
   }
   await writeErr(
     `fumi: the log of this session is gone: ${session.path}. Its words are not kept; fumi config keep all keeps them from now on.\n`,
-  )
-}
-
-interface Found extends Choice {
-  /** Nothing when its source is gone. */
-  readonly log: Log | undefined
-  release(): Promise<void>
-}
-
-async function logNamed(house: House, name: string, options: Options): Promise<Found> {
-  if (options.in === undefined && (name === '-' || existsSync(name))) {
-    const { logs, release } = await logsFor([name])
-    const log = onlyOne(name, logs)
-    return { log, ...(await chooseSession(name, log, options.session)), release }
-  }
-  const { log, session } = await findSession(house, name, options.in)
-  return { log, id: session.id, branches: [], release: async () => {} }
-}
-
-function onlyOne(path: string, logs: readonly Log[]): Log {
-  const [log, ...others] = logs
-  if (!log || log.unknown)
-    throw new AppError(
-      'nothing_readable',
-      `${path} is not a log of an agent that fumibako knows; fumi normalize tells what is in its lines.`,
-    )
-  if (others.length === 0) return log
-  throw new AppError(
-    'bad_usage',
-    log.source.key === undefined
-      ? `${path} holds ${others.length + 1} logs; show takes one file, for example ${log.source.path}`
-      : `${path} holds ${others.length + 1} conversations. See fumi list ${path}, then fumi show <session> --in ${path}`,
   )
 }
 

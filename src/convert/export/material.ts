@@ -20,9 +20,6 @@ export interface Mark {
   readonly note: string | null
 }
 
-/** Stands between what was read and the format, for every format alike: here words are taken out or replaced. */
-export type Transform = (material: Material) => Material
-
 export interface ExportOptions {
   /** Every record, also context, events and copies. */
   readonly all?: boolean

@@ -27,9 +27,13 @@ export interface Extension {
 }
 
 /** How an element says it in a file: the extension with what the file's form has no place for. */
-export interface WrittenExtension extends Extension {
+export interface WrittenExtension extends Extension, Facts {
   /** Check sum of the element without this object. */
   readonly seal?: string
+}
+
+/** What an element's form has no place for. */
+export interface Facts {
   /** The source's own time, as it stands there. */
   readonly ts?: unknown
   readonly status?: string

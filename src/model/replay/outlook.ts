@@ -70,7 +70,8 @@ export class Lookout {
 
 /** A summary that only its maker can read is no use to anybody else: then what stands before it stays. */
 const isReadable = (replacement: readonly NormalizedMessage[] | undefined): boolean =>
-  replacement !== undefined && !replacement.some(({ metadata }) => metadata?.['kind'] === 'compaction')
+  replacement?.some(({ role }) => role !== 'meta') === true &&
+  !replacement.some(({ metadata }) => metadata?.['kind'] === 'compaction')
 
 /** More than the messages of the turns that can be taken back at once. */
 const MOST_LINES = 50_000

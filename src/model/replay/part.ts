@@ -5,13 +5,16 @@ import type { Outlook } from './outlook.ts'
 /** `aside` is what nobody said: counts, events that repeat an item, headers, what belongs to another branch. */
 export type Part = 'instruction' | 'prompt' | 'thought' | 'words' | 'call' | 'result' | 'aside'
 
+/** What a writer calls a result that it made up because there is none. */
+export const MISSING = 'missing'
+
 /**
  * What was copied from a parent's log stays: the model of this conversation knows it, and the target has no parent.
  * Of words that stand twice, as an item and as an event, the item counts.
  */
 export function partOf(message: NormalizedMessage, outlook: Outlook): Part {
   const { role, source_type, metadata } = message
-  if (metadata?.['main'] === true) return 'aside'
+  if (metadata?.['main'] === true || metadata?.['synthetic'] === MISSING) return 'aside'
   switch (source_type) {
     case 'tool_call':
       return 'call'

@@ -121,9 +121,13 @@ function listShape(record: Fields): Shape | undefined {
 
 function messagesShape(record: Fields): Shape | undefined {
   const messages = record['messages']
-  if (!Array.isArray(messages) || !isMessageList(messages)) return undefined
+  if (!Array.isArray(messages) || !isMessageList(messages)) return isConverted(record) ? 'messages' : undefined
   return hasValueParts(messages) ? 'llamafactory' : 'messages'
 }
+
+/** Another agent's conversation: its records stand before the messages, which may lie beyond the beginning that was seen. */
+const isConverted = ({ x_conv }: Fields): boolean =>
+  isObject(x_conv) && typeof x_conv['src'] === 'string' && Array.isArray(x_conv['records'])
 
 function textShape(record: Fields): Shape {
   if (hasKnownRole(record)) return 'message'

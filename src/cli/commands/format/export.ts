@@ -1,18 +1,23 @@
 /** `fumi export`: conversations as documents for people, or as data for programs. */
+import { randomUUID } from 'node:crypto'
 import { extname, join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { House } from '../../../app.ts'
 import { FORMAT_NAMES, FORMATS, type FormatEntry, type FormatName } from '../../../convert/export/formats.ts'
-import type { ExportOptions, Format, Material, Transform, TurnRange } from '../../../convert/export/material.ts'
+import type { ExportOptions, Format, Material, TurnRange } from '../../../convert/export/material.ts'
+import type { Privacy } from '../../../convert/export/privacy.ts'
 import { AppError } from '../../../model/error.ts'
 import type { Issue } from '../../../model/issue.ts'
-import { type Named, prepared, sessionsNamed, type Where } from '../../export/material.ts'
+import { type Found, logNamed, type Naming } from '../../choose.ts'
+import { prepared } from '../../export/material.ts'
 import { FileNames, imagesBeside, isFolder, print, refuseOverwriting, save } from '../../export/save.ts'
 import { openHouse } from '../../house.ts'
 import { tellIssues } from '../../issues.ts'
 import { writeErr, writeOut } from '../../output.ts'
 
-interface Options extends Where {
+interface Options extends Naming {
+  readonly redact?: boolean
+  readonly anonymize?: boolean
   readonly format?: FormatName
   readonly output?: string
   readonly turns?: TurnRange
@@ -34,6 +39,8 @@ export function exportCommand(program: Command): void {
     .option('-o, --output <path>', 'a file, or a folder for one file each; - for standard output')
     .option('--turns <a..b>', 'only these turns: 3, 2..5, 4.. or ..3', rangeOf)
     .option('--all', 'every record, also context, events and copies')
+    .option('--redact', 'take out secrets, user names, home directories and e-mail addresses, and say how many')
+    .option('--anonymize', 'replace every word and keep the shape, to show a fault to somebody')
     .addOption(new Option('--images <how>', 'images of md as files beside it, or inline').choices(['files', 'inline']))
     .option('--in <path>', 'look for the sessions in this database, file or folder')
     .option('--session <which>', 'one of several conversations in a file: its number, or its id')
@@ -50,7 +57,7 @@ async function run(names: readonly string[], options: Options): Promise<void> {
   const target = targetOf(names.length, name, FORMATS[name], options)
   const house = await openHouse()
   try {
-    await write(house, sessionsNamed(house, names, options), FORMATS[name], target, options)
+    await write(house, named(house, names, options), FORMATS[name], target, options)
   } finally {
     house.close()
   }
@@ -80,20 +87,21 @@ function targetOf(sessions: number, name: FormatName, format: FormatEntry, { out
 
 async function write(
   house: House,
-  named: AsyncIterable<Named>,
+  sessions: AsyncIterable<Found>,
   format: FormatEntry,
   target: Target,
   options: Options,
 ): Promise<void> {
   const issues: Issue[] = []
+  const privacy = await privacyOf(house, options)
   const names = new FileNames()
   const writer = await format.load()
   async function* materials(): AsyncGenerator<Material> {
-    for await (const one of named) {
+    for await (const one of sessions) {
       try {
-        const { material, issues: found } = await prepared(house, one)
+        const { material, issues: found } = await prepared(house, one, privacy)
         issues.push(...found)
-        yield transformed(material)
+        yield material
       } finally {
         await one.release()
       }
@@ -112,10 +120,23 @@ async function write(
       await writeOut(`${path}\n`)
     }
   await tellIssues(issues)
+  const redacted = privacy?.redacted()
+  if (redacted) await writeErr((await import('../../view/redaction-report.ts')).redactionReport(redacted))
 }
 
-/** Between reading and writing, for every format: what must not leave the house is taken out here. */
-const transformed: Transform = (material) => material
+async function* named(house: House, names: readonly string[], options: Options): AsyncGenerator<Found> {
+  for (const name of names) yield await logNamed(house, name, options)
+}
+
+async function privacyOf({ environment }: House, { redact, anonymize }: Options): Promise<Privacy | undefined> {
+  if (redact && anonymize) throw new AppError('bad_usage', '--anonymize replaces every word: leave --redact out.')
+  if (!redact && !anonymize) return undefined
+  const { anonymizing, redacting } = await import('../../../convert/export/privacy.ts')
+  if (anonymize) return anonymizing(randomUUID())
+  const { USER, USERNAME } = environment.variables
+  const users = [USER, USERNAME].filter((name) => name !== undefined && name !== '' && name !== 'root')
+  return redacting({ users: users as string[], home: environment.home })
+}
 
 async function* joined(
   materials: AsyncIterable<Material>,

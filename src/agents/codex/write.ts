@@ -1,0 +1,176 @@
+/** Writes a conversation as a log that Codex resumes. */
+import { sha256 } from '../../lib/hash.ts'
+import { sealOf } from '../../lib/json/seal.ts'
+import type { Fields } from '../../lib/object.ts'
+import { instantOf } from '../../model/ids.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { Carrier, type Fate } from '../../model/replay/carrier.ts'
+import { CallIds, type NameRule, ToolNames } from '../../model/replay/names.ts'
+import type { Group, Step } from '../../model/replay/step.ts'
+import { type Unit, unitsOf } from '../../model/replay/units.ts'
+import type { Session } from '../../model/session.ts'
+import type { WriteOptions, Written } from '../agent.ts'
+import { AGENT_ID } from './find.ts'
+import { type Item, itemsOf, type Naming } from './write/items.ts'
+import { type Line, linesOf } from './write/records.ts'
+import { sessionMeta } from './write/session-meta.ts'
+
+export async function* write(
+  session: Session,
+  messages: AsyncIterable<NormalizedMessage>,
+  options: WriteOptions,
+): AsyncGenerator<Written> {
+  const writer = new Writer(session, options)
+  for await (const unit of unitsOf(messages, options.outlook)) yield* writer.take(unit)
+  yield* writer.end()
+}
+
+/** The Responses API takes no longer id. */
+const LONGEST_ID = 64
+/** Characters that are written at once. */
+const CHUNK = 1 << 16
+const NAMES: NameRule = { fits: /^[A-Za-z0-9_-]+$/, letters: /[A-Za-z0-9_-]/, longest: 64 }
+
+class Writer {
+  readonly #session: Session
+  readonly #options: WriteOptions
+  readonly #carrier: Carrier
+  readonly #naming: Naming
+  readonly #out: Written[] = []
+  #text: string[] = []
+  #size = 0
+  /** Milliseconds of the last line: times never go back. */
+  #last = 0
+  #hasHeader = false
+
+  constructor(session: Session, options: WriteOptions) {
+    this.#session = session
+    this.#options = options
+    const seal = (payload: object): string => sealOf(payload as Fields, 'x_conv')
+    this.#carrier = new Carrier({ own: AGENT_ID, seal, isOff: options.withoutExtensions })
+    this.#naming = {
+      ids: new CallIds(LONGEST_ID, sha256),
+      names: new ToolNames(NAMES, sha256),
+      repair: (path, what) => this.#out.push({ kind: 'repair', path, what }),
+    }
+  }
+
+  take(unit: Unit): readonly Written[] {
+    switch (unit.kind) {
+      case 'earlier':
+        if (!this.#asTheyWere({ src: unit.src, records: unit.records, fits: true }))
+          this.#carry({ src: unit.src, records: unit.records, fits: true }, [])
+        break
+      case 'opening':
+        this.#open(unit.group)
+        break
+      case 'steps':
+        this.#steps(unit.group, unit.steps)
+        break
+    }
+    return this.#taken()
+  }
+
+  /** What no line could take stands on one of its own, which Codex does not know and passes over. */
+  end(): readonly Written[] {
+    this.#needHeader()
+    const x_conv = this.#carrier.end()
+    if (x_conv) {
+      this.#put({ type: 'x_conv', payload: { x_conv } }, undefined)
+      this.#tell([{ records: x_conv.records ?? [], as: [], isKept: true }])
+    }
+    return this.#taken(true)
+  }
+
+  #open(group: Group): void {
+    if (this.#asTheyWere(group)) {
+      this.#needHeader()
+      return
+    }
+    if (this.#hasHeader) this.#carry(group, [])
+    else this.#carry(group, [this.#header()])
+  }
+
+  #steps(group: Group, steps: readonly Step[]): void {
+    if (this.#asTheyWere(group, steps[0]?.at)) return
+    this.#needHeader()
+    this.#carry(
+      group,
+      steps.flatMap((step) => itemsOf(step, this.#naming)),
+    )
+  }
+
+  /** Codex's own records, of any age. Answers false when they are not, or no longer what is said. */
+  #asTheyWere({ src, records, fits }: Pick<Group, 'src' | 'records' | 'fits'>, at?: string): boolean {
+    if (src !== AGENT_ID || !fits) return false
+    const dropped: unknown[] = []
+    const lines = linesOf(records, (record) => dropped.push(record))
+    if (!lines) return false
+    for (const line of lines) {
+      if (line.type === 'session_meta') this.#describe(line)
+      else {
+        this.#needHeader()
+        this.#put(line, line.timestamp ?? at)
+      }
+    }
+    const kept = dropped.length === 0 ? records : records.filter((record) => !dropped.includes(record))
+    this.#tell([{ records: kept, as: kept, isKept: false }])
+    this.#carry({ src, records: dropped, fits }, [])
+    return true
+  }
+
+  /** The log's own header; another directory is only given to the first. */
+  #describe(line: Line): void {
+    const isFirst = !this.#hasHeader
+    this.#hasHeader = true
+    const payload = isFirst ? sessionMeta(this.#session, this.#options, line.payload) : line.payload
+    this.#put({ ...line, payload }, line.timestamp)
+  }
+
+  #needHeader(): void {
+    if (!this.#hasHeader) this.#carry({ src: undefined, records: [], fits: false }, [this.#header()])
+  }
+
+  #header(): Item {
+    this.#hasHeader = true
+    const value = sessionMeta(this.#session, this.#options)
+    return { type: 'session_meta', value, at: this.#session.started_at }
+  }
+
+  #carry(group: Pick<Group, 'src' | 'records' | 'fits'>, items: readonly Item[]): void {
+    const fates: Fate[] = []
+    const extensions = this.#carrier.carry(group, items, fates)
+    items.forEach(({ type, value, at }, index) => {
+      const x_conv = extensions[index]
+      this.#put({ type, payload: x_conv ? { ...value, x_conv } : value }, at)
+    })
+    this.#tell(fates)
+  }
+
+  #tell(fates: readonly Fate[]): void {
+    for (const { records, as, isKept } of fates)
+      if (records.length > 0) this.#out.push({ kind: 'told', told: { records, as, kept_in: isKept ? 'x_conv' : null } })
+  }
+
+  /** A line that has its time in Codex's own spelling keeps it. */
+  #put({ timestamp, ...line }: Omit<Line, 'payload'> & { readonly payload: Fields }, at: unknown): void {
+    const own = typeof at === 'string' ? Date.parse(at) : Number.NaN
+    const time = Number.isNaN(own) ? this.#last : own
+    const isOwn = typeof timestamp === 'string' && !Number.isNaN(own)
+    const stamp = isOwn ? timestamp : instantOf(Math.max(time, this.#last))
+    this.#last = Math.max(this.#last, time)
+    const text = `${JSON.stringify({ timestamp: stamp, ...line })}\n`
+    this.#text.push(text)
+    this.#size += text.length
+  }
+
+  /** Not each line by itself: what is written costs more than what is said. */
+  #taken(isEnd = false): readonly Written[] {
+    const written = this.#out.splice(0)
+    if (this.#size === 0 || (this.#size < CHUNK && !isEnd)) return written
+    this.#size = 0
+    const bytes = Buffer.from(this.#text.join(''))
+    this.#text = []
+    return [{ kind: 'bytes', bytes }, ...written]
+  }
+}

@@ -1,0 +1,186 @@
+/** Writes a conversation as messages of the chat API: a document of ours, or an example for fine-tuning. */
+import { sha256 } from '../../lib/hash.ts'
+import { sealOf } from '../../lib/json/seal.ts'
+import { type Fields, fieldsOf, isObject } from '../../lib/object.ts'
+import { AppError } from '../../model/error.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { Carrier, type Fate } from '../../model/replay/carrier.ts'
+import type { WrittenExtension } from '../../model/replay/extension.ts'
+import { CallIds, type NameRule, ToolNames } from '../../model/replay/names.ts'
+import type { Group, Step } from '../../model/replay/step.ts'
+import { type Unit, unitsOf } from '../../model/replay/units.ts'
+import type { Session } from '../../model/session.ts'
+import { PROFILES, type Profile, type ProfileName } from '../../openai/profile.ts'
+import type { WriteOptions, Written, WrittenForm } from '../agent.ts'
+import { AGENT_ID } from './find.ts'
+import { DocumentFrame, EXAMPLE, type Frame } from './write/frame.ts'
+import { type ChatElement, elementsOf, type Naming } from './write/messages.ts'
+import { Shaper } from './write/shape.ts'
+
+const SFT = 'sft'
+
+export const FORMS: readonly WrittenForm[] = [
+  { name: AGENT_ID, label: 'messages of the chat API', suffix: '.json' },
+  { name: SFT, label: 'an example for fine-tuning', suffix: '.jsonl' },
+]
+
+export async function* write(
+  session: Session,
+  messages: AsyncIterable<NormalizedMessage>,
+  options: WriteOptions,
+): AsyncGenerator<Written> {
+  const writer = new Writer(session, options)
+  for await (const unit of unitsOf(messages, options.outlook)) yield* writer.take(unit)
+  yield* writer.end()
+}
+
+const LONGEST_ID = 40
+const NAMES: NameRule = { fits: /^[A-Za-z0-9_-]+$/, letters: /[A-Za-z0-9_-]/, longest: 64 }
+
+/** Characters that are written at once. */
+const CHUNK = 1 << 16
+
+/** In a file beside: what stands before the first message. */
+const BEFORE_ALL = -1
+
+class Writer {
+  readonly #isExample: boolean
+  /** Messages for a server hold nothing that it would refuse: their extensions stand beside them, or nowhere. */
+  readonly #isBare: boolean
+  readonly #frame: Frame
+  readonly #shaper: Shaper | undefined
+  readonly #carrier: Carrier
+  readonly #naming: Naming
+  /** An example ends with an answer: what comes after one waits for the next. */
+  readonly #tail: { readonly group: Group; readonly elements: readonly ChatElement[] }[] = []
+  readonly #out: Written[] = []
+  #text: string[] = []
+  #size = 0
+  #count = 0
+
+  constructor(session: Session, options: WriteOptions) {
+    const profile = profileIn(options)
+    const repair = (path: string, what: string) => this.#out.push({ kind: 'repair', path, what })
+    this.#isExample = options.form === SFT
+    this.#isBare = options.withoutExtensions === true || (profile !== undefined && !this.#isExample)
+    this.#frame = this.#isExample ? EXAMPLE : new DocumentFrame(session)
+    this.#shaper = profile && new Shaper(profile, repair)
+    const seal = (message: object): string => sealOf(message as Fields, 'x_conv')
+    this.#carrier = new Carrier({ own: AGENT_ID, seal, isOff: this.#isBare })
+    this.#naming = {
+      ids: new CallIds(LONGEST_ID, sha256),
+      names: new ToolNames(NAMES, sha256),
+      customCalls: profile?.customCalls ?? true,
+      repair,
+    }
+  }
+
+  take(unit: Unit): readonly Written[] {
+    switch (unit.kind) {
+      case 'earlier':
+        this.#head(unit.src, unit.records)
+        break
+      case 'opening':
+        this.#open(unit.group)
+        break
+      case 'steps':
+        this.#steps(unit.group, unit.steps)
+        break
+    }
+    return this.#taken()
+  }
+
+  end(): readonly Written[] {
+    this.#put(this.#shaper?.end() ?? [], [])
+    const fates: Fate[] = []
+    if (this.#tail.some(({ elements }) => elements.length > 0))
+      this.#naming.repair(`messages[${this.#count}]`, 'what follows the last answer was left out')
+    for (const { group } of this.#tail) this.#carrier.carry(group, [], fates)
+    const left = this.#carrier.end()
+    if (left) fates.push({ records: left.records ?? [], as: [], isKept: true })
+    if (left && this.#isExample) this.#out.push({ kind: 'sidecar', at: this.#count, extension: left })
+    this.#tell(fates)
+    this.#text.push(this.#frame.end(left))
+    return this.#taken(true)
+  }
+
+  #head(src: string, records: readonly unknown[]): void {
+    this.#tell([{ records, as: [], isKept: !this.#isBare }])
+    if (this.#isBare) return
+    if (this.#isExample) this.#out.push({ kind: 'sidecar', at: BEFORE_ALL, extension: { src, records } })
+    else {
+      const text = this.#frame.records(src, records)
+      this.#size += text.length
+      this.#text.push(text)
+    }
+  }
+
+  #open({ src, records, fits }: Group): void {
+    const header = src === AGENT_ID && fits ? headerIn(records) : undefined
+    if (header && !this.#isExample && !this.#isBare) this.#tell([{ records, as: records, isKept: false }])
+    else if (src !== undefined && fits) this.#head(src, records)
+    else this.#tell([{ records, as: [], isKept: false }])
+    this.#text.push(this.#frame.open(header))
+  }
+
+  #steps(group: Group, steps: readonly Step[]): void {
+    // A server refuses a result without its call: then it is told in words.
+    const isRefused = this.#shaper !== undefined && steps.some(({ kind }) => kind === 'orphan')
+    const isOwn = group.src === AGENT_ID && group.fits && !isRefused
+    const made = isOwn ? group.records.flatMap(saidIn) : steps.flatMap((step) => elementsOf(step, this.#naming))
+    if (isOwn && !this.#shaper) {
+      this.#tell([{ records: group.records, as: group.records, isKept: false }])
+      this.#put(made, [])
+      return
+    }
+    this.#tail.push({ group, elements: this.#shaper ? this.#shaper.shape(made) : made })
+    if (this.#isExample && !made.some(({ value }) => value['role'] === 'assistant')) return
+    const fates: Fate[] = []
+    for (const one of this.#tail.splice(0)) this.#put(one.elements, this.#carrier.carry(one.group, one.elements, fates))
+    this.#tell(fates)
+  }
+
+  #put(elements: readonly ChatElement[], extensions: readonly (WrittenExtension | undefined)[]): void {
+    elements.forEach(({ value }, index) => {
+      const x_conv = extensions[index]
+      const at = this.#count++
+      if (x_conv && this.#isExample) this.#out.push({ kind: 'sidecar', at, extension: x_conv })
+      const message = x_conv && !this.#isExample ? { ...value, x_conv } : value
+      const text = JSON.stringify(message)
+      this.#size += text.length
+      this.#text.push(at === 0 ? '' : this.#frame.between, text)
+    })
+  }
+
+  #tell(fates: readonly Fate[]): void {
+    const place = this.#isExample ? 'sidecar' : 'x_conv'
+    for (const { records, as, isKept } of fates)
+      if (records.length > 0) this.#out.push({ kind: 'told', told: { records, as, kept_in: isKept ? place : null } })
+  }
+
+  /** Not each message by itself: what is written costs more than what is said. */
+  #taken(isEnd = false): readonly Written[] {
+    const written = this.#out.splice(0)
+    if (this.#size < CHUNK && !isEnd) return written
+    this.#size = 0
+    const bytes = Buffer.from(this.#text.join(''))
+    this.#text = []
+    return [{ kind: 'bytes', bytes }, ...written]
+  }
+}
+
+function profileIn({ form, profile }: WriteOptions): Profile | undefined {
+  if (profile === undefined) return form === SFT ? PROFILES['fine-tune'] : undefined
+  if (profile in PROFILES) return PROFILES[profile as ProfileName]
+  throw new AppError('bad_usage', `there is no profile ${profile}. Known: ${Object.keys(PROFILES).join(', ')}.`)
+}
+
+/** The messages among the records of a file. */
+const saidIn = (record: unknown): readonly ChatElement[] =>
+  isObject(record) && typeof record['role'] === 'string' ? [{ value: record }] : []
+
+/** What a file said beside its messages, where it was of the form that is written. */
+function headerIn(records: readonly unknown[]): Fields | undefined {
+  const same = records.filter(isObject).findLast(({ format }) => format === 'messages' || format === SFT)
+  return fieldsOf(same?.['header'])
+}

@@ -1,0 +1,99 @@
+/** Reads a session with one agent and writes it with another. Nothing here knows which. */
+import type { Agent, Source, WriteOptions, Written } from '../agents/agent.ts'
+import { AppError } from '../model/error.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import { EVERYTHING, Lookout, type Outlook } from '../model/replay/outlook.ts'
+import type { Session } from '../model/session.ts'
+import { Ledger, type Report } from './ledger.ts'
+
+export interface From {
+  readonly agent: Agent
+  readonly source: Source
+  /** Which of its sessions, by id; the first where none is named. */
+  readonly session?: string
+  /** What was kept beside the file, put back where it belongs. */
+  readonly beside?: (messages: AsyncIterable<NormalizedMessage>) => AsyncIterable<NormalizedMessage>
+}
+
+export interface Target {
+  readonly agent: Agent
+  readonly form?: string
+}
+
+export interface ConvertOptions extends Omit<WriteOptions, 'form' | 'outlook'> {
+  /** Also what the model no longer knows: turns that were taken back, what stands before a compaction. */
+  readonly isWhole?: boolean
+  /** What belongs into a file beside the output is kept there; otherwise it is lost, and reported so. */
+  readonly hasSidecar?: boolean
+}
+
+export interface Conversion {
+  readonly session: Session
+  /** The output, and what belongs into a file beside it. To be read once. */
+  readonly pieces: AsyncIterable<Piece>
+  /** Complete when the pieces have been read. */
+  report(): Report
+}
+
+export type Piece = Extract<Written, { kind: 'bytes' | 'sidecar' }>
+
+/** Throws `bad_usage` when the target is one that nobody writes, `nothing_readable` when there is no such session. */
+export async function convert(from: From, target: Target, options: ConvertOptions): Promise<Conversion> {
+  const { isWhole, hasSidecar, ...writing } = options
+  const { session, outlook } = await lookOver(from)
+  if (!target.agent.write) throw new AppError('bad_usage', `${target.agent.label} cannot be written.`)
+  const ledger = new Ledger(hasSidecar ?? false)
+  const messages = noted(messagesOf(from, session), ledger)
+  const written = target.agent.write(session, messages, {
+    ...writing,
+    ...(target.form !== undefined && { form: target.form }),
+    outlook: isWhole ? { ...EVERYTHING, eventsOnly: outlook.eventsOnly, head: outlook.head } : outlook,
+  })
+  return { session, pieces: piecesOf(written, ledger), report: () => ledger.report() }
+}
+
+/** The first reading: which session, and what only its whole tells. */
+async function lookOver(from: From): Promise<{ readonly session: Session; readonly outlook: Outlook }> {
+  const lookout = new Lookout()
+  let wanted = from.session
+  let session: Session | undefined
+  for await (const batch of from.agent.read(from.source, { includeSource: true })) {
+    for (const one of batch) {
+      if (one.kind === 'session') {
+        wanted ??= one.session.id
+        if (one.session.id === wanted) session = one.session
+      } else if (one.kind === 'message') {
+        // A header may come after the messages that told it.
+        wanted ??= one.message.raw.session_id
+        if (one.message.raw.session_id === wanted) lookout.take(one.message)
+      }
+    }
+  }
+  if (session) return { session, outlook: lookout.outlook() }
+  const where = from.source.shown ?? from.source.path
+  throw new AppError('nothing_readable', `${where} holds no conversation${from.session ? ` ${from.session}` : ''}.`)
+}
+
+function messagesOf(from: From, session: Session): AsyncIterable<NormalizedMessage> {
+  const own = ownMessages(from, session)
+  return from.beside ? from.beside(own) : own
+}
+
+async function* ownMessages({ agent, source }: From, { id }: Session): AsyncGenerator<NormalizedMessage> {
+  for await (const batch of agent.read(source, { includeSource: true, includePrivate: true }))
+    for (const one of batch) if (one.kind === 'message' && one.message.raw.session_id === id) yield one.message
+}
+
+async function* noted(messages: AsyncIterable<NormalizedMessage>, ledger: Ledger): AsyncGenerator<NormalizedMessage> {
+  for await (const message of messages) {
+    ledger.read(message)
+    yield message
+  }
+}
+
+async function* piecesOf(written: AsyncIterable<Written>, ledger: Ledger): AsyncGenerator<Piece> {
+  for await (const one of written) {
+    if (one.kind === 'bytes' || one.kind === 'sidecar') yield one
+    else ledger.take(one)
+  }
+}

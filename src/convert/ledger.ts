@@ -1,0 +1,95 @@
+/** What was read and what became of it: every record is accounted for, and every loss has a line. */
+import type { Told, Written } from '../agents/agent.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import { extensionOf } from '../model/replay/extension.ts'
+import { missingIn } from './leaves.ts'
+
+export interface Loss {
+  /** Where in the source's records. */
+  readonly path: string
+  readonly what: string
+  /** `x_conv` in the output, `sidecar` beside it, or nowhere. */
+  readonly kept_in: string | null
+  readonly times: number
+}
+
+export interface Repair {
+  /** Where it happened first. */
+  readonly path: string
+  readonly what: string
+  readonly times: number
+}
+
+export interface Report {
+  readonly records: number
+  readonly messages: number
+  readonly losses: readonly Loss[]
+  readonly repairs: readonly Repair[]
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+export class Ledger {
+  #messages = 0
+  #read = 0
+  #told = 0
+  readonly #losses = new Map<string, Mutable<Loss>>()
+  readonly #repairs = new Map<string, Mutable<Repair>>()
+
+  readonly #hasSidecar: boolean
+
+  /** @param hasSidecar there is a file beside the output */
+  constructor(hasSidecar: boolean) {
+    this.#hasSidecar = hasSidecar
+  }
+
+  read(message: NormalizedMessage): void {
+    this.#messages++
+    this.#read += extensionOf(message)?.records?.length ?? 0
+  }
+
+  take(written: Exclude<Written, { kind: 'bytes' | 'sidecar' }>): void {
+    if (written.kind === 'told') this.#compare(written.told)
+    else if (written.kind === 'loss') this.#lose(written.path, written.what, written.kept_in)
+    else this.#mend(written.path, written.what)
+  }
+
+  report(): Report {
+    const unnamed = this.#read - this.#told
+    if (unnamed !== 0) this.#lose('records', `${unnamed} records are in no account`, null)
+    return {
+      records: this.#read,
+      messages: this.#messages,
+      losses: [...this.#losses.values()].sort(byWeight),
+      repairs: [...this.#repairs.values()],
+    }
+  }
+
+  #compare({ records, as, kept_in }: Told): void {
+    this.#told += records.length
+    if (as === records) return
+    missingIn(records, as, (path) => this.#lose(path, NO_PLACE, kept_in))
+  }
+
+  #lose(path: string, what: string, where: string | null): void {
+    const kept_in = where === 'sidecar' && !this.#hasSidecar ? null : where
+    const key = `${kept_in}\n${path}\n${what}`
+    const known = this.#losses.get(key)
+    if (known) known.times++
+    else this.#losses.set(key, { path, what, kept_in, times: 1 })
+  }
+
+  #mend(path: string, what: string): void {
+    const known = this.#repairs.get(what)
+    if (known) known.times++
+    else this.#repairs.set(what, { path, what, times: 1 })
+  }
+}
+
+const NO_PLACE = 'has no place in the target'
+
+/** What is gone comes before what is kept, the most frequent first. */
+function byWeight(a: Loss, b: Loss): number {
+  const gone = Number(a.kept_in !== null) - Number(b.kept_in !== null)
+  return gone || b.times - a.times || (a.path < b.path ? -1 : 1)
+}
