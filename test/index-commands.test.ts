@@ -279,5 +279,5 @@ test('fumi forget takes a session out for good, asks before, and can be undone',
   expect(json('search', 'twice').total).toBe(0)
   expect(json('forget', '--list').forgotten).toMatchObject([{ session: `codex:${ID(1)}` }])
   json('forget', `codex:${ID(1)}`, '--undo')
-  expect(json('search', 'twice').total).toBe(1)
+  expect(json('search', 'twice').total).toBe(2)
 })
