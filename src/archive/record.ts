@@ -3,8 +3,8 @@ import type { AgentId, Instant, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Role, SourceType } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
-import type { Touched } from '../model/touched.ts'
 import type { Usage } from '../model/usage.ts'
+import type { Rows } from './rows/rows.ts'
 
 /** Where a source lies. */
 export interface Where {
@@ -74,28 +74,14 @@ export interface Task extends Where {
   readonly cursor?: string
 }
 
-/** One message, made ready for the index. */
-export interface Row {
-  readonly at: number
-  readonly line: number
-  readonly part: number
-  readonly kind: number
-  readonly tool?: string
-  readonly duration?: number
-  readonly locator: string
-  /** By scope, analysed. Absent when it is not to be found. */
-  readonly texts?: readonly string[]
-  readonly touched?: readonly Touched[]
-}
-
 /** A stretch of a session, up to a cursor or to the end. */
 export interface Chunk {
   readonly session: number
   readonly source: number
   /** What was there of the session goes. */
   readonly anew: boolean
-  readonly rows: readonly Row[]
-  /** Earlier messages, by line and part, that repeat one of these. */
+  readonly rows: Rows
+  /** Messages of earlier stretches, by line and part, that repeat one of these. */
   readonly repeated: readonly (readonly [line: number, part: number])[]
   /** Bytes of text that are not in the index. */
   readonly cut: number

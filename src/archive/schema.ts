@@ -108,7 +108,7 @@ CREATE TABLE message (
   kind INTEGER NOT NULL,
   tool INTEGER,
   rest INTEGER NOT NULL,
-  locator TEXT NOT NULL
+  locator BLOB NOT NULL
 ) STRICT;
 CREATE INDEX message_place ON message (session_id, line, part);
 CREATE INDEX message_provisional ON message (session_id) WHERE kind & 64;

@@ -1,5 +1,6 @@
 /** The thread that reads sources for the one that writes. Runs from the built files only. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { buffersOf } from '../archive/rows/rows.ts'
 import type { Job, Result } from './passes/work.ts'
 import { Worker } from './passes/work.ts'
 
@@ -46,5 +47,6 @@ async function give(result: Result): Promise<void> {
       resume = done
     })
   unread++
-  port?.postMessage(result satisfies FromThread)
+  const moved = result.kind === 'chunk' ? buffersOf(result.chunk.rows) : []
+  port?.postMessage(result satisfies FromThread, moved)
 }

@@ -156,8 +156,8 @@ class Batch {
   add(chunk: Chunk): void {
     if (this.#chunks.length === 0) this.#since = performance.now()
     this.#chunks.push(chunk)
-    this.#rows += chunk.rows.length
-    for (const { texts } of chunk.rows) for (const text of texts ?? []) this.#letters += text.length
+    this.#rows += chunk.rows.count
+    this.#letters += chunk.rows.texts.length
     const isOld = performance.now() - this.#since > AT_LEAST_EVERY
     if (this.#rows >= ROWS_AT_ONCE || this.#letters >= LETTERS_AT_ONCE || isOld) this.put()
   }

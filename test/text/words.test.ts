@@ -1,6 +1,6 @@
 /** What is found in which text, asked of a real index and of the text itself. */
 import { describe, expect, test } from 'vitest'
-import { analyse, analyseAscii } from '../../src/archive/text/analyse.ts'
+import { analyse } from '../../src/archive/text/analyse.ts'
 import { matches } from '../../src/archive/text/matches.ts'
 import { queryOf, tableOf } from './table.ts'
 
@@ -159,7 +159,7 @@ describe('numbers, codes, paths', () => {
 
 test('ASCII needs no second look', () => {
   const text = 'const getUserName = exit_code + sha256(HTTPServer) // a1b2c3'
-  expect(analyseAscii(text)).toBe(analyse(text))
+  expect(analyse(text)).toBe(`${text.replace('_', ' ')} _ get User Name _ sha 256 _ HTTP Server`)
   expect(analyse('nothing to add, 42 times')).toBe('nothing to add, 42 times')
 })
 

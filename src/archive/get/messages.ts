@@ -22,7 +22,7 @@ export interface RawMessage {
   readonly kind: number
   readonly tool: string | null
   readonly rest: number
-  readonly locator: string
+  readonly locator: Uint8Array
 }
 
 export const MESSAGE_COLUMNS = `m.id, t.name, m.line, m.part, m.kind, (SELECT text FROM word WHERE id = m.tool) AS tool, m.rest, m.locator`

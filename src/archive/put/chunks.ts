@@ -1,11 +1,14 @@
 /** Writes stretches of sessions: rows, their text and their sums, in the order of time. */
 
+import { SPOKEN } from '../../model/spoken.ts'
 import type { Db } from '../open.ts'
-import type { Chunk, Row } from '../record.ts'
-import { DUPLICATE, ERROR, isFound, PROVISIONAL, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
+import type { Chunk } from '../record.ts'
+import { DUPLICATE, ERROR, isFound, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
 import { packText } from '../rows/packed.ts'
+import { AT, DURATION, KIND, locatorOf, numberAt, type Text, TOOL } from '../rows/rows.ts'
 import { FIRST_TIME, idAt, timeOf } from '../rows/time-id.ts'
 import { SAID } from '../schema.ts'
+import { isLookedFor, lastSpoken, type Placed, placedRows, type Repeated, repeatedIn } from './placed.ts'
 import { MOST_ISSUES, type PutIssue } from './sources.ts'
 import type { Numbers } from './words.ts'
 
@@ -19,11 +22,7 @@ export interface Chunks {
   forget(session: number): void
 }
 
-interface Placed {
-  readonly row: Row
-  readonly session: number
-  readonly kind: number
-}
+const CONTEXT = SPOKEN.indexOf('context')
 
 export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIssue): Chunks {
   const addMessage = db.prepare('INSERT INTO message VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING')
@@ -31,7 +30,9 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
   const addText = db.prepare(
     `INSERT INTO said (rowid, ${SAID.join(', ')}) VALUES (?, ${SAID.map(() => '?').join(', ')})`,
   )
-  const addContext = db.prepare('INSERT INTO given (rowid, context) VALUES (?, ?)')
+  const addOnly = SPOKEN.map((voice) =>
+    db.prepare(`INSERT INTO ${voice === 'context' ? 'given' : 'said'} (rowid, ${voice}) VALUES (?, ?)`),
+  )
   const dropContext = db.prepare('DELETE FROM given WHERE rowid = ?')
   const dropSaid = db.prepare('DELETE FROM said WHERE rowid = ?')
   const dropMessage = db.prepare('DELETE FROM message WHERE id = ?')
@@ -94,38 +95,42 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
   }
 
   /** Messages of earlier transactions that repeat one of these. */
-  const markRepeated = (repeated: ReadonlyMap<string, readonly [number, number, number]>): void => {
-    for (const [session, line, part] of repeated.values()) {
-      const earlier = at.get(session, line, part) as { id: number; kind: number } | undefined
-      if (!earlier || earlier.kind & DUPLICATE) continue
-      if (isFound(earlier.kind)) dropText(earlier.id)
-      setKind.run(earlier.kind | DUPLICATE, earlier.id)
-    }
+  const markRepeated = (repeated: Repeated): void => {
+    for (const [session, places] of repeated)
+      for (const [line, part] of places.values()) {
+        const earlier = at.get(session, line, part) as { id: number; kind: number } | undefined
+        if (!earlier || earlier.kind & DUPLICATE) continue
+        if (isFound(earlier.kind)) dropText(earlier.id)
+        setKind.run(earlier.kind | DUPLICATE, earlier.id)
+      }
   }
 
   let counted = db.prepare('SELECT coalesce(max(id), 0) FROM message WHERE id < ?').pluck().get(FIRST_TIME) as number
-  const put = (id: number, { row, session, kind }: Placed): boolean => {
-    const tool = row.tool === undefined ? null : words(row.tool)
-    return addMessage.run(id, session, row.line, row.part, kind, tool, row.at - timeOf(id), row.locator).changes > 0
+  const put = (id: number, { rows, row, session, at: time, line, part, kind }: Placed): boolean => {
+    const tool = rows.tools[numberAt(rows, row, TOOL)]
+    const number = tool === undefined ? null : words(tool)
+    return addMessage.run(id, session, line, part, kind, number, time - timeOf(id), locatorOf(rows, row)).changes > 0
   }
 
   /** @param least greater than the ids that were given before, because the text's index likes them in order */
   const insert = (placed: Placed, least: number): number => {
-    let id = Math.max(idAt(placed.row.at), least)
+    let id = Math.max(idAt(placed.at), least)
     for (let tries = 0; !put(id, placed); tries++)
       id = tries < 4 ? id + 1 : Number(greatest.get(id, id + 100_000) ?? id) + 1
-    addSpoken(id, placed)
+    if (placed.texts && isFound(placed.kind)) addTexts(id, placed.texts)
+    for (const { path, how } of placed.files ?? []) touch.run(placed.session, id, files(path), HOW[how])
     return id
   }
 
-  const addSpoken = (id: number, { row, session, kind }: Placed): void => {
-    if (row.texts && isFound(kind)) {
-      const context = row.texts[SAID.length] ?? ''
-      if (row.texts.some((text, at) => at < SAID.length && text !== ''))
-        addText.run(id, ...row.texts.slice(0, SAID.length))
-      if (context !== '') addContext.run(id, context)
+  const addTexts = (id: number, texts: readonly Text[]): void => {
+    const said = texts.filter(({ voice }) => voice !== CONTEXT)
+    if (said.length > 1) {
+      const columns: (Uint8Array | null)[] = SAID.map(() => null)
+      for (const { voice, words: text } of said) columns[voice] = text
+      addText.run(id, ...columns)
     }
-    for (const { path, how } of row.touched ?? []) touch.run(session, id, files(path), HOW[how])
+    for (const { voice, words: text } of said.length > 1 ? texts.filter((one) => one.voice === CONTEXT) : texts)
+      addOnly[voice]?.run(id, text)
   }
 
   return {
@@ -134,9 +139,7 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
       const repeated = repeatedIn(chunks)
       const placed = chunks.flatMap((chunk) => placedRows(chunk, repeated))
       markRepeated(repeated)
-      placed.sort(
-        (a, b) => a.row.at - b.row.at || a.session - b.session || a.row.line - b.row.line || a.row.part - b.row.part,
-      )
+      placed.sort((a, b) => a.at - b.at || a.session - b.session || a.line - b.line || a.part - b.part)
       let least = 0
       const reaches = new Map<number, { session: number; low: number; high: number }>()
       for (const one of placed) {
@@ -176,23 +179,26 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
   function sumUp({ rows, session }: Chunk, provisional: 0 | 1): void {
     const tools = new Map<string, [calls: number, results: number, errors: number, ms: number, timed: number]>()
     const quarters = new Map<number, [prompts: number, answers: number, calls: number]>()
-    for (const { kind, at: time, tool, duration } of rows) {
+    for (let row = 0; row < rows.count; row++) {
+      const kind = numberAt(rows, row, KIND)
       if (kind & (DUPLICATE | REPLAYED)) continue
       const role = roleOf(kind)
       const type = typeOf(kind)
       const column = role === 'user' && isFound(kind) ? 0 : role === 'assistant' ? 1 : type === 'tool_call' ? 2 : -1
       if (column >= 0) {
-        const quarter = Math.floor(time / QUARTER)
+        const quarter = Math.floor(numberAt(rows, row, AT) / QUARTER)
         const sums = quarters.get(quarter) ?? [0, 0, 0]
         sums[column as 0]++
         quarters.set(quarter, sums)
       }
+      const tool = rows.tools[numberAt(rows, row, TOOL)]
       if (tool === undefined || (type !== 'tool_call' && type !== 'tool_result')) continue
       const sums = tools.get(tool) ?? [0, 0, 0, 0, 0]
       if (type === 'tool_call') sums[0]++
       else sums[1]++
       if (kind & ERROR) sums[2]++
-      if (duration !== undefined) {
+      const duration = numberAt(rows, row, DURATION)
+      if (duration >= 0) {
         sums[3] += duration
         sums[4]++
       }
@@ -201,35 +207,4 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
     for (const [tool, sums] of tools) addTool.run(session, words(tool), provisional, ...sums)
     for (const [quarter, sums] of quarters) addActivity.run(session, quarter, provisional, ...sums)
   }
-}
-
-/** The others are there for who reads the session. */
-const isLookedFor = ({ row, kind }: Placed): boolean =>
-  isFound(kind) && (row.texts !== undefined || roleOf(kind) !== 'meta')
-
-function repeatedIn(chunks: readonly Chunk[]): Map<string, readonly [session: number, line: number, part: number]> {
-  const found = new Map<string, readonly [number, number, number]>()
-  for (const { session, repeated } of chunks)
-    for (const [line, part] of repeated) found.set(placeKey(session, line, part), [session, line, part])
-  return found
-}
-
-const placeKey = (session: number, line: number, part: number): string => `${session} ${line} ${part}`
-
-/** Takes those out of `repeated` that are here. */
-function placedRows(chunk: Chunk, repeated: Map<string, unknown>): readonly Placed[] {
-  const { session, rows, cursor } = chunk
-  const provisional = cursor === undefined ? PROVISIONAL : 0
-  return rows.map((row) => {
-    const isRepeated = repeated.size > 0 && repeated.delete(placeKey(session, row.line, row.part))
-    return { row, session, kind: row.kind | provisional | (isRepeated ? DUPLICATE : 0) }
-  })
-}
-
-function lastSpoken(rows: readonly Row[]): number | null {
-  for (let n = rows.length - 1; n >= 0; n--) {
-    const row = rows[n]
-    if (row && roleOf(row.kind) !== 'meta') return row.at
-  }
-  return null
 }

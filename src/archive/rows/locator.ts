@@ -1,4 +1,6 @@
-/** Locators in few bytes: without what their row tells already, and with their usual phrases as one character each. */
+/** Locators in few bytes: without what their row tells already, and with their usual words as one byte each. */
+import { type Instant, instantOf, messageId } from '../../model/ids.ts'
+import type { Bytes } from './bytes.ts'
 
 type Locator = { readonly [key: string]: unknown }
 
@@ -11,65 +13,237 @@ export interface Known {
 
 const KNOWN = ['line', 'time', 'session'] as const
 
-/** A stretch of JSON never holds a character below the space: these stand for phrases. Never changed, only added. */
-const PHRASES = [
-  '"at":[',
-  ',"call":[',
-  ',"marks":{',
-  '"usage":{"input_tokens":',
-  ',"cached_input_tokens":',
-  ',"output_tokens":',
-  ',"reasoning_output_tokens":',
-  ',"total_tokens":',
-  '"duplicates":["',
-  '"duplicate_of":"',
-  '"enriches":"',
-  ',"found":{"exit_code":',
-  '"duration_ms":',
-  '"replayed":true',
-  '"timestamp_inferred":true',
-  '"entry":',
-  ',"part":',
-  ',"check":',
+/** Below are the numbers from 0 to 127, each for itself. */
+const INTEGER = 0x80
+/** From 1 to 7, so many bytes follow INTEGER. */
+const MOST_BYTES = 7
+const REAL = 0x88
+const TRUE = 0x89
+const FALSE = 0x8a
+const NULL = 0x8b
+const TEXT = 0x8c
+/** With halves of pairs, which UTF-8 cannot hold. */
+const BROKEN_TEXT = 0x8d
+const OBJECT = 0x8e
+const LIST = 0x8f
+const END = 0x90
+/** The id of another message, which was said at about the same time. */
+const MESSAGE_BEFORE = 0x91
+const MESSAGE_AFTER = 0x92
+const WORD = 0xa0
+
+/** Keys and values. Never changed, only added: up to 96. */
+const WORDS = [
+  'at',
+  'call',
+  'marks',
+  'usage',
+  'input_tokens',
+  'cached_input_tokens',
+  'output_tokens',
+  'reasoning_output_tokens',
+  'total_tokens',
+  'duplicates',
+  'duplicate_of',
+  'enriches',
+  'found',
+  'exit_code',
+  'duration_ms',
+  'failed',
+  'again',
+  'role',
+  'whole',
+  'replayed',
+  'ancestor',
+  'review',
+  'role_inferred',
+  'timestamp_inferred',
+  'rolled_back',
+  'rolled_back_incomplete',
+  'entry',
+  'part',
+  'check',
+  'time',
+  'line',
+  'session',
+  'inferred',
+  'main',
+  'next',
+  'unit',
+  'user',
+  'assistant',
+  'tool',
+  'system',
+  'meta',
 ] as const
 
-/** The first code is no NUL: SQLite's own tools end a text there. */
-const codeOf = (at: number): string => String.fromCharCode(at + 1)
-const CODES = new Map<string, string>(PHRASES.map((phrase, at) => [phrase, codeOf(at)]))
-const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
-const FIND = new RegExp(PHRASES.map(escaped).join('|'), 'g')
-const CODE = new RegExp(`[${codeOf(0)}-${codeOf(PHRASES.length - 1)}]`, 'g')
+const CODES: ReadonlyMap<string, number> = new Map(WORDS.map((word, at) => [word, WORD + at]))
 
-/** The other messages that a locator names were said in the same hour. */
-const HOUR = '2026-01-05T08:'.length
-const SAME_HOUR = '\x1f'
-
-/** Long numbers, of which offsets and check sums are made, in base 36 with a mark. */
-const NUMBER = /(?<![\d.\w"#:-])[1-9]\d{5,14}(?![\d.eE\w"])/g
-const SHORT = /\x1e([0-9a-z]+)/g
-const shorter = (digits: string): string => `\x1e${Number(digits).toString(36)}`
-const longer = (_: string, digits: string): string => String(Number.parseInt(digits, 36))
-
-export function packLocator(locator: Locator, known: Known): string {
+export function packLocator(locator: Locator, known: Known, into: Bytes): void {
+  const start = into.used
+  writeByte(into, 0)
   let left = 0
-  const rest: Record<string, unknown> = {}
   for (const key in locator) {
     const at = KNOWN.indexOf(key as 'line')
     if (at >= 0 && locator[key] === known[KNOWN[at] ?? 'line']) left |= 1 << at
-    else rest[key] = locator[key]
+    else writeField(into, key, locator[key], known)
   }
-  const text = JSON.stringify(rest).slice(1, -1)
-  const brief = text.replace(FIND, (phrase) => CODES.get(phrase) ?? phrase).replace(NUMBER, shorter)
-  return left + brief.replaceAll(known.time.slice(0, HOUR), SAME_HOUR)
+  into.buffer[start] = left
 }
 
-export function unpackLocator(packed: string, known: Known): Locator {
-  const left = Number(packed[0])
-  const same = packed.slice(1).replaceAll(SAME_HOUR, known.time.slice(0, HOUR))
-  const text = same.replace(SHORT, longer).replace(CODE, (code) => PHRASES[code.charCodeAt(0) - 1] ?? '')
-  const locator: Record<string, unknown> = JSON.parse(`{${text}}`)
+function writeField(into: Bytes, key: string, value: unknown, known: Known): void {
+  if (value === undefined) return
+  writeText(into, key)
+  write(into, value, known)
+}
+
+function write(into: Bytes, value: unknown, known: Known): void {
+  if (typeof value === 'number') writeNumber(into, value)
+  else if (typeof value === 'string') writeMessage(into, value, known)
+  else if (typeof value === 'boolean') writeByte(into, value ? TRUE : FALSE)
+  else if (Array.isArray(value)) {
+    writeByte(into, LIST)
+    for (const one of value) write(into, one, known)
+    writeByte(into, END)
+  } else if (typeof value === 'object' && value !== null) {
+    writeByte(into, OBJECT)
+    for (const key in value) writeField(into, key, (value as Locator)[key], known)
+    writeByte(into, END)
+  } else writeByte(into, NULL)
+}
+
+function writeByte(into: Bytes, byte: number): void {
+  into.reserve(1)
+  into.buffer[into.used++] = byte
+}
+
+function writeNumber(into: Bytes, value: number): void {
+  into.reserve(9)
+  const { buffer } = into
+  if (value >= 0 && value < 128 && Number.isInteger(value) && !Object.is(value, -0)) buffer[into.used++] = value
+  else if (value >= 128 && Number.isSafeInteger(value)) {
+    const head = into.used++
+    for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) buffer[into.used++] = rest & 255
+    buffer[head] = INTEGER + into.used - head - 1
+  } else {
+    buffer[into.used++] = REAL
+    into.used = buffer.writeDoubleLE(value, into.used)
+  }
+}
+
+function writeText(into: Bytes, text: string): void {
+  const code = CODES.get(text)
+  if (code !== undefined) return writeByte(into, code)
+  const utf8 = Buffer.from(text, 'utf8')
+  const isWhole = utf8.toString('utf8') === text
+  const bytes = isWhole ? utf8 : Buffer.from(text, 'utf16le')
+  writeByte(into, isWhole ? TEXT : BROKEN_TEXT)
+  writeNumber(into, bytes.length)
+  into.reserve(bytes.length)
+  into.used += bytes.copy(into.buffer, into.used)
+}
+
+const TIME = '2026-01-05T08:00:00.000Z'.length
+
+/** Messages name each other by ids that are made of time and place. */
+function writeMessage(into: Bytes, text: string, { time }: Known): void {
+  if (text[TIME] !== '#' || text[TIME - 1] !== 'Z') return writeText(into, text)
+  const after = Date.parse(text.slice(0, TIME)) - Date.parse(time)
+  const dot = text.indexOf('.', TIME)
+  const line = Number(text.slice(TIME + 1, dot < 0 ? undefined : dot))
+  const part = dot < 0 ? 1 : Number(text.slice(dot + 1))
+  if (messageAt(time, after, line, part) !== text) return writeText(into, text)
+  writeByte(into, after < 0 ? MESSAGE_BEFORE : MESSAGE_AFTER)
+  writeNumber(into, Math.abs(after))
+  writeNumber(into, line)
+  writeNumber(into, part)
+}
+
+function messageAt(time: string, after: number, line: number, part: number): string | undefined {
+  const at: Instant | undefined = instantOf(Date.parse(time) + after)
+  return at && messageId(at, line, part)
+}
+
+export function unpackLocator(packed: Uint8Array, known: Known): Locator {
+  const left = packed[0] ?? 0
+  const reader = new Reader(packed, known)
+  const locator: Record<string, unknown> = {}
+  while (!reader.isAtEnd()) locator[String(reader.value())] = reader.value()
   KNOWN.forEach((key, at) => {
     if (left & (1 << at)) locator[key] = known[key]
   })
   return locator
+}
+
+class Reader {
+  readonly #bytes: Buffer
+  readonly #known: Known
+  #at = 1
+
+  constructor(packed: Uint8Array, known: Known) {
+    this.#bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length)
+    this.#known = known
+  }
+
+  isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length
+  }
+
+  value(): unknown {
+    const code = this.#bytes[this.#at++] ?? NULL
+    if (code < INTEGER) return code
+    if (code >= WORD) return WORDS[code - WORD]
+    if (code <= INTEGER + MOST_BYTES) return this.#integer(code - INTEGER)
+    switch (code) {
+      case REAL:
+        this.#at += 8
+        return this.#bytes.readDoubleLE(this.#at - 8)
+      case TRUE:
+        return true
+      case FALSE:
+        return false
+      case TEXT:
+      case BROKEN_TEXT: {
+        const start = this.#number() + this.#at
+        const from = this.#at
+        this.#at = start
+        return this.#bytes.toString(code === TEXT ? 'utf8' : 'utf16le', from, start)
+      }
+      case OBJECT: {
+        const value: Record<string, unknown> = {}
+        while (!this.#ended()) value[String(this.value())] = this.value()
+        return value
+      }
+      case LIST: {
+        const list: unknown[] = []
+        while (!this.#ended()) list.push(this.value())
+        return list
+      }
+      case MESSAGE_BEFORE:
+      case MESSAGE_AFTER: {
+        const distance = this.#number()
+        const after = code === MESSAGE_BEFORE ? -distance : distance
+        return messageAt(this.#known.time, after, this.#number(), this.#number())
+      }
+      default:
+        return null
+    }
+  }
+
+  #number(): number {
+    return Number(this.value())
+  }
+
+  #integer(size: number): number {
+    let value = 0
+    for (let n = size - 1; n >= 0; n--) value = value * 256 + (this.#bytes[this.#at + n] ?? 0)
+    this.#at += size
+    return value
+  }
+
+  #ended(): boolean {
+    if (this.#bytes[this.#at] !== END && !this.isAtEnd()) return false
+    this.#at++
+    return true
+  }
 }

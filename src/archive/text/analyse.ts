@@ -1,8 +1,9 @@
 /** Turns a text into the words that FTS5 is to index. */
-import { partsInAscii } from './words/ascii.ts'
-import { GAP, isAscii } from './words/characters.ts'
+import { Bytes } from '../rows/bytes.ts'
+import { writeAscii } from './words/ascii.ts'
+import { isAscii } from './words/characters.ts'
 import { BOUNDARY } from './words/identifiers.ts'
-import { writtenText } from './words/unicode.ts'
+import { writeText } from './words/unicode.ts'
 
 /** The tokenizer that the result is made for. */
 export const TOKENIZER = `unicode61 remove_diacritics 2 tokenchars '${BOUNDARY}'`
@@ -14,12 +15,14 @@ export const ANALYSIS_VERSION = 1
  * The text's own words in their order; runs of characters of a script without spaces become overlapping pairs and their last character.
  * Before them each different character of the runs by itself, behind them the parts of each different identifier.
  */
-export function analyse(text: string): string {
-  return isAscii(text) ? analyseAscii(text) : writtenText(text.normalize('NFKC'))
+export function analyseInto(text: string, into: Bytes): void {
+  if (isAscii(text)) writeAscii(text, into)
+  else writeText(text.normalize('NFKC'), into)
 }
 
-/** The same, for a text that is known to be ASCII. Case is left to the tokenizer. */
-export function analyseAscii(text: string): string {
-  const words = text.replaceAll(BOUNDARY, ' ')
-  return (words.includes(GAP) ? words.replaceAll(GAP, ` ${BOUNDARY} `) : words) + partsInAscii(text)
+const scratch = new Bytes()
+
+export function analyse(text: string): string {
+  analyseInto(text, scratch)
+  return Buffer.from(scratch.taken().buffer).toString('utf8')
 }

@@ -1,14 +1,13 @@
 /** The second pass over one session: its messages, made ready for the index, in stretches that end at cursors. */
 import type { Agent, Cursor, Locator, Read, Source } from '../../agents/agent.ts'
-import type { Chunk, Row, Task } from '../../archive/record.ts'
+import type { Chunk, Task } from '../../archive/record.ts'
 import { CUT, DUPLICATE, kindOf, REPLAYED } from '../../archive/rows/kind.ts'
-import { packLocator } from '../../archive/rows/locator.ts'
-import { analyse } from '../../archive/text/analyse.ts'
+import { LINE, PART, RowsWriter } from '../../archive/rows/rows.ts'
 import { lean } from '../../archive/text/lean.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { SPOKEN, type Spoken, spokenIn } from '../../model/spoken.ts'
-import { filesTouched, inDirectory, type Touched } from '../../model/touched.ts'
+import { filesTouched, inDirectory } from '../../model/touched.ts'
 
 export async function* readSession(agent: Agent, source: Source, task: Task): AsyncGenerator<Chunk> {
   const from = task.cursor === undefined ? undefined : (JSON.parse(task.cursor) as Cursor)
@@ -33,95 +32,102 @@ export async function* readSession(agent: Agent, source: Source, task: Task): As
 
 const isRestart = (one: Read): boolean => one.kind === 'issue' && one.issue.code === 'changed_while_read'
 
-interface Waiting {
-  readonly row: Omit<Row, 'texts'>
-  readonly spoken: Spoken | undefined
-}
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-
 class Stretch {
   issues: Issue[] = []
   readonly #task: Task
-  #waiting: Waiting[] = []
-  #repeated: [number, number][] = []
+  readonly #rows = new RowsWriter()
+  #spoken: (Spoken | undefined)[] = []
+  /** By place. */
+  #repeated = new Map<number, [line: number, part: number]>()
 
   constructor(task: Task) {
     this.#task = task
   }
 
   add(message: NormalizedMessage, locator: Locator): void {
-    const { line_index: line } = message.raw
+    const { tool_call, metadata, timestamp, source_type, raw } = message
     const kind = kindOf(message)
-    const { tool_call, metadata, timestamp } = message
-    const row: Mutable<Omit<Row, 'texts'>> = {
-      at: Date.parse(timestamp),
-      line,
-      part: partOf(message.id),
+    const duration = source_type === 'tool_result' ? tool_call?.duration_ms : undefined
+    const row = this.#rows.add(
+      Date.parse(timestamp),
       kind,
-      locator: packLocator(locator, { line, time: timestamp, session: this.#task.name }),
-    }
-    if (tool_call?.name) row.tool = tool_call.name
-    if (tool_call?.duration_ms !== undefined && message.source_type === 'tool_result')
-      row.duration = Math.round(tool_call.duration_ms)
-    const isFound = (kind & (DUPLICATE | REPLAYED)) === 0
-    const touched = isFound ? filesTouched(message) : []
-    if (touched.length > 0) row.touched = touched.map((one) => this.#absolute(one))
+      partOf(message.id),
+      tool_call?.name || undefined,
+      duration === undefined ? undefined : Math.round(duration),
+      locator,
+      { line: raw.line_index, time: timestamp, session: this.#task.name },
+    )
     if (metadata?.['duplicates']) this.#repeat(metadata['duplicates'])
-    const spoken = isFound ? spokenIn(message) : undefined
-    if (spoken && touched.length > 0) spoken.file = touched.map(({ path }) => path).join('\n')
-    this.#waiting.push({ row, spoken })
-  }
-
-  #absolute({ path, how }: Touched): Touched {
-    return { path: inDirectory(path, this.#task.project), how }
+    if (kind & (DUPLICATE | REPLAYED)) return
+    const spoken = spokenIn(message)
+    const touched = filesTouched(message)
+    if (touched.length > 0) {
+      const { project } = this.#task
+      this.#rows.touch(
+        row,
+        touched.map(({ path, how }) => ({ path: inDirectory(path, project), how })),
+      )
+      spoken.file = touched.map(({ path }) => path).join('\n')
+    }
+    this.#spoken[row] = spoken
   }
 
   #repeat(ids: unknown): void {
     if (!Array.isArray(ids)) return
     for (const id of ids) {
       const [, line, part] = PLACE.exec(String(id)) ?? []
-      if (line !== undefined) this.#repeated.push([Number(line), Number(part ?? 1)])
+      if (line !== undefined)
+        this.#repeated.set(placeOf(Number(line), Number(part ?? 1)), [Number(line), Number(part ?? 1)])
     }
   }
 
   /** All since the last time. */
   take(): Pick<Chunk, 'session' | 'source' | 'rows' | 'repeated' | 'cut' | 'issues'> {
-    const repeated = new Set(this.#repeated.map(([line, part]) => `${line}.${part}`))
+    const rows = this.#rows
     let cut = 0
-    const rows = this.#waiting.map(({ row, spoken }): Row => {
-      if (!spoken || repeated.has(`${row.line}.${row.part}`)) return row
-      const { texts, left } = textsOf(spoken)
-      cut += left
-      if (!texts) return row
-      return left > 0 ? { ...row, texts, kind: row.kind | CUT } : { ...row, texts }
-    })
+    for (let row = 0; row < rows.count; row++) {
+      if (this.#repeated.size > 0 && this.#repeated.delete(placeOf(rows.get(row, LINE), rows.get(row, PART))))
+        rows.mark(row, DUPLICATE)
+      else cut += this.#say(row)
+    }
     const { session, source } = this.#task
-    const taken = { session, source, rows, repeated: this.#repeated, cut, issues: this.issues }
-    this.#waiting = []
-    this.#repeated = []
+    const taken = {
+      session,
+      source,
+      rows: rows.taken(),
+      repeated: [...this.#repeated.values()],
+      cut,
+      issues: this.issues,
+    }
+    this.#spoken = []
+    this.#repeated = new Map()
     this.issues = []
     return taken
   }
+
+  /** @returns how much of it the index leaves out */
+  #say(row: number): number {
+    const spoken = this.#spoken[row]
+    if (!spoken) return 0
+    let all = 0
+    for (const voice of SPOKEN) {
+      const whole = spoken[voice]
+      if (whole === undefined) continue
+      const { text, left } = lean(whole, voice)
+      this.#rows.say(row, voice, text)
+      all += left
+    }
+    if (all > 0) this.#rows.mark(row, CUT)
+    return all
+  }
 }
+
+/** One number for line and part. */
+const placeOf = (line: number, part: number): number => line * 2 ** 20 + part
 
 const PLACE = /#(\d+)(?:\.(\d+))?$/
 
 function partOf(id: string): number {
   const dot = id.lastIndexOf('.')
   return dot > id.lastIndexOf('#') ? Number(id.slice(dot + 1)) : 1
-}
-
-function textsOf(spoken: Spoken): { readonly texts: readonly string[] | undefined; readonly left: number } {
-  let left = 0
-  let says = false
-  const texts = SPOKEN.map((scope) => {
-    const whole = spoken[scope]
-    if (whole === undefined) return ''
-    says = true
-    const kept = lean(whole, scope)
-    left += kept.left
-    return analyse(kept.text)
-  })
-  return { texts: says ? texts : undefined, left }
 }

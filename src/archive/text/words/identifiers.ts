@@ -1,4 +1,5 @@
-/** Collects the parts of a text's identifiers, each identifier once. */
+/** Writes the parts of a text's identifiers, each identifier once. */
+import type { Bytes } from '../../rows/bytes.ts'
 import { LONGEST_NAME, partEnds, type Units } from './parts.ts'
 
 /**
@@ -7,13 +8,11 @@ import { LONGEST_NAME, partEnds, type Units } from './parts.ts'
  */
 export const BOUNDARY = '_'
 
-/** More than the parts of one identifier take. */
-const MARGIN = 3 * LONGEST_NAME
-const bytes = Buffer.alloc(16_384)
-const boundary = Buffer.from(` ${BOUNDARY}`)
 const SPACE = 0x20
-let used = 0
-let added = ''
+const BOUNDARY_BYTE = BOUNDARY.charCodeAt(0)
+
+/** Bytes that the parts of all identifiers of so many characters take at most: of `aa1b`, with a space behind it, nine for five. */
+export const mostAdded = (length: number): number => 2 * length + 16
 
 const ends = new Uint8Array(LONGEST_NAME)
 
@@ -32,37 +31,21 @@ export function begin(): void {
   text++
 }
 
-/** Adds the parts of an ASCII word, if it has any and the text did not have it before. */
-export function add(units: Units, start: number, end: number, kinds: Uint8Array): void {
+/** Writes the parts of an ASCII word, if it has any and the text did not have it before. There must be room. */
+export function add(units: Units, start: number, end: number, kinds: Uint8Array, into: Bytes): void {
   if (end - start > LONGEST_NAME || isKnown(units, start, end)) return
   const count = partEnds(units, start, end, kinds, ends)
   if (count === 0) return
-  if (used > bytes.length - MARGIN) flush()
-  for (let at = 0; at < boundary.length; at++) bytes[used++] = boundary[at] ?? SPACE
+  const { buffer } = into
+  let { used } = into
+  buffer[used++] = SPACE
+  buffer[used++] = BOUNDARY_BYTE
   for (let at = start, part = 0; part < count; part++) {
-    bytes[used++] = SPACE
+    buffer[used++] = SPACE
     const last = start + (ends[part] ?? 0)
-    while (at < last) bytes[used++] = units[at++] ?? SPACE
+    while (at < last) buffer[used++] = units[at++] ?? SPACE
   }
-}
-
-/** The same for any word; without looking whether the text had it before. */
-export function addParts(parts: readonly string[]): void {
-  flush()
-  if (parts.length > 0) added += ` ${BOUNDARY} ${parts.join(' ')}`
-}
-
-/** All that was added since it was last taken. */
-export function taken(): string {
-  flush()
-  const all = added
-  added = ''
-  return all
-}
-
-function flush(): void {
-  if (used > 0) added += bytes.toString('latin1', 0, used)
-  used = 0
+  into.used = used
 }
 
 function isKnown(units: Units, start: number, end: number): boolean {

@@ -1,4 +1,5 @@
 /** Writes the words of a text that is not all ASCII, folded and with a space behind each. */
+import { Bytes } from '../../rows/bytes.ts'
 import {
   charactersOf,
   DIGIT,
@@ -16,7 +17,7 @@ import {
   written,
   writtenWord,
 } from './characters.ts'
-import { add, addParts, BOUNDARY, begin, taken } from './identifiers.ts'
+import { add, BOUNDARY, begin, mostAdded } from './identifiers.ts'
 import { Output, put } from './output.ts'
 import { LONGEST_NAME, partsOf } from './parts.ts'
 import { isSurrogate, pointAt, sizeOf, unitsOf } from './units.ts'
@@ -27,6 +28,7 @@ const BOUNDARY_UNIT = BOUNDARY.charCodeAt(0)
 
 const words = new Output()
 const singles = new Output()
+const parts = new Bytes()
 
 /** By the kinds of three characters in a row, the last in the low bits: they can only stand in a word that has parts. */
 const TELLING: Uint8Array = Uint8Array.from({ length: 64 }, (_, three) => {
@@ -49,7 +51,7 @@ let texts = 0
  *
  * @param text in NFKC
  */
-export function writtenText(text: string): string {
+export function writeText(text: string, into: Bytes): void {
   const units = unitsOf(text)
   texts++
   seenBeyond.clear()
@@ -70,7 +72,8 @@ export function writtenText(text: string): string {
       at += sizeOf(point)
     }
   }
-  return singles.taken() + words.taken() + taken()
+  into.utf8(singles.taken() + words.taken())
+  into.add(parts.taken())
 }
 
 function writeAlone(point: number): void {
@@ -169,9 +172,13 @@ function addName(units: Uint16Array, start: number, end: number): void {
   const { kinds } = charactersOf()
   let all = 0
   for (let at = start; at < end; at++) all |= units[at] ?? 0
-  if (all < 128) return add(units, start, end, kinds)
+  if (all < 128) {
+    parts.reserve(mostAdded(end - start))
+    return add(units, start, end, kinds, parts)
+  }
   let name = ''
   for (let at = start; at < end && name.length <= LONGEST_NAME; at++)
     if (kinds[units[at] ?? 0] !== IGNORED) name += String.fromCharCode(units[at] ?? 0)
-  addParts(partsOf(name).map(writtenWord))
+  const written = partsOf(name).map(writtenWord)
+  if (written.length > 0) parts.utf8(` ${BOUNDARY} ${written.join(' ')}`)
 }
