@@ -28,6 +28,7 @@ export class IndexWriter {
     this.epoch = opened.epoch
     this.setAside = opened.setAside
     this.#db = opened.db
+    setMerging(this.#db, true)
     const words = numbersIn(this.#db, 'word', 'text')
     this.#sources = sourcesIn(this.#db, words)
     this.#sessions = sessionsIn(this.#db, words)
@@ -111,6 +112,14 @@ export class IndexWriter {
     return this.#write((revision) => this.#chunks.put(chunks, revision))
   }
 
+  /**
+   * Before much is written, and after that. Meanwhile the text's index only grows: its pieces are put together sixteen at a time, instead
+   * of a few after each transaction. A process that dies in between leaves it so, until the next one has opened it.
+   */
+  expectMuch(much: boolean): void {
+    explained(this.path, () => setMerging(this.#db, !much))
+  }
+
   /** A session and all its sources leave the index. */
   forget(name: SessionId): boolean {
     return explained(this.path, () => this.#db.transaction(() => this.#forget(name)).immediate())
@@ -177,6 +186,15 @@ export class IndexWriter {
     this.#db.prepare('INSERT OR REPLACE INTO removed VALUES (?, ?)').run(name, this.#nextRevision())
     return true
   }
+}
+
+/** How many pieces of one size FTS5 lets be before it begins to put them together after each transaction; 0: it does not. */
+const PIECES = 4
+
+function setMerging(db: Db, merges: boolean): void {
+  const pieces = merges ? PIECES : 0
+  const now = db.prepare("SELECT v FROM said_config WHERE k = 'automerge'").pluck().get() ?? PIECES
+  if (now !== pieces) db.exec(`INSERT INTO said (said, rank) VALUES ('automerge', ${pieces})`)
 }
 
 interface RawSource {

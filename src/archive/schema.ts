@@ -116,7 +116,7 @@ CREATE INDEX message_provisional ON message (session_id) WHERE kind & 64;
 CREATE VIRTUAL TABLE said USING fts5(
   ${SAID.join(', ')}, content='', contentless_delete=1, tokenize="${TOKENIZER}"
 );
-INSERT INTO said (said, rank) VALUES ('hashsize', 33554432);
+INSERT INTO said (said, rank) VALUES ('hashsize', 67108864);
 
 CREATE VIRTUAL TABLE given USING fts5(
   context, content='', contentless_delete=1, tokenize="${TOKENIZER}"

@@ -154,14 +154,18 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
         least = id + 1
       }
       for (const reach of reaches.values()) extend.run(reach)
+      const cursors = new Map(
+        chunks.flatMap(({ session, cursor }) => (cursor === undefined ? [] : [[session, cursor]])),
+      )
       for (const chunk of chunks) {
         const provisional = chunk.cursor === undefined ? 1 : 0
+        const cursor = cursors.get(chunk.session) === chunk.cursor ? chunk.cursor : undefined
         sumUp(chunk, provisional)
         const room = MOST_ISSUES - Number(countIssues.get(chunk.source))
         for (const issue of chunk.issues.slice(0, Math.max(0, room))) putIssue(chunk.source, 2, provisional, issue)
         const spoke = lastSpoken(chunk.rows)
         advance.run(
-          chunk.cursor === undefined ? null : packText(chunk.cursor),
+          cursor === undefined ? null : packText(cursor),
           chunk.read,
           provisional ? 0 : chunk.cut,
           provisional ? chunk.cut : 0,

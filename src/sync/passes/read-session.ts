@@ -15,7 +15,9 @@ export async function* readSession(agent: Agent, source: Source, task: Task): As
   let anew = from === undefined
   let isFirst = true
   let read = task.read
-  for await (const batch of agent.read(source, from ? { from } : {})) {
+  /** Waits for what follows it: nothing, mostly, and then it is the end. */
+  let last: Chunk | undefined
+  for await (const batch of agent.read(source, { ...(from && { from }), withoutHashes: true })) {
     for (const one of batch) {
       if (isFirst && from && isRestart(one)) anew = true
       if (one.kind !== 'session') isFirst = false
@@ -23,11 +25,16 @@ export async function* readSession(agent: Agent, source: Source, task: Task): As
       if (one.kind === 'issue') stretch.issues.push(one.issue)
       if (one.kind !== 'cursor') continue
       read = one.cursor.offset ?? read
-      yield { ...stretch.take(), anew, cursor: JSON.stringify(one.cursor), read, done: false }
+      if (last) yield last
+      last = { ...stretch.take(), anew, cursor: JSON.stringify(one.cursor), read, done: false }
       anew = false
     }
   }
-  yield { ...stretch.take(), anew, read: task.size, done: true }
+  if (last && stretch.isEmpty()) yield { ...last, read: task.size, done: true }
+  else {
+    if (last) yield last
+    yield { ...stretch.take(), anew, read: task.size, done: true }
+  }
 }
 
 const isRestart = (one: Read): boolean => one.kind === 'issue' && one.issue.code === 'changed_while_read'
@@ -70,6 +77,10 @@ class Stretch {
       spoken.file = touched.map(({ path }) => path).join('\n')
     }
     this.#spoken[row] = spoken
+  }
+
+  isEmpty(): boolean {
+    return this.#rows.count + this.issues.length === 0
   }
 
   #repeat(ids: unknown): void {
