@@ -12,7 +12,7 @@ export const SAID = SPOKEN.filter((voice) => voice !== 'context')
  * are `provisional`: they go when reading goes on.
  *
  * A message's id is its time, the next that is free, so that newest first is the order of ids backwards (`rows/time-id.ts`);
- * `rest` is what the id does not tell of its time. A quarter is 900,000 ms since 1970: time zones differ by quarters.
+ * `rest` is what the id does not tell of its time. Messages that no search finds lie `aside`, many in one row. A quarter is 900,000 ms since 1970: time zones differ by quarters.
  */
 const FIRST = `
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -112,6 +112,16 @@ CREATE TABLE message (
 ) STRICT;
 CREATE INDEX message_place ON message (session_id, line, part);
 CREATE INDEX message_provisional ON message (session_id) WHERE kind & 64;
+
+CREATE TABLE aside (
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL,
+  first_line INTEGER NOT NULL,
+  last_line INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  packed BLOB NOT NULL
+) STRICT;
+CREATE INDEX aside_place ON aside (session_id, first_line);
 
 CREATE VIRTUAL TABLE said USING fts5(
   ${SAID.join(', ')}, content='', contentless_delete=1, tokenize="${TOKENIZER}"

@@ -6,9 +6,9 @@ import type { Chunk } from '../record.ts'
 import { DUPLICATE, ERROR, isFound, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
 import { packText } from '../rows/packed.ts'
 import { AT, DURATION, KIND, locatorOf, numberAt, type Text, TOOL } from '../rows/rows.ts'
-import { FIRST_TIME, idAt, timeOf } from '../rows/time-id.ts'
+import { idAt, timeOf } from '../rows/time-id.ts'
 import { SAID } from '../schema.ts'
-import { isLookedFor, lastSpoken, type Placed, placedRows, type Repeated, repeatedIn } from './placed.ts'
+import { type Placed, placedRows, type Repeated, repeatedIn } from './placed.ts'
 import { MOST_ISSUES, type PutIssue } from './sources.ts'
 import type { Numbers } from './words.ts'
 
@@ -51,8 +51,11 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
     `INSERT INTO activity VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET prompts = prompts + excluded.prompts,
        answers = answers + excluded.answers, calls = calls + excluded.calls`,
   )
-  const dropSums = ['tool_use', 'activity'].map((table) =>
+  const dropSums = ['tool_use', 'activity', 'aside'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE session_id = ? AND (provisional = 1 OR ?)`),
+  )
+  const putAside = db.prepare(
+    'INSERT INTO aside (session_id, first_line, last_line, provisional, packed) VALUES (?, ?, ?, ?, ?)',
   )
   const dropIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 2 AND (provisional = 1 OR ?)')
   const countIssues = db.prepare('SELECT count(*) FROM issue WHERE source_id = ? AND pass = 2').pluck()
@@ -105,7 +108,6 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
       }
   }
 
-  let counted = db.prepare('SELECT coalesce(max(id), 0) FROM message WHERE id < ?').pluck().get(FIRST_TIME) as number
   const put = (id: number, { rows, row, session, at: time, line, part, kind }: Placed): boolean => {
     const tool = rows.tools[numberAt(rows, row, TOOL)]
     const number = tool === undefined ? null : words(tool)
@@ -143,10 +145,6 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
       let least = 0
       const reaches = new Map<number, { session: number; low: number; high: number }>()
       for (const one of placed) {
-        if (!isLookedFor(one)) {
-          put(++counted, one)
-          continue
-        }
         const id = insert(one, least)
         const reach = reaches.get(one.session)
         if (reach) reach.high = id
@@ -163,7 +161,9 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
         sumUp(chunk, provisional)
         const room = MOST_ISSUES - Number(countIssues.get(chunk.source))
         for (const issue of chunk.issues.slice(0, Math.max(0, room))) putIssue(chunk.source, 2, provisional, issue)
-        const spoke = lastSpoken(chunk.rows)
+        for (const { first, last, packed } of chunk.rows.aside)
+          putAside.run(chunk.session, first, last, provisional, packed)
+        const spoke = chunk.spoke ?? null
         advance.run(
           cursor === undefined ? null : packText(cursor),
           chunk.read,

@@ -117,7 +117,7 @@ function writeByte(into: Bytes, byte: number): void {
   into.buffer[into.used++] = byte
 }
 
-function writeNumber(into: Bytes, value: number): void {
+export function writeNumber(into: Bytes, value: number): void {
   into.reserve(9)
   const { buffer } = into
   if (value >= 0 && value < 128 && Number.isInteger(value) && !Object.is(value, -0)) buffer[into.used++] = value
@@ -131,7 +131,7 @@ function writeNumber(into: Bytes, value: number): void {
   }
 }
 
-function writeText(into: Bytes, text: string): void {
+export function writeText(into: Bytes, text: string): void {
   const code = CODES.get(text)
   if (code !== undefined) return writeByte(into, code)
   const utf8 = Buffer.from(text, 'utf8')
@@ -166,7 +166,7 @@ function messageAt(time: string, after: number, line: number, part: number): str
 
 export function unpackLocator(packed: Uint8Array, known: Known): Locator {
   const left = packed[0] ?? 0
-  const reader = new Reader(packed, known)
+  const reader = new Reader(packed.subarray(1), known)
   const locator: Record<string, unknown> = {}
   while (!reader.isAtEnd()) locator[String(reader.value())] = reader.value()
   KNOWN.forEach((key, at) => {
@@ -175,12 +175,14 @@ export function unpackLocator(packed: Uint8Array, known: Known): Locator {
   return locator
 }
 
-class Reader {
+/** Reads values one behind the other. */
+export class Reader {
   readonly #bytes: Buffer
-  readonly #known: Known
-  #at = 1
+  readonly #known: Known | undefined
+  #at = 0
 
-  constructor(packed: Uint8Array, known: Known) {
+  /** @param known tells what is meant by a message that is far away by so much */
+  constructor(packed: Uint8Array, known?: Known) {
     this.#bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length)
     this.#known = known
   }
@@ -204,10 +206,7 @@ class Reader {
         return false
       case TEXT:
       case BROKEN_TEXT: {
-        const start = this.#number() + this.#at
-        const from = this.#at
-        this.#at = start
-        return this.#bytes.toString(code === TEXT ? 'utf8' : 'utf16le', from, start)
+        return this.bytes(this.number()).toString(code === TEXT ? 'utf8' : 'utf16le')
       }
       case OBJECT: {
         const value: Record<string, unknown> = {}
@@ -221,17 +220,22 @@ class Reader {
       }
       case MESSAGE_BEFORE:
       case MESSAGE_AFTER: {
-        const distance = this.#number()
+        const distance = this.number()
         const after = code === MESSAGE_BEFORE ? -distance : distance
-        return messageAt(this.#known.time, after, this.#number(), this.#number())
+        return messageAt(this.#known?.time ?? '', after, this.number(), this.number())
       }
       default:
         return null
     }
   }
 
-  #number(): number {
+  number(): number {
     return Number(this.value())
+  }
+
+  bytes(count: number): Buffer {
+    this.#at += count
+    return this.#bytes.subarray(this.#at - count, this.#at)
   }
 
   #integer(size: number): number {

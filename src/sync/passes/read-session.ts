@@ -1,8 +1,8 @@
 /** The second pass over one session: its messages, made ready for the index, in stretches that end at cursors. */
 import type { Agent, Cursor, Locator, Read, Source } from '../../agents/agent.ts'
 import type { Chunk, Task } from '../../archive/record.ts'
-import { CUT, DUPLICATE, kindOf, REPLAYED } from '../../archive/rows/kind.ts'
-import { LINE, PART, RowsWriter } from '../../archive/rows/rows.ts'
+import { CUT, DUPLICATE, kindOf, REPLAYED, roleOf } from '../../archive/rows/kind.ts'
+import { AT, KIND, LINE, PART, RowsWriter } from '../../archive/rows/rows.ts'
 import { lean } from '../../archive/text/lean.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
@@ -93,13 +93,15 @@ class Stretch {
   }
 
   /** All since the last time. */
-  take(): Pick<Chunk, 'session' | 'source' | 'rows' | 'repeated' | 'cut' | 'issues'> {
+  take(): Pick<Chunk, 'session' | 'source' | 'rows' | 'repeated' | 'spoke' | 'cut' | 'issues'> {
     const rows = this.#rows
     let cut = 0
+    let spoke: number | undefined
     for (let row = 0; row < rows.count; row++) {
       if (this.#repeated.size > 0 && this.#repeated.delete(placeOf(rows.get(row, LINE), rows.get(row, PART))))
         rows.mark(row, DUPLICATE)
       else cut += this.#say(row)
+      if (roleOf(rows.get(row, KIND)) !== 'meta') spoke = rows.get(row, AT)
     }
     const { session, source } = this.#task
     const taken = {
@@ -107,6 +109,7 @@ class Stretch {
       source,
       rows: rows.taken(),
       repeated: [...this.#repeated.values()],
+      ...(spoke !== undefined && { spoke }),
       cut,
       issues: this.issues,
     }
