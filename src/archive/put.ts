@@ -1,7 +1,7 @@
 /** The one who writes the index. Each door is one transaction. */
 
 import type { SessionId } from '../model/ids.ts'
-import { indexPath, type Opened, openToWrite } from './index-file.ts'
+import { indexPath, type Opened, openToWrite, setMerging } from './index-file.ts'
 import type { Db } from './open.ts'
 import { explained } from './open.ts'
 import { type Chunks, chunksIn } from './put/chunks.ts'
@@ -28,7 +28,6 @@ export class IndexWriter {
     this.epoch = opened.epoch
     this.setAside = opened.setAside
     this.#db = opened.db
-    setMerging(this.#db, true)
     const words = numbersIn(this.#db, 'word', 'text')
     this.#sources = sourcesIn(this.#db, words)
     this.#sessions = sessionsIn(this.#db, words)
@@ -186,15 +185,6 @@ export class IndexWriter {
     this.#db.prepare('INSERT OR REPLACE INTO removed VALUES (?, ?)').run(name, this.#nextRevision())
     return true
   }
-}
-
-/** How many pieces of one size FTS5 lets be before it begins to put them together after each transaction; 0: it does not. */
-const PIECES = 4
-
-function setMerging(db: Db, merges: boolean): void {
-  const pieces = merges ? PIECES : 0
-  const now = db.prepare("SELECT v FROM said_config WHERE k = 'automerge'").pluck().get() ?? PIECES
-  if (now !== pieces) db.exec(`INSERT INTO said (said, rank) VALUES ('automerge', ${pieces})`)
 }
 
 interface RawSource {

@@ -126,7 +126,7 @@ CREATE INDEX aside_place ON aside (session_id, first_line);
 CREATE VIRTUAL TABLE said USING fts5(
   ${SAID.join(', ')}, content='', contentless_delete=1, tokenize="${TOKENIZER}"
 );
-INSERT INTO said (said, rank) VALUES ('hashsize', 67108864);
+INSERT INTO said (said, rank) VALUES ('hashsize', 50331648);
 
 CREATE VIRTUAL TABLE given USING fts5(
   context, content='', contentless_delete=1, tokenize="${TOKENIZER}"

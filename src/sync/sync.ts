@@ -37,8 +37,8 @@ const WORTH_THREADS = 4_000_000
 /** Bytes. */
 const MUCH = 20_000_000
 /** Each transaction makes a piece of the text's index; the more pieces, the more there is to put together. */
-const ROWS_AT_ONCE = 32_000
-const LETTERS_AT_ONCE = 16_000_000
+const ROWS_AT_ONCE = 24_000
+const LETTERS_AT_ONCE = 12_000_000
 /** After fewer sessions there is no room worth giving back. */
 const MANY = 20
 const SOURCES_AT_ONCE = 256

@@ -134,6 +134,10 @@ export function writeNumber(into: Bytes, value: number): void {
 export function writeText(into: Bytes, text: string): void {
   const code = CODES.get(text)
   if (code !== undefined) return writeByte(into, code)
+  if (text === '') {
+    writeByte(into, TEXT)
+    return writeByte(into, 0)
+  }
   const utf8 = Buffer.from(text, 'utf8')
   const isWhole = utf8.toString('utf8') === text
   const bytes = isWhole ? utf8 : Buffer.from(text, 'utf16le')
@@ -148,19 +152,20 @@ const TIME = '2026-01-05T08:00:00.000Z'.length
 /** Messages name each other by ids that are made of time and place. */
 function writeMessage(into: Bytes, text: string, { time }: Known): void {
   if (text[TIME] !== '#' || text[TIME - 1] !== 'Z') return writeText(into, text)
-  const after = Date.parse(text.slice(0, TIME)) - Date.parse(time)
+  const now = Date.parse(time)
+  const after = Date.parse(text.slice(0, TIME)) - now
   const dot = text.indexOf('.', TIME)
   const line = Number(text.slice(TIME + 1, dot < 0 ? undefined : dot))
   const part = dot < 0 ? 1 : Number(text.slice(dot + 1))
-  if (messageAt(time, after, line, part) !== text) return writeText(into, text)
+  if (messageAt(now + after, line, part) !== text) return writeText(into, text)
   writeByte(into, after < 0 ? MESSAGE_BEFORE : MESSAGE_AFTER)
   writeNumber(into, Math.abs(after))
   writeNumber(into, line)
   writeNumber(into, part)
 }
 
-function messageAt(time: string, after: number, line: number, part: number): string | undefined {
-  const at: Instant | undefined = instantOf(Date.parse(time) + after)
+function messageAt(milliseconds: number, line: number, part: number): string | undefined {
+  const at: Instant | undefined = instantOf(milliseconds)
   return at && messageId(at, line, part)
 }
 
@@ -222,7 +227,7 @@ export class Reader {
       case MESSAGE_AFTER: {
         const distance = this.number()
         const after = code === MESSAGE_BEFORE ? -distance : distance
-        return messageAt(this.#known?.time ?? '', after, this.number(), this.number())
+        return messageAt(Date.parse(this.#known?.time ?? '') + after, this.number(), this.number())
       }
       default:
         return null

@@ -141,7 +141,10 @@ const placeOf = (line: number, part: number): number => line * 2 ** 20 + part
 
 const PLACE = /#(\d+)(?:\.(\d+))?$/
 
+/** Ids begin with a time. */
+const TIME = '2026-01-05T08:00:00.000Z'.length
+
 function partOf(id: string): number {
-  const dot = id.lastIndexOf('.')
-  return dot > id.lastIndexOf('#') ? Number(id.slice(dot + 1)) : 1
+  const dot = id.indexOf('.', TIME)
+  return dot < 0 ? 1 : Number(id.slice(dot + 1))
 }

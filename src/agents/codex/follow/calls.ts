@@ -17,7 +17,7 @@ export interface Call {
 export type SavedCalls = readonly (readonly [call_id: string, call: Call])[]
 
 /** Every cursor holds these: results that come twice, and what events add to them, come close to the first one. */
-const KEEP_ANSWERED = 64
+const KEEP_ANSWERED = 32
 const KEEP_OPEN = 4096
 
 export class Calls {
