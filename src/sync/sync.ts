@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { IndexWriter } from '../archive/put.ts'
 import type { Change, Chunk, Scanned, Task } from '../archive/record.ts'
+import { release } from '../archive/rows/rows.ts'
 import { KnownSources } from './known.ts'
 import { runHere, runInThreads } from './passes/threads.ts'
 import type { Job, Result } from './passes/work.ts'
@@ -182,5 +183,6 @@ class Batch {
     this.#rows = 0
     this.#letters = 0
     this.#put(chunks)
+    for (const { rows } of chunks) release(rows)
   }
 }
