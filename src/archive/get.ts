@@ -17,8 +17,8 @@ import { plucked, prepared } from './get/statements.ts'
 import { doubt, indexPath, isDamage, type Opened, openToRead } from './index-file.ts'
 import { type Db, explained } from './open.ts'
 import type { Change, Entry, Known } from './record.ts'
-import { historiesOf, type Stats, type StatsOptions, statsOf } from './stats.ts'
 import { type Measures, totalsOf } from './stats/totals.ts'
+import { historiesOf, type Stats, type StatsOptions, statsOf } from './stats.ts'
 
 export class IndexReader {
   readonly #directory: string
