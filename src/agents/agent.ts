@@ -143,6 +143,8 @@ export interface PrivacyOptions {
   readonly includePrivate?: boolean
   /** The source's own record in `metadata.x_conv`, for conversions. */
   readonly includeSource?: boolean
+  /** Ciphertext is not even hashed: for who does not look at it. */
+  readonly withoutHashes?: boolean
 }
 
 export interface ReadOptions extends PrivacyOptions {

@@ -45,11 +45,23 @@ function prepared(db: Db): Opened {
     db.pragma('temp_store = MEMORY')
     db.pragma('wal_autocheckpoint = 8000')
     db.prepare("INSERT OR IGNORE INTO setting VALUES ('epoch', ?), ('revision', '0')").run(randomUUID().slice(0, 8))
+    setMerging(db, true)
+    // Damage that shows at once is mended at once, also by a sync that has nothing to write there.
+    db.prepare('SELECT max(id) FROM message').get()
     return { db, epoch: epochOf(db), close: () => db.close() }
   } catch (error) {
     db.close()
     throw error
   }
+}
+
+/** How many pieces of one size FTS5 lets be before it begins to put them together after each transaction; 0: it does not. */
+const PIECES = 4
+
+export function setMerging(db: Db, merges: boolean): void {
+  const pieces = merges ? PIECES : 0
+  const now = db.prepare("SELECT v FROM said_config WHERE k = 'automerge'").pluck().get() ?? PIECES
+  if (now !== pieces) db.exec(`INSERT INTO said (said, rank) VALUES ('automerge', ${pieces})`)
 }
 
 const epochOf = (db: Db): string => String(db.prepare("SELECT value FROM setting WHERE name = 'epoch'").pluck().get())

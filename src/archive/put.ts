@@ -1,7 +1,7 @@
 /** The one who writes the index. Each door is one transaction. */
 
 import type { SessionId } from '../model/ids.ts'
-import { indexPath, type Opened, openToWrite } from './index-file.ts'
+import { indexPath, type Opened, openToWrite, setMerging } from './index-file.ts'
 import { type Db, explained } from './open.ts'
 import { type Chunks, chunksIn } from './put/chunks.ts'
 import { type Parts, partsIn, partsOf } from './put/parts.ts'
@@ -143,6 +143,14 @@ export class IndexWriter {
 
   putChunks(chunks: readonly Chunk[]): readonly Change[] {
     return this.#write((revision) => this.#chunks.put(chunks, revision))
+  }
+
+  /**
+   * Before much is written, and after that. Meanwhile the text's index only grows: its pieces are put together sixteen at a time, instead
+   * of a few after each transaction. A process that dies in between leaves it so, until the next one has opened it.
+   */
+  expectMuch(much: boolean): void {
+    explained(this.path, () => setMerging(this.#db, !much))
   }
 
   /** A session and all its sources leave the index. */

@@ -115,6 +115,8 @@ export interface Chunk {
   readonly rows: Rows
   /** Messages of earlier stretches, by line and part, that repeat one of these. */
   readonly repeated: readonly (readonly [line: number, part: number])[]
+  /** When it was last that somebody spoke. */
+  readonly spoke?: number
   /** Bytes of text that are not in the index. */
   readonly cut: number
   readonly issues: readonly Issue[]

@@ -9,10 +9,13 @@ export const SAID = SPOKEN.filter((voice) => voice !== 'context')
 /**
  * `source` is one unit of reading with what the first pass found in it; `session` stands for all sources that tell it, by
  * its `source_id`, and holds how far the second pass has come (`cursor`). Rows that were read after the last cursor
- * are `provisional`: they go when reading goes on.
+ * are `provisional`: they go when reading goes on. A session in a source that may hold several has a row of its own in `source`,
+ * which names the row of the `whole` one. `source_known` is what a sweep compares, beside the rows.
  *
  * A message's id is its time, the next that is free, so that newest first is the order of ids backwards (`rows/time-id.ts`);
- * `rest` is what the id does not tell of its time. A quarter is 900,000 ms since 1970: time zones differ by quarters.
+ * `rest` is what the id does not tell of its time. Messages that no search finds lie `aside`, many in one row.
+ *
+ * A quarter is 900,000 ms since 1970: time zones differ by quarters. An `estimate` is bytes of what was said in logs that count no tokens.
  */
 const FIRST = `
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -42,10 +45,13 @@ CREATE TABLE source (
   lines INTEGER NOT NULL DEFAULT 0,
   messages INTEGER NOT NULL DEFAULT 0,
   tools TEXT,
+  whole INTEGER,
   UNIQUE (path, key, agent, kept)
 ) STRICT;
 CREATE INDEX source_claim ON source (claim);
 CREATE INDEX source_session ON source (session_id);
+CREATE INDEX source_whole ON source (whole) WHERE whole IS NOT NULL;
+CREATE INDEX source_known ON source (path, key, agent, kept, id, root, version, fingerprint, gone) WHERE whole IS NULL;
 
 CREATE TABLE session (
   id INTEGER PRIMARY KEY,
@@ -112,11 +118,24 @@ CREATE TABLE message (
 ) STRICT;
 CREATE INDEX message_place ON message (session_id, line, part);
 CREATE INDEX message_provisional ON message (session_id) WHERE kind & 64;
+CREATE INDEX message_error ON message (id) WHERE kind & 1024;
+CREATE INDEX message_image ON message (id) WHERE kind & 2048;
+
+CREATE TABLE aside (
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL,
+  first_line INTEGER NOT NULL,
+  last_line INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  packed BLOB NOT NULL
+) STRICT;
+CREATE INDEX aside_first ON aside (session_id, first_line);
+CREATE INDEX aside_last ON aside (session_id, last_line);
 
 CREATE VIRTUAL TABLE said USING fts5(
   ${SAID.join(', ')}, content='', contentless_delete=1, tokenize="${TOKENIZER}"
 );
-INSERT INTO said (said, rank) VALUES ('hashsize', 33554432);
+INSERT INTO said (said, rank) VALUES ('hashsize', 50331648);
 
 CREATE VIRTUAL TABLE given USING fts5(
   context, content='', contentless_delete=1, tokenize="${TOKENIZER}"
@@ -136,6 +155,16 @@ CREATE TABLE usage (
   output_tokens INTEGER NOT NULL,
   reasoning_output_tokens INTEGER NOT NULL,
   total_tokens INTEGER NOT NULL,
+  PRIMARY KEY (source_id, quarter, model_id, provisional)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE estimate (
+  source_id INTEGER NOT NULL,
+  quarter INTEGER NOT NULL,
+  model_id INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  user_bytes INTEGER NOT NULL,
+  assistant_bytes INTEGER NOT NULL,
   PRIMARY KEY (source_id, quarter, model_id, provisional)
 ) STRICT, WITHOUT ROWID;
 
@@ -186,28 +215,5 @@ CREATE INDEX issue_source ON issue (source_id, pass);
 CREATE TABLE removed (name TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
 
-/**
- * What a sweep compares, beside the rows; messages of rare kinds, for those who look for them; bytes of what was said in logs that
- * count no tokens. A session in a source that may hold several has a row of its own in `source`, which names the row of the
- * `whole` one.
- */
-const SECOND = `
-ALTER TABLE source ADD COLUMN whole INTEGER;
-CREATE INDEX source_whole ON source (whole) WHERE whole IS NOT NULL;
-CREATE TABLE estimate (
-  source_id INTEGER NOT NULL,
-  quarter INTEGER NOT NULL,
-  model_id INTEGER NOT NULL,
-  provisional INTEGER NOT NULL,
-  user_bytes INTEGER NOT NULL,
-  assistant_bytes INTEGER NOT NULL,
-  PRIMARY KEY (source_id, quarter, model_id, provisional)
-) STRICT, WITHOUT ROWID;
-UPDATE source SET fingerprint = NULL WHERE kept = 1;
-CREATE INDEX source_known ON source (path, key, agent, kept, id, root, version, fingerprint, gone) WHERE whole IS NULL;
-CREATE INDEX message_error ON message (id) WHERE kind & 1024;
-CREATE INDEX message_image ON message (id) WHERE kind & 2048;
-`
-
 /** The application id is `fumi` in ASCII: an index of fumibako. */
-export const INDEX: Kind = { application: 0x66756d69, migrations: [FIRST, SECOND], shrinks: true }
+export const INDEX: Kind = { application: 0x66756d69, migrations: [FIRST], shrinks: true }

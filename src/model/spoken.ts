@@ -83,8 +83,8 @@ function gather(value: unknown, pieces: string[], depth: number): void {
   else if (typeof value !== 'object' || value === null || depth > DEEPEST) return
   else if (Array.isArray(value)) for (const one of value) gather(one, pieces, depth + 1)
   else
-    for (const [key, one] of Object.entries(value)) {
+    for (const key in value) {
       pieces.push(key)
-      gather(one, pieces, depth + 1)
+      gather((value as { [key: string]: unknown })[key], pieces, depth + 1)
     }
 }

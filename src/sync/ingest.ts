@@ -5,13 +5,15 @@ import { AppError, type ErrorCode } from '../model/error.ts'
 import type { Job, Result } from './passes/work.ts'
 import { Worker } from './passes/work.ts'
 
-/** Results that nobody has taken yet: more would only fill the memory. */
-const AHEAD = 3
+/** Bytes of results that nobody has taken yet: more would only fill the memory, less would let this thread wait for each transaction. */
+const AHEAD = 6_000_000
 
 const port = parentPort
 const worker = new Worker((workerData as { directory: string }).directory)
 const jobs: Job[] = []
-let unread = 0
+/** The sizes of those that are on their way, the oldest first. */
+const unread: number[] = []
+let unreadBytes = 0
 let resume: (() => void) | undefined
 let isBusy = false
 
@@ -29,7 +31,7 @@ port?.on('message', (message: ToThread) => {
     void work()
     return
   }
-  unread--
+  unreadBytes -= unread.shift() ?? 0
   resume?.()
 })
 
@@ -51,11 +53,13 @@ const failure = (error: unknown): FromThread =>
   error instanceof AppError ? { kind: 'refused', code: error.code, message: error.message } : { kind: 'failed', error }
 
 async function give(result: Result): Promise<void> {
-  while (unread >= AHEAD)
+  const moved = result.kind === 'chunk' ? buffersOf(result.chunk.rows) : []
+  const size = moved.reduce((sum, { byteLength }) => sum + byteLength, 1)
+  while (unread.length > 0 && unreadBytes + size > AHEAD)
     await new Promise<void>((done) => {
       resume = done
     })
-  unread++
-  const moved = result.kind === 'chunk' ? buffersOf(result.chunk.rows) : []
+  unread.push(size)
+  unreadBytes += size
   port?.postMessage(result satisfies FromThread, moved)
 }

@@ -4,6 +4,7 @@ import { isDamage, isDoubted, putAside } from '../archive/index-file.ts'
 import { type Keep, openKeep } from '../archive/keep.ts'
 import { IndexWriter } from '../archive/put.ts'
 import type { Change, Chunk, KnownSource, Scanned, Task, Where } from '../archive/record.ts'
+import { release } from '../archive/rows/rows.ts'
 import { Unwanted } from './forget.ts'
 import { KnownSources } from './known.ts'
 import { runHere, runInThreads } from './passes/threads.ts'
@@ -43,13 +44,16 @@ export interface Synced {
 
 /** Less is done before threads are up. */
 const WORTH_THREADS = 4_000_000
-const ROWS_AT_ONCE = 16_000
+/** Bytes. */
+const MUCH = 20_000_000
+/** Each transaction makes a piece of the text's index; the more pieces, the more there is to put together. */
+const ROWS_AT_ONCE = 24_000
 const LETTERS_AT_ONCE = 12_000_000
 /** After fewer sessions there is no room worth giving back. */
 const MANY = 20
 const SOURCES_AT_ONCE = 256
 /** What was read is seen after so many milliseconds, however little it is. */
-const AT_LEAST_EVERY = 1000
+const AT_LEAST_EVERY = 3000
 
 export class Syncer {
   readonly directory: string
@@ -123,7 +127,7 @@ export class Syncer {
       tell,
       unwanted,
     )
-    const read = options.passes === 'first' ? 0 : await this.#read(writer.tasks(), options, tell)
+    const read = options.passes === 'first' ? 0 : await this.#readAll(writer.tasks(), options, tell)
     if (read > MANY) writer.shrink()
     return {
       sources: swept.sources,
@@ -168,8 +172,18 @@ export class Syncer {
     put()
   }
 
-  async #read(tasks: readonly Task[], options: SyncOptions, tell: Tell): Promise<number> {
+  async #readAll(tasks: readonly Task[], options: SyncOptions, tell: Tell): Promise<number> {
     const total_bytes = tasks.reduce((sum, { size, read }) => sum + Math.max(0, size - read), 0)
+    if (total_bytes < MUCH) return this.#read(tasks, total_bytes, options, tell)
+    this.#writer.expectMuch(true)
+    try {
+      return await this.#read(tasks, total_bytes, options, tell)
+    } finally {
+      this.#writer.expectMuch(false)
+    }
+  }
+
+  async #read(tasks: readonly Task[], total_bytes: number, options: SyncOptions, tell: Tell): Promise<number> {
     const before = new Map(tasks.map(({ session, read }) => [session, read]))
     const batch = new Batch((chunks) => tell(this.#writer.putChunks(chunks)))
     let done = 0
@@ -255,5 +269,6 @@ class Batch {
     this.#rows = 0
     this.#letters = 0
     this.#put(chunks)
+    for (const { rows } of chunks) release(rows)
   }
 }

@@ -108,7 +108,7 @@ function rawOf(draft: Draft, record: Fields, where: Place, options: PrivacyOptio
   if (draft.payload_role !== undefined) raw.payload_role = draft.payload_role
   if (draft.secret === undefined) return raw
   raw.private = true
-  raw.encrypted_content_sha256 = sha256(draft.secret)
+  if (!options.withoutHashes) raw.encrypted_content_sha256 = sha256(draft.secret)
   if (options.includePrivate) raw.encrypted_content = draft.secret
   return raw
 }

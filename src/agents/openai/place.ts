@@ -107,7 +107,7 @@ function rawOf(draft: Draft, source: Fields, home: Home, { stamp }: Moment): Raw
   if (typeof role === 'string') raw.payload_role = role
   if (draft.secret === undefined) return raw
   raw.private = true
-  raw.encrypted_content_sha256 = sha256(draft.secret)
+  if (!home.options.withoutHashes) raw.encrypted_content_sha256 = sha256(draft.secret)
   if (home.options.includePrivate) raw.encrypted_content = draft.secret
   return raw
 }

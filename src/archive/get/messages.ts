@@ -5,6 +5,7 @@ import type { Known } from '../record.ts'
 import { DUPLICATE, ERROR, IMAGE, INJECTED, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
 import { unpackLocator } from '../rows/locator.ts'
 import { timeOf } from '../rows/time-id.ts'
+import { asideFrom, compare, type Place, START } from './aside.ts'
 import { plucked, prepared } from './statements.ts'
 
 export interface WindowOptions {
@@ -34,29 +35,34 @@ export function windowOf(db: Db, session: SessionId, options: WindowOptions): re
   const { around, after, before, limit = PAGE } = options
   const id = plucked(db, 'SELECT id FROM session WHERE name = ?').get(session) as number | undefined
   if (id === undefined) return []
-  const page = (sql: string, place: readonly number[], direction: 'ASC' | 'DESC', most: number): RawMessage[] =>
-    prepared(
+  const page = (sign: '<' | '>' | '>=', place: Place, most: number): RawMessage[] => {
+    const [direction, way] = sign === '<' ? (['DESC', -1] as const) : (['ASC', 1] as const)
+    const found = prepared(
       db,
       `SELECT ${MESSAGE_COLUMNS} FROM message m JOIN session t ON t.id = m.session_id
-       WHERE m.session_id = ? ${sql} ORDER BY m.line ${direction}, m.part ${direction} LIMIT ?`,
+       WHERE m.session_id = ? AND (m.line, m.part) ${sign} (?, ?) ORDER BY m.line ${direction}, m.part ${direction} LIMIT ?`,
     ).all(id, ...place, most) as RawMessage[]
+    const aside = asideFrom(db, id, place, sign !== '>=', way, most)
+    if (aside.length === 0) return found
+    return [...found, ...aside.map(({ at, ...row }) => ({ id: 0, name: session, rest: at, ...row }))]
+      .sort((a, b) => compare([a.line, a.part], [b.line, b.part]) * way)
+      .slice(0, most)
+  }
   if (around !== undefined) {
     const place = placeOf(around)
-    const earlier = page('AND (m.line, m.part) < (?, ?)', place, 'DESC', Math.floor(limit / 2)).reverse()
-    return [...earlier, ...page('AND (m.line, m.part) >= (?, ?)', place, 'ASC', limit - earlier.length)].map(knownOf)
+    const earlier = page('<', place, Math.floor(limit / 2)).reverse()
+    return [...earlier, ...page('>=', place, limit - earlier.length)].map(knownOf)
   }
-  if (before !== undefined)
-    return page('AND (m.line, m.part) < (?, ?)', placeOf(before), 'DESC', limit).reverse().map(knownOf)
-  if (after !== undefined) return page('AND (m.line, m.part) > (?, ?)', placeOf(after), 'ASC', limit).map(knownOf)
-  return page('', [], 'ASC', limit).map(knownOf)
+  if (before !== undefined) return page('<', placeOf(before), limit).reverse().map(knownOf)
+  return page('>', after === undefined ? START : placeOf(after), limit).map(knownOf)
 }
 
 const PLACE = /#(\d+)(?:\.(\d+))?$/
 
 /** What is no id stands before everything. */
-export function placeOf(id: string): readonly [line: number, part: number] {
+export function placeOf(id: string): Place {
   const [, line, part] = PLACE.exec(id) ?? []
-  return line === undefined ? [-1, 0] : [Number(line), Number(part ?? 1)]
+  return line === undefined ? START : [Number(line), Number(part ?? 1)]
 }
 
 const EPOCH = '1970-01-01T00:00:00.000Z' as Instant

@@ -6,9 +6,10 @@ import type { Chunk } from '../record.ts'
 import { DUPLICATE, ERROR, isFound, roleOf, typeOf } from '../rows/kind.ts'
 import { packText } from '../rows/packed.ts'
 import { AT, DURATION, locatorOf, numberAt, type Text, TOOL } from '../rows/rows.ts'
-import { FIRST_TIME, idAt, timeOf } from '../rows/time-id.ts'
+import { idAt, timeOf } from '../rows/time-id.ts'
 import { SAID } from '../schema.ts'
-import { isLookedFor, lastSpoken, type Placed, placedRows, type Repeated, repeatedIn } from './placed.ts'
+import { asidesIn } from './asides.ts'
+import { type Placed, placedRows, type Repeated, repeatedIn } from './placed.ts'
 import { MOST_ISSUES, type PutIssue } from './sources.ts'
 import type { Numbers } from './words.ts'
 
@@ -51,9 +52,10 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
     `INSERT INTO activity VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET prompts = prompts + excluded.prompts,
        answers = answers + excluded.answers, calls = calls + excluded.calls`,
   )
-  const dropSums = ['tool_use', 'activity'].map((table) =>
+  const dropSums = ['tool_use', 'activity', 'aside'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE session_id = ? AND (provisional = 1 OR ?)`),
   )
+  const asides = asidesIn(db)
   const dropIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 2 AND (provisional = 1 OR ?)')
   const countIssues = db.prepare('SELECT count(*) FROM issue WHERE source_id = ? AND pass = 2').pluck()
   const advance = db.prepare(
@@ -105,9 +107,10 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
     for (const [session, places] of repeated)
       for (const [line, part] of places.values()) {
         const earlier = at.get(session, line, part) as { id: number; kind: number; rest: number } | undefined
+        if (!earlier) asides.markRepeated(session, [line, part])
         if (!earlier || earlier.kind & DUPLICATE) continue
         const { id, kind, rest } = earlier
-        if (isFound(kind)) dropText(id)
+        dropText(id)
         setKind.run(kind | DUPLICATE, id)
         const column = columnOf(kind)
         const less = [0, 1, 2].map((one) => (one === column ? -1 : 0))
@@ -115,7 +118,6 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
       }
   }
 
-  let counted = db.prepare('SELECT coalesce(max(id), 0) FROM message WHERE id < ?').pluck().get(FIRST_TIME) as number
   const put = (id: number, { rows, row, session, at: time, line, part, kind }: Placed): boolean => {
     const tool = rows.tools[numberAt(rows, row, TOOL)]
     const number = tool === undefined ? null : words(tool)
@@ -151,15 +153,12 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
       const repeated = repeatedIn(chunks)
       const placedIn = chunks.map((chunk) => placedRows(chunk, repeated))
       const placed = placedIn.flat()
+      for (const { session, rows, cursor } of chunks) asides.put(session, rows.aside, cursor === undefined)
       markRepeated(repeated)
       placed.sort((a, b) => a.at - b.at || a.session - b.session || a.line - b.line || a.part - b.part)
       let least = 0
       const reaches = new Map<number, { session: number; low: number; high: number }>()
       for (const one of placed) {
-        if (!isLookedFor(one)) {
-          put(++counted, one)
-          continue
-        }
         const id = insert(one, least)
         const reach = reaches.get(one.session)
         if (reach) reach.high = id
@@ -167,14 +166,18 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
         least = id + 1
       }
       for (const reach of reaches.values()) extend.run(reach)
+      const cursors = new Map(
+        chunks.flatMap(({ session, cursor }) => (cursor === undefined ? [] : [[session, cursor]])),
+      )
       chunks.forEach((chunk, number) => {
         const provisional = chunk.cursor === undefined ? 1 : 0
+        const cursor = cursors.get(chunk.session) === chunk.cursor ? chunk.cursor : undefined
         sumUp(chunk.session, placedIn[number] ?? [], provisional)
         const room = MOST_ISSUES - Number(countIssues.get(chunk.source))
         for (const issue of chunk.issues.slice(0, Math.max(0, room))) putIssue(chunk.source, 2, provisional, issue)
-        const spoke = lastSpoken(chunk.rows)
+        const spoke = chunk.spoke ?? null
         advance.run(
-          chunk.cursor === undefined ? null : packText(chunk.cursor),
+          cursor === undefined ? null : packText(cursor),
           chunk.read,
           provisional ? 0 : chunk.cut,
           provisional ? chunk.cut : 0,

@@ -1,7 +1,7 @@
 /** The rows of stretches on their way into the index, each with what it says and what it touches. */
 import type { Touched } from '../../model/files/touched.ts'
 import type { Chunk } from '../record.ts'
-import { DUPLICATE, isFound, PROVISIONAL, roleOf } from '../rows/kind.ts'
+import { DUPLICATE, PROVISIONAL } from '../rows/kind.ts'
 import { AT, KIND, LINE, numberAt, PART, type Rows, type Text, textsOf } from '../rows/rows.ts'
 
 /** A row and the stretch that it is of. */
@@ -16,10 +16,6 @@ export interface Placed {
   readonly texts: readonly Text[] | undefined
   readonly files: readonly Touched[] | undefined
 }
-
-/** The others are there for who reads the session. */
-export const isLookedFor = ({ texts, kind }: Placed): boolean =>
-  isFound(kind) && (texts !== undefined || roleOf(kind) !== 'meta')
 
 /** By session, and by place in it. */
 export type Repeated = Map<number, Map<number, readonly [line: number, part: number]>>
@@ -62,10 +58,4 @@ export function placedRows({ session, rows, cursor }: Chunk, repeated: Repeated)
     })
   }
   return placed
-}
-
-export function lastSpoken(rows: Rows): number | null {
-  for (let row = rows.count - 1; row >= 0; row--)
-    if (roleOf(numberAt(rows, row, KIND)) !== 'meta') return numberAt(rows, row, AT)
-  return null
 }

@@ -17,7 +17,7 @@ export const CUT = 1 << 12
 
 export function kindOf({ role, source_type, segments, tool_call, metadata }: NormalizedMessage): number {
   let kind = ROLES.indexOf(role) | (TYPES.indexOf(source_type) << 3)
-  if (segments.some((one) => one.type === 'image')) kind |= IMAGE
+  for (const { type } of segments) if (type === 'image') kind |= IMAGE
   if (tool_call?.status === 'error') kind |= ERROR
   if (!metadata) return kind
   if (metadata['event_kind'] === 'error') kind |= ERROR

@@ -117,7 +117,7 @@ function writeByte(into: Bytes, byte: number): void {
   into.buffer[into.used++] = byte
 }
 
-function writeNumber(into: Bytes, value: number): void {
+export function writeNumber(into: Bytes, value: number): void {
   into.reserve(9)
   const { buffer } = into
   if (value >= 0 && value < 128 && Number.isInteger(value) && !Object.is(value, -0)) buffer[into.used++] = value
@@ -131,9 +131,13 @@ function writeNumber(into: Bytes, value: number): void {
   }
 }
 
-function writeText(into: Bytes, text: string): void {
+export function writeText(into: Bytes, text: string): void {
   const code = CODES.get(text)
   if (code !== undefined) return writeByte(into, code)
+  if (text === '') {
+    writeByte(into, TEXT)
+    return writeByte(into, 0)
+  }
   const utf8 = Buffer.from(text, 'utf8')
   const isWhole = utf8.toString('utf8') === text
   const bytes = isWhole ? utf8 : Buffer.from(text, 'utf16le')
@@ -148,25 +152,26 @@ const TIME = '2026-01-05T08:00:00.000Z'.length
 /** Messages name each other by ids that are made of time and place. */
 function writeMessage(into: Bytes, text: string, { time }: Known): void {
   if (text[TIME] !== '#' || text[TIME - 1] !== 'Z') return writeText(into, text)
-  const after = Date.parse(text.slice(0, TIME)) - Date.parse(time)
+  const now = Date.parse(time)
+  const after = Date.parse(text.slice(0, TIME)) - now
   const dot = text.indexOf('.', TIME)
   const line = Number(text.slice(TIME + 1, dot < 0 ? undefined : dot))
   const part = dot < 0 ? 1 : Number(text.slice(dot + 1))
-  if (messageAt(time, after, line, part) !== text) return writeText(into, text)
+  if (messageAt(now + after, line, part) !== text) return writeText(into, text)
   writeByte(into, after < 0 ? MESSAGE_BEFORE : MESSAGE_AFTER)
   writeNumber(into, Math.abs(after))
   writeNumber(into, line)
   writeNumber(into, part)
 }
 
-function messageAt(time: string, after: number, line: number, part: number): string | undefined {
-  const at: Instant | undefined = instantOf(Date.parse(time) + after)
+function messageAt(milliseconds: number, line: number, part: number): string | undefined {
+  const at: Instant | undefined = instantOf(milliseconds)
   return at && messageId(at, line, part)
 }
 
 export function unpackLocator(packed: Uint8Array, known: Known): Locator {
   const left = packed[0] ?? 0
-  const reader = new Reader(packed, known)
+  const reader = new Reader(packed.subarray(1), known)
   const locator: Record<string, unknown> = {}
   while (!reader.isAtEnd()) locator[String(reader.value())] = reader.value()
   KNOWN.forEach((key, at) => {
@@ -175,12 +180,14 @@ export function unpackLocator(packed: Uint8Array, known: Known): Locator {
   return locator
 }
 
-class Reader {
+/** Reads values one behind the other. */
+export class Reader {
   readonly #bytes: Buffer
-  readonly #known: Known
-  #at = 1
+  readonly #known: Known | undefined
+  #at = 0
 
-  constructor(packed: Uint8Array, known: Known) {
+  /** @param known tells what is meant by a message that is far away by so much */
+  constructor(packed: Uint8Array, known?: Known) {
     this.#bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length)
     this.#known = known
   }
@@ -204,10 +211,7 @@ class Reader {
         return false
       case TEXT:
       case BROKEN_TEXT: {
-        const start = this.#number() + this.#at
-        const from = this.#at
-        this.#at = start
-        return this.#bytes.toString(code === TEXT ? 'utf8' : 'utf16le', from, start)
+        return this.bytes(this.number()).toString(code === TEXT ? 'utf8' : 'utf16le')
       }
       case OBJECT: {
         const value: Record<string, unknown> = {}
@@ -221,17 +225,22 @@ class Reader {
       }
       case MESSAGE_BEFORE:
       case MESSAGE_AFTER: {
-        const distance = this.#number()
+        const distance = this.number()
         const after = code === MESSAGE_BEFORE ? -distance : distance
-        return messageAt(this.#known.time, after, this.#number(), this.#number())
+        return messageAt(Date.parse(this.#known?.time ?? '') + after, this.number(), this.number())
       }
       default:
         return null
     }
   }
 
-  #number(): number {
+  number(): number {
     return Number(this.value())
+  }
+
+  bytes(count: number): Buffer {
+    this.#at += count
+    return this.#bytes.subarray(this.#at - count, this.#at)
   }
 
   #integer(size: number): number {

@@ -3,7 +3,9 @@
 import type { Touched } from '../../model/files/touched.ts'
 import { SPOKEN, type Voice } from '../../model/spoken.ts'
 import { analyseInto } from '../text/analyse.ts'
+import { type Aside, AsideWriter } from './aside.ts'
 import { Bytes } from './bytes.ts'
+import { isFound, roleOf } from './kind.ts'
 import { type Known, packLocator } from './locator.ts'
 
 /** What `numbers` holds of each row. The tool is its place in `tools`, or -1; so is a duration that is not known. */
@@ -34,6 +36,8 @@ export interface Rows {
   readonly texts: Octets
   readonly spans: Numbers
   readonly touched: readonly FilesOf[]
+  /** Those that no search finds are not among the rows. */
+  readonly aside: readonly Aside[]
 }
 
 interface FilesOf {
@@ -47,6 +51,15 @@ export const buffersOf = ({ numbers, locators, texts, spans }: Rows): readonly A
   texts.buffer,
   spans.buffer,
 ]
+
+/** Nobody hears what is posted here, but what is handed over with it is gone. */
+const nobody = new MessageChannel().port1
+nobody.close()
+
+/** Gives the memory back at once: the collector, which sees only the few objects that hold it, would take its time. The rows are empty then. */
+export function release(rows: Rows): void {
+  nobody.postMessage(null, [...buffersOf(rows)])
+}
 
 /** One number of one row. */
 export const numberAt = ({ numbers }: Rows, row: number, field: number): number => numbers[row * FIELDS + field] ?? 0
@@ -143,7 +156,9 @@ export class RowsWriter {
 
   /** All since the last time. */
   taken(): Rows {
+    const aside = this.#putAside()
     const rows = {
+      aside,
       count: this.#count,
       numbers: this.#numbers.taken(),
       tools: this.#tools,
@@ -156,6 +171,50 @@ export class RowsWriter {
     this.#tools = []
     this.#touched = []
     return rows
+  }
+
+  /** Those that no search finds leave the others, which move up. */
+  #putAside(): readonly Aside[] {
+    const aside = new AsideWriter()
+    const { values } = this.#numbers
+    const { buffer } = this.#locators
+    const spans = this.#spans
+    const moved = new Map<number, number>()
+    let span = 0
+    let kept = 0
+    let start = 0
+    let used = 0
+    for (let row = 0; row < this.#count; row++) {
+      const end = this.get(row, LOCATOR_END)
+      const kind = this.get(row, KIND)
+      const isSaid = span < spans.used && spans.values[span + ROW] === row
+      for (; span < spans.used && spans.values[span + ROW] === row; span += SPAN) spans.values[span + ROW] = kept
+      if (isFound(kind) && (isSaid || roleOf(kind) !== 'meta')) {
+        moved.set(row, kept)
+        buffer.copyWithin(used, start, end)
+        used += end - start
+        values.copyWithin(kept * FIELDS, row * FIELDS, (row + 1) * FIELDS)
+        values[kept * FIELDS + LOCATOR_END] = used
+        kept++
+      } else
+        aside.add({
+          at: this.get(row, AT),
+          line: this.get(row, LINE),
+          part: this.get(row, PART),
+          kind,
+          tool: this.#tools[this.get(row, TOOL)] ?? null,
+          locator: buffer.subarray(start, end),
+        })
+      start = end
+    }
+    this.#count = kept
+    this.#numbers.used = kept * FIELDS
+    this.#locators.used = used
+    this.#touched = this.#touched.flatMap(({ row, files }) => {
+      const now = moved.get(row)
+      return now === undefined ? [] : [{ row: now, files }]
+    })
+    return aside.taken()
   }
 
   #toolNumber(tool: string): number {

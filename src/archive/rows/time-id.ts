@@ -2,7 +2,7 @@
 
 /** Milliseconds. Fewer would make ids that lie far apart, which the text's index pays for with every word. */
 const STEP = 128
-/** Below are the ids of rows that nobody looks for: they are simply counted. As times they would be before 1988. */
+/** Below is no message's id: 0 stands for those that lie aside. As times they would be before 1988. */
 export const FIRST_TIME = 2 ** 32
 const LATEST = Number.MAX_SAFE_INTEGER / 256
 

@@ -46,7 +46,8 @@ function fromPatch(text: string, found: Map<string, Touch>): void {
 
 function fromValue(value: object, found: Map<string, Touch>, depth: number): void {
   if (depth > 4) return
-  for (const [key, one] of Object.entries(value) as [string, unknown][]) {
+  for (const key in value) {
+    const one = (value as { [key: string]: unknown })[key]
     if (KEYS.has(key)) for (const path of Array.isArray(one) ? one : [one]) if (isPath(path)) note(found, path, 'named')
     if (typeof one === 'object' && one !== null) fromValue(one, found, depth + 1)
   }

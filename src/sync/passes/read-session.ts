@@ -1,8 +1,8 @@
 /** The second pass over one session: its messages, made ready for the index, in stretches that end at cursors. */
 import type { Agent, Cursor, Locator, Read, Source } from '../../agents/agent.ts'
 import type { Chunk, PartTask, Task } from '../../archive/record.ts'
-import { CUT, DUPLICATE, kindOf, REPLAYED } from '../../archive/rows/kind.ts'
-import { LINE, PART, RowsWriter } from '../../archive/rows/rows.ts'
+import { CUT, DUPLICATE, kindOf, REPLAYED, roleOf } from '../../archive/rows/kind.ts'
+import { AT, KIND, LINE, PART, RowsWriter } from '../../archive/rows/rows.ts'
 import { lean } from '../../archive/text/lean.ts'
 import { filesTouched, inDirectory } from '../../model/files/touched.ts'
 import type { Issue } from '../../model/issue.ts'
@@ -16,7 +16,9 @@ export async function* readSession(agent: Agent, source: Source, task: Task): As
   let anew = from === undefined
   let isFirst = true
   let read = task.read
-  for await (const batch of agent.read(source, from ? { from } : {})) {
+  /** Waits for what follows it: nothing, mostly, and then it is the end. */
+  let last: Chunk | undefined
+  for await (const batch of agent.read(source, { ...(from && { from }), withoutHashes: true })) {
     for (const one of batch) {
       // Gone since it was scanned, or closed to us: what is known stays, and it is tried again.
       if (isFirst && one.kind === 'issue' && one.issue.code === 'unreadable') return
@@ -26,11 +28,16 @@ export async function* readSession(agent: Agent, source: Source, task: Task): As
       if (one.kind === 'issue') stretch.issues.push(one.issue)
       if (one.kind !== 'cursor') continue
       read = one.cursor.offset ?? read
-      yield { ...stretch.take(), anew, cursor: JSON.stringify(one.cursor), read, done: false }
+      if (last) yield last
+      last = { ...stretch.take(), anew, cursor: JSON.stringify(one.cursor), read, done: false }
       anew = false
     }
   }
-  yield { ...stretch.take(), anew, read: task.size, done: true }
+  if (last && stretch.isEmpty()) yield { ...last, read: task.size, done: true }
+  else {
+    if (last) yield last
+    yield { ...stretch.take(), anew, read: task.size, done: true }
+  }
 }
 
 /** Nothing goes on from a cursor here; it says that the rows stay. */
@@ -47,7 +54,7 @@ async function* readParts(agent: Agent, source: Source, task: Task, parts: reado
     begun.add(part.claim)
     return { ...stretch.take(), anew, cursor: STAYS, read: part.size, done: true }
   }
-  for await (const batch of agent.read(source))
+  for await (const batch of agent.read(source, { withoutHashes: true }))
     for (const one of batch) {
       if (one.kind !== 'message') continue
       const { session_id: claim } = one.message.raw
@@ -108,6 +115,10 @@ class Stretch {
     this.#spoken[row] = spoken
   }
 
+  isEmpty(): boolean {
+    return this.#rows.count + this.issues.length === 0
+  }
+
   #repeat(ids: unknown): void {
     if (!Array.isArray(ids)) return
     for (const id of ids) {
@@ -118,13 +129,15 @@ class Stretch {
   }
 
   /** All since the last time. */
-  take(): Pick<Chunk, 'session' | 'source' | 'rows' | 'repeated' | 'cut' | 'issues'> {
+  take(): Pick<Chunk, 'session' | 'source' | 'rows' | 'repeated' | 'spoke' | 'cut' | 'issues'> {
     const rows = this.#rows
     let cut = 0
+    let spoke: number | undefined
     for (let row = 0; row < rows.count; row++) {
       if (this.#repeated.size > 0 && this.#repeated.delete(placeOf(rows.get(row, LINE), rows.get(row, PART))))
         rows.mark(row, DUPLICATE)
       else cut += this.#say(row)
+      if (roleOf(rows.get(row, KIND)) !== 'meta') spoke = rows.get(row, AT)
     }
     const { session, source } = this.#task
     const taken = {
@@ -132,6 +145,7 @@ class Stretch {
       source,
       rows: rows.taken(),
       repeated: [...this.#repeated.values()],
+      ...(spoke !== undefined && { spoke }),
       cut,
       issues: this.issues,
     }
@@ -163,7 +177,10 @@ const placeOf = (line: number, part: number): number => line * 2 ** 20 + part
 
 const PLACE = /#(\d+)(?:\.(\d+))?$/
 
+/** Ids begin with a time. */
+const TIME = '2026-01-05T08:00:00.000Z'.length
+
 function partOf(id: string): number {
-  const dot = id.lastIndexOf('.')
-  return dot > id.lastIndexOf('#') ? Number(id.slice(dot + 1)) : 1
+  const dot = id.indexOf('.', TIME)
+  return dot < 0 ? 1 : Number(id.slice(dot + 1))
 }
