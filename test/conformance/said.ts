@@ -40,7 +40,7 @@ const pieces = (text: string): readonly string[] =>
     .replace(/^\[tool result [^\]]*\]\n/, '')
     .split(/\n\n+/)
     .map((piece) => piece.trim())
-    .filter((piece) => piece !== '' && !/^\[[\w.]+(?:: [^\]]*)?\]$/.test(piece))
+    .filter((piece) => piece !== '' && !/^\[[\w.]+(?:: .*)?\]$/.test(piece))
 
 function callOf({ tool, result, isServed }: Call): readonly string[] {
   if (isServed) return []
