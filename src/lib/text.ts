@@ -12,3 +12,6 @@ const WORTH_IT = 2048
 
 /** For comparing what people type: case, width and composition of letters do not matter. */
 export const folded = (text: string): string => text.normalize('NFKC').toLowerCase().normalize('NFKC')
+
+/** Half of a character has no place in UTF-8, and stricter readers than ours refuse it. */
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')

@@ -14,6 +14,7 @@ import { parseKey } from './store/key.ts'
 import { withStore } from './store/open-stores.ts'
 import { AMAZON_Q, KIRO, roots, stores } from './store/stores.ts'
 import { fingerprintAt } from './store/table.ts'
+import { FORMS, write } from './write.ts'
 
 const amazonQ: Agent = {
   id: AMAZON_Q,
@@ -28,6 +29,8 @@ const amazonQ: Agent = {
   read,
   body,
   volatile: { stores, capture, watch: watchDatabase, loadable, install },
+  forms: FORMS,
+  write,
   resume,
 }
 

@@ -1,13 +1,13 @@
 /** Tells a conversation entry by entry, from its first or from where an earlier telling stopped. */
 import type { Instant } from '../../model/ids.ts'
 import type { ToolCall } from '../../model/normalized.ts'
-import type { Extension } from '../../model/replay/extension.ts'
+import type { ElementExtensions, Extension } from '../../model/replay/extension.ts'
 import type { PrivacyOptions, Read } from '../agent.ts'
 import { answerDrafts, callsOf } from './entry/answer.ts'
 import { Clock, type Time } from './entry/clock.ts'
 import type { Draft } from './entry/draft.ts'
 import { type Entry, entryAt, inputOf, isRead, type UnreadEntry } from './entry/entry.ts'
-import { entryExtensions, WITHOUT_RECORD } from './entry/extension.ts'
+import { asWritten, bearerOf, extensionsIn, withoutRecord, writtenIn } from './entry/extension.ts'
 import { checkOf } from './entry/identity.ts'
 import { answeredBy, inputDrafts } from './entry/input.ts'
 import type { QLocator } from './entry/locator.ts'
@@ -134,16 +134,18 @@ export class Teller {
     if (orphans > 0) reads.push(this.#orphaned(number, orphans))
     const inputs = inputDrafts(entry, this.#calls)
     const answer = this.#clock.answer(entry)
-    const drafts: readonly Draft[] = [...inputs, ...answerDrafts(entry)]
+    const written = writtenIn(list.at(index))
+    const drafts: readonly Draft[] = [...inputs, ...answerDrafts(entry)].map((draft) => asWritten(draft, written))
     const check = checkOf(entry)
-    const extensions = this.#options.includeSource ? entryExtensions(list.exactAt(index), number) : undefined
+    const extensions = this.#extensions(list, index, number)
+    const bearer = bearerOf(drafts)
     for (let at = 0; at < drafts.length; at++) {
       const draft = drafts[at] as Draft
       const isInput = draft.side === 'input'
       const time = isInput ? input : answer
       const part = firstPart + at
       const spot = { entry: number, part, time, marks, stamp: isInput ? entry.user['timestamp'] : undefined }
-      const extension = at === 0 ? extensions?.first : extensions?.further
+      const extension = at === bearer ? extensions?.first : extensions?.further
       const locator: Mutable<QLocator> = { entry: number, part, check, time: time.at }
       if (time.inferred) locator.inferred = true
       if ('main' in marks) locator.main = firstPart
@@ -156,7 +158,15 @@ export class Teller {
   }
 
   #recordless(): Extension | undefined {
-    return this.#options.includeSource ? WITHOUT_RECORD : undefined
+    return this.#options.includeSource ? withoutRecord(this.#document.fields) : undefined
+  }
+
+  /** What only the main conversation holds stands in the state. */
+  #extensions(list: EntryList, index: number, number: number): ElementExtensions | undefined {
+    if (!this.#options.includeSource) return undefined
+    if (list === this.#document.history) return extensionsIn(list, index, number)
+    const recordless = withoutRecord(this.#document.fields)
+    return { first: recordless, further: recordless }
   }
 
   #notice(entry: Entry, number: number, drafts: readonly Draft[]): void {
