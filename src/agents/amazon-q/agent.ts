@@ -10,6 +10,7 @@ import { read } from './read.ts'
 import { recognise } from './recognise.ts'
 import { install, loadable } from './restore.ts'
 import { scan } from './scan.ts'
+import { deliver } from './store/deliver.ts'
 import { parseKey } from './store/key.ts'
 import { withStore } from './store/open-stores.ts'
 import { AMAZON_Q, KIRO, roots, stores } from './store/stores.ts'
@@ -31,6 +32,7 @@ const amazonQ: Agent = {
   volatile: { stores, capture, watch: watchDatabase, loadable, install },
   forms: FORMS,
   write,
+  deliver,
   resume,
 }
 

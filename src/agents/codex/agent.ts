@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import type { Session } from '../../model/session.ts'
 import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
 import { body } from './body.ts'
+import { deliver } from './deliver.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { read } from './read.ts'
 import { describe, recognise } from './recognise.ts'
@@ -24,6 +25,7 @@ const codex: Agent = {
   body,
   forms: [{ name: AGENT_ID, label: 'a log of Codex CLI', suffix: '.jsonl' }],
   write,
+  deliver,
   resume,
 }
 

@@ -165,8 +165,9 @@ function stampOf({ raw, timestamp, metadata }: NormalizedMessage): string | null
 }
 
 function environmentOf(message: NormalizedMessage | undefined, cwd: string | undefined): UserEnvContext {
-  const told = readValueAs(envState, message?.metadata?.['env'], { mode: 'strict' })
-  if (told.ok) return { env_state: told.value }
+  const env = message?.metadata?.['env']
+  const told = env === undefined ? undefined : readValueAs(envState, env, { mode: 'strict' })
+  if (told?.ok) return { env_state: told.value }
   if (cwd === undefined) return { env_state: null }
   const current_working_directory = truncateSafe(wellFormed(cwd), MAX_CURRENT_WORKING_DIRECTORY_LEN)
   return { env_state: { operating_system: null, current_working_directory, environment_variables: [] } }
