@@ -21,6 +21,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   'config.ts': ['config', 'model', 'lib'],
   doctor: ['config.ts', 'agents', 'archive', 'model', 'lib'],
   'normalize.ts': ['agents', 'model', 'lib'],
+  'convert.ts': ['convert', 'agents', 'model', 'lib'],
   'conversation.ts': ['conversation', 'model', 'lib'],
   'amazon-q.ts': ['conversation', 'model', 'lib'],
   'openai.ts': ['openai', 'model', 'lib'],
@@ -41,7 +42,18 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   ],
   server: ['app.ts', 'config.ts', 'normalize.ts', 'model', 'lib'],
   web: ['model'],
-  cli: ['server', 'app.ts', 'config.ts', 'normalize.ts', 'amazon-q.ts', 'openai.ts', 'agents', 'model', 'lib'],
+  cli: [
+    'server',
+    'app.ts',
+    'config.ts',
+    'normalize.ts',
+    'convert.ts',
+    'amazon-q.ts',
+    'openai.ts',
+    'agents',
+    'model',
+    'lib',
+  ],
 }
 
 const MOST_LINES = 300

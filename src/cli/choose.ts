@@ -1,9 +1,13 @@
-/** Which of the conversations in a file is meant. */
+/** Which conversation is meant: by its name, by its file, or by its number in a file. */
+import { existsSync } from 'node:fs'
+import type { House } from '../app.ts'
 import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { Session } from '../model/session.ts'
 import type { Log } from '../normalize.ts'
+import { logsFor } from './logs.ts'
 import { writeOut } from './output.ts'
+import { listSessions, sessionNamed } from './sessions.ts'
 
 export interface Choice {
   readonly id: SessionId
@@ -81,3 +85,44 @@ class Sessions {
 
 const nameOf = ({ title, first_prompt, id }: Session): string =>
   (title ?? first_prompt ?? id).replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, NAME_LENGTH)
+
+/** A log and the conversation in it that a command is about. */
+export interface Found extends Choice {
+  readonly log: Log
+  release(): Promise<void>
+}
+
+export interface Naming {
+  /** The database, file or folder to look in. */
+  readonly in?: string
+  /** One of several conversations in a file. */
+  readonly session?: string
+}
+
+/** By the name of a session, or by its file; `-` for standard input. */
+export async function logNamed(house: House, name: string, options: Naming): Promise<Found> {
+  if (options.in === undefined && (name === '-' || existsSync(name))) {
+    const { logs, release } = await logsFor([name])
+    const log = onlyOne(name, logs)
+    return { log, ...(await chooseSession(name, log, options.session)), release }
+  }
+  const { sessions } = await listSessions(house, options.in === undefined ? [] : [options.in])
+  const { log, session } = sessionNamed(name, sessions)
+  return { log, id: session.id, branches: [], release: async () => {} }
+}
+
+function onlyOne(path: string, logs: readonly Log[]): Log {
+  const [log, ...others] = logs
+  if (!log || log.unknown)
+    throw new AppError(
+      'nothing_readable',
+      `${path} is not a log of an agent that fumibako knows; fumi normalize tells what is in its lines.`,
+    )
+  if (others.length === 0) return log
+  throw new AppError(
+    'bad_usage',
+    log.source.key === undefined
+      ? `${path} holds ${others.length + 1} logs; give one file, for example ${log.source.path}`
+      : `${path} holds ${others.length + 1} conversations. See fumi list ${path}, then name one of them with --in ${path}`,
+  )
+}

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
+import { convertCommand } from './commands/convert.ts'
 import { detectCommand } from './commands/detect.ts'
 import { configCommand } from './commands/home/config.ts'
 import { doctorCommand } from './commands/home/doctor.ts'
@@ -29,6 +30,7 @@ const COMMANDS = [
   markCommand,
   keepCommand,
   restoreCommand,
+  convertCommand,
   normalizeCommand,
   detectCommand,
   validateCommand,

@@ -23,6 +23,8 @@ export interface Target {
 export interface ConvertOptions extends Omit<WriteOptions, 'form' | 'outlook'> {
   /** Also what the model no longer knows: turns that were taken back, what stands before a compaction. */
   readonly isWhole?: boolean
+  /** What belongs into a file beside the output is kept there; otherwise it is lost, and reported so. */
+  readonly hasSidecar?: boolean
 }
 
 export interface Conversion {
@@ -37,10 +39,10 @@ export type Piece = Extract<Written, { kind: 'bytes' | 'sidecar' }>
 
 /** Throws `bad_usage` when the target is one that nobody writes, `nothing_readable` when there is no such session. */
 export async function convert(from: From, target: Target, options: ConvertOptions): Promise<Conversion> {
-  const { isWhole, ...writing } = options
+  const { isWhole, hasSidecar, ...writing } = options
   const { session, outlook } = await lookOver(from)
   if (!target.agent.write) throw new AppError('bad_usage', `${target.agent.label} cannot be written.`)
-  const ledger = new Ledger()
+  const ledger = new Ledger(hasSidecar ?? false)
   const messages = noted(messagesOf(from, session), ledger)
   const written = target.agent.write(session, messages, {
     ...writing,

@@ -36,6 +36,13 @@ export class Ledger {
   readonly #losses = new Map<string, Mutable<Loss>>()
   readonly #repairs = new Map<string, Mutable<Repair>>()
 
+  readonly #hasSidecar: boolean
+
+  /** @param hasSidecar there is a file beside the output */
+  constructor(hasSidecar: boolean) {
+    this.#hasSidecar = hasSidecar
+  }
+
   read(message: NormalizedMessage): void {
     this.#messages++
     this.#read += extensionOf(message)?.records?.length ?? 0
@@ -64,7 +71,8 @@ export class Ledger {
     missingIn(records, as, (path) => this.#lose(path, NO_PLACE, kept_in))
   }
 
-  #lose(path: string, what: string, kept_in: string | null): void {
+  #lose(path: string, what: string, where: string | null): void {
+    const kept_in = where === 'sidecar' && !this.#hasSidecar ? null : where
     const key = `${kept_in}\n${path}\n${what}`
     const known = this.#losses.get(key)
     if (known) known.times++

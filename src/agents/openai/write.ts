@@ -88,8 +88,10 @@ class Writer {
 
   end(): readonly Written[] {
     this.#put(this.#shaper?.end() ?? [], [])
-    const fates: Fate[] = this.#tail.map(({ group: { records } }) => ({ records, as: [], isKept: false }))
-    if (fates.length > 0) this.#naming.repair(`messages[${this.#count}]`, 'what follows the last answer was left out')
+    const fates: Fate[] = []
+    if (this.#tail.some(({ elements }) => elements.length > 0))
+      this.#naming.repair(`messages[${this.#count}]`, 'what follows the last answer was left out')
+    for (const { group } of this.#tail) this.#carrier.carry(group, [], fates)
     const left = this.#carrier.end()
     if (left) fates.push({ records: left.records ?? [], as: [], isKept: true })
     if (left && this.#isExample) this.#out.push({ kind: 'sidecar', at: this.#count, extension: left })
@@ -106,15 +108,17 @@ class Writer {
   }
 
   #open({ src, records, fits }: Group): void {
-    const own = src === AGENT_ID && fits && !this.#isBare ? headerIn(records) : undefined
-    if (own) this.#tell([{ records, as: this.#isExample ? [] : records, isKept: false }])
+    const header = src === AGENT_ID && fits ? headerIn(records) : undefined
+    if (header && !this.#isExample && !this.#isBare) this.#tell([{ records, as: records, isKept: false }])
     else if (src !== undefined && fits) this.#head(src, records)
     else this.#tell([{ records, as: [], isKept: false }])
-    this.#text.push(this.#frame.open(own))
+    this.#text.push(this.#frame.open(header))
   }
 
   #steps(group: Group, steps: readonly Step[]): void {
-    const isOwn = group.src === AGENT_ID && group.fits
+    // A server refuses a result without its call: then it is told in words.
+    const isRefused = this.#shaper !== undefined && steps.some(({ kind }) => kind === 'orphan')
+    const isOwn = group.src === AGENT_ID && group.fits && !isRefused
     const made = isOwn ? group.records.flatMap(saidIn) : steps.flatMap((step) => elementsOf(step, this.#naming))
     if (isOwn && !this.#shaper) {
       this.#tell([{ records: group.records, as: group.records, isKept: false }])
@@ -165,7 +169,6 @@ const saidIn = (record: unknown): readonly ChatElement[] =>
 
 /** What a file said beside its messages, where it was of the form that is written. */
 function headerIn(records: readonly unknown[]): Fields | undefined {
-  const [only, ...more] = records.filter(isObject)
-  const isSame = only?.['format'] === 'messages' || only?.['format'] === SFT
-  return isSame && more.length === 0 ? fieldsOf(only['header']) : undefined
+  const same = records.filter(isObject).findLast(({ format }) => format === 'messages' || format === SFT)
+  return fieldsOf(same?.['header'])
 }

@@ -1,16 +1,12 @@
 /** `fumi show`: one conversation, for a person. */
-import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { House } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { type Backlinks, turnsOf } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
-import { type Choice, chooseSession, nothingIn } from '../choose.ts'
+import { logNamed, nothingIn } from '../choose.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
-import { logsFor } from '../logs.ts'
 import { writeOut } from '../output.ts'
-import { listSessions, sessionNamed } from '../sessions.ts'
 import { historyOf, messagesOf, type Survey, survey } from '../survey.ts'
 
 interface Options {
@@ -60,38 +56,6 @@ async function run(name: string, options: Options): Promise<void> {
     await release()
     house.close()
   }
-}
-
-interface Found extends Choice {
-  readonly log: Log
-  release(): Promise<void>
-}
-
-async function logNamed(house: House, name: string, options: Options): Promise<Found> {
-  if (options.in === undefined && (name === '-' || existsSync(name))) {
-    const { logs, release } = await logsFor([name])
-    const log = onlyOne(name, logs)
-    return { log, ...(await chooseSession(name, log, options.session)), release }
-  }
-  const { sessions } = await listSessions(house, options.in === undefined ? [] : [options.in])
-  const { log, session } = sessionNamed(name, sessions)
-  return { log, id: session.id, branches: [], release: async () => {} }
-}
-
-function onlyOne(path: string, logs: readonly Log[]): Log {
-  const [log, ...others] = logs
-  if (!log || log.unknown)
-    throw new AppError(
-      'nothing_readable',
-      `${path} is not a log of an agent that fumibako knows; fumi normalize tells what is in its lines.`,
-    )
-  if (others.length === 0) return log
-  throw new AppError(
-    'bad_usage',
-    log.source.key === undefined
-      ? `${path} holds ${others.length + 1} logs; show takes one file, for example ${log.source.path}`
-      : `${path} holds ${others.length + 1} conversations. See fumi list ${path}, then fumi show <session> --in ${path}`,
-  )
 }
 
 async function print(

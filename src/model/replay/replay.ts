@@ -169,7 +169,9 @@ export class Replayer {
   #join({ timestamp }: NormalizedMessage, extension: Extension | undefined, isStep: boolean): OpenGroup {
     const { last, opening } = this.#waiting
     const continues = extension !== undefined && extension.records === undefined && last !== opening
-    const joins = (!isStep || continues) && last.takes(extension)
+    // What another element goes on with begins a group, even where nobody says it.
+    const begins = isStep ? !continues : (extension?.parts ?? 1) > 1
+    const joins = !begins && last.takes(extension)
     const group = joins ? last : this.#waiting.begin(extension, timestamp)
     group.add(extension)
     return group

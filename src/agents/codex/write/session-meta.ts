@@ -4,15 +4,16 @@ import type { Session } from '../../../model/session.ts'
 import type { WriteOptions } from '../../agent.ts'
 import { AGENT_ID } from '../find.ts'
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** Also behind the name of the agent that gave it. */
+const UUID = /(?:^|:)([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i
 
 /** @param own what the session's first record says, where it is Codex's: only what it lacks is added */
 export function sessionMeta(session: Session, { cwd, newId }: WriteOptions, own?: Fields): Fields {
-  const id = wordOf(own?.['id']) ?? session.native_id
+  const id = UUID.exec(wordOf(own?.['id']) ?? session.native_id)?.[1]
   const theirs = session.agent === AGENT_ID ? session : undefined
   return {
     ...own,
-    id: UUID.test(id) ? id : newId(),
+    id: id ?? newId(),
     timestamp: wordOf(own?.['timestamp']) ?? session.started_at,
     cwd: cwd ?? wordOf(own?.['cwd']) ?? session.cwd ?? '/',
     originator: wordOf(own?.['originator']) ?? theirs?.originator ?? 'fumibako',

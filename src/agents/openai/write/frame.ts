@@ -14,10 +14,20 @@ export interface Frame {
   end(left: WrittenExtension | undefined): string
 }
 
+/** What fine-tuning takes beside the messages. */
+const LEARNT: ReadonlySet<string> = new Set(['tools', 'functions', 'parallel_tool_calls'])
+
+const linesOf = (header: Fields, only?: ReadonlySet<string>): readonly string[] =>
+  Object.entries(header)
+    .filter(
+      ([key, value]) => key !== 'x_conv' && key !== 'x_conv_after' && value !== undefined && only?.has(key) !== false,
+    )
+    .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},`)
+
 /** One line, as fine-tuning wants it. */
 export const EXAMPLE: Frame = {
   records: () => '',
-  open: () => '{"messages":[',
+  open: (header) => `{${linesOf(header ?? {}, LEARNT).join('')}"messages":[`,
   between: ',',
   end: () => ']}\n',
 }
@@ -49,9 +59,8 @@ export class DocumentFrame implements Frame {
 
   /** @param header what the file said beside its messages, where the conversation was in such a file before */
   open(header: Fields | undefined): string {
-    const fields = header ?? aboutOf(this.#session)
-    const lines = Object.entries(fields).map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)},\n`)
-    return `${this.#isBegun ? ']},\n' : '{\n'}${lines.join('')}"messages": [\n`
+    const lines = linesOf(header ?? aboutOf(this.#session))
+    return `${this.#isBegun ? ']},\n' : '{\n'}${lines.join('\n')}\n"messages": [\n`
   }
 
   end(left: WrittenExtension | undefined): string {

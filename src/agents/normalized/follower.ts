@@ -1,0 +1,109 @@
+/** Goes along the lines of a file and says what each of them holds. */
+import { checksum, sha256 } from '../../lib/hash.ts'
+import { decode, type Line } from '../../lib/jsonl.ts'
+import { type Fields, fieldsOf, parseStructure, stringOf } from '../../lib/object.ts'
+import type { Instant } from '../../model/ids.ts'
+import type { IssueCode } from '../../model/issue.ts'
+import type { Locator, PrivacyOptions, Read, Source } from '../agent.ts'
+import { headerOf, promptOf, type SavedHeader } from './header.ts'
+import { idOf, isMessage, nativeOf, place } from './message.ts'
+
+export interface NormalizedLocator extends Locator {
+  /** Offset, length and check sum. */
+  readonly at: readonly [offset: number, length: number, check: number]
+  readonly line: number
+  readonly session: string
+  readonly taken?: true
+}
+
+export interface SavedSession extends SavedHeader {
+  /** Number and part of the last message, as its id tells them. */
+  readonly last: readonly [line: number, part: number]
+}
+
+export class Follower {
+  readonly #source: Source
+  readonly #options: PrivacyOptions
+  readonly #sessions: Map<string, SavedSession>
+
+  constructor(source: Source, options: PrivacyOptions, saved: readonly (readonly [string, SavedSession])[] = []) {
+    this.#source = source
+    this.#options = options
+    this.#sessions = new Map(saved)
+  }
+
+  save(): readonly (readonly [string, SavedSession])[] {
+    return [...this.#sessions]
+  }
+
+  follow(lines: readonly Line[]): Read[] {
+    const reads: Read[] = []
+    for (const line of lines) this.#take(line, reads)
+    return reads
+  }
+
+  #take(line: Line, reads: Read[]): void {
+    const issue = (code: IssueCode, reason: string): void => {
+      const path = this.#source.shown ?? this.#source.path
+      reads.push({ kind: 'issue', issue: { code, reason, path, line: line.number } })
+    }
+    if (!line.bytes) return issue('line_too_long', `the line is ${line.length} bytes long, too long to be read`)
+    const { text, repaired } = decode(line, line.bytes)
+    if (text.trim() === '') return
+    const value = parseStructure(text)
+    if (value === undefined) return issue(line.ended ? 'bad_json' : 'cut_short', line.ended ? BAD : CUT)
+    if (repaired) issue('bad_utf8', 'bytes that are not UTF-8 were replaced')
+    if (!isMessage(value)) return issue('unknown_shape', 'no NormalizedMessage')
+    this.#tell(value, line, line.bytes, reads)
+  }
+
+  #tell(value: Fields, line: Line, bytes: Buffer, reads: Read[]): void {
+    const native = nativeOf(value)
+    const known = this.#sessions.get(native)
+    const session = known?.id ?? this.#idOf(native)
+    const number = numberOf(value)
+    const isTaken = known !== undefined && !isAfter(number, known.last)
+    const path = this.#source.shown ?? this.#source.path
+    const message = place(value, { line: line.number, path, session, isTaken }, this.#options)
+    const at = message.timestamp as Instant
+    const header = known ?? headerOf(value, { id: session, native, at, path, first: sha256(bytes).slice(0, 16) })
+    const prompt = known?.header.first_prompt === undefined ? promptOf(message) : undefined
+    const told = prompt === undefined ? header.header : { ...header.header, first_prompt: prompt }
+    if (!known || prompt !== undefined) reads.push({ kind: 'session', session: told })
+    this.#sessions.set(native, { id: session, header: told, last: isTaken && known ? known.last : number })
+    const locator: NormalizedLocator = {
+      at: [line.offset, line.length, checksum(bytes)],
+      line: line.number,
+      session,
+      ...(isTaken && { taken: true }),
+    }
+    reads.push({ kind: 'message', message, locator })
+  }
+
+  /** Set when another source claims the same id: then for the first session of the file. */
+  #idOf(native: string) {
+    const { session } = this.#source
+    return session !== undefined && this.#sessions.size === 0 ? (session as ReturnType<typeof idOf>) : idOf(native)
+  }
+}
+
+const BAD = 'not JSON; the line is skipped'
+const CUT = 'the last line is cut short; all before it was read'
+
+const isAfter = ([line, part]: readonly [number, number], [lastLine, lastPart]: readonly [number, number]): boolean =>
+  line > lastLine || (line === lastLine && part > lastPart)
+
+/** The numbers in `timestamp#line.part`. */
+function numberOf(value: Fields): readonly [line: number, part: number] {
+  const found = /#(\d+)(?:\.(\d+))?$/.exec(stringOf(value['id']) ?? '')
+  return found ? [Number(found[1]), Number(found[2] ?? 1)] : [-1, 0]
+}
+
+/** One message again, from its bytes. */
+export function told(bytes: Buffer, where: NormalizedLocator, source: Source, options: PrivacyOptions) {
+  const { line, session, taken } = where
+  const value = parseStructure(decode({ number: line, utf8: false }, bytes).text)
+  if (!isMessage(value) || !fieldsOf(value['raw'])) return undefined
+  const spot = { line, path: source.shown ?? source.path, session: session as ReturnType<typeof idOf> }
+  return place(value, { ...spot, isTaken: taken === true }, options)
+}

@@ -1,0 +1,73 @@
+/**
+ * Any conversation, written as another agent's.
+ *
+ * @example
+ * import { convertLog, formsToWrite } from 'fumibako/convert'
+ * import { logsAt } from 'fumibako/normalize'
+ * for await (const log of logsAt('rollout.jsonl')) {
+ *   const conversion = await convertLog(log, 'openai')
+ *   for await (const piece of conversion.pieces) if (piece.kind === 'bytes') process.stdout.write(piece.bytes)
+ *   console.error(conversion.report().losses)
+ * }
+ */
+import { randomBytes } from 'node:crypto'
+import { createReadStream, existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { Agent, Source, WrittenForm } from './agents/agent.ts'
+import { allAgents } from './agents/all.ts'
+import { type Conversion, type ConvertOptions, convert } from './convert/convert.ts'
+import { partIn, sidecarOf, withParts } from './convert/sidecar.ts'
+import { AppError } from './model/error.ts'
+
+export type { Conversion, Piece } from './convert/convert.ts'
+export type { Loss, Repair, Report } from './convert/ledger.ts'
+export { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from './convert/sidecar.ts'
+
+/** Every form that can be written, in the order of the agents. */
+export async function formsToWrite(): Promise<readonly WrittenForm[]> {
+  return (await allAgents()).flatMap(({ forms }) => forms ?? [])
+}
+
+export interface LogToConvert {
+  readonly agent: Agent
+  readonly source: Source
+  /** Which of its sessions, by id; the first where none is named. */
+  readonly session?: string
+}
+
+export type LogOptions = Partial<Omit<ConvertOptions, 'now' | 'newId'>>
+
+/** Extensions that were put beside the file are taken from there. */
+export async function convertLog(log: LogToConvert, to: string, options: LogOptions = {}): Promise<Conversion> {
+  const target = (await allAgents()).find(({ forms }) => forms?.some(({ name }) => name === to))
+  if (!target) {
+    const known = (await formsToWrite()).map(({ name }) => name).join(', ')
+    throw new AppError('bad_usage', `nothing is written as ${to}. Known: ${known}.`)
+  }
+  const beside = sidecarOf(log.source.path)
+  const parts = log.source.key === undefined && existsSync(beside) ? beside : undefined
+  const from = { ...log, ...(parts !== undefined && { beside: besideIn(parts) }) }
+  return convert(from, { agent: target, form: to }, { ...options, now: () => new Date(), newId: timeOrderedId })
+}
+
+const besideIn =
+  (path: string): NonNullable<Parameters<typeof convert>[0]['beside']> =>
+  (messages) =>
+    withParts(messages, partsAt(path))
+
+async function* partsAt(path: string) {
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+    const part = partIn(line)
+    if (part) yield part
+  }
+}
+
+/** A UUID of version 7: newer ones sort behind older ones. */
+function timeOrderedId(): string {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(Date.now(), 0, 6)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}

@@ -1,0 +1,89 @@
+/** A file beside a file: extensions that a form cannot hold, or that its owner would drop at the next save. */
+import { sealOf } from '../lib/json/seal.ts'
+import { type Fields, fieldsOf, numberOf, parseStructure, stringOf } from '../lib/object.ts'
+import { isToolStatus, type NormalizedMessage } from '../model/normalized.ts'
+import { extensionOf, extensionsOf, marksIn, type WrittenExtension } from '../model/replay/extension.ts'
+import type { Piece } from './convert.ts'
+
+export const sidecarOf = (path: string): string => `${path}.x.json`
+
+type Part = Pick<Extract<Piece, { kind: 'sidecar' }>, 'at' | 'extension'>
+
+/** One JSON document with a part on each line, so that it can be written and read one part at a time. */
+export const SIDECAR_START = '{"x_conv_version":1,"parts":[\n'
+export const sidecarLine = ({ at, extension }: Part, isFirst: boolean): string =>
+  `${isFirst ? '' : ',\n'}${JSON.stringify({ at, x_conv: extension })}`
+export const SIDECAR_END = '\n]}\n'
+
+/** @returns nothing for a line that holds no part */
+export function partIn(line: string): Part | undefined {
+  const value = fieldsOf(parseStructure(line.replace(/,\s*$/, '')))
+  const at = numberOf(value?.['at'])
+  const extension = fieldsOf(value?.['x_conv'])
+  return at === undefined || stringOf(extension?.['src']) === undefined
+    ? undefined
+    : { at, extension: extension as unknown as WrittenExtension }
+}
+
+/** Puts the parts where they belong. Both come in the order of the file; parts without a message end as records of their own. */
+export async function* withParts(
+  messages: AsyncIterable<NormalizedMessage>,
+  parts: AsyncIterator<Part>,
+): AsyncGenerator<NormalizedMessage> {
+  let next = await parts.next()
+  let seen: number | undefined
+  let open: Part | undefined
+  let last: NormalizedMessage | undefined
+  for await (const message of messages) {
+    const at = extensionOf(message)?.at
+    const isFirst = at !== seen
+    seen = at
+    if (isFirst && at !== undefined) {
+      open = undefined
+      for (; !next.done && next.value.at <= at; next = await parts.next()) {
+        if (next.value.at === at) open = next.value
+        else yield aside(next.value, message)
+      }
+    }
+    last = message
+    yield open && at !== undefined ? joined(message, open, isFirst) : message
+  }
+  for (; !next.done; next = await parts.next()) if (last) yield aside(next.value, last)
+}
+
+function joined(message: NormalizedMessage, { extension }: Part, isFirst: boolean): NormalizedMessage {
+  const own = extensionOf(message)
+  const record = own?.records?.[0]
+  // Only the first message of an element brings it; what was changed there is stale for all.
+  const seal = () => (record === undefined ? (extension.seal ?? '') : sealOf(elementOf(record), 'x_conv'))
+  const { first, further } = extensionsOf({ src: own?.src ?? '', record }, extension, seal)
+  const { status } = extension
+  const tool = message.tool_call && isToolStatus(status) ? { ...message.tool_call, status } : message.tool_call
+  const x_conv = isFirst ? first : further
+  return {
+    ...message,
+    ...(tool && { tool_call: tool }),
+    metadata: { ...message.metadata, ...marksIn(extension), x_conv },
+  }
+}
+
+/** Some records travel as text because of their numbers. */
+function elementOf(record: unknown): Fields {
+  const fields = fieldsOf(record) ?? {}
+  const exact = stringOf(fields['exact_json'])
+  return exact === undefined ? fields : (fieldsOf(parseStructure(exact)) ?? {})
+}
+
+/** Records that belong to no element: before all, between them, or after the last. */
+function aside({ at, extension: { src, records = [] } }: Part, near: NormalizedMessage): NormalizedMessage {
+  const { id, timestamp, raw } = near
+  return {
+    id: `${id}~${at}`,
+    timestamp,
+    role: 'meta',
+    source_type: 'meta',
+    segments: [],
+    raw: { ...raw, event_type: 'x_conv', payload_type: null },
+    metadata: { event_kind: 'x_conv', x_conv: { src, records } },
+  }
+}

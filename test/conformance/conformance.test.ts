@@ -1,0 +1,37 @@
+/** Conversations convert to every form and back: a small part of `npm run conformance`. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import { shared } from '../support/shared.ts'
+import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
+import { chatFile, codexLog } from './generate.ts'
+import { Matrix } from './matrix.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'fumibako-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test.each([
+  { kind: 'logs of Codex', made: codexLog, suffix: '.jsonl' },
+  { kind: 'files of chat messages', made: chatFile, suffix: '.json' },
+])('generated $kind', async ({ made, suffix }) => {
+  await fc.assert(
+    fc.asyncProperty(made, async (text) => {
+      const conversation = await conversationOf(text, suffix, folder)
+      if (!conversation) return
+      const matrix = new Matrix()
+      await tryAll(conversation, folder, matrix)
+      expect(matrix.failures).toEqual([])
+    }),
+    { numRuns: 40 },
+  )
+})
+
+const corpus = shared('corpus')
+
+test.runIf(corpus)('real structures, a few of each agent', async () => {
+  const matrix = new Matrix()
+  for await (const conversation of conversationsIn(corpus ?? '', 4)) await tryAll(conversation, folder, matrix)
+  expect(matrix.failures).toEqual([])
+})

@@ -1,0 +1,53 @@
+/** Conversations to try: real structures where they lie beside the project, and generated ones. */
+import { rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Agent, WrittenForm } from '../../src/agents/agent.ts'
+import { allAgents } from '../../src/agents/all.ts'
+import { logsAt } from '../../src/normalize.ts'
+import type { Matrix } from './matrix.ts'
+import { type Conversation, trip } from './trip.ts'
+
+export interface Named extends Conversation {
+  readonly name: string
+}
+
+/** @param most of the sessions of one file, and of the files of one agent */
+export async function* conversationsIn(folder: string, most: number): AsyncGenerator<Named> {
+  const counts = new Map<string, number>()
+  for await (const { agent, source, unknown } of logsAt(folder)) {
+    if (unknown || (counts.get(agent.id) ?? 0) >= most) continue
+    let taken = 0
+    const seen = new Set<string>()
+    for await (const batch of agent.read(source))
+      for (const one of batch) {
+        if (one.kind !== 'session' || one.session.kind !== 'conversation' || seen.has(one.session.id)) continue
+        seen.add(one.session.id)
+        if (++taken > most) continue
+        const name = `${relative(folder, source.path)} ${one.session.id}`
+        yield { agent, source, session: one.session.id, name }
+      }
+    if (taken > 0) counts.set(agent.id, (counts.get(agent.id) ?? 0) + 1)
+  }
+}
+
+export async function formsOf(): Promise<readonly { readonly agent: Agent; readonly form: WrittenForm }[]> {
+  return (await allAgents()).flatMap((agent) => (agent.forms ?? []).map((form) => ({ agent, form })))
+}
+
+/** Every form that anybody writes. */
+export async function tryAll(conversation: Named, folder: string, matrix: Matrix): Promise<void> {
+  const home = conversation.agent.forms?.[0]
+  for (const { agent, form } of await formsOf()) {
+    const verdict = await trip(conversation, agent, form, home, folder)
+    matrix.add(conversation.agent.id, form.name, conversation.name, verdict)
+  }
+}
+
+/** A generated log as a conversation of the agent that knows it. */
+export async function conversationOf(text: string, suffix: string, folder: string): Promise<Named | undefined> {
+  const path = join(folder, `generated${suffix}`)
+  rmSync(path, { force: true })
+  writeFileSync(path, text)
+  for await (const one of conversationsIn(path, 1)) return one
+  return undefined
+}

@@ -1,0 +1,67 @@
+/** What must come back from a conversion there and back again, by the agent from which the conversation came. */
+import type { Agent, Source } from '../../src/agents/agent.ts'
+import { type Fields, fieldsOf, isObject, listOf } from '../../src/lib/object.ts'
+import { extensionOf } from '../../src/model/replay/extension.ts'
+
+type Compared = (records: readonly unknown[]) => readonly unknown[]
+
+/** The list of response items, ids aside. Nothing where a line is none that Codex itself would read: that is mended. */
+const itemsOf: Compared = (records) =>
+  records.filter(isObject).flatMap((record) => {
+    const item =
+      'payload' in record ? (record['type'] === 'response_item' ? record['payload'] : undefined) : bareItem(record)
+    if (!isObject(item)) return []
+    const { id: _, ...rest } = item
+    return [rest]
+  })
+
+const bareItem = (record: Fields): unknown => (typeof record['type'] === 'string' ? record : undefined)
+
+const messagesOf: Compared = (records) =>
+  records.flatMap((record) => {
+    const { role, content, tool_calls, tool_call_id } = fieldsOf(record) ?? {}
+    return typeof role === 'string' ? [{ role, content, tool_calls, tool_call_id }] : []
+  })
+
+const COMPARED: { readonly [agent: string]: Compared } = { codex: itemsOf, openai: messagesOf }
+
+/** Everything, where nothing less was promised. */
+export const comparedOf = (agent: Agent): Compared => COMPARED[agent.id] ?? ((records) => records)
+
+const PARTS: ReadonlySet<unknown> = new Set(['input_text', 'input_image', 'input_audio', 'output_text'])
+const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'developer', 'system'])
+const UNREAD: ReadonlySet<unknown> = new Set([undefined, 'tool_call', 'tool_result', 'function_result'])
+
+/** Logs that other programs made, or that are no conversation, hold what no Codex ever wrote. */
+export function isNative(agent: Agent, records: readonly unknown[]): boolean {
+  if (agent.id !== 'codex') return true
+  if (records.some((record) => isObject(record) && isForeign(record))) return false
+  return itemsOf(records).every((item) => {
+    const { type, role, content } = fieldsOf(item) ?? {}
+    if (type !== 'message') return !UNREAD.has(type)
+    return (
+      ROLES.has(role) && Array.isArray(content) && listOf(content).every((part) => PARTS.has(fieldsOf(part)?.['type']))
+    )
+  })
+}
+
+/** `codex exec --json`, `history.jsonl`, rows of the specification, items of the first Codex. */
+const isForeign = (record: Fields): boolean =>
+  (!('payload' in record) && ('role' in record ? record['type'] !== 'message' : /\./.test(String(record['type'])))) ||
+  ('session_id' in record && 'ts' in record) ||
+  ('record_type' in record && ('role' in record || 'text' in record || 'name' in record || 'output' in record))
+
+export async function recordsIn(
+  agent: Agent,
+  source: Source,
+  session: string | undefined,
+): Promise<readonly unknown[]> {
+  const records: unknown[] = []
+  for await (const batch of agent.read(source, { includeSource: true, includePrivate: true }))
+    for (const one of batch) {
+      if (one.kind !== 'message' || (session !== undefined && one.message.raw.session_id !== session)) continue
+      const extension = extensionOf(one.message)
+      if (extension?.src === agent.id) records.push(...(extension.records ?? []))
+    }
+  return records
+}

@@ -1,0 +1,54 @@
+/** `npm run conformance`: everything there is, thousands of generated conversations, and the page that tells of it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import { shared } from '../support/shared.ts'
+import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
+import { chatFile, codexLog } from './generate.ts'
+import { Matrix } from './matrix.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'fumibako-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const RUNS = 1000
+const MOST = 200
+
+test('every conversation converts to every form and back', async () => {
+  const real = new Matrix()
+  const generated = new Matrix()
+  for (const [made, suffix] of [
+    [codexLog, '.jsonl'],
+    [chatFile, '.json'],
+  ] as const)
+    for (const text of fc.sample(made, { numRuns: RUNS, seed: 20260102 })) {
+      const conversation = await conversationOf(text, suffix, folder)
+      if (conversation) await tryAll(conversation, folder, generated)
+    }
+  const corpus = shared('corpus')
+  if (corpus) for await (const one of conversationsIn(corpus, MOST)) await tryAll(one, folder, real)
+  const page = pageOf(real, generated)
+  console.log(page)
+  if (corpus) writeFileSync(join(import.meta.dirname, '..', '..', 'docs', 'conformance.md'), page)
+  expect([...real.failures, ...generated.failures]).toEqual([])
+})
+
+const pageOf = (real: Matrix, generated: Matrix): string => `# Conformance
+
+What \`npm run conformance\` found. Every conversation is written in every form, read again and written back in its own form
+([how](decisions/0012-conversion.md)).
+
+- **Back again, exact**: with extensions, what its agent would read is what it was: for Codex the list of response items, ids aside; for files of
+  messages role, content, calls and ids of results; for everybody else every record. Logs that hold what their agent never wrote are mended
+  instead, and not counted here.
+- **Without extensions**: the same texts, and the same results of the same calls. Where a form may not end with a question, what follows the last
+  answer is left out and reported.
+- **Losses all reported**: with extensions nothing is kept nowhere; without them every record is in the account.
+
+## Real structures
+
+${real.table()}
+## Generated
+
+${generated.table()}`

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/conformance/full.ts'],
+    testTimeout: 3_600_000,
+    fileParallelism: false,
+    env: { TZ: 'UTC' },
+  },
+})
