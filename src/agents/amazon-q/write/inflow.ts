@@ -12,7 +12,6 @@ import {
 import type { ImageBlock, UserEnvContext, UserMessage, UserMessageContent } from '../../../conversation/message.ts'
 import { parseMoment } from '../../../conversation/time.ts'
 import { byteLength, truncateSafe, truncateSafeInPlace } from '../../../conversation/truncate.ts'
-import { wordOf } from '../../../lib/object.ts'
 import { wellFormed } from '../../../lib/text.ts'
 import type { MessageSegment, NormalizedMessage } from '../../../model/normalized.ts'
 import { attachmentsIn, imagesIn, type Orphan, textsIn } from '../../../model/replay/step.ts'
@@ -134,9 +133,8 @@ export class Inflow {
 
   /** In the program's own marks, which it puts around what it says beside the prompt. */
   #context(): string {
-    const own = wordOf(this.#first?.metadata?.['additional_context']) ?? ''
     const told = this.#contexts.map((text) => `${CONTEXT_ENTRY_START_HEADER}${text}\n${CONTEXT_ENTRY_END_HEADER}`)
-    return this.#cut(wellFormed(own + told.join('')), 'the context of a prompt')
+    return this.#cut(wellFormed(told.join('')), 'the context of a prompt')
   }
 
   #cut(text: string, what: string): string {

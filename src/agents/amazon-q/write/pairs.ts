@@ -128,14 +128,13 @@ export class Pairs {
     const isWaiting = isSaid && this.#inflow.isPending && results.every(({ isPending }) => isPending)
     const next = isWaiting ? this.#inflow.close(this.#open?.uses ?? []).user : null
     const pairs = this.interrupt()
-    if (this.#inflow.hasContext) this.#naming.loss('instructions after the last prompt were left out')
     return { pairs, next, left: this.#groups }
   }
 
   /** Calls at the very end may stay without results: the program cancels them itself. */
   #needsAnswer(): boolean {
     if (!this.#inflow.isSilent || this.#open?.uses.some(({ call }) => call.result)) return true
-    return this.#isFirst && this.#inflow.hasContext
+    return this.#inflow.hasContext
   }
 
   #unanswered(): readonly Pair[] {
@@ -147,10 +146,16 @@ export class Pairs {
   }
 
   #answer(step: Answer): readonly Pair[] {
-    const goesOn = this.#inflow.isSilent && this.#open?.uses.length === 0 ? this.#open : undefined
-    const { open, before } = goesOn ? { open: goesOn, before: NONE } : this.#next()
     const words = wordsIn(step)
-    const calls = callsIn(step)
+    // What the server ran is told by nobody else: it has neither call nor result here.
+    const calls = callsIn(step).filter(({ isServed }) => !isServed)
+    if (words.length === 0 && calls.length === 0) {
+      this.#note(step.group)
+      return NONE
+    }
+    const isHeard = !this.#inflow.isSilent || this.#inflow.hasContext
+    const goesOn = !isHeard && this.#open?.uses.length === 0 ? this.#open : undefined
+    const { open, before } = goesOn ? { open: goesOn, before: NONE } : this.#next()
     open.texts.push(...words.map(textOf).filter((text) => text !== ''))
     for (const call of calls) open.uses.push({ ...useOf(call, this.#naming), group: step.group })
     open.message_id ??= stringOf((words[0] ?? calls[0]?.message)?.metadata?.['message_id']) ?? null

@@ -61,14 +61,13 @@ export interface Outcome {
 }
 
 export function outcomeOf({ call, use: { id } }: Use, naming: Naming): Outcome {
-  const { result, isServed } = call
+  const { result } = call
   if (result) {
     const content = [blockOf(result, naming)]
     return { result: { tool_use_id: id, content, status: statusOf(result.tool) }, isMade: false }
   }
-  if (!isServed) naming.repair('a call without result was answered as cancelled')
-  const content = [{ Text: isServed ? '' : TOOL_USE_CANCELLED }]
-  return { result: { tool_use_id: id, content, status: isServed ? 'Success' : 'Error' }, isMade: true }
+  naming.repair('a call without result was answered as cancelled')
+  return { result: { tool_use_id: id, content: [{ Text: TOOL_USE_CANCELLED }], status: 'Error' }, isMade: true }
 }
 
 function statusOf({ status, source_status }: ToolCall): ToolResultStatus {
