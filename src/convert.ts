@@ -16,10 +16,13 @@ import { createInterface } from 'node:readline'
 import type { Agent, Source, WrittenForm } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
 import { type Conversion, type ConvertOptions, convert } from './convert/convert.ts'
+import { type HandedOver, type HandoffOptions, handoff, targetsAmong } from './convert/handoff.ts'
 import { partIn, sidecarOf, withParts } from './convert/sidecar.ts'
 import { AppError } from './model/error.ts'
+import type { AgentId } from './model/ids.ts'
 
 export type { Conversion, Piece } from './convert/convert.ts'
+export type { HandedOver, Reading } from './convert/handoff.ts'
 export type { Loss, Repair, Report } from './convert/ledger.ts'
 export { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from './convert/sidecar.ts'
 
@@ -48,6 +51,17 @@ export async function convertLog(log: LogToConvert, to: string, options: LogOpti
   const parts = log.source.key === undefined && existsSync(beside) ? beside : undefined
   const from = { ...log, ...(parts !== undefined && { beside: besideIn(parts) }) }
   return convert(from, { agent: target, form: to }, { ...options, now: () => new Date(), newId: timeOrderedId })
+}
+
+/** Where a conversation is to go on, and what belongs to this machine. */
+export type HandOverOptions = Omit<HandoffOptions, 'agents' | 'now' | 'newId'>
+
+/** Agents to whose programs a conversation can be given. */
+export const targetsOfHandoff = async (): Promise<readonly AgentId[]> => targetsAmong(await allAgents())
+
+/** Writes it, puts it into the other program's store, reads it there again and compares. Throws, and then nothing has changed. */
+export async function handOver(log: LogToConvert, to: AgentId, options: HandOverOptions): Promise<HandedOver> {
+  return handoff(log, to, { ...options, agents: await allAgents(), now: () => new Date(), newId: timeOrderedId })
 }
 
 const besideIn =

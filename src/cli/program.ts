@@ -5,6 +5,7 @@ import { setLogLevel } from '../lib/log.ts'
 import { AppError } from '../model/error.ts'
 import { convertCommand } from './commands/convert.ts'
 import { detectCommand } from './commands/detect.ts'
+import { handoffCommand } from './commands/handoff.ts'
 import { configCommand } from './commands/home/config.ts'
 import { doctorCommand } from './commands/home/doctor.ts'
 import { markCommand } from './commands/home/mark.ts'
@@ -31,6 +32,7 @@ const COMMANDS = [
   keepCommand,
   restoreCommand,
   convertCommand,
+  handoffCommand,
   normalizeCommand,
   detectCommand,
   validateCommand,
