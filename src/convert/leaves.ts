@@ -58,6 +58,8 @@ function kindOf(record: unknown): string {
 class There {
   readonly #values = new Set<unknown>()
   readonly #texts: string[] = []
+  /** Texts that may spell JSON: looked into when something is missing, which is seldom. */
+  #closed: string[] = []
 
   constructor(written: readonly unknown[]) {
     for (const one of written) this.#gather(one, 0)
@@ -65,7 +67,13 @@ class There {
 
   /** A text may be a part of a longer one: texts are joined, and put into frames. */
   holds(value: unknown): boolean {
-    if (this.#values.has(value)) return true
+    if (this.#values.has(value) || this.#isPart(value)) return true
+    if (this.#closed.length === 0) return false
+    for (const text of this.#closed.splice(0)) this.#gather(parseStructure(text), 1)
+    return this.#values.has(value) || this.#isPart(value)
+  }
+
+  #isPart(value: unknown): boolean {
     return typeof value === 'string' && this.#texts.some((text) => text.length > value.length && text.includes(value))
   }
 
@@ -73,8 +81,7 @@ class There {
     if (typeof value === 'string') {
       this.#values.add(value)
       this.#texts.push(value)
-      const inner = parseStructure(value)
-      if (inner) this.#gather(inner, depth + 1)
+      if (value.startsWith('{') || value.startsWith('[')) this.#closed.push(value)
     } else if (typeof value !== 'object') this.#values.add(value)
     else if (value !== null && depth <= DEEPEST) {
       if (Array.isArray(value) && isBytes(value)) this.#texts.push(base64(value))

@@ -43,7 +43,7 @@ const pieces = (text: string): readonly string[] =>
 
 /** Notes, and what a form needs where nobody said anything. */
 const NOBODYS =
-  /^(?:\[[\w.]+(?:: [^\]]*)?\]|\((?:start of imported conversation|the conversation goes on|no response recorded)\)|Empty prompt)$/
+  /^(?:\[[\w.]+(?:: .*)?\]|\((?:start of imported conversation|the conversation goes on|no response recorded)\)|Empty prompt)$/
 
 function callOf({ tool, result, isServed }: Call): readonly string[] {
   if (isServed) return []

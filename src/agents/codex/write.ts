@@ -27,6 +27,8 @@ export async function* write(
 
 /** The Responses API takes no longer id. */
 const LONGEST_ID = 64
+/** Characters that are written at once. */
+const CHUNK = 1 << 16
 const NAMES: NameRule = { fits: /^[A-Za-z0-9_-]+$/, letters: /[A-Za-z0-9_-]/, longest: 64 }
 
 class Writer {
@@ -36,6 +38,7 @@ class Writer {
   readonly #naming: Naming
   readonly #out: Written[] = []
   #text: string[] = []
+  #size = 0
   /** Milliseconds of the last line: times never go back. */
   #last = 0
   #hasHeader = false
@@ -76,7 +79,7 @@ class Writer {
       this.#put({ type: 'x_conv', payload: { x_conv } }, undefined)
       this.#tell([{ records: x_conv.records ?? [], as: [], isKept: true }])
     }
-    return this.#taken()
+    return this.#taken(true)
   }
 
   #open(group: Group): void {
@@ -156,12 +159,16 @@ class Writer {
     const isOwn = typeof timestamp === 'string' && !Number.isNaN(own)
     const stamp = isOwn ? timestamp : instantOf(Math.max(time, this.#last))
     this.#last = Math.max(this.#last, time)
-    this.#text.push(`${JSON.stringify({ timestamp: stamp, ...line })}\n`)
+    const text = `${JSON.stringify({ timestamp: stamp, ...line })}\n`
+    this.#text.push(text)
+    this.#size += text.length
   }
 
-  #taken(): readonly Written[] {
+  /** Not each line by itself: what is written costs more than what is said. */
+  #taken(isEnd = false): readonly Written[] {
     const written = this.#out.splice(0)
-    if (this.#text.length === 0) return written
+    if (this.#size === 0 || (this.#size < CHUNK && !isEnd)) return written
+    this.#size = 0
     const bytes = Buffer.from(this.#text.join(''))
     this.#text = []
     return [{ kind: 'bytes', bytes }, ...written]

@@ -1,6 +1,6 @@
 /** One line as a message of the file that it stands in. */
-import { sealOf } from '../../lib/json/seal.ts'
-import { type Fields, fieldsOf, isObject, stringOf, wordOf } from '../../lib/object.ts'
+import { sealOfText } from '../../lib/json/seal.ts'
+import { type Fields, fieldsOf, isObject, jsonText, stringOf, wordOf } from '../../lib/object.ts'
 import { type Instant, instant, messageId, type SessionId, sessionId } from '../../model/ids.ts'
 import type { NormalizedMessage, RawReference } from '../../model/normalized.ts'
 import { extensionsOf } from '../../model/replay/extension.ts'
@@ -62,7 +62,7 @@ export function place(
   if (!includeSource) return hasKeys(known) ? { ...message, metadata: known } : message
   const own = { src: AGENT_ID, record: line, at: where.line }
   const carried = fieldsOf(x_conv)
-  const { first, further } = extensionsOf(own, carried, () => sealOf(withoutExtension(line), ''))
+  const { first, further } = extensionsOf(own, carried, () => sealOfText(jsonText(withoutExtension(line))))
   const extension = carried?.['records'] === undefined && carried?.['part'] !== undefined ? further : first
   const replacement = carried?.['replacement']
   return {

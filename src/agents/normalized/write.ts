@@ -1,7 +1,7 @@
 /** Writes messages as they are, one on each line. */
-import { sealOf } from '../../lib/json/seal.ts'
-import type { Fields } from '../../lib/object.ts'
-import type { Metadata, NormalizedMessage } from '../../model/normalized.ts'
+import { sealOfText } from '../../lib/json/seal.ts'
+import { type Fields, jsonText } from '../../lib/object.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
 import { type Extension, extensionOf } from '../../model/replay/extension.ts'
 import { serialize } from '../../model/serialize.ts'
 import type { Session } from '../../model/session.ts'
@@ -16,22 +16,35 @@ export async function* write(
   { withoutExtensions }: WriteOptions,
 ): AsyncGenerator<Written> {
   let isFirst = true
+  let lines: string[] = []
+  let size = 0
   for await (const message of messages) {
     const extension = extensionOf(message)
     const bare = withoutExtension(message as unknown as Fields)
     const own = extension?.src === AGENT_ID ? extension.records?.[0] : undefined
     const kept = withoutExtensions ? replacementOnly(extension) : extension
-    const line = own ?? extended(bare, kept, isFirst && !withoutExtensions ? session : undefined)
+    const { json, cut } = serialize((own ?? bare) as NormalizedMessage)
+    const line =
+      own === undefined ? extended(json, bare, kept, isFirst && !withoutExtensions ? session : undefined) : json
     isFirst = false
-    const { json, cut } = serialize(line as NormalizedMessage)
-    yield { kind: 'bytes', bytes: Buffer.from(`${json}\n`) }
+    lines.push(line, '\n')
+    size += line.length
+    if (size > CHUNK) {
+      yield { kind: 'bytes', bytes: Buffer.from(lines.join('')) }
+      lines = []
+      size = 0
+    }
     if (cut) yield { kind: 'loss', path: message.id, what: 'parts nested too deep', kept_in: null }
     const records = extension?.records ?? []
     if (records.length === 0) continue
     const as = own === undefined ? [bare] : records
     yield { kind: 'told', told: { records, as, kept_in: own !== undefined || withoutExtensions ? null : 'x_conv' } }
   }
+  if (lines.length > 0) yield { kind: 'bytes', bytes: Buffer.from(lines.join('')) }
 }
+
+/** Characters that are written at once. */
+const CHUNK = 1 << 16
 
 /** What the model goes on with after a compaction belongs to the conversation. */
 function replacementOnly(extension: Extension | undefined): Extension | undefined {
@@ -39,10 +52,12 @@ function replacementOnly(extension: Extension | undefined): Extension | undefine
   return src === undefined || replacement === undefined ? undefined : { src, replacement }
 }
 
-function extended(bare: Fields, extension: Extension | undefined, session: Session | undefined): Fields {
-  if (!extension && !session) return bare
+/** Metadata come last, so that the extension is put at the end of the text that was sealed. */
+function extended(json: string, bare: Fields, extension: Extension | undefined, session: Session | undefined): string {
+  if (!extension && !session) return json
   const { path: _, ...known } = session ?? { path: '' }
   const { at: __, ...carried } = extension ?? { src: AGENT_ID }
-  const x_conv = { ...carried, ...(session && { session: known }), seal: sealOf(bare, '') }
-  return { ...bare, metadata: { ...(bare['metadata'] as Metadata | undefined), x_conv } }
+  const x_conv = jsonText({ ...carried, ...(session && { session: known }), seal: sealOfText(json) })
+  if (bare['metadata'] === undefined) return `${json.slice(0, -1)},"metadata":{"x_conv":${x_conv}}}`
+  return `${json.slice(0, -2)},"x_conv":${x_conv}}}`
 }

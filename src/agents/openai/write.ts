@@ -37,6 +37,9 @@ export async function* write(
 const LONGEST_ID = 40
 const NAMES: NameRule = { fits: /^[A-Za-z0-9_-]+$/, letters: /[A-Za-z0-9_-]/, longest: 64 }
 
+/** Characters that are written at once. */
+const CHUNK = 1 << 16
+
 /** In a file beside: what stands before the first message. */
 const BEFORE_ALL = -1
 
@@ -52,6 +55,7 @@ class Writer {
   readonly #tail: { readonly group: Group; readonly elements: readonly ChatElement[] }[] = []
   readonly #out: Written[] = []
   #text: string[] = []
+  #size = 0
   #count = 0
 
   constructor(session: Session, options: WriteOptions) {
@@ -97,14 +101,18 @@ class Writer {
     if (left && this.#isExample) this.#out.push({ kind: 'sidecar', at: this.#count, extension: left })
     this.#tell(fates)
     this.#text.push(this.#frame.end(left))
-    return this.#taken()
+    return this.#taken(true)
   }
 
   #head(src: string, records: readonly unknown[]): void {
     this.#tell([{ records, as: [], isKept: !this.#isBare }])
     if (this.#isBare) return
     if (this.#isExample) this.#out.push({ kind: 'sidecar', at: BEFORE_ALL, extension: { src, records } })
-    else this.#text.push(this.#frame.records(src, records))
+    else {
+      const text = this.#frame.records(src, records)
+      this.#size += text.length
+      this.#text.push(text)
+    }
   }
 
   #open({ src, records, fits }: Group): void {
@@ -138,7 +146,9 @@ class Writer {
       const at = this.#count++
       if (x_conv && this.#isExample) this.#out.push({ kind: 'sidecar', at, extension: x_conv })
       const message = x_conv && !this.#isExample ? { ...value, x_conv } : value
-      this.#text.push(at === 0 ? '' : this.#frame.between, JSON.stringify(message))
+      const text = JSON.stringify(message)
+      this.#size += text.length
+      this.#text.push(at === 0 ? '' : this.#frame.between, text)
     })
   }
 
@@ -148,9 +158,11 @@ class Writer {
       if (records.length > 0) this.#out.push({ kind: 'told', told: { records, as, kept_in: isKept ? place : null } })
   }
 
-  #taken(): readonly Written[] {
+  /** Not each message by itself: what is written costs more than what is said. */
+  #taken(isEnd = false): readonly Written[] {
     const written = this.#out.splice(0)
-    if (this.#text.length === 0) return written
+    if (this.#size < CHUNK && !isEnd) return written
+    this.#size = 0
     const bytes = Buffer.from(this.#text.join(''))
     this.#text = []
     return [{ kind: 'bytes', bytes }, ...written]

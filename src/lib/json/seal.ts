@@ -5,5 +5,8 @@ import { type Fields, jsonText } from '../object.ts'
 /** A check sum of the object's JSON without one of its keys. */
 export function sealOf(object: Fields, except: string): string {
   const { [except]: _, ...rest } = object
-  return sha256(jsonText(rest)).slice(0, 16)
+  return sealOfText(jsonText(rest))
 }
+
+/** @param json of the object, compact */
+export const sealOfText = (json: string): string => sha256(json).slice(0, 16)

@@ -146,7 +146,8 @@ export class Replayer {
   /** The answer that is being gathered, or a new one. */
   #gathering(message: NormalizedMessage, extension: Extension | undefined): OpenStep & { kind: 'answer' } {
     const last = this.#waiting.lastStep
-    if (this.#isGathering && last?.kind === 'answer' && last.group.takes(extension)) {
+    const isOpen = this.#isGathering && last?.group === this.#waiting.last
+    if (isOpen && last?.kind === 'answer' && last.group.takes(extension)) {
       last.group.add(extension)
       return last
     }

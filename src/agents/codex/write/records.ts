@@ -32,9 +32,9 @@ function lineOf(record: Fields): Line | 'empty' | undefined {
     const payload = fieldsOf(record['payload'])
     const type = stringOf(record['type'])
     if (!payload || type === undefined) return undefined
-    if (type !== 'response_item') return { ...record, type, payload }
+    if (type !== 'response_item') return record as Line
     const item = itemOf(payload)
-    return item && { ...record, type, payload: item }
+    return item === payload ? (record as Line) : item && { ...record, type, payload: item }
   }
   if (!isLegacy(shape)) return undefined
   if (shape === 'header') return { timestamp: record['timestamp'], type: 'session_meta', payload: record }
