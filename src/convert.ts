@@ -15,12 +15,17 @@ import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Agent, Source, WrittenForm } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
-import { type Conversion, type ConvertOptions, convert } from './convert/convert.ts'
+import { type Conversion, type ConvertOptions, convert, type From, lookOver, messagesOf } from './convert/convert.ts'
+import { type HandedOver, type HandoffOptions, handoff, targetsAmong } from './convert/handoff.ts'
+import { type Cut, shortened } from './convert/shorten.ts'
 import { partIn, sidecarOf, withParts } from './convert/sidecar.ts'
 import { AppError } from './model/error.ts'
+import type { AgentId } from './model/ids.ts'
 
 export type { Conversion, Piece } from './convert/convert.ts'
+export type { HandedOver } from './convert/handoff.ts'
 export type { Loss, Repair, Report } from './convert/ledger.ts'
+export type { Cut } from './convert/shorten.ts'
 export { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from './convert/sidecar.ts'
 
 /** Every form that can be written, in the order of the agents. */
@@ -35,7 +40,12 @@ export interface LogToConvert {
   readonly session?: string
 }
 
-export type LogOptions = Partial<Omit<ConvertOptions, 'now' | 'newId'>>
+export interface LogOptions extends Partial<Omit<ConvertOptions, 'now' | 'newId'>> {
+  /** For a smaller window: whole turns from the end, and a summary of facts for the others. */
+  readonly maxTokens?: number
+  /** Is told what was cut. */
+  readonly onCut?: (cut: Cut) => void
+}
 
 /** Extensions that were put beside the file are taken from there. */
 export async function convertLog(log: LogToConvert, to: string, options: LogOptions = {}): Promise<Conversion> {
@@ -46,8 +56,28 @@ export async function convertLog(log: LogToConvert, to: string, options: LogOpti
   }
   const beside = sidecarOf(log.source.path)
   const parts = log.source.key === undefined && existsSync(beside) ? beside : undefined
-  const from = { ...log, ...(parts !== undefined && { beside: besideIn(parts) }) }
-  return convert(from, { agent: target, form: to }, { ...options, now: () => new Date(), newId: timeOrderedId })
+  const whole = { ...log, ...(parts !== undefined && { beside: besideIn(parts) }) }
+  const { maxTokens, onCut, ...rest } = options
+  const from = maxTokens === undefined ? whole : await shorter(whole, maxTokens, onCut)
+  return convert(from, { agent: target, form: to }, { ...rest, now: () => new Date(), newId: timeOrderedId })
+}
+
+async function shorter(from: From, maxTokens: number, onCut: LogOptions['onCut']): Promise<From> {
+  const { session } = await lookOver(from)
+  const { open, cut } = await shortened(() => messagesOf(from, session), maxTokens)
+  onCut?.(cut)
+  return { ...from, session: session.id, beside: open }
+}
+
+/** Where a conversation is to go on, and what belongs to this machine. */
+export type HandOverOptions = Omit<HandoffOptions, 'agents' | 'now' | 'newId'>
+
+/** Agents to whose programs a conversation can be given. */
+export const targetsOfHandoff = async (): Promise<readonly AgentId[]> => targetsAmong(await allAgents())
+
+/** Writes it, puts it into the other program's store, reads it there again and compares. Throws, and then nothing has changed. */
+export async function handOver(log: LogToConvert, to: AgentId, options: HandOverOptions): Promise<HandedOver> {
+  return handoff(log, to, { ...options, agents: await allAgents(), now: () => new Date(), newId: timeOrderedId })
 }
 
 const besideIn =

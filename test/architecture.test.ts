@@ -21,7 +21,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   'config.ts': ['config', 'model', 'lib'],
   doctor: ['config.ts', 'agents', 'archive', 'model', 'lib'],
   'normalize.ts': ['agents', 'model', 'lib'],
-  'convert.ts': ['convert', 'agents', 'model', 'lib'],
+  'convert.ts': ['convert', 'agents', 'archive', 'model', 'lib'],
   'conversation.ts': ['conversation', 'model', 'lib'],
   'amazon-q.ts': ['conversation', 'model', 'lib'],
   'openai.ts': ['openai', 'model', 'lib'],

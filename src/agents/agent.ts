@@ -49,6 +49,13 @@ export interface Agent {
    * `includePrivate`; what they mean to a writer, `replay` in `model/replay` tells.
    */
   write?(session: Session, messages: AsyncIterable<NormalizedMessage>, options: WriteOptions): AsyncIterable<Written>
+  /**
+   * Puts a conversation that was written for this agent to where its program goes on with it: at once, or not at all.
+   * Never over one that is newer, and never over any unless that is wanted. Throws AppError, `busy` while another program
+   * holds a lock.
+   * @param file what `write` gave
+   */
+  deliver?(file: string, options: DeliverOptions): Promise<Delivery>
   resume?(session: Session): ResumeCommand
 }
 
@@ -221,6 +228,43 @@ export interface Told {
   readonly as: readonly unknown[]
   /** Where the records are kept whole. */
   readonly kept_in: 'x_conv' | 'sidecar' | null
+}
+
+export interface DeliverOptions {
+  readonly environment: Environment
+  /** Which one, where an agent serves several. */
+  readonly to: AgentId
+  /** The directory in which its program will go on. */
+  readonly cwd: string
+  readonly now: Date
+  /** When the last thing in it was said. */
+  readonly lastAt?: Instant
+  /** What people call it, for programs that keep names in a place of their own. */
+  readonly title?: string
+  /** An older conversation in its place may go. */
+  readonly mayReplace?: boolean
+  /** Nothing is written: only says what would be done, or why it cannot. */
+  readonly isDry?: boolean
+  readonly backup: Backup
+}
+
+/** Has safe what is to be replaced, before it returns. */
+export interface Backup {
+  row(source: Source, bytes: Uint8Array): void
+  /** Answers where the copy lies. */
+  file(path: string): string
+}
+
+export interface Delivery {
+  /** What is there now, to be read again. */
+  readonly source: Source
+  /** Another conversation stood in its place. */
+  readonly isReplacement: boolean
+  /** What the program would have refused, and what was done instead. */
+  readonly repairs: readonly string[]
+  readonly warnings: readonly string[]
+  /** Takes it away and puts back what stood there. Throws `busy` when somebody wrote there meanwhile. */
+  undo(): Promise<void>
 }
 
 export interface ResumeCommand {

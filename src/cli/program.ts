@@ -7,6 +7,7 @@ import { filesCommand } from './commands/files.ts'
 import { convertCommand } from './commands/format/convert.ts'
 import { detectCommand } from './commands/format/detect.ts'
 import { exportCommand } from './commands/format/export.ts'
+import { handoffCommand } from './commands/format/handoff.ts'
 import { normalizeCommand } from './commands/format/normalize.ts'
 import { validateCommand } from './commands/format/validate.ts'
 import { configCommand } from './commands/home/config.ts'
@@ -42,6 +43,7 @@ const COMMANDS = [
   restoreCommand,
   forgetCommand,
   convertCommand,
+  handoffCommand,
   normalizeCommand,
   detectCommand,
   validateCommand,

@@ -53,7 +53,7 @@ export async function convert(from: From, target: Target, options: ConvertOption
 }
 
 /** The first reading: which session, and what only its whole tells. */
-async function lookOver(from: From): Promise<{ readonly session: Session; readonly outlook: Outlook }> {
+export async function lookOver(from: From): Promise<{ readonly session: Session; readonly outlook: Outlook }> {
   const lookout = new Lookout()
   let wanted = from.session
   let session: Session | undefined
@@ -74,7 +74,7 @@ async function lookOver(from: From): Promise<{ readonly session: Session; readon
   throw new AppError('nothing_readable', `${where} holds no conversation${from.session ? ` ${from.session}` : ''}.`)
 }
 
-function messagesOf(from: From, session: Session): AsyncIterable<NormalizedMessage> {
+export function messagesOf(from: From, session: Session): AsyncIterable<NormalizedMessage> {
   const own = ownMessages(from, session)
   return from.beside ? from.beside(own) : own
 }

@@ -1,6 +1,7 @@
 /** A file beside a file: extensions that a form cannot hold, or that its owner would drop at the next save. */
 import { sealOf } from '../lib/json/seal.ts'
 import { type Fields, fieldsOf, numberOf, parseStructure, stringOf } from '../lib/object.ts'
+import { sameJson } from '../lib/same.ts'
 import { isToolStatus, type NormalizedMessage } from '../model/normalized.ts'
 import { extensionOf, extensionsOf, marksIn, type WrittenExtension } from '../model/replay/extension.ts'
 import type { Piece } from './convert.ts'
@@ -41,7 +42,7 @@ export async function* withParts(
     if (isFirst && at !== undefined) {
       open = undefined
       for (; !next.done && next.value.at <= at; next = await parts.next()) {
-        if (next.value.at === at) open = next.value
+        if (next.value.at === at) open = isThere(message, next.value) ? undefined : next.value
         else yield aside(next.value, message)
       }
     }
@@ -49,6 +50,13 @@ export async function* withParts(
     yield open && at !== undefined ? joined(message, open, isFirst) : message
   }
   for (; !next.done; next = await parts.next()) if (last) yield aside(next.value, last)
+}
+
+/** Its owner did not drop it: the element brings the same by itself. */
+function isThere(message: NormalizedMessage, { extension }: Part): boolean {
+  const own = extensionOf(message)
+  if (own?.src !== extension.src) return false
+  return own.records === undefined || (own.parts === extension.parts && sameJson(own.records, extension.records))
 }
 
 function joined(message: NormalizedMessage, { extension }: Part, isFirst: boolean): NormalizedMessage {

@@ -18,3 +18,5 @@ export const printable = (text: string): string => text.replaceAll(/\r\n?/g, '\n
 
 const CONTROL =
   /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+/** Half of a character has no place in UTF-8, and stricter readers than ours refuse it. */
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')

@@ -37,23 +37,33 @@ export async function saidIn(agent: Agent, source: Source, session: string | und
 /** Notes that stand for what a form has no place for, and frames around it, are not words of anybody. */
 const pieces = (text: string): readonly string[] =>
   text
-    .replace(/^\[tool result [^\]]*\]\n/, '')
     .split(/\n\n+/)
-    .map((piece) => piece.trim())
-    .filter((piece) => piece !== '' && !/^\[[\w.]+(?:: .*)?\]$/.test(piece))
+    .map((piece) => piece.replace(/^\[tool result [^\]]*\]\n/, '').trim())
+    .filter((piece) => piece !== '' && !NOBODYS.test(piece))
+
+/** Notes, and what a form needs where nobody said anything. */
+const NOBODYS =
+  /^(?:\[[\w.]+(?:: .*)?\]|\((?:start of imported conversation|the conversation goes on|no response recorded)\)|Empty prompt)$/
 
 function callOf({ tool, result, isServed }: Call): readonly string[] {
   if (isServed) return []
   const given = tool.input ?? tool.arguments ?? ''
   const value = parseStructure(given) ?? given
-  const inner = tool.input === undefined && typeof value === 'object' && isWrapped(value) ? value.input : value
+  const inner = tool.input === undefined && typeof value === 'object' ? unwrapped(value) : value
   const plain = typeof inner === 'string' ? (parseStructure(inner) ?? inner) : inner
   const asked = plain === '' ? {} : plain
-  return [JSON.stringify([asked, result?.tool.output ?? 'aborted'])]
+  const output = result?.tool.output ?? NO_RESULT
+  return [JSON.stringify([asked, output === CANCELLED ? NO_RESULT : output])]
 }
 
-const isWrapped = (value: object): value is { readonly input: string } =>
-  Object.keys(value).join() === 'input' && typeof (value as { input: unknown }).input === 'string'
+/** What forms say of a call that nobody answered. */
+const NO_RESULT = 'aborted'
+const CANCELLED = 'Tool use was cancelled by the user'
+
+function unwrapped(value: object): unknown {
+  const [[key, inner] = [], ...more] = Object.entries(value) as [string, unknown][]
+  return more.length === 0 && (key === 'input' || key === '_raw') && typeof inner === 'string' ? inner : value
+}
 
 async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values

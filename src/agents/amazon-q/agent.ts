@@ -10,10 +10,12 @@ import { read } from './read.ts'
 import { recognise } from './recognise.ts'
 import { install, loadable } from './restore.ts'
 import { scan } from './scan.ts'
+import { deliver } from './store/deliver.ts'
 import { parseKey } from './store/key.ts'
 import { withStore } from './store/open-stores.ts'
 import { AMAZON_Q, KIRO, roots, stores } from './store/stores.ts'
 import { fingerprintAt } from './store/table.ts'
+import { FORMS, write } from './write.ts'
 
 const amazonQ: Agent = {
   id: AMAZON_Q,
@@ -28,6 +30,9 @@ const amazonQ: Agent = {
   read,
   body,
   volatile: { stores, capture, watch: watchDatabase, loadable, install },
+  forms: FORMS,
+  write,
+  deliver,
   resume,
 }
 

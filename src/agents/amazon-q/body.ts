@@ -7,7 +7,7 @@ import { AppError } from '../../model/error.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { Locator, PrivacyOptions, Source } from '../agent.ts'
-import { entryExtensions, WITHOUT_RECORD } from './entry/extension.ts'
+import { asWritten, bearerOf, extensionsIn, withoutRecord, writtenIn } from './entry/extension.ts'
 import { checkOf } from './entry/identity.ts'
 import type { QLocator } from './entry/locator.ts'
 import { place } from './entry/place.ts'
@@ -45,18 +45,22 @@ function spokenAt(
   const index = where.entry - entriesBefore(source) - 1
   const entry = list && entryAt(list, index)
   if (!list || !entry || !isRead(entry) || checkOf(entry) !== where.check) return undefined
-  const draft = [...inputDrafts(entry, callsIn(document, where.call, entriesBefore(source))), ...answerDrafts(entry)][
-    where.part - (where.main ?? 1)
-  ]
+  const written = writtenIn(list.at(index))
+  const inputs = inputDrafts(entry, callsIn(document, where.call, entriesBefore(source)))
+  const drafts = [...inputs, ...answerDrafts(entry)].map((draft) => asWritten(draft, written))
+  const at = where.part - (where.main ?? 1)
+  const draft = drafts[at]
   if (!draft) return undefined
   const spot = {
     ...spotOf(where),
     marks: where.main === undefined ? marksOf(index, outlookOf(document)) : { main: true },
     ...(draft.side === 'input' && { stamp: entry.user['timestamp'] }),
   }
-  const isFirst = where.part === (where.main ?? 1)
-  const extensions = options.includeSource ? entryExtensions(list.exactAt(index), where.entry) : undefined
-  return place(draft, spot, originOf(source, row, document), isFirst ? extensions?.first : extensions?.further)
+  const origin = originOf(source, row, document)
+  if (!options.includeSource) return place(draft, spot, origin)
+  if (where.main !== undefined) return place(draft, spot, origin, withoutRecord(document.fields))
+  const { first, further } = extensionsIn(list, index, where.entry)
+  return place(draft, spot, origin, at === bearerOf(drafts) ? first : further)
 }
 
 function nextAt(
@@ -70,7 +74,7 @@ function nextAt(
   const draft = waiting && inputDrafts(waiting, callsIn(document, where.call, entriesBefore(source)))[where.part - 1]
   if (!draft || where.entry !== entriesBefore(source) + document.history.length + 1) return undefined
   const spot = { ...spotOf(where), stamp: waiting.user['timestamp'], marks: { pending: true } }
-  return place(draft, spot, originOf(source, row, document), includeSource ? WITHOUT_RECORD : undefined)
+  return place(draft, spot, originOf(source, row, document), includeSource ? withoutRecord(document.fields) : undefined)
 }
 
 function wholeAt(

@@ -45,7 +45,7 @@ function sharedLength(main: EntryList, history: EntryList): number {
 
 /** One message that holds everything which is not said by anybody. */
 export function stateDraft({ fields, history, main }: Document, columns: Metadata): Draft {
-  const { next_message: _, latest_summary: __, tangent_state, ...rest } = fields
+  const { next_message: _, latest_summary: __, x_conv: ___, tangent_state, ...rest } = fields
   const tangent = fieldsOf(tangent_state)
   const metadata = {
     ...rest,

@@ -14,9 +14,9 @@ import {
 import { answeredBy, inputDrafts } from '../../conversation/told/input.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { ToolCall } from '../../model/normalized.ts'
-import type { Extension } from '../../model/replay/extension.ts'
+import type { ElementExtensions, Extension } from '../../model/replay/extension.ts'
 import type { PrivacyOptions, Read } from '../agent.ts'
-import { entryExtensions, WITHOUT_RECORD } from './entry/extension.ts'
+import { asWritten, bearerOf, extensionsIn, withoutRecord, writtenIn } from './entry/extension.ts'
 import { checkOf } from './entry/identity.ts'
 import type { QLocator } from './entry/locator.ts'
 import { type Origin, place } from './entry/place.ts'
@@ -142,16 +142,18 @@ export class Teller {
     if (orphans > 0) reads.push(this.#orphaned(number, orphans))
     const inputs = inputDrafts(entry, this.#calls)
     const answer = this.#clock.answer(entry)
-    const drafts: readonly Draft[] = [...inputs, ...answerDrafts(entry)]
+    const written = writtenIn(list.at(index))
+    const drafts: readonly Draft[] = [...inputs, ...answerDrafts(entry)].map((draft) => asWritten(draft, written))
     const check = checkOf(entry)
-    const extensions = this.#options.includeSource ? entryExtensions(list.exactAt(index), number) : undefined
+    const extensions = this.#extensions(list, index, number)
+    const bearer = bearerOf(drafts)
     for (let at = 0; at < drafts.length; at++) {
       const draft = drafts[at] as Draft
       const isInput = draft.side === 'input'
       const time = isInput ? input : answer
       const part = firstPart + at
       const spot = { entry: number, part, time, marks, stamp: isInput ? entry.user['timestamp'] : undefined }
-      const extension = at === 0 ? extensions?.first : extensions?.further
+      const extension = at === bearer ? extensions?.first : extensions?.further
       const locator: Mutable<QLocator> = { entry: number, part, check, time: time.at }
       if (time.inferred) locator.inferred = true
       if ('main' in marks) locator.main = firstPart
@@ -164,7 +166,15 @@ export class Teller {
   }
 
   #recordless(): Extension | undefined {
-    return this.#options.includeSource ? WITHOUT_RECORD : undefined
+    return this.#options.includeSource ? withoutRecord(this.#document.fields) : undefined
+  }
+
+  /** What only the main conversation holds stands in the state. */
+  #extensions(list: EntryList, index: number, number: number): ElementExtensions | undefined {
+    if (!this.#options.includeSource) return undefined
+    if (list === this.#document.history) return extensionsIn(list, index, number)
+    const recordless = withoutRecord(this.#document.fields)
+    return { first: recordless, further: recordless }
   }
 
   #notice(entry: Entry, number: number, drafts: readonly Draft[]): void {

@@ -6,7 +6,7 @@ import type { Instant } from '../../model/ids.ts'
 import type { Extension } from '../../model/replay/extension.ts'
 import type { Session } from '../../model/session.ts'
 import type { PrivacyOptions, Read } from '../agent.ts'
-import { stateExtension, WITHOUT_RECORD } from './entry/extension.ts'
+import { stateExtension, withoutRecord } from './entry/extension.ts'
 import type { QLocator } from './entry/locator.ts'
 import { type Origin, place } from './entry/place.ts'
 import type { Document } from './row/document.ts'
@@ -33,10 +33,10 @@ export function wholeReads(
     }
     reads.push({ kind: 'message', message, locator })
   }
-  const record = includeSource ? stateExtension(row.bytes) : undefined
+  const record = includeSource ? stateExtension(row.bytes, document) : undefined
   add(stateDraft(document, { ...row.columns }), 1, session.started_at, false, record)
   const summary = summaryOf(document)
-  const recordless = includeSource ? WITHOUT_RECORD : undefined
+  const recordless = includeSource ? withoutRecord(document.fields) : undefined
   if (summary) add(summary.draft, 2, summary.at ?? session.started_at, summary.at === undefined, recordless)
   return reads
 }

@@ -4,6 +4,7 @@ import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
 import { body, span } from './body.ts'
+import { deliver } from './deliver.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { read } from './read.ts'
 import { describe, recognise } from './recognise.ts'
@@ -26,6 +27,7 @@ const codex: Agent = {
   span,
   forms: [{ name: AGENT_ID, label: 'a log of Codex CLI', suffix: '.jsonl' }],
   write,
+  deliver,
   resume,
 }
 

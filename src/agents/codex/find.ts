@@ -8,7 +8,7 @@ import { recognise } from './recognise.ts'
 export const AGENT_ID = 'codex'
 
 const LOG = /\.(?:jsonl|json)(?:\.zst)?$/i
-const NAMES = 'session_index.jsonl'
+export const NAMES = 'session_index.jsonl'
 /** The name that Codex itself gives: no look inside is needed. */
 const ROLLOUT = /^rollout-\d{4}-.*\.jsonl$/
 

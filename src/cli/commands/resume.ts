@@ -10,7 +10,7 @@ import { AppError } from '../../model/error.ts'
 import { openHouse } from '../house.ts'
 import { writeOut } from '../output.ts'
 import { type Found, findSession } from '../sessions.ts'
-import { shellWord } from '../view/shell-word.ts'
+import { commandLine } from '../view/shell-word.ts'
 
 interface Options {
   readonly print?: boolean
@@ -28,7 +28,7 @@ export function resumeCommand(program: Command): void {
 
 async function run(name: string, options: Options): Promise<void> {
   const command = await commandFor(await foundOf(name))
-  if (options.print) await writeOut(`${lineOf(command)}\n`)
+  if (options.print) await writeOut(`${commandLine(command)}\n`)
   else process.exitCode = await runIn(command)
 }
 
@@ -63,22 +63,17 @@ async function commandFor({ log, session, kept }: Found): Promise<ResumeCommand>
   return agent.resume(session)
 }
 
-function lineOf({ program, arguments: words, cwd }: ResumeCommand): string {
-  const line = [program, ...words].map(shellWord).join(' ')
-  return cwd === undefined ? line : `cd ${shellWord(cwd)} && ${line}`
-}
-
 /** The exit code of the program. */
 async function runIn(command: ResumeCommand): Promise<number> {
   const { program, arguments: words, cwd } = command
   if (cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
     throw new AppError(
       'not_found',
-      `${cwd}, where the session took place, is gone. Make it anew, or run this elsewhere: ${lineOf({ program, arguments: words })}`,
+      `${cwd}, where the session took place, is gone. Make it anew, or run this elsewhere: ${commandLine({ program, arguments: words })}`,
     )
   const isWindows = process.platform === 'win32'
   if (isWindows && !words.every((word) => /^[\w.:-]+$/.test(word)))
-    throw new AppError('bad_usage', `run this yourself: ${lineOf(command)}`)
+    throw new AppError('bad_usage', `run this yourself: ${commandLine(command)}`)
   // There programs are often scripts, which only a shell finds.
   const child = spawn(program, words, { stdio: 'inherit', shell: isWindows, ...(cwd !== undefined && { cwd }) })
   // The terminal tells both of us; the program decides what it means.

@@ -36,7 +36,7 @@ function targetOf(path: string): string {
 }
 
 /** The new name is on disk only when the folder is. Some systems cannot be asked for that. */
-function syncFolder(folder: string): void {
+export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
   const fd = openSync(folder, 'r')
   try {

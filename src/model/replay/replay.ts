@@ -1,10 +1,11 @@
 /** Turns the messages of a session into steps: what the model would be told if the conversation went on. */
 import { never } from '../error.ts'
 import type { NormalizedMessage } from '../normalized.ts'
+import { contextsIn } from './context.ts'
 import { type Extension, extensionOf } from './extension.ts'
 import { type OpenCall, type OpenGroup, type OpenStep, sizeOf, Waiting } from './groups.ts'
 import { EVERYTHING, isHeadSummary, isRolledBack, type Outlook } from './outlook.ts'
-import { type Part, partOf } from './part.ts'
+import { MISSING, type Part, partOf } from './part.ts'
 import type { Instruction, Replayed, Result, Said } from './step.ts'
 
 /**
@@ -74,7 +75,7 @@ export class Replayer {
   #tell(message: NormalizedMessage, extension: Extension | undefined, part: Part): void {
     switch (part) {
       case 'aside':
-        this.#join(message, extension, false)
+        this.#pass(message, extension)
         return
       case 'prompt':
       case 'instruction':
@@ -93,10 +94,20 @@ export class Replayer {
     }
   }
 
+  /** Nobody said it, but it may bring what the model was told. */
+  #pass(message: NormalizedMessage, extension: Extension | undefined): void {
+    const isTold = message.metadata?.['synthetic'] === MISSING && contextsIn(message).length > 0
+    const group = this.#join(message, extension, isTold)
+    if (!isTold) return
+    this.#isGathering = false
+    this.#instruct(message, group)
+  }
+
   #speak(message: NormalizedMessage, extension: Extension | undefined, kind: 'prompt' | 'instruction'): void {
     const { metadata, raw, timestamp: at } = message
     const group = this.#join(message, extension, true)
     this.#isGathering = false
+    this.#instruct(message, group)
     const step: OpenStep =
       kind === 'prompt'
         ? {
@@ -141,6 +152,7 @@ export class Replayer {
       return last
     }
     const group = this.#join(message, extension, true)
+    this.#instruct(message, group)
     const step: OpenStep & { kind: 'answer' } = { kind: 'answer', group, at: message.timestamp, said: [] }
     this.#isGathering = true
     this.#waiting.push(step, 0)
@@ -161,6 +173,26 @@ export class Replayer {
     this.#join(message, extension, false)
     this.#waiting.tie(call.step.group)
     this.#waiting.grow(sizeOf(message))
+    this.#instruct(message, this.#waiting.last)
+  }
+
+  /** What stood beside the message, as messages before it. */
+  #instruct(beside: NormalizedMessage, group: OpenGroup): void {
+    const { timestamp: at, raw } = beside
+    for (const text of contextsIn(beside)) {
+      const message: NormalizedMessage = {
+        id: beside.id,
+        timestamp: at,
+        role: 'system',
+        source_type: 'message',
+        segments: [{ channel: 'system', type: 'text', format: 'input_text', text }],
+        raw: { ...raw, payload_role: 'developer' },
+      }
+      this.#waiting.push(
+        { kind: 'instruction', group, at, message, role: 'developer', isSummary: false },
+        sizeOf(message),
+      )
+    }
   }
 
   /**

@@ -1,10 +1,8 @@
 /** Puts a kept conversation back into the store it came from, with what stood there safe beforehand. */
-import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Agent, Source } from '../../agents/agent.ts'
 import type { Kept } from '../../archive/keep/record.ts'
 import type { Keep } from '../../archive/keep.ts'
-import { sha256 } from '../../lib/hash.ts'
+import { writeBackup } from '../../lib/disk/backup.ts'
 import { AppError } from '../../model/error.ts'
 import { type Instant, instantOf } from '../../model/ids.ts'
 
@@ -49,21 +47,6 @@ export async function installKept(agent: Agent, kept: Kept, keep: Keep, options:
     )
   if (directory === undefined) await compare(agent, source, ready.text)
   return { store: kept.store, backup, repairs: ready.repairs }
-}
-
-/** On disk when it returns. */
-function writeBackup(folder: string, row: Uint8Array, now: Date): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const moment = now.toISOString().replaceAll(/[:.]/g, '-')
-  const path = join(folder, `${moment}-${sha256(row).slice(0, 8)}.json`)
-  const fd = openSync(path, 'w', 0o600)
-  try {
-    writeSync(fd, row)
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
-  return path
 }
 
 /** Read anew, as its owner will read it. */

@@ -1,40 +1,84 @@
 /** What messages bring from their entry or state so that the way back is exact. */
+
+import type { Draft } from '../../../conversation/told/draft.ts'
+import type { EntryList } from '../../../conversation/told/entry.ts'
+import { entryAt, isRead } from '../../../conversation/told/entry.ts'
 import { type JsonValue, parseJson } from '../../../lib/json/lossless.ts'
 import { membersAt } from '../../../lib/json/ranges.ts'
 import { sealOf } from '../../../lib/json/seal.ts'
 import { writeJson } from '../../../lib/json/write.ts'
-import { fieldsOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, listOf, stringOf } from '../../../lib/object.ts'
 import { textOf } from '../../../lib/text.ts'
 import { type ElementExtensions, type Extension, extensionsOf } from '../../../model/replay/extension.ts'
+import { MISSING } from '../../../model/replay/part.ts'
+import type { Document } from '../row/document.ts'
 import { AMAZON_Q } from '../store/stores.ts'
 
 /**
  * The entry itself, or what it was made of when another agent's conversation was written as this one's.
- * @param entry as it is spelt
  * @param at its number in the conversation
  */
-export function entryExtensions(entry: JsonValue | undefined, at: number): ElementExtensions {
+export function extensionsIn(list: EntryList, index: number, at: number): ElementExtensions {
+  const entry = list.exactAt(index)
   const fields = fieldsOf(entry)
   const own = { src: AMAZON_Q, record: portable(entry ?? null), at }
   return extensionsOf(own, fields?.['x_conv'], () => sealOf(fields ?? {}, 'x_conv'))
 }
 
 /** Of messages whose record is the state, which is told once, at the end. */
-export const WITHOUT_RECORD: Extension = { src: AMAZON_Q, records: [] }
+export function withoutRecord({ x_conv }: Fields): Extension {
+  return { src: stringOf(fieldsOf(x_conv)?.['src']) ?? AMAZON_Q, records: [] }
+}
 
-/** All of the state but its history, under one name, so that nobody takes it for an entry. */
-export function stateExtension(bytes: Buffer): Extension {
+/**
+ * All of the state but its history, under one name, so that nobody takes it for an entry; and the entries that nobody
+ * could read, of which no message tells.
+ */
+export function stateExtension(bytes: Buffer, { fields, history }: Document): Extension {
+  const own = withoutRecord(fields)
+  const records = fieldsOf(fields['x_conv'])?.['records']
+  // It was made for another agent's conversation.
+  if (own.src !== AMAZON_Q && Array.isArray(records)) return { ...own, records }
   const state: Record<string, unknown> = {}
   let start = bytes[0] === 0xef ? 3 : 0
   while ((bytes[start] ?? 99) <= 32) start++
-  if (bytes[start] !== OPEN_OBJECT) return WITHOUT_RECORD
+  if (bytes[start] !== OPEN_OBJECT) return own
   for (const member of membersAt(bytes, start).found) {
     if (member.key === 'history') continue
     const exact = parseJson(textOf(bytes.subarray(member.start, member.end)))
     if (exact.ok) state[member.key] = portable(exact.value)
   }
-  return { src: AMAZON_Q, records: [{ state }] }
+  const unread: unknown[] = []
+  for (let at = 0; at < history.length; at++)
+    if (!isRead(entryAt(history, at))) unread.push({ at: at + 1, entry: portable(history.exactAt(at) ?? null) })
+  return { src: AMAZON_Q, records: [unread.length > 0 ? { state, unread } : { state }] }
 }
+
+/** What an entry says beside what the program reads, where we wrote it. */
+export const writtenIn = (entry: unknown): Fields | undefined => fieldsOf(fieldsOf(entry)?.['x_conv'])
+
+/** A draft with what its entry says beside it: parts that nobody said, results that stand in a cancellation for another reason. */
+export function asWritten(draft: Draft, written: Fields | undefined): Draft {
+  if (!written) return draft
+  const { tool_call } = draft
+  const made = listOf(written['made'])
+  const name = draft.source_type === 'tool_result' ? tool_call?.call_id : WORDS.get(draft.role)
+  const marked = made.includes(name) ? { ...draft, metadata: { ...draft.metadata, synthetic: MISSING } } : draft
+  if (written['not_cancelled'] !== true || tool_call?.status !== 'cancelled') return marked
+  return { ...marked, tool_call: { ...tool_call, status: tool_call.source_status === 'Error' ? 'error' : 'success' } }
+}
+
+/** The message that brings its entry's records: the first that somebody said. */
+export const bearerOf = (drafts: readonly Draft[]): number =>
+  Math.max(
+    0,
+    drafts.findIndex(({ metadata }) => metadata?.['synthetic'] !== MISSING),
+  )
+
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['user', 'prompt'],
+  ['assistant', 'answer'],
+])
 
 const OPEN_OBJECT = 123
 

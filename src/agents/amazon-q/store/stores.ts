@@ -23,6 +23,12 @@ export function stores({ platform, home, variables }: Environment): readonly str
   return [join(data, 'amazon-q', DATABASE), join(data, 'kiro-cli', DATABASE)]
 }
 
+/** The one of the two whose conversations bear this name. */
+export function storeOf(agent: AgentId, environment: Environment): string {
+  const [amazonQ = '', kiro = ''] = stores(environment)
+  return agent === KIRO ? kiro : amazonQ
+}
+
 function dataFolder(platform: NodeJS.Platform, home: string, variables: Environment['variables']): string {
   if (platform === 'darwin') return posix.join(home, 'Library', 'Application Support')
   if (platform === 'win32') return variables['LOCALAPPDATA'] || win32.join(home, 'AppData', 'Local')

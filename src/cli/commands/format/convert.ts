@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { type Conversion, convertLog, type LogOptions, type Report } from '../../../convert.ts'
 import { AppError } from '../../../model/error.ts'
 import { type Found, logNamed } from '../../choose.ts'
+import { cutLine, tokensOf } from '../../convert/cut.ts'
 import { type Saving, saveConversion } from '../../convert/save.ts'
 import { openHouse } from '../../house.ts'
 import { writeErr, writeOut } from '../../output.ts'
@@ -16,6 +17,7 @@ interface Options {
   readonly history?: string
   readonly extensions: boolean
   readonly cwd?: string
+  readonly maxTokens?: number
   readonly in?: string
   readonly session?: string
   readonly force?: boolean
@@ -36,6 +38,7 @@ export function convertCommand(program: Command): void {
     )
     .option('--history <which>', 'live: what the model still knows; all: also what was taken back or compacted', 'live')
     .option('--no-extensions', 'leave out x_conv, which only the way back needs')
+    .option('--max-tokens <n>', 'for a smaller window: the last turns, and a summary of facts for the others', tokensOf)
     .option('--cwd <directory>', 'the directory in which the conversation goes on')
     .option('--in <path>', 'look for the session in this database, file or folder')
     .option('--session <which>', 'one of several conversations in a file: its number, or its id')
@@ -76,6 +79,8 @@ async function converted({ log, id }: Found, options: Options): Promise<Report> 
     hasSidecar: options.output !== undefined && options.extensions,
     ...(options.profile !== undefined && { profile: options.profile }),
     ...(options.cwd !== undefined && { cwd: options.cwd }),
+    ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
+    onCut: (cut) => void writeErr(cutLine(cut)),
   }
   const from = { agent: log.agent, source: log.source, session: id }
   const start = (): Promise<Conversion> => convertLog(from, options.to, settings)

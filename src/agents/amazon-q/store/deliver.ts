@@ -1,0 +1,142 @@
+/** Puts a conversation into the store of Amazon Q or Kiro, where the program finds it by its directory. */
+import { readFileSync } from 'node:fs'
+import { readAs } from '../../../conversation/codec/read.ts'
+import { conversationState } from '../../../conversation/codec/state.ts'
+import { momentOf } from '../../../conversation/told/clock.ts'
+import { fieldsOf, numberOf } from '../../../lib/object.ts'
+import type { Outcome } from '../../../lib/sqlite/problem.ts'
+import { type LockedDatabase, withWriteLock } from '../../../lib/sqlite/write.ts'
+import { AppError } from '../../../model/error.ts'
+import { type Instant, instant, instantOf } from '../../../model/ids.ts'
+import type { DeliverOptions, Delivery, Loadable, Source } from '../../agent.ts'
+import { loadable } from '../restore.ts'
+import { openDocument } from '../row/document.ts'
+import { keyText, type RowKey } from './key.ts'
+import { withStore } from './open-stores.ts'
+import { dropRow, putRow, refused, type StoredRow, storedRow } from './put-row.ts'
+import { KIRO, storeOf } from './stores.ts'
+import { rowAt, tablesIn } from './table.ts'
+
+export async function deliver(file: string, options: DeliverOptions): Promise<Delivery> {
+  const ready = loadable(readFileSync(file))
+  if (!ready) throw new AppError('nothing_readable', `${file} is no conversation that the program would load.`)
+  const store = storeOf(options.to, options.environment)
+  const key = keyIn(store, ready, options)
+  const source: Source = { agent: options.to, path: store, key: keyText(key) }
+  const before = options.isDry ? lookAt(store, key, options) : replace(store, key, ready.text, source, options)
+  return {
+    source,
+    isReplacement: before !== undefined,
+    repairs: ready.repairs,
+    warnings: [],
+    undo: async () => undo(store, key, ready.text, before, options),
+  }
+}
+
+/** Kiro keeps several conversations of a directory, Amazon Q one. */
+function keyIn(store: string, { text }: Loadable, { to, cwd }: DeliverOptions): RowKey {
+  const tables = given(
+    store,
+    withStore(store, (database) => tablesIn(database)),
+  )
+  if (to === KIRO && tables.includes('conversations_v2')) {
+    const state = readAs(conversationState, text)
+    if (state.ok) return { table: 'conversations_v2', directory: cwd, conversation: state.value.conversation_id }
+  }
+  if (tables.includes('conversations')) return { table: 'conversations', directory: cwd }
+  throw new AppError('not_found', `${store} holds no conversations yet. Start the program once, then try again.`)
+}
+
+function lookAt(store: string, key: RowKey, options: DeliverOptions): StoredRow | undefined {
+  const found = given(
+    store,
+    withStore(store, (database) => rowAt(database, key)),
+  )
+  const times = found?.updated_at === undefined ? undefined : { created: 0, updated: found.updated_at }
+  const before = found && { bytes: found.bytes, times }
+  if (before) refuse(key, before, options)
+  return before
+}
+
+/** In one transaction: whoever wrote meanwhile is seen, and whoever comes later waits. */
+function replace(
+  store: string,
+  key: RowKey,
+  text: string,
+  source: Source,
+  options: DeliverOptions,
+): StoredRow | undefined {
+  const now = options.now.getTime()
+  return locked(store, (database) => {
+    const before = storedRow(database, key)
+    if (before) {
+      refuse(key, before, options)
+      options.backup.row(source, before.bytes)
+    }
+    putRow(database, key, text, { created: now, updated: now })
+    return before
+  })
+}
+
+function refuse(key: RowKey, { bytes, times }: StoredRow, { lastAt, mayReplace }: DeliverOptions): void {
+  const there = lastSaid(bytes) ?? (times && instantOf(times.updated))
+  const where = `${key.directory} has a conversation`
+  if (there !== undefined && (lastAt === undefined || there > lastAt))
+    throw new AppError(
+      'busy',
+      `${where} that is newer: something was said there at ${there}. Go on with that one, or choose another directory with --cwd.`,
+    )
+  if (!mayReplace)
+    throw new AppError(
+      'bad_usage',
+      `${where} already, and the program keeps one for each directory. Choose another directory with --cwd, or --replace it: it is kept first.`,
+    )
+}
+
+/** As far as the last entries tell it. */
+function lastSaid(bytes: Uint8Array): Instant | undefined {
+  const history = openDocument(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))?.history
+  for (let at = (history?.length ?? 0) - 1; history && at >= 0; at--) {
+    const entry = history.at(at)
+    const user = Array.isArray(entry) ? entry[0] : fieldsOf(entry)?.['user']
+    const request = fieldsOf(fieldsOf(entry)?.['request_metadata'])
+    const said =
+      momentOf(numberOf(request?.['stream_end_timestamp_ms'])) ?? instant(fieldsOf(user)?.['timestamp'] ?? undefined)
+    if (said !== undefined) return said
+  }
+  return undefined
+}
+
+function undo(
+  store: string,
+  key: RowKey,
+  text: string,
+  before: StoredRow | undefined,
+  { isDry, now }: DeliverOptions,
+): void {
+  if (isDry) return
+  locked(store, (database) => {
+    const there = storedRow(database, key)
+    if (!there || !Buffer.from(text).equals(there.bytes))
+      throw new AppError(
+        'busy',
+        `${key.directory} was written by another program meanwhile, so it stays as it is; see fumi list ${store}`,
+      )
+    if (!before) dropRow(database, key)
+    else {
+      const then = now.getTime()
+      putRow(database, key, Buffer.from(before.bytes).toString(), before.times ?? { created: then, updated: then })
+    }
+  })
+}
+
+function locked<T>(store: string, work: (database: LockedDatabase) => T): T {
+  return given(store, withWriteLock(store, work))
+}
+
+function given<T>(store: string, outcome: Outcome<T>): T {
+  if (outcome.ok) return outcome.value
+  if (outcome.problem.kind === 'missing')
+    throw new AppError('not_found', `there is no ${store}: the program has not been used on this machine yet.`)
+  throw refused(store, outcome.problem)
+}

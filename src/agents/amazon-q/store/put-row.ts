@@ -1,0 +1,64 @@
+/** Writes one row, under the lock that its owner needs for writing. */
+import type { Problem } from '../../../lib/sqlite/problem.ts'
+import type { LockedDatabase } from '../../../lib/sqlite/write.ts'
+import { AppError } from '../../../model/error.ts'
+import type { RowKey } from './key.ts'
+
+/** Times of a row, in milliseconds, where its table has them. */
+export interface Times {
+  readonly created: number
+  readonly updated: number
+}
+
+export interface StoredRow {
+  readonly bytes: Uint8Array
+  readonly times: Times | undefined
+}
+
+export function putRow(database: LockedDatabase, key: RowKey, text: string, { created, updated }: Times): void {
+  if (key.table === 'conversations')
+    database.run('INSERT OR REPLACE INTO conversations (key, value) VALUES (?, ?)', key.directory, text)
+  else
+    database.run(
+      `INSERT INTO conversations_v2 (key, conversation_id, value, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (key, conversation_id) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+      key.directory,
+      key.conversation,
+      text,
+      created,
+      updated,
+    )
+  const after = storedRow(database, key)
+  if (!after || !Buffer.from(text).equals(after.bytes)) throw new Error('the row that was written reads otherwise')
+}
+
+export function dropRow(database: LockedDatabase, key: RowKey): void {
+  if (key.table === 'conversations') database.run('DELETE FROM conversations WHERE key = ?', key.directory)
+  else
+    database.run('DELETE FROM conversations_v2 WHERE key = ? AND conversation_id = ?', key.directory, key.conversation)
+}
+
+export function storedRow(database: LockedDatabase, key: RowKey): StoredRow | undefined {
+  const row =
+    key.table === 'conversations'
+      ? database.get('SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?', key.directory)
+      : database.get(
+          'SELECT CAST(value AS BLOB) AS value, created_at, updated_at FROM conversations_v2 WHERE key = ? AND conversation_id = ?',
+          key.directory,
+          key.conversation,
+        )
+  const bytes = row?.['value']
+  if (!(bytes instanceof Uint8Array)) return undefined
+  const times = { created: Number(row?.['created_at']), updated: Number(row?.['updated_at']) }
+  return { bytes, times: key.table === 'conversations' ? undefined : times }
+}
+
+export function refused(path: string, { kind, reason }: Problem): AppError {
+  if (kind === 'busy')
+    return new AppError(
+      'busy',
+      `${path} is being written by another program, so nothing was changed. End that session and try again.`,
+    )
+  if (kind === 'no_permission') return new AppError('no_permission', `${path}: ${reason}`)
+  return new AppError('not_found', `${path}: ${reason}`)
+}

@@ -1,0 +1,281 @@
+/** Writes a conversation as a state that Amazon Q CLI and Kiro CLI load. */
+import { historyEntry } from '../../conversation/codec/message.ts'
+import { writeAs } from '../../conversation/codec/write.ts'
+import { EMPTY_METADATA } from '../../conversation/record.ts'
+import { sha256 } from '../../lib/hash.ts'
+import type { JsonValue } from '../../lib/json/lossless.ts'
+import { sealOf } from '../../lib/json/seal.ts'
+import { type Fields, jsonText } from '../../lib/object.ts'
+import { wellFormed } from '../../lib/text.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { Carrier, type Fate } from '../../model/replay/carrier.ts'
+import type { WrittenExtension } from '../../model/replay/extension.ts'
+import { CallIds, type NameRule, ToolNames } from '../../model/replay/names.ts'
+import type { Group, Step } from '../../model/replay/step.ts'
+import { type Unit, unitsOf } from '../../model/replay/units.ts'
+import type { Session } from '../../model/session.ts'
+import type { WriteOptions, Written, WrittenForm } from '../agent.ts'
+import { AMAZON_Q, KIRO } from './store/stores.ts'
+import { ownRecord, type StateFields } from './write/own.ts'
+import { type Pair, Pairs } from './write/pairs.ts'
+import { type Around, Sheets } from './write/sheets.ts'
+import type { Naming } from './write/uses.ts'
+
+export const FORMS: readonly WrittenForm[] = [
+  { name: AMAZON_Q, label: 'conversation of Amazon Q CLI', suffix: '.json' },
+  { name: KIRO, label: 'conversation of Kiro CLI', suffix: '.json' },
+]
+
+export async function* write(
+  session: Session,
+  messages: AsyncIterable<NormalizedMessage>,
+  options: WriteOptions,
+): AsyncGenerator<Written> {
+  const writer = new Writer(session, options)
+  try {
+    for await (const unit of unitsOf(messages, options.outlook)) yield* writer.take(unit)
+    yield* writer.end()
+  } finally {
+    writer.close()
+  }
+}
+
+const NAMES: NameRule = { fits: /^[A-Za-z][A-Za-z0-9_]*$/, letters: /[A-Za-z0-9_]/, longest: 64 }
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Characters of records from before a compaction that an entry may carry. What is more stands beside the file only. */
+const MOST_CARRIED = 16_000_000
+
+/** In a file beside: what stands before the first entry. */
+const BEFORE_ALL = 0
+
+/** A state of the program's own, and what was written when it was told. */
+interface OwnState {
+  readonly fields: StateFields
+  readonly entries: number
+  readonly lines: number
+  /** All entries until then stand as they were. */
+  readonly isWhole: boolean
+}
+
+/** What became of records, as long as more may be written of them. */
+interface OpenFate {
+  readonly groups: readonly Group[]
+  readonly fates: readonly Fate[]
+  readonly as: unknown[]
+}
+
+class Writer {
+  readonly #session: Session
+  readonly #options: WriteOptions
+  readonly #sheets = new Sheets()
+  readonly #carrier: Carrier
+  readonly #pairs: Pairs
+  readonly #out: Written[] = []
+  #fates: OpenFate[] = []
+  #state: OwnState | undefined
+  /** No entry was made or changed. */
+  #isWhole = true
+  /** Whose records the entries carry. */
+  #src: string | undefined
+  /** From before a compaction. */
+  readonly #before: { readonly src: string; readonly records: readonly unknown[] }[] = []
+  #carried = 0
+
+  constructor(session: Session, options: WriteOptions) {
+    this.#session = session
+    this.#options = options
+    const seal = (entry: object): string => sealOf(entry as Fields, 'x_conv')
+    this.#carrier = new Carrier({ own: AMAZON_Q, seal, isOff: options.withoutExtensions })
+    const naming: Naming = {
+      ids: new CallIds(Number.POSITIVE_INFINITY, sha256),
+      names: new ToolNames(NAMES, sha256),
+      repair: (what) => this.#note(what),
+      loss: (what) => this.#out.push({ kind: 'loss', path: this.#path(), what, kept_in: this.#keptIn(true) }),
+    }
+    this.#pairs = new Pairs(naming, options.cwd ?? session.cwd)
+  }
+
+  take(unit: Unit): readonly Written[] {
+    switch (unit.kind) {
+      case 'earlier':
+        this.#earlier(unit.src, unit.records)
+        break
+      case 'opening':
+        this.#leave({
+          src: this.#before[0]?.src,
+          records: this.#before.splice(0).flatMap(({ records }) => records),
+          fits: true,
+        })
+        if (!this.#asTheyWere(unit.group)) this.#leave(unit.group)
+        break
+      case 'steps':
+        if (!this.#asTheyWere(unit.group)) for (const step of unit.steps) this.#step(step)
+        break
+    }
+    return this.#out.splice(0)
+  }
+
+  *end(): Generator<Written> {
+    const { pairs, next, left } = this.#pairs.end()
+    for (const pair of pairs) this.#put(pair)
+    for (const group of left) this.#leave(group)
+    for (const fate of this.#fates.splice(0)) this.#tell(fate)
+    const rest = this.#carrier.end()
+    if (rest?.records) this.#tell({ groups: [], fates: [{ records: rest.records, as: [], isKept: true }], as: [] })
+    const around = this.#around(next as JsonValue, rest)
+    if (around.start > 0) {
+      const what = `the ${around.start} oldest entries were left out: the program sends no more than the others`
+      this.#out.push({ kind: 'loss', path: '$.history', what, kept_in: null })
+    }
+    yield* this.#out.splice(0)
+    yield* this.#sheets.write(around)
+  }
+
+  close(): void {
+    this.#sheets.close()
+  }
+
+  #earlier(src: string, records: readonly unknown[]): void {
+    this.#carried += records.reduce<number>((sum, record) => sum + jsonText(record).length, 0)
+    const isCarried = this.#carried <= MOST_CARRIED || this.#options.withoutExtensions
+    if (isCarried && (this.#before.length === 0 || this.#before[0]?.src === src)) {
+      this.#before.push({ src, records })
+      return
+    }
+    this.#out.push({ kind: 'sidecar', at: BEFORE_ALL, extension: { src, records } })
+    this.#out.push({ kind: 'told', told: { records, as: [], kept_in: 'sidecar' } })
+  }
+
+  /** Nothing is written for it: its records go with the next entry. */
+  #leave(group: Pick<Group, 'src' | 'records' | 'fits'>): void {
+    const fates: Fate[] = []
+    this.#carrier.carry(group, [], fates)
+    this.#tell({ groups: [], fates, as: [] })
+  }
+
+  #step(step: Step): void {
+    for (const pair of this.#pairs.take(step)) this.#put(pair)
+  }
+
+  /** The program's own records. Answers false when they are not, or no longer what is said. */
+  #asTheyWere({ src, records, fits }: Group): boolean {
+    if (src !== AMAZON_Q || !fits) return false
+    const own = records.map(ownRecord)
+    const isLoaded = own.every(({ kind }) => kind !== 'unread')
+    if (isLoaded && own.some(({ kind }) => kind === 'entry'))
+      for (const pair of this.#pairs.interrupt()) this.#put(pair)
+    for (const one of own) {
+      if (one.kind === 'unread' || (one.kind === 'entry' && !isLoaded)) continue
+      for (const fault of one.faults) this.#note(`stays as it was, though the program of today refuses it: ${fault}`)
+      if (one.kind === 'entry') this.#sheets.add(one.text, one.entry)
+      else this.#remember(one.fields, one.unread)
+    }
+    if (isLoaded && records.length > 0) this.#out.push({ kind: 'told', told: { records, as: records, kept_in: null } })
+    return isLoaded
+  }
+
+  #note(what: string): void {
+    this.#out.push({ kind: 'repair', path: this.#path(), what })
+  }
+
+  #remember(fields: StateFields, unread: number): void {
+    this.#state = { fields, entries: this.#sheets.length, lines: this.#sheets.lines, isWhole: this.#isWhole }
+    const next = fields.get('next_message')
+    if (next) this.#pairs.wait(next as never)
+    if (unread === 0) return
+    const what = `${unread} entries that the program cannot read were left out`
+    this.#out.push({ kind: 'loss', path: '$.history', what, kept_in: null })
+  }
+
+  #put({ entry, begins, tells, facts }: Pair): void {
+    this.#isWhole = false
+    const still: OpenFate[] = []
+    for (const open of this.#fates) {
+      if (!open.groups.some((group) => tells.has(group))) this.#tell(open)
+      else still.push({ ...open, as: [...open.as, entry] })
+    }
+    const fates: Fate[] = []
+    const [extension] = this.#carrier.carry(joined(begins, tells), [{ value: entry, facts }], fates)
+    this.#fates = [...still, { groups: begins, fates, as: [entry] }]
+    if (extension?.records) this.#src = extension.src
+    this.#sheets.add(writeAs(historyEntry, entry), entry, extension)
+  }
+
+  #tell({ fates, as }: OpenFate): void {
+    for (const { records, as: own, isKept } of fates) {
+      if (records.length === 0) continue
+      const told = { records, as: own.length > 0 ? as : own, kept_in: this.#keptIn(isKept) }
+      this.#out.push({ kind: 'told', told })
+    }
+  }
+
+  #keptIn(isKept: boolean): 'x_conv' | null {
+    return isKept && !this.#options.withoutExtensions ? 'x_conv' : null
+  }
+
+  #path(): string {
+    return `$.history[${this.#sheets.length + this.#pairs.open}]`
+  }
+
+  #around(next: JsonValue, rest: WrittenExtension | undefined): Around {
+    const { length } = this.#sheets
+    const own = this.#state
+    const isAsItWas = own?.isWhole === true && own.entries === length && this.#isWhole
+    const start = isAsItWas ? 0 : this.#sheets.start
+    const goesOn = own?.isWhole === true && start === 0
+    const { summaries } = this.#pairs
+    const fields = new Map<string, JsonValue>(own?.fields ?? newFields(this.#id()))
+    for (const [key, value] of newFields(this.#id())) if (NEEDED.has(key) && !fields.has(key)) fields.set(key, value)
+    if (next !== null || fields.has('next_message')) fields.set('next_message', next)
+    if (!isAsItWas || !own.fields.has('valid_history_range')) fields.set('valid_history_range', [0, length - start])
+    if (!goesOn) fields.set('transcript', [])
+    if (summaries.length > 0) fields.set('latest_summary', summaryOf(summaries))
+    if (!own && !this.#options.withoutExtensions) fields.set('x_conv', this.#origin(rest))
+    return { fields, start, line: isAsItWas ? this.#sheets.lines : goesOn ? own.lines : 0 }
+  }
+
+  /** Whose the conversation is, so that the state that was made for it is not taken for a record. */
+  #origin(rest: WrittenExtension | undefined): JsonValue {
+    const { path: _, ...session } = this.#session
+    const src = rest?.src ?? this.#src ?? session.agent
+    return { src, records: rest?.records ?? [], session } as unknown as JsonValue
+  }
+
+  #id(): string {
+    const { native_id } = this.#session
+    return UUID.test(native_id) ? native_id : this.#options.newId()
+  }
+}
+
+/** The records of an entry are of one source, or nobody's. */
+function joined(begins: readonly Group[], tells: ReadonlySet<Group>): Pick<Group, 'src' | 'records' | 'fits'> {
+  const all = begins.length > 0 ? begins : [...tells]
+  const [first] = all
+  const fits = first !== undefined && all.every((group) => group.fits && group.src === first.src)
+  return { src: first?.src, records: begins.flatMap(({ records }) => records), fits }
+}
+
+/** Without them the program does not load a state. */
+const NEEDED: ReadonlySet<string> = new Set(['conversation_id', 'valid_history_range', 'transcript', 'tools'])
+
+/** The id of a model that is not the program's own would be sent as it is: there is none. */
+const newFields = (id: string): readonly (readonly [string, JsonValue])[] => [
+  ['conversation_id', id],
+  ['next_message', null],
+  ['valid_history_range', [0, 0]],
+  ['transcript', []],
+  ['tools', {}],
+  ['context_manager', null],
+  ['context_message_length', null],
+  ['latest_summary', null],
+  ['file_line_tracker', {}],
+  ['checkpoint_manager', null],
+  ['mcp_enabled', true],
+]
+
+/** What asked for it is not known. */
+const summaryOf = (texts: readonly string[]): JsonValue => [
+  wellFormed(texts.join('\n\n')),
+  { ...EMPTY_METADATA, message_meta_tags: ['Compact'] } as unknown as JsonValue,
+]

@@ -1,0 +1,16 @@
+/** Images as the program stores them: four formats, few and not too large. */
+import { imageFormatOf } from '../../../conversation/create.ts'
+import { MAX_IMAGE_SIZE } from '../../../conversation/limits.ts'
+import type { ImageBlock } from '../../../conversation/message.ts'
+
+const DATA = /^data:image\/([a-z]+)(?:;[^,;]+)*;base64,/i
+
+/** Nothing for an image that cannot be stored. */
+export function imageOf(url: string): ImageBlock | undefined {
+  const [head = '', extension = ''] = DATA.exec(url) ?? []
+  const format = imageFormatOf(extension)
+  if (format === undefined) return undefined
+  const bytes = Buffer.from(url.slice(head.length), 'base64')
+  if (bytes.length === 0 || bytes.length > MAX_IMAGE_SIZE) return undefined
+  return { format, source: { Bytes: Array.from(bytes) } }
+}

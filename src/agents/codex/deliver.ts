@@ -1,0 +1,181 @@
+/** Puts a log where Codex finds it: below `sessions`, under the name that Codex would give it. */
+import { appendFileSync, closeSync, ftruncateSync, openSync, readSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isCompressed } from '../../lib/bytes.ts'
+import { placeFile } from '../../lib/disk/place-file.ts'
+import { entriesOf, isFile, isFolder } from '../../lib/files/look.ts'
+import { fieldsOf, parseStructure, wordOf } from '../../lib/object.ts'
+import { AppError } from '../../model/error.ts'
+import { type Instant, instant } from '../../model/ids.ts'
+import type { DeliverOptions, Delivery, Environment } from '../agent.ts'
+import { AGENT_ID, logOfThread, NAMES, roots } from './find.ts'
+
+export async function deliver(file: string, options: DeliverOptions): Promise<Delivery> {
+  const home = roots(options.environment)[0] ?? ''
+  if (!isFolder(home))
+    throw new AppError('not_found', `there is no ${home}: Codex has not been used on this machine yet.`)
+  const { id, at } = headerOf(file)
+  const before = threadIn(home, id)
+  if (before !== undefined) refuse(before, options)
+  const path = before ?? join(home, 'sessions', ...folderOf(at), nameOf(id, at))
+  const source = { agent: AGENT_ID, path, root: home }
+  const delivery = {
+    source,
+    isReplacement: before !== undefined,
+    repairs: [],
+    warnings: warningsFor(id, home, options),
+  }
+  if (options.isDry) return { ...delivery, undo: async () => {} }
+  return { ...delivery, ...explained(path, () => put(file, path, before, { id, home }, options)) }
+}
+
+interface Thread {
+  readonly id: string
+  readonly home: string
+}
+
+function put(
+  file: string,
+  path: string,
+  before: string | undefined,
+  thread: Thread,
+  options: DeliverOptions,
+): Pick<Delivery, 'undo'> {
+  const copy = before === undefined ? undefined : options.backup.file(before)
+  placeFile(file, path)
+  const print = printOf(path)
+  const unname = nameThread(thread, options)
+  return {
+    undo: async () =>
+      explained(path, () => {
+        if (printOf(path) !== print)
+          throw new AppError('busy', `${path} was written by another program meanwhile, so it stays as it is.`)
+        if (copy === undefined) rmSync(path)
+        else placeFile(copy, path)
+        unname()
+      }),
+  }
+}
+
+/** Of the first line, which is the session's header. */
+function headerOf(file: string): { readonly id: string; readonly at: Date } {
+  const line = fieldsOf(parseStructure(firstLine(file)))
+  const payload = fieldsOf(line?.['payload'])
+  const id = wordOf(payload?.['id'])
+  const at = instant(payload?.['timestamp'])
+  if (line?.['type'] !== 'session_meta' || id === undefined || at === undefined)
+    throw new AppError('nothing_readable', `${file} does not begin as a log of Codex does.`)
+  return { id, at: new Date(at) }
+}
+
+/** Headers hold instructions, which may be long. */
+const LONGEST = 8_000_000
+const CHUNK = 65_536
+
+function firstLine(file: string): string {
+  const fd = openSync(file, 'r')
+  try {
+    const pieces: Buffer[] = []
+    for (let at = 0; at < LONGEST; at += CHUNK) {
+      const piece = Buffer.alloc(CHUNK)
+      const read = piece.subarray(0, readSync(fd, piece, 0, CHUNK, at))
+      const end = read.indexOf(10)
+      pieces.push(end < 0 ? read : read.subarray(0, end))
+      if (end >= 0 || read.length === 0) break
+    }
+    return Buffer.concat(pieces).toString()
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function threadIn(home: string, id: string): string | undefined {
+  const path = logOfThread({ agent: AGENT_ID, path: home, root: home }, id.toLowerCase())
+  return path !== undefined && isFile(path) ? path : undefined
+}
+
+function refuse(path: string, { lastAt, mayReplace }: DeliverOptions): void {
+  if (isCompressed(path))
+    throw new AppError('bad_usage', `Codex has this session already, compressed: ${path}. Go on with that one.`)
+  const there = lastSaid(path)
+  if (there !== undefined && (lastAt === undefined || there > lastAt))
+    throw new AppError('busy', `Codex went on with it at ${there}: ${path} is newer. Go on with that one.`)
+  if (!mayReplace)
+    throw new AppError('bad_usage', `Codex has this session already: ${path}. --replace puts this one in its place.`)
+}
+
+/** By the time of the last whole line. */
+function lastSaid(path: string): Instant | undefined {
+  const fd = openSync(path, 'r')
+  try {
+    const { size } = statSync(path)
+    const tail = Buffer.alloc(Math.min(size, CHUNK * 16))
+    readSync(fd, tail, 0, tail.length, size - tail.length)
+    const stamps = [...tail.toString().matchAll(/^\{"timestamp":"([^"]+)"/gm)]
+    return instant(stamps.at(-1)?.[1])
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Folders and names are in local time, as on the wall. */
+const folderOf = (at: Date): readonly string[] => [String(at.getFullYear()), two(at.getMonth() + 1), two(at.getDate())]
+
+function nameOf(id: string, at: Date): string {
+  const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join('-')
+  return `rollout-${folderOf(at).join('-')}T${clock}-${id}.jsonl`
+}
+
+const two = (number: number): string => String(number).padStart(2, '0')
+
+/** Codex takes the last line that names a thread. Answers how to take it back. */
+function nameThread({ id, home }: Thread, { title, now }: DeliverOptions): () => void {
+  if (title === undefined) return () => {}
+  const path = join(home, NAMES)
+  const before = isFile(path) ? statSync(path).size : 0
+  const line = JSON.stringify({ id, thread_name: title, updated_at: now.toISOString() })
+  appendFileSync(path, `${line}\n`, { mode: 0o600 })
+  const after = statSync(path).size
+  return () => {
+    if (statSync(path, { throwIfNoEntry: false })?.size !== after) return
+    if (before === 0) rmSync(path)
+    else cut(path, before)
+  }
+}
+
+function cut(path: string, size: number): void {
+  const fd = openSync(path, 'r+')
+  try {
+    ftruncateSync(fd, size)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Some versions look for sessions in a database of their own, which only they can write. */
+function warningsFor(id: string, home: string, { environment }: DeliverOptions): readonly string[] {
+  const name = entriesOf(sqliteHome(environment) ?? home).find((entry) => /^state_\d+\.sqlite$/.test(entry.name))?.name
+  if (name === undefined) return []
+  return [
+    `Codex lists sessions from ${name}, which does not know this one yet. Versions that look nowhere else do not show it in their list; codex resume ${id} finds it in all others.`,
+  ]
+}
+
+const sqliteHome = ({ variables }: Environment): string | undefined => wordOf(variables['CODEX_SQLITE_HOME'])
+
+function printOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found ? `${found.size}:${found.mtimeMs}:${found.ino}` : ''
+}
+
+function explained<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error && !(error instanceof AppError) ? String(error.code) : ''
+    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+      throw new AppError('no_permission', `${path} cannot be written (${code}).`)
+    if (/^E[A-Z]+$/.test(code)) throw new AppError('cannot_write', `${path} cannot be written (${code}).`)
+    throw error
+  }
+}

@@ -1,0 +1,261 @@
+/** Gives a conversation to another agent's program: written, put into its store, read again there, compared. */
+import { existsSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Agent, Backup, Delivery, Environment, ResumeCommand, Source } from '../agents/agent.ts'
+import { agentServing, idsOf } from '../agents/roots.ts'
+import type { Keep } from '../archive/keep.ts'
+import { copyBackup, writeBackup } from '../lib/disk/backup.ts'
+import { placeFile } from '../lib/disk/place-file.ts'
+import { AppError } from '../model/error.ts'
+import { type AgentId, type Instant, instantOf } from '../model/ids.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import type { Session } from '../model/session.ts'
+import { convert, type From, lookOver, messagesOf } from './convert.ts'
+import { differenceBetween, type Exchange, exchangesOf } from './exchanges.ts'
+import { besideRow, sidecarOfRow } from './handoff/row-sidecar.ts'
+import { type Saved, saveTo } from './handoff/save.ts'
+import type { Report } from './ledger.ts'
+import { type Cut, shortened } from './shorten.ts'
+
+export interface HandoffOptions {
+  readonly agents: readonly Agent[]
+  readonly environment: Environment
+  /** Fumibako's own: for backups, and for what the target cannot hold. */
+  readonly directory: string
+  readonly keep: Keep
+  /** Where the other program will go on; the session's own directory where none is given. */
+  readonly cwd?: string
+  /** An older conversation in its place may go; it is kept first. */
+  readonly mayReplace?: boolean
+  /** Everything but writing into the store. */
+  readonly isDry?: boolean
+  readonly now: () => Date
+  readonly newId: () => string
+  /** For a smaller window: whole turns from the end, and a summary of facts for the others. */
+  readonly maxTokens?: number
+}
+
+export interface HandedOver {
+  readonly session: Session
+  /** Where it was put, or would be. */
+  readonly source: Source
+  readonly cwd: string
+  readonly isDry: boolean
+  readonly isReplacement: boolean
+  /** Where what stood there lies now. */
+  readonly backup: string | undefined
+  readonly resume: ResumeCommand | undefined
+  readonly exchanges: number
+  /** What was cut for a smaller window, where that was asked for. */
+  readonly cut: Cut | undefined
+  readonly report: Report
+  readonly repairs: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+/** Agents to which a conversation can be given, by the names that they bear. */
+export const targetsAmong = (agents: readonly Agent[]): readonly AgentId[] =>
+  agents.filter((agent) => agent.write && agent.deliver).flatMap(idsOf)
+
+/** Throws AppError, and then the store is as it was. */
+export async function handoff(from: From, to: AgentId, options: HandoffOptions): Promise<HandedOver> {
+  const { agents } = options
+  const targets = targetsAmong(agents)
+  if (!targets.includes(to))
+    throw new AppError('bad_usage', `nothing can be given to ${to}. Known: ${targets.join(', ')}.`)
+  const agent = agentServing(to, agents)
+  const folder = mkdtempSync(join(tmpdir(), 'fumi-handoff-'))
+  try {
+    return await handedOver(from, agent, to, folder, options)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function handedOver(
+  given: From,
+  agent: Agent,
+  to: AgentId,
+  folder: string,
+  options: HandoffOptions,
+): Promise<HandedOver> {
+  const { session, outlook } = await lookOver(given)
+  const whole: From = { ...given, session: session.id, ...besideRow(given, session, options.directory) }
+  const open = (): AsyncIterable<NormalizedMessage> => messagesOf(whole, session)
+  const short = options.maxTokens === undefined ? undefined : await shortened(open, options.maxTokens)
+  const from: From = short ? { ...whole, beside: short.open } : whole
+  const cwd = directoryOf(options.cwd ?? session.cwd)
+  const { now, newId, isDry = false } = options
+  const conversion = await convert(from, { agent, form: to }, { cwd, now, newId, hasSidecar: true })
+  const saved = await saveTo(folder, agent, conversion)
+  const report = conversion.report()
+  const source = (): AsyncGenerator<Exchange> => exchangesOf(messagesOf(from, session), outlook)
+  const { exchanges, lastAt } = await measured(messagesOf(from, session), source())
+  await compare(source(), { agent, source: { agent: to, path: saved.path } }, report, 'nothing was changed')
+  const backups = new Backups(options)
+  const delivery = await deliver(agent, to, saved, { ...options, cwd, lastAt, session, backups })
+  const target: From = { agent, source: isDry ? { agent: to, path: saved.path } : delivery.source }
+  const placed = await settle(target, delivery, saved, source, report, options)
+  await backups.keep(agent)
+  return {
+    session: placed,
+    source: delivery.source,
+    cwd,
+    isDry,
+    isReplacement: delivery.isReplacement,
+    backup: backups.path,
+    resume: agent.resume?.({ ...placed, agent: to, cwd }),
+    exchanges,
+    cut: short?.cut,
+    report,
+    repairs: delivery.repairs,
+    warnings: delivery.warnings,
+  }
+}
+
+/** As the system calls it: programs find conversations by that name. */
+function directoryOf(cwd: string | undefined): string {
+  if (cwd === undefined)
+    throw new AppError('bad_usage', 'the session does not say in which directory it took place. Say it with --cwd.')
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw new AppError('not_found', `${cwd} is no directory on this machine. Choose one with --cwd.`)
+  return realpathSync(cwd)
+}
+
+interface Measured {
+  readonly exchanges: number
+  readonly lastAt: Instant | undefined
+}
+
+async function measured(
+  messages: AsyncIterable<NormalizedMessage>,
+  exchanges: AsyncIterable<Exchange>,
+): Promise<Measured> {
+  let lastAt: Instant | undefined
+  for await (const { timestamp, metadata } of messages)
+    if (metadata?.['timestamp_inferred'] !== true && (lastAt === undefined || timestamp > lastAt))
+      lastAt = timestamp as Instant
+  let count = 0
+  for await (const _ of exchanges) count++
+  if (count === 0) throw new AppError('nothing_readable', 'nothing was said in it.')
+  return { exchanges: count, lastAt }
+}
+
+/** Throws `cannot_write` when it reads otherwise than the source. */
+async function compare(
+  source: AsyncGenerator<Exchange>,
+  target: From,
+  { losses }: Report,
+  outcome: string,
+): Promise<Session> {
+  const { session, outlook } = await lookOver(target)
+  const found = (): AsyncGenerator<Exchange> =>
+    exchangesOf(messagesOf({ ...target, session: session.id }, session), outlook)
+  // Where the oldest had to go, the rest must be the same.
+  const isCut = losses.some(({ what }) => what.includes('oldest entries'))
+  const difference = await differenceBetween(isCut ? await lastOf(source, found()) : source, found())
+  if (difference === undefined) return session
+  throw new AppError('cannot_write', `it does not read there as it should (${difference}); ${outcome}.`)
+}
+
+async function lastOf(source: AsyncGenerator<Exchange>, found: AsyncGenerator<Exchange>) {
+  let wanted = 0
+  for await (const _ of found) wanted++
+  const last: Exchange[] = []
+  for await (const one of source) {
+    last.push(one)
+    if (last.length > wanted) last.shift()
+  }
+  return listed(last)
+}
+
+async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values
+}
+
+interface Placing extends HandoffOptions {
+  readonly cwd: string
+  readonly lastAt: Instant | undefined
+  readonly session: Session
+  readonly backups: Backup
+}
+
+async function deliver(agent: Agent, to: AgentId, { path }: Saved, placing: Placing): Promise<Delivery> {
+  const { environment, cwd, lastAt, session, mayReplace = false, isDry = false, now, backups } = placing
+  const title = (session.title ?? session.first_prompt)?.replaceAll(/\s+/g, ' ').slice(0, TITLE_LENGTH)
+  const delivery = await agent.deliver?.(path, {
+    environment,
+    to,
+    cwd,
+    now: now(),
+    mayReplace,
+    isDry,
+    ...(lastAt !== undefined && { lastAt }),
+    ...(title !== undefined && { title }),
+    backup: backups,
+  })
+  if (!delivery) throw new AppError('bad_usage', `nothing can be given to ${to}.`)
+  return delivery
+}
+
+const TITLE_LENGTH = 80
+
+/** Until its owner saves the conversation, it brings by itself what is then put beside. */
+async function settle(
+  target: From,
+  delivery: Delivery,
+  saved: Saved,
+  source: () => AsyncGenerator<Exchange>,
+  report: Report,
+  { directory, isDry }: HandoffOptions,
+): Promise<Session> {
+  let beside: string | undefined
+  try {
+    const placed = await compare(source(), target, report, 'it was taken back')
+    if (isDry || saved.sidecar === undefined) return placed
+    beside = sidecarOfRow(directory, delivery.source.agent, placed.native_id)
+    placeFile(saved.sidecar, beside)
+    return placed
+  } catch (error) {
+    await delivery.undo()
+    if (beside !== undefined && existsSync(beside)) rmSync(beside)
+    throw error
+  }
+}
+
+/** What stood in the place of a conversation: in a file of its own, and in the keep where it was a row. */
+class Backups implements Backup {
+  readonly #options: HandoffOptions
+  #row: { readonly source: Source; readonly bytes: Uint8Array } | undefined
+  path: string | undefined
+
+  constructor(options: HandoffOptions) {
+    this.#options = options
+  }
+
+  row(source: Source, bytes: Uint8Array): void {
+    this.#row = { source, bytes }
+    this.path = writeBackup(this.#folder, bytes, this.#options.now())
+  }
+
+  file(path: string): string {
+    const copy = copyBackup(this.#folder, path, this.#options.now())
+    this.path = copy
+    return copy
+  }
+
+  async keep(agent: Agent): Promise<void> {
+    const { source, bytes } = this.#row ?? {}
+    if (!source || !bytes || source.key === undefined) return
+    const captured = await agent.volatile?.capture({ ...source, bytes })
+    const from = { agent: source.agent, store: source.path, key: source.key }
+    const at = instantOf(this.#options.now().getTime()) as Instant
+    if (captured?.kind === 'conversation') this.#options.keep.put(captured.capture, from, at)
+    else if (captured?.kind === 'unreadable') this.#options.keep.putUnreadable(captured.bytes, from, at)
+  }
+
+  get #folder(): string {
+    return join(this.#options.directory, 'backups')
+  }
+}

@@ -1,0 +1,37 @@
+/** Has bytes safe before they are replaced elsewhere. */
+import { closeSync, constants, copyFileSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { sha256 } from '../hash.ts'
+
+/** On disk when it returns. Answers where it lies. */
+export function writeBackup(folder: string, bytes: Uint8Array, now: Date): string {
+  const path = join(made(folder), `${momentOf(now)}-${sha256(bytes).slice(0, 8)}.json`)
+  const fd = openSync(path, 'w', 0o600)
+  try {
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+  return path
+}
+
+/** The same for a file of any length. Never over another backup. */
+export function copyBackup(folder: string, file: string, now: Date): string {
+  const path = join(made(folder), `${momentOf(now)}-${basename(file)}`)
+  copyFileSync(file, path, constants.COPYFILE_EXCL)
+  const fd = openSync(path, 'r+')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+  return path
+}
+
+function made(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return folder
+}
+
+const momentOf = (now: Date): string => now.toISOString().replaceAll(/[:.]/g, '-')

@@ -1,0 +1,58 @@
+/** A list of byte strings that may grow larger than the memory: the first megabytes stay, the others go to a file. */
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const IN_MEMORY = 32_000_000
+
+type Piece = Buffer | { readonly offset: number; readonly length: number }
+
+/** Whoever makes one closes it: then its file is gone. */
+export class Spool {
+  readonly #pieces: Piece[] = []
+  readonly #most: number
+  #held = 0
+  #file: { readonly fd: number; readonly folder: string; end: number } | undefined
+
+  /** @param most bytes that stay in the memory */
+  constructor(most = IN_MEMORY) {
+    this.#most = most
+  }
+
+  get length(): number {
+    return this.#pieces.length
+  }
+
+  push(bytes: Buffer): void {
+    if (this.#held + bytes.length <= this.#most) {
+      this.#held += bytes.length
+      this.#pieces.push(bytes)
+      return
+    }
+    this.#file ??= madeFile()
+    const { fd, end } = this.#file
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, end + done)
+    this.#file.end += bytes.length
+    this.#pieces.push({ offset: end, length: bytes.length })
+  }
+
+  at(index: number): Buffer | undefined {
+    const piece = this.#pieces[index]
+    if (piece === undefined || Buffer.isBuffer(piece) || !this.#file) return Buffer.isBuffer(piece) ? piece : undefined
+    const bytes = Buffer.allocUnsafe(piece.length)
+    return bytes.subarray(0, readSync(this.#file.fd, bytes, 0, piece.length, piece.offset))
+  }
+
+  close(): void {
+    if (!this.#file) return
+    closeSync(this.#file.fd)
+    rmSync(this.#file.folder, { recursive: true, force: true })
+    this.#file = undefined
+  }
+}
+
+/** For its user alone; a folder of its own keeps others from guessing the name. */
+function madeFile(): { readonly fd: number; readonly folder: string; end: number } {
+  const folder = mkdtempSync(join(tmpdir(), 'fumi-spool-'))
+  return { fd: openSync(join(folder, 'spool'), 'wx+', 0o600), folder, end: 0 }
+}

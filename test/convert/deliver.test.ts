@@ -1,0 +1,217 @@
+/** What was written comes to where its program finds it: whole or not at all, and never over what is newer. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Agent, DeliverOptions, Delivery } from '../../src/agents/agent.ts'
+import type { Instant } from '../../src/model/ids.ts'
+import { scratch } from '../support/fixtures.ts'
+import * as log from '../support/log.ts'
+import { makeStore, type Store, stateOf } from '../support/q-store.ts'
+import { agentOf } from './round.ts'
+
+const place = scratch()
+afterAll(place.remove)
+let home = ''
+let runs = 0
+beforeEach(() => {
+  home = join(place.path, `home-${++runs}`)
+  mkdirSync(home)
+})
+
+const NOW = new Date('2026-07-08T09:10:11.000Z')
+const THEN = '2026-03-05T00:00:00.000Z' as Instant
+const BEFORE = '2026-03-01T00:00:00.000Z' as Instant
+
+const saved: (string | Uint8Array)[] = []
+const optionsFor = (to: string, more: Partial<DeliverOptions> = {}): DeliverOptions => ({
+  environment: { platform: 'linux', home, variables: {} },
+  to,
+  cwd: '/code',
+  now: NOW,
+  lastAt: THEN,
+  backup: {
+    row: (_, bytes) => void saved.push(Buffer.from(bytes).toString()),
+    file(path) {
+      const copy = join(home, 'copy')
+      writeFileSync(copy, readFileSync(path))
+      return copy
+    },
+  },
+  ...more,
+})
+
+const deliver = async (agent: Agent, text: string, options: DeliverOptions): Promise<Delivery> => {
+  const file = join(home, 'written')
+  writeFileSync(file, text)
+  if (!agent.deliver) throw new Error(`${agent.id} takes nothing`)
+  return agent.deliver(file, options)
+}
+
+describe('Amazon Q', () => {
+  const storeOf = (): Store => makeStore(join(home, '.local', 'share', 'amazon-q', 'data.sqlite3'))
+  const ours = stateOf('new', [{ prompt: 'Ours', answer: 'Yes.' }])
+  const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
+
+  it('takes a conversation into a directory that has none, and gives it back', async () => {
+    const agent = await agentOf('amazon-q')
+    const store = storeOf()
+    const done = await deliver(agent, ours, optionsFor('amazon-q'))
+    expect(store.value('/code')).toBe(ours)
+    expect(done).toMatchObject({ isReplacement: false, source: { path: store.path, agent: 'amazon-q' } })
+    await done.undo()
+    expect(store.value('/code')).toBeUndefined()
+    store.close()
+  })
+
+  it('replaces an older one only when that is wanted, and keeps it first', async () => {
+    const agent = await agentOf('amazon-q')
+    const store = storeOf()
+    store.put('/code', theirs)
+    await expect(deliver(agent, ours, optionsFor('amazon-q'))).rejects.toMatchObject({ code: 'bad_usage' })
+    expect(store.value('/code')).toBe(theirs)
+    saved.length = 0
+    const done = await deliver(agent, ours, optionsFor('amazon-q', { mayReplace: true }))
+    expect([done.isReplacement, saved, store.value('/code')]).toEqual([true, [theirs], ours])
+    await done.undo()
+    expect(store.value('/code')).toBe(theirs)
+    store.close()
+  })
+
+  it('never replaces a newer one, and never undoes what another program wrote', async () => {
+    const agent = await agentOf('amazon-q')
+    const store = storeOf()
+    store.put('/code', theirs)
+    const newer = optionsFor('amazon-q', { mayReplace: true, lastAt: BEFORE })
+    await expect(deliver(agent, ours, newer)).rejects.toMatchObject({ code: 'busy' })
+    const done = await deliver(agent, ours, optionsFor('amazon-q', { mayReplace: true }))
+    store.put('/code', stateOf('third', [{ prompt: 'Third', answer: 'Hm.' }]))
+    await expect(done.undo()).rejects.toMatchObject({ code: 'busy' })
+    expect(store.value('/code')).toContain('third')
+    store.close()
+  })
+
+  it('changes nothing while the store is locked, when there is none, and when it only looks', async () => {
+    const agent = await agentOf('amazon-q')
+    await expect(deliver(agent, ours, optionsFor('amazon-q'))).rejects.toMatchObject({ code: 'not_found' })
+    const store = storeOf()
+    const bytes = readFileSync(store.path)
+    const locked = store.locked(() => deliver(agent, ours, optionsFor('amazon-q')))
+    await expect(locked).rejects.toMatchObject({ code: 'busy' })
+    const dry = await deliver(agent, ours, optionsFor('amazon-q', { isDry: true }))
+    await dry.undo()
+    expect(dry.source.path).toBe(store.path)
+    expect(readFileSync(store.path).equals(bytes)).toBe(true)
+    store.close()
+  })
+
+  it('leaves the row as it was when it is killed half way', async () => {
+    const store = storeOf()
+    store.put('/code', theirs)
+    const file = join(home, 'written')
+    writeFileSync(file, ours)
+    const program = join(import.meta.dirname, 'killed.mjs')
+    const child = spawn(process.execPath, [program, 'amazon-q', file, home], { stdio: 'ignore' })
+    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
+    expect([code, signal]).toEqual([null, 'SIGKILL'])
+    expect(store.value('/code')).toBe(theirs)
+    store.close()
+  })
+
+  it('stands beside the others of its directory in Kiro, as the newest', async () => {
+    const agent = await agentOf('kiro')
+    const path = join(home, '.local', 'share', 'kiro-cli', 'data.sqlite3')
+    mkdirSync(join(path, '..'), { recursive: true })
+    const db = new Database(path)
+    db.exec(
+      'CREATE TABLE conversations_v2 (key TEXT NOT NULL, conversation_id TEXT NOT NULL, value TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, PRIMARY KEY (key, conversation_id))',
+    )
+    db.prepare('INSERT INTO conversations_v2 VALUES (?, ?, ?, ?, ?)').run('/code', 'old', theirs, 1, 2)
+    const done = await deliver(agent, ours, optionsFor('kiro'))
+    const rows = () => db.prepare('SELECT conversation_id, updated_at FROM conversations_v2 ORDER BY updated_at').all()
+    expect(rows()).toEqual([
+      { conversation_id: 'old', updated_at: 2 },
+      { conversation_id: 'new', updated_at: NOW.getTime() },
+    ])
+    await done.undo()
+    expect(rows()).toEqual([{ conversation_id: 'old', updated_at: 2 }])
+    db.close()
+  })
+
+  it('is mended where the program would refuse it', async () => {
+    const agent = await agentOf('amazon-q')
+    const store = storeOf()
+    const old = stateOf('new', [{ prompt: 'Ours', answer: 'Yes.' }], { context_manager: { current_profile: 'x' } })
+    const done = await deliver(agent, old, optionsFor('amazon-q'))
+    expect(done.repairs).not.toEqual([])
+    expect(JSON.parse(store.value('/code') ?? '{}').history).toEqual(JSON.parse(old).history)
+    store.close()
+  })
+})
+
+describe('Codex', () => {
+  const ours = log.text([
+    log.header({ timestamp: '2026-02-03T04:05:06.000Z' }),
+    log.user(1, 'Hello'),
+    log.assistant(2, 'Hi'),
+  ])
+  const codexHome = (): string => {
+    const folder = join(home, '.codex')
+    mkdirSync(folder, { recursive: true })
+    return folder
+  }
+  const path = (): string =>
+    join(home, '.codex', 'sessions', '2026', '02', '03', `rollout-2026-02-03T04-05-06-${log.THREAD}.jsonl`)
+
+  it('finds the log under its name, with the title in the list of names', async () => {
+    const agent = await agentOf('codex')
+    const folder = codexHome()
+    writeFileSync(join(folder, 'session_index.jsonl'), '{"id":"x","thread_name":"X"}\n')
+    const done = await deliver(agent, ours, optionsFor('codex', { title: 'A talk' }))
+    expect(done.source.path).toBe(path())
+    expect(readFileSync(path(), 'utf8')).toBe(ours)
+    expect(readFileSync(join(folder, 'session_index.jsonl'), 'utf8').split('\n')[1]).toBe(
+      `{"id":"${log.THREAD}","thread_name":"A talk","updated_at":"2026-07-08T09:10:11.000Z"}`,
+    )
+    expect(done.warnings).toEqual([])
+    await done.undo()
+    expect(existsSync(path())).toBe(false)
+    expect(readFileSync(join(folder, 'session_index.jsonl'), 'utf8')).toBe('{"id":"x","thread_name":"X"}\n')
+  })
+
+  it('warns where sessions are listed from a database', async () => {
+    writeFileSync(join(codexHome(), 'state_5.sqlite'), '')
+    const done = await deliver(await agentOf('codex'), ours, optionsFor('codex'))
+    expect(done.warnings[0]).toContain('state_5.sqlite')
+  })
+
+  it('replaces the same thread only when that is wanted and it is not newer', async () => {
+    const agent = await agentOf('codex')
+    codexHome()
+    await deliver(agent, ours, optionsFor('codex'))
+    const longer = `${ours}${log.user(3, 'More')}\n`
+    const late = '2026-12-31T00:00:00.000Z' as Instant
+    await expect(deliver(agent, longer, optionsFor('codex', { lastAt: late }))).rejects.toMatchObject({
+      code: 'bad_usage',
+    })
+    const early = optionsFor('codex', { mayReplace: true, lastAt: '2020-01-01T00:00:00.000Z' as Instant })
+    await expect(deliver(agent, longer, early)).rejects.toMatchObject({ code: 'busy' })
+    const done = await deliver(agent, longer, optionsFor('codex', { mayReplace: true, lastAt: late }))
+    expect(readFileSync(path(), 'utf8')).toBe(longer)
+    await done.undo()
+    expect(readFileSync(path(), 'utf8')).toBe(ours)
+  })
+
+  it('writes nothing when it only looks, and leaves no half of a file behind', async () => {
+    const agent = await agentOf('codex')
+    const folder = codexHome()
+    await deliver(agent, ours, optionsFor('codex', { isDry: true, title: 'A talk' }))
+    expect(readdirSync(folder)).toEqual([])
+    await expect(deliver(agent, 'nothing', optionsFor('codex'))).rejects.toMatchObject({ code: 'nothing_readable' })
+    expect(readdirSync(folder)).toEqual([])
+    rmSync(folder, { recursive: true })
+    await expect(deliver(agent, ours, optionsFor('codex'))).rejects.toMatchObject({ code: 'not_found' })
+  })
+})

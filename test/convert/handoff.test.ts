@@ -1,0 +1,212 @@
+/** A conversation goes on in another program: in its store, read there as it was said here, or not at all. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Agent, Environment } from '../../src/agents/agent.ts'
+import { allAgents } from '../../src/agents/all.ts'
+import { type Keep, openKeep } from '../../src/archive/keep.ts'
+import type { From } from '../../src/convert/convert.ts'
+import { type HandedOver, type HandoffOptions, handoff, targetsAmong } from '../../src/convert/handoff.ts'
+import { scratch } from '../support/fixtures.ts'
+import * as log from '../support/log.ts'
+import { makeStore, type Store, stateOf } from '../support/q-store.ts'
+import { agentOf, go, sourceAt } from './round.ts'
+
+const place = scratch()
+afterAll(place.remove)
+let home = ''
+let cwd = ''
+let keep: Keep
+let runs = 0
+beforeEach(() => {
+  home = join(realpathSync(place.path), `home-${++runs}`)
+  cwd = join(home, 'code')
+  mkdirSync(cwd, { recursive: true })
+  keep = openKeep(directory())
+})
+
+const directory = (): string => join(home, 'fumibako')
+const environment = (): Environment => ({ platform: 'linux', home, variables: {} })
+const storeOf = (): Store => makeStore(join(home, '.local', 'share', 'amazon-q', 'data.sqlite3'))
+
+async function give(from: From, to: string, more: Partial<HandoffOptions> = {}): Promise<HandedOver> {
+  return handoff(from, to, {
+    agents: await allAgents(),
+    environment: environment(),
+    directory: directory(),
+    keep,
+    cwd,
+    now: () => new Date('2026-07-08T09:10:11.000Z'),
+    newId: () => '019f0000-0000-7000-8000-000000000000',
+    ...more,
+  })
+}
+
+/** A log of Codex in its own home. */
+async function codexTalk(lines = log.talk()): Promise<From> {
+  const folder = join(home, '.codex', 'sessions', '2026', '01', '02')
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, `rollout-2026-01-02T03-04-05-${log.THREAD}.jsonl`)
+  writeFileSync(path, log.text(lines))
+  const agent = await agentOf('codex')
+  return { agent, source: await sourceAt(agent, path) }
+}
+
+async function rowOf(store: Store): Promise<From> {
+  const agent = await agentOf('amazon-q')
+  return { agent, source: await sourceAt(agent, store.path) }
+}
+
+const itemsIn = (path: string): readonly unknown[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+    .filter(({ type }) => type === 'response_item')
+    .map(({ payload: { x_conv: _, ...payload } }) => payload)
+
+describe('from Codex to Amazon Q', () => {
+  it('puts it into the store, says how to go on, and has beside what the program will drop', async () => {
+    const store = storeOf()
+    const done = await give(await codexTalk(), 'amazon-q')
+    expect(done.resume).toEqual({ program: 'q', arguments: ['chat', '--resume'], cwd })
+    expect(done).toMatchObject({ isDry: false, isReplacement: false, source: { path: store.path } })
+    const state = JSON.parse(store.value(cwd) ?? '{}')
+    expect(state.conversation_id).toBe(log.THREAD)
+    expect(state.history[0].user.content.Prompt.prompt).toBe('List the files, please.')
+    expect(existsSync(join(directory(), 'sidecars', 'amazon-q', `${log.THREAD}.x.json`))).toBe(true)
+    store.close()
+  })
+
+  it('comes back to the letter after the program saved it without what it does not know', async () => {
+    const from = await codexTalk()
+    const store = storeOf()
+    await give(from, 'amazon-q')
+    const { x_conv: _, ...state } = JSON.parse(store.value(cwd) ?? '{}')
+    const history = state.history.map(({ x_conv: __, ...entry }: Record<string, unknown>) => entry)
+    store.put(cwd, JSON.stringify({ ...state, history }))
+    const other = join(home, 'elsewhere')
+    mkdirSync(join(other, '.codex'), { recursive: true })
+    const back = await give(await rowOf(store), 'codex', { environment: { ...environment(), home: other } })
+    expect(itemsIn(back.source.path)).toEqual(itemsIn(from.source.path))
+    store.close()
+  })
+
+  it('changes nothing when it only tries', async () => {
+    const store = storeOf()
+    const bytes = readFileSync(store.path)
+    const done = await give(await codexTalk(), 'amazon-q', { isDry: true })
+    expect(done).toMatchObject({ isDry: true, exchanges: 2, source: { path: store.path } })
+    expect(readFileSync(store.path).equals(bytes)).toBe(true)
+    expect(existsSync(directory())).toBe(false)
+    store.close()
+  })
+
+  it('keeps an older conversation of the directory before it replaces it', async () => {
+    const store = storeOf()
+    const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
+    store.put(cwd, theirs)
+    const late = log.talk().map((line) => line.replaceAll('2026-', '2027-'))
+    await expect(give(await codexTalk(late), 'amazon-q')).rejects.toMatchObject({ code: 'bad_usage' })
+    const done = await give(await codexTalk(late), 'amazon-q', { mayReplace: true })
+    expect(readFileSync(done.backup ?? '', 'utf8')).toBe(theirs)
+    expect(keep.list().map(({ native_id }) => native_id)).toEqual(['old'])
+    expect(store.value(cwd)).toContain('List the files')
+    store.close()
+  })
+
+  it('leaves a newer conversation and a locked store alone', async () => {
+    const store = storeOf()
+    const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
+    store.put(cwd, theirs)
+    const early = log.talk().map((line) => line.replaceAll('2026-', '2025-'))
+    await expect(give(await codexTalk(early), 'amazon-q', { mayReplace: true })).rejects.toMatchObject({ code: 'busy' })
+    store.remove(cwd)
+    const from = await codexTalk()
+    const owner = new Database(store.path)
+    owner.exec('BEGIN IMMEDIATE')
+    await expect(give(from, 'amazon-q')).rejects.toMatchObject({ code: 'busy' })
+    owner.close()
+    expect(store.value(cwd)).toBeUndefined()
+    store.close()
+  })
+
+  it('takes it back when it reads otherwise in its place', async () => {
+    const store = storeOf()
+    const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
+    store.put(cwd, theirs)
+    const agent = await agentOf('amazon-q')
+    // An agent whose store gives back something else than what was put there.
+    const forgetful: Agent = {
+      ...agent,
+      async *read(source, options) {
+        for await (const batch of agent.read(source, options))
+          yield source.key === undefined
+            ? batch
+            : batch.filter((one) => one.kind !== 'message' || one.message.role !== 'user')
+      },
+    }
+    const late = log.talk().map((line) => line.replaceAll('2026-', '2027-'))
+    const agents = (await allAgents()).map((one) => (one === agent ? forgetful : one))
+    const failed = give(await codexTalk(late), 'amazon-q', { agents, mayReplace: true })
+    await expect(failed).rejects.toMatchObject({ code: 'cannot_write', message: expect.stringContaining('taken back') })
+    expect(store.value(cwd)).toBe(theirs)
+    expect(existsSync(join(directory(), 'sidecars'))).toBe(false)
+    store.close()
+  })
+
+  it('says what is missing: a directory, something that was said, somebody to give it to', async () => {
+    storeOf().close()
+    const gone = join(home, 'gone')
+    await expect(give(await codexTalk(), 'amazon-q', { cwd: gone })).rejects.toMatchObject({ code: 'not_found' })
+    await expect(give(await codexTalk([log.header()]), 'amazon-q')).rejects.toMatchObject({ code: 'nothing_readable' })
+    await expect(give(await codexTalk(), 'nobody')).rejects.toMatchObject({ code: 'bad_usage' })
+    expect(targetsAmong(await allAgents())).toEqual(expect.arrayContaining(['amazon-q', 'kiro', 'codex']))
+  })
+
+  it('is made shorter on the way: the last turns stay, facts stand for the others', async () => {
+    const store = storeOf()
+    const turns = Array.from({ length: 12 }, (_, n) => [
+      log.user(n * 2 + 1, `Question ${n}: ${'why '.repeat(100)}`),
+      log.assistant(n * 2 + 2, `Answer ${n}: ${'so '.repeat(100)}`),
+    ]).flat()
+    const done = await give(await codexTalk([log.header(), ...turns]), 'amazon-q', { maxTokens: 800 })
+    expect(done.cut?.turns.cut).toBeGreaterThan(6)
+    const written = store.value(cwd) ?? ''
+    expect(written).toContain('Answer 11')
+    expect(written).not.toContain('Question 2:')
+    store.close()
+  })
+})
+
+describe('from Amazon Q to Codex', () => {
+  it('becomes a log that Codex lists by its name', async () => {
+    const store = storeOf()
+    store.put(
+      cwd,
+      stateOf('1b4e28ba-2fa1-41d2-883f-0016d3cca427', [{ prompt: 'Go', answer: 'Gone.', tools: ['fs_read'] }]),
+    )
+    mkdirSync(join(home, '.codex'))
+    const done = await give(await rowOf(store), 'codex')
+    expect(done.resume).toEqual({
+      program: 'codex',
+      arguments: ['resume', '1b4e28ba-2fa1-41d2-883f-0016d3cca427'],
+      cwd,
+    })
+    expect(readFileSync(join(home, '.codex', 'session_index.jsonl'), 'utf8')).toContain('"thread_name":"Go"')
+    expect(readdirSync(join(home, '.codex', 'sessions'))).toEqual(['2026'])
+    expect(JSON.stringify(itemsIn(done.source.path))).toContain('fs_read')
+    store.close()
+  })
+
+  it('is the same conversation as a file that was converted', async () => {
+    const store = storeOf()
+    store.put(cwd, stateOf('1b4e28ba-2fa1-41d2-883f-0016d3cca427', [{ prompt: 'Go', answer: 'Gone.' }]))
+    mkdirSync(join(home, '.codex'))
+    const from = await rowOf(store)
+    const done = await give(from, 'codex')
+    expect(itemsIn(done.source.path)).toEqual(itemsIn((await go(from, 'codex')).path))
+    store.close()
+  })
+})

@@ -1,0 +1,69 @@
+/** Conversations that go from agent to agent, as files in a folder of their own. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import type { Agent, Source } from '../../src/agents/agent.ts'
+import { allAgents } from '../../src/agents/all.ts'
+import { agentServing } from '../../src/agents/roots.ts'
+import { type ConvertOptions, convert, type From, type Piece } from '../../src/convert/convert.ts'
+import type { Report } from '../../src/convert/ledger.ts'
+import type { NormalizedMessage } from '../../src/model/normalized.ts'
+import { extensionOf } from '../../src/model/replay/extension.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'fumibako-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+let files = 0
+
+export const agentOf = async (id: string): Promise<Agent> => agentServing(id, await allAgents())
+
+export interface Trip extends From {
+  readonly path: string
+  readonly report: Report
+  readonly sidecars: readonly Extract<Piece, { kind: 'sidecar' }>[]
+}
+
+/** The conversation as a file of the other agent. */
+export async function go(from: From, to: string, more: Partial<ConvertOptions> = {}): Promise<Trip> {
+  const agent = await agentOf(to)
+  let ids = 0
+  const newId = (): string => `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`
+  const conversion = await convert(from, { agent }, { now: () => new Date(0), newId, ...more })
+  const bytes: Uint8Array[] = []
+  const sidecars: Extract<Piece, { kind: 'sidecar' }>[] = []
+  for await (const piece of conversion.pieces)
+    if (piece.kind === 'bytes') bytes.push(piece.bytes)
+    else sidecars.push(piece)
+  const path = join(folder, `${++files}${agent.forms?.[0]?.suffix ?? '.jsonl'}`)
+  writeFileSync(path, Buffer.concat(bytes))
+  return { agent, source: await sourceAt(agent, path), path, report: conversion.report(), sidecars }
+}
+
+export async function put(id: string, text: string, suffix = '.json'): Promise<From & { readonly path: string }> {
+  const path = join(folder, `${++files}${suffix}`)
+  writeFileSync(path, text)
+  const agent = await agentOf(id)
+  return { agent, source: await sourceAt(agent, path), path }
+}
+
+export async function sourceAt(agent: Agent, path: string): Promise<Source> {
+  for await (const source of agent.find(path)) return source
+  throw new Error(`${agent.id} finds nothing at ${path}`)
+}
+
+export async function messagesOf({ agent, source, session }: From): Promise<readonly NormalizedMessage[]> {
+  const found: NormalizedMessage[] = []
+  let wanted = session
+  for await (const batch of agent.read(source, { includeSource: true }))
+    for (const one of batch) {
+      if (one.kind !== 'message') continue
+      wanted ??= one.message.raw.session_id
+      if (one.message.raw.session_id === wanted) found.push(one.message)
+    }
+  return found
+}
+
+/** The records of a source, as they are told. */
+export const recordsOf = async (from: From): Promise<readonly unknown[]> =>
+  (await messagesOf(from)).flatMap((message) => extensionOf(message)?.records ?? [])
