@@ -57,6 +57,7 @@ async function welcome(places: readonly Place[]): Promise<string> {
   const overwrites = places.some(({ agent }) => agent.volatile)
   return `${paint.bold('fumibako')} found these conversations on this machine:\n\n${table(columns, rows)}\n${hints([
     ['fumi list', 'all conversations, newest first'],
+    ['fumi search <words>', 'find what was said, in every conversation'],
     ['fumi stats', 'sessions, messages, tools and exact tokens'],
     ...(newest === undefined
       ? [['fumi show <session>', 'one of them'] as const]
