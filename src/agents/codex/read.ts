@@ -27,7 +27,7 @@ export async function* read(source: Source, options: ReadOptions = {}): AsyncGen
 
 async function* readOpen(source: Source, file: OpenFile, options: ReadOptions): AsyncGenerator<readonly Read[]> {
   const saved = savedOf(options.from)
-  if (saved && !(await continues(source, saved))) {
+  if (saved && !(await continues(source, saved, file))) {
     yield [
       issue(source, 'changed_while_read', 'the file was replaced since it was last read; reading it from the start'),
     ]
@@ -58,17 +58,18 @@ async function* readLines(
     for await (const lines of splitLines(file.chunks(start.offset), start)) {
       const last = lines.at(-1)
       // A line without its end comes alone and last: what it says is read again next time.
-      if (!last?.ended && position) yield [{ kind: 'cursor', cursor: follower.save(position) }]
+      if (!last?.ended && position)
+        yield [{ kind: 'cursor', cursor: { ...follower.save(position), inode: file.inode } }]
       position = last?.ended ? positionAfter(last) : undefined
       const reads = follower.follow(lines)
       if (position && position.offset - savedAt >= CURSOR_EVERY) {
-        reads.push({ kind: 'cursor', cursor: follower.save(position) })
+        reads.push({ kind: 'cursor', cursor: { ...follower.save(position), inode: file.inode } })
         savedAt = position.offset
         position = undefined
       }
       if (reads.length > 0) yield reads
     }
-    if (position) yield [{ kind: 'cursor', cursor: follower.save(position) }]
+    if (position) yield [{ kind: 'cursor', cursor: { ...follower.save(position), inode: file.inode } }]
   } finally {
     follower.close()
   }
@@ -82,8 +83,9 @@ export function positionAfter(last: Line): Position {
   return { version: 1, offset: last.offset + last.length + 1, line: last.number + 1, before }
 }
 
-/** The line before the cursor is still the same. */
-export async function continues(source: Source, saved: Position): Promise<boolean> {
+/** It is the same file, and the line before the cursor is still the same. A file that was written anew may end a line alike. */
+export async function continues(source: Source, saved: Position, { inode }: OpenFile): Promise<boolean> {
+  if (saved.inode !== undefined && saved.inode !== inode) return false
   const [check, length] = saved.before
   const bytes = await readAt(source.path, saved.offset - length - 1, length + 1)
   return bytes.length === length + 1 && bytes[length] === 10 && checksum(bytes.subarray(0, length)) === check

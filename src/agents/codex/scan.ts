@@ -14,13 +14,13 @@ export async function* scan(source: Source, from?: Cursor): AsyncGenerator<reado
   }
   try {
     const saved = from?.['version'] === 1 ? (from as SavedScan) : undefined
-    const fits = saved !== undefined && (await continues(source, saved))
+    const fits = saved !== undefined && (await continues(source, saved, file))
     if (from && !fits) yield [{ kind: 'issue', issue: replaced(source) }]
     const scanner = new Scanner(source, file.modifiedMs, fits ? saved : undefined)
     for await (const chunk of file.chunks(fits ? saved.offset : 0)) {
       const found = scanner.scan(chunk)
       const cursor = scanner.save()
-      if (cursor) found.push({ kind: 'cursor', cursor })
+      if (cursor) found.push({ kind: 'cursor', cursor: { ...cursor, inode: file.inode } })
       if (found.length > 0) yield found
     }
     yield scanner.end()

@@ -13,6 +13,8 @@ export interface Position {
   readonly line: number
   /** Check sum and length of the line before, to notice a file that was replaced. */
   readonly before: readonly [check: number, length: number]
+  /** Of the file that was read. */
+  readonly inode?: number
 }
 
 export interface Saved extends Cursor, Position {
