@@ -1,7 +1,6 @@
 /** A file beside a file: extensions that a form cannot hold, or that its owner would drop at the next save. */
 import { sealOf } from '../lib/json/seal.ts'
-import { type Fields, fieldsOf, numberOf, parseStructure, stringOf } from '../lib/object.ts'
-import { sameJson } from '../lib/same.ts'
+import { type Fields, fieldsOf, jsonText, numberOf, parseStructure, stringOf } from '../lib/object.ts'
 import { isToolStatus, type NormalizedMessage } from '../model/normalized.ts'
 import { extensionOf, extensionsOf, marksIn, type WrittenExtension } from '../model/replay/extension.ts'
 import type { Piece } from './convert.ts'
@@ -52,11 +51,14 @@ export async function* withParts(
   for (; !next.done; next = await parts.next()) if (last) yield aside(next.value, last)
 }
 
-/** Its owner did not drop it: the element brings the same by itself. */
+/** Its owner did not drop it: the element brings the same by itself, in letters if not in the same objects. */
 function isThere(message: NormalizedMessage, { extension }: Part): boolean {
   const own = extensionOf(message)
   if (own?.src !== extension.src) return false
-  return own.records === undefined || (own.parts === extension.parts && sameJson(own.records, extension.records))
+  return (
+    own.records === undefined ||
+    (own.parts === extension.parts && jsonText(own.records) === jsonText(extension.records))
+  )
 }
 
 function joined(message: NormalizedMessage, { extension }: Part, isFirst: boolean): NormalizedMessage {

@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import { shared } from '../support/shared.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
 import { chatFile, codexLog } from './generate.ts'
+import { journal } from './journal.ts'
 import { Matrix } from './matrix.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'fumibako-'))
@@ -15,6 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 test.each([
   { kind: 'logs of Codex', made: codexLog, suffix: '.jsonl' },
   { kind: 'files of chat messages', made: chatFile, suffix: '.json' },
+  { kind: 'journals', made: journal, suffix: '.jsonl' },
 ])('generated $kind', async ({ made, suffix }) => {
   await fc.assert(
     fc.asyncProperty(made, async (text) => {

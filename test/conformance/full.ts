@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import { shared } from '../support/shared.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
 import { chatFile, codexLog } from './generate.ts'
+import { journal } from './journal.ts'
 import { Matrix } from './matrix.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'fumibako-'))
@@ -21,6 +22,7 @@ test('every conversation converts to every form and back', async () => {
   for (const [made, suffix] of [
     [codexLog, '.jsonl'],
     [chatFile, '.json'],
+    [journal, '.jsonl'],
   ] as const)
     for (const text of fc.sample(made, { numRuns: RUNS, seed: 20260102 })) {
       const conversation = await conversationOf(text, suffix, folder)

@@ -1,11 +1,21 @@
 /** What was written comes to where its program finds it: whole or not at all, and never over what is newer. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Agent, DeliverOptions, Delivery } from '../../src/agents/agent.ts'
+import { lockFile } from '../../src/lib/disk/file-lock.ts'
 import type { Instant } from '../../src/model/ids.ts'
 import { scratch } from '../support/fixtures.ts'
 import * as log from '../support/log.ts'
@@ -49,6 +59,44 @@ const deliver = async (agent: Agent, text: string, options: DeliverOptions): Pro
   if (!agent.deliver) throw new Error(`${agent.id} takes nothing`)
   return agent.deliver(file, options)
 }
+
+describe('fumibako', () => {
+  const header = { journal: 1, event: 'opened', at: THEN, conversation_id: 'one', cwd: null, program: null }
+  const ours = `${JSON.stringify(header)}\n`
+  const path = (): string => join(home, '.local', 'share', 'fumibako', 'conversations', 'one.jsonl')
+
+  it('takes a conversation for its user alone, and gives it back', async () => {
+    const agent = await agentOf('fumibako')
+    const done = await deliver(agent, ours, optionsFor('fumibako'))
+    expect(done).toMatchObject({ isReplacement: false, source: { path: path(), agent: 'fumibako' } })
+    expect(readFileSync(path(), 'utf8')).toBe(ours)
+    if (process.platform !== 'win32') expect(statSync(path()).mode & 0o077).toBe(0)
+    await done.undo()
+    expect(existsSync(path())).toBe(false)
+  })
+
+  it('never replaces one that is there, and never undoes what went on meanwhile', async () => {
+    const agent = await agentOf('fumibako')
+    const done = await deliver(agent, ours, optionsFor('fumibako'))
+    const again = deliver(agent, `${ours}\n`, optionsFor('fumibako', { mayReplace: true }))
+    await expect(again).rejects.toMatchObject({ code: 'bad_usage' })
+    expect(readFileSync(path(), 'utf8')).toBe(ours)
+    appendFileSync(path(), '{"event":"cleared","at":"2026-07-08T09:10:12.000Z"}\n')
+    await expect(done.undo()).rejects.toMatchObject({ code: 'busy' })
+    expect(readFileSync(path(), 'utf8')).toContain('cleared')
+  })
+
+  it('changes nothing when it only looks, while it is locked, and for what is no journal', async () => {
+    const agent = await agentOf('fumibako')
+    const dry = await deliver(agent, ours, optionsFor('fumibako', { isDry: true }))
+    expect([dry.source.path, existsSync(path())]).toEqual([path(), false])
+    await expect(deliver(agent, '{}\n', optionsFor('fumibako'))).rejects.toMatchObject({ code: 'nothing_readable' })
+    const lock = lockFile(path().replace('.jsonl', '.lock'))
+    await expect(deliver(agent, ours, optionsFor('fumibako'))).rejects.toMatchObject({ code: 'busy' })
+    lock?.release()
+    expect(existsSync(path())).toBe(false)
+  })
+})
 
 describe('Amazon Q', () => {
   const storeOf = (): Store => makeStore(join(home, '.local', 'share', 'amazon-q', 'data.sqlite3'))

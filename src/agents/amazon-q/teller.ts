@@ -12,11 +12,12 @@ import {
   type UnreadEntry,
 } from '../../conversation/told/entry.ts'
 import { answeredBy, inputDrafts } from '../../conversation/told/input.ts'
+import { asWritten, bearerOf } from '../../conversation/told/made.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { ToolCall } from '../../model/normalized.ts'
 import type { ElementExtensions, Extension } from '../../model/replay/extension.ts'
 import type { PrivacyOptions, Read } from '../agent.ts'
-import { asWritten, bearerOf, extensionsIn, withoutRecord, writtenIn } from './entry/extension.ts'
+import { extensionsIn, withoutRecord, writtenIn } from './entry/extension.ts'
 import { checkOf } from './entry/identity.ts'
 import type { QLocator } from './entry/locator.ts'
 import { type Origin, place } from './entry/place.ts'

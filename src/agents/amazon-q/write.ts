@@ -1,25 +1,22 @@
 /** Writes a conversation as a state that Amazon Q CLI and Kiro CLI load. */
 import { historyEntry } from '../../conversation/codec/message.ts'
 import { writeAs } from '../../conversation/codec/write.ts'
-import { EMPTY_METADATA } from '../../conversation/record.ts'
-import { sha256 } from '../../lib/hash.ts'
+import { Fates } from '../../conversation/written/fates.ts'
+import { type Pair, Pairs, summaryOf } from '../../conversation/written/pairs.ts'
+import { namingWith } from '../../conversation/written/uses.ts'
 import type { JsonValue } from '../../lib/json/lossless.ts'
 import { sealOf } from '../../lib/json/seal.ts'
 import { type Fields, jsonText } from '../../lib/object.ts'
-import { wellFormed } from '../../lib/text.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { Carrier, type Fate } from '../../model/replay/carrier.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
-import { CallIds, type NameRule, ToolNames } from '../../model/replay/names.ts'
 import type { Group, Step } from '../../model/replay/step.ts'
 import { type Unit, unitsOf } from '../../model/replay/units.ts'
 import type { Session } from '../../model/session.ts'
 import type { WriteOptions, Written, WrittenForm } from '../agent.ts'
 import { AMAZON_Q, KIRO } from './store/stores.ts'
 import { ownRecord, type StateFields } from './write/own.ts'
-import { type Pair, Pairs } from './write/pairs.ts'
 import { type Around, Sheets } from './write/sheets.ts'
-import type { Naming } from './write/uses.ts'
 
 export const FORMS: readonly WrittenForm[] = [
   { name: AMAZON_Q, label: 'conversation of Amazon Q CLI', suffix: '.json' },
@@ -40,7 +37,6 @@ export async function* write(
   }
 }
 
-const NAMES: NameRule = { fits: /^[A-Za-z][A-Za-z0-9_]*$/, letters: /[A-Za-z0-9_]/, longest: 64 }
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Characters of records from before a compaction that an entry may carry. What is more stands beside the file only. */
@@ -58,21 +54,13 @@ interface OwnState {
   readonly isWhole: boolean
 }
 
-/** What became of records, as long as more may be written of them. */
-interface OpenFate {
-  readonly groups: readonly Group[]
-  readonly fates: readonly Fate[]
-  readonly as: unknown[]
-}
-
 class Writer {
   readonly #session: Session
   readonly #options: WriteOptions
   readonly #sheets = new Sheets()
-  readonly #carrier: Carrier
+  readonly #fates: Fates
   readonly #pairs: Pairs
   readonly #out: Written[] = []
-  #fates: OpenFate[] = []
   #state: OwnState | undefined
   /** No entry was made or changed. */
   #isWhole = true
@@ -86,13 +74,12 @@ class Writer {
     this.#session = session
     this.#options = options
     const seal = (entry: object): string => sealOf(entry as Fields, 'x_conv')
-    this.#carrier = new Carrier({ own: AMAZON_Q, seal, isOff: options.withoutExtensions })
-    const naming: Naming = {
-      ids: new CallIds(Number.POSITIVE_INFINITY, sha256),
-      names: new ToolNames(NAMES, sha256),
+    const carrier = new Carrier({ own: AMAZON_Q, seal, isOff: options.withoutExtensions })
+    this.#fates = new Fates(carrier, (fate) => this.#tell(fate))
+    const naming = namingWith({
       repair: (what) => this.#note(what),
       loss: (what) => this.#out.push({ kind: 'loss', path: this.#path(), what, kept_in: this.#keptIn(true) }),
-    }
+    })
     this.#pairs = new Pairs(naming, options.cwd ?? session.cwd)
   }
 
@@ -102,12 +89,12 @@ class Writer {
         this.#earlier(unit.src, unit.records)
         break
       case 'opening':
-        this.#leave({
+        this.#fates.leave({
           src: this.#before[0]?.src,
           records: this.#before.splice(0).flatMap(({ records }) => records),
           fits: true,
         })
-        if (!this.#asTheyWere(unit.group)) this.#leave(unit.group)
+        if (!this.#asTheyWere(unit.group)) this.#fates.leave(unit.group)
         break
       case 'steps':
         if (!this.#asTheyWere(unit.group)) for (const step of unit.steps) this.#step(step)
@@ -119,10 +106,8 @@ class Writer {
   *end(): Generator<Written> {
     const { pairs, next, left } = this.#pairs.end()
     for (const pair of pairs) this.#put(pair)
-    for (const group of left) this.#leave(group)
-    for (const fate of this.#fates.splice(0)) this.#tell(fate)
-    const rest = this.#carrier.end()
-    if (rest?.records) this.#tell({ groups: [], fates: [{ records: rest.records, as: [], isKept: true }], as: [] })
+    for (const group of left) this.#fates.leave(group)
+    const rest = this.#fates.end()
     const around = this.#around(next as JsonValue, rest)
     if (around.start > 0) {
       const what = `the ${around.start} oldest entries were left out: the program sends no more than the others`
@@ -145,13 +130,6 @@ class Writer {
     }
     this.#out.push({ kind: 'sidecar', at: BEFORE_ALL, extension: { src, records } })
     this.#out.push({ kind: 'told', told: { records, as: [], kept_in: 'sidecar' } })
-  }
-
-  /** Nothing is written for it: its records go with the next entry. */
-  #leave(group: Pick<Group, 'src' | 'records' | 'fits'>): void {
-    const fates: Fate[] = []
-    this.#carrier.carry(group, [], fates)
-    this.#tell({ groups: [], fates, as: [] })
   }
 
   #step(step: Step): void {
@@ -188,26 +166,15 @@ class Writer {
     this.#out.push({ kind: 'loss', path: '$.history', what, kept_in: null })
   }
 
-  #put({ entry, begins, tells, facts }: Pair): void {
+  #put(pair: Pair): void {
     this.#isWhole = false
-    const still: OpenFate[] = []
-    for (const open of this.#fates) {
-      if (!open.groups.some((group) => tells.has(group))) this.#tell(open)
-      else still.push({ ...open, as: [...open.as, entry] })
-    }
-    const fates: Fate[] = []
-    const [extension] = this.#carrier.carry(joined(begins, tells), [{ value: entry, facts }], fates)
-    this.#fates = [...still, { groups: begins, fates, as: [entry] }]
+    const extension = this.#fates.put(pair, pair.entry)
     if (extension?.records) this.#src = extension.src
-    this.#sheets.add(writeAs(historyEntry, entry), entry, extension)
+    this.#sheets.add(writeAs(historyEntry, pair.entry), pair.entry, extension)
   }
 
-  #tell({ fates, as }: OpenFate): void {
-    for (const { records, as: own, isKept } of fates) {
-      if (records.length === 0) continue
-      const told = { records, as: own.length > 0 ? as : own, kept_in: this.#keptIn(isKept) }
-      this.#out.push({ kind: 'told', told })
-    }
+  #tell({ records, as, isKept }: Fate): void {
+    this.#out.push({ kind: 'told', told: { records, as, kept_in: this.#keptIn(isKept) } })
   }
 
   #keptIn(isKept: boolean): 'x_conv' | null {
@@ -230,7 +197,7 @@ class Writer {
     if (next !== null || fields.has('next_message')) fields.set('next_message', next)
     if (!isAsItWas || !own.fields.has('valid_history_range')) fields.set('valid_history_range', [0, length - start])
     if (!goesOn) fields.set('transcript', [])
-    if (summaries.length > 0) fields.set('latest_summary', summaryOf(summaries))
+    if (summaries.length > 0) fields.set('latest_summary', summaryOf(summaries) as unknown as JsonValue)
     if (!own && !this.#options.withoutExtensions) fields.set('x_conv', this.#origin(rest))
     return { fields, start, line: isAsItWas ? this.#sheets.lines : goesOn ? own.lines : 0 }
   }
@@ -246,14 +213,6 @@ class Writer {
     const { native_id } = this.#session
     return UUID.test(native_id) ? native_id : this.#options.newId()
   }
-}
-
-/** The records of an entry are of one source, or nobody's. */
-function joined(begins: readonly Group[], tells: ReadonlySet<Group>): Pick<Group, 'src' | 'records' | 'fits'> {
-  const all = begins.length > 0 ? begins : [...tells]
-  const [first] = all
-  const fits = first !== undefined && all.every((group) => group.fits && group.src === first.src)
-  return { src: first?.src, records: begins.flatMap(({ records }) => records), fits }
 }
 
 /** Without them the program does not load a state. */
@@ -272,10 +231,4 @@ const newFields = (id: string): readonly (readonly [string, JsonValue])[] => [
   ['file_line_tracker', {}],
   ['checkpoint_manager', null],
   ['mcp_enabled', true],
-]
-
-/** What asked for it is not known. */
-const summaryOf = (texts: readonly string[]): JsonValue => [
-  wellFormed(texts.join('\n\n')),
-  { ...EMPTY_METADATA, message_meta_tags: ['Compact'] } as unknown as JsonValue,
 ]

@@ -3,9 +3,11 @@ import { stat } from 'node:fs/promises'
 import type { Session } from '../../model/session.ts'
 import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
 import { body } from './body.ts'
+import { deliver } from './deliver.ts'
 import { AGENT_ID, describe, find, recognise, roots } from './find.ts'
 import { read } from './read.ts'
 import { scan } from './scan.ts'
+import { FORMS, write } from './write.ts'
 
 const fumibako: Agent = {
   id: AGENT_ID,
@@ -19,6 +21,9 @@ const fumibako: Agent = {
   scan,
   read,
   body,
+  forms: FORMS,
+  write,
+  deliver,
   resume,
 }
 

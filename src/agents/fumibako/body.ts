@@ -9,6 +9,7 @@ import { AppError } from '../../model/error.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Locator, PrivacyOptions, Source } from '../agent.ts'
+import { extensionsIn } from './event/extension.ts'
 import { type JournalRecord, parseLine } from './event/line.ts'
 import { tell } from './event/tell.ts'
 import { streamedMessage } from './follow/stream.ts'
@@ -22,12 +23,14 @@ export async function body(source: Source, locator: Locator, options: PrivacyOpt
   if (where.streamed) {
     const text = await streamedAt(source, offset, length)
     if (checksum(Buffer.from(text)) !== check) throw gone(source)
-    return streamedMessage(text, where, path)
+    return streamedMessage(text, where, path, options)
   }
   const record = await recordAt(source, [offset, length, check])
   const entry = where.call && (await entryAtSpot(source, where.call))
-  const draft = record && tell(record, entry ? callsIn(entry) : new Map()).drafts[part - 1]
+  const told = record && tell(record, entry ? callsIn(entry) : new Map())
+  const draft = told?.drafts[part - 1]
   if (!record || !draft) throw gone(source)
+  const brought = options.includeSource ? extensionsIn(record) : undefined
   const { line, time, session, marks, inferred } = where
   return place(draft, {
     ...{ line, part, path, session, marks },
@@ -35,7 +38,7 @@ export async function body(source: Source, locator: Locator, options: PrivacyOpt
     inferred: inferred === true,
     event: record.name,
     stamp: record.fields['at'],
-    source: part === 1 && options.includeSource ? record.exact() : undefined,
+    extension: part - 1 === told.bearer ? brought?.first : brought?.further,
   })
 }
 

@@ -8,8 +8,10 @@ import { fieldsOf, numberOf, stringOf } from '../../lib/object.ts'
 import { type Instant, instant, messageId } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Metadata } from '../../model/normalized.ts'
+import type { Extension } from '../../model/replay/extension.ts'
 import type { Session } from '../../model/session.ts'
 import type { Cursor, PrivacyOptions, Read, Source } from '../agent.ts'
+import { extensionsIn } from './event/extension.ts'
 import { type JournalRecord, parseLine } from './event/line.ts'
 import { type Told, tell } from './event/tell.ts'
 import { OpenCalls, type SavedCalls } from './follow/calls.ts'
@@ -128,7 +130,7 @@ export class Follower {
 
   /** What has come of an answer that is still being streamed. It is told again when more has come. */
   streaming(): readonly Read[] {
-    const told = this.#stream.message(this.#path, this.#session, this.#nextLine)
+    const told = this.#stream.message(this.#path, this.#session, this.#nextLine, this.#options)
     return told ? [told] : []
   }
 
@@ -157,8 +159,10 @@ export class Follower {
     if (isFirst) steps.push(...this.header())
     const orphans = told.drafts.filter((draft) => this.#isOrphan(draft)).length
     if (orphans > 0) steps.push(this.#issue('orphan_result', orphanReason(orphans), line.number))
+    const brought = this.#options.includeSource ? extensionsIn(record) : undefined
     told.drafts.forEach((draft, at) => {
-      steps.push(this.#place(draft, record, { line: line.number, part: at + 1, spot, times, marks }))
+      const extension = at === told.bearer ? brought?.first : brought?.further
+      steps.push(this.#place(draft, record, { line: line.number, part: at + 1, spot, times, marks, extension }))
     })
     this.#remember(record, told, spot, messageId(times.input, line.number, 1))
   }
@@ -166,9 +170,9 @@ export class Follower {
   #place(
     draft: Draft,
     record: JournalRecord,
-    where: { line: number; part: number; spot: Spot; times: Times; marks: Metadata },
+    where: { line: number; part: number; spot: Spot; times: Times; marks: Metadata; extension: Extension | undefined },
   ): Read {
-    const { line, part, spot, times } = where
+    const { line, part, spot, times, extension } = where
     const at = times[draft.side]
     const inferred = times.inferred[draft.side]
     const repeats = this.#repeated(draft, record.name)
@@ -177,10 +181,9 @@ export class Follower {
     const session = this.#session?.id ?? ''
     const id = draft.tool_call?.call_id
     const call = draft.source_type === 'tool_result' && id ? this.calls.spotOf(id) : undefined
-    const source = part === 1 && this.#options.includeSource ? record.exact() : undefined
     const stamp = record.fields['at']
     const message = place(draft, {
-      ...{ at, inferred, line, part, session, stamp, marks, source },
+      ...{ at, inferred, line, part, session, stamp, marks, extension },
       path: this.#path,
       event: record.name,
     })

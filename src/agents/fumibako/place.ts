@@ -2,6 +2,7 @@
 import type { Draft } from '../../conversation/told/draft.ts'
 import { type Instant, messageId } from '../../model/ids.ts'
 import type { Metadata, NormalizedMessage } from '../../model/normalized.ts'
+import type { Extension } from '../../model/replay/extension.ts'
 
 export interface Place {
   readonly at: Instant
@@ -16,17 +17,17 @@ export interface Place {
   readonly stamp: unknown
   /** What the neighbours tell. */
   readonly marks: Metadata | undefined
-  /** The record itself, where it was asked for. */
-  readonly source: unknown
+  /** What the way back needs, where it was asked for. */
+  readonly extension: Extension | undefined
 }
 
 export function place(draft: Draft, where: Place): NormalizedMessage {
-  const { at, line, part, path, session, event, stamp, marks, inferred, source } = where
+  const { at, line, part, path, session, event, stamp, marks, inferred, extension } = where
   const metadata = {
     ...draft.metadata,
     ...marks,
     ...(inferred && { timestamp_inferred: true }),
-    ...(source !== undefined && { x_conv: { record: source } }),
+    ...(extension && { x_conv: extension }),
   }
   return {
     id: messageId(at, line, part),

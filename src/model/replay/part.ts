@@ -14,7 +14,8 @@ export const MISSING = 'missing'
  */
 export function partOf(message: NormalizedMessage, outlook: Outlook): Part {
   const { role, source_type, metadata } = message
-  if (metadata?.['main'] === true || metadata?.['synthetic'] === MISSING) return 'aside'
+  if (metadata?.['main'] === true || metadata?.['aside'] === true || metadata?.['synthetic'] === MISSING) return 'aside'
+  if (role !== 'meta' && metadata?.['duplicate_of'] !== undefined) return 'aside'
   switch (source_type) {
     case 'tool_call':
       return 'call'

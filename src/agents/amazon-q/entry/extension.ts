@@ -1,16 +1,14 @@
 /** What messages bring from their entry or state so that the way back is exact. */
 
-import type { Draft } from '../../../conversation/told/draft.ts'
 import type { EntryList } from '../../../conversation/told/entry.ts'
 import { entryAt, isRead } from '../../../conversation/told/entry.ts'
-import { type JsonValue, parseJson } from '../../../lib/json/lossless.ts'
+import { parseJson } from '../../../lib/json/lossless.ts'
+import { portable } from '../../../lib/json/portable.ts'
 import { membersAt } from '../../../lib/json/ranges.ts'
 import { sealOf } from '../../../lib/json/seal.ts'
-import { writeJson } from '../../../lib/json/write.ts'
-import { type Fields, fieldsOf, listOf, stringOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, stringOf } from '../../../lib/object.ts'
 import { textOf } from '../../../lib/text.ts'
 import { type ElementExtensions, type Extension, extensionsOf } from '../../../model/replay/extension.ts'
-import { MISSING } from '../../../model/replay/part.ts'
 import type { Document } from '../row/document.ts'
 import { AMAZON_Q } from '../store/stores.ts'
 
@@ -57,33 +55,4 @@ export function stateExtension(bytes: Buffer, { fields, history }: Document): Ex
 /** What an entry says beside what the program reads, where we wrote it. */
 export const writtenIn = (entry: unknown): Fields | undefined => fieldsOf(fieldsOf(entry)?.['x_conv'])
 
-/** A draft with what its entry says beside it: parts that nobody said, results that stand in a cancellation for another reason. */
-export function asWritten(draft: Draft, written: Fields | undefined): Draft {
-  if (!written) return draft
-  const { tool_call } = draft
-  const made = listOf(written['made'])
-  const name = draft.source_type === 'tool_result' ? tool_call?.call_id : WORDS.get(draft.role)
-  const marked = made.includes(name) ? { ...draft, metadata: { ...draft.metadata, synthetic: MISSING } } : draft
-  if (written['not_cancelled'] !== true || tool_call?.status !== 'cancelled') return marked
-  return { ...marked, tool_call: { ...tool_call, status: tool_call.source_status === 'Error' ? 'error' : 'success' } }
-}
-
-/** The message that brings its entry's records: the first that somebody said. */
-export const bearerOf = (drafts: readonly Draft[]): number =>
-  Math.max(
-    0,
-    drafts.findIndex(({ metadata }) => metadata?.['synthetic'] !== MISSING),
-  )
-
-const WORDS: ReadonlyMap<string, string> = new Map([
-  ['user', 'prompt'],
-  ['assistant', 'answer'],
-])
-
 const OPEN_OBJECT = 123
-
-/** Numbers and keys that other JSON would change travel as text. */
-function portable(value: JsonValue): unknown {
-  const text = writeJson(value)
-  return text === JSON.stringify(value) ? value : { exact_json: text }
-}

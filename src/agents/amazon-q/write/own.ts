@@ -2,9 +2,10 @@
 import { historyEntry } from '../../../conversation/codec/message.ts'
 import { type NotRead, type Read, readStateValue, readValueAs } from '../../../conversation/codec/read.ts'
 import type { HistoryEntry } from '../../../conversation/record.ts'
-import { type JsonValue, parseJson } from '../../../lib/json/lossless.ts'
+import type { JsonValue } from '../../../lib/json/lossless.ts'
+import { exactOf } from '../../../lib/json/portable.ts'
 import { writeJson } from '../../../lib/json/write.ts'
-import { fieldsOf, isObject, listOf } from '../../../lib/object.ts'
+import { fieldsOf, listOf } from '../../../lib/object.ts'
 
 export type StateFields = ReadonlyMap<string, JsonValue>
 
@@ -45,10 +46,3 @@ function stateRecord(state: { readonly [field: string]: unknown }, unread: numbe
 
 const faultsOf = (read: Read<unknown> | NotRead): readonly string[] =>
   read.ok ? read.repairs.map(({ reason }) => reason) : [read.reason]
-
-/** As it was spelt. */
-function exactOf(value: unknown): JsonValue {
-  const text = isObject(value) ? value['exact_json'] : undefined
-  const exact = typeof text === 'string' ? parseJson(text) : undefined
-  return exact?.ok ? exact.value : ((value ?? null) as JsonValue)
-}

@@ -1,9 +1,8 @@
 /** Gathers the entries of a history, and writes them as a state once all is known that stands around them. */
-import { Entries } from '../../../conversation/entries.ts'
 import { MAX_CONVERSATION_STATE_HISTORY_LEN } from '../../../conversation/limits.ts'
 import type { HistoryEntry } from '../../../conversation/record.ts'
-import { hasToolUseResults, promptOf } from '../../../conversation/render.ts'
-import { appendAssistantTranscript, appendUserTranscript } from '../../../conversation/transcript.ts'
+import { hasToolUseResults } from '../../../conversation/render.ts'
+import { linesOf } from '../../../conversation/written/lines.ts'
 import { Spool } from '../../../lib/disk/spool.ts'
 import type { JsonValue } from '../../../lib/json/lossless.ts'
 import { writeJson } from '../../../lib/json/write.ts'
@@ -109,10 +108,3 @@ const FIRST = ['conversation_id', 'next_message']
 const member = (key: string, value: JsonValue): string => `${JSON.stringify(key)}:${writeJson(value)}`
 
 const bytes = (text: string): Written => ({ kind: 'bytes', bytes: Buffer.from(text) })
-
-/** What the screen showed. */
-function linesOf({ user, assistant }: HistoryEntry): readonly string[] {
-  const prompt = promptOf(user)
-  const typed = prompt === undefined ? Entries.of<string>() : appendUserTranscript(Entries.of(), prompt)
-  return appendAssistantTranscript(typed, assistant).toArray()
-}

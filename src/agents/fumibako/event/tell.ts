@@ -3,12 +3,19 @@ import { answerDrafts, requestOf } from '../../../conversation/told/answer.ts'
 import type { Draft } from '../../../conversation/told/draft.ts'
 import { type Entry, entryAt, isRead } from '../../../conversation/told/entry.ts'
 import { type Calls, inputDrafts } from '../../../conversation/told/input.ts'
+import { asWritten, bearerOf } from '../../../conversation/told/made.ts'
 import { isJsonObject, type JsonValue, jsonEntries } from '../../../lib/json/lossless.ts'
 import { type Fields, fieldsOf, listOf, numberOf, stringOf } from '../../../lib/object.ts'
+import { marksIn } from '../../../model/replay/extension.ts'
 import { NO_USAGE, type Usage } from '../../../model/usage.ts'
 import type { JournalRecord } from './line.ts'
 
-export interface Told {
+export interface Told extends Saying {
+  /** The place of the draft that brings the line's records. */
+  readonly bearer: number
+}
+
+interface Saying {
   readonly drafts: readonly Draft[]
   /** The exchange, or the half of one, that it tells. */
   readonly entry?: Entry
@@ -17,6 +24,17 @@ export interface Told {
 }
 
 export function tell(record: JournalRecord, calls: Calls): Told {
+  const said = saying(record, calls)
+  const written = fieldsOf(record.fields['x_conv'])
+  if (!written) return { ...said, bearer: 0 }
+  const marks = marksIn(written)
+  const drafts = said.drafts.map((draft) =>
+    asWritten(marks ? { ...draft, metadata: { ...draft.metadata, ...marks } } : draft, written),
+  )
+  return { ...said, drafts, bearer: bearerOf(drafts) }
+}
+
+function saying(record: JournalRecord, calls: Calls): Saying {
   const { name, fields } = record
   switch (name) {
     case 'opened':
@@ -62,7 +80,7 @@ const NOBODY = { content: { Prompt: { prompt: '' } } }
 const NOTHING = { Response: { content: '' } }
 
 /** An exchange of which the other half stands on another line. */
-function half(record: JournalRecord, places: Places, drafts: (entry: Entry) => readonly Draft[]): Told {
+function half(record: JournalRecord, places: Places, drafts: (entry: Entry) => readonly Draft[]): Saying {
   const exchange = (get: (key: string) => unknown) => ({
     user: places.user
       ? get(places.user)
@@ -75,7 +93,7 @@ function half(record: JournalRecord, places: Places, drafts: (entry: Entry) => r
   return whole(record, exchange, drafts)
 }
 
-function copied(record: JournalRecord, calls: Calls): Told {
+function copied(record: JournalRecord, calls: Calls): Saying {
   const isCopy = record.fields['instead_of'] !== undefined
   const marks = { ...(isCopy && { replayed: true }), ...(record.fields['into'] === 'aside' && { aside: true }) }
   return whole(
@@ -93,7 +111,7 @@ function whole(
   record: JournalRecord,
   exchange: (get: (key: string) => unknown) => unknown,
   drafts: (entry: Entry) => readonly Draft[],
-): Told {
+): Saying {
   const list = {
     length: 1,
     at: () => exchange((key) => record.fields[key]),
@@ -130,7 +148,7 @@ function summaryDraft(record: JournalRecord, text: string | undefined): Draft {
 
 /** What nobody said. Only tokens that the endpoint counted are called usage. */
 function meta({ name, fields }: JournalRecord): Draft {
-  const { event: _, at: __, usage: given, ...rest } = fields
+  const { event: _, at: __, x_conv: ___, usage: given, ...rest } = fields
   const usage = name === 'usage' ? usageOf(fields) : undefined
   return {
     side: 'answer',

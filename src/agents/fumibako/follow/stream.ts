@@ -5,7 +5,8 @@ import type { Line } from '../../../lib/jsonl.ts'
 import { stringOf } from '../../../lib/object.ts'
 import type { Instant } from '../../../model/ids.ts'
 import type { Session } from '../../../model/session.ts'
-import type { Read } from '../../agent.ts'
+import type { PrivacyOptions, Read } from '../../agent.ts'
+import { streamedExtension } from '../event/extension.ts'
 import type { JournalRecord } from '../event/line.ts'
 import type { JournalLocator } from '../locator.ts'
 import { place } from '../place.ts'
@@ -57,7 +58,7 @@ export class Stream {
   }
 
   /** It stands where the next line will, which may be the whole answer. */
-  message(path: string, session: Session | undefined, line: number): Read | undefined {
+  message(path: string, session: Session | undefined, line: number, options: PrivacyOptions): Read | undefined {
     if (!this.#where || !session) return undefined
     const { offset, end, at, tangent } = this.#where
     const text = this.#pieces.join('')
@@ -71,7 +72,7 @@ export class Stream {
       streamed: true,
       ...(marks && { marks }),
     }
-    return { kind: 'message', message: streamedMessage(text, locator, path), locator }
+    return { kind: 'message', message: streamedMessage(text, locator, path, options), locator }
   }
 
   /** The pieces that were read before. */
@@ -80,7 +81,12 @@ export class Stream {
   }
 }
 
-export function streamedMessage(text: string, { line, time, session, marks }: JournalLocator, path: string) {
+export function streamedMessage(
+  text: string,
+  { line, time, session, marks }: JournalLocator,
+  path: string,
+  { includeSource }: PrivacyOptions,
+) {
   const draft: Draft = {
     side: 'answer',
     role: 'assistant',
@@ -90,6 +96,7 @@ export function streamedMessage(text: string, { line, time, session, marks }: Jo
     metadata: { streaming: true },
   }
   const at = time as Instant
-  const around = { stamp: undefined, source: undefined, inferred: false, event: 'delta' }
+  const extension = includeSource ? streamedExtension(text, at) : undefined
+  const around = { stamp: undefined, extension, inferred: false, event: 'delta' }
   return place(draft, { at, line, part: 1, path, session, marks, ...around })
 }

@@ -1,6 +1,11 @@
 /** What goes to the model before its next answer: instructions, prompts, images, results. */
-import { envState } from '../../../conversation/codec/message.ts'
-import { readValueAs } from '../../../conversation/codec/read.ts'
+
+import { wellFormed } from '../../lib/text.ts'
+import type { MessageSegment, NormalizedMessage } from '../../model/normalized.ts'
+import { attachmentsIn, imagesIn, type Orphan, textsIn } from '../../model/replay/step.ts'
+import { noteOf } from '../../model/replay/words.ts'
+import { envState } from '../codec/message.ts'
+import { readValueAs } from '../codec/read.ts'
 import {
   CONTEXT_ENTRY_END_HEADER,
   CONTEXT_ENTRY_START_HEADER,
@@ -8,14 +13,10 @@ import {
   MAX_CURRENT_WORKING_DIRECTORY_LEN,
   MAX_NUMBER_OF_IMAGES_PER_REQUEST,
   MAX_USER_MESSAGE_SIZE,
-} from '../../../conversation/limits.ts'
-import type { ImageBlock, UserEnvContext, UserMessage, UserMessageContent } from '../../../conversation/message.ts'
-import { parseMoment } from '../../../conversation/time.ts'
-import { byteLength, truncateSafe, truncateSafeInPlace } from '../../../conversation/truncate.ts'
-import { wellFormed } from '../../../lib/text.ts'
-import type { MessageSegment, NormalizedMessage } from '../../../model/normalized.ts'
-import { attachmentsIn, imagesIn, type Orphan, textsIn } from '../../../model/replay/step.ts'
-import { noteOf } from '../../../model/replay/words.ts'
+} from '../limits.ts'
+import type { ImageBlock, UserEnvContext, UserMessage, UserMessageContent } from '../message.ts'
+import { parseMoment } from '../time.ts'
+import { byteLength, truncateSafe, truncateSafeInPlace } from '../truncate.ts'
 import { imageOf } from './images.ts'
 import { type Naming, outcomeOf, type Use } from './uses.ts'
 

@@ -1,11 +1,10 @@
 /** Pairs what was said to the model with what it answered: the entries of a history, in strict turns. */
-import type { UserMessage } from '../../../conversation/message.ts'
-import type { HistoryEntry } from '../../../conversation/record.ts'
-import { stringOf } from '../../../lib/object.ts'
-import { wellFormed } from '../../../lib/text.ts'
-import { never } from '../../../model/error.ts'
-import type { NormalizedMessage } from '../../../model/normalized.ts'
-import type { Facts } from '../../../model/replay/extension.ts'
+
+import { stringOf } from '../../lib/object.ts'
+import { wellFormed } from '../../lib/text.ts'
+import { never } from '../../model/error.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Facts } from '../../model/replay/extension.ts'
 import {
   type Answer,
   attachmentsIn,
@@ -14,8 +13,10 @@ import {
   type Step,
   textsIn,
   wordsIn,
-} from '../../../model/replay/step.ts'
-import { noteOf } from '../../../model/replay/words.ts'
+} from '../../model/replay/step.ts'
+import { noteOf } from '../../model/replay/words.ts'
+import type { UserMessage } from '../message.ts'
+import { EMPTY_METADATA, type HistoryEntry, type Summary } from '../record.ts'
 import { Inflow, type UserSide } from './inflow.ts'
 import { type Naming, type Use, useOf } from './uses.ts'
 
@@ -235,3 +236,9 @@ const textOf = (message: NormalizedMessage): string =>
     ...message.segments.map(({ text, media }) => text ?? noteOf({ format: 'image', url: media?.url })),
     ...attachmentsIn(message).map(noteOf),
   ].join('\n\n')
+
+/** What asked for it is not known. */
+export const summaryOf = (texts: readonly string[]): Summary => [
+  wellFormed(texts.join('\n\n')),
+  { ...EMPTY_METADATA, message_meta_tags: ['Compact'] },
+]

@@ -1,20 +1,17 @@
 /** Calls of tools as the uses that the program stores, and what answered them. */
-import { free } from '../../../conversation/codec/free.ts'
-import { readValueAs } from '../../../conversation/codec/read.ts'
-import { MAX_TOOL_RESPONSE_SIZE, TOOL_USE_CANCELLED } from '../../../conversation/limits.ts'
-import type {
-  AssistantToolUse,
-  ToolResultStatus,
-  ToolUseResult,
-  ToolUseResultBlock,
-} from '../../../conversation/message.ts'
-import { byteLength, truncateSafeInPlace } from '../../../conversation/truncate.ts'
-import { type JsonValue, parseJson } from '../../../lib/json/lossless.ts'
-import { sameJson } from '../../../lib/same.ts'
-import { wellFormed } from '../../../lib/text.ts'
-import type { ToolCall } from '../../../model/normalized.ts'
-import type { CallIds, ToolNames } from '../../../model/replay/names.ts'
-import type { Call, Result } from '../../../model/replay/step.ts'
+
+import { sha256 } from '../../lib/hash.ts'
+import { type JsonValue, parseJson } from '../../lib/json/lossless.ts'
+import { sameJson } from '../../lib/same.ts'
+import { wellFormed } from '../../lib/text.ts'
+import type { ToolCall } from '../../model/normalized.ts'
+import { CallIds, type NameRule, ToolNames } from '../../model/replay/names.ts'
+import type { Call, Result } from '../../model/replay/step.ts'
+import { free } from '../codec/free.ts'
+import { readValueAs } from '../codec/read.ts'
+import { MAX_TOOL_RESPONSE_SIZE, TOOL_USE_CANCELLED } from '../limits.ts'
+import type { AssistantToolUse, ToolResultStatus, ToolUseResult, ToolUseResultBlock } from '../message.ts'
+import { byteLength, truncateSafeInPlace } from '../truncate.ts'
 
 export interface Naming {
   readonly ids: CallIds
@@ -24,6 +21,14 @@ export interface Naming {
   /** Tells what is no longer whole. */
   loss(what: string): void
 }
+
+const NAMES: NameRule = { fits: /^[A-Za-z][A-Za-z0-9_]*$/, letters: /[A-Za-z0-9_]/, longest: 64 }
+
+export const namingWith = (notes: Pick<Naming, 'repair' | 'loss'>): Naming => ({
+  ids: new CallIds(Number.POSITIVE_INFINITY, sha256),
+  names: new ToolNames(NAMES, sha256),
+  ...notes,
+})
 
 /** A tool that was asked for, and the call that it was made of. */
 export interface Use {

@@ -1,7 +1,7 @@
 /** Images as the program stores them: four formats, few and not too large. */
-import { imageFormatOf } from '../../../conversation/create.ts'
-import { MAX_IMAGE_SIZE } from '../../../conversation/limits.ts'
-import type { ImageBlock } from '../../../conversation/message.ts'
+import { imageFormatOf } from '../create.ts'
+import { MAX_IMAGE_SIZE } from '../limits.ts'
+import type { ImageBlock } from '../message.ts'
 
 const DATA = /^data:image\/([a-z]+)(?:;[^,;]+)*;base64,/i
 

@@ -1,0 +1,234 @@
+/** Writes a conversation as a journal, with which fumibako goes on. */
+import { readEventValue, writeEvent } from '../../conversation/journal/codec.ts'
+import { JOURNAL_VERSION, type JournalEvent, type Untimed } from '../../conversation/journal/event.ts'
+import type { UserMessage } from '../../conversation/message.ts'
+import { Fates } from '../../conversation/written/fates.ts'
+import { linesOf } from '../../conversation/written/lines.ts'
+import { type Pair, Pairs, summaryOf } from '../../conversation/written/pairs.ts'
+import { namingWith } from '../../conversation/written/uses.ts'
+import { exactOf } from '../../lib/json/portable.ts'
+import { sealOfText } from '../../lib/json/seal.ts'
+import { writeJson } from '../../lib/json/write.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { Carrier, type Fate } from '../../model/replay/carrier.ts'
+import type { WrittenExtension } from '../../model/replay/extension.ts'
+import type { Group } from '../../model/replay/step.ts'
+import { type Unit, unitsOf } from '../../model/replay/units.ts'
+import type { Session } from '../../model/session.ts'
+import type { WriteOptions, Written, WrittenForm } from '../agent.ts'
+import { AGENT_ID } from './find.ts'
+
+export const FORMS: readonly WrittenForm[] = [{ name: AGENT_ID, label: 'journal of fumibako', suffix: '.jsonl' }]
+
+export async function* write(
+  session: Session,
+  messages: AsyncIterable<NormalizedMessage>,
+  options: WriteOptions,
+): AsyncGenerator<Written> {
+  const writer = new Writer(session, options)
+  for await (const unit of unitsOf(messages, options.outlook)) yield* writer.take(unit)
+  yield* writer.end()
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** One of our own lines. */
+interface OwnLine {
+  readonly text: string
+  readonly event: JournalEvent | undefined
+}
+
+class Writer {
+  readonly #session: Session
+  readonly #options: WriteOptions
+  readonly #fates: Fates
+  readonly #pairs: Pairs
+  readonly #out: Written[] = []
+  #lines = 0
+  /** The highest number of an entry so far. */
+  #last = 0
+  /** Nothing was made or changed: all lines stand as they were. */
+  #isWhole = true
+  /** Of our own lines: what was asked last and is not answered in them. */
+  #asked: UserMessage | undefined
+  /** Whose records the lines carry. */
+  #src: string | undefined
+  #summaries = 0
+
+  constructor(session: Session, options: WriteOptions) {
+    this.#session = session
+    this.#options = options
+    const seal = (event: object): string => sealOfText(writeEvent(event as JournalEvent))
+    const carrier = new Carrier({ own: AGENT_ID, seal, isOff: options.withoutExtensions })
+    this.#fates = new Fates(carrier, (fate) => this.#tell(fate))
+    const naming = namingWith({
+      repair: (what) => this.#out.push({ kind: 'repair', path: this.#path(), what }),
+      loss: (what) => this.#out.push({ kind: 'loss', path: this.#path(), what, kept_in: this.#keptIn(true) }),
+    })
+    this.#pairs = new Pairs(naming, options.cwd ?? session.cwd)
+  }
+
+  take(unit: Unit): readonly Written[] {
+    switch (unit.kind) {
+      case 'earlier':
+        this.#earlier(unit.src, unit.records)
+        break
+      case 'opening':
+        this.#src ??= unit.group.src
+        if (!this.#asTheyWere(unit.group)) this.#fates.leave(unit.group)
+        break
+      case 'steps':
+        this.#src = unit.group.src ?? this.#src
+        if (this.#asTheyWere(unit.group)) break
+        this.#goOn()
+        for (const step of unit.steps) for (const pair of this.#pairs.take(step)) this.#put(pair)
+        break
+    }
+    return this.#out.splice(0)
+  }
+
+  end(): readonly Written[] {
+    const { pairs, next, left } = this.#pairs.end()
+    for (const pair of pairs) this.#put(pair)
+    this.#sumUp()
+    for (const group of left) this.#fates.leave(group)
+    const rest = this.#fates.end()
+    if (next) this.#make({ event: 'next_message', message: next }, { ...this.#nothing(rest), pending: true })
+    else if (rest) this.#carry(rest)
+    else if (this.#lines === 0) this.#open()
+    return this.#out.splice(0)
+  }
+
+  #earlier(src: string, records: readonly unknown[]): void {
+    this.#src = src
+    if (this.#asTheyWere({ src, records, fits: true })) return
+    this.#tell({ records, as: [], isKept: true })
+    if (!this.#options.withoutExtensions) this.#carry({ src, records })
+  }
+
+  /** Our own lines. Answers false when they are not, or no longer fit to what was written before them. */
+  #asTheyWere({ src, records, fits }: Pick<Group, 'src' | 'records' | 'fits'>): boolean {
+    if (src !== AGENT_ID || !fits) return false
+    const lines = records.map(ownLine)
+    if (!this.#isWhole && !this.#takes(lines)) return false
+    if (lines.length > 0) for (const pair of this.#pairs.interrupt()) this.#put(pair)
+    for (const { text, event } of lines) {
+      if (this.#lines === 0 && event?.event !== 'opened') this.#open()
+      this.#line(text)
+      if (event) this.#follow(event)
+    }
+    if (records.length > 0) this.#out.push({ kind: 'told', told: { records, as: records, kept_in: null } })
+    return true
+  }
+
+  /** After something was made: every answer has its message here, and every entry a number of its own. */
+  #takes(lines: readonly OwnLine[]): boolean {
+    let isAsked = this.#asked !== undefined
+    return lines.every(({ event }) => {
+      if (event?.event === 'next_message') isAsked = event.message !== null
+      const isAnswer = event?.event === 'entry' || event?.event === 'interrupted'
+      const fits = !isAnswer || isAsked
+      if (isAnswer) isAsked = false
+      return fits && (numberIn(event) ?? Number.POSITIVE_INFINITY) > this.#last
+    })
+  }
+
+  #follow(event: JournalEvent): void {
+    this.#last = Math.max(this.#last, numberIn(event) ?? 0)
+    if (event.event === 'next_message') this.#asked = event.message ?? undefined
+    else if (event.event === 'entry' || event.event === 'interrupted') this.#asked = undefined
+  }
+
+  /** What our own lines asked last is answered by what is made now. */
+  #goOn(): void {
+    const asked = this.#asked
+    if (!asked) return
+    this.#asked = undefined
+    this.#make({ event: 'next_message', message: null }, this.#nothing())
+    this.#pairs.wait(asked)
+  }
+
+  #put(pair: Pair): void {
+    this.#sumUp()
+    const { entry } = pair
+    const event = this.#timed({ event: 'copied', number: ++this.#last, entry, into: 'history' })
+    this.#write(event, this.#fates.put(pair, event))
+    this.#make({ event: 'transcript', lines: linesOf(entry) }, this.#nothing())
+  }
+
+  /** Summaries stand before all that is made. */
+  #sumUp(): void {
+    const { summaries } = this.#pairs
+    if (summaries.length === this.#summaries) return
+    this.#summaries = summaries.length
+    this.#make({ event: 'summary', summary: summaryOf(summaries), keep: this.#last }, this.#nothing())
+  }
+
+  /** A line that changes nothing. */
+  #carry(extension: WrittenExtension): void {
+    this.#make({ event: 'fields', set: {}, removed: [] }, extension)
+  }
+
+  #open(): void {
+    const { path: _, ...session } = this.#session
+    const { agent, native_id } = session
+    const opened: Untimed = {
+      journal: JOURNAL_VERSION,
+      event: 'opened',
+      conversation_id: UUID.test(native_id) ? native_id : this.#options.newId(),
+      cwd: this.#options.cwd ?? session.cwd ?? null,
+      program: null,
+      ...(agent !== AGENT_ID && { continues: { agent, session: native_id } }),
+    }
+    this.#write(this.#timed(opened), { ...this.#nothing(), session: session as Session })
+  }
+
+  #make(event: Untimed, extension: WrittenExtension): void {
+    this.#write(this.#timed(event), extension)
+  }
+
+  #write(event: JournalEvent, extension: WrittenExtension | undefined): void {
+    this.#isWhole = false
+    if (this.#lines === 0 && event.event !== 'opened') this.#open()
+    const text = writeEvent(event)
+    const isBare = extension === undefined || this.#options.withoutExtensions
+    this.#line(isBare ? text : `${text.slice(0, -1)},"x_conv":${JSON.stringify(extension)}}`)
+  }
+
+  #line(text: string): void {
+    this.#lines++
+    this.#out.push({ kind: 'bytes', bytes: Buffer.from(`${text}\n`) })
+  }
+
+  #timed(event: Untimed): JournalEvent {
+    return { ...event, at: this.#options.now().toISOString() } as JournalEvent
+  }
+
+  /** Says that a line was made for another agent's conversation, and is no record of its own. In our own it is one. */
+  #nothing(rest?: WrittenExtension): WrittenExtension {
+    const src = rest?.src ?? this.#src ?? this.#session.agent
+    const records = rest?.records ?? (src === AGENT_ID ? undefined : [])
+    return { src, ...(records && { records }) }
+  }
+
+  #tell({ records, as, isKept }: Fate): void {
+    this.#out.push({ kind: 'told', told: { records, as, kept_in: this.#keptIn(isKept) } })
+  }
+
+  #keptIn(isKept: boolean): 'x_conv' | null {
+    return isKept && !this.#options.withoutExtensions ? 'x_conv' : null
+  }
+
+  #path(): string {
+    return `$[${this.#lines}]`
+  }
+}
+
+function ownLine(record: unknown): OwnLine {
+  const value = exactOf(record)
+  const read = readEventValue(value)
+  return { text: writeJson(value), event: read.ok ? read.event : undefined }
+}
+
+const numberIn = (event: JournalEvent | undefined): number | undefined =>
+  event && 'number' in event ? event.number : undefined
