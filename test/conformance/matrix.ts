@@ -7,22 +7,46 @@ interface Cell {
   compared: number
   said: number
   reported: number
+  checked: number
+  sound: number
+  own: number
+  known: number
+  warnings: number
   readonly failures: string[]
 }
+
+const emptyCell = (): Cell => ({
+  ...{ trips: 0, exact: 0, compared: 0, said: 0, reported: 0 },
+  ...{ checked: 0, sound: 0, own: 0, known: 0, warnings: 0 },
+  failures: [],
+})
 
 export class Matrix {
   readonly #cells = new Map<string, Cell>()
 
-  add(from: string, to: string, name: string, { isExact, isSaid, isReported }: Verdict): void {
+  add(from: string, to: string, name: string, { isExact, isSaid, isReported, target }: Verdict): void {
     const key = `${from} → ${to}`
-    const cell = this.#cells.get(key) ?? { trips: 0, exact: 0, compared: 0, said: 0, reported: 0, failures: [] }
+    const cell = this.#cells.get(key) ?? emptyCell()
     this.#cells.set(key, cell)
     cell.trips++
     if (isExact !== undefined) cell.compared++
     if (isExact) cell.exact++
     if (isSaid) cell.said++
     if (isReported) cell.reported++
-    const wrong = [isExact === false && 'not exact', !isSaid && 'not the same words', !isReported && 'not reported']
+    if (target) {
+      cell.checked++
+      if (target.errors.length === 0 && target.own.length === 0 && target.known.length === 0) cell.sound++
+      if (target.own.length > 0) cell.own++
+      if (target.known.length > 0) cell.known++
+      cell.warnings += target.warnings
+    }
+    const refused = [...new Set(target?.errors)]
+    const wrong = [
+      isExact === false && 'not exact',
+      !isSaid && 'not the same words',
+      !isReported && 'not reported',
+      refused.length > 0 && `refused: ${refused.join(' ')}`,
+    ]
     const found = wrong.filter((one) => one !== false)
     if (found.length > 0) cell.failures.push(`${key} ${name}: ${found.join(', ')}`)
   }
@@ -36,11 +60,11 @@ export class Matrix {
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([pair, one]) => {
         const back = one.compared === 0 ? '–' : `${one.exact} of ${one.compared}`
-        return `| ${pair} | ${one.trips} | ${back} | ${one.said} | ${one.reported} |`
+        return `| ${pair} | ${one.trips} | ${back} | ${one.said} | ${one.reported} | ${one.checked === 0 ? '– | – | – | –' : `${one.sound} of ${one.checked} | ${one.own} | ${one.known} | ${one.warnings}`} |`
       })
     return [
-      '| pair | conversations | back again, exact | without extensions, the same words and results | losses all reported |',
-      '|---|--:|--:|--:|--:|',
+      '| pair | conversations | back again, exact | without extensions, the same words and results | losses all reported | no error in its checker | own records refused today | known faults | warnings |',
+      '|---|--:|--:|--:|--:|--:|--:|--:|--:|',
       ...rows,
       '',
     ].join('\n')

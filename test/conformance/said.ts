@@ -7,10 +7,15 @@ import { replay } from '../../src/model/replay/replay.ts'
 import { type Call, callsIn, textsIn, wordsIn } from '../../src/model/replay/step.ts'
 
 export interface Said {
-  /** Sorted. Joining texts with blank lines does not change them. */
+  /** Joining texts with blank lines does not change them. */
   readonly texts: readonly string[]
-  /** Sorted: what was asked, and what came of it. */
-  readonly calls: readonly string[]
+  readonly calls: readonly Asked[]
+}
+
+/** What was asked, and what came of it: nothing where nobody answered. */
+interface Asked {
+  readonly asked: unknown
+  readonly output: string | null
 }
 
 export async function saidIn(agent: Agent, source: Source, session: string | undefined): Promise<Said> {
@@ -22,7 +27,7 @@ export async function saidIn(agent: Agent, source: Source, session: string | und
   const lookout = new Lookout()
   for (const message of messages) lookout.take(message)
   const texts: string[] = []
-  const calls: string[] = []
+  const calls: Asked[] = []
   for await (const one of replay(listed(messages), lookout.outlook())) {
     if (one.kind === 'prompt' || one.kind === 'instruction') texts.push(...textsIn(one.message))
     else if (one.kind === 'orphan') texts.push(one.result.tool.output ?? '')
@@ -31,38 +36,99 @@ export async function saidIn(agent: Agent, source: Source, session: string | und
       calls.push(...callsIn(one).flatMap(callOf))
     }
   }
-  return { texts: texts.flatMap(pieces).sort(), calls: calls.sort() }
+  return { texts: texts.flatMap(pieces), calls }
 }
 
-/** Notes that stand for what a form has no place for, and frames around it, are not words of anybody. */
 const pieces = (text: string): readonly string[] =>
   text
     .split(/\n\n+/)
-    .map((piece) => piece.replace(/^\[tool result [^\]]*\]\n/, '').trim())
-    .filter((piece) => piece !== '' && !NOBODYS.test(piece))
+    .map((piece) => piece.trim())
+    .filter((piece) => piece !== '')
 
-/** Notes, and what a form needs where nobody said anything. */
-const NOBODYS =
-  /^(?:\[[\w.]+(?:: .*)?\]|\((?:start of imported conversation|the conversation goes on|no response recorded)\)|Empty prompt)$/
-
-function callOf({ tool, result, isServed }: Call): readonly string[] {
+/** Of a call that the server ran nobody else can tell. */
+function callOf({ tool, result, isServed }: Call): readonly Asked[] {
   if (isServed) return []
   const given = tool.input ?? tool.arguments ?? ''
-  const value = parseStructure(given) ?? given
-  const inner = tool.input === undefined && typeof value === 'object' ? unwrapped(value) : value
-  const plain = typeof inner === 'string' ? (parseStructure(inner) ?? inner) : inner
-  const asked = plain === '' ? {} : plain
-  const output = result?.tool.output ?? NO_RESULT
-  return [JSON.stringify([asked, output === CANCELLED ? NO_RESULT : output])]
+  return [{ asked: given === '' ? {} : parsed(given), output: result?.tool.output ?? null }]
 }
 
-/** What forms say of a call that nobody answered. */
-const NO_RESULT = 'aborted'
-const CANCELLED = 'Tool use was cancelled by the user'
+const parsed = (text: string): unknown => parseStructure(text) ?? text
 
-function unwrapped(value: object): unknown {
+/**
+ * What was said and is not told, and what is told and nobody said. First what is the same to the letter is taken from both;
+ * only of the rest a mend that the writer reported may explain a difference.
+ * @param repairs what the writer says that it mended
+ */
+export function differences(wanted: Said, found: Said, repairs: readonly string[]): Differences {
+  const has = (word: string): boolean => repairs.some((what) => what.includes(word))
+  const texts = pairOff(wanted.texts, found.texts, [
+    (text) => text,
+    (text) => (has('without its call') ? text.replace(FRAME, '').trim() : text),
+  ])
+  const calls = pairOff(wanted.calls.map(keyOf), found.calls, [
+    keyOf,
+    (call) => keyOf({ ...call, asked: unwrapped(call.asked) }),
+    (call) => keyOf(unanswered(call)),
+    (call) => keyOf({ ...unanswered(call), asked: unwrapped(call.asked) }),
+  ])
+  const isMade = (text: string): boolean => NOTE.test(text) || (MADE.has(text) && has(text)) || FRAME_ONLY.test(text)
+  return {
+    missing: [...texts.missing, ...calls.missing],
+    added: [...texts.added.filter((text) => !isMade(text)), ...calls.added.map(keyOf)],
+  }
+}
+
+export interface Differences {
+  readonly missing: readonly string[]
+  readonly added: readonly string[]
+}
+
+/** Each reading of what was found takes what it equals, the strictest first. */
+function pairOff<T>(
+  wanted: readonly string[],
+  found: readonly T[],
+  readings: readonly ((one: T) => string)[],
+): { readonly missing: readonly string[]; readonly added: readonly T[] } {
+  const open = new Map<string, number>()
+  for (const one of wanted) open.set(one, (open.get(one) ?? 0) + 1)
+  let added = found
+  for (const reading of readings)
+    added = added.filter((one) => {
+      const key = reading(one)
+      const left = open.get(key) ?? 0
+      if (left > 0) open.set(key, left - 1)
+      return left === 0
+    })
+  return { missing: [...open].flatMap(([one, left]) => Array<string>(left).fill(one)), added }
+}
+
+const keyOf = ({ asked, output }: Asked): string => JSON.stringify([asked, output])
+
+/** A result without its call, in words. */
+const FRAME = /^\[tool result [^\]]*\]\n/
+const FRAME_ONLY = /^\[tool result [^\]]*\]$/
+
+/** Stands for what a form has no place for. */
+const NOTE = /^\[[\w.]+(?:: .*)?\]$/
+
+/** What a form needs where nobody said anything. */
+const MADE: ReadonlySet<string> = new Set([
+  '(start of imported conversation)',
+  '(the conversation goes on)',
+  '(no response recorded)',
+  'Empty prompt',
+])
+
+/** What forms say of a call that nobody answered. */
+const NO_RESULT: ReadonlySet<string | null> = new Set(['aborted', 'Tool use was cancelled by the user'])
+
+const unanswered = (call: Asked): Asked => (NO_RESULT.has(call.output) ? { ...call, output: null } : call)
+
+/** A form that takes only objects wraps what is none. */
+function unwrapped(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
   const [[key, inner] = [], ...more] = Object.entries(value) as [string, unknown][]
-  return more.length === 0 && (key === 'input' || key === '_raw') && typeof inner === 'string' ? inner : value
+  return more.length === 0 && (key === 'input' || key === '_raw') && typeof inner === 'string' ? parsed(inner) : value
 }
 
 async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {

@@ -5,8 +5,9 @@ import type { Agent, Source, WrittenForm } from '../../src/agents/agent.ts'
 import type { Report } from '../../src/convert/ledger.ts'
 import { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from '../../src/convert/sidecar.ts'
 import { convertLog } from '../../src/convert.ts'
+import { type Checked, checked, checkerOf, isKnown } from './checked.ts'
 import { comparedOf, isNative, recordsIn } from './equal.ts'
-import { saidIn } from './said.ts'
+import { differences, saidIn } from './said.ts'
 
 export interface Conversation {
   readonly agent: Agent
@@ -28,10 +29,10 @@ export async function written(
   form: WrittenForm,
   folder: string,
   name: string,
-  withoutExtensions = false,
+  more: { readonly withoutExtensions?: boolean; readonly profile?: string } = {},
 ): Promise<Written> {
   const path = join(folder, `${name}${form.suffix}`)
-  const conversion = await convertLog({ agent, source, session }, form.name, { withoutExtensions, hasSidecar: true })
+  const conversion = await convertLog({ agent, source, session }, form.name, { ...more, hasSidecar: true })
   const bytes: Uint8Array[] = []
   const parts: string[] = []
   for await (const piece of conversion.pieces) {
@@ -50,6 +51,18 @@ export interface Verdict {
   readonly isSaid: boolean
   /** Everything that is missing is in the report. */
   readonly isReported: boolean
+  /** What the target's checker says; nothing where there is none. */
+  readonly target: Verified | undefined
+}
+
+export interface Verified {
+  /** Rules that the output breaks. */
+  readonly errors: readonly string[]
+  /** Rules that the agent's own file broke before, whose records came back as they were. */
+  readonly own: readonly string[]
+  /** Rules that its form is known to break. */
+  readonly known: readonly string[]
+  readonly warnings: number
 }
 
 /** @param home the form in which the conversation's own agent writes */
@@ -62,12 +75,48 @@ export async function trip(
 ): Promise<Verdict> {
   const before = await recordsIn(from.agent, from.source, from.session)
   const there = await written(from, to, form, folder, 'there')
-  const bare = await written(from, to, form, folder, 'bare', true)
+  const bare = await written(from, to, form, folder, 'bare', { withoutExtensions: true })
   return {
     isExact: home && isNative(from.agent, before) ? await comesBack(from, before, there, home, folder) : undefined,
     isSaid: await saysTheSame(from, bare),
     isReported: isKept(there.report) && isAccounted(bare.report),
+    target: await verified(from, to, form, folder, [there, bare]),
   }
+}
+
+/** Messages for a server are written for its profile; everything else is checked with extensions and without. */
+async function verified(
+  from: Conversation,
+  to: Agent,
+  form: WrittenForm,
+  folder: string,
+  [there, bare]: readonly [Written, Written],
+): Promise<Verified | undefined> {
+  const checker = checkerOf(form)
+  if (!checker) return undefined
+  const { profile } = checker
+  const outputs =
+    profile === undefined
+      ? [there, bare]
+      : [await written(from, to, form, folder, 'sent', { profile, withoutExtensions: true })]
+  // Where nobody said anything there is no message to send.
+  if (profile !== undefined && outputs[0] && (await isEmpty(outputs[0]))) return undefined
+  const all: Checked[] = []
+  for (const { source } of outputs) all.push(await checked(checker, source.path))
+  const errors = all.flatMap((one) => one.errors)
+  const isVerbatim = from.agent === to && profile === undefined && errors.length > 0
+  const before = new Set(isVerbatim ? (await checked(checker, from.source.path)).errors : [])
+  return {
+    errors: errors.filter((rule) => !before.has(rule) && !isKnown(form, from.agent === to, rule)),
+    known: errors.filter((rule) => isKnown(form, from.agent === to, rule)),
+    own: errors.filter((rule) => before.has(rule)),
+    warnings: all.reduce((sum, { warnings }) => sum + warnings.length, 0),
+  }
+}
+
+async function isEmpty({ agent, source }: Written): Promise<boolean> {
+  for await (const batch of agent.read(source)) for (const one of batch) if (one.kind === 'message') return false
+  return true
 }
 
 async function comesBack(
@@ -99,9 +148,9 @@ const isCut = ({ repairs }: Report): boolean => repairs.some(({ what }) => what.
 async function saysTheSame(from: Conversation, { agent, source, report }: Written): Promise<boolean> {
   const wanted = await saidIn(from.agent, from.source, from.session)
   const found = await saidIn(agent, source, undefined)
-  const same = (a: readonly string[], b: readonly string[]): boolean =>
-    isCut(report) ? a.length >= b.length : JSON.stringify(a) === JSON.stringify(b)
-  return same(wanted.texts, found.texts) && same(wanted.calls, found.calls)
+  const repairs = report.repairs.map(({ what }) => what)
+  const { missing, added } = differences(wanted, found, repairs)
+  return added.length === 0 && (missing.length === 0 || isCut(report))
 }
 
 const isKept = ({ losses }: Report): boolean => losses.every(({ kept_in }) => kept_in !== null)

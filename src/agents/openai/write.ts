@@ -100,7 +100,9 @@ class Writer {
     if (left) fates.push({ records: left.records ?? [], as: [], isKept: true })
     if (left && this.#isExample) this.#out.push({ kind: 'sidecar', at: this.#count, extension: left })
     this.#tell(fates)
-    this.#text.push(this.#frame.end(left))
+    // An example without any answer teaches nothing: there is none.
+    if (this.#isExample && this.#count === 0) this.#text = []
+    else this.#text.push(this.#frame.end(left))
     return this.#taken(true)
   }
 

@@ -15,6 +15,7 @@ import {
   MAX_USER_MESSAGE_SIZE,
 } from '../limits.ts'
 import type { ImageBlock, UserEnvContext, UserMessage, UserMessageContent } from '../message.ts'
+import { trimWhiteSpace } from '../render.ts'
 import { parseMoment } from '../time.ts'
 import { byteLength, truncateSafe, truncateSafeInPlace } from '../truncate.ts'
 import { imageOf } from './images.ts'
@@ -125,7 +126,8 @@ export class Inflow {
 
   #text(): string {
     const text = wellFormed(this.#prompts.join('\n\n'))
-    if (text === '') {
+    // The program sends a prompt without the space around it.
+    if (trimWhiteSpace(text) === '') {
       this.#naming.repair(`an empty prompt became "${EMPTY_PROMPT}"`)
       return EMPTY_PROMPT
     }

@@ -42,7 +42,7 @@ export function itemsOf(step: Step, naming: Naming): readonly Item[] {
     case 'answer':
       return answer(step, naming)
     case 'orphan':
-      return [orphan(step, naming)]
+      return orphan(step, naming)
     case 'aside':
       return []
   }
@@ -163,11 +163,14 @@ function outputOf({ tool, segments }: Result): string | readonly Fields[] {
 }
 
 /** Codex drops a result without its call: so it is told in words. */
-function orphan({ result, at }: Orphan, naming: Naming): Item {
+function orphan({ result, at }: Orphan, naming: Naming): readonly Item[] {
   naming.repair(at, 'a result without its call was put into words')
   const { tool, message: said } = result
   const text = `[tool result ${tool.call_id ?? ''}]\n${tool.output ?? ''}`
   const images = said.segments.flatMap((segment) => (segment.type === 'image' ? inputPart(segment) : []))
   const content = [{ type: 'input_text', text }, ...images]
-  return item(said.timestamp, { type: 'message', role: 'user', content }, { ...factsOf(said), synthetic: 'orphan' })
+  return [
+    item(said.timestamp, { type: 'message', role: 'user', content }, { ...factsOf(said), synthetic: 'orphan' }),
+    event(said.timestamp, { type: 'user_message', message: text }),
+  ]
 }
