@@ -68,6 +68,11 @@ describe('fumi convert', () => {
     expect(readFileSync(at('back.jsonl'), 'utf8')).toBe(log)
   })
 
+  test.each(['amazon-q', 'normalized', 'fumibako'])('so does the way over %s', (form) => {
+    expect(fumi(at('rollout.jsonl'), '--to', form, '-o', at(`over-${form}.json`)).code).toBe(0)
+    expect(fumi(at(`over-${form}.json`), '--to', 'codex').out).toBe(log)
+  })
+
   test('what was edited meanwhile is written as it is now; the rest as it was', () => {
     const text = readFileSync(at('talk.json'), 'utf8')
     writeFileSync(at('edited.json'), text.replace('"content":"Here."', '"content":"There."'))

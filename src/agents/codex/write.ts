@@ -31,6 +31,8 @@ const LONGEST_ID = 64
 const CHUNK = 1 << 16
 const NAMES: NameRule = { fits: /^[A-Za-z0-9_-]+$/, letters: /[A-Za-z0-9_-]/, longest: 64 }
 
+type Carried = Pick<Group, 'src' | 'records' | 'fits'>
+
 class Writer {
   readonly #session: Session
   readonly #options: WriteOptions
@@ -42,6 +44,8 @@ class Writer {
   /** Milliseconds of the last line: times never go back. */
   #last = 0
   #hasHeader = false
+  /** Waits for the header that carries it: the log's own may come with the first records. */
+  #opening: Carried = { src: undefined, records: [], fits: false }
 
   constructor(session: Session, options: WriteOptions) {
     this.#session = session
@@ -83,12 +87,9 @@ class Writer {
   }
 
   #open(group: Group): void {
-    if (this.#asTheyWere(group)) {
-      this.#needHeader()
-      return
-    }
+    if (this.#asTheyWere(group)) return
     if (this.#hasHeader) this.#carry(group, [])
-    else this.#carry(group, [this.#header()])
+    else this.#opening = group
   }
 
   #steps(group: Group, steps: readonly Step[]): void {
@@ -101,7 +102,7 @@ class Writer {
   }
 
   /** Codex's own records, of any age. Answers false when they are not, or no longer what is said. */
-  #asTheyWere({ src, records, fits }: Pick<Group, 'src' | 'records' | 'fits'>, at?: string): boolean {
+  #asTheyWere({ src, records, fits }: Carried, at?: string): boolean {
     if (src !== AGENT_ID || !fits) return false
     const dropped: unknown[] = []
     const lines = linesOf(records, (record) => dropped.push(record))
@@ -123,12 +124,13 @@ class Writer {
   #describe(line: Line): void {
     const isFirst = !this.#hasHeader
     this.#hasHeader = true
+    if (isFirst) this.#carry(this.#opening, [])
     const payload = isFirst ? sessionMeta(this.#session, this.#options, line.payload) : line.payload
     this.#put({ ...line, payload }, line.timestamp)
   }
 
   #needHeader(): void {
-    if (!this.#hasHeader) this.#carry({ src: undefined, records: [], fits: false }, [this.#header()])
+    if (!this.#hasHeader) this.#carry(this.#opening, [this.#header()])
   }
 
   #header(): Item {
@@ -137,7 +139,7 @@ class Writer {
     return { type: 'session_meta', value, at: this.#session.started_at }
   }
 
-  #carry(group: Pick<Group, 'src' | 'records' | 'fits'>, items: readonly Item[]): void {
+  #carry(group: Carried, items: readonly Item[]): void {
     const fates: Fate[] = []
     const extensions = this.#carrier.carry(group, items, fates)
     items.forEach(({ type, value, at }, index) => {
