@@ -31,6 +31,8 @@ class Lines {
   #begun: string[] = []
 
   add(text: string): readonly string[] {
+    // An empty packet, or a part of a letter, says nothing of the CR before it.
+    if (text === '') return []
     // A CR at the end may be half of a line's end.
     const isCut = text.endsWith('\r')
     if (!isCut && !/[\r\n]/.test(text) && !this.#begun.at(-1)?.endsWith('\r')) {
