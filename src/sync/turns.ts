@@ -4,7 +4,7 @@ import { type Holder, type Lock, takeLock } from '../archive/lock.ts'
 import type { AppError } from '../model/error.ts'
 import { allSources } from './keep/policy.ts'
 import type { Scene } from './list.ts'
-import { goLive, type LiveOptions } from './live/live.ts'
+import { goLive, type Live, type LiveOptions } from './live/live.ts'
 import { type Synced, Syncer, type SyncOptions } from './sync.ts'
 
 /** Another process is at it; nobody is known where it has only just begun. */
@@ -15,7 +15,7 @@ export interface Held {
 
 export type SyncOutcome = { readonly kind: 'synced'; readonly synced: Synced } | Held
 
-export type WatchOutcome = { readonly kind: 'watching'; readonly ready: Promise<void>; close(): Promise<void> } | Held
+export type WatchOutcome = ({ readonly kind: 'watching' } & Live) | Held
 
 export interface WatchOptions extends Pick<SyncOptions, 'onProgress'> {
   /** Milliseconds between looks at everything, for hints that never came. */
@@ -60,7 +60,7 @@ export function watchOn(
     syncer.close()
     taken.lock.release()
   }
-  return { kind: 'watching', ready: live.ready, close }
+  return { kind: 'watching', ready: live.ready, sync: live.sync, close }
 }
 
 /** The lock is given back when the work fails. */
