@@ -10,7 +10,7 @@ import { type Choices, choicesOf, type Extent, extentOf, NO_CHOICES, NO_EXTENT }
 import { type Details, detailsOf } from './get/details.ts'
 import type { SessionFilter } from './get/filter.ts'
 import { issuesOf, unreadableIn } from './get/issues.ts'
-import { type Layout, layoutOf, NO_LAYOUT } from './get/layout.ts'
+import { anchorBefore, anchorOf, type Layout, layoutOf, NO_LAYOUT } from './get/layout.ts'
 import { countOf, offsetOf, type WindowOptions, windowOf } from './get/messages.ts'
 import { namesLike } from './get/names.ts'
 import { promptsOf } from './get/prompts.ts'
@@ -65,15 +65,21 @@ export class IndexReader {
     return this.read((db) => windowOf(db, id, options), [])
   }
 
-  /** A stretch of a session with its place: how many messages stand before it, and how many there are. */
-  window(id: SessionId, options: WindowOptions): Window {
+  /**
+   * A stretch of a session with its place: how many messages stand before it, and how many there are.
+   * @param layout of the session as it is now, where it is known: places in a long one are found sooner
+   */
+  window(id: SessionId, options: WindowOptions, layout?: Layout): Window {
     return this.read((db) => {
-      const messages = windowOf(db, id, options)
+      const { offset, end } = options
+      const anchor = layout && offset !== undefined ? anchorBefore(layout, offset) : undefined
+      const messages = windowOf(db, id, anchor ? { ...options, anchor } : options)
       const [first] = messages
-      const total = countOf(db, id)
-      if (!first) return { messages, offset: Math.min(options.offset ?? 0, total), total }
-      const offset = options.offset ?? (options.end ? total - messages.length : offsetOf(db, id, first))
-      return { messages, offset, total }
+      const total = layout?.total ?? countOf(db, id)
+      if (!first) return { messages, offset: Math.min(offset ?? 0, total), total }
+      const before =
+        offset ?? (end ? total - messages.length : offsetOf(db, id, first, layout && anchorOf(layout, first)))
+      return { messages, offset: before, total }
     }, NO_WINDOW)
   }
 

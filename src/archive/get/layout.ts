@@ -3,7 +3,7 @@ import { type Instant, instantOf, messageId, type SessionId } from '../../model/
 import type { Db } from '../open.ts'
 import { DUPLICATE, ERROR, INJECTED, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
 import { timeOf } from '../rows/time-id.ts'
-import { plucked, prepared } from './statements.ts'
+import { listed, plucked } from './statements.ts'
 
 export interface LaidTurn {
   /** Of the prompt. */
@@ -27,64 +27,75 @@ export interface Layout {
    * something, x event that does not, d duplicate, p copied from another session.
    */
   readonly shape: string
+  /** The place of every so many-th message, from the first: windows are found from there. */
+  readonly anchors: readonly Anchor[]
 }
 
-interface Row {
-  readonly id: number
+export interface Anchor {
   readonly line: number
   readonly part: number
-  readonly kind: number
-  readonly rest: number
-  readonly says: number
 }
 
-export const NO_LAYOUT: Layout = { total: 0, turns: [], shape: '' }
+export const ANCHOR_EVERY = 512
+
+/** A hundred thousand of them are read at once: as lists, and as numbers, for as long as that will do. */
+type Row = readonly [id: number, line: number, part: number, kind: number, rest: number, says: number]
+
+export const NO_LAYOUT: Layout = { total: 0, turns: [], shape: '', anchors: [] }
 
 /** Events that were not told otherwise are all that is left of some logs: what they say is in the index, and nothing else is. */
 export function layoutOf(db: Db, session: SessionId): Layout {
   const id = plucked(db, 'SELECT id FROM session WHERE name = ?').get(session) as number | undefined
   if (id === undefined) return NO_LAYOUT
-  const rows = prepared(
+  const rows = listed(
     db,
     `SELECT m.id, m.line, m.part, m.kind, m.rest,
-       m.kind & 7 = 4 AND EXISTS (SELECT 1 FROM said_docsize d WHERE d.id = m.id) AS says
+       m.kind & 7 = 4 AND EXISTS (SELECT 1 FROM said_docsize d WHERE d.id = m.id)
      FROM message m WHERE m.session_id = ? ORDER BY m.line, m.part`,
   ).iterate(id) as IterableIterator<Row>
-  const turns: Writable<LaidTurn>[] = []
-  const letters: string[] = []
-  for (const row of rows) {
-    const letter = letterOf(row)
-    const at = instantOf(timeOf(row.id) + row.rest) ?? EPOCH
-    if (letter === 'u') turns.push(begun(row, at, letters.length))
+  const turns: Open[] = []
+  const anchors: Anchor[] = []
+  let shape = ''
+  let total = 0
+  for (const [row, line, part, kind, rest, says] of rows) {
+    if (total % ANCHOR_EVERY === 0) anchors.push({ line, part })
+    const letter = letterOf(kind, says)
+    const at = timeOf(row) + rest
+    if (letter === 'u') turns.push({ line, part, offset: total, messages: 0, from: at, to: at, tools: 0, errors: 0 })
     const turn = turns.at(-1)
-    if (turn && letter !== 'd' && letter !== 'p') count(turn, row, at)
-    if (turn) turn.messages = letters.length + 1 - turn.offset
-    letters.push(letter)
+    if (turn) count(turn, kind, letter, at)
+    shape += letter
+    total++
   }
-  return { total: letters.length, turns, shape: letters.join('') }
+  return { total, turns: turns.map(laid), shape, anchors }
 }
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
+/** Times in milliseconds. */
+interface Open extends Anchor {
+  readonly offset: number
+  messages: number
+  readonly from: number
+  to: number
+  tools: number
+  errors: number
+}
 
-const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
-
-const begun = ({ line, part }: Row, at: Instant, offset: number): Writable<LaidTurn> => ({
-  message: messageId(at, line, part),
-  offset,
-  messages: 1,
-  started_at: at,
-  ended_at: at,
-  tools: 0,
-  errors: 0,
-})
-
-function count(turn: Writable<LaidTurn>, { kind }: Row, at: Instant): void {
-  if (at > turn.ended_at) turn.ended_at = at
+function count(turn: Open, kind: number, letter: string, at: number): void {
+  turn.messages++
+  if (letter === 'd' || letter === 'p') return
+  if (at > turn.to) turn.to = at
   if (typeOf(kind) === 'tool_call') turn.tools++
   if ((kind & ERROR) !== 0) turn.errors++
 }
 
-function letterOf({ kind, says }: Row): string {
+const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
+
+function laid({ line, part, from, to, ...turn }: Open): LaidTurn {
+  const started_at = instantOf(from) ?? EPOCH
+  return { message: messageId(started_at, line, part), started_at, ended_at: instantOf(to) ?? EPOCH, ...turn }
+}
+
+function letterOf(kind: number, says: number): string {
   if ((kind & REPLAYED) !== 0) return 'p'
   if ((kind & DUPLICATE) !== 0) return 'd'
   if ((kind & ERROR) !== 0) return 'e'
@@ -98,4 +109,17 @@ function letterOf({ kind, says }: Row): string {
   if (role === 'assistant') return 'a'
   if (role === 'system') return 's'
   return role === 'meta' && says === 0 ? 'x' : 'm'
+}
+
+/** The last anchor with no more than so many messages before it. */
+export function anchorBefore({ anchors }: Layout, offset: number): (Anchor & { readonly offset: number }) | undefined {
+  const at = Math.min(Math.floor(offset / ANCHOR_EVERY), anchors.length - 1)
+  const anchor = anchors[at]
+  return anchor && { ...anchor, offset: at * ANCHOR_EVERY }
+}
+
+/** The last anchor that does not stand after a message. */
+export function anchorOf(layout: Layout, { line, part }: Anchor): ReturnType<typeof anchorBefore> {
+  const at = layout.anchors.findLastIndex((one) => one.line < line || (one.line === line && one.part <= part))
+  return at < 0 ? undefined : anchorBefore(layout, at * ANCHOR_EVERY)
 }

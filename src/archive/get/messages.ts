@@ -14,6 +14,8 @@ export interface WindowOptions {
   readonly before?: string
   /** So many messages of the session stand before the first answer. */
   readonly offset?: number
+  /** The place of a message that is known to have so many before it, none of them after `offset`. */
+  readonly anchor?: { readonly offset: number; readonly line: number; readonly part: number }
   /** The last ones. */
   readonly end?: true
   readonly limit?: number
@@ -35,7 +37,7 @@ export const MESSAGE_COLUMNS = `m.id, t.name, m.line, m.part, m.kind, (SELECT te
 const PAGE = 100
 
 export function windowOf(db: Db, session: SessionId, options: WindowOptions): readonly Known[] {
-  const { around, after, before, offset, end, limit = PAGE } = options
+  const { around, after, before, offset, anchor, end, limit = PAGE } = options
   const id = plucked(db, 'SELECT id FROM session WHERE name = ?').get(session) as number | undefined
   if (id === undefined) return []
   const page = (sql: string, place: readonly number[], direction: 'ASC' | 'DESC', most: number): RawMessage[] =>
@@ -54,24 +56,39 @@ export function windowOf(db: Db, session: SessionId, options: WindowOptions): re
   if (after !== undefined) return page('AND (m.line, m.part) > (?, ?)', placeOf(after), 'ASC', limit).map(knownOf)
   if (end) return page('', [], 'DESC', limit).reverse().map(knownOf)
   if (offset !== undefined) {
-    const place = placeAt(db, id, offset)
+    const place = placeAt(db, id, offset, anchor)
     return place ? page('AND (m.line, m.part) >= (?, ?)', place, 'ASC', limit).map(knownOf) : []
   }
   return page('', [], 'ASC', limit).map(knownOf)
 }
 
-/** Goes over an index alone: a hundred thousand messages take a millisecond or two. */
-function placeAt(db: Db, session: number, offset: number): readonly [line: number, part: number] | undefined {
-  const sql = 'SELECT line, part FROM message WHERE session_id = ? ORDER BY line, part LIMIT 1 OFFSET ?'
-  const found = prepared(db, sql).get(session, offset) as { line: number; part: number } | undefined
+const FIRST = { offset: 0, line: -1, part: 0 }
+
+/** Goes over an index alone: a hundred thousand messages take a few milliseconds. */
+function placeAt(
+  db: Db,
+  session: number,
+  offset: number,
+  from: NonNullable<WindowOptions['anchor']> = FIRST,
+): readonly [line: number, part: number] | undefined {
+  const sql = `SELECT line, part FROM message WHERE session_id = ? AND (line, part) >= (?, ?)
+    ORDER BY line, part LIMIT 1 OFFSET ?`
+  const found = prepared(db, sql).get(session, from.line, from.part, offset - from.offset) as
+    | { line: number; part: number }
+    | undefined
   return found && [found.line, found.part]
 }
 
 /** How many messages of the session stand before this one. */
-export function offsetOf(db: Db, session: SessionId, { line, part }: Pick<Known, 'line' | 'part'>): number {
+export function offsetOf(
+  db: Db,
+  session: SessionId,
+  { line, part }: Pick<Known, 'line' | 'part'>,
+  from: NonNullable<WindowOptions['anchor']> = FIRST,
+): number {
   const sql = `SELECT count(*) FROM message
-    WHERE session_id = (SELECT id FROM session WHERE name = ?) AND (line, part) < (?, ?)`
-  return plucked(db, sql).get(session, line, part) as number
+    WHERE session_id = (SELECT id FROM session WHERE name = ?) AND (line, part) >= (?, ?) AND (line, part) < (?, ?)`
+  return from.offset + (plucked(db, sql).get(session, from.line, from.part, line, part) as number)
 }
 
 export const countOf = (db: Db, session: SessionId): number =>

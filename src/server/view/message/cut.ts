@@ -27,9 +27,9 @@ export class Cuts {
     return beginning(text)
   }
 
-  /** The value, or nothing where it is long. */
-  value<T extends object>(field: string, value: T | undefined, address = this.#address): T | undefined {
-    if (value === undefined || this.#whole) return value
+  /** The value, or nothing where it is long. @param text of which it was parsed, where there is one */
+  value<T extends object>(field: string, value: T | undefined, text?: string, address = this.#address): T | undefined {
+    if (value === undefined || this.#whole || (text !== undefined && text.length * 3 <= LONG)) return value
     const bytes = sizeOf(value)
     if (bytes <= LONG) return value
     this.#note(field, bytes, address)

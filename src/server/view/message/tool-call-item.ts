@@ -47,8 +47,8 @@ export function toolCallItem(
 }
 
 function asking(call: ToolCall, cuts: Cuts): Partial<ToolCallItem> {
-  const args = cuts.value('tool_call.arguments_json', call.arguments_json)
-  const input = cuts.value('tool_call.input_json', call.input_json)
+  const args = cuts.value('tool_call.arguments_json', call.arguments_json, call.arguments)
+  const input = cuts.value('tool_call.input_json', call.input_json, call.input)
   return {
     ...(call.arguments !== undefined && { arguments: cuts.text('tool_call.arguments', call.arguments) }),
     ...(args && { arguments_json: args }),
@@ -58,7 +58,7 @@ function asking(call: ToolCall, cuts: Cuts): Partial<ToolCallItem> {
 }
 
 function answering(call: ToolCall, cuts: Cuts, address: string | undefined): Partial<ToolCallItem> {
-  const json = cuts.value('tool_call.output_json', call.output_json, address)
+  const json = cuts.value('tool_call.output_json', call.output_json, call.output, address)
   return {
     ...(call.output !== undefined && { output: cuts.text('tool_call.output', call.output, address) }),
     ...(json && { output_json: json }),

@@ -30,7 +30,7 @@ export async function windowItems(
   place: WindowPlace,
   variant: WindowVariant,
 ): Promise<WindowItems> {
-  const { messages, offset, total } = view.house.index.window(entry.id, place)
+  const { messages, offset, total } = view.house.index.window(entry.id, place, view.layouts.known(entry))
   const placed = await bodiesOf(view, entry, messages, offset)
   const joins = await joinsOf(view, entry, placed)
   const options = { ...variant, isRolledBack: rolledBackIn(view, entry) }
@@ -44,7 +44,7 @@ export async function oneItem(
   id: string,
   variant: WindowVariant,
 ): Promise<MessageItem | undefined> {
-  const { messages, offset } = view.house.index.window(entry.id, { around: id, limit: 1 })
+  const { messages, offset } = view.house.index.window(entry.id, { around: id, limit: 1 }, view.layouts.known(entry))
   if (messages[0]?.id !== id) return undefined
   const placed = await bodiesOf(view, entry, messages, offset)
   const joins = await joinsOf(view, entry, placed)
@@ -74,29 +74,56 @@ async function joinsOf(view: HouseView, entry: Entry, placed: readonly Placed[])
   const last = placed.at(-1)
   const within = joined(placed)
   if (!first || !last) return within
-  const lacks = (type: 'tool_call' | 'tool_result', found: Joined['calls'], from: number, to: number): boolean =>
-    placed.some(
-      ({ body, offset }) =>
-        body.known.source_type === type && offset >= from && offset <= to && !found.has(offset) && body.kind === 'body',
-    )
-  const before = lacks('tool_result', within.calls, first.offset, first.offset + NEAR)
-    ? view.house.index.messages(entry.id, { before: first.body.known.id, limit: NEAR })
-    : []
-  const after = lacks('tool_call', within.results, last.offset - NEAR, last.offset)
-    ? view.house.index.messages(entry.id, { after: last.body.known.id, limit: NEAR })
-    : []
+  const asked = openIn(placed, 'tool_result', within.calls, (offset) => offset - first.offset < NEAR)
+  const open = openIn(placed, 'tool_call', within.results, (offset) => last.offset - offset < NEAR)
+  const { index } = view.house
+  const before = asked.size === 0 ? [] : index.messages(entry.id, { before: first.body.known.id, limit: NEAR })
+  const after = open.size === 0 ? [] : index.messages(entry.id, { after: last.body.known.id, limit: NEAR })
   if (before.length + after.length === 0) return within
-  const near = async (messages: readonly Known[], offset: number, type: string): Promise<readonly Placed[]> => {
-    const meant = messages.map((known, at) => ({ known, at })).filter(({ known }) => known.source_type === type)
-    const bodies = await (await view.house.reading()).bodies(
-      entry.id,
-      meant.map(({ known }) => known),
-    )
-    return bodies.map((body, at) => ({ body, offset: offset + (meant[at]?.at ?? 0) }))
+  const earlier = before.map((known, at) => ({ known, offset: first.offset - before.length + at })).reverse()
+  const later = after.map((known, at) => ({ known, offset: last.offset + 1 + at }))
+  const calls = await found(view, entry, earlier, 'tool_call', asked)
+  const results = await found(view, entry, later, 'tool_result', open)
+  return joined([...calls.toReversed(), ...placed, ...results])
+}
+
+/** Ids of calls that lack their other half, where that may be near. */
+function openIn(
+  placed: readonly Placed[],
+  type: 'tool_call' | 'tool_result',
+  has: Joined['calls'],
+  isNear: (offset: number) => boolean,
+): Set<string> {
+  const open = new Set<string>()
+  for (const { body, offset } of placed) {
+    if (body.kind === 'gone' || body.known.source_type !== type || has.has(offset) || !isNear(offset)) continue
+    const id = body.message.tool_call?.call_id
+    if (id) open.add(id)
   }
-  return joined([
-    ...(await near(before, first.offset - before.length, 'tool_call')),
-    ...placed,
-    ...(await near(after, last.offset + 1, 'tool_result')),
-  ])
+  return open
+}
+
+interface Near {
+  readonly known: Known
+  readonly offset: number
+}
+
+/** The nearest first, and no more than are needed. */
+async function found(
+  view: HouseView,
+  entry: Entry,
+  near: readonly Near[],
+  type: 'tool_call' | 'tool_result',
+  wanted: Set<string>,
+): Promise<readonly Placed[]> {
+  const reading = await view.house.reading()
+  const halves: Placed[] = []
+  for (const { known, offset } of near) {
+    if (wanted.size === 0) break
+    if (known.source_type !== type) continue
+    const [body] = await reading.bodies(entry.id, [known])
+    if (body?.kind !== 'body') continue
+    if (wanted.delete(body.message.tool_call?.call_id ?? '')) halves.push({ body, offset })
+  }
+  return halves
 }

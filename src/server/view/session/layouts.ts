@@ -12,12 +12,21 @@ export class Layouts {
     this.#house = house
   }
 
-  of({ id, revision }: Entry): Layout {
-    const stamp = `${this.#house.index.epoch} ${revision}`
-    const known = this.#known.get(id)
-    if (known?.stamp === stamp) return known.layout
-    const layout = this.#house.index.layout(id)
-    this.#known.set(id, { stamp, layout })
+  of(entry: Entry): Layout {
+    const ready = this.known(entry)
+    if (ready) return ready
+    const layout = this.#house.index.layout(entry.id)
+    this.#known.set(entry.id, { stamp: this.#stampOf(entry), layout })
     return layout
+  }
+
+  /** Of the session as it is now, if it was made already. */
+  known(entry: Entry): Layout | undefined {
+    const known = this.#known.get(entry.id)
+    return known?.stamp === this.#stampOf(entry) ? known.layout : undefined
+  }
+
+  #stampOf({ revision }: Entry): string {
+    return `${this.#house.index.epoch} ${revision}`
   }
 }
