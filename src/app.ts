@@ -179,7 +179,7 @@ export class House {
 
   /** A stretch of a session, each message with its body where that is still there. */
   async messages(id: SessionId, options: WindowOptions = {}): Promise<readonly Body[]> {
-    return (await this.#read()).messages(id, options)
+    return (await this.reading()).messages(id, options)
   }
 
   /** One message again. Nothing when the session does not have it. */
@@ -189,12 +189,12 @@ export class House {
   }
 
   async search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
-    return (await this.#read()).search(query, options)
+    return (await this.reading()).search(query, options)
   }
 
   /** What `search` finds, then all that the index leaves out, as it is found. */
   async *deepSearch(query: string, options: DeepOptions = {}): AsyncGenerator<DeepEvent> {
-    yield* (await this.#read()).deepSearch(query, options)
+    yield* (await this.reading()).deepSearch(query, options)
   }
 
   /** Days, hours and weekdays are those on the wall, or in UTC. Nothing while there is no index. */
@@ -210,7 +210,7 @@ export class House {
 
   /** Every prompt of every session, with its body where that is still there. */
   async *prompts(): AsyncGenerator<Body> {
-    yield* (await this.#read()).prompts()
+    yield* (await this.reading()).prompts()
   }
 
   /** Of the conversations that are told in entries: what `statisticsOf` adds up. */
@@ -227,8 +227,8 @@ export class House {
     return this.index.changesSince(revision, limit)
   }
 
-  /** Loaded when it is first needed: lists and reports do without, and are there at once. */
-  #read(): Promise<Reading> {
+  /** All that needs bodies. Loaded when it is first needed: lists and reports do without, and are there at once. */
+  reading(): Promise<Reading> {
     this.#reading ??= import('./sync/search/reading.ts').then(
       ({ Reading }) => new Reading(this.index, { keep: () => this.keep, marks: () => this.marks.list() }),
     )

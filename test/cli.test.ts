@@ -1,5 +1,5 @@
 /** The commands as a user meets them: the built program, real files, real exit codes. */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import stringWidth from 'string-width'
@@ -242,21 +242,25 @@ describe('fumi stats', () => {
 })
 
 describe('fumi', () => {
-  test('shows what this machine has and how to go on', () => {
+  test('shows what this machine has and how to go on, then serves it', async () => {
     const home = tempFolder()
     mkdirSync(join(home, 'sessions', '2026'), { recursive: true })
     writeFileSync(join(home, 'sessions', '2026', 'rollout-2026-02-03T09-15-00-x.jsonl'), text(talk()))
-    const { code, out } = fumi([], { env: { CODEX_HOME: home } })
-    expect(code).toBe(0)
+    const { out, code, health } = await served({ CODEX_HOME: home })
     expect(out).toContain('Codex CLI')
     expect(out).toContain('fumi show')
+    expect(health).toMatchObject({ data: { status: 'ok' } })
+    expect(code).toBe(0)
   })
 
-  test('offers samples that exist on a machine without any agent', () => {
-    const { code, out } = fumi([], { env: { CODEX_HOME: '', HOME: tempFolder() } })
-    expect(code).toBe(0)
+  test('offers samples that exist on a machine without any agent', async () => {
+    const { out } = await served({ CODEX_HOME: '', HOME: tempFolder() })
     const sample = /fumi show (\S+\.jsonl)/.exec(out)?.[1] ?? ''
     expect(fumi(['show', sample]).code).toBe(0)
+  })
+
+  test('says so when there is no such command', () => {
+    expect(fumi(['sreve'])).toMatchObject({ code: 2, err: expect.stringContaining('there is no command "sreve"') })
   })
 
   test('knows its version', () => {
@@ -266,3 +270,21 @@ describe('fumi', () => {
     expect(fumi(['--version']).out).toBe(`${version}\n`)
   })
 })
+
+/** `fumi` alone, until it has printed its link; then it is asked and told to end. */
+async function served(env: Record<string, string>) {
+  const child = spawn(process.execPath, [fumiPath, '--no-open', '--port', '0'], {
+    env: { ...process.env, NO_COLOR: '1', TZ: 'UTC', FUMI_HOME: join(tempFolder(), 'fumi'), ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let out = ''
+  const ended = new Promise<number | null>((done) => child.once('exit', done))
+  for await (const piece of child.stdout) {
+    out += String(piece)
+    if (out.includes('Ctrl+C')) break
+  }
+  const link = /http:\S+/.exec(out)?.[0] ?? ''
+  const health: unknown = await (await fetch(new URL('/api/health', link))).json()
+  child.kill('SIGTERM')
+  return { out, health, code: await ended }
+}

@@ -6,8 +6,11 @@ import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
 import type { Totals } from '../model/totals.ts'
 import { type FilesTouched, touchesOf } from './files.ts'
+import { type Choices, choicesOf, type Extent, extentOf, NO_CHOICES, NO_EXTENT } from './get/choices.ts'
+import { type Details, detailsOf } from './get/details.ts'
 import type { SessionFilter } from './get/filter.ts'
-import { unreadableIn } from './get/issues.ts'
+import { issuesOf, unreadableIn } from './get/issues.ts'
+import { anchorBefore, anchorOf, countOf, type Layout, layoutOf, NO_LAYOUT, offsetOf } from './get/layout.ts'
 import { type WindowOptions, windowOf } from './get/messages.ts'
 import { namesLike } from './get/names.ts'
 import { promptsOf } from './get/prompts.ts'
@@ -17,6 +20,7 @@ import { plucked, prepared } from './get/statements.ts'
 import { doubt, indexPath, isDamage, type Opened, openToRead } from './index-file.ts'
 import { type Db, explained } from './open.ts'
 import type { Change, Entry, Known } from './record.ts'
+import { activityOf, type DaySum, type Moment, type SeriesOptions, seriesOf } from './stats/series.ts'
 import { type Measures, totalsOf } from './stats/totals.ts'
 import { historiesOf, type Stats, type StatsOptions, statsOf } from './stats.ts'
 
@@ -59,6 +63,53 @@ export class IndexReader {
 
   messages(id: SessionId, options: WindowOptions = {}): readonly Known[] {
     return this.read((db) => windowOf(db, id, options), [])
+  }
+
+  /**
+   * A stretch of a session with its place: how many messages stand before it, and how many there are.
+   * @param layout of the session as it is now, where it is known: places in a long one are found sooner
+   */
+  window(id: SessionId, options: WindowOptions, layout?: Layout): Window {
+    return this.read((db) => {
+      const { offset, end } = options
+      const anchor = layout && offset !== undefined ? anchorBefore(layout, offset) : undefined
+      const messages = windowOf(db, id, anchor ? { ...options, anchor } : options)
+      const [first] = messages
+      const total = layout?.total ?? countOf(db, id)
+      if (!first) return { messages, offset: Math.min(offset ?? 0, total), total }
+      const before =
+        offset ?? (end ? total - messages.length : offsetOf(db, id, first, layout && anchorOf(layout, first)))
+      return { messages, offset: before, total }
+    }, NO_WINDOW)
+  }
+
+  layout(id: SessionId): Layout {
+    return this.read((db) => layoutOf(db, id), NO_LAYOUT)
+  }
+
+  /** Beside what the list tells of each. */
+  details(ids: readonly SessionId[]): ReadonlyMap<SessionId, Details> {
+    return this.read((db) => detailsOf(db, ids), NO_DETAILS)
+  }
+
+  issues(id: SessionId, limit: number): ReturnType<typeof issuesOf> {
+    return this.read((db) => issuesOf(db, id, limit), [])
+  }
+
+  choices(): Choices {
+    return this.read((db) => choicesOf(db), NO_CHOICES)
+  }
+
+  extent(): Extent {
+    return this.read((db) => extentOf(db), NO_EXTENT)
+  }
+
+  series(options: SeriesOptions): readonly DaySum[] {
+    return this.read((db) => seriesOf(db, options), [])
+  }
+
+  activity(filter: SessionFilter): readonly Moment[] {
+    return this.read((db) => activityOf(db, filter), [])
   }
 
   /** Where a session is read. */
@@ -156,6 +207,15 @@ export class IndexReader {
     return this.#opened
   }
 }
+
+export interface Window {
+  readonly messages: readonly Known[]
+  readonly offset: number
+  readonly total: number
+}
+
+const NO_WINDOW: Window = { messages: [], offset: 0, total: 0 }
+const NO_DETAILS: ReadonlyMap<SessionId, Details> = new Map()
 
 /** 0 also where its folder is none, or may not be looked into. */
 function inodeOf(path: string): number {

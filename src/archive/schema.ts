@@ -127,6 +127,7 @@ CREATE TABLE aside (
   first_line INTEGER NOT NULL,
   last_line INTEGER NOT NULL,
   provisional INTEGER NOT NULL,
+  count INTEGER NOT NULL,
   packed BLOB NOT NULL
 ) STRICT;
 CREATE INDEX aside_first ON aside (session_id, first_line);

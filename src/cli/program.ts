@@ -1,8 +1,6 @@
 /** All commands of `fumi`, put together. */
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
-import { AppError } from '../model/error.ts'
 import { filesCommand } from './commands/files.ts'
 import { convertCommand } from './commands/format/convert.ts'
 import { detectCommand } from './commands/format/detect.ts'
@@ -20,8 +18,10 @@ import { promptsCommand } from './commands/prompts.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { resumeCommand } from './commands/resume.ts'
 import { searchCommand } from './commands/search.ts'
+import { ownVersion } from './commands/serve/own-version.ts'
+import { serveCommand } from './commands/serve/serve.ts'
+import { tokenCommand } from './commands/serve/token.ts'
 import { showCommand } from './commands/show.ts'
-import { start } from './commands/start.ts'
 import { statsCommand } from './commands/stats.ts'
 import { syncCommand } from './commands/sync.ts'
 import { setFlags } from './house.ts'
@@ -29,6 +29,7 @@ import { noPager } from './pager.ts'
 
 /** In the order in which the help lists them. */
 const COMMANDS = [
+  serveCommand,
   listCommand,
   showCommand,
   searchCommand,
@@ -49,12 +50,13 @@ const COMMANDS = [
   validateCommand,
   configCommand,
   doctorCommand,
+  tokenCommand,
 ]
 
 export function buildProgram(): Command {
   const program = new Command('fumi')
     .description('One home for your conversations with AI coding agents.')
-    .version(version(), '-V, --version')
+    .version(ownVersion(), '-V, --version')
     .option('-v, --verbose', 'say more on standard error')
     .option('--no-pager', 'do not show long output by pages')
     .option('--set <key=value>', 'a setting for this run only; fumi config lists them', gathered, [])
@@ -67,21 +69,9 @@ export function buildProgram(): Command {
       if (verbose) setLogLevel('debug')
       setFlags(set)
     })
-  program
-    .argument('[command]')
-    .action((command?: string) => (command === undefined ? start() : unknownCommand(command)))
   for (const add of COMMANDS) add(program)
   for (const command of [program, ...program.commands]) command.exitOverride()
   return program
 }
 
 const gathered = (value: string, before: readonly string[]): readonly string[] => [...before, value]
-
-function unknownCommand(command: string): never {
-  throw new AppError('bad_usage', `there is no command "${command}". See fumi --help.`)
-}
-
-function version(): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(manifest) as { version: string }).version
-}

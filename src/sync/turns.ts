@@ -5,7 +5,7 @@ import type { AppError } from '../model/error.ts'
 import { allSources } from './keep/policy.ts'
 import type { Scene } from './list.ts'
 import type { Feed } from './live/feed.ts'
-import { goLive, type LiveOptions } from './live/live.ts'
+import { goLive, type Live, type LiveOptions } from './live/live.ts'
 import { type Synced, Syncer, type SyncOptions } from './sync.ts'
 
 /** Another process is at it; nobody is known where it has only just begun. */
@@ -16,7 +16,7 @@ export interface Held {
 
 export type SyncOutcome = { readonly kind: 'synced'; readonly synced: Synced } | Held
 
-export type WatchOutcome = { readonly kind: 'watching'; readonly ready: Promise<void>; close(): Promise<void> } | Held
+export type WatchOutcome = ({ readonly kind: 'watching' } & Live) | Held
 
 export interface WatchOptions extends Pick<SyncOptions, 'onProgress'> {
   /** Milliseconds between looks at everything, for hints that never came. */
@@ -70,7 +70,7 @@ export function watchOn(
     syncer.close()
     taken.lock.release()
   }
-  return { kind: 'watching', ready: live.ready, close }
+  return { kind: 'watching', ready: live.ready, sync: live.sync, close }
 }
 
 /** The lock is given back when the work fails. */

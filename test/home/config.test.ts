@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { House } from '../../src/app.ts'
+import { greeting } from '../../src/cli/commands/serve/greeting.ts'
 import { type ConfigOptions, changeConfig, describeConfigProblem, type Machine, readConfig } from '../../src/config.ts'
 import { replaceFile } from '../../src/lib/disk/replace-file.ts'
 import { talk, tempFolder, text } from '../support/log.ts'
@@ -320,8 +321,8 @@ describe('fumi config', () => {
 })
 
 describe('places to look at', () => {
-  test('are added for list, stats and the start page, once each', async () => {
-    const { folder, run, env, log, set, agents } = machine()
+  test('are added for list, stats and what is said at the start, once each', async () => {
+    const { folder, run, env, log, set, agents, inside } = machine()
     log(env.CODEX_HOME)
     const other = log(join(folder, 'backup'))
     writeFileSync(other, text(talk()).replaceAll('019c0000-0000', '019c0000-1111'))
@@ -330,7 +331,7 @@ describe('places to look at', () => {
     expect(await agents()).toEqual(['codex', 'codex'])
     expect(JSON.parse(run('stats', '--json').out).sessions).toBe(2)
     expect(JSON.parse(run('list', '--json').out)).toMatchObject({ total: 2 })
-    expect(run().out).toContain(join(folder, 'backup'))
+    expect(await inside(greeting)).toContain(join(folder, 'backup'))
   })
 
   test('are left alone when they, or their agent, are switched off; a path that is given is read nevertheless', async () => {

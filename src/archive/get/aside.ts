@@ -7,6 +7,8 @@ export type Place = readonly [line: number, part: number]
 
 /** Before everything. */
 export const START: Place = [-1, 0]
+/** After everything. */
+export const END: Place = [Number.MAX_SAFE_INTEGER, 0]
 
 /** Before or after each other. */
 export const compare = (a: Place, b: Place): number => a[0] - b[0] || a[1] - b[1]
@@ -40,4 +42,36 @@ export function asideFrom(
     found.sort((a, b) => compare(placeOf(a), placeOf(b)) * direction)
   }
   return found
+}
+
+/** All of them, in order; no more of them are held than overlap. */
+export function* asideOf(db: Db, session: number): Generator<AsideRow> {
+  const pieces = prepared(db, 'SELECT first_line, packed FROM aside WHERE session_id = ? ORDER BY first_line').iterate(
+    session,
+  ) as Iterable<{ first_line: number; packed: Uint8Array }>
+  let held: AsideRow[] = []
+  for (const { first_line, packed } of pieces) {
+    const later = held.findIndex(({ line }) => line >= first_line)
+    yield* later < 0 ? held : held.slice(0, later)
+    held = [...(later < 0 ? [] : held.slice(later)), ...unpackAside(packed)]
+    held.sort((a, b) => compare(placeOf(a), placeOf(b)))
+  }
+  yield* held
+}
+
+/** How many lie in a stretch, the end not among them. */
+export function countAside(db: Db, session: number, from: Place, to: Place): number {
+  const whole = prepared(
+    db,
+    'SELECT id, first_line > ? AND last_line < ? AS is_within, count FROM aside WHERE session_id = ? AND last_line >= ? AND +first_line <= ?',
+  ).all(from[0], to[0], session, from[0], to[0]) as { id: number; is_within: number; count: number }[]
+  const piece = prepared(db, 'SELECT packed FROM aside WHERE id = ?')
+  return whole.reduce((sum, { id, is_within, count }) => {
+    if (is_within === 1) return sum + count
+    const { packed } = piece.get(id) as { packed: Uint8Array }
+    const within = unpackAside(packed)
+      .map(placeOf)
+      .filter((place) => compare(place, from) >= 0 && compare(place, to) < 0)
+    return sum + within.length
+  }, 0)
 }

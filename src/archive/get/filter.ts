@@ -1,5 +1,7 @@
 /** What a list, a search or a report is about, as conditions on sessions. */
 import type { AgentId, SessionId } from '../../model/ids.ts'
+import type { Role } from '../../model/normalized.ts'
+import { ROLES } from '../rows/kind.ts'
 
 export interface SessionFilter {
   readonly ids?: readonly SessionId[]
@@ -9,6 +11,8 @@ export interface SessionFilter {
   /** Its name; `*` stands for anything. */
   readonly model?: string
   readonly tool?: string
+  /** Each of them spoke in it. */
+  readonly roles?: readonly Role[]
   /** Something was said at or after this, before that. Milliseconds. */
   readonly since?: number
   readonly until?: number
@@ -29,7 +33,7 @@ export function conditionsOf(filter: SessionFilter): Conditions {
     parts.push(sql)
     values.push(...more)
   }
-  const { ids, agents, project, model, tool, since, until, kind = 'conversation' } = filter
+  const { ids, agents, project, model, tool, roles = [], since, until, kind = 'conversation' } = filter
   if (kind !== 'any') add('t.kind = ?', kind)
   if (ids) add('t.name IN (SELECT value FROM json_each(?))', JSON.stringify(ids))
   if (agents) add('t.agent IN (SELECT value FROM json_each(?))', JSON.stringify(agents))
@@ -46,6 +50,8 @@ export function conditionsOf(filter: SessionFilter): Conditions {
       tool,
       tool,
     )
+  for (const role of roles)
+    add('EXISTS (SELECT 1 FROM message r WHERE r.session_id = t.id AND r.kind & 7 = ?)', ROLES.indexOf(role))
   if (since !== undefined) add('t.last_at >= ?', since)
   if (until !== undefined) add('t.started_at < ?', until)
   return { sql: parts.length > 0 ? parts.join(' AND ') : '1', values }

@@ -1,6 +1,8 @@
-/** What the index knows of sources that could not be read. */
+/** What the index knows of sources and lines that could not be read. */
+import type { SessionId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { Db } from '../open.ts'
+import { prepared } from './statements.ts'
 
 const MOST = 1000
 
@@ -16,4 +18,14 @@ export function unreadableIn(db: Db): readonly Issue[] {
     ...(key !== '' && { key }),
     ...(line !== null && { line }),
   }))
+}
+
+/** Of one session, in the order of its lines. What both passes met comes once. */
+export function issuesOf(db: Db, session: SessionId, limit: number): readonly Omit<Issue, 'path' | 'key'>[] {
+  const rows = prepared(
+    db,
+    `SELECT i.code, i.reason, i.line FROM session t JOIN issue i ON i.source_id = t.source_id
+     WHERE t.name = ? AND i.code <> 'not_a_session' GROUP BY i.code, i.line ORDER BY i.line, min(i.id) LIMIT ?`,
+  ).all(session, limit) as { code: Issue['code']; reason: string; line: number | null }[]
+  return rows.map(({ line, ...issue }) => ({ ...issue, ...(line !== null && { line }) }))
 }

@@ -5,7 +5,8 @@ import type { Known } from '../record.ts'
 import { DUPLICATE, ERROR, IMAGE, INJECTED, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
 import { unpackLocator } from '../rows/locator.ts'
 import { timeOf } from '../rows/time-id.ts'
-import { asideFrom, compare, type Place, START } from './aside.ts'
+import { asideFrom, compare, END, type Place, START } from './aside.ts'
+import { placeAt } from './layout.ts'
 import { plucked, prepared } from './statements.ts'
 
 export interface WindowOptions {
@@ -13,6 +14,12 @@ export interface WindowOptions {
   readonly around?: string
   readonly after?: string
   readonly before?: string
+  /** So many messages of the session stand before the first answer. */
+  readonly offset?: number
+  /** The place of a message that is known to have so many before it, none of them after `offset`. */
+  readonly anchor?: { readonly offset: number; readonly line: number; readonly part: number }
+  /** The last ones. */
+  readonly end?: true
   readonly limit?: number
 }
 
@@ -32,7 +39,7 @@ export const MESSAGE_COLUMNS = `m.id, t.name, m.line, m.part, m.kind, (SELECT te
 const PAGE = 100
 
 export function windowOf(db: Db, session: SessionId, options: WindowOptions): readonly Known[] {
-  const { around, after, before, limit = PAGE } = options
+  const { around, after, before, offset, anchor, end, limit = PAGE } = options
   const id = plucked(db, 'SELECT id FROM session WHERE name = ?').get(session) as number | undefined
   if (id === undefined) return []
   const page = (sign: '<' | '>' | '>=', place: Place, most: number): RawMessage[] => {
@@ -54,6 +61,11 @@ export function windowOf(db: Db, session: SessionId, options: WindowOptions): re
     return [...earlier, ...page('>=', place, limit - earlier.length)].map(knownOf)
   }
   if (before !== undefined) return page('<', placeOf(before), limit).reverse().map(knownOf)
+  if (end) return page('<', END, limit).reverse().map(knownOf)
+  if (offset !== undefined) {
+    const place = placeAt(db, id, offset, anchor)
+    return place ? page('>=', place, limit).map(knownOf) : []
+  }
   return page('>', after === undefined ? START : placeOf(after), limit).map(knownOf)
 }
 

@@ -13,6 +13,8 @@ export interface ListOptions extends SessionFilter {
   readonly ascending?: boolean
   readonly limit?: number
   readonly offset?: number
+  /** Only those that stand after this one in the list. */
+  readonly after?: SessionId
   /** Forks and sub-agents stand under their parents unless `all`; those of one parent with its id. */
   readonly children?: 'fold' | 'all' | { readonly of: string }
 }
@@ -27,26 +29,33 @@ const COLUMNS: { readonly [sort in Sort]: string } = {
   started: 't.started_at',
   messages: 't.messages',
   tokens: 't.total_tokens',
-  size: 's.size',
-  title: 't.title',
+  size: 'coalesce(s.size, 0)',
+  title: "coalesce(t.title, '')",
 }
 
 const PAGE = 50
 
 export function listSessions(db: Db, options: ListOptions): Listing {
-  const { sort = 'last', ascending = false, limit = PAGE, offset = 0, children = 'fold' } = options
+  const { sort = 'last', ascending = false, limit = PAGE, offset = 0, children = 'fold', after } = options
   const { sql, values } = conditionsOf(options)
   const family = familyOf(children)
   const where = `${sql} AND ${family.sql}`
   const all = [...values, ...family.values]
   const total = plucked(db, `SELECT count(*) FROM session t WHERE ${where}`).get(...all) as number
   const direction = ascending ? 'ASC' : 'DESC'
+  const rest = after === undefined ? '1' : afterSql(COLUMNS[sort], ascending)
   const rows = prepared(
     db,
-    `SELECT ${ENTRY_COLUMNS} FROM session t LEFT JOIN source s ON s.id = t.source_id WHERE ${where}
+    `SELECT ${ENTRY_COLUMNS} FROM session t LEFT JOIN source s ON s.id = t.source_id WHERE ${where} AND ${rest}
      ORDER BY ${COLUMNS[sort]} ${direction}, t.id ${direction} LIMIT ? OFFSET ?`,
-  ).all(...all, limit, offset) as RawEntry[]
+  ).all(...all, ...(after === undefined ? [] : [after]), limit, offset) as RawEntry[]
   return { total, sessions: rows.map(entryOf) }
+}
+
+/** By where the other one stands now. */
+function afterSql(column: string, ascending: boolean): string {
+  const other = `SELECT ${column.replaceAll(/\b([ts])\./g, 'o$1.')}, ot.id FROM session ot LEFT JOIN source os ON os.id = ot.source_id`
+  return `(${column}, t.id) ${ascending ? '>' : '<'} (${other} WHERE ot.name = ?)`
 }
 
 /** Those that are known, newest first. */

@@ -16,6 +16,11 @@ export function plucked(db: Db, sql: string): Statement {
   return statementOf(db, sql, `pluck ${sql}`, (statement) => statement.pluck())
 }
 
+/** Gives rows as lists instead of objects. */
+export function listed(db: Db, sql: string): Statement {
+  return statementOf(db, sql, `list ${sql}`, (statement) => statement.raw())
+}
+
 function statementOf(db: Db, sql: string, name: string, make: (statement: Statement) => Statement): Statement {
   let statements = known.get(db)
   if (!statements) {

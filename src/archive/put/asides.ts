@@ -11,7 +11,7 @@ export interface Asides {
 
 export function asidesIn(db: Db): Asides {
   const add = db.prepare(
-    'INSERT INTO aside (session_id, first_line, last_line, provisional, packed) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO aside (session_id, first_line, last_line, provisional, count, packed) VALUES (?, ?, ?, ?, ?, ?)',
   )
   const holding = db.prepare(
     'SELECT id, packed FROM aside WHERE session_id = ? AND +first_line <= ? AND last_line >= ? ORDER BY last_line',
@@ -19,7 +19,8 @@ export function asidesIn(db: Db): Asides {
   const replace = db.prepare('UPDATE aside SET packed = ? WHERE id = ?')
   return {
     put(session, pieces, isProvisional) {
-      for (const { first, last, packed } of pieces) add.run(session, first, last, isProvisional ? 1 : 0, packed)
+      for (const { first, last, count, packed } of pieces)
+        add.run(session, first, last, isProvisional ? 1 : 0, count, packed)
     },
     markRepeated(session, [line, part]) {
       for (const { id, packed } of holding.all(session, line, line) as { id: number; packed: Uint8Array }[]) {

@@ -3,7 +3,7 @@
 import { SPOKEN } from '../../model/spoken.ts'
 import type { Db } from '../open.ts'
 import type { Chunk } from '../record.ts'
-import { DUPLICATE, ERROR, isFound, roleOf, typeOf } from '../rows/kind.ts'
+import { DUPLICATE, ERROR, INJECTED, isFound, roleOf, typeOf } from '../rows/kind.ts'
 import { packText } from '../rows/packed.ts'
 import { AT, DURATION, locatorOf, numberAt, type Text, TOOL } from '../rows/rows.ts'
 import { idAt, timeOf } from '../rows/time-id.ts'
@@ -225,8 +225,9 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
   }
 }
 
-/** Prompts, answers, calls; what is neither is not counted. */
+/** Prompts, answers, calls; what is neither, and what nobody typed, is not counted. */
 function columnOf(kind: number): number {
+  if ((kind & INJECTED) !== 0) return -1
   const role = roleOf(kind)
   return role === 'user' ? 0 : role === 'assistant' ? 1 : typeOf(kind) === 'tool_call' ? 2 : -1
 }

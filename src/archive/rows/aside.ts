@@ -7,6 +7,7 @@ import { Reader, writeNumber, writeText } from './locator.ts'
 export interface Aside {
   readonly first: number
   readonly last: number
+  readonly count: number
   readonly packed: Uint8Array
 }
 
@@ -51,7 +52,7 @@ export class AsideWriter {
 
   #close(): void {
     const packed = new Uint8Array(deflateRawSync(this.#bytes.taken(), { level: 4 }))
-    this.#pieces.push({ first: this.#first, last: this.#last, packed })
+    this.#pieces.push({ first: this.#first, last: this.#last, count: this.#count, packed })
     this.#count = 0
     this.#at = 0
   }

@@ -5,12 +5,12 @@ import { constants } from 'node:os'
 import type { Command } from 'commander'
 import type { ResumeCommand } from '../../agents/agent.ts'
 import { allAgents } from '../../agents/all.ts'
+import { shellLine, whyNotResumed } from '../../agents/resume-command.ts'
 import { agentServing } from '../../agents/roots.ts'
 import { AppError } from '../../model/error.ts'
 import { openHouse } from '../house.ts'
 import { writeOut } from '../output.ts'
 import { type Found, findSession } from '../sessions.ts'
-import { commandLine } from '../view/shell-word.ts'
 
 interface Options {
   readonly print?: boolean
@@ -28,7 +28,7 @@ export function resumeCommand(program: Command): void {
 
 async function run(name: string, options: Options): Promise<void> {
   const command = await commandFor(await foundOf(name))
-  if (options.print) await writeOut(`${commandLine(command)}\n`)
+  if (options.print) await writeOut(`${shellLine(command)}\n`)
   else process.exitCode = await runIn(command)
 }
 
@@ -49,17 +49,8 @@ async function commandFor({ log, session, kept }: Found): Promise<ResumeCommand>
       'not_found',
       `the log of ${session.id} is gone: ${session.path}. ${agent.label} would not find it.`,
     )
-  if (!agent.resume || session.kind === 'prompts')
-    throw new AppError('bad_usage', `${session.id} is nothing that ${agent.label} could go on with.`)
-  // The program would go on with what is in its place now.
-  if (kept)
-    throw new AppError(
-      'not_found',
-      `${session.id} is no longer in its store (${kept.ended_how ?? 'gone'}). Put it back first: fumi restore ${session.id} --install`,
-    )
-  // It comes from a log that anybody may have written, and must not be taken for an option.
-  if (session.native_id.startsWith('-'))
-    throw new AppError('bad_usage', `${session.id} has no id that could be given to a program.`)
+  const reason = whyNotResumed(agent, session, kept && (kept.ended_how ?? 'gone'))
+  if (reason !== undefined || !agent.resume) throw new AppError(kept ? 'not_found' : 'bad_usage', reason ?? '')
   return agent.resume(session)
 }
 
@@ -69,11 +60,11 @@ async function runIn(command: ResumeCommand): Promise<number> {
   if (cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
     throw new AppError(
       'not_found',
-      `${cwd}, where the session took place, is gone. Make it anew, or run this elsewhere: ${commandLine({ program, arguments: words })}`,
+      `${cwd}, where the session took place, is gone. Make it anew, or run this elsewhere: ${shellLine({ program, arguments: words })}`,
     )
   const isWindows = process.platform === 'win32'
   if (isWindows && !words.every((word) => /^[\w.:-]+$/.test(word)))
-    throw new AppError('bad_usage', `run this yourself: ${commandLine(command)}`)
+    throw new AppError('bad_usage', `run this yourself: ${shellLine(command)}`)
   // There programs are often scripts, which only a shell finds.
   const child = spawn(program, words, { stdio: 'inherit', shell: isWindows, ...(cwd !== undefined && { cwd }) })
   // The terminal tells both of us; the program decides what it means.

@@ -8,7 +8,7 @@ import { allSources, copied } from '../keep/policy.ts'
 import { keepStore } from '../keep/rows.ts'
 import { keptSources, type Scene } from '../list.ts'
 import type { Found } from '../sweep.ts'
-import type { Syncer, SyncOptions } from '../sync.ts'
+import type { Synced, Syncer, SyncOptions } from '../sync.ts'
 import type { Feed } from './feed.ts'
 import { type Hints, watchPlaces } from './watch.ts'
 
@@ -23,7 +23,9 @@ export interface LiveOptions extends Scene, Pick<SyncOptions, 'onProgress'> {
 
 export interface Live {
   /** The first look at everything is done. */
-  readonly ready: Promise<void>
+  readonly ready: Promise<Synced>
+  /** Looks at everything now. */
+  sync(): Promise<Synced>
   close(): Promise<void>
 }
 
@@ -48,13 +50,13 @@ export function goLive(options: LiveOptions): Live {
     return done
   }
   const all = () => allSources(options)
-  const everything = async (): Promise<void> => {
+  const everything = async (): Promise<Synced> => {
     await watch.renew()
-    await next(() => syncer.syncSound(all, shared))
+    return next(() => syncer.syncSound(all, shared))
   }
   let again: NodeJS.Timeout | undefined
   /** What cannot be done now is told, and tried again later. */
-  const told = async (work: () => Promise<void>): Promise<void> => {
+  const told = async (work: () => Promise<unknown>): Promise<void> => {
     try {
       await work()
     } catch (error) {
@@ -65,7 +67,7 @@ export function goLive(options: LiveOptions): Live {
     }
   }
 
-  const look = async (hints: Hints): Promise<void> => {
+  const look = async (hints: Hints): Promise<unknown> => {
     if (hints.everything) return everything()
     if (hints.files.size > 0) {
       const found = [...hints.files].flatMap((path) => foundAt(path, options))
@@ -80,6 +82,7 @@ export function goLive(options: LiveOptions): Live {
             const rows = () => rowsOf(agent, store, options)
             await syncer.syncSound(rows, { ...shared, paths: [store] }, all)
           })
+    return undefined
   }
 
   const watch = watchPlaces({
@@ -91,6 +94,7 @@ export function goLive(options: LiveOptions): Live {
   const timer = setInterval(() => void told(everything), options.sweepEvery ?? SWEEP_EVERY).unref()
   return {
     ready,
+    sync: everything,
     async close() {
       clearInterval(timer)
       clearTimeout(again)

@@ -1,13 +1,14 @@
 /** `fumi handoff`: a conversation goes on in another agent's program. */
+
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { shellLine } from '../../../agents/resume-command.ts'
 import { type HandedOver, handOver, targetsOfHandoff } from '../../../convert.ts'
 import { AppError } from '../../../model/error.ts'
 import { logNamed } from '../../choose.ts'
 import { cutLine, tokensOf } from '../../convert/cut.ts'
 import { openHouse } from '../../house.ts'
 import { writeErr, writeOut } from '../../output.ts'
-import { commandLine } from '../../view/shell-word.ts'
 
 interface Options {
   readonly to: string
@@ -84,5 +85,5 @@ async function tell(done: HandedOver, options: Options): Promise<void> {
   await writeOut(`${what}\n`)
   if (isReplacement && isDry) await writeOut('An older conversation would be replaced, and kept.\n')
   if (backup !== undefined) await writeOut(`What stood there is kept, and also in ${backup}\n`)
-  if (resume && !isDry) await writeOut(`Go on with: ${commandLine(resume)}\n`)
+  if (resume && !isDry) await writeOut(`Go on with: ${shellLine(resume)}\n`)
 }

@@ -1,13 +1,12 @@
-/** `fumi` alone: what is on this machine, and how to go on. */
+/** What is on this machine, and how to go on: said when the server starts. */
 import { stat } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Agent } from '../../agents/agent.ts'
-import { logsAt } from '../../normalize.ts'
-import { openHouse } from '../house.ts'
-import { writeOut } from '../output.ts'
-import { paint } from '../view/paint.ts'
-import { shellWord } from '../view/shell-word.ts'
+import type { Agent } from '../../../agents/agent.ts'
+import { shellWord } from '../../../agents/shell-word.ts'
+import type { House } from '../../../app.ts'
+import { logsAt } from '../../../normalize.ts'
+import { paint } from '../../view/paint.ts'
 
 interface Place {
   readonly agent: Agent
@@ -17,12 +16,11 @@ interface Place {
   readonly newest: string | undefined
 }
 
-export async function start(): Promise<void> {
-  const house = await openHouse()
+export async function greeting(house: House): Promise<string> {
   const places: Place[] = []
   for (const { agent, path } of await house.roots()) places.push(await look(agent, path))
   const found = places.filter((place) => place.logs > 0)
-  await writeOut(await (found.length > 0 ? welcome(found) : nothingFound(places)))
+  return found.length > 0 ? welcome(found) : nothingFound(places)
 }
 
 async function look(agent: Agent, root: string): Promise<Place> {
@@ -45,7 +43,7 @@ async function look(agent: Agent, root: string): Promise<Place> {
 }
 
 async function welcome(places: readonly Place[]): Promise<string> {
-  const { count, table } = await import('../view/table.ts')
+  const { count, table } = await import('../../view/table.ts')
   const columns = [
     { title: 'agent' },
     { title: 'where', grows: true },
@@ -68,7 +66,7 @@ async function welcome(places: readonly Place[]): Promise<string> {
 
 async function nothingFound(places: readonly Place[]): Promise<string> {
   const looked = places.map(({ agent, root }) => `  ${agent.label}: ${root}\n`).join('')
-  const samples = relative(process.cwd(), fileURLToPath(new URL('../../../samples', import.meta.url))) || '.'
+  const samples = relative(process.cwd(), fileURLToPath(new URL('../../../../samples', import.meta.url))) || '.'
   const first = await firstLog(samples)
   return `${paint.bold('fumibako')} found no conversation on this machine. It looked here:\n\n${looked}\n${hints([
     [`fumi show ${shellWord(first)}`, 'read one of the sample conversations that come with it'],

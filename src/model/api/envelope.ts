@@ -1,0 +1,64 @@
+/** What every JSON reply looks like: `data` and `meta` when it went well, `errors` when not. */
+
+export interface Reply<Data, Meta = Record<string, never>> {
+  readonly data: Data
+  readonly meta: Meta
+}
+
+export interface ErrorReply {
+  readonly errors: readonly ApiError[]
+}
+
+export const ERROR_CODES = [
+  'invalid_parameters',
+  'invalid_query',
+  'invalid_period',
+  'unauthorized',
+  'forbidden',
+  'not_found',
+  'session_not_found',
+  'message_not_found',
+  'source_gone',
+  'not_possible',
+  'sync_in_progress',
+  'body_too_large',
+  'too_many_requests',
+  'internal_error',
+] as const
+
+export type ApiErrorCode = (typeof ERROR_CODES)[number]
+
+export interface ApiError {
+  readonly code: ApiErrorCode
+  /** Of HTTP. */
+  readonly status: number
+  readonly title: string
+  /** A sentence for a person. */
+  readonly detail: string
+  /** `invalid_fields` for parameters, `start`, `end` and `advice` for a query that was not understood. */
+  readonly meta?: { readonly [name: string]: unknown }
+}
+
+export interface Pagination {
+  readonly page: number
+  readonly per_page: number
+  readonly total_count: number
+  readonly total_pages: number
+  /** Give it as `cursor` for what follows; null at the end. Unlike a page it does not slip when sessions are added. */
+  readonly next_cursor: string | null
+}
+
+/** The filters that lists, searches and reports share. Each is one text in the query of the address. */
+export interface FilterQuery {
+  /** Ids, with commas between them. */
+  readonly agent?: string
+  /** A directory and those below it; without a slash, one of that name anywhere. */
+  readonly project?: string
+  /** `*` stands for anything. */
+  readonly model?: string
+  readonly tool?: string
+  /** `2026-11-15`, `today`, `7d`, or a moment. `start_date` is another name for it. */
+  readonly since?: string
+  /** Up to the end of this day. `end_date` is another name for it. */
+  readonly until?: string
+}

@@ -1,0 +1,91 @@
+/** `GET /api/search`: what was said, anywhere. One JSON reply, or lines of JSON as they are found with `stream=1`. */
+import type { Role, SourceType } from '../normalized.ts'
+import type { FilterQuery, Reply } from './envelope.ts'
+import type { SessionItem } from './session.ts'
+
+export interface SearchQuery extends FilterQuery {
+  /** As `fumi search` takes it: words, "a phrase", begin*, -not, a OR b, /pattern/, agent:codex … `keyword` is another name for it. */
+  readonly q: string
+  /** prompts, answers, arguments, output, reasoning, files, titles. */
+  readonly scope?: string
+  readonly role?: string
+  /** 1 to 200; 20 if not given. Of a stream: 1 to 10,000, all of them if not given. */
+  readonly limit?: number
+  /** `next` of the reply before. */
+  readonly after?: number
+  readonly sort?: 'newest' | 'relevance'
+  /** Looks also through what the index leaves out. Only as a stream. */
+  readonly deep?: boolean
+  /** The reply is `application/x-ndjson`, one `SearchLine` each. */
+  readonly stream?: boolean
+}
+
+export type SearchReply = Reply<readonly SearchHit[], SearchMeta>
+
+export interface SearchHit {
+  /** `session:message`, unique in a reply. */
+  readonly id: string
+  readonly session_id: string
+  readonly message_id: string
+  readonly timestamp: string
+  readonly role: Role
+  readonly source_type: SourceType
+  readonly tool: string | null
+  /** Where in the message: prompt, answer, arguments, output, reasoning, file, context, title. */
+  readonly scope: string
+  /** Null when the source is gone. */
+  readonly snippet: string | null
+  /** Stretches of the snippet in UTF-16 units, in order, apart from each other. */
+  readonly highlights: readonly { readonly start: number; readonly end: number }[]
+  readonly cut_before: boolean
+  readonly cut_after: boolean
+}
+
+export interface SearchMeta {
+  readonly total: number
+  readonly total_is: 'exact' | 'at_least'
+  /** False: there is more in the logs than in the index, or a pattern took too long. `deep` finds the rest. */
+  readonly complete: boolean
+  readonly left: { readonly sessions: number; readonly bytes: number }
+  /** Sessions whose title says it, or the name, tags and note that the user gave them. */
+  readonly titles: readonly string[]
+  /** Of the hits and titles. */
+  readonly sessions: readonly SessionItem[]
+  readonly next: number | null
+  readonly duration_ms: number
+}
+
+/** One line of a stream. The last one is `end`; a stream without it was cut off. */
+export type SearchLine =
+  /** Stands before the first hit of each session, and before the titles. */
+  | { readonly kind: 'session'; readonly session: SessionItem }
+  | { readonly kind: 'title'; readonly session_id: string }
+  | { readonly kind: 'hit'; readonly hit: SearchHit }
+  | { readonly kind: 'progress'; readonly done: number; readonly total: number }
+  | {
+      readonly kind: 'end'
+      readonly total: number
+      readonly total_is: 'exact' | 'at_least'
+      readonly complete: boolean
+      readonly duration_ms: number
+    }
+  | { readonly kind: 'error'; readonly detail: string }
+
+/** `GET /api/files?path=`: every tool call that spoke of a file, newest first. The path is looked for in the index alone. */
+export interface FilesQuery {
+  /** Whole, or its end. */
+  readonly path: string
+  readonly limit?: number
+}
+
+export type FilesReply = Reply<readonly FileTouchItem[], { readonly total: number }>
+
+export interface FileTouchItem {
+  readonly path: string
+  readonly how: 'named' | 'added' | 'updated' | 'deleted'
+  readonly session_id: string
+  readonly message_id: string
+  readonly timestamp: string
+  readonly tool: string | null
+  readonly turn: number
+}

@@ -1,0 +1,76 @@
+/** The server as one function from requests to answers. It opens no port: who listens, and where, is not its matter. */
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { House } from '../app.ts'
+import { warn } from '../lib/log.ts'
+import { type AccessOptions, access } from './guard/access.ts'
+import { safeHeaders } from './guard/headers.ts'
+import { type BucketOptions, rateLimit, smallBodies } from './guard/limits.ts'
+import { checkOrigin, type OriginOptions } from './guard/origin.ts'
+import { HouseView } from './house-view.ts'
+import { Attendant, type AttendantOptions } from './live/attendant.ts'
+import { Hub } from './live/hub.ts'
+import { documentOf } from './openapi/document.ts'
+import { page } from './page.ts'
+import { ApiProblem, problemOf, problemResponse } from './problem.ts'
+import { exportRoutes } from './routes/export.ts'
+import { machineRoutes } from './routes/machine.ts'
+import { messageRoutes } from './routes/messages.ts'
+import { searchRoutes } from './routes/search.ts'
+import { sessionRoutes } from './routes/sessions.ts'
+import { statsRoutes } from './routes/stats.ts'
+import { turnRoutes } from './routes/turns.ts'
+
+export interface ServerOptions extends OriginOptions, Omit<AccessOptions, 'port'>, AttendantOptions {
+  /** Where the page was built. */
+  readonly page: string
+  readonly version: string
+  readonly rate?: BucketOptions
+}
+
+export interface Server {
+  readonly app: OpenAPIHono
+  readonly hub: Hub
+  /** Begins to keep the index up to date. */
+  start(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A page that scrolls fast asks for a few dozen windows in a second. */
+const RATE: BucketOptions = { burst: 1000, perSecond: 200 }
+
+export function buildServer(house: House, options: ServerOptions): Server {
+  const hub = new Hub()
+  const attendant = new Attendant(house, hub, options)
+  const view = new HouseView(house, hub, attendant, options.version)
+  const app = new OpenAPIHono()
+  app.onError((error) => {
+    const problem = problemOf(error)
+    if (problem.code === 'internal_error') warn(error.stack ?? error.message)
+    return problemResponse(problem)
+  })
+  app.notFound((c) => problemResponse(new ApiProblem('not_found', `There is nothing at ${c.req.path}.`)))
+  app.use(safeHeaders)
+  app.use(checkOrigin(options))
+  app.use(rateLimit(options.rate ?? RATE))
+  app.use(access(options))
+  app.use('/api/*', smallBodies)
+  addRoutes(app, view)
+  app.get('/api/openapi.json', (c) => c.json(documentOf(app, options.version)))
+  app.use(page(options.page))
+  return {
+    app,
+    hub,
+    start: () => attendant.start(),
+    close: () => attendant.close(),
+  }
+}
+
+export function addRoutes(app: OpenAPIHono, view: HouseView): void {
+  sessionRoutes(app, view)
+  messageRoutes(app, view)
+  turnRoutes(app, view)
+  searchRoutes(app, view)
+  statsRoutes(app, view)
+  exportRoutes(app, view)
+  machineRoutes(app, view)
+}

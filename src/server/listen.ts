@@ -1,0 +1,107 @@
+/** Opens the port: loopback or where the user says, with TLS where there is a certificate. */
+import { readFileSync } from 'node:fs'
+import { createServer as createPlain, type Server as HttpServer } from 'node:http'
+import { createServer as createSecure } from 'node:https'
+import { getRequestListener } from '@hono/node-server'
+import type { House } from '../app.ts'
+import { isSystemError, reasonOf } from '../lib/files/system-error.ts'
+import { AppError } from '../model/error.ts'
+import { buildServer, type ServerOptions } from './build.ts'
+import { isLoopback } from './guard/origin.ts'
+import { TokenKeeper } from './guard/token.ts'
+
+export interface ListenOptions
+  extends Pick<ServerOptions, 'page' | 'version' | 'idle' | 'rate' | 'pollEvery' | 'retryEvery'> {
+  readonly host?: string
+  readonly port: number
+  /** The next free one is taken where this one is not. */
+  readonly isPortMeant?: boolean
+  readonly cert?: string
+  readonly key?: string
+  readonly auth?: boolean
+}
+
+export interface Listening {
+  /** Without the token. */
+  readonly url: string
+  /** With it, to be opened once. */
+  readonly link: string
+  readonly port: number
+  readonly clients: () => number
+  close(): Promise<void>
+}
+
+const HOST = '127.0.0.1'
+const MOST_TRIED = 50
+
+export async function listen(house: House, options: ListenOptions): Promise<Listening> {
+  const { host = HOST, auth = true } = options
+  if (!auth && !isLoopback(host))
+    throw new AppError('bad_usage', '--no-auth is for this machine alone: leave out --host, or use the token.')
+  const tls = tlsOf(options)
+  const tokens = auth ? new TokenKeeper(house.directory) : undefined
+  let port = options.port
+  const server = buildServer(house, { ...options, host, port: () => port, tokens, secure: tls !== undefined })
+  const listener = getRequestListener(server.app.fetch)
+  const http = tls
+    ? createSecure(tls, (request, response) => void listener(request, response))
+    : createPlain((request, response) => void listener(request, response))
+  http.requestTimeout = 30_000
+  http.headersTimeout = 10_000
+  http.keepAliveTimeout = 5_000
+  port = await opened(http as HttpServer, host, options)
+  await server.start()
+  const name = host === '0.0.0.0' || host === '::' || isLoopback(host) ? (host === '::1' ? '[::1]' : 'localhost') : host
+  const url = `${tls ? 'https' : 'http'}://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}/`
+  return {
+    url,
+    link: tokens ? `${url}?token=${tokens.token}` : url,
+    port,
+    clients: () => server.hub.clients,
+    async close() {
+      const closed = new Promise<void>((done) => http.close(() => done()))
+      http.closeAllConnections()
+      await server.close()
+      await closed
+    },
+  }
+}
+
+function tlsOf({ cert, key }: ListenOptions): { readonly cert: Buffer; readonly key: Buffer } | undefined {
+  if (cert === undefined && key === undefined) return undefined
+  if (cert === undefined || key === undefined) throw new AppError('bad_usage', 'TLS needs both --cert and --key.')
+  return { cert: fileAt('--cert', cert), key: fileAt('--key', key) }
+}
+
+function fileAt(option: string, path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw new AppError('not_found', `${option}: ${path} cannot be read (${reasonOf(error)}).`)
+  }
+}
+
+/** @returns the port that it has */
+async function opened(http: HttpServer, host: string, { port, isPortMeant = false }: ListenOptions): Promise<number> {
+  for (let tried = 0; ; tried++) {
+    const wanted = port === 0 ? 0 : port + tried
+    const error = await new Promise<NodeJS.ErrnoException | undefined>((done) => {
+      const failed = (problem: NodeJS.ErrnoException): void => done(problem)
+      http.once('error', failed)
+      http.listen(wanted, host, () => {
+        http.off('error', failed)
+        done(undefined)
+      })
+    })
+    if (!error) {
+      const address = http.address()
+      return typeof address === 'object' && address ? address.port : wanted
+    }
+    if (error.code !== 'EADDRINUSE' || isPortMeant || tried >= MOST_TRIED)
+      throw new AppError(
+        error.code === 'EADDRINUSE' ? 'busy' : 'no_permission',
+        `${host}:${wanted} cannot be opened (${error.code ?? error.message}). Choose another with --port.`,
+      )
+  }
+}

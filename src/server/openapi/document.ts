@@ -1,0 +1,51 @@
+/** The description of the API: paths from the endpoints, shapes from the types of `model/api`. */
+import { readFileSync } from 'node:fs'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+
+export interface ApiDocument {
+  readonly openapi: string
+  readonly info: { readonly title: string; readonly version: string; readonly description: string }
+  readonly paths: object
+  readonly components: { readonly schemas: { readonly [name: string]: object } }
+}
+
+export function documentOf(app: OpenAPIHono, version: string): ApiDocument {
+  const document = app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'fumibako',
+      version,
+      description: 'Read, search, follow and measure every conversation with an AI coding agent on this machine.',
+    },
+    security: [{ token: [] }],
+  })
+  return {
+    ...document,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'As fumi token prints it.' } },
+      schemas: reached(document.paths, shapes()),
+    },
+  } as unknown as ApiDocument
+}
+
+/** Made from the types by `npm run api-docs`. */
+const shapes = (): ApiDocument['components']['schemas'] =>
+  JSON.parse(readFileSync(new URL('./shapes.json', import.meta.url), 'utf8')) as ApiDocument['components']['schemas']
+
+/** What only streams carry is named by no path. */
+const STREAMED = ['LiveEvent', 'SearchLine']
+
+/** Those that the paths name, and those that these name. */
+function reached(paths: unknown, all: ApiDocument['components']['schemas']): ApiDocument['components']['schemas'] {
+  const found = new Set<string>()
+  const visit = (name: string): void => {
+    if (found.has(name)) return
+    found.add(name)
+    for (const next of namesIn(all[name])) visit(next)
+  }
+  for (const name of [...namesIn(paths), ...STREAMED]) visit(name)
+  return Object.fromEntries(Object.entries(all).filter(([name]) => found.has(name)))
+}
+
+const namesIn = (value: unknown): readonly string[] =>
+  Array.from(JSON.stringify(value ?? {}).matchAll(/"#\/components\/schemas\/(\w+)"/g), ([, name = '']) => name)

@@ -1,0 +1,64 @@
+/** Parameters that several endpoints take, and what they mean to the house. */
+import { z } from '@hono/zod-openapi'
+import { periodOf, type SessionFilter } from '../../app.ts'
+import { ApiProblem } from '../problem.ts'
+
+export const flag = (what: string) =>
+  z
+    .enum(['1', 'true', '0', 'false'])
+    .transform((text) => text === '1' || text === 'true')
+    .optional()
+    .openapi({ description: what })
+
+export const number = (what: string, least: number, most: number) =>
+  z.coerce.number().int().min(least).max(most).optional().openapi({ description: what })
+
+export const text = (what: string) => z.string().min(1).max(2000).optional().openapi({ description: what })
+
+export const FILTERS = {
+  agent: text('Ids of agents, with commas between them.'),
+  project: text('A directory and those below it; without a slash, one of that name anywhere.'),
+  model: text('A model; * stands for anything.'),
+  tool: text('Only with calls of this tool.'),
+  since: text('From this day on: 2026-11-15, today, 7d, or a moment.'),
+  until: text('Up to the end of this day.'),
+  start_date: text('Another name for since.'),
+  end_date: text('Another name for until.'),
+}
+
+export interface FilterValues {
+  readonly agent?: string | undefined
+  readonly project?: string | undefined
+  readonly model?: string | undefined
+  readonly tool?: string | undefined
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+  readonly start_date?: string | undefined
+  readonly end_date?: string | undefined
+}
+
+export function filterOf(values: FilterValues): SessionFilter {
+  const { agent, project, model, tool } = values
+  const from = momentOf('since', values.since ?? values.start_date, 'from')
+  const until = momentOf('until', values.until ?? values.end_date, 'until')
+  if (from !== undefined && until !== undefined && from >= until)
+    throw new ApiProblem('invalid_period', 'The period ends before it begins.')
+  return {
+    ...(agent !== undefined && { agents: agent.split(',') }),
+    ...(project !== undefined && { project }),
+    ...(model !== undefined && { model }),
+    ...(tool !== undefined && { tool }),
+    ...(from !== undefined && { since: from }),
+    ...(until !== undefined && { until }),
+  }
+}
+
+function momentOf(name: string, given: string | undefined, end: 'from' | 'until'): number | undefined {
+  if (given === undefined) return undefined
+  const period = periodOf(given, new Date())
+  if (!period)
+    throw new ApiProblem('invalid_period', `${name} takes a day or a moment: 2026-11-15, today, 7d, 12h.`, {
+      invalid_fields: [{ field: name, message: 'no day and no moment' }],
+    })
+  return Date.parse(period[end])
+}

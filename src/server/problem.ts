@@ -1,0 +1,62 @@
+/** Errors as clients are told of them. This table is the only place that maps codes to HTTP. */
+import type { ApiError, ApiErrorCode, ErrorReply } from '../model/api/envelope.ts'
+import { AppError } from '../model/error.ts'
+
+export const ERRORS = {
+  invalid_parameters: [400, 'Parameters are wrong'],
+  invalid_query: [400, 'The query was not understood'],
+  invalid_period: [422, 'The period was not understood'],
+  unauthorized: [401, 'A token is needed'],
+  forbidden: [403, 'Not allowed from there'],
+  not_found: [404, 'There is no such thing'],
+  session_not_found: [404, 'There is no such session'],
+  message_not_found: [404, 'There is no such message'],
+  source_gone: [410, 'The source is gone'],
+  not_possible: [422, 'It cannot be done'],
+  sync_in_progress: [409, 'A sync is running'],
+  body_too_large: [413, 'The body is too large'],
+  too_many_requests: [429, 'Too many requests'],
+  internal_error: [500, 'This is a bug in fumibako'],
+} as const satisfies Record<ApiErrorCode, readonly [status: number, title: string]>
+
+/** A request that cannot be answered. */
+export class ApiProblem extends Error {
+  readonly code: ApiErrorCode
+  readonly meta: ApiError['meta']
+
+  constructor(code: ApiErrorCode, detail: string, meta?: ApiError['meta']) {
+    super(detail)
+    this.name = 'ApiProblem'
+    this.code = code
+    this.meta = meta
+  }
+}
+
+export const statusOf = (code: ApiErrorCode): number => ERRORS[code][0]
+
+export function errorReply(code: ApiErrorCode, detail: string, meta?: ApiError['meta']): ErrorReply {
+  const [status, title] = ERRORS[code]
+  return { errors: [{ code, status, title, detail, ...(meta && { meta }) }] }
+}
+
+/** What the rest of the house throws, in the words of the API. Bugs say nothing of themselves to clients. */
+export function problemOf(error: unknown): ApiProblem {
+  if (error instanceof ApiProblem) return error
+  if (!(error instanceof AppError)) return new ApiProblem('internal_error', 'See the log of the server.')
+  switch (error.code) {
+    case 'not_found':
+      return new ApiProblem('source_gone', error.message)
+    case 'bad_usage':
+    case 'nothing_readable':
+      return new ApiProblem('not_possible', error.message)
+    case 'busy':
+      return new ApiProblem('sync_in_progress', error.message)
+    case 'no_permission':
+    case 'cannot_write':
+    case 'unusable_data':
+      return new ApiProblem('not_possible', error.message)
+  }
+}
+
+export const problemResponse = ({ code, message, meta }: ApiProblem): Response =>
+  Response.json(errorReply(code, message, meta), { status: statusOf(code) })

@@ -1,0 +1,94 @@
+/** `/api/sessions/:id/export`: a conversation as a document to be saved. */
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import { FORMATS } from '../../convert/export/formats.ts'
+import type { TurnRange } from '../../convert/export/material.ts'
+import { EXPORT_FORMATS, type ExportFormat } from '../../model/api/convert.ts'
+import type { HouseView } from '../house-view.ts'
+import { serve } from '../openapi/endpoint.ts'
+import { flag, text } from '../openapi/parameters.ts'
+import { ApiProblem } from '../problem.ts'
+import { materialOf } from '../view/session/material.ts'
+
+const TYPES: { readonly [format in ExportFormat]: string } = {
+  md: 'text/markdown',
+  html: 'text/html',
+  txt: 'text/plain',
+  json: 'application/json',
+  sft: 'application/jsonl',
+}
+
+export function exportRoutes(app: OpenAPIHono, view: HouseView): void {
+  serve(
+    app,
+    {
+      method: 'get',
+      path: '/api/sessions/{id}/export',
+      summary: 'A conversation as Markdown, HTML, text, JSON or training examples',
+      query: z.object({
+        format: z.enum(EXPORT_FORMATS).default('md'),
+        turns: text('Only these turns: 3, 2..5, 4.. or ..3.'),
+        all: flag('Every record, also context, events and copies.'),
+        redact: flag('Secrets, user names, home directories and e-mail addresses are taken out.'),
+      }),
+      reply: 'application/octet-stream',
+      errors: ['session_not_found', 'source_gone'],
+    },
+    async ({ param, query, signal }) => {
+      const entry = view.session(param('id'))
+      const turns = query.turns === undefined ? undefined : rangeOf(query.turns)
+      const format = FORMATS[query.format]
+      const material = await materialOf(view.house, entry, query.redact === true)
+      const options = {
+        ...(query.all && { all: true }),
+        ...(turns && { turns }),
+        timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      }
+      const texts = (await format.load())(material, options)[Symbol.asyncIterator]()
+      const name = `${entry.id.replaceAll(/[^\w.-]+/g, '_')}.${format.extension}`
+      return new Response(streamOf(texts, signal), {
+        headers: {
+          'content-type': `${TYPES[query.format]}; charset=utf-8`,
+          'content-disposition': `attachment; filename="${name}"`,
+          // The document brings its own style; opened from here it must still run nothing.
+          'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
+        },
+      })
+    },
+  )
+}
+
+const PIECE = 65_536
+
+/** Strings are many and short; they are sent in larger pieces. */
+function streamOf(texts: AsyncIterator<string>, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(controller) {
+      let piece = ''
+      while (piece.length < PIECE) {
+        const { value, done } = signal.aborted ? { value: '', done: true } : await texts.next()
+        if (done) {
+          if (piece !== '') controller.enqueue(encoder.encode(piece))
+          controller.close()
+          return
+        }
+        piece += value
+      }
+      controller.enqueue(encoder.encode(piece))
+    },
+    async cancel() {
+      await texts.return?.()
+    },
+  })
+}
+
+function rangeOf(given: string): TurnRange {
+  const [, from = '', dots, to = ''] = /^(\d{0,9})(\.\.)?(\d{0,9})$/.exec(given) ?? []
+  const first = from === '' ? 1 : Number(from)
+  const last = dots === undefined ? first : to === '' ? Number.MAX_SAFE_INTEGER : Number(to)
+  if ((from === '' && to === '') || last < first)
+    throw new ApiProblem('invalid_parameters', 'turns: give them as 3, 2..5, 4.. or ..3.', {
+      invalid_fields: [{ field: 'turns', message: '3, 2..5, 4.. or ..3' }],
+    })
+  return { from: first, to: last }
+}

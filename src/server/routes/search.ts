@@ -1,0 +1,192 @@
+/** `/api/search` and `/api/files`: what was said, and which files were touched. */
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Hit, House } from '../../app.ts'
+import type { SearchHit, SearchLine, SearchMeta } from '../../model/api/search.ts'
+import type { HouseView } from '../house-view.ts'
+import { serve } from '../openapi/endpoint.ts'
+import { FILTERS, filterOf, flag, number, text } from '../openapi/parameters.ts'
+import { ApiProblem } from '../problem.ts'
+import { linesResponse } from '../view/lines.ts'
+import { misunderstood } from '../view/misunderstood.ts'
+import { sessionItems } from '../view/session/session-item.ts'
+
+const LIMIT = 20
+const QUERY = z.object({
+  q: text('Words, "a phrase", begin*, -not, a OR b, /pattern/, agent:codex …'),
+  keyword: text('Another name for q.'),
+  scope: text('Only in: prompts, answers, arguments, output, reasoning, files, titles.'),
+  role: text('Only what they said: user, assistant, tool.'),
+  ...FILTERS,
+  limit: number(`${LIMIT} if not given, 200 at most; of a stream all if not given.`, 1, 10_000),
+  after: number('next of the reply before.', 0, Number.MAX_SAFE_INTEGER),
+  sort: z.enum(['newest', 'relevance']).default('newest'),
+  deep: flag('Looks also through what the index leaves out. Only as a stream.'),
+  stream: flag('The reply is application/x-ndjson: one SearchLine each, as they are found.'),
+})
+type Query = z.output<typeof QUERY>
+
+export function searchRoutes(app: OpenAPIHono, view: HouseView): void {
+  const { house } = view
+  serve(
+    app,
+    {
+      method: 'get',
+      path: '/api/search',
+      summary: 'Find what was said, in every conversation of every agent',
+      description:
+        'Newest first. With stream=1 or deep=1 the reply is application/x-ndjson, one SearchLine each; its last line is of the kind end.',
+      query: QUERY,
+      reply: 'SearchReply',
+      errors: ['invalid_query', 'invalid_period'],
+    },
+    async ({ query, signal }) => {
+      const words = wordsOf(query)
+      if (query.stream || query.deep) {
+        await refuseMisunderstood(house, words)
+        return linesResponse(lines(house, words, query, signal), signal)
+      }
+      return pageOf(house, words, query)
+    },
+  )
+  serve(
+    app,
+    {
+      method: 'get',
+      path: '/api/files',
+      summary: 'Every tool call that spoke of a file, newest first',
+      description: 'The path is looked for in the index alone: no file is opened.',
+      query: z.object({
+        path: z.string().min(1).max(1024).openapi({ description: 'Whole, or its end.' }),
+        limit: number('200 if not given.', 1, 1000),
+      }),
+      reply: 'FilesReply',
+    },
+    ({ query }) => {
+      const { total, touched } = house.touches(query.path, query.limit)
+      return { data: touched.map((one) => ({ ...one, tool: one.tool ?? null })), meta: { total } }
+    },
+  )
+}
+
+async function pageOf(house: House, words: string, query: Query): Promise<object> {
+  const start = performance.now()
+  const { limit = LIMIT, after, sort } = query
+  if (limit > 200)
+    throw new ApiProblem('invalid_parameters', 'limit: 200 at most; with stream=1 it may be more.', {
+      invalid_fields: [{ field: 'limit', message: '200 at most' }],
+    })
+  const answer = await house.search(words, {
+    limit,
+    order: sort,
+    filter: filterOf(query),
+    ...(after !== undefined && { after }),
+  })
+  if (answer.kind === 'problem') throw misunderstood(answer)
+  const meta: SearchMeta = {
+    total: answer.total,
+    total_is: answer.total_is,
+    complete: answer.complete,
+    left: answer.left,
+    titles: answer.titles.map(({ id }) => id),
+    sessions: await sessionItems(house, answer.sessions),
+    next: answer.next ?? null,
+    duration_ms: Math.round(performance.now() - start),
+  }
+  return { data: answer.hits.map(hitItem), meta }
+}
+
+/** Before anything is sent: a stream that began cannot be an error any more. */
+async function refuseMisunderstood(house: House, words: string): Promise<void> {
+  const answer = await house.search(words, { limit: 1 })
+  if (answer.kind === 'problem') throw misunderstood(answer)
+}
+
+async function* lines(house: House, words: string, query: Query, signal: AbortSignal): AsyncGenerator<SearchLine> {
+  const start = performance.now()
+  const told = new Set<string>()
+  const filter = filterOf(query)
+  const most = query.limit ?? Number.POSITIVE_INFINITY
+  let total = 0
+  let isWhole = true
+  const introduced = async function* (id: string): AsyncGenerator<SearchLine> {
+    if (told.has(id)) return
+    told.add(id)
+    const entry = house.session(id as Hit['session_id'])
+    const [session] = entry ? await sessionItems(house, [entry]) : []
+    if (session) yield { kind: 'session', session }
+  }
+  const glance = await house.search(words, { limit: 1, filter })
+  if (glance.kind === 'problem') return
+  for (const { id } of glance.titles) {
+    yield* introduced(id)
+    yield { kind: 'title', session_id: id }
+  }
+  for await (const event of query.deep ? house.deepSearch(words, { filter, signal }) : quickly(house, words, query)) {
+    if (event.kind === 'problem') return
+    if (event.kind === 'progress') {
+      yield event
+      continue
+    }
+    if (total >= most) {
+      isWhole = false
+      break
+    }
+    total++
+    yield* introduced(event.hit.session_id)
+    yield { kind: 'hit', hit: hitItem(event.hit) }
+  }
+  yield {
+    kind: 'end',
+    total,
+    total_is: isWhole && !signal.aborted ? 'exact' : 'at_least',
+    complete: isWhole && (query.deep === true || glance.complete),
+    duration_ms: Math.round(performance.now() - start),
+  }
+}
+
+const PAGE = 100
+
+async function* quickly(house: House, words: string, query: Query): AsyncGenerator<{ kind: 'hit'; hit: Hit }> {
+  const filter = filterOf(query)
+  let after: number | undefined
+  let limit = LIMIT
+  do {
+    const answer = await house.search(words, {
+      limit,
+      order: query.sort,
+      filter,
+      ...(after !== undefined && { after }),
+    })
+    if (answer.kind === 'problem') return
+    for (const hit of answer.hits) yield { kind: 'hit', hit }
+    after = answer.next
+    limit = PAGE
+  } while (after !== undefined)
+}
+
+/** What can be asked by a parameter can be typed as well. */
+function wordsOf({ q, keyword, scope, role }: Query): string {
+  const words = q ?? keyword
+  if (words === undefined)
+    throw new ApiProblem('invalid_parameters', 'q: say what to look for.', {
+      invalid_fields: [{ field: 'q', message: 'is needed' }],
+    })
+  const parts = [words, filter('in', scope), filter('role', role)]
+  return parts.filter((part) => part !== '').join(' ')
+}
+
+function filter(name: string, value: string | undefined): string {
+  if (value === undefined) return ''
+  if (value.includes('"')) throw new ApiProblem('invalid_parameters', `${name} takes no quotation marks.`)
+  return `${name}:"${value}"`
+}
+
+const hitItem = ({ snippet, tool, ...hit }: Hit): SearchHit => ({
+  id: `${hit.session_id}:${hit.message_id}`,
+  ...hit,
+  tool: tool ?? null,
+  snippet: snippet?.text ?? null,
+  highlights: snippet?.highlights.map(([start, end]) => ({ start, end })) ?? [],
+  cut_before: snippet?.cutBefore ?? false,
+  cut_after: snippet?.cutAfter ?? false,
+})

@@ -1,0 +1,28 @@
+/** Values as lines of JSON, sent as they come. Nothing is made that nobody reads. */
+import { warn } from '../../lib/log.ts'
+
+/** @param signal the client has gone away */
+export function linesResponse(values: AsyncGenerator<object>, signal: AbortSignal): Response {
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { value, done } = await values.next()
+        if (done || signal.aborted) {
+          await values.return(undefined)
+          controller.close()
+        } else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`))
+      } catch (error) {
+        warn(String(error))
+        controller.enqueue(
+          encoder.encode(`${JSON.stringify({ kind: 'error', detail: 'See the log of the server.' })}\n`),
+        )
+        controller.close()
+      }
+    },
+    async cancel() {
+      await values.return(undefined)
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8' } })
+}

@@ -1,0 +1,39 @@
+/** Remembers what was asked for last, and forgets the rest. */
+
+export class Recent<Key, Value> {
+  readonly #values = new Map<Key, Value>()
+  readonly #most: number
+  readonly #weigh: (value: Value) => number
+  #weight = 0
+
+  /** @param most of all weights together; each value weighs 1 where it is not said otherwise */
+  constructor(most: number, weigh: (value: Value) => number = () => 1) {
+    this.#most = most
+    this.#weigh = weigh
+  }
+
+  get(key: Key): Value | undefined {
+    const value = this.#values.get(key)
+    if (value === undefined) return undefined
+    this.#values.delete(key)
+    this.#values.set(key, value)
+    return value
+  }
+
+  set(key: Key, value: Value): void {
+    this.delete(key)
+    this.#values.set(key, value)
+    this.#weight += this.#weigh(value)
+    for (const oldest of this.#values.keys()) {
+      if (this.#weight <= this.#most) break
+      this.delete(oldest)
+    }
+  }
+
+  delete(key: Key): void {
+    const value = this.#values.get(key)
+    if (value === undefined) return
+    this.#values.delete(key)
+    this.#weight -= this.#weigh(value)
+  }
+}

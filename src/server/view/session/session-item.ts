@@ -1,0 +1,61 @@
+/** A session as the API tells it. */
+import type { Entry, House, Mark } from '../../../app.ts'
+import type { MarkItem, SessionItem } from '../../../model/api/session.ts'
+import { NOTHING_SPENT } from '../../../model/tokens/prices.ts'
+
+/** Something was written so many milliseconds ago at most. */
+const LIVE = 90_000
+
+/** In the order in which they are given. */
+export async function sessionItems(house: House, entries: readonly Entry[]): Promise<readonly SessionItem[]> {
+  if (entries.length === 0) return []
+  const ids = entries.map(({ id }) => id)
+  const details = house.index.details(ids)
+  const spent = (await house.totals({ ids, kind: 'any' }))?.cost.by_session ?? {}
+  const marks = new Map(house.marks.list().map((mark) => [mark.session, mark]))
+  const now = Date.now()
+  return entries.map((entry) => {
+    const { header, turns = 0, errors = 0, issues = 0 } = details.get(entry.id) ?? {}
+    const mark = markItem(marks.get(entry.id))
+    const gone = entry.gone && !entry.kept
+    return {
+      id: entry.id,
+      agent: entry.agent,
+      native_id: entry.native_id,
+      kind: entry.kind,
+      title: mark.name ?? entry.title ?? header?.first_prompt ?? null,
+      first_prompt: header?.first_prompt ?? null,
+      cwd: entry.project ?? null,
+      branch: header?.git?.branch ?? null,
+      models: entry.models,
+      created_at: entry.started_at,
+      last_at: entry.last_at,
+      duration_seconds: Math.max(0, Math.round((Date.parse(entry.last_at) - Date.parse(entry.started_at)) / 1000)),
+      message_count: entry.messages,
+      turn_count: turns,
+      tool_count: entry.tools,
+      error_count: errors,
+      usage: entry.usage,
+      estimate: entry.estimate ?? null,
+      cost: spent[entry.id] ?? NOTHING_SPENT,
+      live: !gone && !entry.kept && now - Date.parse(entry.last_at) < LIVE,
+      issue_count: issues,
+      parent: entry.parent ?? null,
+      relation: entry.relation ?? null,
+      child_count: entry.children,
+      kept: entry.kept,
+      gone,
+      indexed: entry.indexed,
+      filesize_bytes: entry.size,
+      revision: entry.revision,
+      mark,
+    }
+  })
+}
+
+export const markItem = (mark: Mark | undefined): MarkItem => ({
+  name: mark?.name ?? null,
+  starred: mark?.starred ?? false,
+  tags: mark?.tags ?? [],
+  note: mark?.note ?? null,
+})

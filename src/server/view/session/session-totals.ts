@@ -1,0 +1,30 @@
+/** The totals tab of a conversation. */
+import type { Entry, House } from '../../../app.ts'
+import type { SessionTotals } from '../../../model/api/totals.ts'
+import { cacheShare } from '../../../model/usage.ts'
+import type { Tally } from './tally.ts'
+
+export function sessionTotals(house: House, { id, revision }: Entry, tally: Tally): SessionTotals {
+  const { usage, cost, byModel, rateLimits, events, tools, files, roles, encrypted, images } = tally.counts
+  return {
+    revision,
+    usage,
+    cost,
+    cache_share: cacheShare(usage),
+    by_model: Array.from(byModel, ([model, sum]) => ({ model, ...sum })),
+    turns: tally.turns(),
+    rate_limits: [...rateLimits.values()],
+    events: [...events.values()].sort((a, b) => b.count - a.count || (a.event_kind < b.event_kind ? -1 : 1)),
+    tools: [...tools.values()].sort((a, b) => b.calls - a.calls || (a.tool < b.tool ? -1 : 1)),
+    files: Array.from(files, ([path, { how, calls, last }]) => ({
+      path,
+      how: [...how],
+      calls,
+      last_message_id: last,
+    })).sort((a, b) => b.calls - a.calls || (a.path < b.path ? -1 : 1)),
+    roles,
+    encrypted,
+    images,
+    pattern: house.histories({ ids: [id], kind: 'any' })[0]?.pattern ?? null,
+  }
+}

@@ -1,0 +1,158 @@
+/** Sums and series as the API tells them. */
+import type { House, SessionFilter } from '../../app.ts'
+import type { Activity, NamedSum, Series, SeriesLine, StatsItem, ToolStat } from '../../model/api/stats.ts'
+import { instantOf } from '../../model/ids.ts'
+import { estimatedTokens } from '../../model/tokens/estimate.ts'
+import { NOTHING_SPENT, type Spent } from '../../model/tokens/prices.ts'
+import { localDay, utcDay, utcHour, wallHour } from '../../model/totals.ts'
+import { cacheShare, type Usage } from '../../model/usage.ts'
+
+const MOST = 50
+const MOST_LINES = 8
+
+export async function statsItem(house: House, filter: SessionFilter, utc: boolean): Promise<StatsItem> {
+  const { list } = await house.prices()
+  const stats = house.stats({ ...filter, most: MOST, ...(utc && { utc }) })
+  const totals = await house.totals(filter, utc ? utcDay : localDay())
+  const titles = new Map<string, string | null>()
+  const titled = (id: string): string | null => titles.get(id) ?? null
+  const named = [...(stats?.by_session ?? []), ...(stats?.longest ?? [])].map(({ session }) => session)
+  for (const { id, title } of house.list({ ids: named, kind: 'any', children: 'all', limit: named.length }).sessions)
+    titles.set(id, house.marks.get(id)?.name ?? title ?? null)
+  const usage = totals?.usage ?? NO_USE
+  return {
+    sessions: totals?.sessions ?? 0,
+    messages: totals?.messages ?? 0,
+    tool_calls: Object.values(totals?.tools ?? {}).reduce((sum, calls) => sum + calls, 0),
+    usage,
+    cost: totals?.cost.all ?? NOTHING_SPENT,
+    cache_share: cacheShare(usage),
+    estimate:
+      totals && totals.estimated_sessions > 0
+        ? { total_tokens: estimatedTokens(totals.estimate).total_tokens, sessions: totals.estimated_sessions }
+        : null,
+    by_model: sumsOf(totals?.by_model, totals?.cost.by_model),
+    by_project: sumsOf(totals?.by_project, totals?.cost.by_project),
+    by_agent: sumsOf(totals?.by_agent, totals?.cost.by_agent),
+    by_session: sumsOf(totals?.by_session, totals?.cost.by_session)
+      .slice(0, MOST)
+      .map((sum) => ({ ...sum, title: titled(sum.name) })),
+    longest: (stats?.longest ?? []).map((one) => ({ ...one, title: titled(one.session) })),
+    disk: stats?.disk ?? [],
+    prices: { as_of: list.as_of, source: list.source },
+    uncounted: stats?.unread ?? 0,
+  }
+}
+
+const NO_USE: Usage = {
+  input_tokens: 0,
+  cached_input_tokens: 0,
+  output_tokens: 0,
+  reasoning_output_tokens: 0,
+  total_tokens: 0,
+}
+
+/** Most tokens first. */
+function sumsOf(usages: Readonly<Record<string, Usage>> = {}, costs: Readonly<Record<string, Spent>> = {}) {
+  const sums: NamedSum[] = Object.entries(usages).map(([name, usage]) => ({
+    name,
+    usage,
+    cost: costs[name] ?? NOTHING_SPENT,
+  }))
+  return sums.sort((a, b) => b.usage.total_tokens - a.usage.total_tokens || (a.name < b.name ? -1 : 1))
+}
+
+export const toolItems = (house: House, filter: SessionFilter): readonly ToolStat[] & Table => [
+  ...(house.stats(filter)?.tools.map((tool) => ({ ...tool })) ?? []),
+]
+
+type Table = readonly { readonly [column: string]: string | number }[]
+
+export interface SeriesOptions {
+  readonly by?: 'agent' | 'model' | 'project' | undefined
+  readonly step: 'day' | 'week' | 'month'
+  readonly utc?: boolean | undefined
+}
+
+export async function seriesItem(
+  house: House,
+  filter: SessionFilter,
+  { by, step, utc }: SeriesOptions,
+): Promise<Series> {
+  const { list: prices } = await house.prices()
+  const sums = house.index.series({ ...filter, dayOf: utc ? utcDay : localDay(), prices, ...(by && { by }) })
+  const starts = startsOf(sums.at(0)?.day, sums.at(-1)?.day, step)
+  const places = new Map(starts.map((start, at) => [start, at]))
+  const weights = new Map<string, number>()
+  for (const { name, usage } of sums) weights.set(name, (weights.get(name) ?? 0) + usage.total_tokens)
+  const largest = [...weights]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, MOST_LINES)
+    .map(([name]) => name)
+  const lines = new Map<string | null, Writable<SeriesLine>>()
+  for (const { day, name, usage, cost } of sums) {
+    const key = by && largest.includes(name) ? name : null
+    const line = lines.get(key) ?? emptyLine(key, by !== undefined && key === null, starts.length)
+    lines.set(key, line)
+    const at = places.get(startOf(day, step)) ?? 0
+    for (const token of ['total_tokens', 'input_tokens', 'cached_input_tokens', 'output_tokens'] as const)
+      line[token][at] = (line[token][at] ?? 0) + usage[token]
+    line.usd[at] = (line.usd[at] ?? 0) + cost.usd
+  }
+  const order = [...largest, null]
+  return { step, starts, lines: order.flatMap((name) => lines.get(name) ?? []) }
+}
+
+type Writable<T> = { [K in keyof T]: T[K] extends readonly number[] ? number[] : T[K] }
+
+function emptyLine(name: string | null, rest: boolean, length: number): Writable<SeriesLine> {
+  const zeros = (): number[] => Array.from({ length }, () => 0)
+  return {
+    name,
+    rest,
+    total_tokens: zeros(),
+    input_tokens: zeros(),
+    cached_input_tokens: zeros(),
+    output_tokens: zeros(),
+    usd: zeros(),
+  }
+}
+
+const DAY = 86_400_000
+
+/** Weeks begin on Monday. */
+function startOf(day: string, step: Series['step']): string {
+  if (step === 'month') return `${day.slice(0, 8)}01`
+  if (step === 'day') return day
+  const at = Date.parse(`${day}T00:00:00Z`)
+  return new Date(at - ((new Date(at).getUTCDay() + 6) % 7) * DAY).toISOString().slice(0, 10)
+}
+
+function startsOf(first: string | undefined, last: string | undefined, step: Series['step']): readonly string[] {
+  if (first === undefined || last === undefined) return []
+  const starts = new Set<string>()
+  for (let at = Date.parse(`${first}T00:00:00Z`); at <= Date.parse(`${last}T00:00:00Z`); at += DAY)
+    starts.add(startOf(new Date(at).toISOString().slice(0, 10), step))
+  return [...starts]
+}
+
+export function activityItem(house: House, filter: SessionFilter, utc: boolean): Activity {
+  const hourOf = utc ? utcHour : wallHour
+  const dayOf = utc ? utcDay : localDay()
+  const by_week = Array.from({ length: 7 }, () => Array.from({ length: 24 }, () => 0))
+  const days = new Map<string, number>()
+  for (const { at, count } of house.index.activity(filter)) {
+    const { hour, weekday } = hourOf(at)
+    const row = by_week[weekday]
+    if (row) row[hour] = (row[hour] ?? 0) + count
+    const instant = instantOf(at)
+    if (instant) days.set(dayOf(instant), (days.get(dayOf(instant)) ?? 0) + count)
+  }
+  const sum = (row: readonly number[]): number => row.reduce((all, one) => all + one, 0)
+  return {
+    by_hour: Array.from({ length: 24 }, (_, hour) => sum(by_week.map((row) => row[hour] ?? 0))),
+    by_weekday: by_week.map(sum),
+    by_week,
+    by_day: Array.from(days, ([day, count]) => ({ day, count })),
+  }
+}
