@@ -40,7 +40,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
     'model',
     'lib',
   ],
-  server: ['app.ts', 'config.ts', 'normalize.ts', 'convert', 'agents', 'conversation', 'model', 'lib'],
+  server: ['app.ts', 'config.ts', 'normalize.ts', 'convert.ts', 'convert', 'agents', 'conversation', 'model', 'lib'],
   web: ['model'],
   cli: [
     'server',

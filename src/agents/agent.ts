@@ -1,5 +1,6 @@
 /** What an agent's folder offers the rest of the house. A new agent is one folder that exports this by default. */
 import type { HistorySummary } from '../conversation/history/summary.ts'
+import type { ConversationState } from '../conversation/state.ts'
 import type { Capture } from '../model/capture.ts'
 import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
@@ -42,6 +43,12 @@ export interface Agent {
   span?(locator: Locator): readonly [offset: number, length: number] | undefined
   /** For agents that overwrite what they wrote: how to keep it, and how to put it back. */
   readonly volatile?: Volatile
+  /**
+   * The conversation as it stood when the request went out to which a message belongs, with what was sent still waiting.
+   * Nothing where its line is part of no request. Only of agents whose logs tell so much.
+   * @param line `raw.line_index` of the message
+   */
+  stateAt?(source: Source, line: number): Promise<ConversationState | undefined>
   /** The forms in which it writes; the first is the usual one. */
   readonly forms?: readonly WrittenForm[]
   /**

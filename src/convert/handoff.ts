@@ -119,7 +119,7 @@ function directoryOf(cwd: string | undefined): string {
   if (cwd === undefined)
     throw new AppError('bad_usage', 'the session does not say in which directory it took place. Say it with --cwd.')
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
-    throw new AppError('not_found', `${cwd} is no directory on this machine. Choose one with --cwd.`)
+    throw new AppError('bad_usage', `${cwd} is no directory on this machine. Choose one with --cwd.`)
   return realpathSync(cwd)
 }
 

@@ -12,6 +12,7 @@ import { Hub } from './live/hub.ts'
 import { documentOf } from './openapi/document.ts'
 import { page } from './page.ts'
 import { ApiProblem, problemOf, problemResponse } from './problem.ts'
+import { convertRoutes } from './routes/convert.ts'
 import { exportRoutes } from './routes/export.ts'
 import { machineRoutes } from './routes/machine.ts'
 import { messageRoutes } from './routes/messages.ts'
@@ -72,5 +73,6 @@ export function addRoutes(app: OpenAPIHono, view: HouseView): void {
   searchRoutes(app, view)
   statsRoutes(app, view)
   exportRoutes(app, view)
+  convertRoutes(app, view)
   machineRoutes(app, view)
 }

@@ -159,7 +159,7 @@ describe('from Codex to Amazon Q', () => {
   it('says what is missing: a directory, something that was said, somebody to give it to', async () => {
     storeOf().close()
     const gone = join(home, 'gone')
-    await expect(give(await codexTalk(), 'amazon-q', { cwd: gone })).rejects.toMatchObject({ code: 'not_found' })
+    await expect(give(await codexTalk(), 'amazon-q', { cwd: gone })).rejects.toMatchObject({ code: 'bad_usage' })
     await expect(give(await codexTalk([log.header()]), 'amazon-q')).rejects.toMatchObject({ code: 'nothing_readable' })
     await expect(give(await codexTalk(), 'nobody')).rejects.toMatchObject({ code: 'bad_usage' })
     expect(targetsAmong(await allAgents())).toEqual(expect.arrayContaining(['amazon-q', 'kiro', 'codex']))

@@ -9,6 +9,7 @@ import { find } from './find.ts'
 import { read } from './read.ts'
 import { recognise } from './recognise.ts'
 import { install, loadable } from './restore.ts'
+import { stateAt } from './row/state-at.ts'
 import { scan } from './scan.ts'
 import { deliver } from './store/deliver.ts'
 import { parseKey } from './store/key.ts'
@@ -29,6 +30,7 @@ const amazonQ: Agent = {
   scan,
   read,
   body,
+  stateAt,
   volatile: { stores, capture, watch: watchDatabase, loadable, install },
   forms: FORMS,
   write,

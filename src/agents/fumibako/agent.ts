@@ -5,6 +5,7 @@ import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
 import { body } from './body.ts'
 import { deliver } from './deliver.ts'
 import { AGENT_ID, describe, find, recognise, roots } from './find.ts'
+import { stateAt } from './follow/state-at.ts'
 import { read } from './read.ts'
 import { scan } from './scan.ts'
 import { FORMS, write } from './write.ts'
@@ -21,6 +22,7 @@ const fumibako: Agent = {
   scan,
   read,
   body,
+  stateAt,
   forms: FORMS,
   write,
   deliver,

@@ -15,56 +15,74 @@ export interface ExportQuery {
   readonly redact?: boolean
 }
 
-/** `GET /api/convert/targets`. */
+/** `GET /api/convert/targets`: what a conversation can become. */
 export type TargetsReply = Reply<readonly TargetItem[]>
 
 export interface TargetItem {
-  readonly agent: string
+  /** Names it in `POST /api/convert`. */
+  readonly to: string
   readonly label: string
-  readonly form: string
-  readonly suffix: string
+  /** Its program can go on with it: it may be handed over. */
+  readonly can_hand_off: boolean
 }
 
 /** `POST /api/convert`: what would be written and what would be lost; writes nothing. */
 export interface ConvertBody {
   readonly session: string
-  readonly agent: string
-  /** The agent's usual one if not given. */
-  readonly form?: string
+  readonly to: string
   /** Leaves out what only the way back needs. */
   readonly without_extensions?: boolean
+  /** For a smaller window: the last turns, and a summary of facts for the others. */
+  readonly max_tokens?: number
 }
 
 export type ConvertReply = Reply<ConvertPreview>
 
 export interface ConvertPreview {
   readonly session: string
-  readonly agent: string
-  readonly form: string
+  readonly to: string
   /** What the file would be called. */
   readonly file_name: string
   readonly bytes: number
-  readonly sidecar_bytes: number
-  readonly losses: readonly Loss[]
-  readonly repairs: readonly { readonly path: string; readonly what: string }[]
-  /** Gives the file that was shown, once; for ten minutes. */
+  readonly losses: readonly LossItem[]
+  readonly repairs: readonly string[]
+  /** What was cut for a smaller window, where that was asked for. */
+  readonly cut: { readonly turns_kept: number; readonly turns_summed_up: number } | null
+  /** What handing it over would do; nothing where no program could go on with it. */
+  readonly handoff: HandoffPreview | null
+  /** Gives the file; for ten minutes. */
   readonly download_url: string
-  /** Says that this very preview was seen, to `POST /api/handoff`. */
+  /** Says that this very preview was seen, to `POST /api/handoff`; for ten minutes. */
   readonly ticket: string
 }
 
-export interface Loss {
+export type HandoffPreview =
+  | {
+      readonly possible: true
+      /** Where it would be put. */
+      readonly path: string
+      readonly exchanges: number
+      /** An older conversation stands there; it would be kept, and replaced only where that is wanted. */
+      readonly replaces: boolean
+      readonly warnings: readonly string[]
+    }
+  | { readonly possible: false; readonly reason: string }
+
+export interface LossItem {
+  /** Where in the source's records. */
   readonly path: string
   readonly what: string
-  readonly count: number
+  readonly times: number
   /** Where it is kept all the same: `x_conv`, `sidecar`. */
   readonly kept_in: string | null
 }
 
 /** `POST /api/handoff`: puts what a preview showed where the agent finds it, and says how to go on. */
 export interface HandoffBody {
-  /** Of a preview that is no older than ten minutes. */
+  /** Of a preview that is no older than ten minutes. Good for one hand-over. */
   readonly ticket: string
+  /** An older conversation in its place may go; it is kept first. */
+  readonly replace?: boolean
 }
 
 export type HandoffReply = Reply<HandoffItem>
@@ -72,6 +90,9 @@ export type HandoffReply = Reply<HandoffItem>
 export interface HandoffItem {
   /** The new session, as the list will name it. */
   readonly session: string
-  readonly written: readonly string[]
+  readonly path: string
+  /** Where what stood there lies now. */
+  readonly backup: string | null
   readonly resume: string | null
+  readonly warnings: readonly string[]
 }

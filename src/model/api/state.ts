@@ -66,9 +66,15 @@ export interface RequestItem {
   /** In the order in which the model got them. Their texts make up the whole request. */
   readonly parts: readonly RequestPart[]
   readonly budget: BudgetItem
-  /** What had to be supposed because nothing recorded it: files as they are now, say. */
-  readonly supposed: readonly string[]
+  readonly supposed: readonly Supposition[]
 }
+
+/**
+ * What no log records and had to be supposed: context files are as they are now; those outside of the conversation's
+ * directory are named and not shown; hooks may have added something; summary, tools or model may have been others then.
+ */
+export const SUPPOSITIONS = ['files_of_now', 'files_elsewhere', 'hooks_unknown', 'state_of_now'] as const
+export type Supposition = (typeof SUPPOSITIONS)[number]
 
 export const REQUEST_PARTS = [
   'summary',
@@ -93,13 +99,13 @@ export interface RequestPart {
   readonly kind: RequestPartKind
   /** A path for a file, a name for a tool, the number of an entry for what was said before. */
   readonly name?: string
-  /** The first 100 KB. */
+  /** The first 100 KB; of an old entry in a long request only the first lines. */
   readonly text: string
   readonly bytes: number
   /** The message that says it, where it is one. */
   readonly message_id?: string
-  /** It was cut when it was sent: so many bytes are missing. */
-  readonly truncated_bytes?: number
+  /** It was cut before it was sent. */
+  readonly truncated?: true
 }
 
 /** In estimated tokens. */

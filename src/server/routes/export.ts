@@ -7,6 +7,7 @@ import type { HouseView } from '../house-view.ts'
 import { serve } from '../openapi/endpoint.ts'
 import { flag, text } from '../openapi/parameters.ts'
 import { ApiProblem } from '../problem.ts'
+import { bytesOf } from '../view/byte-stream.ts'
 import { materialOf } from '../view/session/material.ts'
 
 const TYPES: { readonly [format in ExportFormat]: string } = {
@@ -43,9 +44,9 @@ export function exportRoutes(app: OpenAPIHono, view: HouseView): void {
         ...(turns && { turns }),
         timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       }
-      const texts = (await format.load())(material, options)[Symbol.asyncIterator]()
+      const texts = (await format.load())(material, options)
       const name = `${entry.id.replaceAll(/[^\w.-]+/g, '_')}.${format.extension}`
-      return new Response(streamOf(texts, signal), {
+      return new Response(bytesOf(encoded(texts), signal), {
         headers: {
           'content-type': `${TYPES[query.format]}; charset=utf-8`,
           'content-disposition': `attachment; filename="${name}"`,
@@ -60,26 +61,16 @@ export function exportRoutes(app: OpenAPIHono, view: HouseView): void {
 const PIECE = 65_536
 
 /** Strings are many and short; they are sent in larger pieces. */
-function streamOf(texts: AsyncIterator<string>, signal: AbortSignal): ReadableStream<Uint8Array> {
+async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
-  return new ReadableStream({
-    async pull(controller) {
-      let piece = ''
-      while (piece.length < PIECE) {
-        const { value, done } = signal.aborted ? { value: '', done: true } : await texts.next()
-        if (done) {
-          if (piece !== '') controller.enqueue(encoder.encode(piece))
-          controller.close()
-          return
-        }
-        piece += value
-      }
-      controller.enqueue(encoder.encode(piece))
-    },
-    async cancel() {
-      await texts.return?.()
-    },
-  })
+  let piece = ''
+  for await (const text of texts) {
+    piece += text
+    if (piece.length < PIECE) continue
+    yield encoder.encode(piece)
+    piece = ''
+  }
+  if (piece !== '') yield encoder.encode(piece)
 }
 
 function rangeOf(given: string): TurnRange {

@@ -11,6 +11,7 @@ import { fieldIn } from '../view/message/field.ts'
 import { imageIn, mediaPlace } from '../view/message/media.ts'
 import { masked } from '../view/message/records.ts'
 import { oneItem, windowItems } from '../view/message/window.ts'
+import { requestItem } from '../view/request/request-item.ts'
 
 const LIMIT = 100
 const VARIANT = {
@@ -89,6 +90,26 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
       const found = fieldIn(message, query.name)
       if (found === undefined) throw new ApiProblem('message_not_found', `The message has no ${query.name}.`)
       return new Response(found, { headers: { 'content-type': 'text/plain; charset=utf-8' } })
+    },
+  )
+  serve(
+    app,
+    {
+      method: 'get',
+      path: '/api/sessions/{id}/messages/{mid}/request',
+      summary: 'The request to which a message belongs, as the model saw it',
+      description: 'Of Amazon Q, Kiro and our own conversations. Made again from what was recorded; see supposed.',
+      reply: 'RequestReply',
+      errors: ['session_not_found', 'message_not_found', 'not_possible'],
+    },
+    async ({ param }) => {
+      const entry = view.session(param('id'))
+      const id = param('mid')
+      const [known] = view.house.index.messages(entry.id, { around: id, limit: 1 })
+      if (known?.id !== id) throw noMessage(entry, id)
+      const data = await requestItem(view.house, entry, known)
+      if (!data) throw new ApiProblem('not_possible', `${id} is part of no request that ${entry.agent} records.`)
+      return { data, meta: {} }
     },
   )
   serve(

@@ -1,0 +1,89 @@
+/** Conversations for other agents over HTTP: nothing is written before its losses were shown. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rollout } from '../archive/house.ts'
+import { header, talk, text } from '../support/log.ts'
+import { makeStore, stateOf } from '../support/q-store.ts'
+import { type Reply, type Served, serve } from './served.ts'
+import { shapeProblems } from './shape.ts'
+
+let served: Served
+let cwd: string
+let source: string
+let codex: string
+let q: string
+beforeAll(async () => {
+  served = serve()
+  cwd = join(realpathSync(served.folder), 'code')
+  mkdirSync(cwd)
+  source = text([header({ cwd }), ...talk().slice(1)])
+  served.write(rollout('talk'), source)
+  const store = makeStore(join(served.folder, 'data', 'amazon-q', 'data.sqlite3'), 'wal')
+  store.put(join(served.folder, 'elsewhere'), stateOf('c-1', [{ prompt: 'first', answer: 'one', tools: ['fs_read'] }]))
+  store.close()
+  await served.house.sync()
+  const sessions = (await served.get<Reply>('/api/sessions')).data as Reply[]
+  codex = sessions.find(({ agent }) => agent === 'codex').id
+  q = sessions.find(({ agent }) => agent === 'amazon-q').id
+})
+afterAll(() => served.close())
+
+const post = async (path: string, body: object): Promise<{ status: number; reply: Reply }> => {
+  const headers = { 'content-type': 'application/json', origin: 'http://localhost:4680' }
+  const response = await served.ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  return { status: response.status, reply: await response.json() }
+}
+const preview = async (body: object): Promise<Reply> => {
+  const { status, reply } = await post('/api/convert', body)
+  expect([status, shapeProblems('ConvertReply', reply)]).toEqual([200, []])
+  return reply.data
+}
+
+test('says what a conversation can become', async () => {
+  const { data } = await served.get<Reply>('/api/convert/targets', 'TargetsReply')
+  expect(data).toContainEqual({ to: 'amazon-q', label: expect.any(String), can_hand_off: true })
+  expect(data).toContainEqual({ to: 'sft', label: expect.any(String), can_hand_off: false })
+})
+
+test('shows losses, and gives the very file', async () => {
+  const shown = await preview({ session: codex, to: 'openai', without_extensions: true })
+  expect(shown.losses.some((one: Reply) => one.kept_in === null && one.times > 0)).toBe(true)
+  expect(shown.handoff).toBeNull()
+  const file = await served.ask(shown.download_url)
+  expect(file.headers.get('content-disposition')).toBe(`attachment; filename="${shown.file_name}"`)
+  const bytes = await file.text()
+  expect(Buffer.byteLength(bytes)).toBe(shown.bytes)
+  expect(JSON.parse(bytes).messages.length).toBeGreaterThan(2)
+})
+
+test('hands over what was shown, once, and says how to go on', async () => {
+  const shown = await preview({ session: codex, to: 'amazon-q' })
+  expect(shown.handoff).toMatchObject({ possible: true, replaces: false, exchanges: expect.any(Number) })
+  const { status, reply } = await post('/api/handoff', { ticket: shown.ticket })
+  expect([status, shapeProblems('HandoffReply', reply)]).toEqual([200, []])
+  expect(reply.data).toMatchObject({ path: shown.handoff.path, resume: `cd ${cwd} && q chat --resume` })
+  expect((await post('/api/handoff', { ticket: shown.ticket })).status).toBe(404)
+  await served.house.sync()
+  const ids = (await served.get<Reply>('/api/sessions')).data.map(({ id }: Reply) => id)
+  expect(ids).toContain(reply.data.session)
+})
+
+test('a preview writes nothing, and says why something cannot be handed over', async () => {
+  const before = readdirSync(served.folder, { recursive: true }).length
+  const shown = await preview({ session: q, to: 'codex' })
+  expect(shown.handoff).toEqual({ possible: false, reason: expect.stringContaining('no directory') })
+  expect(readdirSync(served.folder, { recursive: true }).length).toBe(before)
+  expect((await post('/api/handoff', { ticket: shown.ticket })).status).toBe(422)
+})
+
+test('what is unknown is refused with the reason', async () => {
+  expect((await post('/api/convert', { session: 'codex:none', to: 'openai' })).status).toBe(404)
+  const odd = await post('/api/convert', { session: codex, to: 'letters' })
+  expect(odd.status).toBe(422)
+  expect(odd.reply.errors[0].detail).toContain('Known: ')
+  expect((await post('/api/convert', { session: codex })).status).toBe(400)
+  expect((await served.ask('/api/convert/none')).status).toBe(404)
+  expect(existsSync(join(served.folder, rollout('talk')))).toBe(true)
+  expect(readFileSync(join(served.folder, rollout('talk')), 'utf8')).toBe(source)
+})
