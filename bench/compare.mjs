@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 const HERE = import.meta.dirname
 
-export const FUMI = join(HERE, '..', 'dist', 'cli', 'main.js')
+export const FUMI = join(HERE, '..', 'dist', 'bin', 'fumi.js')
 export const READ = join(HERE, 'read.mjs')
 
 /** A folder for logs that are made, and how to be rid of it. */

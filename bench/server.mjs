@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { generate } from './logs.mjs'
 
 const ROOT = join(import.meta.dirname, '..')
-const MAIN = join(ROOT, 'dist', 'cli', 'main.js')
+const MAIN = join(ROOT, 'dist', 'bin', 'fumi.js')
 const CLIENTS = 200
 
 /** @returns rows of the table: what, target, measured, met */

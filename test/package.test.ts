@@ -31,7 +31,7 @@ test('publishes what users need and nothing else', () => {
   const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }]
   const paths = files.map((file) => file.path)
   expect(paths).toEqual(
-    expect.arrayContaining(['LICENSE', 'README.md', 'README.ja.md', 'dist/cli/main.js', 'dist/normalize.d.ts']),
+    expect.arrayContaining(['LICENSE', 'README.md', 'README.ja.md', 'dist/bin/fumi.js', 'dist/normalize.d.ts']),
   )
   expect(
     paths.filter((path) => !/^(?:dist|samples)\/|^(?:LICENSE|README(?:\.ja)?\.md|package\.json)$/.test(path)),

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..', '..')
 
 export function setup(): void {
-  if (newest(join(root, 'src')) < timeOf(join(root, 'dist', 'cli', 'main.js'))) return
+  if (newest(join(root, 'src')) < timeOf(join(root, 'dist', 'bin', 'fumi.js'))) return
   execFileSync('npm', ['run', 'build', '--silent'], { cwd: root, stdio: 'inherit' })
 }
 

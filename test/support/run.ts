@@ -3,7 +3,7 @@ import { type SpawnSyncOptions, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { tempFolder } from './log.ts'
 
-const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js')
+const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'bin', 'fumi.js')
 
 export interface Ran {
   readonly code: number | null

@@ -1,0 +1,13 @@
+/** Makes dist/ of src/: modules and their types, then the program in few files. Run by npm run build. */
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+
+rmSync(join(root, 'dist'), { recursive: true, force: true })
+const run = (file, ...words) =>
+  execFileSync(process.execPath, [join(root, file), ...words], { cwd: root, stdio: 'inherit' })
+run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json')
+copyFileSync(join(root, 'src/server/openapi/shapes.json'), join(root, 'dist/server/openapi/shapes.json'))
+await import('./bundle.mjs')
