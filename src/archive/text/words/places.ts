@@ -39,10 +39,23 @@ function clusterAt(blocks: readonly Block[], at: number): Place {
   if (!block) return [0, 0]
   let left = at - block.normalStart
   for (const { 0: cluster, index } of block.text.matchAll(CLUSTER)) {
-    left -= normalLength(cluster)
-    if (left < 0) return [block.start + index, block.start + index + cluster.length]
+    let start = block.start + index
+    for (const piece of apart(cluster)) {
+      left -= normalLength(piece)
+      if (left < 0) return [start, start + piece.length]
+      start += piece.length
+    }
   }
   return [block.start + block.text.length, block.start + block.text.length]
 }
 
-const normalLength = (text: string): number => withoutIgnored(text.normalize('NFKC')).length
+/** The characters of a cluster where each stays by itself; all of it where some compose, change places or vanish. */
+function apart(cluster: string): readonly string[] {
+  const characters = Array.from(cluster)
+  if (characters.length === 1) return characters
+  const normal = characters.map(normalOf)
+  return !normal.includes('') && normal.join('') === normalOf(cluster) ? characters : [cluster]
+}
+
+const normalOf = (text: string): string => withoutIgnored(text.normalize('NFKC'))
+const normalLength = (text: string): number => normalOf(text).length
