@@ -17,6 +17,12 @@ export function messageId(at: Instant, line: number, part: number): string {
   return part > 1 ? `${at}#${line}.${part}` : `${at}#${line}`
 }
 
+/** For expressions that do not mind the case. */
+export const UUID = '[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}'
+
+const WHOLE_UUID = new RegExp(`^${UUID}$`, 'i')
+export const isUuid = (text: string): boolean => WHOLE_UUID.test(text)
+
 export interface Claim {
   readonly id: SessionId
   /** When the source's first record was written. */

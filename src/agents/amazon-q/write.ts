@@ -7,11 +7,12 @@ import { namingWith } from '../../conversation/written/uses.ts'
 import type { JsonValue } from '../../lib/json/lossless.ts'
 import { sealOf } from '../../lib/json/seal.ts'
 import { type Fields, jsonText } from '../../lib/object.ts'
+import { type AgentId, isUuid } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { Carrier, type Fate } from '../../model/replay/carrier.ts'
+import { Carrier, type Fate, toldOf } from '../../model/replay/carrier.ts'
+import { drive, type UnitWriter } from '../../model/replay/drive.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
 import type { Group, Step } from '../../model/replay/step.ts'
-import { type Unit, unitsOf } from '../../model/replay/units.ts'
 import type { Session } from '../../model/session.ts'
 import type { WriteOptions, Written, WrittenForm } from '../agent.ts'
 import { AMAZON_Q, KIRO } from './store/stores.ts'
@@ -28,16 +29,8 @@ export async function* write(
   messages: AsyncIterable<NormalizedMessage>,
   options: WriteOptions,
 ): AsyncGenerator<Written> {
-  const writer = new Writer(session, options)
-  try {
-    for await (const unit of unitsOf(messages, options.outlook)) yield* writer.take(unit)
-    yield* writer.end()
-  } finally {
-    writer.close()
-  }
+  yield* drive(new Writer(session, options), messages, options.outlook)
 }
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Characters of records from before a compaction that an entry may carry. What is more stands beside the file only. */
 const MOST_CARRIED = 16_000_000
@@ -54,7 +47,7 @@ interface OwnState {
   readonly isWhole: boolean
 }
 
-class Writer {
+class Writer implements UnitWriter<Written> {
   readonly #session: Session
   readonly #options: WriteOptions
   readonly #sheets = new Sheets()
@@ -78,28 +71,43 @@ class Writer {
     this.#fates = new Fates(carrier, (fate) => this.#tell(fate))
     const naming = namingWith({
       repair: (what) => this.#note(what),
-      loss: (what) => this.#out.push({ kind: 'loss', path: this.#path(), what, kept_in: this.#keptIn(true) }),
+      loss: (what) =>
+        this.#out.push({
+          kind: 'loss',
+          path: this.#path(),
+          what,
+          kept_in: options.withoutExtensions ? null : 'x_conv',
+        }),
     })
     this.#pairs = new Pairs(naming, options.cwd ?? session.cwd)
   }
 
-  take(unit: Unit): readonly Written[] {
-    switch (unit.kind) {
-      case 'earlier':
-        this.#earlier(unit.src, unit.records)
-        break
-      case 'opening':
-        this.#fates.leave({
-          src: this.#before[0]?.src,
-          records: this.#before.splice(0).flatMap(({ records }) => records),
-          fits: true,
-        })
-        if (!this.#asTheyWere(unit.group)) this.#fates.leave(unit.group)
-        break
-      case 'steps':
-        if (!this.#asTheyWere(unit.group)) for (const step of unit.steps) this.#step(step)
-        break
+  earlier(src: AgentId, records: readonly unknown[]): void {
+    this.#carried += records.reduce<number>((sum, record) => sum + jsonText(record).length, 0)
+    const isCarried = this.#carried <= MOST_CARRIED || this.#options.withoutExtensions
+    if (isCarried && (this.#before.length === 0 || this.#before[0]?.src === src)) {
+      this.#before.push({ src, records })
+      return
     }
+    this.#out.push({ kind: 'sidecar', at: BEFORE_ALL, extension: { src, records } })
+    this.#out.push(...toldOf([{ records, as: [], isKept: true }], 'sidecar'))
+  }
+
+  opening(group: Group): void {
+    this.#fates.leave({
+      src: this.#before[0]?.src,
+      records: this.#before.splice(0).flatMap(({ records }) => records),
+      fits: true,
+    })
+    if (!this.#asTheyWere(group)) this.#fates.leave(group)
+  }
+
+  steps(group: Group, steps: readonly Step[]): void {
+    if (this.#asTheyWere(group)) return
+    for (const step of steps) for (const pair of this.#pairs.take(step)) this.#put(pair)
+  }
+
+  taken(): readonly Written[] {
     return this.#out.splice(0)
   }
 
@@ -121,21 +129,6 @@ class Writer {
     this.#sheets.close()
   }
 
-  #earlier(src: string, records: readonly unknown[]): void {
-    this.#carried += records.reduce<number>((sum, record) => sum + jsonText(record).length, 0)
-    const isCarried = this.#carried <= MOST_CARRIED || this.#options.withoutExtensions
-    if (isCarried && (this.#before.length === 0 || this.#before[0]?.src === src)) {
-      this.#before.push({ src, records })
-      return
-    }
-    this.#out.push({ kind: 'sidecar', at: BEFORE_ALL, extension: { src, records } })
-    this.#out.push({ kind: 'told', told: { records, as: [], kept_in: 'sidecar' } })
-  }
-
-  #step(step: Step): void {
-    for (const pair of this.#pairs.take(step)) this.#put(pair)
-  }
-
   /** The program's own records. Answers false when they are not, or no longer what is said. */
   #asTheyWere({ src, records, fits }: Group): boolean {
     if (src !== AMAZON_Q || !fits) return false
@@ -149,7 +142,7 @@ class Writer {
       if (one.kind === 'entry') this.#sheets.add(one.text, one.entry)
       else this.#remember(one.fields, one.unread)
     }
-    if (isLoaded && records.length > 0) this.#out.push({ kind: 'told', told: { records, as: records, kept_in: null } })
+    if (isLoaded) this.#tell({ records, as: records, isKept: false })
     return isLoaded
   }
 
@@ -173,12 +166,8 @@ class Writer {
     this.#sheets.add(writeAs(historyEntry, pair.entry), pair.entry, extension)
   }
 
-  #tell({ records, as, isKept }: Fate): void {
-    this.#out.push({ kind: 'told', told: { records, as, kept_in: this.#keptIn(isKept) } })
-  }
-
-  #keptIn(isKept: boolean): 'x_conv' | null {
-    return isKept && !this.#options.withoutExtensions ? 'x_conv' : null
+  #tell(fate: Fate): void {
+    this.#out.push(...toldOf([fate], 'x_conv'))
   }
 
   #path(): string {
@@ -211,7 +200,7 @@ class Writer {
 
   #id(): string {
     const { native_id } = this.#session
-    return UUID.test(native_id) ? native_id : this.#options.newId()
+    return isUuid(native_id) ? native_id : this.#options.newId()
   }
 }
 

@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 import { entriesOf, headOf, isFile, isFolder, SKIPPED_FOLDERS } from '../../lib/files/look.ts'
+import { UUID } from '../../model/ids.ts'
 import type { Environment, Source } from '../agent.ts'
 import { recognise } from './recognise.ts'
 
@@ -59,7 +60,7 @@ function* walk(folder: string, root: string): Generator<Source> {
   for (const name of folders.sort()) if (!SKIPPED_FOLDERS.has(name)) yield* walk(join(folder, name), root)
 }
 
-const THREAD = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:_[0-9a-f-]{36})?\.jsonl$/i
+const THREAD = new RegExp(`(${UUID})(?:_[0-9a-f-]{36})?\\.jsonl$`, 'i')
 
 /** Logs by the thread id in their name; listed once per folder and process. */
 const threads = new Map<string, ReadonlyMap<string, string>>()

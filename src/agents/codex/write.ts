@@ -1,13 +1,14 @@
 /** Writes a conversation as a log that Codex resumes. */
+import { TextChunks } from '../../lib/disk/text-chunks.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { sealOf } from '../../lib/json/seal.ts'
 import type { Fields } from '../../lib/object.ts'
-import { instantOf } from '../../model/ids.ts'
+import { type AgentId, instantOf } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { Carrier, type Fate } from '../../model/replay/carrier.ts'
+import { Carrier, type Fate, toldOf } from '../../model/replay/carrier.ts'
+import { drive, given, type UnitWriter } from '../../model/replay/drive.ts'
 import { CallIds, type NameRule, ToolNames } from '../../model/replay/names.ts'
 import type { Group, Step } from '../../model/replay/step.ts'
-import { type Unit, unitsOf } from '../../model/replay/units.ts'
 import type { Session } from '../../model/session.ts'
 import type { WriteOptions, Written } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
@@ -20,27 +21,22 @@ export async function* write(
   messages: AsyncIterable<NormalizedMessage>,
   options: WriteOptions,
 ): AsyncGenerator<Written> {
-  const writer = new Writer(session, options)
-  for await (const unit of unitsOf(messages, options.outlook)) yield* writer.take(unit)
-  yield* writer.end()
+  yield* drive(new Writer(session, options), messages, options.outlook)
 }
 
 /** The Responses API takes no longer id. */
 const LONGEST_ID = 64
-/** Characters that are written at once. */
-const CHUNK = 1 << 16
 const NAMES: NameRule = { fits: /^[A-Za-z0-9_-]+$/, letters: /[A-Za-z0-9_-]/, longest: 64 }
 
 type Carried = Pick<Group, 'src' | 'records' | 'fits'>
 
-class Writer {
+class Writer implements UnitWriter<Written> {
   readonly #session: Session
   readonly #options: WriteOptions
   readonly #carrier: Carrier
   readonly #naming: Naming
   readonly #out: Written[] = []
-  #text: string[] = []
-  #size = 0
+  readonly #text = new TextChunks()
   /** Milliseconds of the last line: times never go back. */
   #last = 0
   #hasHeader = false
@@ -59,20 +55,28 @@ class Writer {
     }
   }
 
-  take(unit: Unit): readonly Written[] {
-    switch (unit.kind) {
-      case 'earlier':
-        if (!this.#asTheyWere({ src: unit.src, records: unit.records, fits: true }))
-          this.#carry({ src: unit.src, records: unit.records, fits: true }, [])
-        break
-      case 'opening':
-        this.#open(unit.group)
-        break
-      case 'steps':
-        this.#steps(unit.group, unit.steps)
-        break
-    }
-    return this.#taken()
+  earlier(src: AgentId, records: readonly unknown[]): void {
+    const group = { src, records, fits: true }
+    if (!this.#asTheyWere(group)) this.#carry(group, [])
+  }
+
+  opening(group: Group): void {
+    if (this.#asTheyWere(group)) return
+    if (this.#hasHeader) this.#carry(group, [])
+    else this.#opening = group
+  }
+
+  steps(group: Group, steps: readonly Step[]): void {
+    if (this.#asTheyWere(group, steps[0]?.at)) return
+    this.#needHeader()
+    this.#carry(
+      group,
+      steps.flatMap((step) => itemsOf(step, this.#naming)),
+    )
+  }
+
+  taken(): readonly Written[] {
+    return given(this.#text.taken(), this.#out)
   }
 
   /** What no line could take stands on one of its own, which Codex does not know and passes over. */
@@ -83,22 +87,7 @@ class Writer {
       this.#put({ type: 'x_conv', payload: { x_conv } }, undefined)
       this.#tell([{ records: x_conv.records ?? [], as: [], isKept: true }])
     }
-    return this.#taken(true)
-  }
-
-  #open(group: Group): void {
-    if (this.#asTheyWere(group)) return
-    if (this.#hasHeader) this.#carry(group, [])
-    else this.#opening = group
-  }
-
-  #steps(group: Group, steps: readonly Step[]): void {
-    if (this.#asTheyWere(group, steps[0]?.at)) return
-    this.#needHeader()
-    this.#carry(
-      group,
-      steps.flatMap((step) => itemsOf(step, this.#naming)),
-    )
+    return given(this.#text.rest(), this.#out)
   }
 
   /** Codex's own records, of any age. Answers false when they are not, or no longer what is said. */
@@ -150,8 +139,7 @@ class Writer {
   }
 
   #tell(fates: readonly Fate[]): void {
-    for (const { records, as, isKept } of fates)
-      if (records.length > 0) this.#out.push({ kind: 'told', told: { records, as, kept_in: isKept ? 'x_conv' : null } })
+    this.#out.push(...toldOf(fates, 'x_conv'))
   }
 
   /** A line that has its time in Codex's own spelling keeps it. */
@@ -161,18 +149,6 @@ class Writer {
     const isOwn = typeof timestamp === 'string' && !Number.isNaN(own)
     const stamp = isOwn ? timestamp : instantOf(Math.max(time, this.#last))
     this.#last = Math.max(this.#last, time)
-    const text = `${JSON.stringify({ timestamp: stamp, ...line })}\n`
-    this.#text.push(text)
-    this.#size += text.length
-  }
-
-  /** Not each line by itself: what is written costs more than what is said. */
-  #taken(isEnd = false): readonly Written[] {
-    const written = this.#out.splice(0)
-    if (this.#size === 0 || (this.#size < CHUNK && !isEnd)) return written
-    this.#size = 0
-    const bytes = Buffer.from(this.#text.join(''))
-    this.#text = []
-    return [{ kind: 'bytes', bytes }, ...written]
+    this.#text.push(`${JSON.stringify({ timestamp: stamp, ...line })}\n`)
   }
 }

@@ -6,14 +6,16 @@ import { Fates } from '../../conversation/written/fates.ts'
 import { linesOf } from '../../conversation/written/lines.ts'
 import { type Pair, Pairs, summaryOf } from '../../conversation/written/pairs.ts'
 import { namingWith } from '../../conversation/written/uses.ts'
+import { TextChunks } from '../../lib/disk/text-chunks.ts'
 import { exactOf } from '../../lib/json/portable.ts'
 import { sealOfText } from '../../lib/json/seal.ts'
 import { writeJson } from '../../lib/json/write.ts'
+import { type AgentId, isUuid } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { Carrier, type Fate } from '../../model/replay/carrier.ts'
+import { Carrier, type Fate, toldOf } from '../../model/replay/carrier.ts'
+import { drive, given, type UnitWriter } from '../../model/replay/drive.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
-import type { Group } from '../../model/replay/step.ts'
-import { type Unit, unitsOf } from '../../model/replay/units.ts'
+import type { Group, Step } from '../../model/replay/step.ts'
 import type { Session } from '../../model/session.ts'
 import type { WriteOptions, Written, WrittenForm } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
@@ -25,12 +27,8 @@ export async function* write(
   messages: AsyncIterable<NormalizedMessage>,
   options: WriteOptions,
 ): AsyncGenerator<Written> {
-  const writer = new Writer(session, options)
-  for await (const unit of unitsOf(messages, options.outlook)) yield* writer.take(unit)
-  yield* writer.end()
+  yield* drive(new Writer(session, options), messages, options.outlook)
 }
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** One of our own lines. */
 interface OwnLine {
@@ -38,12 +36,13 @@ interface OwnLine {
   readonly event: JournalEvent | undefined
 }
 
-class Writer {
+class Writer implements UnitWriter<Written> {
   readonly #session: Session
   readonly #options: WriteOptions
   readonly #fates: Fates
   readonly #pairs: Pairs
   readonly #out: Written[] = []
+  readonly #text = new TextChunks()
   #lines = 0
   /** The highest number of an entry so far. */
   #last = 0
@@ -63,28 +62,38 @@ class Writer {
     this.#fates = new Fates(carrier, (fate) => this.#tell(fate))
     const naming = namingWith({
       repair: (what) => this.#out.push({ kind: 'repair', path: this.#path(), what }),
-      loss: (what) => this.#out.push({ kind: 'loss', path: this.#path(), what, kept_in: this.#keptIn(true) }),
+      loss: (what) =>
+        this.#out.push({
+          kind: 'loss',
+          path: this.#path(),
+          what,
+          kept_in: options.withoutExtensions ? null : 'x_conv',
+        }),
     })
     this.#pairs = new Pairs(naming, options.cwd ?? session.cwd)
   }
 
-  take(unit: Unit): readonly Written[] {
-    switch (unit.kind) {
-      case 'earlier':
-        this.#earlier(unit.src, unit.records)
-        break
-      case 'opening':
-        this.#src ??= unit.group.src
-        if (!this.#asTheyWere(unit.group)) this.#fates.leave(unit.group)
-        break
-      case 'steps':
-        this.#src = unit.group.src ?? this.#src
-        if (this.#asTheyWere(unit.group)) break
-        this.#goOn()
-        for (const step of unit.steps) for (const pair of this.#pairs.take(step)) this.#put(pair)
-        break
-    }
-    return this.#out.splice(0)
+  earlier(src: AgentId, records: readonly unknown[]): void {
+    this.#src = src
+    if (this.#asTheyWere({ src, records, fits: true })) return
+    this.#tell({ records, as: [], isKept: !this.#options.withoutExtensions })
+    if (!this.#options.withoutExtensions) this.#carry({ src, records })
+  }
+
+  opening(group: Group): void {
+    this.#src ??= group.src
+    if (!this.#asTheyWere(group)) this.#fates.leave(group)
+  }
+
+  steps(group: Group, steps: readonly Step[]): void {
+    this.#src = group.src ?? this.#src
+    if (this.#asTheyWere(group)) return
+    this.#goOn()
+    for (const step of steps) for (const pair of this.#pairs.take(step)) this.#put(pair)
+  }
+
+  taken(): readonly Written[] {
+    return given(this.#text.taken(), this.#out)
   }
 
   end(): readonly Written[] {
@@ -96,14 +105,7 @@ class Writer {
     if (next) this.#make({ event: 'next_message', message: next }, { ...this.#nothing(rest), pending: true })
     else if (rest) this.#carry(rest)
     else if (this.#lines === 0) this.#open()
-    return this.#out.splice(0)
-  }
-
-  #earlier(src: string, records: readonly unknown[]): void {
-    this.#src = src
-    if (this.#asTheyWere({ src, records, fits: true })) return
-    this.#tell({ records, as: [], isKept: true })
-    if (!this.#options.withoutExtensions) this.#carry({ src, records })
+    return given(this.#text.rest(), this.#out)
   }
 
   /** Our own lines. Answers false when they are not, or no longer fit to what was written before them. */
@@ -117,7 +119,7 @@ class Writer {
       this.#line(text)
       if (event) this.#follow(event)
     }
-    if (records.length > 0) this.#out.push({ kind: 'told', told: { records, as: records, kept_in: null } })
+    this.#tell({ records, as: records, isKept: false })
     return true
   }
 
@@ -175,7 +177,7 @@ class Writer {
     const opened: Untimed = {
       journal: JOURNAL_VERSION,
       event: 'opened',
-      conversation_id: UUID.test(native_id) ? native_id : this.#options.newId(),
+      conversation_id: isUuid(native_id) ? native_id : this.#options.newId(),
       cwd: this.#options.cwd ?? session.cwd ?? null,
       program: null,
       ...(agent !== AGENT_ID && { continues: { agent, session: native_id } }),
@@ -197,7 +199,7 @@ class Writer {
 
   #line(text: string): void {
     this.#lines++
-    this.#out.push({ kind: 'bytes', bytes: Buffer.from(`${text}\n`) })
+    this.#text.push(text, '\n')
   }
 
   #timed(event: Untimed): JournalEvent {
@@ -211,12 +213,8 @@ class Writer {
     return { src, ...(records && { records }) }
   }
 
-  #tell({ records, as, isKept }: Fate): void {
-    this.#out.push({ kind: 'told', told: { records, as, kept_in: this.#keptIn(isKept) } })
-  }
-
-  #keptIn(isKept: boolean): 'x_conv' | null {
-    return isKept && !this.#options.withoutExtensions ? 'x_conv' : null
+  #tell(fate: Fate): void {
+    this.#out.push(...toldOf([fate], 'x_conv'))
   }
 
   #path(): string {

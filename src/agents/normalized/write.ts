@@ -1,7 +1,9 @@
 /** Writes messages as they are, one on each line. */
+import { TextChunks } from '../../lib/disk/text-chunks.ts'
 import { sealOfText } from '../../lib/json/seal.ts'
 import { type Fields, jsonText } from '../../lib/object.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { toldOf } from '../../model/replay/carrier.ts'
 import { type Extension, extensionOf } from '../../model/replay/extension.ts'
 import { serialize } from '../../model/serialize.ts'
 import type { Session } from '../../model/session.ts'
@@ -16,8 +18,7 @@ export async function* write(
   { withoutExtensions }: WriteOptions,
 ): AsyncGenerator<Written> {
   let isFirst = true
-  let lines: string[] = []
-  let size = 0
+  const text = new TextChunks()
   for await (const message of messages) {
     const extension = extensionOf(message)
     const bare = withoutExtension(message as unknown as Fields)
@@ -27,24 +28,17 @@ export async function* write(
     const line =
       own === undefined ? extended(json, bare, kept, isFirst && !withoutExtensions ? session : undefined) : json
     isFirst = false
-    lines.push(line, '\n')
-    size += line.length
-    if (size > CHUNK) {
-      yield { kind: 'bytes', bytes: Buffer.from(lines.join('')) }
-      lines = []
-      size = 0
-    }
+    text.push(line, '\n')
+    const bytes = text.taken()
+    if (bytes) yield { kind: 'bytes', bytes }
     if (cut) yield { kind: 'loss', path: message.id, what: 'parts nested too deep', kept_in: null }
     const records = extension?.records ?? []
-    if (records.length === 0) continue
     const as = own === undefined ? [bare] : records
-    yield { kind: 'told', told: { records, as, kept_in: own !== undefined || withoutExtensions ? null : 'x_conv' } }
+    yield* toldOf([{ records, as, isKept: own === undefined && !withoutExtensions }], 'x_conv')
   }
-  if (lines.length > 0) yield { kind: 'bytes', bytes: Buffer.from(lines.join('')) }
+  const bytes = text.rest()
+  if (bytes) yield { kind: 'bytes', bytes }
 }
-
-/** Characters that are written at once. */
-const CHUNK = 1 << 16
 
 /** What the model goes on with after a compaction belongs to the conversation. */
 function replacementOnly(extension: Extension | undefined): Extension | undefined {

@@ -1,14 +1,16 @@
 /** Writes a conversation as messages of the chat API: a document of ours, or an example for fine-tuning. */
+import { TextChunks } from '../../lib/disk/text-chunks.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { sealOf } from '../../lib/json/seal.ts'
 import { type Fields, fieldsOf, isObject } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
+import type { AgentId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { Carrier, type Fate } from '../../model/replay/carrier.ts'
+import { Carrier, type Fate, toldOf } from '../../model/replay/carrier.ts'
+import { drive, given, type UnitWriter } from '../../model/replay/drive.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
 import { CallIds, type NameRule, ToolNames } from '../../model/replay/names.ts'
 import type { Group, Step } from '../../model/replay/step.ts'
-import { type Unit, unitsOf } from '../../model/replay/units.ts'
 import type { Session } from '../../model/session.ts'
 import { PROFILES, type Profile, type ProfileName } from '../../openai/profile.ts'
 import type { WriteOptions, Written, WrittenForm } from '../agent.ts'
@@ -29,21 +31,16 @@ export async function* write(
   messages: AsyncIterable<NormalizedMessage>,
   options: WriteOptions,
 ): AsyncGenerator<Written> {
-  const writer = new Writer(session, options)
-  for await (const unit of unitsOf(messages, options.outlook)) yield* writer.take(unit)
-  yield* writer.end()
+  yield* drive(new Writer(session, options), messages, options.outlook)
 }
 
 const LONGEST_ID = 40
 const NAMES: NameRule = { fits: /^[A-Za-z0-9_-]+$/, letters: /[A-Za-z0-9_-]/, longest: 64 }
 
-/** Characters that are written at once. */
-const CHUNK = 1 << 16
-
 /** In a file beside: what stands before the first message. */
 const BEFORE_ALL = -1
 
-class Writer {
+class Writer implements UnitWriter<Written> {
   readonly #isExample: boolean
   /** Messages for a server hold nothing that it would refuse: their extensions stand beside them, or nowhere. */
   readonly #isBare: boolean
@@ -54,8 +51,9 @@ class Writer {
   /** An example ends with an answer: what comes after one waits for the next. */
   readonly #tail: { readonly group: Group; readonly elements: readonly ChatElement[] }[] = []
   readonly #out: Written[] = []
-  #text: string[] = []
-  #size = 0
+  readonly #text = new TextChunks()
+  /** Waits for the first message: an example without any answer teaches nothing, and there is none. */
+  #opening = ''
   #count = 0
 
   constructor(session: Session, options: WriteOptions) {
@@ -75,57 +73,22 @@ class Writer {
     }
   }
 
-  take(unit: Unit): readonly Written[] {
-    switch (unit.kind) {
-      case 'earlier':
-        this.#head(unit.src, unit.records)
-        break
-      case 'opening':
-        this.#open(unit.group)
-        break
-      case 'steps':
-        this.#steps(unit.group, unit.steps)
-        break
-    }
-    return this.#taken()
-  }
-
-  end(): readonly Written[] {
-    this.#put(this.#shaper?.end() ?? [], [])
-    const fates: Fate[] = []
-    if (this.#tail.some(({ elements }) => elements.length > 0))
-      this.#naming.repair(`messages[${this.#count}]`, 'what follows the last answer was left out')
-    for (const { group } of this.#tail) this.#carrier.carry(group, [], fates)
-    const left = this.#carrier.end()
-    if (left) fates.push({ records: left.records ?? [], as: [], isKept: true })
-    if (left && this.#isExample) this.#out.push({ kind: 'sidecar', at: this.#count, extension: left })
-    this.#tell(fates)
-    // An example without any answer teaches nothing: there is none.
-    if (this.#isExample && this.#count === 0) this.#text = []
-    else this.#text.push(this.#frame.end(left))
-    return this.#taken(true)
-  }
-
-  #head(src: string, records: readonly unknown[]): void {
+  earlier(src: AgentId, records: readonly unknown[]): void {
     this.#tell([{ records, as: [], isKept: !this.#isBare }])
     if (this.#isBare) return
     if (this.#isExample) this.#out.push({ kind: 'sidecar', at: BEFORE_ALL, extension: { src, records } })
-    else {
-      const text = this.#frame.records(src, records)
-      this.#size += text.length
-      this.#text.push(text)
-    }
+    else this.#text.push(this.#frame.records(src, records))
   }
 
-  #open({ src, records, fits }: Group): void {
+  opening({ src, records, fits }: Group): void {
     const header = src === AGENT_ID && fits ? headerIn(records) : undefined
     if (header && !this.#isExample && !this.#isBare) this.#tell([{ records, as: records, isKept: false }])
-    else if (src !== undefined && fits) this.#head(src, records)
+    else if (src !== undefined && fits) this.earlier(src, records)
     else this.#tell([{ records, as: [], isKept: false }])
-    this.#text.push(this.#frame.open(header))
+    this.#opening = this.#frame.open(header)
   }
 
-  #steps(group: Group, steps: readonly Step[]): void {
+  steps(group: Group, steps: readonly Step[]): void {
     // A server refuses a result without its call: then it is told in words.
     const isRefused = this.#shaper !== undefined && steps.some(({ kind }) => kind === 'orphan')
     const isOwn = group.src === AGENT_ID && group.fits && !isRefused
@@ -142,32 +105,37 @@ class Writer {
     this.#tell(fates)
   }
 
+  taken(): readonly Written[] {
+    return given(this.#text.taken(), this.#out)
+  }
+
+  end(): readonly Written[] {
+    this.#put(this.#shaper?.end() ?? [], [])
+    const fates: Fate[] = []
+    if (this.#tail.some(({ elements }) => elements.length > 0))
+      this.#naming.repair(`messages[${this.#count}]`, 'what follows the last answer was left out')
+    for (const { group } of this.#tail) this.#carrier.carry(group, [], fates)
+    const left = this.#carrier.end()
+    if (left) fates.push({ records: left.records ?? [], as: [], isKept: true })
+    if (left && this.#isExample) this.#out.push({ kind: 'sidecar', at: this.#count, extension: left })
+    this.#tell(fates)
+    if (this.#count === 0 && !this.#isExample) this.#text.push(this.#opening)
+    if (this.#count > 0 || !this.#isExample) this.#text.push(this.#frame.end(left))
+    return given(this.#text.rest(), this.#out)
+  }
+
   #put(elements: readonly ChatElement[], extensions: readonly (WrittenExtension | undefined)[]): void {
     elements.forEach(({ value }, index) => {
       const x_conv = extensions[index]
       const at = this.#count++
       if (x_conv && this.#isExample) this.#out.push({ kind: 'sidecar', at, extension: x_conv })
       const message = x_conv && !this.#isExample ? { ...value, x_conv } : value
-      const text = JSON.stringify(message)
-      this.#size += text.length
-      this.#text.push(at === 0 ? '' : this.#frame.between, text)
+      this.#text.push(at === 0 ? this.#opening : this.#frame.between, JSON.stringify(message))
     })
   }
 
   #tell(fates: readonly Fate[]): void {
-    const place = this.#isExample ? 'sidecar' : 'x_conv'
-    for (const { records, as, isKept } of fates)
-      if (records.length > 0) this.#out.push({ kind: 'told', told: { records, as, kept_in: isKept ? place : null } })
-  }
-
-  /** Not each message by itself: what is written costs more than what is said. */
-  #taken(isEnd = false): readonly Written[] {
-    const written = this.#out.splice(0)
-    if (this.#size < CHUNK && !isEnd) return written
-    this.#size = 0
-    const bytes = Buffer.from(this.#text.join(''))
-    this.#text = []
-    return [{ kind: 'bytes', bytes }, ...written]
+    this.#out.push(...toldOf(fates, this.#isExample ? 'sidecar' : 'x_conv'))
   }
 }
 

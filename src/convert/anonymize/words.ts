@@ -1,19 +1,20 @@
 /** Replaces each word by another one of the same shape: the same word by the same, different words by different ones. */
 import { sha256 } from '../../lib/hash.ts'
+import { UUID } from '../../model/ids.ts'
 import { type Alphabet, alphabetOf } from './letters.ts'
 
 const CJK = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`
 /** Ids, and runs of one script: where no spaces stand, a change of script is a border of words. */
 const WORD = new RegExp(
   [
-    String.raw`(?:\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)`,
+    String.raw`(?:\b${UUID}\b)`,
     String.raw`\p{Script=Han}+|\p{Script=Hiragana}+|\p{Script=Katakana}+`,
     String.raw`(?:(?!${CJK})[\p{L}\p{N}\p{M}])+`,
   ].join('|'),
   'gu',
 )
 
-const UUID = /^[0-9a-f]{8}-/
+const IS_UUID = /^[0-9a-f]{8}-/
 /** Digits and letters: a word of letters alone is a word. */
 const HEX = /^(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}$/
 
@@ -36,7 +37,7 @@ export class Words {
   }
 
   #fresh(word: string): string {
-    const replaced = UUID.test(word) ? this.#uuid(word) : this.#word(word, HEX.test(word))
+    const replaced = IS_UUID.test(word) ? this.#uuid(word) : this.#word(word, HEX.test(word))
     if (word.length > LONGEST_KNOWN) return replaced
     if (this.#known.size >= MOST_KNOWN) this.#known.clear()
     this.#known.set(word, replaced)

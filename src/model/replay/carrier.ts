@@ -18,6 +18,18 @@ export interface Fate {
   readonly isKept: boolean
 }
 
+/** Says what became of records, where there are any. */
+export function toldOf<Place extends string>(fates: readonly Fate[], place: Place): readonly ToldOf<Place>[] {
+  return fates.flatMap(({ records, as, isKept }) =>
+    records.length === 0 ? [] : [{ kind: 'told', told: { records, as, kept_in: isKept ? place : null } }],
+  )
+}
+
+interface ToldOf<Place extends string> {
+  readonly kind: 'told'
+  readonly told: Pick<Fate, 'records' | 'as'> & { readonly kept_in: Place | null }
+}
+
 export interface CarrierOptions {
   /** Who writes. */
   readonly own: AgentId

@@ -1,15 +1,16 @@
 /** The first line of a log: without its five fields Codex does not list the session. */
 import { type Fields, wordOf } from '../../../lib/object.ts'
+import { UUID } from '../../../model/ids.ts'
 import type { Session } from '../../../model/session.ts'
 import type { WriteOptions } from '../../agent.ts'
 import { AGENT_ID } from '../find.ts'
 
 /** Also behind the name of the agent that gave it. */
-const UUID = /(?:^|:)([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i
+const ID = new RegExp(`(?:^|:)(${UUID})$`, 'i')
 
 /** @param own what the session's first record says, where it is Codex's: only what it lacks is added */
 export function sessionMeta(session: Session, { cwd, newId }: WriteOptions, own?: Fields): Fields {
-  const id = UUID.exec(wordOf(own?.['id']) ?? session.native_id)?.[1]
+  const id = ID.exec(wordOf(own?.['id']) ?? session.native_id)?.[1]
   const theirs = session.agent === AGENT_ID ? session : undefined
   return {
     ...own,

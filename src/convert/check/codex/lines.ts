@@ -1,6 +1,6 @@
 /** The lines of a rollout that are no items: headers, events, turns, compactions. */
 import { type Fields, isObject, numberOf, stringOf } from '../../../lib/object.ts'
-import { instant } from '../../../model/ids.ts'
+import { instant, isUuid } from '../../../model/ids.ts'
 import { checkItem } from './items.ts'
 import type { CodexReport } from './rules.ts'
 
@@ -18,10 +18,6 @@ export const LINE_TYPES: ReadonlySet<string> = new Set([
   'security_risk_score',
   'token_usage_record',
 ])
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
-
-export const isUuid = (text: string): boolean => UUID.test(text)
 
 export function checkHeader(payload: Fields, place: string, report: CodexReport): void {
   for (const name of ['id', 'timestamp', 'cwd', 'originator', 'cli_version'])

@@ -1,7 +1,7 @@
 /** The name of a rollout and the folders it stands in. */
+import { UUID } from '../../../model/ids.ts'
 import type { CodexReport } from './rules.ts'
 
-const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const NAME = new RegExp(
   `^rollout-(\\d{4})-(\\d\\d)-(\\d\\d)T\\d\\d-\\d\\d-\\d\\d-(${UUID})(?:_${UUID})?\\.jsonl(?:\\.zst)?$`,
   'i',

@@ -1,0 +1,30 @@
+/** Gathers texts until there are enough of them for one write: each by itself costs more than what it says. */
+
+/** Characters that are written at once. */
+const ENOUGH = 1 << 16
+
+export class TextChunks {
+  #texts: string[] = []
+  #size = 0
+
+  push(...texts: readonly string[]): void {
+    for (const text of texts) {
+      this.#texts.push(text)
+      this.#size += text.length
+    }
+  }
+
+  /** Nothing as long as more should come first. */
+  taken(): Buffer | undefined {
+    return this.#size < ENOUGH ? undefined : this.rest()
+  }
+
+  /** All that is left, if anything is. */
+  rest(): Buffer | undefined {
+    if (this.#size === 0) return undefined
+    const bytes = Buffer.from(this.#texts.join(''))
+    this.#texts = []
+    this.#size = 0
+    return bytes
+  }
+}
