@@ -11,14 +11,14 @@
  * }
  */
 import { randomBytes } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { existsSync } from 'node:fs'
 import type { Agent, Source, WrittenForm } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
 import { type Conversion, type ConvertOptions, convert, type From, lookOver, messagesOf } from './convert/convert.ts'
 import { type HandedOver, type HandoffOptions, handoff, targetsAmong } from './convert/handoff.ts'
 import { type Cut, shortened } from './convert/shorten.ts'
-import { partIn, sidecarOf, withParts } from './convert/sidecar.ts'
+import { sidecarOf } from './convert/sidecar.ts'
+import { besideIn } from './convert/sidecar-file.ts'
 import { AppError } from './model/error.ts'
 import type { AgentId } from './model/ids.ts'
 
@@ -78,18 +78,6 @@ export const targetsOfHandoff = async (): Promise<readonly AgentId[]> => targets
 /** Writes it, puts it into the other program's store, reads it there again and compares. Throws, and then nothing has changed. */
 export async function handOver(log: LogToConvert, to: AgentId, options: HandOverOptions): Promise<HandedOver> {
   return handoff(log, to, { ...options, agents: await allAgents(), now: () => new Date(), newId: timeOrderedId })
-}
-
-const besideIn =
-  (path: string): NonNullable<Parameters<typeof convert>[0]['beside']> =>
-  (messages) =>
-    withParts(messages, partsAt(path))
-
-async function* partsAt(path: string) {
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
-    const part = partIn(line)
-    if (part) yield part
-  }
 }
 
 /** A UUID of version 7: newer ones sort behind older ones. */

@@ -2,18 +2,9 @@
  * Copies of files that their program only ever adds to, for the day on which they are gone. Each is kept in pieces, so that what is
  * appended costs what is appended.
  */
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  openSync,
-  readSync,
-  type Stats,
-  statSync,
-  utimesSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, type Stats, statSync, utimesSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { readNow } from '../lib/bytes.ts'
 import { makeTempFolder, type TempFolder } from '../lib/disk/temp-folder.ts'
 import { isSystemError } from '../lib/files/system-error.ts'
 import { sha256 } from '../lib/hash.ts'
@@ -84,7 +75,7 @@ export class Copies {
     for (let isOver = false; !isOver; ) {
       const pieces: { readonly start: number; readonly bytes: Buffer }[] = []
       while (pieces.length < AT_ONCE && !isOver) {
-        const bytes = bytesAt(file, at, PIECE)
+        const bytes = readNow(file, at, PIECE)
         if (bytes.length > 0) pieces.push({ start: at, bytes })
         at += bytes.length
         isOver = bytes.length < PIECE
@@ -103,10 +94,10 @@ export class Copies {
     if (size < copy.size) return 'another'
     const tables = this.#tables()
     const [first, last] = [tables.firstPiece(copy.id), tables.lastPiece(copy.id)]
-    const isSame = (piece: Piece): boolean => sha256(bytesAt(file, piece.start, piece.length)) === piece.hash
+    const isSame = (piece: Piece): boolean => sha256(readNow(file, piece.start, piece.length)) === piece.hash
     if (!first || !last || (isSame(first) && isSame(last))) return 'grown'
     const head = tables.body(copy.id, first.start).subarray(0, HEAD)
-    return head.equals(bytesAt(file, 0, head.length)) ? 'rewritten' : 'another'
+    return head.equals(readNow(file, 0, head.length)) ? 'rewritten' : 'another'
   }
 
   /** A file that was renamed. */
@@ -168,14 +159,3 @@ export class Copies {
 }
 
 const probeOf = ({ size, mtimeMs, ino }: Stats): string => `${size}:${mtimeMs}:${ino}`
-
-function bytesAt(file: number, start: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length)
-  let filled = 0
-  while (filled < length) {
-    const read = readSync(file, bytes, filled, length - filled, start + filled)
-    if (read === 0) break
-    filled += read
-  }
-  return bytes.subarray(0, filled)
-}

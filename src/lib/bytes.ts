@@ -1,5 +1,5 @@
 /** Reads a file's bytes in order, plain or `.zst`, never for writing. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { unzstd } from './zstd.ts'
 
 const CHUNK = 1 << 18
@@ -45,6 +45,12 @@ export function openFile(path: string): OpenFile {
   }
 }
 
+/** Another file lies there now, or a part of it is gone. */
+export function wasReplaced(path: string, { inode, size }: OpenFile): boolean {
+  const now = statSync(path, { throwIfNoEntry: false })
+  return !now || now.ino !== inode || now.size < size
+}
+
 /** A stretch of a file, decompressed. Shorter than asked for when the file is. */
 export async function readAt(path: string, offset: number, length: number): Promise<Buffer> {
   if (isCompressed(path)) return unpackedAt(path, offset, length)
@@ -75,7 +81,8 @@ async function unpackedAt(path: string, offset: number, length: number): Promise
   }
 }
 
-function readNow(fd: number, offset: number, length: number): Buffer {
+/** A stretch of an open file, as it is. Shorter than asked for when the file is. */
+export function readNow(fd: number, offset: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   let filled = 0
   while (filled < length) {

@@ -1,6 +1,5 @@
 /** Reads a source from disk: opens, notices what the world does to the file meanwhile, and lets the follower speak. */
-import { statSync } from 'node:fs'
-import { type OpenFile, openFile, readAt } from '../../lib/bytes.ts'
+import { type OpenFile, openFile, readAt, wasReplaced } from '../../lib/bytes.ts'
 import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
 import { checksum } from '../../lib/hash.ts'
 import { type Line, splitLines } from '../../lib/jsonl.ts'
@@ -108,11 +107,6 @@ async function* readWhole(source: Source, file: OpenFile, options: ReadOptions):
 const HEAD = 512
 
 export const isWhole = async (file: OpenFile): Promise<boolean> => looksWhole((await file.head(HEAD)).toString('utf8'))
-
-function wasReplaced(path: string, file: OpenFile): boolean {
-  const now = statSync(path, { throwIfNoEntry: false })
-  return !now || now.ino !== file.inode || now.size < file.size
-}
 
 const issue = (source: Source, code: IssueCode, reason: string): Read => ({
   kind: 'issue',

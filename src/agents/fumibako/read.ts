@@ -1,6 +1,5 @@
 /** Reads a journal from disk: opens it, notices what the world does to it meanwhile, and lets the follower speak. */
-import { statSync } from 'node:fs'
-import { type OpenFile, openFile, readAt } from '../../lib/bytes.ts'
+import { type OpenFile, openFile, readAt, wasReplaced } from '../../lib/bytes.ts'
 import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
 import { checksum } from '../../lib/hash.ts'
 import { type Line, splitLines } from '../../lib/jsonl.ts'
@@ -98,11 +97,6 @@ const firstSeen = (source: Source, file: OpenFile): Instant =>
   source.first_seen ?? (instantOf(file.modifiedMs) as Instant)
 
 const REPLACED = 'the file was replaced since it was last read; reading it from the start'
-
-function wasReplaced(path: string, file: OpenFile): boolean {
-  const now = statSync(path, { throwIfNoEntry: false })
-  return !now || now.ino !== file.inode || now.size < file.size
-}
 
 const issue = (source: Source, code: IssueCode, reason: string): Read => ({
   kind: 'issue',

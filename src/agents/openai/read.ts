@@ -1,6 +1,5 @@
 /** Reads a file from disk: opens it, notices what the world does to it meanwhile, and lets each unit speak. */
-import { statSync } from 'node:fs'
-import { type OpenFile, openFile, readAt } from '../../lib/bytes.ts'
+import { type OpenFile, openFile, readAt, wasReplaced } from '../../lib/bytes.ts'
 import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
 import { checksum } from '../../lib/hash.ts'
 import type { Line } from '../../lib/jsonl.ts'
@@ -99,11 +98,6 @@ export const writtenAt = (source: Source, file: OpenFile): number =>
   source.first_seen === undefined ? file.modifiedMs : Date.parse(source.first_seen)
 
 const REPLACED = 'the file was replaced since it was last read; reading it from the start'
-
-function wasReplaced(path: string, file: OpenFile): boolean {
-  const now = statSync(path, { throwIfNoEntry: false })
-  return !now || now.ino !== file.inode || now.size < file.size
-}
 
 const issueOf = (source: Source, code: IssueCode, reason: string): Read => ({
   kind: 'issue',

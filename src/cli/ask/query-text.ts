@@ -1,17 +1,11 @@
 /** The options of a search as words of its query: what can be asked by an option can be typed as well. */
 import type { Command } from 'commander'
 import { AppError } from '../../model/error.ts'
-import { periodNamed, projectOf } from './filters.ts'
+import { type FilterOptions, periodNamed, projectOf } from './filters.ts'
 
-export interface QueryOptions {
+export interface QueryOptions extends FilterOptions {
   readonly scope?: string
   readonly role?: string
-  readonly agent?: string
-  readonly project?: string
-  readonly model?: string
-  readonly tool?: string
-  readonly since?: string
-  readonly until?: string
 }
 
 export const withQueryFilters = (command: Command): Command =>

@@ -1,12 +1,11 @@
 /** What was kept beside a conversation that lies in a database: its owner drops what it does not know. */
-import { createReadStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { sha256 } from '../../lib/hash.ts'
 import type { AgentId } from '../../model/ids.ts'
 import type { Session } from '../../model/session.ts'
 import type { From } from '../convert.ts'
-import { partIn, withParts } from '../sidecar.ts'
+import { besideIn } from '../sidecar-file.ts'
 
 /** Ids come from logs, and not every one can be the name of a file. */
 export function sidecarOfRow(directory: string, agent: AgentId, id: string): string {
@@ -18,12 +17,5 @@ export function sidecarOfRow(directory: string, agent: AgentId, id: string): str
 export function besideRow({ source, beside }: From, session: Session, directory: string): Pick<From, 'beside'> {
   const path = sidecarOfRow(directory, session.agent, session.native_id)
   if (beside || source.key === undefined || !existsSync(path)) return {}
-  return { beside: (messages) => withParts(messages, partsAt(path)) }
-}
-
-async function* partsAt(path: string) {
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
-    const part = partIn(line)
-    if (part) yield part
-  }
+  return { beside: besideIn(path) }
 }

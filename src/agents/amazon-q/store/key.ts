@@ -6,6 +6,16 @@ export type RowKey =
 
 export type Table = RowKey['table']
 
+/** The question for its value and its times, with what it asks for. */
+export const rowQuery = (key: RowKey): readonly [sql: string, ...parameters: string[]] =>
+  key.table === 'conversations'
+    ? ['SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?', key.directory]
+    : [
+        'SELECT CAST(value AS BLOB) AS value, created_at, updated_at FROM conversations_v2 WHERE key = ? AND conversation_id = ?',
+        key.directory,
+        key.conversation,
+      ]
+
 /** A source's key is plain text. */
 export const keyText = (key: RowKey): string =>
   JSON.stringify(

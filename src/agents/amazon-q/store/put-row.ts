@@ -2,7 +2,7 @@
 import type { Problem } from '../../../lib/sqlite/problem.ts'
 import type { LockedDatabase } from '../../../lib/sqlite/write.ts'
 import { AppError } from '../../../model/error.ts'
-import type { RowKey } from './key.ts'
+import { type RowKey, rowQuery } from './key.ts'
 
 /** Times of a row, in milliseconds, where its table has them. */
 export interface Times {
@@ -39,14 +39,7 @@ export function dropRow(database: LockedDatabase, key: RowKey): void {
 }
 
 export function storedRow(database: LockedDatabase, key: RowKey): StoredRow | undefined {
-  const row =
-    key.table === 'conversations'
-      ? database.get('SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?', key.directory)
-      : database.get(
-          'SELECT CAST(value AS BLOB) AS value, created_at, updated_at FROM conversations_v2 WHERE key = ? AND conversation_id = ?',
-          key.directory,
-          key.conversation,
-        )
+  const row = database.get(...rowQuery(key))
   const bytes = row?.['value']
   if (!(bytes instanceof Uint8Array)) return undefined
   const times = { created: Number(row?.['created_at']), updated: Number(row?.['updated_at']) }

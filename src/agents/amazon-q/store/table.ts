@@ -1,7 +1,7 @@
 /** The tables of conversations, the only ones of the database that are ever touched. One statement, one row, no more. */
 import type { OpenDatabase } from '../../../lib/sqlite/open.ts'
 import type { Outcome } from '../../../lib/sqlite/problem.ts'
-import type { RowKey, Table } from './key.ts'
+import { type RowKey, rowQuery, type Table } from './key.ts'
 
 export interface Listed {
   readonly key: RowKey
@@ -72,14 +72,7 @@ function add(found: Map<string, Listed>, table: Table, row: Cells): void {
 
 /** Nothing when it is gone. */
 export function rowAt(database: OpenDatabase, key: RowKey): Outcome<Stored | undefined> {
-  const found =
-    key.table === 'conversations'
-      ? database.get('SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?', key.directory)
-      : database.get(
-          'SELECT CAST(value AS BLOB) AS value, created_at, updated_at FROM conversations_v2 WHERE key = ? AND conversation_id = ?',
-          key.directory,
-          key.conversation,
-        )
+  const found = database.get(...rowQuery(key))
   if (!found.ok) return found
   const bytes = found.value?.['value']
   if (!(bytes instanceof Uint8Array)) return { ok: true, value: undefined }
