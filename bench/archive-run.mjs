@@ -57,8 +57,13 @@ const runs = {
     return { listMs, ms: performance.now() - start, bytes, ...outcome.synced }
   },
   async idle() {
-    await house.sync()
-    const { ms, value } = await timed(() => house.sync())
+    // The first ones also load and compile the program: a server that stays has that behind it.
+    const times = []
+    for (let n = 0; n < 15; n++) times.push(await timed(() => house.sync()))
+    const [{ ms, value }] = times
+      .slice(5)
+      .toSorted((a, b) => a.ms - b.ms)
+      .slice(5)
     return { usPerSource: (ms * 1000) / value.synced.sources }
   },
   async search() {
@@ -86,9 +91,10 @@ const runs = {
   async rest() {
     const watch = await house.watch()
     await watch.ready
-    await new Promise((done) => setTimeout(done, 2000))
+    // Until V8 has given back what the first look at everything took.
+    await new Promise((done) => setTimeout(done, 25_000))
     const before = process.cpuUsage()
-    const seconds = 20
+    const seconds = 30
     await new Promise((done) => setTimeout(done, seconds * 1000))
     const { user, system } = process.cpuUsage(before)
     const rssMb = process.memoryUsage.rss() / 1e6

@@ -44,7 +44,8 @@ function prepared(db: Db): Opened {
     db.pragma('journal_size_limit = 67108864')
     db.pragma('temp_store = MEMORY')
     db.pragma('wal_autocheckpoint = 8000')
-    db.prepare("INSERT OR IGNORE INTO setting VALUES ('epoch', ?), ('revision', '0')").run(randomUUID().slice(0, 8))
+    if (!hasEpoch(db))
+      db.prepare("INSERT OR IGNORE INTO setting VALUES ('epoch', ?), ('revision', '0')").run(randomUUID().slice(0, 8))
     setMerging(db, true)
     // Damage that shows at once is mended at once, also by a sync that has nothing to write there.
     db.prepare('SELECT max(id) FROM message').get()
@@ -63,6 +64,8 @@ export function setMerging(db: Db, merges: boolean): void {
   const now = db.prepare("SELECT v FROM said_config WHERE k = 'automerge'").pluck().get() ?? PIECES
   if (now !== pieces) db.exec(`INSERT INTO said (said, rank) VALUES ('automerge', ${pieces})`)
 }
+
+const hasEpoch = (db: Db): boolean => db.prepare("SELECT 1 FROM setting WHERE name = 'epoch'").get() !== undefined
 
 const epochOf = (db: Db): string => String(db.prepare("SELECT value FROM setting WHERE name = 'epoch'").pluck().get())
 

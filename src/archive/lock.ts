@@ -30,6 +30,8 @@ export function takeLock(directory: string, what: string): Taken {
     closeSync(openSync(path, 'a', 0o600))
     const db = new Database(path, { timeout: 0 })
     try {
+      // Nothing in it outlives its holder: it need not survive the machine.
+      db.pragma('synchronous = OFF')
       db.exec('BEGIN IMMEDIATE')
       db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER, since TEXT, what TEXT)')
       db.exec('DELETE FROM holder')

@@ -90,8 +90,8 @@ export function openDatabase(path: string, kind: Kind): Db {
 }
 
 function prepare(db: Db, path: string, kind: Kind): void {
-  checkVersion(db, path, kind)
-  if (kind.shrinks) db.pragma('auto_vacuum = INCREMENTAL')
+  // Written anew each time it is set, also where it is set already.
+  if (checkVersion(db, path, kind) === 0 && kind.shrinks) db.pragma('auto_vacuum = INCREMENTAL')
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
   db.pragma('foreign_keys = ON')

@@ -16,8 +16,8 @@ export interface MessageConditions {
   readonly message: Sql
   /** Holds for every session with rows that satisfy `message`; of what is not in the index it says nothing. */
   readonly indexed: Sql
-  /** Of the conditions on messages, those that hold for few of them, each with an index of its own. */
-  readonly rare: readonly string[]
+  /** Ids of all messages that satisfy one of the conditions, each found by an index of its own: there may be few. */
+  readonly rare: readonly Sql[]
   /** Ids: not before, and before. */
   readonly from: number
   readonly until: number
@@ -27,7 +27,7 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
   const session: Sql[] = []
   const message: Sql[] = []
   const indexed: Sql[] = []
-  const rare: string[] = []
+  const rare: Sql[] = []
   let from = 0
   let until = Number.MAX_SAFE_INTEGER
   for (const filter of filters) {
@@ -73,8 +73,8 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
           )
         break
       case 'file':
-        message.push(anyOf(sign, filter.values, `m.id IN (SELECT x.message_id ${TOUCHED})`))
-        if (!filter.not) indexed.push(anyOf('', filter.values, `t.id IN (SELECT x.session_id ${TOUCHED})`))
+        message.push(anyOf(sign, filter.values, TOUCHES))
+        if (!filter.not) rare.push(touching(filter.values))
         break
       case 'role':
         message.push({
@@ -84,7 +84,11 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
         break
       case 'has':
         message.push({ sql: `${sign}(m.kind & ${filter.what === 'error' ? ERROR : IMAGE})`, values: [] })
-        if (!filter.not) rare.push(`m.kind & ${filter.what === 'error' ? ERROR : IMAGE}`)
+        if (!filter.not)
+          rare.push({
+            sql: `SELECT id FROM message WHERE kind & ${filter.what === 'error' ? ERROR : IMAGE}`,
+            values: [],
+          })
         break
       case 'time': {
         const low = filter.from === undefined ? 0 : idAt(Date.parse(filter.from))
@@ -104,7 +108,14 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
 }
 
 const TOOLS = 'SELECT id FROM word WHERE text = ? COLLATE NOCASE'
-const TOUCHED = `FROM file y CROSS JOIN touched x ON x.file_id = y.id WHERE instr(lower(y.path), lower(?)) > 0`
+const NAMED = 'instr(lower(y.path), lower(?)) > 0'
+const TOUCHES = `EXISTS (SELECT 1 FROM touched x JOIN file y ON y.id = x.file_id
+  WHERE x.session_id = m.session_id AND x.message_id = m.id AND ${NAMED})`
+
+const touching = (names: readonly string[]): Sql => ({
+  sql: `SELECT x.message_id FROM file y CROSS JOIN touched x ON x.file_id = y.id WHERE ${names.map(() => NAMED).join(' OR ')}`,
+  values: names,
+})
 
 const allOf = (parts: readonly Sql[]): Sql => ({
   sql: parts.length === 0 ? '1' : parts.map(({ sql }) => sql).join(' AND '),

@@ -21,7 +21,7 @@ export interface Reach {
 export const EVERYTHING: Range = { low: 0, high: Number.MAX_SAFE_INTEGER }
 
 /** Each costs a question of its own: those that lie closest are taken together. */
-const MOST_RANGES = 48
+const MOST_RANGES = 12
 /** Rows of a rare kind are asked for one by one up to this many. */
 const MOST_RARE = 4000
 
@@ -52,9 +52,9 @@ function sessionsMeant(db: Db, { sql, values }: Sql): Reach {
 }
 
 /** Nothing when there are so many that they are met soon anyway. */
-function rareRows(db: Db, condition: string): readonly Range[] | undefined {
-  return remembered(db, `rare ${condition}`, () => {
-    const rows = plucked(db, `SELECT m.id FROM message m WHERE ${condition} LIMIT ${MOST_RARE + 1}`).all() as number[]
+function rareRows(db: Db, { sql, values }: Sql): readonly Range[] | undefined {
+  return remembered(db, `rare ${sql} ${JSON.stringify(values)}`, () => {
+    const rows = plucked(db, `${sql} LIMIT ${MOST_RARE + 1}`).all(...values) as number[]
     return rows.length > MOST_RARE ? undefined : joined(rows.map((id) => ({ low: id, high: id + 1 })))
   })
 }
