@@ -80,12 +80,19 @@ class Writer implements UnitWriter<Written> {
     else this.#text.push(this.#frame.records(src, records))
   }
 
-  opening({ src, records, fits }: Group): void {
-    const header = src === AGENT_ID && fits ? headerIn(records) : undefined
+  /** Messages of our own stand here when whoever had them meanwhile did not take them for said: a blank one, an unknown role. */
+  opening(group: Group): void {
+    const { src, fits } = group
+    const isOwn = src === AGENT_ID && fits
+    const made = isOwn ? group.records.flatMap(saidIn) : []
+    const said = made.map(({ value }) => value)
+    const records = said.length > 0 ? group.records.filter((one) => !said.includes(one as Fields)) : group.records
+    const header = isOwn ? headerIn(records) : undefined
     if (header && !this.#isExample && !this.#isBare) this.#tell([{ records, as: records, isKept: false }])
     else if (src !== undefined && fits) this.earlier(src, records)
     else this.#tell([{ records, as: [], isKept: false }])
     this.#opening = this.#frame.open(header)
+    if (said.length > 0) this.#say({ ...group, records: said }, made, true)
   }
 
   steps(group: Group, steps: readonly Step[]): void {
@@ -93,16 +100,7 @@ class Writer implements UnitWriter<Written> {
     const isRefused = this.#shaper !== undefined && steps.some(({ kind }) => kind === 'orphan')
     const isOwn = group.src === AGENT_ID && group.fits && !isRefused
     const made = isOwn ? group.records.flatMap(saidIn) : steps.flatMap((step) => elementsOf(step, this.#naming))
-    if (isOwn && !this.#shaper) {
-      this.#tell([{ records: group.records, as: group.records, isKept: false }])
-      this.#put(made, [])
-      return
-    }
-    this.#tail.push({ group, elements: this.#shaper ? this.#shaper.shape(made) : made })
-    if (this.#isExample && !made.some(({ value }) => value['role'] === 'assistant')) return
-    const fates: Fate[] = []
-    for (const one of this.#tail.splice(0)) this.#put(one.elements, this.#carrier.carry(one.group, one.elements, fates))
-    this.#tell(fates)
+    this.#say(group, made, isOwn)
   }
 
   taken(): readonly Written[] {
@@ -122,6 +120,19 @@ class Writer implements UnitWriter<Written> {
     if (this.#count === 0 && !this.#isExample) this.#text.push(this.#opening)
     if (this.#count > 0 || !this.#isExample) this.#text.push(this.#frame.end(left))
     return given(this.#text.rest(), this.#out)
+  }
+
+  #say(group: Group, made: readonly ChatElement[], isOwn: boolean): void {
+    if (isOwn && !this.#shaper) {
+      this.#tell([{ records: group.records, as: group.records, isKept: false }])
+      this.#put(made, [])
+      return
+    }
+    this.#tail.push({ group, elements: this.#shaper ? this.#shaper.shape(made) : made })
+    if (this.#isExample && !made.some(({ value }) => value['role'] === 'assistant')) return
+    const fates: Fate[] = []
+    for (const one of this.#tail.splice(0)) this.#put(one.elements, this.#carrier.carry(one.group, one.elements, fates))
+    this.#tell(fates)
   }
 
   #put(elements: readonly ChatElement[], extensions: readonly (WrittenExtension | undefined)[]): void {
