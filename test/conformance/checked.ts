@@ -24,14 +24,6 @@ const CHECKERS: { readonly [form: string]: Checker } = {
   sft: { target: 'openai', profile: 'fine-tune' },
 }
 
-/** Faults that are known and not mended yet. They are counted apart and never pass for sound. */
-export function isKnown(form: WrittenForm, isOwn: boolean, rule: string): boolean {
-  // An example that ends with calls keeps their results behind them.
-  if (form.name === 'sft' && rule === 'end_not_assistant') return true
-  // Chat messages that use an id twice keep it.
-  return isOwn && rule === 'id_duplicate'
-}
-
 export const checkerOf = ({ name }: WrittenForm): Checker | undefined => CHECKERS[name]
 
 export async function checked({ target, profile }: Checker, path: string): Promise<Checked> {

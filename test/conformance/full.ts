@@ -49,9 +49,7 @@ What \`npm run conformance\` found. Every conversation is written in every form,
 - **Losses all reported**: with extensions nothing is kept nowhere; without them every record is in the account.
 - **No error in its checker**: the target's checker, which knows nothing of the writer, finds no error; messages for a server are written for its
   profile. **Own records refused today**: an agent's own records come back as they were, with the errors that the checker finds in its own file
-  as well. **Known faults**: an example for fine-tuning that ends with calls keeps their results behind them, which its checker refuses; and
-  chat messages that use the id of a call twice keep it when they are written for a server.
-  **Warnings** are counted one by one.
+  as well. **Warnings** are counted one by one.
 
 ## Real structures
 

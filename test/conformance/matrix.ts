@@ -10,14 +10,13 @@ interface Cell {
   checked: number
   sound: number
   own: number
-  known: number
   warnings: number
   readonly failures: string[]
 }
 
 const emptyCell = (): Cell => ({
   ...{ trips: 0, exact: 0, compared: 0, said: 0, reported: 0 },
-  ...{ checked: 0, sound: 0, own: 0, known: 0, warnings: 0 },
+  ...{ checked: 0, sound: 0, own: 0, warnings: 0 },
   failures: [],
 })
 
@@ -35,9 +34,8 @@ export class Matrix {
     if (isReported) cell.reported++
     if (target) {
       cell.checked++
-      if (target.errors.length === 0 && target.own.length === 0 && target.known.length === 0) cell.sound++
+      if (target.errors.length === 0 && target.own.length === 0) cell.sound++
       if (target.own.length > 0) cell.own++
-      if (target.known.length > 0) cell.known++
       cell.warnings += target.warnings
     }
     const refused = [...new Set(target?.errors)]
@@ -60,11 +58,11 @@ export class Matrix {
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([pair, one]) => {
         const back = one.compared === 0 ? '–' : `${one.exact} of ${one.compared}`
-        return `| ${pair} | ${one.trips} | ${back} | ${one.said} | ${one.reported} | ${one.checked === 0 ? '– | – | – | –' : `${one.sound} of ${one.checked} | ${one.own} | ${one.known} | ${one.warnings}`} |`
+        return `| ${pair} | ${one.trips} | ${back} | ${one.said} | ${one.reported} | ${one.checked === 0 ? '– | – | –' : `${one.sound} of ${one.checked} | ${one.own} | ${one.warnings}`} |`
       })
     return [
-      '| pair | conversations | back again, exact | without extensions, the same words and results | losses all reported | no error in its checker | own records refused today | known faults | warnings |',
-      '|---|--:|--:|--:|--:|--:|--:|--:|--:|',
+      '| pair | conversations | back again, exact | without extensions, the same words and results | losses all reported | no error in its checker | own records refused today | warnings |',
+      '|---|--:|--:|--:|--:|--:|--:|--:|',
       ...rows,
       '',
     ].join('\n')

@@ -71,10 +71,16 @@ export function differences(wanted: Said, found: Said, repairs: readonly string[
     (call) => keyOf(unanswered(call)),
     (call) => keyOf({ ...unanswered(call), asked: unwrapped(call.asked) }),
   ])
+  // An example ends with calls: what came of them is left out, and counts as missing.
+  const isUnheard = ({ asked, output }: Asked): boolean =>
+    has('left out') && output === null && [asked, unwrapped(asked)].some((one) => calls.missing.some(asks(one)))
   const isMade = (text: string): boolean => NOTE.test(text) || (MADE.has(text) && has(text)) || FRAME_ONLY.test(text)
   return {
     missing: [...texts.missing, ...calls.missing],
-    added: [...texts.added.filter((text) => !isMade(text)), ...calls.added.map(keyOf)],
+    added: [
+      ...texts.added.filter((text) => !isMade(text)),
+      ...calls.added.filter((call) => !isUnheard(call)).map(keyOf),
+    ],
   }
 }
 
@@ -103,6 +109,11 @@ function pairOff<T>(
 }
 
 const keyOf = ({ asked, output }: Asked): string => JSON.stringify([asked, output])
+
+const asks =
+  (asked: unknown) =>
+  (key: string): boolean =>
+    JSON.stringify((JSON.parse(key) as readonly unknown[])[0]) === JSON.stringify(asked)
 
 /** A result without its call, in words. */
 const FRAME = /^\[tool result [^\]]*\]\n/

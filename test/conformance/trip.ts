@@ -5,7 +5,7 @@ import type { Agent, Source, WrittenForm } from '../../src/agents/agent.ts'
 import type { Report } from '../../src/convert/ledger.ts'
 import { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from '../../src/convert/sidecar.ts'
 import { convertLog } from '../../src/convert.ts'
-import { type Checked, checked, checkerOf, isKnown } from './checked.ts'
+import { type Checked, checked, checkerOf } from './checked.ts'
 import { comparedOf, isNative, recordsIn } from './equal.ts'
 import { differences, saidIn } from './said.ts'
 
@@ -60,8 +60,6 @@ export interface Verified {
   readonly errors: readonly string[]
   /** Rules that the agent's own file broke before, whose records came back as they were. */
   readonly own: readonly string[]
-  /** Rules that its form is known to break. */
-  readonly known: readonly string[]
   readonly warnings: number
 }
 
@@ -107,8 +105,7 @@ async function verified(
   const isVerbatim = from.agent === to && profile === undefined && errors.length > 0
   const before = new Set(isVerbatim ? (await checked(checker, from.source.path)).errors : [])
   return {
-    errors: errors.filter((rule) => !before.has(rule) && !isKnown(form, from.agent === to, rule)),
-    known: errors.filter((rule) => isKnown(form, from.agent === to, rule)),
+    errors: errors.filter((rule) => !before.has(rule)),
     own: errors.filter((rule) => before.has(rule)),
     warnings: all.reduce((sum, { warnings }) => sum + warnings.length, 0),
   }

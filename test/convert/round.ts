@@ -24,18 +24,22 @@ export interface Trip extends From {
   readonly sidecars: readonly Extract<Piece, { kind: 'sidecar' }>[]
 }
 
-/** The conversation as a file of the other agent. */
+/**
+ * The conversation as a file of the other agent.
+ * @param to an agent, or one of the forms that it writes
+ */
 export async function go(from: From, to: string, more: Partial<ConvertOptions> = {}): Promise<Trip> {
-  const agent = await agentOf(to)
+  const isForm = ({ name }: { readonly name: string }): boolean => name === to
+  const agent = (await allAgents()).find(({ forms }) => forms?.some(isForm)) ?? (await agentOf(to))
   let ids = 0
   const newId = (): string => `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`
-  const conversion = await convert(from, { agent }, { now: () => new Date(0), newId, ...more })
+  const conversion = await convert(from, { agent, form: to }, { now: () => new Date(0), newId, ...more })
   const bytes: Uint8Array[] = []
   const sidecars: Extract<Piece, { kind: 'sidecar' }>[] = []
   for await (const piece of conversion.pieces)
     if (piece.kind === 'bytes') bytes.push(piece.bytes)
     else sidecars.push(piece)
-  const path = join(folder, `${++files}${agent.forms?.[0]?.suffix ?? '.jsonl'}`)
+  const path = join(folder, `${++files}${agent.forms?.find(isForm)?.suffix ?? '.jsonl'}`)
   writeFileSync(path, Buffer.concat(bytes))
   return { agent, source: await sourceAt(agent, path), path, report: conversion.report(), sidecars }
 }

@@ -1,12 +1,58 @@
-/** Conversations become messages of the chat API, and come back. */
+/** Conversations become messages that a server, or fine-tuning, takes; and come back. */
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { validate } from '../../src/openai/check/validate.ts'
+import type { ProfileName } from '../../src/openai/profile.ts'
 import { go, put } from './round.ts'
+
+interface Message {
+  readonly role: string
+  readonly content?: unknown
+  readonly tool_calls?: readonly { readonly id: string }[]
+  readonly tool_call_id?: string
+}
 
 const chat = (messages: readonly object[]): string => JSON.stringify({ messages }, null, 1)
 
-const messagesAt = (path: string): readonly unknown[] =>
-  (JSON.parse(readFileSync(path, 'utf8')) as { readonly messages: readonly unknown[] }).messages
+const messagesAt = (path: string): readonly Message[] =>
+  (JSON.parse(readFileSync(path, 'utf8')) as { readonly messages: readonly Message[] }).messages
+
+const rolesOf = (messages: readonly Message[]): string => messages.map(({ role }) => role).join(' ')
+
+const called = (id: string) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id, type: 'function', function: { name: 'look', arguments: '{}' } }],
+})
+const result = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content: 'reeds' })
+const asked = { role: 'user', content: 'Look.' }
+
+describe('an example for fine-tuning', () => {
+  test('ends with the calls that are to be learned, and the file beside it leads back to their results', async () => {
+    const from = await put('openai', chat([asked, called('a'), result('a'), asked, called('b'), result('b')]))
+    const there = await go(from, 'sft')
+    const messages = messagesAt(there.path)
+    expect(rolesOf(messages)).toBe('user assistant tool user assistant')
+    expect(validate(messages, 'fine-tune')).toEqual([])
+    expect(there.report.repairs.map(({ what }) => what)).toContain('what follows the last answer was left out')
+    expect(JSON.stringify(there.sidecars)).toContain('"tool_call_id":"b"')
+  })
+
+  test('without any answer is none', async () => {
+    const there = await go(await put('openai', chat([asked])), 'sft')
+    expect(readFileSync(there.path, 'utf8')).toBe('')
+  })
+})
+
+test.each<ProfileName>(['openai', 'vllm'])('for %s no two calls share an id', async (profile) => {
+  const messages = [asked, called('a'), result('a'), asked, called('a'), result('a'), called('a~2'), result('a~2')]
+  const there = await go(await put('openai', chat(messages)), 'openai', { profile })
+  const found = messagesAt(there.path)
+  expect(validate(found, profile)).toEqual([])
+  const ids = found.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id))
+  expect(new Set(ids).size).toBe(3)
+  expect(found.flatMap(({ tool_call_id }) => tool_call_id ?? [])).toEqual(ids)
+})
 
 test('a message that Amazon Q takes for nothing said comes back from there', async () => {
   const messages = [{ role: 'system', content: '\u2028' }]

@@ -40,6 +40,12 @@ const NAMES: NameRule = { fits: /^[A-Za-z0-9_-]+$/, letters: /[A-Za-z0-9_-]/, lo
 /** In a file beside: what stands before the first message. */
 const BEFORE_ALL = -1
 
+/** What became of a group. */
+interface Part {
+  readonly group: Group
+  readonly elements: readonly ChatElement[]
+}
+
 class Writer implements UnitWriter<Written> {
   readonly #isExample: boolean
   /** Messages for a server hold nothing that it would refuse: their extensions stand beside them, or nowhere. */
@@ -48,8 +54,8 @@ class Writer implements UnitWriter<Written> {
   readonly #shaper: Shaper | undefined
   readonly #carrier: Carrier
   readonly #naming: Naming
-  /** An example ends with an answer: what comes after one waits for the next. */
-  readonly #tail: { readonly group: Group; readonly elements: readonly ChatElement[] }[] = []
+  /** An example ends with an answer: the last one, and what comes after it, wait for the next. */
+  readonly #tail: Part[] = []
   readonly #out: Written[] = []
   readonly #text = new TextChunks()
   /** Waits for the first message: an example without any answer teaches nothing, and there is none. */
@@ -85,14 +91,13 @@ class Writer implements UnitWriter<Written> {
     const { src, fits } = group
     const isOwn = src === AGENT_ID && fits
     const made = isOwn ? group.records.flatMap(saidIn) : []
-    const said = made.map(({ value }) => value)
-    const records = said.length > 0 ? group.records.filter((one) => !said.includes(one as Fields)) : group.records
+    const records = made.length > 0 ? group.records.filter((one) => saidIn(one).length === 0) : group.records
     const header = isOwn ? headerIn(records) : undefined
     if (header && !this.#isExample && !this.#isBare) this.#tell([{ records, as: records, isKept: false }])
     else if (src !== undefined && fits) this.earlier(src, records)
     else this.#tell([{ records, as: [], isKept: false }])
     this.#opening = this.#frame.open(header)
-    if (said.length > 0) this.#say({ ...group, records: said }, made, true)
+    if (made.length > 0) this.#say({ ...group, records: made.map(({ value }) => value) }, made, true)
   }
 
   steps(group: Group, steps: readonly Step[]): void {
@@ -108,11 +113,9 @@ class Writer implements UnitWriter<Written> {
   }
 
   end(): readonly Written[] {
-    this.#put(this.#shaper?.end() ?? [], [])
+    this.#put(this.#ended(this.#shaper?.end() ?? []), [])
+    this.#write(this.#tail.map(({ group, elements }) => ({ group, elements: this.#ended(elements) })))
     const fates: Fate[] = []
-    if (this.#tail.some(({ elements }) => elements.length > 0))
-      this.#naming.repair(`messages[${this.#count}]`, 'what follows the last answer was left out')
-    for (const { group } of this.#tail) this.#carrier.carry(group, [], fates)
     const left = this.#carrier.end()
     if (left) fates.push({ records: left.records ?? [], as: [], isKept: true })
     if (left && this.#isExample) this.#out.push({ kind: 'sidecar', at: this.#count, extension: left })
@@ -128,10 +131,23 @@ class Writer implements UnitWriter<Written> {
       this.#put(made, [])
       return
     }
-    this.#tail.push({ group, elements: this.#shaper ? this.#shaper.shape(made) : made })
-    if (this.#isExample && !made.some(({ value }) => value['role'] === 'assistant')) return
+    const part = { group, elements: this.#shaper ? this.#shaper.shape(made) : made }
+    if (!this.#isExample) this.#write([part])
+    else if (part.elements.some(isAnswer)) this.#write(this.#tail.splice(0, this.#tail.length, part))
+    else this.#tail.push(part)
+  }
+
+  /** An example ends with what is to be learned, be it calls that nobody has answered yet. */
+  #ended(elements: readonly ChatElement[]): readonly ChatElement[] {
+    const end = this.#isExample ? elements.findLastIndex(isAnswer) + 1 : elements.length
+    if (end < elements.length)
+      this.#naming.repair(`messages[${this.#count}]`, 'what follows the last answer was left out')
+    return elements.slice(0, end)
+  }
+
+  #write(parts: readonly Part[]): void {
     const fates: Fate[] = []
-    for (const one of this.#tail.splice(0)) this.#put(one.elements, this.#carrier.carry(one.group, one.elements, fates))
+    for (const { group, elements } of parts) this.#put(elements, this.#carrier.carry(group, elements, fates))
     this.#tell(fates)
   }
 
@@ -155,6 +171,8 @@ function profileIn({ form, profile }: WriteOptions): Profile | undefined {
   if (profile in PROFILES) return PROFILES[profile as ProfileName]
   throw new AppError('bad_usage', `there is no profile ${profile}. Known: ${Object.keys(PROFILES).join(', ')}.`)
 }
+
+const isAnswer = ({ value }: ChatElement): boolean => value['role'] === 'assistant'
 
 /** The messages among the records of a file. */
 const saidIn = (record: unknown): readonly ChatElement[] =>

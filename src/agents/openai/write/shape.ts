@@ -1,5 +1,7 @@
 /** Makes messages fit for a server while they are written. */
-import type { Fields } from '../../../lib/object.ts'
+import { sha256 } from '../../../lib/hash.ts'
+import { type Fields, isObject, listOf, stringOf } from '../../../lib/object.ts'
+import { CallIds } from '../../../model/replay/names.ts'
 import { repair } from '../../../openai/check/validate.ts'
 import type { Profile } from '../../../openai/profile.ts'
 import type { ChatElement } from './messages.ts'
@@ -9,11 +11,14 @@ export class Shaper {
   readonly #onRepair: (path: string, what: string) => void
   /** All messages, where instructions from anywhere belong into the first. */
   readonly #all: Fields[] | undefined
+  /** Of all calls so far: what is shaped piece by piece does not see its neighbours. */
+  readonly #ids: CallIds
   #count = 0
 
   constructor(profile: Profile, onRepair: (path: string, what: string) => void) {
     this.#profile = { ...profile, endsWithAssistant: false }
     this.#onRepair = onRepair
+    this.#ids = new CallIds(Number.POSITIVE_INFINITY, sha256, profile.callIds.legal)
     this.#all = profile.system === 'first' ? [] : undefined
   }
 
@@ -33,8 +38,30 @@ export class Shaper {
   #repaired(given: readonly Fields[]): readonly ChatElement[] {
     const { messages, problems } = repair(given, this.#profile)
     for (const { path, what } of problems) this.#onRepair(numbered(path, this.#count), what)
+    const apart = this.#apart(messages as unknown as readonly Fields[])
     this.#count += given.length
-    return messages.map((value) => ({ value: value as unknown as Fields }))
+    return apart.map((value) => ({ value }))
+  }
+
+  /** Within a piece no id comes twice, and results follow their calls. */
+  #apart(messages: readonly Fields[]): readonly Fields[] {
+    const given = new Map<string, string>()
+    return messages.map((message, at) => {
+      const answered = given.get(stringOf(message['tool_call_id']) ?? '')
+      if (answered !== undefined) return { ...message, tool_call_id: answered }
+      const calls = listOf(message['tool_calls']).filter(isObject)
+      const before = given.size
+      for (const { id } of calls) {
+        const taken = this.#ids.take(stringOf(id) ?? null)
+        if (taken !== id) given.set(String(id), taken)
+      }
+      if (given.size === before) return message
+      this.#onRepair(`messages[${this.#count + at}]`, 'the id of a call was changed')
+      return {
+        ...message,
+        tool_calls: calls.map((call) => ({ ...call, id: given.get(String(call['id'])) ?? call['id'] })),
+      }
+    })
   }
 }
 
