@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { shared } from '../support/shared.ts'
+import { qState, statesBeside, wildState } from './amazon-q.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
 import { chatFile, codexLog } from './generate.ts'
 import { journal } from './journal.ts'
@@ -17,6 +18,8 @@ test.each([
   { kind: 'logs of Codex', made: codexLog, suffix: '.jsonl' },
   { kind: 'files of chat messages', made: chatFile, suffix: '.json' },
   { kind: 'journals', made: journal, suffix: '.jsonl' },
+  { kind: 'states of Amazon Q', made: qState, suffix: '.json' },
+  { kind: 'states of Amazon Q that no program would write', made: wildState, suffix: '.json' },
 ])('generated $kind', async ({ made, suffix }) => {
   await fc.assert(
     fc.asyncProperty(made, async (text) => {
@@ -28,6 +31,12 @@ test.each([
     }),
     { numRuns: 40, seed: 1 },
   )
+})
+
+test('states of Amazon Q that were made to test with, a few of them', async () => {
+  const matrix = new Matrix()
+  for await (const conversation of statesBeside(folder, 5)) await tryAll(conversation, folder, matrix)
+  expect(matrix.failures).toEqual([])
 })
 
 const corpus = shared('corpus')

@@ -23,7 +23,18 @@ const messagesOf: Compared = (records) =>
     return typeof role === 'string' ? [{ role, content, tool_calls, tool_call_id }] : []
   })
 
-const COMPARED: { readonly [agent: string]: Compared } = { codex: itemsOf, openai: messagesOf }
+/** The fields of a state stand in any order. */
+const entriesAndState: Compared = (records) =>
+  records.map((record) => {
+    const { state, ...rest } = fieldsOf(record) ?? {}
+    return isObject(state) ? { ...rest, state: Object.entries(state).sort(([a], [b]) => (a < b ? -1 : 1)) } : record
+  })
+
+const COMPARED: { readonly [agent: string]: Compared } = {
+  'amazon-q': entriesAndState,
+  codex: itemsOf,
+  openai: messagesOf,
+}
 
 /** Everything, where nothing less was promised. */
 export const comparedOf = (agent: Agent): Compared => COMPARED[agent.id] ?? ((records) => records)
@@ -34,6 +45,7 @@ const UNREAD: ReadonlySet<unknown> = new Set([undefined, 'tool_call', 'tool_resu
 
 /** Logs that other programs made, or that are no conversation, hold what no Codex ever wrote. */
 export function isNative(agent: Agent, records: readonly unknown[]): boolean {
+  if (agent.id === 'amazon-q') return records.every(isLoaded)
   if (agent.id !== 'codex') return true
   if (records.some((record) => isObject(record) && isForeign(record))) return false
   return itemsOf(records).every((item) => {
@@ -43,6 +55,12 @@ export function isNative(agent: Agent, records: readonly unknown[]): boolean {
       ROLES.has(role) && Array.isArray(content) && listOf(content).every((part) => PARTS.has(fieldsOf(part)?.['type']))
     )
   })
+}
+
+/** Without these fields the program does not load a state: they are added. */
+function isLoaded(record: unknown): boolean {
+  const state = fieldsOf(fieldsOf(record)?.['state'])
+  return !state || ['conversation_id', 'valid_history_range', 'transcript', 'tools'].every((key) => key in state)
 }
 
 /** `codex exec --json`, `history.jsonl`, rows of the specification, items of the first Codex. */

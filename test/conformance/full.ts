@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { shared } from '../support/shared.ts'
+import { qState, statesBeside, wildState } from './amazon-q.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
 import { chatFile, codexLog } from './generate.ts'
 import { journal } from './journal.ts'
@@ -23,6 +24,8 @@ test('every conversation converts to every form and back', async () => {
     [codexLog, '.jsonl'],
     [chatFile, '.json'],
     [journal, '.jsonl'],
+    [qState, '.json'],
+    [wildState, '.json'],
   ] as const)
     for (const text of fc.sample(made, { numRuns: RUNS, seed: 20260102 })) {
       const conversation = await conversationOf(text, suffix, folder)
@@ -30,6 +33,7 @@ test('every conversation converts to every form and back', async () => {
     }
   const corpus = shared('corpus')
   if (corpus) for await (const one of conversationsIn(corpus, MOST)) await tryAll(one, folder, real)
+  for await (const one of statesBeside(folder)) await tryAll(one, folder, real)
   const page = pageOf(real, generated)
   console.log(page)
   if (corpus) writeFileSync(join(import.meta.dirname, '..', '..', 'docs', 'conformance.md'), page)
@@ -42,7 +46,7 @@ What \`npm run conformance\` found. Every conversation is written in every form,
 ([how](decisions/0012-conversion.md)).
 
 - **Back again, exact**: with extensions, what its agent would read is what it was: for Codex the list of response items, ids aside; for files of
-  messages role, content, calls and ids of results; for everybody else every record. Logs that hold what their agent never wrote are mended
+  messages role, content, calls and ids of results; for Amazon Q every entry and every field of the state; for everybody else every record. Logs that hold what their agent never wrote are mended
   instead, and not counted here.
 - **Without extensions**: the same texts, and the same results of the same calls. Where a form may not end with a question, what follows the last
   answer is left out and reported.

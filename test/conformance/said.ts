@@ -1,6 +1,5 @@
 /** What is said in a conversation, whoever tells it: texts in pieces, and calls with their results. */
 import type { Agent, Source } from '../../src/agents/agent.ts'
-import { parseStructure } from '../../src/lib/object.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import { Lookout } from '../../src/model/replay/outlook.ts'
 import { replay } from '../../src/model/replay/replay.ts'
@@ -52,7 +51,13 @@ function callOf({ tool, result, isServed }: Call): readonly Asked[] {
   return [{ asked: given === '' ? {} : parsed(given), output: result?.tool.output ?? null }]
 }
 
-const parsed = (text: string): unknown => parseStructure(text) ?? text
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
 
 /**
  * What was said and is not told, and what is told and nobody said. First what is the same to the letter is taken from both;
@@ -72,8 +77,10 @@ export function differences(wanted: Said, found: Said, repairs: readonly string[
     (call) => keyOf({ ...unanswered(call), asked: unwrapped(call.asked) }),
   ])
   // An example ends with calls: what came of them is left out, and counts as missing.
-  const isUnheard = ({ asked, output }: Asked): boolean =>
-    has('left out') && output === null && [asked, unwrapped(asked)].some((one) => calls.missing.some(asks(one)))
+  const isUnheard = (call: Asked): boolean =>
+    has('left out') &&
+    unanswered(call).output === null &&
+    [call.asked, unwrapped(call.asked)].some((one) => calls.missing.some(asks(one)))
   const isMade = (text: string): boolean => NOTE.test(text) || (MADE.has(text) && has(text)) || FRAME_ONLY.test(text)
   return {
     missing: [...texts.missing, ...calls.missing],

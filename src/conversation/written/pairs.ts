@@ -118,9 +118,7 @@ export class Pairs {
   /** Entries that are written as they were follow: all that was said stands before them. */
   interrupt(): readonly Pair[] {
     const before = this.#needsAnswer() ? this.#unanswered() : NONE
-    this.#settle()
-    this.#isFirst = false
-    return [...before, ...this.#closed()]
+    return [...before, ...this.#last()]
   }
 
   end(): Ended {
@@ -128,8 +126,15 @@ export class Pairs {
     const isSaid = !this.#inflow.isSilent || results.length > 0
     const isWaiting = isSaid && this.#inflow.isPending && results.every(({ isPending }) => isPending)
     const next = isWaiting ? this.#inflow.close(this.#open?.uses ?? []).user : null
-    const pairs = this.interrupt()
+    // What waits is not answered here, and its results are told with it.
+    const pairs = isWaiting ? this.#last() : this.interrupt()
     return { pairs, next, left: this.#groups }
+  }
+
+  #last(): readonly Pair[] {
+    this.#settle()
+    this.#isFirst = false
+    return this.#closed()
   }
 
   /** Calls at the very end may stay without results: the program cancels them itself. */

@@ -9,16 +9,26 @@ import { shared } from '../../support/shared.ts'
 
 export interface SharedState {
   readonly name: string
+  /** As it lies there. */
+  readonly text: string
   readonly state: ConversationState
 }
 
-export function sharedStates(): readonly SharedState[] {
-  const folders = [
-    ['vectors', 'amazon-q'],
-    ['vectors', 'amazon-q-examples'],
-    ['corpus', 'amazon-q'],
-    ['corpus', 'kiro'],
-  ]
+const VECTORS = [
+  ['vectors', 'amazon-q'],
+  ['vectors', 'amazon-q-examples'],
+]
+const CORPUS = [
+  ['corpus', 'amazon-q'],
+  ['corpus', 'kiro'],
+]
+
+export const sharedStates = (): readonly SharedState[] => statesIn([...VECTORS, ...CORPUS])
+
+/** Only those that were made to test with. */
+export const vectorStates = (): readonly SharedState[] => statesIn(VECTORS)
+
+function statesIn(folders: readonly (readonly string[])[]): readonly SharedState[] {
   return folders.flatMap((path) => {
     const folder = shared(...path)
     return folder === undefined ? [] : statesBelow(folder)
@@ -49,7 +59,7 @@ function rowsOf(path: string): readonly string[] {
 function stateIn(name: string, text: string): readonly SharedState[] {
   if (!/^\s*\{/.test(text) || !text.includes('"history"')) return []
   const read = readState(text)
-  return read.ok ? [{ name, state: read.value }] : []
+  return read.ok ? [{ name, text, state: read.value }] : []
 }
 
 /** States that are parts of other values, as values or as texts. */

@@ -36,7 +36,7 @@ export function itemsOf(step: Step, naming: Naming): readonly Item[] {
     case 'instruction':
       return [message('developer', step.message, factsOf(step.message))]
     case 'prompt':
-      return step.isInjected || step.isPending
+      return step.isInjected
         ? [message('user', step.message, factsOf(step.message))]
         : [message('user', step.message, factsOf(step.message)), ...shownPrompt(step.message)]
     case 'answer':
