@@ -1,0 +1,130 @@
+/** Reads the fields of a JSON object that a person wrote, and tells of each fault where it stands. */
+import { type Fields, isObject } from '../../lib/object.ts'
+
+export interface Fault {
+  /** `hooks.agentSpawn[0].command`; empty for the whole. */
+  readonly path: string
+  readonly reason: string
+}
+
+/** One object that is being read. What is missing has its default; what is wrong too, and is among the faults. */
+export class FieldReader {
+  readonly faults: Fault[]
+  readonly #path: string
+  readonly #fields: Fields
+  readonly #asked = new Set<string>()
+
+  constructor(value: unknown, path: string, faults: Fault[]) {
+    this.#path = path
+    this.faults = faults
+    this.#fields = isObject(value) ? value : {}
+    if (!isObject(value)) this.#fault(path, 'must be an object')
+  }
+
+  has(key: string): boolean {
+    return this.#fields[key] !== undefined && this.#fields[key] !== null
+  }
+
+  /** Must be there. */
+  needed(key: string): string {
+    if (!this.has(key)) {
+      this.#asked.add(key)
+      this.#fault(this.#at(key), 'is missing')
+      return ''
+    }
+    return this.text(key) ?? ''
+  }
+
+  text(key: string): string | null {
+    return this.#one(key, null, (value) => (typeof value === 'string' ? value : undefined), 'must be a text')
+  }
+
+  flag(key: string, otherwise: boolean): boolean {
+    return this.#one(
+      key,
+      otherwise,
+      (value) => (typeof value === 'boolean' ? value : undefined),
+      'must be true or false',
+    )
+  }
+
+  /** From nought on. */
+  count(key: string, otherwise: number): number {
+    const read = (value: unknown) => (Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined)
+    return this.#one(key, otherwise, read, 'must be a whole number from 0 on')
+  }
+
+  choice<T extends string>(key: string, choices: readonly [T, ...T[]]): T {
+    const read = (value: unknown) => choices.find((one) => one === value)
+    return this.#one(key, choices[0], read, `must be one of ${choices.join(', ')}`)
+  }
+
+  texts(key: string, otherwise: readonly string[] = []): readonly string[] {
+    if (!this.#take(key)) return otherwise
+    const list = this.#fields[key]
+    if (!Array.isArray(list)) return this.#wrong(key, 'must be a list of texts', otherwise)
+    list.forEach((value, at) => {
+      if (typeof value !== 'string') this.#fault(`${this.#at(key)}[${at}]`, 'must be a text')
+    })
+    return list.filter((value) => typeof value === 'string')
+  }
+
+  list<T>(key: string, read: (value: unknown, path: string) => T): readonly T[] {
+    if (!this.#take(key)) return []
+    const list = this.#fields[key]
+    if (!Array.isArray(list)) return this.#wrong(key, 'must be a list', [])
+    return list.map((value, at) => read(value, `${this.#at(key)}[${at}]`))
+  }
+
+  entries<T>(key: string, read: (value: unknown, path: string, name: string) => T): readonly (readonly [string, T])[] {
+    if (!this.#take(key)) return []
+    const map = this.#fields[key]
+    if (!isObject(map)) return this.#wrong(key, 'must be an object', [])
+    return Object.entries(map).map(([name, value]) => [name, read(value, `${this.#at(key)}.${name}`, name)] as const)
+  }
+
+  textEntries(key: string): readonly (readonly [string, string])[] {
+    return this.entries(key, (value, path) => {
+      if (typeof value !== 'string') this.#fault(path, 'must be a text')
+      return typeof value === 'string' ? value : ''
+    })
+  }
+
+  below(key: string): FieldReader {
+    const isThere = this.#take(key)
+    return new FieldReader(isThere ? this.#fields[key] : {}, this.#at(key), this.faults)
+  }
+
+  /** Known, and of no use here. */
+  pass(...keys: readonly string[]): void {
+    for (const key of keys) this.#asked.add(key)
+  }
+
+  /** Fields that nobody asked for are most often misspelled. */
+  end(): void {
+    for (const key of Object.keys(this.#fields)) if (!this.#asked.has(key)) this.#fault(this.#at(key), 'is not known')
+  }
+
+  #one<T, U>(key: string, otherwise: U, read: (value: unknown) => T | undefined, reason: string): T | U {
+    if (!this.#take(key)) return otherwise
+    return read(this.#fields[key]) ?? this.#wrong(key, reason, otherwise)
+  }
+
+  #take(key: string): boolean {
+    this.#asked.add(key)
+    return this.has(key)
+  }
+
+  #wrong<T>(key: string, reason: string, otherwise: T): T {
+    this.#fault(this.#at(key), reason)
+    return otherwise
+  }
+
+  #at(key: string): string {
+    return this.#path === '' ? key : `${this.#path}.${key}`
+  }
+
+  #fault(path: string, reason: string): void {
+    this.faults.push({ path, reason })
+  }
+}

@@ -1,0 +1,41 @@
+/** Names of tools as agent files and `--trust-tools` write them: `fs_read`, `@builtin`, `@server`, `@server/tool`, with `*` and `?`. */
+import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
+import type { ChatTool } from '../tool.ts'
+
+type Named = Pick<ChatTool, 'name' | 'hostName' | 'origin'>
+
+const BUILTIN = '@builtin'
+
+/** How people and permissions call a tool: `fs_read`, `@server/tool`. */
+export const toolLabel = ({ hostName, origin }: Omit<Named, 'name'>): string =>
+  origin === NATIVE_TOOLS ? hostName : `@${origin}/${hostName}`
+
+/** Whether a pattern means this tool. `@…` never means a built-in one, but for `@builtin`. */
+export function namesTool(pattern: string, tool: Named): boolean {
+  if (tool.origin === NATIVE_TOOLS) return namesNative(pattern, tool)
+  if (!pattern.startsWith('@')) return false
+  const slash = pattern.indexOf('/')
+  if (slash < 0) return wildcard(pattern.slice(1)).test(tool.origin)
+  const name = pattern.slice(slash + 1)
+  const server = wildcard(pattern.slice(1, slash)).test(tool.origin)
+  return server && (name === '' || wildcard(name).test(tool.hostName) || wildcard(name).test(tool.name))
+}
+
+function namesNative(pattern: string, { name, hostName }: Named): boolean {
+  if (pattern === BUILTIN || pattern === `${BUILTIN}/`) return true
+  const own = pattern.startsWith(`${BUILTIN}/`) ? pattern.slice(BUILTIN.length + 1) : pattern
+  return !own.startsWith('@') && (wildcard(own).test(hostName) || wildcard(own).test(name))
+}
+
+/** As the agent's `tools` lists them: `*` is everything. */
+export const offersTool = (patterns: readonly string[], tool: Named): boolean =>
+  patterns.some((pattern) => pattern === '*' || namesTool(pattern, tool))
+
+/** `*` and `?` also stand for `/`. */
+export function wildcard(pattern: string): RegExp {
+  const body = pattern.replaceAll(/\*+|\?|[^*?]+/g, (piece) => {
+    if (piece.startsWith('*')) return '[^]*'
+    return piece === '?' ? '[^]' : piece.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
+  })
+  return new RegExp(`^${body}$`, 'u')
+}

@@ -1,0 +1,82 @@
+/** Whether a call may run: denied before allowed, allowed before asked. Pure. */
+
+import { commandDecision } from './allow/commands.ts'
+import { pathsDecision } from './allow/paths.ts'
+import { namesTool } from './allow/patterns.ts'
+import type { ChatTool, Need } from './tool.ts'
+
+/** Who allowed what, and in which place. */
+export interface Rules {
+  /** Patterns of the agent, of `--trust-tools` and of this session (`toolLabel` of what `t` trusted), all in one list. */
+  readonly allowedTools: readonly string[]
+  /** `--trust-all-tools`: nothing is asked; what is denied stays denied. */
+  readonly trustAll: boolean
+  readonly settings: ToolsSettings
+  /** With links followed. */
+  readonly cwd: string
+  readonly home: string
+}
+
+/** `toolsSettings` of an agent, as far as we know the tools. */
+export interface ToolsSettings {
+  readonly fs_read: ReadSettings
+  readonly fs_write: PathSettings
+  readonly execute_bash: CommandSettings
+}
+
+export interface PathSettings {
+  readonly allowedPaths: readonly string[]
+  readonly deniedPaths: readonly string[]
+}
+
+export interface ReadSettings extends PathSettings {
+  readonly allowReadOnly: boolean
+}
+
+export interface CommandSettings {
+  /** Regular expressions for the whole command. */
+  readonly allowedCommands: readonly string[]
+  readonly deniedCommands: readonly string[]
+  readonly autoAllowReadonly: boolean
+  /** What would be asked is denied. */
+  readonly denyByDefault: boolean
+}
+
+export const NO_SETTINGS: ToolsSettings = {
+  fs_read: { allowedPaths: [], deniedPaths: [], allowReadOnly: false },
+  fs_write: { allowedPaths: [], deniedPaths: [] },
+  execute_bash: { allowedCommands: [], deniedCommands: [], autoAllowReadonly: false, denyByDefault: false },
+}
+
+export type Decision =
+  /** By a person's or the agent's word, or because it only reads where that is free. */
+  | { readonly kind: 'allow' }
+  | { readonly kind: 'ask' }
+  /** All calls of the answer are cancelled with `forbidden(name)` as the prompt. */
+  | { readonly kind: 'deny'; readonly reason: string }
+  /** Not run; the text goes to the model as an Error result. */
+  | { readonly kind: 'error'; readonly text: string }
+
+/** @param need of the call, which says where it reads or writes, and which command it runs */
+export function decide(tool: Pick<ChatTool, 'name' | 'hostName' | 'origin'>, need: Need, rules: Rules): Decision {
+  const decision = byRules(tool, need, rules)
+  const trusted = decision.kind === 'ask' && rules.trustAll ? ALLOW : decision
+  if (trusted.kind === 'allow' && need.stale) return { kind: 'error', text: staleText(need.stale.path) }
+  return trusted
+}
+
+const ALLOW: Decision = { kind: 'allow' }
+
+function byRules(tool: Pick<ChatTool, 'name' | 'hostName' | 'origin'>, need: Need, rules: Rules): Decision {
+  const listed = rules.allowedTools.some((pattern) => namesTool(pattern, tool))
+  if (need.command !== undefined) return commandDecision(need.command, listed, rules.settings.execute_bash)
+  if (need.paths) return pathsDecision(need, listed, rules)
+  return listed ? ALLOW : { kind: 'ask' }
+}
+
+/** What a person would have typed, as the original has it. */
+export const forbidden = (name: string): string =>
+  `Tool use with ${name} was rejected because the arguments supplied were forbidden`
+
+export const staleText = (path: string): string =>
+  `${path} was changed by somebody else since you last read or wrote it. Nothing was written. Read it again, then repeat the change.`

@@ -1,0 +1,115 @@
+/** What a tool of a conversation is, whoever offers it: a name and a schema for the model, and calls that are checked, judged and run. */
+import type { ImageBlock, ToolUseResultBlock } from '../../conversation/message.ts'
+import type { ToolOrigin } from '../../conversation/record.ts'
+import type { JsonValue } from '../../lib/json/lossless.ts'
+
+export interface ChatTool {
+  /** The name that the model uses. */
+  readonly name: string
+  /** What its origin calls it: the same, unless it has an alias or had to be spelled otherwise. */
+  readonly hostName: string
+  /** `native___`, or the name of the MCP server. */
+  readonly origin: ToolOrigin
+  readonly description: string
+  /** JSON schema of its arguments. */
+  readonly schema: JsonValue
+  /** Looks at the arguments and at the files that they name. Changes nothing and never rejects. */
+  check(args: JsonValue, place: Place): Promise<Checked>
+}
+
+export interface Place {
+  /** Absolute. */
+  readonly cwd: string
+  readonly home: string
+}
+
+export type Checked =
+  | { readonly ok: true; readonly call: ToolCall }
+  /** Told to the model as an Error result. */
+  | { readonly ok: false; readonly error: string }
+
+/** A call whose arguments are in order. */
+export interface ToolCall {
+  readonly need: Need
+  /** Never rejects: what goes wrong is an Error result. After an abort it answers soon, with all that it started ended. */
+  run(context: RunContext): Promise<Ran>
+}
+
+/** What a call is about to do, for whoever has to allow it. */
+export interface Need {
+  /** Dangerous: it can destroy something, or cannot be told in advance what it does. */
+  readonly level: 'read-only' | 'changes' | 'dangerous'
+  /** One line for a person. */
+  readonly summary: string
+  /** Why it is dangerous. */
+  readonly reason?: string
+  /** What it would change, as a unified diff. */
+  readonly diff?: string
+  /** Files and folders, as they were named and as they are once links are followed. */
+  readonly paths?: readonly NeededPath[]
+  /** For a shell. */
+  readonly command?: string
+  /** The file was changed by somebody else since the model last read or wrote it. */
+  readonly stale?: Stale
+}
+
+export interface NeededPath {
+  /** Absolute, as it was named. */
+  readonly named: string
+  /** Absolute, with all links followed as far as it exists. */
+  readonly real: string
+}
+
+export interface Stale {
+  readonly path: string
+  /** What somebody else changed; empty where it is not known any more. */
+  readonly diff: string
+}
+
+export interface RunContext extends Place {
+  readonly signal: AbortSignal
+  /** A piece of output while it comes, for whoever watches. */
+  readonly onOutput?: (piece: OutputPiece) => void
+  /** A person has seen that the file was changed by somebody else, and wants the call nevertheless. */
+  readonly staleAllowed?: boolean
+}
+
+export interface OutputPiece {
+  readonly stream: 'stdout' | 'stderr'
+  readonly text: string
+}
+
+/** What came of a call. Status and content are those of a ToolUseResult. */
+export interface Ran {
+  readonly status: 'Success' | 'Error'
+  readonly content: readonly ToolUseResultBlock[]
+  /** For the message that takes the result to the model. */
+  readonly images: readonly ImageBlock[]
+  /** Files that it wrote itself; a command may have changed others. */
+  readonly changedFiles: readonly ChangedFile[]
+}
+
+/** What `trackWrite` takes. */
+export interface ChangedFile {
+  /** Absolute. */
+  readonly path: string
+  readonly before: string
+  readonly after: string
+}
+
+export const succeeded = (content: readonly ToolUseResultBlock[], more: Partial<Ran> = {}): Ran => ({
+  status: 'Success',
+  content,
+  images: [],
+  changedFiles: [],
+  ...more,
+})
+
+export const failed = (text: string): Ran => ({
+  status: 'Error',
+  content: [{ Text: text }],
+  images: [],
+  changedFiles: [],
+})
+
+export const refused = (error: string): Checked => ({ ok: false, error })

