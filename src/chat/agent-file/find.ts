@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { entriesOf } from '../../lib/files/look.ts'
 import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
+import type { Fault } from '../../lib/json/fields.ts'
 import { JsonMap } from '../../lib/json/lossless.ts'
 import { type AgentFile, DEFAULT_AGENT, DEFAULT_AGENT_NAME, type McpServerEntry } from './agent-file.ts'
-import type { Fault } from './fields.ts'
 import { type Parsed, parseAgent, parseServers } from './read.ts'
 
 export interface AgentPlaces {

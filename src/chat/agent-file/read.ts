@@ -1,9 +1,9 @@
 /** The text of an agent's file, read and checked field by field. */
 import type { Hook, HookTrigger } from '../../conversation/record.ts'
+import { type Fault, FieldReader } from '../../lib/json/fields.ts'
 import { JsonMap } from '../../lib/json/lossless.ts'
 import { NO_SETTINGS, type PathSettings, type ToolsSettings } from '../tools/permission.ts'
 import type { AgentFile, McpServerEntry } from './agent-file.ts'
-import { type Fault, FieldReader } from './fields.ts'
 
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }

@@ -1,5 +1,5 @@
-/** Reads the fields of a JSON object that a person wrote, and tells of each fault where it stands. */
-import { type Fields, isObject } from '../../lib/object.ts'
+/** Reads the fields of a JSON object that a person or a model wrote, and tells of each fault where it stands. */
+import { type Fields, isObject } from '../object.ts'
 
 export interface Fault {
   /** `hooks.agentSpawn[0].command`; empty for the whole. */
@@ -52,6 +52,15 @@ export class FieldReader {
   count(key: string, otherwise: number): number {
     const read = (value: unknown) => (Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined)
     return this.#one(key, otherwise, read, 'must be a whole number from 0 on')
+  }
+
+  /** Also below nought, and also spelled as a text, as models do. */
+  integer<T>(key: string, otherwise: T): number | T {
+    const read = (value: unknown) => {
+      const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+      return Number.isSafeInteger(number) ? Number(number) : undefined
+    }
+    return this.#one(key, otherwise, read, 'must be a whole number')
   }
 
   choice<T extends string>(key: string, choices: readonly [T, ...T[]]): T {

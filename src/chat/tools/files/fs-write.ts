@@ -1,0 +1,106 @@
+/** fs_write: makes a file, or changes one at one place. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { NATIVE_TOOLS, TOOL_FAILED_PREFIX } from '../../../conversation/limits.ts'
+import { isSystemError, reasonOf } from '../../../lib/files/system-error.ts'
+import type { FieldReader } from '../../../lib/json/fields.ts'
+import { checked } from '../arguments.ts'
+import { staleText } from '../permission.ts'
+import {
+  type ChatTool,
+  failed,
+  type Need,
+  type NeededPath,
+  type Place,
+  type Ran,
+  type RunContext,
+  succeeded,
+} from '../tool.ts'
+import { unifiedDiff } from './diff.ts'
+import { type Edit, edited, editOf } from './edit.ts'
+import { neededPath, shortPath } from './paths.ts'
+import type { SeenFiles } from './seen.ts'
+import { readText } from './text-file.ts'
+
+export const fsWrite = (seen: SeenFiles): ChatTool => ({
+  name: 'fs_write',
+  hostName: 'fs_write',
+  origin: NATIVE_TOOLS,
+  description:
+    'Creates and changes text files. `create` writes a whole file and replaces one that is there; `str_replace` puts new_str in place of old_str, which must occur exactly once, white space included; `insert` puts new_str after line insert_line (0: at the beginning); `append` adds new_str at the end. Folders are made as needed. A file ends with a newline afterwards. Read a file before you change it.',
+  schema: SCHEMA,
+  check: (args, place) => checked(args, (reader) => callOf(reader, place, seen)),
+})
+
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    command: { type: 'string', enum: ['create', 'str_replace', 'insert', 'append'] },
+    path: { type: 'string', description: 'The file: absolute, or from the working directory' },
+    file_text: { type: 'string', description: 'For create: the whole text' },
+    old_str: { type: 'string', description: 'For str_replace: the text to replace' },
+    new_str: { type: 'string', description: 'For str_replace, insert and append: the new text' },
+    insert_line: { type: 'integer', description: 'For insert: the line after which the text goes' },
+    summary: { type: 'string', description: 'What this change is for, in a few words' },
+  },
+  required: ['command', 'path'],
+}
+
+async function callOf(reader: FieldReader, place: Place, seen: SeenFiles) {
+  const path = neededPath(reader.needed('path'), place)
+  const summary = reader.text('summary')
+  const edit = editOf(reader)
+  if (typeof edit === 'string') return edit
+  return {
+    need: await needOf(edit, path, summary, place, seen),
+    run: (context: RunContext) => seen.inTurn(path.real, () => run(edit, path, context, seen)),
+  }
+}
+
+const WORDS = { create: 'write', str_replace: 'change', insert: 'insert into', append: 'append to' } as const
+
+async function needOf(edit: Edit, path: NeededPath, said: string | null, place: Place, seen: SeenFiles): Promise<Need> {
+  const short = shortPath(path.named, place)
+  const need = {
+    level: 'changes' as const,
+    summary: `${WORDS[edit.command]} ${short}${said === null ? '' : `: ${said}`}`,
+    paths: [path],
+  }
+  const found = await readText(path.real)
+  if (found.kind === 'unreadable') return { ...need, reason: found.reason }
+  const before = found.kind === 'text' ? found.text : null
+  const after = edited(edit, before)
+  const change = after.ok ? { diff: unifiedDiff(short, before, after.text) } : { reason: after.reason }
+  if (before === null || !seen.isStale(path.real, before)) return { ...need, ...change }
+  const known = seen.textOf(path.real)
+  const diff = known === undefined ? '' : unifiedDiff(short, known, before)
+  return { ...need, ...change, stale: { path: path.named, diff } }
+}
+
+async function run(edit: Edit, { named, real }: NeededPath, context: RunContext, seen: SeenFiles): Promise<Ran> {
+  if (context.signal.aborted) return failed('The change was cancelled before it began.')
+  const found = await readText(real)
+  if (found.kind === 'unreadable') return failed(`${named}: ${found.reason}`)
+  if (found.kind === 'text' && !found.isUtf8 && edit.command !== 'create')
+    return failed(`${named} is not UTF-8: changing it would damage it. Use a command instead.`)
+  const before = found.kind === 'text' ? found.text : null
+  if (before !== null && context.staleAllowed !== true && seen.isStale(real, before)) return failed(staleText(named))
+  const after = edited(edit, before)
+  if (!after.ok) return failed(`${named}: ${after.reason}`)
+  try {
+    await mkdir(dirname(real), { recursive: true })
+    await writeFile(real, after.text)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    return failed(`${TOOL_FAILED_PREFIX}${named}: ${writeReason(error)}`)
+  }
+  seen.note(real, after.text)
+  return succeeded([{ Text: `${before === null ? 'Created' : 'Changed'} ${named}.` }], {
+    changedFiles: [{ path: named, before: before ?? '', after: after.text }],
+  })
+}
+
+function writeReason(error: NodeJS.ErrnoException): string {
+  if (error.code === 'EACCES' || error.code === 'EPERM' || error.code === 'EROFS') return 'no permission to write it'
+  return error.code === 'ENOSPC' ? 'the disk is full' : reasonOf(error)
+}

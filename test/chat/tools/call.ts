@@ -1,0 +1,51 @@
+/** Calls tools as a conversation does: checked, then run. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type ToolBox, toolBox } from '../../../src/chat/tools/box.ts'
+import { builtInTools } from '../../../src/chat/tools/built-in.ts'
+import { SeenFiles } from '../../../src/chat/tools/files/seen.ts'
+import type { Ran, RunContext, ToolCall } from '../../../src/chat/tools/tool.ts'
+import type { JsonValue } from '../../../src/lib/json/lossless.ts'
+import { tempFolder } from '../../support/log.ts'
+
+export interface Desk {
+  readonly cwd: string
+  readonly home: string
+  readonly seen: SeenFiles
+  readonly box: ToolBox
+  write(path: string, text: string | Uint8Array): string
+  read(path: string): string
+  /** Throws what a check refuses. */
+  check(name: string, args: JsonValue): Promise<ToolCall>
+  run(name: string, args: JsonValue, more?: Partial<RunContext>): Promise<Ran>
+}
+
+export function desk(seen = new SeenFiles()): Desk {
+  const root = tempFolder()
+  const place = { cwd: join(root, 'work'), home: join(root, 'home') }
+  for (const folder of [place.cwd, place.home]) mkdirSync(folder)
+  const box = toolBox({ builtIn: builtInTools(seen) })
+  const check: Desk['check'] = async (name, args) => {
+    const checked = await box.find(name)?.check(args, place)
+    if (!checked?.ok) throw new Error(checked?.error ?? `no tool ${name}`)
+    return checked.call
+  }
+  return {
+    ...place,
+    seen,
+    box,
+    write(path, text) {
+      const full = join(place.cwd, path)
+      mkdirSync(dirname(full), { recursive: true })
+      writeFileSync(full, text)
+      return full
+    },
+    read: (path) => readFileSync(join(place.cwd, path), 'utf8'),
+    check,
+    run: async (name, args, more) =>
+      (await check(name, args)).run({ ...place, signal: new AbortController().signal, ...more }),
+  }
+}
+
+export const textIn = ({ content }: Ran): string =>
+  content.map((block) => ('Text' in block ? block.Text : JSON.stringify(block.Json))).join('\n')

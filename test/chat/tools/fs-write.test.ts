@@ -1,0 +1,191 @@
+/** fs_write on real files: four commands, other people's changes, and lines counted. */
+import { chmodSync, lstatSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { fileChanges } from '../../../src/chat/tools/files/changes.ts'
+import { unifiedDiff } from '../../../src/chat/tools/files/diff.ts'
+import { SeenFiles } from '../../../src/chat/tools/files/seen.ts'
+import { decide, NO_SETTINGS } from '../../../src/chat/tools/permission.ts'
+import { newState, trackWrite } from '../../../src/conversation.ts'
+import { desk, textIn } from './call.ts'
+
+describe('the four commands', () => {
+  test.each([
+    [{ command: 'create', file_text: 'a\nb' }, 'old\n', 'a\nb\n'],
+    [{ command: 'create', new_str: 'a\n' }, null, 'a\n'],
+    [{ command: 'create', file_text: '' }, null, '\n'],
+    [{ command: 'str_replace', old_str: 'b\n', new_str: '' }, 'a\nb\nc\n', 'a\nc\n'],
+    [{ command: 'str_replace', old_str: 'b', new_str: '$&' }, 'abc', 'a$&c\n'],
+    [{ command: 'insert', insert_line: 0, new_str: 'x\n' }, 'a\nb\n', 'x\na\nb\n'],
+    [{ command: 'insert', insert_line: 2, new_str: 'x' }, 'a\nb', 'a\nb\nx\n'],
+    [{ command: 'insert', insert_line: 0, new_str: 'x' }, '', 'x\n'],
+    [{ command: 'append', new_str: 'x' }, 'a', 'a\nx\n'],
+    [{ command: 'append', new_str: 'x' }, '', 'x\n'],
+  ])('%j on %j', async (args, before, after) => {
+    const at = desk()
+    if (before !== null) at.write('f.txt', before)
+    const ran = await at.run('fs_write', { path: 'f.txt', ...args })
+    expect(ran.status).toBe('Success')
+    expect(at.read('f.txt')).toBe(after)
+    expect(ran.changedFiles).toEqual([{ path: join(at.cwd, 'f.txt'), before: before ?? '', after }])
+  })
+
+  test.each([
+    [{ command: 'str_replace', old_str: 'x', new_str: 'y' }, 'does not occur'],
+    [{ command: 'str_replace', old_str: 'aa', new_str: 'y' }, 'occurs 2 times'],
+    [{ command: 'insert', insert_line: 5, new_str: 'y' }, 'no line 5'],
+  ])('%j: %s, and the file stays', async (args, why) => {
+    const at = desk()
+    at.write('f.txt', 'aaa\n')
+    const ran = await at.run('fs_write', { path: 'f.txt', ...args })
+    expect([ran.status, textIn(ran), at.read('f.txt')]).toEqual(['Error', expect.stringContaining(why), 'aaa\n'])
+    expect((await at.check('fs_write', { path: 'f.txt', ...args })).need.reason).toContain(why)
+  })
+
+  test.each([
+    [{ path: 'f', command: 'write' }, 'command must be'],
+    [{ path: 'f', command: 'create' }, 'create needs file_text'],
+    [{ path: 'f', command: 'insert', new_str: 'x' }, 'insert needs insert_line'],
+    [{ path: 'f', command: 'str_replace', new_str: 'x' }, 'str_replace needs old_str'],
+    [{ command: 'create', file_text: 'x' }, 'path is missing'],
+    [{ path: 'f', command: 'create', file_text: 1 }, 'file_text must be a text'],
+  ])('%j is refused: %s', async (args, why) => {
+    await expect(desk().check('fs_write', args)).rejects.toThrow(why)
+  })
+})
+
+test('folders are made, modes and links stay, other encodings and folders are refused', async () => {
+  const at = desk()
+  const script = at.write('run.sh', 'a\n')
+  chmodSync(script, 0o755)
+  symlinkSync('run.sh', join(at.cwd, 'link.sh'))
+  await at.run('fs_write', { command: 'append', path: 'link.sh', new_str: 'b' })
+  await at.run('fs_write', { command: 'create', path: 'x/y/z.txt', file_text: 'new' })
+  expect([at.read('run.sh'), at.read('x/y/z.txt')]).toEqual(['a\nb\n', 'new\n'])
+  expect(statSync(script).mode & 0o777).toBe(0o755)
+  expect(lstatSync(join(at.cwd, 'link.sh')).isSymbolicLink()).toBe(true)
+  at.write('latin.txt', Uint8Array.of(0xe9, 0x0a))
+  const latin = await at.run('fs_write', { command: 'append', path: 'latin.txt', new_str: 'x' })
+  expect([latin.status, textIn(latin)]).toEqual(['Error', expect.stringContaining('not UTF-8')])
+  expect(await at.run('fs_write', { command: 'create', path: 'x', file_text: '' })).toMatchObject({ status: 'Error' })
+  const below = await at.run('fs_write', { command: 'create', path: 'run.sh/x', file_text: '' })
+  expect(below.status).toBe('Error')
+})
+
+test('who has to allow a change sees it first', async () => {
+  const at = desk()
+  at.write('f.txt', 'a\nb\nc\n')
+  const args = { command: 'str_replace', path: 'f.txt', old_str: 'b', new_str: 'B', summary: 'shout' }
+  const { need } = await at.check('fs_write', args)
+  expect(need).toMatchObject({ level: 'changes', summary: 'change f.txt: shout' })
+  expect(need.diff).toBe('--- f.txt\n+++ f.txt\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n')
+  expect(at.read('f.txt')).toBe('a\nb\nc\n')
+})
+
+describe('a file that somebody else changed meanwhile', () => {
+  const append = { command: 'append', path: 'f.txt', new_str: 'mine' }
+  const readIt = { operations: [{ mode: 'Line', path: 'f.txt' }] }
+
+  test('is asked about with what they did; written only when a person says so; free again once read', async () => {
+    const at = desk()
+    at.write('f.txt', 'one\n')
+    await at.run('fs_read', readIt)
+    at.write('f.txt', 'one\ntwo\n')
+    const { need } = await at.check('fs_write', append)
+    expect(need.stale).toEqual({
+      path: join(at.cwd, 'f.txt'),
+      diff: '--- f.txt\n+++ f.txt\n@@ -1,1 +1,2 @@\n one\n+two\n',
+    })
+    const rules = { allowedTools: ['fs_write'], trustAll: false, settings: NO_SETTINGS, cwd: at.cwd, home: at.home }
+    const tool = at.box.find('fs_write')
+    if (!tool) throw new Error('no fs_write')
+    expect(decide(tool, need, rules)).toMatchObject({ kind: 'error', text: expect.stringContaining('Read it again') })
+
+    expect(await at.run('fs_write', append)).toMatchObject({ status: 'Error' })
+    expect(at.read('f.txt')).toBe('one\ntwo\n')
+    await at.run('fs_read', readIt)
+    expect((await at.check('fs_write', append)).need.stale).toBeUndefined()
+    at.write('f.txt', 'three\n')
+    await at.run('fs_write', append, { staleAllowed: true })
+    expect(at.read('f.txt')).toBe('three\nmine\n')
+  })
+
+  test('is noticed also after the conversation was taken up again', async () => {
+    const first = desk()
+    const file = join(first.home, 'seen.json')
+    const at = desk(new SeenFiles(file))
+    const path = at.write('f.txt', 'one\n')
+    await at.run('fs_read', readIt)
+    writeFileSync(path, 'two\n')
+    const later = new SeenFiles(file)
+    expect(later.isStale(path, 'two\n')).toBe(true)
+    expect(later.isStale(path, 'one\n')).toBe(false)
+    expect(later.isStale(`${path}x`, 'any')).toBe(false)
+  })
+
+  test('the model’s own changes in a row are no one else’s', async () => {
+    const at = desk()
+    at.write('f.txt', '0\n')
+    await at.run('fs_read', readIt)
+    const added = await Promise.all(
+      ['1', '2', '3', '4'].map((new_str) => at.run('fs_write', { command: 'append', path: 'f.txt', new_str })),
+    )
+    expect(added.map(({ status }) => status)).toEqual(['Success', 'Success', 'Success', 'Success'])
+    expect(at.read('f.txt')).toBe('0\n1\n2\n3\n4\n')
+  })
+})
+
+test('changes list the lines of agent and user', async () => {
+  const at = desk()
+  let state = newState('c')
+  const change = async (new_str: string) => {
+    const ran = await at.run('fs_write', { command: 'append', path: 'f.txt', new_str }, { staleAllowed: true })
+    for (const { path, before, after } of ran.changedFiles) state = trackWrite(state, path, before, after)
+  }
+  at.write('f.txt', 'a\n')
+  await change('b\nc')
+  at.write('f.txt', `${at.read('f.txt')}user\n`)
+  await change('d')
+  const path = join(at.cwd, 'f.txt')
+  const list = () => fileChanges(state, at.seen, at)
+  const agentLines = { added: 1, removed: 0, total: 1 }
+  expect(await list()).toEqual([{ path, agentLines, userLines: 1, now: 'unchanged' }])
+  at.write('f.txt', 'other\n')
+  expect(await list()).toMatchObject([{ now: 'changed' }])
+})
+
+test('a diff leads from one text to the other', () => {
+  const text = fc
+    .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 30 })
+    .chain((lines) => fc.constantFrom(lines.join('\n'), `${lines.join('\n')}\n`))
+  fc.assert(
+    fc.property(text, text, (before, after) => {
+      expect(applied(before, unifiedDiff('f', before, after))).toBe(after)
+    }),
+  )
+  const many = Array.from({ length: 3000 }, (_, at) => `${at}\n`).join('')
+  const other = many.replaceAll('\n', '!\n')
+  expect(applied(many, unifiedDiff('f', many, other))).toBe(other)
+  expect(unifiedDiff('f', null, 'a\n')).toBe('--- /dev/null\n+++ f\n@@ -0,0 +1,1 @@\n+a\n')
+})
+
+/** What `patch` would make of it. */
+function applied(text: string, diff: string): string {
+  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+  const out: string[] = []
+  let at = 0
+  for (const hunk of diff.split(/^(?=@@ )/m).slice(1)) {
+    const [, start = '0', count = '0'] = /^@@ -(\d+),(\d+)/.exec(hunk) ?? []
+    const from = Number(start) - (count === '0' ? 0 : 1)
+    out.push(...lines.slice(at, from))
+    at = from
+    const body = hunk.slice(hunk.indexOf('\n') + 1).replaceAll('\n\\ No newline at end of file\n', '\0')
+    for (const one of body.match(/[^\n\0]*[\n\0]/g) ?? []) {
+      const line = one.slice(1).replace('\0', '')
+      if (one[0] !== '+') expect(lines[at++]).toBe(line)
+      if (one[0] !== '-') out.push(line)
+    }
+  }
+  return [...out, ...lines.slice(at)].join('')
+}
