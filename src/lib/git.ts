@@ -9,18 +9,27 @@ export interface GitRun {
   readonly stderr: string
 }
 
-/** No shell, no prompts, and none of the caller's repository: what the arguments say is all that git goes by. */
-export function runGit(args: readonly string[], signal?: AbortSignal): Promise<GitRun> {
+/**
+ * No shell, no prompts, and none of the caller's repository: what the arguments say is all that git goes by.
+ * @param input for its standard input
+ */
+export function runGit(args: readonly string[], signal?: AbortSignal, input?: string): Promise<GitRun> {
   const env: NodeJS.ProcessEnv = { ...process.env, GIT_TERMINAL_PROMPT: '0' }
-  for (const name of ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE']) delete env[name]
+  for (const name of CALLERS) delete env[name]
   const options = { env, maxBuffer: 64 * 1024 * 1024, ...(signal && { signal }) }
   return new Promise((resolve) => {
-    execFile('git', [...args], options, (error, stdout, stderr) => {
+    const child = execFile('git', [...args], options, (error, stdout, stderr) => {
       const code = error ? (typeof error.code === 'number' ? error.code : 127) : 0
       resolve({ code, stdout, stderr: stderr || (error ? error.message : '') })
     })
+    if (input === undefined) return
+    // It says itself what it did not like.
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(input)
   })
 }
+
+const CALLERS = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_COMMON_DIR', 'GIT_OBJECT_DIRECTORY', 'GIT_PREFIX']
 
 export async function isGitInstalled(): Promise<boolean> {
   return (await runGit(['--version'])).code === 0

@@ -1,6 +1,6 @@
 /** The arguments of a call, as a model wrote them. */
 import { type Fault, FieldReader } from '../../lib/json/fields.ts'
-import type { JsonValue } from '../../lib/json/lossless.ts'
+import { type JsonValue, plainJson } from '../../lib/json/lossless.ts'
 import { type Checked, refused, type ToolCall } from './tool.ts'
 
 /** Reads them, and refuses the call with every fault that was found. */
@@ -9,7 +9,7 @@ export async function checked(
   read: (reader: FieldReader) => ToolCall | string | Promise<ToolCall | string>,
 ): Promise<Checked> {
   const faults: Fault[] = []
-  const reader = new FieldReader(JSON.parse(JSON.stringify(args)), '', faults)
+  const reader = new FieldReader(plainJson(args), '', faults)
   const call = await read(reader)
   if (faults.length > 0)
     return refused(

@@ -20,7 +20,7 @@ import { unifiedDiff } from './diff.ts'
 import { type Edit, edited, editOf } from './edit.ts'
 import { neededPath, shortPath } from './paths.ts'
 import type { SeenFiles } from './seen.ts'
-import { readText } from './text-file.ts'
+import { type ReadText, readText } from './text-file.ts'
 
 export const fsWrite = (seen: SeenFiles): ChatTool => ({
   name: 'fs_write',
@@ -51,22 +51,30 @@ async function callOf(reader: FieldReader, place: Place, seen: SeenFiles) {
   const summary = reader.text('summary')
   const edit = editOf(reader)
   if (typeof edit === 'string') return edit
+  const found = await readText(path.real)
+  const shown = found.kind === 'text' ? found.text : null
   return {
-    need: await needOf(edit, path, summary, place, seen),
-    run: (context: RunContext) => seen.inTurn(path.real, () => run(edit, path, context, seen)),
+    need: needOf(edit, path, found, summary, place, seen),
+    run: (context: RunContext) => seen.inTurn(path.real, () => run(edit, path, shown, context, seen)),
   }
 }
 
 const WORDS = { create: 'write', str_replace: 'change', insert: 'insert into', append: 'append to' } as const
 
-async function needOf(edit: Edit, path: NeededPath, said: string | null, place: Place, seen: SeenFiles): Promise<Need> {
+function needOf(
+  edit: Edit,
+  path: NeededPath,
+  found: ReadText,
+  said: string | null,
+  place: Place,
+  seen: SeenFiles,
+): Need {
   const short = shortPath(path.named, place)
   const need = {
     level: 'changes' as const,
     summary: `${WORDS[edit.command]} ${short}${said === null ? '' : `: ${said}`}`,
     paths: [path],
   }
-  const found = await readText(path.real)
   if (found.kind === 'unreadable') return { ...need, reason: found.reason }
   const before = found.kind === 'text' ? found.text : null
   const after = edited(edit, before)
@@ -77,14 +85,22 @@ async function needOf(edit: Edit, path: NeededPath, said: string | null, place: 
   return { ...need, ...change, stale: { path: path.named, diff } }
 }
 
-async function run(edit: Edit, { named, real }: NeededPath, context: RunContext, seen: SeenFiles): Promise<Ran> {
+/** @param shown what a person saw when asked; only that may be overwritten unread */
+async function run(
+  edit: Edit,
+  { named, real }: NeededPath,
+  shown: string | null,
+  context: RunContext,
+  seen: SeenFiles,
+): Promise<Ran> {
   if (context.signal.aborted) return failed('The change was cancelled before it began.')
   const found = await readText(real)
   if (found.kind === 'unreadable') return failed(`${named}: ${found.reason}`)
   if (found.kind === 'text' && !found.isUtf8 && edit.command !== 'create')
     return failed(`${named} is not UTF-8: changing it would damage it. Use a command instead.`)
   const before = found.kind === 'text' ? found.text : null
-  if (before !== null && context.staleAllowed !== true && seen.isStale(real, before)) return failed(staleText(named))
+  const isAllowed = context.staleAllowed === true && before === shown
+  if (before !== null && !isAllowed && seen.isStale(real, before)) return failed(staleText(named))
   const after = edited(edit, before)
   if (!after.ok) return failed(`${named}: ${after.reason}`)
   try {

@@ -1,0 +1,249 @@
+/** The checkpoints of a conversation: its files and its history, kept after tools and turns, given back together. */
+import { mkdirSync } from 'node:fs'
+import { dirname, join, parse } from 'node:path'
+import {
+  createCheckpoint,
+  diffCheckpoints,
+  type FileChange,
+  initCheckpoints,
+  type Outcome,
+  restoreCheckpoint,
+} from '../../conversation/checkpoint.ts'
+import { checkpointAfterTool, checkpointAfterTurn, noteUserMessage } from '../../conversation/files/checkpoint-turn.ts'
+import { journalName } from '../../conversation/journal/file-name.ts'
+import type { CheckpointManager } from '../../conversation/record.ts'
+import type { ConversationState } from '../../conversation/state.ts'
+import { isGitInstalled, isInWorkTree, removeRepository } from '../../lib/git.ts'
+import { breakLocks, type Shadow, shadowGit } from './shadow.ts'
+
+/** The conversation, as whoever keeps its journal lends it. */
+export interface Held {
+  state(): ConversationState
+  /** Tells the journal what leads from the present state to this one. */
+  change(next: ConversationState): void
+  /** Tells the journal that files and history are as they were at this checkpoint. */
+  restored(tag: string, hard: boolean): void
+}
+
+export interface CheckpointOptions {
+  /** fumibako's data directory. */
+  readonly directory: string
+  readonly cwd: string
+  readonly home: string
+  /** Now, RFC 3339 with the local offset. */
+  readonly now: () => string
+}
+
+export type Started =
+  | { readonly kind: 'on'; readonly how: 'new' | 'resumed' }
+  /** One line for a person. */
+  | { readonly kind: 'off'; readonly reason: string }
+
+export interface Diff {
+  readonly changes: readonly FileChange[]
+  /** As `git diff --stat` draws it. */
+  readonly stat: string
+}
+
+export interface Restored {
+  /** How many entries the history has again. */
+  readonly length: number
+  /** Brings back what was there before, files and history. */
+  readonly undo: string
+}
+
+/** The checkpoint that is made before going back to another one. */
+export const UNDO = 'undo'
+
+const NONE = 'There are no checkpoints. /checkpoint init starts them.'
+const IN_TANGENT = 'There are no checkpoints in a tangent. Leave it first.'
+
+/** One after the other, however many tools end at once. Nothing throws for what git does. */
+export class Checkpoints {
+  readonly #held: Held
+  readonly #options: CheckpointOptions
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(held: Held, options: CheckpointOptions) {
+    this.#held = held
+    this.#options = options
+  }
+
+  get isOn(): boolean {
+    return this.#held.state().checkpoint_manager !== null
+  }
+
+  /** @param asked by a person: then also outside a git work tree */
+  start(asked: boolean): Promise<Started> {
+    return this.#inTurn(async () => {
+      if (!(await isGitInstalled())) return this.#off('git is not installed: there are no checkpoints.')
+      const manager = this.#held.state().checkpoint_manager
+      if (manager && (await this.#resumes(manager))) return { kind: 'on', how: 'resumed' }
+      const { cwd, home } = this.#options
+      if (!asked && !(await isInWorkTree(cwd)))
+        return this.#off('Not inside a git work tree: /checkpoint init keeps checkpoints nevertheless.')
+      if (cwd === home || cwd === parse(cwd).root) return this.#off(`${cwd} is too much to keep checkpoints of.`)
+      return this.#begin()
+    })
+  }
+
+  async #begin(): Promise<Started> {
+    const state = this.#held.state()
+    const shadow = this.#newShadow(state.conversation_id)
+    await removeRepository(shadow.repository)
+    mkdirSync(dirname(shadow.repository), { recursive: true, mode: 0o700 })
+    const made = await initCheckpoints(shadowGit(shadow), {
+      shadowRepoPath: shadow.repository,
+      workTreePath: shadow.workTree,
+      history: state.history,
+      timestamp: this.#options.now(),
+    })
+    if (!made.ok) return this.#off(`There are no checkpoints: ${made.reason}.`)
+    this.#put(made.value)
+    return { kind: 'on', how: 'new' }
+  }
+
+  /** The repository may be gone, or be that of another machine. */
+  async #resumes(manager: CheckpointManager): Promise<boolean> {
+    const shadow = this.#shadowOf(manager)
+    if (shadow.repository !== this.#newShadow(this.#held.state().conversation_id).repository) return false
+    const tag = manager.checkpoints.at(-1)?.tag ?? '0'
+    const known = await shadowGit(shadow)([`--git-dir=${shadow.repository}`, 'rev-parse', '--verify', '-q', tag])
+    if (known.code === 0) breakLocks(shadow)
+    return known.code === 0
+  }
+
+  #off(reason: string): Started {
+    if (this.isOn) this.#put(null)
+    return { kind: 'off', reason }
+  }
+
+  noteUserMessage(prompt: string): void {
+    const manager = this.#active()
+    if (manager) this.#put(noteUserMessage(manager, prompt))
+  }
+
+  /** Only where the tool changed files. Gives the tag of a checkpoint that was made. */
+  afterTool(toolName: string, description: string): Promise<Outcome<string | undefined>> {
+    return this.#kept((manager, situation) =>
+      checkpointAfterTool(this.#git(manager), manager, { ...situation, toolName, description }),
+    )
+  }
+
+  /** Only where its tools changed files. */
+  afterTurn(): Promise<Outcome<string | undefined>> {
+    return this.#kept((manager, situation) => checkpointAfterTurn(this.#git(manager), manager, situation))
+  }
+
+  #kept(
+    work: (
+      manager: CheckpointManager,
+      situation: { readonly history: ConversationState['history']; readonly timestamp: string },
+    ) => Promise<Outcome<CheckpointManager>>,
+  ): Promise<Outcome<string | undefined>> {
+    return this.#inTurn(async () => {
+      const manager = this.#active()
+      if (!manager) return { ok: true, value: undefined }
+      const { history } = this.#held.state()
+      const made = await work(manager, { history, timestamp: this.#options.now() })
+      if (!made.ok) return made
+      if (made.value !== manager) this.#put(made.value)
+      const isNew = made.value.checkpoints.length > 0 && made.value.checkpoints.at(-1) !== manager.checkpoints.at(-1)
+      return { ok: true, value: isNew ? made.value.checkpoints.at(-1)?.tag : undefined }
+    })
+  }
+
+  /** @param to without it the newest checkpoint, which is not what the files are now */
+  diff(from: string, to = 'HEAD'): Promise<Outcome<Diff>> {
+    return this.#inTurn(async () => {
+      const manager = this.#held.state().checkpoint_manager
+      if (!manager) return { ok: false, reason: NONE }
+      const unknown = [from, to].find((tag) => tag !== 'HEAD' && !manager.checkpoints.some((one) => one.tag === tag))
+      if (unknown !== undefined) return notFound(unknown)
+      const git = this.#git(manager)
+      const changes = await diffCheckpoints(git, manager, from, to)
+      if (!changes.ok) return changes
+      const { stdout } = await git([`--git-dir=${manager.shadow_repo_path}`, 'diff', '--stat', from, to])
+      return { ok: true, value: { changes: changes.value, stat: stdout } }
+    })
+  }
+
+  /** What is there now is kept as `undo` first. @param hard files that came later go */
+  restore(tag: string, hard: boolean): Promise<Outcome<Restored>> {
+    return this.#inTurn(async () => {
+      const state = this.#held.state()
+      const manager = state.checkpoint_manager
+      if (!manager) return { ok: false, reason: NONE }
+      if (state.tangent_state) return { ok: false, reason: IN_TANGENT }
+      const target = manager.checkpoints.find((one) => one.tag === tag)
+      if (!target) return notFound(tag)
+      const git = this.#git(manager)
+      // Going back to `undo` must not first make it what is there now.
+      const kept = tag === UNDO ? ({ ok: true, value: manager } as const) : await this.#keepUndo(manager, tag)
+      if (!kept.ok) return kept
+      if (kept.value !== manager) this.#put(kept.value)
+      const done = await restoreCheckpoint(git, this.#held.state(), tag, hard)
+      if (!done.ok) return done
+      this.#held.restored(tag, hard)
+      return { ok: true, value: { length: done.value.history.length, undo: UNDO } }
+    })
+  }
+
+  #keepUndo(manager: CheckpointManager, tag: string): Promise<Outcome<CheckpointManager>> {
+    return createCheckpoint(this.#git(manager), manager, {
+      tag: UNDO,
+      description: `Before going back to ${tag}`,
+      isTurn: true,
+      toolName: null,
+      history: this.#held.state().history,
+      timestamp: this.#options.now(),
+    })
+  }
+
+  /** Deletes the repository; the conversation stays as it is. */
+  clean(): Promise<Outcome<true>> {
+    return this.#inTurn(async () => {
+      const manager = this.#held.state().checkpoint_manager
+      if (!manager) return { ok: false, reason: NONE }
+      const { repository } = this.#newShadow(this.#held.state().conversation_id)
+      if (manager.shadow_repo_path === repository) await removeRepository(repository)
+      this.#put(null)
+      return { ok: true, value: true }
+    })
+  }
+
+  /** Nothing while a tangent is open: it changes the conversation, not what is kept of it. */
+  #active(): CheckpointManager | null {
+    const { tangent_state, checkpoint_manager } = this.#held.state()
+    return tangent_state ? null : checkpoint_manager
+  }
+
+  #put(manager: CheckpointManager | null): void {
+    this.#held.change({ ...this.#held.state(), checkpoint_manager: manager })
+  }
+
+  #git(manager: CheckpointManager) {
+    return shadowGit(this.#shadowOf(manager))
+  }
+
+  #shadowOf({ shadow_repo_path, work_tree_path }: CheckpointManager): Shadow {
+    return { repository: shadow_repo_path, workTree: work_tree_path, dataDirectory: this.#options.directory }
+  }
+
+  #newShadow(id: string): Shadow {
+    const { directory, cwd } = this.#options
+    const repository = join(directory, 'checkpoints', journalName(id).replace(/\.jsonl$/, '.git'))
+    return { repository, workTree: cwd, dataDirectory: directory }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(work, work)
+    this.#last = mine
+    return mine
+  }
+}
+
+const notFound = (tag: string): { readonly ok: false; readonly reason: string } => ({
+  ok: false,
+  reason: `Checkpoint '${tag}' not found`,
+})

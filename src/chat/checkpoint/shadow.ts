@@ -1,0 +1,115 @@
+/** Git for a shadow repository: sees the work tree whole, changes nothing of the project's own repository, and keeps every byte. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import type { Git, GitResult } from '../../conversation/checkpoint.ts'
+import { type GitRun, runGit } from '../../lib/git.ts'
+
+export interface Shadow {
+  /** The bare repository. */
+  readonly repository: string
+  readonly workTree: string
+  /** Below the work tree or not: never kept. */
+  readonly dataDirectory: string
+}
+
+/** Whatever the user has set for his own repositories. */
+const SETTINGS = [
+  ['core.hooksPath', '/dev/null'],
+  ['core.autocrlf', 'false'],
+  ['core.fsmonitor', 'false'],
+  ['core.compression', '1'],
+  ['maintenance.auto', 'false'],
+  ['gc.auto', '0'],
+].flatMap(([key, value]) => ['-c', `${key}=${value}`])
+
+export function shadowGit(shadow: Shadow, signal?: AbortSignal): Git {
+  const run = (args: readonly string[], input?: string): Promise<GitRun> =>
+    runGit([...SETTINGS, '-C', shadow.workTree, ...args], signal, input)
+  return async (args) => {
+    if (args.includes('add')) {
+      const fault = await prepare(shadow, run)
+      if (fault) return fault
+    }
+    return run(args)
+  }
+}
+
+/** A process that was killed leaves a lock that nobody holds. Only for who has the conversation to himself. */
+export function breakLocks({ repository }: Shadow): void {
+  for (const name of ['index.lock', 'HEAD.lock', 'config.lock']) rmSync(join(repository, name), { force: true })
+}
+
+type Run = (args: readonly string[], input?: string) => Promise<GitRun>
+
+/** What `add -A` would get wrong by itself: repositories in the tree, and files that only the project's own repository knows of. */
+async function prepare(shadow: Shadow, run: Run): Promise<GitResult | undefined> {
+  const { repository, workTree } = shadow
+  const project = await projectsView(workTree, run)
+  const info = join(repository, 'info')
+  mkdirSync(info, { recursive: true })
+  writeFileSync(join(info, 'exclude'), [...keptOut(shadow), ...project.ignored].map((one) => `${one}\n`).join(''))
+  // Files come back as they were, byte for byte, whatever the project's attributes say.
+  writeFileSync(join(info, 'attributes'), '* -text -ident -filter -working-tree-encoding\n')
+  const shadowArgs = [`--git-dir=${repository}`, `--work-tree=${workTree}`]
+  const others = await run([...shadowArgs, 'ls-files', '-z', '--others', '--exclude-standard'])
+  if (others.code !== 0) return others
+  const nested = others.stdout.split('\0').filter((path) => path.endsWith('/'))
+  const files = [...project.keptThoughIgnored, ...(await filesOfAll(nested, run))]
+  if (files.length === 0) return undefined
+  // Once git knows a file in it, a folder with a repository of its own is a folder like any other.
+  const added = await run(
+    [...shadowArgs, 'update-index', '--add', '--remove', '-z', '--stdin'],
+    `${files.join('\0')}\0`,
+  )
+  return added.code === 0 ? undefined : added
+}
+
+function keptOut({ dataDirectory, workTree }: Shadow): readonly string[] {
+  const below = relative(workTree, dataDirectory)
+  return below === '' || below.startsWith('..') ? [] : [pattern(`${below.split(sep).join('/')}/`)]
+}
+
+/** Rules that stand above the work tree, or beside the project's repository, are known to that only. */
+async function projectsView(
+  workTree: string,
+  run: Run,
+): Promise<{ readonly ignored: readonly string[]; readonly keptThoughIgnored: readonly string[] }> {
+  const list = async (...options: readonly string[]): Promise<readonly string[]> => {
+    const { code, stdout } = await run([
+      '-C',
+      workTree,
+      'ls-files',
+      '-z',
+      '--ignored',
+      '--exclude-standard',
+      ...options,
+    ])
+    return code === 0 ? stdout.split('\0').filter((path) => path !== '') : []
+  }
+  const ignored = await list('--others', '--directory')
+  return { ignored: ignored.map(pattern), keptThoughIgnored: await list('--cached') }
+}
+
+/** This path and no other. */
+const pattern = (path: string): string => `/${path.replaceAll(/[\\*?[\]!# ]/g, '\\$&')}`
+
+/** Of repositories in repositories too. Those that they ignore themselves are left out. */
+async function filesOfAll(folders: readonly string[], run: Run): Promise<readonly string[]> {
+  const files: string[] = []
+  const queue = [...folders]
+  for (let folder = queue.pop(); folder !== undefined; folder = queue.pop()) {
+    const listed = await run(['-C', folder, 'ls-files', '-z', '--stage', '--cached'])
+    const others = await run(['-C', folder, 'ls-files', '-z', '--others', '--exclude-standard'])
+    for (const line of listed.stdout.split('\0')) {
+      const path = line.slice(line.indexOf('\t') + 1)
+      if (path === '') continue
+      if (line.startsWith('160000 ')) queue.push(`${folder}${path}/`)
+      else files.push(folder + path)
+    }
+    for (const path of others.stdout.split('\0')) {
+      if (path.endsWith('/')) queue.push(folder + path)
+      else if (path !== '') files.push(folder + path)
+    }
+  }
+  return files
+}

@@ -1,0 +1,96 @@
+/** A conversation with a journal on disk and files around it, for tests of checkpoints. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Checkpoints } from '../../../src/chat/checkpoint/checkpoints.ts'
+import { createJournal, type JournalFile, openJournal } from '../../../src/chat/journal-file.ts'
+import { journalBetween, journalOf } from '../../../src/conversation/journal/difference.ts'
+import { newState } from '../../../src/conversation/state.ts'
+import { on, promptsOf } from '../../conversation/make.ts'
+import { tempFolder } from '../../support/log.ts'
+
+const at = '2026-02-03T09:15:00Z'
+
+export interface Room {
+  readonly work: string
+  readonly data: string
+  readonly checkpoints: Checkpoints
+  readonly journal: JournalFile
+  write(path: string, content: string | Uint8Array): void
+  read(path: string): string | undefined
+  git(...args: readonly string[]): string
+  say(...prompts: readonly string[]): void
+  prompts(): readonly (string | undefined)[]
+  /** A turn in which one tool changes files. */
+  turn(prompt: string, change: () => void): Promise<void>
+  /** As after the end of the process. */
+  resumed(): Room
+}
+
+export interface RoomOptions {
+  readonly root?: string
+  /** Below the root. */
+  readonly cwd?: string
+  readonly data?: string
+}
+
+export function room(options: RoomOptions = {}, open?: string): Room {
+  const root = options.root ?? tempFolder()
+  const work = join(root, options.cwd ?? 'work')
+  const data = join(root, options.data ?? 'data')
+  mkdirSync(work, { recursive: true })
+  const env = { env_state: null }
+  const journal =
+    open === undefined
+      ? createJournal(data, journalOf(newState('c-1'), { at }))
+      : openJournal(data, open, { at, cwd: work, program: null, env }).journal
+  const change = (next: JournalFile['state']) => journal.append(journalBetween(journal.replay, next, at))
+  const held = {
+    state: () => journal.state,
+    change,
+    restored: (tag: string, hard: boolean) => journal.append([{ event: 'restored', at, tag, hard }]),
+  }
+  const now = () => '2026-02-03T10:15:00+01:00'
+  const checkpoints = new Checkpoints(held, { directory: data, cwd: work, home: join(root, 'home'), now })
+  const say = (...prompts: readonly string[]) => change(on(journal.state, ...prompts))
+  const self: Room = {
+    work,
+    data,
+    checkpoints,
+    journal,
+    write(path, content) {
+      mkdirSync(dirname(join(work, path)), { recursive: true })
+      writeFileSync(join(work, path), content)
+    },
+    read: (path) => (existsSync(join(work, path)) ? readFileSync(join(work, path), 'utf8') : undefined),
+    git: (...args) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', '-c', 'protocol.file.allow=always', ...args], {
+        cwd: work,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    say,
+    prompts: () => promptsOf(journal.state),
+    async turn(prompt, work) {
+      checkpoints.noteUserMessage(prompt)
+      work()
+      const made = await checkpoints.afterTool('fs_write', `wrote for ${prompt}`)
+      if (!made.ok) throw new Error(made.reason)
+      say(prompt)
+      const ended = await checkpoints.afterTurn()
+      if (!ended.ok) throw new Error(ended.reason)
+    },
+    resumed() {
+      journal.close()
+      return room({ ...options, root }, journal.state.conversation_id)
+    },
+  }
+  return self
+}
+
+export function value<T>(
+  outcome: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string },
+): T {
+  if (!outcome.ok) throw new Error(outcome.reason)
+  return outcome.value
+}
