@@ -1,0 +1,108 @@
+/** Files that are given with a prompt, by `@path` or beforehand: images, documents, texts. */
+import { readFileSync, statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import {
+  CONTEXT_ENTRY_END_HEADER,
+  CONTEXT_ENTRY_START_HEADER,
+  MAX_IMAGE_SIZE,
+  MAX_NUMBER_OF_IMAGES_PER_REQUEST,
+} from '../../conversation/limits.ts'
+import type { ImageBlock, ImageFormat } from '../../conversation/message.ts'
+import { dataUri, mimeOf } from '../../openai/media.ts'
+import type { FilePart } from '../../openai/message.ts'
+import type { Place } from '../tools/tool.ts'
+
+export interface Attached {
+  readonly images: readonly ImageBlock[]
+  readonly documents: readonly FilePart[]
+  /** Texts, as they are put before the prompt; empty without any. */
+  readonly context: string
+  /** One line for each file: that it was taken, or why not. */
+  readonly notes: readonly string[]
+}
+
+const FORMATS: { readonly [mime: string]: ImageFormat } = {
+  'image/png': 'Png',
+  'image/jpeg': 'Jpeg',
+  'image/gif': 'Gif',
+  'image/webp': 'Webp',
+}
+
+const MOST_TEXT = 400_000
+const MOST_DOCUMENT = 32 * 1024 * 1024
+
+/** The paths that a prompt names: `@notes.md`, `@"my notes.md"`, and images that are dropped in as a bare path. Only files that are there. */
+export function pathsIn(prompt: string, place: Place): readonly string[] {
+  const named = [...prompt.matchAll(/(?:^|\s)@(?:"([^"]+)"|(\S+))/g)].map((match) => match[1] ?? match[2] ?? '')
+  const shown = [...prompt.matchAll(/(?:^|\s)((?:~?\/|\.{1,2}\/)\S+\.(?:png|jpe?g|gif|webp))(?=\s|$)/gi)].map(
+    (match) => match[1] ?? '',
+  )
+  const files = [...named, ...shown].map((one) => pathOf(one, place))
+  return [...new Set(files)].filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+}
+
+export const pathOf = (word: string, { cwd, home }: Place): string =>
+  word.startsWith('~/') ? join(home, word.slice(2)) : resolve(cwd, word)
+
+export function attachFiles(paths: readonly string[]): Attached {
+  const images: ImageBlock[] = []
+  const documents: FilePart[] = []
+  const texts: string[] = []
+  const notes: string[] = []
+  for (const path of [...new Set(paths)]) {
+    const name = basename(path)
+    const bytes = bytesAt(path)
+    if (typeof bytes === 'string') {
+      notes.push(`${name} is left out: ${bytes}`)
+      continue
+    }
+    const mime = mimeOf(bytes) ?? ''
+    const format = FORMATS[mime]
+    const text = format || mime !== '' ? undefined : textOf(bytes)
+    const fault = faultOf(bytes, { format, mime, text, images: images.length })
+    if (fault !== undefined) {
+      notes.push(`${name} is left out: ${fault}`)
+      continue
+    }
+    if (format) images.push({ format, source: { Bytes: [...bytes] } })
+    else if (text !== undefined) texts.push(`[${path}]\n${text}\n`)
+    else documents.push({ type: 'file', file: { filename: name, file_data: dataUri(bytes, mime) } })
+    notes.push(`${name} goes along (${bytes.length.toLocaleString('en-US')} bytes)`)
+  }
+  const context =
+    texts.length === 0 ? '' : `${CONTEXT_ENTRY_START_HEADER}${texts.join('')}${CONTEXT_ENTRY_END_HEADER}`.trimEnd()
+  return { images, documents, context, notes }
+}
+
+interface Looked {
+  readonly format: ImageFormat | undefined
+  readonly mime: string
+  readonly text: string | undefined
+  readonly images: number
+}
+
+function faultOf(bytes: Uint8Array, { format, mime, text, images }: Looked): string | undefined {
+  if (format) {
+    if (bytes.length > MAX_IMAGE_SIZE) return 'an image may have 10 MB'
+    return images >= MAX_NUMBER_OF_IMAGES_PER_REQUEST ? 'ten images are the most' : undefined
+  }
+  if (mime === 'application/pdf') return bytes.length > MOST_DOCUMENT ? 'a document may have 32 MB' : undefined
+  if (text === undefined) return 'it is no image, no PDF and no text'
+  return bytes.length > MOST_TEXT ? 'a text may have 400,000 bytes; let the model read it with a tool' : undefined
+}
+
+function bytesAt(path: string): Buffer | string {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'it cannot be read'
+  }
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,70 @@
+/** What a command of a conversation is: data for help and completion, and what it does as events. */
+import { AppError } from '../../model/error.ts'
+import type { Talk } from '../talk.ts'
+import type { TalkEvent } from '../turn/event.ts'
+
+export interface Command {
+  /** Without the slash. */
+  readonly name: string
+  readonly aliases?: readonly string[]
+  /** As help shows them: `[name] | tail | list`. */
+  readonly args: string
+  /** One line. */
+  readonly help: string
+  /** First words that it knows, for completion. */
+  readonly words?: readonly string[]
+  /** What is wrong with how it was called, or cannot be done, is an event of kind `error`. */
+  run(talk: Talk, words: Words, signal: AbortSignal): AsyncGenerator<TalkEvent>
+}
+
+/** What was typed after the name. */
+export class Words {
+  /** As it was typed. */
+  readonly text: string
+  readonly all: readonly string[]
+
+  constructor(text: string) {
+    this.text = text.trim()
+    this.all = [...this.text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((one) => one[1] ?? one[2] ?? one[3] ?? '')
+  }
+
+  get first(): string {
+    return this.all[0] ?? ''
+  }
+
+  /** Without the first one. */
+  get rest(): Words {
+    return new Words(this.text.replace(/^(?:"[^"]*"|'[^']*'|\S+)\s*/, ''))
+  }
+
+  has(...flags: readonly string[]): boolean {
+    return this.all.some((word) => flags.includes(word))
+  }
+
+  /** The words that are no flags. */
+  get plain(): readonly string[] {
+    return this.all.filter((word) => !/^--?[a-z]/.test(word))
+  }
+
+  /** Takes flags with whole numbers out: their values, and the text that is left. Throws `bad_usage`. */
+  numbers<Flag extends string>(...flags: readonly Flag[]): { readonly [flag in Flag]?: number } & { text: string } {
+    let text = this.text
+    const values: { [flag: string]: number } = {}
+    for (const flag of flags) {
+      const found = new RegExp(`(?:^|\\s)--${flag}(?:[= ]+(\\S+))?(?=\\s|$)`).exec(text)
+      if (!found) continue
+      const value = Number(found[1])
+      if (found[1] === undefined || !Number.isInteger(value) || value < 0)
+        throw new AppError('bad_usage', `--${flag} wants a whole number.`)
+      values[flag] = value
+      text = text.replace(found[0], ' ')
+    }
+    return { ...values, text: text.trim() } as { readonly [flag in Flag]?: number } & { text: string }
+  }
+}
+
+export const output = (text: string): TalkEvent => ({ kind: 'output', text: text.endsWith('\n') ? text : `${text}\n` })
+export const error = (text: string): TalkEvent => ({ kind: 'error', text })
+
+export const count = (n: number, word: string, several = `${word}s`): string =>
+  `${n.toLocaleString('en-US')} ${n === 1 ? word : several}`

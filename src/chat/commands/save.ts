@@ -1,0 +1,76 @@
+/** `/save` and `/load`: the conversation as the original program writes and reads it. */
+import { existsSync, readFileSync } from 'node:fs'
+import { readState } from '../../conversation/codec/read.ts'
+import { writeState } from '../../conversation/codec/write.ts'
+import type { ConversationState } from '../../conversation/state.ts'
+import { replaceFile } from '../../lib/disk/replace-file.ts'
+import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
+import { AppError } from '../../model/error.ts'
+import { pathOf } from '../attach/attach.ts'
+import { startOf } from '../request/sending.ts'
+import type { Talk } from '../talk.ts'
+import { type Command, count, error, output } from './command.ts'
+
+export const saveCommand: Command = {
+  name: 'save',
+  args: '<path> [-f]',
+  help: 'write the conversation to a file, as Amazon Q CLI does. -f: over what is there',
+  async *run({ rig, state }, words) {
+    const [word] = words.plain
+    if (word === undefined) return yield error('/save takes a path.')
+    const path = pathOf(word, rig.place)
+    if (existsSync(path) && !words.has('-f', '--force'))
+      return yield error(`there is a file at ${path} already. /save ${word} -f writes over it.`)
+    guarded(path, () => replaceFile(path, savedState(state)))
+    yield output(`Saved to ${path}: ${count(state.history.length, 'exchange')}.`)
+  },
+}
+
+/** What the original would write. Its range is what would be sent now. */
+export function savedState(state: ConversationState): string {
+  const valid_history_range = [startOf(state), state.history.length] as const
+  return writeState({ ...state, valid_history_range }, { style: 'pretty' })
+}
+
+export const loadCommand: Command = {
+  name: 'load',
+  args: '<path>',
+  help: 'go on with a conversation that was saved; tools, model and context stay those of this one',
+  async *run(talk, words) {
+    const [word] = words.plain
+    if (word === undefined) return yield error('/load takes a path.')
+    const path = [word, `${word}.json`].map((one) => pathOf(one, talk.rig.place)).find((one) => existsSync(one))
+    if (path === undefined) return yield error(`no file is at ${word}, nor at ${word}.json.`)
+    const now = talk.desk.tangentNow()
+    const read = guarded(path, () => readState(readFileSync(path, 'utf8'), { now }))
+    if (!read.ok) return yield error(`${path} is no saved conversation: ${read.reason}`)
+    talk.desk.become(loaded(talk, read.value))
+    yield { kind: 'moved' }
+    const mended = read.repairs.length > 0 ? `; ${count(read.repairs.length, 'part')} had to be mended` : ''
+    yield output(`Went over to ${path}: ${count(read.value.history.length, 'exchange')}${mended}.`)
+  },
+}
+
+/** The journal stays the one it is, so the id does too. Paths that are not yet among the rules are added. */
+function loaded({ state: own }: Talk, given: ConversationState): ConversationState {
+  const paths = [...new Set([...(own.context_manager?.paths ?? []), ...(given.context_manager?.paths ?? [])])]
+  const { model_info: _, model: __, ...rest } = given
+  return {
+    ...rest,
+    conversation_id: own.conversation_id,
+    mcp_enabled: own.mcp_enabled,
+    ...(own.model_info && { model_info: own.model_info }),
+    context_manager: own.context_manager && { ...own.context_manager, paths },
+    tools: own.tools,
+    checkpoint_manager: own.checkpoint_manager,
+  }
+}
+
+function guarded<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (thrown) {
+    if (!isSystemError(thrown)) throw thrown
+    throw new AppError('no_permission', `${path}: ${reasonOf(thrown)}`)
+  }
+}

@@ -1,0 +1,99 @@
+/** The server that a conversation is held with: from options, environment, a named profile or a preset. */
+import { AppError } from '../../model/error.ts'
+import { isServerName, PRESETS, parsedURL, type ServerName, serverAt } from './preset.ts'
+
+/** A server that the user gave a name. Nothing of it must be set. */
+export interface EndpointProfile {
+  readonly server?: string | null
+  readonly url?: string | null
+  readonly model?: string | null
+  /** The key itself, or `$NAME` for a variable that holds it. */
+  readonly key?: string | null
+  /** In tokens. */
+  readonly window?: number | null
+}
+
+export interface Endpoint {
+  /** The profile or preset by which it was chosen. */
+  readonly name: string | null
+  readonly server: ServerName
+  /** Without a slash at its end. */
+  readonly baseURL: string
+  /** Never shown. */
+  readonly apiKey: string | null
+  /** Null: the server's first. */
+  readonly model: string | null
+  /** In tokens, where the profile says it. */
+  readonly window: number | null
+}
+
+export interface EndpointChoice {
+  /** Of this run. */
+  readonly options: { readonly profile?: string; readonly baseURL?: string; readonly model?: string }
+  /** The profile that is used when none is asked for. */
+  readonly usual: string | null
+  readonly profiles: ReadonlyMap<string, EndpointProfile>
+  readonly variables: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * An option goes before the environment, that before the profile. `OPENAI_API_KEY` is sent to OpenAI, and to a server whose
+ * address this run was given beside it; never to that of a profile or a preset, which has a key of its own or none. Throws
+ * `bad_usage`.
+ */
+export function chooseEndpoint({ options, usual, profiles, variables }: EndpointChoice): Endpoint {
+  const given = said(options.baseURL) ?? said(variables['FUMI_BASE_URL'])
+  const name = said(options.profile) ?? (given === null ? said(usual) : null)
+  const profile = name === null ? {} : profileNamed(name, profiles)
+  const baseURL = given ?? said(profile.url) ?? presetURL(profile.server) ?? unnamedURL(variables)
+  if (!parsedURL(baseURL))
+    throw new AppError(
+      'bad_usage',
+      `"${baseURL}" is no address of a server. Give one such as ${PRESETS.ollama.baseURL} with --base-url.`,
+    )
+  const server = serverOf(profile.server) ?? serverAt(baseURL) ?? 'openai'
+  const takesUsualKey = given !== null || serverAt(baseURL) === 'openai'
+  return {
+    name,
+    server,
+    baseURL: baseURL.replace(/\/+$/, ''),
+    apiKey: keyOf(profile.key, variables) ?? (takesUsualKey ? said(variables['OPENAI_API_KEY']) : null),
+    model: said(options.model) ?? said(variables['FUMI_MODEL']) ?? said(profile.model),
+    window: profile.window ?? null,
+  }
+}
+
+const said = (word: string | null | undefined): string | null => (word === undefined || word === '' ? null : word)
+
+const presetURL = (server: string | null | undefined): string | null =>
+  server && isServerName(server) ? PRESETS[server].baseURL : null
+
+const serverOf = (server: string | null | undefined): ServerName | null =>
+  server && isServerName(server) ? server : null
+
+function profileNamed(name: string, profiles: ReadonlyMap<string, EndpointProfile>): EndpointProfile {
+  const profile = profiles.get(name)
+  if (profile) return { server: isServerName(name) ? name : null, ...defined(profile) }
+  if (isServerName(name)) return { server: name }
+  const known = [...new Set([...profiles.keys(), ...Object.keys(PRESETS)])].join(', ')
+  throw new AppError('bad_usage', `there is no profile "${name}". There are ${known}; fumi config makes others.`)
+}
+
+const defined = (profile: EndpointProfile): EndpointProfile =>
+  Object.fromEntries(Object.entries(profile).filter(([, value]) => value !== null && value !== ''))
+
+function unnamedURL(variables: EndpointChoice['variables']): string {
+  if (said(variables['OPENAI_API_KEY']) !== null) return PRESETS.openai.baseURL
+  throw new AppError(
+    'bad_usage',
+    `which server? Give --base-url ${PRESETS.ollama.baseURL}, --profile ollama (or openai, llamacpp, lmstudio, vllm), FUMI_BASE_URL or OPENAI_API_KEY.`,
+  )
+}
+
+function keyOf(key: string | null | undefined, variables: EndpointChoice['variables']): string | null {
+  const word = said(key)
+  if (word === null || !word.startsWith('$')) return word
+  const value = said(variables[word.slice(1)])
+  if (value === null) throw new AppError('bad_usage', `the profile's key is in ${word}, which is not set.`)
+  return value
+}

@@ -1,0 +1,124 @@
+/** What a server says of its models: which there are, and how much each can take in. */
+import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../../conversation/limits.ts'
+import type { ModelInfo } from '../../conversation/record.ts'
+import { fieldsOf, listOf, numberOf, wordOf } from '../../lib/object.ts'
+import { AppError } from '../../model/error.ts'
+import type { Endpoint } from './endpoint.ts'
+import { knownWindow, WINDOWS_AS_OF } from './known-windows.ts'
+
+/** An answer's JSON; rejects with a reason for a person. */
+export type AskJson = (url: string, body?: object) => Promise<unknown>
+
+export interface Model {
+  readonly id: string
+  /** In tokens, where the list itself says it: vLLM and some gateways do. */
+  readonly window: number | undefined
+}
+
+const LONGEST_WAIT_MS = 10_000
+
+/** Over HTTP, with the endpoint's key. */
+export function askJsonOf({ apiKey }: Endpoint, signal?: AbortSignal): AskJson {
+  return async (url, body) => {
+    const late = AbortSignal.timeout(LONGEST_WAIT_MS)
+    const response = await fetch(url, {
+      headers: { ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...(body && JSON_BODY) },
+      signal: signal ? AbortSignal.any([signal, late]) : late,
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`status ${response.status}`)
+    return response.json()
+  }
+}
+
+const JSON_BODY = { 'content-type': 'application/json' }
+
+/** In the server's order. Throws `not_found` when nobody answers, `no_permission` when the key is refused. */
+export async function listModels({ baseURL }: Endpoint, ask: AskJson): Promise<readonly Model[]> {
+  const answer = await ask(`${baseURL}/models`).catch((error: unknown) => {
+    throw unreachable(baseURL, error)
+  })
+  const fields = fieldsOf(answer)
+  const models = listOf(fields?.['data'] ?? fields?.['models'] ?? answer)
+  return models.flatMap((one) => {
+    const model = fieldsOf(one)
+    const id = wordOf(model?.['id']) ?? wordOf(model?.['name'])
+    if (id === undefined) return []
+    return [{ id, window: numberOf(model?.['max_model_len']) ?? numberOf(model?.['context_length']) }]
+  })
+}
+
+function unreachable(baseURL: string, error: unknown): AppError {
+  const message = error instanceof Error ? error.message : String(error)
+  const isForbidden = /status 40[13]/.test(message)
+  return new AppError(
+    isForbidden ? 'no_permission' : 'not_found',
+    isForbidden
+      ? `${baseURL} does not accept the key (${message}).`
+      : `no list of models from ${baseURL} (${message}). Is the server running, and does the address end with /v1?`,
+  )
+}
+
+/** Where the number comes from; `usual` is a guess that the user is told of. */
+export type WindowOrigin = 'profile' | 'server' | 'table' | 'usual'
+
+export interface Window {
+  readonly tokens: number
+  readonly from: WindowOrigin
+}
+
+/** What the profile says, else the server, else the dated table, else 200,000. */
+export async function windowOf(endpoint: Endpoint, model: string, ask: AskJson): Promise<Window> {
+  if (endpoint.window !== null) return { tokens: endpoint.window, from: 'profile' }
+  const told = await windowTold(endpoint, model, ask).catch(() => undefined)
+  if (told !== undefined && told > 0) return { tokens: told, from: 'server' }
+  const known = knownWindow(model)
+  if (known !== undefined) return { tokens: known, from: 'table' }
+  return { tokens: DEFAULT_CONTEXT_WINDOW_TOKENS, from: 'usual' }
+}
+
+/** One sentence for who talks; nothing where the number is sure. */
+export function windowNotice({ tokens, from }: Window, model: string): string | undefined {
+  const size = `${tokens.toLocaleString('en-US')} tokens`
+  if (from === 'table') return `The window of ${model} is taken for ${size} (table of ${WINDOWS_AS_OF}).`
+  if (from === 'usual')
+    return `Nobody says how large the window of ${model} is: it is taken for ${size}. A profile can say it: fumi config profiles.<name>.window <tokens>.`
+  return undefined
+}
+
+async function windowTold({ server, baseURL }: Endpoint, model: string, ask: AskJson): Promise<number | undefined> {
+  const root = baseURL.replace(/\/v\d+$/, '')
+  switch (server) {
+    case 'openai':
+      return undefined
+    case 'ollama':
+      return ollamaWindow(fieldsOf(await ask(`${root}/api/show`, { model })))
+    case 'llamacpp': {
+      const props = fieldsOf(await ask(`${root}/props`))
+      return numberOf(fieldsOf(props?.['default_generation_settings'])?.['n_ctx']) ?? numberOf(props?.['n_ctx'])
+    }
+    case 'lmstudio': {
+      const told = fieldsOf(await ask(`${root}/api/v0/models/${encodeURIComponent(model)}`))
+      return numberOf(told?.['loaded_context_length']) ?? numberOf(told?.['max_context_length'])
+    }
+    case 'vllm': {
+      const models = listOf(fieldsOf(await ask(`${baseURL}/models`))?.['data'])
+      return numberOf(fieldsOf(models.find((one) => fieldsOf(one)?.['id'] === model))?.['max_model_len'])
+    }
+  }
+}
+
+/** What it was started with goes before what the model could take. */
+function ollamaWindow(shown: { readonly [key: string]: unknown } | undefined): number | undefined {
+  const set = /^num_ctx\s+(\d+)/m.exec(wordOf(shown?.['parameters']) ?? '')?.[1]
+  if (set !== undefined) return Number(set)
+  const info = fieldsOf(shown?.['model_info']) ?? {}
+  const key = Object.keys(info).find((one) => one.endsWith('.context_length'))
+  return key === undefined ? undefined : numberOf(info[key])
+}
+
+export const modelInfoOf = (model: string, { tokens }: Window): ModelInfo => ({
+  model_name: model,
+  model_id: model,
+  context_window_tokens: tokens,
+})

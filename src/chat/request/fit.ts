@@ -1,0 +1,69 @@
+/** How large a request is, as far as it can be told from here, and where the range must begin for it to fit. */
+import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../../conversation/limits.ts'
+import type { HistoryEntry } from '../../conversation/record.ts'
+import { assistantChars, userChars, valueChars } from '../../conversation/request/budget.ts'
+import type { ConversationState } from '../../conversation/state.ts'
+import { byteLength } from '../../conversation/truncate.ts'
+import { promptFrom, type Sending, startOf } from './sending.ts'
+
+const BYTES_PER_TOKEN = 4
+/** Images are not counted by their bytes. */
+const TOKENS_PER_IMAGE = 1000
+
+/** Entries never change, so each is measured once. */
+const sizes = new WeakMap<HistoryEntry, number>()
+
+function bytesOf(entry: HistoryEntry): number {
+  const known = sizes.get(entry)
+  if (known !== undefined) return known
+  const images = (entry.user.images?.length ?? 0) * TOKENS_PER_IMAGE * BYTES_PER_TOKEN
+  const bytes = userChars(entry.user) + assistantChars(entry.assistant) + images
+  sizes.set(entry, bytes)
+  return bytes
+}
+
+/** Estimated tokens of the whole request: context, history in range, current message, tools. */
+export function requestTokens(state: ConversationState, sending: Sending): number {
+  const [start, end] = sending.range
+  let bytes = fixedBytes(state, sending)
+  for (let at = start; at < end; at++) bytes += bytesOf(state.history.at(at) as HistoryEntry)
+  return Math.ceil(bytes / BYTES_PER_TOKEN)
+}
+
+/** Estimated tokens of the history that is sent, without what waits. */
+export function historyTokens(state: ConversationState): number {
+  let bytes = 0
+  for (let at = startOf(state); at < state.history.length; at++) bytes += bytesOf(state.history.at(at) as HistoryEntry)
+  return Math.ceil(bytes / BYTES_PER_TOKEN)
+}
+
+function fixedBytes({ tools }: ConversationState, { contextBytes, next }: Sending): number {
+  let bytes = (contextBytes ?? 0) + userChars(next) + (next.images?.length ?? 0) * TOKENS_PER_IMAGE * BYTES_PER_TOKEN
+  for (const list of tools.values())
+    for (const { ToolSpecification: tool } of list)
+      bytes += byteLength(tool.description) + byteLength(tool.name) + valueChars(tool.input_schema.json)
+  return bytes
+}
+
+/**
+ * The first prompt of the history from which on the request is at most so large; the history's end when only what waits
+ * fits, or not even that.
+ */
+export function fittingStart(state: ConversationState, sending: Sending, tokens: number): number {
+  const room = tokens * BYTES_PER_TOKEN - fixedBytes(state, sending)
+  const [first, end] = sending.range
+  let start = end
+  let used = 0
+  while (start > first) {
+    used += bytesOf(state.history.at(start - 1) as HistoryEntry)
+    if (used > room) break
+    start--
+  }
+  return start === first ? first : (promptFrom(state.history, start) ?? end)
+}
+
+/** In tokens. */
+export function windowTokens({ model_info }: ConversationState): number {
+  const told = Number(model_info?.context_window_tokens ?? 0)
+  return told > 0 ? told : DEFAULT_CONTEXT_WINDOW_TOKENS
+}

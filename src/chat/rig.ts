@@ -1,0 +1,190 @@
+/** What a conversation is fitted with: its server, its agent, tools and who may use them, the files around it. */
+import type { UserMessage } from '../conversation/message.ts'
+import type { ContextManager, Tools } from '../conversation/record.ts'
+import { calcMaxContextFilesSize } from '../conversation/request/budget.ts'
+import type { FilePart } from '../openai/message.ts'
+import { type AgentFile, contextPaths } from './agent-file/agent-file.ts'
+import { gatherFiles } from './context/gather.ts'
+import { type Help, NO_HELP } from './help.ts'
+import { toolLabel } from './tools/allow/patterns.ts'
+import { type ToolBox, toolBox } from './tools/box.ts'
+import { type Decision, decide, type Rules } from './tools/permission.ts'
+import type { ChatTool, Need, Place } from './tools/tool.ts'
+import type { TalkEvent } from './turn/event.ts'
+import type { Around, Gear, Notice, Server, Shelf, ToolOutcome } from './turn/gear.ts'
+
+export interface RigOptions {
+  readonly place: Place
+  readonly server: Server
+  readonly agent: AgentFile
+  readonly builtIn: readonly ChatTool[]
+  /** `--trust-tools`. */
+  readonly trusted?: readonly string[]
+  /** `--trust-all-tools`. */
+  readonly trustAll?: boolean
+  readonly autoCompact: boolean
+  /** Somebody can be asked. */
+  readonly attended: boolean
+  readonly help?: Help
+}
+
+export class Rig implements Gear, Shelf {
+  readonly place: Place
+  readonly settings: Gear['settings']
+  readonly help: Help
+  server: Server
+  /** The paths and patterns of the conversation's context files, as they are now. */
+  rules: readonly string[] = []
+  readonly #builtIn: readonly ChatTool[]
+  readonly #documents = new WeakMap<UserMessage, readonly FilePart[]>()
+  /** By `t`, `/tools trust` and options; for this session. */
+  readonly #trusted: Set<string>
+  #trustsAll: boolean
+  #mcp: readonly ChatTool[] = []
+  #agent: AgentFile
+  #box: ToolBox
+  #told = ''
+
+  constructor(options: RigOptions) {
+    const { place, server, agent, builtIn, trusted = [], trustAll = false, autoCompact, attended } = options
+    this.place = place
+    this.server = server
+    this.settings = { autoCompact, attended }
+    this.help = options.help ?? NO_HELP
+    this.#builtIn = builtIn
+    this.#trusted = new Set(trusted)
+    this.#trustsAll = trustAll
+    this.#agent = agent
+    this.#box = this.#filled()
+  }
+
+  get shelf(): Shelf {
+    return this
+  }
+
+  get agent(): AgentFile {
+    return this.#agent
+  }
+
+  get box(): ToolBox {
+    return this.#box
+  }
+
+  /** For what a person wants to run. */
+  get shell(): ChatTool | undefined {
+    return this.#builtIn.find(({ hostName }) => /^execute_(?:bash|cmd)$/.test(hostName))
+  }
+
+  get trusted(): { readonly all: boolean; readonly patterns: readonly string[] } {
+    return { all: this.#trustsAll, patterns: [...this.#agent.allowedTools, ...this.#trusted] }
+  }
+
+  swap(agent: AgentFile): void {
+    this.#agent = agent
+    this.#box = this.#filled()
+  }
+
+  /** Tools of servers that run now. */
+  offer(mcp: readonly ChatTool[]): void {
+    this.#mcp = mcp
+    this.#box = this.#filled()
+  }
+
+  #filled(): ToolBox {
+    const { tools, toolAliases } = this.#agent
+    return toolBox({ builtIn: this.#builtIn, mcp: this.#mcp, offered: tools, aliases: toolAliases })
+  }
+
+  specs(): Tools {
+    return this.#box.byOrigin()
+  }
+
+  find(name: string): ChatTool | undefined {
+    return this.#box.find(name)
+  }
+
+  names(): readonly string[] {
+    return this.#box.all.map(({ name }) => name)
+  }
+
+  decide(tool: ChatTool, need: Need): Decision {
+    const { all, patterns } = this.trusted
+    const settings = this.#agent.toolsSettings
+    const rules: Rules = { allowedTools: patterns, trustAll: all, settings, ...this.place }
+    return decide(tool, need, rules)
+  }
+
+  trust(tool: ChatTool): void {
+    this.#trusted.add(toolLabel(tool))
+  }
+
+  trustPattern(pattern: string): void {
+    this.#trusted.add(pattern)
+  }
+
+  untrust(pattern: string): boolean {
+    return this.#trusted.delete(pattern)
+  }
+
+  trustAll(isOn: boolean): void {
+    this.#trustsAll = isOn
+    if (!isOn) this.#trusted.clear()
+  }
+
+  /** What a conversation with this agent begins with. @param window in tokens */
+  contextManager(window: number): ContextManager {
+    return {
+      max_context_files_size: calcMaxContextFilesSize(window),
+      current_profile: this.#agent.name,
+      paths: contextPaths(this.#agent),
+      hooks: this.#agent.hooks,
+    }
+  }
+
+  async around(budget: number): Promise<Around> {
+    const { kept, dropped, unreadable } = gatherFiles(this.rules, this.place, budget)
+    const notices: Notice[] = []
+    if (dropped.length > 0)
+      notices.push({ code: 'context_dropped', text: `No room for ${named(dropped.map(({ path }) => path))}.` })
+    if (unreadable.length > 0)
+      notices.push({ code: 'context_unreadable', text: `Left out of the context, no text: ${named(unreadable)}.` })
+    const spawnHooks = await this.help.spawnHooks()
+    const { prompt } = this.#agent
+    return { files: kept, spawnHooks, ...(prompt !== null && { instruction: prompt }), notices: this.#news(notices) }
+  }
+
+  /** The same is not told with every request. */
+  #news(notices: readonly Notice[]): readonly Notice[] {
+    const said = JSON.stringify(notices)
+    if (said === this.#told) return []
+    this.#told = said
+    return notices
+  }
+
+  keepDocuments(message: UserMessage, documents: readonly FilePart[]): void {
+    this.#documents.set(message, documents)
+  }
+
+  documentsOf(message: UserMessage): readonly FilePart[] {
+    return this.#documents.get(message) ?? []
+  }
+
+  beforeTool(tool: ChatTool, args: unknown): Promise<string | undefined> {
+    return this.help.beforeTool(tool, args)
+  }
+
+  afterTool(outcome: ToolOutcome): AsyncIterable<TalkEvent> {
+    return this.help.afterTool(outcome)
+  }
+
+  afterTurn(): AsyncIterable<TalkEvent> {
+    return this.help.afterTurn()
+  }
+}
+
+const MOST_NAMED = 3
+
+function named(paths: readonly string[]): string {
+  const more = paths.length - MOST_NAMED
+  return `${paths.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}

@@ -1,0 +1,100 @@
+/** What a running conversation tells, one event after the other, to whoever shows it. No word of a terminal or a page. */
+import type { AssistantMessage, ToolUseResult } from '../../conversation/message.ts'
+import type { RequestMetadata } from '../../conversation/record.ts'
+import type { Usage } from '../../model/usage.ts'
+import type { ChatError } from '../../openai/chat/chat-error.ts'
+import type { Need, OutputPiece } from '../tools/tool.ts'
+
+/** How a turn came to its end; `--no-interactive` has an exit code for each. */
+export type Ending =
+  /** The model has answered. */
+  | 'answered'
+  /** The caller did not want to wait any longer. */
+  | 'interrupted'
+  /** The model, or its server's filter, did not want to answer. */
+  | 'refused'
+  /** A tool needed a word from somebody, and nobody is there. */
+  | 'consent'
+  /** The request is too large for the window, whatever is left out. */
+  | 'overflow'
+  /** The server could not be reached, or failed, or was silent. */
+  | 'failed'
+
+/** What kind of thing a notice is about, for who shows some of them only. */
+export type NoticeCode =
+  | 'window_unknown'
+  | 'context_dropped'
+  | 'context_unreadable'
+  | 'left_out'
+  | 'attached'
+  | 'cut'
+  | 'range_moved'
+  | 'recovered'
+  | 'waiting'
+  | 'agent'
+  | 'mcp'
+  | 'checkpoint'
+  | 'hook'
+  | 'tools_gone'
+  | 'journal'
+
+export interface AskedTool {
+  /** Of the tool use. */
+  readonly id: string
+  readonly name: string
+  readonly need: Need
+}
+
+export type TalkEvent =
+  /** A request goes out. */
+  | { readonly kind: 'started'; readonly model: string; readonly tokens: number; readonly window: number }
+  /** A piece of the answer. */
+  | { readonly kind: 'delta'; readonly text: string }
+  | { readonly kind: 'reasoning'; readonly text: string }
+  /** A piece of a call while it is written. */
+  | { readonly kind: 'calling'; readonly name: string; readonly text: string }
+  /** What came of the answer so far is void: it is asked for again. */
+  | { readonly kind: 'retry'; readonly error: ChatError; readonly attempt: number; readonly waitMs: number }
+  | { readonly kind: 'usage'; readonly usage: Usage; readonly estimated: boolean; readonly purpose: Purpose }
+  /** An exchange is in the history and on disk. */
+  | {
+      readonly kind: 'entry'
+      readonly number: number
+      readonly assistant: AssistantMessage
+      readonly metadata: RequestMetadata | null
+      /** Why the answer is not whole. */
+      readonly interrupted?: string
+    }
+  | ({ readonly kind: 'tool_asked' } & AskedTool)
+  /** Nothing goes on until `answer` is called with its id. */
+  | ({ readonly kind: 'consent_needed' } & AskedTool)
+  | { readonly kind: 'tool_started'; readonly id: string; readonly name: string; readonly summary: string }
+  | ({ readonly kind: 'tool_output'; readonly id: string } & OutputPiece)
+  | {
+      readonly kind: 'tool_done'
+      readonly id: string
+      readonly name: string
+      readonly result: ToolUseResult
+      readonly ms: number
+    }
+  | { readonly kind: 'tools_cancelled'; readonly ids: readonly string[]; readonly reason: string }
+  | { readonly kind: 'compacting'; readonly automatic: boolean }
+  | { readonly kind: 'compacted'; readonly summary: string; readonly kept: number }
+  /** The window is filled so far that a summary would be of use. */
+  | { readonly kind: 'compact_proposed'; readonly percent: number }
+  | { readonly kind: 'notice'; readonly code: NoticeCode; readonly text: string }
+  /** Text that a command was asked for, in Markdown where it has a form. */
+  | { readonly kind: 'output'; readonly text: string }
+  /** The conversation is another one now, or at another point: what is shown must be shown anew. */
+  | { readonly kind: 'moved' }
+  /** A text that somebody wants to write on with an editor, and say then. */
+  | { readonly kind: 'edit'; readonly text: string }
+  | { readonly kind: 'error'; readonly text: string }
+  | { readonly kind: 'quit' }
+  /** The last event of a turn. */
+  | { readonly kind: 'ended'; readonly how: Ending; readonly error?: ChatError }
+
+export type Purpose = 'answer' | 'compaction'
+
+/** What a person says to a tool that asks: yes, no, yes and from now on, or other words, which cancel it with them. */
+export type Consent = 'yes' | 'no' | 'trust' | { readonly text: string }

@@ -1,0 +1,151 @@
+/** A turn: the waiting message is sent, tools are run and their results sent, until the model has no more calls. */
+import { newCancelledToolUses, newResponse } from '../../conversation/create.ts'
+import type { Untimed } from '../../conversation/journal/event.ts'
+import { TOOL_USE_INTERRUPTED, TOOL_USES_INTERRUPTED_REPLY } from '../../conversation/limits.ts'
+import type { AssistantToolUse } from '../../conversation/message.ts'
+import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
+import type { ChatError } from '../../openai/chat/chat-error.ts'
+import { compactHistory } from '../compaction/compact.ts'
+import { automatic, type Shrinking, shrink } from '../compaction/shrink.ts'
+import { requestTokens, windowTokens } from '../request/fit.ts'
+import { type Sending, sendingOf } from '../request/sending.ts'
+import { askForAnswer } from './answer.ts'
+import type { Desk } from './desk.ts'
+import type { Ending, TalkEvent } from './event.ts'
+import type { Gear } from './gear.ts'
+import { type AskConsent, planTools } from './plan-tools.ts'
+import { runTools } from './run-tools.ts'
+
+interface Ended {
+  readonly how: Ending
+  readonly error?: ChatError
+}
+
+/** Sends what waits. Failures are events; only a journal that cannot be written throws. */
+export async function* runTurn(
+  desk: Desk,
+  gear: Gear,
+  ask: AskConsent,
+  signal: AbortSignal,
+): AsyncGenerator<TalkEvent, void> {
+  const ended = yield* rounds(desk, gear, ask, signal)
+  yield* gear.afterTurn()
+  yield { kind: 'ended', how: ended.how, ...(ended.error && { error: ended.error }) }
+}
+
+async function* rounds(desk: Desk, gear: Gear, ask: AskConsent, signal: AbortSignal): AsyncGenerator<TalkEvent, Ended> {
+  let shrinking: Shrinking = automatic(gear.settings.autoCompact)
+  for (;;) {
+    const prepared = yield* prepare(desk, gear)
+    if (!prepared) return { how: 'answered' }
+    const { sending, tokens, window } = prepared
+    const isTooLarge = tokens > window && sending.range[1] > sending.range[0]
+    if (isTooLarge) {
+      const step = yield* shrink(desk, gear, sending, shrinking, window, compactHistory, signal)
+      if (step.kind === 'aborted') return { how: 'interrupted' }
+      if (step.kind === 'smaller') {
+        shrinking = step.next
+        continue
+      }
+    }
+    desk.tell(...changesOf(desk, sending))
+    yield { kind: 'started', model: gear.server.model, tokens, window }
+    const answer = yield* askForAnswer(desk, gear, sending, tokens, signal)
+    if (answer.kind === 'failed') return { how: answer.ending, error: answer.error }
+    if (answer.kind === 'overflow') {
+      const most = Math.floor(Math.min(tokens, window) * SMALLER)
+      const step = yield* shrink(desk, gear, sending, shrinking, most, compactHistory, signal)
+      if (step.kind === 'aborted') return { how: 'interrupted' }
+      if (step.kind === 'smallest') return yield* tooLarge(desk, answer.error)
+      shrinking = step.next
+      continue
+    }
+    shrinking = automatic(gear.settings.autoCompact)
+    const uses = lastUses(desk)
+    if (uses.length === 0) return { how: answer.ending }
+    const stopped = yield* useTools(uses, desk, gear, ask, signal)
+    if (stopped) return stopped
+  }
+}
+
+/** A server that counts more tokens than we do: so much of what we counted is tried next. */
+const SMALLER = 0.7
+
+interface Prepared {
+  readonly sending: Sending
+  readonly tokens: number
+  readonly window: number
+}
+
+async function* prepare(desk: Desk, gear: Gear): AsyncGenerator<TalkEvent, Prepared | undefined> {
+  const window = windowTokens(desk.state)
+  const { notices, ...around } = await gear.around(calcMaxContextFilesSize(window))
+  for (const notice of notices) yield { kind: 'notice', ...notice }
+  const sending = sendingOf(desk.state, { ...around, env: desk.env() })
+  return sending && { sending, tokens: requestTokens(desk.state, sending), window }
+}
+
+/** What sending changes in the state. */
+function changesOf({ state }: Desk, { next, range, contextBytes }: Sending): readonly Untimed[] {
+  const [start, end] = state.valid_history_range
+  const isMoved = Number(start) !== range[0] || Number(end) !== range[1]
+  const isMeasured = contextBytes !== null && Number(state.context_message_length) !== contextBytes
+  return [
+    ...(isMoved ? [{ event: 'window', range } as const] : []),
+    ...(isMeasured ? [{ event: 'context_length', bytes: contextBytes } as const] : []),
+    ...(next === state.next_message ? [] : [{ event: 'next_message', message: next } as const]),
+  ]
+}
+
+function* tooLarge(desk: Desk, error: ChatError): Generator<TalkEvent, Ended> {
+  const reason = `The request is too large for the model's window: ${error.message}`
+  desk.tell({ event: 'failed', what: 'request', reason }, { event: 'transcript', lines: [reason] })
+  yield { kind: 'error', text: reason }
+  return { how: 'overflow', error }
+}
+
+function lastUses({ state }: Desk): readonly AssistantToolUse[] {
+  const last = state.history.at(-1)?.assistant
+  return last && 'ToolUse' in last ? last.ToolUse.tool_uses : []
+}
+
+/** Nothing when their results wait to be sent. */
+async function* useTools(
+  uses: readonly AssistantToolUse[],
+  desk: Desk,
+  gear: Gear,
+  ask: AskConsent,
+  signal: AbortSignal,
+): AsyncGenerator<TalkEvent, Ended | undefined> {
+  const ids = uses.map(({ id }) => id)
+  const plan = yield* planTools(uses, gear, ask, signal)
+  if (plan.kind === 'unattended') {
+    yield {
+      kind: 'error',
+      text: `${plan.asked.name} needs consent, and nobody can be asked: ${plan.asked.need.summary}. Allow it with --trust-tools ${plan.asked.name}.`,
+    }
+    return { how: 'consent' }
+  }
+  if (plan.kind === 'cancel') {
+    const message = newCancelledToolUses(plan.prompt, ids, desk.local(), desk.env())
+    desk.tell({ event: 'next_message', message })
+    yield { kind: 'tools_cancelled', ids, reason: plan.prompt }
+    return undefined
+  }
+  if (plan.kind === 'go') yield* runTools(plan.planned, desk, gear, signal)
+  if (plan.kind === 'go' && !signal.aborted) return undefined
+  yield* interruptTools(ids, desk)
+  return { how: 'interrupted' }
+}
+
+/** As the original records it: the uses are cancelled, and an answer of ours closes the exchange. */
+function* interruptTools(ids: readonly string[], desk: Desk): Generator<TalkEvent> {
+  const assistant = newResponse(null, TOOL_USES_INTERRUPTED_REPLY)
+  const number = desk.nextNumber()
+  desk.tell(
+    { event: 'next_message', message: newCancelledToolUses(TOOL_USE_INTERRUPTED, ids, desk.local(), desk.env()) },
+    { event: 'interrupted', number, assistant, request_metadata: null, reason: 'cancelled' },
+  )
+  yield { kind: 'tools_cancelled', ids, reason: TOOL_USE_INTERRUPTED }
+  yield { kind: 'entry', number, assistant, metadata: null, interrupted: 'cancelled' }
+}

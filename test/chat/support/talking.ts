@@ -1,0 +1,140 @@
+/** A conversation with a server of the test's own, in a folder of its own. */
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { DEFAULT_AGENT } from '../../../src/chat/agent-file/agent-file.ts'
+import { createJournal, journalPath, openJournal } from '../../../src/chat/journal-file.ts'
+import { Rig } from '../../../src/chat/rig.ts'
+import { Talk } from '../../../src/chat/talk.ts'
+import { type ChatTool, succeeded } from '../../../src/chat/tools/tool.ts'
+import { Desk } from '../../../src/chat/turn/desk.ts'
+import type { Consent, TalkEvent } from '../../../src/chat/turn/event.ts'
+import { NO_ENVIRONMENT } from '../../../src/conversation/create.ts'
+import { journalOf } from '../../../src/conversation/journal/difference.ts'
+import type { JournalEvent } from '../../../src/conversation/journal/event.ts'
+import { readJournal } from '../../../src/conversation/journal/read.ts'
+import { type ConversationState, newState } from '../../../src/conversation/state.ts'
+import { systemClock } from '../../../src/openai/chat/clock.ts'
+import type { ChatTransport } from '../../../src/openai/chat/transport.ts'
+import { PROFILES, type ProfileName } from '../../../src/openai/profile.ts'
+import { openAITransport } from '../../../src/openai-transport.ts'
+import { tempFolder } from '../../support/log.ts'
+
+export interface TalkingOptions {
+  readonly baseURL?: string
+  readonly transport?: ChatTransport
+  readonly tools?: readonly ChatTool[]
+  readonly trusted?: readonly string[]
+  readonly window?: number
+  readonly autoCompact?: boolean
+  readonly attended?: boolean
+  readonly profile?: ProfileName
+  readonly timeoutMs?: number
+  readonly retries?: number
+  readonly data?: string
+  readonly id?: string
+  readonly cwd?: string
+  readonly state?: ConversationState
+  readonly paths?: readonly string[]
+}
+
+/** Waits are not waited for. */
+const clock = { ...systemClock, sleep: async () => {}, random: () => 0 }
+
+export function talking(options: TalkingOptions): Talk {
+  const { data = tempFolder(), id = 'c', window = 100_000, baseURL = '' } = options
+  const at = new Date().toISOString()
+  const cwd = options.cwd ?? tempFolder()
+  const model_info = { model_id: 'test-model', context_window_tokens: window }
+  const context_manager = {
+    max_context_files_size: Math.floor((window * 3) / 4),
+    current_profile: DEFAULT_AGENT.name,
+    paths: options.paths ?? [],
+    hooks: new Map(),
+  }
+  const journal = existsSync(journalPath(data, id))
+    ? openJournal(data, id, { at, cwd, program: null, env: NO_ENVIRONMENT }).journal
+    : createJournal(data, journalOf(options.state ?? newState(id, { model_info, context_manager }), { at, cwd }))
+  const desk = new Desk(journal, { clock, machine: { platform: 'linux', cwd: () => cwd }, newId: randomUUID })
+  const rig = new Rig({
+    place: { cwd, home: tempFolder() },
+    server: {
+      transport: options.transport ?? openAITransport({ baseURL, timeoutMs: options.timeoutMs ?? 5000 }),
+      profile: PROFILES[options.profile ?? 'openai'],
+      model: 'test-model',
+      maxRetries: options.retries ?? 0,
+    },
+    agent: DEFAULT_AGENT,
+    builtIn: options.tools ?? [],
+    trusted: options.trusted ?? [],
+    autoCompact: options.autoCompact ?? true,
+    attended: options.attended ?? true,
+  })
+  return new Talk(desk, rig, { data, program: null })
+}
+
+/** All events of a line, with these answers to who asks. */
+export async function said(
+  talk: Talk,
+  line: string,
+  onEvent: (event: TalkEvent) => unknown = () => {},
+): Promise<readonly TalkEvent[]> {
+  return heard(talk, talk.say(line), onEvent)
+}
+
+export async function heard(
+  talk: Talk,
+  events: AsyncIterable<TalkEvent>,
+  onEvent: (event: TalkEvent) => unknown = () => {},
+): Promise<readonly TalkEvent[]> {
+  const all: TalkEvent[] = []
+  for await (const event of events) {
+    all.push(event)
+    const consent = onEvent(event)
+    if (event.kind === 'consent_needed') talk.answer(event.id, (consent as Consent | undefined) ?? 'yes')
+  }
+  return all
+}
+
+export const kinds = (events: readonly TalkEvent[]): readonly string[] => events.map(({ kind }) => kind)
+
+export const ended = (events: readonly TalkEvent[]): string | undefined =>
+  events.flatMap((event) => (event.kind === 'ended' ? [event.how] : [])).at(-1)
+
+export const words = (events: readonly TalkEvent[]): string =>
+  events.map((event) => (event.kind === 'delta' ? event.text : '')).join('')
+
+export const outputs = (events: readonly TalkEvent[]): string =>
+  events.map((event) => (event.kind === 'output' || event.kind === 'error' ? event.text : '')).join('')
+
+export function journalOn({ desk }: Talk): readonly JournalEvent[] {
+  const { events, issues } = readJournal(readFileSync(desk.journal.path, 'utf8'))
+  if (issues.length > 0) throw new Error(JSON.stringify(issues))
+  return events
+}
+
+export interface FakeTool {
+  readonly name: string
+  readonly level?: 'read-only' | 'changes' | 'dangerous'
+  readonly run?: (args: unknown, signal: AbortSignal, output: (text: string) => void) => Promise<string> | string
+}
+
+/** A tool without a path or a command: it asks unless it is trusted. */
+export function fakeTool({ name, level = 'changes', run = () => 'done' }: FakeTool): ChatTool {
+  return {
+    name,
+    hostName: name,
+    origin: 'native___',
+    description: `The tool ${name}`,
+    schema: { type: 'object', properties: { n: { type: 'number' } } },
+    check: async (args) => ({
+      ok: true,
+      call: {
+        need: { level, summary: `${name} runs` },
+        run: async ({ signal, onOutput }) => {
+          const text = await run(args, signal, (piece) => onOutput?.({ stream: 'stdout', text: piece }))
+          return succeeded([{ Text: text }])
+        },
+      },
+    }),
+  }
+}
