@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { changeConfigFile } from './config/file.ts'
 import { readJsonFile } from './config/json-file.ts'
 import { type Configuration, resolveConfig } from './config/resolve.ts'
-import { settingsFor } from './config/table.ts'
+import { profileIn, settingsFor } from './config/table.ts'
 import { dataDirectory, type Machine } from './lib/files/data-directory.ts'
 import { AppError } from './model/error.ts'
 import type { AgentId } from './model/ids.ts'
 
 export { type Prices, readPrices } from './config/price-file.ts'
 export { type ConfigProblem, describeConfigProblem } from './config/problem.ts'
-export type { AgentConfig, Configuration, Origin, Resolved } from './config/resolve.ts'
+export type { AgentConfig, Configuration, Origin, ProfileConfig, Resolved } from './config/resolve.ts'
 export { dataDirectory, type Machine } from './lib/files/data-directory.ts'
 
 export interface ConfigOptions {
@@ -39,7 +39,8 @@ export function changeConfig(
   key: string,
   words: readonly string[] | undefined,
 ): void {
-  const settings = settingsFor(options.agents)
+  const profile = profileIn(key)
+  const settings = settingsFor(options.agents, profile === undefined ? [] : [profile])
   const setting = settings.get(key)
   if (!setting)
     throw new AppError('bad_usage', `there is no setting "${key}". There are ${[...settings.keys()].join(', ')}.`)

@@ -2,7 +2,7 @@
 import { posix, win32 } from 'node:path'
 import { isJsonArray, type JsonValue } from '../lib/json/lossless.ts'
 
-export type Value = string | boolean | null | readonly string[]
+export type Value = string | number | boolean | null | readonly string[]
 
 export interface Surroundings {
   readonly platform: NodeJS.Platform
@@ -19,6 +19,8 @@ export type Parsed<T> =
 export interface Kind<T extends Value> {
   /** Takes any number of words. */
   readonly isList: boolean
+  /** Its value is used and never shown. */
+  readonly isSecret?: boolean
   read(value: JsonValue, around: Surroundings): Parsed<T>
   /** One word as JSON. What it does not know is left for `read` to refuse. */
   fromWord(word: string, around: Surroundings): JsonValue
@@ -50,6 +52,24 @@ export const onOrOff: Kind<boolean> = {
   isList: false,
   read: (value) => (typeof value === 'boolean' ? right(value) : wrong('wants true or false')),
   fromWord: (word) => WORDS[word.toLowerCase()] ?? word,
+}
+
+export const word: Kind<string | null> = {
+  isList: false,
+  read: (value) => (value === null || typeof value === 'string' ? right(value) : wrong('wants a text')),
+  fromWord: (text) => text,
+}
+
+/** A text that names a variable with `$` is no secret itself. */
+export const secret: Kind<string | null> = { ...word, isSecret: true }
+
+export const amount: Kind<number | null> = {
+  isList: false,
+  read: (value) =>
+    value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value > 0)
+      ? right(value)
+      : wrong('wants a whole number above 0'),
+  fromWord: (text) => (/^\d+$/.test(text) ? Number(text) : text),
 }
 
 export const file: Kind<string | null> = {

@@ -4,7 +4,7 @@ import type { AgentId } from '../model/ids.ts'
 import type { JsonFile } from './json-file.ts'
 import { jsonFromText, type Surroundings, type Value } from './kinds.ts'
 import type { ConfigProblem } from './problem.ts'
-import { keyOf, type Setting, type SettingName, settingsFor, type ValueOf, variableOf } from './table.ts'
+import { keyOf, profileIn, type Setting, type SettingName, settingsFor, type ValueOf, variableOf } from './table.ts'
 
 export type Origin = 'default' | 'file' | 'environment' | 'flag'
 
@@ -32,12 +32,24 @@ export interface AgentConfig {
   readonly skip: readonly string[]
 }
 
+export interface ProfileConfig {
+  readonly server: ValueOf<'profiles.*.server'>
+  readonly url: string | null
+  readonly model: string | null
+  readonly key: string | null
+  readonly window: number | null
+}
+
 export interface Configuration {
   /** Path of the file, whether it exists or not. */
   readonly file: string
   readonly keep: ValueOf<'keep'>
   readonly prices: ValueOf<'prices'>
   readonly agents: ReadonlyMap<AgentId, AgentConfig>
+  readonly profile: ValueOf<'profile'>
+  readonly compact: ValueOf<'chat.compact'>
+  /** Servers that the user gave a name. */
+  readonly profiles: ReadonlyMap<string, ProfileConfig>
   /** The same and where each comes from, in the order of the table. */
   readonly settings: readonly Resolved[]
   readonly problems: readonly ConfigProblem[]
@@ -46,22 +58,25 @@ export interface Configuration {
 type Layer = Map<string, Value>
 
 export function resolveConfig(given: Given): Configuration {
-  const settings = settingsFor(given.agents)
+  const profiles = profilesIn(given)
+  const settings = settingsFor(given.agents, profiles)
   const problems: ConfigProblem[] = given.file.problem ? [given.file.problem] : []
   const layers: readonly (readonly [Origin, Layer])[] = [
     ['flag', fromFlags(settings, given, problems)],
     ['environment', fromEnvironment(settings, given, problems)],
     ['file', fromFile(settings, given, problems)],
   ]
-  const resolved = [...settings].map(([key, { standard, what }]): Resolved => {
-    const layer = layers.find(([, values]) => values.has(key))
+  const values = new Map<string, Value>()
+  const resolved = [...settings].map(([key, { kind, standard, what }]): Resolved => {
+    const layer = layers.find(([, held]) => held.has(key))
     const value = layer?.[1].get(key) ?? standard
-    return { key, value, from: layer?.[0] ?? 'default', standard, variable: variableOf(key), what }
+    values.set(key, value)
+    const shown = kind.isSecret ? hidden(value) : value
+    return { key, value: shown, from: layer?.[0] ?? 'default', standard, variable: variableOf(key), what }
   })
-  const values = new Map(resolved.map(({ key, value }) => [key, value]))
   // Every value was read by the kind of its setting.
-  const held = <Name extends SettingName>(name: Name, agent = ''): ValueOf<Name> =>
-    values.get(keyOf(name, agent)) as ValueOf<Name>
+  const held = <Name extends SettingName>(name: Name, each = ''): ValueOf<Name> =>
+    values.get(keyOf(name, each)) as ValueOf<Name>
   return {
     file: given.file.path,
     keep: held('keep'),
@@ -76,9 +91,34 @@ export function resolveConfig(given: Given): Configuration {
         },
       ]),
     ),
+    profile: held('profile'),
+    compact: held('chat.compact'),
+    profiles: new Map(
+      profiles.map((name) => [
+        name,
+        {
+          server: held('profiles.*.server', name),
+          url: held('profiles.*.url', name),
+          model: held('profiles.*.model', name),
+          key: held('profiles.*.key', name),
+          window: held('profiles.*.window', name),
+        },
+      ]),
+    ),
     settings: resolved,
     problems,
   }
+}
+
+const HIDDEN = '(set, not shown)'
+
+const hidden = (value: Value): Value => (typeof value !== 'string' || /^(?:\$\w+)?$/.test(value) ? value : HIDDEN)
+
+/** They have the names that file and options give them. */
+function profilesIn({ file, flags }: Given): readonly string[] {
+  const written = new Map(jsonEntries(file.content)).get('profiles')
+  const named = isJsonObject(written) ? jsonEntries(written).map(([name]) => `profiles.${name}`) : []
+  return [...new Set([...named, ...flags.keys()].flatMap((key) => profileIn(key) ?? []))]
 }
 
 type Settings = ReadonlyMap<string, Setting>
@@ -113,6 +153,7 @@ function fromFile(settings: Settings, given: Given, problems: ConfigProblem[]): 
       return
     }
     const known = namesBelow(settings, key)
+    if (key === 'profiles' && isJsonObject(value) && jsonEntries(value).length === 0) return
     if (known.length === 0) {
       problems.push({ where, key, reason: unknown(namesBelow(settings, key.replace(/\.?[^.]*$/, ''))) })
       return

@@ -87,7 +87,7 @@ describe('a setting', () => {
 
 describe('what is wrong with the file', () => {
   test.each([
-    ['{"kep": "all"}', 'config.json: kep is no setting; there are keep, prices, agents'],
+    ['{"kep": "all"}', 'config.json: kep is no setting; there are keep, prices, profile, chat, agents'],
     ['{"keep": 1}', 'config.json: keep wants one of "volatile", "all", "none"'],
     ['{"agents": []}', 'config.json: agents wants an object with amazon-q, codex, kiro'],
     ['{"agents": {"codx": {}}}', 'config.json: agents.codx is no setting; there are amazon-q, codex, kiro'],
@@ -106,7 +106,10 @@ describe('what is wrong with the file', () => {
     ],
     ['{"agents.codex.enabled": false}', 'config.json: agents.codex.enabled has a dot: write an object in an object'],
     ['{"keep": "all", "keep": "none"}', 'config.json: keep is given twice; the last counts'],
-    ['{"__proto__": {"keep": "all"}}', 'config.json: __proto__ is no setting; there are keep, prices, agents'],
+    [
+      '{"__proto__": {"keep": "all"}}',
+      'config.json: __proto__ is no setting; there are keep, prices, profile, chat, agents',
+    ],
     [
       '{\n  // mine\n  "keep": "all"\n}',
       'config.json:2:3: JSON has no comments; take this one out. Until then nothing of this file is used.',
@@ -150,7 +153,7 @@ describe('what is wrong with the file', () => {
         (content) => {
           writeFileSync(path, content)
           const { settings, agents } = read()
-          expect(settings).toHaveLength(2 + 3 * AGENTS.length)
+          expect(settings).toHaveLength(4 + 3 * AGENTS.length)
           expect([...agents.keys()]).toEqual(AGENTS)
         },
       ),
@@ -375,5 +378,41 @@ describe('places to look at', () => {
       join(folder, 'data', 'kiro-cli', 'data.sqlite3'),
     ])
     store.close()
+  })
+})
+
+describe('a profile', () => {
+  const FILE =
+    '{"profiles": {"home": {"url": "http://127.0.0.1:9/v1", "key": "sk-secret", "window": 4096}, "work": {"key": "$WORK_KEY"}}}'
+
+  test('has the settings that the file gives it, and defaults for the others', () => {
+    const { profiles, problems } = home(FILE).read()
+    expect(problems).toEqual([])
+    expect(profiles.get('home')).toEqual({
+      server: 'any',
+      url: 'http://127.0.0.1:9/v1',
+      model: null,
+      key: 'sk-secret',
+      window: 4096,
+    })
+    expect([...profiles.keys()]).toEqual(['home', 'work'])
+  })
+
+  test('never shows its key, only the name of a variable', () => {
+    const { settings } = home(FILE).read()
+    expect(JSON.stringify(settings)).not.toContain('sk-secret')
+    expect(settings.find(({ key }) => key === 'profiles.home.key')?.value).toBe('(set, not shown)')
+    expect(settings.find(({ key }) => key === 'profiles.work.key')?.value).toBe('$WORK_KEY')
+  })
+
+  test('is made by its first setting', () => {
+    const { machine, options, read } = home()
+    changeConfig(machine, options, 'profiles.box.url', ['http://box:8000/v1'])
+    changeConfig(machine, options, 'profiles.box.window', ['32768'])
+    expect(read().profiles.get('box')).toMatchObject({ url: 'http://box:8000/v1', window: 32768 })
+    expect(() => changeConfig(machine, options, 'profiles.box.window', ['large'])).toThrow(/whole number/)
+    changeConfig(machine, options, 'profiles.box.url', undefined)
+    changeConfig(machine, options, 'profiles.box.window', undefined)
+    expect(read().profiles.size).toBe(0)
   })
 })

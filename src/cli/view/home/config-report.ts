@@ -18,6 +18,6 @@ export function configReport(settings: readonly Resolved[], file: string): strin
 
 function valueText(value: Resolved['value']): string {
   if (value === null || value === '') return '–'
-  if (typeof value === 'string' || typeof value === 'boolean') return String(value)
+  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') return String(value)
   return value.length === 0 ? '–' : value.join(', ')
 }
