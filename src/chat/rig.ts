@@ -8,6 +8,7 @@ import { gatherFiles } from './context/gather.ts'
 import { type Help, NO_HELP } from './help.ts'
 import { toolLabel } from './tools/allow/patterns.ts'
 import { type ToolBox, toolBox } from './tools/box.ts'
+import { SeenFiles } from './tools/files/seen.ts'
 import { type Decision, decide, type Rules } from './tools/permission.ts'
 import type { ChatTool, Need, Place } from './tools/tool.ts'
 import type { TalkEvent } from './turn/event.ts'
@@ -18,6 +19,8 @@ export interface RigOptions {
   readonly server: Server
   readonly agent: AgentFile
   readonly builtIn: readonly ChatTool[]
+  /** What the model has seen of the files. */
+  readonly seen?: SeenFiles
   /** `--trust-tools`. */
   readonly trusted?: readonly string[]
   /** `--trust-all-tools`. */
@@ -32,6 +35,7 @@ export class Rig implements Gear, Shelf {
   readonly place: Place
   readonly settings: Gear['settings']
   readonly help: Help
+  readonly seen: SeenFiles
   server: Server
   /** The paths and patterns of the conversation's context files, as they are now. */
   rules: readonly string[] = []
@@ -51,6 +55,7 @@ export class Rig implements Gear, Shelf {
     this.server = server
     this.settings = { autoCompact, attended }
     this.help = options.help ?? NO_HELP
+    this.seen = options.seen ?? new SeenFiles()
     this.#builtIn = builtIn
     this.#trusted = new Set(trusted)
     this.#trustsAll = trustAll

@@ -5,6 +5,7 @@ import type { UserMessage } from '../conversation/message.ts'
 import { promptOf, sanitizeUnicodeTags } from '../conversation/render.ts'
 import { hookContext } from '../conversation/request/context.ts'
 import type { ConversationState } from '../conversation/state.ts'
+import { openTangents, tangentSeconds } from '../conversation/tangent.ts'
 import { byteLength, truncateSafeInPlace } from '../conversation/truncate.ts'
 import { sameJson } from '../lib/same.ts'
 import { type Attached, attachFiles, pathsIn } from './attach/attach.ts'
@@ -104,6 +105,12 @@ export class Talk {
       this.desk.tell({ event: 'context', context_manager })
     }
     this.rig.rules = this.state.context_manager?.paths ?? []
+  }
+
+  /** The innermost one that is open. */
+  tangent(): { readonly name: string | null; readonly seconds: number } | undefined {
+    const seconds = tangentSeconds(this.state, this.desk.tangentNow())
+    return seconds === undefined ? undefined : { name: openTangents(this.state).at(-1)?.name ?? null, seconds }
   }
 
   /** How full the window is, in percent: as the server counted it last, else estimated. */

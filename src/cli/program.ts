@@ -1,6 +1,7 @@
 /** All commands of `fumi`, put together. */
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
+import { chatCommand } from './commands/chat.ts'
 import { filesCommand } from './commands/files.ts'
 import { convertCommand } from './commands/format/convert.ts'
 import { detectCommand } from './commands/format/detect.ts'
@@ -38,6 +39,7 @@ const COMMANDS = [
   filesCommand,
   statsCommand,
   resumeCommand,
+  chatCommand,
   markCommand,
   syncCommand,
   keepCommand,

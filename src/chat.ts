@@ -1,0 +1,71 @@
+/** A conversation that can be held: what `fumi chat` and the page open. */
+import type { Environment } from './agents/agent.ts'
+import { chooseEndpoint, type Endpoint } from './chat/endpoint/endpoint.ts'
+import { askJsonOf, listModels, type Model } from './chat/endpoint/models.ts'
+import { type OpenedTalk, type OpenOptions, openTalk } from './chat/open/open-talk.ts'
+import type { Configuration } from './config.ts'
+import { readJournal } from './conversation/journal/read.ts'
+import { replayJournal } from './conversation/journal/replay.ts'
+import type { AssistantMessage } from './conversation/message.ts'
+import { convertLog, type LogToConvert } from './convert.ts'
+import { dataDirectory } from './lib/files/data-directory.ts'
+import { openAITransport } from './openai-transport.ts'
+
+export { COMMANDS } from './chat/commands/table.ts'
+export type { Endpoint } from './chat/endpoint/endpoint.ts'
+export type { Model } from './chat/endpoint/models.ts'
+export type { OpenedTalk } from './chat/open/open-talk.ts'
+export type { Talk } from './chat/talk.ts'
+export type { Consent, Ending, TalkEvent } from './chat/turn/event.ts'
+
+export interface EndpointOptions {
+  readonly profile?: string
+  readonly baseURL?: string
+  readonly model?: string
+}
+
+/** Where conversations are held, and by which settings. */
+export interface Household {
+  readonly environment: Environment
+  readonly config: Configuration
+}
+
+/** Throws `bad_usage` where none is named. */
+export function endpointFor(options: EndpointOptions, { environment, config }: Household): Endpoint {
+  const profiles = [...config.profiles].map(([name, { server, ...rest }]) => {
+    return [name, { ...rest, server: server === 'any' ? null : server }] as const
+  })
+  const { variables } = environment
+  return chooseEndpoint({ options, usual: config.profile, profiles: new Map(profiles), variables })
+}
+
+export const modelsOf = (endpoint: Endpoint): Promise<readonly Model[]> => listModels(endpoint, askJsonOf(endpoint))
+
+export interface TalkOptions
+  extends EndpointOptions,
+    Pick<OpenOptions, 'cwd' | 'program' | 'resume' | 'agent' | 'trusted' | 'trustAll' | 'attended'> {
+  /** Answers come from here and not from a server. */
+  readonly recorded?: readonly AssistantMessage[]
+}
+
+/** Throws AppError where it cannot be begun; once it is open, what goes wrong is an event. */
+export async function openConversation(options: TalkOptions, household: Household): Promise<OpenedTalk> {
+  const { environment, config } = household
+  const { recorded, profile: _, baseURL: __, model: ___, ...rest } = options
+  const { platform, home } = environment
+  const around = { platform, home, data: dataDirectory(environment), autoCompact: config.compact === 'auto' }
+  if (recorded) return openTalk({ ...rest, ...around, answerer: { kind: 'recorded', answers: recorded } })
+  const endpoint = endpointFor(options, household)
+  const { baseURL, apiKey } = endpoint
+  const transport = openAITransport({ baseURL, ...(apiKey !== null && { apiKey }) })
+  return openTalk({ ...rest, ...around, answerer: { kind: 'server', endpoint, transport } })
+}
+
+/** Everything that was answered in a session, whichever agent's it is, oldest first. */
+export async function answersIn(log: LogToConvert): Promise<readonly AssistantMessage[]> {
+  const { pieces } = await convertLog(log, 'fumibako')
+  const bytes: Uint8Array[] = []
+  for await (const piece of pieces) if (piece.kind === 'bytes') bytes.push(piece.bytes)
+  const { events } = readJournal(Buffer.concat(bytes).toString('utf8'))
+  return Array.from(replayJournal(events).told, ({ entry }) => entry.assistant)
+}

@@ -1,0 +1,50 @@
+/** Finds the conversation that somebody means: by its id, by the beginning of it, or the last one of a directory. */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { readEvent } from '../../conversation/journal/codec.ts'
+import type { Opened } from '../../conversation/journal/event.ts'
+import { CONVERSATIONS } from '../../conversation/journal/file-name.ts'
+import { entriesOf, headOf } from '../../lib/files/look.ts'
+import { AppError } from '../../model/error.ts'
+
+interface Found {
+  readonly opened: Opened
+  /** Milliseconds. */
+  readonly changed: number
+}
+
+/** Throws `not_found`, and `bad_usage` when several begin so. @param name with or without `fumibako:` before it */
+export function journalNamed(data: string, name: string): string {
+  const wanted = name.replace(/^fumibako:/, '')
+  const ids = journals(data).map(({ opened }) => opened.conversation_id)
+  if (ids.includes(wanted)) return wanted
+  const [id, ...others] = ids.filter((one) => one.startsWith(wanted))
+  if (id === undefined) throw new AppError('not_found', `there is no conversation ${name}. See fumi list.`)
+  if (others.length > 0)
+    throw new AppError('bad_usage', `${name} may mean ${[id, ...others].slice(0, 5).join(', ')}. Give more of it.`)
+  return id
+}
+
+/** The one that was talked in last. Throws `not_found`. */
+export function lastJournalIn(data: string, cwd: string): string {
+  const here = journals(data).filter(({ opened }) => opened.cwd === cwd)
+  const last = here.sort((a, b) => b.changed - a.changed)[0]
+  if (last) return last.opened.conversation_id
+  throw new AppError(
+    'not_found',
+    `nothing was talked about in ${cwd} yet. fumi chat begins, fumi list shows the others.`,
+  )
+}
+
+/** By their first lines. */
+function journals(data: string): readonly Found[] {
+  const folder = join(data, CONVERSATIONS)
+  return entriesOf(folder).flatMap((entry) => {
+    if (!entry.isFile() || !entry.name.endsWith('.jsonl')) return []
+    const path = join(folder, entry.name)
+    const line = Buffer.from(headOf(path)).toString('utf8').split('\n', 1)[0] ?? ''
+    const read = readEvent(line)
+    const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+    return read.ok && read.event.event === 'opened' ? [{ opened: read.event, changed }] : []
+  })
+}

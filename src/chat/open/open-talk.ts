@@ -1,0 +1,151 @@
+/** Puts a conversation together: its journal, its server, its agent, its tools. */
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { environmentOf } from '../../conversation/create.ts'
+import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../../conversation/limits.ts'
+import type { AssistantMessage } from '../../conversation/message.ts'
+import { sameJson } from '../../lib/same.ts'
+import { AppError } from '../../model/error.ts'
+import { systemClock } from '../../openai/chat/clock.ts'
+import type { ChatTransport } from '../../openai/chat/transport.ts'
+import { PROFILES } from '../../openai/profile.ts'
+import { type AgentFile, DEFAULT_AGENT } from '../agent-file/agent-file.ts'
+import { findAgents } from '../agent-file/find.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+import { askJsonOf, modelInfoOf } from '../endpoint/models.ts'
+import { recordedTransport } from '../endpoint/recorded.ts'
+import { Rig } from '../rig.ts'
+import { Talk } from '../talk.ts'
+import { goneTools } from '../tools/box.ts'
+import { builtInTools } from '../tools/built-in.ts'
+import { SeenFiles } from '../tools/files/seen.ts'
+import { Desk } from '../turn/desk.ts'
+import type { TalkEvent } from '../turn/event.ts'
+import type { Notice } from '../turn/gear.ts'
+import { journalFor } from './journal-for.ts'
+import { type Answering, serverFor } from './server-for.ts'
+
+/** Who is to answer: a server, or a recording of what one said. */
+export type Answerer =
+  | { readonly kind: 'server'; readonly endpoint: Endpoint; readonly transport: ChatTransport }
+  | { readonly kind: 'recorded'; readonly answers: readonly AssistantMessage[] }
+
+export interface OpenOptions {
+  readonly answerer: Answerer
+  readonly platform: string
+  readonly home: string
+  /** fumibako's data directory. */
+  readonly data: string
+  /** Absolute. */
+  readonly cwd: string
+  /** The version of this program. */
+  readonly program: string | null
+  /** An id or the beginning of one; null: the last one of this directory. Without it a new one begins. */
+  readonly resume?: string | null
+  readonly agent?: string
+  readonly trusted?: readonly string[]
+  readonly trustAll?: boolean
+  readonly autoCompact: boolean
+  /** Somebody can be asked. */
+  readonly attended: boolean
+}
+
+export interface OpenedTalk {
+  readonly talk: Talk
+  /** What is to be known before the first word. */
+  readonly greeting: readonly TalkEvent[]
+  /** A conversation in which nothing was said leaves nothing behind. */
+  close(): Promise<void>
+}
+
+/** Throws AppError where it cannot be begun; once it is open, what goes wrong is an event. */
+export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
+  const { data, cwd, home, program, answerer, platform } = options
+  const machine = { platform, cwd: () => cwd }
+  const place = { cwd, home }
+  const at = new Date(systemClock.now()).toISOString()
+  const begun = journalFor({ ...options, at, env: environmentOf(machine), newId: randomUUID })
+  const { journal } = begun
+  try {
+    const { agent, notices } = agentFor(options, journal.state.context_manager?.current_profile)
+    const answering = await answeringFor(answerer, agent, journal.state)
+    const seen = new SeenFiles(journal.path.replace(/\.jsonl$/, '.seen'))
+    const rig = new Rig({ ...options, place, server: answering.server, agent, builtIn: builtInTools(seen), seen })
+    const gone = goneTools(journal.state.tools, rig.box).map(({ name }) => name)
+    const desk = new Desk(journal, { clock: systemClock, machine, newId: randomUUID })
+    const model_info = modelInfoOf(answering.server.model, answering.window)
+    if (!sameJson(journal.state.model_info, model_info)) desk.tell({ event: 'model', model_info })
+    const models = answerer.kind === 'server' ? { endpoint: { ...answerer, ask: askJsonOf(answerer.endpoint) } } : {}
+    const talk = new Talk(desk, rig, { data, program, ...models })
+    const told: readonly Notice[] = [
+      ...begun.notices,
+      ...notices,
+      ...(gone.length > 0 ? [{ code: 'tools_gone', text: `No longer there: ${gone.join(', ')}.` } as const] : []),
+      ...answering.notices,
+      ...(talk.state.next_message ? [WAITING] : []),
+    ]
+    return {
+      talk,
+      greeting: told.map((notice) => ({ kind: 'notice', ...notice })),
+      close: async () => leave(talk, begun.isNew),
+    }
+  } catch (error) {
+    journal.close()
+    if (begun.isNew) rmSync(journal.path, { force: true })
+    throw error
+  }
+}
+
+const WAITING: Notice = { code: 'waiting', text: 'A question still waits for its answer: /retry sends it again.' }
+
+function leave(talk: Talk, isNew: boolean): void {
+  const { journal } = talk.desk
+  const { transcript, next_message } = talk.state
+  talk.close()
+  const isEmpty = isNew && journal.replay.told.length === 0 && transcript.length === 0 && !next_message
+  if (isEmpty)
+    for (const end of ['.jsonl', '.lock', '.seen']) rmSync(journal.path.replace(/\.jsonl$/, end), { force: true })
+}
+
+/** The one that was asked for; else the one with which the conversation was held, or the usual one where that is gone. */
+function agentFor(
+  { cwd, home, data, agent: asked }: OpenOptions,
+  before: string | undefined,
+): { readonly agent: AgentFile; readonly notices: readonly Notice[] } {
+  const { agents, broken } = findAgents({ cwd, home, data })
+  const named = (name: string): AgentFile | undefined => agents.find(({ agent }) => agent.name === name)?.agent
+  const faults = broken.flatMap(({ path, faults: all }) =>
+    all.map(
+      (fault): Notice => ({
+        code: 'agent',
+        text: `${path}: ${fault.path === '' ? '' : `${fault.path}: `}${fault.reason}`,
+      }),
+    ),
+  )
+  if (asked !== undefined) {
+    const agent = named(asked)
+    if (agent) return { agent, notices: differs(asked, before) }
+    const why = faults[0] ? ` ${faults[0].text}` : ''
+    throw new AppError('bad_usage', `there is no agent ${asked}.${why}`)
+  }
+  const agent = before === undefined ? DEFAULT_AGENT : named(before)
+  if (agent) return { agent, notices: faults }
+  const text = `The agent ${before} is gone: ${DEFAULT_AGENT.name} goes on.`
+  return { agent: DEFAULT_AGENT, notices: [...faults, { code: 'agent', text }] }
+}
+
+const differs = (now: string, before: string | undefined): readonly Notice[] =>
+  before === undefined || before === now ? [] : [{ code: 'agent', text: `${now} goes on with what ${before} began.` }]
+
+async function answeringFor(answerer: Answerer, agent: AgentFile, state: Talk['state']): Promise<Answering> {
+  if (answerer.kind === 'server') {
+    const { endpoint, transport } = answerer
+    return serverFor(endpoint, askJsonOf(endpoint), transport, { agentModel: agent.model, state })
+  }
+  const transport = recordedTransport(answerer.answers)
+  return {
+    server: { transport, profile: PROFILES.openai, model: 'recorded', maxRetries: 0 },
+    window: { tokens: DEFAULT_CONTEXT_WINDOW_TOKENS, from: 'profile' },
+    notices: [],
+  }
+}

@@ -1,0 +1,42 @@
+/** Who answers: the endpoint, and of its models the one that was asked for, or the one that there is. */
+
+import type { ConversationState } from '../../conversation/state.ts'
+import { modelOf } from '../../conversation/state.ts'
+import { AppError } from '../../model/error.ts'
+import { MOST_RETRIES } from '../../openai/chat/send/retry.ts'
+import type { ChatTransport } from '../../openai/chat/transport.ts'
+import { PROFILES } from '../../openai/profile.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+import { type AskJson, listModels, type Window, windowNotice, windowOf } from '../endpoint/models.ts'
+import type { Notice, Server } from '../turn/gear.ts'
+
+export interface Answering {
+  readonly server: Server
+  readonly window: Window
+  readonly notices: readonly Notice[]
+}
+
+/** Throws AppError when the server has to be asked for its models and does not answer. */
+export async function serverFor(
+  endpoint: Endpoint,
+  ask: AskJson,
+  transport: ChatTransport,
+  wanted: { readonly agentModel: string | null; readonly state: ConversationState },
+): Promise<Answering> {
+  const model = endpoint.model ?? wanted.agentModel ?? (await modelAt(endpoint, ask, modelOf(wanted.state)))
+  const window = await windowOf(endpoint, model, ask)
+  const text = windowNotice(window, model)
+  return {
+    server: { transport, profile: PROFILES[endpoint.server], model, maxRetries: MOST_RETRIES },
+    window,
+    notices: text === undefined ? [] : [{ code: 'window_unknown', text }],
+  }
+}
+
+/** The one that answered before, where it is there; else the first. */
+async function modelAt(endpoint: Endpoint, ask: AskJson, before: string | null): Promise<string> {
+  const models = await listModels(endpoint, ask)
+  const known = models.find(({ id }) => id === before) ?? models[0]
+  if (known) return known.id
+  throw new AppError('not_found', `${endpoint.baseURL} has no model. Load one there, or name one with --model.`)
+}
