@@ -7,7 +7,7 @@ import type { Configuration } from './config.ts'
 import { readJournal } from './conversation/journal/read.ts'
 import { replayJournal } from './conversation/journal/replay.ts'
 import type { AssistantMessage } from './conversation/message.ts'
-import { convertLog, type LogToConvert } from './convert.ts'
+import type { LogToConvert } from './convert.ts'
 import { dataDirectory } from './lib/files/data-directory.ts'
 import { openAITransport } from './openai-transport.ts'
 
@@ -63,6 +63,7 @@ export async function openConversation(options: TalkOptions, household: Househol
 
 /** Everything that was answered in a session, whichever agent's it is, oldest first. */
 export async function answersIn(log: LogToConvert): Promise<readonly AssistantMessage[]> {
+  const { convertLog } = await import('./convert.ts')
   const { pieces } = await convertLog(log, 'fumibako')
   const bytes: Uint8Array[] = []
   for await (const piece of pieces) if (piece.kind === 'bytes') bytes.push(piece.bytes)

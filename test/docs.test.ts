@@ -8,7 +8,7 @@ import { exitCodes } from '../src/model/error.ts'
 const ROOT = join(import.meta.dirname, '..')
 const page = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const cli = page('docs/cli.md')
-const program = buildProgram()
+const program = await buildProgram()
 
 describe('docs/cli.md', () => {
   test('has every command and option', () => {

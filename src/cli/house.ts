@@ -2,20 +2,8 @@
 import { House, thisMachine } from '../app.ts'
 import { describeConfigProblem } from '../config.ts'
 import { AppError } from '../model/error.ts'
+import { flagsOfRun } from './flags.ts'
 import { writeErr } from './output.ts'
-
-let flags: ReadonlyMap<string, string> = new Map()
-
-/** @param given `key=value`, as `--set` takes them */
-export function setFlags(given: readonly string[]): void {
-  flags = new Map(given.map(split))
-}
-
-function split(text: string): [key: string, value: string] {
-  const at = text.indexOf('=')
-  if (at <= 0) throw new AppError('bad_usage', `--set takes a setting and its value: --set keep=all`)
-  return [text.slice(0, at), text.slice(at + 1)]
-}
 
 /** Who opens it closes it. */
 export async function openHouse(): Promise<House> {
@@ -28,4 +16,4 @@ export async function openHouse(): Promise<House> {
 }
 
 /** For commands that tell of problems in their own way. */
-export const quietHouse = (): House => new House(thisMachine(), { flags })
+export const quietHouse = (): House => new House(thisMachine(), { flags: flagsOfRun() })

@@ -8,7 +8,8 @@ import { buildProgram } from './program.ts'
 
 endWithReader()
 try {
-  await buildProgram().parseAsync(process.argv)
+  const program = await buildProgram(process.argv[2])
+  await program.parseAsync(process.argv)
   await closePager()
 } catch (error) {
   await closePager()

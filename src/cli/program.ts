@@ -1,61 +1,41 @@
-/** All commands of `fumi`, put together. */
+/** `fumi` and its commands. Who asks for one does not wait for the others. */
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
-import { chatCommand } from './commands/chat.ts'
-import { filesCommand } from './commands/files.ts'
-import { convertCommand } from './commands/format/convert.ts'
-import { detectCommand } from './commands/format/detect.ts'
-import { exportCommand } from './commands/format/export.ts'
-import { handoffCommand } from './commands/format/handoff.ts'
-import { normalizeCommand } from './commands/format/normalize.ts'
-import { validateCommand } from './commands/format/validate.ts'
-import { configCommand } from './commands/home/config.ts'
-import { doctorCommand } from './commands/home/doctor.ts'
-import { forgetCommand } from './commands/home/forget.ts'
-import { markCommand } from './commands/home/mark.ts'
-import { keepCommand } from './commands/keep.ts'
-import { listCommand } from './commands/list.ts'
-import { promptsCommand } from './commands/prompts.ts'
-import { restoreCommand } from './commands/restore.ts'
-import { resumeCommand } from './commands/resume.ts'
-import { searchCommand } from './commands/search.ts'
 import { ownVersion } from './commands/serve/own-version.ts'
-import { serveCommand } from './commands/serve/serve.ts'
-import { tokenCommand } from './commands/serve/token.ts'
-import { showCommand } from './commands/show.ts'
-import { statsCommand } from './commands/stats.ts'
-import { syncCommand } from './commands/sync.ts'
-import { setFlags } from './house.ts'
+import { setFlags } from './flags.ts'
 import { noPager } from './pager.ts'
 
-/** In the order in which the help lists them. */
-const COMMANDS = [
-  serveCommand,
-  listCommand,
-  showCommand,
-  searchCommand,
-  exportCommand,
-  promptsCommand,
-  filesCommand,
-  statsCommand,
-  resumeCommand,
-  chatCommand,
-  markCommand,
-  syncCommand,
-  keepCommand,
-  restoreCommand,
-  forgetCommand,
-  convertCommand,
-  handoffCommand,
-  normalizeCommand,
-  detectCommand,
-  validateCommand,
-  configCommand,
-  doctorCommand,
-  tokenCommand,
-]
+type Add = (program: Command) => void
 
-export function buildProgram(): Command {
+/** In the order in which the help lists them. */
+const COMMANDS: { readonly [name: string]: () => Promise<Add> } = {
+  serve: async () => (await import('./commands/serve/serve.ts')).serveCommand,
+  list: async () => (await import('./commands/list.ts')).listCommand,
+  show: async () => (await import('./commands/show.ts')).showCommand,
+  search: async () => (await import('./commands/search.ts')).searchCommand,
+  export: async () => (await import('./commands/format/export.ts')).exportCommand,
+  prompts: async () => (await import('./commands/prompts.ts')).promptsCommand,
+  files: async () => (await import('./commands/files.ts')).filesCommand,
+  stats: async () => (await import('./commands/stats.ts')).statsCommand,
+  resume: async () => (await import('./commands/resume.ts')).resumeCommand,
+  chat: async () => (await import('./commands/chat.ts')).chatCommand,
+  mark: async () => (await import('./commands/home/mark.ts')).markCommand,
+  sync: async () => (await import('./commands/sync.ts')).syncCommand,
+  keep: async () => (await import('./commands/keep.ts')).keepCommand,
+  restore: async () => (await import('./commands/restore.ts')).restoreCommand,
+  forget: async () => (await import('./commands/home/forget.ts')).forgetCommand,
+  convert: async () => (await import('./commands/format/convert.ts')).convertCommand,
+  handoff: async () => (await import('./commands/format/handoff.ts')).handoffCommand,
+  normalize: async () => (await import('./commands/format/normalize.ts')).normalizeCommand,
+  detect: async () => (await import('./commands/format/detect.ts')).detectCommand,
+  validate: async () => (await import('./commands/format/validate.ts')).validateCommand,
+  config: async () => (await import('./commands/home/config.ts')).configCommand,
+  doctor: async () => (await import('./commands/home/doctor.ts')).doctorCommand,
+  token: async () => (await import('./commands/serve/token.ts')).tokenCommand,
+}
+
+/** @param asked the first word of the command line; all commands where it is none of them: the help lists them */
+export async function buildProgram(asked?: string): Promise<Command> {
   const program = new Command('fumi')
     .description('One home for your conversations with AI coding agents.')
     .version(ownVersion(), '-V, --version')
@@ -71,7 +51,8 @@ export function buildProgram(): Command {
       if (verbose) setLogLevel('debug')
       setFlags(set)
     })
-  for (const add of COMMANDS) add(program)
+  const one = asked === undefined ? undefined : COMMANDS[asked]
+  for (const load of one ? [one] : Object.values(COMMANDS)) (await load())(program)
   for (const command of [program, ...program.commands]) command.exitOverride()
   return program
 }

@@ -5,6 +5,7 @@ import { fieldsOf, listOf, numberOf, wordOf } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
 import type { Endpoint } from './endpoint.ts'
 import { knownWindow, WINDOWS_AS_OF } from './known-windows.ts'
+import { serverAt } from './preset.ts'
 
 /** An answer's JSON; rejects with a reason for a person. */
 export type AskJson = (url: string, body?: object) => Promise<unknown>
@@ -89,8 +90,6 @@ export function windowNotice({ tokens, from }: Window, model: string): string | 
 async function windowTold({ server, baseURL }: Endpoint, model: string, ask: AskJson): Promise<number | undefined> {
   const root = baseURL.replace(/\/v\d+$/, '')
   switch (server) {
-    case 'openai':
-      return undefined
     case 'ollama':
       return ollamaWindow(fieldsOf(await ask(`${root}/api/show`, { model })))
     case 'llamacpp': {
@@ -101,11 +100,18 @@ async function windowTold({ server, baseURL }: Endpoint, model: string, ask: Ask
       const told = fieldsOf(await ask(`${root}/api/v0/models/${encodeURIComponent(model)}`))
       return numberOf(told?.['loaded_context_length']) ?? numberOf(told?.['max_context_length'])
     }
-    case 'vllm': {
-      const models = listOf(fieldsOf(await ask(`${baseURL}/models`))?.['data'])
-      return numberOf(fieldsOf(models.find((one) => fieldsOf(one)?.['id'] === model))?.['max_model_len'])
-    }
+    case 'vllm':
+      return windowListed(baseURL, model, ask)
+    case 'openai':
+      // OpenAI's own list says nothing of windows; servers that are like it may.
+      return serverAt(baseURL) === 'openai' ? undefined : windowListed(baseURL, model, ask)
   }
+}
+
+async function windowListed(baseURL: string, model: string, ask: AskJson): Promise<number | undefined> {
+  const models = listOf(fieldsOf(await ask(`${baseURL}/models`))?.['data'])
+  const found = fieldsOf(models.find((one) => fieldsOf(one)?.['id'] === model))
+  return numberOf(found?.['max_model_len']) ?? numberOf(found?.['context_length'])
 }
 
 /** What it was started with goes before what the model could take. */

@@ -1,11 +1,15 @@
 /** Opens the conversation that was asked for, and holds it with a person or without one. */
 import { realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import type { Environment } from '../../agents/agent.ts'
 import type { House } from '../../app.ts'
-import { answersIn, endpointFor, modelsOf, type OpenedTalk, openConversation } from '../../chat.ts'
+import { answersIn, endpointFor, type Household, modelsOf, type OpenedTalk, openConversation } from '../../chat.ts'
+import { describeConfigProblem, readConfig } from '../../config.ts'
 import { AppError } from '../../model/error.ts'
+import type { Found } from '../choose.ts'
 import type { ChatCommandOptions } from '../commands/chat.ts'
-import { openHouse } from '../house.ts'
-import { writeOut } from '../output.ts'
+import { flagsOfRun } from '../flags.ts'
+import { writeErr, writeOut } from '../output.ts'
 
 export async function runChat(
   prompt: string | undefined,
@@ -13,13 +17,20 @@ export async function runChat(
   program: string | null,
 ): Promise<void> {
   refuse(options)
-  const house = await openHouse()
-  try {
-    if (options.listModels) await listModels(house, options)
-    else await talk(house, prompt, options, program)
-  } finally {
-    house.close()
+  const household = await householdOfRun()
+  if (options.listModels) await listModels(household, options)
+  else await talk(household, prompt, options, program)
+}
+
+/** Without the house, which takes its time: what is wrong with the settings of agents is told by who reads their logs. */
+async function householdOfRun(): Promise<Household> {
+  const environment: Environment = { platform: process.platform, home: homedir(), variables: process.env }
+  const config = readConfig(environment, { agents: [], flags: flagsOfRun() })
+  for (const problem of config.problems.filter(({ key }) => !/^agents(?:\.|$)/.test(key))) {
+    if (problem.where === '--set') throw new AppError('bad_usage', describeConfigProblem(problem))
+    await writeErr(`fumi: ${describeConfigProblem(problem)}\n`)
   }
+  return { environment, config }
 }
 
 function refuse({ resume, continue: continued, interactive, json }: ChatCommandOptions): void {
@@ -31,9 +42,8 @@ function refuse({ resume, continue: continued, interactive, json }: ChatCommandO
   if (json && interactive) throw new AppError('bad_usage', '--json goes with --no-interactive.')
 }
 
-async function listModels(house: House, options: ChatCommandOptions): Promise<void> {
-  const config = await house.config()
-  const models = await modelsOf(endpointFor(named(options), { environment: house.environment, config }))
+async function listModels(household: Household, options: ChatCommandOptions): Promise<void> {
+  const models = await modelsOf(endpointFor(named(options), household))
   if (options.json) await writeOut(`${JSON.stringify(models)}\n`)
   else for (const { id } of models) await writeOut(`${id}\n`)
 }
@@ -45,13 +55,13 @@ const named = ({ profile, baseUrl, model }: ChatCommandOptions) => ({
 })
 
 async function talk(
-  house: House,
+  household: Household,
   prompt: string | undefined,
   options: ChatCommandOptions,
   program: string | null,
 ): Promise<void> {
   const said = options.interactive ? prompt : await wholePrompt(prompt)
-  const opened = await open(house, options, program)
+  const opened = await open(household, options, program)
   try {
     if (!options.interactive) {
       const { talkAlone } = await import('./alone.ts')
@@ -75,12 +85,10 @@ async function wholePrompt(prompt: string | undefined): Promise<string> {
   return said
 }
 
-async function open(house: House, options: ChatCommandOptions, program: string | null): Promise<OpenedTalk> {
-  const config = await house.config()
-  const { environment } = house
+async function open(household: Household, options: ChatCommandOptions, program: string | null): Promise<OpenedTalk> {
   const { agent, trustTools, trustAllTools = false, interactive } = options
-  const recorded = options.replay === undefined ? undefined : await recordedAnswers(house, options.replay, options)
-  const resume = await resumed(house, options)
+  const recorded = options.replay === undefined ? undefined : await recordedAnswers(options.replay, options)
+  const resume = await resumed(options)
   return openConversation(
     {
       ...named(options),
@@ -93,21 +101,18 @@ async function open(house: House, options: ChatCommandOptions, program: string |
       ...(resume !== undefined && { resume }),
       ...(recorded && { recorded }),
     },
-    { environment, config },
+    household,
   )
 }
 
-async function resumed(house: House, options: ChatCommandOptions): Promise<string | null | undefined> {
-  if (options.continue !== undefined) return continued(house, options.continue, options)
+async function resumed(options: ChatCommandOptions): Promise<string | null | undefined> {
+  if (options.continue !== undefined) return continued(options.continue, options)
   return options.resume === true ? null : options.resume
 }
 
 /** Converted once, unless it is ours already. */
-async function continued(house: House, name: string, options: ChatCommandOptions): Promise<string> {
-  const { logNamed } = await import('../choose.ts')
-  const { log, id, release } = await logNamed(house, name, sessionOf(options))
-  try {
-    const { environment, directory, keep } = house
+async function continued(name: string, options: ChatCommandOptions): Promise<string> {
+  return withLog(name, options, async ({ environment, directory, keep }, { log, id }) => {
     const own = /^fumibako:(.+)$/.exec(id)?.[1]
     if (own !== undefined && log.source.path.startsWith(directory)) return own
     const { handOver } = await import('../../convert.ts')
@@ -115,19 +120,27 @@ async function continued(house: House, name: string, options: ChatCommandOptions
     const from = { agent: log.agent, source: log.source, session: id }
     const { session } = await handOver(from, 'fumibako', { environment, directory, keep, cwd })
     return session.native_id
-  } finally {
-    await release()
-  }
+  })
 }
 
-async function recordedAnswers(house: House, name: string, options: ChatCommandOptions) {
-  const { logNamed } = await import('../choose.ts')
-  const { log, id, release } = await logNamed(house, name, sessionOf(options))
+const recordedAnswers = (name: string, options: ChatCommandOptions): ReturnType<typeof answersIn> =>
+  withLog(name, options, (_, { log, id }) => answersIn({ agent: log.agent, source: log.source, session: id }))
+
+async function withLog<T>(
+  name: string,
+  { session }: ChatCommandOptions,
+  work: (house: House, found: Found) => Promise<T>,
+): Promise<T> {
+  const [{ openHouse }, { logNamed }] = await Promise.all([import('../house.ts'), import('../choose.ts')])
+  const house = await openHouse()
   try {
-    return await answersIn({ agent: log.agent, source: log.source, session: id })
+    const found = await logNamed(house, name, session === undefined ? {} : { session })
+    try {
+      return await work(house, found)
+    } finally {
+      await found.release()
+    }
   } finally {
-    await release()
+    house.close()
   }
 }
-
-const sessionOf = ({ session }: ChatCommandOptions) => (session === undefined ? {} : { session })
