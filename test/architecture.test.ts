@@ -108,7 +108,7 @@ function fileAt(absolute: string): File {
 
 const roomOf = (path: string): string => path.split('/')[0] ?? path
 const local = (file: File): readonly string[] =>
-  file.imports.filter((one) => one.endsWith('.ts') && !one.startsWith('node:'))
+  file.imports.filter((one) => /\.(?:ts|svelte)$/.test(one) && !one.startsWith('node:'))
 
 describe('imports', () => {
   test('point one way', () => {
@@ -216,7 +216,9 @@ describe('files', () => {
   test('have names that say something, and a first sentence', () => {
     expect(files.filter((file) => NAMES_THAT_SAY_NOTHING.test(file.path)).map((file) => file.path)).toEqual([])
     expect(
-      files.filter((file) => !/^(?:#!.*\n)?(?:import [^\n]*\n+)*\/\*\*/.test(file.text)).map((file) => file.path),
+      files
+        .filter((file) => !/^(?:#!.*\n)?(?:import [^\n]*\n+)*\/\*\*|^<!-- @component \S/.test(file.text))
+        .map((file) => file.path),
     ).toEqual([])
   })
 

@@ -1,0 +1,34 @@
+/** Times for people, on their own wall clock. */
+
+/** `2026-11-15`: the day on the wall. */
+export function dayOf(instant: string): string {
+  const date = new Date(instant)
+  const two = (value: number): string => String(value).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}
+
+/** 14:02 */
+export const clock = (instant: string): string =>
+  new Date(instant).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
+
+/** 14:02:11 */
+export const seconds = (instant: string): string => new Date(instant).toLocaleTimeString('en-GB')
+
+/** Whole, for a tooltip. */
+export const moment = (instant: string, locale: string): string =>
+  new Date(instant).toLocaleString(locale, { dateStyle: 'full', timeStyle: 'medium' })
+
+/** Days from one day to a later one. */
+export const daysBetween = (earlier: string, later: string): number =>
+  Math.round((Date.parse(later) - Date.parse(earlier)) / 86_400_000)
+
+/** Sunday, 15 November; with the year where it is not this one. */
+export function dayName(day: string, today: string, locale: string): string {
+  const isThisYear = day.slice(0, 4) === today.slice(0, 4)
+  return new Date(`${day}T12:00:00`).toLocaleDateString(locale, {
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    ...(!isThisYear && { year: 'numeric' }),
+  })
+}

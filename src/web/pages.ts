@@ -1,0 +1,16 @@
+/** Which address shows which page. The list comes with the frame; the others are loaded when they are asked for. */
+import type { Component } from 'svelte'
+import Home from './home/Home.svelte'
+
+type Page = { readonly default: Component }
+
+export const PAGES: { readonly [path: string]: () => Page | Promise<Page> } = {
+  '/': () => ({ default: Home }),
+  '/session': () => import('./conversation/ConversationPage.svelte'),
+}
+
+/** Fetched while nothing else is to be done: the next thing a reader opens. */
+export function warmUp(): void {
+  const idle = globalThis.requestIdleCallback ?? ((then: () => void) => setTimeout(then, 500))
+  idle(() => void PAGES['/session']?.())
+}
