@@ -2,6 +2,7 @@
 import { mount } from 'svelte'
 import './style/tokens.css'
 import './style/base.css'
+import './style/prose.css'
 import App from './App.svelte'
 
 mount(App, { target: document.body })

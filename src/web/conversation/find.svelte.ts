@@ -1,0 +1,54 @@
+/** Finding within a conversation: all of it is looked through, not only what is on the screen. */
+import type { FindHit, FindReply } from '../../model/api/turn.ts'
+import { get } from '../api/client.ts'
+
+export class Find {
+  hits = $state.raw<readonly FindHit[]>([])
+  total = $state(0)
+  /** The hit that is shown, from 0; -1 before any. */
+  at = $state(-1)
+  isDone = $state(false)
+  #signal = new AbortController()
+
+  /** @returns whether there is an answer to this very question */
+  async look(path: string, words: string, from: number): Promise<boolean> {
+    this.#signal.abort()
+    this.#signal = new AbortController()
+    this.isDone = false
+    if (words.trim() === '') {
+      this.#take([], 0, 0)
+      return false
+    }
+    const answer = await get<FindReply>(`${path}/find`, { q: words }, this.#signal.signal)
+    if (answer.kind === 'dropped') return false
+    if (answer.kind === 'reply') this.#take(answer.reply.data, answer.reply.meta.total, from)
+    else this.#take([], 0, 0)
+    this.isDone = true
+    return true
+  }
+
+  get current(): FindHit | undefined {
+    return this.hits[this.at]
+  }
+
+  step(by: 1 | -1): void {
+    if (this.hits.length > 0) this.at = (this.at + by + this.hits.length) % this.hits.length
+  }
+
+  #take(hits: readonly FindHit[], total: number, from: number): void {
+    this.hits = hits
+    this.total = total
+    const next = hits.findIndex(({ offset }) => offset >= from)
+    this.at = hits.length === 0 ? -1 : Math.max(0, next)
+  }
+}
+
+/** The words that are made visible; operators of a query are not words. */
+export const wordsOf = (query: string): readonly string[] =>
+  Array.from(query.matchAll(/"([^"]+)"|(\S+)/g), ([, phrase, word]) => phrase ?? word ?? '')
+    .filter(
+      (word) =>
+        word !== 'OR' && word !== 'AND' && !word.startsWith('-') && !/^\w+:/.test(word) && !/^\/.*\/\w*$/.test(word),
+    )
+    .map((word) => word.replace(/\*$/, '').toLowerCase())
+    .filter((word) => word !== '')

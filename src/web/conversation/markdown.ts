@@ -1,0 +1,38 @@
+/** Messages as Markdown, for the clipboard. */
+import type { MessageItem } from '../../model/api/message.ts'
+import { withoutAnsi } from './tool/ansi.ts'
+import { givenTo, outputOf } from './tool/shown.ts'
+
+/** The words alone; of a call, what it was given and what came back. */
+export function messageMarkdown({ segments, tool_call, reasoning }: MessageItem): string {
+  const words = segments.flatMap(({ text }) => (text === undefined || text.trim() === '' ? [] : [text]))
+  if (reasoning?.text) words.push(reasoning.text)
+  if (!tool_call) return words.join('\n\n')
+  const given = tool_call.diff ?? givenTo(tool_call)
+  const output = withoutAnsi(outputOf(tool_call))
+  return [
+    `**${tool_call.name ?? 'tool'}**`,
+    ...(given === '' ? [] : [fenced(given, tool_call.diff === undefined ? '' : 'diff')]),
+    ...(output.trim() === '' ? [] : [fenced(output)]),
+  ].join('\n\n')
+}
+
+/** What was asked, answered and done. Copies, context and events are left out. */
+export function turnMarkdown(messages: readonly MessageItem[]): string {
+  const parts = messages.flatMap((message) => {
+    const words = messageMarkdown(message).trim()
+    if (words === '') return []
+    if (message.show === 'prompt') return [quoted(words)]
+    return message.show === 'answer' || message.show === 'tool' ? [words] : []
+  })
+  return `${parts.join('\n\n')}\n`
+}
+
+const quoted = (text: string): string => text.replace(/^/gm, '> ')
+
+/** The fence is longer than any in the text. */
+function fenced(text: string, language = ''): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`{3,}/g), ([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${text.replace(/\n+$/, '')}\n${fence}`
+}

@@ -1,0 +1,45 @@
+/** The outline of a conversation: its prompts in order, checkpoints between them where they were made. */
+import type { CheckpointItem } from '../../model/api/session.ts'
+import type { TurnItem } from '../../model/api/turn.ts'
+
+export interface OutlineLine {
+  readonly key: string
+  readonly kind: 'prompt' | 'tangent' | 'checkpoint'
+  readonly mark: string
+  readonly text: string
+  /** Where it leads. */
+  readonly offset: number
+  readonly rolledBack: boolean
+}
+
+export function outlineOf(turns: readonly TurnItem[], checkpoints: readonly CheckpointItem[]): readonly OutlineLine[] {
+  const waiting = checkpoints.toSorted((a, b) => (a.at < b.at ? -1 : 1))
+  const lines: OutlineLine[] = []
+  let offset = 0
+  for (const turn of turns) {
+    while (waiting[0] && waiting[0].at < turn.started_at)
+      lines.push(checkpoint(waiting.shift() as CheckpointItem, offset))
+    offset = turn.offset
+    lines.push({
+      key: `turn ${turn.number}`,
+      kind: turn.tangent ? 'tangent' : 'prompt',
+      mark: turn.tangent ? '⎇' : String(turn.number),
+      text: turn.prompt ?? '…',
+      offset,
+      rolledBack: turn.rolled_back === true,
+    })
+  }
+  return [...lines, ...waiting.map((one) => checkpoint(one, offset))]
+}
+
+function checkpoint({ tag, description, files }: CheckpointItem, offset: number): OutlineLine {
+  const changed = files ? ` +${files.added} ~${files.modified} −${files.deleted}` : ''
+  return {
+    key: `checkpoint ${tag}`,
+    kind: 'checkpoint',
+    mark: '◆',
+    text: `${tag}${changed}${description ? ` ${description}` : ''}`,
+    offset,
+    rolledBack: false,
+  }
+}

@@ -1,0 +1,178 @@
+/** A conversation while it is read: its letters at once, its messages page by page where the reader is, what is added as it comes. */
+import { SvelteMap } from 'svelte/reactivity'
+import type { MessageItem, WindowReply } from '../../model/api/message.ts'
+import type { SessionDetail, SessionReply } from '../../model/api/session.ts'
+import type { ShapeReply, TurnItem, TurnsReply } from '../../model/api/turn.ts'
+import { type Asked, get, type Problem } from '../api/client.ts'
+import { isShown, layRows, letterOf } from './rows.ts'
+
+const PAGE = 100
+/** Messages that were read are forgotten, farthest first, beyond so many. */
+const MOST_KEPT = 6000
+/** A result may change the call that stands so many messages before it. */
+const BACK = 60
+
+export class Reading {
+  readonly id: string
+  detail = $state.raw<SessionDetail>()
+  problem = $state.raw<Problem>()
+  turns = $state.raw<readonly TurnItem[]>([])
+  shape = $state.raw('')
+  /** Offsets of the first message of each row. */
+  rows = $state.raw<Int32Array>(new Int32Array())
+  isReady = $state(false)
+  /** What is open or folded against its habit, by place. */
+  readonly folds = new SvelteMap<string, boolean>()
+  everything = $state(false)
+  /** Message that the keys mean. */
+  cursor = $state(-1)
+  #version = $state(0)
+  readonly #messages = new Map<number, MessageItem>()
+  readonly #verdicts = new Map<number, boolean>()
+  readonly #asked = new Set<number>()
+  readonly #end = new AbortController()
+
+  /** Told when there are other rows. */
+  readonly #onrows: () => void
+
+  constructor(id: string, onrows: () => void) {
+    this.id = id
+    this.#onrows = onrows
+  }
+
+  get path(): string {
+    return `/sessions/${encodeURIComponent(this.id)}`
+  }
+
+  get total(): number {
+    return this.shape.length
+  }
+
+  message(offset: number): MessageItem | undefined {
+    return this.#version >= 0 ? this.#messages.get(offset) : undefined
+  }
+
+  /** @returns the place of the message that was asked for, if there is one */
+  async open(at: string | undefined, end: boolean): Promise<number | undefined> {
+    const signal = this.#end.signal
+    const first: Asked = at !== undefined ? { around: at } : end ? { before: 'end' } : { offset: 0 }
+    const [detail, shape, found] = await Promise.all([
+      get<SessionReply>(this.path, {}, signal),
+      get<ShapeReply>(`${this.path}/shape`, {}, signal),
+      get<WindowReply>(`${this.path}/messages`, { ...first, limit: PAGE }, signal),
+      this.#readTurns(),
+    ])
+    if (detail.kind === 'reply') this.detail = detail.reply.data
+    for (const answer of [detail, shape]) if (answer.kind === 'problem') this.problem = answer.problem
+    if (shape.kind !== 'reply') return undefined
+    this.shape = shape.reply.data.shape
+    if (found.kind === 'reply') this.#take(found.reply.data)
+    this.#lay()
+    this.isReady = true
+    return found.kind === 'reply' ? found.reply.data.find(({ id }) => id === at)?.offset : undefined
+  }
+
+  close(): void {
+    this.#end.abort()
+  }
+
+  /** Reads what is missing between two places. */
+  need(from: number, to: number): void {
+    for (let page = Math.floor(from / PAGE); page <= Math.floor(Math.max(from, to) / PAGE); page++)
+      void this.#readPage(page)
+  }
+
+  /** All of a stretch, for copying. */
+  async stretch(from: number, count: number): Promise<readonly MessageItem[]> {
+    const messages: MessageItem[] = []
+    for (let offset = from; offset < from + count; offset += 500) {
+      const limit = Math.min(500, from + count - offset)
+      const answer = await get<WindowReply>(`${this.path}/messages`, { offset, limit }, this.#end.signal)
+      if (answer.kind === 'reply') messages.push(...answer.reply.data)
+    }
+    return messages
+  }
+
+  showEverything(everything: boolean): void {
+    this.everything = everything
+    this.#lay()
+  }
+
+  /** The session has grown, or is another one. */
+  async update(): Promise<void> {
+    const signal = this.#end.signal
+    const from = Math.max(0, this.total - BACK)
+    const [detail, tail] = await Promise.all([
+      get<SessionReply>(this.path, {}, signal),
+      get<WindowReply>(`${this.path}/messages`, { offset: from, limit: BACK + PAGE }, signal),
+    ])
+    if (detail.kind === 'reply') this.detail = detail.reply.data
+    if (tail.kind !== 'reply') return
+    const { data, meta } = tail.reply
+    if (meta.total < this.total || meta.total > from + data.length) return this.#readAgain()
+    const added = data.filter(({ offset }) => offset >= this.total)
+    this.shape += added.map(letterOf).join('')
+    this.#take(data)
+    this.#lay()
+    void this.#readTurns()
+  }
+
+  async #readAgain(): Promise<void> {
+    const shape = await get<ShapeReply>(`${this.path}/shape`, {}, this.#end.signal)
+    if (shape.kind !== 'reply') return
+    this.#messages.clear()
+    this.#verdicts.clear()
+    this.#asked.clear()
+    this.shape = shape.reply.data.shape
+    this.#lay()
+    this.#version++
+    void this.#readTurns()
+  }
+
+  async #readPage(page: number): Promise<void> {
+    const offset = page * PAGE
+    if (this.#asked.has(page) || offset >= this.total) return
+    this.#asked.add(page)
+    const answer = await get<WindowReply>(`${this.path}/messages`, { offset, limit: PAGE }, this.#end.signal)
+    if (answer.kind !== 'reply') {
+      // Asked for again when it is looked at again.
+      this.#asked.delete(page)
+      return
+    }
+    this.#forget(page)
+    this.#take(answer.reply.data)
+    this.#lay()
+  }
+
+  async #readTurns(wait = false): Promise<void> {
+    const answer = await get<TurnsReply>(`${this.path}/turns`, { wait }, this.#end.signal)
+    if (answer.kind !== 'reply') return
+    this.turns = answer.reply.data
+    if (!answer.reply.meta.complete && !wait) await this.#readTurns(true)
+  }
+
+  #take(messages: readonly MessageItem[]): void {
+    for (const message of messages) {
+      this.#messages.set(message.offset, message)
+      this.#verdicts.set(message.offset, isShown(message, this.shape[message.offset] ?? 'x'))
+    }
+    this.#version++
+  }
+
+  #forget(near: number): void {
+    if (this.#messages.size <= MOST_KEPT) return
+    const pages = [...this.#asked].sort((a, b) => Math.abs(b - near) - Math.abs(a - near))
+    for (const page of pages.slice(0, Math.ceil(pages.length / 2))) {
+      this.#asked.delete(page)
+      for (let offset = page * PAGE; offset < (page + 1) * PAGE; offset++) this.#messages.delete(offset)
+    }
+  }
+
+  #lay(): void {
+    const rows = layRows(this.shape, this.#verdicts, this.everything)
+    const isSame = rows.length === this.rows.length && rows.every((offset, at) => offset === this.rows[at])
+    if (isSame) return
+    this.rows = rows
+    this.#onrows()
+  }
+}

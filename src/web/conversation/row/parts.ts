@@ -1,0 +1,30 @@
+/** A text in parts: what was typed, and what a program put into it. */
+import type { SegmentItem } from '../../../model/api/message.ts'
+
+export type Part =
+  | { readonly kind: 'said'; readonly text: string }
+  | { readonly kind: 'injected'; readonly text: string; readonly what: string }
+
+export function partsOf({ text = '', annotations = [] }: SegmentItem): readonly Part[] {
+  const parts: Part[] = []
+  let from = 0
+  for (const note of annotations) {
+    if (note.kind !== 'injected' || note.start < from || note.end <= note.start) continue
+    parts.push({ kind: 'said', text: text.slice(from, note.start) })
+    parts.push({ kind: 'injected', text: text.slice(note.start, note.end), what: note.what })
+    from = note.end
+  }
+  parts.push({ kind: 'said', text: text.slice(from) })
+  return parts.filter((part) => part.text.trim() !== '')
+}
+
+/** What a piece of context is called: its tag, its heading, its file, or its first words. */
+export function contextName(text: string): string {
+  const start = text.trimStart().slice(0, 400)
+  const file = /^#\s*([\w.-]+\.md)\b/.exec(start)?.[1]
+  if (file) return file
+  const tag = /^<([a-z][\w-]*(?: [a-z]+)?)>/i.exec(start)?.[1]
+  if (tag) return tag.replaceAll('_', ' ').replace(/ (?:context|instructions)$/, '')
+  const line = (start.split('\n')[0] ?? '').replace(/^[#*\s]+/, '').trim()
+  return line.length > 40 ? `${line.slice(0, 39)}…` : line
+}

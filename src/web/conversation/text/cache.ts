@@ -1,0 +1,18 @@
+/** Texts that were rendered are kept for a while: scrolling back costs nothing. */
+import { render } from './render.ts'
+
+const MOST = 300
+const kept = new Map<string, DocumentFragment>()
+
+export function rendered(text: string, isTyped: boolean): DocumentFragment {
+  const key = `${isTyped ? 't' : 'p'}${text}`
+  const made = kept.get(key) ?? render(text, isTyped)
+  kept.delete(key)
+  kept.set(key, made)
+  if (kept.size > MOST)
+    for (const oldest of kept.keys()) {
+      kept.delete(oldest)
+      break
+    }
+  return made.cloneNode(true) as DocumentFragment
+}

@@ -1,0 +1,23 @@
+/** Makes words visible where they stand, without touching the elements they stand in. */
+
+const NAME = 'find'
+const MOST = 500
+
+export function markWords(root: HTMLElement, words: readonly string[]): void {
+  if (!('highlights' in CSS)) return
+  CSS.highlights.delete(NAME)
+  if (words.length === 0) return
+  const ranges: Range[] = []
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
+  for (let node = walker.nextNode(); node && ranges.length < MOST; node = walker.nextNode()) {
+    const text = node.nodeValue?.toLowerCase() ?? ''
+    for (const word of words)
+      for (let at = text.indexOf(word); at >= 0 && ranges.length < MOST; at = text.indexOf(word, at + word.length)) {
+        const range = new Range()
+        range.setStart(node, at)
+        range.setEnd(node, Math.min(at + word.length, node.nodeValue?.length ?? 0))
+        ranges.push(range)
+      }
+  }
+  CSS.highlights.set(NAME, new Highlight(...ranges))
+}

@@ -1,0 +1,97 @@
+/** Colours of a terminal: text with escape sequences becomes stretches with a look. Everything else they may do is dropped. */
+
+export interface Stretch {
+  readonly text: string
+  /** Names of classes: `fg-1`, `bg-4`, `bold`, `dim`, `italic`, `under`. */
+  readonly look: string
+  /** Of 256 or more colours, as CSS. */
+  readonly colour?: string
+}
+
+interface Pen {
+  fg: number | string | undefined
+  bg: number | undefined
+  readonly marks: Set<string>
+}
+
+// CSI, then OSC ended by BEL or ST, then two-character sequences.
+const ESCAPES =
+  /\x1b\[([0-9;:?]*)([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[^[\]]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g
+const MARKS: { readonly [code: number]: string } = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'under', 7: 'inverse' }
+
+export function stretchesOf(text: string): readonly Stretch[] {
+  // A line that was written over: only its last state was seen.
+  const shown = text.replaceAll('\r\n', '\n').replace(/[^\n]*\r(?!$)/gm, '')
+  const stretches: Stretch[] = []
+  const pen: Pen = { fg: undefined, bg: undefined, marks: new Set() }
+  let from = 0
+  const take = (to: number): void => {
+    if (to > from) stretches.push(drawn(shown.slice(from, to), pen))
+  }
+  for (const match of shown.matchAll(ESCAPES)) {
+    take(match.index)
+    from = match.index + match[0].length
+    if (match[2] === 'm') change(pen, (match[1] ?? '').split(/[;:]/).map(Number))
+  }
+  take(shown.length)
+  return stretches
+}
+
+export const withoutAnsi = (text: string): string => text.replace(ESCAPES, '')
+
+function drawn(text: string, { fg, bg, marks }: Pen): Stretch {
+  const look = [
+    ...marks,
+    ...(typeof fg === 'number' ? [`fg-${fg}`] : []),
+    ...(bg === undefined ? [] : [`bg-${bg}`]),
+  ].join(' ')
+  return typeof fg === 'string' ? { text, look, colour: fg } : { text, look }
+}
+
+function change(pen: Pen, codes: readonly number[]): void {
+  for (let at = 0; at < codes.length; at++) {
+    const code = codes[at] ?? 0
+    const mark = MARKS[code]
+    if (code === 0) reset(pen)
+    else if (mark) pen.marks.add(mark)
+    else if (code === 22) for (const one of ['bold', 'dim']) pen.marks.delete(one)
+    else if (code >= 23 && code <= 27) pen.marks.delete(MARKS[code - 20] ?? '')
+    else if (code >= 30 && code <= 37) pen.fg = code - 30
+    else if (code >= 90 && code <= 97) pen.fg = code - 82
+    else if (code === 39) pen.fg = undefined
+    else if (code >= 40 && code <= 47) pen.bg = code - 40
+    else if (code >= 100 && code <= 107) pen.bg = code - 92
+    else if (code === 49) pen.bg = undefined
+    else if (code === 38 || code === 48) {
+      const [colour, used] = wide(codes, at + 1)
+      if (code === 38) pen.fg = colour
+      else pen.bg = typeof colour === 'number' ? colour : undefined
+      at += used
+    }
+  }
+}
+
+function reset(pen: Pen): void {
+  pen.fg = undefined
+  pen.bg = undefined
+  pen.marks.clear()
+}
+
+/** `5;n` or `2;r;g;b`. @returns the colour and how many codes it took */
+function wide(codes: readonly number[], at: number): [number | string | undefined, number] {
+  const byte = (index: number): number => Math.min(255, Math.max(0, codes[index] || 0))
+  if (codes[at] === 2) return [`rgb(${byte(at + 1)} ${byte(at + 2)} ${byte(at + 3)})`, 4]
+  if (codes[at] !== 5) return [undefined, 0]
+  const index = byte(at + 1)
+  if (index < 16) return [index, 2]
+  if (index >= 232)
+    return [
+      `rgb(${Array(3)
+        .fill(8 + (index - 232) * 10)
+        .join(' ')})`,
+      2,
+    ]
+  const level = (value: number): number => (value === 0 ? 0 : 55 + value * 40)
+  const cube = index - 16
+  return [`rgb(${level(Math.floor(cube / 36))} ${level(Math.floor(cube / 6) % 6)} ${level(cube % 6)})`, 2]
+}

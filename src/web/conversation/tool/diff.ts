@@ -1,0 +1,108 @@
+/** Unified patches as files, and their lines in one column or in two. */
+
+export interface DiffLine {
+  readonly kind: 'same' | 'added' | 'removed' | 'gap'
+  readonly text: string
+  readonly before?: number
+  readonly after?: number
+}
+
+export interface DiffFile {
+  readonly path: string
+  readonly lines: readonly DiffLine[]
+  readonly added: number
+  readonly removed: number
+}
+
+export interface Pair {
+  readonly left?: DiffLine
+  readonly right?: DiffLine
+}
+
+interface Open {
+  path: string
+  lines: DiffLine[]
+}
+
+export function filesOf(patch: string): readonly DiffFile[] {
+  const files: Open[] = []
+  let before: number | undefined
+  let after: number | undefined
+  const lines = patch.replace(/\n$/, '').split('\n')
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    const file = files.at(-1)
+    if (line.startsWith('--- ') && lines[at + 1]?.startsWith('+++ ')) {
+      files.push({ path: pathIn(line.slice(4), lines[at + 1]?.slice(4) ?? ''), lines: [] })
+      before = after = undefined
+      at++
+    } else if (line.startsWith('@@')) {
+      const place = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line)
+      before = place ? Number(place[1]) : undefined
+      after = place ? Number(place[2]) : undefined
+      if (file && (file.lines.length > 0 || place)) file.lines.push({ kind: 'gap', text: line })
+    } else if (!file || line.startsWith('*** ') || line.startsWith('\\ ')) continue
+    else if (line.startsWith('+')) {
+      file.lines.push(numbered('added', line.slice(1), undefined, after))
+      if (after !== undefined) after++
+    } else if (line.startsWith('-')) {
+      file.lines.push(numbered('removed', line.slice(1), before, undefined))
+      if (before !== undefined) before++
+    } else {
+      file.lines.push(numbered('same', line.slice(1), before, after))
+      if (before !== undefined) before++
+      if (after !== undefined) after++
+    }
+  }
+  return files.map(({ path, lines: inside }) => ({
+    path,
+    lines: inside,
+    added: inside.filter(({ kind }) => kind === 'added').length,
+    removed: inside.filter(({ kind }) => kind === 'removed').length,
+  }))
+}
+
+function numbered(kind: DiffLine['kind'], text: string, before?: number, after?: number): DiffLine {
+  return { kind, text, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }
+}
+
+/** The name after the change; the one before it for a file that is deleted. */
+function pathIn(before: string, after: string): string {
+  const named = after.trim() === '/dev/null' ? before : after
+  return named.trim().replace(/^[ab]\//, '')
+}
+
+/** What was removed stands beside what came in its place. */
+export function pairsOf(lines: readonly DiffLine[]): readonly Pair[] {
+  const pairs: Pair[] = []
+  let removed: DiffLine[] = []
+  let added: DiffLine[] = []
+  const flush = (): void => {
+    for (let at = 0; at < Math.max(removed.length, added.length); at++) {
+      const [left, right] = [removed[at], added[at]]
+      pairs.push({ ...(left && { left }), ...(right && { right }) })
+    }
+    removed = []
+    added = []
+  }
+  for (const line of lines) {
+    if (line.kind === 'removed') {
+      if (added.length > 0) flush()
+      removed.push(line)
+    } else if (line.kind === 'added') added.push(line)
+    else {
+      flush()
+      pairs.push({ left: line, right: line })
+    }
+  }
+  flush()
+  return pairs
+}
+
+export function countOf(patch: string): { readonly added: number; readonly removed: number } {
+  const files = filesOf(patch)
+  return {
+    added: files.reduce((sum, file) => sum + file.added, 0),
+    removed: files.reduce((sum, file) => sum + file.removed, 0),
+  }
+}
