@@ -171,12 +171,14 @@ describe('imports', () => {
   })
 })
 
-/** Type-only imports vanish when the code runs. */
+/** Type-only imports vanish when the code runs; a component that holds others of its kind names itself. */
 function valueImports(file: File): readonly string[] {
   const values = [...file.text.matchAll(/^(?:import|export)\s+(?!type\b)[^;]*?from\s+'(\.[^']+)'/gm)].map(
     (match) => match[1] ?? '',
   )
-  return values.map((one) => join(dirname(file.path), one).split(sep).join('/'))
+  return values
+    .map((one) => join(dirname(file.path), one).split(sep).join('/'))
+    .filter((one) => one !== file.path || !one.endsWith('.svelte'))
 }
 
 function cycleIn(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {

@@ -7,6 +7,8 @@ import { type Asked, get, type Problem } from '../api/client.ts'
 import { isShown, layRows, letterOf } from './rows.ts'
 
 const PAGE = 100
+/** Enough to fill a screen. */
+const FIRST = 40
 /** Messages that were read are forgotten, farthest first, beyond so many. */
 const MOST_KEPT = 6000
 /** A result may change the call that stands so many messages before it. */
@@ -52,24 +54,17 @@ export class Reading {
     return this.#version >= 0 ? this.#messages.get(offset) : undefined
   }
 
-  /** @returns the place of the message that was asked for, if there is one */
-  async open(at: string | undefined, end: boolean): Promise<number | undefined> {
-    const signal = this.#end.signal
-    const first: Asked = at !== undefined ? { around: at } : end ? { before: 'end' } : { offset: 0 }
-    const [detail, shape, found] = await Promise.all([
-      get<SessionReply>(this.path, {}, signal),
-      get<ShapeReply>(`${this.path}/shape`, {}, signal),
-      get<WindowReply>(`${this.path}/messages`, { ...first, limit: PAGE }, signal),
-      this.#readTurns(),
-    ])
-    if (detail.kind === 'reply') this.detail = detail.reply.data
-    for (const answer of [detail, shape]) if (answer.kind === 'problem') this.problem = answer.problem
-    if (shape.kind !== 'reply') return undefined
-    this.shape = shape.reply.data.shape
-    if (found.kind === 'reply') this.#take(found.reply.data)
+  /** Each part is shown as it comes. @returns the place of the message that was asked for, if there is one */
+  async open(at: string | undefined): Promise<number | undefined> {
+    const first: Asked = at === undefined ? { offset: 0 } : { around: at }
+    const found = get<WindowReply>(`${this.path}/messages`, { ...first, limit: FIRST }, this.#end.signal)
+    await Promise.all([this.#readDetail(), this.#readShape()])
+    const window = await found
+    void this.#readTurns()
+    if (window.kind !== 'reply') return undefined
+    this.#take(window.reply.data)
     this.#lay()
-    this.isReady = true
-    return found.kind === 'reply' ? found.reply.data.find(({ id }) => id === at)?.offset : undefined
+    return window.reply.data.find(({ id }) => id === at)?.offset
   }
 
   close(): void {
@@ -100,13 +95,12 @@ export class Reading {
 
   /** The session has grown, or is another one. */
   async update(): Promise<void> {
-    const signal = this.#end.signal
     const from = Math.max(0, this.total - BACK)
-    const [detail, tail] = await Promise.all([
-      get<SessionReply>(this.path, {}, signal),
-      get<WindowReply>(`${this.path}/messages`, { offset: from, limit: BACK + PAGE }, signal),
+    const asked = { offset: from, limit: BACK + PAGE }
+    const [tail] = await Promise.all([
+      get<WindowReply>(`${this.path}/messages`, asked, this.#end.signal),
+      this.#readDetail(),
     ])
-    if (detail.kind === 'reply') this.detail = detail.reply.data
     if (tail.kind !== 'reply') return
     const { data, meta } = tail.reply
     if (meta.total < this.total || meta.total > from + data.length) return this.#readAgain()
@@ -117,14 +111,26 @@ export class Reading {
     void this.#readTurns()
   }
 
+  async #readDetail(): Promise<void> {
+    const answer = await get<SessionReply>(this.path, {}, this.#end.signal)
+    if (answer.kind === 'reply') this.detail = answer.reply.data
+    if (answer.kind === 'problem' && !this.detail) this.problem = answer.problem
+  }
+
+  async #readShape(): Promise<void> {
+    const answer = await get<ShapeReply>(`${this.path}/shape`, {}, this.#end.signal)
+    if (answer.kind === 'problem' && !this.isReady) this.problem = answer.problem
+    if (answer.kind !== 'reply') return
+    this.shape = answer.reply.data.shape
+    this.#lay()
+    this.isReady = true
+  }
+
   async #readAgain(): Promise<void> {
-    const shape = await get<ShapeReply>(`${this.path}/shape`, {}, this.#end.signal)
-    if (shape.kind !== 'reply') return
     this.#messages.clear()
     this.#verdicts.clear()
     this.#asked.clear()
-    this.shape = shape.reply.data.shape
-    this.#lay()
+    await this.#readShape()
     this.#version++
     void this.#readTurns()
   }

@@ -1,6 +1,6 @@
 /** The outline of a conversation: its prompts in order, checkpoints between them where they were made. */
-import type { CheckpointItem } from '../../model/api/session.ts'
-import type { TurnItem } from '../../model/api/turn.ts'
+import type { CheckpointItem } from '../../../model/api/session.ts'
+import type { TurnItem } from '../../../model/api/turn.ts'
 
 export interface OutlineLine {
   readonly key: string

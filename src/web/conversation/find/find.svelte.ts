@@ -1,6 +1,6 @@
 /** Finding within a conversation: all of it is looked through, not only what is on the screen. */
-import type { FindHit, FindReply } from '../../model/api/turn.ts'
-import { get } from '../api/client.ts'
+import type { FindHit, FindReply } from '../../../model/api/turn.ts'
+import { get } from '../../api/client.ts'
 
 export class Find {
   hits = $state.raw<readonly FindHit[]>([])
@@ -42,13 +42,3 @@ export class Find {
     this.at = hits.length === 0 ? -1 : Math.max(0, next)
   }
 }
-
-/** The words that are made visible; operators of a query are not words. */
-export const wordsOf = (query: string): readonly string[] =>
-  Array.from(query.matchAll(/"([^"]+)"|(\S+)/g), ([, phrase, word]) => phrase ?? word ?? '')
-    .filter(
-      (word) =>
-        word !== 'OR' && word !== 'AND' && !word.startsWith('-') && !/^\w+:/.test(word) && !/^\/.*\/\w*$/.test(word),
-    )
-    .map((word) => word.replace(/\*$/, '').toLowerCase())
-    .filter((word) => word !== '')
