@@ -5,7 +5,7 @@ import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { Session } from '../model/session.ts'
 import type { Log } from '../normalize.ts'
-import { logsFor } from './logs.ts'
+import { logsFor } from './logs/logs.ts'
 import { writeOut } from './output.ts'
 import { findSession } from './sessions.ts'
 

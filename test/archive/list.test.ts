@@ -44,6 +44,15 @@ test('a session is listed with its title, project, counts and tokens', async () 
   })
 })
 
+test('a log in which nobody spoke was last active when it began, not when its file was touched', async () => {
+  const { house, write } = home()
+  write(rollout(THREAD), text([header()]))
+  await house.sync()
+  const [session] = house.list().sessions
+  expect(session?.last_at).toBe(session?.started_at)
+  expect(house.stats()?.longest).toMatchObject([{ duration_ms: 0 }])
+})
+
 test('what the user wants left alone is not read, and leaves the index', async () => {
   const { house, write, folder } = home()
   write(rollout(THREAD), text(talk()))

@@ -60,7 +60,7 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
   const countIssues = db.prepare('SELECT count(*) FROM issue WHERE source_id = ? AND pass = 2').pluck()
   const advance = db.prepare(
     `UPDATE session SET cursor = coalesce(?, cursor), read_bytes = ?, cut_bytes = cut_bytes + ?, cut_after = ?, indexed = ?, revision = ?,
-       spoke_at = coalesce(?, spoke_at), last_at = coalesce(?, spoke_at, last_at) WHERE id = ?`,
+       spoke_at = coalesce(?, spoke_at), last_at = coalesce(?, spoke_at, iif(?, started_at, last_at)) WHERE id = ?`,
   )
   const extend = db.prepare(
     `UPDATE session SET first_row = min(coalesce(first_row, :low), :low), last_row = max(coalesce(last_row, :high), :high) WHERE id = :session`,
@@ -185,6 +185,8 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
           revision,
           provisional ? null : spoke,
           spoke,
+          // Nobody spoke: when the file was last touched says nothing.
+          chunk.done ? 1 : 0,
           chunk.session,
         )
         // What it did to rows before it cannot be taken back: all is read again when there is more.

@@ -8,9 +8,9 @@ import type { Log } from '../../normalize.ts'
 import { nothingIn, sessionNamed } from '../choose.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
+import { historyOf, messagesOf, type Survey, survey } from '../logs/survey.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { historyOf, messagesOf, type Survey, survey } from '../survey.ts'
 
 interface Options {
   readonly turns?: boolean

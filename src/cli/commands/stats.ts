@@ -12,11 +12,11 @@ import { type FilterOptions, filterOf, isFiltered, withFilters } from '../ask/fi
 import { freshen } from '../ask/fresh.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
-import { logsFor, logsOfMachine } from '../logs.ts'
+import { logsFor, logsOfMachine } from '../logs/logs.ts'
+import { type Sum, totalsOf } from '../logs/totals.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
 import { progressOver } from '../progress.ts'
-import { type Sum, totalsOf } from '../totals.ts'
 
 const BY = ['model', 'day', 'agent', 'project', 'session', 'tool', 'hour', 'weekday'] as const
 type By = (typeof BY)[number]

@@ -6,7 +6,7 @@ import type { Privacy } from '../../convert/export/privacy.ts'
 import type { AgentId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import { type Found, nothingIn } from '../choose.ts'
-import { messagesOf, survey } from '../survey.ts'
+import { messagesOf, survey } from '../logs/survey.ts'
 
 export interface Prepared {
   readonly material: Material

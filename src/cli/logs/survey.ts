@@ -1,11 +1,11 @@
 /** A first reading of a conversation: later records speak of earlier ones, which must be known before these are shown. */
-import type { HistorySummary } from '../amazon-q.ts'
-import type { SessionId } from '../model/ids.ts'
-import type { Issue } from '../model/issue.ts'
-import type { NormalizedMessage } from '../model/normalized.ts'
-import type { Session } from '../model/session.ts'
-import { type Backlinks, backlinksOf } from '../model/turn.ts'
-import type { Log } from '../normalize.ts'
+import type { HistorySummary } from '../../amazon-q.ts'
+import type { SessionId } from '../../model/ids.ts'
+import type { Issue } from '../../model/issue.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Session } from '../../model/session.ts'
+import { type Backlinks, backlinksOf } from '../../model/turn.ts'
+import type { Log } from '../../normalize.ts'
 
 export interface Survey {
   readonly session: Session | undefined

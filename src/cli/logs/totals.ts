@@ -1,15 +1,15 @@
 /** Runs the first pass over logs and adds up what it finds. */
-import type { Scan } from '../agents/agent.ts'
-import type { HistorySummary } from '../amazon-q.ts'
-import { type AgentId, type Claim, settleClaims } from '../model/ids.ts'
-import type { Issue } from '../model/issue.ts'
-import type { Session } from '../model/session.ts'
-import { addEstimates } from '../model/tokens/estimate.ts'
-import { addSpent, NOTHING_SPENT, type PriceList, spentOn } from '../model/tokens/prices.ts'
-import { addCostTo, addTo, type DayOf, mergeTotals, noTotals, type Totals } from '../model/totals.ts'
-import { addUsage, NO_USAGE } from '../model/usage.ts'
-import type { Log } from '../normalize.ts'
-import type { Progress } from './progress.ts'
+import type { Scan } from '../../agents/agent.ts'
+import type { HistorySummary } from '../../amazon-q.ts'
+import { type AgentId, type Claim, settleClaims } from '../../model/ids.ts'
+import type { Issue } from '../../model/issue.ts'
+import type { Session } from '../../model/session.ts'
+import { addEstimates } from '../../model/tokens/estimate.ts'
+import { addSpent, NOTHING_SPENT, type PriceList, spentOn } from '../../model/tokens/prices.ts'
+import { addCostTo, addTo, type DayOf, mergeTotals, noTotals, type Totals } from '../../model/totals.ts'
+import { addUsage, NO_USAGE } from '../../model/usage.ts'
+import type { Log } from '../../normalize.ts'
+import type { Progress } from '../progress.ts'
 
 export interface Sum {
   readonly totals: Totals

@@ -1,7 +1,7 @@
 /** Which logs a command is about: those at the given paths, or all that this machine has. */
-import type { House } from '../app.ts'
-import { type Log, logsAt } from '../normalize.ts'
-import { spooled } from './input.ts'
+import type { House } from '../../app.ts'
+import { type Log, logsAt } from '../../normalize.ts'
+import { spooled } from '../input.ts'
 
 export interface Inputs {
   readonly logs: readonly Log[]
