@@ -174,8 +174,8 @@ export class Rig implements Gear, Shelf {
     return this.#documents.get(message) ?? []
   }
 
-  beforeTool(tool: ChatTool, args: unknown): Promise<string | undefined> {
-    return this.help.beforeTool(tool, args)
+  beforeTool(tool: ChatTool, args: unknown, level: Need['level']): Promise<string | undefined> {
+    return this.help.beforeTool(tool, args, level)
   }
 
   afterTool(outcome: ToolOutcome): AsyncIterable<TalkEvent> {

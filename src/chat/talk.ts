@@ -146,7 +146,7 @@ export class Talk {
     this.#closeResults()
     const attached = attachFiles([...this.attachments.splice(0), ...pathsIn(text, rig.place)])
     for (const note of attached.notes) yield { kind: 'notice', code: 'attached', text: note }
-    yield* rig.help.beforeTurn(text)
+    rig.help.beforeTurn(text)
     const hooks = hookContext(await rig.help.promptHooks(text), 'userPromptSubmit') ?? ''
     const message = messageOf(newPrompt(text, desk.local(), desk.env()), attached, hooks)
     rig.keepDocuments(message, attached.documents)

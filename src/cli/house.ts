@@ -2,8 +2,8 @@
 import { House, thisMachine } from '../app.ts'
 import { describeConfigProblem } from '../config.ts'
 import { AppError } from '../model/error.ts'
-import { flagsOfRun } from './flags.ts'
 import { writeErr } from './output.ts'
+import { flagsOfRun } from './run/flags.ts'
 
 /** Who opens it closes it. */
 export async function openHouse(): Promise<House> {

@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { ownVersion } from './commands/serve/own-version.ts'
-import { setFlags } from './flags.ts'
+import { setFlags } from './run/flags.ts'
 import { noPager } from './pager.ts'
 
 type Add = (program: Command) => void

@@ -3,6 +3,7 @@ import { AppError } from '../../model/error.ts'
 import type { Talk } from '../talk.ts'
 import type { TalkEvent } from '../turn/event.ts'
 import { agentCommand } from './agent.ts'
+import { checkpointCommand } from './checkpoint.ts'
 import { type Command, error, output, Words } from './command.ts'
 import { contextCommand } from './context.ts'
 import { changesCommand } from './files.ts'
@@ -53,6 +54,7 @@ export const COMMANDS: readonly Command[] = [
   modelCommand,
   agentCommand,
   toolsCommand,
+  checkpointCommand,
   changesCommand,
   usageCommand,
   transcriptCommand,

@@ -22,6 +22,7 @@ import { SeenFiles } from '../tools/files/seen.ts'
 import { Desk } from '../turn/desk.ts'
 import type { TalkEvent } from '../turn/event.ts'
 import type { Notice } from '../turn/gear.ts'
+import { Helpers } from './helpers.ts'
 import { journalFor } from './journal-for.ts'
 import { type Answering, serverFor } from './server-for.ts'
 
@@ -70,9 +71,10 @@ export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
     const { agent, notices } = agentFor(options, journal.state.context_manager?.current_profile)
     const answering = await answeringFor(answerer, agent, journal.state)
     const seen = new SeenFiles(journal.path.replace(/\.jsonl$/, '.seen'))
-    const rig = new Rig({ ...options, place, server: answering.server, agent, builtIn: builtInTools(seen), seen })
-    const gone = goneTools(journal.state.tools, rig.box).map(({ name }) => name)
     const desk = new Desk(journal, { clock: systemClock, machine, newId: randomUUID })
+    const help = new Helpers(desk, data, place)
+    const rig = new Rig({ ...options, place, server: answering.server, agent, builtIn: builtInTools(seen), seen, help })
+    const gone = goneTools(journal.state.tools, rig.box).map(({ name }) => name)
     const model_info = modelInfoOf(answering.server.model, answering.window)
     if (!sameJson(journal.state.model_info, model_info)) desk.tell({ event: 'model', model_info })
     const models = answerer.kind === 'server' ? { endpoint: { ...answerer, ask: askJsonOf(answerer.endpoint) } } : {}

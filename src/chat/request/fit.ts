@@ -1,5 +1,5 @@
 /** How large a request is, as far as it can be told from here, and where the range must begin for it to fit. */
-import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../../conversation/limits.ts'
+import { DEFAULT_CONTEXT_WINDOW_TOKENS, DUMMY_TOOL_NAME } from '../../conversation/limits.ts'
 import type { HistoryEntry } from '../../conversation/record.ts'
 import { assistantChars, userChars, valueChars } from '../../conversation/request/budget.ts'
 import type { ConversationState } from '../../conversation/state.ts'
@@ -30,6 +30,14 @@ export function requestTokens(state: ConversationState, sending: Sending): numbe
   return Math.ceil(bytes / BYTES_PER_TOKEN)
 }
 
+/** A server that counts more tokens than we do: what to try next, so that a good part of the history is left out. */
+export function smallerThan(state: ConversationState, sending: Sending, tokens: number): number {
+  const history = tokens - Math.ceil(fixedBytes(state, sending) / BYTES_PER_TOKEN)
+  return Math.min(tokens, windowTokens(state)) - Math.ceil(history * LEFT_OUT)
+}
+
+const LEFT_OUT = 0.3
+
 /** Estimated tokens of the history that is sent, without what waits. */
 export function historyTokens(state: ConversationState): number {
   let bytes = 0
@@ -41,7 +49,8 @@ function fixedBytes({ tools }: ConversationState, { contextBytes, next }: Sendin
   let bytes = (contextBytes ?? 0) + userChars(next) + (next.images?.length ?? 0) * TOKENS_PER_IMAGE * BYTES_PER_TOKEN
   for (const list of tools.values())
     for (const { ToolSpecification: tool } of list)
-      bytes += byteLength(tool.description) + byteLength(tool.name) + valueChars(tool.input_schema.json)
+      if (tool.name !== DUMMY_TOOL_NAME)
+        bytes += byteLength(tool.description) + byteLength(tool.name) + valueChars(tool.input_schema.json)
   return bytes
 }
 

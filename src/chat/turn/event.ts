@@ -85,6 +85,8 @@ export type TalkEvent =
   | { readonly kind: 'notice'; readonly code: NoticeCode; readonly text: string }
   /** Text that a command was asked for, in Markdown where it has a form. */
   | { readonly kind: 'output'; readonly text: string }
+  /** Files and history were kept under this tag. */
+  | { readonly kind: 'checkpoint'; readonly tag: string }
   /** The conversation is another one now, or at another point: what is shown must be shown anew. */
   | { readonly kind: 'moved' }
   /** A text that somebody wants to write on with an editor, and say then. */

@@ -44,6 +44,7 @@ export interface ToolOutcome {
   readonly args: unknown
   readonly ran: Ran
   readonly summary: string
+  readonly level: Need['level']
 }
 
 export interface Gear {
@@ -60,7 +61,7 @@ export interface Gear {
   /** Documents that were given with a message; they are in no state. */
   documentsOf(message: UserMessage): readonly FilePart[]
   /** Before a tool runs; a text forbids it and is told to the model. */
-  beforeTool(tool: ChatTool, args: unknown): Promise<string | undefined>
+  beforeTool(tool: ChatTool, args: unknown, level: Need['level']): Promise<string | undefined>
   /** After a tool has run and its result is on disk. */
   afterTool(outcome: ToolOutcome): AsyncIterable<TalkEvent>
   /** After the last answer of a turn. */

@@ -91,7 +91,7 @@ async function runOne(
   track(desk, ran)
   channel.push({ kind: 'tool_done', id, name, result, ms })
   if (planned.kind === 'run' && !signal.aborted) {
-    const outcome = { tool: planned.tool, args: plainJson(use.args), ran, summary }
+    const outcome = { tool: planned.tool, args: plainJson(use.args), ran, summary, level: planned.call.need.level }
     for await (const event of gear.afterTool(outcome)) channel.push(event)
   }
   return { result, images: ran.images }
@@ -103,7 +103,7 @@ async function runCall(
   signal: AbortSignal,
   channel: Channel<TalkEvent>,
 ): Promise<Ran> {
-  const forbidden = await gear.beforeTool(tool, plainJson(use.args))
+  const forbidden = await gear.beforeTool(tool, plainJson(use.args), call.need.level)
   if (forbidden !== undefined) return failed(forbidden)
   try {
     return await call.run({

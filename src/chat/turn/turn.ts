@@ -7,7 +7,7 @@ import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
 import type { ChatError } from '../../openai/chat/chat-error.ts'
 import { compactHistory } from '../compaction/compact.ts'
 import { automatic, type Shrinking, shrink } from '../compaction/shrink.ts'
-import { requestTokens, windowTokens } from '../request/fit.ts'
+import { requestTokens, smallerThan, windowTokens } from '../request/fit.ts'
 import { type Sending, sendingOf } from '../request/sending.ts'
 import { askForAnswer } from './answer.ts'
 import type { Desk } from './desk.ts'
@@ -53,7 +53,7 @@ async function* rounds(desk: Desk, gear: Gear, ask: AskConsent, signal: AbortSig
     const answer = yield* askForAnswer(desk, gear, sending, tokens, signal)
     if (answer.kind === 'failed') return { how: answer.ending, error: answer.error }
     if (answer.kind === 'overflow') {
-      const most = Math.floor(Math.min(tokens, window) * SMALLER)
+      const most = smallerThan(desk.state, sending, tokens)
       const step = yield* shrink(desk, gear, sending, shrinking, most, compactHistory, signal)
       if (step.kind === 'aborted') return { how: 'interrupted' }
       if (step.kind === 'smallest') return yield* tooLarge(desk, answer.error)
@@ -67,9 +67,6 @@ async function* rounds(desk: Desk, gear: Gear, ask: AskConsent, signal: AbortSig
     if (stopped) return stopped
   }
 }
-
-/** A server that counts more tokens than we do: so much of what we counted is tried next. */
-const SMALLER = 0.7
 
 interface Prepared {
   readonly sending: Sending

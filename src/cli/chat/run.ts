@@ -8,8 +8,8 @@ import { describeConfigProblem, readConfig } from '../../config.ts'
 import { AppError } from '../../model/error.ts'
 import type { Found } from '../choose.ts'
 import type { ChatCommandOptions } from '../commands/chat.ts'
-import { flagsOfRun } from '../flags.ts'
 import { writeErr, writeOut } from '../output.ts'
+import { flagsOfRun } from '../run/flags.ts'
 
 export async function runChat(
   prompt: string | undefined,

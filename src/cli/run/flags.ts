@@ -1,5 +1,5 @@
 /** Settings of this run, as `--set` gives them. */
-import { AppError } from '../model/error.ts'
+import { AppError } from '../../model/error.ts'
 
 let flags: ReadonlyMap<string, string> = new Map()
 

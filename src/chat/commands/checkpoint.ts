@@ -1,0 +1,77 @@
+/** `/checkpoint`: files and conversation as they were, and back to them. */
+
+import type { Checkpoints } from '../checkpoint/checkpoints.ts'
+import { checkpointLine, expandCheckpoint, listCheckpoints } from '../checkpoint/list.ts'
+import type { Talk } from '../talk.ts'
+import type { TalkEvent } from '../turn/event.ts'
+import { type Command, count, error, output, type Words } from './command.ts'
+
+export const checkpointCommand: Command = {
+  name: 'checkpoint',
+  args: 'init | list [--limit n] | expand <tag> | diff <tag> [tag] | restore <tag> [--hard] | clean',
+  help: 'files and conversation after each turn that changed files; restore brings both back. --hard: later files go',
+  words: ['init', 'list', 'expand', 'diff', 'restore', 'clean'],
+  async *run(talk, words) {
+    const { checkpoints } = talk.rig.help
+    if (!checkpoints) return yield error('there are no checkpoints here.')
+    const { rest } = words
+    switch (words.first) {
+      case 'init': {
+        const started = await checkpoints.start(true)
+        yield started.kind === 'on' ? output('Checkpoints are kept from now on.') : error(started.reason)
+        return
+      }
+      case '':
+      case 'list':
+        yield output(listOf(talk, rest.numbers('limit').limit))
+        return
+      case 'expand': {
+        const rows = expandCheckpoint(talk.state, rest.first)
+        yield rows.ok ? output(rows.value.map(checkpointLine).join('\n  ')) : error(rows.reason)
+        return
+      }
+      case 'diff':
+        yield await diff(checkpoints, rest)
+        return
+      case 'restore':
+        yield* restore(checkpoints, rest)
+        return
+      case 'clean': {
+        const done = await checkpoints.clean()
+        yield done.ok
+          ? output('The checkpoints are gone; files and conversation stay as they are.')
+          : error(done.reason)
+        return
+      }
+      default:
+        yield error(`/checkpoint ${checkpointCommand.args}`)
+    }
+  },
+}
+
+function listOf({ state }: Talk, limit: number | undefined): string {
+  const rows = listCheckpoints(state, limit)
+  return rows.length === 0 ? 'There are no checkpoints yet.' : rows.map(checkpointLine).join('\n')
+}
+
+const SIGNS = { added: '+', modified: '~', renamed: '~', deleted: '-' } as const
+
+async function diff(checkpoints: Checkpoints, words: Words): Promise<TalkEvent> {
+  const [from, to] = words.plain
+  if (from === undefined) return error('/checkpoint diff takes a tag, or two.')
+  const found = await checkpoints.diff(from, to)
+  if (!found.ok) return error(found.reason)
+  const lines = found.value.changes.map(({ path, change }) => `  ${SIGNS[change]} ${path} (${change})`)
+  return output(lines.length === 0 ? 'Nothing differs.' : [...lines, found.value.stat].join('\n'))
+}
+
+async function* restore(checkpoints: Checkpoints, words: Words): AsyncGenerator<TalkEvent> {
+  const [tag] = words.plain
+  if (tag === undefined) return yield error('/checkpoint restore takes a tag; /checkpoint list shows them.')
+  const done = await checkpoints.restore(tag, words.has('--hard'))
+  if (!done.ok) return yield error(done.reason)
+  yield { kind: 'moved' }
+  yield output(
+    `Files and conversation are as at ${tag} (${count(done.value.length, 'exchange')}). /checkpoint restore ${done.value.undo} --hard takes it back.`,
+  )
+}
