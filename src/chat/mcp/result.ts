@@ -1,0 +1,34 @@
+/** What a server answered, as the result of a tool. Pure. */
+import { IMAGES_SUPPLIED } from '../../conversation/limits.ts'
+import type { ImageBlock, ImageFormat } from '../../conversation/message.ts'
+import type { JsonValue } from '../../lib/json/lossless.ts'
+import { type Fields, fieldsOf, listOf, stringOf } from '../../lib/object.ts'
+import type { Ran } from '../tools/tool.ts'
+
+const FORMATS: { readonly [type: string]: ImageFormat } = {
+  'image/gif': 'Gif',
+  'image/jpeg': 'Jpeg',
+  'image/jpg': 'Jpeg',
+  'image/png': 'Png',
+  'image/webp': 'Webp',
+}
+
+/** The whole answer as JSON; where it holds images, its texts, and the images beside them. */
+export function ranOf(answer: Fields): Ran {
+  const blocks = listOf(answer['content']).map((block) => fieldsOf(block) ?? {})
+  const images = blocks.flatMap((block) => imageOf(block) ?? [])
+  const status = answer['isError'] === true ? 'Error' : 'Success'
+  if (images.length === 0) return { status, content: [{ Json: answer as JsonValue }], images, changedFiles: [] }
+  const texts = blocks.filter((block) => !imageOf(block)).map((block) => ({ Text: textOf(block) }))
+  return { status, content: [...texts, { Text: IMAGES_SUPPLIED }], images, changedFiles: [] }
+}
+
+function imageOf(block: Fields): ImageBlock | undefined {
+  if (block['type'] !== 'image') return undefined
+  const format = FORMATS[stringOf(block['mimeType'])?.toLowerCase() ?? '']
+  const data = stringOf(block['data'])
+  if (format === undefined || data === undefined) return undefined
+  return { format, source: { Bytes: Array.from(Buffer.from(data, 'base64')) } }
+}
+
+const textOf = (block: Fields): string => stringOf(block['text']) ?? JSON.stringify(block)

@@ -1,0 +1,213 @@
+/** One MCP server: started, asked for its tools, called, ended. */
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { TOOL_FAILED_PREFIX, TOOL_USE_INTERRUPTED } from '../../conversation/limits.ts'
+import { type JsonValue, plainJson } from '../../lib/json/lossless.ts'
+import { type Fields, isObject } from '../../lib/object.ts'
+import type { McpServerEntry } from '../agent-file/agent-file.ts'
+import type { LeftOut } from '../tools/box.ts'
+import { type ChatTool, type Checked, failed, type Need, type Ran, type RunContext, refused } from '../tools/tool.ts'
+import { type Connected, connect, type RemoteTool } from './connect.ts'
+import { offeredAs } from './names.ts'
+import { ranOf } from './result.ts'
+
+export type ServerStatus = 'disabled' | 'starting' | 'running' | 'failed' | 'stopped'
+
+/** A line of `/mcp`. */
+export interface ServerReport {
+  readonly name: string
+  readonly type: McpServerEntry['type']
+  readonly status: ServerStatus
+  /** Why it failed, in one line. */
+  readonly reason: string | null
+  /** What it calls itself. */
+  readonly title: string | null
+  readonly tools: readonly string[]
+  readonly leftOut: readonly LeftOut[]
+  /** From the start until its tools were known. */
+  readonly ms: number | null
+  /** The last that it wrote to its standard error. */
+  readonly stderr: string
+}
+
+export interface ServerOptions {
+  readonly cwd: string
+  /** `@server/tool` → the name for the model. */
+  readonly aliases: ReadonlyMap<string, string>
+  /** Its tools are others than before. */
+  readonly onChange: () => void
+}
+
+export class McpServer {
+  readonly name: string
+  readonly #entry: McpServerEntry
+  readonly #options: ServerOptions
+  #status: ServerStatus
+  #reason: string | null = null
+  #connected: Connected | undefined
+  #tools: readonly ChatTool[] = []
+  #leftOut: readonly LeftOut[] = []
+  #ms: number | null = null
+  #stderr = ''
+  #starting: Promise<void> | undefined
+  readonly #ending = new AbortController()
+
+  constructor(name: string, entry: McpServerEntry, options: ServerOptions) {
+    this.name = name
+    this.#entry = entry
+    this.#options = options
+    this.#status = entry.disabled ? 'disabled' : 'starting'
+  }
+
+  get tools(): readonly ChatTool[] {
+    return this.#tools
+  }
+
+  /** Never rejects. */
+  start(): Promise<void> {
+    this.#starting ??= this.#status === 'disabled' ? Promise.resolve() : this.#start()
+    return this.#starting
+  }
+
+  async #start(): Promise<void> {
+    const began = performance.now()
+    try {
+      const connected = await connect(this.#entry, {
+        cwd: this.#options.cwd,
+        signal: this.#ending.signal,
+        onStderr: (text) => {
+          this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT)
+        },
+        onTools: () => void this.#refresh(),
+        onClose: () => this.#fail('it ended by itself'),
+      })
+      this.#connected = connected
+      if (this.#hasStopped()) await connected.close()
+      else this.#take(await connected.listTools())
+    } catch (error) {
+      this.#fail(reasonOf(error))
+      await this.#connected?.close()
+    }
+    this.#ms = Math.round(performance.now() - began)
+  }
+
+  #hasStopped(): boolean {
+    return this.#status === 'stopped'
+  }
+
+  async #refresh(): Promise<void> {
+    try {
+      if (this.#connected) this.#take(await this.#connected.listTools())
+    } catch (error) {
+      this.#reason = `its tools could not be listed again: ${reasonOf(error)}`
+    }
+  }
+
+  #take(remote: readonly RemoteTool[]): void {
+    if (this.#hasStopped()) return
+    const taken = new Set<string>()
+    const tools: ChatTool[] = []
+    const leftOut: LeftOut[] = []
+    for (const tool of remote) {
+      const label = `@${this.name}/${tool.name}`
+      const offered = offeredAs(tool, this.#options.aliases.get(label), taken)
+      if (typeof offered === 'string') leftOut.push({ label, reason: offered })
+      else {
+        taken.add(offered.name)
+        tools.push(this.#toolOf(tool, offered.name, offered.description))
+      }
+    }
+    this.#tools = tools
+    this.#leftOut = leftOut
+    this.#status = 'running'
+    this.#options.onChange()
+  }
+
+  #toolOf(remote: RemoteTool, name: string, description: string): ChatTool {
+    return {
+      name,
+      hostName: remote.name,
+      origin: this.name,
+      description,
+      schema: remote.inputSchema,
+      check: async (args) => this.#check(remote, args),
+    }
+  }
+
+  #check(remote: RemoteTool, args: JsonValue): Checked {
+    const given = plainJson(args) ?? {}
+    if (!isObject(given)) return refused('The arguments must be an object.')
+    const need = needOf(`@${this.name}/${remote.name}`, remote, given)
+    return { ok: true, call: { need, run: (context) => this.#call(remote.name, given, context) } }
+  }
+
+  async #call(name: string, args: Fields, { signal }: RunContext): Promise<Ran> {
+    if (signal.aborted) return failed(TOOL_USE_INTERRUPTED)
+    const client = this.#status === 'running' ? this.#connected?.client : undefined
+    if (!client) return failed(`The MCP server ${this.name} does not run: ${this.#reason ?? this.#status}.`)
+    try {
+      const options = { signal, timeout: this.#entry.timeoutMs, resetTimeoutOnProgress: true, onprogress: () => {} }
+      const answer: Awaited<ReturnType<Client['callTool']>> = await client.callTool(
+        { name, arguments: args },
+        undefined,
+        options,
+      )
+      return ranOf(answer as Fields)
+    } catch (error) {
+      return failed(signal.aborted ? TOOL_USE_INTERRUPTED : `${TOOL_FAILED_PREFIX}${reasonOf(error)}`)
+    }
+  }
+
+  #fail(reason: string): void {
+    if (this.#status === 'stopped' || this.#status === 'failed') return
+    this.#status = 'failed'
+    const said = this.#stderr.trim().split('\n').at(-1)
+    this.#reason = said ? `${reason}: ${said}` : reason
+    const had = this.#tools.length > 0
+    this.#tools = []
+    if (had) this.#options.onChange()
+  }
+
+  /** Nothing of it runs afterwards. */
+  async stop(): Promise<void> {
+    if (this.#status === 'disabled') return
+    this.#status = 'stopped'
+    this.#tools = []
+    this.#ending.abort()
+    await this.#starting
+    await this.#connected?.close()
+  }
+
+  report(): ServerReport {
+    return {
+      name: this.name,
+      type: this.#entry.type,
+      status: this.#status,
+      reason: this.#reason,
+      title: this.#connected?.title ?? null,
+      tools: this.#tools.map(({ name }) => name),
+      leftOut: this.#leftOut,
+      ms: this.#ms,
+      stderr: this.#stderr,
+    }
+  }
+}
+
+const STDERR_KEPT = 4000
+const ARGS_SHOWN = 200
+
+function needOf(label: string, { readOnly, destructive }: RemoteTool, args: Fields): Need {
+  const shown = JSON.stringify(args)
+  const summary = `${label} ${shown.length > ARGS_SHOWN ? `${shown.slice(0, ARGS_SHOWN)}…` : shown}`
+  if (readOnly) return { level: 'read-only', summary }
+  if (destructive) return { level: 'dangerous', summary, reason: 'its server says that it can destroy something' }
+  return { level: 'changes', summary }
+}
+
+/** One line. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  if (error instanceof Error && 'code' in error && error.code === 401)
+    return 'it wants to know who you are: put a token into its headers'
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  return (text + cause).split('\n')[0] ?? ''
+}

@@ -1,0 +1,240 @@
+/** MCP servers, real ones, over stdio and over HTTP. */
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import fc from 'fast-check'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { HttpServer, McpServerEntry, StdioServer } from '../../../src/chat/agent-file/agent-file.ts'
+import { modelName } from '../../../src/chat/mcp/names.ts'
+import { McpServers } from '../../../src/chat/mcp/servers.ts'
+import { toolBox } from '../../../src/chat/tools/box.ts'
+import type { Ran } from '../../../src/chat/tools/tool.ts'
+import type { JsonValue } from '../../../src/lib/json/lossless.ts'
+import { tempFolder } from '../../support/log.ts'
+import { textIn } from '../tools/call.ts'
+import { toolsServer } from './tools-server.mjs'
+
+const SERVER = join(import.meta.dirname, 'tools-server.mjs')
+const WAIT = 50_000
+const cwd = tempFolder()
+const running: McpServers[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((servers) => servers.stop()))
+})
+
+const stdio = (more: Partial<StdioServer> = {}, ...args: readonly string[]): StdioServer => ({
+  type: 'stdio',
+  command: process.execPath,
+  args: [SERVER, ...args],
+  env: new Map(),
+  timeoutMs: 60_000,
+  disabled: false,
+  ...more,
+})
+
+async function started(entries: { readonly [name: string]: McpServerEntry }, aliases = new Map<string, string>()) {
+  let onChange = (): void => {}
+  const servers = new McpServers(new Map(Object.entries(entries)), { cwd, aliases, onChange: () => onChange() })
+  running.push(servers)
+  await servers.start(WAIT)
+  const call = async (name: string, args: JsonValue = {}, signal = new AbortController().signal): Promise<Ran> => {
+    const checked = await toolBox({ builtIn: [], mcp: servers.tools() }).find(name)?.check(args, { cwd, home: cwd })
+    if (!checked?.ok) throw new Error(checked?.error ?? `no tool ${name}`)
+    return checked.call.run({ cwd, home: cwd, signal })
+  }
+  const changed = () =>
+    new Promise<void>((resolve) => {
+      onChange = resolve
+    })
+  return { servers, call, changed }
+}
+
+describe('a server over stdio', () => {
+  test('its tools are offered under names that models can say; those that cannot be are told', async () => {
+    const { servers } = await started({ one: stdio() }, new Map([['@one/fail', 'fails']]))
+    const [report] = servers.reports()
+    expect(report).toMatchObject({ name: 'one', status: 'running', title: 'test-tools 3.2.1', reason: null })
+    expect(report?.tools).toEqual(['echo', 'dropall', 'fails', 'broken', 'picture', 'slow', 'exit', 'grow', 'env'])
+    expect(report?.leftOut.map(({ reason }) => reason)).toEqual([
+      'it has no description',
+      expect.stringContaining('longer than 64 bytes'),
+    ])
+    expect(servers.tools()[1]).toMatchObject({ name: 'dropall', hostName: 'drop-all', origin: 'one' })
+  })
+
+  test('answers are results: JSON whole, images beside, errors as errors', async () => {
+    const { call } = await started({ one: stdio({ env: new Map([['GIVEN', 'yes']]) }, 'extra') })
+    expect(await call('echo', { text: '会話' })).toMatchObject({
+      status: 'Success',
+      content: [{ Json: { content: [{ type: 'text', text: '会話' }], structuredContent: { said: '会話' } } }],
+    })
+    expect(textIn(await call('env'))).toContain(`yes ${cwd} extra`)
+    expect(await call('fail')).toMatchObject({ status: 'Error', content: [{ Json: { isError: true } }] })
+    const broken = await call('broken')
+    expect([broken.status, textIn(broken)]).toEqual(['Error', expect.stringContaining('cannot broken')])
+    expect(await call('picture')).toEqual({
+      status: 'Success',
+      content: [{ Text: 'look' }, { Text: 'See images data supplied' }],
+      images: [{ format: 'Png', source: { Bytes: [137, 80, 78, 71] } }],
+      changedFiles: [],
+    })
+    await expect(call('echo', 'text')).rejects.toThrow('must be an object')
+  })
+
+  test('a call says what its server says of it', async () => {
+    const { servers } = await started({ one: stdio() })
+    const levels = await Promise.all(
+      servers
+        .tools()
+        .slice(0, 3)
+        .map(async (tool) => {
+          const checked = await tool.check({ text: 'x' }, { cwd, home: cwd })
+          return checked.ok && [checked.call.need.level, checked.call.need.summary]
+        }),
+    )
+    expect(levels).toEqual([
+      ['read-only', '@one/echo {"text":"x"}'],
+      ['dangerous', '@one/drop-all {"text":"x"}'],
+      ['changes', '@one/fail {"text":"x"}'],
+    ])
+  })
+
+  test('a call ends with its time or by an abort, and the server is told', async () => {
+    const { servers, call } = await started({ one: stdio(), short: stdio({ timeoutMs: 3000 }) })
+    const ending = new AbortController()
+    const told = async (text: string) => {
+      while (!servers.reports()[0]?.stderr.includes(text)) await new Promise((go) => setTimeout(go, 10))
+    }
+    const slow = call('slow', {}, ending.signal)
+    await told('slow began')
+    ending.abort()
+    expect(textIn(await slow)).toBe('The user interrupted the tool execution.')
+    await told('slow was cancelled')
+    const tool = servers.tools().find(({ origin, name }) => origin === 'short' && name === 'slow')
+    const checked = await tool?.check({}, { cwd, home: cwd })
+    if (!checked?.ok) throw new Error('refused')
+    const late = await checked.call.run({ cwd, home: cwd, signal: new AbortController().signal })
+    expect([late.status, textIn(late)]).toEqual(['Error', expect.stringMatching(/timed out/i)])
+  })
+
+  test('tools that come later are there; a server that ends takes its tools along and says why', async () => {
+    const { servers, call, changed } = await started({ one: stdio() })
+    const grown = changed()
+    await call('grow')
+    await grown
+    expect(servers.tools()[0]?.name).toBe('grown')
+    const gone = changed()
+    expect(await call('exit')).toMatchObject({ status: 'Error' })
+    await gone
+    expect(servers.tools()).toEqual([])
+    expect(servers.reports()[0]).toMatchObject({ status: 'failed', reason: 'it ended by itself: out of paper' })
+  })
+})
+
+test('servers start side by side, and a broken one stops none of the others', async () => {
+  const { servers } = await started({
+    good: stdio(),
+    crash: stdio({}, 'crash'),
+    none: stdio({ command: join(cwd, 'no-such-program') }),
+    mute: stdio({ timeoutMs: 1500 }, 'mute'),
+    off: stdio({ disabled: true }),
+    nowhere: { type: 'http', url: 'http://127.0.0.1:1/mcp', headers: new Map(), timeoutMs: 5000, disabled: false },
+    odd: { type: 'http', url: 'not a url', headers: new Map(), timeoutMs: 5000, disabled: false },
+    twin: stdio(),
+  })
+  expect(servers.reports().map(({ name, status, reason }) => [name, status, reason])).toEqual([
+    ['good', 'running', null],
+    ['crash', 'failed', expect.stringContaining('no licence')],
+    ['none', 'failed', expect.stringContaining('ENOENT')],
+    ['mute', 'failed', expect.stringMatching(/timed out/i)],
+    ['off', 'disabled', null],
+    ['nowhere', 'failed', expect.any(String)],
+    ['odd', 'failed', expect.stringMatching(/invalid url/i)],
+    ['twin', 'running', null],
+  ])
+  const box = toolBox({ builtIn: [], mcp: servers.tools() })
+  expect(box.find('echo')?.origin).toBe('good')
+  expect(box.leftOut[0]).toEqual({ label: '@twin/echo', reason: expect.stringContaining('@good/echo') })
+})
+
+test('who is slow is not waited for, and can be stopped while it starts', async () => {
+  rmSync(join(cwd, 'mute.pid'), { force: true })
+  const servers = new McpServers(new Map([['mute', stdio({}, 'mute')]]), { cwd, aliases: new Map(), onChange() {} })
+  expect(await servers.start(0)).toMatchObject([{ status: 'starting' }])
+  while (!existsSync(join(cwd, 'mute.pid'))) await new Promise((go) => setTimeout(go, 10))
+  const pid = Number(readFileSync(join(cwd, 'mute.pid'), 'utf8'))
+  await servers.stop()
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  expect(servers.reports()).toMatchObject([{ status: 'stopped' }])
+})
+
+describe('a server over HTTP', () => {
+  async function served(token?: string) {
+    const seen: IncomingHttpHeaders[] = []
+    const http = createServer(async (request, response) => {
+      seen.push(request.headers)
+      if (token !== undefined && request.headers.authorization !== token) {
+        response.writeHead(401).end()
+        return
+      }
+      const transport = new StreamableHTTPServerTransport({})
+      response.on('close', () => void transport.close())
+      // biome-ignore lint/suspicious/noExplicitAny: the SDK's own types disagree under exactOptionalPropertyTypes
+      await toolsServer().connect(transport as any)
+      await transport.handleRequest(request, response)
+    })
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`
+    const close = () => {
+      http.closeAllConnections()
+      http.close()
+    }
+    return { url, seen, close }
+  }
+  const entry = (url: string, headers: readonly (readonly [string, string])[] = []): HttpServer => ({
+    type: 'http',
+    url,
+    headers: new Map(headers),
+    timeoutMs: 20_000,
+    disabled: false,
+  })
+
+  test('is called with its headers', async () => {
+    const { url, seen, close } = await served('Bearer x')
+    const { servers, call } = await started({ web: entry(url, [['Authorization', 'Bearer x']]) })
+    expect(servers.reports()[0]).toMatchObject({ type: 'http', status: 'running', title: 'test-tools 3.2.1' })
+    expect(await call('echo', { text: 'far' })).toMatchObject({
+      content: [{ Json: { structuredContent: { said: 'far' } } }],
+    })
+    expect(seen.every(({ authorization }) => authorization === 'Bearer x')).toBe(true)
+    close()
+  })
+
+  test('that wants a token says so', async () => {
+    const { url, close } = await served('Bearer x')
+    const { servers } = await started({ web: entry(url) })
+    expect(servers.reports()[0]).toMatchObject({ status: 'failed', reason: expect.stringContaining('token') })
+    close()
+  })
+})
+
+test('names for models', () => {
+  const none = new Set<string>()
+  expect(['get_it', 'get-it', '2do', 'a___b', '日本', '--'].map((name) => modelName(name, none))).toEqual([
+    'get_it',
+    'getit',
+    'a2do',
+    'a___b',
+    expect.stringMatching(/^a\d{3}$/),
+    expect.stringMatching(/^a\d{3}$/),
+  ])
+  expect(modelName('x-___-y', none)).toBe('xy')
+  expect(modelName('get-it', new Set(['getit']))).toBe('getit1')
+  fc.assert(
+    fc.property(fc.string(), (name) => {
+      expect(modelName(name, none)).toMatch(/^[a-zA-Z][a-zA-Z0-9_]*$/)
+    }),
+  )
+})

@@ -1,0 +1,82 @@
+/** A real MCP server for tests, over stdio: `node tools-server.mjs [mode]`. */
+import { renameSync, writeFileSync } from 'node:fs'
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+
+const PIXEL = Buffer.from([137, 80, 78, 71]).toString('base64')
+const object = { type: 'object', properties: { text: { type: 'string' } } }
+const text = (said) => ({ content: [{ type: 'text', text: said }] })
+
+export function toolsServer(mode = '') {
+  const server = new Server(
+    { name: 'test-tools', version: '3.2.1' },
+    { capabilities: { tools: { listChanged: true } } },
+  )
+  const tool = (name, description = `does ${name}`, more = {}) => ({ name, description, inputSchema: object, ...more })
+  let tools = [
+    tool('echo', 'says it again', { annotations: { readOnlyHint: true } }),
+    tool('drop-all', 'drops', { annotations: { destructiveHint: true } }),
+    tool('fail'),
+    tool('broken'),
+    tool('picture'),
+    tool('slow'),
+    tool('exit'),
+    tool('grow'),
+    tool('env'),
+    tool('silent', ''),
+    tool('n'.repeat(70)),
+  ]
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+    const from = Number(params?.cursor ?? 0)
+    return { tools: tools.slice(from, from + 6), ...(from + 6 < tools.length && { nextCursor: String(from + 6) }) }
+  })
+  server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: args = {} } }, { signal }) => {
+    switch (name) {
+      case 'echo':
+        return { ...text(args.text ?? ''), structuredContent: { said: args.text ?? '' } }
+      case 'env':
+        return text(`${process.env.GIVEN} ${process.cwd()} ${mode}`)
+      case 'fail':
+        return { ...text('no'), isError: true }
+      case 'picture':
+        return {
+          content: [
+            { type: 'text', text: 'look' },
+            { type: 'image', data: PIXEL, mimeType: 'image/png' },
+          ],
+        }
+      case 'slow':
+        process.stderr.write('slow began\n')
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        process.stderr.write('slow was cancelled\n')
+        return text('late')
+      case 'exit':
+        process.stderr.write('out of paper\n')
+        process.exit(3)
+        break
+      case 'grow':
+        tools = [tool('grown'), ...tools]
+        await server.sendToolListChanged()
+        return text('grown')
+      default:
+        throw new Error(`cannot ${name}`)
+    }
+  })
+  return server
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const mode = process.argv[2] ?? ''
+  if (mode === 'crash') {
+    process.stderr.write('no licence\n')
+    process.exit(1)
+  }
+  if (mode === 'mute') {
+    // Deaf to the end of its input, and to being told.
+    process.on('SIGTERM', () => {})
+    writeFileSync('mute.tmp', String(process.pid))
+    renameSync('mute.tmp', 'mute.pid')
+    setInterval(() => {}, 1000)
+  } else await toolsServer(mode).connect(new StdioServerTransport())
+}
