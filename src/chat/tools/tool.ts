@@ -70,6 +70,8 @@ export interface RunContext extends Place {
   readonly signal: AbortSignal
   /** A piece of output while it comes, for whoever watches. */
   readonly onOutput?: (piece: OutputPiece) => void
+  /** Paths that are denied: a tool that looks into many files passes them over. */
+  readonly isDenied?: (path: string) => boolean
   /** A person has seen that the file was changed by somebody else, and wants the call nevertheless. */
   readonly staleAllowed?: boolean
 }

@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { deniedToRead } from '../../../src/chat/tools/allow/paths.ts'
 import { goneTools, toolBox } from '../../../src/chat/tools/box.ts'
+import { NO_SETTINGS } from '../../../src/chat/tools/permission.ts'
 import { type ChatTool, refused } from '../../../src/chat/tools/tool.ts'
 import { newState, readState, writeState } from '../../../src/conversation.ts'
 import { isGitInstalled } from '../../../src/lib/git.ts'
@@ -79,6 +81,21 @@ test.skipIf(!hasGit)('what git ignores is left out', async () => {
       .sort(),
   ).toEqual(['a.ts', 'bin.ts'])
   expect(textIn(await at.run('grep', { pattern: 'const' }))).not.toContain('src/')
+})
+
+test('links and denied paths are passed over by tools that look into many files', async () => {
+  const at = filled()
+  const settings = { ...NO_SETTINGS, fs_read: { allowedPaths: [], deniedPaths: ['src', '*.md'], allowReadOnly: true } }
+  const isDenied = deniedToRead({ settings, cwd: at.cwd, home: at.home })
+  at.write('../home/key', 'const key = 1\n')
+  symlinkSync(join(at.home, 'key'), join(at.cwd, 'key.ts'))
+  if (hasGit) execFileSync('git', ['init', '-q'], { cwd: at.cwd })
+  const found = textIn(await at.run('grep', { pattern: 'const' }, { isDenied }))
+  expect(found).toContain('a.ts:1: const a = 1')
+  expect(found).not.toMatch(/src\/b|const key/)
+  expect(textIn(await at.run('glob', { pattern: '**/b.ts' }, { isDenied }))).toContain('No file fits')
+  const list = { operations: [{ mode: 'Directory', path: '.', depth: 3 }] }
+  expect(textIn(await at.run('fs_read', list, { isDenied }))).not.toContain('src/b.ts')
 })
 
 describe('the box', () => {

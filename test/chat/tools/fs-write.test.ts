@@ -1,5 +1,5 @@
 /** fs_write on real files: four commands, other people's changes, and lines counted. */
-import { chmodSync, lstatSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -71,6 +71,21 @@ test('folders are made, modes and links stay, other encodings and folders are re
   expect(await at.run('fs_write', { command: 'create', path: 'x', file_text: '' })).toMatchObject({ status: 'Error' })
   const below = await at.run('fs_write', { command: 'create', path: 'run.sh/x', file_text: '' })
   expect(below.status).toBe('Error')
+})
+
+test('a link to nowhere is asked about as what it points to; one that appears later is not followed', async () => {
+  const at = desk()
+  const target = join(at.home, 'new.txt')
+  symlinkSync(join(at.cwd, 'second'), join(at.cwd, 'first'))
+  symlinkSync('../home/new.txt', join(at.cwd, 'second'))
+  symlinkSync('loop', join(at.cwd, 'loop'))
+  const create = (path: string) => ({ command: 'create', path, file_text: 'x' })
+  expect((await at.check('fs_write', create('first'))).need.paths?.[0]?.real).toBe(target)
+  expect((await at.check('fs_write', create('loop/x'))).need.level).toBe('changes')
+  const call = await at.check('fs_write', create('plain.txt'))
+  symlinkSync(target, join(at.cwd, 'plain.txt'))
+  expect(await call.run({ ...at, signal: new AbortController().signal })).toMatchObject({ status: 'Error' })
+  expect(existsSync(target)).toBe(false)
 })
 
 test('who has to allow a change sees it first', async () => {

@@ -17,8 +17,14 @@ export function pathsDecision(need: Need, listed: boolean, rules: Rules): Decisi
   return paths.length > 0 && paths.every(isFree) ? { kind: 'allow' } : { kind: 'ask' }
 }
 
+/** Whether nobody may read there, whoever allows it: for tools that look into more files than they were given. */
+export function deniedToRead(rules: Pick<Rules, 'settings' | 'cwd' | 'home'>): (path: string) => boolean {
+  const denied = rules.settings.fs_read.deniedPaths.map((pattern) => placeOf(pattern, rules))
+  return (path) => denied.some((place) => place(path))
+}
+
 /** A path stands for itself and all that is below it; so does what a pattern matches. */
-function placeOf(pattern: string, { cwd, home }: Rules): (path: string) => boolean {
+function placeOf(pattern: string, { cwd, home }: Pick<Rules, 'cwd' | 'home'>): (path: string) => boolean {
   const absolute = /^~(?:[\\/]|$)/.test(pattern) ? join(home, pattern.slice(1)) : resolve(cwd, pattern)
   if (!isGlob(pattern)) return (path) => path === absolute || path.startsWith(absolute + sep) || absolute === sep
   const one = matcher(slashed(absolute))

@@ -104,7 +104,7 @@ function operationOf(reader: FieldReader, place: Place, seen: SeenFiles): Operat
     }
     case 'Directory': {
       const depth = Math.max(0, reader.integer('depth', 0))
-      return { label: `list ${short}`, paths: [path], run: ({ signal }) => readFolder(path, depth, signal) }
+      return { label: `list ${short}`, paths: [path], run: (context) => readFolder(path, depth, context) }
     }
   }
 }

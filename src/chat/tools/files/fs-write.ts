@@ -1,4 +1,5 @@
 /** fs_write: makes a file, or changes one at one place. */
+import { constants } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { NATIVE_TOOLS, TOOL_FAILED_PREFIX } from '../../../conversation/limits.ts'
@@ -20,7 +21,7 @@ import { unifiedDiff } from './diff.ts'
 import { type Edit, edited, editOf } from './edit.ts'
 import { neededPath, shortPath } from './paths.ts'
 import type { SeenFiles } from './seen.ts'
-import { type ReadText, readText } from './text-file.ts'
+import { NO_LINK, type ReadText, readText } from './text-file.ts'
 
 export const fsWrite = (seen: SeenFiles): ChatTool => ({
   name: 'fs_write',
@@ -31,6 +32,8 @@ export const fsWrite = (seen: SeenFiles): ChatTool => ({
   schema: SCHEMA,
   check: (args, place) => checked(args, (reader) => callOf(reader, place, seen)),
 })
+
+const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_LINK
 
 const SCHEMA = {
   type: 'object',
@@ -105,7 +108,7 @@ async function run(
   if (!after.ok) return failed(`${named}: ${after.reason}`)
   try {
     await mkdir(dirname(real), { recursive: true })
-    await writeFile(real, after.text)
+    await writeFile(real, after.text, { flag: WRITE })
   } catch (error) {
     if (!isSystemError(error)) throw error
     return failed(`${TOOL_FAILED_PREFIX}${named}: ${writeReason(error)}`)

@@ -41,13 +41,14 @@ function callOf(reader: FieldReader, place: Place) {
   }
 }
 
-async function run(pattern: string, { named, real }: NeededPath, { signal }: RunContext): Promise<Ran> {
+async function run(pattern: string, { named, real }: NeededPath, context: RunContext): Promise<Ran> {
+  const { signal, isDenied = () => false } = context
   if (!isFolder(real)) return failed(`${named}: no such folder`)
   const { files, cut } = await listFiles(real, signal)
   if (signal.aborted) return failed('The search was cancelled.')
   const wanted = matcherOf(pattern)
   const found = files
-    .filter((path) => wanted.test(path))
+    .filter((path) => wanted.test(path) && !isDenied(inFolder(real, path)))
     .map((path) => ({ path, time: timeOf(inFolder(real, path)) }))
     .sort((a, b) => b.time - a.time)
   if (found.length === 0) return succeeded([{ Text: `No file fits ${pattern}.` }])

@@ -70,7 +70,8 @@ function expressionOf(pattern: string, ignoreCase: boolean): RegExp | undefined 
   }
 }
 
-async function run(expression: RegExp, path: NeededPath, include: string | null, { signal }: RunContext): Promise<Ran> {
+async function run(expression: RegExp, path: NeededPath, include: string | null, context: RunContext): Promise<Ran> {
+  const { signal, isDenied = () => false } = context
   const found = statSync(path.real, { throwIfNoEntry: false })
   if (!found) return failed(`${path.named}: no such file or folder`)
   const { files, cut } = found.isDirectory() ? await listFiles(path.real, signal) : { files: [''], cut: false }
@@ -82,7 +83,9 @@ async function run(expression: RegExp, path: NeededPath, include: string | null,
     if (signal.aborted) return failed('The search was cancelled.')
     if (hits.length > MOST_LINES || slow.length === MOST_SLOW) break
     if (file !== '' && wanted?.test(file) === false) continue
-    const read = await readText(file === '' ? path.real : inFolder(path.real, file))
+    const full = file === '' ? path.real : inFolder(path.real, file)
+    if (isDenied(full)) continue
+    const read = await readText(full)
     if (read.kind !== 'text') continue
     const lines = search(read.text)
     if (lines) hits.push(...lines.map(([number, line]) => `${file === '' ? path.named : file}:${number}: ${line}`))

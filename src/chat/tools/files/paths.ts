@@ -1,5 +1,5 @@
 /** Paths as a model names them, and what they are once links are followed. */
-import { realpathSync } from 'node:fs'
+import { readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isSystemError } from '../../../lib/files/system-error.ts'
 import type { NeededPath, Place } from '../tool.ts'
@@ -9,14 +9,30 @@ export function neededPath(path: string, { cwd, home }: Place): NeededPath {
   return { named, real: realOf(named) }
 }
 
-/** What does not exist yet lies where its nearest folder that does exist really is. */
-function realOf(path: string): string {
+/** More than any system follows. */
+const MOST_LINKS = 40
+
+/** What does not exist yet lies where its nearest folder that does exist really is; a link to nowhere is what it points to. */
+function realOf(path: string, links = 0): string {
   try {
     return realpathSync(path)
   } catch (error) {
     if (!isSystemError(error)) throw error
     const parent = dirname(path)
-    return parent === path ? path : join(realOf(parent), basename(path))
+    if (parent === path) return path
+    const folder = realOf(parent, links)
+    const target = targetOf(join(folder, basename(path)))
+    if (target === undefined || links >= MOST_LINKS) return join(folder, basename(path))
+    return realOf(resolve(folder, target), links + 1)
+  }
+}
+
+function targetOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    return undefined
   }
 }
 

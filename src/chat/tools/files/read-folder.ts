@@ -3,13 +3,14 @@ import type { Dirent } from 'node:fs'
 import { lstat, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSystemError, reasonOf } from '../../../lib/files/system-error.ts'
-import type { NeededPath } from '../tool.ts'
+import type { NeededPath, RunContext } from '../tool.ts'
 import type { Part } from './fs-read.ts'
 
 const MOST_ENTRIES = 2000
 
 /** Folders before what is in them; links are named, not followed. */
-export async function readFolder(path: NeededPath, depth: number, signal: AbortSignal): Promise<Part> {
+export async function readFolder(path: NeededPath, depth: number, context: RunContext): Promise<Part> {
+  const { signal, isDenied = () => false } = context
   const lines: string[] = []
   const queue: { readonly folder: string; readonly depth: number }[] = [{ folder: path.real, depth }]
   for (let next = queue.shift(); next && lines.length < MOST_ENTRIES && !signal.aborted; next = queue.shift()) {
@@ -22,7 +23,7 @@ export async function readFolder(path: NeededPath, depth: number, signal: AbortS
     for (const entry of entries.slice(0, MOST_ENTRIES - lines.length)) {
       const full = join(next.folder, entry.name)
       lines.push(await lineOf(full))
-      if (entry.isDirectory() && next.depth > 0) queue.push({ folder: full, depth: next.depth - 1 })
+      if (entry.isDirectory() && next.depth > 0 && !isDenied(full)) queue.push({ folder: full, depth: next.depth - 1 })
     }
   }
   if (lines.length === 0) return { text: `${path.named} is empty.` }

@@ -1,5 +1,6 @@
 /** Text files as tools read them: whole, of a bearable size, and only where they are text. */
 import { isUtf8 } from 'node:buffer'
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { isSystemError, reasonOf } from '../../../lib/files/system-error.ts'
 import { textOf } from '../../../lib/text.ts'
@@ -12,9 +13,13 @@ export type ReadText =
 const LARGEST = 50 * 1024 * 1024
 const LOOKED_AT = 8192
 
+/** A link put in place of a file after its path was looked at leads nowhere. Windows has no such flag. */
+export const NO_LINK: number = constants.O_NOFOLLOW ?? 0
+
+/** @param path with links followed */
 export async function readText(path: string): Promise<ReadText> {
   try {
-    const file = await open(path, 'r')
+    const file = await open(path, constants.O_RDONLY | NO_LINK)
     try {
       const found = await file.stat()
       if (found.isDirectory()) return unreadable('a folder, not a file')
@@ -28,6 +33,7 @@ export async function readText(path: string): Promise<ReadText> {
     }
   } catch (error) {
     if (!isSystemError(error)) throw error
+    if (error.code === 'ELOOP') return unreadable('a link, not a file')
     return error.code === 'ENOENT' ? { kind: 'missing' } : unreadable(reasonOf(error))
   }
 }
