@@ -39,11 +39,16 @@ afterAll(() => {
   }
 })
 
-export async function modelServer(...replies: readonly Reply[]): Promise<ModelServer> {
+export const modelServer = (...replies: readonly Reply[]): Promise<ModelServer> => serverWith(replies, () => undefined)
+
+/** @param apart what is answered without the script, and not remembered */
+async function serverWith(replies: readonly Reply[], apart: (asked: Asked) => Reply | undefined): Promise<ModelServer> {
   const asked: Asked[] = []
   const script = [...replies]
   const server = createServer(async (request, response) => {
     const one = await received(request)
+    const known = apart(one)
+    if (known) return known(one, response)
     asked.push(one)
     await (script.shift() ?? json({ error: { message: 'nothing left to say' } }, 418))(one, response)
   })
@@ -51,6 +56,17 @@ export async function modelServer(...replies: readonly Reply[]): Promise<ModelSe
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return { baseURL: `http://127.0.0.1:${port}/v1`, asked, say: (...more) => void script.push(...more) }
+}
+
+/** The same, which also lists its models to whoever asks, as vLLM does, without a word of the script. */
+export async function chatServer(...replies: readonly Reply[]): Promise<ModelServer> {
+  return listingServer([{ id: 'm', max_model_len: 100_000 }], replies)
+}
+
+export function listingServer(models: readonly object[], replies: readonly Reply[]): Promise<ModelServer> {
+  return serverWith(replies, ({ method, path }) =>
+    method === 'GET' && path.endsWith('/models') ? json({ object: 'list', data: models }) : undefined,
+  )
 }
 
 async function received(request: IncomingMessage): Promise<Asked> {

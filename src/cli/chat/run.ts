@@ -12,14 +12,22 @@ import { writeErr, writeOut } from '../output.ts'
 import { flagsOfRun } from '../run/flags.ts'
 
 export async function runChat(
-  prompt: string | undefined,
-  options: ChatCommandOptions,
+  first: string | undefined,
+  given: ChatCommandOptions,
   program: string | null,
 ): Promise<void> {
+  const { prompt, options } = apart(first, given)
   refuse(options)
   const household = await householdOfRun()
   if (options.listModels) await listModels(household, options)
   else await talk(household, prompt, options, program)
+}
+
+/** `--resume "And now?"`: what has a space in it is no id, but what to say. */
+function apart(prompt: string | undefined, options: ChatCommandOptions) {
+  const isPrompt = prompt === undefined && typeof options.resume === 'string' && /\s/.test(options.resume)
+  if (!isPrompt) return { prompt, options }
+  return { prompt: String(options.resume), options: { ...options, resume: true } as const }
 }
 
 /** Without the house, which takes its time: what is wrong with the settings of agents is told by who reads their logs. */

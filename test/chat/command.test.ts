@@ -1,0 +1,147 @@
+/** `fumi chat` as a person and a script use it. */
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { talk, tempLog, text } from '../support/log.ts'
+import { answer, calls, refusal } from '../support/model-chunks.ts'
+import { chatServer, json, listingServer } from '../support/model-server.ts'
+import { fumi } from '../support/run.ts'
+import { chatHome, fumiChat } from './support/fumi-chat.ts'
+
+const at = (baseURL: string, ...more: readonly string[]) => ['--base-url', baseURL, '--model', 'm', ...more]
+
+describe('without a person', () => {
+  test('the answer is on standard output, and the exit code says how it ended', async () => {
+    const server = await chatServer(
+      answer('Good morning.'),
+      refusal('I will not.'),
+      json({ error: { message: 'no such model' } }, 404),
+      calls([{ name: 'execute_bash', args: { command: 'touch it' } }]),
+    )
+    const place = chatHome()
+    const ran = async (...more: string[]) => fumiChat(at(server.baseURL, '--no-interactive', ...more), place)
+    expect(await ran('Hello')).toMatchObject({ code: 0, out: 'Good morning.\n' })
+    expect(await ran('Do it')).toMatchObject({ code: 11 })
+    expect(await ran('What?')).toMatchObject({ code: 10, out: '', err: expect.stringContaining('no such model') })
+    expect(await ran('Touch it')).toMatchObject({ code: 12, err: expect.stringMatching(/--trust-tools execute_bash/) })
+    expect(readdirSync(place.cwd)).toEqual([])
+  })
+
+  test('trusted tools run, and all events are lines of JSON', async () => {
+    const server = await chatServer(
+      calls([{ name: 'execute_bash', args: { command: 'touch it' } }]),
+      answer('Touched.'),
+    )
+    const place = chatHome()
+    const args = at(server.baseURL, '--no-interactive', '--json', '--trust-tools', 'execute_bash', 'Touch it')
+    const { code, out } = await fumiChat(args, place)
+    const events = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { kind: string })
+    expect(code).toBe(0)
+    expect(events.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['started', 'tool_asked', 'tool_done', 'entry', 'ended']),
+    )
+    expect(readdirSync(place.cwd)).toEqual(['it'])
+  })
+
+  test('what is piped in goes along', async () => {
+    const server = await chatServer(answer('A diff.'))
+    await fumiChat(at(server.baseURL, '--no-interactive', 'What is this?'), chatHome(), '+ a line\n')
+    expect(server.asked[0]?.body.messages?.at(-1)?.['content']).toContain('What is this?\n\n+ a line')
+  })
+})
+
+test('a person talks, consents, and ends; the conversation is in the archive with its tokens', async () => {
+  const server = await chatServer(
+    calls([{ name: 'execute_bash', args: { command: 'echo made > note.txt' } }], '', { input: 100, output: 10 }),
+    answer('Written.', { input: 150, output: 5 }),
+  )
+  const place = chatHome()
+  const { code, out } = await fumiChat(at(server.baseURL), place, 'Write a note\ny\n/tangent side\n/quit\n')
+  expect(code).toBe(0)
+  expect(out).toMatch(/Allow it\?[\s\S]*Written\.\n[\s\S]*↯ side \d+ s/)
+  expect(readdirSync(place.cwd)).toEqual(['note.txt'])
+  const env = { FUMI_HOME: place.home, HOME: place.home }
+  expect(fumi(['list'], { env }).out).toMatch(/fumibako:[0-9a-f-]+ +Write a note/)
+  expect(fumi(['stats', '--json'], { env }).out).toMatch(/"input_tokens":250,[^}]*"output_tokens":15/)
+})
+
+test('a conversation in which nothing was said leaves nothing', async () => {
+  const place = chatHome()
+  await fumiChat(at('http://127.0.0.1:9/v1'), place, '/quit\n')
+  await fumiChat(at('http://127.0.0.1:9/v1'), place, '')
+  const left = readdirSync(join(place.home, 'conversations')).filter((name) => name.endsWith('.jsonl'))
+  expect(left).toHaveLength(1)
+})
+
+test('--resume goes on with the last one of this directory, or with the one that is named', async () => {
+  const server = await chatServer(
+    answer('Blue.'),
+    answer('You said blue.'),
+    answer('Elsewhere.'),
+    answer('Still blue.'),
+  )
+  const place = chatHome()
+  const alone = at(server.baseURL, '--no-interactive')
+  expect(await fumiChat([...alone, '--resume', '--', 'Hello'], place)).toMatchObject({ code: 4 })
+  await fumiChat([...alone, 'My colour is blue'], place)
+  await fumiChat([...alone, '--resume', '--', 'Which colour?'], place)
+  expect(JSON.stringify(server.asked[1]?.body.messages)).toContain('My colour is blue')
+  const other = { ...place, cwd: chatHome().cwd }
+  await fumiChat([...alone, 'Something else'], other)
+  const [name = ''] = readdirSync(join(place.home, 'conversations')).filter((one) => one.endsWith('.jsonl'))
+  expect(await fumiChat([...alone, '--resume', 'ffffffff-none', 'x'], place)).toMatchObject({ code: 4 })
+  expect(await fumiChat([...alone, '--resume', name.slice(0, 13), 'x'], place)).toMatchObject({ code: 0 })
+})
+
+test('--continue takes a session of another agent over, and --replay answers from it', async () => {
+  const server = await chatServer(answer('I know that file.'))
+  const place = chatHome()
+  const log = tempLog(text(talk()))
+  const continued = await fumiChat(at(server.baseURL, '--no-interactive', '--continue', log, 'And now?'), place)
+  expect(continued).toMatchObject({ code: 0, out: 'I know that file.\n' })
+  const sent = JSON.stringify(server.asked[0]?.body.messages)
+  expect(sent).toContain('List the files, please.')
+  expect(sent).toContain('One file: a.ts')
+  const replayed = await fumiChat(['--no-interactive', '--replay', log, 'Anything'], chatHome())
+  expect(replayed.out + replayed.err).toMatch(/One file: a\.ts|needs consent/)
+})
+
+test('the server comes from options, environment or a profile, and its models can be listed', async () => {
+  const server = await listingServer([{ id: 'small', max_model_len: 4096 }, { id: 'large' }], [answer('Hi.')])
+  const place = chatHome()
+  writeFileSync(join(place.cwd, 'README.md'), 'x')
+  expect((await fumiChat(['--list-models', '--base-url', server.baseURL], place)).out).toBe('small\nlarge\n')
+  fumi(['config', 'profiles.mine.url', server.baseURL], { env: { FUMI_HOME: place.home } })
+  fumi(['config', 'profiles.mine.key', 'secret-key'], { env: { FUMI_HOME: place.home } })
+  expect((await fumiChat(['--profile', 'mine', '--no-interactive', 'Hello'], place)).out).toBe('Hi.\n')
+  expect(server.asked.at(-1)?.headers.authorization).toBe('Bearer secret-key')
+  expect(server.asked.at(-1)?.body['model']).toBe('small')
+  expect(await fumiChat(['--no-interactive', 'Hello'], place)).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/which server\?/),
+  })
+  expect(await fumiChat(['--profile', 'nobody', '--no-interactive', 'x'], place)).toMatchObject({ code: 2 })
+  expect(fumi(['config'], { env: { FUMI_HOME: place.home } }).out).not.toContain('secret-key')
+})
+
+test('two processes cannot hold one conversation', async () => {
+  const server = await chatServer(
+    answer('One.'),
+    calls([{ name: 'execute_bash', args: { command: 'sleep 2' } }]),
+    answer('Late.'),
+  )
+  const place = chatHome()
+  const alone = at(server.baseURL, '--no-interactive', '--trust-all-tools')
+  await fumiChat([...alone, 'Hello'], place)
+  const second: { code?: number | null } = {}
+  const first = fumiChat([...alone, '--json', '--resume', '--', 'Sleep'], place, '', (line) => {
+    if (!line.includes('"tool_started"')) return false
+    fumiChat([...alone, '--resume', '--', 'Me too'], place).then(({ code }) => Object.assign(second, { code }))
+    return false
+  })
+  await first
+  await expect.poll(() => second.code, { timeout: 10_000 }).toBe(8)
+}, 30_000)

@@ -1,0 +1,59 @@
+/** Runs `fumi chat` while a server of the test answers. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll } from 'vitest'
+import { tempFolder } from '../../support/log.ts'
+import { fumiPath } from '../../support/run.ts'
+
+const running = new Set<ChildProcess>()
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+export interface ChatRun {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export interface ChatHome {
+  readonly home: string
+  readonly cwd: string
+}
+
+export const chatHome = (): ChatHome => ({ home: join(tempFolder(), 'fumi'), cwd: tempFolder() })
+
+/**
+ * @param input what is typed
+ * @param onLine told of each line of standard output; true kills the process
+ */
+export async function fumiChat(
+  args: readonly string[],
+  { home, cwd }: ChatHome,
+  input = '',
+  onLine: (line: string) => boolean = () => false,
+  variables: NodeJS.ProcessEnv = {},
+): Promise<ChatRun> {
+  const child = spawn(process.execPath, [fumiPath, 'chat', ...args], {
+    cwd,
+    env: { ...process.env, NO_COLOR: '1', FUMI_HOME: home, HOME: home, OPENAI_API_KEY: '', ...variables },
+  })
+  running.add(child)
+  child.stdin.end(input)
+  let out = ''
+  let err = ''
+  child.stderr.on('data', (piece) => {
+    err += piece
+  })
+  const ended = once(child, 'close')
+  for await (const line of createInterface(child.stdout)) {
+    out += `${line}\n`
+    if (onLine(line)) child.kill('SIGKILL')
+  }
+  const [code] = (await ended) as [number | null]
+  running.delete(child)
+  return { code, out, err }
+}
