@@ -6,6 +6,7 @@ import type { FilePart } from '../openai/message.ts'
 import { type AgentFile, contextPaths } from './agent-file/agent-file.ts'
 import { gatherFiles } from './context/gather.ts'
 import { type Help, NO_HELP } from './help.ts'
+import { deniedToRead } from './tools/allow/paths.ts'
 import { toolLabel } from './tools/allow/patterns.ts'
 import { type ToolBox, toolBox } from './tools/box.ts'
 import { SeenFiles } from './tools/files/seen.ts'
@@ -117,6 +118,10 @@ export class Rig implements Gear, Shelf {
     const settings = this.#agent.toolsSettings
     const rules: Rules = { allowedTools: patterns, trustAll: all, settings, ...this.place }
     return decide(tool, need, rules)
+  }
+
+  denied(): (path: string) => boolean {
+    return deniedToRead({ settings: this.#agent.toolsSettings, ...this.place })
   }
 
   trust(tool: ChatTool): void {

@@ -26,6 +26,8 @@ export interface Shelf {
   find(name: string): ChatTool | undefined
   names(): readonly string[]
   decide(tool: ChatTool, need: Need): Decision
+  /** For tools that look into many files: what nobody may read. */
+  denied(): (path: string) => boolean
   /** For the rest of the session. */
   trust(tool: ChatTool): void
 }

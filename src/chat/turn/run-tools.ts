@@ -110,6 +110,7 @@ async function runCall(
       ...gear.shelf.place,
       signal,
       staleAllowed,
+      isDenied: gear.shelf.denied(),
       onOutput: (piece) => channel.push({ kind: 'tool_output', id: use.id, ...piece }),
     })
   } catch (error) {
