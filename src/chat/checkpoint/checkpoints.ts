@@ -5,6 +5,7 @@ import {
   createCheckpoint,
   diffCheckpoints,
   type FileChange,
+  type Git,
   initCheckpoints,
   type Outcome,
   restoreCheckpoint,
@@ -63,6 +64,7 @@ export class Checkpoints {
   readonly #held: Held
   readonly #options: CheckpointOptions
   #last: Promise<unknown> = Promise.resolve()
+  #isUnlocked = false
 
   constructor(held: Held, options: CheckpointOptions) {
     this.#held = held
@@ -109,7 +111,6 @@ export class Checkpoints {
     if (shadow.repository !== this.#newShadow(this.#held.state().conversation_id).repository) return false
     const tag = manager.checkpoints.at(-1)?.tag ?? '0'
     const known = await shadowGit(shadow)([`--git-dir=${shadow.repository}`, 'rev-parse', '--verify', '-q', tag])
-    if (known.code === 0) breakLocks(shadow)
     return known.code === 0
   }
 
@@ -222,8 +223,12 @@ export class Checkpoints {
     this.#held.change({ ...this.#held.state(), checkpoint_manager: manager })
   }
 
-  #git(manager: CheckpointManager) {
-    return shadowGit(this.#shadowOf(manager))
+  /** Whoever left a lock before is gone: a conversation has one writer. */
+  #git(manager: CheckpointManager): Git {
+    const shadow = this.#shadowOf(manager)
+    if (!this.#isUnlocked) breakLocks(shadow)
+    this.#isUnlocked = true
+    return shadowGit(shadow)
   }
 
   #shadowOf({ shadow_repo_path, work_tree_path }: CheckpointManager): Shadow {

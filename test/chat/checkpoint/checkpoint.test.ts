@@ -90,9 +90,11 @@ describe.skipIf(!installed)('checkpoints', () => {
     const repository = first.journal.state.checkpoint_manager?.shadow_repo_path ?? ''
     writeFileSync(join(repository, 'index.lock'), '')
     const later = first.resumed()
+    expect(value(await later.checkpoints.restore('0', false))).toMatchObject({ length: 0 })
+    expect(value(await later.checkpoints.restore('undo', false))).toMatchObject({ length: 1 })
     expect(await later.checkpoints.start(false)).toEqual({ kind: 'on', how: 'resumed' })
     await later.turn('two', () => later.write('a.txt', '2\n'))
-    expect(lines(later).length).toBe(3)
+    expect(lines(later).length).toBe(4)
     value(await later.checkpoints.restore('1', false))
     expect([later.read('a.txt'), later.prompts()]).toEqual(['1\n', ['one']])
   })
