@@ -79,4 +79,4 @@ export const forbidden = (name: string): string =>
   `Tool use with ${name} was rejected because the arguments supplied were forbidden`
 
 export const staleText = (path: string): string =>
-  `${path} was changed by somebody else since you last read or wrote it. Nothing was written. Read it again, then repeat the change.`
+  `${path} was changed since you last read or wrote it, by somebody else or by a command. Nothing was written. Read it again, then repeat the change.`

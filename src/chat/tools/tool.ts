@@ -49,7 +49,7 @@ export interface Need {
   readonly paths?: readonly NeededPath[]
   /** For a shell. */
   readonly command?: string
-  /** The file was changed by somebody else since the model last read or wrote it. */
+  /** The file was changed since the model last read or wrote it: by somebody else, or by a command. */
   readonly stale?: Stale
 }
 

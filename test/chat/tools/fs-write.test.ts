@@ -143,9 +143,10 @@ describe('a file that somebody else changed meanwhile', () => {
     const at = desk()
     at.write('f.txt', '0\n')
     await at.run('fs_read', readIt)
-    const added = await Promise.all(
-      ['1', '2', '3', '4'].map((new_str) => at.run('fs_write', { command: 'append', path: 'f.txt', new_str })),
-    )
+    const calls = []
+    for (const new_str of ['1', '2', '3', '4'])
+      calls.push(await at.check('fs_write', { command: 'append', path: 'f.txt', new_str }))
+    const added = await Promise.all(calls.map((call) => call.run({ ...at, signal: new AbortController().signal })))
     expect(added.map(({ status }) => status)).toEqual(['Success', 'Success', 'Success', 'Success'])
     expect(at.read('f.txt')).toBe('0\n1\n2\n3\n4\n')
   })

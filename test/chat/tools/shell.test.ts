@@ -1,4 +1,5 @@
 /** execute_bash in a real shell. */
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -69,6 +70,19 @@ describe.skipIf(process.platform === 'win32')('execute_bash', () => {
       status: 'Error',
     })
     expect(existsSync(join(at.cwd, 'no'))).toBe(false)
+  })
+
+  test('a command does not outlive the program that waits for it', async () => {
+    const at = desk()
+    const tool = join(import.meta.dirname, '../../../dist/chat/tools/shell/execute-bash.js')
+    const script = `
+      import { executeBash } from ${JSON.stringify(tool)}
+      const place = { cwd: ${JSON.stringify(at.cwd)}, home: '/', signal: new AbortController().signal }
+      const { call } = await executeBash.check({ command: 'echo $$; sleep 1000' }, place)
+      call.run({ ...place, onOutput: ({ text }) => { process.stdout.write(text, () => process.exit(0)) } })`
+    const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+    expect(Number(out)).toBeGreaterThan(1)
+    await until(() => !isAlive(Number(out)))
   })
 
   test('what goes on in the background does not hold the answer up', async () => {

@@ -50,6 +50,7 @@ export function runCommand(command: string, options: CommandOptions): Promise<Co
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       windowsHide: true,
     })
+    if (child.pid !== undefined) groups.add(child.pid)
     let ended: CommandRun['ended'] = 'exited'
     const stop = (why: 'aborted' | 'timed_out'): void => {
       if (ended !== 'exited') return
@@ -62,6 +63,7 @@ export function runCommand(command: string, options: CommandOptions): Promise<Co
     const finish = (code: number): void => {
       if (isDone) return
       isDone = true
+      if (child.pid !== undefined) groups.delete(child.pid)
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)
       if (ended !== 'exited' && child.pid !== undefined && process.platform !== 'win32') tellGroup(child.pid, 'SIGKILL')
@@ -107,6 +109,13 @@ function endGroup({ pid }: ChildProcess): void {
   tellGroup(pid, 'SIGTERM')
   setTimeout(() => tellGroup(pid, 'SIGKILL'), KILL_AFTER_MS).unref()
 }
+
+/** Of commands that are waited for: when this process ends, so do they. */
+const groups = new Set<number>()
+
+process.on('exit', () => {
+  for (const pid of groups) tellGroup(pid, 'SIGKILL')
+})
 
 function tellGroup(pid: number, signal: NodeJS.Signals): void {
   try {
