@@ -1,13 +1,19 @@
-/** What may be done around a conversation by others: hooks, and checkpoints of the files. */
+/** What may be done around a conversation by others: hooks, checkpoints of the files, servers that lend tools. */
 import type { HookResult } from '../conversation/request/context.ts'
 import type { AgentFile } from './agent-file/agent-file.ts'
 import type { Checkpoints } from './checkpoint/checkpoints.ts'
+import type { ServerReport } from './mcp/server.ts'
 import type { ChatTool } from './tools/tool.ts'
 import type { TalkEvent } from './turn/event.ts'
 import type { ToolOutcome } from './turn/gear.ts'
 
 export interface Help {
   readonly checkpoints?: Checkpoints
+  /** When all that is to be there for a prompt is there, or has failed. */
+  ready(): Promise<void>
+  /** What there is to tell since it was asked last. */
+  news(): readonly TalkEvent[]
+  servers(): readonly ServerReport[]
   /** What was gathered once for the whole conversation. */
   spawnHooks(): Promise<readonly HookResult[]>
   /** What is gathered for one prompt. */
@@ -18,17 +24,22 @@ export interface Help {
   beforeTurn(prompt: string): void
   afterTurn(): AsyncIterable<TalkEvent>
   /** Another agent is at work: its hooks and servers take the place of those before. */
-  fit(agent: AgentFile): AsyncIterable<TalkEvent>
+  fit(agent: AgentFile): Promise<void>
+  close(): Promise<void>
 }
 
 async function* nothing(): AsyncGenerator<never> {}
 
 export const NO_HELP: Help = {
+  ready: async () => {},
+  news: () => [],
+  servers: () => [],
   spawnHooks: async () => [],
   promptHooks: async () => [],
   beforeTool: async () => undefined,
   afterTool: nothing,
   beforeTurn: () => {},
   afterTurn: nothing,
-  fit: nothing,
+  fit: async () => {},
+  close: async () => {},
 }

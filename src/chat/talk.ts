@@ -146,8 +146,10 @@ export class Talk {
     this.#closeResults()
     const attached = attachFiles([...this.attachments.splice(0), ...pathsIn(text, rig.place)])
     for (const note of attached.notes) yield { kind: 'notice', code: 'attached', text: note }
+    await rig.help.ready()
     rig.help.beforeTurn(text)
     const hooks = hookContext(await rig.help.promptHooks(text), 'userPromptSubmit') ?? ''
+    yield* rig.help.news()
     const message = messageOf(newPrompt(text, desk.local(), desk.env()), attached, hooks)
     rig.keepDocuments(message, attached.documents)
     desk.transcribe(given)

@@ -21,6 +21,23 @@ export const agentCommand: Command = {
   },
 }
 
+export const mcpCommand: Command = {
+  name: 'mcp',
+  args: '[name]',
+  help: 'the servers that lend tools, and how each of them is',
+  async *run({ rig }, { first }) {
+    await rig.help.ready()
+    const reports = rig.help.servers().filter(({ name }) => first === '' || name === first)
+    const lines = reports.flatMap(({ name, type, status, reason, tools, leftOut, ms, stderr }) => [
+      `${name}  ${type}, ${status}${reason === null ? '' : `: ${reason}`}${ms === null ? '' : `, ${ms} ms`}`,
+      ...tools.map((tool) => `  ${tool}`),
+      ...leftOut.map(({ label, reason: why }) => `  ${label}  not offered: ${why}`),
+      ...(first !== '' && stderr !== '' ? [stderr.trimEnd()] : []),
+    ])
+    yield output(lines.length === 0 ? 'There are no servers.' : lines.join('\n'))
+  },
+}
+
 function listOf({ rig }: Talk, { agents, broken }: FoundAgents): string {
   const lines = agents.map(({ agent: { name, description }, place }) => {
     const mark = name === rig.agent.name ? '*' : ' '
@@ -57,7 +74,8 @@ async function* swap(talk: Talk, { agents }: FoundAgents, name: string): AsyncGe
     return
   }
   talk.rig.swap(found.agent)
-  yield* talk.rig.help.fit(found.agent)
+  await talk.rig.help.fit(found.agent)
+  yield* talk.rig.help.news()
   talk.desk.tell({ event: 'context', context_manager: talk.rig.contextManager(windowTokens(talk.state)) })
   yield output(`${name} is at work now.`)
 }

@@ -2,7 +2,7 @@
 import { AppError } from '../../model/error.ts'
 import type { Talk } from '../talk.ts'
 import type { TalkEvent } from '../turn/event.ts'
-import { agentCommand } from './agent.ts'
+import { agentCommand, mcpCommand } from './agent.ts'
 import { checkpointCommand } from './checkpoint.ts'
 import { type Command, error, output, Words } from './command.ts'
 import { contextCommand } from './context.ts'
@@ -54,6 +54,7 @@ export const COMMANDS: readonly Command[] = [
   modelCommand,
   agentCommand,
   toolsCommand,
+  mcpCommand,
   checkpointCommand,
   changesCommand,
   usageCommand,

@@ -22,7 +22,7 @@ import { SeenFiles } from '../tools/files/seen.ts'
 import { Desk } from '../turn/desk.ts'
 import type { TalkEvent } from '../turn/event.ts'
 import type { Notice } from '../turn/gear.ts'
-import { Helpers } from './helpers.ts'
+import { Attendants } from './attendants.ts'
 import { journalFor } from './journal-for.ts'
 import { type Answering, serverFor } from './server-for.ts'
 
@@ -72,13 +72,18 @@ export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
     const answering = await answeringFor(answerer, agent, journal.state)
     const seen = new SeenFiles(journal.path.replace(/\.jsonl$/, '.seen'))
     const desk = new Desk(journal, { clock: systemClock, machine, newId: randomUUID })
-    const help = new Helpers(desk, data, place)
+    const help = new Attendants({ desk, data, place, attended: options.attended })
     const rig = new Rig({ ...options, place, server: answering.server, agent, builtIn: builtInTools(seen), seen, help })
+    help.begin(agent)
     const gone = goneTools(journal.state.tools, rig.box).map(({ name }) => name)
     const model_info = modelInfoOf(answering.server.model, answering.window)
     if (!sameJson(journal.state.model_info, model_info)) desk.tell({ event: 'model', model_info })
     const models = answerer.kind === 'server' ? { endpoint: { ...answerer, ask: askJsonOf(answerer.endpoint) } } : {}
     const talk = new Talk(desk, rig, { data, program, ...models })
+    help.onTools = (tools) => {
+      rig.offer(tools)
+      talk.refit()
+    }
     const told: readonly Notice[] = [
       ...begun.notices,
       ...notices,
@@ -89,7 +94,10 @@ export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
     return {
       talk,
       greeting: told.map((notice) => ({ kind: 'notice', ...notice })),
-      close: async () => leave(talk, begun.isNew),
+      close: async () => {
+        await help.close()
+        leave(talk, begun.isNew)
+      },
     }
   } catch (error) {
     journal.close()

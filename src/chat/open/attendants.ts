@@ -1,0 +1,153 @@
+/** What is done around a conversation: checkpoints of its files, the hooks of its agent, the servers that lend it tools. */
+import type { HookResult } from '../../conversation/request/context.ts'
+import type { AgentFile } from '../agent-file/agent-file.ts'
+import { serversFor } from '../agent-file/find.ts'
+import { Checkpoints } from '../checkpoint/checkpoints.ts'
+import type { Help } from '../help.ts'
+import { type HookMoment, Hooks } from '../hooks/hooks.ts'
+import { START_WAIT_MS, START_WAIT_UNATTENDED_MS } from '../mcp/limits.ts'
+import { McpServers } from '../mcp/servers.ts'
+import type { ChatTool, Place } from '../tools/tool.ts'
+import type { Desk } from '../turn/desk.ts'
+import type { NoticeCode, TalkEvent } from '../turn/event.ts'
+import type { ToolOutcome } from '../turn/gear.ts'
+
+export interface AttendantsOptions {
+  readonly desk: Desk
+  /** fumibako's data directory. */
+  readonly data: string
+  readonly place: Place
+  readonly attended: boolean
+}
+
+/** Checkpoints begin with the first tool that may change something: who only talks does not wait for git. */
+export class Attendants implements Help {
+  readonly checkpoints: Checkpoints
+  /** Told whenever servers have other tools than before. */
+  onTools: (tools: readonly ChatTool[]) => void = () => {}
+  readonly #options: AttendantsOptions
+  readonly #closing = new AbortController()
+  #hooks: Hooks
+  #servers: McpServers | undefined
+  #ready: Promise<void> = Promise.resolve()
+  #keeping: Promise<void> | undefined
+  #prompt = ''
+  #news: TalkEvent[] = []
+
+  constructor(options: AttendantsOptions) {
+    const { desk, data, place } = options
+    this.#options = options
+    this.#hooks = new Hooks(new Map(), { cwd: place.cwd, now: desk.clock.now })
+    this.checkpoints = new Checkpoints(
+      {
+        state: () => desk.state,
+        change: (next) => desk.become(next),
+        restored: (tag, hard) => desk.tell({ event: 'restored', tag, hard }),
+      },
+      { directory: data, ...place, now: () => desk.local() },
+    )
+  }
+
+  /** Servers start while the first prompt is being typed. */
+  begin(agent: AgentFile): void {
+    const { desk, place, attended } = this.#options
+    this.#hooks = new Hooks(agent.hooks, { cwd: place.cwd, now: desk.clock.now })
+    const { servers, broken } = serversFor(agent, place)
+    for (const { path, faults } of broken)
+      for (const { path: at, reason } of faults) this.#tell('mcp', `${path}: ${at === '' ? '' : `${at}: `}${reason}`)
+    if (servers.size === 0 || !desk.state.mcp_enabled) return
+    const running = new McpServers(servers, {
+      cwd: place.cwd,
+      aliases: agent.toolAliases,
+      onChange: () => this.#servers === running && this.onTools(running.tools()),
+    })
+    this.#servers = running
+    this.#ready = running.start(attended ? START_WAIT_MS : START_WAIT_UNATTENDED_MS).then((reports) => {
+      this.onTools(running.tools())
+      for (const { name, status, reason } of reports) {
+        if (status === 'failed') this.#tell('mcp', `The server ${name} could not be started: ${reason}`)
+        if (status === 'starting') this.#tell('mcp', `The server ${name} is still starting; its tools join later.`)
+      }
+    })
+  }
+
+  ready(): Promise<void> {
+    return this.#ready
+  }
+
+  servers(): ReturnType<McpServers['reports']> {
+    return this.#servers?.reports() ?? []
+  }
+
+  news(): readonly TalkEvent[] {
+    return this.#news.splice(0)
+  }
+
+  async fit(agent: AgentFile): Promise<void> {
+    await this.#servers?.stop()
+    this.#servers = undefined
+    this.onTools([])
+    this.begin(agent)
+    await this.#ready
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#servers?.stop()
+  }
+
+  async #run(moment: HookMoment): Promise<Awaited<ReturnType<Hooks['run']>>> {
+    const ran = await this.#hooks.run(moment, this.#closing.signal)
+    for (const fault of ran.faults) this.#tell('hook', fault)
+    return ran
+  }
+
+  #tell(code: NoticeCode, text: string): void {
+    this.#news.push({ kind: 'notice', code, text })
+  }
+
+  async spawnHooks(): Promise<readonly HookResult[]> {
+    return (await this.#run({ trigger: 'agentSpawn' })).results
+  }
+
+  async promptHooks(prompt: string): Promise<readonly HookResult[]> {
+    return (await this.#run({ trigger: 'userPromptSubmit', prompt })).results
+  }
+
+  beforeTurn(prompt: string): void {
+    this.#prompt = prompt
+    if (this.#keeping) this.checkpoints.noteUserMessage(prompt)
+  }
+
+  async beforeTool(tool: ChatTool, input: unknown, level: ToolOutcome['level']): Promise<string | undefined> {
+    const { blocked } = await this.#run({ trigger: 'preToolUse', tool, input })
+    if (blocked !== undefined || level === 'read-only') return blocked
+    this.#keeping ??= this.#keep()
+    await this.#keeping
+    return undefined
+  }
+
+  async #keep(): Promise<void> {
+    const started = await this.checkpoints.start(false)
+    if (started.kind === 'off') this.#tell('checkpoint', started.reason)
+    else this.checkpoints.noteUserMessage(this.#prompt)
+  }
+
+  async *afterTool({ tool, args: input, ran, summary, level }: ToolOutcome): AsyncGenerator<TalkEvent> {
+    await this.#run({ trigger: 'postToolUse', tool, input, response: { success: ran.status === 'Success' } })
+    if (ran.status === 'Success' && level !== 'read-only')
+      yield* kept(await this.checkpoints.afterTool(tool.name, summary === '' ? tool.name : summary))
+    yield* this.news()
+  }
+
+  async *afterTurn(): AsyncGenerator<TalkEvent> {
+    if (this.#keeping) yield* kept(await this.checkpoints.afterTurn())
+    await this.#run({ trigger: 'stop' })
+    yield* this.news()
+  }
+}
+
+function* kept(made: Awaited<ReturnType<Checkpoints['afterTurn']>>): Generator<TalkEvent> {
+  if (!made.ok) yield { kind: 'notice', code: 'checkpoint', text: `No checkpoint was made: ${made.reason}` }
+  else if (made.value !== undefined) yield { kind: 'checkpoint', tag: made.value }
+}

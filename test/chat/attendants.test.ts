@@ -1,0 +1,123 @@
+/** Agents at work: hooks around prompts and tools, checkpoints after tools, servers that lend tools. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { chooseEndpoint } from '../../src/chat/endpoint/endpoint.ts'
+import { type OpenedTalk, openTalk } from '../../src/chat/open/open-talk.ts'
+import { openAITransport } from '../../src/openai-transport.ts'
+import { tempFolder } from '../support/log.ts'
+import { answer, calls } from '../support/model-chunks.ts'
+import { chatServer, type ModelServer } from '../support/model-server.ts'
+import { ended, kinds, outputs, said } from './support/talking.ts'
+
+const open: OpenedTalk[] = []
+afterAll(async () => {
+  for (const one of open) await one.close()
+})
+
+interface Situation {
+  readonly server: ModelServer
+  readonly cwd: string
+  readonly data?: string
+  readonly agent?: object
+  readonly resume?: string | null
+}
+
+async function opened({ server, cwd, data = tempFolder(), agent, resume }: Situation): Promise<OpenedTalk> {
+  const { baseURL } = server
+  if (agent) {
+    mkdirSync(join(cwd, '.amazonq', 'cli-agents'), { recursive: true })
+    writeFileSync(
+      join(cwd, '.amazonq', 'cli-agents', 'mine.json'),
+      JSON.stringify({ name: 'mine', tools: ['*'], ...agent }),
+    )
+  }
+  const endpoint = chooseEndpoint({ options: { baseURL, model: 'm' }, usual: null, profiles: new Map(), variables: {} })
+  const talk = await openTalk({
+    answerer: { kind: 'server', endpoint, transport: openAITransport({ baseURL }) },
+    ...{ platform: 'linux', home: tempFolder(), data, cwd, program: null, autoCompact: true, attended: true },
+    trustAll: true,
+    ...(agent && { agent: 'mine' }),
+    ...(resume !== undefined && { resume }),
+  })
+  open.push(talk)
+  return talk
+}
+
+const bash = (command: string) => calls([{ name: 'execute_bash', args: { command } }])
+
+test('hooks speak with the context and the prompt, and may forbid a tool', async () => {
+  const server = await chatServer(bash('echo secret'), answer('Forbidden, then.'))
+  const hook = (command: string) => [{ command }]
+  const agent = {
+    prompt: 'Be kind.',
+    hooks: {
+      agentSpawn: hook('echo from the beginning'),
+      userPromptSubmit: hook('echo "about: $USER_PROMPT"'),
+      preToolUse: [{ command: 'echo not this one >&2; exit 2', matcher: 'execute_bash' }],
+    },
+  }
+  const { talk } = await opened({ server, cwd: tempFolder(), agent })
+  const events = await said(talk, 'Tell me')
+  expect(ended(events)).toBe('answered')
+  const [context, , prompt] = server.asked[0]?.body.messages ?? []
+  expect(context?.['content']).toMatch(/from the beginning[\s\S]*Follow this instruction: Be kind\./)
+  expect(prompt?.['content']).toMatch(/about: Tell me[\s\S]*USER MESSAGE BEGIN ---\nTell me/)
+  expect(server.asked[1]?.body.messages?.at(-1)?.['content']).toMatch(
+    /^Error: PreToolHook blocked the tool execution: not this one/,
+  )
+})
+
+test('files and conversation come back together, also after going on', async () => {
+  const cwd = tempFolder()
+  const data = tempFolder()
+  execFileSync('git', ['init', '-q', cwd])
+  writeFileSync(join(cwd, 'poem.txt'), 'one\n')
+  const server = await chatServer(
+    bash('echo two > poem.txt'),
+    answer('Changed.'),
+    bash('echo three > poem.txt'),
+    answer('Again.'),
+  )
+  const first = await opened({ server, cwd, data })
+  expect(kinds(await said(first.talk, 'Change the poem'))).toContain('checkpoint')
+  await said(first.talk, 'Once more')
+  expect(outputs(await said(first.talk, '/checkpoint list'))).toMatch(
+    /\[0\].*Initial state[\s\S]*\[1\].*Change the poem[\s\S]*\[2\].*Once more/,
+  )
+  await first.close()
+  const { talk } = await opened({ server, cwd, data, resume: null })
+  expect(talk.state.history.length).toBe(4)
+  expect(outputs(await said(talk, '/checkpoint diff 0 2'))).toMatch(/~ poem\.txt \(modified\)/)
+  expect(kinds(await said(talk, '/checkpoint restore 1'))).toContain('moved')
+  expect(readFileSync(join(cwd, 'poem.txt'), 'utf8')).toBe('two\n')
+  expect(talk.state.history.length).toBe(2)
+  expect(outputs(await said(talk, '/checkpoint restore 9'))).toMatch(/not found/)
+})
+
+test('an agent that is gone is told, and the usual one goes on', async () => {
+  const cwd = tempFolder()
+  const data = tempFolder()
+  const server = await chatServer(answer('Hi.'), answer('Hi again.'))
+  const first = await opened({ server, cwd, data, agent: { prompt: 'x' } })
+  await said(first.talk, 'Hello')
+  await first.close()
+  writeFileSync(join(cwd, '.amazonq', 'cli-agents', 'mine.json'), '{')
+  const { greeting, talk } = await opened({ server, cwd, data, resume: null })
+  expect(JSON.stringify(greeting)).toMatch(/The agent mine is gone: q_cli_default goes on/)
+  expect(talk.rig.agent.name).toBe('q_cli_default')
+})
+
+test('a server that cannot be started is told and stops nothing', async () => {
+  const server = await chatServer(answer('Hi.'))
+  const agent = { mcpServers: { broken: { command: 'no-such-program-anywhere' } } }
+  const { talk } = await opened({ server, cwd: tempFolder(), agent })
+  const events = await said(talk, 'Hello')
+  expect(events.find((event) => event.kind === 'notice')).toMatchObject({
+    code: 'mcp',
+    text: expect.stringMatching(/broken could not be started/),
+  })
+  expect(ended(events)).toBe('answered')
+  expect(outputs(await said(talk, '/mcp'))).toMatch(/broken {2}stdio, failed/)
+})
