@@ -34,5 +34,5 @@ const quoted = (text: string): string => text.replace(/^/gm, '> ')
 function fenced(text: string, language = ''): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`{3,}/g), ([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
-  return `${fence}${language}\n${text.replace(/\n+$/, '')}\n${fence}`
+  return `${fence}${language}\n${text.trimEnd()}\n${fence}`
 }

@@ -5,40 +5,33 @@
  */
 import DOMPurify, { type Config } from 'dompurify'
 import { Marked, type Tokens } from 'marked'
+import { lexMarkdown, MAX_MARKDOWN } from '../../../lib/markdown.ts'
 import { ALLOWED_SCHEMES, ALLOWED_TAGS, LINK_REL } from '../../../model/html-policy.ts'
 
 const WIDER_TAGS = [
-  'h1',
-  'h2',
-  'h3',
-  'h4',
-  'h5',
-  'h6',
-  'blockquote',
-  'table',
-  'thead',
-  'tbody',
-  'tr',
-  'th',
-  'td',
-  'br',
-  'hr',
-  'del',
+  ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'br', 'hr', 'del'],
+  ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ]
 const LANGUAGE = /^language-[\w+#.-]{1,40}$/
 const SCHEMES = new RegExp(`^(?:${ALLOWED_SCHEMES.join('|')}):`, 'i')
-/** Beyond it, a text is shown as it is: marks in it are not worth the wait. */
-const LONGEST = 200_000
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`)
 
 const renderer = {
   html: ({ text }: Tokens.HTML | Tokens.Tag): string => (/^<br\s*\/?>\s*$/i.test(text) ? '<br>' : escaped(text)),
   image: ({ href, text }: Tokens.Image): string => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
-  checkbox: ({ checked }: Tokens.Checkbox): string => (checked ? '☑ ' : '☐ '),
 }
-const prose = new Marked({ gfm: true, renderer })
-const typed = new Marked({ gfm: true, breaks: true, renderer })
+const prose = new Marked({ renderer })
+const typed = new Marked({
+  renderer: {
+    ...renderer,
+    text(token: Tokens.Text | Tokens.Escape): string {
+      if ('tokens' in token && token.tokens) return this.parser.parseInline(token.tokens)
+      const text = 'escaped' in token && token.escaped ? token.text : escaped(token.text)
+      return text.replaceAll('\n', '<br>')
+    },
+  },
+})
 
 DOMPurify.addHook('uponSanitizeAttribute', (node, data) => {
   if (data.attrName === 'class') data.keepAttr = node.nodeName === 'CODE' && LANGUAGE.test(data.attrValue)
@@ -66,13 +59,14 @@ export function render(text: string, isTyped = false): DocumentFragment {
   return DOMPurify.sanitize(html, CONFIG)
 }
 
-/** Some texts bring a reader of Markdown to its knees. */
+/** Nothing for a text that would take too long. */
 function markdown(text: string, isTyped: boolean): string | undefined {
-  if (text.length > LONGEST) return undefined
+  if (text.length > MAX_MARKDOWN) return undefined
   try {
-    return (isTyped ? typed : prose).parse(text, { async: false })
-  } catch {
-    return undefined
+    return (isTyped ? typed : prose).parser(lexMarkdown(text))
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
   }
 }
 

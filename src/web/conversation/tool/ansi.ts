@@ -20,8 +20,7 @@ const ESCAPES =
 const MARKS: { readonly [code: number]: string } = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'under', 7: 'inverse' }
 
 export function stretchesOf(text: string): readonly Stretch[] {
-  // A line that was written over: only its last state was seen.
-  const shown = text.replaceAll('\r\n', '\n').replace(/[^\n]*\r(?!$)/gm, '')
+  const shown = text.includes('\r') ? text.split('\n').map(lastState).join('\n') : text
   const stretches: Stretch[] = []
   const pen: Pen = { fg: undefined, bg: undefined, marks: new Set() }
   let from = 0
@@ -35,6 +34,12 @@ export function stretchesOf(text: string): readonly Stretch[] {
   }
   take(shown.length)
   return stretches
+}
+
+/** Of a line that was written over, only what it was at last was seen. */
+function lastState(line: string): string {
+  const whole = line.endsWith('\r') ? line.slice(0, -1) : line
+  return whole.slice(whole.lastIndexOf('\r') + 1)
 }
 
 export const withoutAnsi = (text: string): string => text.replace(ESCAPES, '')
