@@ -28,3 +28,10 @@ export function contextName(text: string): string {
   const line = (start.split('\n')[0] ?? '').replace(/^[#*\s]+/, '').trim()
   return line.length > 40 ? `${line.slice(0, 39)}…` : line
 }
+
+/** `amazon-q` speaks as Amazon Q. */
+export const speakerName = (agent: string): string =>
+  agent
+    .split('-')
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join(' ')
