@@ -15,6 +15,7 @@ import { existsSync } from 'node:fs'
 import type { Agent, Source, WrittenForm } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
 import { type Conversion, type ConvertOptions, convert, type From, lookOver, messagesOf } from './convert/convert.ts'
+import { besideRow } from './convert/handoff/row-sidecar.ts'
 import { type HandedOver, type HandoffOptions, handoff, targetsAmong } from './convert/handoff.ts'
 import { type Cut, shortened } from './convert/shorten.ts'
 import { sidecarOf } from './convert/sidecar.ts'
@@ -43,6 +44,8 @@ export interface LogToConvert {
 export interface LogOptions extends Partial<Omit<ConvertOptions, 'now' | 'newId'>> {
   /** For a smaller window: whole turns from the end, and a summary of facts for the others. */
   readonly maxTokens?: number
+  /** Fumibako's own: what was left beside a row of a database lies there. */
+  readonly directory?: string
   /** Is told what was cut. */
   readonly onCut?: (cut: Cut) => void
 }
@@ -54,12 +57,20 @@ export async function convertLog(log: LogToConvert, to: string, options: LogOpti
     const known = (await formsToWrite()).map(({ name }) => name).join(', ')
     throw new AppError('bad_usage', `nothing is written as ${to}. Known: ${known}.`)
   }
-  const beside = sidecarOf(log.source.path)
-  const parts = log.source.key === undefined && existsSync(beside) ? beside : undefined
-  const whole = { ...log, ...(parts !== undefined && { beside: besideIn(parts) }) }
-  const { maxTokens, onCut, ...rest } = options
+  const { maxTokens, directory, onCut, ...rest } = options
+  const whole = await withBeside(log, directory)
   const from = maxTokens === undefined ? whole : await shorter(whole, maxTokens, onCut)
   return convert(from, { agent: target, form: to }, { ...rest, now: () => new Date(), newId: timeOrderedId })
+}
+
+async function withBeside(log: LogToConvert, directory: string | undefined): Promise<From> {
+  if (log.source.key === undefined) {
+    const path = sidecarOf(log.source.path)
+    return existsSync(path) ? { ...log, beside: besideIn(path) } : log
+  }
+  if (directory === undefined) return log
+  const { session } = await lookOver(log)
+  return { ...log, session: session.id, ...besideRow(log, session, directory) }
 }
 
 async function shorter(from: From, maxTokens: number, onCut: LogOptions['onCut']): Promise<From> {

@@ -8,6 +8,7 @@ import { allAgents } from '../../src/agents/all.ts'
 import { type Keep, openKeep } from '../../src/archive/keep.ts'
 import type { From } from '../../src/convert/convert.ts'
 import { type HandedOver, type HandoffOptions, handoff, targetsAmong } from '../../src/convert/handoff.ts'
+import { convertLog } from '../../src/convert.ts'
 import { scratch } from '../support/fixtures.ts'
 import * as log from '../support/log.ts'
 import { makeStore, type Store, stateOf } from '../support/q-store.ts'
@@ -58,6 +59,13 @@ async function rowOf(store: Store): Promise<From> {
   return { agent, source: await sourceAt(agent, store.path) }
 }
 
+/** As its program saves it: without what it does not know. */
+function asSaved(text = '{}'): string {
+  const { x_conv: _, ...state } = JSON.parse(text)
+  const history = state.history.map(({ x_conv: __, ...entry }: Record<string, unknown>) => entry)
+  return JSON.stringify({ ...state, history })
+}
+
 const itemsIn = (path: string): readonly unknown[] =>
   readFileSync(path, 'utf8')
     .split('\n')
@@ -83,13 +91,30 @@ describe('from Codex to Amazon Q', () => {
     const from = await codexTalk()
     const store = storeOf()
     await give(from, 'amazon-q')
-    const { x_conv: _, ...state } = JSON.parse(store.value(cwd) ?? '{}')
-    const history = state.history.map(({ x_conv: __, ...entry }: Record<string, unknown>) => entry)
-    store.put(cwd, JSON.stringify({ ...state, history }))
+    store.put(cwd, asSaved(store.value(cwd)))
     const other = join(home, 'elsewhere')
     mkdirSync(join(other, '.codex'), { recursive: true })
     const back = await give(await rowOf(store), 'codex', { environment: { ...environment(), home: other } })
     expect(itemsIn(back.source.path)).toEqual(itemsIn(from.source.path))
+    store.close()
+  })
+
+  it('is converted to the letter from the row that is left then', async () => {
+    const from = await codexTalk()
+    const store = storeOf()
+    await give(from, 'amazon-q')
+    store.put(cwd, asSaved(store.value(cwd)))
+    const { agent, source } = await rowOf(store)
+    const lines = async (more: object): Promise<readonly unknown[]> => {
+      const path = join(home, 'back.jsonl')
+      const bytes: Uint8Array[] = []
+      for await (const piece of (await convertLog({ agent, source }, 'codex', more)).pieces)
+        if (piece.kind === 'bytes') bytes.push(piece.bytes)
+      writeFileSync(path, Buffer.concat(bytes))
+      return itemsIn(path)
+    }
+    expect(await lines({ directory: directory() })).toEqual(itemsIn(from.source.path))
+    expect(await lines({})).not.toEqual(itemsIn(from.source.path))
     store.close()
   })
 

@@ -5,6 +5,7 @@ import { AppError } from '../../../model/error.ts'
 import { type Found, logNamed } from '../../choose.ts'
 import { cutLine, tokensOf } from '../../convert/cut.ts'
 import { type Saving, saveConversion } from '../../convert/save.ts'
+import { saveReport } from '../../convert/save-report.ts'
 import { openHouse } from '../../house.ts'
 import { writeErr, writeOut } from '../../output.ts'
 
@@ -56,7 +57,7 @@ async function run(name: string, options: Options): Promise<void> {
   const house = await openHouse()
   const found = await logNamed(house, name, options)
   try {
-    const report = await converted(found, options)
+    const report = await converted(found, house.directory, options)
     if (options.report !== undefined) await saveReport(options.report, report)
     const { renderReport } = await import('../../convert/report.ts')
     await writeErr(renderReport(report))
@@ -72,8 +73,9 @@ const EXIT_LOSSY = 1
 
 const isLossy = ({ losses }: Report): boolean => losses.some(({ kept_in }) => kept_in === null)
 
-async function converted({ log, id }: Found, options: Options): Promise<Report> {
+async function converted({ log, id }: Found, directory: string, options: Options): Promise<Report> {
   const settings: LogOptions = {
+    directory,
     isWhole: options.history === 'all',
     withoutExtensions: !options.extensions,
     hasSidecar: options.output !== undefined && options.extensions,
@@ -99,13 +101,4 @@ async function toStandardOutput(start: () => Promise<Conversion>, isStrict: bool
   const conversion = await start()
   for await (const piece of conversion.pieces) if (piece.kind === 'bytes') await writeOut(piece.bytes)
   return conversion.report()
-}
-
-async function saveReport(path: string, report: Report): Promise<void> {
-  const text = `${JSON.stringify(report, null, 2)}\n`
-  if (path === '-') return writeErr(text)
-  const { writeFile } = await import('node:fs/promises')
-  await writeFile(path, text, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-    throw new AppError('cannot_write', `${path} cannot be written (${error.code}).`)
-  })
 }
