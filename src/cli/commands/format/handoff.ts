@@ -7,6 +7,7 @@ import { type HandedOver, handOver, targetsOfHandoff } from '../../../convert.ts
 import { AppError } from '../../../model/error.ts'
 import { logNamed } from '../../choose.ts'
 import { cutLine, tokensOf } from '../../convert/cut.ts'
+import { saveReport } from '../../convert/save-report.ts'
 import { openHouse } from '../../house.ts'
 import { writeErr, writeOut } from '../../output.ts'
 
@@ -14,6 +15,7 @@ interface Options {
   readonly to: string
   readonly cwd?: string
   readonly maxTokens?: number
+  readonly report?: string
   readonly dryRun?: boolean
   readonly replace?: boolean
   readonly in?: string
@@ -29,6 +31,7 @@ export function handoffCommand(program: Command): void {
     .requiredOption('--to <agent>', 'codex, amazon-q, kiro …; an unknown one lists all')
     .option('--max-tokens <n>', 'for a smaller window: the last turns, and a summary of facts for the others', tokensOf)
     .option('--cwd <directory>', "where to go on; otherwise the session's own directory")
+    .option('--report <file>', 'what was lost, where it is kept, and what was mended, as JSON')
     .option('--dry-run', 'convert and compare, but write nothing into the other store')
     .option('--replace', 'put it in the place of an older conversation, which is kept first')
     .option('--in <path>', 'look for the session in this database, file or folder')
@@ -36,7 +39,7 @@ export function handoffCommand(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi handoff codex:019c22d1 --to amazon-q\n  fumi handoff amazon-q:1b4e28ba --to codex --cwd ~/work/app --dry-run\n\nA newer conversation is never replaced. When the other program would read something else than was said here, all is taken back.',
+      '\nExamples:\n  fumi handoff codex:019c22d1 --to amazon-q\n  fumi handoff amazon-q:1b4e28ba --to codex --cwd ~/src/app --dry-run\n\nA newer conversation is never replaced. When the other program would read something else than was said here, all is taken back.',
     )
     .action(run)
 }
@@ -60,6 +63,7 @@ async function run(name: string, options: Options): Promise<void> {
         ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
       })
       await tell(done, options)
+      if (options.report !== undefined) await saveReport(options.report, done.report)
     } finally {
       await release()
     }
