@@ -12,7 +12,8 @@ import { type AgentId, type Instant, instantOf } from '../model/ids.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
 import { convert, type From, lookOver, messagesOf } from './convert.ts'
-import { differenceBetween, type Exchange, exchangesOf } from './exchanges.ts'
+import { type Exchange, exchangesOf } from './exchanges.ts'
+import { differenceBetween, type Mended } from './handoff/compare.ts'
 import { besideRow, sidecarOfRow } from './handoff/row-sidecar.ts'
 import { type Saved, saveTo } from './handoff/save.ts'
 import type { Report } from './ledger.ts'
@@ -146,18 +147,23 @@ async function measured(
 async function compare(
   source: AsyncGenerator<Exchange>,
   target: From,
-  { losses }: Report,
+  report: Report,
   outcome: string,
 ): Promise<Session> {
   const { session, outlook } = await lookOver(target)
   const found = (): AsyncGenerator<Exchange> =>
     exchangesOf(messagesOf({ ...target, session: session.id }, session), outlook)
   // Where the oldest had to go, the rest must be the same.
-  const isCut = losses.some(({ what }) => what.includes('oldest entries'))
-  const difference = await differenceBetween(isCut ? await lastOf(source, found()) : source, found())
+  const isCut = report.losses.some(({ what }) => what.includes('oldest entries'))
+  const difference = await differenceBetween(isCut ? await lastOf(source, found()) : source, found(), mendedIn(report))
   if (difference === undefined) return session
   throw new AppError('cannot_write', `it does not read there as it should (${difference}); ${outcome}.`)
 }
+
+const mendedIn = ({ losses, repairs }: Report): Mended => ({
+  names: repairs.some(({ what }) => what.includes('name of a tool')),
+  images: losses.reduce((sum, { what, times }) => (what.includes('became a note') ? sum + times : sum), 0),
+})
 
 async function lastOf(source: AsyncGenerator<Exchange>, found: AsyncGenerator<Exchange>) {
   let wanted = 0

@@ -1,0 +1,128 @@
+/** Whether two writings of a conversation say the same. */
+import { sameJson } from '../../lib/same.ts'
+import { wellFormed } from '../../lib/text.ts'
+import type { ToolCall, ToolStatus } from '../../model/normalized.ts'
+import type { Exchange } from '../exchanges.ts'
+
+/** What the writer said that it could not leave as it was. */
+export interface Mended {
+  /** Names that the target does not take. */
+  readonly names: boolean
+  /** How many images became notes. */
+  readonly images: number
+}
+
+/** A sentence about the first difference, without a word of the conversation; nothing when there is none. */
+export async function differenceBetween(
+  source: AsyncIterator<Exchange>,
+  target: AsyncIterator<Exchange>,
+  mended: Mended,
+): Promise<string | undefined> {
+  const names = new Names(mended.names)
+  const images = new Images()
+  for (let number = 1; ; number++) {
+    const [one, other] = [await source.next(), await target.next()]
+    if (one.done && other.done) return images.differ(mended.images)
+    if (one.done || other.done) return `it has ${one.done ? 'more' : 'fewer'} than ${number - 1} exchanges`
+    const what = differs(one.value, other.value, names)
+    if (what !== undefined) return `exchange ${number}: ${what}`
+    images.compare(one.value.images, other.value.images)
+  }
+}
+
+/** Where names were changed, each tool still has one of its own. */
+class Names {
+  readonly #mayChange: boolean
+  readonly #given = new Map<string, string | null>()
+  readonly #taken = new Map<string | null, string>()
+
+  constructor(mayChange: boolean) {
+    this.#mayChange = mayChange
+  }
+
+  same({ name: source }: ToolCall, { name: target }: ToolCall): boolean {
+    if (source === target) return true
+    if (!this.#mayChange) return false
+    const name = source ?? ''
+    const given = this.#given.get(name) ?? target
+    const taken = this.#taken.get(target) ?? name
+    this.#given.set(name, given)
+    this.#taken.set(target, taken)
+    return given === target && taken === name
+  }
+}
+
+/** Over the whole conversation: forms differ in the message that shows them. */
+class Images {
+  readonly #missing = new Map<string, number>()
+
+  compare(source: readonly string[], target: readonly string[]): void {
+    for (const one of source) this.#count(one, 1)
+    for (const one of target) this.#count(one, -1)
+  }
+
+  differ(lost: number): string | undefined {
+    const missing = [...this.#missing.values()].reduce((sum, count) => sum + Math.max(0, count), 0)
+    return missing > lost ? `${missing - lost} images are not there` : undefined
+  }
+
+  #count(one: string, by: number): void {
+    this.#missing.set(one, (this.#missing.get(one) ?? 0) + by)
+  }
+}
+
+function differs(source: Exchange, target: Exchange, names: Names): string | undefined {
+  if (!holds(target.said, source.said)) return 'what was said reads otherwise'
+  if (!holds(target.answered, source.answered)) return 'the answer reads otherwise'
+  if (source.calls.length !== target.calls.length) return `${source.calls.length} calls became ${target.calls.length}`
+  for (const [at, call] of source.calls.entries()) {
+    const other = target.calls[at]
+    if (!other || !names.same(call.tool, other.tool)) return 'a tool has another name'
+    if (!sameArguments(call.tool, other.tool)) return 'the arguments of a call read otherwise'
+    if (!call.result) continue
+    const { output = '', status } = call.result
+    if (!holds([other.result?.output ?? ''], [output])) return 'a result reads otherwise'
+    if (isOpposite(status, other.result?.status)) return `a result is ${other.result?.status}, not ${status}`
+  }
+  return undefined
+}
+
+/** Every form tells failure from success. What was cancelled some tell of all calls at once, and some not at all. */
+const isOpposite = (source: ToolStatus, target: ToolStatus | undefined): boolean =>
+  (source === 'success' && target === 'error') || (source === 'error' && target === 'success')
+
+/** All texts, in order: texts may be joined, and notes may stand between them. */
+function holds(target: readonly string[], source: readonly string[]): boolean {
+  const all = target.join('\n\n')
+  let from = 0
+  return source.every((given) => {
+    const text = wellFormed(given)
+    // No form sends a prompt that says nothing: it has another text.
+    if (text.trim() === '') return true
+    const at = all.indexOf(text, from)
+    if (at >= 0) from = at + text.length
+    return at >= 0 || isCut(text, all)
+  })
+}
+
+/** Targets cut texts above some limit, and say so in the report. None of them is as low as this. */
+const SHORTEST_LIMIT = 100_000
+
+const isCut = (text: string, all: string): boolean =>
+  text.length > SHORTEST_LIMIT && all.includes(text.slice(0, SHORTEST_LIMIT))
+
+function sameArguments(source: ToolCall, target: ToolCall): boolean {
+  const given = askedIn(source)
+  const found = askedIn(target)
+  return sameJson(given, found) || sameJson(found, { _raw: given }) || sameJson(found, { input: given })
+}
+
+/** Nothing and an empty object are the same to a tool. */
+function askedIn({ arguments: text, input }: ToolCall): unknown {
+  if (text === undefined || text.trim() === '') return input === undefined ? {} : wellFormed(input)
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return wellFormed(text)
+  }
+}

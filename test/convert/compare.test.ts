@@ -1,0 +1,60 @@
+/** What was handed over must say the same: a difference that nobody reported is found. */
+import { expect, test } from 'vitest'
+import type { Exchange } from '../../src/convert/exchanges.ts'
+import { differenceBetween } from '../../src/convert/handoff/compare.ts'
+import type { ToolCall } from '../../src/model/normalized.ts'
+
+const tool = (more: Partial<ToolCall> = {}): ToolCall => ({
+  call_id: 'a',
+  name: 'look',
+  status: 'pending',
+  arguments: '{"at":"tide"}',
+  ...more,
+})
+
+function exchange(more: Partial<Exchange> = {}, name = 'look', result: Partial<ToolCall> = {}): Exchange {
+  const calls = [{ tool: tool({ name }), result: tool({ name, status: 'success', output: 'reeds', ...result }) }]
+  return { said: ['Look.'], answered: ['So.'], calls, images: ['1'], ...more }
+}
+
+async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values
+}
+
+const compared = (source: readonly Exchange[], target: readonly Exchange[], mended = {}): Promise<string | undefined> =>
+  differenceBetween(listed(source), listed(target), { names: false, images: 0, ...mended })
+
+test('the same is the same, though texts are joined and notes stand between them', async () => {
+  const target = exchange({ said: ['[image]\n\nLook.\n\nMore.'], images: ['1', '2'] })
+  expect(await compared([exchange()], [target])).toBeUndefined()
+})
+
+test.each<[string, Exchange]>([
+  ['exchange 1: what was said reads otherwise', exchange({ said: ['Hear.'] })],
+  ['exchange 1: the answer reads otherwise', exchange({ answered: [] })],
+  ['exchange 1: 1 calls became 0', exchange({ calls: [] })],
+  ['exchange 1: a tool has another name', exchange({}, 'listen')],
+  ['exchange 1: a result reads otherwise', exchange({}, 'look', { output: 'mud' })],
+  ['exchange 1: a result is error, not success', exchange({}, 'look', { status: 'error' })],
+  ['1 images are not there', exchange({ images: ['2'] })],
+])('%s', async (difference, target) => {
+  expect(await compared([exchange()], [target])).toBe(difference)
+})
+
+test('an image may be shown with another message than before', async () => {
+  expect(await compared([exchange(), exchange({ images: [] })], [exchange({ images: [] }), exchange()])).toBeUndefined()
+})
+
+test('images that became notes are not missed, and no more than these', async () => {
+  const target = [exchange({ images: [] })]
+  expect(await compared([exchange()], target, { images: 1 })).toBeUndefined()
+  expect(await compared([exchange({ images: ['1', '2'] })], target, { images: 1 })).toBe('1 images are not there')
+})
+
+test('names that were changed are still names of one tool each', async () => {
+  const source = [exchange({}, 'a.b'), exchange({}, 'a-b'), exchange({}, 'a.b')]
+  const named = (...names: readonly string[]): readonly Exchange[] => names.map((name) => exchange({}, name))
+  expect(await compared(source, named('a_b', 'a_b_2', 'a_b'), { names: true })).toBeUndefined()
+  expect(await compared(source, named('a_b', 'a_b', 'a_b'), { names: true })).toContain('a tool has another name')
+  expect(await compared(source, named('a_b', 'a_b_2', 'c'), { names: true })).toContain('a tool has another name')
+})
