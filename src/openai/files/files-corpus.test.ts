@@ -1,0 +1,109 @@
+/** Real files of messages are read whole, and written again as they were. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { shared } from '../../../test/support/shared.ts'
+import type { Fields } from '../../lib/object.ts'
+import type { Conversation } from './conversation.ts'
+import { describeHead } from './describe.ts'
+import { readRecord } from './read.ts'
+import { shapeOf } from './shape.ts'
+import { writeArray, writeMessages, writeShareGpt } from './write.ts'
+
+const HEAD = 65_536
+
+const CORPUS: Readonly<Record<string, { format: string; records?: number; said?: number }>> = {
+  'chatgpt_branching_example.json': { format: 'chatgpt', records: 1, said: 6 },
+  'chatgpt_export_small_conversations.json': { format: 'chatgpt', records: 2, said: 8 },
+  'claude_ai_export_conversations.json': { format: 'claude', records: 2, said: 8 },
+  'cookbook_drone_training.jsonl': { format: 'sft', records: 103, said: 309 },
+  'cookbook_toy_chat_fine_tuning.jsonl': { format: 'sft', records: 5, said: 19 },
+  'llamafactory_alpaca_zh_NOT_messages.json': { format: 'alpaca' },
+  'llamafactory_glaive_toolcall_en_sharegpt.json': { format: 'sharegpt', records: 300 },
+  'llamafactory_mllm_messages.json': { format: 'messages', records: 6, said: 24 },
+  'llamafactory_reason_tool_use.jsonl': { format: 'llamafactory', records: 50 },
+  'llamafactory_v1_dpo.jsonl': { format: 'dpo', records: 10 },
+  'llamafactory_v1_multimodal.jsonl': { format: 'llamafactory', records: 24 },
+  'miniswe_github_issue.traj.json': { format: 'array', records: 1, said: 22 },
+  'taubench_airline_fewshot.jsonl': { format: 'json' },
+}
+
+const corpus = shared('corpus', 'openai')
+
+describe.skipIf(!corpus)('the corpus', () => {
+  const files = corpus ? readdirSync(corpus).filter((name) => /\.jsonl?$/.test(name)) : []
+  const textOf = (name: string): string => readFileSync(join(corpus ?? '', name), 'utf8')
+
+  test('has an expectation for every file', () => {
+    expect(Object.keys(CORPUS)).toEqual(expect.arrayContaining(files))
+  })
+
+  test.each(files)('%s is what it is, also by its first 64 KB and by any longer beginning', (name) => {
+    const text = textOf(name)
+    for (const cut of [text.length, HEAD, 20_000, 8_000])
+      expect(describeHead(text.slice(0, cut)), `${cut}`).toMatchObject({ format: CORPUS[name]?.format })
+  })
+
+  const read = (name: string): readonly { value: unknown; conversation: Conversation }[] =>
+    recordsIn(textOf(name), name).map((value) => {
+      const reading = readRecord(value, name.endsWith('.jsonl'))
+      if (!reading.ok) throw new Error(`${name}: ${reading.shape}`)
+      return { value, conversation: reading.conversation }
+    })
+
+  test.each(files.filter((name) => CORPUS[name]?.records))('every message of %s is accounted for', (name) => {
+    const all = read(name)
+    const { records, said: messages } = CORPUS[name] ?? {}
+    expect(all).toHaveLength(records ?? 0)
+    const count = ({ branches }: Conversation) => branches.reduce((sum, branch) => sum + branch.messages.length, 0)
+    const found = all.reduce((sum, { conversation }) => sum + count(conversation), 0)
+    expect(found).toBe(messages ?? all.reduce((sum, { value }) => sum + listedIn(value), 0))
+  })
+
+  test.each(files.filter((name) => ['sft', 'messages', 'array'].includes(CORPUS[name]?.format ?? '')))(
+    '%s comes back as it was',
+    (name) => {
+      for (const { value, conversation } of read(name)) {
+        expect(Array.isArray(value) ? writeArray(conversation) : writeMessages(conversation)).toEqual(value)
+      }
+    },
+  )
+
+  test.each(files.filter((name) => CORPUS[name]?.format === 'sharegpt'))('%s comes back in its plain form', (name) => {
+    for (const { value, conversation } of read(name)) {
+      const written = writeShareGpt(conversation)
+      expect(plain(written)).toEqual(plain(value as Fields))
+      const again = readRecord(written, false)
+      expect(again.ok && writeShareGpt(again.conversation)).toEqual(written)
+    }
+  })
+})
+
+function recordsIn(text: string, name: string): readonly unknown[] {
+  if (name.endsWith('.jsonl'))
+    return text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => JSON.parse(line) as unknown)
+  const value = JSON.parse(text) as unknown[]
+  return shapeOf(value) === 'array' ? [value] : value
+}
+
+/** The entries of all lists that hold what was said. */
+function listedIn(value: unknown): number {
+  const record = value as Record<string, unknown[] | undefined>
+  return ['messages', 'conversations', 'chosen_messages', 'rejected_messages']
+    .map((key) => record[key]?.length ?? 0)
+    .reduce((sum, length) => sum + length, 0)
+}
+
+/** ShareGPT up to its normal form: one word for each speaker, calls as values. */
+function plain(record: Fields): Fields {
+  const names: Record<string, string> = { user: 'human', assistant: 'gpt', tool: 'observation' }
+  const entries = (record['conversations'] as { from: string; value: string }[]).map(({ from, value, ...rest }) => ({
+    from: names[from] ?? from,
+    value: from === 'function_call' ? (JSON.parse(value) as unknown) : value,
+    ...rest,
+  }))
+  return { ...record, conversations: entries }
+}

@@ -1,0 +1,123 @@
+/** Conversations that were states of Amazon Q CLI for a while come back as they were. */
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { HistoryEntry } from '../../src/conversation/record.ts'
+import { answerIn, calls, type Message, promptIn, result, resultsIn, says, user, usesIn, written } from './as-state.ts'
+import { agentOf, go, put } from './round.ts'
+
+describe('the way back', () => {
+  it('leaves out what nobody said, with and without records', async () => {
+    const messages = [says('Hello.'), user('Go'), calls('a'), user('Stop'), says('Stopped.'), user('Bye')]
+    const there = await written(messages)
+    const back = await go(there, 'openai')
+    expect(chatIn(back.path)).toEqual(messages)
+    const bare = await written(messages, { withoutExtensions: true })
+    expect(readFileSync(bare.path, 'utf8')).not.toContain('x_conv')
+    expect(bare.sidecars).toEqual([])
+  })
+
+  it('is told from what is there now where an entry was changed', async () => {
+    const there = await written([user('One'), says('First.'), user('Two'), says('Second.')])
+    const state = JSON.parse(readFileSync(there.path, 'utf8'))
+    state.history[1].assistant.Response.content = 'Changed.'
+    const back = await go(await put('amazon-q', JSON.stringify(state)), 'openai')
+    expect(chatIn(back.path)).toEqual([user('One'), says('First.'), user('Two'), says('Changed.')])
+  })
+
+  it('goes on where another agent went on', async () => {
+    const own = JSON.stringify({
+      conversation_id: '11111111-2222-4333-8444-555555555555',
+      next_message: null,
+      history: [entry('One', 'First.')],
+      valid_history_range: [0, 1],
+      transcript: ['> One', 'First.\n[Tool uses: none]'],
+      tools: { native___: [] },
+      context_manager: null,
+      context_message_length: 7,
+      latest_summary: null,
+      file_line_tracker: {},
+      checkpoint_manager: null,
+      mcp_enabled: false,
+    })
+    const chat = await go(await put('amazon-q', own), 'openai')
+    const document = JSON.parse(readFileSync(chat.path, 'utf8'))
+    document.messages.push(user('Two'), says('Second.'))
+    const back = await go(await put('openai', JSON.stringify(document, null, 1)), 'amazon-q')
+    const state = JSON.parse(readFileSync(back.path, 'utf8'))
+    const { x_conv: _, ...added } = state.history[1]
+    expect(added).toMatchObject({ user: { content: { Prompt: { prompt: 'Two' } } } })
+    expect({ ...state, history: [state.history[0]], transcript: state.transcript.slice(0, 2) }).toEqual({
+      ...JSON.parse(own),
+      valid_history_range: [0, 2],
+    })
+    expect(state.transcript.slice(2)).toEqual(['> Two', 'Second.\n[Tool uses: none]'])
+  })
+
+  it('sends the message that waited once somebody answered it', async () => {
+    const { user: waiting } = entry('Are you there?', '')
+    const own = { conversation_id: 'c', next_message: waiting, history: [entry('One', 'First.')] }
+    const state = JSON.stringify({ ...own, valid_history_range: [0, 1], transcript: [], tools: {} })
+    const same = await go(await put('amazon-q', state), 'openai')
+    expect(JSON.parse(readFileSync((await go(same, 'amazon-q')).path, 'utf8'))).toEqual(JSON.parse(state))
+    const document = JSON.parse(readFileSync(same.path, 'utf8'))
+    document.messages.push(says('I am.'))
+    const back = await go(await put('openai', JSON.stringify(document, null, 1)), 'amazon-q')
+    const found = JSON.parse(readFileSync(back.path, 'utf8'))
+    expect(found.next_message).toBeNull()
+    expect(found.history[1].user).toEqual(waiting)
+    expect(answerIn(found.history[1])).toBe('I am.')
+  })
+})
+
+const entry = (prompt: string, content: string) => ({
+  user: {
+    additional_context: '',
+    env_context: { env_state: null },
+    content: { Prompt: { prompt } },
+    timestamp: '2026-03-04T05:06:07.123456789+09:00',
+    images: null,
+  },
+  assistant: { Response: { message_id: null, content } },
+  request_metadata: null,
+})
+
+const chatIn = (path: string): readonly Message[] =>
+  JSON.parse(readFileSync(path, 'utf8')).messages.map(({ x_conv: _, ...message }: Message) => message)
+
+describe('any chat', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 12 }).map((words) => `${words}.`)
+  const step = fc.oneof(
+    text.map((words) => [user(words)]),
+    text.map((words) => [says(words)]),
+    text.map((words) => [{ role: 'system', content: words }]),
+    fc
+      .tuple(fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1 }), fc.nat(3), text)
+      .map(([ids, answered, words]) => [calls(...ids), ...ids.slice(0, answered).map((id) => result(id, words))]),
+    text.map((words) => [result('nobody', words)]),
+  )
+  // Instructions alone are no conversation.
+  const chat = fc
+    .array(step, { minLength: 1, maxLength: 12 })
+    .map((steps) => steps.flat() as readonly Message[])
+    .filter((messages) => messages.some(({ role }) => role !== 'system'))
+
+  it('is loaded by the program, in turns, with every use answered, and comes back as it was', async () => {
+    await agentOf('openai')
+    await fc.assert(
+      fc.asyncProperty(chat, async (messages) => {
+        const there = await written(messages)
+        let open: readonly string[] = []
+        there.entries.forEach(({ user }, at) => {
+          expect(resultsIn(user).map(({ tool_use_id }) => tool_use_id)).toEqual(open)
+          if (open.length === 0) expect(promptIn(user)).not.toBe('')
+          open = usesIn(there.entries[at] as HistoryEntry).map(({ id }) => id)
+        })
+        expect(there.losses.filter((what) => what.includes('account'))).toEqual([])
+        const direct = await go(await put('openai', JSON.stringify({ messages })), 'openai')
+        expect(chatIn((await go(there, 'openai')).path)).toEqual(chatIn(direct.path))
+      }),
+      { numRuns: 60 },
+    )
+  })
+})

@@ -1,0 +1,37 @@
+import type { From, Put } from '../../src/archive/keep/record.ts'
+import { type Keep, openKeep } from '../../src/archive/keep.ts'
+import { sha256 } from '../../src/lib/hash.ts'
+import type { SessionId } from '../../src/model/ids.ts'
+import { tempFolder } from '../support/log.ts'
+import { AGENT, at, type RowOptions, row, said, wordsIn } from './row.ts'
+
+export const STORE = '/home/me/.local/share/amazon-q/data.sqlite3'
+export const place = (key = '/w/app'): From => ({ agent: AGENT, store: STORE, key })
+export const plain = 'amazon-q:c1' as SessionId
+/** The name of a session that is told apart by this entry. */
+export const besides = (words: string, native = 'c1'): SessionId =>
+  `${AGENT}:${native}~${sha256(JSON.stringify([words, `You said ${words}.`])).slice(0, 6)}` as SessionId
+
+interface PutOptions extends RowOptions {
+  readonly id?: string
+  readonly key?: string
+  readonly minute?: number
+}
+
+/** Each letter is an entry: `put(keep, 'abc')`. */
+export function put(keep: Keep, letters: string, options: PutOptions = {}): Put {
+  const { id = 'c1', key, minute = 0, ...more } = options
+  return keep.put(row(id, [...letters].map(said), more), place(key), at(minute))
+}
+
+/** Every session that is kept, with its entries and how it ended. */
+export function sessions(keep: Keep): Record<string, string> {
+  return Object.fromEntries(
+    keep.list().map((one) => {
+      const words = one.kind === 'conversation' ? wordsIn(keep.conversation(one.session)).join('') : '?'
+      return [one.session, one.ended_how === undefined ? words : `${words} ${one.ended_how}`]
+    }),
+  )
+}
+
+export const newKeep = (): Keep => openKeep(tempFolder())
