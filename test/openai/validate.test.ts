@@ -62,6 +62,11 @@ describe('a good conversation', () => {
   })
 })
 
+test.each(Object.keys(PROFILES) as ProfileName[])('%s gets no records of another program', (profile) => {
+  const carrying = { ...done, x_conv: { src: 'codex', records: [{ type: 'secret' }] } }
+  expect(repair([user, carrying], profile).messages).toEqual([user, done])
+})
+
 describe('a profile of one’s own', () => {
   test('can ask for ids of nine letters, as Mistral’s templates do', () => {
     const mistral = { ...PROFILES.vllm, callIds: { legal: /^[A-Za-z0-9]{9}$/, prefix: '', digits: 9 } }

@@ -39,6 +39,9 @@ const API_KEYS = new Set([
 /** Fields that are seen to by themselves. */
 const ELSEWHERE = new Set(['role', 'content', 'user', ...REASONING_KEYS])
 
+/** The source's own records, which conversions put beside a message. */
+const EXTENSION = 'x_conv'
+
 /** All fields but role and content, as far as they may be sent. */
 export function shapeKeys(message: Fields, role: Role, profile: Profile, report: Report): Fields {
   const allowed = profile.keys[role]
@@ -47,6 +50,8 @@ export function shapeKeys(message: Fields, role: Role, profile: Profile, report:
     if (value === undefined || ELSEWHERE.has(key)) continue
     if (value === null && !(profile.nullKeys.includes(key) && allowed.includes(key)))
       report(`.${key}`, 'null_key', 'A field is null.', 'leaves it out')
+    else if (key === EXTENSION)
+      report(`.${key}`, 'unknown_key', 'What only a way back needs is nothing for a server.', 'leaves it out')
     else if (allowed.includes(key) || (profile.unknownKeys === 'ignored' && !API_KEYS.has(key))) kept.push([key, value])
     else if (API_KEYS.has(key))
       report(`.${key}`, 'key_misplaced', `${profile.label} takes no such field with the role ${role}.`, 'leaves it out')
