@@ -7,6 +7,7 @@ type Page = { readonly default: Component }
 export const PAGES: { readonly [path: string]: () => Page | Promise<Page> } = {
   '/': () => ({ default: Home }),
   '/session': () => import('./conversation/ConversationPage.svelte'),
+  '/statistics': () => import('./statistics/StatisticsPage.svelte'),
 }
 
 /** Fetched while nothing else is to be done: the next thing a reader opens. */

@@ -28,7 +28,9 @@ export const put = <Reply>(path: string, body: object, signal?: AbortSignal): Pr
 /** @param path below /api, its parts encoded */
 export function pathOf(path: string, query: Asked = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '' && value !== false)
-  const search = new URLSearchParams(given.map(([name, value]) => [name, value === true ? '1' : String(value)]))
+  const search = new URLSearchParams(
+    given.map(([name, value]): [string, string] => [name, value === true ? '1' : String(value)]),
+  )
   return search.size === 0 ? `/api${path}` : `/api${path}?${search}`
 }
 

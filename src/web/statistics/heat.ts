@@ -1,0 +1,30 @@
+/** How strong a cell of the heat map is. */
+
+/** 0 for nothing, else 1 to 4. By the square root: a few very busy hours do not pale all others. */
+export function strengthOf(count: number, most: number): 0 | 1 | 2 | 3 | 4 {
+  if (count <= 0 || most <= 0) return 0
+  const share = Math.sqrt(count / most)
+  return share > 0.75 ? 4 : share > 0.5 ? 3 : share > 0.25 ? 2 : 1
+}
+
+/** Monday first; the server counts from Sunday. */
+export const WEEK = [1, 2, 3, 4, 5, 6, 0] as const
+
+/** When most was done; nothing where nothing was. */
+export function busiest(
+  week: readonly (readonly number[])[],
+): { readonly weekday: number; readonly hour: number } | undefined {
+  let best: { weekday: number; hour: number } | undefined
+  let most = 0
+  for (const [weekday, hours] of week.entries())
+    for (const [hour, count] of hours.entries())
+      if (count > most) {
+        most = count
+        best = { weekday, hour }
+      }
+  return best
+}
+
+/** 2024-09-01 was a Sunday. */
+export const weekdayName = (weekday: number, locale: string, style: 'long' | 'short'): string =>
+  new Date(2024, 8, 1 + weekday, 12).toLocaleDateString(locale, { weekday: style })

@@ -1,0 +1,81 @@
+/** The numbers behind the charts. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Series } from '../../src/model/api/stats.ts'
+import { linesOf, stacked } from '../../src/web/statistics/chart/lines.ts'
+import { csvHref, filterIn, lastDayOf, measureIn, stepFor } from '../../src/web/statistics/filter.ts'
+import { busiest, strengthOf, weekdayName } from '../../src/web/statistics/heat.ts'
+
+const line = (name: string | null, rest: boolean, input: readonly number[], cached: readonly number[]) => ({
+  name,
+  rest,
+  total_tokens: input,
+  input_tokens: input,
+  cached_input_tokens: cached,
+  output_tokens: input.map(() => 0),
+  usd: input.map((tokens) => tokens / 100),
+})
+const series: Series = {
+  step: 'day',
+  starts: ['2026-02-03', '2026-02-04'],
+  lines: [line('gpt-5', false, [100, 0], [80, 0]), line(null, true, [10, 20], [0, 10])],
+}
+
+test('each measure has its own lines', () => {
+  expect(linesOf(series, 'tokens')).toMatchObject([
+    { name: 'gpt-5', tone: 1, values: [100, 0], whole: 100 },
+    { name: null, isRest: true, tone: 9, whole: 30 },
+  ])
+  expect(linesOf(series, 'cost')[1]).toMatchObject({ values: [0.1, 0.2] })
+  expect(linesOf(series, 'cache')).toMatchObject([
+    { values: [0.8, null], whole: 0.8 },
+    { values: [0, 0.5], whole: 10 / 30 },
+  ])
+})
+
+test('what is stacked never falls, and ends at the sum', () => {
+  const values = fc.array(fc.array(fc.option(fc.nat(1e6)), { minLength: 3, maxLength: 3 }), { minLength: 1 })
+  fc.assert(
+    fc.property(values, (lines) => {
+      const heights = stacked(lines)
+      for (const at of [0, 1, 2]) {
+        const column = heights.map((one) => one[at] ?? 0)
+        expect(column).toEqual([...column].sort((a, b) => a - b))
+        expect(column.at(-1)).toBe(lines.reduce((sum, one) => sum + (one[at] ?? 0), 0))
+      }
+    }),
+  )
+})
+
+test('the address says what is counted, and nothing else is asked for', () => {
+  expect(filterIn({ since: '30d', agent: '', show: 'cost', x: '1' })).toEqual({ since: '30d' })
+  expect(measureIn({ show: 'loudness' })).toBe('tokens')
+  expect(csvHref('series', { since: '30d' }, { by: 'model', step: 'week' })).toBe(
+    '/api/stats/export.csv?since=30d&by=model&step=week&table=series',
+  )
+  expect(csvHref('series', {}, { by: 'all', step: 'day' })).toBe('/api/stats/export.csv?step=day&table=series')
+})
+
+test('a long time has longer steps', () => {
+  const today = new Date('2026-11-15')
+  expect(['7d', '90d', '365d', '2026-10-01', '2020-01-01'].map((since) => stepFor({ since }, today))).toEqual([
+    'day',
+    'day',
+    'week',
+    'day',
+    'month',
+  ])
+  expect(stepFor({}, today)).toBe('month')
+  expect(lastDayOf('2026-02-01', 'month')).toBe('2026-02-28')
+  expect(lastDayOf('2026-12-28', 'week')).toBe('2027-01-03')
+  expect(lastDayOf('2026-02-03', 'day')).toBe('2026-02-03')
+})
+
+test('hours are as strong as they were busy', () => {
+  expect([0, 1, 30, 100].map((count) => strengthOf(count, 100))).toEqual([0, 1, 3, 4])
+  expect(strengthOf(0, 0)).toBe(0)
+  expect(busiest([[0, 2], [5]])).toEqual({ weekday: 1, hour: 0 })
+  expect(busiest([[0]])).toBeUndefined()
+  expect(weekdayName(0, 'en', 'long')).toBe('Sunday')
+  expect(weekdayName(6, 'ja', 'short')).toBe('土')
+})
