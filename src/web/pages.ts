@@ -7,6 +7,8 @@ type Page = { readonly default: Component }
 export const PAGES: { readonly [path: string]: () => Page | Promise<Page> } = {
   '/': () => ({ default: Home }),
   '/session': () => import('./conversation/ConversationPage.svelte'),
+  '/settings': () => import('./settings/SettingsPage.svelte'),
+  '/files': () => import('./files/FilesPage.svelte'),
   '/statistics': () => import('./statistics/StatisticsPage.svelte'),
 }
 

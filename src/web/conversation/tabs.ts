@@ -1,6 +1,7 @@
 /** Views of one conversation besides its words, each loaded when it is asked for; `tab` in the address names one. */
 import type { Component } from 'svelte'
 import type { SessionDetail } from '../../model/api/session.ts'
+import { say } from '../i18n/views.ts'
 
 export interface TabProps {
   readonly session: SessionDetail
@@ -14,4 +15,23 @@ export interface Tab {
   readonly load: () => Promise<{ readonly default: Component<TabProps> }>
 }
 
-export const TABS: readonly Tab[] = []
+export const TABS: readonly Tab[] = [
+  {
+    name: 'totals',
+    title: () => say.totals,
+    fits: ({ gone }) => !gone,
+    load: () => import('../totals/TotalsTab.svelte'),
+  },
+  {
+    name: 'state',
+    title: () => say.state,
+    fits: ({ has_state }) => has_state,
+    load: () => import('../state/StateTab.svelte'),
+  },
+  {
+    name: 'request',
+    title: () => say.request,
+    fits: ({ has_state }) => has_state,
+    load: () => import('../state/RequestTab.svelte'),
+  },
+]

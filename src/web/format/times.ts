@@ -14,6 +14,9 @@ export const clock = (instant: string): string =>
 /** 14:02:11 */
 export const seconds = (instant: string): string => new Date(instant).toLocaleTimeString('en-GB')
 
+/** 2026-11-15 14:02, for columns. */
+export const stamp = (instant: string): string => `${dayOf(instant)} ${clock(instant)}`
+
 /** Whole, for a tooltip. */
 export const moment = (instant: string, locale: string): string =>
   new Date(instant).toLocaleString(locale, { dateStyle: 'full', timeStyle: 'medium' })

@@ -1,0 +1,26 @@
+/** What people type to name turns, tags and sizes, read once. */
+
+/** `3`, `2..5`, `4..` or `..3`; empty for all of them. */
+export function isTurnRange(text: string): boolean {
+  if (text === '') return true
+  const [, first, dots, last] = /^(\d{0,9})(\.\.)?(\d{0,9})$/.exec(text) ?? []
+  if (first === undefined || (first === '' && (last ?? '') === '')) return false
+  if (dots === undefined) return (last ?? '') === '' && Number(first) > 0
+  return first === '' || last === '' || Number(first) <= Number(last)
+}
+
+const MOST_TAGS = 50
+const LONGEST_TAG = 60
+
+/** Between commas, also those of Japanese. Each once. */
+export function tagsIn(text: string): readonly string[] {
+  const tags = text.split(/[,、，]/).map((tag) => tag.trim().slice(0, LONGEST_TAG))
+  return [...new Set(tags.filter((tag) => tag !== ''))].slice(0, MOST_TAGS)
+}
+
+/** Tokens: `32000`, `32k`, `1.5M`; nothing where it is no number. */
+export function tokensIn(text: string): number | undefined {
+  const [, count, unit] = /^\s*(\d+(?:\.\d+)?)\s*([km]?)\s*$/i.exec(text.replaceAll(/[,_]/g, '')) ?? []
+  if (count === undefined) return undefined
+  return Math.round(Number(count) * ({ k: 1e3, m: 1e6 }[unit?.toLowerCase() ?? ''] ?? 1))
+}

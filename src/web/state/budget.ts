@@ -1,0 +1,58 @@
+/** The window of a model, cut into what a request fills it with. */
+import type { BudgetItem, RequestPart } from '../../model/api/state.ts'
+
+export interface BudgetPart {
+  readonly kind: 'context_files' | 'history' | 'tools' | 'prompt' | 'free'
+  readonly tokens: number
+  /** What is free has no colour. */
+  readonly tone?: number
+}
+
+export function budgetParts(budget: BudgetItem): readonly BudgetPart[] {
+  return [
+    { kind: 'context_files', tokens: budget.context_files, tone: 2 },
+    { kind: 'history', tokens: budget.history, tone: 1 },
+    { kind: 'tools', tokens: budget.tools, tone: 3 },
+    { kind: 'prompt', tokens: budget.prompt, tone: 6 },
+    { kind: 'free', tokens: Math.max(0, budget.free) },
+  ]
+}
+
+/** Tokens beyond the window. */
+export const overBudget = ({ window, context_files, history, tools, prompt }: BudgetItem): number =>
+  Math.max(0, context_files + history + tools + prompt - window)
+
+/** A text that is JSON, laid out to be read; any other as it is. */
+export function laidOut(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+export type Group =
+  | { readonly kind: 'part'; readonly part: RequestPart }
+  /** What was said before, as one line. */
+  | { readonly kind: 'history'; readonly parts: readonly RequestPart[]; readonly first: string; readonly last: string }
+
+const isHistory = ({ kind, name }: RequestPart): boolean =>
+  kind === 'history_user' || kind === 'history_assistant' || (kind === 'tool_results' && name !== undefined)
+
+/** The parts in their order; the history, which is most of them, becomes one line where it is long. */
+export function grouped(parts: readonly RequestPart[], most: number): readonly Group[] {
+  const groups: Group[] = []
+  for (const part of parts) {
+    const before = groups.at(-1)
+    if (!isHistory(part)) groups.push({ kind: 'part', part })
+    else if (before?.kind === 'history')
+      groups.splice(-1, 1, { ...before, parts: [...before.parts, part], last: part.name ?? '' })
+    else groups.push({ kind: 'history', parts: [part], first: part.name ?? '', last: part.name ?? '' })
+  }
+  return groups.flatMap((group): readonly Group[] =>
+    group.kind === 'history' && group.parts.length <= most
+      ? group.parts.map((part) => ({ kind: 'part', part }))
+      : [group],
+  )
+}
