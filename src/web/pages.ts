@@ -8,6 +8,7 @@ export const PAGES: { readonly [path: string]: () => Page | Promise<Page> } = {
   '/': () => ({ default: Home }),
   '/session': () => import('./conversation/ConversationPage.svelte'),
   '/settings': () => import('./settings/SettingsPage.svelte'),
+  '/print': () => import('./print/PrintPage.svelte'),
   '/files': () => import('./files/FilesPage.svelte'),
   '/statistics': () => import('./statistics/StatisticsPage.svelte'),
 }

@@ -34,6 +34,19 @@ export function pathOf(path: string, query: Asked = {}): string {
   return search.size === 0 ? `/api${path}` : `/api${path}?${search}`
 }
 
+/** A document as text. */
+export async function readText(path: string, query: Asked, signal: AbortSignal): Promise<Answer<string>> {
+  const response = await reach(pathOf(path, query), { signal })
+  if (!response) return { kind: 'dropped' }
+  if (!(response instanceof Response)) return { kind: 'problem', problem: response }
+  if (!response.ok) return { kind: 'problem', problem: await problemOf(response) }
+  try {
+    return { kind: 'reply', reply: await response.text() }
+  } catch (error) {
+    return signal.aborted ? { kind: 'dropped' } : { kind: 'problem', problem: unreachable(error) }
+  }
+}
+
 /** One JSON value for each line, as they come. Ends when the stream ends, however that is. */
 export async function* lines<Line>(path: string, query: Asked, signal: AbortSignal): AsyncGenerator<Line | Problem> {
   const response = await reach(pathOf(path, query), { signal })

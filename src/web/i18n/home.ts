@@ -49,7 +49,6 @@ export const say = sayings(
     fork: 'fork',
     subagent: 'sub-agent',
     none: 'No conversation matches.',
-    empty: 'No conversations yet. Use an agent, and they appear here by themselves.',
     reading: 'Looking through the logs on this machine…',
     foot: (sessions: string, read: string, index: string) =>
       `${sessions} sessions · ${read} read in place · index ${index}`,
@@ -122,7 +121,6 @@ export const say = sayings(
     fork: '分岐',
     subagent: 'サブエージェント',
     none: '一致する会話はありません。',
-    empty: 'まだ会話がありません。エージェントを使うと自動的に表示されます。',
     reading: 'このマシンのログを調べています…',
     foot: (sessions: string, read: string, index: string) => `${sessions} 件の会話 · 元のログ ${read} · 索引 ${index}`,
     upToDate: '最新',
