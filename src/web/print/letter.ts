@@ -7,8 +7,8 @@ const TAGS = [
   ...['details', 'summary', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ]
 const ATTRIBUTES = ['class', 'datetime', 'href', 'src', 'alt', 'open', 'data-t', 'data-a']
-/** Pictures are in the document; nothing is loaded from elsewhere. */
-const ADDRESSES = /^(?:https?:|mailto:|data:image\/|#)/i
+/** Pictures are in the document; nothing is loaded from elsewhere, and paper has no anchors. */
+const ADDRESSES = /^(?:https?:|mailto:|data:image\/)/i
 
 /** @param labels what `data-t` names, in another language than the document's; those that it lacks stay */
 export function letterOf(html: string, labels: { readonly [label: string]: string }): DocumentFragment {

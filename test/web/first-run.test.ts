@@ -1,0 +1,23 @@
+/** Who has no conversation yet is told where was looked. */
+import { describe, expect, test } from 'vitest'
+import { home } from '../archive/house.ts'
+import { barriersOn } from './axe.ts'
+import { chromiumPath, shown } from './page.ts'
+
+describe.skipIf(chromiumPath === undefined)('the first page', () => {
+  test('says where was looked, in both languages', async () => {
+    const site = await shown(home())
+    for (const [locale, sentence] of [
+      ['en-US', 'No conversation was found on this machine yet.'],
+      ['ja-JP', 'このマシンにはまだ会話が見つかりません。'],
+    ] as const) {
+      const { page, context, wrong } = await site.reader({ locale })
+      await page.goto(site.url)
+      await page.getByText(sentence).waitFor()
+      await page.getByRole('cell', { name: /\.codex$/ }).waitFor()
+      expect(await barriersOn(page)).toEqual([])
+      expect(wrong).toEqual([])
+      await context.close()
+    }
+  })
+})

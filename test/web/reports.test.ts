@@ -1,0 +1,203 @@
+/** What the page counts and does: statistics, totals, state, requests, marks, exports, conversions, settings. */
+import { mkdirSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { rollout } from '../archive/house.ts'
+import { header, talk, text } from '../support/log.ts'
+import { makeStore, stateOf } from '../support/q-store.ts'
+import { barriersOn } from './axe.ts'
+import { chromiumPath, filledHome, type Reader, type Shown, shown } from './page.ts'
+
+const CODEX = 'codex:019c0000-0000-7000-8000-000000000001'
+const Q = 'amazon-q:c-1'
+const READERS = [
+  { locale: 'en-US', colorScheme: 'light' },
+  { locale: 'ja-JP', colorScheme: 'dark' },
+] as const
+
+describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
+  let site: Shown
+  let store: string
+  let code: string
+
+  beforeAll(async () => {
+    const made = filledHome()
+    code = join(realpathSync(made.folder), 'code')
+    mkdirSync(code)
+    made.write('elsewhere/notes.md', 'the notes')
+    made.write(rollout('talk'), text([header({ cwd: code }), ...talk().slice(1)]))
+    store = join(made.folder, 'data', 'amazon-q', 'data.sqlite3')
+    const rows = makeStore(store, 'wal')
+    const context = { max_context_files_size: 150_000, current_profile: 'q', paths: ['notes.md'], hooks: {} }
+    const said = [
+      { prompt: 'first', answer: 'one', tools: ['fs_read'] },
+      { prompt: 'second', answer: 'two' },
+    ]
+    rows.put(
+      join(made.folder, 'elsewhere'),
+      stateOf('c-1', said, { context_manager: context, latest_summary: 'short' }),
+    )
+    rows.close()
+    site = await shown(made)
+  }, 60_000)
+
+  const opened = async (path: string): Promise<Reader> => {
+    const reader = await site.reader()
+    await reader.page.goto(`${site.url}${path}`)
+    return reader
+  }
+  const session = (id: string, more = ''): string => `session?id=${encodeURIComponent(id)}${more}`
+  const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true })
+  const saved = async (page: Page, act: () => Promise<void>): Promise<string> => {
+    const [download] = await Promise.all([page.waitForEvent('download'), act()])
+    return readFileSync(await download.path(), 'utf8')
+  }
+
+  const pages: readonly (readonly [path: string, en: string, ja: string])[] = [
+    ['statistics', 'Over time', '推移'],
+    [session(CODEX, '&tab=totals'), 'Turn by turn', 'ターンごとの集計'],
+    [session(Q, '&tab=state'), 'Context files', 'コンテキストファイル'],
+    [session(Q, '&tab=request'), 'What had to be supposed', '推測した点'],
+    ['settings', 'Agents and their folders', 'エージェントとフォルダー'],
+    ['files?path=a.ts', 'A file', 'ファイル'],
+    [`print?id=${encodeURIComponent(CODEX)}`, '1 tool call', 'ツール 1 回'],
+  ]
+  test.each(READERS)('every page in $locale, without barriers', async ({ locale, colorScheme }) => {
+    const { page, context, wrong } = await site.reader({ locale, colorScheme })
+    for (const [path, en, ja] of pages) {
+      await page.goto(`${site.url}${path}`)
+      await page
+        .getByText(locale === 'en-US' ? en : ja, { exact: true })
+        .first()
+        .waitFor()
+      expect({ path, barriers: await barriersOn(page) }).toEqual({ path, barriers: [] })
+    }
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  const dialogs: readonly (readonly [key: string, en: string, ja: string])[] = [
+    ['m', 'Name, tags and note', '名前・タグ・メモ'],
+    ['e', 'Export', 'エクスポート'],
+    ['c', 'Convert or hand off', '変換・引き継ぎ'],
+    ['?', 'Keyboard', 'キーボード'],
+  ]
+  test.each(READERS)('every dialog in $locale by its key, without barriers', async ({ locale, colorScheme }) => {
+    const { page, context, wrong } = await site.reader({ locale, colorScheme })
+    await page.goto(`${site.url}${session(CODEX)}`)
+    await page.getByText('One file: a.ts').first().waitFor()
+    for (const [key, en, ja] of dialogs) {
+      await page.keyboard.press(key)
+      const dialog = page.getByRole('dialog', { name: locale === 'en-US' ? en : ja })
+      await dialog.waitFor()
+      expect({ key, barriers: await barriersOn(page) }).toEqual({ key, barriers: [] })
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    }
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  test('statistics: what is chosen stands in the address; keys read the chart; tables become CSV', async () => {
+    const { page, context } = await opened('statistics')
+    await page.getByText('All time:').waitFor()
+    const csv = await saved(page, () => page.getByTitle('Models as a CSV file').click())
+    expect(csv).toMatch(/^"?name"?,"?input_tokens/)
+    expect(csv).toContain('gpt-5-codex')
+    await page.getByRole('button', { name: 'by agent' }).click()
+    await page.getByLabel('Agent', { exact: true }).selectOption('codex')
+    await expect.poll(() => new URL(page.url()).searchParams.get('agent')).toBe('codex')
+    expect(new URL(page.url()).searchParams.get('by')).toBe('agent')
+    const chart = page.getByRole('slider')
+    await page.locator('.chart canvas').waitFor()
+    await chart.focus()
+    await page.keyboard.press('End')
+    await expect.poll(() => chart.getAttribute('aria-valuetext')).toMatch(/^2026-\d\d-\d\d, codex [\d.]+[kM]?/)
+    await page.keyboard.press('Enter')
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/')
+    expect(new URL(page.url()).searchParams.get('since')).toMatch(/^2026-/)
+    await page.goBack()
+    await page.getByRole('slider').waitFor()
+    await context.close()
+  })
+
+  test('marks: a name and a star are there at once', async () => {
+    const { page, context } = await opened(session(CODEX))
+    await page.getByText('One file: a.ts').first().waitFor()
+    await page.keyboard.press('m')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Listing of files')
+    await page.getByRole('textbox', { name: 'Tags' }).fill('demo, 見本、demo')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('heading', { name: 'Listing of files' }).waitFor()
+    await page.keyboard.press('s')
+    await page.getByRole('button', { name: 'Actions' }).click()
+    await page.getByRole('menuitem', { name: 'Take the star away' }).waitFor()
+    const reply = await page.request.get(`${site.url}api/sessions/${encodeURIComponent(CODEX)}`)
+    expect((await reply.json()).data.mark).toMatchObject({ starred: true, tags: ['demo', '見本'] })
+    await context.close()
+  })
+
+  test('export: a wrong range is refused before anything is asked; the file is saved', async () => {
+    const { page, context } = await opened(session(CODEX))
+    await page.getByText('One file: a.ts').first().waitFor()
+    await page.keyboard.press('e')
+    await page.getByLabel('Turns').fill('5..2')
+    await page.getByText('Give turns as').waitFor()
+    expect(await page.getByRole('button', { name: 'Save the file' }).isDisabled()).toBe(true)
+    await page.getByLabel('Turns').fill('1')
+    await page.getByLabel('Format').selectOption('txt')
+    const file = await saved(page, () => page.getByRole('link', { name: 'Save the file' }).click())
+    expect(file).toContain('List the files, please.')
+    await context.close()
+  })
+
+  test('hand-off: losses first, then one button, then the command that goes on', async () => {
+    const stored = (): readonly unknown[] => {
+      const database = new Database(store, { readonly: true })
+      const keys = database.prepare('SELECT key FROM conversations ORDER BY key').pluck().all()
+      database.close()
+      return keys
+    }
+    const before = stored()
+    const { page, context, wrong } = await opened(session(CODEX))
+    await page.getByText('One file: a.ts').first().waitFor()
+    await page.keyboard.press('c')
+    await page.getByRole('dialog').getByRole('combobox', { name: 'For' }).selectOption('amazon-q')
+    await page.getByRole('button', { name: 'Show what would be written' }).click()
+    await page.getByText('Nothing has been written yet.').waitFor()
+    await page.getByText(store).waitFor()
+    expect(await barriersOn(page)).toEqual([])
+    expect(stored()).toEqual(before)
+    await page.getByRole('button', { name: 'Hand it over' }).click()
+    await page.getByText(`cd ${code} && q chat --resume`).waitFor()
+    expect(stored()).toEqual([...before, code].sort())
+    await page.getByRole('link', { name: 'Open the new conversation' }).click()
+    await expect.poll(() => new URL(page.url()).searchParams.get('id')).toMatch(/^amazon-q:/)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  test('from a turn in the totals to its words, and from a message to its request', async () => {
+    const { page, context } = await opened(session(Q, '&tab=totals'))
+    await page.getByRole('link', { name: 'second' }).click()
+    await page.locator('[data-messages]').getByText('two').waitFor()
+    await page.goto(`${site.url}${session(Q, '&tab=request')}`)
+    await page.getByText('200,000').waitFor()
+    await page.getByRole('button', { name: 'Open all' }).click()
+    await page.locator('pre', { hasText: 'the notes' }).waitFor()
+    await context.close()
+  })
+
+  test('settings: the language changes at once, and stays', async () => {
+    const { page, context } = await opened('settings')
+    await page.getByRole('button', { name: '日本語', exact: true }).first().click()
+    await heading(page, '設定').waitFor()
+    await page.reload()
+    await heading(page, '設定').waitFor()
+    await page.getByRole('button', { name: '今すぐ変更を調べる' }).click()
+    await page.getByText('最新です').waitFor()
+    await context.close()
+  })
+})
