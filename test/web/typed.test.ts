@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { RequestPart } from '../../src/model/api/state.ts'
 import { isTurnRange, tagsIn, tokensIn } from '../../src/web/actions/turn-range.ts'
-import { filled } from '../../src/web/print/letter.ts'
+import { filled } from '../../src/web/print/filled.ts'
 import { budgetParts, grouped, laidOut, overBudget } from '../../src/web/state/budget.ts'
 
 test('turns are named as the server takes them', () => {

@@ -1,5 +1,6 @@
 /** The exported document of a conversation, as elements of this page: its letter alone, without its script and style. */
 import purifierFor from 'dompurify'
+import { filled } from './filled.ts'
 
 const TAGS = [
   ...['main', 'section', 'div', 'header', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'br', 'hr', 'blockquote'],
@@ -30,19 +31,4 @@ export function letterOf(html: string, labels: { readonly [label: string]: strin
   const fragment = document.createDocumentFragment()
   fragment.append(...(main?.childNodes ?? []))
   return fragment
-}
-
-/** `{0}` and on are the values of a list in JSON. */
-export function filled(label: string, list: string | undefined): string {
-  const values = valuesIn(list ?? '[]')
-  return label.replace(/\{(\d)\}/g, (_, at: string) => values[Number(at)] ?? '')
-}
-
-function valuesIn(list: string): readonly string[] {
-  try {
-    const values: unknown = JSON.parse(list)
-    return Array.isArray(values) ? values.map(String) : []
-  } catch {
-    return []
-  }
 }
