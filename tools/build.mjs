@@ -1,4 +1,7 @@
-/** Makes dist/ of src/: modules and their types, then the program in few files, then the page. Run by npm run build. */
+/**
+ * Makes dist/ of src/: modules and their types, then the program in few files, then the page
+ * and the samples it shows. Run by npm run build.
+ */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,3 +15,4 @@ run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json')
 copyFileSync(join(root, 'src/server/openapi/shapes.json'), join(root, 'dist/server/openapi/shapes.json'))
 await import('./bundle.mjs')
 run('node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn')
+run('tools/samples.mjs')

@@ -9,6 +9,7 @@ export const PAGES: { readonly [path: string]: () => Page | Promise<Page> } = {
   '/session': () => import('./conversation/ConversationPage.svelte'),
   '/settings': () => import('./settings/SettingsPage.svelte'),
   '/print': () => import('./print/PrintPage.svelte'),
+  '/sample': () => import('./print/SamplePage.svelte'),
   '/files': () => import('./files/FilesPage.svelte'),
   '/statistics': () => import('./statistics/StatisticsPage.svelte'),
 }

@@ -1,11 +1,11 @@
-/** Who has no conversation yet is told where was looked. */
+/** Who has no conversation yet is told where was looked, and may read samples. */
 import { describe, expect, test } from 'vitest'
 import { home } from '../archive/house.ts'
 import { barriersOn } from './axe.ts'
 import { chromiumPath, shown } from './page.ts'
 
 describe.skipIf(chromiumPath === undefined)('the first page', () => {
-  test('says where was looked, in both languages', async () => {
+  test('says where was looked and offers samples, in both languages', async () => {
     const site = await shown(home())
     for (const [locale, sentence] of [
       ['en-US', 'No conversation was found on this machine yet.'],
@@ -15,6 +15,9 @@ describe.skipIf(chromiumPath === undefined)('the first page', () => {
       await page.goto(site.url)
       await page.getByText(sentence).waitFor()
       await page.getByRole('cell', { name: /\.codex$/ }).waitFor()
+      expect(await barriersOn(page)).toEqual([])
+      await page.locator('.first li a').first().click()
+      await page.locator('.letter .turn').first().waitFor()
       expect(await barriersOn(page)).toEqual([])
       expect(wrong).toEqual([])
       await context.close()

@@ -34,9 +34,9 @@ export function pathOf(path: string, query: Asked = {}): string {
   return search.size === 0 ? `/api${path}` : `/api${path}?${search}`
 }
 
-/** A document as text. */
-export async function readText(path: string, query: Asked, signal: AbortSignal): Promise<Answer<string>> {
-  const response = await reach(pathOf(path, query), { signal })
+/** A document as text. @param url the whole address, such as `pathOf` gives */
+export async function readText(url: string, signal: AbortSignal): Promise<Answer<string>> {
+  const response = await reach(url, { signal })
   if (!response) return { kind: 'dropped' }
   if (!(response instanceof Response)) return { kind: 'problem', problem: response }
   if (!response.ok) return { kind: 'problem', problem: await problemOf(response) }

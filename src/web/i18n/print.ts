@@ -4,6 +4,7 @@ import { sayings } from './language.svelte.ts'
 export const say = sayings(
   {
     print: 'Print',
+    sample: 'A sample conversation',
     back: 'Back to the conversation',
     making: 'Making the pages…',
     openAll: 'With what tools said',
@@ -13,6 +14,7 @@ export const say = sayings(
   },
   {
     print: '印刷',
+    sample: 'サンプル会話',
     back: '会話に戻る',
     making: 'ページを作成中…',
     openAll: 'ツールの内容も含める',
