@@ -11,7 +11,6 @@ import type { LogToConvert } from './convert.ts'
 import { dataDirectory } from './lib/files/data-directory.ts'
 import { openAITransport } from './openai-transport.ts'
 
-export { COMMANDS } from './chat/commands/table.ts'
 export type { Endpoint } from './chat/endpoint/endpoint.ts'
 export type { Model } from './chat/endpoint/models.ts'
 export type { OpenedTalk } from './chat/open/open-talk.ts'

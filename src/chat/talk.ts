@@ -8,16 +8,13 @@ import type { ConversationState } from '../conversation/state.ts'
 import { openTangents, tangentSeconds } from '../conversation/tangent.ts'
 import { byteLength, truncateSafeInPlace } from '../conversation/truncate.ts'
 import { sameJson } from '../lib/same.ts'
-import { type Attached, attachFiles, pathsIn } from './attach/attach.ts'
-import { spokenPrompt } from './commands/prompts.ts'
-import { commandIn } from './commands/table.ts'
+import type { Attached } from './attach/attach.ts'
 import type { Endpoint } from './endpoint/endpoint.ts'
 import type { AskJson } from './endpoint/models.ts'
 import { historyTokens, windowTokens } from './request/fit.ts'
 import type { Rig } from './rig.ts'
 import type { Desk } from './turn/desk.ts'
 import type { AskedTool, Consent, TalkEvent } from './turn/event.ts'
-import { runTurn } from './turn/turn.ts'
 
 /** Things that commands need and a conversation itself does not. */
 export interface Surroundings {
@@ -58,8 +55,10 @@ export class Talk {
 
   /** A command, a shell command after `!`, or a prompt. */
   async *say(line: string): AsyncGenerator<TalkEvent> {
+    // Loaded when they are first needed: whoever begins to talk does not wait for them.
+    const { commandIn } = await import('./commands/table.ts')
     const command = commandIn(line)
-    if (command === undefined) yield* this.prompt(spokenPrompt(this, line))
+    if (command === undefined) yield* this.prompt((await import('./commands/prompts.ts')).spokenPrompt(this, line))
     else yield* this.#during((signal) => this.#command(line, command.run(this, command.words, signal)))
   }
 
@@ -144,6 +143,7 @@ export class Talk {
     if (text === undefined) return
     const { desk, rig } = this
     this.#closeResults()
+    const { attachFiles, pathsIn } = await import('./attach/attach.ts')
     const attached = attachFiles([...this.attachments.splice(0), ...pathsIn(text, rig.place)])
     for (const note of attached.notes) yield { kind: 'notice', code: 'attached', text: note }
     await rig.help.ready()
@@ -159,6 +159,7 @@ export class Talk {
 
   /** For a command, within what it does. */
   async *sendWaiting(signal: AbortSignal): AsyncGenerator<TalkEvent> {
+    const { runTurn } = await import('./turn/turn.ts')
     const ask = (asked: AskedTool, stop: AbortSignal): Promise<Consent | undefined> => this.#consent(asked.id, stop)
     yield* runTurn(this.desk, this.rig, ask, signal)
     yield* this.#proposal()

@@ -50,7 +50,7 @@ test('a server that does not count gets an estimate that says so', async () => {
   const events = await said(talk, 'x'.repeat(4000))
   const [used] = events.filter((event) => event.kind === 'usage')
   expect(used).toMatchObject({ estimated: true })
-  expect(used?.kind === 'usage' && used.usage.input_tokens).toBeGreaterThan(1000)
+  expect(used?.kind === 'usage' && used.usage.input_tokens).toBeGreaterThanOrEqual(1000)
 })
 
 describe('tools', () => {

@@ -1,0 +1,95 @@
+/**
+ * What adding a turn costs at 10,000 entries against 10, and how long `fumi chat` takes until it can be talked to.
+ * `npm run build && node bench/chat.mjs`
+ */
+import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DEFAULT_AGENT } from '../dist/chat/agent-file/agent-file.js'
+import { recordedTransport } from '../dist/chat/endpoint/recorded.js'
+import { createJournal } from '../dist/chat/journal-file.js'
+import { Rig } from '../dist/chat/rig.js'
+import { Talk } from '../dist/chat/talk.js'
+import { Desk } from '../dist/chat/turn/desk.js'
+import { NO_ENVIRONMENT, newPrompt, newResponse } from '../dist/conversation/create.js'
+import { Entries } from '../dist/conversation/entries.js'
+import { journalOf } from '../dist/conversation/journal/difference.js'
+import { newState } from '../dist/conversation/state.js'
+import { systemClock } from '../dist/openai/chat/clock.js'
+import { PROFILES } from '../dist/openai/profile.js'
+
+const WORDS = 'What was said here is as long as people write. '.repeat(10)
+const WINDOW = 32_000
+const TURNS = 30
+
+const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]
+
+/** In milliseconds, a turn against answers that come at once. */
+async function turnCost(entries) {
+  const folder = mkdtempSync(join(tmpdir(), 'fumi-bench-'))
+  try {
+    const history = Entries.over(
+      Array.from({ length: entries }, (_, n) => ({
+        user: newPrompt(`${n} ${WORDS}`, null, NO_ENVIRONMENT),
+        assistant: newResponse(`m${n}`, WORDS),
+        request_metadata: null,
+      })),
+    )
+    const model_info = { model_id: 'm', context_window_tokens: WINDOW }
+    const state = { ...newState('c', { model_info }), history }
+    const journal = createJournal(folder, journalOf(state, { at: new Date().toISOString() }))
+    const desk = new Desk(journal, {
+      clock: systemClock,
+      machine: { platform: 'linux', cwd: () => folder },
+      newId: randomUUID,
+    })
+    const transport = recordedTransport(Array.from({ length: TURNS + 5 }, () => newResponse('r', 'Yes.')))
+    const server = { transport, profile: PROFILES.openai, model: 'm', maxRetries: 0 }
+    const place = { cwd: folder, home: folder }
+    const rig = new Rig({ place, server, agent: DEFAULT_AGENT, builtIn: [], autoCompact: false, attended: false })
+    const talk = new Talk(desk, rig, { data: folder, program: null })
+    const costs = []
+    for (let turn = 0; turn < TURNS + 5; turn++) {
+      const began = performance.now()
+      for await (const event of talk.prompt('And?'))
+        if (event.kind === 'ended' && event.how !== 'answered') throw new Error(event.how)
+      if (turn >= 5) costs.push(performance.now() - began)
+    }
+    talk.close()
+    return median(costs)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** In milliseconds, until it has said its first words and seen that nobody types. */
+function startUp(args, env) {
+  const costs = []
+  for (let run = 0; run < 7; run++) {
+    const began = performance.now()
+    spawnSync(process.execPath, args, { env: { ...process.env, ...env }, input: '' })
+    costs.push(performance.now() - began)
+  }
+  return median(costs)
+}
+
+const few = await turnCost(10)
+const many = await turnCost(10_000)
+console.log(
+  `a turn at 10 entries ${few.toFixed(2)} ms, at 10,000 entries ${many.toFixed(2)} ms: ${(many / few).toFixed(2)} times`,
+)
+
+const home = mkdtempSync(join(tmpdir(), 'fumi-bench-'))
+const main = join(import.meta.dirname, '..', 'dist', 'cli', 'main.js')
+writeFileSync(
+  join(home, 'config.json'),
+  JSON.stringify({ profiles: { b: { url: 'http://127.0.0.1:9/v1', model: 'm', window: WINDOW } } }),
+)
+const bare = startUp(['-e', '0'], {})
+const chat = startUp([main, 'chat', '--profile', 'b'], { FUMI_HOME: home })
+rmSync(home, { recursive: true, force: true })
+console.log(
+  `node alone ${bare.toFixed(0)} ms, fumi chat ${chat.toFixed(0)} ms; allowed are ${(2 * bare + 150).toFixed(0)} ms`,
+)

@@ -1,0 +1,103 @@
+/** Which server answers, what it is told of, and how large its window is. */
+import { describe, expect, test } from 'vitest'
+import { chooseEndpoint, type Endpoint, type EndpointChoice } from '../../src/chat/endpoint/endpoint.ts'
+import { knownWindow } from '../../src/chat/endpoint/known-windows.ts'
+import { type AskJson, listModels, windowNotice, windowOf } from '../../src/chat/endpoint/models.ts'
+
+const choose = (given: Partial<EndpointChoice>): Endpoint =>
+  chooseEndpoint({ options: {}, usual: null, profiles: new Map(), variables: {}, ...given })
+
+const KEY = { OPENAI_API_KEY: 'sk-1' }
+const URL = 'https://models.example/v1/'
+
+describe('the server', () => {
+  test('is the one of the option, else of the environment, else of the profile', () => {
+    const profiles = new Map([['mine', { url: 'http://mine/v1', model: 'p' }]])
+    const variables = { FUMI_BASE_URL: 'http://environment/v1', FUMI_MODEL: 'e' }
+    expect(choose({ options: { baseURL: URL, model: 'o' }, variables })).toMatchObject({
+      baseURL: 'https://models.example/v1',
+      model: 'o',
+    })
+    expect(choose({ variables })).toMatchObject({ baseURL: 'http://environment/v1', model: 'e' })
+    expect(choose({ profiles, usual: 'mine' })).toMatchObject({ baseURL: 'http://mine/v1', model: 'p', name: 'mine' })
+    expect(choose({ variables: KEY })).toMatchObject({ baseURL: 'https://api.openai.com/v1', server: 'openai' })
+  })
+
+  test('is known by its name, or by where it listens', () => {
+    expect(choose({ options: { profile: 'lmstudio' } })).toMatchObject({
+      server: 'lmstudio',
+      baseURL: 'http://127.0.0.1:1234/v1',
+    })
+    expect(choose({ options: { baseURL: 'http://localhost:11434/v1' } }).server).toBe('ollama')
+    expect(choose({ options: { baseURL: 'http://elsewhere:11434/v1' } }).server).toBe('openai')
+  })
+
+  test('must be named, and must be an address', () => {
+    expect(() => choose({})).toThrow(/which server\?/)
+    expect(() => choose({ options: { baseURL: 'localhost:11434' } })).toThrow(/is no address/)
+    expect(() => choose({ options: { profile: 'nobody' } })).toThrow(/there is no profile "nobody"/)
+  })
+})
+
+describe('the key', () => {
+  const profiles = new Map([
+    ['plain', { url: 'http://a/v1' }],
+    ['own', { url: 'http://a/v1', key: 'k' }],
+    ['named', { url: 'http://a/v1', key: '$OPENAI_API_KEY' }],
+    ['missing', { url: 'http://a/v1', key: '$NOT_SET' }],
+  ])
+  const keyOf = (profile: string) => choose({ options: { profile }, profiles, variables: KEY }).apiKey
+
+  test('of OpenAI goes to OpenAI and to an address given beside it, never to that of a profile', () => {
+    expect(choose({ variables: KEY }).apiKey).toBe('sk-1')
+    expect(choose({ options: { baseURL: URL }, variables: KEY }).apiKey).toBe('sk-1')
+    expect([keyOf('plain'), keyOf('ollama'), keyOf('own'), keyOf('named')]).toEqual([null, null, 'k', 'sk-1'])
+    expect(() => keyOf('missing')).toThrow(/\$NOT_SET, which is not set/)
+  })
+})
+
+describe('the window', () => {
+  const endpoint = (profile: string, window: number | null = null): Endpoint => ({
+    ...choose({ options: { profile } }),
+    window,
+  })
+  const answering =
+    (answers: { readonly [path: string]: unknown }): AskJson =>
+    async (url) => {
+      const found = Object.entries(answers).find(([path]) => url.endsWith(path))
+      if (!found) throw new Error('status 404')
+      return found[1]
+    }
+
+  test.each([
+    ['vllm', { '/v1/models': { data: [{ id: 'x', max_model_len: 1000 }] } }, 1000],
+    ['llamacpp', { '/props': { default_generation_settings: { n_ctx: 2000 } } }, 2000],
+    ['ollama', { '/api/show': { model_info: { 'qwen3.context_length': 3000 } } }, 3000],
+    [
+      'ollama',
+      { '/api/show': { parameters: 'temperature 1\nnum_ctx  512', model_info: { 'a.context_length': 3000 } } },
+      512,
+    ],
+    ['lmstudio', { '/api/v0/models/x': { max_context_length: 4000, loaded_context_length: 1024 } }, 1024],
+  ])('is what %s says', async (profile, answers, tokens) => {
+    expect(await windowOf(endpoint(profile), 'x', answering(answers))).toEqual({ tokens, from: 'server' })
+  })
+
+  test('is what the profile says before all, then the table, then 200,000 with a word', async () => {
+    const nobody = answering({})
+    expect(await windowOf(endpoint('vllm', 77), 'x', nobody)).toEqual({ tokens: 77, from: 'profile' })
+    expect(await windowOf(endpoint('vllm'), 'org/gpt-4o-mini', nobody)).toEqual({ tokens: 128_000, from: 'table' })
+    const usual = await windowOf(endpoint('vllm'), 'x', nobody)
+    expect(usual).toEqual({ tokens: 200_000, from: 'usual' })
+    expect(windowNotice(usual, 'x')).toMatch(/taken for 200,000 tokens/)
+    expect(knownWindow('gpt-4.1-mini')).toBe(1_047_576)
+  })
+
+  test('a list of models may have any of the usual forms', async () => {
+    const ids = async (answer: unknown) => (await listModels(endpoint('vllm'), async () => answer)).map(({ id }) => id)
+    expect(await ids({ data: [{ id: 'a' }, { no: 1 }] })).toEqual(['a'])
+    expect(await ids({ models: [{ name: 'b' }] })).toEqual(['b'])
+    await expect(ids(Promise.reject(new Error('status 401')))).rejects.toMatchObject({ code: 'no_permission' })
+    await expect(ids(Promise.reject(new Error('fetch failed')))).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
