@@ -82,7 +82,7 @@ console.log(
 )
 
 const home = mkdtempSync(join(tmpdir(), 'fumi-bench-'))
-const main = join(import.meta.dirname, '..', 'dist', 'cli', 'main.js')
+const main = join(import.meta.dirname, '..', 'dist', 'bin', 'fumi.js')
 writeFileSync(
   join(home, 'config.json'),
   JSON.stringify({ profiles: { b: { url: 'http://127.0.0.1:9/v1', model: 'm', window: WINDOW } } }),

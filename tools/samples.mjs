@@ -17,7 +17,7 @@ rmSync(OUT, { recursive: true, force: true })
 mkdirSync(OUT, { recursive: true })
 const home = mkdtempSync(join(tmpdir(), 'fumi-samples-'))
 try {
-  const program = join(ROOT, 'dist', 'cli', 'main.js')
+  const program = join(ROOT, 'dist', 'bin', 'fumi.js')
   execFileSync(process.execPath, [program, 'export', ...logs, '--format', 'html', '-o', OUT], {
     env: { ...process.env, FUMI_HOME: home },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -2,8 +2,8 @@
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { ownVersion } from './commands/serve/own-version.ts'
-import { setFlags } from './run/flags.ts'
 import { noPager } from './pager.ts'
+import { setFlags } from './run/flags.ts'
 
 type Add = (program: Command) => void
 
