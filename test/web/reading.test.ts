@@ -114,6 +114,20 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.context().close()
   })
 
+  test('who comes back from a conversation finds the list where it was left', async () => {
+    const { page } = await site.reader({ viewport: { width: 1280, height: 300 } })
+    await page.goto(site.url)
+    await page.locator('a[data-row]').last().scrollIntoViewIfNeeded()
+    const before = await page.evaluate<number>('scrollY')
+    expect(before).toBeGreaterThan(100)
+    await page.waitForTimeout(100)
+    await page.locator('a[data-row]').last().click()
+    await page.locator('article').first().waitFor()
+    await page.goBack()
+    await expect.poll(() => page.evaluate<number>('scrollY')).toBeGreaterThan(before / 2)
+    await page.context().close()
+  })
+
   test('shows a conversation of each agent', async () => {
     const { page, wrong } = await site.reader()
     const reply = await (await fetch(new URL('/api/sessions?per_page=100', site.url))).json()
