@@ -1,13 +1,26 @@
-/** What stands before a prompt: the tangent and how long it has been open, how full the window is. */
+/** What stands before a prompt: the agent, how full the window is, the tangent and how long it has been open. */
+
+import { DEFAULT_AGENT_NAME } from '../../chat/agent-file/agent-file.ts'
 import type { Talk } from '../../chat.ts'
 import { paint } from '../view/paint.ts'
 
-const WORTH_TELLING = 50
+/** In percent; from there on the engine proposes a summary. */
+const NEARLY_FULL = 75
 
 export function promptMark(talk: Talk): string {
+  const { name } = talk.rig.agent
   const tangent = talk.tangent()
-  const side = tangent ? paint.yellow(`↯ ${tangent.name ?? 'tangent'} ${tangent.seconds} s `) : ''
   const percent = talk.fullness()
-  const full = percent >= WORTH_TELLING ? paint.dim(`${percent} % `) : ''
-  return `${side}${full}> `
+  return [
+    ...(name === DEFAULT_AGENT_NAME ? [] : [paint.cyan(`[${name}]`)]),
+    ...(percent > 0 ? [(percent >= NEARLY_FULL ? paint.yellow : paint.dim)(`${percent} %`)] : []),
+    ...(tangent ? [paint.yellow(`↯ ${tangent.name ?? 'tangent'} ${lasted(tangent.seconds)}`)] : []),
+    paint.bold('> '),
+  ].join(' ')
+}
+
+function lasted(seconds: number): string {
+  const minutes = Math.floor(seconds / 60)
+  if (minutes === 0) return `${seconds} s`
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }

@@ -1,131 +1,116 @@
-/** A conversation with a person, line by line. */
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface, type Interface } from 'node:readline'
-import type { Consent, OpenedTalk, Talk, TalkEvent } from '../../chat.ts'
-import { writeOut } from '../output.ts'
+/** A conversation with a person: asks for what is to be said, shows what happens, asks where consent is needed. */
+
+import { lastExchange } from '../../chat/last-exchange.ts'
+import type { OpenedTalk, Talk, TalkEvent } from '../../chat.ts'
 import { safe } from '../view/conversation.ts'
 import { paint } from '../view/paint.ts'
-import { lineFor, usageLine } from './lines.ts'
+import { plural } from '../view/table.ts'
 import { promptMark } from './mark.ts'
+import { CONSENT_MARK, choicesText, consentOf, type Question, questionText } from './output/consent.ts'
+import { markdownText } from './output/markdown.ts'
+import { Screen } from './output/screen.ts'
+import { TurnView } from './output/turn-view.ts'
+import { edited, paged, ranInShell } from './programs.ts'
+import { type Seat, takeSeat } from './seat.ts'
 
 export async function talkWithPerson({ talk, greeting }: OpenedTalk, first: string | undefined): Promise<void> {
-  const lines = createInterface({
-    input: process.stdin,
-    output: process.stdout,
-    terminal: process.stdin.isTTY === true,
-  })
-  const person = new Person(talk, lines)
+  const seat = takeSeat(talk)
+  const person = new Person(talk, seat)
   try {
-    await person.tell(greeting)
-    await writeOut(paint.dim(`${talk.rig.server.model}. /help lists what can be typed, /quit ends.\n`))
+    await person.greet(greeting)
     await person.converse(first)
   } finally {
-    lines.close()
+    await person.leave()
+    seat.close()
   }
 }
 
 class Person {
   readonly #talk: Talk
-  readonly #lines: Interface
-  readonly #typed: AsyncIterator<string>
-  #isMidLine = false
+  readonly #seat: Seat
+  readonly #screen: Screen
+  readonly #view: TurnView
   #hasQuit = false
 
-  constructor(talk: Talk, lines: Interface) {
+  constructor(talk: Talk, seat: Seat) {
     this.#talk = talk
-    this.#lines = lines
-    this.#typed = lines[Symbol.asyncIterator]()
-    lines.on('SIGINT', () => {
-      if (talk.isRunning) talk.interrupt()
-      else lines.close()
-    })
+    this.#seat = seat
+    this.#screen = new Screen(seat.columns, seat.isTerminal)
+    this.#view = new TurnView(this.#screen, seat.columns)
   }
 
-  async tell(events: readonly TalkEvent[]): Promise<void> {
-    for (const event of events) await this.#show(event)
+  async greet(events: readonly TalkEvent[]): Promise<void> {
+    const { server, agent } = this.#talk.rig
+    await this.#screen.line(
+      `${paint.bold('fumi chat')} ${paint.dim(`· ${safe(server.model)} · ${safe(agent.name)} · /help lists what can be typed, /quit ends`)}`,
+    )
+    for (const event of events) await this.#view.show(event)
+    const last = lastExchange(this.#talk.state)
+    if (!last) return
+    await this.#screen.line(paint.dim(`${plural(last.entries, 'exchange')} so far; the last one:`))
+    await this.#screen.line(`${paint.bold('> ')}${safe(last.prompt)}`)
+    await this.#screen.write(markdownText(last.answer, this.#seat.columns))
   }
 
   async converse(first: string | undefined): Promise<void> {
-    let line: string | undefined = first ?? (await this.#ask(promptMark(this.#talk)))
+    let line: string | undefined = first ?? (await this.#next())
     while (line !== undefined) {
-      if (line.trim() !== '') await this.#say(line)
+      if (line.trim() !== '') await this.#said(line)
       if (this.#hasQuit) return
-      line = await this.#ask(promptMark(this.#talk))
+      line = await this.#next()
     }
   }
 
-  async #say(line: string): Promise<void> {
+  leave(): Promise<void> {
+    return this.#view.rest()
+  }
+
+  #next(): Promise<string | undefined> {
+    return this.#seat.prompt(promptMark(this.#talk))
+  }
+
+  async #said(line: string): Promise<void> {
+    if (this.#seat.isTerminal && (await this.#here(line))) return
     let written: string | undefined
+    this.#view.begin()
     for await (const event of this.#talk.say(line)) {
       if (event.kind === 'quit') this.#hasQuit = true
-      else if (event.kind === 'edit') written = edited(event.text)
+      else if (event.kind === 'edit') written = this.#seat.lend(() => edited(event.text))
       else if (event.kind === 'consent_needed') await this.#consent(event)
-      else await this.#show(event)
+      else await this.#view.show(event)
     }
-    if (written !== undefined && written.trim() !== '') await this.#say(written)
-  }
-
-  async #consent({ id, name, need }: Extract<TalkEvent, { kind: 'consent_needed' }>): Promise<void> {
-    await this.#endLine()
-    const danger = need.reason === undefined ? '' : `\n${paint.red(safe(need.reason))}`
-    const stale = need.stale ? `\n${safe(need.stale.path)} was changed by somebody else.` : ''
-    await writeOut(`${paint.bold(safe(`${name}: ${need.summary}`))}${danger}${stale}\n`)
-    if (need.diff !== undefined) await writeOut(`${safe(need.diff)}\n`)
-    const said = await this.#ask(
-      'Allow it? y (yes), n (no), t (yes, and always in this session), or say what to do instead: ',
-    )
-    if (said === undefined) this.#talk.interrupt()
-    else this.#talk.answer(id, consentOf(said))
-  }
-
-  async #show(event: TalkEvent): Promise<void> {
-    if (event.kind === 'delta') {
-      this.#isMidLine = !event.text.endsWith('\n')
-      return writeOut(safe(event.text))
+    await this.#view.rest()
+    if (written !== undefined && written.trim() !== '') {
+      await this.#screen.line(`${paint.bold('> ')}${safe(written)}`)
+      await this.#said(written)
     }
-    if (event.kind === 'tool_output') return writeOut(paint.dim(safe(event.text)))
-    if (event.kind === 'output') return writeOut(safe(event.text))
-    if (event.kind === 'entry') return this.#endLine()
-    const line = event.kind === 'usage' ? usageLine(event) : lineFor(event)
-    if (line === undefined) return
-    await this.#endLine()
-    await writeOut(`${event.kind === 'error' ? paint.red(line) : paint.dim(line)}\n`)
   }
 
-  async #endLine(): Promise<void> {
-    if (this.#isMidLine) await writeOut('\n')
-    this.#isMidLine = false
+  /** What wants the whole screen is done here and not by the conversation. */
+  async #here(line: string): Promise<boolean> {
+    const { desk, state, rig } = this.#talk
+    const command = /^!\s*(\S[\s\S]*)$/.exec(line)?.[1]
+    if (command !== undefined) {
+      desk.transcribe(line)
+      const ended = this.#seat.lend(() => ranInShell(command, rig.place.cwd))
+      if (ended !== undefined) await this.#screen.line(paint.dim(`(${ended})`))
+      return true
+    }
+    if (line.trim() !== '/transcript' || state.transcript.length === 0) return false
+    const text = `${state.transcript.toArray().map(safe).join('\n')}\n`
+    return this.#seat.lend(() => paged(text))
   }
 
-  /** Nothing at the end of the input. */
-  async #ask(mark: string): Promise<string | undefined> {
-    this.#lines.setPrompt(mark)
-    this.#lines.prompt()
-    const { value, done } = await this.#typed.next()
-    return done ? undefined : value
-  }
-}
-
-function consentOf(said: string): Consent {
-  const word = said.trim().toLowerCase()
-  if (word === 'y' || word === 'yes') return 'yes'
-  if (word === 't') return 'trust'
-  return word === 'n' || word === 'no' || word === '' ? 'no' : { text: said.trim() }
-}
-
-/** Nothing where the editor could not be used. */
-function edited(text: string): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'fumi-edit-'))
-  const path = join(folder, 'prompt.md')
-  try {
-    writeFileSync(path, text, { mode: 0o600 })
-    const editor = process.env['VISUAL'] || process.env['EDITOR'] || 'vi'
-    const { status } = spawnSync(`${editor} ${JSON.stringify(path)}`, { stdio: 'inherit', shell: true })
-    return status === 0 ? readFileSync(path, 'utf8').trimEnd() : undefined
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+  async #consent(question: Question): Promise<void> {
+    await this.#view.pause(question.id)
+    const { text, left } = questionText(question)
+    await this.#screen.line(text + choicesText(safe(question.name), left))
+    for (;;) {
+      const said = await this.#seat.answer(CONSENT_MARK)
+      if (said === undefined) return this.#talk.interrupt()
+      if (said.trim() !== 'd' || left === 0) return this.#talk.answer(question.id, consentOf(said))
+      const whole = questionText(question, true).text
+      if (!this.#seat.isTerminal || !this.#seat.lend(() => paged(whole))) await this.#screen.write(whole)
+    }
   }
 }

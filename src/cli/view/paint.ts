@@ -4,6 +4,9 @@ import colors from 'picocolors'
 export interface Paint {
   bold(text: string): string
   dim(text: string): string
+  italic(text: string): string
+  underline(text: string): string
+  strikethrough(text: string): string
   red(text: string): string
   green(text: string): string
   yellow(text: string): string

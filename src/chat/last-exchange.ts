@@ -1,0 +1,23 @@
+/** The last thing that was asked and what was answered, for who comes back to a conversation. */
+import { promptOf } from '../conversation/render.ts'
+import type { ConversationState } from '../conversation/state.ts'
+import { textOf } from './commands/past.ts'
+
+export interface LastExchange {
+  readonly prompt: string
+  /** Of the last answer to it; empty where it has no words. */
+  readonly answer: string
+  /** Entries of the history, those of tools included. */
+  readonly entries: number
+}
+
+/** Nothing where nothing was asked. */
+export function lastExchange({ history }: ConversationState): LastExchange | undefined {
+  const last = history.at(-1)
+  for (let at = history.length - 1; at >= 0 && last; at--) {
+    const entry = history.at(at)
+    const prompt = entry && promptOf(entry.user)
+    if (prompt !== undefined) return { prompt, answer: textOf(last.assistant), entries: history.length }
+  }
+  return undefined
+}

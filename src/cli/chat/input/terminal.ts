@@ -1,0 +1,178 @@
+/** A terminal from which keys are read one by one: lines are asked for, and what is typed meanwhile waits for the next. */
+import { writeSync } from 'node:fs'
+import type { ReadStream, WriteStream } from 'node:tty'
+import { Editor, type EditorOptions } from './editor.ts'
+import { decodeKeys, ESCAPE, type Key, PASTES_OFF, PASTES_ON } from './keys.ts'
+import { PromptArea } from './prompt-area.ts'
+
+const SHOW_CURSOR = '\u001b[?25h'
+
+/** A terminal sends a sequence at once; an escape alone is the key. */
+const ESCAPE_WAIT_MS = 40
+
+interface Reading {
+  readonly editor: Editor
+  readonly area: PromptArea
+  readonly isQuestion: boolean
+  /** Nothing at the end. */
+  done(text: string | undefined): void
+  note: string
+}
+
+export interface LineOptions extends EditorOptions {
+  /** What was typed before the question came is no answer to it, and Control-C is one. */
+  readonly isQuestion?: boolean
+}
+
+export class Terminal {
+  readonly #input: ReadStream
+  readonly #output: WriteStream
+  readonly #interrupt: () => void
+  #rest = ''
+  #waiting: Key[] = []
+  #reading: Reading | undefined
+  #timer: NodeJS.Timeout | undefined
+  #hasEnded = false
+
+  /** @param interrupt Control-C while no line is asked for */
+  constructor(input: ReadStream, output: WriteStream, interrupt: () => void) {
+    this.#input = input
+    this.#output = output
+    this.#interrupt = interrupt
+  }
+
+  open(): void {
+    this.#input.setEncoding('utf8')
+    this.#input.on('data', this.#take).on('end', this.end)
+    this.#output.on('resize', this.#redraw)
+    process.on('exit', this.#giveBack).on('SIGCONT', this.#goOn).on('SIGINT', this.#interrupt)
+    this.#raw(true)
+    this.#input.resume()
+  }
+
+  close(): void {
+    this.#raw(false)
+    this.#input.off('data', this.#take).off('end', this.end)
+    this.#output.off('resize', this.#redraw)
+    process.off('exit', this.#giveBack).off('SIGCONT', this.#goOn).off('SIGINT', this.#interrupt)
+    this.#input.pause()
+  }
+
+  /** Nothing when the person has left. Twice Control-C on an empty line is leaving. */
+  line(mark: string, { isQuestion = false, ...options }: LineOptions = {}): Promise<string | undefined> {
+    if (this.#hasEnded) return Promise.resolve(undefined)
+    return new Promise((resolve) => {
+      const done = (text: string | undefined): void => {
+        this.#reading = undefined
+        resolve(text)
+      }
+      this.#reading = { editor: new Editor(options), area: new PromptArea(mark), isQuestion, done, note: '' }
+      this.#redraw()
+      if (!isQuestion) this.#press(this.#waiting.splice(0))
+    })
+  }
+
+  /** Whoever asked is told that there is nobody. */
+  readonly end = (): void => {
+    this.#hasEnded = true
+    this.#reading?.done(undefined)
+  }
+
+  /** Lends the terminal to another program until it ends. */
+  lend<T>(work: () => T): T {
+    this.#raw(false)
+    this.#input.pause()
+    try {
+      return work()
+    } finally {
+      this.#raw(true)
+      this.#input.resume()
+    }
+  }
+
+  get size(): { readonly columns: number; readonly rows: number } {
+    return { columns: this.#output.columns || 80, rows: this.#output.rows || 24 }
+  }
+
+  #raw(isOn: boolean): void {
+    this.#input.setRawMode(isOn)
+    this.#output.write(isOn ? PASTES_ON : PASTES_OFF)
+  }
+
+  /** Also when the program ends by an error. */
+  readonly #giveBack = (): void => {
+    writeSync(1, PASTES_OFF + SHOW_CURSOR)
+  }
+
+  readonly #take = (chunk: string): void => {
+    clearTimeout(this.#timer)
+    const { keys, rest } = decodeKeys(this.#rest + chunk)
+    this.#rest = rest
+    this.#press(keys)
+    if (rest === '\u001b')
+      this.#timer = setTimeout(() => {
+        this.#rest = ''
+        this.#press([ESCAPE])
+      }, ESCAPE_WAIT_MS)
+  }
+
+  #press(keys: readonly Key[]): void {
+    keys.forEach((key, at) => {
+      if (!this.#reading) this.#whileBusy(key)
+      else this.#one(this.#reading, key, at === keys.length - 1)
+    })
+  }
+
+  #whileBusy(key: Key): void {
+    if (key.kind !== 'key' || key.name !== 'C-c') return void this.#waiting.push(key)
+    this.#waiting = []
+    this.#interrupt()
+  }
+
+  #one(reading: Reading, key: Key, isLast: boolean): void {
+    const { editor, area } = reading
+    const wasAsked = reading.note !== ''
+    reading.note = ''
+    const action = editor.press(key)
+    switch (action.kind) {
+      case 'submit':
+        this.#output.write(area.finish(editor, this.size))
+        return reading.done(action.text)
+      case 'interrupt':
+        if (!wasAsked && !reading.isQuestion) {
+          reading.note = 'Ctrl-C again, Ctrl-D or /quit ends.'
+          break
+        }
+        return this.#leave(reading)
+      case 'end':
+        return this.#leave(reading)
+      case 'clear_screen':
+        area.reset()
+        this.#output.write('\u001b[2J\u001b[H')
+        break
+      case 'suspend':
+        this.#output.write(area.finish(editor, this.size))
+        area.reset()
+        this.#raw(false)
+        process.kill(process.pid, 'SIGTSTP')
+        return
+      case 'none':
+        if (!isLast) return
+    }
+    this.#redraw()
+  }
+
+  #leave({ editor, area, done }: Reading): void {
+    this.#output.write(area.finish(editor, this.size))
+    done(undefined)
+  }
+
+  readonly #goOn = (): void => {
+    this.#raw(true)
+    this.#redraw()
+  }
+
+  readonly #redraw = (): void => {
+    if (this.#reading) this.#output.write(this.#reading.area.draw(this.#reading.editor, this.size, this.#reading.note))
+  }
+}

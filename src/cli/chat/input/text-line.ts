@@ -1,0 +1,80 @@
+/** A text and a place in it, and what keys do to it. Letters are what a reader takes for one. */
+
+export interface TextLine {
+  readonly text: string
+  /** UTF-16 units before the cursor. */
+  readonly at: number
+}
+
+export const EMPTY: TextLine = { text: '', at: 0 }
+
+export const lineOf = (text: string): TextLine => ({ text, at: text.length })
+
+export const insert = ({ text, at }: TextLine, more: string): TextLine => ({
+  text: text.slice(0, at) + more + text.slice(at),
+  at: at + more.length,
+})
+
+/** Takes out what lies between the cursor and another place. */
+export function cut({ text, at }: TextLine, other: number): { readonly line: TextLine; readonly taken: string } {
+  const from = Math.min(at, other)
+  const to = Math.max(at, other)
+  return { line: { text: text.slice(0, from) + text.slice(to), at: from }, taken: text.slice(from, to) }
+}
+
+export const move = ({ text }: TextLine, at: number): TextLine => ({
+  text,
+  at: Math.max(0, Math.min(text.length, at)),
+})
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+/** Letters as they are seen. */
+export const lettersOf = (text: string): readonly string[] =>
+  /^[\u0020-\u007e]*$/.test(text) ? text.split('') : Array.from(segmenter.segment(text), ({ segment }) => segment)
+
+export function before({ text, at }: TextLine): number {
+  if (at === 0) return 0
+  const start = startOfLine({ text, at })
+  if (start === at) return at - 1
+  return at - (lettersOf(text.slice(start, at)).at(-1)?.length ?? 1)
+}
+
+export function after({ text, at }: TextLine): number {
+  if (at >= text.length) return text.length
+  if (text[at] === '\n') return at + 1
+  return at + (lettersOf(text.slice(at, endOfLine({ text, at })))[0]?.length ?? 1)
+}
+
+/** A negative place would count as the first one. */
+export const startOfLine = ({ text, at }: TextLine): number => (at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1)
+
+export function endOfLine({ text, at }: TextLine): number {
+  const end = text.indexOf('\n', at)
+  return end < 0 ? text.length : end
+}
+
+const WORD_BEFORE = /[\p{L}\p{N}_]*[^\p{L}\p{N}_]*$/u
+const WORD_AFTER = /^[^\p{L}\p{N}_]*[\p{L}\p{N}_]*/u
+
+export const wordBefore = ({ text, at }: TextLine): number =>
+  at - (WORD_BEFORE.exec(text.slice(0, at))?.[0].length ?? 0)
+
+export const wordAfter = ({ text, at }: TextLine): number => at + (WORD_AFTER.exec(text.slice(at))?.[0].length ?? 0)
+
+/** Up to white space, as Control-W takes it. */
+export const chunkBefore = ({ text, at }: TextLine): number => at - (/\S*\s*$/.exec(text.slice(0, at))?.[0].length ?? 0)
+
+/** The same place one line higher or lower; nothing where there is none. */
+export function lineAbove(line: TextLine): number | undefined {
+  const start = startOfLine(line)
+  if (start === 0) return undefined
+  const above = startOfLine({ text: line.text, at: start - 1 })
+  return Math.min(start - 1, above + line.at - start)
+}
+
+export function lineBelow(line: TextLine): number | undefined {
+  const end = endOfLine(line)
+  if (end === line.text.length) return undefined
+  return Math.min(endOfLine({ text: line.text, at: end + 1 }), end + 1 + line.at - startOfLine(line))
+}

@@ -1,0 +1,31 @@
+/** What a conversation knows that can be completed. */
+import { readdirSync } from 'node:fs'
+import { findAgents } from '../../chat/agent-file/find.ts'
+import { pathOf } from '../../chat/attach/attach.ts'
+import { listCheckpoints } from '../../chat/checkpoint/list.ts'
+import { keptPrompts } from '../../chat/commands/prompts.ts'
+import { toolLabel } from '../../chat/tools/allow/patterns.ts'
+import type { Talk } from '../../chat.ts'
+import type { Known } from './input/complete.ts'
+
+export const knownTo = (talk: Talk): Known => ({
+  agents: () => {
+    const { agents } = findAgents({ ...talk.rig.place, data: talk.surroundings.data })
+    return agents.map(({ agent }) => agent.name)
+  },
+  rules: () => talk.state.context_manager?.paths ?? [],
+  tags: () => listCheckpoints(talk.state).map(({ tag }) => tag),
+  tools: () => talk.rig.box.all.map(toolLabel),
+  prompts: () => keptPrompts(talk).map(({ name }) => name),
+  files: (folder) => filesIn(folder === '' ? talk.rig.place.cwd : pathOf(folder, talk.rig.place)),
+})
+
+function filesIn(folder: string): ReturnType<Known['files']> {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch {
+    return []
+  }
+}

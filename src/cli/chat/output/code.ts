@@ -1,0 +1,107 @@
+/** Code with a calm highlighting: comments step back, strings and keywords stand out a little. Line by line. */
+import { paint } from '../../view/paint.ts'
+import { diffLine } from './diff.ts'
+
+interface Language {
+  /** Begins a comment up to the end of the line. */
+  readonly comment?: string
+  /** Begins and ends one of several lines. */
+  readonly block?: readonly [begin: string, end: string]
+  /** Quotes that may span lines, longest first. */
+  readonly long?: readonly string[]
+  readonly quotes: string
+  readonly isPlain?: true
+}
+
+const C: Language = { comment: '//', block: ['/*', '*/'], quotes: '"\'' }
+const SCRIPT: Language = { ...C, long: ['`'] }
+const HASH: Language = { comment: '#', quotes: '"\'' }
+
+const LANGUAGES: { readonly [name: string]: Language } = {
+  ...named('c cpp c++ cc h hpp java cs csharp kotlin kt swift scala dart php', C),
+  ...named('rust rs', { ...C, quotes: '"' }),
+  ...named('go', SCRIPT),
+  ...named('js javascript ts typescript jsx tsx mjs json jsonc json5', SCRIPT),
+  ...named('css scss less', { block: ['/*', '*/'], quotes: '"\'' }),
+  ...named('py python', { ...HASH, long: ['"""', "'''"] }),
+  ...named('sh bash zsh shell console ruby rb perl yaml yml toml ini make makefile dockerfile r elixir nix', HASH),
+  ...named('sql lua haskell hs ada', { comment: '--', quotes: '"\'' }),
+  ...named('html xml svg vue svelte', { block: ['<!--', '-->'], quotes: '"\'' }),
+}
+
+function named(names: string, language: Language): { readonly [name: string]: Language } {
+  return Object.fromEntries(names.split(' ').map((name) => [name, language]))
+}
+
+const KEYWORDS = new Set(
+  `abstract and as assert async await begin bool boolean break case catch char class const continue crate def default
+  defer del delete do double elif else end enum except export extends extern false final finally float fn for foreach from
+  func function global go goto if impl implements import in instanceof int interface is lambda let local long loop match mod
+  module move mut namespace new nil none not null of operator or package pass private protected pub public raise readonly ref
+  return select self static struct super switch template then this throw trait true try type typeof undefined union unless
+  unsafe until use using var virtual void when where while with yield None True False SELECT FROM WHERE INSERT INTO UPDATE
+  SET DELETE CREATE TABLE JOIN LEFT ON AND OR NOT NULL ORDER BY GROUP LIMIT VALUES fi done esac echo`.split(/\s+/),
+)
+
+/** Longer lines are shown as they are. */
+const MOST_LETTERS = 2000
+
+interface Open {
+  readonly end: string
+  shade(text: string): string
+}
+
+export class CodeLines {
+  readonly #language: Language | undefined
+  readonly #isDiff: boolean
+  /** What ends the comment or the string that an earlier line began. */
+  #open: Open | undefined
+
+  constructor(name: string) {
+    this.#isDiff = /^(?:diff|patch)$/i.test(name)
+    this.#language = LANGUAGES[name.toLowerCase()]
+  }
+
+  next(line: string): string {
+    if (this.#isDiff) return diffLine(line)
+    return this.#language && line.length <= MOST_LETTERS ? this.#shaded(line, this.#language) : line
+  }
+
+  #shaded(line: string, language: Language): string {
+    let out = ''
+    let at = 0
+    while (at < line.length) {
+      const piece = this.#piece(line, at, language)
+      out += piece.shown
+      at += piece.length
+    }
+    return out
+  }
+
+  #piece(line: string, at: number, language: Language): { readonly shown: string; readonly length: number } {
+    if (this.#open) return this.#rest(line, at, 0, this.#open)
+    const rest = line.slice(at)
+    const { comment, block, long = [], quotes } = language
+    if (block && rest.startsWith(block[0]))
+      return this.#rest(line, at, block[0].length, { end: block[1], shade: paint.dim })
+    if (comment !== undefined && rest.startsWith(comment) && (comment !== '#' || /^$|\s/.test(line[at - 1] ?? '')))
+      return { shown: paint.dim(rest), length: rest.length }
+    const quote = long.find((one) => rest.startsWith(one))
+    if (quote !== undefined) return this.#rest(line, at, quote.length, { end: quote, shade: paint.green })
+    if (quotes.includes(rest[0] ?? '')) {
+      const text = rest[0] === '"' ? /^"(?:[^"\\]|\\.)*"?/.exec(rest)?.[0] : /^'(?:[^'\\]|\\.)*'/.exec(rest)?.[0]
+      return text === undefined ? { shown: "'", length: 1 } : { shown: paint.green(text), length: text.length }
+    }
+    const word = /^[\p{L}_$][\p{L}\p{N}_$]*/u.exec(rest)?.[0]
+    if (word !== undefined) return { shown: KEYWORDS.has(word) ? paint.cyan(word) : word, length: word.length }
+    const other = /^(?:\d[\w.]*|[^\p{L}\p{N}_$"'`#/<*-]+|[\s\S])/u.exec(rest)?.[0] ?? ''
+    return { shown: other, length: Math.max(1, other.length) }
+  }
+
+  #rest(line: string, at: number, begun: number, open: Open) {
+    const end = line.indexOf(open.end, at + begun)
+    this.#open = end < 0 ? open : undefined
+    const length = (end < 0 ? line.length : end + open.end.length) - at
+    return { shown: open.shade(line.slice(at, at + length)), length }
+  }
+}

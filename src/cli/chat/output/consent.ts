@@ -1,0 +1,60 @@
+/** What a tool is about to do, for who has to allow it, and what was answered. */
+import type { Consent, TalkEvent } from '../../../chat.ts'
+import { paint } from '../../view/paint.ts'
+import { diffText } from './diff.ts'
+import { visible } from './visible.ts'
+
+export type Question = Extract<TalkEvent, { kind: 'consent_needed' }>
+
+const MOST_LINES = 40
+const MOST_THEIRS = 15
+
+/** @param isWhole nothing is folded */
+export function questionText(
+  { name, need }: Question,
+  isWhole = false,
+): { readonly text: string; readonly left: number } {
+  const most = isWhole ? Number.POSITIVE_INFINITY : MOST_LINES
+  const { command, diff, stale, reason, summary } = need
+  const title = command !== undefined && summary.includes(command) ? name : `${name}: ${summary}`
+  const commandPart = command === undefined ? { text: '', left: 0 } : commandText(command, most)
+  const diffPart = diff === undefined || diff === '' ? { text: '', left: 0 } : diffText(diff, most)
+  const text = [
+    `${paint.yellow('?')} ${paint.bold(visible(title))}\n`,
+    commandPart.text,
+    diffPart.text,
+    stale ? staleText(stale.path, stale.diff, isWhole ? most : MOST_THEIRS) : '',
+    reason === undefined ? '' : paint.red(`  ! ${visible(reason)}\n`),
+  ].join('')
+  return { text, left: commandPart.left + diffPart.left }
+}
+
+function commandText(command: string, most: number) {
+  const lines = visible(command).split('\n')
+  const left = lines.length - Math.min(most, lines.length)
+  const shown = lines.slice(0, most).map((line) => `    ${line}\n`)
+  return { text: shown.join('') + (left > 0 ? paint.dim(`    … ${left} more lines\n`) : ''), left }
+}
+
+function staleText(path: string, diff: string, most: number): string {
+  const head = paint.yellow(
+    `  ${visible(path)} was changed by somebody else since the model saw it${diff === '' ? '.' : ':'}\n`,
+  )
+  return diff === '' ? head : head + diffText(diff, most).text
+}
+
+/** @param left lines that are not shown */
+export function choicesText(name: string, left: number): string {
+  const whole = left > 0 ? ' · d all lines' : ''
+  return paint.dim(`  y yes · n no · t trust ${name} for this session${whole} · or say what to do instead`)
+}
+
+export const CONSENT_MARK = 'Allow it? [y/n/t] '
+
+/** Nothing said is a no. */
+export function consentOf(said: string): Consent {
+  const word = said.trim().toLowerCase()
+  if (word === 'y' || word === 'yes') return 'yes'
+  if (word === 't' || word === 'trust') return 'trust'
+  return word === 'n' || word === 'no' || word === '' ? 'no' : { text: said.trim() }
+}

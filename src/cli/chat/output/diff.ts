@@ -1,0 +1,24 @@
+/** Changes of files, coloured and folded. */
+import { paint } from '../../view/paint.ts'
+import { visible } from './visible.ts'
+
+export function diffLine(line: string): string {
+  if (/^(?:---|\+\+\+|diff |index )/.test(line)) return paint.dim(line)
+  if (line.startsWith('@@')) return paint.cyan(line)
+  if (line.startsWith('+')) return paint.green(line)
+  return line.startsWith('-') ? paint.red(line) : line
+}
+
+export interface Folded {
+  readonly text: string
+  /** How many lines are not shown. */
+  readonly left: number
+}
+
+/** @param most lines, from the first one on */
+export function diffText(diff: string, most: number): Folded {
+  const lines = diff.trimEnd().split('\n')
+  const shown = lines.slice(0, most).map((line) => `    ${diffLine(visible(line))}\n`)
+  const left = lines.length - shown.length
+  return { text: shown.join('') + (left > 0 ? paint.dim(`    … ${left} more lines\n`) : ''), left: Math.max(0, left) }
+}

@@ -1,0 +1,165 @@
+/** What happens in a conversation, event by event, on a screen. */
+import type { TalkEvent } from '../../../chat.ts'
+import { duration } from '../../../model/gist.ts'
+import { paint } from '../../view/paint.ts'
+import { count, plural, truncate } from '../../view/table.ts'
+import { lineFor } from '../lines.ts'
+import { type Asked, cardText, oneLine } from './card.ts'
+import { MarkdownStream } from './markdown.ts'
+import { outputText } from './output-text.ts'
+import type { Screen } from './screen.ts'
+
+const LETTERS_PER_TOKEN = 4
+const MOST_LABEL = 48
+
+export class TurnView {
+  readonly #screen: Screen
+  readonly #columns: () => number
+  #answer: MarkdownStream
+  readonly #asked = new Map<string, Asked>()
+  /** What runs, with the last line that it said. */
+  readonly #running = new Map<string, { readonly label: string; last: string }>()
+  #began = 0
+  #doing = ''
+  #letters = 0
+  #wasAsked = false
+  #sent = { requests: 0, input: 0, output: 0, isEstimated: false }
+
+  constructor(screen: Screen, columns: () => number) {
+    this.#screen = screen
+    this.#columns = columns
+    this.#answer = new MarkdownStream(columns)
+  }
+
+  /** A turn begins. */
+  begin(): void {
+    this.#began = Date.now()
+    this.#letters = 0
+    this.#wasAsked = false
+    this.#sent = { requests: 0, input: 0, output: 0, isEstimated: false }
+    this.#asked.clear()
+    this.#running.clear()
+  }
+
+  /** Somebody is asked about a tool, and sees what it would do. */
+  async pause(id: string): Promise<void> {
+    await this.#screen.noStatus()
+    this.#wasAsked = true
+    const asked = this.#asked.get(id)
+    if (asked) this.#asked.set(id, { ...asked, wasShown: true })
+  }
+
+  /** All is done. */
+  async rest(): Promise<void> {
+    await this.#screen.noStatus()
+    await this.#screen.write(this.#answer.end())
+  }
+
+  async show(event: TalkEvent): Promise<void> {
+    switch (event.kind) {
+      case 'started':
+        if (this.#sent.requests++ === 0) await this.#screen.line('')
+        return this.#do(`waiting for ${oneLine(event.model)}`)
+      case 'reasoning':
+        return this.#more('thinking', event.text)
+      case 'calling':
+        return this.#more(`writing a call of ${oneLine(event.name)}`, event.text)
+      case 'delta':
+        await this.#more('answering', event.text)
+        return this.#screen.write(this.#answer.add(event.text))
+      case 'usage':
+        this.#sent.input = event.usage.input_tokens
+        this.#sent.output += event.usage.output_tokens
+        this.#sent.isEstimated ||= event.estimated
+        return
+      case 'entry':
+        return this.#screen.write(this.#answer.end())
+      case 'tool_asked':
+        this.#asked.set(event.id, { need: event.need, wasShown: false })
+        return
+      case 'tool_started':
+        this.#running.set(event.id, {
+          label: truncate(oneLine(`${event.name} ${event.summary}`), MOST_LABEL),
+          last: '',
+        })
+        return this.#do('')
+      case 'tool_output':
+        return this.#heard(event.id, event.text)
+      case 'tool_done':
+        this.#running.delete(event.id)
+        return this.#screen.write(cardText(event, this.#asked.get(event.id), this.#columns()))
+      case 'compacting':
+        return this.#do('summing up what was said')
+      case 'output':
+        return this.#screen.write(outputText(event.text, this.#columns()))
+      case 'ended':
+        return this.#end(event)
+      default:
+        return this.#told(event)
+    }
+  }
+
+  async #told(event: TalkEvent): Promise<void> {
+    if (event.kind === 'retry') await this.#screen.write(this.#answer.end())
+    if (event.kind === 'checkpoint' && event.tag.includes('.')) return
+    // Whoever was asked knows.
+    if (event.kind === 'tools_cancelled' && this.#wasAsked) return
+    const line = wordsFor(event)
+    if (line === undefined) return
+    const shade = event.kind === 'error' ? paint.red : LOUD.has(event.kind) ? paint.yellow : paint.dim
+    await this.#screen.line(shade(event.kind === 'error' ? line : `· ${line}`))
+  }
+
+  async #end(event: Extract<TalkEvent, { kind: 'ended' }>): Promise<void> {
+    await this.rest()
+    const line = lineFor(event)
+    if (line !== undefined)
+      await this.#screen.line(event.error && event.how !== 'interrupted' ? paint.red(line) : paint.yellow(line))
+    const { requests, input, output, isEstimated } = this.#sent
+    if (requests === 0) return
+    const facts = [
+      ...(requests > 1 ? [plural(requests, 'request')] : []),
+      ...(input + output > 0 ? [`${isEstimated ? '~' : ''}${count(input)} in`, `${count(output)} out`] : []),
+      duration(Date.now() - this.#began),
+    ]
+    await this.#screen.line(`${paint.dim(facts.join(' · '))}\n`)
+  }
+
+  #more(doing: string, text: string): Promise<void> {
+    this.#letters += text.length
+    return this.#do(doing)
+  }
+
+  #heard(id: string, text: string): Promise<void> {
+    const tool = this.#running.get(id)
+    const last = text.trimEnd().split('\n').at(-1) ?? ''
+    if (tool && last !== '') tool.last = oneLine(last)
+    return this.#do('')
+  }
+
+  #do(doing: string): Promise<void> {
+    this.#doing = doing
+    return this.#screen.status(() => this.#status())
+  }
+
+  #status(): string {
+    const [tool] = this.#running.values()
+    const others = this.#running.size - 1
+    const doing = tool ? `${tool.label}${others > 0 ? ` and ${others} more` : ''}` : this.#doing
+    const tokens = Math.ceil(this.#letters / LETTERS_PER_TOKEN)
+    return [
+      doing,
+      duration(Math.floor((Date.now() - this.#began) / 100) * 100),
+      ...(tokens > 0 && !tool ? [`~${count(tokens)} tokens`] : []),
+      ...(tool && tool.last !== '' ? [tool.last] : []),
+      'Ctrl-C stops',
+    ].join(' · ')
+  }
+}
+
+function wordsFor(event: TalkEvent): string | undefined {
+  if (event.kind === 'checkpoint') return `checkpoint ${event.tag}`
+  return event.kind === 'tools_cancelled' ? oneLine(event.reason) : lineFor(event)
+}
+
+const LOUD: ReadonlySet<TalkEvent['kind']> = new Set(['tools_cancelled', 'compact_proposed', 'retry'])

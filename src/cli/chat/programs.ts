@@ -1,0 +1,36 @@
+/** Other programs that get the screen for a while: an editor, a pager, a shell. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** `$VISUAL`, else `$EDITOR`, else vi. Nothing where it could not be used. */
+export function edited(text: string): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'fumi-edit-'))
+  const path = join(folder, 'prompt.md')
+  try {
+    writeFileSync(path, text, { mode: 0o600 })
+    const editor = process.env['VISUAL'] || process.env['EDITOR'] || 'vi'
+    const { status } = spawnSync(`${editor} ${JSON.stringify(path)}`, { stdio: 'inherit', shell: true })
+    return status === 0 ? readFileSync(path, 'utf8').trimEnd() : undefined
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** `$PAGER`, else less. False where there is none. */
+export function paged(text: string): boolean {
+  const pager = process.env['PAGER']?.trim() || 'less'
+  const env = { LESS: 'RX', LESSCHARSET: 'utf-8', ...process.env }
+  const { error } = spawnSync(pager, { input: text, stdio: ['pipe', 'inherit', 'inherit'], shell: true, env })
+  return error === undefined
+}
+
+/** In the person's own shell, with the whole terminal. @returns how it ended, where that is worth a word */
+export function ranInShell(command: string, cwd: string): string | undefined {
+  const shell = process.env['SHELL'] || true
+  const { status, signal, error } = spawnSync(command, { stdio: 'inherit', shell, cwd })
+  if (error) return error.message
+  if (signal) return `ended by ${signal}`
+  return status === 0 ? undefined : `exit ${status}`
+}

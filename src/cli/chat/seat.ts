@@ -1,0 +1,85 @@
+/** Where the person sits: at a terminal with all its keys, or behind a pipe, line by line. */
+import { createInterface } from 'node:readline'
+import type { Talk } from '../../chat.ts'
+import { writeOut } from '../output.ts'
+import { terminalWidth } from '../view/table.ts'
+import { offersFor } from './input/complete.ts'
+import { addToHistory, readHistory } from './input/history-file.ts'
+import { Recall } from './input/recall.ts'
+import { Terminal } from './input/terminal.ts'
+import { knownTo } from './known.ts'
+
+export interface Seat {
+  /** Something can be drawn over, and other programs can be lent the screen. */
+  readonly isTerminal: boolean
+  columns(): number
+  /** The next thing to say; nothing when the person has left. */
+  prompt(mark: string): Promise<string | undefined>
+  /** An answer to a question that was just shown. */
+  answer(mark: string): Promise<string | undefined>
+  /** Runs another program that has the screen meanwhile. */
+  lend<T>(work: () => T): T
+  close(): void
+}
+
+export function takeSeat(talk: Talk): Seat {
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true && process.env['TERM'] !== 'dumb'
+  return isTerminal ? atTerminal(talk) : behindPipe(talk)
+}
+
+function atTerminal(talk: Talk): Seat {
+  const { data } = talk.surroundings
+  const recall = new Recall(readHistory(data))
+  const known = knownTo(talk)
+  const terminal = new Terminal(process.stdin, process.stdout, () => talk.interrupt())
+  const leave = (): void => {
+    talk.interrupt()
+    terminal.end()
+  }
+  process.on('SIGTERM', leave).on('SIGHUP', leave)
+  terminal.open()
+  return {
+    isTerminal: true,
+    columns: () => terminal.size.columns,
+    async prompt(mark) {
+      const text = await terminal.line(mark, { recall, complete: (line) => offersFor(line, known) })
+      if (text !== undefined && text.trim() !== '') {
+        recall.add(text)
+        addToHistory(data, text)
+      }
+      return text
+    },
+    answer: (mark) => terminal.line(mark, { isQuestion: true }),
+    lend: (work) => terminal.lend(work),
+    close() {
+      terminal.close()
+      process.off('SIGTERM', leave).off('SIGHUP', leave)
+    },
+  }
+}
+
+function behindPipe(talk: Talk): Seat {
+  const lines = createInterface({ input: process.stdin, terminal: false })
+  const typed = lines[Symbol.asyncIterator]()
+  const stop = (): void => {
+    if (talk.isRunning) talk.interrupt()
+    else lines.close()
+  }
+  process.on('SIGINT', stop)
+  const ask = async (mark: string): Promise<string | undefined> => {
+    await writeOut(mark)
+    const { value, done } = await typed.next()
+    return done ? undefined : value
+  }
+  return {
+    isTerminal: false,
+    columns: terminalWidth,
+    prompt: ask,
+    answer: ask,
+    lend: (work) => work(),
+    close() {
+      process.off('SIGINT', stop)
+      lines.close()
+    },
+  }
+}

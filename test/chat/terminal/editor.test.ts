@@ -1,0 +1,197 @@
+/** The line in which a prompt is typed: keys in, text out. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Known, offersFor } from '../../../src/cli/chat/input/complete.ts'
+import { type Action, Editor, type EditorOptions } from '../../../src/cli/chat/input/editor.ts'
+import { decodeKeys, type Key } from '../../../src/cli/chat/input/keys.ts'
+import { layOut, visibleRows } from '../../../src/cli/chat/input/layout.ts'
+import { PromptArea } from '../../../src/cli/chat/input/prompt-area.ts'
+import { Recall } from '../../../src/cli/chat/input/recall.ts'
+import { lineOf } from '../../../src/cli/chat/input/text-line.ts'
+
+const ESC = '\u001b'
+const ALT_ENTER = `${ESC}\r`
+const LEFT = `${ESC}[D`
+const UP = `${ESC}[A`
+const DOWN = `${ESC}[B`
+const BACK = '\u007f'
+const paste = (text: string): string => `${ESC}[200~${text}${ESC}[201~`
+const ctrl = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) - 96)
+
+/** What is in the line once all of this was typed, the cursor shown as a bar, and what the last key asked for. */
+function typed(input: string, options: EditorOptions = {}): { shown: string; action: Action; editor: Editor } {
+  const editor = new Editor(options)
+  let action: Action = { kind: 'none' }
+  for (const key of decodeKeys(input).keys) action = editor.press(key)
+  const { text, at } = editor.line
+  return { shown: `${text.slice(0, at)}|${text.slice(at)}`, action, editor }
+}
+
+describe('typing', () => {
+  test.each([
+    ['letters of any kind', 'aé日本👩‍🚀', 'aé日本👩‍🚀|'],
+    ['back over what a reader takes for one letter', `a👩‍🚀${BACK}`, 'a|'],
+    ['left over a letter with its accent', `xe\u0301${LEFT}`, 'x|e\u0301'],
+    ['words are jumped over', `one two-three${ESC}b${ESC}b`, 'one |two-three'],
+    ['a chunk is cut and put in again', `git add file.ts${ctrl('w')}${ctrl('a')}${ctrl('y')}`, 'file.ts|git add '],
+    ['a line is cut from the cursor on', `abc${LEFT}${LEFT}${ctrl('k')}`, 'a|'],
+    ['home and end stay in their line', `one${ALT_ENTER}two${ctrl('a')}x${ctrl('e')}y`, 'one\nxtwoy|'],
+    ['up and down keep the column', `first${ALT_ENTER}ab${UP}x${DOWN}y`, 'fixrst\naby|'],
+    ['Ctrl-J is a new line', `a${ctrl('j')}b`, 'a\nb|'],
+    ['a backslash at the end asks for another line', 'a\\\rb', 'a\nb|'],
+    ['Shift+Enter where a terminal tells it', `a${ESC}[13;2ub`, 'a\nb|'],
+    ['Ctrl-C clears', `abc${ctrl('c')}`, '|'],
+    ['unknown sequences are nothing', `a${ESC}[?1;2c${ESC}[99~${ESC}OPb`, 'ab|'],
+  ])('%s', (_, input, shown) => {
+    expect(typed(input).shown).toBe(shown)
+  })
+
+  test('Enter sends, Ctrl-D ends an empty line and deletes in others, Ctrl-C twice asks to leave', () => {
+    expect(typed('hello\r').action).toEqual({ kind: 'submit', text: 'hello' })
+    expect(typed(ctrl('d')).action).toEqual({ kind: 'end' })
+    expect(typed(`ab${LEFT}${ctrl('d')}`)).toMatchObject({ shown: 'a|', action: { kind: 'none' } })
+    expect(typed(`a${ctrl('c')}${ctrl('c')}`).action).toEqual({ kind: 'interrupt' })
+  })
+
+  test('a paste stays whole, sends nothing, and brings no escape sequences along', () => {
+    const { shown, action } = typed(paste('one\r\ntwo\rthree\t\u001b[31mred\u001b[0m'))
+    expect(shown).toBe('one\ntwo\nthree\tred|')
+    expect(action).toEqual({ kind: 'none' })
+  })
+
+  test('a picture that is dropped onto the terminal becomes a file that goes along', () => {
+    expect(typed(paste("'/home/mika/my shot.PNG' ")).shown).toBe('@"/home/mika/my shot.PNG" |')
+    expect(typed(paste('/home/mika/my\\ shot\\(1\\).png')).shown).toBe('@"/home/mika/my shot(1).png" |')
+    expect(typed(paste('file:///tmp/a%20b.pdf')).shown).toBe('@"/tmp/a b.pdf" |')
+    expect(typed(paste('/home/mika/notes and a.png')).shown).toBe('/home/mika/notes and a.png|')
+  })
+
+  test('wherever the bytes are parted, the keys are the same', () => {
+    const piece = fc.constantFrom(
+      'a',
+      '日',
+      UP,
+      LEFT,
+      ALT_ENTER,
+      '\r',
+      ctrl('c'),
+      paste('x\ny'),
+      `${ESC}[1;5C`,
+      `${ESC}Ob`,
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), fc.array(fc.nat(40), { maxLength: 5 }), (pieces, cuts) => {
+        const input = pieces.join('')
+        const keys: Key[] = []
+        let rest = ''
+        let from = 0
+        for (const to of [...cuts.filter((one) => one < input.length).sort((a, b) => a - b), input.length]) {
+          const decoded = decodeKeys(rest + input.slice(from, to))
+          keys.push(...decoded.keys)
+          rest = decoded.rest
+          from = to
+        }
+        expect(rest).toBe('')
+        expect(joined(keys)).toEqual(joined(decodeKeys(input).keys))
+      }),
+    )
+  })
+})
+
+const joined = (keys: readonly Key[]): string =>
+  keys.map((key) => (key.kind === 'key' ? `<${key.name}>` : `${key.text}`)).join('')
+
+describe('what was typed before', () => {
+  const recall = (): Recall => new Recall(['Write a test', 'git status', 'two\nlines'])
+
+  test('comes back with Up, line by line through long ones, and what was being typed is kept', () => {
+    expect(typed(`new${UP}${UP}${UP}`, { recall: recall() }).shown).toBe('git status|')
+    expect(typed(`new${UP}${UP}${UP}${DOWN}${DOWN}`, { recall: recall() }).shown).toBe('new|')
+    expect(typed(`${UP}${UP}${UP}${UP}${UP}${UP}`, { recall: recall() }).shown).toBe('Write a test|')
+  })
+
+  test('is found with Ctrl-R, the next one with Ctrl-R again; Enter sends it, Ctrl-G gives up', () => {
+    const all = new Recall(['make one', 'other', 'make two'])
+    expect(typed(`${ctrl('r')}mak`, { recall: all }).editor.line.text).toBe('make two')
+    expect(typed(`${ctrl('r')}mak${ctrl('r')}`, { recall: all }).editor.line.text).toBe('make one')
+    expect(typed(`${ctrl('r')}mak${ctrl('r')}${ctrl('r')}\r`, { recall: all }).action).toEqual({
+      kind: 'submit',
+      text: 'make one',
+    })
+    expect(typed(`draft${ctrl('r')}mak${ctrl('g')}`, { recall: all }).shown).toBe('draft|')
+    expect(typed(`${ctrl('r')}nowhere`, { recall: all }).editor.search).toEqual({ words: 'nowhere', isFound: false })
+  })
+})
+
+describe('Tab', () => {
+  const known: Known = {
+    agents: () => ['careful', 'quick'],
+    rules: () => ['README.md'],
+    tags: () => ['0', '1', '2'],
+    tools: () => ['fs_read', 'fs_write'],
+    prompts: () => ['review'],
+    files: (folder) => {
+      const names: { [folder: string]: readonly string[] } = {
+        '': ['.git/', 'my notes.md', 'notes.md', 'src/', 'srv.txt'],
+        'src/': ['app.ts', 'cli/'],
+      }
+      return (names[folder] ?? []).map((name) => ({ name: name.replace(/\/$/, ''), isFolder: name.endsWith('/') }))
+    },
+  }
+  const tab = (input: string) => typed(`${input}\t`, { complete: (line) => offersFor(line, known) })
+
+  test.each([
+    ['/tan', '/tangent |'],
+    ['/tangent ta', '/tangent tail |'],
+    ['/agent swap ca', '/agent swap careful |'],
+    ['/checkpoint restore 2', '/checkpoint restore 2 |'],
+    ['/tools trust fs_w', '/tools trust fs_write |'],
+    ['/context remove R', '/context remove README.md |'],
+    ['/load src/a', '/load src/app.ts |'],
+    ['look at @src/c', 'look at @src/cli/|'],
+    ['look at @no', 'look at @notes.md |'],
+    ['look at @my', 'look at @"my notes.md" |'],
+    ['look at @"my n', 'look at @"my notes.md" |'],
+    ['@rev', '@review |'],
+    ['@.g', '@.git/|'],
+    ['no command /tan', 'no command /tan|'],
+    ['/home/mi', '/home/mi|'],
+  ])('after %s', (input, shown) => {
+    expect(tab(input).shown).toBe(shown)
+  })
+
+  test('shows a choice and types as much as is common to all', () => {
+    const { shown, editor } = tab('read @s')
+    expect(shown).toBe('read @sr|')
+    expect(editor.offers.map(({ text }) => text)).toEqual(['@src/', '@srv.txt'])
+    expect(tab('/co').editor.offers[0]).toMatchObject({ text: '/compact', note: expect.stringContaining('sum up') })
+  })
+})
+
+describe('rows', () => {
+  test('wide letters take two columns, and none is torn at the edge', () => {
+    const { rows, row, column } = layOut('> ', lineOf('日本語の文章です'), 13)
+    expect(rows).toEqual(['> 日本語の文', '章です'])
+    expect({ row, column }).toEqual({ row: 1, column: 6 })
+  })
+
+  test('the cursor is where the next letter goes', () => {
+    expect(layOut('> ', { text: 'ab\ncd', at: 3 }, 40)).toEqual({ rows: ['> ab', '  cd'], row: 1, column: 2 })
+    expect(layOut('> ', { text: 'abcdefgh', at: 5 }, 9)).toMatchObject({ row: 0, column: 7 })
+    expect(layOut('> ', { text: 'abcdefgh', at: 6 }, 9)).toMatchObject({ row: 1, column: 0 })
+  })
+
+  test('a text that is higher than the screen is shown around the cursor', () => {
+    const layout = layOut('> ', lineOf(Array.from({ length: 50 }, (_, n) => `line ${n}`).join('\n')), 40)
+    expect(visibleRows(layout, 5)).toMatchObject({ rows: expect.arrayContaining(['  line 49']), row: 4 })
+    expect(visibleRows(layout, 5).rows).toHaveLength(5)
+  })
+
+  test('what is drawn again goes up to where it began, also where the terminal became narrower', () => {
+    const area = new PromptArea('> ')
+    const editor = typed(`${'x'.repeat(30)}${ALT_ENTER}y`).editor
+    expect(area.draw(editor, { columns: 80, rows: 24 })).toMatch(/^\r\u001b\[J> x{30}\r\n {2}y/)
+    expect(area.draw(editor, { columns: 80, rows: 24 })).toMatch(/^\r\u001b\[1A\u001b\[J/)
+    expect(area.draw(editor, { columns: 20, rows: 24 })).toMatch(/^\r\u001b\[2A\u001b\[J/)
+  })
+})
