@@ -1,7 +1,7 @@
 /** The last thing that was asked and what was answered, for who comes back to a conversation. */
+import type { AssistantMessage } from '../conversation/message.ts'
 import { promptOf } from '../conversation/render.ts'
 import type { ConversationState } from '../conversation/state.ts'
-import { textOf } from './commands/past.ts'
 
 export interface LastExchange {
   readonly prompt: string
@@ -21,3 +21,6 @@ export function lastExchange({ history }: ConversationState): LastExchange | und
   }
   return undefined
 }
+
+const textOf = (assistant: AssistantMessage): string =>
+  ('Response' in assistant ? assistant.Response : assistant.ToolUse).content

@@ -6,9 +6,14 @@ import { listCheckpoints } from '../../chat/checkpoint/list.ts'
 import { keptPrompts } from '../../chat/commands/prompts.ts'
 import { toolLabel } from '../../chat/tools/allow/patterns.ts'
 import type { Talk } from '../../chat.ts'
-import type { Known } from './input/complete.ts'
+import { type Completer, type Known, offersFor } from './input/complete.ts'
 
-export const knownTo = (talk: Talk): Known => ({
+export function completerFor(talk: Talk): Completer {
+  const known = knownTo(talk)
+  return (line) => offersFor(line, known)
+}
+
+const knownTo = (talk: Talk): Known => ({
   agents: () => {
     const { agents } = findAgents({ ...talk.rig.place, data: talk.surroundings.data })
     return agents.map(({ agent }) => agent.name)

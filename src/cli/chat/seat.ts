@@ -3,11 +3,10 @@ import { createInterface } from 'node:readline'
 import type { Talk } from '../../chat.ts'
 import { writeOut } from '../output.ts'
 import { terminalWidth } from '../view/table.ts'
-import { offersFor } from './input/complete.ts'
+import type { Completer } from './input/complete.ts'
 import { addToHistory, readHistory } from './input/history-file.ts'
 import { Recall } from './input/recall.ts'
 import { Terminal } from './input/terminal.ts'
-import { knownTo } from './known.ts'
 
 export interface Seat {
   /** Something can be drawn over, and other programs can be lent the screen. */
@@ -30,7 +29,11 @@ export function takeSeat(talk: Talk): Seat {
 function atTerminal(talk: Talk): Seat {
   const { data } = talk.surroundings
   const recall = new Recall(readHistory(data))
-  const known = knownTo(talk)
+  let complete: Completer | undefined
+  // Who only talks does not wait for what knows all commands.
+  const beforeTab = async (): Promise<void> => {
+    complete ??= (await import('./known.ts')).completerFor(talk)
+  }
   const terminal = new Terminal(process.stdin, process.stdout, () => talk.interrupt())
   const leave = (): void => {
     talk.interrupt()
@@ -42,7 +45,11 @@ function atTerminal(talk: Talk): Seat {
     isTerminal: true,
     columns: () => terminal.size.columns,
     async prompt(mark) {
-      const text = await terminal.line(mark, { recall, complete: (line) => offersFor(line, known) })
+      const text = await terminal.line(mark, {
+        recall,
+        beforeTab,
+        complete: (line) => complete?.(line) ?? { from: line.at, all: [] },
+      })
       if (text !== undefined && text.trim() !== '') {
         recall.add(text)
         addToHistory(data, text)

@@ -1,5 +1,5 @@
 /** What could stand at the cursor: commands, their words, files. Pure, but for what is asked of `Known`. */
-import { COMMANDS } from '../../../chat.ts'
+import { COMMANDS } from '../../../chat/commands/table.ts'
 import type { TextLine } from './text-line.ts'
 
 export interface Offer {

@@ -14,6 +14,7 @@ interface Reading {
   readonly editor: Editor
   readonly area: PromptArea
   readonly isQuestion: boolean
+  beforeTab: (() => Promise<void>) | undefined
   /** Nothing at the end. */
   done(text: string | undefined): void
   note: string
@@ -22,6 +23,8 @@ interface Reading {
 export interface LineOptions extends EditorOptions {
   /** What was typed before the question came is no answer to it, and Control-C is one. */
   readonly isQuestion?: boolean
+  /** Waited for before the first Tab does something. */
+  readonly beforeTab?: () => Promise<void>
 }
 
 export class Terminal {
@@ -30,6 +33,7 @@ export class Terminal {
   readonly #interrupt: () => void
   #rest = ''
   #waiting: Key[] = []
+  #stalled: Key[] | undefined
   #reading: Reading | undefined
   #timer: NodeJS.Timeout | undefined
   #hasEnded = false
@@ -59,14 +63,14 @@ export class Terminal {
   }
 
   /** Nothing when the person has left. Twice Control-C on an empty line is leaving. */
-  line(mark: string, { isQuestion = false, ...options }: LineOptions = {}): Promise<string | undefined> {
+  line(mark: string, { isQuestion = false, beforeTab, ...options }: LineOptions = {}): Promise<string | undefined> {
     if (this.#hasEnded) return Promise.resolve(undefined)
     return new Promise((resolve) => {
       const done = (text: string | undefined): void => {
         this.#reading = undefined
         resolve(text)
       }
-      this.#reading = { editor: new Editor(options), area: new PromptArea(mark), isQuestion, done, note: '' }
+      this.#reading = { editor: new Editor(options), area: new PromptArea(mark), isQuestion, beforeTab, done, note: '' }
       this.#redraw()
       if (!isQuestion) this.#press(this.#waiting.splice(0))
     })
@@ -117,10 +121,26 @@ export class Terminal {
   }
 
   #press(keys: readonly Key[]): void {
-    keys.forEach((key, at) => {
-      if (!this.#reading) this.#whileBusy(key)
-      else this.#one(this.#reading, key, at === keys.length - 1)
+    if (this.#stalled) return void this.#stalled.push(...keys)
+    for (const [at, key] of keys.entries()) {
+      const reading = this.#reading
+      if (!reading) this.#whileBusy(key)
+      else if (reading.beforeTab && key.kind === 'key' && key.name === 'tab')
+        return this.#stall(reading, keys.slice(at))
+      else this.#one(reading, key, at === keys.length - 1)
+    }
+  }
+
+  /** What is typed meanwhile comes after the Tab. */
+  #stall(reading: Reading, keys: readonly Key[]): void {
+    this.#stalled = [...keys]
+    void reading.beforeTab?.().then(() => {
+      const all = this.#stalled ?? []
+      this.#stalled = undefined
+      reading.beforeTab = undefined
+      this.#press(all)
     })
+    this.#redraw()
   }
 
   #whileBusy(key: Key): void {

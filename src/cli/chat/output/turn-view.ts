@@ -112,9 +112,8 @@ export class TurnView {
 
   async #end(event: Extract<TalkEvent, { kind: 'ended' }>): Promise<void> {
     await this.rest()
-    const line = lineFor(event)
-    if (line !== undefined)
-      await this.#screen.line(event.error && event.how !== 'interrupted' ? paint.red(line) : paint.yellow(line))
+    if (event.how === 'interrupted') await this.#screen.line(paint.yellow('(interrupted)'))
+    else if (event.how !== 'answered') await this.#screen.line(paint.red(`✗ ${endedBy(event)}`))
     const { requests, input, output, isEstimated } = this.#sent
     if (requests === 0) return
     const facts = [
@@ -155,6 +154,11 @@ export class TurnView {
       'Ctrl-C stops',
     ].join(' · ')
   }
+}
+
+function endedBy({ how, error }: Extract<TalkEvent, { kind: 'ended' }>): string {
+  if (!error) return how
+  return how === 'failed' ? `${oneLine(error.message)}. /retry sends it again.` : oneLine(error.message)
 }
 
 function wordsFor(event: TalkEvent): string | undefined {

@@ -1,0 +1,114 @@
+/** A program in a real terminal: typed to, and looked at, as a person does. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll } from 'vitest'
+
+/** Whether there is one; a line says so where not. */
+export function hasTmux(): boolean {
+  if (spawnSync('tmux', ['-V']).status === 0) return true
+  console.log('skipped: tmux is not installed, so nothing is tested in a real terminal')
+  return false
+}
+
+const LOOK_AGAIN_MS = 20
+/** Only a program that hangs takes so long. */
+const PATIENCE_MS = 15_000
+
+const panes: Pane[] = []
+
+afterAll(() => {
+  for (const pane of panes.splice(0)) pane.close()
+})
+
+export interface PaneOptions {
+  readonly cwd: string
+  readonly env: { readonly [name: string]: string }
+  readonly columns?: number
+  readonly rows?: number
+}
+
+export class Pane {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'fumi-tmux-'))
+
+  constructor(command: readonly string[], { cwd, env, columns = 80, rows = 40 }: PaneOptions) {
+    panes.push(this)
+    const set = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+    const line = ['env', ...set, ...command].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+    // What was on the screen stays when the program has ended.
+    const size = ['-x', String(columns), '-y', String(rows)]
+    this.#tmux(
+      '-f',
+      '/dev/null',
+      'new-session',
+      '-d',
+      ...size,
+      '-c',
+      cwd,
+      `${line}; echo "ended with $?"; exec sleep 600`,
+    )
+  }
+
+  /** Letters, as they are. */
+  type(text: string): void {
+    this.#tmux('send-keys', '-l', text)
+  }
+
+  /** Keys by the names that tmux has for them. */
+  press(...keys: readonly string[]): void {
+    this.#tmux('send-keys', ...keys)
+  }
+
+  /** A line, and Enter. */
+  say(text: string): void {
+    this.type(text)
+    this.press('Enter')
+  }
+
+  paste(text: string): void {
+    this.#tmux('set-buffer', text)
+    this.#tmux('paste-buffer', '-p')
+  }
+
+  /** All lines, those that scrolled away too. */
+  screen(): string {
+    return this.#tmux('capture-pane', '-p', '-S', '-')
+  }
+
+  /** With the escape sequences that give it its looks. */
+  painted(): string {
+    return this.#tmux('capture-pane', '-p', '-e', '-S', '-')
+  }
+
+  /** Column and row, from 0 on. */
+  cursor(): string {
+    return this.#tmux('display-message', '-p', '#{cursor_x},#{cursor_y}').trim()
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#tmux('resize-window', '-x', String(columns), '-y', String(rows))
+  }
+
+  /** The screen, once this is on it. */
+  async until(wanted: string | RegExp): Promise<string> {
+    const end = Date.now() + PATIENCE_MS
+    for (;;) {
+      const screen = this.screen()
+      if (typeof wanted === 'string' ? screen.includes(wanted) : wanted.test(screen)) return screen
+      if (Date.now() > end) throw new Error(`${wanted} does not appear on the screen:\n${screen.trimEnd()}`)
+      await pause(LOOK_AGAIN_MS)
+    }
+  }
+
+  close(): void {
+    this.#tmux('kill-server')
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #tmux(...args: readonly string[]): string {
+    const { stdout } = spawnSync('tmux', ['-u', '-S', join(this.#folder, 'socket'), ...args], { encoding: 'utf8' })
+    return stdout
+  }
+}
