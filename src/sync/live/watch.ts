@@ -41,12 +41,12 @@ export function watchPlaces(options: WatchOptions): Watch {
   const folders = new Map<string, Folder>()
   const renew = async (): Promise<void> => {
     for (const path of options.roots) {
-      const inode = inodeOf(path)
+      const identity = identityOf(path)
       const before = folders.get(path)
-      if (before?.inode === inode) continue
+      if (before?.identity === identity) continue
       folders.delete(path)
       void before?.close()
-      if (inode !== undefined) folders.set(path, { inode, ...watchFolder(path, gather) })
+      if (identity !== undefined) folders.set(path, { identity, ...watchFolder(path, gather) })
     }
     await Promise.all([...folders.values()].map(({ ready }) => ready))
   }
@@ -56,7 +56,7 @@ export function watchPlaces(options: WatchOptions): Watch {
   const files = new Map(options.roots.map((path) => [path, stampOf(path)]))
   const timer = setInterval(() => {
     for (const path of options.roots) {
-      if (folders.get(path)?.inode !== inodeOf(path)) gather.everything()
+      if (folders.get(path)?.identity !== identityOf(path)) gather.everything()
       const stamp = stampOf(path)
       if (files.get(path) === stamp) continue
       files.set(path, stamp)
@@ -74,10 +74,10 @@ export function watchPlaces(options: WatchOptions): Watch {
   }
 }
 
-/** Of a folder: another one in its place has another. */
-function inodeOf(path: string): number | undefined {
+/** Of a folder: another one in its place has another. Its number alone is given to the next one at once. */
+function identityOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
-  return found?.isDirectory() ? found.ino : undefined
+  return found?.isDirectory() ? `${found.ino} ${found.birthtimeMs}` : undefined
 }
 
 /** Of a file. */
@@ -89,7 +89,7 @@ function stampOf(path: string): string | undefined {
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
 interface Folder extends Watching {
-  readonly inode: number
+  readonly identity: string
 }
 
 interface Watching {
