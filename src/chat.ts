@@ -2,11 +2,11 @@
 import type { Environment } from './agents/agent.ts'
 import { chooseEndpoint, type Endpoint } from './chat/endpoint/endpoint.ts'
 import { askJsonOf, listModels, type Model } from './chat/endpoint/models.ts'
+import { type Recording, recordingOf } from './chat/endpoint/recording.ts'
 import { type OpenedTalk, type OpenOptions, openTalk } from './chat/open/open-talk.ts'
 import type { Configuration } from './config.ts'
 import { readJournal } from './conversation/journal/read.ts'
 import { replayJournal } from './conversation/journal/replay.ts'
-import type { AssistantMessage } from './conversation/message.ts'
 import type { LogToConvert } from './convert.ts'
 import { dataDirectory } from './lib/files/data-directory.ts'
 import { openAITransport } from './openai-transport.ts'
@@ -44,7 +44,7 @@ export interface TalkOptions
   extends EndpointOptions,
     Pick<OpenOptions, 'cwd' | 'program' | 'resume' | 'agent' | 'trusted' | 'trustAll' | 'attended'> {
   /** Answers come from here and not from a server. */
-  readonly recorded?: readonly AssistantMessage[]
+  readonly recorded?: Recording
 }
 
 /** Throws AppError where it cannot be begun; once it is open, what goes wrong is an event. */
@@ -53,19 +53,19 @@ export async function openConversation(options: TalkOptions, household: Househol
   const { recorded, profile: _, baseURL: __, model: ___, ...rest } = options
   const { platform, home } = environment
   const around = { platform, home, data: dataDirectory(environment), autoCompact: config.compact === 'auto' }
-  if (recorded) return openTalk({ ...rest, ...around, answerer: { kind: 'recorded', answers: recorded } })
+  if (recorded) return openTalk({ ...rest, ...around, answerer: { kind: 'recorded', recording: recorded } })
   const endpoint = endpointFor(options, household)
   const { baseURL, apiKey } = endpoint
   const transport = openAITransport({ baseURL, ...(apiKey !== null && { apiKey }) })
   return openTalk({ ...rest, ...around, answerer: { kind: 'server', endpoint, transport } })
 }
 
-/** Everything that was answered in a session, whichever agent's it is, oldest first. */
-export async function answersIn(log: LogToConvert): Promise<readonly AssistantMessage[]> {
+/** Everything that was answered in a session, whichever agent's it is. */
+export async function recordingIn(log: LogToConvert): Promise<Recording> {
   const { convertLog } = await import('./convert.ts')
   const { pieces } = await convertLog(log, 'fumibako')
   const bytes: Uint8Array[] = []
   for await (const piece of pieces) if (piece.kind === 'bytes') bytes.push(piece.bytes)
   const { events } = readJournal(Buffer.concat(bytes).toString('utf8'))
-  return Array.from(replayJournal(events).told, ({ entry }) => entry.assistant)
+  return recordingOf(Array.from(replayJournal(events).told, ({ entry }) => entry))
 }

@@ -106,7 +106,7 @@ test('--continue takes a session of another agent over, and --replay answers fro
   expect(sent).toContain('List the files, please.')
   expect(sent).toContain('One file: a.ts')
   const replayed = await fumiChat(['--no-interactive', '--replay', log, 'Anything'], chatHome())
-  expect(replayed.out + replayed.err).toMatch(/One file: a\.ts|needs consent/)
+  expect(replayed.out).toContain('One file: a.ts')
 })
 
 test('the server comes from options, environment or a profile, and its models can be listed', async () => {

@@ -7,7 +7,7 @@ import type { Help } from '../help.ts'
 import { type HookMoment, Hooks } from '../hooks/hooks.ts'
 import { START_WAIT_MS, START_WAIT_UNATTENDED_MS } from '../mcp/limits.ts'
 import { McpServers } from '../mcp/servers.ts'
-import type { ChatTool, Place } from '../tools/tool.ts'
+import { type ChatTool, isHarmless, type Place } from '../tools/tool.ts'
 import type { Desk } from '../turn/desk.ts'
 import type { NoticeCode, TalkEvent } from '../turn/event.ts'
 import type { ToolOutcome } from '../turn/gear.ts'
@@ -121,7 +121,7 @@ export class Attendants implements Help {
 
   async beforeTool(tool: ChatTool, input: unknown, level: ToolOutcome['level']): Promise<string | undefined> {
     const { blocked } = await this.#run({ trigger: 'preToolUse', tool, input })
-    if (blocked !== undefined || level === 'read-only') return blocked
+    if (blocked !== undefined || isHarmless({ level })) return blocked
     this.#keeping ??= this.#keep()
     await this.#keeping
     return undefined
@@ -135,7 +135,7 @@ export class Attendants implements Help {
 
   async *afterTool({ tool, args: input, ran, summary, level }: ToolOutcome): AsyncGenerator<TalkEvent> {
     await this.#run({ trigger: 'postToolUse', tool, input, response: { success: ran.status === 'Success' } })
-    if (ran.status === 'Success' && level !== 'read-only')
+    if (ran.status === 'Success' && !isHarmless({ level }))
       yield* kept(await this.checkpoints.afterTool(tool.name, summary === '' ? tool.name : summary))
     yield* this.news()
   }

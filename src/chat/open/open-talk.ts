@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { environmentOf } from '../../conversation/create.ts'
 import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../../conversation/limits.ts'
-import type { AssistantMessage } from '../../conversation/message.ts'
 import { sameJson } from '../../lib/same.ts'
 import { AppError } from '../../model/error.ts'
 import { systemClock } from '../../openai/chat/clock.ts'
@@ -14,11 +13,14 @@ import { findAgents } from '../agent-file/find.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { askJsonOf, modelInfoOf } from '../endpoint/models.ts'
 import { recordedTransport } from '../endpoint/recorded.ts'
+import type { Recording } from '../endpoint/recording.ts'
 import { Rig } from '../rig.ts'
 import { Talk } from '../talk.ts'
 import { goneTools } from '../tools/box.ts'
 import { builtInTools } from '../tools/built-in.ts'
 import { SeenFiles } from '../tools/files/seen.ts'
+import { recordedTools } from '../tools/recorded.ts'
+import type { ChatTool } from '../tools/tool.ts'
 import { Desk } from '../turn/desk.ts'
 import type { TalkEvent } from '../turn/event.ts'
 import type { Notice } from '../turn/gear.ts'
@@ -29,7 +31,7 @@ import { type Answering, serverFor } from './server-for.ts'
 /** Who is to answer: a server, or a recording of what one said. */
 export type Answerer =
   | { readonly kind: 'server'; readonly endpoint: Endpoint; readonly transport: ChatTransport }
-  | { readonly kind: 'recorded'; readonly answers: readonly AssistantMessage[] }
+  | { readonly kind: 'recorded'; readonly recording: Recording }
 
 export interface OpenOptions {
   readonly answerer: Answerer
@@ -73,7 +75,8 @@ export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
     const seen = new SeenFiles(journal.path.replace(/\.jsonl$/, '.seen'))
     const desk = new Desk(journal, { clock: systemClock, machine, newId: randomUUID })
     const help = new Attendants({ desk, data, place, attended: options.attended })
-    const rig = new Rig({ ...options, place, server: answering.server, agent, builtIn: builtInTools(seen), seen, help })
+    const builtIn = toolsFor(answerer, builtInTools(seen))
+    const rig = new Rig({ ...options, place, server: answering.server, agent, builtIn, seen, help })
     help.begin(agent)
     const gone = goneTools(journal.state.tools, rig.box).map(({ name }) => name)
     const model_info = modelInfoOf(answering.server.model, answering.window)
@@ -147,12 +150,15 @@ function agentFor(
 const differs = (now: string, before: string | undefined): readonly Notice[] =>
   before === undefined || before === now ? [] : [{ code: 'agent', text: `${now} goes on with what ${before} began.` }]
 
+const toolsFor = (answerer: Answerer, here: readonly ChatTool[]): readonly ChatTool[] =>
+  answerer.kind === 'recorded' ? [...here, ...recordedTools(answerer.recording, here)] : here
+
 async function answeringFor(answerer: Answerer, agent: AgentFile, state: Talk['state']): Promise<Answering> {
   if (answerer.kind === 'server') {
     const { endpoint, transport } = answerer
     return serverFor(endpoint, askJsonOf(endpoint), transport, { agentModel: agent.model, state })
   }
-  const transport = recordedTransport(answerer.answers)
+  const transport = recordedTransport(answerer.recording.answers)
   return {
     server: { transport, profile: PROFILES.openai, model: 'recorded', maxRetries: 0 },
     window: { tokens: DEFAULT_CONTEXT_WINDOW_TOKENS, from: 'profile' },

@@ -68,6 +68,7 @@ export function decide(tool: Pick<ChatTool, 'name' | 'hostName' | 'origin'>, nee
 const ALLOW: Decision = { kind: 'allow' }
 
 function byRules(tool: Pick<ChatTool, 'name' | 'hostName' | 'origin'>, need: Need, rules: Rules): Decision {
+  if (need.level === 'nothing') return ALLOW
   const listed = rules.allowedTools.some((pattern) => namesTool(pattern, tool))
   if (need.command !== undefined) return commandDecision(need.command, listed, rules.settings.execute_bash)
   if (need.paths) return pathsDecision(need, listed, rules)

@@ -37,8 +37,8 @@ export interface ToolCall {
 
 /** What a call is about to do, for whoever has to allow it. */
 export interface Need {
-  /** Dangerous: it can destroy something, or cannot be told in advance what it does. */
-  readonly level: 'read-only' | 'changes' | 'dangerous'
+  /** Nothing: it looks at nothing and changes nothing. Dangerous: it can destroy something, or cannot be told in advance what it does. */
+  readonly level: 'nothing' | 'read-only' | 'changes' | 'dangerous'
   /** One line for a person. */
   readonly summary: string
   /** Why it is dangerous. */
@@ -52,6 +52,8 @@ export interface Need {
   /** The file was changed since the model last read or wrote it: by somebody else, or by a command. */
   readonly stale?: Stale
 }
+
+export const isHarmless = ({ level }: Pick<Need, 'level'>): boolean => level === 'nothing' || level === 'read-only'
 
 export interface NeededPath {
   /** Absolute, as it was named. */

@@ -11,7 +11,7 @@ import {
 import type { AssistantToolUse, ImageBlock, ToolUseResult } from '../../conversation/message.ts'
 import { byteLength, truncateSafeToolUseResults, writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
-import { type ChatTool, failed, type Ran, type ToolCall } from '../tools/tool.ts'
+import { type ChatTool, failed, isHarmless, type Ran, type ToolCall } from '../tools/tool.ts'
 import { Channel } from './channel.ts'
 import type { Desk } from './desk.ts'
 import type { TalkEvent } from './event.ts'
@@ -46,7 +46,7 @@ export async function* runTools(
   signal: AbortSignal,
 ): AsyncGenerator<TalkEvent, void> {
   const done = new Map<string, Done>()
-  const beside = planned.every((one) => one.kind === 'known' || one.free || one.call.need.level === 'read-only')
+  const beside = planned.every((one) => one.kind === 'known' || one.free || isHarmless(one.call.need))
   for (const group of beside ? [planned] : planned.map((one) => [one])) {
     if (signal.aborted) return
     const channel = new Channel<TalkEvent>()

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import type { Environment } from '../../agents/agent.ts'
 import type { House } from '../../app.ts'
-import { answersIn, endpointFor, type Household, modelsOf, type OpenedTalk, openConversation } from '../../chat.ts'
+import { endpointFor, type Household, modelsOf, type OpenedTalk, openConversation, recordingIn } from '../../chat.ts'
 import { describeConfigProblem, readConfig } from '../../config.ts'
 import { AppError } from '../../model/error.ts'
 import type { Found } from '../choose.ts'
@@ -95,7 +95,7 @@ async function wholePrompt(prompt: string | undefined): Promise<string> {
 
 async function open(household: Household, options: ChatCommandOptions, program: string | null): Promise<OpenedTalk> {
   const { agent, trustTools, trustAllTools = false, interactive } = options
-  const recorded = options.replay === undefined ? undefined : await recordedAnswers(options.replay, options)
+  const recorded = options.replay === undefined ? undefined : await recordingOf(options.replay, options)
   const resume = await resumed(options)
   return openConversation(
     {
@@ -131,8 +131,8 @@ async function continued(name: string, options: ChatCommandOptions): Promise<str
   })
 }
 
-const recordedAnswers = (name: string, options: ChatCommandOptions): ReturnType<typeof answersIn> =>
-  withLog(name, options, (_, { log, id }) => answersIn({ agent: log.agent, source: log.source, session: id }))
+const recordingOf = (name: string, options: ChatCommandOptions): ReturnType<typeof recordingIn> =>
+  withLog(name, options, (_, { log, id }) => recordingIn({ agent: log.agent, source: log.source, session: id }))
 
 async function withLog<T>(
   name: string,
