@@ -6,7 +6,8 @@ import { listCheckpoints } from '../../chat/checkpoint/list.ts'
 import { keptPrompts } from '../../chat/commands/prompts.ts'
 import { toolLabel } from '../../chat/tools/allow/patterns.ts'
 import type { Talk } from '../../chat.ts'
-import { type Completer, type Known, offersFor } from './input/complete.ts'
+import { type Known, offersFor } from './input/complete.ts'
+import type { Completer } from './input/offer.ts'
 
 export function completerFor(talk: Talk): Completer {
   const known = knownTo(talk)

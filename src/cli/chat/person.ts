@@ -6,8 +6,8 @@ import { safe } from '../view/conversation.ts'
 import { paint } from '../view/paint.ts'
 import { plural } from '../view/table.ts'
 import { promptMark } from './mark.ts'
+import { markdownText } from './markdown/stream.ts'
 import { CONSENT_MARK, choicesText, consentOf, type Question, questionText } from './output/consent.ts'
-import { markdownText } from './output/markdown.ts'
 import { Screen } from './output/screen.ts'
 import { TurnView } from './output/turn-view.ts'
 import { edited, paged, ranInShell } from './programs.ts'
@@ -72,7 +72,7 @@ class Person {
   async #said(line: string): Promise<void> {
     if (this.#seat.isTerminal && (await this.#here(line))) return
     let written: string | undefined
-    this.#view.begin()
+    this.#view.begin(line)
     for await (const event of this.#talk.say(line)) {
       if (event.kind === 'quit') this.#hasQuit = true
       else if (event.kind === 'edit') written = this.#seat.lend(() => edited(event.text))

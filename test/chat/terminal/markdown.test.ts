@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { MarkdownStream, markdownText } from '../../../src/cli/chat/output/markdown.ts'
+import { MarkdownStream, markdownText } from '../../../src/cli/chat/markdown/stream.ts'
 import { outputText } from '../../../src/cli/chat/output/output-text.ts'
 
 const shown = (text: string, columns = 80): string => markdownText(text, () => columns)
@@ -52,6 +52,15 @@ describe('tables', () => {
       '  * __init__ stays\na  b\n─  ─\n1  2\nend\n',
     )
   })
+})
+
+test('lists of commands stand in columns that fit, and keep their letters', () => {
+  const list = 'native\n  fs_read  trusted\n  a__long__name  asks, unless it only reads here\n'
+  expect(outputText(list, 60, true)).toBe(
+    'native\n  fs_read        trusted\n  a__long__name  asks, unless it only reads here\n',
+  )
+  expect(outputText(list, 34, true)).toContain('  a__long__name  asks, unless it\n                 only reads here\n')
+  expect(outputText(list, 60)).toBe(list)
 })
 
 describe('streams', () => {

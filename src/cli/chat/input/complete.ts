@@ -1,21 +1,7 @@
 /** What could stand at the cursor: commands, their words, files. Pure, but for what is asked of `Known`. */
 import { COMMANDS } from '../../../chat/commands/table.ts'
+import type { Offer, Offers } from './offer.ts'
 import type { TextLine } from './text-line.ts'
-
-export interface Offer {
-  /** Takes the place of the word. */
-  readonly text: string
-  /** For who chooses. */
-  readonly note?: string
-  /** More may follow at once: a folder. */
-  readonly isOpen?: boolean
-}
-
-export interface Offers {
-  /** Where the word begins. */
-  readonly from: number
-  readonly all: readonly Offer[]
-}
 
 /** What is there now. */
 export interface Known {
@@ -27,8 +13,6 @@ export interface Known {
   /** In a folder, given as it was typed; none where there is no such folder. */
   files(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[]
 }
-
-export type Completer = (line: TextLine) => Offers
 
 export function offersFor({ text, at }: TextLine, known: Known): Offers {
   const typed = text.slice(0, at)
@@ -114,11 +98,4 @@ function fileOffers(typed: string, known: Known): readonly Offer[] {
       const quoted = isQuoted || /\s/.test(whole) ? `"${whole}${isFolder ? '' : '"'}` : whole
       return isFolder ? { text: quoted, isOpen: true } : { text: quoted }
     })
-}
-
-/** How far all of them agree. */
-export function commonBeginning(offers: readonly Offer[]): string {
-  let common = offers[0]?.text ?? ''
-  for (const { text } of offers) while (!text.startsWith(common)) common = common.slice(0, -1)
-  return common
 }

@@ -1,8 +1,8 @@
 /** A prompt while it is typed: what each key does. Draws nothing and reads nothing. */
 import { printable } from '../../../lib/text.ts'
-import { type Completer, commonBeginning, type Offer } from './complete.ts'
 import { droppedFile } from './dropped-file.ts'
 import type { Key } from './keys.ts'
+import { type Completer, commonBeginning, type Offer } from './offer.ts'
 import { Recall } from './recall.ts'
 import {
   after,

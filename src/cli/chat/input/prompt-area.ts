@@ -2,9 +2,9 @@
 import stringWidth from 'string-width'
 import { paint } from '../../view/paint.ts'
 import { truncate } from '../../view/table.ts'
-import type { Offer } from './complete.ts'
 import type { Editor } from './editor.ts'
 import { layOut, visibleRows } from './layout.ts'
+import type { Offer } from './offer.ts'
 
 export interface Size {
   readonly columns: number

@@ -4,13 +4,16 @@ import { duration } from '../../../model/gist.ts'
 import { paint } from '../../view/paint.ts'
 import { count, plural, truncate } from '../../view/table.ts'
 import { lineFor } from '../lines.ts'
+import { MarkdownStream } from '../markdown/stream.ts'
 import { type Asked, cardText, oneLine } from './card.ts'
-import { MarkdownStream } from './markdown.ts'
 import { outputText } from './output-text.ts'
 import type { Screen } from './screen.ts'
 
 const LETTERS_PER_TOKEN = 4
 const MOST_LABEL = 48
+/** Commands that tell a list; others may print files, where every space counts. */
+const LISTS =
+  /^\/(?:usage|mcp|model|changes|rewind|tools(?!\s+schema)|context(?:\s+show)?\s*$|agent(?:\s+list)?\s*$|prompts(?:\s+list)?\s*$|checkpoint\s+(?:list|expand))/
 
 export class TurnView {
   readonly #screen: Screen
@@ -23,6 +26,7 @@ export class TurnView {
   #doing = ''
   #letters = 0
   #wasAsked = false
+  #isList = false
   #sent = { requests: 0, input: 0, output: 0, isEstimated: false }
 
   constructor(screen: Screen, columns: () => number) {
@@ -31,8 +35,9 @@ export class TurnView {
     this.#answer = new MarkdownStream(columns)
   }
 
-  /** A turn begins. */
-  begin(): void {
+  /** A turn begins. @param said by the person */
+  begin(said = ''): void {
+    this.#isList = LISTS.test(said)
     this.#began = Date.now()
     this.#letters = 0
     this.#wasAsked = false
@@ -91,7 +96,7 @@ export class TurnView {
       case 'compacting':
         return this.#do('summing up what was said')
       case 'output':
-        return this.#screen.write(outputText(event.text, this.#columns()))
+        return this.#screen.write(outputText(event.text, this.#columns(), this.#isList))
       case 'ended':
         return this.#end(event)
       default:

@@ -1,11 +1,11 @@
 /** Markdown written to a terminal while it streams: words as they come, blocks where they end, nothing moved afterwards. */
 import { printable } from '../../../lib/text.ts'
 import { paint } from '../../view/paint.ts'
+import { Wrapped } from '../output/wrapped.ts'
 import { type Block, headOf, isUndecided } from './block-head.ts'
 import { CodeLines } from './code.ts'
 import { takeInline } from './inline.ts'
-import { isTableLine, tableText } from './markdown-table.ts'
-import { Wrapped } from './wrapped.ts'
+import { isTableLine, tableText } from './table.ts'
 
 /** Longer lines are tiring to read. */
 const MOST_COLUMNS = 100

@@ -1,5 +1,5 @@
 /** Emphasis, code and links within a line of Markdown, as far as they can be told while more of the line may come. */
-import type { Look, Span } from './style.ts'
+import type { Look, Span } from '../output/style.ts'
 
 export interface Taken {
   readonly spans: readonly Span[]

@@ -1,6 +1,6 @@
 /** Code with a calm highlighting: comments step back, strings and keywords stand out a little. Line by line. */
 import { paint } from '../../view/paint.ts'
-import { diffLine } from './diff.ts'
+import { diffLine } from '../output/diff.ts'
 
 interface Language {
   /** Begins a comment up to the end of the line. */
