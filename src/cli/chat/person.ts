@@ -41,9 +41,8 @@ class Person {
 
   async greet(events: readonly TalkEvent[]): Promise<void> {
     const { server, agent } = this.#talk.rig
-    await this.#screen.line(
-      `${paint.bold('fumi chat')} ${paint.dim(`· ${safe(server.model)} · ${safe(agent.name)} · /help lists what can be typed, /quit ends`)}`,
-    )
+    await this.#screen.line(`${paint.bold('fumi chat')} ${paint.dim(`· ${safe(server.model)} · ${safe(agent.name)}`)}`)
+    await this.#screen.line(paint.dim('/help lists what can be typed, /quit ends.'))
     for (const event of events) await this.#view.show(event)
     const last = lastExchange(this.#talk.state)
     if (!last) return

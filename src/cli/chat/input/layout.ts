@@ -1,6 +1,6 @@
 /** A prompt and the text behind it as rows of a terminal, and where the cursor stands in them. */
-import stringWidth from 'string-width'
-import { lettersOf, type TextLine } from './text-line.ts'
+import { lettersOf, widthOf } from '../width.ts'
+import type { TextLine } from './text-line.ts'
 
 export interface Layout {
   readonly rows: readonly string[]
@@ -37,7 +37,7 @@ interface Wrapped {
 function wrap(head: string, line: string, most: number, at: number | undefined): Wrapped {
   const rows: string[] = []
   let row = head
-  let used = stringWidth(head)
+  let used = widthOf(head)
   let place = 0
   let cursor: Wrapped['cursor']
   for (const letter of lettersOf(line)) {
@@ -57,9 +57,6 @@ function wrap(head: string, line: string, most: number, at: number | undefined):
   if (at !== undefined) cursor ??= { row: rows.length, column: used }
   return { rows: [...rows, row], cursor }
 }
-
-const widthOf = (letter: string): number =>
-  letter.length === 1 && letter >= ' ' && letter <= '~' ? 1 : stringWidth(letter)
 
 /** So many rows around the cursor, for a text that is higher than the screen. */
 export function visibleRows({ rows, row, column }: Layout, height: number): Layout {

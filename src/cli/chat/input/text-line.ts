@@ -1,5 +1,7 @@
 /** A text and a place in it, and what keys do to it. Letters are what a reader takes for one. */
 
+import { lettersOf } from '../width.ts'
+
 export interface TextLine {
   readonly text: string
   /** UTF-16 units before the cursor. */
@@ -26,12 +28,6 @@ export const move = ({ text }: TextLine, at: number): TextLine => ({
   text,
   at: Math.max(0, Math.min(text.length, at)),
 })
-
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
-
-/** Letters as they are seen. */
-export const lettersOf = (text: string): readonly string[] =>
-  /^[\u0020-\u007e]*$/.test(text) ? text.split('') : Array.from(segmenter.segment(text), ({ segment }) => segment)
 
 export function before({ text, at }: TextLine): number {
   if (at === 0) return 0

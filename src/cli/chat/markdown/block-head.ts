@@ -1,6 +1,8 @@
 /** What stands at the beginning of a line of Markdown and decides how the line looks. */
+
 import { paint } from '../../view/paint.ts'
-import { type Look, widthOf } from '../output/style.ts'
+import type { Look } from '../output/style.ts'
+import { widthOf } from '../width.ts'
 
 export interface Block {
   /** How much of the text it takes. */

@@ -7,8 +7,8 @@ import { printable } from '../../../lib/text.ts'
 import { duration } from '../../../model/gist.ts'
 import { paint } from '../../view/paint.ts'
 import { plural, truncate } from '../../view/table.ts'
+import { widthOf } from '../width.ts'
 import { diffText } from './diff.ts'
-import { widthOf } from './style.ts'
 
 export type ToolDone = Extract<TalkEvent, { kind: 'tool_done' }>
 

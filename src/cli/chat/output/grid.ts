@@ -1,5 +1,6 @@
 /** Rows of cells in columns that fit the terminal: what is too wide is wrapped within its column. */
-import { type Span, widthOf } from './style.ts'
+import { widthOf } from '../width.ts'
+import type { Span } from './style.ts'
 import { Wrapped } from './wrapped.ts'
 
 export type Cell = readonly Span[]

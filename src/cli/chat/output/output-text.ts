@@ -1,8 +1,9 @@
 /** What a command has to tell: plain text as it is, with its tables and lists fitted into the terminal. */
+
 import { printable } from '../../../lib/text.ts'
 import { isTableLine, tableText } from '../markdown/table.ts'
+import { widthOf } from '../width.ts'
 import { type Cell, columnWidths, rowText } from './grid.ts'
-import { widthOf } from './style.ts'
 import { Wrapped } from './wrapped.ts'
 
 const MOST_INDENT = 12

@@ -1,7 +1,8 @@
 /** What is written from top to bottom, with one line below it that changes: what is being done, and for how long. */
+
 import { writeOut } from '../../output.ts'
 import { truncate } from '../../view/table.ts'
-import { widthOf } from './style.ts'
+import { widthOf } from '../width.ts'
 
 const TICK_MS = 120
 const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏']

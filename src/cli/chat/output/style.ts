@@ -1,5 +1,4 @@
 /** How words can look, and stretches of text that look alike. */
-import stringWidth from 'string-width'
 import { paint } from '../../view/paint.ts'
 
 export type Look = 'bold' | 'italic' | 'struck' | 'code' | 'link' | 'dim' | 'heading'
@@ -20,5 +19,3 @@ const PAINT: { readonly [look in Look]: (text: string) => string } = {
 }
 
 export const painted = ({ text, looks }: Span): string => looks.reduce((shown, look) => PAINT[look](shown), text)
-
-export const widthOf = (text: string): number => (/^[\u0020-\u007e]*$/.test(text) ? text.length : stringWidth(text))

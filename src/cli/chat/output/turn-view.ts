@@ -13,7 +13,7 @@ const LETTERS_PER_TOKEN = 4
 const MOST_LABEL = 48
 /** Commands that tell a list; others may print files, where every space counts. */
 const LISTS =
-  /^\/(?:usage|mcp|model|changes|rewind|tools(?!\s+schema)|context(?:\s+show)?\s*$|agent(?:\s+list)?\s*$|prompts(?:\s+list)?\s*$|checkpoint\s+(?:list|expand))/
+  /^\/(?:mcp|model|changes|rewind|tools(?!\s+schema)|context(?:\s+show)?\s*$|agent(?:\s+list)?\s*$|prompts(?:\s+list)?\s*$|checkpoint\s+(?:list|expand))/
 
 export class TurnView {
   readonly #screen: Screen

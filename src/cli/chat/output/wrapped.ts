@@ -1,6 +1,6 @@
 /** Words put into lines of a terminal as they come: nothing that was written is moved any more. */
-import { lettersOf } from '../input/text-line.ts'
-import { painted, type Span, widthOf } from './style.ts'
+import { lettersOf, widthOf } from '../width.ts'
+import { painted, type Span } from './style.ts'
 
 export class Wrapped {
   readonly #width: number
