@@ -7,9 +7,9 @@ let pager: ChildProcess | undefined
 
 /** What fits on the screen is simply printed: less is told so. An empty `PAGER`, or `cat`, means none. */
 export async function openPager(): Promise<void> {
-  const wanted = process.env['PAGER'] ?? 'less'
-  if (!process.stdout.isTTY || !isOn || wanted.trim() === '' || wanted.trim() === 'cat' || pager) return
-  const [program = 'less', ...words] = wanted.trim().split(/\s+/)
+  const wanted = wantedPager()
+  if (wanted === undefined || pager) return
+  const [program = 'less', ...words] = wanted.split(/\s+/)
   const env = { LESS: 'FRX', LESSCHARSET: 'utf-8', ...process.env }
   const child = spawn(program, words, { stdio: ['pipe', 'inherit', 'inherit'], env })
   const isRunning = await Promise.race([once(child, 'spawn').then(() => true), once(child, 'error').then(() => false)])
@@ -18,6 +18,12 @@ export async function openPager(): Promise<void> {
   writeTo(child.stdin)
   // Ctrl-C is the pager's: it stops a search, not the reading.
   process.on('SIGINT', () => {})
+}
+
+/** Nothing where none is wanted, or nobody would see it. */
+export function wantedPager(): string | undefined {
+  const wanted = (process.env['PAGER'] ?? 'less').trim()
+  return !process.stdout.isTTY || !isOn || wanted === '' || wanted === 'cat' ? undefined : wanted
 }
 
 let isOn = true

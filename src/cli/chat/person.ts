@@ -106,7 +106,8 @@ class Person {
     await this.#screen.line(text + choicesText(safe(question.name), left))
     for (;;) {
       const said = await this.#seat.answer(CONSENT_MARK)
-      if (said === undefined) return this.#talk.interrupt()
+      if (said !== undefined && /^\/(?:quit|q|exit)\s*$/.test(said)) this.#hasQuit = true
+      if (said === undefined || this.#hasQuit) return this.#talk.interrupt()
       if (said.trim() !== 'd' || left === 0) return this.#talk.answer(question.id, consentOf(said))
       const whole = questionText(question, true).text
       if (!this.#seat.isTerminal || !this.#seat.lend(() => paged(whole))) await this.#screen.write(whole)

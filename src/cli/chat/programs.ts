@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { wantedPager } from '../pager.ts'
 
 /** `$VISUAL`, else `$EDITOR`, else vi. Nothing where it could not be used. */
 export function edited(text: string): string | undefined {
@@ -18,12 +19,13 @@ export function edited(text: string): string | undefined {
   }
 }
 
-/** `$PAGER`, else less. False where there is none. */
+/** False where there is no pager, or none is wanted. */
 export function paged(text: string): boolean {
-  const pager = process.env['PAGER']?.trim() || 'less'
+  const pager = wantedPager()
+  if (pager === undefined) return false
   const env = { LESS: 'RX', LESSCHARSET: 'utf-8', ...process.env }
-  const { error } = spawnSync(pager, { input: text, stdio: ['pipe', 'inherit', 'inherit'], shell: true, env })
-  return error === undefined
+  const { status } = spawnSync(pager, { input: text, stdio: ['pipe', 'inherit', 'inherit'], shell: true, env })
+  return status === 0
 }
 
 /** In the person's own shell, with the whole terminal. @returns how it ended, where that is worth a word */

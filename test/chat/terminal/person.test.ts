@@ -180,7 +180,7 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
   })
 
   test('an editor, a shell and a pager get the whole terminal and give it back', async () => {
-    const env = { EDITOR: 'sh -c \'printf "Written there.\\\\n" >> "$1"\' edit', PAGER: 'cat' }
+    const env = { EDITOR: 'sh -c \'printf "Written there.\\\\n" >> "$1"\' edit', PAGER: 'cat -' }
     const { pane, server } = await seated([answer('Read.'), answer('Quoted.')], { env })
     pane.say('/editor Begun here, ')
     await pane.until(/> Begun here,.*Written there\.[\s\S]*Read\.[\s\S]*> *$/m)

@@ -17,7 +17,7 @@ export interface Folded {
 
 /** @param most lines, from the first one on */
 export function diffText(diff: string, most: number): Folded {
-  const lines = diff.trimEnd().split('\n')
+  const lines = diff === '' ? [] : diff.trimEnd().split('\n')
   const shown = lines.slice(0, most).map((line) => `    ${diffLine(visible(line))}\n`)
   const left = lines.length - shown.length
   return { text: shown.join('') + (left > 0 ? paint.dim(`    … ${left} more lines\n`) : ''), left: Math.max(0, left) }

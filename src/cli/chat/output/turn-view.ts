@@ -73,7 +73,7 @@ export class TurnView {
         await this.#more('answering', event.text)
         return this.#screen.write(this.#answer.add(event.text))
       case 'usage':
-        this.#sent.input = event.usage.input_tokens
+        this.#sent.input += event.usage.input_tokens
         this.#sent.output += event.usage.output_tokens
         this.#sent.isEstimated ||= event.estimated
         return

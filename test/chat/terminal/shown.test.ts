@@ -1,0 +1,108 @@
+/** What a person is shown of tools, and what is kept of what was typed. */
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Need } from '../../../src/chat/tools/tool.ts'
+import { addToHistory, historyPath, readHistory } from '../../../src/cli/chat/input/history-file.ts'
+import { cardText } from '../../../src/cli/chat/output/card.ts'
+import { choicesText, consentOf, questionText } from '../../../src/cli/chat/output/consent.ts'
+import { tempFolder } from '../../support/log.ts'
+
+const question = (need: Partial<Need>, name = 'execute_bash') =>
+  ({ kind: 'consent_needed', id: '1', name, need: { level: 'changes', summary: '', ...need } }) as const
+
+describe('a question', () => {
+  test('shows a command as it is, with all that would hide in it spelled out', () => {
+    const command = 'echo fine\u001b[2K\rrm -rf ~ #\u202e enif\u200b\nls'
+    const { text } = questionText(question({ command, summary: `run ${command}`, reason: 'it deletes \u001b[8m' }))
+    expect(text).toBe(
+      '? execute_bash\n    echo fine\\u{1b}[2K\\u{d}rm -rf ~ #\\u{202e} enif\\u{200b}\n    ls\n  ! it deletes \\u{1b}[8m\n',
+    )
+  })
+
+  test('folds a long change, says how to see it all, and shows it then', () => {
+    const diff = `--- a\n+++ a\n${'+line\n'.repeat(100)}`
+    const asked = question({ diff, summary: 'write a' }, 'fs_write')
+    const { text, left } = questionText(asked)
+    expect(left).toBe(62)
+    expect(text).toContain('? fs_write: write a\n    --- a\n')
+    expect(text).toContain('… 62 more lines')
+    expect(choicesText('fs_write', left)).toContain('d all lines')
+    expect(choicesText('fs_write', 0)).not.toContain('d all lines')
+    expect(questionText(asked, true).text.match(/\+line/g)).toHaveLength(100)
+  })
+
+  test('names a file that somebody else changed, with the change', () => {
+    const stale = { path: '/tmp/a', diff: '--- a\n+++ a\n-old\n+theirs\n' }
+    expect(questionText(question({ stale, diff: '+mine\n' }, 'fs_write')).text).toMatch(
+      /\+mine\n {2}\/tmp\/a was changed by somebody else[^\n]*:\n[\s\S]*\+theirs/,
+    )
+  })
+
+  test.each([
+    ['y', 'yes'],
+    [' YES ', 'yes'],
+    ['t', 'trust'],
+    ['n', 'no'],
+    ['', 'no'],
+    ['yellow, please', { text: 'yellow, please' }],
+  ])('is answered by %j', (said, consent) => {
+    expect(consentOf(said)).toEqual(consent)
+  })
+})
+
+describe('a tool that ran', () => {
+  const done = (content: readonly object[], status = 'Success') =>
+    ({
+      kind: 'tool_done',
+      id: '1',
+      name: 'execute_bash',
+      ms: 1500,
+      result: { tool_use_id: '1', content, status },
+    }) as never
+  const asked = (need: Partial<Need>, wasShown = false) =>
+    ({ need: { level: 'changes', summary: 'run it', ...need }, wasShown }) as const
+
+  test('is a line with its outcome and the ends of what it printed, without escape sequences', () => {
+    const stdout = Array.from({ length: 20 }, (_, n) => `\u001b[31mline ${n}\u001b[0m\t${'x'.repeat(100)}`).join('\n')
+    const lines = cardText(done([{ Json: { exit_status: '2', stdout, stderr: '' } }]), asked({}), 40).split('\n')
+    expect(lines[0]).toBe('▸ execute_bash run it  ✗ exit 2 1.5s')
+    expect(lines.map((line) => line.slice(0, 12)).slice(1, 5)).toEqual([
+      '    line 0  ',
+      '    line 1  ',
+      '    … 12 mor',
+      '    line 14 ',
+    ])
+    for (const line of lines) expect(line.length).toBeLessThan(40)
+  })
+
+  test('shows its change unless that was seen when it asked, and of what it read only how much', () => {
+    const diff = '--- a\n+++ a\n+new\n'
+    expect(cardText(done([{ Text: 'written' }]), asked({ diff }), 60)).toContain('    +new\n')
+    expect(cardText(done([{ Text: 'written' }]), asked({ diff }, true), 60)).toBe('▸ execute_bash run it  ✓ 1.5s\n')
+    expect(cardText(done([{ Text: 'a\nb\n' }]), asked({ level: 'read-only' }), 60)).toBe(
+      '▸ execute_bash run it  ✓ 2 lines 1.5s\n',
+    )
+    expect(cardText(done([{ Text: 'no such file' }], 'Error'), asked({ level: 'read-only' }), 60)).toBe(
+      '▸ execute_bash run it  ✗ 1.5s\n    no such file\n',
+    )
+  })
+})
+
+describe('what was typed', () => {
+  test('is kept for its owner alone, lines and all, but not what begins with a space', () => {
+    const data = join(tempFolder(), 'new')
+    for (const text of ['one', 'two\nlines 日本', ' secret', '   ']) addToHistory(data, text)
+    expect(readHistory(data)).toEqual(['one', 'two\nlines 日本'])
+    expect(statSync(historyPath(data)).mode & 0o777).toBe(0o600)
+  })
+
+  test('is read where it is damaged, and does not grow for ever', () => {
+    const data = tempFolder()
+    const many = Array.from({ length: 5000 }, (_, n) => JSON.stringify(`prompt ${n}`))
+    writeFileSync(historyPath(data), ['{"no": "text"}', '"torn', ...many].join('\n'))
+    expect(readHistory(data)).toHaveLength(2000)
+    expect(readHistory(data).at(-1)).toBe('prompt 4999')
+    expect(readFileSync(historyPath(data), 'utf8').split('\n')).toHaveLength(2001)
+  })
+})
