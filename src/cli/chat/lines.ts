@@ -1,7 +1,6 @@
 /** Events of a conversation as one line each, where a line is worth it. */
 import type { TalkEvent } from '../../chat.ts'
 import { safe } from '../view/conversation.ts'
-import { count } from '../view/table.ts'
 
 /** Nothing for what is shown otherwise, or not at all. */
 export function lineFor(event: TalkEvent): string | undefined {
@@ -33,10 +32,4 @@ function textFor(event: TalkEvent): string | undefined {
     default:
       return undefined
   }
-}
-
-/** After an answer. */
-export function usageLine(event: Extract<TalkEvent, { kind: 'usage' }>): string {
-  const { input_tokens, output_tokens } = event.usage
-  return `${event.estimated ? '~' : ''}${count(input_tokens)} in, ${count(output_tokens)} out`
 }

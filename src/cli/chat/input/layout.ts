@@ -9,7 +9,7 @@ export interface Layout {
 }
 
 /** Stands before each line but the first. */
-export const CONTINUED = '  '
+const CONTINUED = '  '
 
 const TAB = '    '
 
