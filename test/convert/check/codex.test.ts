@@ -148,6 +148,12 @@ describe('a log for Codex', () => {
     ).toEqual([])
   })
 
+  test('may hold a prompt that begins as if the program had said it', async () => {
+    const [tag, more] = ['<image>Who is it?', '[image: 1.jpg]']
+    expect(await check(Buffer.from(plus(said('user', input(tag), input(more)), asked(`${tag}\n${more}`))))).toEqual([])
+    expect(await check(Buffer.from(plus(asked(`${tag}\n${more}`), said('user', input(tag), input(more)))))).toEqual([])
+  })
+
   test('has the same findings however its bytes are cut into chunks', async () => {
     const bytes = Buffer.from(plus(output(), asked('x'), item({ type: 'tool_use' })))
     async function* pieces(): AsyncGenerator<Buffer> {

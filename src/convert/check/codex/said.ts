@@ -1,7 +1,7 @@
 /** What was said is in a log twice: as the event that is shown and as the item that is sent. */
-import { sha256 } from '../../../lib/hash.ts'
 import { type Fields, isObject, listOf, stringOf } from '../../../lib/object.ts'
 import type { CodexReport, CodexRule } from './rules.ts'
+import { Twins } from './twins.ts'
 
 /** What the program puts into the user's mouth begins like this; it has no event. */
 const INJECTED = /^\s*(?:<[a-z][\w-]*[\s>/]|# AGENTS\.md instructions|Another language model started|Warning: )/i
@@ -28,11 +28,13 @@ export class Said {
   item(item: Fields, place: string): void {
     if (item['type'] !== 'message') return
     const texts = listOf(item['content']).flatMap((part) => (isObject(part) ? (stringOf(part['text']) ?? []) : []))
-    if (item['role'] === 'assistant') this.#answers.item(texts.join('').replace(CITATION, ''), place)
+    if (item['role'] === 'assistant') this.#answers.item([texts.join('').replace(CITATION, '')], place)
     if (item['role'] !== 'user') return
     const typed = texts.filter((text) => !INJECTED.test(text)).join('\n')
-    if (typed.trim() !== '') this.#hasPrompts = true
-    this.#prompts.item(typed, place)
+    if (typed.trim() === '') return
+    this.#hasPrompts = true
+    // What a person types may begin as if the program had: then the event shows all of it.
+    this.#prompts.item([typed, texts.join('\n')], place)
   }
 
   event(payload: Fields, place: string): void {
@@ -42,7 +44,7 @@ export class Said {
     if (type === 'agent_message') this.#answers.event(text, place)
     if (type !== 'user_message') return
     this.#hasEvents = true
-    if (!INJECTED.test(text)) this.#prompts.event(text, place)
+    this.#prompts.event(text, INJECTED.test(text) ? undefined : place)
   }
 
   end(): void {
@@ -60,36 +62,4 @@ export class Said {
   #each(places: readonly string[], rule: CodexRule, what: string): void {
     for (const place of places) this.#report(rule, place, what)
   }
-}
-
-/** Texts that come in pairs. Of those that have not met their other half, the place; of the text only a hash. */
-class Twins {
-  readonly #items = new Map<string, string[]>()
-  readonly #events = new Map<string, string[]>()
-
-  item(text: string, place: string): void {
-    meet(text, place, this.#events, this.#items)
-  }
-
-  event(text: string, place: string): void {
-    meet(text, place, this.#items, this.#events)
-  }
-
-  items(): readonly string[] {
-    return [...this.#items.values()].flat()
-  }
-
-  events(): readonly string[] {
-    return [...this.#events.values()].flat()
-  }
-}
-
-function meet(text: string, place: string, others: Map<string, string[]>, own: Map<string, string[]>): void {
-  const bare = text.replace(/\s+/g, '')
-  if (bare === '') return
-  const key = sha256(bare)
-  const waiting = others.get(key)
-  waiting?.shift()
-  if (waiting?.length === 0) others.delete(key)
-  if (!waiting) own.set(key, [...(own.get(key) ?? []), place])
 }
