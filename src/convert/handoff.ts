@@ -162,7 +162,10 @@ async function compare(
 
 const mendedIn = ({ losses, repairs }: Report): Mended => ({
   names: repairs.some(({ what }) => what.includes('name of a tool')),
-  images: losses.reduce((sum, { what, times }) => (what.includes('became a note') ? sum + times : sum), 0),
+  images: [...losses, ...repairs].reduce(
+    (sum, { what, times }) => sum + (what.includes('became a note') ? times : 0),
+    0,
+  ),
 })
 
 async function lastOf(source: AsyncGenerator<Exchange>, found: AsyncGenerator<Exchange>) {

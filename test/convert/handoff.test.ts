@@ -12,7 +12,7 @@ import { convertLog } from '../../src/convert.ts'
 import { scratch } from '../support/fixtures.ts'
 import * as log from '../support/log.ts'
 import { makeStore, type Store, stateOf } from '../support/q-store.ts'
-import { agentOf, go, sourceAt } from './round.ts'
+import { agentOf, go, put, sourceAt } from './round.ts'
 
 const place = scratch()
 afterAll(place.remove)
@@ -234,4 +234,19 @@ describe('from Amazon Q to Codex', () => {
     expect(itemsIn(done.source.path)).toEqual(itemsIn((await go(from, 'codex')).path))
     store.close()
   })
+})
+
+it('gives Codex a conversation with images that only the other program can open: as notes', async () => {
+  mkdirSync(join(home, '.codex'), { recursive: true })
+  const content = [
+    { type: 'text', text: 'Who is it?' },
+    { type: 'image_url', image_url: { url: 'pictures/1.jpg' } },
+  ]
+  const messages = [
+    { role: 'user', content },
+    { role: 'assistant', content: 'A heron.' },
+  ]
+  const done = await give(await put('openai', JSON.stringify({ messages })), 'codex')
+  expect(done.report.repairs.map(({ what }) => what)).toContain('an image whose address no server takes became a note')
+  expect(readFileSync(done.source.path, 'utf8')).toContain('[image: pictures/1.jpg]')
 })

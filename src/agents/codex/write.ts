@@ -28,6 +28,9 @@ export async function* write(
 const LONGEST_ID = 64
 const NAMES: NameRule = { fits: /^[A-Za-z0-9_-]+$/, letters: /[A-Za-z0-9_-]/, longest: 64 }
 
+/** A report of tokens without numbers: Codex looks for the one before. */
+const NOTHING = { type: 'token_count', info: null, rate_limits: null }
+
 type Carried = Pick<Group, 'src' | 'records' | 'fits'>
 
 class Writer implements UnitWriter<Written> {
@@ -79,12 +82,12 @@ class Writer implements UnitWriter<Written> {
     return given(this.#text.taken(), this.#out)
   }
 
-  /** What no line could take stands on one of its own, which Codex does not know and passes over. */
+  /** What no line could take goes with one of its own that tells Codex nothing. */
   end(): readonly Written[] {
     this.#needHeader()
     const x_conv = this.#carrier.end()
     if (x_conv) {
-      this.#put({ type: 'x_conv', payload: { x_conv } }, undefined)
+      this.#put({ type: 'event_msg', payload: { ...NOTHING, x_conv } }, undefined)
       this.#tell([{ records: x_conv.records ?? [], as: [], isKept: true }])
     }
     return given(this.#text.rest(), this.#out)

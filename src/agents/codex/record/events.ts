@@ -111,7 +111,7 @@ function thought(payload: Fields, type: string): Draft {
 }
 
 function tokenCount(payload: Fields, type: string): Draft {
-  const { type: _, ...counts } = payload
+  const { type: _, x_conv: __, ...counts } = payload
   const report = reportOf(payload)
   return meta(type, { event_kind: type, token_count: counts }, NO_SEGMENTS, report && { kind: 'tokens', report })
 }

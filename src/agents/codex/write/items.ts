@@ -11,11 +11,12 @@ import {
   type Call,
   callsIn,
   type Orphan,
+  type Prompt,
   type Result,
   type Step,
-  textsIn,
 } from '../../../model/replay/step.ts'
 import { factsOf, noteOf } from '../../../model/replay/words.ts'
+import { shownPrompt } from './shown.ts'
 
 /** A line without its time. */
 export interface Item extends Element {
@@ -34,11 +35,9 @@ export interface Naming {
 export function itemsOf(step: Step, naming: Naming): readonly Item[] {
   switch (step.kind) {
     case 'instruction':
-      return [message('developer', step.message, factsOf(step.message))]
+      return [message('developer', step.message, inputParts(step.message, naming))]
     case 'prompt':
-      return step.isInjected
-        ? [message('user', step.message, factsOf(step.message))]
-        : [message('user', step.message, factsOf(step.message)), ...shownPrompt(step.message)]
+      return prompt(step, naming)
     case 'answer':
       return answer(step, naming)
     case 'orphan':
@@ -52,26 +51,35 @@ function item(at: string, value: Fields, facts?: Facts): Item {
   return { type: 'response_item', value, at, facts }
 }
 
-/** What the screen shows when the session is resumed; the list of sessions takes its first line from the prompt. */
+/** What the screen shows when the session is resumed. */
 const event = (at: string, value: Fields): Item => ({ type: 'event_msg', value, at })
 
-function message(role: 'developer' | 'user', said: NormalizedMessage, facts: Facts | undefined): Item {
-  const content = [
-    ...said.segments.flatMap((segment) => inputPart(segment)),
-    ...attachmentsIn(said).map((one) => ({ type: 'input_text', text: noteOf(one) })),
-  ]
-  return item(said.timestamp, { type: 'message', role, content }, facts)
+function message(role: 'developer' | 'user', said: NormalizedMessage, content: readonly Fields[]): Item {
+  return item(said.timestamp, { type: 'message', role, content }, factsOf(said))
 }
 
-function inputPart({ text, media }: MessageSegment): readonly Fields[] {
+function prompt({ message: said, isInjected }: Prompt, naming: Naming): readonly Item[] {
+  const content = inputParts(said, naming)
+  const sent = message('user', said, content)
+  return isInjected ? [sent] : [sent, event(said.timestamp, shownPrompt(content))]
+}
+
+const inputParts = (said: NormalizedMessage, naming: Naming): readonly Fields[] => [
+  ...said.segments.flatMap((segment) => inputPart(segment, said.timestamp, naming)),
+  ...attachmentsIn(said).map((one) => ({ type: 'input_text', text: noteOf(one) })),
+]
+
+/** Codex sends an image by its address, and no server takes another one. */
+const ADDRESS = /^(?:data:|https?:)/i
+
+function inputPart({ text, media }: MessageSegment, at: string, { repair }: Naming): readonly Fields[] {
   if (text !== undefined) return [{ type: 'input_text', text }]
   const url = media?.data_uri ?? media?.url
-  return url === undefined ? [] : [{ type: 'input_image', image_url: url }]
+  if (url === undefined) return []
+  if (ADDRESS.test(url)) return [{ type: 'input_image', image_url: url }]
+  repair(at, 'an image whose address no server takes became a note')
+  return [{ type: 'input_text', text: noteOf({ format: 'image', url }) }]
 }
-
-const shownPrompt = (said: NormalizedMessage): readonly Item[] => [
-  event(said.timestamp, { type: 'user_message', message: textsIn(said).join('\n\n'), images: [] }),
-]
 
 /** All calls first, then all results, in the order of the calls. */
 function answer(step: Answer, naming: Naming): readonly Item[] {
@@ -108,7 +116,7 @@ function words(said: NormalizedMessage): readonly Item[] {
   const phase = facts?.phase === undefined ? {} : { phase: facts.phase }
   const content = texts.map((text) => ({ type: 'output_text', text }))
   return [
-    event(said.timestamp, { type: 'agent_message', message: texts.join('\n\n'), ...phase }),
+    event(said.timestamp, { type: 'agent_message', message: texts.join('\n'), ...phase }),
     item(said.timestamp, { type: 'message', role: 'assistant', content, ...phase }, facts),
   ]
 }
@@ -145,7 +153,11 @@ function answered({ tool, result, message: said, isServed }: Call, call_id: stri
   const type = tool.input === undefined ? 'function_call_output' : 'custom_tool_call_output'
   if (result) {
     const facts = factsOf(result.message)
-    return item(result.message.timestamp, { type, call_id, output: outputOf(result) }, withStatus(facts, result))
+    return item(
+      result.message.timestamp,
+      { type, call_id, output: outputOf(result, naming) },
+      withStatus(facts, result),
+    )
   }
   if (isServed) return item(said.timestamp, { type, call_id, output: '' }, { synthetic: MISSING })
   naming.repair(said.timestamp, 'a call without result was answered with "aborted"')
@@ -155,22 +167,24 @@ function answered({ tool, result, message: said, isServed }: Call, call_id: stri
 const withStatus = (facts: Facts | undefined, { tool }: Result): Facts | undefined =>
   tool.status === 'success' ? facts : { ...facts, status: tool.status }
 
-function outputOf({ tool, segments }: Result): string | readonly Fields[] {
+function outputOf({ tool, message: said, segments }: Result, naming: Naming): string | readonly Fields[] {
   const text = tool.output ?? ''
-  const images = segments.flatMap((segment) => (segment.type === 'image' ? inputPart(segment) : []))
+  const images = imageParts(segments, said.timestamp, naming)
   if (images.length === 0) return text
   return text === '' ? images : [{ type: 'input_text', text }, ...images]
 }
+
+const imageParts = (segments: readonly MessageSegment[], at: string, naming: Naming): readonly Fields[] =>
+  segments.flatMap((segment) => (segment.type === 'image' ? inputPart(segment, at, naming) : []))
 
 /** Codex drops a result without its call: so it is told in words. */
 function orphan({ result, at }: Orphan, naming: Naming): readonly Item[] {
   naming.repair(at, 'a result without its call was put into words')
   const { tool, message: said } = result
   const text = `[tool result ${tool.call_id ?? ''}]\n${tool.output ?? ''}`
-  const images = said.segments.flatMap((segment) => (segment.type === 'image' ? inputPart(segment) : []))
-  const content = [{ type: 'input_text', text }, ...images]
+  const content = [{ type: 'input_text', text }, ...imageParts(said.segments, said.timestamp, naming)]
   return [
     item(said.timestamp, { type: 'message', role: 'user', content }, { ...factsOf(said), synthetic: 'orphan' }),
-    event(said.timestamp, { type: 'user_message', message: text }),
+    event(said.timestamp, shownPrompt(content)),
   ]
 }

@@ -2,6 +2,7 @@
 import { type Fields, fieldsOf, isObject, listOf, stringOf } from '../../../lib/object.ts'
 import { isLegacy, shapeOf } from '../raw.ts'
 import { ITEM_TYPES } from '../record/items.ts'
+import { shownOf } from './shown.ts'
 
 export interface Line {
   readonly timestamp?: unknown
@@ -11,7 +12,7 @@ export interface Line {
 }
 
 /**
- * Each record as a line, or nothing for the whole list where one of them is conversation that Codex would not read.
+ * Each record as a line, items without envelope with their event, or nothing for the whole list where one of them is conversation that Codex would not read.
  * @param drop is told of records that hold nothing and have no place in a log of today
  */
 export function linesOf(records: readonly unknown[], drop: (record: unknown) => void): readonly Line[] | undefined {
@@ -21,9 +22,17 @@ export function linesOf(records: readonly unknown[], drop: (record: unknown) => 
     if (line === 'empty' || line === undefined) {
       if (line === undefined && isObject(record) && shapeOf(record) !== 'unknown') return undefined
       drop(record)
-    } else lines.push(line)
+    } else lines.push(...withEvent(line, isObject(record) && isLegacy(shapeOf(record))))
   }
   return lines
+}
+
+/** What an answer's event shows comes before it, as Codex writes it; a prompt's comes after. */
+function withEvent(line: Line, isBare: boolean): readonly Line[] {
+  const payload = isBare && line.type === 'response_item' ? shownOf(line.payload) : undefined
+  if (!payload) return [line]
+  const event: Line = { timestamp: line.timestamp, type: 'event_msg', payload }
+  return payload['type'] === 'agent_message' ? [event, line] : [line, event]
 }
 
 function lineOf(record: Fields): Line | 'empty' | undefined {
