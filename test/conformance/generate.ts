@@ -100,11 +100,11 @@ const message = fc.oneof(
   fc
     .tuple(fc.constantFrom('system', 'developer', 'user', 'assistant'), text)
     .map(([role, content]) => ({ role, content })),
-  text.map((one) => ({
+  fc.tuple(text, fc.constantFrom(PICTURE, 'pictures/reeds.png', 'file-7')).map(([one, url]) => ({
     role: 'user',
     content: [
       { type: 'text', text: one },
-      { type: 'image_url', image_url: { url: PICTURE, detail: 'low' } },
+      { type: 'image_url', image_url: { url, detail: 'low' } },
     ],
   })),
   fc

@@ -5,7 +5,7 @@ import type { Agent, Source, WrittenForm } from '../../src/agents/agent.ts'
 import type { Report } from '../../src/convert/ledger.ts'
 import { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from '../../src/convert/sidecar.ts'
 import { convertLog } from '../../src/convert.ts'
-import { type Checked, checked, checkerOf } from './checked.ts'
+import { type Checked, checked, checkerOf, faultsAt } from './checked.ts'
 import { comparedOf, isNative, recordsIn } from './equal.ts'
 import { differences, saidIn } from './said.ts'
 
@@ -103,7 +103,7 @@ async function verified(
   for (const { source } of outputs) all.push(await checked(checker, source.path))
   const errors = all.flatMap((one) => one.errors)
   const isVerbatim = from.agent === to && profile === undefined && errors.length > 0
-  const before = new Set(isVerbatim ? (await checked(checker, from.source.path)).errors : [])
+  const before = isVerbatim ? await faultsAt(checker, from.source.path) : new Set()
   return {
     errors: errors.filter((rule) => !before.has(rule)),
     own: errors.filter((rule) => before.has(rule)),
