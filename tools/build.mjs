@@ -1,18 +1,40 @@
 /**
- * Makes dist/ of src/: modules and their types, then the program in few files, then the page
- * and the samples it shows. Run by npm run build.
+ * Makes dist/ of src/: modules and their types, then the program in few files, then the page and the samples it shows.
+ * With --if-needed only where something is newer than what was made last.
  */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, rmSync } from 'node:fs'
+import { copyFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
+/** Made last. */
+const DONE = 'dist/web/samples/list.json'
+const MADE_OF = ['src', 'tools', 'samples', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'vite.config.ts']
 
-rmSync(join(root, 'dist'), { recursive: true, force: true })
-const run = (file, ...words) =>
-  execFileSync(process.execPath, [join(root, file), ...words], { cwd: root, stdio: 'inherit' })
-run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json')
-copyFileSync(join(root, 'src/server/openapi/shapes.json'), join(root, 'dist/server/openapi/shapes.json'))
-await import('./bundle.mjs')
-run('node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn')
-run('tools/samples.mjs')
+if (!process.argv.includes('--if-needed') || newest(MADE_OF) >= timeOf(DONE)) await build()
+
+async function build() {
+  const run = (file, ...words) =>
+    execFileSync(process.execPath, [join(root, file), ...words], { cwd: root, stdio: 'inherit' })
+  rmSync(join(root, 'dist'), { recursive: true, force: true })
+  run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json')
+  copyFileSync(join(root, 'src/server/openapi/shapes.json'), join(root, 'dist/server/openapi/shapes.json'))
+  await import('./bundle.mjs')
+  run('node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn')
+  run('tools/samples.mjs')
+}
+
+function newest(paths) {
+  return Math.max(...paths.map((path) => (statSync(join(root, path)).isDirectory() ? newestIn(path) : timeOf(path))))
+}
+
+function newestIn(folder) {
+  const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+  return Math.max(
+    ...files.filter((entry) => entry.isFile()).map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs),
+  )
+}
+
+function timeOf(path) {
+  return statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
