@@ -1,6 +1,6 @@
 /** What a server would refuse in a list of messages, and what mends it. */
 
-/** Each has a case in `test/openai/problems.test.ts`. */
+/** Each has a case in `test/openai/problems/`. */
 export type ProblemCode =
   | 'not_a_message'
   | 'role_unknown'

@@ -1,0 +1,82 @@
+/** Real files of conversations hold every word in their messages. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import openai from '../../../src/agents/openai/agent.ts'
+import { readAll, roundTrip } from '../../support/fixtures.ts'
+import { shared } from '../../support/shared.ts'
+import { sourceOf } from './make.ts'
+
+const corpus = shared('corpus', 'openai')
+
+describe.skipIf(!corpus)('the corpus', () => {
+  const paths = corpus ? readdirSync(corpus).filter((name) => /\.jsonl?$/.test(name)) : []
+  const ours = paths.filter((name) => !/NOT_messages|taubench/.test(name)).map((name) => join(corpus ?? '', name))
+
+  test('is found by its content', async () => {
+    const found: string[] = []
+    for await (const { path } of openai.find(corpus ?? '')) found.push(path)
+    expect(found).toEqual(ours)
+  })
+
+  test.each(ours)('%s is read whole, and each message is found again at its place', async (path) => {
+    const { messages, issues, reads } = await readAll(openai, sourceOf(path))
+    expect(issues).toEqual([])
+    expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
+    const given = reads.filter((one) => one.kind === 'message')
+    for (let at = 0; at < given.length; at += 1 + Math.floor(given.length / 40)) {
+      const one = given[at]
+      if (one) expect(await openai.body(sourceOf(path), roundTrip(one.locator))).toEqual(one.message)
+    }
+  })
+
+  test.each(ours)('%s holds every word in its messages', async (path) => {
+    const { messages } = await readAll(openai, sourceOf(path))
+    const told = new Set(
+      messages.flatMap(({ segments, tool_call, metadata }) => [
+        ...segments.map(({ text }) => text),
+        tool_call?.output,
+        metadata?.['reasoning_text'],
+      ]),
+    )
+    const lost = wordsIn(readFileSync(path, 'utf8')).filter((text) => !told.has(text))
+    expect(lost.slice(0, 3)).toEqual([])
+  })
+
+  test('other agents keep what is theirs', () => {
+    for (const folder of ['codex', 'amazon-q', 'kiro']) {
+      const root = shared('corpus', folder)
+      const files = root ? readdirSync(root, { recursive: true, withFileTypes: true }) : []
+      for (const entry of files) {
+        if (!entry.isFile()) continue
+        const path = join(entry.parentPath, entry.name)
+        expect(openai.recognise(readFileSync(path).subarray(0, 65_536), path), path).toBe(false)
+      }
+    }
+  })
+})
+
+/** All that was said in a file, by a reader that knows only where words stand; calls are looked at elsewhere. */
+function wordsIn(text: string): readonly string[] {
+  const words: string[] = []
+  const visit = (value: unknown, key: string): void => {
+    if (Array.isArray(value)) for (const one of value) visit(one, key)
+    else if (typeof value === 'string') {
+      if (WORDS.has(key) && value.trim() !== '') words.push(value)
+    } else if (typeof value === 'object' && value !== null) {
+      const { from, type } = value as { from?: string; type?: string }
+      if (from === 'function_call' || type === 'tool_call' || type === 'function' || type === 'image_url') return
+      for (const [name, inner] of Object.entries(value)) if (name !== 'tools') visit(inner, name)
+    }
+  }
+  const values = text.trimStart().startsWith('[')
+    ? [JSON.parse(text)]
+    : text
+        .split('\n')
+        .filter((one) => one.trim() !== '')
+        .map((one) => JSON.parse(one) as unknown)
+  for (const value of values) visit(value, '')
+  return words
+}
+
+const WORDS = new Set(['content', 'value', 'parts', 'text'])
