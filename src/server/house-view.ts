@@ -42,8 +42,10 @@ export class HouseView {
       revision: index.revision,
       sessions,
       source_bytes: bytes,
-      index_bytes: statSync(join(directory, 'index.sqlite3'), { throwIfNoEntry: false })?.size ?? 0,
+      index_bytes: ['index.sqlite3', 'index.sqlite3-wal'].reduce((sum, name) => sum + sizeOf(join(directory, name)), 0),
       unread,
     }
   }
 }
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
