@@ -15,7 +15,7 @@ import { place } from './entry/place.ts'
 import { headerOf } from './header.ts'
 import { isHistoryFile, promptAt } from './prompts.ts'
 import { entriesBefore } from './read.ts'
-import { type Document, openDocument } from './row/document.ts'
+import { type Document, openAgain } from './row/document.ts'
 import { rowOf } from './row/find-row.ts'
 import { isRow, type Row } from './row/row.ts'
 import { marksOf, outlookOf } from './state.ts'
@@ -26,7 +26,7 @@ export async function body(source: Source, locator: Locator, options: PrivacyOpt
   const row = rowOf(source)
   if (!isRow(row)) throw new AppError('not_found', `${row.issue.path}: ${row.issue.reason}`)
   if (isHistoryFile(row.bytes, source.path)) return promptAt(source, row, where) ?? gone(source)
-  const document = openDocument(row.bytes)
+  const document = openAgain(row.bytes)
   if (!document) return gone(source)
   if (where.entry === 0) return wholeAt(source, row, document, where, options)
   return (
