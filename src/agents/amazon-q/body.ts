@@ -4,6 +4,7 @@ import { answerDrafts, callsOf } from '../../conversation/told/answer.ts'
 import { entryAt, inputOf, isRead } from '../../conversation/told/entry.ts'
 import { inputDrafts } from '../../conversation/told/input.ts'
 import { asWritten, bearerOf } from '../../conversation/told/made.ts'
+import { LastMade } from '../../lib/disk/last-made.ts'
 import { AppError } from '../../model/error.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
@@ -15,18 +16,20 @@ import { place } from './entry/place.ts'
 import { headerOf } from './header.ts'
 import { isHistoryFile, promptAt } from './prompts.ts'
 import { entriesBefore } from './read.ts'
-import { type Document, openAgain } from './row/document.ts'
+import { type Document, openDocument } from './row/document.ts'
 import { rowOf } from './row/find-row.ts'
 import { isRow, type Row } from './row/row.ts'
 import { marksOf, outlookOf } from './state.ts'
 import { wholeReads } from './whole.ts'
+
+const documents = new LastMade<Document | undefined>()
 
 export async function body(source: Source, locator: Locator, options: PrivacyOptions = {}): Promise<NormalizedMessage> {
   const where = locator as QLocator
   const row = rowOf(source)
   if (!isRow(row)) throw new AppError('not_found', `${row.issue.path}: ${row.issue.reason}`)
   if (isHistoryFile(row.bytes, source.path)) return promptAt(source, row, where) ?? gone(source)
-  const document = openAgain(row.bytes)
+  const document = documents.of(row.bytes, '', () => openDocument(row.bytes))
   if (!document) return gone(source)
   if (where.entry === 0) return wholeAt(source, row, document, where, options)
   return (

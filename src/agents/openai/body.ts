@@ -1,5 +1,6 @@
 /** One message again, from its place in the file. */
 import { readAt } from '../../lib/bytes.ts'
+import { LastMade } from '../../lib/disk/last-made.ts'
 import { checksum } from '../../lib/hash.ts'
 import { AppError } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
@@ -7,14 +8,19 @@ import type { Locator, PrivacyOptions, Source } from '../agent.ts'
 import { type OpenAiLocator, tellUnit } from './follower.ts'
 import { Teller } from './tell.ts'
 
+const told = new LastMade<ReturnType<typeof tellUnit>>()
+
 export async function body(source: Source, locator: Locator, options: PrivacyOptions = {}): Promise<NormalizedMessage> {
   const { unit: place, part } = locator as OpenAiLocator
   const { line, layout, written, cut } = place
   const [offset, length, check] = place.at
   const bytes = await readAt(source.path, offset, length)
   if (bytes.length !== length || checksum(bytes) !== check) throw gone(source)
-  const unit = { number: line, utf8: false, ended: cut !== true }
-  const { sessions } = tellUnit(unit, bytes, layout, new Teller(source, written, options))
+  const key = JSON.stringify([source.path, source.shown, source.session, line, layout, written, cut, options])
+  const { sessions } = told.of(bytes, key, () => {
+    const unit = { number: line, utf8: false, ended: cut !== true }
+    return tellUnit(unit, bytes, layout, new Teller(source, written, options))
+  })
   let left = part
   for (const { messages } of sessions) {
     const message = messages[left - 1]

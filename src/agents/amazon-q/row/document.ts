@@ -26,22 +26,6 @@ export function openDocument(bytes: Buffer): Document | undefined {
   return value === undefined ? inPieces(bytes) : atOnce(value, bytes)
 }
 
-/** Milliseconds for which the last one stays: whoever wants one message of it soon wants the next. */
-const STAYS = 5000
-
-let last: { readonly bytes: Buffer; readonly document: Document | undefined } | undefined
-let forgetting: NodeJS.Timeout | undefined
-
-/** The same, for one message after another: the last one is not parsed again while its bytes are the same. */
-export function openAgain(bytes: Buffer): Document | undefined {
-  if (!last?.bytes.equals(bytes)) last = { bytes, document: openDocument(bytes) }
-  clearTimeout(forgetting)
-  forgetting = setTimeout(() => {
-    last = undefined
-  }, STAYS).unref()
-  return last.document
-}
-
 function atOnce(value: unknown, bytes: Buffer): Document | undefined {
   if (Array.isArray(value)) return { fields: {}, history: listed(value, bytes), main: undefined, whole: true }
   if (!isObject(value)) return undefined
