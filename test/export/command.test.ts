@@ -61,6 +61,16 @@ describe('what is written', () => {
     expect(err).toContain(`${FIRST} holds nothing for this format; left out`)
   })
 
+  test('what was redacted is listed by kind, and never what it was', () => {
+    const { run } = exporting()
+    const log = tempLog(
+      text([header(), user(1, 'Ask ann@example.org or bob@example.org.'), assistant(2, 'Asked ann@example.org.')]),
+    )
+    const { out, err } = run(log, '--format', 'txt', '--redact')
+    expect(err).toMatch(/^taken out: .*email 2 \(\d places\)/)
+    expect(out + err).not.toContain('example.org')
+  })
+
   test('marks of the user go with it', () => {
     const { run, fumi: other } = exporting()
     other('mark', FIRST, '--name', 'The <first>', '--star', '--tag', 'one', '--note', 'remember: "this"')
