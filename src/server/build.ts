@@ -2,6 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { House } from '../app.ts'
 import { warn } from '../lib/log.ts'
+import { Talks, type TalksOptions } from './chat/talks.ts'
 import { type AccessOptions, access } from './guard/access.ts'
 import { safeHeaders } from './guard/headers.ts'
 import { type BucketOptions, rateLimit, smallBodies } from './guard/limits.ts'
@@ -12,6 +13,7 @@ import { Hub } from './live/hub.ts'
 import { documentOf } from './openapi/document.ts'
 import { page } from './page.ts'
 import { ApiProblem, problemOf, problemResponse } from './problem.ts'
+import { chatRoutes } from './routes/chat.ts'
 import { convertRoutes } from './routes/convert.ts'
 import { exportRoutes } from './routes/export.ts'
 import { machineRoutes } from './routes/machine.ts'
@@ -21,7 +23,11 @@ import { sessionRoutes } from './routes/sessions.ts'
 import { statsRoutes } from './routes/stats.ts'
 import { turnRoutes } from './routes/turns.ts'
 
-export interface ServerOptions extends OriginOptions, Omit<AccessOptions, 'port'>, AttendantOptions {
+export interface ServerOptions
+  extends OriginOptions,
+    Omit<AccessOptions, 'port'>,
+    AttendantOptions,
+    Pick<TalksOptions, 'cwd' | 'linger'> {
   /** Where the page was built. */
   readonly page: string
   readonly version: string
@@ -43,6 +49,7 @@ export function buildServer(house: House, options: ServerOptions): Server {
   const hub = new Hub()
   const attendant = new Attendant(house, hub, options)
   const view = new HouseView(house, hub, attendant, options.version)
+  const talks = new Talks(house, options)
   const app = new OpenAPIHono()
   app.onError((error) => {
     const problem = problemOf(error)
@@ -56,13 +63,17 @@ export function buildServer(house: House, options: ServerOptions): Server {
   app.use(access(options))
   app.use('/api/*', smallBodies)
   addRoutes(app, view)
+  chatRoutes(app, view, talks)
   app.get('/api/openapi.json', (c) => c.json(documentOf(app, options.version)))
   app.use(page(options.page))
   return {
     app,
     hub,
     start: () => attendant.start(),
-    close: () => attendant.close(),
+    async close() {
+      await talks.close()
+      await attendant.close()
+    },
   }
 }
 

@@ -11,7 +11,7 @@ import { isLoopback } from './guard/origin.ts'
 import { TokenKeeper } from './guard/token.ts'
 
 export interface ListenOptions
-  extends Pick<ServerOptions, 'page' | 'version' | 'idle' | 'rate' | 'pollEvery' | 'retryEvery'> {
+  extends Pick<ServerOptions, 'page' | 'version' | 'idle' | 'rate' | 'pollEvery' | 'retryEvery' | 'cwd' | 'linger'> {
   readonly host?: string
   readonly port: number
   /** The next free one is taken where this one is not. */

@@ -14,6 +14,7 @@ export const ERRORS = {
   source_gone: [410, 'The source is gone'],
   not_possible: [422, 'It cannot be done'],
   sync_in_progress: [409, 'A sync is running'],
+  conversation_busy: [409, 'The conversation is in use'],
   body_too_large: [413, 'The body is too large'],
   too_many_requests: [429, 'Too many requests'],
   internal_error: [500, 'This is a bug in fumibako'],

@@ -36,6 +36,10 @@ export function lastJournalIn(data: string, cwd: string): string {
   )
 }
 
+/** Where a conversation was begun, by its whole id; nothing where there is none, or its first line does not tell. */
+export const directoryOf = (data: string, id: string): string | null =>
+  journals(data).find(({ opened }) => opened.conversation_id === id)?.opened.cwd ?? null
+
 /** By their first lines. */
 function journals(data: string): readonly Found[] {
   const folder = join(data, CONVERSATIONS)

@@ -21,6 +21,7 @@ export const ERROR_CODES = [
   'source_gone',
   'not_possible',
   'sync_in_progress',
+  'conversation_busy',
   'body_too_large',
   'too_many_requests',
   'internal_error',

@@ -1,0 +1,208 @@
+/** Conversations that are held on the page: `/api/chat`. What is said goes in by requests, what happens comes as events. */
+import type { Reply } from './envelope.ts'
+import type { MessageItem } from './message.ts'
+import type { CheckpointItem } from './session.ts'
+
+/** `GET /api/chat/options`: with what a conversation can be begun. Never a key. */
+export type ChatOptionsReply = Reply<ChatOptions>
+
+export interface ChatOptions {
+  readonly profiles: readonly ChatProfile[]
+  /** Who answers when nobody is chosen; null: nobody is configured. */
+  readonly usual: { readonly profile: string | null; readonly model: string | null } | null
+  /** Of the profile that was asked for, or of the usual one; empty where its server does not answer. */
+  readonly models: readonly string[]
+  /** Why there is no list of models, for a person. */
+  readonly models_problem: string | null
+  /** Of the directory that was asked for. */
+  readonly agents: readonly ChatAgent[]
+  /** Directories in which a conversation can be held; the first one is that of the server. */
+  readonly directories: readonly ChatDirectory[]
+  readonly commands: readonly ChatCommand[]
+}
+
+export interface ChatProfile {
+  readonly name: string
+  /** Without what may stand before its host. */
+  readonly url: string
+  /** Made by the user; the others are known by name. */
+  readonly own: boolean
+}
+
+export interface ChatAgent {
+  readonly name: string
+  readonly description: string | null
+  readonly place: 'project' | 'fumibako' | 'amazon-q' | 'built-in'
+}
+
+export interface ChatDirectory {
+  readonly path: string
+  /** That the archive knows. */
+  readonly sessions: number
+}
+
+/** What can be typed after a slash. */
+export interface ChatCommand {
+  readonly name: string
+  readonly aliases: readonly string[]
+  readonly args: string
+  readonly help: string
+  /** First words that it knows. */
+  readonly words: readonly string[]
+}
+
+/**
+ * `POST /api/chat`. With `session` an own conversation is gone on with, and any other is copied and gone on with; else a
+ * new one begins. A directory must be one of the options.
+ */
+export interface ChatBody {
+  readonly session?: string
+  readonly directory?: string
+  readonly profile?: string
+  readonly model?: string
+  readonly agent?: string
+}
+
+export type ChatReply = Reply<ChatState>
+
+/** How a conversation stands. */
+export interface ChatState {
+  /** Of the conversation, for the address of its events. */
+  readonly id: string
+  /** Of its session in the archive. */
+  readonly session: string
+  readonly directory: string
+  readonly model: string
+  readonly agent: string
+  readonly running: boolean
+  /** How full the window is, as the server counted it last, else estimated. */
+  readonly window: { readonly tokens: number; readonly percent: number }
+  /** Tangents that are open, the innermost last. */
+  readonly tangents: readonly (string | null)[]
+  /** When the innermost one began. */
+  readonly tangent_since: string | null
+  readonly checkpoints: readonly CheckpointItem[]
+  /** Files that go along with the next prompt, below the directory. */
+  readonly attached: readonly string[]
+  /** A question to which nothing came; `/retry` sends it again. */
+  readonly waiting: boolean
+}
+
+/** `POST /api/chat/:id/say`: a prompt, or a command that begins with a slash. */
+export interface ChatSay {
+  readonly text: string
+}
+
+/** `POST /api/chat/:id/answer`: to a `consent_needed`. Other words cancel the call with these words. */
+export interface ChatAnswer {
+  readonly id: string
+  readonly consent: ChatConsent
+  readonly text?: string
+}
+
+export type ChatConsent = 'yes' | 'no' | 'trust' | 'words'
+
+/** `GET /api/chat/:id/files`: paths in the conversation's directory that begin so; folders end with a slash. */
+export type ChatFilesReply = Reply<readonly string[]>
+
+/** What a call is about to do, for whoever has to allow it. */
+export interface ChatNeed {
+  readonly level: 'read-only' | 'changes' | 'dangerous'
+  readonly summary: string
+  readonly reason?: string
+  readonly command?: string
+  /** A unified diff of what it would change. */
+  readonly diff?: string
+  /** Changed by somebody else since the model last saw it. */
+  readonly stale?: { readonly path: string; readonly diff: string }
+}
+
+/**
+ * `GET /api/chat/:id/events`: server-sent events, whose name is their `kind`. Each has an id; a client that comes back with
+ * it as `Last-Event-ID` (or `?since=`) is told what it missed, and one that cannot be told so begins anew.
+ */
+export type ChatEvent =
+  /** The first one, and whenever the conversation is at another point. `reset`: all that is shown is shown anew. */
+  | {
+      readonly kind: 'hello'
+      readonly reset: boolean
+      readonly state: ChatState
+      /** What was said before; only with `reset`. */
+      readonly messages: readonly MessageItem[]
+      /** Messages before these. */
+      readonly earlier: number
+    }
+  | { readonly kind: 'said'; readonly text: string; readonly at: string }
+  | { readonly kind: 'started'; readonly model: string; readonly tokens: number; readonly window: number }
+  | { readonly kind: 'delta'; readonly text: string }
+  | { readonly kind: 'reasoning'; readonly text: string }
+  /** A call is being written. */
+  | { readonly kind: 'calling'; readonly name: string }
+  /** What came of the answer is void: it is asked for again. */
+  | { readonly kind: 'retry'; readonly reason: string; readonly attempt: number; readonly wait_ms: number }
+  | { readonly kind: 'usage'; readonly input: number; readonly output: number; readonly estimated: boolean }
+  /** The answer is whole, and on disk. */
+  | { readonly kind: 'entry'; readonly number: number; readonly interrupted: string | null }
+  | { readonly kind: 'tool_asked'; readonly id: string; readonly name: string; readonly need: ChatNeed }
+  | { readonly kind: 'consent_needed'; readonly id: string; readonly name: string; readonly need: ChatNeed }
+  /** Somebody has answered, on this page or another. */
+  | { readonly kind: 'consent_given'; readonly id: string; readonly consent: ChatConsent }
+  | { readonly kind: 'tool_started'; readonly id: string; readonly name: string; readonly summary: string }
+  | { readonly kind: 'tool_output'; readonly id: string; readonly text: string }
+  | {
+      readonly kind: 'tool_done'
+      readonly id: string
+      readonly name: string
+      readonly status: 'success' | 'error'
+      /** The first 100 KB. */
+      readonly output: string
+      readonly ms: number
+    }
+  | { readonly kind: 'tools_cancelled'; readonly ids: readonly string[]; readonly reason: string }
+  | { readonly kind: 'compacting'; readonly automatic: boolean }
+  | { readonly kind: 'compacted'; readonly summary: string; readonly kept: number }
+  | { readonly kind: 'compact_proposed'; readonly percent: number }
+  | { readonly kind: 'notice'; readonly code: string; readonly text: string }
+  /** What a command was asked for. */
+  | { readonly kind: 'output'; readonly text: string }
+  | { readonly kind: 'checkpoint'; readonly tag: string }
+  /** A text that somebody wants to write on, and say then. */
+  | { readonly kind: 'edit'; readonly text: string }
+  | { readonly kind: 'error'; readonly text: string }
+  | { readonly kind: 'ended'; readonly how: ChatEnding; readonly reason: string | null }
+  /** After whatever may have changed it. */
+  | { readonly kind: 'state'; readonly state: ChatState }
+  /** It is closed here; `POST /api/chat` opens it again. */
+  | { readonly kind: 'closed' }
+
+export type ChatEnding = 'answered' | 'interrupted' | 'refused' | 'consent' | 'overflow' | 'failed'
+
+export const CHAT_EVENTS = [
+  'hello',
+  'said',
+  'started',
+  'delta',
+  'reasoning',
+  'calling',
+  'retry',
+  'usage',
+  'entry',
+  'tool_asked',
+  'consent_needed',
+  'consent_given',
+  'tool_started',
+  'tool_output',
+  'tool_done',
+  'tools_cancelled',
+  'compacting',
+  'compacted',
+  'compact_proposed',
+  'notice',
+  'output',
+  'checkpoint',
+  'edit',
+  'error',
+  'ended',
+  'state',
+  'closed',
+] as const satisfies readonly ChatEvent['kind'][]

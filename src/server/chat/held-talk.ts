@@ -1,0 +1,228 @@
+/** A conversation that is open here: what happens in it is remembered, so that every page sees the same, whenever it comes. */
+import { randomUUID } from 'node:crypto'
+import type { Consent, OpenedTalk, Talk } from '../../chat.ts'
+import { warn } from '../../lib/log.ts'
+import type { ChatConsent, ChatEvent, ChatState } from '../../model/api/chat.ts'
+import { AppError } from '../../model/error.ts'
+import { ApiProblem } from '../problem.ts'
+import { refusalOf } from './line.ts'
+import { type Past, pastOf } from './past.ts'
+import { stateOf } from './state.ts'
+import { toldOf } from './told.ts'
+
+export interface NumberedEvent {
+  readonly id: string
+  readonly event: ChatEvent
+}
+
+/** More than so many, and what was said is read from the journal again before the next word. */
+const MOST_EVENTS = 3000
+/** Pieces of one answer that come within so many milliseconds are one event. */
+const GATHERING = 25
+
+type Piece = Extract<ChatEvent, { kind: 'delta' | 'reasoning' | 'tool_output' }>
+
+export class HeldTalk {
+  readonly #opened: OpenedTalk
+  /** Is called whenever somebody comes or goes, or something ends. */
+  readonly #onRest: () => void
+  readonly #waiting = new Set<() => void>()
+  #past: Past = { messages: [], earlier: 0 }
+  /** All that happened since the past was read. */
+  #log: ChatEvent[] = []
+  #epoch = ''
+  #piece: Piece | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isRunning = false
+  #isClosed = false
+  readonly #asked = new Set<string>()
+  listeners = 0
+
+  private constructor(opened: OpenedTalk, onRest: () => void) {
+    this.#opened = opened
+    this.#onRest = onRest
+  }
+
+  static async of(opened: OpenedTalk, onRest: () => void): Promise<HeldTalk> {
+    const held = new HeldTalk(opened, onRest)
+    await held.#begin()
+    for (const event of opened.greeting) held.#tell(toldOf(event))
+    return held
+  }
+
+  get talk(): Talk {
+    return this.#opened.talk
+  }
+
+  get state(): ChatState {
+    return stateOf(this.talk, this.#isRunning)
+  }
+
+  get isResting(): boolean {
+    return !this.#isRunning && this.listeners === 0
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Returns at once; what comes of it are events. */
+  say(text: string): void {
+    if (this.#isClosed) throw new ApiProblem('not_found', 'The conversation was closed here. Open it again.')
+    if (this.#isRunning)
+      throw new ApiProblem('conversation_busy', 'An answer is on its way. Wait for it, or interrupt it.')
+    const refusal = refusalOf(text, this.talk)
+    if (refusal !== undefined) throw new ApiProblem('not_possible', refusal)
+    this.#isRunning = true
+    void this.#run(text)
+  }
+
+  answer(id: string, consent: ChatConsent, text: string): void {
+    if (!this.#asked.delete(id)) throw new ApiProblem('not_found', 'Nobody asks for that, or it was answered already.')
+    this.talk.answer(id, consentOf(consent, text))
+    this.#tell({ kind: 'consent_given', id, consent })
+  }
+
+  interrupt(): void {
+    this.talk.interrupt()
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#tell({ kind: 'closed' })
+    await this.#opened.close()
+  }
+
+  /** From the event of an id on, or from the beginning. `undefined` after each pause in which nothing happened. */
+  async *events(
+    since: string | undefined,
+    signal: AbortSignal,
+    pause: number,
+  ): AsyncGenerator<NumberedEvent | undefined> {
+    const known = /^([\w-]+)\.(\d{1,9})$/.exec(since ?? '')
+    let epoch = known?.[1] ?? ''
+    let at = Number(known?.[2] ?? 0)
+    const isKnown = epoch === this.#epoch && at <= this.#log.length
+    if (isKnown) yield { id: `${epoch}.${at}`, event: this.#hello(false) }
+    else epoch = ''
+    this.listeners++
+    try {
+      while (!signal.aborted) {
+        if (epoch !== this.#epoch) {
+          epoch = this.#epoch
+          at = 0
+          yield { id: `${epoch}.0`, event: this.#hello(true) }
+          continue
+        }
+        const event = this.#log[at]
+        if (event) yield { id: `${epoch}.${++at}`, event }
+        else if (this.#isClosed) return
+        else if (!(await this.#news(pause, signal)) && !signal.aborted) yield undefined
+      }
+    } finally {
+      this.listeners--
+      this.#onRest()
+    }
+  }
+
+  #hello(reset: boolean): ChatEvent {
+    const { messages, earlier } = reset ? this.#past : { messages: [], earlier: 0 }
+    return { kind: 'hello', reset, state: this.state, messages, earlier }
+  }
+
+  /** False when nothing came. */
+  #news(pause: number, signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const done = (isNew: boolean) => (): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(wake)
+        signal.removeEventListener('abort', wake)
+        resolve(isNew)
+      }
+      const wake = done(true)
+      const timer = setTimeout(done(false), pause)
+      this.#waiting.add(wake)
+      signal.addEventListener('abort', wake, { once: true })
+    })
+  }
+
+  /** Reads what was said from the journal. Whoever listens begins anew. */
+  async #begin(): Promise<void> {
+    const { conversation_id } = this.talk.state
+    this.#past = await pastOf(this.talk.desk.journal.path, `fumibako:${conversation_id}`)
+    this.#log = []
+    this.#piece = undefined
+    this.#epoch = randomUUID()
+    this.#wake()
+  }
+
+  async #run(text: string): Promise<void> {
+    let hasQuit = false
+    try {
+      if (this.#log.length > MOST_EVENTS) await this.#begin()
+      this.#tell({ kind: 'said', text, at: new Date().toISOString() })
+      this.#tell({ kind: 'state', state: this.state })
+      for await (const event of this.talk.say(text)) {
+        if (event.kind === 'quit') hasQuit = true
+        else if (event.kind === 'moved') await this.#begin()
+        else {
+          if (event.kind === 'consent_needed') this.#asked.add(event.id)
+          this.#tell(toldOf(event))
+          if (event.kind === 'checkpoint') this.#tell({ kind: 'state', state: this.state })
+        }
+      }
+    } catch (error) {
+      const isKnown = error instanceof AppError
+      if (!isKnown) warn(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      this.#tell({
+        kind: 'error',
+        text: isKnown ? error.message : 'This is a bug in fumibako; see the log of the server.',
+      })
+    }
+    this.#asked.clear()
+    this.#isRunning = false
+    if (hasQuit) await this.close()
+    else if (!this.#isClosed) this.#tell({ kind: 'state', state: this.state })
+    this.#onRest()
+  }
+
+  #tell(event: ChatEvent | undefined): void {
+    if (!event) return
+    const before = this.#piece
+    if (before && continues(before, event)) {
+      this.#piece = { ...before, text: before.text + event.text }
+      return
+    }
+    this.#flush()
+    if (event.kind === 'delta' || event.kind === 'reasoning' || event.kind === 'tool_output') {
+      this.#piece = event
+      this.#timer = setTimeout(() => this.#flush(), GATHERING)
+      return
+    }
+    this.#log.push(event)
+    this.#wake()
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer)
+    if (!this.#piece) return
+    this.#log.push(this.#piece)
+    this.#piece = undefined
+    this.#wake()
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiting]) wake()
+  }
+}
+
+function continues(before: Piece, event: ChatEvent): event is Piece {
+  if (event.kind !== before.kind) return false
+  return event.kind !== 'tool_output' || before.kind !== 'tool_output' || event.id === before.id
+}
+
+function consentOf(consent: ChatConsent, text: string): Consent {
+  if (consent !== 'words') return consent
+  return text.trim() === '' ? 'no' : { text: text.trim() }
+}

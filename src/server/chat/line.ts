@@ -1,0 +1,49 @@
+/** What may be said over HTTP: nothing that runs unasked, no file from outside of the conversation's directory. */
+import { realpathSync } from 'node:fs'
+import { sep } from 'node:path'
+import { pathsIn } from '../../chat/attach/attach.ts'
+import { Words } from '../../chat/commands/command.ts'
+import { spokenPrompt } from '../../chat/commands/prompts.ts'
+import { neededPath } from '../../chat/tools/files/paths.ts'
+import type { Place } from '../../chat/tools/tool.ts'
+import type { Talk } from '../../chat.ts'
+
+/** Their words are paths, or stay within the directory when they are taken for one. */
+const TAKE_PATHS: ReadonlySet<string> = new Set(['attach', 'context', 'save', 'load'])
+
+/** Why a line is not taken, for a person; nothing when it is. */
+export function refusalOf(line: string, talk: Talk): string | undefined {
+  const { place } = talk.rig
+  if (line.startsWith('!'))
+    return 'Commands of your own for a shell are run in a terminal. Here the model can be asked for one, and asks you before.'
+  const match = /^\/([^\s/\\.]*)(?:\s([\s\S]*))?$/.exec(line)
+  if (!match) return outsideIn(pathsIn(spokenPrompt(talk, line), place), place)
+  const words = new Words(match[2] ?? '')
+  const name = match[1] ?? ''
+  if (name === 'tools') return trustRefusal(words)
+  if (!TAKE_PATHS.has(name)) return undefined
+  return outsideIn(
+    words.all.flatMap((word) => (name === 'load' ? [word, `${word}.json`] : [word])),
+    place,
+  )
+}
+
+function trustRefusal(words: Words): string | undefined {
+  if (words.first === 'trust-all') return ONE_BY_ONE
+  const isPattern = (word: string): boolean => /[*?]/.test(word) || /^@[^/]*\/?$/.test(word)
+  return words.first === 'trust' && words.rest.all.some(isPattern) ? ONE_BY_ONE : undefined
+}
+
+const ONE_BY_ONE = 'On the page tools are trusted one by one: when they ask, or by their names.'
+
+function outsideIn(paths: readonly string[], place: Place): string | undefined {
+  const outside = paths.find((path) => !isWithin(path, place))
+  return outside === undefined ? undefined : `${outside} lies outside of ${place.cwd}, and stays there.`
+}
+
+/** Once links are followed. A pattern lies where it begins to be one. */
+export function isWithin(path: string, place: Place): boolean {
+  const { real } = neededPath(path, place)
+  const folder = realpathSync(place.cwd)
+  return real === folder || real.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+}

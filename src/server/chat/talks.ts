@@ -1,0 +1,171 @@
+/** The conversations that are open here, by their ids. One that rests for a while is closed, so that others can have it. */
+import { realpathSync } from 'node:fs'
+import type { Entry, House } from '../../app.ts'
+import { directoryOf, journalNamed } from '../../chat/open/find-journal.ts'
+import { type Household, openConversation } from '../../chat.ts'
+import { readConfig } from '../../config.ts'
+import { handOver } from '../../convert.ts'
+import { isFolder } from '../../lib/files/look.ts'
+import type { ChatBody } from '../../model/api/chat.ts'
+import { AppError } from '../../model/error.ts'
+import type { SessionId } from '../../model/ids.ts'
+import { ApiProblem } from '../problem.ts'
+import { HeldTalk } from './held-talk.ts'
+
+export interface TalksOptions {
+  readonly version: string
+  /** Where the server was started. */
+  readonly cwd?: string
+  /** Milliseconds that a conversation stays open when nobody listens and nothing runs. */
+  readonly linger?: number
+}
+
+const LINGER = 60_000
+const MOST_OPEN = 50
+
+export class Talks {
+  readonly #house: House
+  readonly #options: TalksOptions
+  readonly #open = new Map<string, HeldTalk>()
+  readonly #opening = new Map<string, Promise<HeldTalk>>()
+  readonly #timers = new Map<string, NodeJS.Timeout>()
+
+  constructor(house: House, options: TalksOptions) {
+    this.#house = house
+    this.#options = options
+  }
+
+  /** Where a conversation is held unless another place is chosen. */
+  get cwd(): string {
+    return realpathSync(this.#options.cwd ?? process.cwd())
+  }
+
+  /** Settings are read anew: a profile that was just made can be used. */
+  household(): Household {
+    const { environment } = this.#house
+    return { environment, config: readConfig(environment, { agents: [] }) }
+  }
+
+  /** Directories of the archive that are there, and that of the server first. */
+  directories(): readonly { readonly path: string; readonly sessions: number }[] {
+    const { cwd } = this
+    const known = this.#house.index.choices().projects.map(({ value, count }) => ({ path: value, sessions: count }))
+    const here = known.find(({ path }) => path === cwd)?.sessions ?? 0
+    return [{ path: cwd, sessions: here }, ...known.filter(({ path }) => path !== cwd && isFolder(path))]
+  }
+
+  get(id: string): HeldTalk {
+    const held = this.#open.get(id)
+    if (!held || held.isClosed)
+      throw new ApiProblem('not_found', `The conversation ${id} is not open here. Open it with POST /api/chat.`)
+    return held
+  }
+
+  async open(body: ChatBody): Promise<HeldTalk> {
+    const { session } = body
+    if (session === undefined) return this.#begin(body, this.#chosen(body.directory), undefined)
+    const id = await this.#ownId(session, body)
+    const held = this.#open.get(id)
+    if (held && !held.isClosed) return held
+    const opening = this.#opening.get(id) ?? this.#begin(body, this.#placeOf(id), id)
+    this.#opening.set(id, opening)
+    try {
+      return await opening
+    } finally {
+      this.#opening.delete(id)
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    await Promise.all(Array.from(this.#open.values(), (held) => held.close()))
+    this.#open.clear()
+  }
+
+  async #begin(body: ChatBody, cwd: string, resume: string | undefined): Promise<HeldTalk> {
+    if (this.#open.size >= MOST_OPEN)
+      throw new ApiProblem('conversation_busy', `${MOST_OPEN} conversations are open here. Close one of their pages.`)
+    const { profile, model, agent } = body
+    const opened = await openConversation(
+      {
+        cwd,
+        program: this.#options.version,
+        attended: true,
+        ...(profile !== undefined && { profile }),
+        ...(model !== undefined && { model }),
+        ...(agent !== undefined && { agent }),
+        ...(resume !== undefined && { resume }),
+      },
+      this.household(),
+    ).catch(explained)
+    const id = opened.talk.state.conversation_id
+    const held = await HeldTalk.of(opened, () => this.#rest(id))
+    this.#open.set(id, held)
+    this.#rest(id)
+    return held
+  }
+
+  /** Counts anew from when somebody went, or something ended. */
+  #rest(id: string): void {
+    clearTimeout(this.#timers.get(id))
+    const held = this.#open.get(id)
+    if (!held) return
+    if (held.isClosed) this.#forget(id)
+    else if (held.isResting) {
+      const timer = setTimeout(() => this.#leave(id, held), this.#options.linger ?? LINGER)
+      timer.unref()
+      this.#timers.set(id, timer)
+    }
+  }
+
+  #leave(id: string, held: HeldTalk): void {
+    if (!held.isResting) return
+    this.#forget(id)
+    void held.close()
+  }
+
+  #forget(id: string): void {
+    this.#open.delete(id)
+    this.#timers.delete(id)
+  }
+
+  /** Only what the server itself offers: no path of a client's making. */
+  #chosen(directory: string | undefined): string {
+    if (directory === undefined) return this.cwd
+    if (this.directories().some(({ path }) => path === directory)) return realpathSync(directory)
+    throw new ApiProblem('not_possible', 'A conversation is held in a directory that GET /api/chat/options names.')
+  }
+
+  #placeOf(id: string): string {
+    const place = directoryOf(this.#house.directory, id) ?? this.cwd
+    if (isFolder(place)) return realpathSync(place)
+    throw new ApiProblem('not_possible', `The conversation was held in ${place}, which is not there.`)
+  }
+
+  /** Ours is gone on with; any other is copied first. */
+  async #ownId(session: string, body: ChatBody): Promise<string> {
+    const { directory } = this.#house
+    const own = /^(?:fumibako:)?([\da-f-]{36})$/i.exec(session)?.[1]
+    if (own !== undefined && directoryOf(directory, own) !== null) return journalNamed(directory, own)
+    const entry = this.#house.session(session as SessionId)
+    if (!entry) throw new ApiProblem('session_not_found', `There is no session ${session}.`)
+    return this.#copy(entry, body)
+  }
+
+  async #copy(entry: Entry, { directory: wanted }: ChatBody): Promise<string> {
+    const { environment, directory, keep } = this.#house
+    const log = await this.#house.logOf(entry.id)
+    if (!log) throw new ApiProblem('source_gone', `The log of ${entry.id} is gone: ${entry.path}.`)
+    const its = this.#house.index.header(entry.id)?.cwd
+    const cwd = wanted === undefined && its !== undefined && isFolder(its) ? its : this.#chosen(wanted)
+    const from = { agent: log.agent, source: log.source, session: entry.id }
+    const done = await handOver(from, 'fumibako', { environment, directory, keep, cwd }).catch(explained)
+    return done.session.native_id
+  }
+}
+
+function explained(error: unknown): never {
+  if (!(error instanceof AppError)) throw error
+  if (error.code === 'busy') throw new ApiProblem('conversation_busy', error.message)
+  throw new ApiProblem('not_possible', error.message)
+}

@@ -1,0 +1,83 @@
+/** What a conversation tells, in the words of the API. */
+import type { TalkEvent } from '../../chat.ts'
+import { writeBlock } from '../../conversation/truncate.ts'
+import { plainJson } from '../../lib/json/lossless.ts'
+import { fieldsOf, stringOf } from '../../lib/object.ts'
+import type { ChatEvent, ChatNeed } from '../../model/api/chat.ts'
+import { never } from '../../model/error.ts'
+
+type Result = Extract<TalkEvent, { kind: 'tool_done' }>['result']
+type Need = Extract<TalkEvent, { kind: 'tool_asked' }>['need']
+
+/** Nothing for what is told in another way: that the conversation has moved, or is to be left. */
+export function toldOf(event: TalkEvent): ChatEvent | undefined {
+  switch (event.kind) {
+    case 'started':
+    case 'delta':
+    case 'reasoning':
+    case 'compacting':
+    case 'compacted':
+    case 'compact_proposed':
+    case 'notice':
+    case 'output':
+    case 'checkpoint':
+    case 'edit':
+    case 'error':
+    case 'tool_started':
+    case 'tools_cancelled':
+      return event
+    case 'calling':
+      return { kind: 'calling', name: event.name }
+    case 'retry':
+      return { kind: 'retry', reason: event.error.message, attempt: event.attempt, wait_ms: event.waitMs }
+    case 'usage': {
+      const { input_tokens: input, output_tokens: output } = event.usage
+      return { kind: 'usage', input, output, estimated: event.estimated }
+    }
+    case 'entry':
+      return { kind: 'entry', number: event.number, interrupted: event.interrupted ?? null }
+    case 'tool_asked':
+    case 'consent_needed':
+      return { kind: event.kind, id: event.id, name: event.name, need: needOf(event.need) }
+    case 'tool_output':
+      return { kind: 'tool_output', id: event.id, text: event.text }
+    case 'tool_done': {
+      const { id, name, result, ms } = event
+      const status = result.status === 'Success' ? 'success' : 'error'
+      return { kind: 'tool_done', id, name, status, output: outputOf(result).slice(0, LONG), ms }
+    }
+    case 'ended':
+      return { kind: 'ended', how: event.how, reason: event.error?.message ?? null }
+    case 'moved':
+    case 'quit':
+      return undefined
+    default:
+      return never(event)
+  }
+}
+
+const LONG = 100_000
+
+function needOf({ level, summary, reason, command, diff, stale }: Need): ChatNeed {
+  return {
+    level,
+    summary,
+    ...(reason !== undefined && { reason }),
+    ...(command !== undefined && { command }),
+    ...(diff !== undefined && { diff: diff.slice(0, LONG) }),
+    ...(stale && { stale: { path: stale.path, diff: stale.diff.slice(0, LONG) } }),
+  }
+}
+
+/** Of a shell what it printed, of all others what the model gets. */
+function outputOf({ content }: Result): string {
+  return content
+    .map((block) => {
+      const shell = 'Json' in block ? fieldsOf(plainJson(block.Json)) : undefined
+      const status = stringOf(shell?.['exit_status'])
+      if (status === undefined) return writeBlock(block, () => {}) ?? ''
+      const words = [shell?.['stdout'], shell?.['stderr']].map((text) => stringOf(text) ?? '').join('')
+      return status === '0' ? words : `${words}(exit ${status})\n`
+    })
+    .join('\n')
+}

@@ -1,0 +1,276 @@
+/** A conversation over HTTP: turns, consent, interruptions, tangents, two pages, one writer. */
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openConversation } from '../../../src/chat.ts'
+import { readConfig } from '../../../src/config.ts'
+import type { ChatEvent, ChatFilesReply } from '../../../src/model/api/chat.ts'
+import { home } from '../../archive/house.ts'
+import { answer, calls } from '../../support/model-chunks.ts'
+import { type Asked, dataLine, type Reply } from '../../support/model-server.ts'
+import { samples } from '../served.ts'
+import { shapeProblems } from '../shape.ts'
+import { chatting, Listener, opened, post } from './chatting.ts'
+
+const said = ({ body }: Asked): string => JSON.stringify(body.messages)
+const kinds = (heard: readonly ChatEvent[]): readonly string[] => heard.map(({ kind }) => kind)
+
+/** Says the beginning of an answer, and the rest when it is let. */
+function halting(begin: string, end: string): { readonly reply: Reply; readonly go: () => void } {
+  let go = (): void => {}
+  const let_ = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  const piece = (content: string, finish_reason: string | null = null): string =>
+    dataLine(
+      JSON.stringify({
+        id: 'c',
+        object: 'chat.completion.chunk',
+        choices: [{ index: 0, delta: { content }, finish_reason }],
+      }),
+    )
+  const reply: Reply = async (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(piece(begin))
+    await Promise.race([let_, new Promise((gone) => response.once('close', gone))])
+    response.end(`${piece(end)}${piece('', 'stop')}${dataLine('[DONE]')}`)
+  }
+  return { reply, go }
+}
+
+test('a turn with a tool that asks first: nothing runs before the yes, and everything is told', async () => {
+  const write = { name: 'fs_write', args: { command: 'create', path: 'tide.txt', file_text: 'high\n' } }
+  const { url, cwd, model } = await chatting([calls([write], 'I write it down.'), answer('It is **done**.')])
+  const { id, session, directory } = await opened(url)
+  expect({ session, directory }).toEqual({ session: `fumibako:${id}`, directory: cwd })
+  const page = await Listener.to(url, id)
+  expect(await page.next('hello')).toMatchObject({ reset: true, messages: [] })
+  expect((await post(url, `/api/chat/${id}/say`, { text: 'Note the tide.' })).status).toBe(202)
+  const asked = await page.next('consent_needed')
+  expect(asked).toMatchObject({ name: 'fs_write', need: { level: 'changes', diff: expect.stringContaining('+high') } })
+  expect(existsSync(join(cwd, 'tide.txt'))).toBe(false)
+  expect((await post(url, `/api/chat/${id}/say`, { text: 'And?' })).body.errors[0]).toMatchObject({
+    code: 'conversation_busy',
+    status: 409,
+  })
+  expect((await post(url, `/api/chat/${id}/answer`, { id: 'another', consent: 'yes' })).status).toBe(404)
+  expect((await post(url, `/api/chat/${id}/answer`, { id: asked.id, consent: 'yes' })).status).toBe(200)
+  expect((await post(url, `/api/chat/${id}/answer`, { id: asked.id, consent: 'no' })).status).toBe(404)
+  expect(await page.end()).toMatchObject({ how: 'answered' })
+  expect(readFileSync(join(cwd, 'tide.txt'), 'utf8')).toBe('high\n')
+  expect(page.words).toBe('I write it down.It is **done**.')
+  const told = kinds(page.heard).filter((kind) => /said|tool|consent|ended/.test(kind))
+  expect(told).toEqual(['said', 'tool_asked', 'consent_needed', 'consent_given', 'tool_started', 'tool_done', 'ended'])
+  for (const event of page.heard) expect(shapeProblems('ChatEvent', event)).toEqual([])
+  expect(model.asked).toHaveLength(2)
+})
+
+test('a no is told to the model, and the file stays as it was; trust asks no more', async () => {
+  const write = (path: string) => ({ name: 'fs_write', args: { command: 'create', path, file_text: 'x\n' } })
+  const { url, cwd, model } = await chatting([
+    calls([write('a.txt')]),
+    answer('As you wish.'),
+    calls([write('b.txt')]),
+    calls([write('c.txt')]),
+    answer('Both.'),
+  ])
+  const { id } = await opened(url)
+  const page = await Listener.to(url, id)
+  await post(url, `/api/chat/${id}/say`, { text: 'Write a.' })
+  const first = await page.next('consent_needed')
+  await post(url, `/api/chat/${id}/answer`, { id: first.id, consent: 'words', text: 'Not that one' })
+  await page.end()
+  expect(existsSync(join(cwd, 'a.txt'))).toBe(false)
+  expect(model.asked.map(said).at(-1)).toContain('Not that one')
+  await post(url, `/api/chat/${id}/say`, { text: 'Write b and c.' })
+  const second = await page.next('consent_needed')
+  await post(url, `/api/chat/${id}/answer`, { id: second.id, consent: 'trust' })
+  await page.end()
+  expect(existsSync(join(cwd, 'b.txt')) && existsSync(join(cwd, 'c.txt'))).toBe(true)
+  expect(kinds(page.heard).filter((kind) => kind === 'consent_needed')).toHaveLength(2)
+})
+
+test('an interrupted answer keeps what had come', async () => {
+  const { reply } = halting('The tide turns', '')
+  const { url } = await chatting([reply])
+  const { id } = await opened(url)
+  const page = await Listener.to(url, id)
+  await post(url, `/api/chat/${id}/say`, { text: 'When?' })
+  await page.next('delta')
+  await post(url, `/api/chat/${id}/interrupt`)
+  expect(await page.end()).toMatchObject({ how: 'interrupted' })
+  expect(page.heard).toContainEqual(expect.objectContaining({ kind: 'entry', interrupted: 'cancelled' }))
+})
+
+test('two pages see the same; one that is loaded again in the middle of an answer misses nothing', async () => {
+  const { reply, go } = halting('One, ', 'two.')
+  const { url } = await chatting([reply])
+  const { id } = await opened(url)
+  const [first, second] = [await Listener.to(url, id), await Listener.to(url, id)]
+  await post(url, `/api/chat/${id}/say`, { text: 'Count.' })
+  await Promise.all([first.next('delta'), second.next('delta')])
+  second.stop()
+  const anew = await Listener.to(url, id)
+  expect(await anew.next('hello')).toMatchObject({ reset: true, state: { running: true } })
+  expect(await anew.next('said')).toMatchObject({ text: 'Count.' })
+  expect(await anew.next('delta')).toMatchObject({ text: 'One, ' })
+  const back = await Listener.to(url, id, second.last)
+  expect(await back.next('hello')).toMatchObject({ reset: false, messages: [] })
+  go()
+  await Promise.all([first.end(), anew.end(), back.end()])
+  expect([first.words, anew.words, back.words]).toEqual(['One, two.', 'One, two.', 'two.'])
+})
+
+test('a tangent has its mark and its time, and is told as a side branch when it is left', async () => {
+  const { url } = await chatting([answer('Main.'), answer('Aside.')])
+  const { id } = await opened(url)
+  const page = await Listener.to(url, id)
+  const say = async (text: string) => {
+    await post(url, `/api/chat/${id}/say`, { text })
+    return page.rest()
+  }
+  await say('The main thing')
+  expect(await say('/tangent moon')).toMatchObject({ tangents: ['moon'], tangent_since: expect.any(String) })
+  await say('A side thing')
+  await post(url, `/api/chat/${id}/say`, { text: '/tangent' })
+  const hello = await page.next('hello')
+  expect(hello).toMatchObject({ reset: true, state: { tangents: [] } })
+  expect(hello.messages.map(({ show, flags, segments }) => [show, flags.tangent ?? false, segments[0]?.text])).toEqual([
+    ['prompt', false, 'The main thing'],
+    ['answer', false, 'Main.'],
+    ['prompt', true, 'A side thing'],
+    ['answer', true, 'Aside.'],
+  ])
+  expect(shapeProblems('ChatEvent', hello)).toEqual([])
+})
+
+test('who is open elsewhere is refused with a sentence; a closed one can be had', async () => {
+  const made = home()
+  const { url, model, cwd, house } = await chatting([answer('Yes.')], {}, made)
+  const { environment } = house
+  const config = readConfig(environment, { agents: [] })
+  const elsewhere = await openConversation({ cwd, program: null, attended: false }, { environment, config })
+  for await (const _ of elsewhere.talk.say('Are you there?'));
+  const id = elsewhere.talk.state.conversation_id
+  const refused = await post(url, '/api/chat', { session: `fumibako:${id}` })
+  expect(refused.status).toBe(409)
+  expect(refused.body.errors[0]).toMatchObject({ code: 'conversation_busy', detail: expect.stringContaining('open') })
+  await elsewhere.close()
+  expect(await opened(url, { session: `fumibako:${id}` })).toMatchObject({ id, directory: cwd })
+  const page = await Listener.to(url, id)
+  const { messages } = await page.next('hello')
+  expect(messages.map(({ show }) => show)).toEqual(['prompt', 'answer'])
+  expect(model.asked).toHaveLength(1)
+})
+
+test('what rests is closed, and its writer is another one then', async () => {
+  const { url, house, cwd } = await chatting([answer('Yes.')], { linger: 1500 })
+  const { id } = await opened(url)
+  const page = await Listener.to(url, id)
+  await post(url, `/api/chat/${id}/say`, { text: 'Are you there?' })
+  await page.end()
+  page.stop()
+  await expect.poll(async () => (await post(url, `/api/chat/${id}/interrupt`)).status, { timeout: 20_000 }).toBe(404)
+  const { environment } = house
+  const config = readConfig(environment, { agents: [] })
+  const elsewhere = await openConversation({ cwd, program: null, attended: false, resume: id }, { environment, config })
+  expect(elsewhere.talk.state.history).toHaveLength(1)
+  await elsewhere.close()
+})
+
+test('any session is gone on with: what was said there goes along', async () => {
+  const made = home()
+  for (const [path, content] of Object.entries(samples())) made.write(path, content)
+  const { url, model } = await chatting([answer('Gladly.')], {}, made)
+  const session = 'codex:019c22d1-6a00-7000-8000-000000000001'
+  const { id } = await opened(url, { session })
+  const page = await Listener.to(url, id)
+  const { messages } = await page.next('hello')
+  expect(messages.some(({ show }) => show === 'prompt')).toBe(true)
+  await post(url, `/api/chat/${id}/say`, { text: 'Go on, please.' })
+  await page.end()
+  expect(model.asked.map(said)[0]).toContain(
+    messages.find(({ show }) => show === 'prompt')?.segments[0]?.text?.slice(0, 20),
+  )
+  expect((await post(url, '/api/chat', { session: 'codex:nobody' })).body.errors[0]).toMatchObject({
+    code: 'session_not_found',
+  })
+})
+
+describe('what a client may not do', () => {
+  test('choose a path, a server or trust in everything', async () => {
+    const { url, folder, cwd } = await chatting()
+    const refused = async (body: object) => (await post(url, '/api/chat', body)).status
+    expect(await refused({ directory: folder })).toBe(422)
+    expect(await refused({ directory: `${cwd}/..` })).toBe(422)
+    expect(await refused({ directory: '/' })).toBe(422)
+    expect(await refused({ base_url: 'http://127.0.0.1:1/v1' })).toBe(400)
+    expect(await refused({ trust_all: true })).toBe(400)
+    expect(await refused({ profile: 'nobody' })).toBe(422)
+    expect(await refused({ session: '../../etc/passwd' })).toBe(404)
+  })
+
+  test('reach files outside of the directory, run a shell, or trust all tools', async () => {
+    const { url, folder, cwd, model } = await chatting([answer('Read.')])
+    writeFileSync(join(folder, 'secret.txt'), 'secret')
+    mkdirSync(join(cwd, 'notes'))
+    writeFileSync(join(cwd, 'notes', 'tide.md'), 'the tide')
+    symlinkSync(folder, join(cwd, 'out'))
+    const { id } = await opened(url)
+    const lines = [
+      ...['!touch run', '/tools trust-all', '/tools trust *', '/tools trust @builtin'],
+      ...[
+        '/attach ../secret.txt',
+        '/attach ~/secret.txt',
+        `/attach ${join(folder, 'secret.txt')}`,
+        '/attach out/secret.txt',
+      ],
+      ...['/context add ../**', '/context add -f "/etc/passwd"', '/save ../saved.json', '/load ../secret.txt'],
+      ...['Look at @../secret.txt', 'Look at @out/secret.txt', 'Look at @"../secret.txt" now'],
+    ]
+    for (const text of lines) {
+      const { status, body } = await post(url, `/api/chat/${id}/say`, { text })
+      expect({ text, status, code: body.errors?.[0]?.code }).toEqual({ text, status: 422, code: 'not_possible' })
+    }
+    const files = async (q: string): Promise<unknown> => {
+      const response = await fetch(new URL(`/api/chat/${id}/files?q=${encodeURIComponent(q)}`, url))
+      return ((await response.json()) as ChatFilesReply).data
+    }
+    expect(await files('')).toEqual(['notes/'])
+    expect(await files('notes/t')).toEqual(['notes/tide.md'])
+    for (const q of ['../', '/etc/', 'out/', 'notes/../../'])
+      expect({ q, found: await files(q) }).toEqual({ q, found: [] })
+    const page = await Listener.to(url, id)
+    await post(url, `/api/chat/${id}/say`, { text: 'Look at @notes/tide.md' })
+    await page.end()
+    expect(model.asked.map(said)[0]).toContain('the tide')
+    expect(existsSync(join(cwd, 'run'))).toBe(false)
+  })
+
+  test('come from another site, or without a token', async () => {
+    const { url, link } = await chatting([], { auth: true })
+    const plain = { method: 'POST', body: '{}' }
+    expect(
+      (await fetch(new URL('/api/chat', url), { ...plain, headers: { 'content-type': 'application/json' } })).status,
+    ).toBe(401)
+    const authorization = `Bearer ${new URL(link).searchParams.get('token')}`
+    const foreign = { authorization, origin: 'http://evil.example', 'content-type': 'application/json' }
+    expect((await fetch(new URL('/api/chat', url), { ...plain, headers: foreign })).status).toBe(403)
+    const form = { authorization, 'content-type': 'text/plain' }
+    expect((await fetch(new URL('/api/chat', url), { ...plain, headers: form })).status).toBe(403)
+    expect((await fetch(new URL('/api/chat/options', url))).status).toBe(401)
+  })
+})
+
+test('options name profiles, models, agents and directories, and no key', async () => {
+  const { url, cwd } = await chatting()
+  const response = await fetch(new URL('/api/chat/options', url))
+  const text = await response.text()
+  const { data } = JSON.parse(text)
+  expect(shapeProblems('ChatOptionsReply', JSON.parse(text))).toEqual([])
+  expect(data).toMatchObject({ usual: { profile: 'here', model: 'm' }, models: ['m'], models_problem: null })
+  expect(data.directories[0]).toEqual({ path: cwd, sessions: 0 })
+  expect(data.profiles.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(['here', 'ollama']))
+  expect(data.commands.map(({ name }: { name: string }) => name)).toContain('tangent')
+  expect(text).not.toContain('sk-never-told')
+})
