@@ -7,6 +7,7 @@ type Page = { readonly default: Component }
 export const PAGES: { readonly [path: string]: () => Page | Promise<Page> } = {
   '/': () => ({ default: Home }),
   '/session': () => import('./conversation/ConversationPage.svelte'),
+  '/chat': () => import('./chat/ChatPage.svelte'),
   '/settings': () => import('./settings/SettingsPage.svelte'),
   '/print': () => import('./print/PrintPage.svelte'),
   '/sample': () => import('./print/SamplePage.svelte'),

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll } from 'vitest'
-import { type Listening, listen } from '../../src/server/listen.ts'
+import { type Listening, type ListenOptions, listen } from '../../src/server/listen.ts'
 import { type Home, home } from '../archive/house.ts'
 import { tempFolder } from '../support/log.ts'
 
@@ -62,7 +62,7 @@ export interface Reader {
 }
 
 /** Everything is indexed when it is there. */
-export async function shown(made: Home): Promise<Shown> {
+export async function shown(made: Home, options: Partial<ListenOptions> = {}): Promise<Shown> {
   await made.house.sync()
   const server: Listening = await listen(made.house, {
     port: 0,
@@ -70,6 +70,7 @@ export async function shown(made: Home): Promise<Shown> {
     version: '1',
     auth: false,
     rate: { burst: 100_000, perSecond: 100_000 },
+    ...options,
   })
   const browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: FLAGS })
   afterAll(async () => {

@@ -1,0 +1,42 @@
+/** What can be completed in what is being typed: a command, its first word, or a file of the project. */
+import type { ChatCommand } from '../../model/api/chat.ts'
+
+export interface Completing {
+  readonly kind: 'command' | 'word' | 'file'
+  /** Where what is completed begins, and what of it is there. */
+  readonly from: number
+  readonly typed: string
+  /** For a command and its words, those that fit. Files are asked for. */
+  readonly choices: readonly Choice[]
+}
+
+export interface Choice {
+  /** Stands where the typed part stood. */
+  readonly text: string
+  readonly hint: string
+}
+
+/** @param text up to the caret */
+export function completing(text: string, commands: readonly ChatCommand[]): Completing | undefined {
+  const command = /^\/([\w-]*)$/.exec(text)
+  if (command) {
+    const typed = command[1] ?? ''
+    const choices = commands
+      .filter(({ name }) => name.startsWith(typed))
+      .map(({ name, args, help }) => ({ text: `/${name}${args === '' ? '' : ' '}`, hint: help }))
+    return choices.length === 0 ? undefined : { kind: 'command', from: 0, typed: text, choices }
+  }
+  const word = /^\/([\w-]+)\s+([\w-]*)$/.exec(text)
+  const known = word && commands.find(({ name, aliases }) => name === word[1] || aliases.includes(word[1] ?? ''))
+  if (known && known.words.length > 0) {
+    const typed = word[2] ?? ''
+    const choices = known.words.filter((one) => one.startsWith(typed) && one !== typed)
+    if (choices.length === 0) return undefined
+    const from = text.length - typed.length
+    return { kind: 'word', from, typed, choices: choices.map((one) => ({ text: one, hint: '' })) }
+  }
+  const file = /(?:^|\s)@([^\s"]*)$/.exec(text) ?? /^\/(?:attach|context add)\s+(?:\S+\s+)*([^\s"-]*)$/.exec(text)
+  if (!file) return undefined
+  const typed = file[1] ?? ''
+  return { kind: 'file', from: text.length - typed.length, typed, choices: [] }
+}

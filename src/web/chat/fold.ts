@@ -1,0 +1,220 @@
+/** What a page shows of a conversation that is held: rows made of what was said before, and of each event since. */
+import type { ChatEnding, ChatEvent, ChatNeed, ChatState } from '../../model/api/chat.ts'
+import type { MessageFlags, MessageItem, Showing, ToolCallItem } from '../../model/api/message.ts'
+
+export type ChatRow =
+  | { readonly kind: 'message'; readonly key: string; readonly message: MessageItem; readonly interrupted: boolean }
+  /** Being written now. */
+  | { readonly kind: 'stream'; readonly key: string; readonly message: MessageItem }
+  | { readonly kind: 'note'; readonly key: string; readonly tone: 'quiet' | 'bad'; readonly text: string }
+  | { readonly kind: 'output'; readonly key: string; readonly text: string }
+  | { readonly kind: 'checkpoint'; readonly key: string; readonly tag: string }
+  | { readonly kind: 'proposal'; readonly key: string; readonly percent: number }
+  | { readonly kind: 'compacted'; readonly key: string; readonly summary: string }
+  | { readonly kind: 'retrying'; readonly key: string; readonly reason: string; readonly attempt: number }
+  | { readonly kind: 'ended'; readonly key: string; readonly how: ChatEnding; readonly reason: string | null }
+
+export interface Asking {
+  readonly id: string
+  readonly name: string
+  readonly need: ChatNeed
+}
+
+/** What is going on. */
+export type Work = { readonly kind: 'thinking' | 'compacting' } | { readonly kind: 'calling'; readonly name: string }
+
+export interface View {
+  readonly rows: readonly ChatRow[]
+  /** Messages before the first row. */
+  readonly earlier: number
+  readonly state: ChatState | undefined
+  /** The first one is answered first. */
+  readonly asking: readonly Asking[]
+  readonly work: Work | undefined
+  /** Tokens of the last request. */
+  readonly used: { readonly input: number; readonly output: number; readonly estimated: boolean } | undefined
+  readonly isClosed: boolean
+  /** Keys of rows. */
+  readonly count: number
+}
+
+export const NOTHING: View = {
+  rows: [],
+  earlier: 0,
+  state: undefined,
+  asking: [],
+  work: undefined,
+  used: undefined,
+  isClosed: false,
+  count: 0,
+}
+
+export function after(view: View, event: ChatEvent): View {
+  switch (event.kind) {
+    case 'hello': {
+      const { reset, state, messages, earlier } = event
+      if (!reset) return { ...view, state, isClosed: false }
+      const rows = messages.map(
+        (message): ChatRow => ({ kind: 'message', key: message.id, message, interrupted: false }),
+      )
+      return { ...NOTHING, rows, earlier, state, used: view.used, count: view.count }
+    }
+    case 'state':
+      return { ...view, state: event.state, ...(!event.state.running && { work: undefined, asking: [] }) }
+    case 'said':
+      return add(view, {
+        kind: 'message',
+        interrupted: false,
+        message: itemOf(view, 'prompt', { timestamp: event.at, segments: segmentsOf(event.text) }),
+      })
+    case 'started':
+      return { ...view, work: { kind: 'thinking' } }
+    case 'delta':
+      return streamed(view, 'answer', event.text)
+    case 'reasoning':
+      return streamed(view, 'reasoning', event.text)
+    case 'calling':
+      return { ...view, work: { kind: 'calling', name: event.name } }
+    case 'retry': {
+      const rows = view.rows.filter(({ kind }) => kind !== 'stream')
+      return add({ ...view, rows }, { kind: 'retrying', reason: event.reason, attempt: event.attempt })
+    }
+    case 'usage':
+      return { ...view, used: { input: event.input, output: event.output, estimated: event.estimated } }
+    case 'entry':
+      return { ...settled(view, event.interrupted !== null), work: undefined }
+    case 'tool_asked':
+      return add(settled(view), { kind: 'message', interrupted: false, message: toolItem(view, event) })
+    case 'consent_needed': {
+      const { id, name, need } = event
+      return { ...view, asking: [...view.asking, { id, name, need }] }
+    }
+    case 'consent_given':
+      return { ...view, asking: view.asking.filter(({ id }) => id !== event.id) }
+    case 'tool_started':
+      return view
+    case 'tool_output':
+      return withCall(view, event.id, (call) => ({ ...call, output: cut((call.output ?? '') + event.text) }))
+    case 'tool_done': {
+      const { status, output, ms: duration_ms } = event
+      return withCall(view, event.id, (call) => ({ ...call, status, output, duration_ms }))
+    }
+    case 'tools_cancelled':
+      return event.ids.reduce((all, id) => withCall(all, id, cancelled), view)
+    case 'compacting':
+      return { ...view, work: { kind: 'compacting' } }
+    case 'compacted':
+      return add({ ...view, work: undefined }, { kind: 'compacted', summary: event.summary })
+    case 'compact_proposed':
+      return add(view, { kind: 'proposal', percent: event.percent })
+    case 'notice':
+      return add(view, { kind: 'note', tone: 'quiet', text: event.text })
+    case 'error':
+      return add(view, { kind: 'note', tone: 'bad', text: event.text })
+    case 'output':
+      return add(view, { kind: 'output', text: event.text })
+    case 'checkpoint': {
+      // Made again with more in it: the last one counts.
+      const rows = view.rows.filter((row) => row.kind !== 'checkpoint' || row.tag !== event.tag)
+      return add({ ...view, rows }, { kind: 'checkpoint', tag: event.tag })
+    }
+    case 'ended': {
+      const done = { ...settled(view, event.how !== 'answered'), work: undefined }
+      return event.how === 'answered' ? done : add(done, { kind: 'ended', how: event.how, reason: event.reason })
+    }
+    case 'edit':
+      return view
+    case 'closed':
+      return { ...view, isClosed: true, work: undefined, asking: [] }
+  }
+}
+
+type Keyless = ChatRow extends infer Row ? (Row extends ChatRow ? Omit<Row, 'key'> : never) : never
+
+const add = (view: View, row: Keyless): View => ({
+  ...view,
+  rows: [...view.rows, { ...row, key: `row ${view.count}` } as ChatRow],
+  count: view.count + 1,
+})
+
+const segmentsOf = (text: string): MessageItem['segments'] => [
+  { channel: 'input', type: 'text', format: 'markdown', text },
+]
+
+function itemOf({ state, count }: View, show: Showing, more: Partial<MessageItem>): MessageItem {
+  const flags: MessageFlags = state && state.tangents.length > 0 ? { tangent: true } : {}
+  return {
+    id: `live ${count}`,
+    offset: count,
+    timestamp: new Date().toISOString(),
+    role: show === 'prompt' ? 'user' : show === 'tool' ? 'tool' : 'assistant',
+    source_type: show === 'tool' ? 'tool_call' : 'message',
+    show,
+    flags,
+    segments: [],
+    ...more,
+  }
+}
+
+/** Characters of one answer that are shown here; the archive shows all of them. */
+const LONG = 100_000
+const cut = (text: string): string => (text.length > LONG ? `${text.slice(0, LONG)} …` : text)
+
+/** A stream goes on until something else is said. */
+function streamed(view: View, show: 'answer' | 'reasoning', text: string): View {
+  const last = view.rows.at(-1)
+  const isSame = last?.kind === 'stream' && last.message.show === show
+  const before = isSame ? wordsOf(last.message) : ''
+  if (before.length > LONG) return view
+  const words = cut(before + text)
+  const said = show === 'answer' ? { segments: segmentsOf(words) } : { reasoning: { text: words } }
+  if (!isSame) return add(settled(view), { kind: 'stream', message: itemOf(view, show, said) })
+  return { ...view, rows: [...view.rows.slice(0, -1), { ...last, message: { ...last.message, ...said } }] }
+}
+
+export const wordsOf = ({ show, segments, reasoning }: MessageItem): string =>
+  show === 'reasoning' ? (reasoning?.text ?? '') : segments.map(({ text }) => text ?? '').join('\n\n')
+
+function settled(view: View, interrupted = false): View {
+  if (!view.rows.some(({ kind }) => kind === 'stream')) return view
+  const rows = view.rows.map(
+    (row): ChatRow =>
+      row.kind === 'stream' ? { kind: 'message', key: row.key, message: row.message, interrupted } : row,
+  )
+  return { ...view, rows }
+}
+
+function toolItem(view: View, { id, name, need }: Asking): MessageItem {
+  const { command, diff, summary } = need
+  const tool_call: ToolCallItem = {
+    call_id: id,
+    name,
+    status: 'pending',
+    gist: command ?? summary,
+    ...(command !== undefined && { arguments_json: { command } }),
+    ...(diff !== undefined && { diff }),
+  }
+  return itemOf(view, 'tool', { tool_call })
+}
+
+const cancelled = (call: ToolCallItem): ToolCallItem => ({ ...call, status: 'cancelled' })
+
+/** The last call of this id: servers may use one again. */
+function withCall(view: View, id: string, change: (call: ToolCallItem) => ToolCallItem): View {
+  const at = view.rows.findLastIndex((row) => row.kind === 'message' && row.message.tool_call?.call_id === id)
+  const row = view.rows[at]
+  if (row?.kind !== 'message' || !row.message.tool_call) return view
+  const message = { ...row.message, tool_call: change(row.message.tool_call) }
+  return { ...view, rows: view.rows.with(at, { ...row, message }) }
+}
+
+/** Of a text that grows: the paragraphs that will not change any more, and the rest. A fence that is open holds what follows. */
+export function settledParts(text: string): readonly [done: string, open: string] {
+  let isFenced = false
+  let end = 0
+  for (const { 0: found, index } of text.matchAll(/^ {0,3}(?:```|~~~)|\n\n/gm)) {
+    if (found !== '\n\n') isFenced = !isFenced
+    else if (!isFenced) end = index
+  }
+  return end === 0 ? ['', text] : [text.slice(0, end), text.slice(end + 2)]
+}

@@ -1,0 +1,119 @@
+/** A conversation that this page holds: opened, listened to, spoken to. */
+import { SvelteMap } from 'svelte/reactivity'
+import {
+  CHAT_EVENTS,
+  type ChatConsent,
+  type ChatEvent,
+  type ChatFilesReply,
+  type ChatReply,
+} from '../../model/api/chat.ts'
+import { get, type Problem, pathOf, post } from '../api/client.ts'
+import { after, NOTHING, type View } from './fold.ts'
+
+const RETRY = 1500
+
+export class Held {
+  readonly id: string
+  readonly folds = new SvelteMap<string, boolean>()
+  view = $state.raw<View>(NOTHING)
+  /** Why it cannot be opened. */
+  problem = $state.raw<Problem>()
+  /** Why the last words were not taken. */
+  refusal = $state.raw<Problem>()
+  isLost = $state(false)
+  /** A text that is to be written on. */
+  onEdit: (text: string) => void = () => {}
+  #source: EventSource | undefined
+  #last: string | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #isGone = false
+
+  constructor(id: string) {
+    this.id = id
+  }
+
+  get #path(): string {
+    return `/chat/${encodeURIComponent(this.id)}`
+  }
+
+  /** Listens until it is closed. A page that nobody looks at holds no connection, and is told later what it missed. */
+  open = async (): Promise<void> => {
+    clearTimeout(this.#timer)
+    if (this.#source || this.#isGone || document.hidden) return
+    const answer = await post<ChatReply>('/chat', { session: this.id })
+    if (this.#isGone || this.#source) return
+    if (answer.kind === 'problem') {
+      if (this.view.state && answer.problem.code === 'unreachable') this.#again()
+      else this.problem = answer.problem
+      return
+    }
+    this.problem = undefined
+    const source = new EventSource(pathOf(`${this.#path}/events`, { since: this.#last }))
+    this.#source = source
+    for (const name of CHAT_EVENTS) if (name !== 'error') source.addEventListener(name, this.#told)
+    // An event of ours and a broken line have the same name; only the former has data.
+    source.addEventListener('error', (event) => {
+      if (event instanceof MessageEvent) return this.#told(event)
+      this.isLost = true
+      if (source.readyState === EventSource.CLOSED) this.#again()
+    })
+    source.addEventListener('open', () => {
+      this.isLost = false
+    })
+  }
+
+  looked = (): void => {
+    if (document.hidden) this.#hangUp()
+    else void this.open()
+  }
+
+  leave(): void {
+    this.#isGone = true
+    clearTimeout(this.#timer)
+    this.#hangUp()
+  }
+
+  /** True when it was taken. */
+  async say(text: string): Promise<boolean> {
+    this.refusal = undefined
+    if (this.view.isClosed) {
+      this.#hangUp()
+      await this.open()
+    }
+    const answer = await post<ChatReply>(`${this.#path}/say`, { text })
+    if (answer.kind === 'problem') this.refusal = answer.problem
+    return answer.kind === 'reply'
+  }
+
+  async answer(id: string, consent: ChatConsent, text = ''): Promise<void> {
+    await post<ChatReply>(`${this.#path}/answer`, { id, consent, ...(text !== '' && { text }) })
+  }
+
+  async interrupt(): Promise<void> {
+    await post<ChatReply>(`${this.#path}/interrupt`)
+  }
+
+  async files(typed: string): Promise<readonly string[]> {
+    const answer = await get<ChatFilesReply>(`${this.#path}/files`, { q: typed })
+    return answer.kind === 'reply' ? answer.reply.data : []
+  }
+
+  #again(): void {
+    this.#hangUp()
+    this.#timer = setTimeout(() => void this.open(), RETRY)
+  }
+
+  #hangUp(): void {
+    this.#source?.close()
+    this.#source = undefined
+  }
+
+  #told = (message: Event): void => {
+    const { data, lastEventId } = message as MessageEvent<string>
+    if (lastEventId !== '') this.#last = lastEventId
+    const event = JSON.parse(data) as ChatEvent
+    this.view = after(this.view, event)
+    if (event.kind === 'edit') this.onEdit(event.text)
+    if (event.kind === 'closed') this.#hangUp()
+  }
+}

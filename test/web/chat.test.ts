@@ -1,0 +1,149 @@
+/** A whole conversation held on the page, in both languages: words, consent, a diff, a tangent, a checkpoint, attacks. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { home, rollout } from '../archive/house.ts'
+import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
+import { header, talk, text } from '../support/log.ts'
+import { answer, calls } from '../support/model-chunks.ts'
+import { chatServer, type ModelServer, silence } from '../support/model-server.ts'
+import { barriersOn } from './axe.ts'
+import { chromiumPath, type Shown, shown } from './page.ts'
+
+const READERS = [
+  { locale: 'en-US', colorScheme: 'light' },
+  { locale: 'ja-JP', colorScheme: 'dark' },
+] as const
+const WORDS = {
+  'en-US': { first: 'What is it about?', write: 'Write', interrupt: 'Interrupted' },
+  'ja-JP': {
+    first: '何について話しますか？',
+    write: '入力',
+    interrupt: '中断しました',
+  },
+}
+
+describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
+  let site: Shown
+  let model: ModelServer
+  let project: string
+  let config: string
+
+  beforeAll(async () => {
+    const made = home()
+    project = join(realpathSync(made.folder), 'project')
+    mkdirSync(project)
+    execFileSync('git', ['init', '-q'], { cwd: project })
+    writeFileSync(join(project, 'tide.md'), 'high\n')
+    made.write(rollout('talk'), text([header({ cwd: project }), ...talk().slice(1)]))
+    model = await chatServer()
+    mkdirSync(made.house.directory, { recursive: true })
+    config = join(made.house.directory, 'config.json')
+    configure()
+    site = await shown(made, { cwd: project })
+  }, 60_000)
+
+  const configure = (): void =>
+    writeFileSync(config, JSON.stringify({ profile: 'here', profiles: { here: { url: model.baseURL, model: 'm' } } }))
+
+  test.each(READERS)(
+    'a conversation in $locale, by the keyboard, without barriers',
+    async ({ locale, colorScheme }) => {
+      const words = WORDS[locale]
+      const file = `${locale}.txt`
+      const write = { name: 'fs_write', args: { command: 'create', path: file, file_text: 'low\n' } }
+      model.say(calls([write], 'I **note** it.'), answer('It is `noted`.'), answer('The moon.'), silence(true))
+      const { page, context, wrong } = await site.reader({ locale, colorScheme })
+      await page.goto(`${site.url}chat`)
+      expect(await barriersOn(page)).toEqual([])
+      await page.getByLabel(words.first).fill('Note the tide.')
+      await page.keyboard.press('Enter')
+      const ask = page.getByRole('alertdialog')
+      await ask.getByText('low').waitFor()
+      expect(await barriersOn(page)).toEqual([])
+      expect(existsSync(join(project, file))).toBe(false)
+      await page.keyboard.press('y')
+      await page.locator('article code', { hasText: 'noted' }).waitFor()
+      expect(readFileSync(join(project, file), 'utf8')).toBe('low\n')
+      await page.locator('article strong', { hasText: 'note' }).waitFor()
+      await page.locator('.rail li').first().waitFor()
+
+      const box = page.getByRole('textbox', { name: words.write })
+      await box.fill('/tan')
+      await page.getByRole('option', { name: '/tangent' }).waitFor()
+      await page.keyboard.press('Tab')
+      await page.keyboard.type('moon')
+      await page.keyboard.press('Enter')
+      await page.locator('.tree .here', { hasText: 'moon' }).waitFor()
+      await box.fill('Why?')
+      await page.keyboard.press('Enter')
+      await page.locator('article.tangent', { hasText: 'The moon.' }).waitFor()
+      await box.fill('Look at @ti')
+      await page.keyboard.press('End')
+      await page.getByRole('option', { name: 'tide.md' }).waitFor()
+      await page.keyboard.press('Tab')
+      expect(await box.inputValue()).toBe('Look at @tide.md')
+      expect(await barriersOn(page)).toEqual([])
+
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: /Esc/ }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByText(words.interrupt).waitFor()
+      await box.focus()
+      await page.keyboard.press('ArrowUp')
+      expect(await box.inputValue()).toBe('Look at @tide.md')
+      await page.reload()
+      await page.locator('article.tangent', { hasText: 'The moon.' }).waitFor()
+      expect(wrong).toEqual([])
+      await context.close()
+    },
+  )
+
+  test('attacks in answers and in what tools ask are text', async () => {
+    const short = HTML_ATTACKS.filter(({ input }) => input.length < 1000).map(({ input }) => input)
+    const attacks = short.join('\n\n').slice(0, 90_000)
+    const first = short.slice(0, 30).join('\n\n')
+    const command = `echo '${HTML_ATTACKS[0]?.input ?? ''}<img src=x onerror=alert(1)>' > x; rm x`
+    model.say(calls([{ name: 'execute_bash', args: { command } }], attacks), answer(first))
+    const { page, context, wrong } = await site.reader()
+    await page.goto(`${site.url}chat`)
+    await page.getByLabel('What is it about?').fill('<img src=x onerror=alert(2)>')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alertdialog').getByText('onerror=alert(1)').waitFor()
+    await page.keyboard.press('n')
+    await page.locator('article.answer').nth(1).waitFor()
+    const elements = await page.evaluate<string[]>(
+      `[...new Set([...document.querySelectorAll('.prose *')].map(({ localName }) => localName))]`,
+    )
+    for (const element of elements)
+      expect(element).not.toMatch(/^(?:img|script|iframe|style|form|input|object|embed|math)$/)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  test('any conversation is gone on with from its own page', async () => {
+    model.say(answer('Here we are.'))
+    const { page, context, wrong } = await site.reader()
+    await page.goto(`${site.url}session?id=${encodeURIComponent('codex:019c0000-0000-7000-8000-000000000001')}`)
+    await page.getByRole('link', { name: 'Go on here' }).click()
+    await page.getByText('It is copied first').waitFor()
+    await page.getByLabel('What is it about?').fill('And now?')
+    await page.getByRole('button', { name: 'Begin' }).click()
+    await page.getByText('Here we are.').waitFor()
+    await page.getByText('One file: a.ts').first().waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  test('without a server the page says what to do', async () => {
+    writeFileSync(config, '{}')
+    const { page, context } = await site.reader()
+    await page.goto(`${site.url}chat`)
+    await page.getByText('fumi config profile ollama').waitFor()
+    expect(await page.getByRole('button', { name: 'Begin' }).isDisabled()).toBe(true)
+    expect(await barriersOn(page)).toEqual([])
+    configure()
+    await context.close()
+  })
+})
