@@ -107,7 +107,7 @@ export type ChatFilesReply = Reply<readonly string[]>
 
 /** What a call is about to do, for whoever has to allow it. */
 export interface ChatNeed {
-  readonly level: 'read-only' | 'changes' | 'dangerous'
+  readonly level: 'nothing' | 'read-only' | 'changes' | 'dangerous'
   readonly summary: string
   readonly reason?: string
   readonly command?: string
