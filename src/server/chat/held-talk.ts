@@ -34,7 +34,7 @@ export class HeldTalk {
   #piece: Piece | undefined
   #timer: NodeJS.Timeout | undefined
   #isRunning = false
-  #isClosed = false
+  #closing: Promise<void> | undefined
   readonly #asked = new Set<string>()
   listeners = 0
 
@@ -63,12 +63,12 @@ export class HeldTalk {
   }
 
   get isClosed(): boolean {
-    return this.#isClosed
+    return this.#closing !== undefined
   }
 
   /** Returns at once; what comes of it are events. */
   say(text: string): void {
-    if (this.#isClosed) throw new ApiProblem('not_found', 'The conversation was closed here. Open it again.')
+    if (this.isClosed) throw new ApiProblem('not_found', 'The conversation was closed here. Open it again.')
     if (this.#isRunning)
       throw new ApiProblem('conversation_busy', 'An answer is on its way. Wait for it, or interrupt it.')
     const refusal = refusalOf(text, this.talk)
@@ -87,9 +87,13 @@ export class HeldTalk {
     this.talk.interrupt()
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
+  /** When it returns, others can have the conversation. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     this.#tell({ kind: 'closed' })
     await this.#opened.close()
   }
@@ -117,7 +121,7 @@ export class HeldTalk {
         }
         const event = this.#log[at]
         if (event) yield { id: `${epoch}.${++at}`, event }
-        else if (this.#isClosed) return
+        else if (this.isClosed) return
         else if (!(await this.#news(pause, signal)) && !signal.aborted) yield undefined
       }
     } finally {
@@ -174,7 +178,7 @@ export class HeldTalk {
       }
     } catch (error) {
       const isKnown = error instanceof AppError
-      if (!isKnown) warn(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      if (!isKnown && !this.isClosed) warn(error instanceof Error ? (error.stack ?? error.message) : String(error))
       this.#tell({
         kind: 'error',
         text: isKnown ? error.message : 'This is a bug in fumibako; see the log of the server.',
@@ -183,7 +187,7 @@ export class HeldTalk {
     this.#asked.clear()
     this.#isRunning = false
     if (hasQuit) await this.close()
-    else if (!this.#isClosed) this.#tell({ kind: 'state', state: this.state })
+    else if (!this.isClosed) this.#tell({ kind: 'state', state: this.state })
     this.#onRest()
   }
 

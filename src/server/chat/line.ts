@@ -21,7 +21,7 @@ export function refusalOf(line: string, talk: Talk): string | undefined {
   const words = new Words(match[2] ?? '')
   const name = match[1] ?? ''
   if (name === 'tools') return trustRefusal(words)
-  if (!TAKE_PATHS.has(name)) return undefined
+  if (!TAKE_PATHS.has(name) || (name === 'context' && words.first !== 'add')) return undefined
   return outsideIn(
     words.all.flatMap((word) => (name === 'load' ? [word, `${word}.json`] : [word])),
     place,

@@ -51,7 +51,9 @@ async function modelsAt(endpoint: Endpoint | string): Promise<Pick<ChatOptions, 
   try {
     return { models: (await modelsOf(endpoint)).map(({ id }) => id), models_problem: null }
   } catch (error) {
-    if (error instanceof AppError) return { models: [], models_problem: error.message }
+    const { baseURL } = endpoint
+    if (error instanceof AppError)
+      return { models: [], models_problem: error.message.replaceAll(baseURL, shownURL(baseURL)) }
     throw error
   }
 }

@@ -33,11 +33,29 @@ export async function pastOf(path: string, session: string): Promise<Past> {
     }
   }
   const joins = joined(placed)
-  const options = { isRolledBack: (id: string) => takenBack.has(id) }
+  const back = wholeEntries(placed, takenBack)
+  const options = { isRolledBack: (id: string) => back.has(id) }
   const shown = placed.filter(({ body, offset }) => mayShow(body) && !joins.calls.has(offset)).slice(-MOST * 2)
   const items = shown.map((one) => messageItem(one, joins, options)).filter(({ show }) => SHOWN.has(show))
   const first = items.slice(-MOST)[0]
   return { messages: items.slice(-MOST), earlier: first?.offset ?? 0 }
+}
+
+/** A log names the first message of an entry that was taken back; the others went with it. */
+function wholeEntries(placed: readonly Placed[], firsts: ReadonlySet<string>): ReadonlySet<string> {
+  const back = new Set<string>()
+  let isBack = false
+  let before = ''
+  for (const { body } of placed) {
+    const { id, role, source_type } = body.known
+    if (role === 'meta') continue
+    const begins = role === 'user' || (source_type === 'tool_result' && before !== 'tool_result')
+    if (firsts.has(id)) isBack = true
+    else if (begins) isBack = false
+    if (isBack) back.add(id)
+    before = source_type
+  }
+  return back
 }
 
 const mayShow = ({ known }: Body): boolean => known.source_type !== 'session' && known.role !== 'meta'

@@ -6,6 +6,7 @@ import { type Household, openConversation } from '../../chat.ts'
 import { readConfig } from '../../config.ts'
 import { handOver } from '../../convert.ts'
 import { isFolder } from '../../lib/files/look.ts'
+import { warn } from '../../lib/log.ts'
 import type { ChatBody } from '../../model/api/chat.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
@@ -67,6 +68,7 @@ export class Talks {
     const id = await this.#ownId(session, body)
     const held = this.#open.get(id)
     if (held && !held.isClosed) return held
+    await held?.close()
     const opening = this.#opening.get(id) ?? this.#begin(body, this.#placeOf(id), id)
     this.#opening.set(id, opening)
     try {
@@ -110,7 +112,7 @@ export class Talks {
     clearTimeout(this.#timers.get(id))
     const held = this.#open.get(id)
     if (!held) return
-    if (held.isClosed) this.#forget(id)
+    if (held.isClosed) this.#leave(id, held)
     else if (held.isResting) {
       const timer = setTimeout(() => this.#leave(id, held), this.#options.linger ?? LINGER)
       timer.unref()
@@ -118,15 +120,16 @@ export class Talks {
     }
   }
 
+  /** It stays among the open ones until its journal is free. */
   #leave(id: string, held: HeldTalk): void {
-    if (!held.isResting) return
-    this.#forget(id)
-    void held.close()
-  }
-
-  #forget(id: string): void {
-    this.#open.delete(id)
-    this.#timers.delete(id)
+    if (!held.isClosed && !held.isResting) return
+    const forget = (): void => {
+      if (this.#open.get(id) === held) this.#open.delete(id)
+    }
+    held.close().then(forget, (error: unknown) => {
+      warn(String(error))
+      forget()
+    })
   }
 
   /** Only what the server itself offers: no path of a client's making. */

@@ -1,4 +1,5 @@
 /** A conversation over HTTP: turns, consent, interruptions, tangents, two pages, one writer. */
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -142,6 +143,31 @@ test('a tangent has its mark and its time, and is told as a side branch when it 
     ['answer', true, 'Aside.'],
   ])
   expect(shapeProblems('ChatEvent', hello)).toEqual([])
+})
+
+test('a checkpoint is on the rail, and restoring it brings files and conversation back', async () => {
+  const write = { name: 'fs_write', args: { command: 'create', path: 'tide.txt', file_text: 'high\n' } }
+  const { url, cwd } = await chatting([calls([write]), answer('Done.')])
+  execFileSync('git', ['init', '-q'], { cwd })
+  const { id } = await opened(url)
+  const page = await Listener.to(url, id)
+  await post(url, `/api/chat/${id}/say`, { text: 'Note the tide.' })
+  const asked = await page.next('consent_needed')
+  await post(url, `/api/chat/${id}/answer`, { id: asked.id, consent: 'yes' })
+  const { tag } = await page.next('checkpoint')
+  await page.next('ended')
+  const { checkpoints } = await page.rest()
+  expect(checkpoints.map((one) => one.tag)).toEqual(['0', tag])
+  expect(checkpoints[1]?.files).toMatchObject({ added: 1 })
+  await post(url, `/api/chat/${id}/say`, { text: '/checkpoint restore 0 --hard' })
+  const { messages } = await page.next('hello')
+  await page.rest()
+  expect(existsSync(join(cwd, 'tide.txt'))).toBe(false)
+  expect(messages.map(({ show, flags }) => [show, flags.rolled_back ?? false])).toEqual([
+    ['prompt', false],
+    ['tool', false],
+    ['answer', true],
+  ])
 })
 
 test('who is open elsewhere is refused with a sentence; a closed one can be had', async () => {
