@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const IN_MEMORY = 32_000_000
+const PAGE = 65_536
 
 type Piece = Buffer | { readonly offset: number; readonly length: number }
 
@@ -12,6 +13,8 @@ export class Spool {
   readonly #pieces: Piece[] = []
   readonly #most: number
   #held = 0
+  /** Where small pieces go. */
+  #page = Buffer.alloc(0)
   #file: { readonly fd: number; readonly folder: string; end: number } | undefined
 
   /** @param most bytes that stay in the memory */
@@ -26,7 +29,7 @@ export class Spool {
   push(bytes: Buffer): void {
     if (this.#held + bytes.length <= this.#most) {
       this.#held += bytes.length
-      this.#pieces.push(bytes)
+      this.#pieces.push(this.#own(bytes))
       return
     }
     this.#file ??= madeFile()
@@ -34,6 +37,16 @@ export class Spool {
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, end + done)
     this.#file.end += bytes.length
     this.#pieces.push({ offset: end, length: bytes.length })
+  }
+
+  /** A small buffer is a part of a larger one that others use too, and would keep all of it in the memory. */
+  #own(bytes: Buffer): Buffer {
+    if (bytes.length >= Buffer.poolSize >>> 1) return bytes
+    if (this.#page.length < bytes.length) this.#page = Buffer.allocUnsafeSlow(PAGE)
+    const own = this.#page.subarray(0, bytes.length)
+    this.#page = this.#page.subarray(bytes.length)
+    bytes.copy(own)
+    return own
   }
 
   at(index: number): Buffer | undefined {

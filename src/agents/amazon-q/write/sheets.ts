@@ -33,8 +33,8 @@ export interface Around {
 export class Sheets {
   readonly #texts = new Spool()
   readonly #extensions = new Spool()
-  /** Of the transcript. */
-  readonly #lines = new Spool()
+  /** Of the transcript: many and short, so each costs more than its letters. */
+  readonly #lines = new Spool(4_000_000)
   readonly #sheets: Sheet[] = []
 
   get length(): number {
