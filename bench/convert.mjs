@@ -25,7 +25,7 @@ async function main() {
   try {
     generate(join(folder, 'logs'), megabytes)
     const one = logsIn(oneLargeFile(join(folder, 'logs'), join(folder, 'one'), megabytes))[0]
-    for (const form of ['openai', 'codex', 'normalized']) {
+    for (const form of ['openai', 'codex', 'normalized', 'amazon-q', 'fumibako']) {
       const out = join(folder, `out-${form}`)
       const converting = best(() => timed('convert', one, form, out))
       const reading = best(() => timed('read', one))
@@ -35,7 +35,7 @@ async function main() {
       rmSync(out)
     }
     const huge = logsIn(oneLargeFile(join(folder, 'logs'), join(folder, 'large'), large))[0]
-    for (const form of ['openai', 'codex']) {
+    for (const form of ['openai', 'codex', 'amazon-q', 'fumibako']) {
       const out = join(folder, 'out')
       const { rssMb } = measured('convert', huge, form, out)
       const sizes = [huge, out].map((path) => `${Math.round(statSync(path).size / 1e6)} MB`)
