@@ -1,7 +1,4 @@
-/**
- * What adding a turn costs at 10,000 entries against 10, and how long `fumi chat` takes until it can be talked to.
- * `npm run build && node bench/chat.mjs`
- */
+/** What adding a turn costs at 10,000 entries against 10, and how long `fumi chat` takes until it can be talked to. */
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -75,21 +72,20 @@ function startUp(args, env) {
   return median(costs)
 }
 
-const few = await turnCost(10)
-const many = await turnCost(10_000)
-console.log(
-  `a turn at 10 entries ${few.toFixed(2)} ms, at 10,000 entries ${many.toFixed(2)} ms: ${(many / few).toFixed(2)} times`,
-)
-
-const home = mkdtempSync(join(tmpdir(), 'fumi-bench-'))
-const main = join(import.meta.dirname, '..', 'dist', 'bin', 'fumi.js')
-writeFileSync(
-  join(home, 'config.json'),
-  JSON.stringify({ profiles: { b: { url: 'http://127.0.0.1:9/v1', model: 'm', window: WINDOW } } }),
-)
-const bare = startUp(['-e', '0'], {})
-const chat = startUp([main, 'chat', '--profile', 'b'], { FUMI_HOME: home })
-rmSync(home, { recursive: true, force: true })
-console.log(
-  `node alone ${bare.toFixed(0)} ms, fumi chat ${chat.toFixed(0)} ms; allowed are ${(2 * bare + 150).toFixed(0)} ms`,
-)
+/** @returns rows of the table: what, target, measured, met */
+export async function benchChat() {
+  const few = await turnCost(10)
+  const many = await turnCost(10_000)
+  const home = mkdtempSync(join(tmpdir(), 'fumi-bench-'))
+  const main = join(import.meta.dirname, '..', 'dist', 'bin', 'fumi.js')
+  const profiles = { b: { url: 'http://127.0.0.1:9/v1', model: 'm', window: WINDOW } }
+  writeFileSync(join(home, 'config.json'), JSON.stringify({ profiles }))
+  const bare = startUp(['-e', '0'], {})
+  const chat = startUp([main, 'chat', '--profile', 'b'], { FUMI_HOME: home })
+  rmSync(home, { recursive: true, force: true })
+  const allowed = 2 * bare + 150
+  return [
+    ['a turn at 10,000 entries, of one at 10', '≤ 1.5 ×', `${(many / few).toFixed(2)} ×`, many / few <= 1.5],
+    ['start of `fumi chat`', `≤ 2 × Node + 150 = ${allowed.toFixed(0)} ms`, `${chat.toFixed(0)} ms`, chat <= allowed],
+  ]
+}

@@ -1,5 +1,5 @@
 /**
- * Measures what the project promises and writes it to docs/benchmarks.md: `npm run bench [-- --logs <folder>] [--runs n] [--quick]`.
+ * Measures what the project promises and writes it to docs/benchmarks.md: `npm run bench [-- --logs <folder>] [--runs n] [--quick] [--only archive,server]`.
  * Times are ratios to the yardstick in the same run, because machines differ and neighbours disturb.
  */
 import { spawnSync } from 'node:child_process'
@@ -9,15 +9,18 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeLargeStore } from './amazon-q.mjs'
 import { benchArchive } from './archive.mjs'
+import { benchChat } from './chat.mjs'
 import { compare, FUMI, leastMemory, median, READ, remove, row, timeRow, workFolder } from './compare.mjs'
 import { generate, longestLine, longLines, oneLargeFile, sizeOf, yardstick } from './logs.mjs'
 import { benchOpenAiFiles } from './openai-files.mjs'
+import { benchServer } from './server.mjs'
 
 const { values: options } = parseArgs({
   options: {
     logs: { type: 'string' },
     runs: { type: 'string', default: '7' },
     quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
   },
 })
 const ROOT = join(import.meta.dirname, '..')
@@ -101,21 +104,35 @@ function writeSection(name, text) {
   console.log(`${text}\n`)
 }
 
+const machine = `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`
+const tableOf = (rows) => ['| what | target | measured | met |', '|---|---|---|---|', ...rows].join('\n')
+const cellsOf = (rows) => tableOf(rows.map((cells) => row(...cells)))
+const noted = ({ note, rows }) => `${machine}. ${note}\n\n${cellsOf(rows)}`
+
+/** What each section of the page is made by. */
+const SECTIONS = {
+  codex() {
+    const logs = options.logs ?? generate(join(work, 'logs'), 100)
+    const times = timeRows(logs)
+    const memory = [memoryRow('100 MB in many files', logs), memoryRow('lines of 50 MB', longLines(join(work, 'long')))]
+    if (!options.quick) memory.push(memoryRow('1 GB in one file', oneLargeFile(logs, join(work, 'large'), 1000)))
+    return `${machine}. ${times.note}\n\n${tableOf([...times.rows, ...memory])}`
+  },
+  'amazon-q': () => `${machine}.\n\n${storeTable()}`,
+  'openai-files'() {
+    const { note, rows } = benchOpenAiFiles(options.quick ? 100 : 500, Number(options.runs))
+    return `${machine}. ${note}\n\n${tableOf(rows)}`
+  },
+  archive: () => noted(benchArchive(work, options.quick ? 100 : 1000)),
+  server: async () => noted(await benchServer(work, options.quick ? 50 : 500)),
+  chat: async () => `${machine}.\n\n${cellsOf(await benchChat())}`,
+  openai: () => `${machine}.\n\n${libraryTable('openai', 'benchOpenai')}`,
+  conversation: () => `${machine}.\n\n${libraryTable('conversation', 'benchConversation')}`,
+}
+
 try {
-  const logs = options.logs ?? generate(join(work, 'logs'), 100)
-  const times = timeRows(logs)
-  const memory = [memoryRow('100 MB in many files', logs), memoryRow('lines of 50 MB', longLines(join(work, 'long')))]
-  if (!options.quick) memory.push(memoryRow('1 GB in one file', oneLargeFile(logs, join(work, 'large'), 1000)))
-  const machine = `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`
-  const tableOf = (rows) => ['| what | target | measured | met |', '|---|---|---|---|', ...rows].join('\n')
-  writeSection('codex', `${machine}. ${times.note}\n\n${tableOf([...times.rows, ...memory])}`)
-  writeSection('amazon-q', `${machine}.\n\n${storeTable()}`)
-  const files = benchOpenAiFiles(options.quick ? 100 : 500, Number(options.runs))
-  writeSection('openai-files', `${machine}. ${files.note}\n\n${tableOf(files.rows)}`)
-  const archive = benchArchive(work, options.quick ? 100 : 1000)
-  writeSection('archive', `${machine}. ${archive.note}\n\n${tableOf(archive.rows.map((cells) => row(...cells)))}`)
-  writeSection('openai', `${machine}.\n\n${libraryTable('openai', 'benchOpenai')}`)
-  writeSection('conversation', `${machine}.\n\n${libraryTable('conversation', 'benchConversation')}`)
+  const wanted = options.only?.split(',') ?? Object.keys(SECTIONS)
+  for (const name of wanted) writeSection(name, await SECTIONS[name]())
 } finally {
   remove(work)
 }
