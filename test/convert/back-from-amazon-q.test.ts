@@ -25,6 +25,20 @@ describe('the way back', () => {
     expect(chatIn(back.path)).toEqual([user('One'), says('First.'), user('Two'), says('Changed.')])
   })
 
+  it.each(['amazon-q', 'openai', 'codex', 'fumibako'])(
+    'over %s brings entries in which nobody says anything',
+    async (form) => {
+      const silent = {
+        ...entry('', ''),
+        user: { ...entry('', '').user, content: { ToolUseResults: { tool_use_results: [] } }, images: [PICTURE] },
+      }
+      const history = [entry('One', 'First.'), silent, entry('Two', 'Second.')]
+      const state = { conversation_id: '11111111-2222-4333-8444-555555555555', history, ...AROUND }
+      const back = await go(await go(await put('amazon-q', JSON.stringify(state)), form), 'amazon-q')
+      expect(JSON.parse(readFileSync(back.path, 'utf8')).history).toEqual(history)
+    },
+  )
+
   it('goes on where another agent went on', async () => {
     const own = JSON.stringify({
       conversation_id: '11111111-2222-4333-8444-555555555555',
@@ -81,6 +95,19 @@ const entry = (prompt: string, content: string) => ({
   assistant: { Response: { message_id: null, content } },
   request_metadata: null,
 })
+
+const PICTURE = { format: 'Png', source: { Bytes: [137, 80, 78, 71] } }
+
+/** What a state has beside three entries. */
+const AROUND = {
+  next_message: null,
+  valid_history_range: [0, 3],
+  transcript: [],
+  tools: {},
+  context_manager: null,
+  context_message_length: null,
+  latest_summary: null,
+}
 
 const chatIn = (path: string): readonly Message[] =>
   JSON.parse(readFileSync(path, 'utf8')).messages.map(({ x_conv: _, ...message }: Message) => message)

@@ -22,16 +22,19 @@ export function inputDrafts({ user, input, exact }: Input, calls: Calls): readon
   if (tag === 'Prompt') return [promptDraft(tag, stringOf(body['prompt']) ?? '', images, around)]
   if (tag === 'ToolUseResults' || tag === 'CancelledToolUses')
     return answered(input, images, around, calls, exact === true)
-  return [
-    {
-      side: 'input',
-      role: 'meta',
-      source_type: 'meta',
-      payload_type: tag,
-      segments: images,
-      ...metadataOf({ event_kind: tag, ...around, ...body }),
-    },
-  ]
+  return [unspokenDraft(tag, images, { ...around, ...body })]
+}
+
+/** Nobody says anything, but it stands there with all that is around it. */
+function unspokenDraft(tag: string, images: readonly MessageSegment[], around: Fields): Draft {
+  return {
+    side: 'input',
+    role: 'meta',
+    source_type: 'meta',
+    payload_type: tag,
+    segments: images,
+    ...metadataOf({ event_kind: tag, ...around }),
+  }
 }
 
 function answered(
@@ -44,6 +47,7 @@ function answered(
   const cancelled = tag === 'CancelledToolUses'
   const prompt = stringOf(body['prompt'])
   const results = listOf(body['tool_use_results']).filter(isObject)
+  if (results.length === 0 && prompt === undefined) return [unspokenDraft(tag, images, around)]
   const drafts = results.map((result, at): Draft => {
     const isLast = at === results.length - 1 && prompt === undefined
     return {
