@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const IN_MEMORY = 32_000_000
+const IN_MEMORY = 16_000_000
 const PAGE = 65_536
 
 type Piece = Buffer | { readonly offset: number; readonly length: number }
