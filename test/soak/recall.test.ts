@@ -12,8 +12,8 @@ describe.skipIf(corpora.length === 0)('the corpus', () => {
     await house.sync()
     const all = await everythingIn(house)
     expect(all.length).toBeGreaterThan(1000)
-    const needles = needlesIn(all, 2000, 7)
-    expect(needles.length).toBe(2000)
-    expect(await expectFound(house, all, needles)).toBeGreaterThan(1800)
+    // One in nine stands in too many messages to be looked at.
+    const needles = needlesIn(all, 2400, 7)
+    expect(await expectFound(house, all, needles)).toBeGreaterThan(2000)
   })
 })
