@@ -16,7 +16,6 @@ import { assistant, header, line, THREAD, talk, text, tokens, user } from '../su
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { contentOf } from './content.ts'
 import { home, rollout } from './house.ts'
-import { expectMany } from './many.ts'
 
 const OTHER = '019c0000-0000-7000-8000-000000000002'
 const ID = `codex:${THREAD}` as SessionId
@@ -261,8 +260,6 @@ test('nothing is read again while nothing changes', async () => {
   await house.sync()
   expect(house.changesSince(revision)).toMatchObject([{ session: ID }])
 })
-
-test('2,000 small logs', () => expectMany(2000))
 
 test('a clock that goes back, in a log and between syncs, changes the order of nothing', async () => {
   const { house, write, folder } = home()

@@ -1,0 +1,131 @@
+/** Windows of messages, single ones, their parts and their sources. */
+import { describe, expect, test } from 'vitest'
+import { asked, KETTLE, LONG, OWN, PIXEL, SEALED } from './asked.ts'
+import { idOf, type Reply } from './served.ts'
+
+const { served, get, problem } = asked()
+
+describe('messages', () => {
+  const messages = (query = '', id = OWN): Promise<Reply> =>
+    get(`/api/sessions/${idOf(id)}/messages${query}`, 'WindowReply')
+
+  test('come in windows from any place, each with its offset', async () => {
+    const all = await messages('?limit=500', KETTLE)
+    expect(all.meta).toMatchObject({ offset: 0, total: 49 })
+    expect(all.data.map((one: Reply) => one.offset)).toEqual(Array.from({ length: 49 }, (_, at) => at))
+    const ids = all.data.map((one: Reply) => one.id)
+    for (const [query, offset] of [
+      ['offset=30&limit=5', 30],
+      ['before=end&limit=5', 44],
+      [`after=${idOf(ids[9])}&limit=5`, 10],
+      [`before=${idOf(ids[9])}&limit=5`, 4],
+      [`around=${idOf(ids[20])}&limit=5`, 18],
+      ['offset=48', 48],
+    ] as const) {
+      const window = await messages(`?${query}`, KETTLE)
+      expect(window.meta).toMatchObject({ offset, total: 49 })
+      expect(window.data.map((one: Reply) => one.id)).toEqual(ids.slice(offset, offset + window.data.length))
+      // A window shows the same whatever is around it.
+      expect(window.data).toEqual(all.data.slice(offset, offset + window.data.length))
+    }
+    expect(await messages('?offset=1000', KETTLE)).toMatchObject({ data: [], meta: { offset: 49, total: 49 } })
+    expect(await problem(`/api/sessions/${idOf(OWN)}/messages?offset=1&before=end`)).toMatchObject({
+      code: 'invalid_parameters',
+    })
+  })
+
+  test('are shown for what they are', async () => {
+    const { data } = await messages()
+    expect(data.map((one: Reply) => one.show)).toEqual([
+      'session',
+      'prompt',
+      'prompt',
+      'reasoning',
+      'tool',
+      'joined',
+      'tool',
+      'answer',
+    ])
+    expect(data[1].segments[0]).toMatchObject({
+      text: 'Look at **this**, <b>please</b>.',
+      html: '<p>Look at <strong>this</strong>, <strong>please</strong>.</p>\n',
+    })
+    expect((await messages('?variant=sanitized')).data[1].segments[0]).toEqual({
+      channel: 'input',
+      type: 'text',
+      format: 'input_text',
+      text: 'Look at **this**, <strong>please</strong>.',
+    })
+  })
+
+  test('join calls with their results, and leave out what is long', async () => {
+    const { data } = await messages()
+    const [, , , , asked, answered, open] = data
+    expect(asked.tool_call).toMatchObject({
+      status: 'success',
+      gist: 'seq 1',
+      arguments_json: { command: ['bash', '-lc', 'seq 1'] },
+      joined: answered.id,
+    })
+    expect(asked.tool_call.output.length).toBeLessThan(LONG.length / 10)
+    expect(LONG.startsWith(asked.tool_call.output)).toBe(true)
+    expect(asked.left_out).toEqual([{ field: 'tool_call.output', bytes: LONG.length, url: expect.any(String) }])
+    expect(await (await served().ask(asked.left_out[0].url)).text()).toBe(LONG)
+    expect(answered.tool_call).toMatchObject({ joined: asked.id })
+    expect(answered.tool_call.output).toBeUndefined()
+    expect(open.tool_call).toMatchObject({ status: 'pending' })
+    const whole = await get(`/api/sessions/${idOf(OWN)}/messages/${idOf(asked.id)}`, 'MessageReply')
+    expect(whole.data.tool_call.output).toBe(LONG)
+  })
+
+  test('tell reasoning by hash and length, wherever they are asked', async () => {
+    const { data } = await messages()
+    expect(data[3].reasoning).toEqual({
+      encrypted: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/), bytes: SEALED.length },
+    })
+    const raw = await get(`/api/sessions/${idOf(OWN)}/messages/${idOf(data[3].id)}/raw`, 'RawReply')
+    expect(raw.data).toMatchObject({ line: 4, masked: 1 })
+    expect(raw.data.records[0].payload).toEqual({
+      type: 'reasoning',
+      summary: [],
+      encrypted_content: { sha256: data[3].reasoning.encrypted.sha256, bytes: SEALED.length },
+    })
+    const address = `/api/sessions/${idOf(OWN)}`
+    for (const path of [
+      '/messages',
+      '/messages?variant=sanitized&inline=media',
+      `/messages/${idOf(data[3].id)}`,
+      `/messages/${idOf(data[3].id)}/raw`,
+      '?variant=original',
+      '/totals',
+      '/export?format=json&all=1',
+      '/export?format=html&all=1',
+    ])
+      expect(await (await served().ask(address + path)).text()).not.toContain(SEALED)
+  })
+
+  test('have images as files, and in themselves only where that is asked for', async () => {
+    const { media } = (await messages()).data[2].segments[0]
+    expect(media).toEqual({ url: expect.stringMatching(/^\/api\/media\//), mime_type: 'image/png', size_bytes: 70 })
+    const image = await served().ask(media.url)
+    expect(image.headers.get('content-type')).toBe('image/png')
+    expect(Buffer.from(await image.arrayBuffer()).toString('base64')).toBe(PIXEL)
+    const inline = (await messages('?inline=media')).data[2].segments[0].media
+    expect(inline.data_uri).toBe(`data:image/png;base64,${PIXEL}`)
+    for (const id of [
+      'x',
+      Buffer.from('[1,2,3]').toString('base64url'),
+      Buffer.from(JSON.stringify([OWN, 'x', 0])).toString('base64url'),
+    ])
+      expect((await served().ask(`/api/media/${id}`)).status).toBe(404)
+  })
+
+  test('that are not there are not found', async () => {
+    expect(await problem(`/api/sessions/${idOf(OWN)}/messages/none`)).toMatchObject({ code: 'message_not_found' })
+    expect(await problem(`/api/sessions/${idOf(OWN)}/messages/none/raw`)).toMatchObject({ code: 'message_not_found' })
+    const id = idOf('2026-02-03T09:15:01.000Z#2')
+    expect(await problem(`/api/sessions/${idOf(OWN)}/messages/${id}/field?name=constructor`)).toMatchObject({
+      code: 'message_not_found',
+    })
+  })
+})

@@ -1,0 +1,115 @@
+/** Search, statistics, and the machine itself. */
+import { describe, expect, test } from 'vitest'
+import { asked, KETTLE } from './asked.ts'
+import type { Reply } from './served.ts'
+
+const { served, get, problem } = asked()
+
+describe('search', () => {
+  test('finds hits with their sessions', async () => {
+    const { data, meta } = await get('/api/search?q=boils&scope=prompts', 'SearchReply')
+    expect(data[0]).toMatchObject({ session_id: KETTLE, scope: 'prompt' })
+    const { snippet, highlights } = data[0]
+    expect(snippet.slice(highlights[0].start, highlights[0].end)).toBe('boils')
+    expect(meta).toMatchObject({ total_is: 'exact', sessions: [{ id: KETTLE }] })
+  })
+
+  test('goes on where it stopped', async () => {
+    const first = await get('/api/search?q=test&limit=3', 'SearchReply')
+    const rest = await get(`/api/search?q=test&limit=200&after=${first.meta.next}`, 'SearchReply')
+    const all = await get('/api/search?q=test&limit=200', 'SearchReply')
+    expect([...first.data, ...rest.data]).toEqual(all.data)
+  })
+
+  test.each(['stream=1', 'deep=1'])('%s gives lines, of which the last says that it was all', async (how) => {
+    const response = await served().ask(`/api/search?q=test&${how}`)
+    expect(response.headers.get('content-type')).toContain('application/x-ndjson')
+    const lines = (await response.text())
+      .trim()
+      .split('\n')
+      .map((one) => JSON.parse(one) as Reply)
+    const all = (await get('/api/search?q=test&limit=200')).data
+    const hits = lines.filter(({ kind }) => kind === 'hit').map(({ hit }) => hit.id)
+    expect(hits.toSorted()).toEqual(all.map((one: Reply) => one.id).toSorted())
+    expect(lines.at(-1)).toMatchObject({
+      kind: 'end',
+      total: hits.length,
+      total_is: 'exact',
+      complete: how === 'deep=1',
+    })
+    // A session is introduced once, before its first hit.
+    const sessions = lines.filter(({ kind }) => kind === 'session').map(({ session }) => session.id)
+    expect(sessions.length).toBe(new Set(sessions).size)
+  })
+
+  test('says what it did not understand, also of a stream', async () => {
+    for (const how of ['', '&stream=1', '&deep=1'])
+      expect(await problem(`/api/search?q=%22open${how}`)).toMatchObject({ code: 'invalid_query' })
+    expect(await problem('/api/search')).toMatchObject({ code: 'invalid_parameters' })
+  })
+
+  test('files are found by their end, and none is opened', async () => {
+    const { data, meta } = await get('/api/files?path=boil.ts', 'FilesReply')
+    expect(meta.total).toBe(data.length)
+    expect(data[0]).toMatchObject({ session_id: KETTLE, how: 'updated' })
+    expect((await get('/api/files?path=/etc/passwd')).data).toEqual([])
+  })
+})
+
+describe('statistics', () => {
+  test('sums, series, tools, activity and patterns', async () => {
+    const { data } = await get('/api/stats?utc=1', 'StatsReply')
+    expect(data).toMatchObject({
+      sessions: 4,
+      by_agent: [{ name: 'codex' }],
+      by_model: [{ name: 'gpt-5.2-codex' }, { name: 'gpt-5.2-codex-mini' }],
+    })
+    const series = (await get('/api/stats/series?utc=1&by=project', 'SeriesReply')).data
+    expect(series.starts.at(0)).toBe('2026-02-03')
+    expect(series.starts.at(-1)).toBe('2026-02-17')
+    expect(series.starts).toHaveLength(15)
+    const total = series.lines.flatMap((one: Reply) => one.total_tokens).reduce((a: number, b: number) => a + b, 0)
+    expect(total).toBe(data.usage.total_tokens)
+    expect((await get('/api/stats/series?step=month', 'SeriesReply')).data).toMatchObject({
+      starts: ['2026-02-01'],
+      lines: [{ name: null }],
+    })
+    expect((await get('/api/stats/tools', 'ToolsReply')).data[0]).toMatchObject({ tool: 'shell_command' })
+    const activity = (await get('/api/stats/activity?utc=1', 'ActivityReply')).data
+    expect(activity.by_hour.reduce((a: number, b: number) => a + b, 0)).toBe(
+      activity.by_weekday.reduce((a: number, b: number) => a + b, 0),
+    )
+    expect((await get('/api/stats/patterns', 'PatternsReply')).data).toMatchObject({ conversations: 0 })
+  })
+
+  test('tables for a spreadsheet', async () => {
+    for (const table of ['series', 'models', 'projects', 'agents', 'sessions', 'tools', 'activity']) {
+      const response = await served().ask(`/api/stats/export.csv?table=${table}`)
+      expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+      expect((await response.text()).split('\r\n').length).toBeGreaterThan(2)
+    }
+  })
+})
+
+describe('the machine', () => {
+  test('agents, health, sync', async () => {
+    const agents = (await get('/api/agents', 'AgentsReply')).data
+    expect(agents.find((one: Reply) => one.id === 'codex')).toMatchObject({
+      sessions: 4,
+      can_resume: true,
+      roots: [{ exists: true }],
+    })
+    expect((await get('/api/health', 'HealthReply')).data).toMatchObject({
+      status: 'ok',
+      version: '1.2.3',
+      index: { sessions: 4 },
+    })
+    expect((await get('/api/sync', 'SyncReply')).data).toMatchObject({ status: 'idle' })
+    const first = await served().ask('/api/sync', { method: 'POST' })
+    expect(first.status).toBe(202)
+    expect(await problem('/api/sync', { method: 'POST' })).toMatchObject({ code: 'sync_in_progress', status: 409 })
+    await expect
+      .poll(async () => (await get('/api/sync', 'SyncReply')).data)
+      .toMatchObject({ status: 'idle', outcome: { kind: 'synced' } })
+  })
+})
