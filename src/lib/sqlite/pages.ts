@@ -41,14 +41,17 @@ function pageAfter(last: Row | undefined, { table, key, columns = {} }: Walk, mo
   return [sql, bounds.map(([, value]) => value)]
 }
 
-/** The key of the row to go on after, to the byte and the digit: a string or number of JavaScript's may differ from it. */
+/**
+ * The key of the row to go on after, to the byte and the digit: a string or number of JavaScript's may differ from it.
+ * The plus takes away the affinity that a CAST gives, under which text is compared with a number as if it were one.
+ */
 function boundOf(last: Row, column: string, at: number): [sql: string, value: Parameter] {
   const exact = last[bytes(at)] ?? null
   switch (last[type(at)]) {
     case 'text':
-      return ['CAST(? AS TEXT)', exact]
+      return ['+CAST(? AS TEXT)', exact]
     case 'integer':
-      return ['CAST(CAST(? AS TEXT) AS INTEGER)', exact]
+      return ['+CAST(CAST(? AS TEXT) AS INTEGER)', exact]
     default:
       return ['?', last[column] ?? null]
   }
