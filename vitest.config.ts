@@ -8,6 +8,7 @@ export default defineConfig({
     // One core less is the default: on two cores that is one.
     maxWorkers: '100%',
     globalSetup: ['test/support/build.ts'],
+    setupFiles: ['test/support/laws.ts'],
     env: { TZ: 'UTC', NO_COLOR: '1' },
   },
 })

@@ -17,9 +17,7 @@ const number = fc.oneof(
 const key = fc.oneof(
   fc.record({
     sql: fc.constant('CAST(? AS TEXT)'),
-    value: fc
-      .oneof(fc.uint8Array({ maxLength: 4 }), fc.integer().map(String))
-      .map((one) => Buffer.from(one as string)),
+    value: fc.oneof(fc.uint8Array({ maxLength: 4 }), fc.integer().map(String)).map((one) => Buffer.from(one as string)),
   }),
   fc.record({
     sql: fc.constant('?'),
