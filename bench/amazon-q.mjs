@@ -1,13 +1,12 @@
-/**
- * How long a store of Amazon Q takes to read and to keep, as ratios to JSON.parse over the same rows in the same process.
- * `npm run build && node --expose-gc bench/amazon-q.mjs`
- */
+/** How long a store of Amazon Q takes to read and to keep, as ratios to JSON.parse over the same rows in the same process. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
+import { bareMemory, FUMI, leastMemory } from './compare.mjs'
 import { stateText } from './conversation.mjs'
+import { inOwnProcess } from './library.mjs'
+import { most, times } from './rows.mjs'
 
 const ROWS = 500
 const ROW_BYTES = 366_000
@@ -34,7 +33,21 @@ export function makeStore(path, rows = ROWS, bytes = ROW_BYTES) {
   return path
 }
 
-export const makeLargeStore = (path) => makeStore(path, 1, LARGE_BYTES)
+/** The rows of the page. The times are taken in a process that may call the garbage collector. */
+export function benchStores(work) {
+  const script = `
+    import { timeStore } from ${JSON.stringify(import.meta.url)}
+    console.log(JSON.stringify(await timeStore()))`
+  const large = makeStore(join(work, 'large.sqlite3'), 1, LARGE_BYTES)
+  const memory = leastMemory(FUMI, 'normalize', large)
+  return {
+    note: `Floor of times: \`JSON.parse\` of the values alone; ${ROWS} rows of ${ROW_BYTES / 1000} KB.`,
+    rows: [
+      ...inOwnProcess(script, 'the stores of Amazon Q'),
+      most('peak memory of `fumi normalize`, one row of 54 MB', 250, memory, 'MB', bareMemory()),
+    ],
+  }
+}
 
 const renamed = (text, n) => text.replace('"conversation_id":"b"', `"conversation_id":"conversation-${n}"`)
 
@@ -52,8 +65,8 @@ function oldText(bytes) {
   return JSON.stringify({ ...state, history, valid_history_range: [0, history.length] })
 }
 
-/** @returns {Promise<{ name: string, ratio?: number, ms?: number, limit: number, detail: string }[]>} */
-export async function benchStore() {
+/** @returns {Promise<import('./rows.mjs').Row[]>} */
+export async function timeStore() {
   const { default: agent } = await import('../dist/agents/amazon-q/agent.js')
   const { House } = await import('../dist/app.js')
   const folder = mkdtempSync(join(tmpdir(), 'fumi-store-'))
@@ -77,20 +90,12 @@ export async function benchStore() {
 async function readRatio(agent, path) {
   let parsing = Number.POSITIVE_INFINITY
   let reading = Number.POSITIVE_INFINITY
-  let bytes = 0
   for (let round = 0; round < 5; round++) {
     globalThis.gc?.()
-    const parsed = parseAll(path)
-    bytes = parsed.bytes
-    parsing = Math.min(parsing, parsed.ms)
+    parsing = Math.min(parsing, parseAll(path))
     reading = Math.min(reading, await timed(() => readAll(agent, path)))
   }
-  return {
-    name: `read and normalise ${ROWS} rows, ${(bytes / 1e6).toFixed(0)} MB`,
-    ratio: reading / parsing,
-    limit: 2,
-    detail: `JSON.parse ${parsing.toFixed(0)} ms`,
-  }
+  return times(`read and normalise ${ROWS} rows`, 2, reading, parsing)
 }
 
 /** Only JSON.parse is timed. */
@@ -98,16 +103,14 @@ function parseAll(path) {
   const database = new Database(path, { readonly: true })
   const value = database.prepare('SELECT value FROM conversations WHERE key = ?').pluck()
   let ms = 0
-  let bytes = 0
   for (const key of database.prepare('SELECT key FROM conversations').pluck().all()) {
     const text = value.get(key)
-    bytes += Buffer.byteLength(text)
     const start = performance.now()
     JSON.parse(text)
     ms += performance.now() - start
   }
   database.close()
-  return { ms, bytes }
+  return ms
 }
 
 async function readAll(agent, path) {
@@ -118,7 +121,7 @@ async function readAll(agent, path) {
 async function keepAgain(house, agent, path) {
   const sources = []
   for await (const source of agent.find(path)) sources.push(source)
-  await house.keepStore(agent, path, sources)
+  await house.keeper.keep(agent, path, sources)
   const database = new Database(path)
   const times = []
   for (let round = 0; round < 9; round++) {
@@ -126,16 +129,11 @@ async function keepAgain(house, agent, path) {
     const state = JSON.parse(database.prepare('SELECT value FROM conversations WHERE key = ?').pluck().get(key))
     state.history.push(state.history[0])
     database.prepare('INSERT OR REPLACE INTO conversations VALUES (?, ?)').run(key, JSON.stringify(state))
-    times.push(await timed(() => house.keepAgain(agent, path)))
+    times.push(await timed(() => house.keeper.keepAgain(agent, path)))
   }
   database.close()
   const ms = times.sort((a, b) => a - b)[4]
-  return {
-    name: `keep again, one of ${ROWS} rows changed`,
-    ms,
-    limit: 50,
-    detail: `slowest ${times.at(-1).toFixed(0)} ms`,
-  }
+  return most(`keep again, one of ${ROWS} rows changed`, 50, ms, 'ms')
 }
 
 async function timed(work) {
@@ -143,13 +141,4 @@ async function timed(work) {
   const start = performance.now()
   await work()
   return performance.now() - start
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  for (const { name, ratio, ms, limit, detail } of await benchStore()) {
-    const measured = ratio === undefined ? `${ms.toFixed(0)} ms` : `${ratio.toFixed(2)} ×`
-    process.stdout.write(
-      `${(ratio ?? ms) <= limit ? 'ok  ' : 'OVER'} ${name}: ${measured} (at most ${limit}; ${detail})\n`,
-    )
-  }
 }

@@ -2,11 +2,12 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { bareMemory } from './compare.mjs'
 import { generate, longestLine, sizeOf, yardstick } from './logs.mjs'
+import { most, times } from './rows.mjs'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** @returns rows of the table: what, target, measured, met */
 export function benchArchive(work, megabytes) {
   const home = join(work, 'archive')
   mkdirSync(home, { recursive: true })
@@ -24,36 +25,30 @@ export function benchArchive(work, megabytes) {
   const idle = at('idle').found
   const append = at('append').found
   const report = at('report')
+  const nothing = run(work, join(ROOT, 'bench', 'nothing.mjs'))
   const rest = at('rest').found
   const memory = 300 + (8 * longestLine(logs)) / 1e6
-  const size = sync.found.bytes / sizeOf(logs)
+  const megabytesOf = (bytes) => bytes / 1e6
+  const bare = bareMemory()
   return {
-    note: `Yardstick: ${wall.toFixed(0)} ms for ${(sizeOf(logs) / 1e6).toFixed(0)} MB.`,
+    note: `Floor of times: ${wall.toFixed(0)} ms of a plain \`JSON.parse\` of each line for ${megabytesOf(sizeOf(logs)).toFixed(0)} MB.`,
     rows: [
-      ratio('list and exact totals, first run, wall', 0.5, sync.found.listMs / wall),
-      ratio('full index, wall', 2.5, sync.found.ms / wall),
-      ratio('full index, CPU', 3.5, sync.cpuMs / cpu),
-      ratio('index on disk, of the logs', 0.3, size),
-      limit('search, 20 hits with snippets, p95', 10, search.p95, 'ms'),
-      ratio('deep search, whole archive, wall', 0.3, deep.ms / wall),
-      limit('deep search, first hit', 100, deep.firstMs, 'ms'),
-      limit('nothing changed, next sync, per source', 20, idle.usPerSource, 'µs'),
-      limit('append to visible change, p95', 100, append.p95, 'ms'),
-      limit('token report, process start included', 150, report.wallMs, 'ms'),
-      limit('peak memory, indexing', memory, sync.rssMb, 'MB'),
-      limit('memory while it only watches', 120, rest.rssMb, 'MB'),
-      ['CPU while it only watches', '< 0.1 %', `${rest.cpuPercent.toFixed(2)} %`, rest.cpuPercent < 0.1],
+      times('list and exact totals, first run, wall', 0.5, sync.found.listMs, wall),
+      times('full index, wall', 2.5, sync.found.ms, wall),
+      times('full index, CPU', 3.5, sync.cpuMs, cpu),
+      times('index on disk, of the logs', 0.3, megabytesOf(sync.found.bytes), megabytesOf(sizeOf(logs)), 'MB'),
+      most('search, 20 hits with snippets, p95', 10, search.p95, 'ms'),
+      times('deep search, whole archive, wall', 0.3, deep.ms, wall),
+      most('deep search, first hit', 100, deep.firstMs, 'ms'),
+      most('nothing changed, next sync, per source', 20, idle.usPerSource, 'µs'),
+      most('append to visible change, p95', 100, append.p95, 'ms'),
+      most('token report, process start included', 150, report.wallMs, 'ms', nothing.wallMs),
+      most('peak memory, indexing', memory, sync.rssMb, 'MB', bare),
+      most('memory while it only watches', 120, rest.rssMb, 'MB', bare),
+      most('CPU while it only watches', 0.1, rest.cpuPercent, '%'),
     ],
   }
 }
-
-const ratio = (what, target, measured) => [what, `≤ ${target} ×`, `${measured.toFixed(2)} ×`, measured <= target]
-const limit = (what, target, measured, unit) => [
-  what,
-  `≤ ${target.toFixed(0)} ${unit}`,
-  `${measured.toFixed(1)} ${unit}`,
-  measured <= target,
-]
 
 function run(work, module, ...args) {
   const out = join(work, 'out.json')

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { times } from './rows.mjs'
 
 const HERE = import.meta.dirname
 
@@ -46,13 +47,14 @@ export const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(
 /** To the candidate called `yardstick`. */
 export const ratio = (results, name, of) => median(results[name].map((one, at) => one[of] / results.yardstick[at][of]))
 
-export const row = (what, target, measured, met) => `| ${what} | ${target} | ${measured} | ${met ? 'yes' : '**no**'} |`
-
+/** The floor is the yardstick's usual time, and the ratio the usual one of the pairs. */
 export function timeRow(results, what, name, target) {
-  const wall = ratio(results, name, 'wallMs')
-  const cpu = ratio(results, name, 'cpuMs')
-  return row(what, `≤ ${target} ×`, `${wall.toFixed(2)} × wall, ${cpu.toFixed(2)} × CPU`, wall <= target)
+  const floor = median(results.yardstick.map((one) => one.wallMs))
+  return times(what, target, ratio(results, name, 'wallMs') * floor, floor)
 }
 
 /** The smallest of three: what is measured is a need, not a habit of the garbage collector on a busy machine. */
 export const leastMemory = (...args) => Math.min(...[1, 2, 3].map(() => run(...args).rssMb))
+
+/** What a program takes that does nothing. */
+export const bareMemory = () => leastMemory(join(HERE, 'nothing.mjs'))

@@ -1,17 +1,15 @@
 /**
  * How long the conversation model takes, as ratios to JSON.parse and JSON.stringify of the same state.
- * `npm run build && node --expose-gc bench/conversation.mjs`
  */
 
-import { pathToFileURL } from 'node:url'
+import { fastest, timed } from './fastest.mjs'
+import { times } from './rows.mjs'
 
 const MEGABYTES = 54
 
-/**
- * @param {typeof import('../dist/conversation.js')} model the built library
- * @returns {{ name: string, ratio: number, limit: number, detail: string }[]}
- */
-export function benchConversation(model) {
+/** @returns {Promise<import('./rows.mjs').Row[]>} */
+export async function benchConversation() {
+  const model = await import('../dist/conversation.js')
   return [...['amazon-q', 'kiro'].flatMap((kind) => benchState(model, kind)), benchAppend(model)]
 }
 
@@ -32,12 +30,7 @@ function benchState({ readState, writeState, parseJson }, kind) {
     native: () => JSON.stringify(plain, null, 2),
     ours: () => writeState(read.value, { style: 'pretty' }),
   })
-  const row = (name, ours, native, limit) => ({
-    name: `${name} (${kind}, ${(text.length / 1e6).toFixed(0)} MB)`,
-    ratio: ours / native,
-    limit,
-    detail: `native ${native.toFixed(0)} ms`,
-  })
+  const row = (what, ours, native, limit) => times(`${what} (${kind}, ${MEGABYTES} MB)`, limit, ours, native)
   return [
     row('read, tolerant', reading.tolerant, reading.native, 2),
     row('read, lossless JSON alone', reading.lossless, reading.native, 5),
@@ -58,41 +51,19 @@ function benchAppend({ newState, newPrompt, newResponse, pushAssistantMessage, N
     return grown
   }
   const few = 2_000
-  const times = { empty: Number.POSITIVE_INFINITY, late: Number.POSITIVE_INFINITY }
+  const best = { empty: Number.POSITIVE_INFINITY, late: Number.POSITIVE_INFINITY }
   for (let i = 0; i < 30; i++) {
     const full = add(newState('c'), 10_000)
-    times.late = Math.min(
-      times.late,
+    best.late = Math.min(
+      best.late,
       timed(() => add(full, few)),
     )
-    times.empty = Math.min(
-      times.empty,
+    best.empty = Math.min(
+      best.empty,
       timed(() => add(newState('c'), few)),
     )
   }
-  return {
-    name: 'add an entry to 10,000',
-    ratio: times.late / times.empty,
-    limit: 1.5,
-    detail: `${((times.late / few) * 1000).toFixed(2)} µs each`,
-  }
-}
-
-/** Taken in turns, so that a busy machine is unfair to all alike; the best of each counts. */
-function fastest(works, rounds = 7) {
-  const best = {}
-  for (let i = 0; i < rounds; i++) {
-    for (const [name, work] of Object.entries(works))
-      best[name] = Math.min(best[name] ?? Number.POSITIVE_INFINITY, timed(work))
-  }
-  return best
-}
-
-function timed(work) {
-  globalThis.gc?.()
-  const start = performance.now()
-  work()
-  return performance.now() - start
+  return times('add an entry to 10,000, of one to none', 1.5, (best.late / few) * 1000, (best.empty / few) * 1000, 'µs')
 }
 
 /** Prompts, code as tool results, numbers in arguments, and as many chunk times as real states have. */
@@ -130,12 +101,4 @@ function entryText(i, isKiro, lines) {
   const usage = isKiro ? `"context_usage_percentage":${i % 97}.${(i % 9) + 1},` : ''
   const metadata = `{"request_id":"r${i}",${usage}"message_id":"m${i}","request_start_timestamp_ms":1764463677224,"stream_end_timestamp_ms":1764463681682,"time_to_first_chunk":{"secs":2,"nanos":954176042},"time_between_chunks":[${chunks}],"user_prompt_length":257,"response_size":181,"chat_conversation_type":"ToolUse","tool_use_ids_and_names":[["t${i + 1}","fs_read"]],"model_id":"m","message_meta_tags":[]}`
   return `{"user":${user},"assistant":${assistant},"request_metadata":${metadata}}`
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  for (const { name, ratio, limit, detail } of benchConversation(await import('../dist/conversation.js'))) {
-    process.stdout.write(
-      `${ratio <= limit ? 'ok  ' : 'OVER'} ${name}: ${ratio.toFixed(2)} (at most ${limit}; ${detail})\n`,
-    )
-  }
 }

@@ -18,7 +18,7 @@ const GENERATOR = join(SHARED, 'bench', 'gen.mjs')
 
 export const yardstick = existsSync(join(SHARED, 'bench', 'base_parse.mjs'))
   ? join(SHARED, 'bench', 'base_parse.mjs')
-  : join(import.meta.dirname, 'baseline.mjs')
+  : join(import.meta.dirname, 'parse-lines.mjs')
 
 export function generate(folder, megabytes, ...options) {
   if (!existsSync(GENERATOR))

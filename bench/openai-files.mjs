@@ -1,13 +1,9 @@
-/**
- * How long files of OpenAI-shaped conversations take, as ratios to the yardstick.
- * `npm run build && node bench/openai-files.mjs [--mb 500] [--runs 5]`
- */
+/** How long files of OpenAI-shaped conversations take, as ratios to the yardstick. */
 import { closeSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
-import { compare, FUMI, leastMemory, median, READ, remove, row, timeRow, workFolder } from './compare.mjs'
+import { bareMemory, compare, FUMI, leastMemory, median, READ, remove, timeRow, workFolder } from './compare.mjs'
 import { yardstick } from './logs.mjs'
+import { most } from './rows.mjs'
 
 const MOST_MB = 110
 
@@ -23,12 +19,12 @@ export function benchOpenAiFiles(megabytes, runs) {
     const results = reading(plain)
     const base = median(results.yardstick.map((one) => one.wallMs)).toFixed(0)
     return {
-      note: `Yardstick: ${base} ms (median of ${runs}) for ${size} of examples for fine-tuning, one on each line.`,
+      note: `Floor of times: ${base} ms of a plain \`JSON.parse\` of each line (median of ${runs}) for ${size} of examples for fine-tuning, one on each line.`,
       rows: [
         timeRow(results, 'reading as messages, nothing written', 'read', 1.6),
         timeRow(reading(wide), 'the same, some letters wider than a byte', 'read', 1.6),
-        memoryRow(`peak memory of reading ${size}`, READ, plain, 'openai'),
-        memoryRow(`peak memory of \`fumi normalize\`, ${size}`, FUMI, 'normalize', plain),
+        memoryRow('peak memory of reading', READ, plain, 'openai'),
+        memoryRow('peak memory of `fumi normalize`', FUMI, 'normalize', plain),
       ],
     }
   } finally {
@@ -36,10 +32,7 @@ export function benchOpenAiFiles(megabytes, runs) {
   }
 }
 
-function memoryRow(what, ...args) {
-  const rssMb = leastMemory(...args)
-  return row(what, `≤ ${MOST_MB} MB`, `${rssMb.toFixed(0)} MB`, rssMb <= MOST_MB)
-}
+const memoryRow = (what, ...args) => most(what, MOST_MB, leastMemory(...args), 'MB', bareMemory())
 
 /** Examples for fine-tuning, every fifth with tools, calls and results. `mark` stands in one of fifty. */
 function writeExamples(folder, bytes, mark) {
@@ -96,12 +89,4 @@ function toolTurn(id, seed) {
     { role: 'assistant', content: null, tool_calls: [{ id, type: 'function', function: call }] },
     { role: 'tool', tool_call_id: id, content: JSON.stringify({ rows: [wordsOf(seed + 2, 20), seed] }) },
   ]
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { values } = parseArgs({
-    options: { mb: { type: 'string', default: '500' }, runs: { type: 'string', default: '5' } },
-  })
-  const { note, rows } = benchOpenAiFiles(Number(values.mb), Number(values.runs))
-  process.stdout.write(`${note}\n${rows.join('\n')}\n`)
 }

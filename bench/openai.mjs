@@ -1,19 +1,18 @@
 /**
  * How long it takes to add up a streamed answer, as ratios to JSON.parse of the same chunks; and that the cost of a delta
- * does not depend on how many came before it. `npm run build && node --expose-gc bench/openai.mjs`
+ * does not depend on how many came before it.
  */
 
-import { pathToFileURL } from 'node:url'
+import { fastest } from './fastest.mjs'
+import { times } from './rows.mjs'
 
 const MANY = 200_000
 const FEW = 20_000
 const ROUNDS = 9
 
-/**
- * @param {typeof import('../dist/openai.js')} library the built library
- * @returns {{ name: string, ratio: number, limit: number, detail: string }[]}
- */
-export function benchOpenai({ DeltaAccumulator }) {
+/** @returns {Promise<import('./rows.mjs').Row[]>} */
+export async function benchOpenai() {
+  const { DeltaAccumulator } = await import('../dist/openai.js')
   return Object.entries(STREAMS).flatMap(([name, chunkText]) => {
     const texts = Array.from({ length: MANY }, (_, i) => Buffer.from(chunkText(i)).toString())
     const chunks = texts.map((text) => JSON.parse(text))
@@ -23,32 +22,30 @@ export function benchOpenai({ DeltaAccumulator }) {
       for (const chunk of list) accumulator.add(chunk)
       return JSON.stringify(accumulator.message())
     }
-    const best = fastest({
-      parse: () => {
-        for (const text of texts) JSON.parse(text)
-      },
-      both: () => {
-        const accumulator = new DeltaAccumulator()
-        for (const text of texts) accumulator.add(JSON.parse(text))
-        return JSON.stringify(accumulator.message())
-      },
-      many: () => add(chunks),
-      // As many deltas, in answers of a tenth of the length.
-      few: () => {
-        for (let i = 0; i < MANY / FEW; i++) add(few)
-      },
-    })
-    const said = `${MANY.toLocaleString('en')} deltas of ${name}`
-    const each = (time) => `${((time / MANY) * 1000).toFixed(2)} µs each`
-    return [
-      { name: `add up ${said}`, ratio: best.many / best.parse, limit: 2, detail: each(best.many) },
-      { name: `parse and add up ${said}`, ratio: best.both / best.parse, limit: 2, detail: each(best.both) },
+    const best = fastest(
       {
-        name: `one of ${said} to one of ${FEW.toLocaleString('en')}`,
-        ratio: best.many / best.few,
-        limit: 1.5,
-        detail: each(best.few),
+        parse: () => {
+          for (const text of texts) JSON.parse(text)
+        },
+        both: () => {
+          const accumulator = new DeltaAccumulator()
+          for (const text of texts) accumulator.add(JSON.parse(text))
+          return JSON.stringify(accumulator.message())
+        },
+        many: () => add(chunks),
+        // As many deltas, in answers of a tenth of the length.
+        few: () => {
+          for (let i = 0; i < MANY / FEW; i++) add(few)
+        },
       },
+      ROUNDS,
+    )
+    const said = `${MANY.toLocaleString('en')} deltas of ${name}`
+    const each = (time) => (time / MANY) * 1000
+    return [
+      times(`add up ${said}`, 2, each(best.many), each(best.parse), 'µs'),
+      times(`parse and add up ${said}`, 2, each(best.both), each(best.parse), 'µs'),
+      times(`one of ${said} to one of ${FEW.toLocaleString('en')}`, 1.5, each(best.many), each(best.few), 'µs'),
     ]
   })
 }
@@ -69,25 +66,3 @@ const STREAMS = {
   },
 }
 const WORDS = ['The q', 'uick ', 'brown', ' fox\n', 'jumps', ' over', ' "the', '" laz', 'y dog']
-
-/** Taken in turns, so that a busy machine is unfair to all alike; the best of each counts. */
-function fastest(works) {
-  const best = {}
-  for (let i = 0; i < ROUNDS; i++) {
-    for (const [name, work] of Object.entries(works)) {
-      globalThis.gc?.()
-      const start = performance.now()
-      work()
-      best[name] = Math.min(best[name] ?? Number.POSITIVE_INFINITY, performance.now() - start)
-    }
-  }
-  return best
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  for (const { name, ratio, limit, detail } of benchOpenai(await import('../dist/openai.js'))) {
-    process.stdout.write(
-      `${ratio <= limit ? 'ok  ' : 'OVER'} ${name}: ${ratio.toFixed(2)} (at most ${limit}; ${detail})\n`,
-    )
-  }
-}

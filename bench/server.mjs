@@ -4,12 +4,12 @@ import { appendFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { generate } from './logs.mjs'
+import { most } from './rows.mjs'
 
 const ROOT = join(import.meta.dirname, '..')
 const MAIN = join(ROOT, 'dist', 'bin', 'fumi.js')
 const CLIENTS = 200
 
-/** @returns rows of the table: what, target, measured, met */
 export async function benchServer(work, megabytes) {
   const home = join(work, 'server')
   mkdirSync(home, { recursive: true })
@@ -61,13 +61,13 @@ export async function benchServer(work, megabytes) {
     return {
       note: `${megabytes} MB in many sessions and ${(statSync(long).size / 1e6).toFixed(0)} MB in one of ${meta.total} messages; ${CLIENTS} live clients.`,
       rows: [
-        limit('list of 50 sessions, p95', 20, lists, 'ms'),
-        limit('window of 50 messages, p95', 20, windows, 'ms'),
-        limit('window anywhere in the long session, p95', 20, deep, 'ms'),
-        limit('end of the long session, opened first', 200, end, 'ms'),
-        limit('search, 20 hits, p95', 20, search, 'ms'),
-        limit(`append told to all ${CLIENTS} live clients, p95`, 300, told, 'ms'),
-        limit('memory gained over 200 appends', 60, (after - before) / 1e6, 'MB'),
+        most('list of 50 sessions, p95', 20, lists, 'ms'),
+        most('window of 50 messages, p95', 20, windows, 'ms'),
+        most('window anywhere in the long session, p95', 20, deep, 'ms'),
+        most('end of the long session, opened first', 200, end, 'ms'),
+        most('search, 20 hits, p95', 20, search, 'ms'),
+        most(`append told to all ${CLIENTS} live clients, p95`, 300, told, 'ms'),
+        most('memory gained over 200 appends', 60, (after - before) / 1e6, 'MB'),
       ],
     }
   } finally {
@@ -75,12 +75,6 @@ export async function benchServer(work, megabytes) {
   }
 }
 
-const limit = (what, target, measured, unit) => [
-  what,
-  `≤ ${target} ${unit}`,
-  `${measured.toFixed(1)} ${unit}`,
-  measured <= target,
-]
 const pause = (ms) => new Promise((done) => setTimeout(done, ms))
 
 async function linkOf(child) {
@@ -197,12 +191,4 @@ async function appended(path, clients) {
 function memoryOf(pid) {
   const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
   return Number(stdout ?? 0) * 1024
-}
-
-if (process.argv[1] === import.meta.filename) {
-  const [work, megabytes = '100'] = process.argv.slice(2)
-  const { note, rows } = await benchServer(work, Number(megabytes))
-  console.log(note)
-  for (const row of rows) console.log(row.join('  '))
-  process.exit(0)
 }

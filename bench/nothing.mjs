@@ -1,0 +1,2 @@
+/** A program that does nothing: what Node itself takes. */
+export {}
