@@ -9,7 +9,8 @@ import { header, talk, text } from '../support/log.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer, type ModelServer, silence } from '../support/model-server.ts'
 import { barriersOn } from './axe.ts'
-import { chromiumPath, type Shown, shown } from './page.ts'
+import { chromiumPath } from './browser.ts'
+import { type Shown, shown } from './page.ts'
 
 const READERS = [
   { locale: 'en-US', colorScheme: 'light' },

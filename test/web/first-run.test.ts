@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { home } from '../archive/house.ts'
 import { barriersOn } from './axe.ts'
-import { chromiumPath, shown } from './page.ts'
+import { chromiumPath } from './browser.ts'
+import { shown } from './page.ts'
 
 describe.skipIf(chromiumPath === undefined)('the first page', () => {
   test('says where was looked and offers samples, in both languages', async () => {

@@ -1,18 +1,14 @@
 /** The page in a real browser, over a server and a home of its own: one of each for a test file. */
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll } from 'vitest'
 import { type Listening, type ListenOptions, listen } from '../../src/server/listen.ts'
 import { type Home, home } from '../archive/house.ts'
 import { tempFolder } from '../support/log.ts'
+import { chromiumPath } from './browser.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-
-export const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-)
-if (chromiumPath === undefined) console.log('skipped: the page in a browser (no Chromium here)')
 
 const FLAGS = [
   '--no-sandbox',

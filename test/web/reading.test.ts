@@ -6,7 +6,8 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { rollout } from '../archive/house.ts'
 import { assistant, call, header, result, text, user } from '../support/log.ts'
-import { chromiumPath, filledHome, type Shown, shown } from './page.ts'
+import { chromiumPath } from './browser.ts'
+import { filledHome, type Shown, shown } from './page.ts'
 
 /** Evaluated, not added: the policy of the page lets no foreign script in. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
