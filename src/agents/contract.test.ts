@@ -207,12 +207,21 @@ async function goldenText(agent: Agent, { source }: Fixture): Promise<string> {
   return `${[...rows, ...headers, JSON.stringify({ counts })].join('\n')}\n`
 }
 
-async function beginning(agent: Agent, { source, bytes }: Fixture, length: number): Promise<Told> {
+/** Two laws look at it. */
+async function beginning(agent: Agent, fixture: Fixture, length: number): Promise<Told> {
+  const { source, bytes } = fixture
+  const known = beginnings.get(fixture) ?? new Map<number, Told>()
+  beginnings.set(fixture, known)
+  const seen = known.get(length)
+  if (seen) return seen
   put(source, bytes.subarray(0, length))
   const part = await readAll(agent, source)
   put(source, bytes)
+  known.set(length, part)
   return part
 }
+
+const beginnings = new WeakMap<Fixture, Map<number, Told>>()
 
 /** Those of the lines that end before the cut. */
 function surelyIn(messages: readonly NormalizedMessage[], bytes: Buffer, cut: number): readonly NormalizedMessage[] {
