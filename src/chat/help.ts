@@ -2,6 +2,7 @@
 import type { HookResult } from '../conversation/request/context.ts'
 import type { AgentFile } from './agent-file/agent-file.ts'
 import type { Checkpoints } from './checkpoint/checkpoints.ts'
+import type { ServerPrompt } from './mcp/prompts.ts'
 import type { ServerReport } from './mcp/server.ts'
 import type { ChatTool } from './tools/tool.ts'
 import type { TalkEvent } from './turn/event.ts'
@@ -14,15 +15,22 @@ export interface Help {
   /** What there is to tell since it was asked last. */
   news(): readonly TalkEvent[]
   servers(): readonly ServerReport[]
+  /** Texts that servers keep to be said. */
+  prompts(): readonly ServerPrompt[]
   /** What was gathered once for the whole conversation. */
-  spawnHooks(): Promise<readonly HookResult[]>
+  spawnHooks(signal: AbortSignal): Promise<readonly HookResult[]>
   /** What is gathered for one prompt. */
-  promptHooks(prompt: string): Promise<readonly HookResult[]>
+  promptHooks(prompt: string, signal: AbortSignal): Promise<readonly HookResult[]>
   /** A text forbids the call and is told to the model. */
-  beforeTool(tool: ChatTool, args: unknown, level: ToolOutcome['level']): Promise<string | undefined>
-  afterTool(outcome: ToolOutcome): AsyncIterable<TalkEvent>
+  beforeTool(
+    tool: ChatTool,
+    args: unknown,
+    level: ToolOutcome['level'],
+    signal: AbortSignal,
+  ): Promise<string | undefined>
+  afterTool(outcome: ToolOutcome, signal: AbortSignal): AsyncIterable<TalkEvent>
   beforeTurn(prompt: string): void
-  afterTurn(): AsyncIterable<TalkEvent>
+  afterTurn(signal: AbortSignal): AsyncIterable<TalkEvent>
   /** Another agent is at work: its hooks and servers take the place of those before. */
   fit(agent: AgentFile): Promise<void>
   close(): Promise<void>
@@ -34,6 +42,7 @@ export const NO_HELP: Help = {
   ready: async () => {},
   news: () => [],
   servers: () => [],
+  prompts: () => [],
   spawnHooks: async () => [],
   promptHooks: async () => [],
   beforeTool: async () => undefined,

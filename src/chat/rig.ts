@@ -151,14 +151,14 @@ export class Rig implements Gear, Shelf {
     }
   }
 
-  async around(budget: number): Promise<Around> {
+  async around(budget: number, signal: AbortSignal): Promise<Around> {
     const { kept, dropped, unreadable } = gatherFiles(this.rules, this.place, budget)
     const notices: Notice[] = []
     if (dropped.length > 0)
       notices.push({ code: 'context_dropped', text: `No room for ${named(dropped.map(({ path }) => path))}.` })
     if (unreadable.length > 0)
       notices.push({ code: 'context_unreadable', text: `Left out of the context, no text: ${named(unreadable)}.` })
-    const spawnHooks = await this.help.spawnHooks()
+    const spawnHooks = await this.help.spawnHooks(signal)
     const { prompt } = this.#agent
     return { files: kept, spawnHooks, ...(prompt !== null && { instruction: prompt }), notices: this.#news(notices) }
   }
@@ -179,16 +179,16 @@ export class Rig implements Gear, Shelf {
     return this.#documents.get(message) ?? []
   }
 
-  beforeTool(tool: ChatTool, args: unknown, level: Need['level']): Promise<string | undefined> {
-    return this.help.beforeTool(tool, args, level)
+  beforeTool(...call: Parameters<Help['beforeTool']>): Promise<string | undefined> {
+    return this.help.beforeTool(...call)
   }
 
-  afterTool(outcome: ToolOutcome): AsyncIterable<TalkEvent> {
-    return this.help.afterTool(outcome)
+  afterTool(outcome: ToolOutcome, signal: AbortSignal): AsyncIterable<TalkEvent> {
+    return this.help.afterTool(outcome, signal)
   }
 
-  afterTurn(): AsyncIterable<TalkEvent> {
-    return this.help.afterTurn()
+  afterTurn(signal: AbortSignal): AsyncIterable<TalkEvent> {
+    return this.help.afterTurn(signal)
   }
 }
 

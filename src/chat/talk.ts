@@ -11,6 +11,7 @@ import { sameJson } from '../lib/same.ts'
 import type { Attached } from './attach/attach.ts'
 import type { Endpoint } from './endpoint/endpoint.ts'
 import type { AskJson } from './endpoint/models.ts'
+import type { Spoken } from './prompts/spoken.ts'
 import { historyTokens, windowTokens } from './request/fit.ts'
 import type { Rig } from './rig.ts'
 import type { Desk } from './turn/desk.ts'
@@ -58,7 +59,7 @@ export class Talk {
     // Loaded when they are first needed: whoever begins to talk does not wait for them.
     const { commandIn } = await import('./commands/table.ts')
     const command = commandIn(line)
-    if (command === undefined) yield* this.prompt((await import('./commands/prompts.ts')).spokenPrompt(this, line))
+    if (command === undefined) yield* this.#during((signal) => this.sayWithin(line, signal, true))
     else yield* this.#during((signal) => this.#command(line, command.run(this, command.words, signal)))
   }
 
@@ -68,8 +69,19 @@ export class Talk {
     this.refit()
   }
 
-  prompt(text: string): AsyncGenerator<TalkEvent> {
-    return this.#during((signal) => this.#prompt(text, signal))
+  /**
+   * A prompt; where it names a text that is kept, that text. For a command, within what it does.
+   * @param isTyped whether the transcript is to have the line
+   */
+  async *sayWithin(line: string, signal: AbortSignal, isTyped: boolean): AsyncGenerator<TalkEvent> {
+    const { spokenIn } = await import('./prompts/spoken.ts')
+    const spoken = await spokenIn(this, line, signal)
+    if (isTyped) this.desk.transcribe(line)
+    if (spoken.kind === 'spoken') yield* this.#prompt(spoken, signal)
+    else {
+      yield { kind: 'error', text: spoken.text }
+      yield { kind: 'ended', how: signal.aborted ? 'interrupted' : 'failed' }
+    }
   }
 
   /** Sends what waits: a question to which nothing came, or results that were never sent. */
@@ -138,23 +150,35 @@ export class Talk {
     if (event.kind === 'compacted' || event.kind === 'moved' || event.kind === 'started') this.#used = 0
   }
 
-  async *#prompt(given: string, signal: AbortSignal): AsyncGenerator<TalkEvent> {
-    const text = yield* this.#fitting(sanitizeUnicodeTags(given), signal)
+  async *#prompt(spoken: Spoken, signal: AbortSignal): AsyncGenerator<TalkEvent> {
+    const text = yield* this.#fitting(sanitizeUnicodeTags(spoken.text), signal)
     if (text === undefined) return
     const { desk, rig } = this
     this.#closeResults()
+    if (spoken.source !== null) yield { kind: 'notice', code: 'prompt', text: `Said: ${spoken.source}` }
     const { attachFiles, pathsIn } = await import('./attach/attach.ts')
-    const attached = attachFiles([...this.attachments.splice(0), ...pathsIn(text, rig.place)])
+    const attached = attachFiles([...this.attachments.splice(0), ...(spoken.mayAttach ? pathsIn(text, rig.place) : [])])
     for (const note of attached.notes) yield { kind: 'notice', code: 'attached', text: note }
     await rig.help.ready()
     rig.help.beforeTurn(text)
-    const hooks = hookContext(await rig.help.promptHooks(text), 'userPromptSubmit') ?? ''
+    const hooks = hookContext(await rig.help.promptHooks(text, signal), 'userPromptSubmit') ?? ''
     yield* rig.help.news()
-    const message = messageOf(newPrompt(text, desk.local(), desk.env()), attached, hooks)
+    this.#takeForGranted(spoken.before)
+    const given = { ...attached, images: [...spoken.images, ...attached.images] }
+    const message = messageOf(newPrompt(text, desk.local(), desk.env()), given, hooks)
     rig.keepDocuments(message, attached.documents)
-    desk.transcribe(given)
     desk.tell({ event: 'next_message', message })
     yield* this.sendWaiting(signal)
+  }
+
+  /** Exchanges that a server's prompt begins with stand in the history as if they had taken place. */
+  #takeForGranted(before: Spoken['before']): void {
+    const { desk } = this
+    for (const { user, assistant } of before) {
+      const said = newPrompt(user === '' ? EMPTY_PROMPT : user, desk.local(), desk.env())
+      const entry = { user: said, assistant: newResponse(null, assistant), request_metadata: null }
+      desk.tell({ event: 'copied', number: desk.nextNumber(), entry, into: 'history' })
+    }
   }
 
   /** For a command, within what it does. */

@@ -1,49 +1,13 @@
 /** Agents at work: hooks around prompts and tools, checkpoints after tools, servers that lend tools. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
-import { chooseEndpoint } from '../../src/chat/endpoint/endpoint.ts'
-import { type OpenedTalk, openTalk } from '../../src/chat/open/open-talk.ts'
-import { openAITransport } from '../../src/openai-transport.ts'
+import { expect, test } from 'vitest'
 import { tempFolder } from '../support/log.ts'
 import { answer, calls } from '../support/model-chunks.ts'
-import { chatServer, type ModelServer } from '../support/model-server.ts'
+import { chatServer } from '../support/model-server.ts'
+import { opened } from './support/opened.ts'
 import { ended, kinds, outputs, said } from './support/talking.ts'
-
-const open: OpenedTalk[] = []
-afterAll(async () => {
-  for (const one of open) await one.close()
-})
-
-interface Situation {
-  readonly server: ModelServer
-  readonly cwd: string
-  readonly data?: string
-  readonly agent?: object
-  readonly resume?: string | null
-}
-
-async function opened({ server, cwd, data = tempFolder(), agent, resume }: Situation): Promise<OpenedTalk> {
-  const { baseURL } = server
-  if (agent) {
-    mkdirSync(join(cwd, '.amazonq', 'cli-agents'), { recursive: true })
-    writeFileSync(
-      join(cwd, '.amazonq', 'cli-agents', 'mine.json'),
-      JSON.stringify({ name: 'mine', tools: ['*'], ...agent }),
-    )
-  }
-  const endpoint = chooseEndpoint({ options: { baseURL, model: 'm' }, usual: null, profiles: new Map(), variables: {} })
-  const talk = await openTalk({
-    answerer: { kind: 'server', endpoint, transport: openAITransport({ baseURL }) },
-    ...{ platform: 'linux', home: tempFolder(), data, cwd, program: null, autoCompact: true, attended: true },
-    trustAll: true,
-    ...(agent && { agent: 'mine' }),
-    ...(resume !== undefined && { resume }),
-  })
-  open.push(talk)
-  return talk
-}
 
 const bash = (command: string) => calls([{ name: 'execute_bash', args: { command } }])
 

@@ -24,13 +24,14 @@ export const agentCommand: Command = {
 export const mcpCommand: Command = {
   name: 'mcp',
   args: '[name]',
-  help: 'the servers that lend tools, and how each of them is',
+  help: 'the servers that lend tools and texts, and how each of them is',
   async *run({ rig }, { first }) {
     await rig.help.ready()
     const reports = rig.help.servers().filter(({ name }) => first === '' || name === first)
-    const lines = reports.flatMap(({ name, type, status, reason, tools, leftOut, ms, stderr }) => [
+    const lines = reports.flatMap(({ name, type, status, reason, tools, prompts, leftOut, ms, stderr }) => [
       `${name}  ${type}, ${status}${reason === null ? '' : `: ${reason}`}${ms === null ? '' : `, ${ms} ms`}`,
       ...tools.map((tool) => `  ${tool}`),
+      ...prompts.map((prompt) => `  @${prompt}`),
       ...leftOut.map(({ label, reason: why }) => `  ${label}  not offered: ${why}`),
       ...(first !== '' && stderr !== '' ? [stderr.trimEnd()] : []),
     ])

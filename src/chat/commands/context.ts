@@ -18,11 +18,11 @@ export const contextCommand: Command = {
   args: 'show [--expand | --sent] | add [-f] <path or pattern>... | remove <path>... | clear',
   help: 'files that go with every request. --expand: their texts; --sent: the next request as it is sent',
   words: ['show', 'add', 'remove', 'clear'],
-  async *run(talk, words) {
+  async *run(talk, words, signal) {
     switch (words.first) {
       case '':
       case 'show':
-        yield words.has('--sent') ? await sent(talk) : show(talk, words.has('--expand'))
+        yield words.has('--sent') ? await sent(talk, signal) : show(talk, words.has('--expand'))
         return
       case 'add':
         yield* add(talk, words.rest)
@@ -89,8 +89,8 @@ function show(talk: Talk, isExpanded: boolean): TalkEvent {
 }
 
 /** With a stand-in where nothing waits. */
-async function sent({ desk, rig, state }: Talk): Promise<TalkEvent> {
-  const { notices: _, ...around } = await rig.around(calcMaxContextFilesSize(windowTokens(state)))
+async function sent({ desk, rig, state }: Talk, signal: AbortSignal): Promise<TalkEvent> {
+  const { notices: _, ...around } = await rig.around(calcMaxContextFilesSize(windowTokens(state)), signal)
   const next_message = state.next_message ?? newPrompt('(your next prompt)', desk.local(), desk.env())
   const sending = sendingOf({ ...state, next_message }, { ...around, env: desk.env() })
   if (!sending) return error('nothing would be sent.')

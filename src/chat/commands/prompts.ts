@@ -1,79 +1,74 @@
-/** `/prompts` and `@name`: texts that are kept to be said again. The project's go before the user's. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+/** `/prompts`: texts that are kept to be said again, by files and by MCP servers. `@name …` says one. */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { entriesOf } from '../../lib/files/look.ts'
+import { textAt } from '../prompts/kept.ts'
+import { type AnyPrompt, allPrompts, usageOf } from '../prompts/spoken.ts'
 import type { Talk } from '../talk.ts'
-import { type Command, error, output } from './command.ts'
+import type { TalkEvent } from '../turn/event.ts'
+import { type Command, error, output, type Words } from './command.ts'
 import { firstLine } from './past.ts'
-
-interface KeptPrompt {
-  readonly name: string
-  readonly path: string
-  readonly place: 'project' | 'fumibako' | 'amazon-q'
-}
 
 export const promptsCommand: Command = {
   name: 'prompts',
-  args: 'list | details <name> | get <name> [words] | create <name> <text> | remove <name>',
-  help: 'texts that are kept; @name in front of a prompt says one',
-  words: ['list', 'details', 'get', 'create', 'remove'],
-  async *run(talk, words) {
+  args: 'list | details <name> | get <name> [words] | create <name> <text> | edit <name> <text> | remove <name>',
+  help: 'texts that are kept, by you and by MCP servers; @name, or get, says one',
+  words: ['list', 'details', 'get', 'create', 'edit', 'remove'],
+  async *run(talk, words, signal) {
     const { first, rest } = words
-    const found = keptPrompts(talk)
-    const named = found.find(({ name }) => name === rest.first)
-    if (first === '' || first === 'list') {
-      const lines = found.map(({ name, place, path }) => `@${name}  (${place})  ${firstLine(textAt(path))}`)
-      yield output(lines.length === 0 ? 'No texts are kept yet: /prompts create <name> <text>' : lines.join('\n'))
-    } else if (first === 'create') {
-      const path = join(talk.surroundings.data, 'prompts', `${rest.first}.md`)
-      if (!/^[\w-]{1,50}$/.test(rest.first) || rest.rest.text === '')
-        yield error('/prompts create takes a name of letters, digits, - and _, and a text.')
-      else if (existsSync(path)) yield error(`there is a text ${rest.first} already, at ${path}.`)
-      else {
-        mkdirSync(dirname(path), { recursive: true })
-        writeFileSync(path, `${rest.rest.text}\n`)
-        yield output(`Kept as @${rest.first}, in ${path}.`)
-      }
-    } else if (!named) yield error(`there is no text ${rest.first}; /prompts lists them.`)
-    else if (first === 'details') yield output(`${named.path}\n\n${textAt(named.path)}`)
-    else if (first === 'get')
-      yield { kind: 'edit', text: [textAt(named.path).trimEnd(), rest.rest.text].join('\n\n').trim() }
-    else if (first === 'remove' && named.place === 'fumibako') {
-      rmSync(named.path)
-      yield output(`@${named.name} is gone.`)
-    } else yield error(`/prompts ${promptsCommand.args}; only texts of fumibako are removed.`)
+    await talk.rig.help.ready()
+    const found = allPrompts(talk)
+    switch (first) {
+      case '':
+      case 'list':
+        yield output(found.length === 0 ? NONE : found.map(lineOf).join('\n'))
+        return
+      case 'create':
+      case 'edit':
+        yield write(talk, rest, first === 'edit')
+        return
+    }
+    const name = rest.first.replace(/^@/, '')
+    const named = found.find(({ called }) => called === name) ?? found.find(({ prompt }) => prompt.name === name)
+    if (!named) yield error(`there is no text ${name || 'without a name'}; /prompts lists them.`)
+    else if (first === 'get') yield* talk.sayWithin(`@${name} ${rest.rest.text}`.trimEnd(), signal, false)
+    else if (first === 'details') yield output(detailsOf(named))
+    else if (first !== 'remove') yield error(`/prompts ${promptsCommand.args}`)
+    else if (named.kind === 'kept' && named.prompt.place === 'fumibako') {
+      rmSync(named.prompt.path)
+      yield output(`@${name} is gone.`)
+    } else yield error('only texts of fumibako are removed here; /prompts details tells where this one is.')
   },
 }
 
-export function keptPrompts({ rig, surroundings }: Talk): readonly KeptPrompt[] {
-  const { cwd, home } = rig.place
-  const folders = [
-    ['project', join(cwd, '.amazonq', 'prompts')],
-    ['fumibako', join(surroundings.data, 'prompts')],
-    ['amazon-q', join(home, '.aws', 'amazonq', 'prompts')],
-  ] as const
-  const found = new Map<string, KeptPrompt>()
-  for (const [place, folder] of folders)
-    for (const entry of entriesOf(folder)) {
-      const name = entry.name.replace(/\.md$/, '')
-      if (entry.isFile() && entry.name !== name && !found.has(name))
-        found.set(name, { name, place, path: join(folder, entry.name) })
-    }
-  return [...found.values()]
+const NONE = 'No texts are kept yet: /prompts create <name> <text>'
+
+function lineOf(one: AnyPrompt): string {
+  if (one.kind === 'kept') return `@${one.called}  (${one.prompt.place})  ${firstLine(textAt(one.prompt.path))}`
+  const { prompt, called } = one
+  return `${usageOf(prompt, called)}  (MCP server ${prompt.server})  ${firstLine(prompt.description)}`.trimEnd()
 }
 
-/** The text that `@name …` stands for; the line itself where no such text is kept. */
-export function spokenPrompt(talk: Talk, line: string): string {
-  const match = /^@([\w-]+)(?:\s+([\s\S]*))?$/.exec(line)
-  const kept = match && keptPrompts(talk).find(({ name }) => name === match[1])
-  if (!match || !kept) return line
-  return [textAt(kept.path).trimEnd(), match[2] ?? ''].filter((text) => text !== '').join('\n\n')
+function detailsOf(one: AnyPrompt): string {
+  if (one.kind === 'kept') return `${one.prompt.path}\n\n${textAt(one.prompt.path)}`
+  const { prompt, called } = one
+  const wanted = prompt.arguments.map(({ name, required, description }) =>
+    `  ${name}${required ? '' : ' (may be left out)'}  ${description}`.trimEnd(),
+  )
+  return [
+    usageOf(prompt, called),
+    `Of the MCP server ${prompt.server}. ${prompt.description}`.trimEnd(),
+    ...wanted,
+  ].join('\n')
 }
 
-function textAt(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
+function write({ surroundings }: Talk, { first: name, rest }: Words, isThere: boolean): TalkEvent {
+  const path = join(surroundings.data, 'prompts', `${name}.md`)
+  const what = isThere ? 'edit' : 'create'
+  if (!/^[\w-]{1,50}$/.test(name) || rest.text === '')
+    return error(`/prompts ${what} takes a name of letters, digits, - and _, and a text.`)
+  if (existsSync(path) && !isThere) return error(`there is a text ${name} already: /prompts edit ${name} <text>`)
+  if (!existsSync(path) && isThere) return error(`there is no text ${name} of fumibako: /prompts create ${name} <text>`)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, `${rest.text}\n`)
+  return output(`Kept as @${name}, in ${path}.`)
 }

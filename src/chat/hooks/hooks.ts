@@ -51,8 +51,9 @@ export class Hooks {
     this.#kept.clear()
   }
 
-  /** Side by side. Never rejects. */
+  /** Side by side; none where nobody waits any more. Never rejects. */
   async run(moment: HookMoment, signal: AbortSignal): Promise<HooksRun> {
+    if (signal.aborted) return { results: [], faults: [] }
     const hooks = (this.#hooks.get(moment.trigger) ?? []).filter((hook) => concerns(hook, moment))
     const ran = await Promise.all(hooks.map((hook) => this.#one(hook, moment, signal)))
     const results = ran.filter((one) => typeof one !== 'string')

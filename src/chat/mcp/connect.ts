@@ -11,6 +11,8 @@ export interface ConnectOptions {
   readonly onStderr: (text: string) => void
   /** The server has other tools than before. */
   readonly onTools: () => void
+  /** The server has other prompts than before. */
+  readonly onPrompts: () => void
   /** It went away without being asked to. */
   readonly onClose: () => void
 }
@@ -23,10 +25,23 @@ export interface RemoteTool {
   readonly destructive: boolean
 }
 
+export interface RemotePrompt {
+  readonly name: string
+  readonly description: string
+  readonly arguments: readonly PromptArgument[]
+}
+
+export interface PromptArgument {
+  readonly name: string
+  readonly required: boolean
+  readonly description: string
+}
+
 export interface Connected {
   readonly client: Client
   readonly title: string | null
   listTools(): Promise<readonly RemoteTool[]>
+  listPrompts(): Promise<readonly RemotePrompt[]>
   /** Never rejects. */
   close(): Promise<void>
 }
@@ -35,7 +50,7 @@ const MOST_PAGES = 100
 
 /** Rejects with the reason why there is no connection; nothing is left running then. */
 export async function connect(entry: McpServerEntry, options: ConnectOptions): Promise<Connected> {
-  const [{ Client }, { ToolListChangedNotificationSchema }] = await Promise.all([
+  const [{ Client }, { ToolListChangedNotificationSchema, PromptListChangedNotificationSchema }] = await Promise.all([
     import('@modelcontextprotocol/sdk/client/index.js'),
     import('@modelcontextprotocol/sdk/types.js'),
   ])
@@ -57,6 +72,7 @@ export async function connect(entry: McpServerEntry, options: ConnectOptions): P
     if (!isClosing) options.onClose()
   }
   client.setNotificationHandler(ToolListChangedNotificationSchema, options.onTools)
+  client.setNotificationHandler(PromptListChangedNotificationSchema, options.onPrompts)
   const { name, version } = client.getServerVersion() ?? { name: '', version: '' }
   return {
     client,
@@ -64,21 +80,53 @@ export async function connect(entry: McpServerEntry, options: ConnectOptions): P
     close,
     async listTools() {
       if (!client.getServerCapabilities()?.tools) return []
-      const tools: RemoteTool[] = []
-      let cursor: string | undefined
-      for (let page = 0; page < MOST_PAGES; page++) {
-        const listed = await client.listTools(cursor === undefined ? {} : { cursor }, timeout)
-        for (const { name, description = '', inputSchema, annotations } of listed.tools) {
-          const readOnly = annotations?.readOnlyHint === true
-          const destructive = !readOnly && annotations?.destructiveHint === true
-          tools.push({ name, description, inputSchema: inputSchema as JsonValue, readOnly, destructive })
-        }
-        cursor = listed.nextCursor
-        if (cursor === undefined) break
-      }
-      return tools
+      return pages(async (params) => {
+        const { tools, nextCursor } = await client.listTools(params, timeout)
+        return { items: tools.map(remoteTool), nextCursor }
+      })
+    },
+    async listPrompts() {
+      if (!client.getServerCapabilities()?.prompts) return []
+      return pages(async (params) => {
+        const { prompts, nextCursor } = await client.listPrompts(params, timeout)
+        return { items: prompts.map(remotePrompt), nextCursor }
+      })
     },
   }
+}
+
+interface Page<T> {
+  readonly items: readonly T[]
+  readonly nextCursor: string | undefined
+}
+
+async function pages<T>(ask: (params: { cursor?: string }) => Promise<Page<T>>): Promise<readonly T[]> {
+  const all: T[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const { items, nextCursor } = await ask(cursor === undefined ? {} : { cursor })
+    all.push(...items)
+    cursor = nextCursor
+    if (cursor === undefined) break
+  }
+  return all
+}
+
+type Listed<List extends 'listTools' | 'listPrompts'> = Awaited<ReturnType<Client[List]>>
+
+function remoteTool(tool: Listed<'listTools'>['tools'][number]): RemoteTool {
+  const { name, description = '', inputSchema, annotations } = tool
+  const readOnly = annotations?.readOnlyHint === true
+  const destructive = !readOnly && annotations?.destructiveHint === true
+  return { name, description, inputSchema: inputSchema as JsonValue, readOnly, destructive }
+}
+
+function remotePrompt(prompt: Listed<'listPrompts'>['prompts'][number]): RemotePrompt {
+  const { name, description = '', arguments: wanted = [] } = prompt
+  const argument = (one: (typeof wanted)[number]): PromptArgument => {
+    return { name: one.name, required: one.required === true, description: one.description ?? '' }
+  }
+  return { name, description, arguments: wanted.map(argument) }
 }
 
 interface Way {

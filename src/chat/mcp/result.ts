@@ -23,7 +23,7 @@ export function ranOf(answer: Fields): Ran {
   return { status, content: [...texts, { Text: IMAGES_SUPPLIED }], images, changedFiles: [] }
 }
 
-function imageOf(block: Fields): ImageBlock | undefined {
+export function imageOf(block: Fields): ImageBlock | undefined {
   if (block['type'] !== 'image') return undefined
   const format = FORMATS[stringOf(block['mimeType'])?.toLowerCase() ?? '']
   const data = stringOf(block['data'])

@@ -8,6 +8,8 @@ import type { LeftOut } from '../tools/box.ts'
 import { type ChatTool, type Checked, failed, type Need, type Ran, type RunContext, refused } from '../tools/tool.ts'
 import { type Connected, connect, type RemoteTool } from './connect.ts'
 import { offeredAs } from './names.ts'
+import { type ServerPrompt, serverPrompt } from './prompts.ts'
+import { reasonOf } from './reason.ts'
 import { ranOf } from './result.ts'
 
 export type ServerStatus = 'disabled' | 'starting' | 'running' | 'failed' | 'stopped'
@@ -22,6 +24,7 @@ export interface ServerReport {
   /** What it calls itself. */
   readonly title: string | null
   readonly tools: readonly string[]
+  readonly prompts: readonly string[]
   readonly leftOut: readonly LeftOut[]
   /** From the start until its tools were known. */
   readonly ms: number | null
@@ -45,6 +48,7 @@ export class McpServer {
   #reason: string | null = null
   #connected: Connected | undefined
   #tools: readonly ChatTool[] = []
+  #prompts: readonly ServerPrompt[] = []
   #leftOut: readonly LeftOut[] = []
   #ms: number | null = null
   #stderr = ''
@@ -62,6 +66,10 @@ export class McpServer {
     return this.#tools
   }
 
+  get prompts(): readonly ServerPrompt[] {
+    return this.#prompts
+  }
+
   /** Never rejects. */
   start(): Promise<void> {
     this.#starting ??= this.#status === 'disabled' ? Promise.resolve() : this.#start()
@@ -77,12 +85,16 @@ export class McpServer {
         onStderr: (text) => {
           this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT)
         },
-        onTools: () => void this.#refresh(),
+        onTools: () => void this.#refresh('tools'),
+        onPrompts: () => void this.#refresh('prompts'),
         onClose: () => this.#fail('it ended by itself'),
       })
       this.#connected = connected
       if (this.#hasStopped()) await connected.close()
-      else this.#take(await connected.listTools())
+      else {
+        await this.#refresh('prompts')
+        this.#take(await connected.listTools())
+      }
     } catch (error) {
       this.#fail(reasonOf(error))
       await this.#connected?.close()
@@ -94,11 +106,17 @@ export class McpServer {
     return this.#status === 'stopped'
   }
 
-  async #refresh(): Promise<void> {
+  async #refresh(what: 'tools' | 'prompts'): Promise<void> {
+    const connected = this.#connected
+    if (!connected) return
     try {
-      if (this.#connected) this.#take(await this.#connected.listTools())
+      if (what === 'tools') this.#take(await connected.listTools())
+      else {
+        const listed = await connected.listPrompts()
+        this.#prompts = listed.map((one) => serverPrompt(this.name, one, connected.client, this.#entry.timeoutMs))
+      }
     } catch (error) {
-      this.#reason = `its tools could not be listed again: ${reasonOf(error)}`
+      this.#reason = `its ${what} could not be listed: ${reasonOf(error)}`
     }
   }
 
@@ -164,6 +182,7 @@ export class McpServer {
     this.#reason = said ? `${reason}: ${said}` : reason
     const had = this.#tools.length > 0
     this.#tools = []
+    this.#prompts = []
     if (had) this.#options.onChange()
   }
 
@@ -185,6 +204,7 @@ export class McpServer {
       reason: this.#reason,
       title: this.#connected?.title ?? null,
       tools: this.#tools.map(({ name }) => name),
+      prompts: this.#prompts.map(({ name }) => name),
       leftOut: this.#leftOut,
       ms: this.#ms,
       stderr: this.#stderr,
@@ -201,13 +221,4 @@ function needOf(label: string, { readOnly, destructive }: RemoteTool, args: Fiel
   if (readOnly) return { level: 'read-only', summary }
   if (destructive) return { level: 'dangerous', summary, reason: 'its server says that it can destroy something' }
   return { level: 'changes', summary }
-}
-
-/** One line. */
-function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error)
-  if (error instanceof Error && 'code' in error && error.code === 401)
-    return 'it wants to know who you are: put a token into its headers'
-  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
-  return (text + cause).split('\n')[0] ?? ''
 }

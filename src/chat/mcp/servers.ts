@@ -1,6 +1,7 @@
 /** The MCP servers of a conversation: started side by side; one that fails is told and stops none of the others. */
 import type { McpServerEntry } from '../agent-file/agent-file.ts'
 import type { ChatTool } from '../tools/tool.ts'
+import type { ServerPrompt } from './prompts.ts'
 import { McpServer, type ServerOptions, type ServerReport } from './server.ts'
 
 export class McpServers {
@@ -24,6 +25,10 @@ export class McpServers {
   /** Of all that run, in the order in which the servers were named. */
   tools(): readonly ChatTool[] {
     return this.#servers.flatMap(({ tools }) => tools)
+  }
+
+  prompts(): readonly ServerPrompt[] {
+    return this.#servers.flatMap(({ prompts }) => prompts)
   }
 
   reports(): readonly ServerReport[] {

@@ -79,6 +79,10 @@ export class Attendants implements Help {
     return this.#servers?.reports() ?? []
   }
 
+  prompts(): ReturnType<McpServers['prompts']> {
+    return this.#servers?.prompts() ?? []
+  }
+
   news(): readonly TalkEvent[] {
     return this.#news.splice(0)
   }
@@ -96,8 +100,8 @@ export class Attendants implements Help {
     await this.#servers?.stop()
   }
 
-  async #run(moment: HookMoment): Promise<Awaited<ReturnType<Hooks['run']>>> {
-    const ran = await this.#hooks.run(moment, this.#closing.signal)
+  async #run(moment: HookMoment, signal: AbortSignal): Promise<Awaited<ReturnType<Hooks['run']>>> {
+    const ran = await this.#hooks.run(moment, AbortSignal.any([signal, this.#closing.signal]))
     for (const fault of ran.faults) this.#tell('hook', fault)
     return ran
   }
@@ -106,12 +110,12 @@ export class Attendants implements Help {
     this.#news.push({ kind: 'notice', code, text })
   }
 
-  async spawnHooks(): Promise<readonly HookResult[]> {
-    return (await this.#run({ trigger: 'agentSpawn' })).results
+  async spawnHooks(signal: AbortSignal): Promise<readonly HookResult[]> {
+    return (await this.#run({ trigger: 'agentSpawn' }, signal)).results
   }
 
-  async promptHooks(prompt: string): Promise<readonly HookResult[]> {
-    return (await this.#run({ trigger: 'userPromptSubmit', prompt })).results
+  async promptHooks(prompt: string, signal: AbortSignal): Promise<readonly HookResult[]> {
+    return (await this.#run({ trigger: 'userPromptSubmit', prompt }, signal)).results
   }
 
   beforeTurn(prompt: string): void {
@@ -119,8 +123,13 @@ export class Attendants implements Help {
     if (this.#keeping) this.checkpoints.noteUserMessage(prompt)
   }
 
-  async beforeTool(tool: ChatTool, input: unknown, level: ToolOutcome['level']): Promise<string | undefined> {
-    const { blocked } = await this.#run({ trigger: 'preToolUse', tool, input })
+  async beforeTool(
+    tool: ChatTool,
+    input: unknown,
+    level: ToolOutcome['level'],
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { blocked } = await this.#run({ trigger: 'preToolUse', tool, input }, signal)
     if (blocked !== undefined || isHarmless({ level })) return blocked
     this.#keeping ??= this.#keep()
     await this.#keeping
@@ -133,16 +142,17 @@ export class Attendants implements Help {
     else this.checkpoints.noteUserMessage(this.#prompt)
   }
 
-  async *afterTool({ tool, args: input, ran, summary, level }: ToolOutcome): AsyncGenerator<TalkEvent> {
-    await this.#run({ trigger: 'postToolUse', tool, input, response: { success: ran.status === 'Success' } })
+  async *afterTool(outcome: ToolOutcome, signal: AbortSignal): AsyncGenerator<TalkEvent> {
+    const { tool, args: input, ran, summary, level } = outcome
+    await this.#run({ trigger: 'postToolUse', tool, input, response: { success: ran.status === 'Success' } }, signal)
     if (ran.status === 'Success' && !isHarmless({ level }))
       yield* kept(await this.checkpoints.afterTool(tool.name, summary === '' ? tool.name : summary))
     yield* this.news()
   }
 
-  async *afterTurn(): AsyncGenerator<TalkEvent> {
+  async *afterTurn(signal: AbortSignal): AsyncGenerator<TalkEvent> {
     if (this.#keeping) yield* kept(await this.checkpoints.afterTurn())
-    await this.#run({ trigger: 'stop' })
+    await this.#run({ trigger: 'stop' }, signal)
     yield* this.news()
   }
 }

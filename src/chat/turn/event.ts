@@ -27,6 +27,7 @@ export type NoticeCode =
   | 'context_unreadable'
   | 'left_out'
   | 'attached'
+  | 'prompt'
   | 'cut'
   | 'range_moved'
   | 'recovered'

@@ -59,13 +59,13 @@ export interface Gear {
     readonly attended: boolean
   }
   /** Files, hooks and instruction that go with every request. @param budget in tokens, for the files */
-  around(budget: number): Promise<Around>
+  around(budget: number, signal: AbortSignal): Promise<Around>
   /** Documents that were given with a message; they are in no state. */
   documentsOf(message: UserMessage): readonly FilePart[]
   /** Before a tool runs; a text forbids it and is told to the model. */
-  beforeTool(tool: ChatTool, args: unknown, level: Need['level']): Promise<string | undefined>
+  beforeTool(tool: ChatTool, args: unknown, level: Need['level'], signal: AbortSignal): Promise<string | undefined>
   /** After a tool has run and its result is on disk. */
-  afterTool(outcome: ToolOutcome): AsyncIterable<TalkEvent>
+  afterTool(outcome: ToolOutcome, signal: AbortSignal): AsyncIterable<TalkEvent>
   /** After the last answer of a turn. */
-  afterTurn(): AsyncIterable<TalkEvent>
+  afterTurn(signal: AbortSignal): AsyncIterable<TalkEvent>
 }

@@ -7,6 +7,7 @@ import {
   MAX_NUMBER_OF_IMAGES_PER_REQUEST,
   MAX_TOOL_RESPONSE_SIZE,
   TOOL_FAILED_PREFIX,
+  TOOL_USE_INTERRUPTED,
 } from '../../conversation/limits.ts'
 import type { AssistantToolUse, ImageBlock, ToolUseResult } from '../../conversation/message.ts'
 import { byteLength, truncateSafeToolUseResults, writeBlock } from '../../conversation/truncate.ts'
@@ -92,7 +93,7 @@ async function runOne(
   channel.push({ kind: 'tool_done', id, name, result, ms })
   if (planned.kind === 'run' && !signal.aborted) {
     const outcome = { tool: planned.tool, args: plainJson(use.args), ran, summary, level: planned.call.need.level }
-    for await (const event of gear.afterTool(outcome)) channel.push(event)
+    for await (const event of gear.afterTool(outcome, signal)) channel.push(event)
   }
   return { result, images: ran.images }
 }
@@ -103,8 +104,9 @@ async function runCall(
   signal: AbortSignal,
   channel: Channel<TalkEvent>,
 ): Promise<Ran> {
-  const forbidden = await gear.beforeTool(tool, plainJson(use.args), call.need.level)
+  const forbidden = await gear.beforeTool(tool, plainJson(use.args), call.need.level, signal)
   if (forbidden !== undefined) return failed(forbidden)
+  if (signal.aborted) return failed(TOOL_USE_INTERRUPTED)
   try {
     return await call.run({
       ...gear.shelf.place,

@@ -29,14 +29,15 @@ export async function* runTurn(
   signal: AbortSignal,
 ): AsyncGenerator<TalkEvent, void> {
   const ended = yield* rounds(desk, gear, ask, signal)
-  yield* gear.afterTurn()
+  yield* gear.afterTurn(signal)
   yield { kind: 'ended', how: ended.how, ...(ended.error && { error: ended.error }) }
 }
 
 async function* rounds(desk: Desk, gear: Gear, ask: AskConsent, signal: AbortSignal): AsyncGenerator<TalkEvent, Ended> {
   let shrinking: Shrinking = automatic(gear.settings.autoCompact)
   for (;;) {
-    const prepared = yield* prepare(desk, gear)
+    const prepared = yield* prepare(desk, gear, signal)
+    if (signal.aborted) return { how: 'interrupted' }
     if (!prepared) return { how: 'answered' }
     const { sending, tokens, window } = prepared
     const isTooLarge = tokens > window && sending.range[1] > sending.range[0]
@@ -74,9 +75,9 @@ interface Prepared {
   readonly window: number
 }
 
-async function* prepare(desk: Desk, gear: Gear): AsyncGenerator<TalkEvent, Prepared | undefined> {
+async function* prepare(desk: Desk, gear: Gear, signal: AbortSignal): AsyncGenerator<TalkEvent, Prepared | undefined> {
   const window = windowTokens(desk.state)
-  const { notices, ...around } = await gear.around(calcMaxContextFilesSize(window))
+  const { notices, ...around } = await gear.around(calcMaxContextFilesSize(window), signal)
   for (const notice of notices) yield { kind: 'notice', ...notice }
   const sending = sendingOf(desk.state, { ...around, env: desk.env() })
   return sending && { sending, tokens: requestTokens(desk.state, sending), window }

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { findAgents } from '../../chat/agent-file/find.ts'
 import { pathOf } from '../../chat/attach/attach.ts'
 import { listCheckpoints } from '../../chat/checkpoint/list.ts'
-import { keptPrompts } from '../../chat/commands/prompts.ts'
+import { allPrompts, usageOf } from '../../chat/prompts/spoken.ts'
 import { toolLabel } from '../../chat/tools/allow/patterns.ts'
 import type { Talk } from '../../chat.ts'
 import { type Known, offersFor } from './input/complete.ts'
@@ -22,7 +22,11 @@ const knownTo = (talk: Talk): Known => ({
   rules: () => talk.state.context_manager?.paths ?? [],
   tags: () => listCheckpoints(talk.state).map(({ tag }) => tag),
   tools: () => talk.rig.box.all.map(toolLabel),
-  prompts: () => keptPrompts(talk).map(({ name }) => name),
+  prompts: () =>
+    allPrompts(talk).map((one) => ({
+      name: one.called,
+      note: one.kind === 'kept' ? one.prompt.place : `${usageOf(one.prompt, one.called)} · ${one.prompt.server}`,
+    })),
   files: (folder) => filesIn(folder === '' ? talk.rig.place.cwd : pathOf(folder, talk.rig.place)),
 })
 

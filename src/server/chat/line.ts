@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 import { pathsIn } from '../../chat/attach/attach.ts'
 import { Words } from '../../chat/commands/command.ts'
-import { spokenPrompt } from '../../chat/commands/prompts.ts'
+import { keptWords } from '../../chat/prompts/kept.ts'
 import { neededPath } from '../../chat/tools/files/paths.ts'
 import type { Place } from '../../chat/tools/tool.ts'
 import type { Talk } from '../../chat.ts'
@@ -17,9 +17,10 @@ export function refusalOf(line: string, talk: Talk): string | undefined {
   if (line.startsWith('!'))
     return 'Commands of your own for a shell are run in a terminal. Here the model can be asked for one, and asks you before.'
   const match = /^\/([^\s/\\.]*)(?:\s([\s\S]*))?$/.exec(line)
-  if (!match) return outsideIn(pathsIn(spokenPrompt(talk, line), place), place)
+  if (!match) return outsideIn(pathsIn(keptWords(talk, line), place), place)
   const words = new Words(match[2] ?? '')
   const name = match[1] ?? ''
+  if (name === 'prompts' && words.first === 'get') return refusalOf(`@${words.rest.text.replace(/^@/, '')}`, talk)
   if (name === 'tools') return trustRefusal(words)
   if (!TAKE_PATHS.has(name) || (name === 'context' && words.first !== 'add')) return undefined
   return outsideIn(

@@ -1,9 +1,6 @@
 /** MCP servers, real ones, over stdio and over HTTP. */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { HttpServer, McpServerEntry, StdioServer } from '../../../src/chat/agent-file/agent-file.ts'
@@ -14,7 +11,7 @@ import type { Ran } from '../../../src/chat/tools/tool.ts'
 import type { JsonValue } from '../../../src/lib/json/lossless.ts'
 import { tempFolder } from '../../support/log.ts'
 import { textIn } from '../tools/call.ts'
-import { toolsServer } from './tools-server.mjs'
+import { served } from './served.ts'
 
 const SERVER = join(import.meta.dirname, 'tools-server.mjs')
 const WAIT = 50_000
@@ -171,28 +168,6 @@ test('who is slow is not waited for, and can be stopped while it starts', async 
 })
 
 describe('a server over HTTP', () => {
-  async function served(token?: string) {
-    const seen: IncomingHttpHeaders[] = []
-    const http = createServer(async (request, response) => {
-      seen.push(request.headers)
-      if (token !== undefined && request.headers.authorization !== token) {
-        response.writeHead(401).end()
-        return
-      }
-      const transport = new StreamableHTTPServerTransport({})
-      response.on('close', () => void transport.close())
-      // biome-ignore lint/suspicious/noExplicitAny: the SDK's own types disagree under exactOptionalPropertyTypes
-      await toolsServer().connect(transport as any)
-      await transport.handleRequest(request, response)
-    })
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`
-    const close = () => {
-      http.closeAllConnections()
-      http.close()
-    }
-    return { url, seen, close }
-  }
   const entry = (url: string, headers: readonly (readonly [string, string])[] = []): HttpServer => ({
     type: 'http',
     url,
@@ -202,21 +177,21 @@ describe('a server over HTTP', () => {
   })
 
   test('is called with its headers', async () => {
-    const { url, seen, close } = await served('Bearer x')
+    const { url, seen, close } = await served({ token: 'Bearer x' })
     const { servers, call } = await started({ web: entry(url, [['Authorization', 'Bearer x']]) })
     expect(servers.reports()[0]).toMatchObject({ type: 'http', status: 'running', title: 'test-tools 3.2.1' })
     expect(await call('echo', { text: 'far' })).toMatchObject({
       content: [{ Json: { structuredContent: { said: 'far' } } }],
     })
     expect(seen.every(({ authorization }) => authorization === 'Bearer x')).toBe(true)
-    close()
+    await close()
   })
 
   test('that wants a token says so', async () => {
-    const { url, close } = await served('Bearer x')
+    const { url, close } = await served({ token: 'Bearer x' })
     const { servers } = await started({ web: entry(url) })
     expect(servers.reports()[0]).toMatchObject({ status: 'failed', reason: expect.stringContaining('token') })
-    close()
+    await close()
   })
 })
 

@@ -2,7 +2,12 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import {
+  CallToolRequestSchema,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListToolsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
 
 const PIXEL = Buffer.from([137, 80, 78, 71]).toString('base64')
 const object = { type: 'object', properties: { text: { type: 'string' } } }
@@ -11,7 +16,7 @@ const text = (said) => ({ content: [{ type: 'text', text: said }] })
 export function toolsServer(mode = '') {
   const server = new Server(
     { name: 'test-tools', version: '3.2.1' },
-    { capabilities: { tools: { listChanged: true } } },
+    { capabilities: { tools: { listChanged: true }, prompts: { listChanged: true } } },
   )
   const tool = (name, description = `does ${name}`, more = {}) => ({ name, description, inputSchema: object, ...more })
   let tools = [
@@ -57,10 +62,56 @@ export function toolsServer(mode = '') {
         break
       case 'grow':
         tools = [tool('grown'), ...tools]
+        prompts = [...prompts, { name: 'later' }]
+        await server.sendPromptListChanged()
         await server.sendToolListChanged()
         return text('grown')
       default:
         throw new Error(`cannot ${name}`)
+    }
+  })
+  let prompts = [
+    {
+      name: 'explain',
+      description: 'Explains something.\nAt length.',
+      arguments: [
+        { name: 'topic', required: true, description: 'what' },
+        { name: 'manner', description: 'how' },
+      ],
+    },
+    { name: 'hello' },
+    { name: 'sketch', description: 'Shows a picture' },
+    { name: 'unfinished' },
+    { name: 'impossible' },
+  ]
+  server.setRequestHandler(ListPromptsRequestSchema, ({ params }) =>
+    params?.cursor ? { prompts: prompts.slice(2) } : { prompts: prompts.slice(0, 2), nextCursor: '2' },
+  )
+  const words = (role, said) => ({ role, content: { type: 'text', text: said } })
+  server.setRequestHandler(GetPromptRequestSchema, ({ params: { name, arguments: args = {} } }) => {
+    switch (name) {
+      case 'explain':
+        return {
+          messages: [
+            words('user', 'I want to understand something.'),
+            words('assistant', 'What is it?'),
+            words('user', `Explain ${args.topic}`),
+            words('user', args.manner ? `and be ${args.manner}` : 'as you like, see @secret.txt'),
+          ],
+        }
+      case 'sketch':
+        return {
+          messages: [
+            { role: 'user', content: { type: 'image', data: PIXEL, mimeType: 'image/png' } },
+            { role: 'user', content: { type: 'resource', resource: { uri: 'note://1', text: 'a note' } } },
+          ],
+        }
+      case 'unfinished':
+        return { messages: [words('user', 'Well?'), words('assistant', 'Well.')] }
+      case 'impossible':
+        throw new Error('out of ink')
+      default:
+        return { messages: [words('user', `Say ${name}.`)] }
     }
   })
   return server

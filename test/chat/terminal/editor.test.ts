@@ -129,7 +129,7 @@ describe('Tab', () => {
     rules: () => ['README.md'],
     tags: () => ['0', '1', '2'],
     tools: () => ['fs_read', 'fs_write'],
-    prompts: () => ['review'],
+    prompts: () => [{ name: 'review', note: 'project' }],
     files: (folder) => {
       const names: { [folder: string]: readonly string[] } = {
         '': ['.git/', 'my notes.md', 'notes.md', 'src/', 'srv.txt'],

@@ -9,7 +9,7 @@ export interface Known {
   rules(): readonly string[]
   tags(): readonly string[]
   tools(): readonly string[]
-  prompts(): readonly string[]
+  prompts(): readonly { readonly name: string; readonly note: string }[]
   /** In a folder, given as it was typed; none where there is no such folder. */
   files(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[]
 }
@@ -31,7 +31,7 @@ function offersAt(head: string, word: string, known: Known): readonly Offer[] {
     return [...begun(words, word), ...argumentOffers(command.name, before[0], word, known)]
   }
   if (!word.startsWith('@')) return []
-  const prompts = head === '' ? known.prompts().map((name) => ({ text: `@${name}`, note: 'prompt' })) : []
+  const prompts = head === '' ? known.prompts().map(({ name, note }) => ({ text: `@${name}`, note })) : []
   return [...begun(prompts, word), ...fileOffers(word.slice(1), known).map((one) => ({ ...one, text: `@${one.text}` }))]
 }
 
@@ -51,7 +51,7 @@ const agents: Source = (known) => known.agents()
 const rules: Source = (known) => known.rules()
 const tags: Source = (known) => known.tags()
 const tools: Source = (known) => known.tools()
-const prompts: Source = (known) => known.prompts()
+const prompts: Source = (known) => known.prompts().map(({ name }) => name)
 
 /** By command, and by its first word where that decides. */
 const ARGUMENTS: { readonly [call: string]: Source | 'files' } = {

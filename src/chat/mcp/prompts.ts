@@ -1,0 +1,81 @@
+/** Texts that a server keeps to be said: what they are called, what they want to know, and what they say. */
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { ImageBlock } from '../../conversation/message.ts'
+import { type Fields, fieldsOf, stringOf } from '../../lib/object.ts'
+import type { RemotePrompt } from './connect.ts'
+import { reasonOf } from './reason.ts'
+import { imageOf } from './result.ts'
+
+export interface ServerPrompt extends RemotePrompt {
+  readonly server: string
+  /** A text says why it cannot be said. Never rejects. */
+  get(values: Values, signal: AbortSignal): Promise<PromptWords | string>
+}
+
+export type Values = { readonly [argument: string]: string }
+
+/** Exchanges that are taken for granted, and what is said after them. */
+export interface PromptWords {
+  readonly before: readonly { readonly user: string; readonly assistant: string }[]
+  readonly text: string
+  readonly images: readonly ImageBlock[]
+}
+
+export function serverPrompt(server: string, prompt: RemotePrompt, client: Client, timeout: number): ServerPrompt {
+  return {
+    ...prompt,
+    server,
+    async get(values, signal) {
+      try {
+        const { messages } = await client.getPrompt({ name: prompt.name, arguments: values }, { signal, timeout })
+        return wordsIn(messages.map((message) => fieldsOf(message) ?? {}))
+      } catch (error) {
+        return reasonOf(error)
+      }
+    },
+  }
+}
+
+/** Messages of one side that follow each other are one. */
+export function wordsIn(messages: readonly Fields[]): PromptWords | string {
+  const before: { user: string; assistant: string }[] = []
+  let user: string[] = []
+  let assistant: string[] = []
+  const images: ImageBlock[] = []
+  for (const { role, content } of messages) {
+    const block = fieldsOf(content) ?? {}
+    if (role === 'assistant') {
+      assistant.push(textOf(block))
+      continue
+    }
+    if (assistant.length > 0) {
+      before.push({ user: user.join('\n\n'), assistant: assistant.join('\n\n') })
+      user = []
+      assistant = []
+    }
+    const image = imageOf(block)
+    if (image) images.push(image)
+    else user.push(textOf(block))
+  }
+  if (assistant.length > 0 || (user.length === 0 && images.length === 0)) return 'there is no question at its end'
+  return { before, text: user.join('\n\n'), images }
+}
+
+/** A file that a server shows is its text; of all else, what it is. */
+function textOf(block: Fields): string {
+  const resource = fieldsOf(block['resource'])
+  const text = stringOf(block['text']) ?? stringOf(resource?.['text'])
+  if (text !== undefined) return text
+  const uri = stringOf(block['uri']) ?? stringOf(resource?.['uri'])
+  return uri ?? `(${stringOf(block['type']) ?? 'something'} that cannot be sent)`
+}
+
+/** Words by their place; all that is left over belongs to the last. A text says what is missing. */
+export function valuesFor(prompt: Pick<RemotePrompt, 'arguments'>, words: readonly string[]): Values | string {
+  const wanted = prompt.arguments
+  const last = wanted.length - 1
+  const given = wanted.map((_, at) => (at === last ? words.slice(last).join(' ') : (words[at] ?? '')))
+  const missing = wanted.filter(({ required }, at) => required && given[at] === '').map(({ name }) => name)
+  if (missing.length > 0) return `it wants ${missing.join(' and ')}`
+  return Object.fromEntries(wanted.flatMap(({ name }, at) => (given[at] === '' ? [] : [[name, given[at] ?? '']])))
+}

@@ -1,0 +1,87 @@
+/** What a line says once the text that it names stands in its place: one that a file keeps, or one of an MCP server. */
+import type { ImageBlock } from '../../conversation/message.ts'
+import { Words } from '../commands/command.ts'
+import { type PromptWords, type ServerPrompt, valuesFor } from '../mcp/prompts.ts'
+import type { Talk } from '../talk.ts'
+import { calledIn, type KeptPrompt, keptPrompts, textAt, withWords } from './kept.ts'
+
+export interface Spoken {
+  readonly kind: 'spoken'
+  /** For the transcript. */
+  readonly typed: string
+  readonly before: PromptWords['before']
+  readonly text: string
+  readonly images: readonly ImageBlock[]
+  /** Whose words they are, where nobody typed them. */
+  readonly source: string | null
+  /** Whether files that it names go along. What a server says names no file of this machine. */
+  readonly mayAttach: boolean
+}
+
+export type Unspoken = { readonly kind: 'error'; readonly text: string }
+
+export const spokenAs = (text: string): Spoken => ({
+  ...{ kind: 'spoken', typed: text, before: [], text, images: [], source: null, mayAttach: true },
+})
+
+/** Files go before servers. A line that names no text is said as it is. */
+export async function spokenIn(talk: Talk, line: string, signal: AbortSignal): Promise<Spoken | Unspoken> {
+  const called = calledIn(line)
+  if (!called) return spokenAs(line)
+  const kept = keptPrompts(talk).find(({ name }) => name === called.name)
+  if (kept) {
+    const text = withWords(textAt(kept.path), called.words)
+    return { ...spokenAs(line), text, source: `@${kept.name} (${kept.place})` }
+  }
+  await talk.rig.help.ready()
+  const offered = serversWith(talk, called.name)
+  const [prompt] = offered
+  if (!prompt) return spokenAs(line)
+  if (offered.length > 1) {
+    const names = offered.map(({ server, name }) => `@${server}/${name}`)
+    return { kind: 'error', text: `several servers have a prompt ${called.name}: say ${names.join(' or ')}.` }
+  }
+  return fromServer(prompt, line, called.words, signal)
+}
+
+/** By its name alone, or with that of its server. */
+const serversWith = ({ rig }: Talk, called: string): readonly ServerPrompt[] =>
+  rig.help.prompts().filter(({ server, name }) => called === name || called === `${server}/${name}`)
+
+async function fromServer(
+  prompt: ServerPrompt,
+  line: string,
+  typed: string,
+  signal: AbortSignal,
+): Promise<Spoken | Unspoken> {
+  const values = valuesFor(prompt, new Words(typed).all)
+  if (typeof values === 'string') return { kind: 'error', text: `${values}: ${usageOf(prompt)}` }
+  const said = await prompt.get(values, signal)
+  if (typeof said === 'string')
+    return { kind: 'error', text: `@${prompt.name} of ${prompt.server} cannot be said: ${said}` }
+  const text = prompt.arguments.length === 0 ? withWords(said.text, typed) : said.text
+  return { ...spokenAs(line), ...said, text, source: `@${prompt.name} (${prompt.server})`, mayAttach: false }
+}
+
+/** `@explain <topic> [language]` */
+export const usageOf = ({ name, arguments: wanted }: Pick<ServerPrompt, 'name' | 'arguments'>, called = name): string =>
+  [`@${called}`, ...wanted.map((one) => (one.required ? `<${one.name}>` : `[${one.name}]`))].join(' ')
+
+export type AnyPrompt =
+  | { readonly kind: 'kept'; readonly called: string; readonly prompt: KeptPrompt }
+  | { readonly kind: 'server'; readonly called: string; readonly prompt: ServerPrompt }
+
+/** All that can be said with `@`, each by the shortest name that means it alone. */
+export function allPrompts(talk: Talk): readonly AnyPrompt[] {
+  const kept = keptPrompts(talk)
+  const offered = talk.rig.help.prompts()
+  const isAlone = (name: string): boolean =>
+    !kept.some((one) => one.name === name) && offered.filter((one) => one.name === name).length === 1
+  return [
+    ...kept.map((prompt): AnyPrompt => ({ kind: 'kept', called: prompt.name, prompt })),
+    ...offered.map((prompt): AnyPrompt => {
+      const called = isAlone(prompt.name) ? prompt.name : `${prompt.server}/${prompt.name}`
+      return { kind: 'server', called, prompt }
+    }),
+  ]
+}
