@@ -1,6 +1,6 @@
 /** Agents at work: hooks around prompts and tools, checkpoints after tools, servers that lend tools. */
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../support/log.ts'
@@ -84,4 +84,28 @@ test('a server that cannot be started is told and stops nothing', async () => {
   })
   expect(ended(events)).toBe('answered')
   expect(outputs(await said(talk, '/mcp'))).toMatch(/broken {2}stdio, failed/)
+})
+
+test.each([
+  ['userPromptSubmit', 'interrupted'],
+  ['agentSpawn', 'interrupted'],
+  ['preToolUse', 'interrupted'],
+  ['postToolUse', 'interrupted'],
+  ['stop', 'answered'],
+] as const)('an interrupt stops a %s hook that sleeps, and nothing is lost', async (trigger, how) => {
+  const server = await chatServer(bash('echo ran > ran.txt'), answer('Done.'), answer('Once more.'))
+  const cwd = tempFolder()
+  const hook = { command: 'echo $$ > pid.tmp; mv pid.tmp pid; sleep 1000', timeout_ms: 600_000 }
+  const { talk } = await opened({ server, cwd, agent: { hooks: { [trigger]: [hook] } } })
+  const saying = said(talk, 'Go')
+  await expect.poll(() => existsSync(join(cwd, 'pid')), { timeout: 20_000 }).toBe(true)
+  const pid = Number(readFileSync(join(cwd, 'pid'), 'utf8'))
+  talk.interrupt()
+  const events = await saying
+  expect(ended(events)).toBe(how)
+  expect(JSON.stringify(events)).toContain('was cancelled')
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  expect(existsSync(join(cwd, 'ran.txt'))).toBe(trigger === 'postToolUse' || trigger === 'stop')
+  const users = [...talk.state.history.toArray().map(({ user }) => user), talk.state.next_message]
+  expect(JSON.stringify(users)).toContain('"prompt":"Go"')
 })

@@ -1,9 +1,17 @@
 /** Why a server did not do what was asked, in one line for a person. */
 
+/** What the SDK gives an error of HTTP. */
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
+
+/** As the protocol has it: who hears this begins a new session. */
+export const isUnknownSession = (error: unknown): boolean => codeOf(error) === 404
+
 export function reasonOf(error: unknown): string {
+  const code = codeOf(error)
+  if (code === 401)
+    return 'it wants to know who you are (401): get a token from it, and put "headers": {"Authorization": "Bearer …"} into its entry under mcpServers'
+  if (code === 403) return 'it knows who you are and refuses (403): look at the token in the headers of its entry'
   const text = error instanceof Error ? error.message : String(error)
-  if (error instanceof Error && 'code' in error && error.code === 401)
-    return 'it wants to know who you are: put a token into its headers'
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
   return (text + cause).split('\n')[0] ?? ''
 }

@@ -9,7 +9,7 @@ import { type ChatTool, type Checked, failed, type Need, type Ran, type RunConte
 import { type Connected, connect, type RemoteTool } from './connect.ts'
 import { offeredAs } from './names.ts'
 import { type ServerPrompt, serverPrompt } from './prompts.ts'
-import { reasonOf } from './reason.ts'
+import { isUnknownSession, reasonOf } from './reason.ts'
 import { ranOf } from './result.ts'
 
 export type ServerStatus = 'disabled' | 'starting' | 'running' | 'failed' | 'stopped'
@@ -53,6 +53,7 @@ export class McpServer {
   #ms: number | null = null
   #stderr = ''
   #starting: Promise<void> | undefined
+  #meeting: Promise<void> | undefined
   readonly #ending = new AbortController()
 
   constructor(name: string, entry: McpServerEntry, options: ServerOptions) {
@@ -79,27 +80,29 @@ export class McpServer {
   async #start(): Promise<void> {
     const began = performance.now()
     try {
-      const connected = await connect(this.#entry, {
-        cwd: this.#options.cwd,
-        signal: this.#ending.signal,
-        onStderr: (text) => {
-          this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT)
-        },
-        onTools: () => void this.#refresh('tools'),
-        onPrompts: () => void this.#refresh('prompts'),
-        onClose: () => this.#fail('it ended by itself'),
-      })
-      this.#connected = connected
-      if (this.#hasStopped()) await connected.close()
-      else {
-        await this.#refresh('prompts')
-        this.#take(await connected.listTools())
-      }
+      await this.#connect()
     } catch (error) {
       this.#fail(reasonOf(error))
       await this.#connected?.close()
     }
     this.#ms = Math.round(performance.now() - began)
+  }
+
+  async #connect(): Promise<void> {
+    const connected = await connect(this.#entry, {
+      cwd: this.#options.cwd,
+      signal: this.#ending.signal,
+      onStderr: (text) => {
+        this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT)
+      },
+      onTools: () => void this.#refresh('tools'),
+      onPrompts: () => void this.#refresh('prompts'),
+      onClose: () => this.#fail('it ended by itself'),
+    })
+    this.#connected = connected
+    if (this.#hasStopped()) return connected.close()
+    await this.#refresh('prompts')
+    this.#take(await connected.listTools())
   }
 
   #hasStopped(): boolean {
@@ -163,16 +166,32 @@ export class McpServer {
     const client = this.#status === 'running' ? this.#connected?.client : undefined
     if (!client) return failed(`The MCP server ${this.name} does not run: ${this.#reason ?? this.#status}.`)
     try {
-      const options = { signal, timeout: this.#entry.timeoutMs, resetTimeoutOnProgress: true, onprogress: () => {} }
-      const answer: Awaited<ReturnType<Client['callTool']>> = await client.callTool(
-        { name, arguments: args },
-        undefined,
-        options,
-      )
-      return ranOf(answer as Fields)
+      return ranOf(await this.#asked(client, { name, arguments: args }, signal))
     } catch (error) {
       return failed(signal.aborted ? TOOL_USE_INTERRUPTED : `${TOOL_FAILED_PREFIX}${reasonOf(error)}`)
     }
+  }
+
+  /** A server that was started anew does not know us: it is met again, and asked once more. */
+  async #asked(client: Client, call: CallParams, signal: AbortSignal): Promise<Fields> {
+    const options = { signal, timeout: this.#entry.timeoutMs, resetTimeoutOnProgress: true, onprogress: () => {} }
+    try {
+      return (await client.callTool(call, undefined, options)) as Fields
+    } catch (error) {
+      if (!isUnknownSession(error) || signal.aborted) throw error
+      if (this.#connected?.client === client) await this.#meetAgain()
+      const anew = this.#connected?.client
+      if (!anew || anew === client) throw error
+      return (await anew.callTool(call, undefined, options)) as Fields
+    }
+  }
+
+  /** Once, however many calls find out at the same time. */
+  #meetAgain(): Promise<void> {
+    this.#meeting ??= this.#connect().finally(() => {
+      this.#meeting = undefined
+    })
+    return this.#meeting
   }
 
   #fail(reason: string): void {
@@ -211,6 +230,8 @@ export class McpServer {
     }
   }
 }
+
+type CallParams = Parameters<Client['callTool']>[0]
 
 const STDERR_KEPT = 4000
 const ARGS_SHOWN = 200

@@ -74,7 +74,7 @@ describe('a server over stdio', () => {
     expect(await call('picture')).toEqual({
       status: 'Success',
       content: [{ Text: 'look' }, { Text: 'See images data supplied' }],
-      images: [{ format: 'Png', source: { Bytes: [137, 80, 78, 71] } }],
+      images: [{ format: 'Png', source: { Bytes: [137, 80, 78, 71, 13, 10, 26, 10] } }],
       changedFiles: [],
     })
     await expect(call('echo', 'text')).rejects.toThrow('must be an object')

@@ -9,7 +9,7 @@ import {
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 
-const PIXEL = Buffer.from([137, 80, 78, 71]).toString('base64')
+const PIXEL = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]).toString('base64')
 const object = { type: 'object', properties: { text: { type: 'string' } } }
 const text = (said) => ({ content: [{ type: 'text', text: said }] })
 
