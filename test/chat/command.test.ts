@@ -138,9 +138,9 @@ test('two processes cannot hold one conversation', async () => {
   await fumiChat([...alone, 'Hello'], place)
   const second: { code?: number | null } = {}
   const first = fumiChat([...alone, '--json', '--resume', '--', 'Sleep'], place, '', (line) => {
-    if (!line.includes('"tool_started"')) return false
+    if (!line.includes('"tool_started"')) return undefined
     fumiChat([...alone, '--resume', '--', 'Me too'], place).then(({ code }) => Object.assign(second, { code }))
-    return false
+    return undefined
   })
   await first
   await expect.poll(() => second.code, { timeout: 10_000 }).toBe(8)

@@ -1,11 +1,19 @@
 /** A conversation whose process is killed goes on with nothing lost. */
 import { test } from 'vitest'
-import { survivesKills } from './support/killing.ts'
+import { randomFrom, randomMoments, seedOfRun, survivesKills } from './support/killing.ts'
 
 test.skipIf(process.platform === 'win32')(
-  'at ten moments of a conversation that uses tools',
+  'after so many events: within an answer, between tools, before results are sent',
   async () => {
-    await survivesKills([1, 3, 6, 8, 9, 11, 14, 17, 20, 26])
+    await survivesKills([1, 8, 11, 17, 26].map((count) => ({ after: 'events', count })))
   },
   120_000,
+)
+
+test.skipIf(process.platform === 'win32')(
+  'at ten random moments of a conversation that uses tools',
+  async () => {
+    await survivesKills(await randomMoments(10, randomFrom(seedOfRun(20250613))))
+  },
+  180_000,
 )

@@ -1,13 +1,13 @@
 /** A conversation whose process is killed at a hundred random moments goes on with nothing lost. */
 import { test } from 'vitest'
-import { survivesKills } from '../chat/support/killing.ts'
+import { randomFrom, randomMoments, seedOfRun, survivesKills } from '../chat/support/killing.ts'
 
 test.skipIf(process.platform === 'win32')(
-  'at a hundred random moments',
+  'at a hundred random moments, and after as many events as chance has it',
   async () => {
-    const moments = Array.from({ length: 100 }, () => 1 + Math.floor(Math.random() * 40))
-    console.log(`killed after so many events: ${moments.join(' ')}`)
-    await survivesKills(moments)
+    const random = randomFrom(seedOfRun('random'))
+    await survivesKills(await randomMoments(100, random))
+    await survivesKills(Array.from({ length: 30 }, () => ({ after: 'events', count: 1 + Math.floor(random() * 40) })))
   },
   900_000,
 )

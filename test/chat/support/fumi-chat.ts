@@ -28,20 +28,27 @@ export const chatHome = (): ChatHome => ({ home: join(tempFolder(), 'fumi'), cwd
 
 /**
  * @param input what is typed
- * @param onLine told of each line of standard output; true kills the process
+ * @param onLine told of each line of standard output; a number kills the process after so many milliseconds
  */
 export async function fumiChat(
   args: readonly string[],
   { home, cwd }: ChatHome,
   input = '',
-  onLine: (line: string) => boolean = () => false,
+  onLine: (line: string) => number | undefined = () => undefined,
   variables: NodeJS.ProcessEnv = {},
+  killAfterMs?: number,
 ): Promise<ChatRun> {
   const child = spawn(process.execPath, [fumiPath, 'chat', ...args], {
     cwd,
     env: { ...process.env, NO_COLOR: '1', FUMI_HOME: home, HOME: home, OPENAI_API_KEY: '', ...variables },
   })
   running.add(child)
+  const timers: NodeJS.Timeout[] = []
+  const killAfter = (ms: number | undefined): void => {
+    if (ms === 0) child.kill('SIGKILL')
+    else if (ms !== undefined) timers.push(setTimeout(() => child.kill('SIGKILL'), ms))
+  }
+  killAfter(killAfterMs)
   child.stdin.end(input)
   let out = ''
   let err = ''
@@ -51,9 +58,10 @@ export async function fumiChat(
   const ended = once(child, 'close')
   for await (const line of createInterface(child.stdout)) {
     out += `${line}\n`
-    if (onLine(line)) child.kill('SIGKILL')
+    killAfter(onLine(line))
   }
   const [code] = (await ended) as [number | null]
+  for (const timer of timers) clearTimeout(timer)
   running.delete(child)
   return { code, out, err }
 }

@@ -1,10 +1,13 @@
 /** Kills a conversation that uses tools at chosen moments, and looks whether anything that was told is lost. */
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { openJournal } from '../../../src/chat/journal-file.ts'
 import { journalNamed } from '../../../src/chat/open/find-journal.ts'
 import type { TalkEvent } from '../../../src/chat/turn/event.ts'
 import { NO_ENVIRONMENT } from '../../../src/conversation/create.ts'
 import { promptOf } from '../../../src/conversation/render.ts'
+import { entriesOf } from '../../../src/lib/files/look.ts'
+import { parseStructure } from '../../../src/lib/object.ts'
 import { answer, calls } from '../../support/model-chunks.ts'
 import { chatServer, type Reply } from '../../support/model-server.ts'
 import { type ChatHome, chatHome, fumiChat } from './fumi-chat.ts'
@@ -21,25 +24,81 @@ const script: Reply = (asked, response) => {
   return answer(`All is done ${messages.length}, and here are some words more.`)(asked, response)
 }
 
-/** @param moments after how many events each run is killed */
-export async function survivesKills(moments: readonly number[]): Promise<void> {
+/** When a run is killed. The first word is the first event that it tells. */
+export type Moment =
+  | { readonly after: 'events'; readonly count: number }
+  | { readonly after: 'start' | 'first word'; readonly ms: number }
+  | { readonly after: 'never' }
+
+/** Each run goes on with what the one before it left, and the last one comes to its end. */
+export async function survivesKills(moments: readonly Moment[]): Promise<void> {
   const server = await chatServer(...Array.from({ length: moments.length * 6 + 6 }, () => script))
   const place = chatHome()
-  const args = ['--base-url', server.baseURL, '--model', 'm', '--trust-all-tools', '--no-interactive', '--json']
   const told = new Map<number, string>()
   let asked = 0
-  for (const moment of [...moments, Number.POSITIVE_INFINITY]) {
+  for (const moment of [...moments, { after: 'never' } as const]) {
     const prompt = `question ${++asked}`
-    const events: TalkEvent[] = []
-    const { err } = await fumiChat([...args, ...(asked > 1 ? ['--resume'] : []), prompt], place, '', (line) => {
-      events.push(JSON.parse(line) as TalkEvent)
-      return events.length === moment
-    })
-    expect(err).toBe('')
+    const { events } = await ran(server.baseURL, place, prompt, moment)
     for (const event of events) if (event.kind === 'entry') told.set(event.number, JSON.stringify(event.assistant))
-    inspect(place, events, told, prompt)
-    if (moment === Number.POSITIVE_INFINITY) expect(events.at(-1)).toMatchObject({ kind: 'ended', how: 'answered' })
+    if (hasJournal(place)) inspect(place, events, told, prompt)
+    if (moment.after === 'never') expect(events.at(-1)).toMatchObject({ kind: 'ended', how: 'answered' })
   }
+}
+
+/** As many as are wanted: one in five while it starts, the others while it talks, for as long as that takes here. */
+export async function randomMoments(count: number, random: () => number): Promise<readonly Moment[]> {
+  const server = await chatServer(script, script, script)
+  const began = performance.now()
+  const { firstWord, end } = await ran(server.baseURL, chatHome(), 'How long?', { after: 'never' })
+  return Array.from({ length: count }, (_, at): Moment => {
+    if (at % 5 === 0) return { after: 'start', ms: Math.round(random() * (firstWord - began)) }
+    return { after: 'first word', ms: Math.round(random() * (end - firstWord)) }
+  })
+}
+
+interface Run {
+  readonly events: readonly TalkEvent[]
+  readonly firstWord: number
+  readonly end: number
+}
+
+async function ran(baseURL: string, place: ChatHome, prompt: string, moment: Moment): Promise<Run> {
+  const args = ['--base-url', baseURL, '--model', 'm', '--trust-all-tools', '--no-interactive', '--json']
+  const events: TalkEvent[] = []
+  let firstWord = 0
+  const onLine = (line: string): number | undefined => {
+    const event = parseStructure(line)
+    // Whoever is killed may not have finished his last line.
+    if (event) events.push(event as TalkEvent)
+    if (events.length === 1) firstWord = performance.now()
+    if (moment.after === 'events') return events.length === moment.count ? 0 : undefined
+    return moment.after === 'first word' && events.length === 1 ? moment.ms : undefined
+  }
+  const killAfter = moment.after === 'start' ? moment.ms : undefined
+  const resume = hasJournal(place) ? ['--resume'] : []
+  const { err } = await fumiChat([...args, ...resume, prompt], place, '', onLine, {}, killAfter)
+  expect(err).toBe('')
+  return { events, firstWord, end: performance.now() }
+}
+
+const hasJournal = ({ home }: ChatHome): boolean =>
+  entriesOf(join(home, 'conversations')).some(({ name }) => name.endsWith('.jsonl'))
+
+/** Numbers between 0 and 1 that are the same for the same seed. */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+/** As the laws draw theirs: `FUMI_SEED`, and always the same without it. Told, so that a failure can be had again. */
+export function seedOfRun(usual: number | 'random'): number {
+  const wanted = process.env['FUMI_SEED'] ?? String(usual)
+  const seed = wanted === 'random' ? Math.floor(Math.random() * 2 ** 32) : Number(wanted)
+  console.log(`killed at random moments; again with FUMI_SEED=${seed}`)
+  return seed
 }
 
 function inspect(
