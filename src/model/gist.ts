@@ -19,6 +19,7 @@ export function gistOf(call: ToolCall): string {
   const json = call.arguments_json as { readonly [key: string]: unknown } | undefined
   if (Array.isArray(json?.['plan'])) return planGist(json['plan'])
   if (Array.isArray(json?.['operations'])) return operationsGist(json['operations'])
+  if (typeof json?.['path'] === 'string' && EDITS.has(json['command'])) return oneLine(json['path'])
   for (const key of ['command', 'cmd', 'path', 'file_path', 'query', 'url', 'chars', 'message', 'prompt']) {
     const value = json?.[key]
     if (typeof value === 'string' && value !== '') return oneLine(value)
@@ -26,6 +27,9 @@ export function gistOf(call: ToolCall): string {
   }
   return oneLine(call.arguments ?? '')
 }
+
+/** What tools that change files call their ways of doing it. */
+const EDITS: ReadonlySet<unknown> = new Set(['create', 'str_replace', 'insert', 'append', 'view'])
 
 /** Several readings at once: their files. */
 function operationsGist(operations: readonly { readonly path?: unknown; readonly image_paths?: unknown }[]): string {
