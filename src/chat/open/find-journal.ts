@@ -40,6 +40,14 @@ export function lastJournalIn(data: string, cwd: string): string {
 export const directoryOf = (data: string, id: string): string | null =>
   journals(data).find(({ opened }) => opened.conversation_id === id)?.opened.cwd ?? null
 
+/** The conversation that was begun as a copy of a session, the one that was talked in last; nothing where there is none. */
+export function copyOf(data: string, session: string): string | undefined {
+  const copies = journals(data).filter(
+    ({ opened: { continues: from } }) => from && `${from.agent}:${from.session}` === session,
+  )
+  return copies.sort((a, b) => b.changed - a.changed)[0]?.opened.conversation_id
+}
+
 /** By their first lines. */
 function journals(data: string): readonly Found[] {
   const folder = join(data, CONVERSATIONS)

@@ -1,7 +1,7 @@
 /** The conversations that are open here, by their ids. One that rests for a while is closed, so that others can have it. */
 import { realpathSync } from 'node:fs'
 import type { Entry, House } from '../../app.ts'
-import { directoryOf, journalNamed } from '../../chat/open/find-journal.ts'
+import { copyOf, directoryOf, journalNamed } from '../../chat/open/find-journal.ts'
 import { type Household, openConversation } from '../../chat.ts'
 import { readConfig } from '../../config.ts'
 import { handOver } from '../../convert.ts'
@@ -29,6 +29,8 @@ export class Talks {
   readonly #options: TalksOptions
   readonly #open = new Map<string, HeldTalk>()
   readonly #opening = new Map<string, Promise<HeldTalk>>()
+  /** By what was asked for: who asks twice at once gets one copy. */
+  readonly #copying = new Map<string, Promise<string>>()
   readonly #timers = new Map<string, NodeJS.Timeout>()
 
   constructor(house: House, options: TalksOptions) {
@@ -145,14 +147,23 @@ export class Talks {
     throw new ApiProblem('not_possible', `The conversation was held in ${place}, which is not there.`)
   }
 
-  /** Ours is gone on with; any other is copied first. */
+  /** Ours is gone on with, and so is the copy that was made of another; else one is made. */
   async #ownId(session: string, body: ChatBody): Promise<string> {
     const { directory } = this.#house
     const own = /^(?:fumibako:)?([\da-f-]{36})$/i.exec(session)?.[1]
     if (own !== undefined && directoryOf(directory, own) !== null) return journalNamed(directory, own)
     const entry = this.#house.session(session as SessionId)
     if (!entry) throw new ApiProblem('session_not_found', `There is no session ${session}.`)
-    return this.#copy(entry, body)
+    const before = copyOf(directory, entry.id)
+    if (before !== undefined) return before
+    const key = JSON.stringify([entry.id, body.directory])
+    const copying = this.#copying.get(key) ?? this.#copy(entry, body)
+    this.#copying.set(key, copying)
+    try {
+      return await copying
+    } finally {
+      this.#copying.delete(key)
+    }
   }
 
   async #copy(entry: Entry, { directory: wanted }: ChatBody): Promise<string> {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openConversation } from '../../../src/chat.ts'
 import { readConfig } from '../../../src/config.ts'
+import { entriesOf } from '../../../src/lib/files/look.ts'
 import type { ChatEvent } from '../../../src/model/api/chat.ts'
 import { home } from '../../archive/house.ts'
 import { answer, calls } from '../../support/model-chunks.ts'
@@ -221,6 +222,21 @@ test('any session is gone on with: what was said there goes along', async () => 
   expect((await post(url, '/api/chat', { session: 'codex:nobody' })).body.errors[0]).toMatchObject({
     code: 'session_not_found',
   })
+})
+
+test('who goes on with a session twice at once gets one copy, and one with our own gets that', async () => {
+  const made = home()
+  for (const [path, content] of Object.entries(samples())) made.write(path, content)
+  const { url, house } = await chatting([], {}, made)
+  const copies = () => entriesOf(join(house.directory, 'conversations')).filter(({ name }) => name.endsWith('.jsonl'))
+  const session = 'codex:019c22d1-6a00-7000-8000-000000000001'
+  const both = await Promise.all([1, 2, 3].map(() => opened(url, { session })))
+  expect(new Set(both.map(({ id }) => id)).size).toBe(1)
+  expect(copies()).toHaveLength(1)
+  const own = both[0]?.session ?? ''
+  const again = await Promise.all([1, 2].map(() => opened(url, { session: own })))
+  expect(again.map(({ session: same }) => same)).toEqual([own, own])
+  expect(copies()).toHaveLength(1)
 })
 
 test('options name profiles, models, agents and directories, and no key', async () => {

@@ -51,7 +51,7 @@ export async function post(url: string, path: string, body: object = {}): Promis
 
 export async function opened(url: string, body: object = {}): Promise<ChatState> {
   const reply = await post(url, '/api/chat', body)
-  expect(reply).toMatchObject({ status: 200 })
+  expect(reply, JSON.stringify(reply.body)).toMatchObject({ status: 200 })
   return reply.body.data
 }
 
