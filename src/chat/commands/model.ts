@@ -34,6 +34,9 @@ export async function* useModel({ desk, rig, surroundings, state }: Talk, model:
     ...(context ? [{ event: 'context', context_manager: { ...context, max_context_files_size } } as const] : []),
   )
   yield output(`${model} answers from now on; its window has ${window.tokens.toLocaleString('en-US')} tokens.`)
+  const listed = await listModels(endpoint.endpoint, endpoint.ask).catch(() => [])
+  if (listed.length > 0 && !listed.some(({ id }) => id === model || id === `${model}:latest`))
+    yield { kind: 'notice', code: 'model', text: `The server does not list ${model}; /model shows what it lists.` }
   const text = windowNotice(window, model)
   if (text !== undefined) yield { kind: 'notice', code: 'window_unknown', text }
 }

@@ -23,6 +23,7 @@ export type Ending =
 /** What kind of thing a notice is about, for who shows some of them only. */
 export type NoticeCode =
   | 'window_unknown'
+  | 'model'
   | 'context_dropped'
   | 'context_unreadable'
   | 'left_out'

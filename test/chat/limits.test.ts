@@ -1,0 +1,71 @@
+/** What bounds a conversation: the window of its model, and how many exchanges may be sent. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newPrompt, newResponse } from '../../src/conversation/create.ts'
+import { Entries } from '../../src/conversation/entries.ts'
+import { promptOf } from '../../src/conversation/render.ts'
+import { newState } from '../../src/conversation/state.ts'
+import { tempFolder } from '../support/log.ts'
+import { answer } from '../support/model-chunks.ts'
+import { listingServer, modelServer } from '../support/model-server.ts'
+import { opened } from './support/opened.ts'
+import { journalOn, outputs, said, talking } from './support/talking.ts'
+
+test('/model lists, chooses, and the budgets follow the window of the model', async () => {
+  const server = await listingServer(
+    [
+      { id: 'm', max_model_len: 4000 },
+      { id: 'large', max_model_len: 100_000 },
+    ],
+    [answer('Small.'), answer('Large.')],
+  )
+  const cwd = tempFolder()
+  writeFileSync(join(cwd, 'README.md'), `A long text. ${'word '.repeat(3000)}`)
+  const { talk } = await opened({ server, cwd })
+  expect(outputs(await said(talk, '/model'))).toBe('* m\n  large\n')
+  const first = await said(talk, 'Hello')
+  expect(first).toContainEqual(expect.objectContaining({ kind: 'notice', code: 'context_dropped' }))
+  expect(talk.state.context_manager?.max_context_files_size).toBe(3000)
+
+  expect(outputs(await said(talk, '/model large'))).toMatch(/its window has 100,000 tokens/)
+  expect(talk.state.model_info).toMatchObject({ model_id: 'large', context_window_tokens: 100_000 })
+  expect(talk.state.context_manager?.max_context_files_size).toBe(75_000)
+  expect(outputs(await said(talk, '/usage'))).toMatch(/of 100,000 tokens/)
+  await said(talk, 'Hello again')
+  expect(server.asked.map(({ body }) => body['model'])).toEqual(['m', 'large'])
+  expect(server.asked.map(({ body }) => JSON.stringify(body.messages).includes('A long text.'))).toEqual([false, true])
+
+  expect(await said(talk, '/model larg')).toContainEqual(
+    expect.objectContaining({ kind: 'notice', text: expect.stringMatching(/does not list larg/) }),
+  )
+})
+
+test('ten thousand messages are the most that is sent; the journal drops nothing, and /rewind reaches the first', async () => {
+  const server = await modelServer(answer('Still here.'), answer('At the beginning.'))
+  const entries = 5100
+  const env = { env_state: null }
+  const history = Entries.over(
+    Array.from({ length: entries }, (_, at) => ({
+      user: newPrompt(`question ${at + 1}`, null, env),
+      assistant: newResponse(null, 'yes'),
+      request_metadata: null,
+    })),
+  )
+  const model_info = { model_id: 'm', context_window_tokens: 1_000_000 }
+  const talk = talking({ ...server, state: { ...newState('c', { model_info }), history } })
+  await said(talk, 'And now?')
+  const sent = server.asked[0]?.body.messages ?? []
+  expect(sent.length).toBeLessThanOrEqual(10_000)
+  expect(sent.length).toBeGreaterThan(9_900)
+  expect(JSON.stringify(sent)).not.toContain('question 1"')
+  expect(JSON.stringify(sent.at(-3))).toContain(`question ${entries}`)
+  expect(talk.state.history.length).toBe(entries + 1)
+  expect(journalOn(talk).filter(({ event }) => event === 'copied' || event === 'entry')).toHaveLength(entries + 1)
+
+  await said(talk, '/rewind 1')
+  await said(talk, 'What then?')
+  expect(talk.state.history.toArray().map(({ user }) => promptOf(user))).toEqual(['question 1', 'What then?'])
+  expect(JSON.stringify(server.asked[1]?.body.messages)).toContain('question 1')
+  expect(outputs(await said(talk, '/rewind branches'))).toMatch(/5,100 exchanges/)
+})
