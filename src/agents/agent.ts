@@ -1,10 +1,12 @@
 /** What an agent's folder offers the rest of the house. A new agent is one folder that exports this by default. */
+
 import type { HistorySummary } from '../conversation/history/summary.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import type { Capture } from '../model/capture.ts'
 import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
+import type { Change } from '../model/replay/change.ts'
 import type { WrittenExtension } from '../model/replay/extension.ts'
 import type { Outlook } from '../model/replay/outlook.ts'
 import type { Session } from '../model/session.ts'
@@ -226,8 +228,8 @@ export type Written =
   /** An extension that the form cannot hold, or that its owner would drop: it belongs into a file beside. */
   | { readonly kind: 'sidecar'; readonly at: number; readonly extension: WrittenExtension }
   /** Something that is not in the output, told by the writer: more than the comparison of `told` can see. */
-  | { readonly kind: 'loss'; readonly path: string; readonly what: string; readonly kept_in: string | null }
-  | { readonly kind: 'repair'; readonly path: string; readonly what: string }
+  | { readonly kind: 'loss'; readonly path: string; readonly what: Change; readonly kept_in: string | null }
+  | { readonly kind: 'repair'; readonly path: string; readonly what: Change }
 
 export interface Told {
   readonly records: readonly unknown[]
@@ -262,6 +264,13 @@ export interface Backup {
   file(path: string): string
 }
 
+/** What whoever hands something over should know. `unlisted`: the program takes it, and may not show it in its list. */
+export interface Warning {
+  readonly code: 'unlisted'
+  /** A sentence for a person. */
+  readonly what: string
+}
+
 export interface Delivery {
   /** What is there now, to be read again. */
   readonly source: Source
@@ -269,7 +278,7 @@ export interface Delivery {
   readonly isReplacement: boolean
   /** What the program would have refused, and what was done instead. */
   readonly repairs: readonly string[]
-  readonly warnings: readonly string[]
+  readonly warnings: readonly Warning[]
   /** Takes it away and puts back what stood there. Throws `busy` when somebody wrote there meanwhile. */
   undo(): Promise<void>
 }

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Agent, Backup, Delivery, Environment, ResumeCommand, Source } from '../agents/agent.ts'
+import type { Agent, Backup, Delivery, Environment, ResumeCommand, Source, Warning } from '../agents/agent.ts'
 import { agentServing, idsOf } from '../agents/roots.ts'
 import type { Keep } from '../archive/keep.ts'
 import { copyBackup, writeBackup } from '../lib/disk/backup.ts'
@@ -52,7 +52,7 @@ export interface HandedOver {
   readonly cut: Cut | undefined
   readonly report: Report
   readonly repairs: readonly string[]
-  readonly warnings: readonly string[]
+  readonly warnings: readonly Warning[]
 }
 
 /** Agents to which a conversation can be given, by the names that they bear. */
@@ -154,16 +154,16 @@ async function compare(
   const found = (): AsyncGenerator<Exchange> =>
     exchangesOf(messagesOf({ ...target, session: session.id }, session), outlook)
   // Where the oldest had to go, the rest must be the same.
-  const isCut = report.losses.some(({ what }) => what.includes('oldest entries'))
+  const isCut = report.losses.some(({ code }) => code === 'oldest_left_out')
   const difference = await differenceBetween(isCut ? await lastOf(source, found()) : source, found(), mendedIn(report))
   if (difference === undefined) return session
   throw new AppError('cannot_write', `it does not read there as it should (${difference}); ${outcome}.`)
 }
 
 const mendedIn = ({ losses, repairs }: Report): Mended => ({
-  names: repairs.some(({ what }) => what.includes('name of a tool')),
+  names: repairs.some(({ code }) => code === 'tool_renamed'),
   images: [...losses, ...repairs].reduce(
-    (sum, { what, times }) => sum + (what.includes('became a note') ? times : 0),
+    (sum, { code, times }) => sum + (code === 'image_unheld' || code === 'image_unaddressed' ? times : 0),
     0,
   ),
 })

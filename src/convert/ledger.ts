@@ -1,13 +1,19 @@
 /** What was read and what became of it: every record is accounted for, and every loss has a line. */
+
 import type { Told, Written } from '../agents/agent.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
+import { type Change, type ChangeCode, change, sentenceOf } from '../model/replay/change.ts'
 import { extensionOf } from '../model/replay/extension.ts'
 import { missingIn } from './leaves.ts'
 
 export interface Loss {
   /** Where in the source's records. */
   readonly path: string
+  readonly code: ChangeCode
+  /** The sentence of the code. */
   readonly what: string
+  /** What of the sentence only this case knows; else empty. */
+  readonly value: string
   /** `x_conv` in the output, `sidecar` beside it, or nowhere. */
   readonly kept_in: string | null
   readonly times: number
@@ -16,7 +22,9 @@ export interface Loss {
 export interface Repair {
   /** Where it happened first. */
   readonly path: string
+  readonly code: ChangeCode
   readonly what: string
+  readonly value: string
   readonly times: number
 }
 
@@ -56,7 +64,7 @@ export class Ledger {
 
   report(): Report {
     const unnamed = this.#read - this.#told
-    if (unnamed !== 0) this.#lose('records', `${unnamed} records are in no account`, null)
+    if (unnamed !== 0) this.#lose('records', change('unaccounted', unnamed), null)
     return {
       records: this.#read,
       messages: this.#messages,
@@ -71,22 +79,24 @@ export class Ledger {
     missingIn(records, as, (path) => this.#lose(path, NO_PLACE, kept_in))
   }
 
-  #lose(path: string, what: string, where: string | null): void {
+  #lose(path: string, change: Change, where: string | null): void {
     const kept_in = where === 'sidecar' && !this.#hasSidecar ? null : where
+    const what = sentenceOf(change)
     const key = `${kept_in}\n${path}\n${what}`
     const known = this.#losses.get(key)
     if (known) known.times++
-    else this.#losses.set(key, { path, what, kept_in, times: 1 })
+    else this.#losses.set(key, { path, ...change, what, kept_in, times: 1 })
   }
 
-  #mend(path: string, what: string): void {
+  #mend(path: string, change: Change): void {
+    const what = sentenceOf(change)
     const known = this.#repairs.get(what)
     if (known) known.times++
-    else this.#repairs.set(what, { path, what, times: 1 })
+    else this.#repairs.set(what, { path, ...change, what, times: 1 })
   }
 }
 
-const NO_PLACE = 'has no place in the target'
+const NO_PLACE = change('no_place')
 
 /** What is gone comes before what is kept, the most frequent first. */
 function byWeight(a: Loss, b: Loss): number {

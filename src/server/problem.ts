@@ -20,6 +20,9 @@ export const ERRORS = {
   internal_error: [500, 'This is a bug in fumibako'],
 } as const satisfies Record<ApiErrorCode, readonly [status: number, title: string]>
 
+/** Bugs say nothing of themselves to clients. */
+export const SEE_LOG = 'See the log of the server.'
+
 /** A request that cannot be answered. */
 export class ApiProblem extends Error {
   readonly code: ApiErrorCode
@@ -40,22 +43,21 @@ export function errorReply(code: ApiErrorCode, detail: string, meta?: ApiError['
   return { errors: [{ code, status, title, detail, ...(meta && { meta }) }] }
 }
 
-/** What the rest of the house throws, in the words of the API. Bugs say nothing of themselves to clients. */
+/** What the rest of the house throws, in the words of the API. */
 export function problemOf(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error
-  if (!(error instanceof AppError)) return new ApiProblem('internal_error', 'See the log of the server.')
+  if (!(error instanceof AppError)) return new ApiProblem('internal_error', SEE_LOG)
   switch (error.code) {
     case 'not_found':
       return new ApiProblem('source_gone', error.message)
-    case 'bad_usage':
-    case 'nothing_readable':
-      return new ApiProblem('not_possible', error.message)
     case 'busy':
       return new ApiProblem('sync_in_progress', error.message)
+    case 'bad_usage':
+    case 'nothing_readable':
     case 'no_permission':
     case 'cannot_write':
     case 'unusable_data':
-      return new ApiProblem('not_possible', error.message)
+      return new ApiProblem('not_possible', error.message, { cause: error.code })
   }
 }
 

@@ -232,7 +232,7 @@ describe('Codex', () => {
   it('warns where sessions are listed from a database', async () => {
     writeFileSync(join(codexHome(), 'state_5.sqlite'), '')
     const done = await deliver(await agentOf('codex'), ours, optionsFor('codex'))
-    expect(done.warnings[0]).toContain('state_5.sqlite')
+    expect(done.warnings).toEqual([{ code: 'unlisted', what: expect.stringContaining('state_5.sqlite') }])
   })
 
   it('replaces the same thread only when that is wanted and it is not newer', async () => {

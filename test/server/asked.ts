@@ -25,7 +25,7 @@ const own = text([
   result(5, 'call_1', LONG),
   call(6, 'call_2', { command: ['bash', '-lc', 'sleep 1'] }),
   assistant(7, 'Done: `ok`.'),
-  '{"damaged',
+  `{"damaged","encrypted_content":"${SEALED}`,
 ])
 
 export interface Asked {

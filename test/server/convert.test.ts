@@ -48,7 +48,7 @@ test('says what a conversation can become', async () => {
 
 test('shows losses, and gives the very file', async () => {
   const shown = await preview({ session: codex, to: 'openai', without_extensions: true })
-  expect(shown.losses.some((one: Reply) => one.kept_in === null && one.times > 0)).toBe(true)
+  expect(shown.losses.some((one: Reply) => one.kept_in === null && one.code === 'no_place' && one.times > 0)).toBe(true)
   expect(shown.handoff).toBeNull()
   const file = await served.ask(shown.download_url)
   expect(file.headers.get('content-disposition')).toBe(`attachment; filename="${shown.file_name}"`)
@@ -72,9 +72,23 @@ test('hands over what was shown, once, and says how to go on', async () => {
 test('a preview writes nothing, and says why something cannot be handed over', async () => {
   const before = readdirSync(served.folder, { recursive: true }).length
   const shown = await preview({ session: q, to: 'codex' })
-  expect(shown.handoff).toEqual({ possible: false, reason: expect.stringContaining('no directory') })
+  const refused = { possible: false, code: 'bad_usage', reason: expect.stringContaining('no directory') }
+  expect(shown.handoff).toEqual(refused)
   expect(readdirSync(served.folder, { recursive: true }).length).toBe(before)
   expect((await post('/api/handoff', { ticket: shown.ticket })).status).toBe(422)
+})
+
+test('another directory may be named, whole', async () => {
+  const elsewhere = join(served.folder, 'another')
+  mkdirSync(elsewhere)
+  const shown = await preview({ session: codex, to: 'amazon-q', cwd: elsewhere })
+  expect(shown.handoff).toMatchObject({ possible: true, replaces: false })
+  const { reply } = await post('/api/handoff', { ticket: shown.ticket })
+  expect(reply.data.resume).toBe(`cd ${realpathSync(elsewhere)} && q chat --resume`)
+  const odd = await post('/api/convert', { session: codex, to: 'amazon-q', cwd: '../another' })
+  expect([odd.status, odd.reply.errors[0].meta.invalid_fields[0].field]).toEqual([400, 'cwd'])
+  const none = await preview({ session: codex, to: 'amazon-q', cwd: join(served.folder, 'nowhere') })
+  expect(none.handoff).toMatchObject({ possible: false, code: 'bad_usage' })
 })
 
 test('what is unknown is refused with the reason', async () => {

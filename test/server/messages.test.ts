@@ -96,12 +96,26 @@ describe('messages', () => {
       '/messages?variant=sanitized&inline=media',
       `/messages/${idOf(data[3].id)}`,
       `/messages/${idOf(data[3].id)}/raw`,
+      '/lines/4',
+      '/lines/9',
       '?variant=original',
       '/totals',
       '/export?format=json&all=1',
       '/export?format=html&all=1',
     ])
       expect(await (await served().ask(address + path)).text()).not.toContain(SEALED)
+  })
+
+  test('come from lines, which can be looked at, the damaged ones too', async () => {
+    const address = `/api/sessions/${idOf(OWN)}/lines`
+    const whole = (await get(`${address}/2`, 'LineReply')).data
+    expect(whole).toMatchObject({ line: 2, text: null, records: [{ type: 'response_item' }] })
+    const { issues } = (await get(`/api/sessions/${idOf(OWN)}`)).data
+    const damaged = (await get(`${address}/${issues[0].line}`, 'LineReply')).data
+    expect(damaged).toMatchObject({ line: 9, records: [], masked: 1, cut: false })
+    expect(damaged.text).toMatch(/^\{"damaged","encrypted_content":"\[sha256 [0-9a-f]{64}, \d+ bytes\]$/)
+    for (const line of ['10', '0', '-1', 'x', '1e3'])
+      expect(await problem(`${address}/${line}`)).toMatchObject({ code: 'not_found' })
   })
 
   test('have images as files, and in themselves only where that is asked for', async () => {

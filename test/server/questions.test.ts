@@ -44,14 +44,31 @@ describe('search', () => {
 
   test('says what it did not understand, also of a stream', async () => {
     for (const how of ['', '&stream=1', '&deep=1'])
-      expect(await problem(`/api/search?q=%22open${how}`)).toMatchObject({ code: 'invalid_query' })
+      expect(await problem(`/api/search?q=%22open${how}`)).toMatchObject({
+        code: 'invalid_query',
+        meta: { code: 'quote_open', start: 0 },
+      })
+    for (const [words, code] of [
+      ['agent:', 'filter_empty'],
+      ['role:nobody', 'filter_value'],
+      ['(a', 'group_open'],
+      ['a OR', 'or_alone'],
+      ['/(/', 'pattern'],
+      ['on:someday', 'no_date'],
+      ['=>', 'nothing'],
+    ] as const)
+      expect(await problem(`/api/search?q=${encodeURIComponent(words)}`)).toMatchObject({ meta: { code } })
     expect(await problem('/api/search')).toMatchObject({ code: 'invalid_parameters' })
   })
 
   test('files are found by their end, and none is opened', async () => {
     const { data, meta } = await get('/api/files?path=boil.ts', 'FilesReply')
     expect(meta.total).toBe(data.length)
-    expect(data[0]).toMatchObject({ session_id: KETTLE, how: 'updated' })
+    expect(data[0]).toMatchObject({
+      session_id: KETTLE,
+      session_title: expect.stringContaining('The kettle'),
+      how: 'updated',
+    })
     expect((await get('/api/files?path=/etc/passwd')).data).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
 /** Writes a conversation as a state that Amazon Q CLI and Kiro CLI load. */
+
 import { historyEntry } from '../../conversation/codec/message.ts'
 import { writeAs } from '../../conversation/codec/write.ts'
 import { Fates } from '../../conversation/written/fates.ts'
@@ -10,6 +11,7 @@ import { type Fields, jsonText } from '../../lib/object.ts'
 import { type AgentId, isUuid } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { Carrier, type Fate, toldOf } from '../../model/replay/carrier.ts'
+import { type Change, change } from '../../model/replay/change.ts'
 import { drive, type UnitWriter } from '../../model/replay/drive.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
 import type { Group, Step } from '../../model/replay/step.ts'
@@ -118,7 +120,7 @@ class Writer implements UnitWriter<Written> {
     const rest = this.#fates.end()
     const around = this.#around(next as JsonValue, rest)
     if (around.start > 0) {
-      const what = `the ${around.start} oldest entries were left out: the program sends no more than the others`
+      const what = change('oldest_left_out', around.start)
       this.#out.push({ kind: 'loss', path: '$.history', what, kept_in: null })
     }
     yield* this.#out.splice(0)
@@ -138,7 +140,7 @@ class Writer implements UnitWriter<Written> {
       for (const pair of this.#pairs.interrupt()) this.#put(pair)
     for (const one of own) {
       if (one.kind === 'unread' || (one.kind === 'entry' && !isLoaded)) continue
-      for (const fault of one.faults) this.#note(`stays as it was, though the program of today refuses it: ${fault}`)
+      for (const fault of one.faults) this.#note(change('refused_today', fault))
       if (one.kind === 'entry') this.#sheets.add(one.text, one.entry)
       else this.#remember(one.fields, one.unread)
     }
@@ -146,7 +148,7 @@ class Writer implements UnitWriter<Written> {
     return isLoaded
   }
 
-  #note(what: string): void {
+  #note(what: Change): void {
     this.#out.push({ kind: 'repair', path: this.#path(), what })
   }
 
@@ -155,7 +157,7 @@ class Writer implements UnitWriter<Written> {
     const next = fields.get('next_message')
     if (next) this.#pairs.wait(next as never)
     if (unread === 0) return
-    const what = `${unread} entries that the program cannot read were left out`
+    const what = change('unread_left_out', unread)
     this.#out.push({ kind: 'loss', path: '$.history', what, kept_in: null })
   }
 

@@ -7,7 +7,7 @@ import { entriesOf, isFile, isFolder } from '../../lib/files/look.ts'
 import { fieldsOf, parseStructure, wordOf } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
 import { type Instant, instant } from '../../model/ids.ts'
-import type { DeliverOptions, Delivery, Environment } from '../agent.ts'
+import type { DeliverOptions, Delivery, Environment, Warning } from '../agent.ts'
 import { AGENT_ID, logOfThread, NAMES, roots } from './find.ts'
 
 export async function deliver(file: string, options: DeliverOptions): Promise<Delivery> {
@@ -153,12 +153,11 @@ function cut(path: string, size: number): void {
 }
 
 /** Some versions look for sessions in a database of their own, which only they can write. */
-function warningsFor(id: string, home: string, { environment }: DeliverOptions): readonly string[] {
+function warningsFor(id: string, home: string, { environment }: DeliverOptions): readonly Warning[] {
   const name = entriesOf(sqliteHome(environment) ?? home).find((entry) => /^state_\d+\.sqlite$/.test(entry.name))?.name
   if (name === undefined) return []
-  return [
-    `Codex lists sessions from ${name}, which does not know this one yet. Versions that look nowhere else do not show it in their list; codex resume ${id} finds it in all others.`,
-  ]
+  const what = `Codex lists sessions from ${name}, which does not know this one yet. Versions that look nowhere else do not show it in their list; codex resume ${id} finds it in all others.`
+  return [{ code: 'unlisted', what }]
 }
 
 const sqliteHome = ({ variables }: Environment): string | undefined => wordOf(variables['CODEX_SQLITE_HOME'])

@@ -1,9 +1,11 @@
 /** Writes messages as they are, one on each line. */
+
 import { TextChunks } from '../../lib/disk/text-chunks.ts'
 import { sealOfText } from '../../lib/json/seal.ts'
 import { type Fields, jsonText } from '../../lib/object.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { toldOf } from '../../model/replay/carrier.ts'
+import { change } from '../../model/replay/change.ts'
 import { type Extension, extensionOf } from '../../model/replay/extension.ts'
 import { serialize } from '../../model/serialize.ts'
 import type { Session } from '../../model/session.ts'
@@ -31,7 +33,7 @@ export async function* write(
     text.push(line, '\n')
     const bytes = text.taken()
     if (bytes) yield { kind: 'bytes', bytes }
-    if (cut) yield { kind: 'loss', path: message.id, what: 'parts nested too deep', kept_in: null }
+    if (cut) yield { kind: 'loss', path: message.id, what: change('nested_too_deep'), kept_in: null }
     const records = extension?.records ?? []
     const as = own === undefined ? [bare] : records
     yield* toldOf([{ records, as, isKept: own === undefined && !withoutExtensions }], 'x_conv')

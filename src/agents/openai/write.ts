@@ -1,4 +1,5 @@
 /** Writes a conversation as messages of the chat API: a document of ours, or an example for fine-tuning. */
+
 import { TextChunks } from '../../lib/disk/text-chunks.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { sealOf } from '../../lib/json/seal.ts'
@@ -7,6 +8,7 @@ import { AppError } from '../../model/error.ts'
 import type { AgentId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { Carrier, type Fate, toldOf } from '../../model/replay/carrier.ts'
+import { type Change, change } from '../../model/replay/change.ts'
 import { drive, given, type UnitWriter } from '../../model/replay/drive.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
 import { CallIds, type NameRule, ToolNames } from '../../model/replay/names.ts'
@@ -64,7 +66,7 @@ class Writer implements UnitWriter<Written> {
 
   constructor(session: Session, options: WriteOptions) {
     const profile = profileIn(options)
-    const repair = (path: string, what: string) => this.#out.push({ kind: 'repair', path, what })
+    const repair = (path: string, what: Change) => this.#out.push({ kind: 'repair', path, what })
     this.#isExample = options.form === SFT
     this.#isBare = options.withoutExtensions === true || (profile !== undefined && !this.#isExample)
     this.#frame = this.#isExample ? EXAMPLE : new DocumentFrame(session)
@@ -140,8 +142,7 @@ class Writer implements UnitWriter<Written> {
   /** An example ends with what is to be learned, be it calls that nobody has answered yet. */
   #ended(elements: readonly ChatElement[]): readonly ChatElement[] {
     const end = this.#isExample ? elements.findLastIndex(isAnswer) + 1 : elements.length
-    if (end < elements.length)
-      this.#naming.repair(`messages[${this.#count}]`, 'what follows the last answer was left out')
+    if (end < elements.length) this.#naming.repair(`messages[${this.#count}]`, change('after_last_answer'))
     return elements.slice(0, end)
   }
 

@@ -1,5 +1,6 @@
 /** Reads what was typed into a search box. */
 
+import type { QueryFault } from '../../model/api/search.ts'
 import type { All, Filter, Node, Pattern, Query, QueryProblem, Term } from './query.ts'
 import { filterOf, joined, type ScopeFilter, scopesOf } from './typed/filters.ts'
 import { type Lexeme, lexemesOf } from './typed/lexemes.ts'
@@ -17,7 +18,8 @@ const DEEPEST = 20
  */
 export function parseQuery(input: string, now: Date = new Date()): Query | QueryProblem {
   const all = { start: 0, end: input.length }
-  if (input.length > LONGEST_QUERY) return problem(all, 'this is too long', `use at most ${LONGEST_QUERY} characters`)
+  if (input.length > LONGEST_QUERY)
+    return problem('too_long', all, 'this is too long', `use at most ${LONGEST_QUERY} characters`)
   const lexemes = lexemesOf(input)
   if ('kind' in lexemes) return lexemes
   const parser = new Parser(lexemes, now)
@@ -27,6 +29,7 @@ export function parseQuery(input: string, now: Date = new Date()): Query | Query
   const scopes = scopesOf(parser.scopes)
   if (of.length + not.length + parser.patterns.length + filters.length === 0)
     return problem(
+      'nothing',
       all,
       'there is nothing to look for',
       'type a word with a letter or digit; for other signs use a pattern such as /=>/',
@@ -102,6 +105,7 @@ class Parser {
     const nodes = operands.flatMap((operand) => (operand.kind === 'node' && !operand.not ? operand.node : []))
     if (operands.some((operand) => (operand.kind === 'node' ? operand.not : operand.kind !== 'nothing')))
       this.#fail(
+        'or_beside',
         where,
         'only words, phrases and groups can stand beside OR',
         'filters, patterns and exclusions hold for the whole query; for either of two values write agent:a agent:b',
@@ -130,6 +134,7 @@ class Parser {
       default:
         this.#at--
         this.#fail(
+          'or_alone',
           this.#lexemes[this.#at] ?? this.#lexemes[this.#at - 1],
           'OR has nothing beside it',
           'write a word on both sides, or "OR" to look for it',
@@ -142,7 +147,8 @@ class Parser {
     const { kind, text, prefix, not } = lexeme
     const term: Term = { kind: 'term', text, exact: kind === 'phrase', prefix }
     if (soughtOf(term).length === 0) return { kind: 'nothing' }
-    if (++this.#terms > MOST_TERMS) this.#fail(lexeme, 'these are too many words', `use at most ${MOST_TERMS}`)
+    if (++this.#terms > MOST_TERMS)
+      this.#fail('too_many', lexeme, 'these are too many words', `use at most ${MOST_TERMS}`)
     return { kind: 'node', node: term, not }
   }
 
@@ -150,6 +156,7 @@ class Parser {
     const expression = compiled(source, flags)
     if (typeof expression !== 'string') return { kind: 'pattern', pattern: { expression, not } }
     this.#fail(
+      'pattern',
       where,
       `this is no regular expression: ${expression}`,
       'mend it, or put it into quotation marks to look for the words',
@@ -158,13 +165,24 @@ class Parser {
   }
 
   #inner(open: Extract<Lexeme, { kind: 'open' }>, depth: number): Operand {
-    if (depth >= DEEPEST) this.#fail(open, 'the parentheses are nested too deeply', `use at most ${DEEPEST}`)
+    if (depth >= DEEPEST)
+      this.#fail('group_depth', open, 'the parentheses are nested too deeply', `use at most ${DEEPEST}`)
     const { of, not } = this.group(depth + 1)
     const close = this.#lexemes[this.#at++]
     if (!close)
-      this.#fail(open, 'a parenthesis is opened and not closed', 'add ) where the group ends, or use quotation marks')
+      this.#fail(
+        'group_open',
+        open,
+        'a parenthesis is opened and not closed',
+        'add ) where the group ends, or use quotation marks',
+      )
     if (of.length === 0 && not.length > 0)
-      this.#fail(open, 'this group only excludes', 'put the exclusion outside of the parentheses, or add a word')
+      this.#fail(
+        'group_excludes',
+        open,
+        'this group only excludes',
+        'put the exclusion outside of the parentheses, or add a word',
+      )
     const [node] = of
     if (!node) return { kind: 'nothing' }
     return { kind: 'node', node: of.length > 1 || not.length > 0 ? { kind: 'all', of, not } : node, not: open.not }
@@ -173,14 +191,19 @@ class Parser {
   #putAside(operand: Operand, depth: number, where: Stretch): void {
     if (operand.kind !== 'filter' && operand.kind !== 'pattern') return
     if (depth > 0)
-      this.#fail(where, 'filters and patterns hold for the whole query', 'put them outside of the parentheses')
+      this.#fail(
+        'group_filters',
+        where,
+        'filters and patterns hold for the whole query',
+        'put them outside of the parentheses',
+      )
     if (operand.kind === 'pattern') this.patterns.push(operand.pattern)
     else if (operand.filter.kind === 'scope') this.scopes.push(operand.filter)
     else this.filters.push(operand.filter)
   }
 
-  #fail(where: Stretch | undefined, what: string, advice: string): void {
-    this.problem ??= problem(where ?? { start: 0, end: 0 }, what, advice)
+  #fail(code: QueryFault, where: Stretch | undefined, what: string, advice: string): void {
+    this.problem ??= problem(code, where ?? { start: 0, end: 0 }, what, advice)
   }
 }
 
@@ -205,8 +228,9 @@ function compiled(source: string, flags: string): RegExp | string {
   return 'it cannot be read'
 }
 
-const problem = ({ start, end }: Stretch, what: string, advice: string): QueryProblem => ({
+const problem = (code: QueryFault, { start, end }: Stretch, what: string, advice: string): QueryProblem => ({
   kind: 'problem',
+  code,
   start,
   end,
   what,

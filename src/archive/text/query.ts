@@ -1,4 +1,5 @@
 /** What a search asks for, as a value. */
+import type { QueryFault } from '../../model/api/search.ts'
 import type { Instant, SessionId } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
 
@@ -67,6 +68,7 @@ export type Filter =
 /** Why an input is no query. */
 export interface QueryProblem {
   readonly kind: 'problem'
+  readonly code: QueryFault
   /** The stretch of the input that is wrong, in UTF-16 units. */
   readonly start: number
   readonly end: number

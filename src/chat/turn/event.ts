@@ -1,6 +1,7 @@
 /** What a running conversation tells, one event after the other, to whoever shows it. No word of a terminal or a page. */
 import type { AssistantMessage, ToolUseResult } from '../../conversation/message.ts'
 import type { RequestMetadata } from '../../conversation/record.ts'
+import type { ChatNotice } from '../../model/api/chat.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { ChatError } from '../../openai/chat/chat-error.ts'
 import type { Need, OutputPiece } from '../tools/tool.ts'
@@ -20,25 +21,8 @@ export type Ending =
   /** The server could not be reached, or failed, or was silent. */
   | 'failed'
 
-/** What kind of thing a notice is about, for who shows some of them only. */
-export type NoticeCode =
-  | 'window_unknown'
-  | 'model'
-  | 'context_dropped'
-  | 'context_unreadable'
-  | 'left_out'
-  | 'attached'
-  | 'prompt'
-  | 'cut'
-  | 'range_moved'
-  | 'recovered'
-  | 'waiting'
-  | 'agent'
-  | 'mcp'
-  | 'checkpoint'
-  | 'hook'
-  | 'tools_gone'
-  | 'journal'
+/** For who shows some notices only. */
+export type NoticeCode = ChatNotice
 
 export interface AskedTool {
   /** Of the tool use. */

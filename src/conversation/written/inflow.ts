@@ -2,6 +2,7 @@
 
 import { wellFormed } from '../../lib/text.ts'
 import type { MessageSegment, NormalizedMessage } from '../../model/normalized.ts'
+import { change } from '../../model/replay/change.ts'
 import { attachmentsIn, imagesIn, type Orphan, textsIn } from '../../model/replay/step.ts'
 import { noteOf } from '../../model/replay/words.ts'
 import { envState } from '../codec/message.ts'
@@ -78,7 +79,7 @@ export class Inflow {
   /** The program would refuse a result without its call: it is told in words. */
   orphan({ result }: Orphan): void {
     const { message, tool, isPending } = result
-    this.#naming.repair('a result without its call was put into words')
+    this.#naming.repair(change('result_in_words'))
     const texts = [`[tool result ${tool.call_id ?? ''}]\n${tool.output ?? ''}`]
     this.#show(message.segments, (note) => texts.push(note))
     this.#take(message, texts.join('\n\n'), isPending)
@@ -128,21 +129,21 @@ export class Inflow {
     const text = wellFormed(this.#prompts.join('\n\n'))
     // The program sends a prompt without the space around it.
     if (trimWhiteSpace(text) === '') {
-      this.#naming.repair(`an empty prompt became "${EMPTY_PROMPT}"`)
+      this.#naming.repair(change('prompt_empty', EMPTY_PROMPT))
       return EMPTY_PROMPT
     }
-    return this.#cut(text, 'a prompt')
+    return this.#cut(text, 'prompt_cut')
   }
 
   /** In the program's own marks, which it puts around what it says beside the prompt. */
   #context(): string {
     const told = this.#contexts.map((text) => `${CONTEXT_ENTRY_START_HEADER}${text}\n${CONTEXT_ENTRY_END_HEADER}`)
-    return this.#cut(wellFormed(told.join('')), 'the context of a prompt')
+    return this.#cut(wellFormed(told.join('')), 'context_cut')
   }
 
-  #cut(text: string, what: string): string {
+  #cut(text: string, code: 'prompt_cut' | 'context_cut'): string {
     if (byteLength(text) <= MAX_USER_MESSAGE_SIZE) return text
-    this.#naming.loss(`${what} was cut to 400,000 bytes`)
+    this.#naming.loss(change(code))
     return truncateSafeInPlace(text, MAX_USER_MESSAGE_SIZE)
   }
 
@@ -152,7 +153,7 @@ export class Inflow {
       const image = this.#images.length < MAX_NUMBER_OF_IMAGES_PER_REQUEST ? imageOf(url) : undefined
       if (image) this.#images.push(image)
       else {
-        this.#naming.loss('an image that the program cannot hold became a note')
+        this.#naming.loss(change('image_unheld'))
         note(noteOf({ format: 'image', ...(!url.startsWith('data:') && { url }) }))
       }
     }

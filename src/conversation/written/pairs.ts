@@ -4,6 +4,7 @@ import { stringOf } from '../../lib/object.ts'
 import { wellFormed } from '../../lib/text.ts'
 import { never } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { change } from '../../model/replay/change.ts'
 import type { Facts } from '../../model/replay/extension.ts'
 import {
   type Answer,
@@ -147,7 +148,7 @@ export class Pairs {
     const { open, before } = this.#next()
     open.texts.push(NO_ANSWER)
     open.made.push('answer')
-    this.#naming.repair(`what nobody answered got the answer "${NO_ANSWER}"`)
+    this.#naming.repair(change('answer_made', NO_ANSWER))
     return before
   }
 
@@ -194,7 +195,7 @@ export class Pairs {
 
   #madePrompt(): string {
     const text = this.#isFirst ? START : GOES_ON
-    this.#naming.repair(`an answer without prompt got the prompt "${text}"`)
+    this.#naming.repair(change('prompt_made', text))
     return text
   }
 

@@ -5,6 +5,7 @@ import { type JsonValue, parseJson } from '../../lib/json/lossless.ts'
 import { sameJson } from '../../lib/same.ts'
 import { wellFormed } from '../../lib/text.ts'
 import type { ToolCall } from '../../model/normalized.ts'
+import { type Change, change } from '../../model/replay/change.ts'
 import { CallIds, type NameRule, ToolNames } from '../../model/replay/names.ts'
 import type { Call, Result } from '../../model/replay/step.ts'
 import { free } from '../codec/free.ts'
@@ -17,9 +18,9 @@ export interface Naming {
   readonly ids: CallIds
   readonly names: ToolNames
   /** Tells what had to be made up or changed. */
-  repair(what: string): void
+  repair(what: Change): void
   /** Tells what is no longer whole. */
-  loss(what: string): void
+  loss(what: Change): void
 }
 
 const NAMES: NameRule = { fits: /^[A-Za-z][A-Za-z0-9_]*$/, letters: /[A-Za-z0-9_]/, longest: 64 }
@@ -40,8 +41,8 @@ export function useOf(call: Call, naming: Naming): Use {
   const { tool } = call
   const id = wellFormed(naming.ids.take(tool.call_id))
   const name = naming.names.take(tool.name)
-  if (id !== tool.call_id) naming.repair(`the id of a call was ${tool.call_id === null ? 'missing' : 'changed'}`)
-  if (name !== tool.name) naming.repair('the name of a tool was changed')
+  if (id !== tool.call_id) naming.repair(change(tool.call_id === null ? 'call_id_missing' : 'call_id_changed'))
+  if (name !== tool.name) naming.repair(change('tool_renamed'))
   const args = argsOf(tool, naming)
   return { call, use: { id, name, orig_name: name, args, orig_args: args } }
 }
@@ -55,7 +56,7 @@ function argsOf({ arguments: text, input }: ToolCall, naming: Naming): JsonValue
   const parsed = parseJson(text, { maxDepth: DEEPEST })
   const read = parsed.ok ? readValueAs(free, parsed.value, { mode: 'strict' }) : undefined
   if (read?.ok) return read.value
-  naming.repair('arguments that are no JSON were wrapped as {"_raw": …}')
+  naming.repair(change('arguments_wrapped'))
   return { _raw: wellFormed(text) }
 }
 
@@ -71,7 +72,7 @@ export function outcomeOf({ call, use: { id } }: Use, naming: Naming): Outcome {
     const content = [blockOf(result, naming)]
     return { result: { tool_use_id: id, content, status: statusOf(result.tool) }, isMade: false }
   }
-  naming.repair('a call without result was answered as cancelled')
+  naming.repair(change('call_cancelled'))
   return { result: { tool_use_id: id, content: [{ Text: TOOL_USE_CANCELLED }], status: 'Error' }, isMade: true }
 }
 
@@ -90,6 +91,6 @@ function blockOf({ tool, message }: Result, naming: Naming): ToolUseResultBlock 
     if (read?.ok) return { Json: read.value }
   }
   if (whole) return { Text: text }
-  naming.loss('a result was cut to 400,000 bytes')
+  naming.loss(change('result_cut'))
   return { Text: truncateSafeInPlace(text, MAX_TOOL_RESPONSE_SIZE) }
 }

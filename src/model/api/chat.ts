@@ -139,7 +139,13 @@ export type ChatEvent =
   /** A call is being written. */
   | { readonly kind: 'calling'; readonly name: string }
   /** What came of the answer is void: it is asked for again. */
-  | { readonly kind: 'retry'; readonly reason: string; readonly attempt: number; readonly wait_ms: number }
+  | {
+      readonly kind: 'retry'
+      readonly code: ChatFault
+      readonly reason: string
+      readonly attempt: number
+      readonly wait_ms: number
+    }
   | { readonly kind: 'usage'; readonly input: number; readonly output: number; readonly estimated: boolean }
   /** The answer is whole, and on disk. */
   | { readonly kind: 'entry'; readonly number: number; readonly interrupted: string | null }
@@ -162,7 +168,7 @@ export type ChatEvent =
   | { readonly kind: 'compacting'; readonly automatic: boolean }
   | { readonly kind: 'compacted'; readonly summary: string; readonly kept: number }
   | { readonly kind: 'compact_proposed'; readonly percent: number }
-  | { readonly kind: 'notice'; readonly code: string; readonly text: string }
+  | { readonly kind: 'notice'; readonly code: ChatNotice; readonly text: string }
   /** What a command was asked for. */
   | { readonly kind: 'output'; readonly text: string }
   | { readonly kind: 'checkpoint'; readonly tag: string }
@@ -174,6 +180,29 @@ export type ChatEvent =
   | { readonly kind: 'state'; readonly state: ChatState }
   /** It is closed here; `POST /api/chat` opens it again. */
   | { readonly kind: 'closed' }
+
+/** What went wrong between us and the model's server. */
+export type ChatFault = 'status' | 'connection' | 'timeout' | 'garbage' | 'aborted' | 'rounds' | 'unknown'
+
+/** What a notice is about. */
+export type ChatNotice =
+  | 'window_unknown'
+  | 'model'
+  | 'context_dropped'
+  | 'context_unreadable'
+  | 'left_out'
+  | 'attached'
+  | 'prompt'
+  | 'cut'
+  | 'range_moved'
+  | 'recovered'
+  | 'waiting'
+  | 'agent'
+  | 'mcp'
+  | 'checkpoint'
+  | 'hook'
+  | 'tools_gone'
+  | 'journal'
 
 export type ChatEnding = 'answered' | 'interrupted' | 'refused' | 'consent' | 'overflow' | 'failed'
 

@@ -1,4 +1,6 @@
 /** Conversations for elsewhere: exported as a document, converted for another agent, handed off. */
+import type { ErrorCode } from '../error.ts'
+import type { ChangeCode } from '../replay/change.ts'
 import type { Reply } from './envelope.ts'
 
 export const EXPORT_FORMATS = ['md', 'html', 'txt', 'json', 'sft'] as const
@@ -34,6 +36,8 @@ export interface ConvertBody {
   readonly without_extensions?: boolean
   /** For a smaller window: the last turns, and a summary of facts for the others. */
   readonly max_tokens?: number
+  /** Where the other program will go on: an absolute path. The session's own directory where none is given. */
+  readonly cwd?: string
 }
 
 export type ConvertReply = Reply<ConvertPreview>
@@ -45,7 +49,7 @@ export interface ConvertPreview {
   readonly file_name: string
   readonly bytes: number
   readonly losses: readonly LossItem[]
-  readonly repairs: readonly string[]
+  readonly repairs: readonly RepairItem[]
   /** What was cut for a smaller window, where that was asked for. */
   readonly cut: { readonly turns_kept: number; readonly turns_summed_up: number } | null
   /** What handing it over would do; nothing where no program could go on with it. */
@@ -64,17 +68,39 @@ export type HandoffPreview =
       readonly exchanges: number
       /** An older conversation stands there; it would be kept, and replaced only where that is wanted. */
       readonly replaces: boolean
-      readonly warnings: readonly string[]
+      readonly warnings: readonly WarningItem[]
     }
-  | { readonly possible: false; readonly reason: string }
+  | { readonly possible: false; readonly code: ErrorCode; readonly reason: string }
+
+export interface WarningItem {
+  readonly code: WarningCode
+  readonly what: string
+}
+
+/** `unlisted`: the program takes it, and may not show it in its list. */
+export type WarningCode = 'unlisted'
 
 export interface LossItem {
   /** Where in the source's records. */
   readonly path: string
+  readonly code: ChangeCode
+  /** A sentence for a person. */
   readonly what: string
+  /** What of the sentence only this case knows; else empty. */
+  readonly value: string
   readonly times: number
   /** Where it is kept all the same: `x_conv`, `sidecar`. */
   readonly kept_in: string | null
+}
+
+/** What was mended so that the target can take it. */
+export interface RepairItem {
+  /** Where it happened first. */
+  readonly path: string
+  readonly code: ChangeCode
+  readonly what: string
+  readonly value: string
+  readonly times: number
 }
 
 /** `POST /api/handoff`: puts what a preview showed where the agent finds it, and says how to go on. */
@@ -94,5 +120,5 @@ export interface HandoffItem {
   /** Where what stood there lies now. */
   readonly backup: string | null
   readonly resume: string | null
-  readonly warnings: readonly string[]
+  readonly warnings: readonly WarningItem[]
 }

@@ -36,7 +36,10 @@ export interface ApiError {
   readonly title: string
   /** A sentence for a person. */
   readonly detail: string
-  /** `invalid_fields` for parameters, `start`, `end` and `advice` for a query that was not understood. */
+  /**
+   * `invalid_fields` for parameters; `code`, `start`, `end` and `advice` for a query that was not understood; `cause` for
+   * what could not be done: bad_usage, nothing_readable, not_found, no_permission, cannot_write, unusable_data, busy.
+   */
   readonly meta?: { readonly [name: string]: unknown }
 }
 

@@ -1,4 +1,5 @@
 /** The machine and what goes on: agents, health, sync, and changes as they happen. */
+import type { ErrorCode } from '../error.ts'
 import type { Reply } from './envelope.ts'
 import type { IndexMeta } from './session.ts'
 
@@ -82,7 +83,8 @@ export type SyncOutcomeItem =
     }
   /** Another process keeps the index up to date. */
   | { readonly kind: 'held'; readonly by: string | null }
-  | { readonly kind: 'failed'; readonly reason: string }
+  /** `code` is null for what is a bug. */
+  | { readonly kind: 'failed'; readonly code: ErrorCode | null; readonly reason: string }
 
 /**
  * `GET /api/live`: server-sent events. Each has the id `<epoch>-<revision>`; a client that comes back with it as

@@ -167,6 +167,16 @@ export interface LeftOut {
 /** `GET /api/sessions/:id/messages/:mid`: one message, nothing cut. Takes `variant` and `inline` as windows do. */
 export type MessageReply = Reply<MessageItem>
 
+/** `GET /api/sessions/:id/lines/:line`: a line as it stands in the log, be it damaged; ciphertext as hash and length. */
+export type LineReply = Reply<LineItem>
+
+export interface LineItem extends Omit<RawItem, 'message_id'> {
+  /** Where it is no JSON, its first characters; then there are no records. */
+  readonly text: string | null
+  /** The text goes on. */
+  readonly cut: boolean
+}
+
 /** `GET /api/sessions/:id/messages/:mid/raw`: the source's own record; ciphertext as `{ "sha256": …, "bytes": … }`. */
 export type RawReply = Reply<RawItem>
 

@@ -20,6 +20,24 @@ export interface SearchQuery extends FilterQuery {
   readonly stream?: boolean
 }
 
+/** Why a query was not understood: `meta.code` of an `invalid_query`. */
+export type QueryFault =
+  | 'too_long'
+  | 'nothing'
+  | 'quote_open'
+  | 'group_open'
+  | 'group_excludes'
+  | 'group_filters'
+  | 'group_depth'
+  | 'filter_empty'
+  | 'filter_value'
+  | 'no_date'
+  | 'star_inside'
+  | 'or_alone'
+  | 'or_beside'
+  | 'too_many'
+  | 'pattern'
+
 export type SearchReply = Reply<readonly SearchHit[], SearchMeta>
 
 export interface SearchHit {
@@ -84,6 +102,7 @@ export interface FileTouchItem {
   readonly path: string
   readonly how: 'named' | 'added' | 'updated' | 'deleted'
   readonly session_id: string
+  readonly session_title: string | null
   readonly message_id: string
   readonly timestamp: string
   readonly tool: string | null

@@ -29,7 +29,13 @@ export function toldOf(event: TalkEvent): ChatEvent | undefined {
     case 'calling':
       return { kind: 'calling', name: event.name }
     case 'retry':
-      return { kind: 'retry', reason: event.error.message, attempt: event.attempt, wait_ms: event.waitMs }
+      return {
+        kind: 'retry',
+        code: event.error.kind,
+        reason: event.error.message,
+        attempt: event.attempt,
+        wait_ms: event.waitMs,
+      }
     case 'usage': {
       const { input_tokens: input, output_tokens: output } = event.usage
       return { kind: 'usage', input, output, estimated: event.estimated }

@@ -5,6 +5,7 @@ import { rightNow } from '../../app.ts'
 import { debug, warn } from '../../lib/log.ts'
 import type { SyncOutcomeItem, SyncState } from '../../model/api/machine.ts'
 import { AppError } from '../../model/error.ts'
+import { SEE_LOG } from '../problem.ts'
 import type { Hub } from './hub.ts'
 
 export interface AttendantOptions {
@@ -136,8 +137,9 @@ export class Attendant {
       this.problem = null
     } catch (error) {
       if (!(error instanceof AppError)) warnOf(error)
-      outcome = { kind: 'failed', reason: error instanceof AppError ? error.message : 'See the log of the server.' }
-      this.problem = outcome.reason
+      const [code, reason] = error instanceof AppError ? [error.code, error.message] : [null, SEE_LOG]
+      outcome = { kind: 'failed', code, reason }
+      this.problem = reason
     }
     this.#set({ status: 'idle', ended_at: rightNow(), outcome })
   }

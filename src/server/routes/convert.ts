@@ -1,4 +1,5 @@
 /** `/api/convert` and `/api/handoff`: a conversation for another agent, its losses shown before anything is written. */
+import { isAbsolute } from 'node:path'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { shellLine } from '../../agents/resume-command.ts'
 import { formsToWrite, targetsOfHandoff } from '../../convert.ts'
@@ -29,16 +30,18 @@ export function convertRoutes(app: OpenAPIHono, view: HouseView): void {
         to: z.string(),
         without_extensions: z.boolean().optional(),
         max_tokens: z.number().int().min(1000).optional(),
+        cwd: z.string().max(4096).refine(isAbsolute, 'an absolute path is needed').optional(),
       }),
       reply: 'ConvertReply',
       errors: ['session_not_found', 'source_gone', 'not_possible'],
     },
-    async ({ body: { session, to, without_extensions, max_tokens } }) => {
+    async ({ body: { session, to, without_extensions, max_tokens, cwd } }) => {
       const body: ConvertBody = {
         session,
         to,
         ...(without_extensions !== undefined && { without_extensions }),
         ...(max_tokens !== undefined && { max_tokens }),
+        ...(cwd !== undefined && { cwd }),
       }
       const preview = await previewOf(view.house, view.session(session), body)
       const ticket = tickets.give(body)

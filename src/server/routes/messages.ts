@@ -1,15 +1,14 @@
 /** `/api/sessions/:id/messages`: windows, one message, its parts, its source. */
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Body, Entry } from '../../app.ts'
-import type { MessageItem, RawItem, WindowMeta } from '../../model/api/message.ts'
-import { extensionOf } from '../../model/replay/extension.ts'
+import type { MessageItem, WindowMeta } from '../../model/api/message.ts'
 import type { HouseView } from '../house-view.ts'
 import { serve } from '../openapi/endpoint.ts'
 import { number, text } from '../openapi/parameters.ts'
 import { ApiProblem } from '../problem.ts'
 import { fieldIn } from '../view/message/field.ts'
 import { imageIn, mediaPlace } from '../view/message/media.ts'
-import { masked } from '../view/message/records.ts'
+import { lineItem, noMessage, rawItem } from '../view/message/raw-item.ts'
 import { oneItem, windowItems } from '../view/message/window.ts'
 import { requestItem } from '../view/request/request-item.ts'
 
@@ -122,7 +121,22 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
       reply: 'RawReply',
       errors: ['session_not_found', 'message_not_found', 'source_gone'],
     },
-    async ({ param }) => ({ data: await rawOf(view, view.session(param('id')), param('mid')), meta: {} }),
+    async ({ param }) => ({ data: await rawItem(view, view.session(param('id')), param('mid')), meta: {} }),
+  )
+  serve(
+    app,
+    {
+      method: 'get',
+      path: '/api/sessions/{id}/lines/{line}',
+      summary: 'A line of the log, be it damaged',
+      description: 'As it stands there: parsed, or as text where it is no JSON. Of a row, an entry that could be read.',
+      reply: 'LineReply',
+      errors: ['session_not_found', 'not_found', 'source_gone'],
+    },
+    async ({ param, signal }) => {
+      const line = /^\d{1,12}$/.test(param('line')) ? Number(param('line')) : 0
+      return { data: await lineItem(view, view.session(param('id')), line, signal), meta: {} }
+    },
   )
   serve(
     app,
@@ -156,32 +170,4 @@ async function bodyOf(view: HouseView, entry: Entry, id: string): Promise<Extrac
   if (!body) throw noMessage(entry, id)
   if (body.kind === 'gone') throw new ApiProblem('source_gone', body.reason)
   return body
-}
-
-const noMessage = ({ id }: Entry, message: string): ApiProblem =>
-  new ApiProblem('message_not_found', `${id} has no message ${message}.`)
-
-/** The first message of a record has it; the others of the same line point there. */
-async function rawOf(view: HouseView, entry: Entry, id: string): Promise<RawItem> {
-  const { house } = view
-  const [known] = house.index.messages(entry.id, { around: id, limit: 1 })
-  if (known?.id !== id) throw noMessage(entry, id)
-  const before = house.index.messages(entry.id, { before: id, limit: known.part })
-  const sameLine = [...before.filter(({ line }) => line === known.line), known]
-  const bodies = await (await house.reading()).bodies(entry.id, sameLine.toReversed(), { includeSource: true })
-  const gone = bodies.find((body) => body.kind === 'gone')
-  if (gone) throw new ApiProblem('source_gone', gone.reason)
-  const records = bodies.flatMap((body) =>
-    body.kind === 'body' ? [extensionOf(body.message)?.records].filter((one) => one !== undefined) : [],
-  )[0]
-  const shown = (records ?? []).map(masked)
-  return {
-    session_id: entry.id,
-    message_id: id,
-    path: entry.path,
-    row_key: entry.key ?? null,
-    line: known.line,
-    records: shown.map(({ value }) => value),
-    masked: shown.reduce((sum, one) => sum + one.masked, 0),
-  }
 }

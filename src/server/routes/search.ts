@@ -8,7 +8,7 @@ import { FILTERS, filterOf, flag, number, text } from '../openapi/parameters.ts'
 import { ApiProblem } from '../problem.ts'
 import { linesResponse } from '../view/lines.ts'
 import { misunderstood } from '../view/misunderstood.ts'
-import { sessionItems } from '../view/session/session-item.ts'
+import { sessionItems, titlesOf } from '../view/session/session-item.ts'
 
 const LIMIT = 20
 const QUERY = z.object({
@@ -63,7 +63,13 @@ export function searchRoutes(app: OpenAPIHono, view: HouseView): void {
     },
     ({ query }) => {
       const { total, touched } = house.touches(query.path, query.limit)
-      return { data: touched.map((one) => ({ ...one, tool: one.tool ?? null })), meta: { total } }
+      const titles = titlesOf(house, new Set(touched.map(({ session_id }) => session_id)))
+      const data = touched.map((one) => ({
+        ...one,
+        tool: one.tool ?? null,
+        session_title: titles.get(one.session_id) ?? null,
+      }))
+      return { data, meta: { total } }
     },
   )
 }

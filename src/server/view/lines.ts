@@ -1,5 +1,7 @@
 /** Values as lines of JSON, sent as they come. Nothing is made that nobody reads. */
+
 import { warn } from '../../lib/log.ts'
+import { SEE_LOG } from '../problem.ts'
 
 /** @param signal the client has gone away */
 export function linesResponse(values: AsyncGenerator<object>, signal: AbortSignal): Response {
@@ -14,9 +16,7 @@ export function linesResponse(values: AsyncGenerator<object>, signal: AbortSigna
         } else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`))
       } catch (error) {
         warn(String(error))
-        controller.enqueue(
-          encoder.encode(`${JSON.stringify({ kind: 'error', detail: 'See the log of the server.' })}\n`),
-        )
+        controller.enqueue(encoder.encode(`${JSON.stringify({ kind: 'error', detail: SEE_LOG })}\n`))
         controller.close()
       }
     },

@@ -2,5 +2,7 @@
 import type { SearchAnswer } from '../../app.ts'
 import { ApiProblem } from '../problem.ts'
 
-export const misunderstood = ({ what, advice, start, end }: Extract<SearchAnswer, { kind: 'problem' }>): ApiProblem =>
-  new ApiProblem('invalid_query', `${what}: ${advice}.`, { start, end, what, advice })
+type Problem = Extract<SearchAnswer, { kind: 'problem' }>
+
+export const misunderstood = ({ code, what, advice, start, end }: Problem): ApiProblem =>
+  new ApiProblem('invalid_query', `${what}: ${advice}.`, { code, start, end, what, advice })

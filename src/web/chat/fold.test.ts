@@ -38,7 +38,7 @@ test('an answer grows, and is whole when it is an entry', () => {
 test('what came before a new attempt is taken away', () => {
   const view = shown(
     { kind: 'delta', text: 'Hal' },
-    { kind: 'retry', reason: 'cut', attempt: 1, wait_ms: 0 },
+    { kind: 'retry', code: 'connection', reason: 'cut', attempt: 1, wait_ms: 0 },
     { kind: 'delta', text: 'Hello' },
   )
   expect(told(view)).toEqual(['retrying', 'stream Hello'])

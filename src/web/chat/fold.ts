@@ -1,17 +1,24 @@
 /** What a page shows of a conversation that is held: rows made of what was said before, and of each event since. */
-import type { ChatEnding, ChatEvent, ChatNeed, ChatState } from '../../model/api/chat.ts'
+import type { ChatEnding, ChatEvent, ChatFault, ChatNeed, ChatNotice, ChatState } from '../../model/api/chat.ts'
 import type { MessageFlags, MessageItem, Showing, ToolCallItem } from '../../model/api/message.ts'
 
 export type ChatRow =
   | { readonly kind: 'message'; readonly key: string; readonly message: MessageItem; readonly interrupted: boolean }
   /** Being written now. */
   | { readonly kind: 'stream'; readonly key: string; readonly message: MessageItem }
-  | { readonly kind: 'note'; readonly key: string; readonly tone: 'quiet' | 'bad'; readonly text: string }
+  | { readonly kind: 'notice'; readonly key: string; readonly code: ChatNotice; readonly text: string }
+  | { readonly kind: 'error'; readonly key: string; readonly text: string }
   | { readonly kind: 'output'; readonly key: string; readonly text: string }
   | { readonly kind: 'checkpoint'; readonly key: string; readonly tag: string }
   | { readonly kind: 'proposal'; readonly key: string; readonly percent: number }
   | { readonly kind: 'compacted'; readonly key: string; readonly summary: string }
-  | { readonly kind: 'retrying'; readonly key: string; readonly reason: string; readonly attempt: number }
+  | {
+      readonly kind: 'retrying'
+      readonly key: string
+      readonly code: ChatFault
+      readonly reason: string
+      readonly attempt: number
+    }
   | { readonly kind: 'ended'; readonly key: string; readonly how: ChatEnding; readonly reason: string | null }
 
 export interface Asking {
@@ -77,7 +84,10 @@ export function after(view: View, event: ChatEvent): View {
       return { ...view, work: { kind: 'calling', name: event.name } }
     case 'retry': {
       const rows = view.rows.filter(({ kind }) => kind !== 'stream')
-      return add({ ...view, rows }, { kind: 'retrying', reason: event.reason, attempt: event.attempt })
+      return add(
+        { ...view, rows },
+        { kind: 'retrying', code: event.code, reason: event.reason, attempt: event.attempt },
+      )
     }
     case 'usage':
       return { ...view, used: { input: event.input, output: event.output, estimated: event.estimated } }
@@ -108,9 +118,9 @@ export function after(view: View, event: ChatEvent): View {
     case 'compact_proposed':
       return add(view, { kind: 'proposal', percent: event.percent })
     case 'notice':
-      return add(view, { kind: 'note', tone: 'quiet', text: event.text })
+      return add(view, { kind: 'notice', code: event.code, text: event.text })
     case 'error':
-      return add(view, { kind: 'note', tone: 'bad', text: event.text })
+      return add(view, { kind: 'error', text: event.text })
     case 'output':
       return add(view, { kind: 'output', text: event.text })
     case 'checkpoint': {

@@ -65,7 +65,7 @@ export const say = sayings(
     proposal: (percent: number) => `The window is ${percent} % full.`,
     compact: 'Sum up',
     compacted: 'Summed up: the summary stands for what came before',
-    retrying: (attempt: number, reason: string) => `Tried again (${attempt}): ${reason}`,
+    retrying: (attempt: number) => `Tried again (${attempt}):`,
     retry: 'Send again',
     waiting: 'A question still waits for its answer.',
     endings: {
@@ -145,7 +145,7 @@ export const say = sayings(
     proposal: (percent) => `ウィンドウの ${percent} % を使っています。`,
     compact: '要約する',
     compacted: '要約しました。これより前は要約に置き換わります',
-    retrying: (attempt, reason) => `再試行（${attempt} 回目）：${reason}`,
+    retrying: (attempt) => `再試行（${attempt} 回目）：`,
     retry: 'もう一度送る',
     waiting: '応答を待っている依頼があります。',
     endings: {

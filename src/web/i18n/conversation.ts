@@ -93,7 +93,6 @@ export const say = sayings(
     parent: 'Began in another conversation',
     tabs: 'Views',
     conversation: 'Conversation',
-    event: (kind: string) => kind.replaceAll('_', ' '),
   },
   {
     you: 'あなた',
@@ -183,6 +182,5 @@ export const say = sayings(
     parent: '別の会話から始まりました',
     tabs: '表示',
     conversation: '会話',
-    event: (kind: string) => kind.replaceAll('_', ' '),
   },
 )

@@ -1,7 +1,9 @@
 /** Steps of a conversation as the records that Codex reads. */
+
 import type { Fields } from '../../../lib/object.ts'
 import type { MessageSegment, NormalizedMessage } from '../../../model/normalized.ts'
 import type { Element } from '../../../model/replay/carrier.ts'
+import { type Change, change } from '../../../model/replay/change.ts'
 import type { Facts } from '../../../model/replay/extension.ts'
 import type { CallIds, ToolNames } from '../../../model/replay/names.ts'
 import { MISSING } from '../../../model/replay/part.ts'
@@ -29,7 +31,7 @@ export interface Naming {
   readonly ids: CallIds
   readonly names: ToolNames
   /** Tells what had to be made up or changed. */
-  repair(at: string, what: string): void
+  repair(at: string, what: Change): void
 }
 
 export function itemsOf(step: Step, naming: Naming): readonly Item[] {
@@ -77,7 +79,7 @@ function inputPart({ text, media }: MessageSegment, at: string, { repair }: Nami
   const url = media?.data_uri ?? media?.url
   if (url === undefined) return []
   if (ADDRESS.test(url)) return [{ type: 'input_image', image_url: url }]
-  repair(at, 'an image whose address no server takes became a note')
+  repair(at, change('image_unaddressed'))
   return [{ type: 'input_text', text: noteOf({ format: 'image', url }) }]
 }
 
@@ -125,8 +127,8 @@ function called({ tool, message: said }: Call, call_id: string, naming: Naming):
   const name = naming.names.take(tool.name)
   const { timestamp } = said
   if (call_id !== tool.call_id)
-    naming.repair(timestamp, `the id of a call was ${tool.call_id === null ? 'missing' : 'changed'}`)
-  if (name !== tool.name) naming.repair(timestamp, 'the name of a tool was changed')
+    naming.repair(timestamp, change(tool.call_id === null ? 'call_id_missing' : 'call_id_changed'))
+  if (name !== tool.name) naming.repair(timestamp, change('tool_renamed'))
   const facts: Facts = {
     ...factsOf(said),
     ...(tool.call_id !== null && call_id !== tool.call_id && { orig_id: tool.call_id }),
@@ -160,7 +162,7 @@ function answered({ tool, result, message: said, isServed }: Call, call_id: stri
     )
   }
   if (isServed) return item(said.timestamp, { type, call_id, output: '' }, { synthetic: MISSING })
-  naming.repair(said.timestamp, 'a call without result was answered with "aborted"')
+  naming.repair(said.timestamp, change('call_aborted'))
   return item(said.timestamp, { type, call_id, output: ABORTED }, { synthetic: MISSING })
 }
 
@@ -179,7 +181,7 @@ const imageParts = (segments: readonly MessageSegment[], at: string, naming: Nam
 
 /** Codex drops a result without its call: so it is told in words. */
 function orphan({ result, at }: Orphan, naming: Naming): readonly Item[] {
-  naming.repair(at, 'a result without its call was put into words')
+  naming.repair(at, change('result_in_words'))
   const { tool, message: said } = result
   const text = `[tool result ${tool.call_id ?? ''}]\n${tool.output ?? ''}`
   const content = [{ type: 'input_text', text }, ...imageParts(said.segments, said.timestamp, naming)]

@@ -1,7 +1,9 @@
 /** Steps of a conversation as messages of the chat API. */
+
 import type { Fields } from '../../../lib/object.ts'
 import type { NormalizedMessage } from '../../../model/normalized.ts'
 import type { Element } from '../../../model/replay/carrier.ts'
+import { type Change, change } from '../../../model/replay/change.ts'
 import type { Facts } from '../../../model/replay/extension.ts'
 import type { CallIds, ToolNames } from '../../../model/replay/names.ts'
 import { MISSING } from '../../../model/replay/part.ts'
@@ -24,7 +26,7 @@ export interface Naming {
   /** Whether calls of custom tools may be written as such. */
   readonly customCalls: boolean
   /** Tells what had to be made up or changed. */
-  repair(at: string, what: string): void
+  repair(at: string, what: Change): void
 }
 
 export interface ChatElement extends Element {
@@ -93,8 +95,8 @@ function answer(step: Answer, naming: Naming): readonly ChatElement[] {
 function called({ tool, message }: Call, id: string, naming: Naming): Fields {
   const name = naming.names.take(tool.name)
   const isNew = tool.call_id === null
-  if (id !== tool.call_id) naming.repair(message.timestamp, `the id of a call was ${isNew ? 'missing' : 'changed'}`)
-  if (name !== tool.name) naming.repair(message.timestamp, 'the name of a tool was changed')
+  if (id !== tool.call_id) naming.repair(message.timestamp, change(isNew ? 'call_id_missing' : 'call_id_changed'))
+  if (name !== tool.name) naming.repair(message.timestamp, change('tool_renamed'))
   if (tool.input === undefined) return { id, type: 'function', function: { name, arguments: tool.arguments || '{}' } }
   if (naming.customCalls) return { id, type: 'custom', custom: { name, input: tool.input } }
   return { id, type: 'function', function: { name, arguments: JSON.stringify({ input: tool.input }) } }
@@ -108,7 +110,7 @@ function answered({ result, message }: Call, tool_call_id: string, naming: Namin
     const value = { role: 'tool', tool_call_id, content: result.tool.output ?? '' }
     return { value, facts: withStatus(factsOf(result.message), result) }
   }
-  naming.repair(message.timestamp, 'a call without result was answered with "aborted"')
+  naming.repair(message.timestamp, change('call_aborted'))
   return { value: { role: 'tool', tool_call_id, content: ABORTED }, facts: { synthetic: MISSING } }
 }
 
@@ -123,7 +125,7 @@ function pictures(urls: readonly string[]): readonly ChatElement[] {
 
 /** No result may stand without its call: so it is told in words. */
 function orphan({ result, at }: Orphan, naming: Naming): readonly ChatElement[] {
-  naming.repair(at, 'a result without its call was put into words')
+  naming.repair(at, change('result_in_words'))
   const { tool, message } = result
   const content = `[tool result ${tool.call_id ?? ''}]\n${tool.output ?? ''}`
   const value = { role: 'user', content }

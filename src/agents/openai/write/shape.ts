@@ -1,6 +1,8 @@
 /** Makes messages fit for a server while they are written. */
+
 import { sha256 } from '../../../lib/hash.ts'
 import { type Fields, isObject, listOf, stringOf } from '../../../lib/object.ts'
+import { type Change, change } from '../../../model/replay/change.ts'
 import { CallIds } from '../../../model/replay/names.ts'
 import { repair } from '../../../openai/check/validate.ts'
 import type { Profile } from '../../../openai/profile.ts'
@@ -8,14 +10,14 @@ import type { ChatElement } from './messages.ts'
 
 export class Shaper {
   readonly #profile: Profile
-  readonly #onRepair: (path: string, what: string) => void
+  readonly #onRepair: (path: string, what: Change) => void
   /** All messages, where instructions from anywhere belong into the first. */
   readonly #all: Fields[] | undefined
   /** Of all calls so far: what is shaped piece by piece does not see its neighbours. */
   readonly #ids: CallIds
   #count = 0
 
-  constructor(profile: Profile, onRepair: (path: string, what: string) => void) {
+  constructor(profile: Profile, onRepair: (path: string, what: Change) => void) {
     this.#profile = { ...profile, endsWithAssistant: false }
     this.#onRepair = onRepair
     this.#ids = new CallIds(Number.POSITIVE_INFINITY, sha256, profile.callIds.legal)
@@ -37,7 +39,7 @@ export class Shaper {
 
   #repaired(given: readonly Fields[]): readonly ChatElement[] {
     const { messages, problems } = repair(given, this.#profile)
-    for (const { path, what } of problems) this.#onRepair(numbered(path, this.#count), what)
+    for (const { path, what } of problems) this.#onRepair(numbered(path, this.#count), change('server_refuses', what))
     const apart = this.#apart(messages as unknown as readonly Fields[])
     this.#count += given.length
     return apart.map((value) => ({ value }))
@@ -56,7 +58,7 @@ export class Shaper {
         if (taken !== id) given.set(String(id), taken)
       }
       if (given.size === before) return message
-      this.#onRepair(`messages[${this.#count + at}]`, 'the id of a call was changed')
+      this.#onRepair(`messages[${this.#count + at}]`, change('call_id_changed'))
       return {
         ...message,
         tool_calls: calls.map((call) => ({ ...call, id: given.get(String(call['id'])) ?? call['id'] })),

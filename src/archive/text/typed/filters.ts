@@ -56,6 +56,7 @@ function timeOf(typed: TypedFilter, key: 'before' | 'after' | 'on', now: Date): 
   if (!period)
     return {
       ...stretch(typed),
+      code: 'no_date',
       what: `${typed.value} is no date`,
       advice: 'write 2026-11-15, 2026-11, 2026, 2026-11-15T09:30, today, yesterday or 7d',
     }
@@ -72,6 +73,7 @@ function scopeOf(name: string): Scope | undefined {
 
 const unknown = (typed: TypedFilter, what: string, known: readonly string[]): QueryProblem => ({
   ...stretch(typed),
+  code: 'filter_value',
   what: `${typed.value} is no ${what}`,
   advice: `write one of ${known.join(', ')}`,
 })

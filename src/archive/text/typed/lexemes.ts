@@ -106,6 +106,7 @@ function filterAt(
       kind: 'problem',
       start,
       end,
+      code: 'filter_empty',
       what: `${key}: says nothing`,
       advice: `write its value right after the colon, or "${key}:" in quotation marks to look for these characters`,
     }
@@ -121,6 +122,7 @@ function phraseAt(typed: string, start: number, at: number, not: boolean): Lexem
       kind: 'problem',
       start: at,
       end: typed.length,
+      code: 'quote_open',
       what: 'a quotation mark is opened and not closed',
       advice: `add ${close} where the phrase ends`,
     }
@@ -136,6 +138,7 @@ function wordAt(typed: string, start: number, at: number, not: boolean, depth: n
       kind: 'problem',
       start,
       end,
+      code: 'star_inside',
       what: 'a star stands inside of a word',
       advice: `put it at the end of a word, or use a pattern such as /${word.replaceAll('*', '.*')}/`,
     }

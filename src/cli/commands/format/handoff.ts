@@ -76,15 +76,15 @@ async function tell(done: HandedOver, options: Options): Promise<void> {
   const { session, source, isDry, isReplacement, backup, resume, exchanges, cut, report, repairs, warnings } = done
   if (options.json) {
     const { path } = source
-    const told = { session: session.id, path, isDry, isReplacement, backup, resume, exchanges, cut, repairs, warnings }
-    await writeOut(`${JSON.stringify({ ...told, report })}\n`)
+    const told = { session: session.id, path, isDry, isReplacement, backup, resume, exchanges, cut, repairs }
+    await writeOut(`${JSON.stringify({ ...told, warnings: warnings.map(({ what }) => what), report })}\n`)
     return
   }
   const { renderReport } = await import('../../convert/report.ts')
   await writeErr(renderReport(report))
   if (cut) await writeErr(cutLine(cut))
   for (const repair of repairs) await writeErr(`mended ${repair}\n`)
-  for (const warning of warnings) await writeErr(`fumi: ${warning}\n`)
+  for (const { what } of warnings) await writeErr(`fumi: ${what}\n`)
   const what = `${session.id}, ${exchanges} exchanges, ${isDry ? 'would be' : 'is'} in ${source.path}`
   await writeOut(`${what}\n`)
   if (isReplacement && isDry) await writeOut('An older conversation would be replaced, and kept.\n')

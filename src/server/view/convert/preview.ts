@@ -34,7 +34,7 @@ export async function previewOf(
     file_name: await fileName(entry, wanted.to),
     bytes,
     losses,
-    repairs: repairs.map(({ path, what }) => `${path}: ${what}`),
+    repairs,
     cut: cut ? { turns_kept: cut.turns.kept, turns_summed_up: cut.turns.cut } : null,
     handoff: await handoffPreview(house, entry, wanted),
   }
@@ -54,19 +54,26 @@ export async function fileName({ id }: Entry, to: string): Promise<string> {
 export async function handedOver(
   house: House,
   entry: Entry,
-  { to, max_tokens }: Wanted,
+  { to, max_tokens, cwd }: Wanted,
   how: { readonly isDry: boolean; readonly mayReplace: boolean },
 ): Promise<HandedOver> {
   const { environment, directory, keep } = house
-  const maxTokens = max_tokens === undefined ? {} : { maxTokens: max_tokens }
-  return handOver(await logOf(house, entry), to, { environment, directory, keep, ...how, ...maxTokens })
+  return handOver(await logOf(house, entry), to, {
+    environment,
+    directory,
+    keep,
+    ...how,
+    ...(max_tokens !== undefined && { maxTokens: max_tokens }),
+    ...(cwd !== undefined && { cwd }),
+  })
 }
 
 async function start(house: House, entry: Entry, wanted: Wanted, onCut?: (cut: Cut) => void): Promise<Conversion> {
-  const { to, without_extensions, max_tokens } = wanted
+  const { to, without_extensions, max_tokens, cwd } = wanted
   const options: LogOptions = {
     withoutExtensions: without_extensions === true,
     ...(max_tokens !== undefined && { maxTokens: max_tokens }),
+    ...(cwd !== undefined && { cwd }),
     ...(onCut && { onCut }),
   }
   return convertLog(await logOf(house, entry), to, options)
@@ -79,7 +86,7 @@ async function handoffPreview(house: House, entry: Entry, wanted: Wanted): Promi
     const { source, exchanges, isReplacement, warnings } = done
     return { possible: true, path: source.path, exchanges, replaces: isReplacement, warnings }
   } catch (error) {
-    if (error instanceof AppError) return { possible: false, reason: error.message }
+    if (error instanceof AppError) return { possible: false, code: error.code, reason: error.message }
     throw error
   }
 }

@@ -5,8 +5,8 @@ import { isObject } from '../../../lib/object.ts'
 
 const SECRET: ReadonlySet<string> = new Set(['encrypted_content', 'encrypted_function_args'])
 
-export interface Masked {
-  readonly value: unknown
+export interface Masked<Value = unknown> {
+  readonly value: Value
   readonly masked: number
 }
 
@@ -38,4 +38,21 @@ export function masked(value: unknown): Masked {
     )
   }
   return { value: shown(plainJson(value as JsonValue), 0), masked: count }
+}
+
+/** A key that holds ciphertext, and its value as far as it goes; or letters without end, as only ciphertext and images have. */
+const SEALED = new RegExp(
+  `((?:${[...SECRET].join('|')})\\\\*"\\s*:\\s*\\\\*")([^"\\\\]+)|([A-Za-z0-9+/_=-]{200,})`,
+  'g',
+)
+
+/** Of a text that is no JSON, so that nobody can say where its ciphertext begins and ends. */
+export function maskedText(text: string): Masked<string> {
+  let count = 0
+  const value = text.replaceAll(SEALED, (_, before: string | undefined, named: string | undefined, long = '') => {
+    count++
+    const secret = named ?? long
+    return `${before ?? ''}[sha256 ${sha256(secret)}, ${Buffer.byteLength(secret)} bytes]`
+  })
+  return { value, masked: count }
 }

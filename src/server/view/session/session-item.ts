@@ -1,6 +1,7 @@
 /** A session as the API tells it. */
 import type { Entry, House, Mark } from '../../../app.ts'
 import type { MarkItem, SessionItem } from '../../../model/api/session.ts'
+import type { SessionId } from '../../../model/ids.ts'
 import { NOTHING_SPENT } from '../../../model/tokens/prices.ts'
 
 /** Something was written so many milliseconds ago at most. */
@@ -23,7 +24,7 @@ export async function sessionItems(house: House, entries: readonly Entry[]): Pro
       agent: entry.agent,
       native_id: entry.native_id,
       kind: entry.kind,
-      title: mark.name ?? entry.title ?? header?.first_prompt ?? null,
+      title: titleOf(mark.name, entry.title, header?.first_prompt),
       first_prompt: header?.first_prompt ?? null,
       cwd: entry.project ?? null,
       branch: header?.git?.branch ?? null,
@@ -51,6 +52,21 @@ export async function sessionItems(house: House, entries: readonly Entry[]): Pro
       mark,
     }
   })
+}
+
+/** What the user calls it, else what its agent does, else how it began. */
+const titleOf = (...names: readonly (string | null | undefined)[]): string | null =>
+  names.find((name) => name !== null && name !== undefined) ?? null
+
+export function titlesOf(house: House, ids: ReadonlySet<SessionId>): ReadonlyMap<SessionId, string | null> {
+  const details = house.index.details([...ids])
+  const names = new Map(house.marks.list().map(({ session, name }) => [session, name]))
+  return new Map(
+    Array.from(ids, (id) => [
+      id,
+      titleOf(names.get(id), house.session(id)?.title, details.get(id)?.header?.first_prompt),
+    ]),
+  )
 }
 
 export const markItem = (mark: Mark | undefined): MarkItem => ({
