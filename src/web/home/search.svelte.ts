@@ -35,6 +35,8 @@ export class Search {
       if (signal.aborted) return
       if (isProblem(line)) {
         this.problem = line
+        // What was found before stays: the words are only not yet what they will be.
+        if (line.code === 'invalid_query') return
         break
       }
       if (line.kind === 'error') this.problem = { code: 'internal_error', detail: line.detail }

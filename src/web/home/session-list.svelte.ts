@@ -10,6 +10,8 @@ export class SessionList {
   sessions = $state.raw<readonly SessionItem[]>([])
   index = $state.raw<IndexMeta>()
   problem = $state.raw<Problem>()
+  /** Why the words are no query, or not yet: what was there before stays. */
+  unclear = $state.raw<Problem>()
   /** Null at the end, undefined before the first answer. */
   cursor = $state<string | null>()
   #asked: Asked = {}
@@ -24,11 +26,15 @@ export class SessionList {
   async load(filters: Filters): Promise<void> {
     this.#signal.abort()
     this.#signal = new AbortController()
+    const before = this.#asked
     this.#asked = { ...filters, per_page: PAGE }
     this.#isLoading = false
     const answer = await get<SessionsReply>('/sessions', this.#asked, this.#signal.signal)
     if (answer.kind === 'dropped') return
-    this.problem = answer.kind === 'problem' ? answer.problem : undefined
+    const problem = answer.kind === 'problem' ? answer.problem : undefined
+    this.unclear = problem?.code === 'invalid_query' ? problem : undefined
+    this.problem = this.unclear ? undefined : problem
+    if (this.unclear) this.#asked = before
     if (answer.kind === 'reply') this.#take(answer.reply, answer.reply.data)
     else this.cursor ??= null
   }

@@ -1,6 +1,6 @@
 /** Finding within a conversation: all of it is looked through, not only what is on the screen. */
 import type { FindHit, FindReply } from '../../../model/api/turn.ts'
-import { get } from '../../api/client.ts'
+import { get, type Problem } from '../../api/client.ts'
 
 export class Find {
   hits = $state.raw<readonly FindHit[]>([])
@@ -8,19 +8,24 @@ export class Find {
   /** The hit that is shown, from 0; -1 before any. */
   at = $state(-1)
   isDone = $state(false)
+  /** Why the words are no query, or not yet: what was found before stays. */
+  unclear = $state.raw<Problem>()
   #signal = new AbortController()
 
   /** @returns whether there is an answer to this very question */
   async look(path: string, words: string, from: number): Promise<boolean> {
     this.#signal.abort()
     this.#signal = new AbortController()
-    this.isDone = false
     if (words.trim() === '') {
+      this.isDone = false
+      this.unclear = undefined
       this.#take([], 0, 0)
       return false
     }
     const answer = await get<FindReply>(`${path}/find`, { q: words }, this.#signal.signal)
     if (answer.kind === 'dropped') return false
+    this.unclear = answer.kind === 'problem' && answer.problem.code === 'invalid_query' ? answer.problem : undefined
+    if (this.unclear) return false
     if (answer.kind === 'reply') this.#take(answer.reply.data, answer.reply.meta.total, from)
     else this.#take([], 0, 0)
     this.isDone = true
