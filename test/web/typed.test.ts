@@ -1,7 +1,7 @@
 /** What people type into dialogs, and how a request is laid out to be read. */
 import { expect, test } from 'vitest'
 import type { RequestPart } from '../../src/model/api/state.ts'
-import { isTurnRange, tagsIn, tokensIn } from '../../src/web/actions/turn-range.ts'
+import { isDirectory, isTurnRange, tagsIn, tokensIn } from '../../src/web/actions/turn-range.ts'
 import { filled } from '../../src/web/print/filled.ts'
 import { budgetParts, grouped, laidOut, overBudget } from '../../src/web/state/budget.ts'
 
@@ -19,6 +19,11 @@ test('tags stand between commas of either language, each once', () => {
 test('sizes of windows may be short', () => {
   expect(['32000', '32k', '1.5M', '32,000', ' 8 k '].map(tokensIn)).toEqual([32_000, 32_000, 1_500_000, 32_000, 8000])
   expect(['', 'many', '3 kg'].map(tokensIn)).toEqual([undefined, undefined, undefined])
+})
+
+test('a directory is a whole path, or none', () => {
+  expect(['', ' ', '/w/app', 'C:\\w', 'd:/w', '\\\\host\\w'].filter((text) => !isDirectory(text))).toEqual([])
+  expect(['w', './w', '../w', '~/w', 'C:w'].filter(isDirectory)).toEqual([])
 })
 
 const part = (kind: RequestPart['kind'], name?: string): RequestPart => ({

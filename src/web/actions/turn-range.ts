@@ -24,3 +24,7 @@ export function tokensIn(text: string): number | undefined {
   if (count === undefined) return undefined
   return Math.round(Number(count) * ({ k: 1e3, m: 1e6 }[unit?.toLowerCase() ?? ''] ?? 1))
 }
+
+/** A whole path, of this system or of Windows; or nothing, for the conversation's own. */
+export const isDirectory = (text: string): boolean =>
+  text.trim() === '' || /^(?:\/|[a-z]:[\\/]|\\\\)/i.test(text.trim())

@@ -1,0 +1,145 @@
+/** Words in the reader's language, whoever says them; and none about what is still being typed. */
+import { mkdirSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { home, rollout } from '../archive/house.ts'
+import { header, line, result, talk, text } from '../support/log.ts'
+import { makeStore } from '../support/q-store.ts'
+import { barriersOn } from './axe.ts'
+import { chromiumPath, type Reader, type Shown, shown } from './page.ts'
+
+const CODEX = 'codex:019c0000-0000-7000-8000-000000000001'
+const NOW = Date.UTC(2026, 1, 4)
+const PATCH = '*** Begin Patch\n*** Add File: notes/tide.md\n+high\n*** End Patch'
+
+describe.skipIf(chromiumPath === undefined)('words', () => {
+  let site: Shown
+  let code: string
+  let other: string
+
+  beforeAll(async () => {
+    const made = home()
+    const folder = realpathSync(made.folder)
+    code = join(folder, 'code')
+    other = join(folder, 'other')
+    mkdirSync(code)
+    mkdirSync(other)
+    const patch = { type: 'custom_tool_call', name: 'apply_patch', input: PATCH, call_id: 'p' }
+    const aborted = line(9, 'event_msg', { type: 'turn_aborted', reason: 'interrupted' })
+    const odd = { type: 'function_call', name: 'look-up', arguments: '{}', call_id: 'l' }
+    const calls = [odd, patch].map((one) => line(8, 'response_item', one))
+    const results = ['l', 'p'].map((id) => result(8, id, 'done'))
+    made.write(rollout('talk'), text([header({ cwd: code }), ...talk().slice(1), ...calls, ...results, aborted]))
+    makeStore(join(made.folder, 'data', 'amazon-q', 'data.sqlite3'), 'wal').close()
+    site = await shown(made)
+  }, 60_000)
+
+  const opened = async (path: string, locale = 'ja-JP'): Promise<Reader> => {
+    const reader = await site.reader({ locale })
+    await reader.page.goto(`${site.url}${path}`)
+    return reader
+  }
+  const conversation = `session?id=${encodeURIComponent(CODEX)}`
+  /** Opens the dialog, and lets it look at what would be written for Amazon Q. */
+  const preview = async (page: Page, cwd: string): Promise<void> => {
+    await page.getByText('One file: a.ts').first().waitFor()
+    await page.keyboard.press('c')
+    await page.getByRole('combobox', { name: '変換先' }).selectOption('amazon-q')
+    await page.getByRole('textbox', { name: 'ディレクトリー' }).fill(cwd)
+    await page.getByRole('button', { name: '書き込む内容を確認' }).click()
+    await page.getByText('まだ何も書き込んでいません。').waitFor()
+  }
+
+  test('losses and repairs are told in Japanese; another directory is where it goes on', async () => {
+    const { page, context, wrong } = await opened(conversation)
+    await preview(page, other)
+    await page.getByRole('button', { name: /別に保存/ }).click()
+    await page.getByRole('cell', { name: '変換先に置き場所がありません' }).first().waitFor()
+    await page.getByRole('button', { name: /修正される内容/ }).click()
+    await page.getByText('ツールの名前を変えました').waitFor()
+    expect(await page.getByRole('dialog').innerText()).not.toMatch(/has no place|name of a tool/)
+    expect(await barriersOn(page)).toEqual([])
+    await page.getByRole('button', { name: '引き継ぐ', exact: true }).click()
+    await page.getByText(`cd ${other} && q chat --resume`).waitFor()
+    await page.getByRole('link', { name: '新しい会話を開く' }).waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  test('why it cannot be handed over is told in Japanese, with the words of the server beside it', async () => {
+    const { page, context } = await opened(conversation)
+    await preview(page, join(code, 'nowhere'))
+    await page.getByText('別のディレクトリーを指定してください').waitFor()
+    await page.locator('small[lang="en"]', { hasText: 'is no directory on this machine' }).waitFor()
+    expect(await page.getByRole('button', { name: '引き継ぐ', exact: true }).count()).toBe(0)
+    await page.getByRole('button', { name: '別の変換先' }).click()
+    await page.getByRole('textbox', { name: 'ディレクトリー' }).fill('../other')
+    await page.getByText('絶対パスを指定してください').waitFor()
+    expect(await page.getByRole('button', { name: '書き込む内容を確認' }).isDisabled()).toBe(true)
+    await context.close()
+  })
+
+  test('what programs wrote beside the words has a Japanese name', async () => {
+    const { page, context } = await opened(conversation)
+    await page.getByRole('button', { name: '文脈: 環境' }).waitFor()
+    await page.getByRole('button', { name: /ターンの中断/ }).waitFor()
+    await page.goto(`${site.url}${conversation}&tab=totals`)
+    await page.getByRole('cell', { name: 'トークン数' }).waitFor()
+    await context.close()
+  })
+
+  test.each([
+    ['ja-JP', '引用符が閉じていません'],
+    ['en-US', 'A quotation mark is opened and not closed'],
+  ])('half a query keeps the list, and is spoken of only after a pause: %s', async (locale, sentence) => {
+    const { page, context } = await site.reader({ locale })
+    await page.clock.install({ time: NOW })
+    await page.goto(site.url)
+    const rows = page.locator('a[data-row]')
+    await rows.first().waitFor()
+    const all = await rows.count()
+    await page.clock.pauseAt(NOW + 60_000)
+    const asked = page.waitForResponse((response) => response.url().includes('q=%22list'))
+    await page.getByRole('searchbox').pressSequentially('"list')
+    await page.clock.runFor(500)
+    expect((await asked).status()).toBe(400)
+    expect(await rows.count()).toBe(all)
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(await page.getByText(sentence).count()).toBe(0)
+    await page.clock.runFor(1000)
+    await page.getByText(sentence).waitFor()
+    await page.clock.resume()
+    expect(await rows.count()).toBe(all)
+    expect(await barriersOn(page)).toEqual([])
+    await page.getByRole('searchbox').press('Enter')
+    await page.locator('.sum', { hasText: sentence }).waitFor()
+    await page.getByRole('searchbox').fill('"list the files"')
+    await expect.poll(() => page.getByText(sentence).count()).toBe(0)
+    await page.getByRole('searchbox').press('Enter')
+    await page.locator('a.hit').first().waitFor()
+    await context.close()
+  })
+
+  test('half a query keeps what was found in a conversation', async () => {
+    const { page, context } = await opened(conversation, 'en-US')
+    await page.getByText('One file: a.ts').first().waitFor()
+    await page.keyboard.press('f')
+    const box = page.getByRole('searchbox', { name: 'Find in this conversation' })
+    await box.fill('files')
+    await page.getByText(/^1 of \d/).waitFor()
+    await box.fill('files "please')
+    await page.getByText('A quotation mark is opened and not closed').waitFor()
+    expect(await page.getByText('not found').count()).toBe(0)
+    await box.fill('files "please"')
+    await page.getByText(/^1 of \d/).waitFor()
+    await context.close()
+  })
+
+  test('the page of a file names conversations, and leads to the very call', async () => {
+    const { page, context } = await opened('files?path=tide.md', 'en-US')
+    await page.getByRole('link', { name: 'List the files, please.' }).first().click()
+    await page.locator('article.target', { hasText: 'apply_patch' }).waitFor()
+    await context.close()
+  })
+})
