@@ -12,6 +12,8 @@ export interface OutlineLine {
   readonly rolledBack: boolean
 }
 
+export const checkpointKey = (tag: string): string => `checkpoint ${tag}`
+
 export function outlineOf(turns: readonly TurnItem[], checkpoints: readonly CheckpointItem[]): readonly OutlineLine[] {
   const waiting = checkpoints.toSorted((a, b) => (a.at < b.at ? -1 : 1))
   const lines: OutlineLine[] = []
@@ -35,7 +37,7 @@ export function outlineOf(turns: readonly TurnItem[], checkpoints: readonly Chec
 function checkpoint({ tag, description, files }: CheckpointItem, offset: number): OutlineLine {
   const changed = files ? ` +${files.added} ~${files.modified} −${files.deleted}` : ''
   return {
-    key: `checkpoint ${tag}`,
+    key: checkpointKey(tag),
     kind: 'checkpoint',
     mark: '◆',
     text: `${tag}${changed}${description ? ` ${description}` : ''}`,
