@@ -1,6 +1,7 @@
 /** Documentation that cannot drift: what it names exists, and what exists is named. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { buildProgram } from '../src/cli/program.ts'
 import { exitCodes } from '../src/model/error.ts'
@@ -50,6 +51,25 @@ describe('docs/cli.md', () => {
     )
     expect(read).toContain('CODEX_HOME')
     expect(read.filter((name) => !cli.includes(name))).toEqual([])
+  })
+})
+
+describe('help', () => {
+  const helpOf = (command: Command): string => {
+    let told = ''
+    command.configureOutput({ writeOut: (text) => (told += text) }).outputHelp()
+    return told
+  }
+
+  test('has examples for every command', () => {
+    expect(program.commands.length).toBeGreaterThan(20)
+    expect(program.commands.filter((one) => !/\nExamples:\n {2}\S/.test(helpOf(one))).map((one) => one.name())).toEqual(
+      [],
+    )
+  })
+
+  test('lists the commands without words of the inside', () => {
+    expect(helpOf(program)).not.toMatch(/default: \[\]|serve \[options\] \[command\]/)
   })
 })
 

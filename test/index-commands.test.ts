@@ -152,6 +152,12 @@ describe('fumi search', () => {
     expect(run('search', 'nowhere-said')).toMatchObject({ code: 0, out: 'Nothing was found.\n' })
   })
 
+  test('says so when there is nothing to look through', () => {
+    const folder = tempFolder()
+    const { err } = fumi(['search', 'timer'], { env: { HOME: folder, CODEX_HOME: folder, XDG_DATA_HOME: folder } })
+    expect(err).toContain('no conversation was found on this machine; fumi doctor')
+  })
+
   test('says where a query cannot be understood', () => {
     const { code, err } = machine().run('search', 'timer', '"ring')
     expect(code).toBe(2)

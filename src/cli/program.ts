@@ -41,15 +41,15 @@ export async function buildProgram(asked?: string): Promise<Command> {
     .version(ownVersion(), '-V, --version')
     .option('-v, --verbose', 'say more on standard error')
     .option('--no-pager', 'do not show long output by pages')
-    .option('--set <key=value>', 'a setting for this run only; fumi config lists them', gathered, [])
+    .option('--set <key=value>', 'a setting for this run only; fumi config lists them', gathered)
     .usage('[command] [options]')
     .showHelpAfterError('(see fumi --help)')
     .helpCommand('help [command]', 'show the help of a command')
     .hook('preAction', (command) => {
-      const { verbose, set, pager } = command.opts<{ verbose?: boolean; set: readonly string[]; pager: boolean }>()
+      const { verbose, set, pager } = command.opts<{ verbose?: boolean; set?: readonly string[]; pager: boolean }>()
       if (!pager) noPager()
       if (verbose) setLogLevel('debug')
-      setFlags(set)
+      setFlags(set ?? [])
     })
   const one = asked === undefined ? undefined : COMMANDS[asked]
   for (const load of one ? [one] : Object.values(COMMANDS)) (await load())(program)
@@ -57,4 +57,4 @@ export async function buildProgram(asked?: string): Promise<Command> {
   return program
 }
 
-const gathered = (value: string, before: readonly string[]): readonly string[] => [...before, value]
+const gathered = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]

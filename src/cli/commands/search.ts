@@ -46,6 +46,8 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     if (options.sync) await freshen(house, 'both')
     if (options.deep) await deep(house, query, options)
     else await quick(house, query, options)
+    if (house.list({ limit: 0 }).total === 0)
+      await writeErr('fumi: no conversation was found on this machine; fumi doctor tells where was looked.\n')
   } finally {
     house.close()
   }

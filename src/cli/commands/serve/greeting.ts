@@ -70,7 +70,7 @@ async function nothingFound(places: readonly Place[]): Promise<string> {
   const first = await firstLog(samples)
   return `${paint.bold('fumibako')} found no conversation on this machine. It looked here:\n\n${looked}\n${hints([
     [`fumi show ${shellWord(first)}`, 'read one of the sample conversations that come with it'],
-    [`fumi stats ${shellWord(samples)}`, 'count what is in all of them'],
+    [`fumi stats ${shellWord(samples)}`, 'count what is in all of them; the page shows them too'],
     ['fumi show <file>', 'or read a log from any other place'],
   ])}`
 }
@@ -80,9 +80,9 @@ async function firstLog(folder: string): Promise<string> {
   return folder
 }
 
-/** In the project's own folder the command is run through npx. */
+/** Who ran it through npm or npx has no `fumi` of his own. */
 function hints(rows: readonly (readonly [command: string, what: string])[]): string {
-  const prefix = process.env['npm_lifecycle_event'] === 'start' ? 'npx ' : ''
+  const prefix = ['start', 'npx'].includes(process.env['npm_lifecycle_event'] ?? '') ? 'npx ' : ''
   const lines = rows.map(([command, what]) => `  ${paint.cyan(`${prefix}${command}`)}\n      ${what}`)
   return `Go on with:\n\n${lines.join('\n')}\n`
 }

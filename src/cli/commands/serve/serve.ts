@@ -25,7 +25,6 @@ export function serveCommand(program: Command): void {
   program
     .command('serve', { isDefault: true })
     .summary('read everything in a browser; fumi alone does the same')
-    .argument('[command]')
     .option('--port <n>', `the port; the next free one where it is taken (default: ${PORT})`, portOf)
     .option('--host <address>', 'let other machines ask too: the address or name to listen at')
     .option('--cert <file>', 'certificate for TLS, with those that signed it')
@@ -36,8 +35,9 @@ export function serveCommand(program: Command): void {
       'after',
       '\nExamples:\n  fumi serve\n  fumi serve --port 8080 --no-open\n  fumi serve --host 0.0.0.0 --cert server.pem --key server.key',
     )
-    .usage('[options]')
-    .action(run)
+    // `fumi <typo>` comes here too, and is told that there is no such command.
+    .allowExcessArguments()
+    .action((options: Options, { args }: Command) => run(args[0], options))
 }
 
 async function run(command: string | undefined, options: Options): Promise<void> {
@@ -59,7 +59,7 @@ async function run(command: string | undefined, options: Options): Promise<void>
     house.close()
     throw error
   }
-  await writeOut(`${await greeting(house)}\nRead them here:\n\n  ${paint.cyan(server.link)}\n\nCtrl+C ends it.\n`)
+  await writeOut(`${await greeting(house)}\nThe page is here:\n\n  ${paint.cyan(server.link)}\n\nCtrl+C ends it.\n`)
   if (options.open) await openBrowser(server.link)
   await stopped()
   await server.close()
