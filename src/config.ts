@@ -10,7 +10,7 @@ import type { AgentId } from './model/ids.ts'
 
 export { type Prices, readPrices } from './config/price-file.ts'
 export { type ConfigProblem, describeConfigProblem } from './config/problem.ts'
-export type { AgentConfig, Configuration, Origin, ProfileConfig, Resolved } from './config/resolve.ts'
+export type { Configuration, Resolved } from './config/resolve.ts'
 export { dataDirectory, type Machine } from './lib/files/data-directory.ts'
 
 export interface ConfigOptions {

@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { z } from '@hono/zod-openapi'
 import { expect } from 'vitest'
 import { buildServer, type ServerOptions } from '../../src/server/build.ts'
 import { type Home, home } from '../archive/house.ts'
@@ -17,7 +16,6 @@ export interface Served extends Home {
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into by tests, each of which knows what it asked for
 export type Reply = any
-export type Schema = z.ZodType
 
 export const HOST = 'localhost:4680'
 

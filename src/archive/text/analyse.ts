@@ -8,9 +8,6 @@ import { writeText } from './words/unicode.ts'
 /** The tokenizer that the result is made for. */
 export const TOKENIZER = `unicode61 remove_diacritics 2 tokenchars '${BOUNDARY}'`
 
-/** Raise it when other words are written than before: every text has to be indexed anew. */
-export const ANALYSIS_VERSION = 1
-
 /**
  * The text's own words in their order; runs of characters of a script without spaces become overlapping pairs and their last character.
  * Before them each different character of the runs by itself, behind them the parts of each different identifier.

@@ -95,9 +95,6 @@ export const callsIn = ({ said }: Answer): readonly Call[] =>
 export const wordsIn = ({ said }: Answer): readonly NormalizedMessage[] =>
   said.flatMap((one) => (one.kind === 'words' ? [one.message] : []))
 
-export const thoughtsIn = ({ said }: Answer): readonly string[] =>
-  said.flatMap((one) => (one.kind === 'thought' && one.text !== '' ? [one.text] : []))
-
 /** The texts of a message, in order. */
 export const textsIn = ({ segments }: NormalizedMessage): readonly string[] =>
   segments.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? [text] : []))
