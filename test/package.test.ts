@@ -1,7 +1,7 @@
 /** The package as a library user meets it. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, posix } from 'node:path'
 import { expect, test } from 'vitest'
 import { talk, tempLog, text } from './support/log.ts'
 
@@ -34,10 +34,48 @@ test('publishes what users need and nothing else', () => {
     expect.arrayContaining(['LICENSE', 'README.md', 'README.ja.md', 'dist/bin/fumi.js', 'dist/normalize.d.ts']),
   )
   expect(
-    paths.filter((path) => !/^(?:dist|samples)\/|^(?:LICENSE|README(?:\.ja)?\.md|package\.json)$/.test(path)),
+    paths.filter(
+      (path) => !/^(?:dist|docs|samples)\/|^(?:LICENSE|CHANGELOG\.md|README(?:\.ja)?\.md|package\.json)$/.test(path),
+    ),
   ).toEqual([])
-  expect(paths.filter((path) => /\.test\.|fixtures/.test(path))).toEqual([])
+  expect(paths.filter((path) => /\.test\.|fixtures|decisions/.test(path))).toEqual([])
+  expect(paths.filter((path) => path.startsWith('dist/') && !isOfUse(path))).toEqual([])
+  expect([...reachedFromDoors()].filter((path) => !paths.includes(path))).toEqual([])
 })
+
+/** The program, the page and the description of the API; of the library the rooms that its doors lead to. */
+function isOfUse(path: string): boolean {
+  if (/^dist\/(?:bin|web)\/|^dist\/server\/openapi\/shapes\.json$/.test(path)) return true
+  return roomsOfDoors.has(roomOf(path)) && !(roomOf(path) === 'archive' && path.endsWith('.js'))
+}
+
+const roomOf = (path: string): string => (path.split('/')[1] ?? '').replace(/\..*/, '')
+const roomsOfDoors = new Set([...reachedFromDoors()].map(roomOf))
+
+/** Modules and types that somebody gets who imports what the package offers. */
+function reachedFromDoors(): ReadonlySet<string> {
+  const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    exports: Record<string, string | { types: string; default: string }>
+  }
+  const agents = readdirSync(join(ROOT, 'dist/agents'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `dist/agents/${name}/agent.js`)
+  const doors = Object.values(exports).flatMap((door) => (typeof door === 'string' ? [] : [door.types, door.default]))
+  const found = new Set<string>()
+  const open = [...doors.map((path) => posix.normalize(path)), ...agents]
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (found.has(path)) continue
+    found.add(path)
+    const isTypes = path.endsWith('.d.ts')
+    for (const [, to = ''] of readFileSync(join(ROOT, path), 'utf8').matchAll(
+      /(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]/g,
+    )) {
+      const next = posix.join(posix.dirname(path), to)
+      open.push(isTypes ? next.replace(/\.[jt]s$/, '.d.ts') : next)
+    }
+  }
+  return found
+}
 
 test('declares every command with a file that can be run', () => {
   const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { bin: Record<string, string> }
