@@ -45,8 +45,6 @@ export { type HistoryReading, type HistorySource, type HistoryStep, readHistory 
 export {
   type HistoryStatistics,
   historyStatistics,
-  type PatternShares,
-  type Share,
   statisticsOf,
 } from './conversation/history/statistics.ts'
 export { type HistorySummary, summarizeHistory, type ToolCount } from './conversation/history/summary.ts'
@@ -59,3 +57,4 @@ export {
   toolName,
 } from './conversation/history/tools.ts'
 export { type ConversationTurn, conversationTurns, type TurnStatus } from './conversation/history/turns.ts'
+export type { PatternShares, Share } from './model/api/stats.ts'

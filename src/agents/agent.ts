@@ -1,5 +1,4 @@
 /** What an agent's folder offers the rest of the house. A new agent is one folder that exports this by default. */
-
 import type { HistorySummary } from '../conversation/history/summary.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import type { Capture } from '../model/capture.ts'

@@ -1,5 +1,4 @@
 /** What was read and what became of it: every record is accounted for, and every loss has a line. */
-
 import type { Told, Written } from '../agents/agent.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { type Change, type ChangeCode, change, sentenceOf } from '../model/replay/change.ts'

@@ -7,7 +7,8 @@ import { home, rollout } from '../archive/house.ts'
 import { assistant, call, header, line, result, text, user } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { barriersOn } from './axe.ts'
-import { chromiumPath, type Reader, type Shown, shown } from './page.ts'
+import { chromiumPath } from './browser.ts'
+import { type Reader, type Shown, shown } from './page.ts'
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 const [ALBUM, ALIVE, TALL] = [1, 2, 3].map((one) => `019c0000-0000-7000-8000-0000000000a${one}`) as [

@@ -7,7 +7,8 @@ import { home, rollout } from '../archive/house.ts'
 import { header, line, result, talk, text } from '../support/log.ts'
 import { makeStore } from '../support/q-store.ts'
 import { barriersOn } from './axe.ts'
-import { chromiumPath, type Reader, type Shown, shown } from './page.ts'
+import { chromiumPath } from './browser.ts'
+import { type Reader, type Shown, shown } from './page.ts'
 
 const CODEX = 'codex:019c0000-0000-7000-8000-000000000001'
 const NOW = Date.UTC(2026, 1, 4)

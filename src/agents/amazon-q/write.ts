@@ -1,18 +1,15 @@
 /** Writes a conversation as a state that Amazon Q CLI and Kiro CLI load. */
-
 import { historyEntry } from '../../conversation/codec/message.ts'
 import { writeAs } from '../../conversation/codec/write.ts'
-import { Fates } from '../../conversation/written/fates.ts'
-import { type Pair, Pairs, summaryOf } from '../../conversation/written/pairs.ts'
-import { namingWith } from '../../conversation/written/uses.ts'
+import { type Begun, begin } from '../../conversation/written/begin.ts'
+import { type Pair, summaryOf } from '../../conversation/written/pairs.ts'
 import type { JsonValue } from '../../lib/json/lossless.ts'
 import { sealOf } from '../../lib/json/seal.ts'
 import { type Fields, jsonText } from '../../lib/object.ts'
 import { type AgentId, isUuid } from '../../model/ids.ts'
-import type { NormalizedMessage } from '../../model/normalized.ts'
-import { Carrier, type Fate, toldOf } from '../../model/replay/carrier.ts'
-import { type Change, change } from '../../model/replay/change.ts'
-import { drive, type UnitWriter } from '../../model/replay/drive.ts'
+import { toldOf } from '../../model/replay/carrier.ts'
+import { change } from '../../model/replay/change.ts'
+import { type UnitWriter, writtenBy } from '../../model/replay/drive.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
 import type { Group, Step } from '../../model/replay/step.ts'
 import type { Session } from '../../model/session.ts'
@@ -26,13 +23,7 @@ export const FORMS: readonly WrittenForm[] = [
   { name: KIRO, label: 'conversation of Kiro CLI', suffix: '.json' },
 ]
 
-export async function* write(
-  session: Session,
-  messages: AsyncIterable<NormalizedMessage>,
-  options: WriteOptions,
-): AsyncGenerator<Written> {
-  yield* drive(new Writer(session, options), messages, options.outlook)
-}
+export const write = writtenBy<WriteOptions, Written>((session, options) => new Writer(session, options))
 
 /** Characters of records from before a compaction that an entry may carry. What is more stands beside the file only. */
 const MOST_CARRIED = 16_000_000
@@ -53,8 +44,7 @@ class Writer implements UnitWriter<Written> {
   readonly #session: Session
   readonly #options: WriteOptions
   readonly #sheets = new Sheets()
-  readonly #fates: Fates
-  readonly #pairs: Pairs
+  readonly #begun: Begun
   readonly #out: Written[] = []
   #state: OwnState | undefined
   /** No entry was made or changed. */
@@ -68,20 +58,14 @@ class Writer implements UnitWriter<Written> {
   constructor(session: Session, options: WriteOptions) {
     this.#session = session
     this.#options = options
-    const seal = (entry: object): string => sealOf(entry as Fields, 'x_conv')
-    const carrier = new Carrier({ own: AMAZON_Q, seal, isOff: options.withoutExtensions })
-    this.#fates = new Fates(carrier, (fate) => this.#tell(fate))
-    const naming = namingWith({
-      repair: (what) => this.#note(what),
-      loss: (what) =>
-        this.#out.push({
-          kind: 'loss',
-          path: this.#path(),
-          what,
-          kept_in: options.withoutExtensions ? null : 'x_conv',
-        }),
+    this.#begun = begin({
+      own: AMAZON_Q,
+      seal: (entry) => sealOf(entry as Fields, 'x_conv'),
+      isOff: options.withoutExtensions,
+      cwd: options.cwd ?? session.cwd,
+      say: (...said) => this.#out.push(...said),
+      path: () => `$.history[${this.#sheets.length + this.#begun.pairs.open}]`,
     })
-    this.#pairs = new Pairs(naming, options.cwd ?? session.cwd)
   }
 
   earlier(src: AgentId, records: readonly unknown[]): void {
@@ -96,17 +80,17 @@ class Writer implements UnitWriter<Written> {
   }
 
   opening(group: Group): void {
-    this.#fates.leave({
+    this.#begun.fates.leave({
       src: this.#before[0]?.src,
       records: this.#before.splice(0).flatMap(({ records }) => records),
       fits: true,
     })
-    if (!this.#asTheyWere(group)) this.#fates.leave(group)
+    if (!this.#asTheyWere(group)) this.#begun.fates.leave(group)
   }
 
   steps(group: Group, steps: readonly Step[]): void {
     if (this.#asTheyWere(group)) return
-    for (const step of steps) for (const pair of this.#pairs.take(step)) this.#put(pair)
+    for (const step of steps) for (const pair of this.#begun.pairs.take(step)) this.#put(pair)
   }
 
   taken(): readonly Written[] {
@@ -114,10 +98,10 @@ class Writer implements UnitWriter<Written> {
   }
 
   *end(): Generator<Written> {
-    const { pairs, next, left } = this.#pairs.end()
+    const { pairs, next, left } = this.#begun.pairs.end()
     for (const pair of pairs) this.#put(pair)
-    for (const group of left) this.#fates.leave(group)
-    const rest = this.#fates.end()
+    for (const group of left) this.#begun.fates.leave(group)
+    const rest = this.#begun.fates.end()
     const around = this.#around(next as JsonValue, rest)
     if (around.start > 0) {
       const what = change('oldest_left_out', around.start)
@@ -137,25 +121,21 @@ class Writer implements UnitWriter<Written> {
     const own = records.map(ownRecord)
     const isLoaded = own.every(({ kind }) => kind !== 'unread')
     if (isLoaded && own.some(({ kind }) => kind === 'entry'))
-      for (const pair of this.#pairs.interrupt()) this.#put(pair)
+      for (const pair of this.#begun.pairs.interrupt()) this.#put(pair)
     for (const one of own) {
       if (one.kind === 'unread' || (one.kind === 'entry' && !isLoaded)) continue
-      for (const fault of one.faults) this.#note(change('refused_today', fault))
+      for (const fault of one.faults) this.#begun.note(change('refused_today', fault))
       if (one.kind === 'entry') this.#sheets.add(one.text, one.entry)
       else this.#remember(one.fields, one.unread)
     }
-    if (isLoaded) this.#tell({ records, as: records, isKept: false })
+    if (isLoaded) this.#begun.tell({ records, as: records, isKept: false })
     return isLoaded
-  }
-
-  #note(what: Change): void {
-    this.#out.push({ kind: 'repair', path: this.#path(), what })
   }
 
   #remember(fields: StateFields, unread: number): void {
     this.#state = { fields, entries: this.#sheets.length, lines: this.#sheets.lines, isWhole: this.#isWhole }
     const next = fields.get('next_message')
-    if (next) this.#pairs.wait(next as never)
+    if (next) this.#begun.pairs.wait(next as never)
     if (unread === 0) return
     const what = change('unread_left_out', unread)
     this.#out.push({ kind: 'loss', path: '$.history', what, kept_in: null })
@@ -163,17 +143,9 @@ class Writer implements UnitWriter<Written> {
 
   #put(pair: Pair): void {
     this.#isWhole = false
-    const extension = this.#fates.put(pair, pair.entry)
+    const extension = this.#begun.fates.put(pair, pair.entry)
     if (extension?.records) this.#src = extension.src
     this.#sheets.add(writeAs(historyEntry, pair.entry), pair.entry, extension)
-  }
-
-  #tell(fate: Fate): void {
-    this.#out.push(...toldOf([fate], 'x_conv'))
-  }
-
-  #path(): string {
-    return `$.history[${this.#sheets.length + this.#pairs.open}]`
   }
 
   #around(next: JsonValue, rest: WrittenExtension | undefined): Around {
@@ -182,7 +154,7 @@ class Writer implements UnitWriter<Written> {
     const isAsItWas = own?.isWhole === true && own.entries === length && this.#isWhole
     const start = isAsItWas ? 0 : this.#sheets.start
     const goesOn = own?.isWhole === true && start === 0
-    const { summaries } = this.#pairs
+    const { summaries } = this.#begun.pairs
     const fields = new Map<string, JsonValue>(own?.fields ?? newFields(this.#id()))
     for (const [key, value] of newFields(this.#id())) if (NEEDED.has(key) && !fields.has(key)) fields.set(key, value)
     if (next !== null || fields.has('next_message')) fields.set('next_message', next)

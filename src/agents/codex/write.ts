@@ -4,9 +4,8 @@ import { sha256 } from '../../lib/hash.ts'
 import { sealOf } from '../../lib/json/seal.ts'
 import type { Fields } from '../../lib/object.ts'
 import { type AgentId, instantOf } from '../../model/ids.ts'
-import type { NormalizedMessage } from '../../model/normalized.ts'
 import { Carrier, type Fate, toldOf } from '../../model/replay/carrier.ts'
-import { drive, given, type UnitWriter } from '../../model/replay/drive.ts'
+import { given, type UnitWriter, writtenBy } from '../../model/replay/drive.ts'
 import { CallIds, type NameRule, ToolNames } from '../../model/replay/names.ts'
 import type { Group, Step } from '../../model/replay/step.ts'
 import type { Session } from '../../model/session.ts'
@@ -16,13 +15,7 @@ import { type Item, itemsOf, type Naming } from './write/items.ts'
 import { type Line, linesOf } from './write/records.ts'
 import { sessionMeta } from './write/session-meta.ts'
 
-export async function* write(
-  session: Session,
-  messages: AsyncIterable<NormalizedMessage>,
-  options: WriteOptions,
-): AsyncGenerator<Written> {
-  yield* drive(new Writer(session, options), messages, options.outlook)
-}
+export const write = writtenBy<WriteOptions, Written>((session, options) => new Writer(session, options))
 
 /** The Responses API takes no longer id. */
 const LONGEST_ID = 64

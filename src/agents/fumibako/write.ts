@@ -2,18 +2,15 @@
 import { readEventValue, writeEvent } from '../../conversation/journal/codec.ts'
 import { JOURNAL_VERSION, type JournalEvent, type Untimed } from '../../conversation/journal/event.ts'
 import type { UserMessage } from '../../conversation/message.ts'
-import { Fates } from '../../conversation/written/fates.ts'
+import { type Begun, begin } from '../../conversation/written/begin.ts'
 import { linesOf } from '../../conversation/written/lines.ts'
-import { type Pair, Pairs, summaryOf } from '../../conversation/written/pairs.ts'
-import { namingWith } from '../../conversation/written/uses.ts'
+import { type Pair, summaryOf } from '../../conversation/written/pairs.ts'
 import { TextChunks } from '../../lib/disk/text-chunks.ts'
 import { exactOf } from '../../lib/json/portable.ts'
 import { sealOfText } from '../../lib/json/seal.ts'
 import { writeJson } from '../../lib/json/write.ts'
 import { type AgentId, isUuid } from '../../model/ids.ts'
-import type { NormalizedMessage } from '../../model/normalized.ts'
-import { Carrier, type Fate, toldOf } from '../../model/replay/carrier.ts'
-import { drive, given, type UnitWriter } from '../../model/replay/drive.ts'
+import { given, type UnitWriter, writtenBy } from '../../model/replay/drive.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
 import type { Group, Step } from '../../model/replay/step.ts'
 import type { Session } from '../../model/session.ts'
@@ -22,13 +19,7 @@ import { AGENT_ID } from './find.ts'
 
 export const FORMS: readonly WrittenForm[] = [{ name: AGENT_ID, label: 'journal of fumibako', suffix: '.jsonl' }]
 
-export async function* write(
-  session: Session,
-  messages: AsyncIterable<NormalizedMessage>,
-  options: WriteOptions,
-): AsyncGenerator<Written> {
-  yield* drive(new Writer(session, options), messages, options.outlook)
-}
+export const write = writtenBy<WriteOptions, Written>((session, options) => new Writer(session, options))
 
 /** One of our own lines. */
 interface OwnLine {
@@ -39,8 +30,7 @@ interface OwnLine {
 class Writer implements UnitWriter<Written> {
   readonly #session: Session
   readonly #options: WriteOptions
-  readonly #fates: Fates
-  readonly #pairs: Pairs
+  readonly #begun: Begun
   readonly #out: Written[] = []
   readonly #text = new TextChunks()
   #lines = 0
@@ -57,39 +47,33 @@ class Writer implements UnitWriter<Written> {
   constructor(session: Session, options: WriteOptions) {
     this.#session = session
     this.#options = options
-    const seal = (event: object): string => sealOfText(writeEvent(event as JournalEvent))
-    const carrier = new Carrier({ own: AGENT_ID, seal, isOff: options.withoutExtensions })
-    this.#fates = new Fates(carrier, (fate) => this.#tell(fate))
-    const naming = namingWith({
-      repair: (what) => this.#out.push({ kind: 'repair', path: this.#path(), what }),
-      loss: (what) =>
-        this.#out.push({
-          kind: 'loss',
-          path: this.#path(),
-          what,
-          kept_in: options.withoutExtensions ? null : 'x_conv',
-        }),
+    this.#begun = begin({
+      own: AGENT_ID,
+      seal: (event) => sealOfText(writeEvent(event as JournalEvent)),
+      isOff: options.withoutExtensions,
+      cwd: options.cwd ?? session.cwd,
+      say: (...said) => this.#out.push(...said),
+      path: () => `$[${this.#lines}]`,
     })
-    this.#pairs = new Pairs(naming, options.cwd ?? session.cwd)
   }
 
   earlier(src: AgentId, records: readonly unknown[]): void {
     this.#src = src
     if (this.#asTheyWere({ src, records, fits: true })) return
-    this.#tell({ records, as: [], isKept: !this.#options.withoutExtensions })
+    this.#begun.tell({ records, as: [], isKept: !this.#options.withoutExtensions })
     if (!this.#options.withoutExtensions) this.#carry({ src, records })
   }
 
   opening(group: Group): void {
     this.#src ??= group.src
-    if (!this.#asTheyWere(group)) this.#fates.leave(group)
+    if (!this.#asTheyWere(group)) this.#begun.fates.leave(group)
   }
 
   steps(group: Group, steps: readonly Step[]): void {
     this.#src = group.src ?? this.#src
     if (this.#asTheyWere(group)) return
     this.#goOn()
-    for (const step of steps) for (const pair of this.#pairs.take(step)) this.#put(pair)
+    for (const step of steps) for (const pair of this.#begun.pairs.take(step)) this.#put(pair)
   }
 
   taken(): readonly Written[] {
@@ -97,11 +81,11 @@ class Writer implements UnitWriter<Written> {
   }
 
   end(): readonly Written[] {
-    const { pairs, next, left } = this.#pairs.end()
+    const { pairs, next, left } = this.#begun.pairs.end()
     for (const pair of pairs) this.#put(pair)
     this.#sumUp()
-    for (const group of left) this.#fates.leave(group)
-    const rest = this.#fates.end()
+    for (const group of left) this.#begun.fates.leave(group)
+    const rest = this.#begun.fates.end()
     if (next) this.#make({ event: 'next_message', message: next }, { ...this.#nothing(rest), pending: true })
     else if (rest) this.#carry(rest)
     else if (this.#lines === 0) this.#open()
@@ -113,13 +97,13 @@ class Writer implements UnitWriter<Written> {
     if (src !== AGENT_ID || !fits) return false
     const lines = records.map(ownLine)
     if (!this.#isWhole && !this.#takes(lines)) return false
-    if (lines.length > 0) for (const pair of this.#pairs.interrupt()) this.#put(pair)
+    if (lines.length > 0) for (const pair of this.#begun.pairs.interrupt()) this.#put(pair)
     for (const { text, event } of lines) {
       if (this.#lines === 0 && event?.event !== 'opened') this.#open()
       this.#line(text)
       if (event) this.#follow(event)
     }
-    this.#tell({ records, as: records, isKept: false })
+    this.#begun.tell({ records, as: records, isKept: false })
     return true
   }
 
@@ -147,20 +131,20 @@ class Writer implements UnitWriter<Written> {
     if (!asked) return
     this.#asked = undefined
     this.#make({ event: 'next_message', message: null }, this.#nothing())
-    this.#pairs.wait(asked)
+    this.#begun.pairs.wait(asked)
   }
 
   #put(pair: Pair): void {
     this.#sumUp()
     const { entry } = pair
     const event = this.#timed({ event: 'copied', number: ++this.#last, entry, into: 'history' })
-    this.#write(event, this.#fates.put(pair, event))
+    this.#write(event, this.#begun.fates.put(pair, event))
     this.#make({ event: 'transcript', lines: linesOf(entry) }, this.#nothing())
   }
 
   /** Summaries stand before all that is made. */
   #sumUp(): void {
-    const { summaries } = this.#pairs
+    const { summaries } = this.#begun.pairs
     if (summaries.length === this.#summaries) return
     this.#summaries = summaries.length
     this.#make({ event: 'summary', summary: summaryOf(summaries), keep: this.#last }, this.#nothing())
@@ -211,14 +195,6 @@ class Writer implements UnitWriter<Written> {
     const src = rest?.src ?? this.#src ?? this.#session.agent
     const records = rest?.records ?? (src === AGENT_ID ? undefined : [])
     return { src, ...(records && { records }) }
-  }
-
-  #tell(fate: Fate): void {
-    this.#out.push(...toldOf([fate], 'x_conv'))
-  }
-
-  #path(): string {
-    return `$[${this.#lines}]`
   }
 }
 

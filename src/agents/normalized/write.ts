@@ -1,5 +1,4 @@
 /** Writes messages as they are, one on each line. */
-
 import { TextChunks } from '../../lib/disk/text-chunks.ts'
 import { sealOfText } from '../../lib/json/seal.ts'
 import { type Fields, jsonText } from '../../lib/object.ts'

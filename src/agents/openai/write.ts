@@ -1,15 +1,13 @@
 /** Writes a conversation as messages of the chat API: a document of ours, or an example for fine-tuning. */
-
 import { TextChunks } from '../../lib/disk/text-chunks.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { sealOf } from '../../lib/json/seal.ts'
 import { type Fields, fieldsOf, isObject } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
 import type { AgentId } from '../../model/ids.ts'
-import type { NormalizedMessage } from '../../model/normalized.ts'
 import { Carrier, type Fate, toldOf } from '../../model/replay/carrier.ts'
 import { type Change, change } from '../../model/replay/change.ts'
-import { drive, given, type UnitWriter } from '../../model/replay/drive.ts'
+import { given, type UnitWriter, writtenBy } from '../../model/replay/drive.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
 import { CallIds, type NameRule, ToolNames } from '../../model/replay/names.ts'
 import type { Group, Step } from '../../model/replay/step.ts'
@@ -28,13 +26,7 @@ export const FORMS: readonly WrittenForm[] = [
   { name: SFT, label: 'an example for fine-tuning', suffix: '.jsonl' },
 ]
 
-export async function* write(
-  session: Session,
-  messages: AsyncIterable<NormalizedMessage>,
-  options: WriteOptions,
-): AsyncGenerator<Written> {
-  yield* drive(new Writer(session, options), messages, options.outlook)
-}
+export const write = writtenBy<WriteOptions, Written>((session, options) => new Writer(session, options))
 
 const LONGEST_ID = 40
 const NAMES: NameRule = { fits: /^[A-Za-z0-9_-]+$/, letters: /[A-Za-z0-9_-]/, longest: 64 }

@@ -1,5 +1,4 @@
 /** Reads what was typed into a search box. */
-
 import type { QueryFault } from '../../model/api/search.ts'
 import type { All, Filter, Node, Pattern, Query, QueryProblem, Term } from './query.ts'
 import { filterOf, joined, type ScopeFilter, scopesOf } from './typed/filters.ts'

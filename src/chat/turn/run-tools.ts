@@ -1,5 +1,4 @@
 /** Runs the tools that an answer asks for: checked, allowed, started, finished, each step on disk before the next. */
-
 import { newToolUseResults, newToolUseResultsWithImages } from '../../conversation/create.ts'
 import { trackWrite } from '../../conversation/files/line-tracker.ts'
 import {

@@ -1,19 +1,9 @@
 /** Counts conversations by pattern, entries, turns and tools, as the specification's tables do. */
-
+import type { PatternShares, Share } from '../../model/api/stats.ts'
 import { type ConversationPattern, PATTERNS } from './pattern.ts'
 import type { HistorySource } from './read.ts'
 import { type HistorySummary, summarizeHistory, type ToolCount, toolCounts } from './summary.ts'
 import type { TurnStatus } from './turns.ts'
-
-/** So many of a whole. */
-export interface Share {
-  readonly count: number
-  /** A whole number. Those of the three patterns add up to 100, or are all 0 when there is nothing to share. */
-  readonly percent: number
-}
-
-/** The whole, by pattern. */
-export type PatternShares = { readonly [P in ConversationPattern]: Share }
 
 /** Means are rounded to one decimal, shares to whole percent. Everything is 0 where there is nothing to count. */
 export interface HistoryStatistics {

@@ -1,5 +1,4 @@
 /** What goes to the model before its next answer: instructions, prompts, images, results. */
-
 import { wellFormed } from '../../lib/text.ts'
 import type { MessageSegment, NormalizedMessage } from '../../model/normalized.ts'
 import { change } from '../../model/replay/change.ts'

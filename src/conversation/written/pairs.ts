@@ -1,5 +1,4 @@
 /** Pairs what was said to the model with what it answered: the entries of a history, in strict turns. */
-
 import { stringOf } from '../../lib/object.ts'
 import { wellFormed } from '../../lib/text.ts'
 import { never } from '../../model/error.ts'

@@ -1,5 +1,4 @@
 /** Calls of tools as the uses that the program stores, and what answered them. */
-
 import { sha256 } from '../../lib/hash.ts'
 import { type JsonValue, parseJson } from '../../lib/json/lossless.ts'
 import { sameJson } from '../../lib/same.ts'

@@ -1,6 +1,7 @@
 /** Leads a writer through a conversation, from its first record to its end. */
 import type { AgentId } from '../ids.ts'
 import type { NormalizedMessage } from '../normalized.ts'
+import type { Session } from '../session.ts'
 import type { Outlook } from './outlook.ts'
 import type { Group, Step } from './step.ts'
 import { unitsOf } from './units.ts'
@@ -30,7 +31,15 @@ interface Bytes {
   readonly bytes: Uint8Array
 }
 
-export async function* drive<Written>(
+/** What an agent offers as its `write`. */
+export const writtenBy =
+  <Options extends { readonly outlook?: Outlook }, Written>(
+    writerFor: (session: Session, options: Options) => UnitWriter<Written>,
+  ) =>
+  (session: Session, messages: AsyncIterable<NormalizedMessage>, options: Options): AsyncGenerator<Written> =>
+    drive(writerFor(session, options), messages, options.outlook)
+
+async function* drive<Written>(
   writer: UnitWriter<Written>,
   messages: AsyncIterable<NormalizedMessage>,
   outlook: Outlook | undefined,

@@ -1,5 +1,4 @@
 /** Values as lines of JSON, sent as they come. Nothing is made that nobody reads. */
-
 import { warn } from '../../lib/log.ts'
 import { SEE_LOG } from '../problem.ts'
 

@@ -1,5 +1,4 @@
 /** Steps of a conversation as the records that Codex reads. */
-
 import type { Fields } from '../../../lib/object.ts'
 import type { MessageSegment, NormalizedMessage } from '../../../model/normalized.ts'
 import type { Element } from '../../../model/replay/carrier.ts'

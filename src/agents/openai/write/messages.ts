@@ -1,5 +1,4 @@
 /** Steps of a conversation as messages of the chat API. */
-
 import type { Fields } from '../../../lib/object.ts'
 import type { NormalizedMessage } from '../../../model/normalized.ts'
 import type { Element } from '../../../model/replay/carrier.ts'

@@ -1,5 +1,4 @@
 /** Makes messages fit for a server while they are written. */
-
 import { sha256 } from '../../../lib/hash.ts'
 import { type Fields, isObject, listOf, stringOf } from '../../../lib/object.ts'
 import { type Change, change } from '../../../model/replay/change.ts'

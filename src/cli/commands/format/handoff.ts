@@ -1,5 +1,4 @@
 /** `fumi handoff`: a conversation goes on in another agent's program. */
-
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { shellLine } from '../../../agents/resume-command.ts'
