@@ -4,7 +4,7 @@ import type { MessageItem, WindowReply } from '../../model/api/message.ts'
 import type { SessionDetail, SessionReply } from '../../model/api/session.ts'
 import type { ShapeReply, TurnItem, TurnsReply } from '../../model/api/turn.ts'
 import { type Asked, get, type Problem } from '../api/client.ts'
-import { isShown, layRows, letterOf } from './rows.ts'
+import { isSame, isShown, lastBefore, layRows, letterOf, Verdicts } from './rows.ts'
 
 const PAGE = 100
 /** Enough to fill a screen. */
@@ -30,7 +30,7 @@ export class Reading {
   cursor = $state(-1)
   #version = $state(0)
   readonly #messages = new Map<number, MessageItem>()
-  readonly #verdicts = new Map<number, boolean>()
+  readonly #verdicts = new Verdicts()
   readonly #asked = new Set<number>()
   readonly #end = new AbortController()
 
@@ -44,6 +44,11 @@ export class Reading {
 
   get path(): string {
     return `/sessions/${encodeURIComponent(this.id)}`
+  }
+
+  /** The last turn that began before a message. */
+  turnBefore(offset: number): TurnItem | undefined {
+    return this.turns[lastBefore(this.turns, offset)]
   }
 
   get total(): number {
@@ -176,8 +181,7 @@ export class Reading {
 
   #lay(): void {
     const rows = layRows(this.shape, this.#verdicts, this.everything)
-    const isSame = rows.length === this.rows.length && rows.every((offset, at) => offset === this.rows[at])
-    if (isSame) return
+    if (isSame(rows, this.rows)) return
     this.rows = rows
     this.#onrows()
   }

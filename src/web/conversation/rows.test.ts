@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { MessageItem } from '../../model/api/message.ts'
-import { isShown, layRows, letterOf, rowOf } from './rows.ts'
+import { isSame, isShown, lastBefore, layRows, letterOf, rowOf, Verdicts } from './rows.ts'
 
-const NONE = new Map<number, boolean>()
+const NONE = new Verdicts()
 const message = (more: Partial<MessageItem>): MessageItem => ({
   id: '1',
   offset: 0,
@@ -22,11 +22,14 @@ test('copies, results and silent events take no row; a run of context takes one'
 })
 
 test('what was read decides over its letter', () => {
-  const read = new Map([
-    [1, true],
-    [2, false],
-  ])
+  const read = new Verdicts()
+  read.set(1, true)
+  read.set(2, false)
   expect([...layRows('ura', read, false)]).toEqual([0, 1])
+  read.set(5000, false)
+  expect([...layRows(`ura${'a'.repeat(4998)}`, read, false)].slice(-2)).toEqual([4998, 4999])
+  read.clear()
+  expect([...layRows('ura', read, false)]).toEqual([0, 2])
 })
 
 test('with everything shown there is a row for each message', () => {
@@ -40,6 +43,20 @@ test('with everything shown there is a row for each message', () => {
 test('a message is found in the row that holds it', () => {
   const rows = layRows('hiiuacra', NONE, false)
   expect([0, 1, 2, 3, 4, 6, 7].map((offset) => rowOf(rows, offset))).toEqual([0, 0, 0, 1, 2, 3, 4])
+})
+
+test('the last turn before a message is found wherever it is', () => {
+  const turns = [{ offset: 3 }, { offset: 9 }, { offset: 9 }, { offset: 20 }]
+  expect([0, 3, 4, 9, 10, 20, 21, 99].map((offset) => lastBefore(turns, offset))).toEqual([-1, -1, 0, 0, 2, 2, 3, 3])
+  expect(lastBefore([], 5)).toBe(-1)
+})
+
+test('rows are the same only where every one is', () => {
+  const rows = (...offsets: number[]): Int32Array => Int32Array.from(offsets)
+  expect(isSame(rows(1, 2), rows(1, 2))).toBe(true)
+  expect([isSame(rows(1, 2), rows(1, 3)), isSame(rows(1), rows(1, 2)), isSame(rows(1, 2), rows(1))]).toEqual([
+    ...[false, false, false],
+  ])
 })
 
 test('reasoning and marks of the way are shown though they say nothing', () => {

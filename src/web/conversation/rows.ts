@@ -2,29 +2,62 @@
 import type { MessageItem } from '../../model/api/message.ts'
 
 /** A run of context is one row. Others have one each. */
-const CONTEXT = 'is'
+const CONTEXT = codesOf('is')
 /** Results stand on their calls; headers, copies and events without words take no room. */
-const HIDDEN = 'hrxdp'
+const HIDDEN = codesOf('hrxdp')
 /** Events without words that mark a place in the conversation. */
 const MARKERS = /compact|roll|abort|interrupt|undo|error/
 
-/** What a message that was read turned out to be, where its letter says otherwise. */
-export type Verdicts = ReadonlyMap<number, boolean>
+/** What messages that were read turned out to be, by offset: their letters may say otherwise. */
+export class Verdicts {
+  #all = new Uint8Array(1024)
 
-/** @returns the offset of the first message of each row; a row goes on up to the next one */
+  /** Whether it takes a row. */
+  set(offset: number, shown: boolean): void {
+    if (offset >= this.#all.length) {
+      const more = new Uint8Array(2 * offset)
+      more.set(this.#all)
+      this.#all = more
+    }
+    this.#all[offset] = shown ? 1 : 2
+  }
+
+  get(offset: number): boolean | undefined {
+    const verdict = this.#all[offset]
+    return verdict ? verdict === 1 : undefined
+  }
+
+  clear(): void {
+    this.#all.fill(0)
+  }
+}
+
+/** Goes over all of them with every page that is read. @returns the offset of the first message of each row; a row goes on up to the next one */
 export function layRows(shape: string, verdicts: Verdicts, everything: boolean): Int32Array {
   const rows = new Int32Array(shape.length)
   let count = 0
   let isContext = false
   for (let offset = 0; offset < shape.length; offset++) {
-    const letter = shape[offset] ?? 'x'
-    const isShown = everything || (verdicts.get(offset) ?? !HIDDEN.includes(letter))
+    const letter = shape.charCodeAt(offset)
+    const isShown = everything || (verdicts.get(offset) ?? !HIDDEN[letter])
     if (!isShown) continue
-    const joins = isContext && CONTEXT.includes(letter) && !everything
-    isContext = CONTEXT.includes(letter)
+    const joins = isContext && CONTEXT[letter] && !everything
+    isContext = CONTEXT[letter] === 1
     if (!joins) rows[count++] = offset
   }
   return rows.slice(0, count)
+}
+
+function codesOf(letters: string): Uint8Array {
+  const codes = new Uint8Array(128)
+  for (const letter of letters) codes[letter.charCodeAt(0)] = 1
+  return codes
+}
+
+export function isSame(some: Int32Array, others: Int32Array): boolean {
+  if (some.length !== others.length) return false
+  for (let row = 0; row < some.length; row++) if (some[row] !== others[row]) return false
+  return true
 }
 
 export function isShown({ show, metadata, flags }: MessageItem, letter: string): boolean {
@@ -62,13 +95,21 @@ const LINE = 34
 export const heightOf = (letter: string | undefined): number => HEIGHTS[letter ?? ''] ?? LINE
 
 /** The row in which a message stands, or the one before it. */
-export function rowOf(rows: Int32Array, offset: number): number {
+export const rowOf = (rows: Int32Array, offset: number): number =>
+  Math.max(0, countWhile(rows.length, (row) => (rows[row] ?? 0) <= offset) - 1)
+
+/** Of things in order: the last one that begins before a message, or -1. */
+export const lastBefore = (things: readonly { readonly offset: number }[], offset: number): number =>
+  countWhile(things.length, (at) => (things[at]?.offset ?? 0) < offset) - 1
+
+/** How many of the first ones are so, where none is after one that is not. */
+function countWhile(count: number, isSo: (at: number) => boolean): number {
   let low = 0
-  let high = rows.length
+  let high = count
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((rows[middle] ?? 0) <= offset) low = middle + 1
+    if (isSo(middle)) low = middle + 1
     else high = middle
   }
-  return Math.max(0, low - 1)
+  return low
 }

@@ -1,6 +1,7 @@
 /** Which rows are in sight. Heights are measured as rows appear; what lies above never moves what is read. */
 import {
   elementScroll,
+  measureElement,
   observeElementOffset,
   observeElementRect,
   type VirtualItem,
@@ -8,31 +9,63 @@ import {
   type VirtualizerOptions,
 } from '@tanstack/virtual-core'
 import { flushSync, tick } from 'svelte'
+import { type Band, bandAround, bandFrom, holds, NO_BAND } from './band.ts'
+import { rowOf } from './rows.ts'
 
 type Options = VirtualizerOptions<HTMLElement, HTMLElement>
+type Align = 'start' | 'center' | 'auto' | 'end'
 
 export interface Rows {
-  readonly count: number
-  readonly keyOf: (row: number) => number
+  /** Of the first message of each. */
+  readonly offsets: Int32Array
+  /** In pixels, before it is seen. */
   readonly heightOf: (row: number) => number
+}
+
+export interface ShownRow {
+  readonly row: number
+  /** Offset of its first message. */
+  readonly key: number
+  /** Its place in the band, by which its element is known. */
+  readonly index: number
+  /** Pixels from the top of all. */
+  readonly start: number
 }
 
 /** Within so many pixels of the end, the reader is at the end. */
 const NEAR_END = 32
-const NO_ROWS: Rows = { count: 0, keyOf: (row) => row, heightOf: () => 0 }
+const NO_ROWS: Rows = { offsets: new Int32Array(), heightOf: () => 0 }
+const ABOVE = 16
+const BELOW = 48
 
 export class Scroller {
-  items = $state.raw<readonly VirtualItem[]>([])
+  items = $state.raw<readonly ShownRow[]>([])
   height = $state(0)
   #rows = NO_ROWS
+  #band: Band = NO_BAND
+  /** Pixels before and after the band. */
+  #above = ABOVE
+  #below = BELOW
+  #shown: readonly VirtualItem[] = []
   #element: HTMLElement | null = null
   #follows = false
+  /** Where the reader is being taken; forgotten when something scrolls. */
+  #aim: { readonly key: number; readonly align: Align } | undefined
+  /** Rows that could be read when they were measured. */
+  readonly #known = new Set<number>()
+  /** The first of them in sight that was there before: rows that come in above it do not move it. */
+  #read: number | undefined
   /** A row is being put in its place: nothing may be drawn in the middle of that. */
   #isPlacing = false
+  /** A scroll is being told: what it brings into sight is measured before it is painted. */
+  #isTold = false
+  /** Rows appear after the others were measured: they are measured at once, else they would be painted unmeasured. */
+  #isLate = false
   readonly #virtual: Virtualizer<HTMLElement, HTMLElement>
 
   constructor() {
     this.#virtual = new Virtualizer(this.#options())
+    this.#virtual.shouldAdjustScrollPositionOnItemSizeChange = (item) => this.#isAbove(item)
   }
 
   /** @returns what ends it */
@@ -47,10 +80,11 @@ export class Scroller {
     }
   }
 
-  /** A row's element; its `data-index` says which. */
+  /** A row's element: `data-index` says which it is, `data-offset` its key, `aria-busy` that it cannot be read yet. */
   readonly measure = (element: HTMLElement): (() => void) => {
     this.#isPlacing = true
     this.#virtual.measureElement(element)
+    if (this.#isLate) this.#virtual.resizeItem(Number(element.dataset['index']), this.#sizeOf(element))
     this.#isPlacing = false
     return () => this.#virtual.measureElement(null)
   }
@@ -63,11 +97,19 @@ export class Scroller {
 
   /** Other rows. The one that is read stays where it is. Not to be called from an effect. */
   update(rows: Rows): void {
+    const before = this.#rows.offsets
+    const read = this.#aim?.key ?? before[this.top.row] ?? 0
+    const firstKey = before[this.#band.first] ?? 0
     this.#rows = rows
-    this.#virtual.setOptions(this.#options())
-    this.#show()
-    flushSync()
-    this.#virtual._willUpdate()
+    const count = rows.offsets.length
+    const row = rowOf(rows.offsets, read)
+    const kept = bandFrom(rowOf(rows.offsets, firstKey), count)
+    const isKept = holds(kept, row, count)
+    // Above a band that begins as before nothing moves: what lies there is summed up when the band moves.
+    this.#lay(isKept ? kept : bandAround(row, count), isKept && rows.offsets[kept.first] === firstKey)
+    this.#virtual.setOptions(this.#options(this.#follows))
+    this.#draw()
+    if (!isKept && this.#aim) this.to(row, this.#aim.align)
   }
 
   /** Something opens by hand: the end is not followed for that. */
@@ -89,45 +131,150 @@ export class Scroller {
     return this.#virtual.scrollOffset ?? 0
   }
 
-  to(row: number, align: 'start' | 'center' | 'auto' | 'end' = 'start'): void {
-    this.#virtual.scrollToIndex(row, { align })
+  to(row: number, align: Align = 'start'): void {
+    if (this.#moveTo(row)) this.#draw()
+    this.#aim = { key: this.#rows.offsets[row] ?? 0, align }
+    this.#virtual.scrollToIndex(row - this.#band.first, { align })
   }
 
   toEnd(): void {
+    const last = Math.max(0, this.#rows.offsets.length - 1)
+    if (this.#moveTo(last)) this.#draw()
+    this.#aim = { key: this.#rows.offsets[last] ?? 0, align: 'end' }
     this.#virtual.scrollToEnd()
   }
 
   /** The first row that is in sight, and how much of it lies above. */
   get top(): { readonly row: number; readonly above: number } {
     const item = this.#virtual.getVirtualItemForOffset(this.offset)
-    return item ? { row: item.index, above: this.offset - item.start } : { row: 0, above: 0 }
+    return item ? { row: this.#band.first + item.index, above: this.offset - item.start } : { row: 0, above: 0 }
   }
 
-  #options(): Options {
+  #options(follows = false): Options {
+    const { offsets, heightOf } = this.#rows
+    const { first, end } = this.#band
     return {
-      count: this.#rows.count,
-      getItemKey: this.#rows.keyOf,
-      estimateSize: this.#rows.heightOf,
+      count: end - first,
+      getItemKey: (index) => offsets[first + index] ?? -1 - index,
+      estimateSize: (index) => heightOf(first + index),
       getScrollElement: () => this.#element,
       scrollToFn: elementScroll,
+      measureElement: (element, entry) => this.#sizeOf(element, entry),
       observeElementRect,
-      observeElementOffset,
+      observeElementOffset: (instance, tell) =>
+        observeElementOffset(instance, (offset, isScrolling) => {
+          this.#aim = undefined
+          const isElsewhere = this.#reach(offset)
+          this.#isTold = true
+          tell(offset, isScrolling)
+          this.#isTold = false
+          if (isElsewhere) this.#draw()
+        }),
       overscan: 3,
-      paddingStart: 16,
-      paddingEnd: 48,
+      paddingStart: this.#above,
+      paddingEnd: this.#below,
       anchorTo: 'end',
-      followOnAppend: this.#follows,
+      followOnAppend: follows,
       scrollEndThreshold: this.#follows ? NEAR_END : -1,
       onChange: (_, sync) => {
+        const wasLate = this.#isLate
+        this.#isLate ||= sync && !this.#isTold
         if (sync && !this.#isPlacing) flushSync(() => this.#show())
         else this.#show()
+        this.#isLate = wasLate
         void tick().then(() => this.#virtual._willUpdate())
       },
     }
   }
 
+  #sizeOf(element: HTMLElement, entry?: ResizeObserverEntry): number {
+    if (element.ariaBusy !== 'true') this.#known.add(Number(element.dataset['offset']))
+    return measureElement(element, entry, this.#virtual)
+  }
+
+  /** Whether a row whose height is another now stands above what is read. One that is read grows below. */
+  #isAbove({ key, start, end }: VirtualItem): boolean {
+    if (end <= this.offset) return true
+    if (this.#read !== undefined) return Number(key) < this.#read
+    return start < this.offset && !this.#virtual.itemSizeCache.has(key)
+  }
+
+  /** Somebody scrolled. @returns whether rows are to be drawn anew */
+  #reach(offset: number): boolean {
+    const hasMoved = this.#moveTo(this.#rowAt(offset))
+    if (hasMoved) this.#virtual.cancelScroll()
+    return hasMoved
+  }
+
+  /** @returns whether rows are to be drawn anew before anything goes on with them */
+  #moveTo(row: number): boolean {
+    const count = this.#rows.offsets.length
+    if (holds(this.#band, row, count)) return false
+    this.#lay(bandAround(row, count))
+    this.#virtual.setOptions(this.#options())
+    return true
+  }
+
+  #lay(band: Band, isAboveKept = false): void {
+    this.#band = band
+    if (!isAboveKept) this.#above = ABOVE + this.#room(0, band.first)
+    this.#below = BELOW + this.#room(band.end, this.#rows.offsets.length)
+  }
+
+  /** The height of some rows. */
+  #room(from: number, to: number): number {
+    let sum = 0
+    for (let row = from; row < to; row++) sum += this.#heightOf(row)
+    return sum
+  }
+
+  #heightOf(row: number): number {
+    const { offsets, heightOf } = this.#rows
+    return this.#virtual.itemSizeCache.get(offsets[row] ?? -1) ?? heightOf(row)
+  }
+
+  #rowAt(offset: number): number {
+    const { first, end } = this.#band
+    const bottom = this.#virtual.getTotalSize() - this.#below
+    if (offset < this.#above) return this.#rowUp(first, this.#above - offset)
+    if (offset >= bottom) return this.#rowDown(end, offset - bottom)
+    return first + (this.#virtual.getVirtualItemForOffset(offset)?.index ?? 0)
+  }
+
+  /** The row that begins so many pixels above another, or more. */
+  #rowUp(row: number, pixels: number): number {
+    let at = row
+    for (let left = pixels; at > 0 && left > 0; at--) left -= this.#heightOf(at - 1)
+    return at
+  }
+
+  #rowDown(row: number, pixels: number): number {
+    let at = row
+    for (let left = pixels; at < this.#rows.offsets.length && left > 0; at++) left -= this.#heightOf(at)
+    return at
+  }
+
+  #draw(): void {
+    flushSync(() => this.#show())
+    this.#virtual._willUpdate()
+  }
+
   #show(): void {
-    this.items = this.#virtual.getVirtualItems()
+    const shown = this.#virtual.getVirtualItems()
     this.height = this.#virtual.getTotalSize()
+    if (!this.#isPlacing) this.#read = this.#firstRead(shown)
+    if (shown === this.#shown) return
+    this.#shown = shown
+    const { first } = this.#band
+    this.items = shown.map(({ index, key, start }) => ({ row: first + index, key: Number(key), index, start }))
+  }
+
+  /** Keys go up from row to row. */
+  #firstRead(shown: readonly VirtualItem[]): number | undefined {
+    const [from, to] = [Number(this.#shown[0]?.key ?? 0), Number(this.#shown.at(-1)?.key ?? -1)]
+    const isRead = ({ key, end }: VirtualItem): boolean =>
+      end > this.offset && Number(key) >= from && Number(key) <= to && this.#known.has(Number(key))
+    const first = shown.find(isRead)
+    return first && Number(first.key)
   }
 }
