@@ -3,10 +3,22 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     globalSetup: ['test/support/build.ts'],
-    include: ['test/soak/**/*.test.ts'],
+    // Some short ones are here too: a soak is everything that may go wrong, in one run.
+    include: [
+      'test/soak/**/*.test.ts',
+      'test/archive/disk.test.ts',
+      'test/archive/live.test.ts',
+      'test/openai/chat/laws.test.ts',
+      'test/openai/streams.test.ts',
+      'test/server/sockets.test.ts',
+      'test/web/hostile.test.ts',
+    ],
+    // Figures are told as annotations.
+    reporters: ['verbose'],
     testTimeout: 3_600_000,
     hookTimeout: 600_000,
     fileParallelism: false,
-    env: { TZ: 'UTC' },
+    env: { TZ: 'UTC', FUMI_SEED: 'random' },
+    setupFiles: ['test/support/laws.ts'],
   },
 })

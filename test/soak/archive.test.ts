@@ -4,14 +4,22 @@ import { changeBetween, changeDuring } from '../archive/changing.ts'
 import { killAt } from '../archive/killing.ts'
 import { expectMany } from '../archive/many.ts'
 
+const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(0)
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n + 100)
 
-test('killed at 200 moments, the index equals one that was made in one go', async () => {
-  expect((await killAt(200, 2)).finished).toBeGreaterThan(1)
+test('killed at 200 moments, the index equals one that was made in one go', async ({ annotate }) => {
+  const { struck, finished } = await killAt(200, 2)
+  expect(finished).toBeGreaterThan(1)
+  await annotate(`${struck} kills, ${finished} finished indexes compared`)
 })
 
 test.each(numbers(100))('changes between syncs, %i', (seed) => changeBetween({ seed, rounds: 4, steps: 12 }))
 
 test.each(numbers(20))('changes during syncs, %i', (seed) => changeDuring({ seed, rounds: 2, steps: 200 }))
 
-test('100,000 small logs', () => expectMany(100_000))
+test('100,000 small logs', async ({ annotate }) => {
+  const began = performance.now()
+  await expectMany(100_000)
+  const megabytes = Math.round(process.memoryUsage.rss() / 1e6)
+  await annotate(`made, listed, indexed and searched in ${seconds(began)} s; ${megabytes} MB in the end`)
+})
