@@ -63,7 +63,7 @@ export class Attendant {
   async close(): Promise<void> {
     this.#stop.abort()
     clearInterval(this.#poll)
-    clearInterval(this.#retry)
+    clearTimeout(this.#retry)
     await this.#watch?.close()
     await this.#following
   }
@@ -91,15 +91,15 @@ export class Attendant {
     this.#watch = outcome
     this.watching = 'here'
     clearInterval(this.#poll)
-    clearInterval(this.#retry)
     void this.#run(async () => {
       return syncedItem(await outcome.ready)
     })
   }
 
-  /** Another process writes the index: what it changes is read there. */
+  /** Another process writes the index: what it changes is read there, until its place is free. */
   #lookOn(): void {
     this.watching = 'elsewhere'
+    this.#retryLater()
     if (this.#poll) return
     let seen = this.#house.index.revision
     this.#poll = setInterval(() => {
@@ -112,7 +112,19 @@ export class Attendant {
         debug(`the index cannot be read now: ${String(error)}`)
       }
     }, this.#options.pollEvery ?? POLL_EVERY)
-    this.#retry = setInterval(() => void this.#take().catch(warnOf), this.#options.retryEvery ?? RETRY_EVERY)
+  }
+
+  /** One attempt after the other: two at once would take the lock from each other. */
+  #retryLater(): void {
+    const retry = async (): Promise<void> => {
+      try {
+        await this.#take()
+      } catch (error) {
+        warnOf(error)
+        this.#retryLater()
+      }
+    }
+    this.#retry = setTimeout(() => void retry(), this.#options.retryEvery ?? RETRY_EVERY)
   }
 
   async #follow(): Promise<void> {
