@@ -5,8 +5,8 @@ import { assistant, call, header, line, result, text, user } from '../support/lo
 import { type Reply, type Served, samples, serve } from './served.ts'
 
 export const KETTLE = 'codex:019c22d1-6a00-7000-8000-000000000001'
-export const PARENT = 'codex:019c22d1-6a00-7000-8000-000000000003'
-export const CHILD = 'codex:019c22d1-6a00-7000-8000-000000000004'
+export const PARENT = 'codex:019c6ad8-8260-7000-8000-000000000003'
+export const CHILD = 'codex:019c6ad8-b140-7000-8000-000000000004'
 export const SEALED = 'gAAAAABsealed-words-that-nobody-may-see'
 export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 export const LONG = 'a long line of output\n'.repeat(20_000)

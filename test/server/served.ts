@@ -63,8 +63,8 @@ export const samples = (): Record<string, string> => {
   const folder = join(import.meta.dirname, '..', '..', 'samples', 'codex', 'sessions')
   const paths = [
     '2026/02/03/rollout-2026-02-03T09-15-00-019c22d1-6a00-7000-8000-000000000001.jsonl',
-    '2026/02/17/rollout-2026-02-17T18-05-00-019c22d1-6a00-7000-8000-000000000003.jsonl',
-    '2026/02/17/rollout-2026-02-17T18-05-12-019c22d1-6a00-7000-8000-000000000004.jsonl',
+    '2026/02/17/rollout-2026-02-17T18-05-00-019c6ad8-8260-7000-8000-000000000003.jsonl',
+    '2026/02/17/rollout-2026-02-17T18-05-12-019c6ad8-b140-7000-8000-000000000004.jsonl',
   ]
   return Object.fromEntries(paths.map((path) => [`.codex/sessions/${path}`, readFileSync(join(folder, path), 'utf8')]))
 }
