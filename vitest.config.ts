@@ -5,6 +5,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['test/soak/**'],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     // One core less is the default: on two cores that is one.
     maxWorkers: '100%',
     globalSetup: ['test/support/build.ts'],
