@@ -1,0 +1,89 @@
+/** The package as somebody gets it who has nothing: packed, installed in an empty folder, and walked through. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tempFolder } from '../support/log.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const folder = tempFolder()
+const home = tempFolder()
+/** npm keeps its own home, where a machine may have its settings; what it starts has an empty one. */
+const env = { PATH: process.env['PATH'], HOME: home, XDG_DATA_HOME: join(home, 'data'), NO_COLOR: '1', TZ: 'UTC' }
+const samples = join(folder, 'node_modules', 'fumibako', 'samples')
+let server: ChildProcess | undefined
+
+const fumi = (...words: string[]) =>
+  spawnSync('npx', ['--no-install', 'fumi', ...words], { cwd: folder, env, encoding: 'utf8' })
+
+beforeAll(() => {
+  npm(ROOT, 'pack', '--ignore-scripts', '--pack-destination', folder)
+  npm(folder, 'init', '-y')
+  npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', `./${packed()}`)
+})
+
+afterAll(() => server?.kill())
+
+function npm(cwd: string, ...words: string[]): void {
+  const { status, stderr } = spawnSync('npm', words, { cwd, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm ${words[0]}: ${stderr}`)
+}
+
+const packed = (): string => readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
+
+describe('the packed program', () => {
+  test('says what it is, and finds nothing on an empty machine', () => {
+    expect(fumi('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(fumi('list')).toMatchObject({ status: 3, stderr: expect.stringContaining('no conversation was found') })
+    expect(fumi('doctor').stdout).toContain('All is well.')
+  })
+
+  test('opens a page with the samples', async () => {
+    const started = spawn(process.execPath, [join(folder, 'node_modules/.bin/fumi'), '--no-open', '--port', '0'], {
+      cwd: folder,
+      env,
+    })
+    server = started
+    const link = await linkOf(started)
+    const welcome = await fetch(link, { redirect: 'manual' })
+    const headers = {
+      cookie: welcome.headers
+        .getSetCookie()
+        .map((one) => one.split(';')[0])
+        .join('; '),
+    }
+    expect(await (await fetch(new URL('/', link), { headers })).text()).toContain('<html')
+    const listed = await fetch(new URL('/samples/list.json', link), { headers })
+    expect(await listed.text()).toContain('codex-019c22d1')
+    // It is the one who writes the index: the commands that follow are to do so themselves.
+    started.kill()
+    await once(started, 'exit')
+  })
+
+  test('reads, counts and searches the samples', () => {
+    expect(fumi('stats', samples).stdout).toContain('71 % of the input came from the cache.')
+    const here = ['--set', `agents.codex.roots=${join(samples, 'codex')}`]
+    expect(fumi(...here, 'search', 'boiling').stdout).toContain('codex:019c22d1')
+    expect(fumi(...here, 'list').stdout).toContain('aki/kettle')
+  })
+
+  test('holds a conversation that was recorded', () => {
+    const first = readdirSync(samples, { recursive: true, encoding: 'utf8' }).find((path) => path.includes('019c22d1'))
+    const said = fumi('chat', '--replay', join(samples, first ?? ''), '--no-interactive', 'Why?')
+    expect(said.stdout).toContain('The boiling point is a constant')
+    expect(fumi('list').stdout).toContain('Why?')
+  })
+})
+
+/** The server tells where it is when it is there. */
+function linkOf({ stdout }: ChildProcess): Promise<string> {
+  return new Promise((done) => {
+    let told = ''
+    stdout?.on('data', (bytes: Buffer) => {
+      told += bytes
+      const link = /http:\/\/\S+/.exec(told)?.[0]
+      if (link !== undefined) done(link)
+    })
+  })
+}
