@@ -76,20 +76,30 @@ function textAt(path: string): Parsed<string> {
   }
 }
 
-/** The agent's own servers, and where it wants them those of `mcp.json`: the project's before the user's. */
-export function serversFor(
-  agent: AgentFile,
-  { cwd, home }: Omit<AgentPlaces, 'data'>,
-): { readonly servers: ReadonlyMap<string, McpServerEntry>; readonly broken: readonly BrokenFile[] } {
+export interface FoundServers {
+  readonly servers: ReadonlyMap<string, McpServerEntry>
+  /** Named by the project alone, and not to be started. */
+  readonly passed: readonly string[]
+  readonly broken: readonly BrokenFile[]
+}
+
+/**
+ * The agent's own servers, and where it wants them those of `mcp.json`: the project's before the user's.
+ * A server is a command, and anybody may have written the project: its own are for agents that somebody has named, not for the built-in one.
+ */
+export function serversFor(agent: AgentFile, { cwd, home }: Omit<AgentPlaces, 'data'>): FoundServers {
   const servers = new JsonMap<McpServerEntry>(agent.mcpServers)
+  const passed: string[] = []
   const broken: BrokenFile[] = []
-  if (!agent.useLegacyMcpJson) return { servers, broken }
-  for (const path of [join(cwd, '.amazonq', 'mcp.json'), join(home, '.aws', 'amazonq', 'mcp.json')]) {
+  if (!agent.useLegacyMcpJson) return { servers, passed, broken }
+  const project = join(cwd, '.amazonq', 'mcp.json')
+  for (const path of [project, join(home, '.aws', 'amazonq', 'mcp.json')]) {
     const text = textAt(path)
     if (!text.ok) continue
     const read = parseServers(text.value)
-    if (read.ok) for (const [name, entry] of read.value) servers.set(name, servers.get(name) ?? entry)
-    else broken.push({ path, faults: read.faults })
+    if (!read.ok) broken.push({ path, faults: read.faults })
+    else if (path === project && agent === DEFAULT_AGENT) passed.push(...read.value.keys())
+    else for (const [name, entry] of read.value) servers.set(name, servers.get(name) ?? entry)
   }
-  return { servers, broken }
+  return { servers, passed, broken }
 }

@@ -52,9 +52,14 @@ export class Attendants implements Help {
   begin(agent: AgentFile): void {
     const { desk, place, attended } = this.#options
     this.#hooks = new Hooks(agent.hooks, { cwd: place.cwd, now: desk.clock.now })
-    const { servers, broken } = serversFor(agent, place)
+    const { servers, passed, broken } = serversFor(agent, place)
     for (const { path, faults } of broken)
       for (const { path: at, reason } of faults) this.#tell('mcp', `${path}: ${at === '' ? '' : `${at}: `}${reason}`)
+    if (passed.length > 0)
+      this.#tell(
+        'mcp',
+        `Not started: ${passed.join(', ')}, which .amazonq/mcp.json of this project names. An agent that is named with --agent may have them.`,
+      )
     if (servers.size === 0 || !desk.state.mcp_enabled) return
     const running = new McpServers(servers, {
       cwd: place.cwd,

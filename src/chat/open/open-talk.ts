@@ -141,7 +141,8 @@ function agentFor(
     const why = faults[0] ? ` ${faults[0].text}` : ''
     throw new AppError('bad_usage', `there is no agent ${asked}.${why}`)
   }
-  const agent = before === undefined ? DEFAULT_AGENT : named(before)
+  // A file of the project that bears the name of the usual one is not taken for it: nobody has asked for its hooks.
+  const agent = before === undefined || before === DEFAULT_AGENT.name ? DEFAULT_AGENT : named(before)
   if (agent) return { agent, notices: faults }
   const text = `The agent ${before} is gone: ${DEFAULT_AGENT.name} goes on.`
   return { agent: DEFAULT_AGENT, notices: [...faults, { code: 'agent', text }] }

@@ -116,6 +116,15 @@ test('the project’s agent is nearest, then ours, then Amazon Q’s; broken fil
   expect(readAgent(join(root, 'none.json'))).toMatchObject({ ok: false, faults: [{ reason: 'no such file' }] })
 })
 
+test('the commands of a project are not for the agent that nobody has named', () => {
+  const root = tempFolder()
+  const places = { cwd: join(root, 'w'), home: join(root, 'home') }
+  write(join(places.cwd, '.amazonq', 'mcp.json'), { mcpServers: { evil: { command: 'touch' } } })
+  write(join(places.home, '.aws', 'amazonq', 'mcp.json'), { mcpServers: { mine: { command: 'mine' } } })
+  const { servers, passed } = serversFor(DEFAULT_AGENT, places)
+  expect([[...servers.keys()], passed]).toEqual([['mine'], ['evil']])
+})
+
 test('servers of mcp.json join those of an agent that wants them', () => {
   const root = tempFolder()
   const places = { cwd: join(root, 'w'), home: join(root, 'home') }
