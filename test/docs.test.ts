@@ -84,12 +84,42 @@ describe('docs/specification.md', () => {
     expect([...new Set(named)].filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
   })
 
+  test('has a row for every numbered section', ({ skip }) => {
+    const folder = join(ROOT, '..', 'shared', 'spec')
+    if (!existsSync(folder)) skip('the specifications do not lie beside the project')
+    const parts = specification.split(/^## /m)
+    for (const [name, part] of [
+      ['000-message-structures.md', parts.find((one) => one.startsWith('Specification 000')) ?? ''],
+      ['002-conversation-state.md', parts.find((one) => one.startsWith('Specification 002')) ?? ''],
+    ] as const) {
+      const sections = [...readFileSync(join(folder, name), 'utf8').matchAll(/^### (\d+\.\d+) /gm)].map(
+        (match) => match[1],
+      )
+      expect(sections.length).toBeGreaterThan(30)
+      expect(sections.filter((one) => !sectionsIn(part).has(one ?? ''))).toEqual([])
+    }
+  })
+
   test('has a row for every field of the record', () => {
     const fields = [...page('src/model/normalized.ts').matchAll(/^ {2}readonly (\w+)\??:/gm)].map(
       (match) => match[1] ?? '',
     )
     expect(fields).toContain('segments')
     expect([...new Set(fields)].filter((field) => !specification.includes(field))).toEqual([])
+  })
+})
+
+describe('docs/security.md', () => {
+  const rows = page('docs/security.md')
+    .split('\n')
+    .filter((line) => /^\| (?!who )[^-]/.test(line))
+
+  test('has a test that exists in every row', () => {
+    expect(rows.length).toBeGreaterThan(25)
+    const tests = (row: string): readonly string[] =>
+      [...(row.split(' | ').at(-1) ?? '').matchAll(/`([^`]+\.test\.ts)`/g)].map((match) => match[1] ?? '')
+    expect(rows.filter((row) => tests(row).length === 0)).toEqual([])
+    expect(rows.flatMap(tests).filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
   })
 })
 
@@ -120,6 +150,18 @@ describe('every page', () => {
     expect(named.filter((name) => !(name in scripts))).toEqual([])
   })
 })
+
+/** `14.1 – 14.5 examples` stands for all between. */
+function sectionsIn(part: string): ReadonlySet<string> {
+  const rows = [...part.matchAll(/^\| (\d+\.\d+)(?: – \d+\.(\d+))?/gm)]
+  return new Set(
+    rows.flatMap(([, from = '', to]) => {
+      const [chapter, first] = from.split('.').map(Number)
+      const count = Number(to ?? first) - Number(first) + 1
+      return Array.from({ length: count }, (_, at) => `${chapter}.${Number(first) + at}`)
+    }),
+  )
+}
 
 function markdownIn(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
