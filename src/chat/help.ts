@@ -33,6 +33,8 @@ export interface Help {
   afterTurn(signal: AbortSignal): AsyncIterable<TalkEvent>
   /** Another agent is at work: its hooks and servers take the place of those before. */
   fit(agent: AgentFile): Promise<void>
+  /** Checkpoints begin, where they would with the first tool that may change something. */
+  keep(): AsyncIterable<TalkEvent>
   close(): Promise<void>
 }
 
@@ -50,5 +52,6 @@ export const NO_HELP: Help = {
   beforeTurn: () => {},
   afterTurn: nothing,
   fit: async () => {},
+  keep: nothing,
   close: async () => {},
 }

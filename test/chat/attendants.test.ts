@@ -1,6 +1,6 @@
 /** Agents at work: hooks around prompts and tools, checkpoints after tools, servers that lend tools. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../support/log.ts'
@@ -48,8 +48,12 @@ test('files and conversation come back together, also after going on', async () 
   expect(kinds(await said(first.talk, 'Change the poem'))).toContain('checkpoint')
   await said(first.talk, 'Once more')
   expect(outputs(await said(first.talk, '/checkpoint list'))).toMatch(
-    /\[0\].*Initial state[\s\S]*\[1\].*Change the poem[\s\S]*\[2\].*Once more/,
+    /^\| 0 \|.*\| 0 \| Initial state \|\n\| 1 \|.*\| \+0 ~1 -0 \| 2 \| Change the poem \|\n\| 2 \|.*Once more/m,
   )
+  expect(outputs(await said(first.talk, '/checkpoint expand 2'))).toMatch(
+    /\| 2 \|.*Once more \|\n\| 2\.1 \|.*\| execute_bash: .*echo three > poem\.txt/,
+  )
+  expect(outputs(await said(first.talk, '/checkpoint expand 7'))).toMatch(/not found/)
   await first.close()
   const { talk } = await opened({ server, cwd, data, resume: null })
   expect(talk.state.history.length).toBe(4)
@@ -58,6 +62,46 @@ test('files and conversation come back together, also after going on', async () 
   expect(readFileSync(join(cwd, 'poem.txt'), 'utf8')).toBe('two\n')
   expect(talk.state.history.length).toBe(2)
   expect(outputs(await said(talk, '/checkpoint restore 9'))).toMatch(/not found/)
+  await said(talk, '/checkpoint restore 0')
+  expect([readFileSync(join(cwd, 'poem.txt'), 'utf8'), talk.state.history.length]).toEqual(['one\n', 0])
+})
+
+test('the first checkpoint is the beginning, though it is made when it is first needed', async () => {
+  const cwd = tempFolder()
+  const data = tempFolder()
+  execFileSync('git', ['init', '-q', cwd])
+  writeFileSync(join(cwd, 'poem.txt'), 'one\n')
+  const server = await chatServer(answer('Hello.'), bash('echo two > poem.txt'), answer('Changed.'))
+  const { talk } = await opened({ server, cwd, data })
+  await said(talk, 'Hello')
+  expect(existsSync(join(data, 'checkpoints'))).toBe(false)
+  expect(outputs(await said(talk, '/checkpoint'))).toMatch(/\| 0 \|[^\n]*\| 0 \| Initial state \|\n$/)
+  await said(talk, 'Change it')
+  expect(outputs(await said(talk, '/checkpoint list'))).toMatch(/\| 1 \|[^\n]*Change it \|\n$/)
+  await said(talk, '/checkpoint restore 0')
+  expect([readFileSync(join(cwd, 'poem.txt'), 'utf8'), talk.state.history.length]).toEqual(['one\n', 0])
+})
+
+test('/checkpoint clean takes the repository away, and files and conversation stay', async () => {
+  const cwd = tempFolder()
+  const data = tempFolder()
+  writeFileSync(join(cwd, 'poem.txt'), 'one\n')
+  const server = await chatServer(bash('echo two > poem.txt'), answer('Changed.'), answer('Yes.'))
+  const { talk } = await opened({ server, cwd, data })
+  const before = await said(talk, '/checkpoint list')
+  expect(before.map((event) => 'text' in event && event.text)).toEqual([
+    expect.stringMatching(/^Not inside a git work tree: \/checkpoint init/),
+    'There are no checkpoints.\n',
+  ])
+  expect(outputs(await said(talk, '/checkpoint clean'))).toMatch(/There are no checkpoints/)
+  await said(talk, '/checkpoint init')
+  await said(talk, 'Change the poem')
+  expect(readdirSync(join(data, 'checkpoints'))).toHaveLength(1)
+  expect(outputs(await said(talk, '/checkpoint clean'))).toMatch(/files and conversation stay/)
+  expect(readdirSync(join(data, 'checkpoints'))).toEqual([])
+  expect([readFileSync(join(cwd, 'poem.txt'), 'utf8'), talk.state.history.length]).toEqual(['two\n', 2])
+  expect(outputs(await said(talk, '/checkpoint restore 1'))).toMatch(/\/checkpoint init starts them/)
+  expect(ended(await said(talk, 'Still there?'))).toBe('answered')
 })
 
 test('an agent that is gone is told, and the usual one goes on', async () => {

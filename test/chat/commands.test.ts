@@ -230,7 +230,9 @@ test('/prompts keeps texts, and @name says them', async () => {
 test('/reply quotes the last answer, /usage and /transcript tell, /quit ends', async () => {
   const talk = await talked(['one'])
   expect(await said(talk, '/reply')).toEqual([{ kind: 'edit', text: '> answer to one\n\n' }])
-  expect(outputs(await said(talk, '/usage'))).toMatch(/0 % of 100,000 tokens \(test-model\)/)
+  expect(outputs(await said(talk, '/usage'))).toMatch(
+    /\| the model \| ~0 \| 0 % \|[\s\S]*^0 % of 100,000 tokens \(test-model\)/m,
+  )
   expect(outputs(await said(talk, '/transcript'))).toMatch(/> one\nanswer to one\n\[Tool uses: none\]\n> \/reply/)
   expect(await said(talk, '/quit')).toEqual([{ kind: 'quit' }])
 })

@@ -12,7 +12,7 @@ import {
 } from '../../conversation/checkpoint.ts'
 import { checkpointAfterTool, checkpointAfterTurn, noteUserMessage } from '../../conversation/files/checkpoint-turn.ts'
 import { journalName } from '../../conversation/journal/file-name.ts'
-import type { CheckpointManager } from '../../conversation/record.ts'
+import type { CheckpointManager, History } from '../../conversation/record.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import { isGitInstalled, isInWorkTree, removeRepository } from '../../lib/git.ts'
 import { breakLocks, type Shadow, shadowGit } from './shadow.ts'
@@ -75,8 +75,11 @@ export class Checkpoints {
     return this.#held.state().checkpoint_manager !== null
   }
 
-  /** @param asked by a person: then also outside a git work tree */
-  start(asked: boolean): Promise<Started> {
+  /**
+   * @param asked by a person: then also outside a git work tree
+   * @param beginning what the first checkpoint goes back to; without it the history as it is
+   */
+  start(asked: boolean, beginning?: History): Promise<Started> {
     return this.#inTurn(async () => {
       if (!(await isGitInstalled())) return this.#off('git is not installed: there are no checkpoints.')
       const manager = this.#held.state().checkpoint_manager
@@ -85,19 +88,18 @@ export class Checkpoints {
       if (!asked && !(await isInWorkTree(cwd)))
         return this.#off('Not inside a git work tree: /checkpoint init keeps checkpoints nevertheless.')
       if (cwd === home || cwd === parse(cwd).root) return this.#off(`${cwd} is too much to keep checkpoints of.`)
-      return this.#begin()
+      return this.#begin(beginning ?? this.#held.state().history)
     })
   }
 
-  async #begin(): Promise<Started> {
-    const state = this.#held.state()
-    const shadow = this.#newShadow(state.conversation_id)
+  async #begin(history: History): Promise<Started> {
+    const shadow = this.#newShadow(this.#held.state().conversation_id)
     await removeRepository(shadow.repository)
     mkdirSync(dirname(shadow.repository), { recursive: true, mode: 0o700 })
     const made = await initCheckpoints(shadowGit(shadow), {
       shadowRepoPath: shadow.repository,
       workTreePath: shadow.workTree,
-      history: state.history,
+      history,
       timestamp: this.#options.now(),
     })
     if (!made.ok) return this.#off(`There are no checkpoints: ${made.reason}.`)

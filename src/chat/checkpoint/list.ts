@@ -53,9 +53,9 @@ function rowOf(checkpoint: Checkpoint, { file_stats_cache }: CheckpointManager):
   }
 }
 
-/** `[2] 2026-02-03 09:15:00 - Mend the test (+1 ~2 -0)` */
-export function checkpointLine({ tag, timestamp, description, files }: CheckpointRow): string {
-  const time = timestamp.slice(0, 19).replace('T', ' ')
-  const counts = files ? ` (+${files.added} ~${files.modified} -${files.deleted})` : ''
-  return `[${tag}] ${time} - ${description}${counts}`
-}
+/** What changed since the checkpoint before: `+1 ~2 -0`. */
+export const filesText = ({ files }: CheckpointRow): string =>
+  files ? `+${files.added} ~${files.modified} -${files.deleted}` : ''
+
+/** `2026-02-03 09:15:00`, local. */
+export const timeText = ({ timestamp }: CheckpointRow): string => timestamp.slice(0, 19).replace('T', ' ')

@@ -1,10 +1,9 @@
 /** `/checkpoint`: files and conversation as they were, and back to them. */
 
 import type { Checkpoints } from '../checkpoint/checkpoints.ts'
-import { checkpointLine, expandCheckpoint, listCheckpoints } from '../checkpoint/list.ts'
-import type { Talk } from '../talk.ts'
+import { type CheckpointRow, expandCheckpoint, filesText, listCheckpoints, timeText } from '../checkpoint/list.ts'
 import type { TalkEvent } from '../turn/event.ts'
-import { type Command, count, error, output, type Words } from './command.ts'
+import { type Command, count, error, output, table, type Words } from './command.ts'
 
 export const checkpointCommand: Command = {
   name: 'checkpoint',
@@ -15,6 +14,7 @@ export const checkpointCommand: Command = {
     const { checkpoints } = talk.rig.help
     if (!checkpoints) return yield error('there are no checkpoints here.')
     const { rest } = words
+    if (words.first !== 'init' && words.first !== 'clean') yield* talk.rig.help.keep()
     switch (words.first) {
       case 'init': {
         const started = await checkpoints.start(true)
@@ -23,11 +23,11 @@ export const checkpointCommand: Command = {
       }
       case '':
       case 'list':
-        yield output(listOf(talk, rest.numbers('limit').limit))
+        yield output(tableOf(listCheckpoints(talk.state, rest.numbers('limit').limit)))
         return
       case 'expand': {
         const rows = expandCheckpoint(talk.state, rest.first)
-        yield rows.ok ? output(rows.value.map(checkpointLine).join('\n  ')) : error(rows.reason)
+        yield rows.ok ? output(tableOf(rows.value)) : error(rows.reason)
         return
       }
       case 'diff':
@@ -49,10 +49,14 @@ export const checkpointCommand: Command = {
   },
 }
 
-function listOf({ state }: Talk, limit: number | undefined): string {
-  const rows = listCheckpoints(state, limit)
-  return rows.length === 0 ? 'There are no checkpoints yet.' : rows.map(checkpointLine).join('\n')
+function tableOf(rows: readonly CheckpointRow[]): string {
+  if (rows.length === 0) return 'There are no checkpoints.'
+  const cells = rows.map((row) => [row.tag, timeText(row), filesText(row), String(row.length), whatOf(row)])
+  return table(['tag', 'when', 'files', 'exchanges', 'what'], cells)
 }
+
+const whatOf = ({ toolName, description }: CheckpointRow): string =>
+  toolName === null || description.startsWith(toolName) ? description : `${toolName}: ${description}`
 
 const SIGNS = { added: '+', modified: '~', renamed: '~', deleted: '-' } as const
 

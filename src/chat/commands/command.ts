@@ -68,3 +68,13 @@ export const error = (text: string): TalkEvent => ({ kind: 'error', text })
 
 export const count = (n: number, word: string, several = `${word}s`): string =>
   `${n.toLocaleString('en-US')} ${n === 1 ? word : several}`
+
+/** In Markdown, for whoever shows it to fit it into the room there is. Columns of numbers stand to the right. */
+export function table(names: readonly string[], rows: readonly (readonly string[])[]): string {
+  const isRight = names.map((_, at) => at > 0 && rows.every((row) => /^~?[\d,]+(?: %)?$/.test(row[at] ?? '')))
+  const rule = isRight.map((right) => (right ? '--:' : '---'))
+  return [names.map(cell), rule, ...rows.map((row) => row.map(cell))].map((one) => `| ${one.join(' | ')} |`).join('\n')
+}
+
+const cell = (text: string): string =>
+  text.replaceAll(/\s+/g, ' ').replaceAll(/[\\|*`[\]<]|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~/g, '\\$&')

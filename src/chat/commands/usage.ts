@@ -3,7 +3,7 @@ import { conversationSize, countTokens, valueChars } from '../../conversation/re
 import { byteLength } from '../../conversation/truncate.ts'
 import { windowTokens } from '../request/fit.ts'
 import { startOf } from '../request/sending.ts'
-import { type Command, count, output } from './command.ts'
+import { type Command, count, output, table } from './command.ts'
 
 export const usageCommand: Command = {
   name: 'usage',
@@ -20,23 +20,35 @@ export const usageCommand: Command = {
         0,
       )
     const context = Number(state.context_message_length ?? 0)
-    const rows = [
+    const window = windowTokens(state)
+    const parts = [
       ['context', context],
       ['tools', tools],
       ['you, and results of tools', user],
       ['the model', assistant],
     ] as const
-    const lines = rows.map(
-      ([what, bytes]) => `  ~${countTokens(bytes).toLocaleString('en-US').padStart(9)} tokens  ${what}`,
-    )
-    const window = windowTokens(state)
+    const rows = parts.map(([what, bytes]) => [what, ...tokensOf(countTokens(bytes), window)])
+    const sum = parts.reduce((all, [, bytes]) => all + countTokens(bytes), 0)
     const left =
       start === 0 ? [] : [`The first ${count(start, 'exchange')} of ${state.history.length} no longer go along.`]
     yield output(
-      [`${talk.fullness()} % of ${count(window, 'token')} (${talk.rig.server.model})`, ...lines, ...left].join('\n'),
+      [
+        table(
+          ['what goes along', 'tokens', 'of the window'],
+          [...rows, ['all of it, estimated', ...tokensOf(sum, window)]],
+        ),
+        '',
+        `${talk.fullness()} % of ${count(window, 'token')} (${talk.rig.server.model}). /compact makes room.`,
+        ...left,
+      ].join('\n'),
     )
   },
 }
+
+const tokensOf = (tokens: number, window: number): readonly [string, string] => [
+  `~${tokens.toLocaleString('en-US')}`,
+  `${Math.round((tokens / window) * 100)} %`,
+]
 
 const MOST_LINES = 50
 

@@ -1,4 +1,5 @@
 /** What is done around a conversation: checkpoints of its files, the hooks of its agent, the servers that lend it tools. */
+import type { History } from '../../conversation/record.ts'
 import type { HookResult } from '../../conversation/request/context.ts'
 import type { AgentFile } from '../agent-file/agent-file.ts'
 import { serversFor } from '../agent-file/find.ts'
@@ -20,7 +21,10 @@ export interface AttendantsOptions {
   readonly attended: boolean
 }
 
-/** Checkpoints begin with the first tool that may change something: who only talks does not wait for git. */
+/**
+ * Checkpoints begin with the first tool that may change something, or when somebody asks for them: who only talks does not
+ * wait for git, and no copy of his files is made. Nothing was changed until then, so the first one is the beginning.
+ */
 export class Attendants implements Help {
   readonly checkpoints: Checkpoints
   /** Told whenever servers have other tools than before. */
@@ -30,13 +34,16 @@ export class Attendants implements Help {
   #hooks: Hooks
   #servers: McpServers | undefined
   #ready: Promise<void> = Promise.resolve()
-  #keeping: Promise<void> | undefined
+  #keeping: Promise<unknown> | undefined
   #prompt = ''
+  /** The history before the first word of this session. */
+  readonly #beginning: History
   #news: TalkEvent[] = []
 
   constructor(options: AttendantsOptions) {
     const { desk, data, place } = options
     this.#options = options
+    this.#beginning = desk.state.history
     this.#hooks = new Hooks(new Map(), { cwd: place.cwd, now: desk.clock.now })
     this.checkpoints = new Checkpoints(
       {
@@ -136,15 +143,21 @@ export class Attendants implements Help {
   ): Promise<string | undefined> {
     const { blocked } = await this.#run({ trigger: 'preToolUse', tool, input }, signal)
     if (blocked !== undefined || isHarmless({ level })) return blocked
-    this.#keeping ??= this.#keep()
+    this.#keeping ??= this.#begun().then((isOn) => isOn && this.checkpoints.noteUserMessage(this.#prompt))
     await this.#keeping
     return undefined
   }
 
-  async #keep(): Promise<void> {
-    const started = await this.checkpoints.start(false)
+  async *keep(): AsyncGenerator<TalkEvent> {
+    this.#keeping ??= this.#begun()
+    await this.#keeping
+    yield* this.news()
+  }
+
+  async #begun(): Promise<boolean> {
+    const started = await this.checkpoints.start(false, this.#beginning)
     if (started.kind === 'off') this.#tell('checkpoint', started.reason)
-    else this.checkpoints.noteUserMessage(this.#prompt)
+    return started.kind === 'on'
   }
 
   async *afterTool(outcome: ToolOutcome, signal: AbortSignal): AsyncGenerator<TalkEvent> {

@@ -13,7 +13,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkpointLine, expandCheckpoint, listCheckpoints } from '../../../src/chat/checkpoint/list.ts'
+import {
+  type CheckpointRow,
+  expandCheckpoint,
+  filesText,
+  listCheckpoints,
+  timeText,
+} from '../../../src/chat/checkpoint/list.ts'
 import { readState, writeState } from '../../../src/conversation.ts'
 import { isGitInstalled } from '../../../src/lib/git.ts'
 import { NOW } from '../../conversation/make.ts'
@@ -22,6 +28,8 @@ import { room, value } from './held.ts'
 const installed = await isGitInstalled()
 if (!installed) process.stderr.write('skipped: git is not installed\n')
 
+const checkpointLine = (row: CheckpointRow): string =>
+  `[${row.tag}] ${timeText(row)} - ${row.description}${row.files ? ` (${filesText(row)})` : ''}`
 const lines = (at: ReturnType<typeof room>) => listCheckpoints(at.journal.state).map(checkpointLine)
 
 describe.skipIf(!installed)('checkpoints', () => {

@@ -1,11 +1,14 @@
 /** What a person is shown of tools, and what is kept of what was typed. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
+import { table } from '../../../src/chat/commands/command.ts'
 import type { Need } from '../../../src/chat/tools/tool.ts'
 import { addToHistory, historyPath, readHistory } from '../../../src/cli/chat/input/history-file.ts'
 import { cardText } from '../../../src/cli/chat/output/card.ts'
 import { choicesText, consentOf, questionText } from '../../../src/cli/chat/output/consent.ts'
+import { outputText } from '../../../src/cli/chat/output/output-text.ts'
 import { tempFolder } from '../../support/log.ts'
 
 const question = (need: Partial<Need>, name = 'execute_bash') =>
@@ -86,6 +89,25 @@ describe('a tool that ran', () => {
     expect(cardText(done([{ Text: 'no such file' }], 'Error'), asked({ level: 'read-only' }), 60)).toBe(
       '▸ execute_bash run it  ✗ 1.5s\n    no such file\n',
     )
+  })
+})
+
+describe('a table of a command', () => {
+  const rows = [
+    ['0', '2026-02-03 09:15:00', '', 'Initial state'],
+    ['1', '2026-02-03 09:16:00', '+1 ~2 -0', '詩を三行に書きかえて、題を *つけて* ください | 急がずに'],
+  ]
+
+  test.each([40, 60, 100])('fits into %d columns, letters of two columns included', (columns) => {
+    const shown = outputText(table(['tag', 'when', 'files', 'what'], rows), columns)
+    const lines = shown.trimEnd().split('\n')
+    for (const line of lines) expect(stringWidth(line)).toBeLessThan(columns)
+    for (const word of ['Initial', '09:16:00', '書きか']) expect(shown).toContain(word)
+    if (columns < 100) return
+    expect(lines).toHaveLength(4)
+    const place = (line: string, text: string): number => stringWidth(line.slice(0, line.indexOf(text)))
+    expect(place(lines[3] ?? '', '詩を')).toBe(place(lines[2] ?? '', 'Initial'))
+    expect(lines[3]).toContain('*つけて* ください | 急がずに')
   })
 })
 
