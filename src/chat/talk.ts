@@ -12,7 +12,7 @@ import type { Attached } from './attach/attach.ts'
 import type { Endpoint } from './endpoint/endpoint.ts'
 import type { AskJson } from './endpoint/models.ts'
 import type { Spoken } from './prompts/spoken.ts'
-import { historyTokens, windowTokens } from './request/fit.ts'
+import { standingTokens, windowTokens } from './request/fit.ts'
 import type { Rig } from './rig.ts'
 import type { Desk } from './turn/desk.ts'
 import type { AskedTool, Consent, TalkEvent } from './turn/event.ts'
@@ -126,7 +126,7 @@ export class Talk {
 
   /** How full the window is, in percent: as the server counted it last, else estimated. */
   fullness(): number {
-    return Math.round((Math.max(this.#used, historyTokens(this.state)) / windowTokens(this.state)) * 100)
+    return Math.round((Math.max(this.#used, standingTokens(this.state)) / windowTokens(this.state)) * 100)
   }
 
   async *#during(work: (signal: AbortSignal) => AsyncGenerator<TalkEvent>): AsyncGenerator<TalkEvent> {

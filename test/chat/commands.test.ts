@@ -38,6 +38,8 @@ test('/help names every command, and a command by itself', async () => {
   for (const { name } of COMMANDS) expect(all).toContain(`/${name}`)
   expect(outputs(await said(talk, '/help tangent'))).toMatch(/^\/tangent \[name\]/)
   expect(kinds(await said(talk, '/unheard-of'))).toEqual(['error'])
+  expect(outputs(await said(talk, '/mdoel'))).toBe('there is no command /mdoel; is it /model? /help lists them all.')
+  expect(outputs(await said(talk, '/check'))).toMatch(/is it \/checkpoint\?/)
 })
 
 describe('/tangent', () => {

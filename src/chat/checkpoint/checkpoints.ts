@@ -151,8 +151,9 @@ export class Checkpoints {
       const made = await work(manager, { history, timestamp: this.#options.now() })
       if (!made.ok) return made
       if (made.value !== manager) this.#put(made.value)
-      const isNew = made.value.checkpoints.length > 0 && made.value.checkpoints.at(-1) !== manager.checkpoints.at(-1)
-      return { ok: true, value: isNew ? made.value.checkpoints.at(-1)?.tag : undefined }
+      // A tool's own checkpoint goes before that of its turn, which is made anew with each of them.
+      const added = made.value.checkpoints.filter((one) => !manager.checkpoints.includes(one))
+      return { ok: true, value: added[0]?.tag }
     })
   }
 

@@ -72,10 +72,15 @@ async function diff(checkpoints: Checkpoints, words: Words): Promise<TalkEvent> 
 async function* restore(checkpoints: Checkpoints, words: Words): AsyncGenerator<TalkEvent> {
   const [tag] = words.plain
   if (tag === undefined) return yield error('/checkpoint restore takes a tag; /checkpoint list shows them.')
-  const done = await checkpoints.restore(tag, words.has('--hard'))
+  const isHard = words.has('--hard')
+  const done = await checkpoints.restore(tag, isHard)
   if (!done.ok) return yield error(done.reason)
   yield { kind: 'moved' }
   yield output(
-    `Files and conversation are as at ${tag} (${count(done.value.length, 'exchange')}). /checkpoint restore ${done.value.undo} --hard takes it back.`,
+    [
+      `Files and conversation are as at ${tag} (${count(done.value.length, 'exchange')}).`,
+      ...(isHard ? [] : ['Files that came later were left where they are; --hard takes them away.']),
+      `/checkpoint restore ${done.value.undo} --hard takes it back.`,
+    ].join(' '),
   )
 }

@@ -38,7 +38,7 @@ export const compactCommand: Command = {
     const done = yield* compactHistory(desk, rig, wish, signal)
     if (done.kind === 'too short') yield output('Nothing was said yet that could be summed up.')
     else if (done.kind === 'failed') yield error(`it could not be summed up: ${done.error.message}`)
-    else yield output(shows ? done.text : 'The conversation was summed up.')
+    else if (shows) yield output(done.text)
   },
 }
 

@@ -23,8 +23,9 @@ const helpCommand: Command = {
   async *run(_, { first }) {
     const name = first.replace(/^\//, '')
     const wanted = COMMANDS.filter((one) => name === '' || isNamed(one, name))
-    if (wanted.length === 0) yield error(`there is no command /${name}. /help lists them all.`)
-    else yield output([...wanted.map(helpLine), ...(name === '' ? MORE : [])].join('\n'))
+    if (wanted.length === 0) yield error(noCommand(name))
+    else if (name === '') yield output([...wanted.map(shortLine), ...MORE].join('\n'))
+    else yield output(wanted.map(helpLine).join('\n'))
   },
 }
 
@@ -64,7 +65,15 @@ export const COMMANDS: readonly Command[] = [
   quitCommand,
 ]
 
-const MORE = ['', '!command         run it in a shell', '@path            in a prompt: the file goes along']
+const MORE = [
+  '!command  run it in a shell',
+  '@path  in a prompt: the file goes along',
+  '@name  say a text that is kept: /prompts',
+  '',
+  '/help <command> tells all of it.',
+]
+
+const shortLine = ({ name, help }: Command): string => `/${name}  ${help}`
 
 const helpLine = ({ name, aliases = [], args, help }: Command): string =>
   `/${[name, ...aliases].join(', /')}${args === '' ? '' : ` ${args}`}\n    ${help}`
@@ -100,5 +109,14 @@ function guarded(command: Pick<Command, 'run'>): Called['run'] {
 
 const unknown = (name: string): Called['run'] =>
   async function* () {
-    yield error(`there is no command /${name}. /help lists them all.`)
+    yield error(noCommand(name))
   }
+
+/** With the one that was probably meant: letters that are swapped, missing or too many. */
+function noCommand(name: string): string {
+  const letters = (text: string): string => [...text].sort().join('')
+  const isLike = (one: string): boolean =>
+    letters(one) === letters(name) || (name.length > 1 && (one.startsWith(name) || name.startsWith(one)))
+  const meant = COMMANDS.find((one) => isLike(one.name))
+  return `there is no command /${name}${meant ? `; is it /${meant.name}?` : '.'} /help lists them all.`
+}

@@ -58,7 +58,7 @@ function listOf({ box, trusted }: Talk['rig']): string {
       .map((tool) => {
         const isTrusted = trusted.all || trusted.patterns.some((pattern) => namesTool(pattern, tool))
         const alias = tool.name === tool.hostName ? '' : ` (as ${tool.name})`
-        return `  ${toolLabel(tool)}${alias}  ${isTrusted ? 'trusted' : 'asks, unless it only reads here'}`
+        return `  ${toolLabel(tool)}${alias}  ${isTrusted ? 'trusted' : tool.onlyReads ? 'asks outside of this directory' : 'asks'}`
       }),
   ])
   const left = box.leftOut.map(({ label, reason }) => `  ${label}  not offered: ${reason}`)

@@ -1,7 +1,6 @@
 /** `/usage` and `/transcript`: how large the conversation is, and what was said. */
-import { conversationSize, countTokens, valueChars } from '../../conversation/request/budget.ts'
-import { byteLength } from '../../conversation/truncate.ts'
-import { windowTokens } from '../request/fit.ts'
+import { conversationSize, countTokens } from '../../conversation/request/budget.ts'
+import { toolBytes, windowTokens } from '../request/fit.ts'
 import { startOf } from '../request/sending.ts'
 import { type Command, count, output, table } from './command.ts'
 
@@ -13,12 +12,7 @@ export const usageCommand: Command = {
     const { state } = talk
     const start = startOf(state)
     const { user, assistant } = conversationSize(state.history.slice(start))
-    const tools = [...state.tools.values()]
-      .flat()
-      .reduce(
-        (sum, { ToolSpecification: one }) => sum + byteLength(one.description) + valueChars(one.input_schema.json),
-        0,
-      )
+    const tools = toolBytes(state)
     const context = Number(state.context_message_length ?? 0)
     const window = windowTokens(state)
     const parts = [

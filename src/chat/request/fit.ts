@@ -38,15 +38,20 @@ export function smallerThan(state: ConversationState, sending: Sending, tokens: 
 
 const LEFT_OUT = 0.3
 
-/** Estimated tokens of the history that is sent, without what waits. */
-export function historyTokens(state: ConversationState): number {
-  let bytes = 0
+/** Estimated tokens of what is sent whatever is said next: context, tools, history. */
+export function standingTokens(state: ConversationState): number {
+  let bytes = Number(state.context_message_length ?? 0) + toolBytes(state)
   for (let at = startOf(state); at < state.history.length; at++) bytes += bytesOf(state.history.at(at) as HistoryEntry)
   return Math.ceil(bytes / BYTES_PER_TOKEN)
 }
 
-function fixedBytes({ tools }: ConversationState, { contextBytes, next }: Sending): number {
-  let bytes = (contextBytes ?? 0) + userChars(next) + (next.images?.length ?? 0) * TOKENS_PER_IMAGE * BYTES_PER_TOKEN
+function fixedBytes(state: ConversationState, { contextBytes, next }: Sending): number {
+  const images = (next.images?.length ?? 0) * TOKENS_PER_IMAGE * BYTES_PER_TOKEN
+  return (contextBytes ?? 0) + userChars(next) + images + toolBytes(state)
+}
+
+export function toolBytes({ tools }: ConversationState): number {
+  let bytes = 0
   for (const list of tools.values())
     for (const { ToolSpecification: tool } of list)
       if (tool.name !== DUMMY_TOOL_NAME)

@@ -13,6 +13,8 @@ export interface ChatTool {
   readonly description: string
   /** JSON schema of its arguments. */
   readonly schema: JsonValue
+  /** Never changes anything: it asks only outside of the directory. */
+  readonly onlyReads?: true
   /** Looks at the arguments and at the files that they name. Changes nothing and never rejects. */
   check(args: JsonValue, place: Place): Promise<Checked>
 }

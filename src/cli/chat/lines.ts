@@ -11,7 +11,7 @@ export function lineFor(event: TalkEvent): string | undefined {
 function textFor(event: TalkEvent): string | undefined {
   switch (event.kind) {
     case 'retry':
-      return `${event.error.message}: tried again in ${Math.round(event.waitMs / 100) / 10} s`
+      return `${event.error.message.replace(/\.$/, '')}: tried again in ${Math.round(event.waitMs / 100) / 10} s`
     case 'tool_started':
       return `* ${event.name}${event.summary === '' ? '' : `: ${event.summary}`}`
     case 'tool_done':

@@ -6,6 +6,8 @@ import { paint } from '../view/paint.ts'
 
 /** In percent; from there on the engine proposes a summary. */
 const NEARLY_FULL = 75
+/** Less than that is tools and notes that go along in any case. */
+const WORTH_TELLING = 5
 
 export function promptMark(talk: Talk): string {
   const { name } = talk.rig.agent
@@ -13,7 +15,7 @@ export function promptMark(talk: Talk): string {
   const percent = talk.fullness()
   return [
     ...(name === DEFAULT_AGENT_NAME ? [] : [paint.cyan(`[${name}]`)]),
-    ...(percent > 0 ? [(percent >= NEARLY_FULL ? paint.yellow : paint.dim)(`${percent} %`)] : []),
+    ...(percent >= WORTH_TELLING ? [(percent >= NEARLY_FULL ? paint.yellow : paint.dim)(`${percent} %`)] : []),
     ...(tangent ? [paint.yellow(`↯ ${tangent.name ?? 'tangent'} ${lasted(tangent.seconds)}`)] : []),
     paint.bold('> '),
   ].join(' ')

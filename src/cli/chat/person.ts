@@ -103,7 +103,7 @@ class Person {
   async #consent(question: Question): Promise<void> {
     await this.#view.pause(question.id)
     const { text, left } = questionText(question)
-    await this.#screen.line(text + choicesText(safe(question.name), left))
+    await this.#screen.line(text + choicesText(safe(question.name), left, this.#seat.columns()))
     for (;;) {
       const said = await this.#seat.answer(CONSENT_MARK)
       if (said !== undefined && /^\/(?:quit|q|exit)\s*$/.test(said)) this.#hasQuit = true

@@ -124,6 +124,8 @@ export function after(view: View, event: ChatEvent): View {
     case 'output':
       return add(view, { kind: 'output', text: event.text })
     case 'checkpoint': {
+      // Those of single tools are on no rail.
+      if (event.tag.includes('.')) return view
       // Made again with more in it: the last one counts.
       const rows = view.rows.filter((row) => row.kind !== 'checkpoint' || row.tag !== event.tag)
       return add({ ...view, rows }, { kind: 'checkpoint', tag: event.tag })

@@ -55,7 +55,7 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
     await pane.until('  see @"notes on tea.md"')
     expect(server.asked.filter(({ path }) => path.includes('chat'))).toEqual([])
     pane.press('Enter')
-    const screen = await pane.until(/1,234 in · 56 out · [\d.]+m?s\n\n1 % > *$/m)
+    const screen = await pane.until(/1,234 in · 56 out · [\d.]+m?s\n\n> *$/m)
     expect(screen).toContain('> How hot?\n  日本茶\n  the green one\n  see @"notes on tea.md"')
     expect(screen).toContain('\nTea\n\nUse 80 °C:\n\n• 緑茶\n\ncode\n\n  const a = 1 // x\n')
     expect(pane.painted()).toMatch(/\u001b\[1m80/)

@@ -30,8 +30,8 @@ describe('a question', () => {
     expect(left).toBe(62)
     expect(text).toContain('? fs_write: write a\n    --- a\n')
     expect(text).toContain('… 62 more lines')
-    expect(choicesText('fs_write', left)).toContain('d all lines')
-    expect(choicesText('fs_write', 0)).not.toContain('d all lines')
+    expect(choicesText('fs_write', left, 120)).toContain('d all lines')
+    expect(choicesText('fs_write', 0, 120)).not.toContain('d all lines')
     expect(questionText(asked, true).text.match(/\+line/g)).toHaveLength(100)
   })
 

@@ -155,6 +155,7 @@ test('a checkpoint is on the rail, and restoring it brings files and conversatio
   await post(url, `/api/chat/${id}/say`, { text: 'Note the tide.' })
   const asked = await page.next('consent_needed')
   await post(url, `/api/chat/${id}/answer`, { id: asked.id, consent: 'yes' })
+  expect(await page.next('checkpoint')).toMatchObject({ tag: '1.1' })
   const { tag } = await page.next('checkpoint')
   await page.next('ended')
   const { checkpoints } = await page.rest()
@@ -165,8 +166,8 @@ test('a checkpoint is on the rail, and restoring it brings files and conversatio
   await page.rest()
   expect(existsSync(join(cwd, 'tide.txt'))).toBe(false)
   expect(messages.map(({ show, flags }) => [show, flags.rolled_back ?? false])).toEqual([
-    ['prompt', false],
-    ['tool', false],
+    ['prompt', true],
+    ['tool', true],
     ['answer', true],
   ])
 })

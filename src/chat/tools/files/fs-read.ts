@@ -15,6 +15,7 @@ export const fsRead = (seen: SeenFiles): ChatTool => ({
   name: 'fs_read',
   hostName: 'fs_read',
   origin: NATIVE_TOOLS,
+  onlyReads: true,
   description:
     'Reads files, folders and images; several operations in one call are better than several calls. `Line` gives lines start_line to end_line of a text file (negative ones count from the end); `Search` gives the lines that contain pattern, whatever their case, with context_lines around each; `Directory` lists a folder, and folders in it down to depth; `Image` shows the images of image_paths.',
   schema: SCHEMA,

@@ -15,6 +15,7 @@ export const globTool: ChatTool = {
   name: 'glob',
   hostName: 'glob',
   origin: NATIVE_TOOLS,
+  onlyReads: true,
   description:
     'Finds files by their paths: `*` stands for part of a name, `**` for any folders, `?` for a letter, `[ab]` for one of several. A pattern without `/` fits names in all folders. The file that was changed last comes first. Files that git ignores are left out.',
   schema: {

@@ -31,6 +31,7 @@ export const grepTool: ChatTool = {
   name: 'grep',
   hostName: 'grep',
   origin: NATIVE_TOOLS,
+  onlyReads: true,
   description:
     'Finds lines in text files by a regular expression (JavaScript), in a file or in all files below a folder, and gives them as path:line: text. Files that git ignores and binary files are left out.',
   schema: {

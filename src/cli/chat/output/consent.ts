@@ -2,6 +2,7 @@
 import type { Consent, TalkEvent } from '../../../chat.ts'
 import { paint } from '../../view/paint.ts'
 import { diffText } from './diff.ts'
+import { outputText } from './output-text.ts'
 import { visible } from './visible.ts'
 
 export type Question = Extract<TalkEvent, { kind: 'consent_needed' }>
@@ -44,9 +45,10 @@ function staleText(path: string, diff: string, most: number): string {
 }
 
 /** @param left lines that are not shown */
-export function choicesText(name: string, left: number): string {
+export function choicesText(name: string, left: number, columns: number): string {
   const whole = left > 0 ? ' · d all lines' : ''
-  return paint.dim(`  y yes · n no · t trust ${name} for this session${whole} · or say what to do instead`)
+  const text = `  y yes · n no · t trust ${name} for this session${whole} · or say what to do instead`
+  return paint.dim(outputText(text, columns).trimEnd())
 }
 
 export const CONSENT_MARK = 'Allow it? [y/n/t] '

@@ -13,7 +13,7 @@ const LETTERS_PER_TOKEN = 4
 const MOST_LABEL = 48
 /** Commands that tell a list; others may print files, where every space counts. */
 const LISTS =
-  /^\/(?:mcp|model|changes|rewind|tools(?!\s+schema)|context(?:\s+show)?\s*$|agent(?:\s+list)?\s*$|prompts(?:\s+list)?\s*$|checkpoint\s+(?:list|expand))/
+  /^\/(?:help\s*$|mcp|model|changes|rewind|tools(?!\s+schema)|context(?:\s+show)?\s*$|agent(?:\s+list)?\s*$|prompts(?:\s+list)?\s*$|checkpoint\s+(?:list|expand))/
 
 export class TurnView {
   readonly #screen: Screen
@@ -112,7 +112,8 @@ export class TurnView {
     const line = wordsFor(event)
     if (line === undefined) return
     const shade = event.kind === 'error' ? paint.red : LOUD.has(event.kind) ? paint.yellow : paint.dim
-    await this.#screen.line(shade(event.kind === 'error' ? line : `· ${line}`))
+    const text = outputText(event.kind === 'error' ? line : `· ${line}`, this.#columns()).trimEnd()
+    await this.#screen.line(shade(text))
   }
 
   async #end(event: Extract<TalkEvent, { kind: 'ended' }>): Promise<void> {
@@ -163,8 +164,10 @@ export class TurnView {
 
 function endedBy({ how, error }: Extract<TalkEvent, { kind: 'ended' }>): string {
   if (!error) return how
-  return how === 'failed' ? `${oneLine(error.message)}. /retry sends it again.` : oneLine(error.message)
+  return how === 'failed' ? `${sentence(error.message)} /retry sends it again.` : oneLine(error.message)
 }
+
+const sentence = (text: string): string => oneLine(text).replace(/\.?$/, '.')
 
 function wordsFor(event: TalkEvent): string | undefined {
   if (event.kind === 'checkpoint') return `checkpoint ${event.tag}`
