@@ -59,9 +59,9 @@ test('a person talks, consents, and ends; the conversation is in the archive wit
     answer('Written.', { input: 150, output: 5 }),
   )
   const place = chatHome()
-  const { code, out } = await fumiChat(at(server.baseURL), place, 'Write a note\ny\n/tangent side\n/quit\n')
+  const { code, out } = await fumiChat(at(server.baseURL), place, 'Write a note\n/usage\ny\n/tangent side\n/quit\n')
   expect(code).toBe(0)
-  expect(out).toMatch(/Allow it\?[\s\S]*Written\.\n[\s\S]*↯ side \d+ s/)
+  expect(out).toMatch(/Allow it\?[\s\S]*commands wait[\s\S]*Allow it\?[\s\S]*Written\.\n[\s\S]*↯ side \d+ s/)
   expect(readdirSync(place.cwd)).toEqual(['note.txt'])
   const env = { FUMI_HOME: place.home, HOME: place.home }
   expect(fumi(['list'], { env }).out).toMatch(/fumibako:[0-9a-f-]+ +Write a note/)

@@ -108,6 +108,10 @@ class Person {
       const said = await this.#seat.answer(CONSENT_MARK)
       if (said !== undefined && /^\/(?:quit|q|exit)\s*$/.test(said)) this.#hasQuit = true
       if (said === undefined || this.#hasQuit) return this.#talk.interrupt()
+      if (/^\/[a-z]+(?:\s|$)/.test(said)) {
+        await this.#screen.line(paint.dim('  commands wait until this is answered'))
+        continue
+      }
       if (said.trim() !== 'd' || left === 0) return this.#talk.answer(question.id, consentOf(said))
       const whole = questionText(question, true).text
       if (!this.#seat.isTerminal || !this.#seat.lend(() => paged(whole))) await this.#screen.write(whole)

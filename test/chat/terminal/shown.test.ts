@@ -102,7 +102,7 @@ describe('a table of a command', () => {
     const shown = outputText(table(['tag', 'when', 'files', 'what'], rows), columns)
     const lines = shown.trimEnd().split('\n')
     for (const line of lines) expect(stringWidth(line)).toBeLessThan(columns)
-    for (const word of ['Initial', '09:16:00', '書きか']) expect(shown).toContain(word)
+    for (const word of ['Initial', '2026-02-03', '09:16:00', '書きか']) expect(shown).toContain(word)
     if (columns < 100) return
     expect(lines).toHaveLength(4)
     const place = (line: string, text: string): number => stringWidth(line.slice(0, line.indexOf(text)))

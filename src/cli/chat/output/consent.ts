@@ -24,6 +24,7 @@ export function questionText(
     `${paint.yellow('?')} ${paint.bold(visible(title))}\n`,
     commandPart.text,
     diffPart.text,
+    diff === '' ? paint.dim('    nothing would be other than it is\n') : '',
     stale ? staleText(stale.path, stale.diff, isWhole ? most : MOST_THEIRS) : '',
     reason === undefined ? '' : paint.red(`  ! ${visible(reason)}\n`),
   ].join('')

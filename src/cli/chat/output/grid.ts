@@ -9,13 +9,21 @@ export const GAP = 2
 
 const cellWidth = (cell: Cell): number => cell.reduce((sum, { text }) => sum + widthOf(text), 0)
 
-/** As wide as what is in them; where that is too much, the widest ones give way. */
+const LONGEST_WORD = 12
+
+const wordWidth = (cell: Cell): number =>
+  Math.max(0, ...cell.flatMap(({ text }) => text.split(' ').map(widthOf)).filter((one) => one <= LONGEST_WORD))
+
+/** As wide as what is in them; where that is too much, the widest ones give way, and words are broken last. */
 export function columnWidths(rows: readonly (readonly Cell[])[], width: number): readonly number[] {
   const columns = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: columns }, (_, at) => Math.max(1, ...rows.map((row) => cellWidth(row[at] ?? []))))
   let excess = widths.reduce((sum, one) => sum + one + GAP, -GAP) - width
+  const words = widths.map((_, at) => Math.max(1, ...rows.map((row) => wordWidth(row[at] ?? []))))
   for (; excess > 0; excess--) {
-    const widest = widths.indexOf(Math.max(...widths))
+    const spare = widths.map((one, at) => (one > (words[at] ?? 1) ? one : 0))
+    const from = Math.max(...spare) > 0 ? spare : widths
+    const widest = from.indexOf(Math.max(...from))
     widths[widest] = Math.max(1, (widths[widest] ?? 1) - 1)
   }
   return widths
