@@ -91,6 +91,13 @@ describe('the window', () => {
     expect(usual).toEqual({ tokens: 200_000, from: 'usual' })
     expect(windowNotice(usual, 'x')).toMatch(/taken for 200,000 tokens/)
     expect(knownWindow('gpt-4.1-mini')).toBe(1_047_576)
+    expect(['o1', 'o1-mini-2024-09-12', 'gpt-5.4-mini', 'Gemma3:1b', 'nobody-1'].map(knownWindow)).toEqual([
+      200_000,
+      128_000,
+      400_000,
+      32_768,
+      undefined,
+    ])
   })
 
   test('a list of models may have any of the usual forms', async () => {
