@@ -1,7 +1,7 @@
 /** What a running conversation tells, one event after the other, to whoever shows it. No word of a terminal or a page. */
 import type { AssistantMessage, ToolUseResult } from '../../conversation/message.ts'
 import type { RequestMetadata } from '../../conversation/record.ts'
-import type { ChatNotice } from '../../model/api/chat.ts'
+import type { ChatEvent, ChatNotice } from '../../model/api/chat.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { ChatError } from '../../openai/chat/chat-error.ts'
 import type { Need, OutputPiece } from '../tools/tool.ts'
@@ -31,12 +31,32 @@ export interface AskedTool {
   readonly need: Need
 }
 
+/** What is told to a page as it is here: its fields are those of the API. */
+type Plain = Extract<
+  ChatEvent,
+  {
+    kind:
+      | 'started'
+      | 'delta'
+      | 'reasoning'
+      | 'tool_started'
+      | 'tools_cancelled'
+      | 'compacting'
+      | 'compacted'
+      /** The window is filled so far that a summary would be of use. */
+      | 'compact_proposed'
+      | 'notice'
+      /** Text that a command was asked for, in Markdown where it has a form. */
+      | 'output'
+      /** Files and history were kept under this tag. */
+      | 'checkpoint'
+      | 'edit'
+      | 'error'
+  }
+>
+
 export type TalkEvent =
-  /** A request goes out. */
-  | { readonly kind: 'started'; readonly model: string; readonly tokens: number; readonly window: number }
-  /** A piece of the answer. */
-  | { readonly kind: 'delta'; readonly text: string }
-  | { readonly kind: 'reasoning'; readonly text: string }
+  | Plain
   /** A piece of a call while it is written. */
   | { readonly kind: 'calling'; readonly name: string; readonly text: string }
   /** What came of the answer so far is void: it is asked for again. */
@@ -54,7 +74,6 @@ export type TalkEvent =
   | ({ readonly kind: 'tool_asked' } & AskedTool)
   /** Nothing goes on until `answer` is called with its id. */
   | ({ readonly kind: 'consent_needed' } & AskedTool)
-  | { readonly kind: 'tool_started'; readonly id: string; readonly name: string; readonly summary: string }
   | ({ readonly kind: 'tool_output'; readonly id: string } & OutputPiece)
   | {
       readonly kind: 'tool_done'
@@ -63,21 +82,8 @@ export type TalkEvent =
       readonly result: ToolUseResult
       readonly ms: number
     }
-  | { readonly kind: 'tools_cancelled'; readonly ids: readonly string[]; readonly reason: string }
-  | { readonly kind: 'compacting'; readonly automatic: boolean }
-  | { readonly kind: 'compacted'; readonly summary: string; readonly kept: number }
-  /** The window is filled so far that a summary would be of use. */
-  | { readonly kind: 'compact_proposed'; readonly percent: number }
-  | { readonly kind: 'notice'; readonly code: NoticeCode; readonly text: string }
-  /** Text that a command was asked for, in Markdown where it has a form. */
-  | { readonly kind: 'output'; readonly text: string }
-  /** Files and history were kept under this tag. */
-  | { readonly kind: 'checkpoint'; readonly tag: string }
   /** The conversation is another one now, or at another point: what is shown must be shown anew. */
   | { readonly kind: 'moved' }
-  /** A text that somebody wants to write on with an editor, and say then. */
-  | { readonly kind: 'edit'; readonly text: string }
-  | { readonly kind: 'error'; readonly text: string }
   | { readonly kind: 'quit' }
   /** The last event of a turn. */
   | { readonly kind: 'ended'; readonly how: Ending; readonly error?: ChatError }
