@@ -1,17 +1,13 @@
 /** The page as people use it: they read, search, follow, and leave the mouse alone. */
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { appendFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { rollout } from '../archive/house.ts'
 import { assistant, call, header, result, text, user } from '../support/log.ts'
+import { barriersOn } from './axe.ts'
 import { chromiumPath } from './browser.ts'
 import { filledHome, type Shown, shown } from './page.ts'
 
-/** Evaluated, not added: the policy of the page lets no foreign script in. */
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const SHOTS = join(import.meta.dirname, '..', '..', 'coverage', 'screens')
 const LONG = 10_000
 
 /** Down a little and far away in turns. @returns how many rows there were at most */
@@ -24,12 +20,6 @@ const SCROLL = `(async () => {
     count = Math.max(count, document.querySelectorAll('[data-offset]').length)
   }
   return count
-})()`
-
-const EXAMINE = `(async () => {
-  const { violations } = await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
-  return violations.map(({ id, nodes }) =>
-    id + ': ' + nodes.slice(0, 3).map(({ html, failureSummary }) => html + ' ' + failureSummary).join('; '))
 })()`
 
 /** A turn for each ten messages: a prompt, four calls with their results, an answer. */
@@ -269,7 +259,6 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   })
 
   test.each(['light', 'dark'] as const)('can be read by everybody: %s', async (colorScheme) => {
-    mkdirSync(SHOTS, { recursive: true })
     const { page } = await site.reader({ colorScheme })
     const pages = {
       home: '',
@@ -278,19 +267,10 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       long: session('019c0000-0000-7000-8000-00000000000b'),
     }
     for (const [name, path] of Object.entries(pages)) {
-      await page.setViewportSize({ width: 1280, height: 900 })
       await page.goto(site.url + path)
       await page.locator('a[data-row], article').first().waitFor()
       await page.waitForTimeout(200)
-      await page.evaluate(AXE)
-      const violations = await page.evaluate<string[]>(EXAMINE)
-      expect({ name, violations }).toEqual({ name, violations: [] })
-      if (process.env['FUMI_SHOTS'])
-        for (const width of [360, 1024, 1920]) {
-          await page.setViewportSize({ width, height: width === 360 ? 740 : 900 })
-          await page.waitForTimeout(100)
-          await page.screenshot({ path: join(SHOTS, `${name}-${width}-${colorScheme}.png`) })
-        }
+      expect({ name, barriers: await barriersOn(page) }).toEqual({ name, barriers: [] })
     }
     await page.context().close()
   })
