@@ -1,29 +1,18 @@
 /** The page in a real browser, where there is one. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import { expect, test } from 'vitest'
 import { SCRIPT } from '../../src/convert/export/html/script.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
+import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
 import { tempFolder } from '../support/log.ts'
 import { exported, type Step } from './make.ts'
 
-const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-)
-if (browser === undefined) console.log('skipped: the exported page in a browser (no Chromium here)')
+if (chromiumPath === undefined) console.log('skipped: the exported page in a browser (no Chromium here)')
 
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--virtual-time-budget=2000',
-]
+const FLAGS = ['--headless', ...CHROMIUM_FLAGS, '--virtual-time-budget=2000']
 
 /** The document as it is when its script has run. */
 function seen(page: string, ...flags: readonly string[]): string {
@@ -31,14 +20,14 @@ function seen(page: string, ...flags: readonly string[]): string {
   const file = join(folder, 'page.html')
   writeFileSync(file, page)
   const args = [...FLAGS, `--user-data-dir=${join(folder, 'profile')}`, ...flags, '--dump-dom', `file://${file}`]
-  return spawnSync(browser ?? '', args, { encoding: 'utf8', maxBuffer: 1 << 28 }).stdout
+  return spawnSync(chromiumPath ?? '', args, { encoding: 'utf8', maxBuffer: 1 << 28 }).stdout
 }
 
 test('its script is a script', () => {
   expect(() => new Script(SCRIPT)).not.toThrow()
 })
 
-test.skipIf(browser === undefined)(
+test.skipIf(chromiumPath === undefined)(
   'its policy lets the script run, and it speaks the language of its reader',
   async () => {
     const page = await exported('html', [
@@ -54,7 +43,7 @@ test.skipIf(browser === undefined)(
   },
 )
 
-test.skipIf(browser === undefined)('no attack adds an element to it', async () => {
+test.skipIf(chromiumPath === undefined)('no attack adds an element to it', async () => {
   const attacks = HTML_ATTACKS.filter(({ input }) => input.length < 10_000)
   const steps = attacks.flatMap(({ input }): readonly Step[] => [
     { kind: 'prompt', text: input },

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { home, rollout } from '../archive/house.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
+import { chromiumPath } from '../support/chromium.ts'
 import { header, talk, text } from '../support/log.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer, type ModelServer, silence } from '../support/model-server.ts'
 import { barriersOn } from './axe.ts'
-import { chromiumPath } from './browser.ts'
 import { type Shown, shown } from './page.ts'
 
 const READERS = [

@@ -1,8 +1,8 @@
 /** Who has no conversation yet is told where was looked, and may read samples. */
 import { describe, expect, test } from 'vitest'
 import { home } from '../archive/house.ts'
+import { chromiumPath } from '../support/chromium.ts'
 import { barriersOn } from './axe.ts'
-import { chromiumPath } from './browser.ts'
 import { shown } from './page.ts'
 
 describe.skipIf(chromiumPath === undefined)('the first page', () => {

@@ -2,8 +2,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { home, rollout } from '../archive/house.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
+import { chromiumPath } from '../support/chromium.ts'
 import { assistant, call, header, line, result, text, user } from '../support/log.ts'
-import { chromiumPath } from './browser.ts'
 import { type Shown, shown } from './page.ts'
 
 const THREAD = '019c0000-0000-7000-8000-0000000000ee'

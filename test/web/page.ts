@@ -5,19 +5,10 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll } from 'vitest'
 import { type Listening, type ListenOptions, listen } from '../../src/server/listen.ts'
 import { type Home, home } from '../archive/house.ts'
+import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
 import { tempFolder } from '../support/log.ts'
-import { chromiumPath } from './browser.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 
 /** Logs of every agent: those that agents' folders bring along, and the samples. */
 export function filledHome(): Home {
@@ -68,7 +59,7 @@ export async function shown(made: Home, options: Partial<ListenOptions> = {}): P
     rate: { burst: 100_000, perSecond: 100_000 },
     ...options,
   })
-  const browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: FLAGS })
+  const browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: [...CHROMIUM_FLAGS] })
   afterAll(async () => {
     await browser.close()
     await server.close()

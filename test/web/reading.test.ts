@@ -3,9 +3,9 @@ import { appendFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { rollout } from '../archive/house.ts'
+import { chromiumPath } from '../support/chromium.ts'
 import { assistant, call, header, result, text, user } from '../support/log.ts'
 import { barriersOn } from './axe.ts'
-import { chromiumPath } from './browser.ts'
 import { filledHome, type Shown, shown } from './page.ts'
 
 const LONG = 10_000

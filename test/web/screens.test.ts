@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, test } from 'vitest'
 import { rollout } from '../archive/house.ts'
+import { chromiumPath } from '../support/chromium.ts'
 import { header, talk, text } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
-import { chromiumPath } from './browser.ts'
 import { filledHome, type Shown, shown } from './page.ts'
 
 const PLACE = join(import.meta.dirname, '..', '..', 'coverage', 'screens')

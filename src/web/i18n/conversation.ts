@@ -1,8 +1,5 @@
 /** What a conversation's page says. */
-import { sayings } from './language.svelte.ts'
-
-const many = (count: number, one: string, more: string): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : more}`
+import { many, sayings } from './language.svelte.ts'
 
 export const say = sayings(
   {

@@ -1,8 +1,5 @@
 /** What the list of conversations says. */
-import { sayings } from './language.svelte.ts'
-
-const many = (count: number, one: string, more: string): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : more}`
+import { many, sayings } from './language.svelte.ts'
 
 export const say = sayings(
   {
@@ -128,7 +125,7 @@ export const say = sayings(
     searchBodies: (words: string) => `Enter で「${words}」を本文から検索`,
     lookBodies: '本文を検索',
     hits: (count: string) => `${count} 件`,
-    inSessions: (count: number) => `${count} 件の会話`,
+    inSessions: (count: number) => `（会話 ${count} 件）`,
     noHits: '該当する発言はありません。',
     moreHits: (count: number) => `この会話に他 ${count} 件`,
     deeper: '索引にない部分も探す',

@@ -32,3 +32,7 @@ export function sayings<Texts extends object>(en: Texts, ja: NoInfer<Texts>): Te
     get: (_, name) => Reflect.get(current === 'ja' ? ja : en, name),
   })
 }
+
+/** `1 line`, `2,000 lines`. */
+export const many = (count: number, one: string, more: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : more}`

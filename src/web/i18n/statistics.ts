@@ -9,12 +9,7 @@ export const say = sayings(
     chosenDays: 'Chosen days',
     from: 'From',
     to: 'to',
-    allAgents: 'all agents',
-    allProjects: 'all projects',
-    allModels: 'all models',
     agent: 'Agent',
-    project: 'Project',
-    model: 'Model',
     sums: (period: string, sessions: string, tokens: string, cached: string, cost: string) =>
       `${period}: ${sessions} conversations, ${tokens} tokens (${cached} cached)${cost === '' ? '' : `, about ${cost}`}.`,
     most: (share: string, model: string, project: string) =>
@@ -100,16 +95,11 @@ export const say = sayings(
     chosenDays: '指定した期間',
     from: '開始日',
     to: '〜',
-    allAgents: 'すべてのエージェント',
-    allProjects: 'すべてのプロジェクト',
-    allModels: 'すべてのモデル',
     agent: 'エージェント',
-    project: 'プロジェクト',
-    model: 'モデル',
     sums: (period, sessions, tokens, cached, cost) =>
       `${period}：会話 ${sessions} 件、${tokens} トークン（キャッシュ ${cached}）${cost === '' ? '' : `、およそ ${cost}`}。`,
     most: (share, model, project) =>
-      `最も多く使われたモデルは ${model}（${share}）${project === '' ? '' : `、プロジェクトは ${project}`}です。`,
+      `最も多く使われたモデルは ${model}（${share}）${project === '' ? '' : `、プロジェクトは ${project} `}です。`,
     worked: (calls, failed, day, hour) =>
       `ツールの呼び出しは ${calls} 回${failed === '' ? '' : `（うち失敗 ${failed}）`}${day === '' ? '' : `、最も活動が多いのは${day}の ${hour} 時台`}です。`,
     nothing: 'この期間に会話はありません。',

@@ -1,4 +1,4 @@
-/** The browser that the page is tested in: Chromium of the system, else the one of npm's `@sparticuz/chromium` where it is installed. */
+/** The browser that pages are tested in: Chromium of the system, else the one of npm's `@sparticuz/chromium` where it is installed. */
 import { existsSync } from 'node:fs'
 
 const OF_THE_SYSTEM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -25,3 +25,13 @@ if (chromiumPath === undefined)
   console.log(
     'skipped: the page in a browser (no Chromium here: install it, or npm install --no-save @sparticuz/chromium@143)',
   )
+
+/** So that it does nothing by itself. */
+export const CHROMIUM_FLAGS: readonly string[] = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
