@@ -49,4 +49,7 @@ export const changeTold = ({ code, value, what }: LossItem | RepairItem): string
 
 export const warningTold = ({ code, what }: WarningItem): Told => told(WARNINGS[code], what)
 
-export const refusalTold = (code: ErrorCode, reason: string): Told => told(REFUSALS[code], reason)
+/** What the server says to users of the command line is left out: the dialog has fields for it. */
+const withoutOptions = (text: string): string => text.replaceAll(/ [^.]*\s--[a-z]+[^.]*\.(?=\s|$)/g, '')
+
+export const refusalTold = (code: ErrorCode, reason: string): Told => told(REFUSALS[code], withoutOptions(reason))
