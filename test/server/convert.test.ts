@@ -95,7 +95,10 @@ test('what is unknown is refused with the reason', async () => {
   expect((await post('/api/convert', { session: 'codex:none', to: 'openai' })).status).toBe(404)
   const odd = await post('/api/convert', { session: codex, to: 'letters' })
   expect(odd.status).toBe(422)
-  expect(odd.reply.errors[0].detail).toContain('Known: ')
+  expect(odd.reply.errors[0]).toMatchObject({
+    detail: expect.stringContaining('Known: '),
+    meta: { cause: 'bad_usage' },
+  })
   expect((await post('/api/convert', { session: codex })).status).toBe(400)
   expect((await served.ask('/api/convert/none')).status).toBe(404)
   expect(existsSync(join(served.folder, rollout('talk')))).toBe(true)
