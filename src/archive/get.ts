@@ -83,8 +83,9 @@ export class IndexReader {
     }, NO_WINDOW)
   }
 
-  layout(id: SessionId): Layout {
-    return this.read((db) => layoutOf(db, id), NO_LAYOUT)
+  /** @param before the layout that it had when it was asked for last */
+  layout(id: SessionId, before?: Layout): Layout {
+    return this.read((db) => layoutOf(db, id, before), NO_LAYOUT)
   }
 
   /** Beside what the list tells of each. */

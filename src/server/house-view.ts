@@ -9,6 +9,7 @@ import type { Hub } from './live/hub.ts'
 import { ApiProblem } from './problem.ts'
 import { Layouts } from './view/session/layouts.ts'
 import { Outlines } from './view/session/outlines.ts'
+import { Prompts } from './view/session/prompts.ts'
 
 export class HouseView {
   readonly house: House
@@ -16,6 +17,7 @@ export class HouseView {
   readonly attendant: Attendant
   readonly outlines: Outlines
   readonly layouts: Layouts
+  readonly prompts: Prompts
   readonly version: string
 
   constructor(house: House, hub: Hub, attendant: Attendant, version: string) {
@@ -25,6 +27,7 @@ export class HouseView {
     this.version = version
     this.outlines = new Outlines(house)
     this.layouts = new Layouts(house)
+    this.prompts = new Prompts(house)
   }
 
   /** The session of an address. */

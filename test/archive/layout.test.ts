@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import { assistant, call, header, result, talk, text, tokens, user } from '../support/log.ts'
 import { home, rollout } from './house.ts'
 
+type Layout = ReturnType<ReturnType<typeof home>['house']['index']['layout']>
+
 test('windows by number are the same with and without a layout, at every place', async () => {
   const { house, write } = home()
   const lines = [header()]
@@ -35,6 +37,35 @@ test('windows by number are the same with and without a layout, at every place',
     offset: 1999,
     total: 2001,
   })
+  house.close()
+})
+
+test('the layout of a session that grew is the one it would have if it was laid out anew', async () => {
+  const { house, write } = home()
+  const lines = [header()]
+  const add = (turns: number, said: string): void => {
+    for (let n = lines.length; turns > 0; turns--, n += 4)
+      lines.push(user(n, `${said} ${n}`), call(n, `c${n}`, {}), tokens(n, n * 10, n), result(n, `c${n}`, 'ok'))
+  }
+  const laidOut = async () => {
+    const path = write(rollout('long'), text(lines))
+    await house.sync({ paths: [path] })
+    const [session] = house.list().sessions
+    if (!session) throw new Error('no session')
+    return (before?: Layout) => house.index.layout(session.id, before)
+  }
+  let before: Layout | undefined
+  for (const turns of [100, 60, 130, 1, 40, 300, 2]) {
+    add(turns, 'ask')
+    const layout = await laidOut()
+    before = layout(before)
+    expect(before).toEqual(layout())
+    expect(before.total).toBe(lines.length)
+  }
+  lines.splice(1)
+  add(700, 'quite another question of')
+  const layout = await laidOut()
+  expect(layout(before)).toEqual(layout())
   house.close()
 })
 

@@ -30,6 +30,17 @@ export interface Layout {
   readonly shape: string
   /** The place of every so many-th message, from the first: windows are found from there. */
   readonly anchors: readonly Anchor[]
+  /** Where it can be gone on with when the session has grown. */
+  readonly mark?: LayoutMark
+}
+
+/** An anchor before the last one, and what is known of all that stands before it. */
+interface LayoutMark extends Anchor {
+  readonly offset: number
+  /** The turn that it stands in, as far as it goes there, and how many there are up to that. */
+  readonly turn: Open | undefined
+  readonly turns: number
+  readonly sum: string
 }
 
 export interface Anchor {
@@ -44,23 +55,47 @@ type Row = readonly [id: number, line: number, part: number, kind: number, rest:
 
 export const NO_LAYOUT: Layout = { total: 0, turns: [], shape: '', anchors: [] }
 
-export function layoutOf(db: Db, session: SessionId): Layout {
+/** @param before the layout that it had: what only grew is not gone over again */
+export function layoutOf(db: Db, session: SessionId, before = NO_LAYOUT): Layout {
   const id = numberOf(db, session)
   if (id === undefined) return NO_LAYOUT
-  const turns: Open[] = []
-  const anchors: Anchor[] = []
-  let shape = ''
-  let total = 0
-  for (const { line, part, kind, at, isAside } of everything(db, id)) {
-    if (total % ANCHOR_EVERY === 0) anchors.push({ line, part })
+  const from = before.mark?.sum === sumBefore(db, id, before.mark) ? before.mark : undefined
+  const turns: Open[] = from?.turn ? [{ ...from.turn }] : []
+  const isDone = from ? before.turns.slice(0, from.turns - turns.length) : []
+  const anchors = from ? before.anchors.slice(0, from.offset / ANCHOR_EVERY) : []
+  let shape = from ? before.shape.slice(0, from.offset) : ''
+  let total = from?.offset ?? 0
+  const marks: Omit<LayoutMark, 'sum'>[] = []
+  for (const { line, part, kind, at, isAside } of everything(db, id, from)) {
+    const turn = turns.at(-1)
+    if (total % ANCHOR_EVERY === 0) {
+      anchors.push({ line, part })
+      marks.splice(0, marks.length - 1)
+      marks.push({ line, part, offset: total, turn: turn && { ...turn }, turns: isDone.length + turns.length })
+    }
     const letter = letterOf(kind, isAside)
     if (letter === 'u') turns.push({ line, part, offset: total, messages: 0, from: at, to: at, tools: 0, errors: 0 })
-    const turn = turns.at(-1)
-    if (turn) count(turn, kind, letter, at)
+    const open = turns.at(-1)
+    if (open) count(open, kind, letter, at)
     shape += letter
     total++
   }
-  return { total, turns: turns.map(laid), shape, anchors }
+  const mark = marks.length > 1 ? marks[0] : from
+  return {
+    total,
+    turns: [...isDone, ...turns.map(laid)],
+    shape,
+    anchors,
+    ...(mark && { mark: mark === from ? from : { ...mark, sum: sumBefore(db, id, mark) ?? '' } }),
+  }
+}
+
+/** Another one when other messages stand before a place than stood there. Ids are times. */
+function sumBefore(db: Db, session: number, place: Anchor | undefined): string | undefined {
+  if (!place) return undefined
+  const sql = 'SELECT count(*), total(id) FROM message WHERE session_id = ? AND (line, part) < (?, ?)'
+  const [found, ids] = listed(db, sql).get(session, place.line, place.part) as [number, number]
+  return `${found} ${ids} ${countAside(db, session, START, [place.line, place.part])}`
 }
 
 interface Standing extends Anchor {
@@ -70,14 +105,15 @@ interface Standing extends Anchor {
   readonly isAside: boolean
 }
 
-/** Those that a search finds and those that lie aside, in the order of their source. */
-function* everything(db: Db, session: number): Generator<Standing> {
-  const aside = asideOf(db, session)
+/** Those that a search finds and those that lie aside, in the order of their source. @param from a place: that one and all after it */
+function* everything(db: Db, session: number, from?: Anchor): Generator<Standing> {
+  const place: Place = from ? [from.line, from.part] : START
+  const aside = from ? asideFrom(db, session, place, false, 1, Number.POSITIVE_INFINITY).values() : asideOf(db, session)
   let next = aside.next()
   const rows = listed(
     db,
-    'SELECT id, line, part, kind, rest FROM message WHERE session_id = ? ORDER BY line, part',
-  ).iterate(session) as IterableIterator<Row>
+    'SELECT id, line, part, kind, rest FROM message WHERE session_id = ? AND (line, part) >= (?, ?) ORDER BY line, part',
+  ).iterate(session, ...place) as IterableIterator<Row>
   for (const [id, line, part, kind, rest] of rows) {
     for (; !next.done && compare([next.value.line, next.value.part], [line, part]) < 0; next = aside.next())
       yield { ...next.value, id: 0, isAside: true }

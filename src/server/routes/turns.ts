@@ -30,7 +30,7 @@ export function turnRoutes(app: OpenAPIHono, view: HouseView): void {
       const reading = view.outlines.of(entry).catch(() => undefined)
       const tally = isQuick ? await reading : view.outlines.known(entry)
       const layout = view.layouts.of(entry)
-      const data: readonly TurnItem[] = await turnItems(house, entry, layout, tally)
+      const data: readonly TurnItem[] = await turnItems(view.prompts, entry, layout, tally)
       const meta: TurnsMeta = {
         revision: entry.revision,
         total_messages: layout.total,

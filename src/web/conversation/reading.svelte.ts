@@ -9,10 +9,12 @@ import { isSame, isShown, lastBefore, layRows, letterOf, Verdicts } from './rows
 const PAGE = 100
 /** Enough to fill a screen. */
 const FIRST = 40
-/** Messages that were read are forgotten, farthest first, beyond so many. */
+/** Messages that were read are forgotten beyond so many. */
 const MOST_KEPT = 6000
-/** A result may change the call that stands so many messages before it. */
-const BACK = 60
+/** Messages at the end that are read when something was added: a result may change a call before it. */
+const TAIL = 160
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
 
 export class Reading {
   readonly id: string
@@ -32,6 +34,11 @@ export class Reading {
   readonly #messages = new Map<number, MessageItem>()
   readonly #verdicts = new Verdicts()
   readonly #asked = new Set<number>()
+  /** The page that the reader is at. */
+  #near = 0
+  /** Turns are being asked for; those that come are old already. */
+  #isAsking = false
+  #isOutdated = false
   readonly #end = new AbortController()
 
   /** Told when there are other rows. */
@@ -78,6 +85,7 @@ export class Reading {
 
   /** Reads what is missing between two places. */
   need(from: number, to: number): void {
+    this.#near = Math.floor(from / PAGE)
     for (let page = Math.floor(from / PAGE); page <= Math.floor(Math.max(from, to) / PAGE); page++)
       void this.#readPage(page)
   }
@@ -100,18 +108,18 @@ export class Reading {
 
   /** The session has grown, or is another one. */
   async update(): Promise<void> {
-    const from = Math.max(0, this.total - BACK)
-    const asked = { offset: from, limit: BACK + PAGE }
+    const asked = { before: 'end', limit: TAIL }
     const [tail] = await Promise.all([
       get<WindowReply>(`${this.path}/messages`, asked, this.#end.signal),
       this.#readDetail(),
     ])
     if (tail.kind !== 'reply') return
     const { data, meta } = tail.reply
-    if (meta.total < this.total || meta.total > from + data.length) return this.#readAgain()
+    if (meta.total < this.total || meta.offset > this.total) return this.#readAgain()
     const added = data.filter(({ offset }) => offset >= this.total)
     this.shape += added.map(letterOf).join('')
     this.#take(data)
+    this.#forget()
     this.#lay()
     void this.#readTurns()
   }
@@ -150,16 +158,25 @@ export class Reading {
       this.#asked.delete(page)
       return
     }
-    this.#forget(page)
+    this.#forget()
     this.#take(answer.reply.data)
     this.#lay()
   }
 
-  async #readTurns(wait = false): Promise<void> {
-    const answer = await get<TurnsReply>(`${this.path}/turns`, { wait }, this.#end.signal)
-    if (answer.kind !== 'reply') return
-    this.turns = answer.reply.data
-    if (!answer.reply.meta.complete && !wait) await this.#readTurns(true)
+  /** One after the other, and where a log grows quickly, not all the time. */
+  async #readTurns(): Promise<void> {
+    this.#isOutdated = true
+    if (this.#isAsking) return
+    this.#isAsking = true
+    for (let wait = false; this.#isOutdated || wait; ) {
+      this.#isOutdated = false
+      const begun = performance.now()
+      const answer = await get<TurnsReply>(`${this.path}/turns`, { wait }, this.#end.signal)
+      if (answer.kind === 'reply') this.turns = answer.reply.data
+      wait = answer.kind === 'reply' && !answer.reply.meta.complete && !wait
+      if (!wait) await pause(4 * (performance.now() - begun))
+    }
+    this.#isAsking = false
   }
 
   #take(messages: readonly MessageItem[]): void {
@@ -170,13 +187,12 @@ export class Reading {
     this.#version++
   }
 
-  #forget(near: number): void {
+  /** All but those around the reader. */
+  #forget(): void {
     if (this.#messages.size <= MOST_KEPT) return
-    const pages = [...this.#asked].sort((a, b) => Math.abs(b - near) - Math.abs(a - near))
-    for (const page of pages.slice(0, Math.ceil(pages.length / 2))) {
-      this.#asked.delete(page)
-      for (let offset = page * PAGE; offset < (page + 1) * PAGE; offset++) this.#messages.delete(offset)
-    }
+    const isFar = (page: number): boolean => Math.abs(page - this.#near) > MOST_KEPT / PAGE / 4
+    for (const offset of this.#messages.keys()) if (isFar(Math.floor(offset / PAGE))) this.#messages.delete(offset)
+    for (const page of this.#asked) if (isFar(page)) this.#asked.delete(page)
   }
 
   #lay(): void {

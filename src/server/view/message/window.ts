@@ -30,7 +30,11 @@ export async function windowItems(
   place: WindowPlace,
   variant: WindowVariant,
 ): Promise<WindowItems> {
-  const { messages, offset, total } = view.house.index.window(entry.id, place, view.layouts.known(entry))
+  const { messages, offset, total } = view.house.index.window(
+    entry.id,
+    place,
+    view.layouts.near(entry, place.offset ?? 0),
+  )
   const placed = await bodiesOf(view, entry, messages, offset)
   const joins = await joinsOf(view, entry, placed)
   const options = { ...variant, isRolledBack: rolledBackIn(view, entry) }

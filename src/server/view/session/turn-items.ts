@@ -1,7 +1,7 @@
 /** The outline of a session: what was asked, and what became of it. */
 import type { Entry, House } from '../../../app.ts'
 import type { TurnItem } from '../../../model/api/turn.ts'
-import { promptIn } from './prompt.ts'
+import type { Prompts } from './prompts.ts'
 import type { Tally } from './tally.ts'
 
 type Layout = ReturnType<House['index']['layout']>
@@ -11,22 +11,22 @@ const MOST_READ = 2000
 
 /** @param tally where the log was read to its end */
 export async function turnItems(
-  house: House,
-  { id }: Entry,
+  prompts: Prompts,
+  entry: Entry,
   { turns }: Layout,
   tally: Tally | undefined,
 ): Promise<readonly TurnItem[]> {
   const counted = tally?.turns() ?? []
   if (turns.length === 0) return counted.map((turn) => fromEvents(turn))
   const byMessage = new Map(counted.map((turn) => [turn.message_id, turn]))
-  const items: TurnItem[] = []
-  for (const [at, { message, offset, messages, started_at, ended_at, tools, errors }] of turns.entries()) {
+  const read = turns.slice(0, MOST_READ).map(({ message }) => message)
+  const asked = await prompts.of(entry, read)
+  return turns.map(({ message, offset, messages, started_at, ended_at, tools, errors }, at) => {
     const known = byMessage.get(message)
-    const body = at < MOST_READ ? await house.message(id, message) : undefined
-    const said = body?.kind === 'body' ? body.message : undefined
-    items.push({
+    const said = asked.get(message)
+    return {
       number: at + 1,
-      prompt: known?.prompt ?? (said ? promptIn(said) : null),
+      prompt: known?.prompt ?? said?.text ?? null,
       message_id: message,
       offset,
       message_count: messages,
@@ -37,10 +37,9 @@ export async function turnItems(
       usage: known?.usage ?? null,
       cost: known?.cost ?? null,
       rolled_back: tally ? tally.isRolledBack(message) : null,
-      tangent: said?.metadata?.['tangent'] === true,
-    })
-  }
-  return items
+      tangent: said?.tangent === true,
+    }
+  })
 }
 
 /** A log that was trimmed to its events: their places are not known by rows alone. */
