@@ -6,7 +6,8 @@ const kept = new Map<string, DocumentFragment>()
 
 export function rendered(text: string, isTyped: boolean): DocumentFragment {
   const key = `${isTyped ? 't' : 'p'}${text}`
-  const made = kept.get(key) ?? render(text, isTyped)
+  // What is kept would keep the document that it was made in.
+  const made = kept.get(key) ?? document.adoptNode(render(text, isTyped))
   kept.delete(key)
   kept.set(key, made)
   if (kept.size > MOST)
