@@ -1,8 +1,9 @@
-/** Measures the server over loopback: lists, windows, search, the end of a very long session, live clients, memory. */
+/** Measures the server over loopback: lists, windows, search, the end of a very long session, live clients, memory, the page. */
 import { spawn, spawnSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { benchPage, manyMessages } from './browser.mjs'
 import { generate } from './logs.mjs'
 import { most } from './rows.mjs'
 
@@ -15,6 +16,7 @@ export async function benchServer(work, megabytes) {
   mkdirSync(home, { recursive: true })
   generate(join(home, '.codex'), megabytes)
   const long = longSession(join(home, '.codex', 'sessions', '2026', '11', '01'), megabytes)
+  manyMessages(join(home, '.codex', 'sessions', '2026', '11', '02'))
   const env = {
     ...process.env,
     HOME: home,
@@ -53,6 +55,7 @@ export async function benchServer(work, megabytes) {
     )
     const words = ['error', 'function', 'index', 'test', '検索', 'return', 'retry timeout', 'config']
     const search = await timed(200, () => ask(`/api/search?q=${encodeURIComponent(some(words))}`))
+    const page = await benchPage(url)
     const clients = await Promise.all(Array.from({ length: CLIENTS }, () => live(url)))
     const before = memoryOf(child.pid)
     const told = await appended(long, clients)
@@ -68,6 +71,7 @@ export async function benchServer(work, megabytes) {
         most('search, 20 hits, p95', 20, search, 'ms'),
         most(`append told to all ${CLIENTS} live clients, p95`, 300, told, 'ms'),
         most('memory gained over 200 appends', 60, (after - before) / 1e6, 'MB'),
+        ...page,
       ],
     }
   } finally {

@@ -1,0 +1,109 @@
+/** Measures the page in a real browser: first paint, the list, and scrolling through a very long session. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { most } from './rows.mjs'
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+)
+const THREAD = '019c9999-0000-7000-8000-0000000000aa'
+const MESSAGES = 100_000
+const FRAMES = 300
+/** What a screen shows one for, in milliseconds. */
+const FRAME = 1000 / 60
+
+/** Many short messages: a prompt, calls with their results, an answer of one height or another. */
+export function manyMessages(folder) {
+  mkdirSync(folder, { recursive: true })
+  const at = (n) => new Date(Date.UTC(2026, 10, 2) + n * 500).toISOString()
+  const line = (n, type, payload) => JSON.stringify({ timestamp: at(n), type, payload })
+  const said = (n, role, text) =>
+    line(n, 'response_item', {
+      type: 'message',
+      role,
+      content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }],
+    })
+  const lines = [line(0, 'session_meta', { id: THREAD, timestamp: at(0), cwd: '/w/many', originator: 'codex_cli_rs' })]
+  for (let n = 1; lines.length < MESSAGES; n++) {
+    lines.push(said(n, 'user', `Question ${n}: what is in drawer ${n}?`))
+    for (const call_id of [`a${n}`, `b${n}`, `c${n}`])
+      lines.push(
+        line(n, 'response_item', { type: 'function_call', name: 'shell', arguments: '{"command":["ls"]}', call_id }),
+        line(n, 'response_item', { type: 'function_call_output', call_id, output: `spoon ${n}\n`.repeat(5) }),
+      )
+    const code = n % 3 === 0 ? `\n\n\`\`\`ts\nconst drawer = ${n}\ncount(drawer)\n\`\`\`` : ''
+    lines.push(said(n, 'assistant', `It has **${n}** spoons.\n\n${'- one more thing\n'.repeat(n % 5)}${code}`))
+  }
+  writeFileSync(join(folder, `rollout-2026-11-02T00-00-00-${THREAD}.jsonl`), `${lines.join('\n')}\n`)
+}
+
+/** @returns rows; none where there is no Chromium */
+export async function benchPage(url) {
+  if (!CHROMIUM) return []
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
+  try {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+    await page.addInitScript(NOTE_LIST)
+    const loads = []
+    for (let load = 0; load < 9; load++) {
+      await page.goto(url)
+      await page.locator('a[data-row]').first().waitFor()
+      loads.push(await page.evaluate(TIMES))
+    }
+    const middle = (name) => loads.map((load) => load[name]).sort((a, b) => a - b)[Math.floor(loads.length / 2)]
+    await page.goto(`${url}session?id=codex%3A${THREAD}`)
+    await page.locator('[data-messages] article').first().waitFor()
+    await page.waitForTimeout(3000)
+    const session = await page.context().newCDPSession(page)
+    // Of the thread alone: what its neighbours take does not count.
+    await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+    const before = await workOf(session)
+    const down = await page.evaluate(scroll(240))
+    const work = ((await workOf(session)) - before) / FRAMES
+    const far = await page.evaluate(scroll(240, true))
+    return [
+      most('first contentful paint, median', 500, middle('paint'), 'ms'),
+      most('list that can be used, median', 500, middle('list'), 'ms'),
+      most(`a frame while scrolling through ${MESSAGES.toLocaleString('en')} messages, p95`, 33, down.p95, 'ms', FRAME),
+      most('work that such a frame takes, mean', FRAME, work, 'ms'),
+      most('a frame while jumping about in them, p95', 33, far.p95, 'ms', FRAME),
+      most('rows that are there at most', 40, Math.max(down.rows, far.rows), 'rows'),
+    ]
+  } finally {
+    await browser.close()
+  }
+}
+
+async function workOf(session) {
+  const { metrics } = await session.send('Performance.getMetrics')
+  return metrics.find(({ name }) => name === 'TaskDuration').value * 1000
+}
+
+const NOTE_LIST = `new MutationObserver((_, observer) => {
+  if (!document.querySelector('a[data-row]')) return
+  window.listAt = performance.now()
+  observer.disconnect()
+}).observe(document, { childList: true, subtree: true })`
+
+const TIMES = `(async () => {
+  while (performance.getEntriesByName('first-contentful-paint').length === 0)
+    await new Promise((done) => setTimeout(done, 20))
+  return { paint: performance.getEntriesByName('first-contentful-paint')[0].startTime, list: window.listAt }
+})()`
+
+const scroll = (by, isJumping = false) => `(async () => {
+  const box = document.querySelector('[data-messages]')
+  const gaps = []
+  let rows = 0
+  let before = await new Promise(requestAnimationFrame)
+  for (let frame = 0; frame < ${FRAMES}; frame++) {
+    if (${isJumping} && frame % 10 === 0) box.scrollTop = (box.scrollHeight * ((frame * 7919) % ${FRAMES})) / ${FRAMES}
+    else box.scrollTop += ${by}
+    const now = await new Promise(requestAnimationFrame)
+    gaps.push(now - before)
+    before = now
+    rows = Math.max(rows, box.querySelectorAll('[data-offset]').length)
+  }
+  return { p95: gaps.sort((a, b) => a - b)[Math.floor(gaps.length * 0.95)], rows }
+})()`
