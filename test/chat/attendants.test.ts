@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { savedState } from '../../src/chat/commands/save.ts'
+import { readState } from '../../src/conversation/codec/read.ts'
 import { tempFolder } from '../support/log.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer } from '../support/model-server.ts'
@@ -54,6 +56,10 @@ test('files and conversation come back together, also after going on', async () 
     /\| 2 \|.*Once more \|\n\| 2\.1 \|.*\| execute_bash: .*echo three > poem\.txt/,
   )
   expect(outputs(await said(first.talk, '/checkpoint expand 7'))).toMatch(/not found/)
+  const saved = readState(savedState(first.talk.state), { mode: 'strict' })
+  expect(saved).toMatchObject({ ok: true })
+  const snapshots = saved.ok && saved.value.checkpoint_manager?.checkpoints.map((one) => one.history_snapshot.length)
+  expect(snapshots).toEqual([0, 1, 2, 3, 4])
   await first.close()
   const { talk } = await opened({ server, cwd, data, resume: null })
   expect(talk.state.history.length).toBe(4)

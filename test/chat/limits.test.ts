@@ -1,5 +1,5 @@
 /** What bounds a conversation: the window of its model, and how many exchanges may be sent. */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { newPrompt, newResponse } from '../../src/conversation/create.ts'
@@ -39,6 +39,27 @@ test('/model lists, chooses, and the budgets follow the window of the model', as
   expect(await said(talk, '/model larg')).toContainEqual(
     expect.objectContaining({ kind: 'notice', text: expect.stringMatching(/does not list larg/) }),
   )
+})
+
+test('the model of an agent answers when it is swapped in, unless somebody chose one', async () => {
+  const models = [
+    { id: 'm', max_model_len: 4000 },
+    { id: 'large', max_model_len: 100_000 },
+  ]
+  const server = await listingServer(models, [answer('I am large.'), answer('I am m.')])
+  const cwd = tempFolder()
+  const agents = join(cwd, '.amazonq', 'cli-agents')
+  mkdirSync(agents, { recursive: true })
+  writeFileSync(join(agents, 'big.json'), '{"name": "big", "model": "large", "tools": []}')
+  const free = await opened({ server, cwd, model: null })
+  expect(free.talk.rig.server.model).toBe('m')
+  await said(free.talk, '/agent swap big')
+  expect(free.talk.state.context_manager?.max_context_files_size).toBe(75_000)
+  await said(free.talk, 'Who are you?')
+  const chosen = await opened({ server, cwd, model: 'm' })
+  await said(chosen.talk, '/agent swap big')
+  await said(chosen.talk, 'Who are you?')
+  expect(server.asked.map(({ body }) => body['model'])).toEqual(['large', 'm'])
 })
 
 test('ten thousand messages are the most that is sent; the journal drops nothing, and /rewind reaches the first', async () => {

@@ -5,6 +5,7 @@ import { windowTokens } from '../request/fit.ts'
 import type { Talk } from '../talk.ts'
 import type { TalkEvent } from '../turn/event.ts'
 import { type Command, error, output } from './command.ts'
+import { useModel } from './model.ts'
 
 export const agentCommand: Command = {
   name: 'agent',
@@ -67,7 +68,7 @@ function show({ rig }: Talk, { agents }: FoundAgents, name: string): TalkEvent {
   return output(rows.flatMap(([what, value]) => (value === '' ? [] : [`${what}: ${value}`])).join('\n'))
 }
 
-/** Tools, files and hooks become those of the new agent. */
+/** Tools, files and hooks become those of the new agent, and its model answers where nobody chose one. */
 async function* swap(talk: Talk, { agents }: FoundAgents, name: string): AsyncGenerator<TalkEvent> {
   const found = agents.find(({ agent }) => agent.name === name)
   if (!found) {
@@ -79,4 +80,7 @@ async function* swap(talk: Talk, { agents }: FoundAgents, name: string): AsyncGe
   yield* talk.rig.help.news()
   talk.desk.tell({ event: 'context', context_manager: talk.rig.contextManager(windowTokens(talk.state)) })
   yield output(`${name} is at work now.`)
+  const { model } = found.agent
+  const isChosen = talk.surroundings.endpoint?.endpoint.model != null
+  if (model !== null && model !== talk.rig.server.model && !isChosen) yield* useModel(talk, model)
 }

@@ -19,10 +19,12 @@ interface Situation {
   readonly data?: string
   readonly agent?: object
   readonly resume?: string | null
+  /** Null: nobody chose one. */
+  readonly model?: string | null
 }
 
 export async function opened(situation: Situation): Promise<OpenedTalk> {
-  const { server, cwd, data = tempFolder(), agent, resume } = situation
+  const { server, cwd, data = tempFolder(), agent, resume, model = 'm' } = situation
   const { baseURL } = server
   if (agent) {
     mkdirSync(join(cwd, '.amazonq', 'cli-agents'), { recursive: true })
@@ -31,7 +33,12 @@ export async function opened(situation: Situation): Promise<OpenedTalk> {
       JSON.stringify({ name: 'mine', tools: ['*'], ...agent }),
     )
   }
-  const endpoint = chooseEndpoint({ options: { baseURL, model: 'm' }, usual: null, profiles: new Map(), variables: {} })
+  const endpoint = chooseEndpoint({
+    options: { baseURL, ...(model !== null && { model }) },
+    usual: null,
+    profiles: new Map(),
+    variables: {},
+  })
   const talk = await openTalk({
     answerer: { kind: 'server', endpoint, transport: openAITransport({ baseURL }) },
     ...{ platform: 'linux', home: tempFolder(), data, cwd, program: null, autoCompact: true, attended: true },
