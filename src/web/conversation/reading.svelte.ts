@@ -3,7 +3,7 @@ import { SvelteMap } from 'svelte/reactivity'
 import type { MessageItem, WindowReply } from '../../model/api/message.ts'
 import type { SessionDetail, SessionReply } from '../../model/api/session.ts'
 import type { ShapeReply, TurnItem, TurnsReply } from '../../model/api/turn.ts'
-import { type Asked, get, type Problem } from '../api/client.ts'
+import { type Answer, type Asked, get, type Problem } from '../api/client.ts'
 import { isSame, isShown, lastBefore, layRows, letterOf, Verdicts } from './rows.ts'
 
 const PAGE = 100
@@ -171,7 +171,7 @@ export class Reading {
     for (let wait = false; this.#isOutdated || wait; ) {
       this.#isOutdated = false
       const begun = performance.now()
-      const answer = await get<TurnsReply>(`${this.path}/turns`, { wait }, this.#end.signal)
+      const answer: Answer<TurnsReply> = await get(`${this.path}/turns`, { wait }, this.#end.signal)
       if (answer.kind === 'reply') this.turns = answer.reply.data
       wait = answer.kind === 'reply' && !answer.reply.meta.complete && !wait
       if (!wait) await pause(4 * (performance.now() - begun))
