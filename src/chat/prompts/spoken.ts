@@ -7,8 +7,6 @@ import { calledIn, type KeptPrompt, keptPrompts, textAt, withWords } from './kep
 
 export interface Spoken {
   readonly kind: 'spoken'
-  /** For the transcript. */
-  readonly typed: string
   readonly before: PromptWords['before']
   readonly text: string
   readonly images: readonly ImageBlock[]
@@ -20,47 +18,42 @@ export interface Spoken {
 
 export type Unspoken = { readonly kind: 'error'; readonly text: string }
 
-export const spokenAs = (text: string): Spoken => ({
-  ...{ kind: 'spoken', typed: text, before: [], text, images: [], source: null, mayAttach: true },
-})
+const asTyped = (text: string): Spoken => {
+  return { kind: 'spoken', before: [], text, images: [], source: null, mayAttach: true }
+}
 
 /** Files go before servers. A line that names no text is said as it is. */
 export async function spokenIn(talk: Talk, line: string, signal: AbortSignal): Promise<Spoken | Unspoken> {
   const called = calledIn(line)
-  if (!called) return spokenAs(line)
+  if (!called) return asTyped(line)
   const kept = keptPrompts(talk).find(({ name }) => name === called.name)
   if (kept) {
     const text = withWords(textAt(kept.path), called.words)
-    return { ...spokenAs(line), text, source: `@${kept.name} (${kept.place})` }
+    return { ...asTyped(text), source: `@${kept.name} (${kept.place})` }
   }
   await talk.rig.help.ready()
   const offered = serversWith(talk, called.name)
   const [prompt] = offered
-  if (!prompt) return spokenAs(line)
+  if (!prompt) return asTyped(line)
   if (offered.length > 1) {
     const names = offered.map(({ server, name }) => `@${server}/${name}`)
     return { kind: 'error', text: `several servers have a prompt ${called.name}: say ${names.join(' or ')}.` }
   }
-  return fromServer(prompt, line, called.words, signal)
+  return fromServer(prompt, called.words, signal)
 }
 
 /** By its name alone, or with that of its server. */
 const serversWith = ({ rig }: Talk, called: string): readonly ServerPrompt[] =>
   rig.help.prompts().filter(({ server, name }) => called === name || called === `${server}/${name}`)
 
-async function fromServer(
-  prompt: ServerPrompt,
-  line: string,
-  typed: string,
-  signal: AbortSignal,
-): Promise<Spoken | Unspoken> {
-  const values = valuesFor(prompt, new Words(typed).all)
+async function fromServer(prompt: ServerPrompt, words: string, signal: AbortSignal): Promise<Spoken | Unspoken> {
+  const values = valuesFor(prompt, new Words(words).all)
   if (typeof values === 'string') return { kind: 'error', text: `${values}: ${usageOf(prompt)}` }
   const said = await prompt.get(values, signal)
   if (typeof said === 'string')
     return { kind: 'error', text: `@${prompt.name} of ${prompt.server} cannot be said: ${said}` }
-  const text = prompt.arguments.length === 0 ? withWords(said.text, typed) : said.text
-  return { ...spokenAs(line), ...said, text, source: `@${prompt.name} (${prompt.server})`, mayAttach: false }
+  const text = prompt.arguments.length === 0 ? withWords(said.text, words) : said.text
+  return { kind: 'spoken', ...said, text, source: `@${prompt.name} (${prompt.server})`, mayAttach: false }
 }
 
 /** `@explain <topic> [language]` */
