@@ -17,6 +17,7 @@ export default defineConfig({
     reporters: ['verbose'],
     testTimeout: 3_600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 60_000 } },
     fileParallelism: false,
     env: { TZ: 'UTC', FUMI_SEED: 'random' },
     setupFiles: ['test/support/laws.ts'],
