@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -8,8 +9,8 @@ export default defineConfig({
     // What is waited for comes on a busy machine too, only later.
     expect: { poll: { timeout: 20_000 } },
     hookTimeout: 60_000,
-    // One core less is the default: on two cores that is one.
-    maxWorkers: '100%',
+    // Many tests wait for other processes: more of them than there are cores keep these busy.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     globalSetup: ['test/support/build.ts'],
     setupFiles: ['test/support/laws.ts'],
     env: { TZ: 'UTC', NO_COLOR: '1' },

@@ -12,9 +12,13 @@ import { random } from './random.ts'
 const SYNCER = join(import.meta.dirname, 'syncer.mjs')
 
 /** @returns how many kills really struck, and how often an index was finished */
-export async function killAt(moments: number, seed: number): Promise<{ struck: number; finished: number }> {
+export async function killAt(
+  moments: number,
+  seed: number,
+  logs: { readonly count: number; readonly turns: number },
+): Promise<{ struck: number; finished: number }> {
   const { folder, write, house: whole } = home()
-  manyLogs(write, 12, 100)
+  manyLogs(write, logs.count, logs.turns)
   await whole.sync()
   const expected = await contentOf(whole)
   const next = random(seed)

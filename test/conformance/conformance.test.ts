@@ -29,7 +29,7 @@ test.each([
       await tryAll(conversation, folder, matrix)
       expect(matrix.failures).toEqual([])
     }),
-    { numRuns: 15 },
+    { numRuns: 8 },
   )
 })
 
@@ -43,6 +43,6 @@ const corpus = shared('corpus')
 
 test.runIf(corpus)('real structures, a few of each agent', async () => {
   const matrix = new Matrix()
-  for await (const conversation of conversationsIn(corpus ?? '', 2)) await tryAll(conversation, folder, matrix)
+  for await (const conversation of conversationsIn(corpus ?? '', 1)) await tryAll(conversation, folder, matrix)
   expect(matrix.failures).toEqual([])
 })
