@@ -1,4 +1,5 @@
 /** What the sessions add up to: tokens, tools, activity. All from sums that were made while reading. */
+import type { ToolStat } from '../model/api/stats.ts'
 import { type Instant, instantOf, type SessionId } from '../model/ids.ts'
 import type { DayOf } from '../model/totals.ts'
 import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
@@ -14,16 +15,6 @@ export interface StatsOptions extends SessionFilter {
   readonly most?: number
 }
 
-export interface ToolStats {
-  readonly tool: string
-  readonly calls: number
-  readonly results: number
-  readonly errors: number
-  readonly duration_ms: number
-  /** Results that told how long they took. */
-  readonly timed: number
-}
-
 export interface Stats {
   readonly sessions: number
   readonly lines: number
@@ -36,7 +27,7 @@ export interface Stats {
   /** Most tokens first. */
   readonly by_session: readonly { readonly session: SessionId; readonly usage: Usage }[]
   /** Most calls first. */
-  readonly tools: readonly ToolStats[]
+  readonly tools: readonly ToolStat[]
   /** Prompts, answers and calls. */
   readonly by_hour: readonly number[]
   readonly by_weekday: readonly number[]
@@ -111,7 +102,7 @@ export function statsOf(db: Db, options: StatsOptions): Stats {
          FROM session t CROSS JOIN tool_use u ON u.session_id = t.id JOIN word w ON w.id = u.tool_id
          WHERE ${sql} GROUP BY u.tool_id ORDER BY calls DESC, tool`,
       )
-      .all(...values) as ToolStats[],
+      .all(...values) as ToolStat[],
     ...clock(activity, options.hourOf),
     longest: db
       .prepare(

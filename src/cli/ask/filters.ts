@@ -2,16 +2,10 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Period, periodOf, type SessionFilter } from '../../app.ts'
+import type { FilterQuery } from '../../model/api/envelope.ts'
 import { AppError } from '../../model/error.ts'
 
-export interface FilterOptions {
-  readonly agent?: string
-  readonly project?: string
-  readonly model?: string
-  readonly tool?: string
-  readonly since?: string
-  readonly until?: string
-}
+export type FilterOptions = FilterQuery
 
 export const withFilters = (command: Command): Command =>
   command

@@ -1,5 +1,5 @@
 /** Messages of a session, a window at a time: `GET /api/sessions/:id/messages` and what belongs to one message. */
-import type { Annotation, Channel, Metadata, RawReference, Role, SourceType, ToolStatus } from '../normalized.ts'
+import type { Annotation, Channel, Metadata, RawReference, Role, SourceType, ToolCall } from '../normalized.ts'
 import type { Reply } from './envelope.ts'
 
 /**
@@ -116,23 +116,9 @@ export interface MediaItem {
   readonly data_uri?: string
 }
 
-export interface ToolCallItem {
-  readonly call_id: string | null
-  readonly name: string | null
-  readonly namespace?: string
-  readonly status: ToolStatus
-  readonly source_status?: string
+export interface ToolCallItem extends ToolCall {
   /** What it is about, in few words: a command, a path, a query. */
   readonly gist: string
-  readonly arguments?: string
-  readonly arguments_json?: object
-  /** A custom tool's free text. */
-  readonly input?: string
-  readonly input_json?: object
-  readonly output?: string
-  readonly output_json?: object
-  readonly exit_code?: number
-  readonly duration_ms?: number
   /** The change it makes to files, as a unified patch, where its arguments tell. */
   readonly diff?: string
   /** Files it speaks of. */
