@@ -6,7 +6,7 @@ import type { Job, Result } from './passes/work.ts'
 import { Worker } from './passes/work.ts'
 
 /** Bytes of results that nobody has taken yet: more would only fill the memory, less would let this thread wait for each transaction. */
-const AHEAD = 6_000_000
+const AHEAD = 8_000_000
 
 const port = parentPort
 const worker = new Worker((workerData as { directory: string }).directory)

@@ -46,9 +46,9 @@ export interface Synced {
 const WORTH_THREADS = 4_000_000
 /** Bytes. */
 const MUCH = 20_000_000
-/** Each transaction makes a piece of the text's index; the more pieces, the more there is to put together. */
-const ROWS_AT_ONCE = 24_000
-const LETTERS_AT_ONCE = 12_000_000
+/** Each transaction makes a piece of the text's index; the more pieces, the more there is to put together, the fewer, the more memory it takes. */
+const ROWS_AT_ONCE = 16_000
+const LETTERS_AT_ONCE = 8_000_000
 /** After fewer sessions there is no room worth giving back. */
 const MANY = 20
 const SOURCES_AT_ONCE = 256

@@ -6,8 +6,12 @@ import { type Job, type Result, Worker } from './work.ts'
 
 /** Threads cannot run the source tree, which no Node understands unaided. */
 const INGEST = import.meta.url.endsWith('.js') ? new URL('../ingest.js', import.meta.url) : undefined
-/** Jobs that a thread has before it asks for more. */
+/**
+ * What a thread is given before it has to ask for more: at least so many jobs, and so many bytes of logs. With less it runs out of work
+ * while a transaction keeps this thread busy.
+ */
 const QUEUED = 3
+const QUEUED_BYTES = 32_000_000
 
 /** In this thread, one after another. */
 export async function* runHere(directory: string, jobs: Iterable<Job>): AsyncGenerator<Result> {
@@ -29,11 +33,18 @@ export async function* runInThreads(directory: string, jobs: Iterable<Job>, coun
   const arrived: { readonly message: FromThread; readonly thread: Thread }[] = []
   let wake: (() => void) | undefined
   let open = 0
-  const give = (thread: Thread): void => {
+  /** The sizes of what each thread has, in the order in which it is done. */
+  const given = new Map<Thread, number[]>()
+  const give = (thread: Thread): boolean => {
+    const sizes = given.get(thread) ?? []
+    given.set(thread, sizes)
+    if (sizes.length >= QUEUED && sizes.reduce((sum, size) => sum + size, 0) >= QUEUED_BYTES) return false
     const next = queue.next()
-    if (next.done) return
+    if (next.done) return false
     open++
+    sizes.push(sizeOf(next.value))
     thread.postMessage({ kind: 'job', job: next.value } satisfies ToThread)
+    return true
   }
   const threads = Array.from({ length: count }, () => {
     const thread = new Thread(INGEST, { workerData: { directory } })
@@ -46,7 +57,8 @@ export async function* runInThreads(directory: string, jobs: Iterable<Job>, coun
     return thread
   })
   try {
-    for (let n = 0; n < QUEUED; n++) for (const thread of threads) give(thread)
+    // In turns, so that a few jobs are for all of them.
+    while (threads.filter(give).length > 0);
     while (open > 0) {
       const next = arrived.shift()
       if (!next) {
@@ -60,7 +72,8 @@ export async function* runInThreads(directory: string, jobs: Iterable<Job>, coun
       if (message.kind === 'refused') throw new AppError(message.code, message.message)
       if (message.kind === 'done') {
         open--
-        give(thread)
+        given.get(thread)?.shift()
+        while (give(thread));
         continue
       }
       thread.postMessage({ kind: 'taken' } satisfies ToThread)
@@ -70,3 +83,6 @@ export async function* runInThreads(directory: string, jobs: Iterable<Job>, coun
     await Promise.all(threads.map((thread) => thread.terminate()))
   }
 }
+
+const sizeOf = ({ kind, task }: Job): number =>
+  kind === 'read' ? Math.max(0, task.size - task.read) : (task.size ?? 0)
