@@ -51,7 +51,7 @@ async function turnCost(entries) {
     const costs = []
     for (let turn = 0; turn < TURNS + 5; turn++) {
       const began = performance.now()
-      for await (const event of talk.prompt('And?'))
+      for await (const event of talk.say('And?'))
         if (event.kind === 'ended' && event.how !== 'answered') throw new Error(event.how)
       if (turn >= 5) costs.push(performance.now() - began)
     }
