@@ -56,18 +56,18 @@ for (const room of wanted) {
     console.error(`measuring ${room} …`)
     const { note, rows } = await ROOMS[room](work)
     writeRoom(room, `${machine}${options.quick ? ', quick' : ''}. ${note}`, rows)
-    for (const row of rows) all.push({ room, row })
+    for (const row of rows) all.push({ room, row, drift: drift(room, row), worse: isWorse(room, row) })
     if (options['set-baseline']) setBaseline(room, rows)
   } finally {
     remove(work)
   }
 }
 
-for (const { room, row } of all) console.log(line([room, ...cellsOf(row), drift(room, row)]))
+for (const { room, row, drift } of all) console.log(line([room, ...cellsOf(row), drift]))
 const missed = all.filter(({ row }) => !isMet(row)).length
-const worse = all.filter(({ room, row }) => isWorse(room, row))
+const worse = all.filter((one) => one.worse)
 console.log(`\n${all.length - missed} of ${all.length} targets met.`)
 if (worse.length > 0) {
   console.log('\n⚠ more than 20 % worse than the baseline (bench/baseline.json):')
-  for (const { room, row } of worse) console.log(`  ${room}: ${row.what} (${drift(room, row)})`)
+  for (const { room, row, drift } of worse) console.log(`  ${room}: ${row.what} (${drift})`)
 }
