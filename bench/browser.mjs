@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
+import { linesFrom } from './codex-lines.mjs'
 import { most } from './rows.mjs'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -16,22 +17,12 @@ const FRAME = 1000 / 60
 /** Many short messages: a prompt, calls with their results, an answer of one height or another. */
 export function manyMessages(folder) {
   mkdirSync(folder, { recursive: true })
-  const at = (n) => new Date(Date.UTC(2026, 10, 2) + n * 500).toISOString()
-  const line = (n, type, payload) => JSON.stringify({ timestamp: at(n), type, payload })
-  const said = (n, role, text) =>
-    line(n, 'response_item', {
-      type: 'message',
-      role,
-      content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }],
-    })
-  const lines = [line(0, 'session_meta', { id: THREAD, timestamp: at(0), cwd: '/w/many', originator: 'codex_cli_rs' })]
+  const { header, said, call, result } = linesFrom(Date.UTC(2026, 10, 2))
+  const lines = [header({ id: THREAD, cwd: '/w/many' })]
   for (let n = 1; lines.length < MESSAGES; n++) {
     lines.push(said(n, 'user', `Question ${n}: what is in drawer ${n}?`))
-    for (const call_id of [`a${n}`, `b${n}`, `c${n}`])
-      lines.push(
-        line(n, 'response_item', { type: 'function_call', name: 'shell', arguments: '{"command":["ls"]}', call_id }),
-        line(n, 'response_item', { type: 'function_call_output', call_id, output: `spoon ${n}\n`.repeat(5) }),
-      )
+    for (const id of [`a${n}`, `b${n}`, `c${n}`])
+      lines.push(call(n, id, ['ls']), result(n, id, `spoon ${n}\n`.repeat(5)))
     const code = n % 3 === 0 ? `\n\n\`\`\`ts\nconst drawer = ${n}\ncount(drawer)\n\`\`\`` : ''
     lines.push(said(n, 'assistant', `It has **${n}** spoons.\n\n${'- one more thing\n'.repeat(n % 5)}${code}`))
   }

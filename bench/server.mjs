@@ -4,6 +4,7 @@ import { appendFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { benchPage, manyMessages } from './browser.mjs'
+import { linesFrom } from './codex-lines.mjs'
 import { generate } from './logs.mjs'
 import { most } from './rows.mjs'
 
@@ -108,21 +109,18 @@ function longSession(folder, megabytes) {
   mkdirSync(folder, { recursive: true })
   const path = join(folder, 'rollout-2026-11-01T00-00-00-019c9999-0000-7000-8000-000000000099.jsonl')
   const id = '019c9999-0000-7000-8000-000000000099'
-  writeFileSync(
-    path,
-    `${line(0, 'session_meta', { id, timestamp: at(0), cwd: '/w/long', originator: 'codex_cli_rs', cli_version: '0.146.0' })}\n`,
-  )
+  writeFileSync(path, `${header({ id, cwd: '/w/long' })}\n`)
   const output = 'one more line of output that a tool wrote\n'.repeat(150)
   let batch = []
   for (let n = 1, bytes = 0; bytes < megabytes * 1e6; n++) {
     const one =
       n % 10 === 1
-        ? message(n, 'user', `Prompt ${n}: please go on`)
+        ? said(n, 'user', `Prompt ${n}: please go on`)
         : n % 10 === 0
-          ? message(n, 'assistant', `Answer ${n} with **some** words`)
+          ? said(n, 'assistant', `Answer ${n} with **some** words`)
           : n % 2
-            ? result(n, output)
-            : call(n)
+            ? result(n, `call_${n - 1}`, `Exit code: 0\nWall time: 0.1 seconds\nOutput:\n${output}`)
+            : call(n, `call_${n}`, ['bash', '-lc', `make ${n}`])
     bytes += one.length + 1
     batch.push(one)
     if (batch.length < 2000) continue
@@ -133,27 +131,7 @@ function longSession(folder, megabytes) {
   return path
 }
 
-const at = (n) => new Date(Date.UTC(2026, 10, 1) + n * 500).toISOString()
-const line = (n, type, payload) => JSON.stringify({ timestamp: at(n), type, payload })
-const message = (n, role, text) =>
-  line(n, 'response_item', {
-    type: 'message',
-    role,
-    content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }],
-  })
-const call = (n) =>
-  line(n, 'response_item', {
-    type: 'function_call',
-    name: 'shell',
-    arguments: JSON.stringify({ command: ['bash', '-lc', `make ${n}`] }),
-    call_id: `call_${n}`,
-  })
-const result = (n, output) =>
-  line(n, 'response_item', {
-    type: 'function_call_output',
-    call_id: `call_${n - 1}`,
-    output: `Exit code: 0\nWall time: 0.1 seconds\nOutput:\n${output}`,
-  })
+const { header, said, call, result } = linesFrom(Date.UTC(2026, 10, 1))
 
 /** A client of the live stream, at its first event. */
 function live(url) {
@@ -184,7 +162,7 @@ async function appended(path, clients) {
       ),
     )
     const start = performance.now()
-    appendFileSync(path, `${message(10_000_000 + n, 'assistant', `appended ${n}`)}\n`)
+    appendFileSync(path, `${said(10_000_000 + n, 'assistant', `appended ${n}`)}\n`)
     await told
     all.push(performance.now() - start)
   }
