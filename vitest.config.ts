@@ -13,6 +13,6 @@ export default defineConfig({
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     globalSetup: ['test/support/build.ts'],
     setupFiles: ['test/support/laws.ts'],
-    env: { TZ: 'UTC', NO_COLOR: '1' },
+    env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', NO_COLOR: '1' },
   },
 })

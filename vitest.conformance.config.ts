@@ -5,6 +5,6 @@ export default defineConfig({
     include: ['test/conformance/full.ts'],
     testTimeout: 3_600_000,
     fileParallelism: false,
-    env: { TZ: 'UTC' },
+    env: { TZ: 'UTC', LC_ALL: 'C.UTF-8' },
   },
 })

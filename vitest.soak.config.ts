@@ -19,7 +19,7 @@ export default defineConfig({
     hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
     fileParallelism: false,
-    env: { TZ: 'UTC', FUMI_SEED: 'random' },
+    env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', FUMI_SEED: 'random' },
     setupFiles: ['test/support/laws.ts'],
   },
 })

@@ -2,6 +2,7 @@
 /** Runs one command and turns errors into exit codes. */
 import { CommanderError } from 'commander'
 import { AppError, EXIT_BUG, exitCodes } from '../model/error.ts'
+import { inWords, say } from './language.ts'
 import { endWithReader } from './output.ts'
 import { closePager } from './pager.ts'
 import { buildProgram } from './program.ts'
@@ -19,10 +20,12 @@ try {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.bad_usage
   if (error instanceof AppError) {
-    process.stderr.write(`fumi: ${error.message}\n`)
+    process.stderr.write(`fumi: ${inWords(error.phrase)}\n`)
     return exitCodes[error.code]
   }
   const what = error instanceof Error ? error.stack : String(error)
-  process.stderr.write(`fumi: this is a bug in fumibako, please report it.\n${what}\n`)
+  process.stderr.write(
+    `fumi: ${say('this is a bug in fumibako, please report it.', 'fumibako の不具合です。報告してください。')}\n${what}\n`,
+  )
   return EXIT_BUG
 }

@@ -2,8 +2,10 @@
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
 import { ownVersion } from './commands/serve/own-version.ts'
+import { say } from './language.ts'
 import { noPager } from './pager.ts'
 import { setFlags } from './run/flags.ts'
+import { speakIn } from './run/help-words.ts'
 
 type Add = (program: Command) => void
 
@@ -37,14 +39,23 @@ const COMMANDS: { readonly [name: string]: () => Promise<Add> } = {
 /** @param asked the first word of the command line; all commands where it is none of them: the help lists them */
 export async function buildProgram(asked?: string): Promise<Command> {
   const program = new Command('fumi')
-    .description('One home for your conversations with AI coding agents.')
-    .version(ownVersion(), '-V, --version')
-    .option('-v, --verbose', 'say more on standard error')
-    .option('--no-pager', 'do not show long output by pages')
-    .option('--set <key=value>', 'a setting for this run only; fumi config lists them', gathered)
+    .description(
+      say(
+        'One home for your conversations with AI coding agents.',
+        'AI コーディングエージェントとの会話を、ひとつの箱に。',
+      ),
+    )
+    .version(ownVersion(), '-V, --version', say('output the version number', '版の番号を表示'))
+    .option('-v, --verbose', say('say more on standard error', '標準エラーに詳しく出力'))
+    .option('--no-pager', say('do not show long output by pages', '長い出力をページ送りにしない'))
+    .option(
+      '--set <key=value>',
+      say('a setting for this run only; fumi config lists them', 'この実行だけの設定。一覧は fumi config'),
+      gathered,
+    )
     .usage('[command] [options]')
-    .showHelpAfterError('(see fumi --help)')
-    .helpCommand('help [command]', 'show the help of a command')
+    .showHelpAfterError(say('(see fumi --help)', '（fumi --help を参照）'))
+    .helpCommand('help [command]', say('show the help of a command', 'コマンドのヘルプを表示'))
     .hook('preAction', (command) => {
       const { verbose, set, pager } = command.opts<{ verbose?: boolean; set?: readonly string[]; pager: boolean }>()
       if (!pager) noPager()
@@ -54,6 +65,7 @@ export async function buildProgram(asked?: string): Promise<Command> {
   const one = asked === undefined ? undefined : COMMANDS[asked]
   for (const load of one ? [one] : Object.values(COMMANDS)) (await load())(program)
   for (const command of [program, ...program.commands]) command.exitOverride()
+  await speakIn([program, ...program.commands])
   return program
 }
 

@@ -44,6 +44,7 @@ export interface Configuration {
   /** Path of the file, whether it exists or not. */
   readonly file: string
   readonly keep: ValueOf<'keep'>
+  readonly language: ValueOf<'language'>
   readonly prices: ValueOf<'prices'>
   readonly agents: ReadonlyMap<AgentId, AgentConfig>
   readonly profile: ValueOf<'profile'>
@@ -80,6 +81,7 @@ export function resolveConfig(given: Given): Configuration {
   return {
     file: given.file.path,
     keep: held('keep'),
+    language: held('language'),
     prices: held('prices'),
     agents: new Map(
       given.agents.map((id) => [

@@ -17,6 +17,7 @@ export const SETTINGS = {
     'volatile',
     'what is copied unasked: volatile (what its program overwrites), all, none',
   ),
+  language: setting(choice('auto', 'en', 'ja'), 'auto', 'in which language fumi speaks; auto: that of the terminal'),
   prices: setting(file, null, 'a JSON file of prices, which go before the built-in ones'),
   'agents.*.enabled': setting(onOrOff, true, 'whether its conversations are read'),
   'agents.*.roots': setting(paths, [], 'more files and folders in which its conversations lie'),

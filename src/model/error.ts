@@ -1,4 +1,5 @@
 /** An operation that cannot be done. Codes are closed; this table is the only place that maps them to exit codes. */
+import type { Phrase } from './phrase.ts'
 
 export const exitCodes = {
   bad_usage: 2,
@@ -17,11 +18,17 @@ export const EXIT_BUG = 70
 
 export class AppError extends Error {
   readonly code: ErrorCode
+  /** The message for a person; `message` is its English. */
+  readonly phrase: Phrase
 
-  constructor(code: ErrorCode, message: string) {
-    super(message)
+  constructor(code: ErrorCode, said: Phrase)
+  constructor(code: ErrorCode, en: string, ja?: string)
+  constructor(code: ErrorCode, said: Phrase | string, ja?: string) {
+    const phrase = typeof said === 'string' ? { en: said, ja: ja ?? said } : said
+    super(phrase.en)
     this.name = 'AppError'
     this.code = code
+    this.phrase = phrase
   }
 }
 

@@ -83,7 +83,7 @@ describe('a setting', () => {
 
 describe('what is wrong with the file', () => {
   test.each([
-    ['{"kep": "all"}', 'config.json: kep is no setting; there are keep, prices, profile, chat, agents'],
+    ['{"kep": "all"}', 'config.json: kep is no setting; there are keep, language, prices, profile, chat, agents'],
     ['{"keep": 1}', 'config.json: keep wants one of "volatile", "all", "none"'],
     ['{"agents": []}', 'config.json: agents wants an object with amazon-q, codex, kiro'],
     ['{"agents": {"codx": {}}}', 'config.json: agents.codx is no setting; there are amazon-q, codex, kiro'],
@@ -104,7 +104,7 @@ describe('what is wrong with the file', () => {
     ['{"keep": "all", "keep": "none"}', 'config.json: keep is given twice; the last counts'],
     [
       '{"__proto__": {"keep": "all"}}',
-      'config.json: __proto__ is no setting; there are keep, prices, profile, chat, agents',
+      'config.json: __proto__ is no setting; there are keep, language, prices, profile, chat, agents',
     ],
     [
       '{\n  // mine\n  "keep": "all"\n}',
@@ -149,7 +149,7 @@ describe('what is wrong with the file', () => {
         (content) => {
           writeFileSync(path, content)
           const { settings, agents } = read()
-          expect(settings).toHaveLength(4 + 3 * AGENTS.length)
+          expect(settings).toHaveLength(5 + 3 * AGENTS.length)
           expect([...agents.keys()]).toEqual(AGENTS)
         },
       ),

@@ -1,0 +1,27 @@
+/** The language of this run: the setting `language`, else that of the terminal. What programs read (`--json`) is English. */
+import { thisMachine } from '../app.ts'
+import { readConfig } from '../config.ts'
+import { type Language, type Phrase, SAY, type Say } from '../model/phrase.ts'
+
+const FLAG = 'language'
+
+function languageOfRun(): Language {
+  // Before anything else is read: help and errors are in this language too.
+  const flag = process.argv.find((one) => one.startsWith(`${FLAG}=`))?.slice(FLAG.length + 1)
+  const flags = new Map(flag === undefined ? [] : [[FLAG, flag]])
+  const { language } = readConfig(thisMachine(), { agents: [], flags })
+  return language === 'auto' ? languageOfTerminal() : language
+}
+
+function languageOfTerminal(): Language {
+  const { env } = process
+  const locale = env['LC_ALL'] || env['LC_MESSAGES'] || env['LANG'] || Intl.DateTimeFormat().resolvedOptions().locale
+  return locale.startsWith('ja') ? 'ja' : 'en'
+}
+
+export const language: Language = languageOfRun()
+
+/** The wording of this run: `say('nothing new', '変更なし')`. */
+export const say: Say = SAY[language]
+
+export const inWords = (phrase: Phrase): string => phrase[language]

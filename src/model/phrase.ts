@@ -1,0 +1,17 @@
+/** What is said to a person, in each language that fumibako speaks. Who shows it chooses. */
+export type Language = 'en' | 'ja'
+
+export interface Phrase {
+  readonly en: string
+  readonly ja: string
+}
+
+/** Picks one of two wordings. */
+export type Say = (en: string, ja: string) => string
+
+export const SAY: { readonly [language in Language]: Say } = { en: (en) => en, ja: (_, ja) => ja }
+
+export const phrase = (en: string, ja: string): Phrase => ({ en, ja })
+
+/** What is put together of several wordings, told once for each language. */
+export const phrased = (tell: (say: Say) => string): Phrase => ({ en: tell(SAY.en), ja: tell(SAY.ja) })
