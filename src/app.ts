@@ -1,5 +1,4 @@
 /** Puts the rooms together: what commands and pages ask for. */
-import { homedir } from 'node:os'
 import type { Environment } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
 import { agentServing, idsOf, isWanted, type Root, rootsOf, wantedSources } from './agents/roots.ts'
@@ -15,6 +14,7 @@ import type { Stats } from './archive/stats.ts'
 import { type Configuration, changeConfig, dataDirectory, type Prices, readConfig, readPrices } from './config.ts'
 import type { HistorySummary } from './conversation/history/summary.ts'
 import type { Finding } from './doctor/finding.ts'
+import { thisMachine } from './lib/files/data-directory.ts'
 import { type AgentId, type Instant, instantOf, type SessionId } from './model/ids.ts'
 import { type DayOf, localDay, type Totals, utcDay, utcHour, wallHour } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
@@ -48,8 +48,6 @@ export type { SearchAnswer, SearchOptions } from './sync/search/find.ts'
 export type { Hit } from './sync/search/hit.ts'
 export type { Progress } from './sync/sync.ts'
 export type { SyncOutcome, WatchOptions, WatchOutcome } from './sync/turns.ts'
-
-export const thisMachine = (): Environment => ({ platform: process.platform, home: homedir(), variables: process.env })
 
 export interface HouseOptions {
   /** Settings of this run, by key, as they were typed. */

@@ -16,7 +16,7 @@ const agents = readdirSync(join(dist, 'agents'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => `agents/${name}/agent`)
 const entries = {
-  fumi: 'cli/main',
+  fumi: 'cli/start',
   'sync/ingest': 'sync/ingest',
   ...Object.fromEntries(agents.map((one) => [one, one])),
 }

@@ -1,6 +1,7 @@
 /** The house as a command enters it: with the settings of this run, and a word about those that are wrong. */
-import { House, thisMachine } from '../app.ts'
+import { House } from '../app.ts'
 import { describeConfigProblem } from '../config.ts'
+import { thisMachine } from '../lib/files/data-directory.ts'
 import { AppError } from '../model/error.ts'
 import { writeErr } from './output.ts'
 import { flagsOfRun } from './run/flags.ts'

@@ -1,6 +1,6 @@
 /** The language of this run: the setting `language`, else that of the terminal. What programs read (`--json`) is English. */
-import { thisMachine } from '../app.ts'
 import { readConfig } from '../config.ts'
+import { thisMachine } from '../lib/files/data-directory.ts'
 import { type Language, type Phrase, SAY, type Say } from '../model/phrase.ts'
 
 const FLAG = 'language'

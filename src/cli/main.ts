@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** Runs one command and turns errors into exit codes. */
 import { CommanderError } from 'commander'
 import { AppError, EXIT_BUG, exitCodes } from '../model/error.ts'

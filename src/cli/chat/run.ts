@@ -1,10 +1,9 @@
 /** Opens the conversation that was asked for, and holds it with a person or without one. */
 import { realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
-import type { Environment } from '../../agents/agent.ts'
 import type { House } from '../../app.ts'
 import { endpointFor, type Household, modelsOf, type OpenedTalk, openConversation, recordingIn } from '../../chat.ts'
 import { describeConfigProblem, readConfig } from '../../config.ts'
+import { thisMachine } from '../../lib/files/data-directory.ts'
 import { AppError } from '../../model/error.ts'
 import type { Found } from '../choose.ts'
 import type { ChatCommandOptions } from '../commands/chat.ts'
@@ -32,7 +31,7 @@ function apart(prompt: string | undefined, options: ChatCommandOptions) {
 
 /** Without the house, which takes its time: what is wrong with the settings of agents is told by who reads their logs. */
 async function householdOfRun(): Promise<Household> {
-  const environment: Environment = { platform: process.platform, home: homedir(), variables: process.env }
+  const environment = thisMachine()
   const config = readConfig(environment, { agents: [], flags: flagsOfRun() })
   for (const problem of config.problems.filter(({ key }) => !/^agents(?:\.|$)/.test(key))) {
     if (problem.where === '--set') throw new AppError('bad_usage', describeConfigProblem(problem))

@@ -1,4 +1,5 @@
 /** Where this program keeps what is its own. */
+import { homedir } from 'node:os'
 import { posix, win32 } from 'node:path'
 
 export interface Machine {
@@ -6,6 +7,8 @@ export interface Machine {
   readonly home: string
   readonly variables: Readonly<Record<string, string | undefined>>
 }
+
+export const thisMachine = (): Machine => ({ platform: process.platform, home: homedir(), variables: process.env })
 
 /** `FUMI_HOME`, else the platform's place for the data of programs. It need not exist: who writes first makes it. */
 export function dataDirectory(machine: Machine): string {
