@@ -45,6 +45,7 @@ export function charactersOf(): Characters {
 
 /** Of any code point of a text in NFKC. */
 export function kindOf(point: number): number {
+  if (point < 128) return ASCII[point] ?? SEPARATOR
   if (point < 0x10000) return charactersOf().kinds[point] ?? SEPARATOR
   if (point >= 0x20000 && point < 0x40000) return RUN
   if (point >= 0x1f000 && point < 0x1fb00) return PICTURE
@@ -79,6 +80,7 @@ export const normalForm = (text: string): string => folded(withoutIgnored(text.n
 
 /** Unit by unit: without case, and Latin letters without accents. */
 export function folded(text: string): string {
+  if (isAscii(text)) return text.toLowerCase()
   const { folds } = charactersOf()
   const units = new Uint16Array(text.length)
   Buffer.from(units.buffer).write(text, 'utf16le')
@@ -93,6 +95,8 @@ export function folded(text: string): string {
  * text, which mean nothing to others, are separators.
  */
 export function written(point: number, kind: number): number {
+  if (kind === UPPER && point < 128) return point | 0x20
+  if (point < 128) return point
   if (kind >= MARK && kind !== RUN) return point + 0xf0000
   if (point < 0x10000) return charactersOf().folds[point] ?? point
   return String.fromCodePoint(point).toLowerCase().codePointAt(0) ?? point

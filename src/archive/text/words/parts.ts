@@ -1,5 +1,5 @@
 /** The parts of an identifier: `getUserName` is found by `get`, `user` and `name` too. */
-import { charactersOf, DIGIT, UPPER } from './characters.ts'
+import { ASCII, charactersOf, DIGIT, isAscii, UPPER } from './characters.ts'
 
 /** In UTF-16 units. Longer ones are codes of some kind, not names. */
 export const LONGEST_NAME = 64
@@ -11,7 +11,7 @@ export type Units = Uint16Array | Uint8Array
 export function partsOf(word: string): readonly string[] {
   const ends = new Uint8Array(LONGEST_NAME)
   const units = Uint16Array.from({ length: word.length }, (_, at) => word.charCodeAt(at))
-  const count = partEnds(units, 0, word.length, charactersOf().kinds, ends)
+  const count = partEnds(units, 0, word.length, isAscii(word) ? ASCII : charactersOf().kinds, ends)
   return Array.from({ length: count }, (_, at) => word.slice(at === 0 ? 0 : ends[at - 1], ends[at]))
 }
 
