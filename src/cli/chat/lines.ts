@@ -1,5 +1,6 @@
 /** Events of a conversation as one line each, where a line is worth it. */
-import type { TalkEvent } from '../../chat.ts'
+import type { Ending, TalkEvent } from '../../chat.ts'
+import { say } from '../language.ts'
 import { safe } from '../view/conversation.ts'
 
 /** Nothing for what is shown otherwise, or not at all. */
@@ -11,25 +12,55 @@ export function lineFor(event: TalkEvent): string | undefined {
 function textFor(event: TalkEvent): string | undefined {
   switch (event.kind) {
     case 'retry':
-      return `${event.error.message.replace(/\.$/, '')}: tried again in ${Math.round(event.waitMs / 100) / 10} s`
+      return retryText(event.error.message.replace(/\.$/, ''), Math.round(event.waitMs / 100) / 10)
     case 'tool_started':
       return `* ${event.name}${event.summary === '' ? '' : `: ${event.summary}`}`
     case 'tool_done':
-      return event.result.status === 'Error' ? `* ${event.name} failed` : undefined
+      return event.result.status === 'Error' ? say(`* ${event.name} failed`, `* ${event.name} 失敗`) : undefined
     case 'tools_cancelled':
-      return `* cancelled: ${event.reason}`
+      return say(`* cancelled: ${event.reason}`, `* 取り消し：${event.reason}`)
     case 'compacting':
-      return event.automatic ? 'The window is full: summing up what was said …' : 'Summing up what was said …'
+      return event.automatic
+        ? say('The window is full: summing up what was said …', 'ウィンドウがいっぱいです。これまでを要約しています…')
+        : say('Summing up what was said …', 'これまでを要約しています…')
     case 'compacted':
-      return 'Summed up.'
+      return say('Summed up.', '要約しました。')
     case 'compact_proposed':
-      return `The window is ${event.percent} % full: /compact sums up what was said.`
+      return say(
+        `The window is ${event.percent} % full: /compact sums up what was said.`,
+        `ウィンドウの ${event.percent} % を使っています。/compact で要約できます。`,
+      )
     case 'notice':
     case 'error':
       return event.text
     case 'ended':
-      return event.error ? `fumi: ${event.error.message}` : event.how === 'answered' ? undefined : `(${event.how})`
+      return event.error
+        ? `fumi: ${event.error.message}`
+        : event.how === 'answered'
+          ? undefined
+          : inBrackets(endingText(event.how))
     default:
       return undefined
   }
 }
+
+const retryText = (problem: string, seconds: number): string =>
+  say(`${problem}: tried again in ${seconds} s`, `${problem}：${seconds} 秒後に再試行`)
+
+/** How a turn ended that was not answered. */
+export function endingText(how: Exclude<Ending, 'answered'>): string {
+  switch (how) {
+    case 'interrupted':
+      return say('interrupted', '中断')
+    case 'refused':
+      return say('refused', '応答を断られました')
+    case 'consent':
+      return say('consent', '許可が必要です')
+    case 'overflow':
+      return say('overflow', 'ウィンドウに収まりません')
+    case 'failed':
+      return say('failed', '失敗')
+  }
+}
+
+export const inBrackets = (text: string): string => say(`(${text})`, `（${text}）`)

@@ -2,6 +2,7 @@
 
 import { DEFAULT_AGENT_NAME } from '../../chat/agent-file/agent-file.ts'
 import type { Talk } from '../../chat.ts'
+import { say } from '../language.ts'
 import { paint } from '../view/paint.ts'
 
 /** In percent; from there on the engine proposes a summary. */
@@ -16,13 +17,15 @@ export function promptMark(talk: Talk): string {
   return [
     ...(name === DEFAULT_AGENT_NAME ? [] : [paint.cyan(`[${name}]`)]),
     ...(percent >= WORTH_TELLING ? [(percent >= NEARLY_FULL ? paint.yellow : paint.dim)(`${percent} %`)] : []),
-    ...(tangent ? [paint.yellow(`↯ ${tangent.name ?? 'tangent'} ${lasted(tangent.seconds)}`)] : []),
+    ...(tangent ? [paint.yellow(`↯ ${tangent.name ?? say('tangent', '脇道')} ${lasted(tangent.seconds)}`)] : []),
     paint.bold('> '),
   ].join(' ')
 }
 
 function lasted(seconds: number): string {
   const minutes = Math.floor(seconds / 60)
-  if (minutes === 0) return `${seconds} s`
-  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  if (minutes === 0) return say(`${seconds} s`, `${seconds} 秒`)
+  if (minutes < 60) return say(`${minutes} min`, `${minutes} 分`)
+  const hours = Math.floor(minutes / 60)
+  return say(`${hours} h ${minutes % 60} min`, `${hours} 時間 ${minutes % 60} 分`)
 }

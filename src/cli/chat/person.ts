@@ -2,9 +2,11 @@
 
 import { lastExchange } from '../../chat/last-exchange.ts'
 import type { OpenedTalk, Talk, TalkEvent } from '../../chat.ts'
+import { say } from '../language.ts'
 import { safe } from '../view/conversation.ts'
 import { paint } from '../view/paint.ts'
-import { plural } from '../view/table.ts'
+import { count, plural } from '../view/table.ts'
+import { inBrackets } from './lines.ts'
 import { promptMark } from './mark.ts'
 import { markdownText } from './markdown/stream.ts'
 import { CONSENT_MARK, choicesText, consentOf, type Question, questionText } from './output/consent.ts'
@@ -42,11 +44,19 @@ class Person {
   async greet(events: readonly TalkEvent[]): Promise<void> {
     const { server, agent } = this.#talk.rig
     await this.#screen.line(`${paint.bold('fumi chat')} ${paint.dim(`· ${safe(server.model)} · ${safe(agent.name)}`)}`)
-    await this.#screen.line(paint.dim('/help lists what can be typed, /quit ends.'))
+    await this.#screen.line(
+      paint.dim(
+        say('/help lists what can be typed, /quit ends.', '/help で入力できるものの一覧、/quit で終了します。'),
+      ),
+    )
     for (const event of events) await this.#view.show(event)
     const last = lastExchange(this.#talk.state)
     if (!last) return
-    await this.#screen.line(paint.dim(`${plural(last.entries, 'exchange')} so far; the last one:`))
+    const soFar = say(
+      `${plural(last.entries, 'exchange')} so far; the last one:`,
+      `これまでのやり取り ${count(last.entries)} 件。最後のやり取り：`,
+    )
+    await this.#screen.line(paint.dim(soFar))
     await this.#screen.line(`${paint.bold('> ')}${safe(last.prompt)}`)
     await this.#screen.write(markdownText(last.answer, this.#seat.columns))
   }
@@ -92,7 +102,7 @@ class Person {
     if (command !== undefined) {
       desk.transcribe(line)
       const ended = this.#seat.lend(() => ranInShell(command, rig.place.cwd))
-      if (ended !== undefined) await this.#screen.line(paint.dim(`(${ended})`))
+      if (ended !== undefined) await this.#screen.line(paint.dim(inBrackets(ended)))
       return true
     }
     if (line.trim() !== '/transcript' || state.transcript.length === 0) return false
@@ -109,7 +119,9 @@ class Person {
       if (said !== undefined && /^\/(?:quit|q|exit)\s*$/.test(said)) this.#hasQuit = true
       if (said === undefined || this.#hasQuit) return this.#talk.interrupt()
       if (/^\/[a-z]+(?:\s|$)/.test(said)) {
-        await this.#screen.line(paint.dim('  commands wait until this is answered'))
+        await this.#screen.line(
+          paint.dim(say('  commands wait until this is answered', '  先にこの質問に答えてください')),
+        )
         continue
       }
       if (said.trim() !== 'd' || left === 0) return this.#talk.answer(question.id, consentOf(said))

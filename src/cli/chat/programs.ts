@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { say } from '../language.ts'
 import { wantedPager } from '../pager.ts'
 
 /** `$VISUAL`, else `$EDITOR`, else vi. Nothing where it could not be used. */
@@ -33,6 +34,6 @@ export function ranInShell(command: string, cwd: string): string | undefined {
   const shell = process.env['SHELL'] || true
   const { status, signal, error } = spawnSync(command, { stdio: 'inherit', shell, cwd })
   if (error) return error.message
-  if (signal) return `ended by ${signal}`
-  return status === 0 ? undefined : `exit ${status}`
+  if (signal) return say(`ended by ${signal}`, `${signal} で終了`)
+  return status === 0 ? undefined : say(`exit ${status}`, `終了コード ${status}`)
 }

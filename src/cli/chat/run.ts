@@ -45,8 +45,14 @@ function refuse({ resume, continue: continued, interactive, json }: ChatCommandO
     throw new AppError(
       'bad_usage',
       '--resume goes on with a conversation of fumibako, --continue with any: give one of them.',
+      '--resume は fumibako の会話、--continue は任意の会話を続けます。どちらか一方を指定してください。',
     )
-  if (json && interactive) throw new AppError('bad_usage', '--json goes with --no-interactive.')
+  if (json && interactive)
+    throw new AppError(
+      'bad_usage',
+      '--json goes with --no-interactive.',
+      '--json は --no-interactive と一緒に指定してください。',
+    )
 }
 
 async function listModels(household: Household, options: ChatCommandOptions): Promise<void> {
@@ -88,7 +94,12 @@ async function wholePrompt(prompt: string | undefined): Promise<string> {
   if (!process.stdin.isTTY) for await (const piece of process.stdin) pieces.push(piece as Buffer)
   const piped = Buffer.concat(pieces).toString('utf8').trim()
   const said = [prompt ?? '', piped].filter((text) => text !== '').join('\n\n')
-  if (said === '') throw new AppError('bad_usage', 'say something: fumi chat --no-interactive "…", or pipe it in.')
+  if (said === '')
+    throw new AppError(
+      'bad_usage',
+      'say something: fumi chat --no-interactive "…", or pipe it in.',
+      '話す内容がありません。fumi chat --no-interactive "…" のように指定するか、パイプで渡してください。',
+    )
   return said
 }
 

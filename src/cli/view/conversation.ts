@@ -7,6 +7,7 @@ import type { Session } from '../../model/session.ts'
 import type { Backlinks, Turn } from '../../model/turn.ts'
 import { isPrompt } from '../../model/turn.ts'
 import { isZero, type Usage } from '../../model/usage.ts'
+import { say } from '../language.ts'
 import { paint } from './paint.ts'
 import { count, terminalWidth, truncate } from './table.ts'
 import { outcomeOf } from './tool-line.ts'
@@ -14,15 +15,32 @@ import { outcomeOf } from './tool-line.ts'
 /** @param branches the numbers of the sessions that branch off it */
 export function headerOf(session: Session, branches: readonly number[] = []): string {
   const facts = [session.models.join(', '), session.agent_version && `v${session.agent_version}`, session.originator]
-  const where = [session.cwd, session.git?.branch && `on ${session.git.branch}`].filter(Boolean).join(' ')
+  const where = [session.cwd, branchText(session)].filter(Boolean).join(' ')
   const lines = [
     paint.bold(truncate(safe(session.title ?? session.first_prompt?.split('\n')[0] ?? session.id), terminalWidth())),
     paint.dim([session.id, clock(session.started_at), ...facts].filter(Boolean).join(' · ')),
     where === '' ? '' : paint.dim(safe(where)),
-    session.parent ? paint.dim(`${session.relation ?? 'child'} of ${session.parent}`) : '',
-    branches.length > 0 ? paint.dim(`branches: --session ${branches.join(', ')}`) : '',
+    session.parent ? paint.dim(kinText(session.relation, session.parent)) : '',
+    branches.length > 0
+      ? paint.dim(say(`branches: --session ${branches.join(', ')}`, `枝：--session ${branches.join(', ')}`))
+      : '',
   ]
   return `${lines.filter((line) => line !== '').join('\n')}\n`
+}
+
+function branchText({ git }: Session): string | undefined {
+  return git?.branch && say(`on ${git.branch}`, `（${git.branch}）`)
+}
+
+function kinText(relation: Session['relation'], parent: string): string {
+  switch (relation) {
+    case 'fork':
+      return say(`fork of ${parent}`, `${parent} の分岐`)
+    case 'subagent':
+      return say(`subagent of ${parent}`, `${parent} のサブエージェント`)
+    case undefined:
+      return say(`child of ${parent}`, `${parent} から始まった会話`)
+  }
 }
 
 /** @param all every record, also those that repeat others or only count */
@@ -34,7 +52,7 @@ export function renderTurn(turn: Turn, links: Backlinks, all: boolean): string {
   )
   let replayed = 0
   const unfold = (): void => {
-    if (folded.length > 0) lines.push(paint.dim(`  · context: ${[...new Set(folded)].join(', ')}`))
+    if (folded.length > 0) lines.push(paint.dim(`  · ${say('context: ', '文脈：')}${[...new Set(folded)].join(', ')}`))
     folded.length = 0
   }
   for (const message of turn.messages) {
@@ -57,19 +75,28 @@ export function renderTurn(turn: Turn, links: Backlinks, all: boolean): string {
     lines.push(shown)
   }
   unfold()
-  if (replayed > 0)
-    lines.unshift(paint.dim(`  · ${count(replayed)} records copied from the parent conversation (--all shows them)`))
-  if (!isZero(turn.usage)) lines.push(paint.dim(`  tokens ${usageText(turn.usage)}`))
+  if (replayed > 0) lines.unshift(paint.dim(`  · ${replayedText(replayed)}`))
+  if (!isZero(turn.usage)) lines.push(paint.dim(`  ${say('tokens', 'トークン')} ${usageText(turn.usage)}`))
   return lines.length === 0 ? '' : `\n${lines.join('\n')}\n`
 }
 
+const replayedText = (records: number): string =>
+  say(
+    `${count(records)} records copied from the parent conversation (--all shows them)`,
+    `元の会話から写された ${count(records)} 件（--all で表示）`,
+  )
+
 export const usageText = (usage: Usage): string => {
   const cached = usage.input_tokens > 0 ? Math.round((usage.cached_input_tokens / usage.input_tokens) * 100) : 0
-  return `${count(usage.input_tokens)} in (${cached}% cached) · ${count(usage.output_tokens)} out · ${count(usage.total_tokens)} total`
+  const [input, output, total] = [usage.input_tokens, usage.output_tokens, usage.total_tokens].map(count)
+  return say(
+    `${input} in (${cached}% cached) · ${output} out · ${total} total`,
+    `入力 ${input}（キャッシュ ${cached} %）· 出力 ${output} · 合計 ${total}`,
+  )
 }
 
 function renderPrompt(turn: Turn, message: NormalizedMessage, all: boolean): string {
-  const gone = turn.rolledBack ? paint.yellow(' (rolled back)') : marksOf(message)
+  const gone = turn.rolledBack ? paint.yellow(say(' (rolled back)', '（取り消し）')) : marksOf(message)
   const head = `${paint.cyan(paint.bold(`❯ ${turn.number}`))} ${paint.dim(clock(message.timestamp))}${gone}`
   return `${head}\n${indent(textOf(message, all))}`
 }
@@ -77,21 +104,24 @@ function renderPrompt(turn: Turn, message: NormalizedMessage, all: boolean): str
 /** Where a prompt stands beside the usual. */
 function marksOf({ metadata }: NormalizedMessage): string {
   const marks = [
-    metadata?.['tangent'] === true && 'tangent',
-    metadata?.['main'] === true && 'main conversation',
-    metadata?.['valid_range'] === 'cut' && 'no longer sent',
-    metadata?.['pending'] === true && 'not sent yet',
+    metadata?.['tangent'] === true && say('tangent', '脇道'),
+    metadata?.['main'] === true && say('main conversation', '本筋'),
+    metadata?.['valid_range'] === 'cut' && say('no longer sent', '送信対象外'),
+    metadata?.['pending'] === true && say('not sent yet', '未送信'),
   ].filter(Boolean)
-  return marks.length === 0 ? '' : paint.yellow(` (${marks.join(', ')})`)
+  return marks.length === 0 ? '' : paint.yellow(say(` (${marks.join(', ')})`, `（${marks.join('、')}）`))
 }
 
 function renderSpoken(message: NormalizedMessage, links: Backlinks, all: boolean): string | undefined {
   const event = message.role === 'meta' && message.metadata?.['event_kind'] === 'agent_message' && links.eventsOnly
   if (message.role === 'assistant' || event) return `${paint.green('◆')} ${indent(textOf(message, all)).trimStart()}`
   if (message.metadata?.['kind'] === 'summary')
-    return paint.dim(`  summary of what was said before\n${indent(textOf(message, all))}`)
-  if (message.role === 'system' && all) return paint.dim(`  system\n${indent(textOf(message, all))}`)
-  return message.role === 'user' && all ? paint.dim(`  context\n${indent(textOf(message, all))}`) : undefined
+    return paint.dim(`  ${say('summary of what was said before', 'ここまでの要約')}\n${indent(textOf(message, all))}`)
+  if (message.role === 'system' && all)
+    return paint.dim(`  ${say('system', 'システム')}\n${indent(textOf(message, all))}`)
+  return message.role === 'user' && all
+    ? paint.dim(`  ${say('context', '文脈')}\n${indent(textOf(message, all))}`)
+    : undefined
 }
 
 /** A call whose result follows in the same turn is shown there, with its outcome. */
@@ -115,7 +145,7 @@ function renderMeta(message: NormalizedMessage, links: Backlinks): string | unde
   const { metadata, raw } = message
   const kind = String(metadata?.['event_kind'] ?? raw.payload_type ?? raw.event_type ?? message.source_type)
   const words = metadata?.['reasoning_summary'] ?? metadata?.['reasoning_text'] ?? message.segments[0]?.text ?? ''
-  const copy = links.duplicates.has(message.id) ? ' (repeats an item)' : ''
+  const copy = links.duplicates.has(message.id) ? say(' (repeats an item)', '（重複）') : ''
   return paint.dim(truncate(`  · ${kind}${copy} ${safe(String(words)).replaceAll(/\s+/g, ' ')}`, terminalWidth()))
 }
 
@@ -128,7 +158,8 @@ function injectedNames(message: NormalizedMessage): readonly string[] {
 
 function textOf(message: NormalizedMessage, all: boolean): string {
   const parts = message.segments.map((segment) => {
-    if (segment.type === 'image') return `[image ${segment.media?.mime_type ?? segment.media?.url ?? ''}]`
+    if (segment.type === 'image')
+      return `[${say('image', '画像')} ${segment.media?.mime_type ?? segment.media?.url ?? ''}]`
     const mark = all ? undefined : segment.annotations?.find((one) => one.kind === 'injected')
     return mark ? (segment.text ?? '').slice(mark.end) : (segment.text ?? '')
   })

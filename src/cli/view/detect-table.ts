@@ -1,15 +1,16 @@
 /** What `fumi detect` prints for a person. */
 import type { Detected } from '../commands/format/detect.ts'
+import { say } from '../language.ts'
 import { safe } from './conversation.ts'
 import { type Column, count, plural, table } from './table.ts'
 
 const COLUMNS: readonly Column[] = [
-  { title: 'file', grows: true, keepsEnd: true },
-  { title: 'agent' },
-  { title: 'format', grows: true },
-  { title: 'conversations', right: true },
-  { title: 'messages', right: true },
-  { title: 'why', grows: true },
+  { title: say('file', 'ファイル'), grows: true, keepsEnd: true },
+  { title: say('agent', 'エージェント') },
+  { title: say('format', '形式'), grows: true },
+  { title: say('conversations', '会話'), right: true },
+  { title: say('messages', 'メッセージ'), right: true },
+  { title: say('why', '根拠'), grows: true },
 ]
 
 export const detectTable = (found: readonly Detected[]): string => table(COLUMNS, found.map(row))
@@ -17,7 +18,7 @@ export const detectTable = (found: readonly Detected[]): string => table(COLUMNS
 function row(file: Detected): readonly string[] {
   const { path, agent, conversations, messages, why, issues } = file
   if (agent === null) return [safe(path), '–', file.format, '', '', why]
-  const more = issues.length > 0 ? `${plural(issues.length, 'issue')}; ` : ''
+  const more = issues.length > 0 ? say(`${plural(issues.length, 'issue')}; `, `問題 ${count(issues.length)} 件、`) : ''
   return [safe(path), agent, formatOf(file), count(conversations), count(messages), more + why]
 }
 

@@ -1,22 +1,24 @@
 /** Sessions as a table for a person. */
 import { oneLine } from '../../model/gist.ts'
 import type { SessionRow } from '../ask/session-row.ts'
+import { say } from '../language.ts'
 import { safe } from './conversation.ts'
 import { paint } from './paint.ts'
 import { type Column, count, plural, table } from './table.ts'
+import { word } from './words.ts'
 
 const COLUMNS: readonly Column[] = [
-  { title: 'last' },
-  { title: 'session' },
-  { title: 'title', grows: true },
-  { title: 'messages', right: true },
-  { title: 'tokens', right: true },
-  { title: 'where', grows: true, keepsEnd: true },
+  { title: say('last', '最終更新') },
+  { title: say('session', '会話 ID') },
+  { title: say('title', 'タイトル'), grows: true },
+  { title: say('messages', '発言'), right: true },
+  { title: say('tokens', 'トークン'), right: true },
+  { title: say('where', '場所'), grows: true, keepsEnd: true },
 ]
 
 /** @param all how many there are, of which some may be left out */
 export function sessionTable(sessions: readonly SessionRow[], all: number): string {
-  if (sessions.length === 0) return 'None.\n'
+  if (sessions.length === 0) return say('None.\n', '会話はありません。\n')
   const rows = sessions.map((row) => [
     moment(row.last_at),
     shortId(row.id),
@@ -26,17 +28,25 @@ export function sessionTable(sessions: readonly SessionRow[], all: number): stri
     safe(lastPart(row.cwd ?? '')),
   ])
   const left = all - sessions.length
-  const more = left > 0 ? `${plural(left, 'more session', 'more sessions')} left out; --limit 0 shows all.\n` : ''
-  return `${table(COLUMNS, rows)}${paint.dim(`${more}fumi show <session> reads one; the beginning of its id is enough.`)}\n`
+  const more = say(
+    `${plural(left, 'more session', 'more sessions')} left out; --limit 0 shows all.\n`,
+    `ほか ${count(left)} 件は省略しました。--limit 0 ですべて表示します。\n`,
+  )
+  const hint = say(
+    'fumi show <session> reads one; the beginning of its id is enough.',
+    'fumi show <会話 ID> で読めます。ID は先頭の数文字で足ります。',
+  )
+  return `${table(COLUMNS, rows)}${paint.dim(`${left > 0 ? more : ''}${hint}`)}\n`
 }
 
 /** What the user calls it goes before what its program does. */
 function titleOf({ name, title, starred, ended_how, ended_at, gone, tags, relation, children }: SessionRow): string {
   const star = starred ? '★ ' : ''
-  const end = ended_at !== null ? `(${ended_how ?? 'kept'}) ` : gone ? '(gone) ' : ''
+  const how = ended_at !== null ? (ended_how ?? 'kept') : gone ? 'gone' : undefined
+  const end = how === undefined ? '' : say(`(${how}) `, `（${word(how)}）`)
   const kin = relation ? `↳ ` : ''
   const more = children > 0 ? ` +${children}` : ''
-  return `${star}${end}${kin}${oneLine(safe(name ?? title ?? '(nothing said)'))}${tags.map((tag) => ` #${safe(tag)}`).join('')}${more}`
+  return `${star}${end}${kin}${oneLine(safe(name ?? title ?? say('(nothing said)', '（発言なし）')))}${tags.map((tag) => ` #${safe(tag)}`).join('')}${more}`
 }
 
 /** Three digits say enough in a list: 950, 12.3k, 4.56M. */

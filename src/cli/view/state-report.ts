@@ -4,19 +4,20 @@ import { filesOf } from '../../lib/files/glob.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/object.ts'
 import type { Metadata } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
+import { say } from '../language.ts'
 import { safe } from './conversation.ts'
 import { paint } from './paint.ts'
 import { count, plural, table } from './table.ts'
 
 export function stateReport(session: Session, state: Metadata): string {
   const parts = [
-    ['model', modelLines(state)],
-    ['history', historyLines(state)],
-    ['context', contextLines(state, session.cwd ?? '.')],
-    ['tools', toolLines(state)],
-    ['files', fileLines(state)],
-    ['tangent', tangentLines(state)],
-    ['checkpoints', checkpointLines(state)],
+    [say('model', 'モデル'), modelLines(state)],
+    [say('history', '履歴'), historyLines(state)],
+    [say('context', '文脈'), contextLines(state, session.cwd ?? '.')],
+    [say('tools', 'ツール'), toolLines(state)],
+    [say('files', 'ファイル'), fileLines(state)],
+    [say('tangent', '脇道'), tangentLines(state)],
+    [say('checkpoints', 'チェックポイント'), checkpointLines(state)],
   ] as const
   return parts
     .filter(([, lines]) => lines.length > 0)
@@ -28,7 +29,9 @@ function modelLines({ model_info, model }: Metadata): readonly string[] {
   const info = fieldsOf(model_info)
   const id = stringOf(info?.['model_id']) ?? stringOf(model)
   const window = numberOf(info?.['context_window_tokens'])
-  return id === undefined ? [] : [window === undefined ? id : `${id}, window of ${count(window)} tokens`]
+  if (id === undefined) return []
+  if (window === undefined) return [id]
+  return [say(`${id}, window of ${count(window)} tokens`, `${id}、ウィンドウ ${count(window)} トークン`)]
 }
 
 function historyLines(state: Metadata): readonly string[] {
@@ -36,9 +39,14 @@ function historyLines(state: Metadata): readonly string[] {
   const entries = numberOf(state['history_entries']) ?? 0
   const bytes = numberOf(state['context_message_length'])
   return [
-    `${plural(entries, 'entry', 'entries')}, of which ${String(start ?? 0)} to ${String(end ?? entries)} are sent`,
-    ...(bytes === undefined ? [] : [`context of the last request: ${count(bytes)} bytes`]),
-    ...(state['mcp_enabled'] === false ? ['MCP servers are off'] : []),
+    say(
+      `${plural(entries, 'entry', 'entries')}, of which ${String(start ?? 0)} to ${String(end ?? entries)} are sent`,
+      `エントリー ${count(entries)} 件、うち ${String(start ?? 0)}〜${String(end ?? entries)} が送信対象`,
+    ),
+    ...(bytes === undefined
+      ? []
+      : [say(`context of the last request: ${count(bytes)} bytes`, `直前の要求の文脈：${count(bytes)} バイト`)]),
+    ...(state['mcp_enabled'] === false ? [say('MCP servers are off', 'MCP サーバーは無効')] : []),
   ]
 }
 
@@ -48,8 +56,11 @@ function contextLines({ context_manager }: Metadata, cwd: string): readonly stri
   const limit = numberOf(manager['max_context_files_size'])
   const profile = stringOf(manager['current_profile'])
   const paths = pathsOf(manager)
-  const head = [profile && `agent ${profile}`, limit !== undefined && `at most ${count(limit)} tokens`]
-  return [head.filter(Boolean).join(', '), ...rowsOf(paths.map((path) => [path, sizeText(path, cwd)]))]
+  const head = [
+    profile && say(`agent ${profile}`, `エージェント ${profile}`),
+    limit !== undefined && say(`at most ${count(limit)} tokens`, `最大 ${count(limit)} トークン`),
+  ]
+  return [head.filter(Boolean).join(say(', ', '、')), ...rowsOf(paths.map((path) => [path, sizeText(path, cwd)]))]
 }
 
 /** Up to 1.12 they stood in two lists. */
@@ -60,15 +71,19 @@ function pathsOf(manager: Fields): readonly string[] {
 
 function sizeText(pattern: string, cwd: string): string {
   const files = filesOf(pattern, cwd, homedir())
-  if (files.length === 0) return 'not there now'
+  if (files.length === 0) return say('not there now', '現在はなし')
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
-  return files.length === 1 ? `${count(bytes)} bytes` : `${count(bytes)} bytes in ${plural(files.length, 'file')}`
+  if (files.length === 1) return say(`${count(bytes)} bytes`, `${count(bytes)} バイト`)
+  return say(
+    `${count(bytes)} bytes in ${plural(files.length, 'file')}`,
+    `${count(bytes)} バイト（ファイル ${count(files.length)} 件）`,
+  )
 }
 
 function toolLines({ tools }: Metadata): readonly string[] {
   return Object.entries(fieldsOf(tools) ?? {}).map(([origin, list]) => {
     const names = listOf(list).map((one) => stringOf(fieldsOf(fieldsOf(one)?.['ToolSpecification'])?.['name']) ?? '?')
-    return `${origin === 'native___' ? 'built in' : origin}: ${names.join(', ')}`
+    return `${origin === 'native___' ? say('built in', '内蔵') : origin}: ${names.join(', ')}`
   })
 }
 
@@ -77,14 +92,21 @@ function fileLines({ file_line_tracker }: Metadata): readonly string[] {
   return rowsOf(
     files.map(([path, lines]) => {
       const { lines_added_by_agent: added, lines_removed_by_agent: removed } = fieldsOf(lines) ?? {}
-      return [path, `+${String(added ?? 0)} -${String(removed ?? 0)} lines by the agent`]
+      const lineCounts = `+${String(added ?? 0)} -${String(removed ?? 0)}`
+      return [path, say(`${lineCounts} lines by the agent`, `${lineCounts} 行（エージェントによる）`)]
     }),
   )
 }
 
 function tangentLines({ tangent }: Metadata): readonly string[] {
   const main = isObject(tangent) ? numberOf(tangent['main_entries']) : undefined
-  return main === undefined ? [] : [`open; the main conversation waits with ${plural(main, 'entry', 'entries')}`]
+  if (main === undefined) return []
+  return [
+    say(
+      `open; the main conversation waits with ${plural(main, 'entry', 'entries')}`,
+      `開いています。本筋はエントリー ${count(main)} 件で待機中`,
+    ),
+  ]
 }
 
 function checkpointLines({ checkpoint_manager }: Metadata): readonly string[] {
@@ -94,12 +116,14 @@ function checkpointLines({ checkpoint_manager }: Metadata): readonly string[] {
     listOf(manager?.['checkpoints']).map((one) => {
       const { tag, timestamp, description, history_snapshot } = fieldsOf(one) ?? {}
       const { added, modified, deleted } = fieldsOf(stats?.[String(tag)]) ?? {}
-      const files = added === undefined ? '' : `+${String(added)} ~${String(modified)} -${String(deleted)} files`
+      const changes = `+${String(added)} ~${String(modified)} -${String(deleted)}`
+      const files = added === undefined ? '' : say(`${changes} files`, `ファイル ${changes}`)
+      const entries = String(history_snapshot ?? 0)
       return [
         `[${String(tag)}]`,
         String(timestamp ?? ''),
         String(description ?? ''),
-        `${String(history_snapshot ?? 0)} entries`,
+        say(`${entries} entries`, `エントリー ${entries} 件`),
         files,
       ]
     }),

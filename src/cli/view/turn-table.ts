@@ -2,16 +2,17 @@
 
 import { duration, oneLine } from '../../model/gist.ts'
 import { type Backlinks, isPrompt, type Turn } from '../../model/turn.ts'
+import { say } from '../language.ts'
 import { safe } from './conversation.ts'
 import { type Column, count, table } from './table.ts'
 
 const COLUMNS: readonly Column[] = [
   { title: '#', right: true },
-  { title: 'prompt', grows: true },
-  { title: 'tools', right: true },
-  { title: 'errors', right: true },
-  { title: 'time', right: true },
-  { title: 'tokens', right: true },
+  { title: say('prompt', '依頼'), grows: true },
+  { title: say('tools', 'ツール'), right: true },
+  { title: say('errors', 'エラー'), right: true },
+  { title: say('time', '時間'), right: true },
+  { title: say('tokens', 'トークン'), right: true },
 ]
 
 export async function renderTurns(turns: AsyncIterable<Turn>, links: Backlinks): Promise<string> {
@@ -27,7 +28,7 @@ function row(turn: Turn, links: Backlinks): readonly string[] {
     prompt?.segments.map(({ text, annotations }) => (text ?? '').slice(annotations?.[0]?.end ?? 0)).join(' ') ?? ''
   const from = Date.parse(prompt?.timestamp ?? '')
   const to = Date.parse(messages.at(-1)?.timestamp ?? '')
-  const gone = turn.rolledBack ? '(rolled back) ' : ''
+  const gone = turn.rolledBack ? say('(rolled back) ', '（取り消し）') : ''
   return [
     String(turn.number),
     gone + oneLine(safe(words)),

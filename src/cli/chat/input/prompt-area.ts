@@ -1,5 +1,6 @@
 /** The rows at the bottom of the terminal in which a prompt is typed, as what is to be written to draw them again. */
 import stringWidth from 'string-width'
+import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { truncate } from '../../view/table.ts'
 import type { Editor } from './editor.ts'
@@ -26,9 +27,7 @@ export class PromptArea {
 
   draw(editor: Editor, { columns, rows: height }: Size, note = ''): string {
     const { search } = editor
-    const mark = search
-      ? `(search${search.isFound || search.words === '' ? '' : ', none'}) ${search.words}: `
-      : this.#mark
+    const mark = search ? searchMark(search.words, search.isFound) : this.#mark
     const below = [
       ...offerRows(editor.offers, columns),
       ...(note === '' ? [] : [paint.dim(truncate(note, columns - 1))]),
@@ -48,7 +47,8 @@ export class PromptArea {
   finish(editor: Editor, { columns }: Size): string {
     const { rows } = layOut(this.#mark, editor.line, columns)
     const left = rows.length - MOST_SENT
-    const shown = left > 1 ? [...rows.slice(0, MOST_SENT), paint.dim(`  … ${left} more lines`)] : rows
+    const shown =
+      left > 1 ? [...rows.slice(0, MOST_SENT), paint.dim(say(`  … ${left} more lines`, `  … ほか ${left} 行`))] : rows
     return `${this.#top(columns)}${shown.join('\r\n')}\r\n`
   }
 
@@ -64,6 +64,11 @@ export class PromptArea {
   }
 }
 
+function searchMark(words: string, isFound: boolean): string {
+  const isNone = !isFound && words !== ''
+  return `${say(isNone ? '(search, none)' : '(search)', isNone ? '（検索：なし）' : '（検索）')} ${words}: `
+}
+
 function offerRows(offers: readonly Offer[], columns: number): readonly string[] {
   const wide = Math.min(32, Math.max(0, ...offers.map(({ text }) => stringWidth(text))))
   const shown = offers.slice(0, MOST_OFFERS).map(({ text, note = '' }) => {
@@ -73,5 +78,5 @@ function offerRows(offers: readonly Offer[], columns: number): readonly string[]
     return `  ${name}${note === '' || room < 8 ? '' : gap + paint.dim(truncate(note, room))}`
   })
   const left = offers.length - shown.length
-  return left > 0 ? [...shown, paint.dim(`  … ${left} more`)] : shown
+  return left > 0 ? [...shown, paint.dim(say(`  … ${left} more`, `  … ほか ${left} 件`))] : shown
 }

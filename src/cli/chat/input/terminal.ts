@@ -1,6 +1,7 @@
 /** A terminal from which keys are read one by one: lines are asked for, and what is typed meanwhile waits for the next. */
 import { writeSync } from 'node:fs'
 import type { ReadStream, WriteStream } from 'node:tty'
+import { say } from '../../language.ts'
 import { Editor, type EditorOptions } from './editor.ts'
 import { decodeKeys, ESCAPE, type Key, PASTES_OFF, PASTES_ON } from './keys.ts'
 import { PromptArea } from './prompt-area.ts'
@@ -160,7 +161,10 @@ export class Terminal {
         return reading.done(action.text)
       case 'interrupt':
         if (!wasAsked && !reading.isQuestion) {
-          reading.note = 'Ctrl-C again, Ctrl-D or /quit ends.'
+          reading.note = say(
+            'Ctrl-C again, Ctrl-D or /quit ends.',
+            'もう一度 Ctrl-C、Ctrl-D、または /quit で終了します。',
+          )
           break
         }
         return this.#leave(reading)

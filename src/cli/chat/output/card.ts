@@ -5,8 +5,9 @@ import type { TalkEvent } from '../../../chat.ts'
 import { plainJson } from '../../../lib/json/lossless.ts'
 import { printable } from '../../../lib/text.ts'
 import { duration } from '../../../model/gist.ts'
+import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
-import { plural, truncate } from '../../view/table.ts'
+import { count, plural, truncate } from '../../view/table.ts'
 import { widthOf } from '../width.ts'
 import { diffText } from './diff.ts'
 
@@ -28,8 +29,10 @@ export function cardText({ name, result, ms }: ToolDone, asked: Asked | undefine
   const isQuiet = !isFailed && (asked?.need.level === 'read-only' || asked?.need.diff !== undefined)
   const facts = [
     isFailed || exit !== undefined ? paint.red('✗') : paint.green('✓'),
-    ...(exit === undefined ? [] : [`exit ${exit}`]),
-    ...(isQuiet && asked?.need.diff === undefined ? [paint.dim(plural(lines.length, 'line'))] : []),
+    ...(exit === undefined ? [] : [say(`exit ${exit}`, `終了コード ${exit}`)]),
+    ...(isQuiet && asked?.need.diff === undefined
+      ? [paint.dim(say(plural(lines.length, 'line'), `${count(lines.length)} 行`))]
+      : []),
     paint.dim(duration(ms)),
   ].join(' ')
   const label = printable(name)
@@ -47,7 +50,7 @@ function folded(lines: readonly string[], columns: number): string {
   const shown = (part: readonly string[]): string =>
     part.map((line) => paint.dim(`    ${truncate(line.replaceAll('\t', '  '), columns - 5)}\n`)).join('')
   if (left <= 1) return shown(lines)
-  const between = paint.dim(`    … ${plural(left, 'more line')}\n`)
+  const between = paint.dim(say(`    … ${plural(left, 'more line')}\n`, `    … ほか ${count(left)} 行\n`))
   return shown(lines.slice(0, FIRST_LINES)) + between + shown(lines.slice(-LAST_LINES))
 }
 

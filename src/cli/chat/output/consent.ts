@@ -1,7 +1,8 @@
 /** What a tool is about to do, for who has to allow it, and what was answered. */
 import type { Consent, TalkEvent } from '../../../chat.ts'
+import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
-import { diffText } from './diff.ts'
+import { diffText, moreLines } from './diff.ts'
 import { outputText } from './output-text.ts'
 import { visible } from './visible.ts'
 
@@ -24,7 +25,7 @@ export function questionText(
     `${paint.yellow('?')} ${paint.bold(visible(title))}\n`,
     commandPart.text,
     diffPart.text,
-    diff === '' ? paint.dim('    nothing would be other than it is\n') : '',
+    diff === '' ? paint.dim(say('    nothing would be other than it is\n', '    変更点はありません\n')) : '',
     stale ? staleText(stale.path, stale.diff, isWhole ? most : MOST_THEIRS) : '',
     reason === undefined ? '' : paint.red(`  ! ${visible(reason)}\n`),
   ].join('')
@@ -35,24 +36,27 @@ function commandText(command: string, most: number) {
   const lines = visible(command).split('\n')
   const left = lines.length - Math.min(most, lines.length)
   const shown = lines.slice(0, most).map((line) => `    ${line}\n`)
-  return { text: shown.join('') + (left > 0 ? paint.dim(`    … ${left} more lines\n`) : ''), left }
+  return { text: shown.join('') + (left > 0 ? paint.dim(moreLines(left)) : ''), left }
 }
 
 function staleText(path: string, diff: string, most: number): string {
-  const head = paint.yellow(
-    `  ${visible(path)} was changed by somebody else since the model saw it${diff === '' ? '.' : ':'}\n`,
-  )
+  const en = `${visible(path)} was changed by somebody else since the model saw it${diff === '' ? '.' : ':'}`
+  const ja = `${visible(path)} は、モデルが見た後に別の誰かが変更しています${diff === '' ? '。' : '：'}`
+  const head = paint.yellow(`  ${say(en, ja)}\n`)
   return diff === '' ? head : head + diffText(diff, most).text
 }
 
 /** @param left lines that are not shown */
 export function choicesText(name: string, left: number, columns: number): string {
-  const whole = left > 0 ? ' · d all lines' : ''
-  const text = `  y yes · n no · t trust ${name} for this session${whole} · or say what to do instead`
+  const whole = left > 0 ? say(' · d all lines', ' · [d] 全行を表示') : ''
+  const text = say(
+    `  y yes · n no · t trust ${name} for this session${whole} · or say what to do instead`,
+    `  [y] はい · [n] いいえ · [t] この会話では ${name} を今後も許可${whole} · または代わりにしてほしいことを入力`,
+  )
   return paint.dim(outputText(text, columns).trimEnd())
 }
 
-export const CONSENT_MARK = 'Allow it? [y/n/t] '
+export const CONSENT_MARK = say('Allow it? [y/n/t] ', '実行しますか？ [y/n/t] ')
 
 /** Nothing said is a no. */
 export function consentOf(said: string): Consent {

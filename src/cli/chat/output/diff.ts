@@ -1,4 +1,5 @@
 /** Changes of files, coloured and folded. */
+import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { visible } from './visible.ts'
 
@@ -15,10 +16,12 @@ export interface Folded {
   readonly left: number
 }
 
+export const moreLines = (left: number): string => say(`    … ${left} more lines\n`, `    … ほか ${left} 行\n`)
+
 /** @param most lines, from the first one on */
 export function diffText(diff: string, most: number): Folded {
   const lines = diff === '' ? [] : diff.trimEnd().split('\n')
   const shown = lines.slice(0, most).map((line) => `    ${diffLine(visible(line))}\n`)
   const left = lines.length - shown.length
-  return { text: shown.join('') + (left > 0 ? paint.dim(`    … ${left} more lines\n`) : ''), left: Math.max(0, left) }
+  return { text: shown.join('') + (left > 0 ? paint.dim(moreLines(left)) : ''), left: Math.max(0, left) }
 }

@@ -1,9 +1,10 @@
 /** What happens in a conversation, event by event, on a screen. */
 import type { TalkEvent } from '../../../chat.ts'
 import { duration } from '../../../model/gist.ts'
+import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { count, plural, truncate } from '../../view/table.ts'
-import { lineFor } from '../lines.ts'
+import { endingText, inBrackets, lineFor } from '../lines.ts'
 import { MarkdownStream } from '../markdown/stream.ts'
 import { type Asked, cardText, oneLine } from './card.ts'
 import { outputText } from './output-text.ts'
@@ -64,13 +65,16 @@ export class TurnView {
     switch (event.kind) {
       case 'started':
         if (this.#sent.requests++ === 0) await this.#screen.line('')
-        return this.#do(`waiting for ${oneLine(event.model)}`)
+        return this.#do(say(`waiting for ${oneLine(event.model)}`, `${oneLine(event.model)} の応答待ち`))
       case 'reasoning':
-        return this.#more('thinking', event.text)
+        return this.#more(say('thinking', '思考中'), event.text)
       case 'calling':
-        return this.#more(`writing a call of ${oneLine(event.name)}`, event.text)
+        return this.#more(
+          say(`writing a call of ${oneLine(event.name)}`, `${oneLine(event.name)} を準備中`),
+          event.text,
+        )
       case 'delta':
-        await this.#more('answering', event.text)
+        await this.#more(say('answering', '回答中'), event.text)
         return this.#screen.write(this.#answer.add(event.text))
       case 'usage':
         this.#sent.input += event.usage.input_tokens
@@ -94,7 +98,7 @@ export class TurnView {
         this.#running.delete(event.id)
         return this.#screen.write(cardText(event, this.#asked.get(event.id), this.#columns()))
       case 'compacting':
-        return this.#do('summing up what was said')
+        return this.#do(say('summing up what was said', 'これまでを要約中'))
       case 'output':
         return this.#screen.write(outputText(event.text, this.#columns(), this.#isList))
       case 'ended':
@@ -118,13 +122,13 @@ export class TurnView {
 
   async #end(event: Extract<TalkEvent, { kind: 'ended' }>): Promise<void> {
     await this.rest()
-    if (event.how === 'interrupted') await this.#screen.line(paint.yellow('(interrupted)'))
+    if (event.how === 'interrupted') await this.#screen.line(paint.yellow(inBrackets(endingText('interrupted'))))
     else if (event.how !== 'answered') await this.#screen.line(paint.red(`✗ ${endedBy(event)}`))
     const { requests, input, output, isEstimated } = this.#sent
     if (requests === 0) return
     const facts = [
-      ...(requests > 1 ? [plural(requests, 'request')] : []),
-      ...(input + output > 0 ? [`${isEstimated ? '~' : ''}${count(input)} in`, `${count(output)} out`] : []),
+      ...(requests > 1 ? [say(plural(requests, 'request'), `要求 ${count(requests)} 回`)] : []),
+      ...(input + output > 0 ? sentFacts(`${isEstimated ? '~' : ''}${count(input)}`, count(output)) : []),
       duration(Date.now() - this.#began),
     ]
     await this.#screen.line(`${paint.dim(facts.join(' · '))}\n`)
@@ -150,27 +154,36 @@ export class TurnView {
   #status(): string {
     const [tool] = this.#running.values()
     const others = this.#running.size - 1
-    const doing = tool ? `${tool.label}${others > 0 ? ` and ${others} more` : ''}` : this.#doing
+    const doing = tool
+      ? `${tool.label}${others > 0 ? say(` and ${others} more`, ` ほか ${others} 件`) : ''}`
+      : this.#doing
     const tokens = Math.ceil(this.#letters / LETTERS_PER_TOKEN)
     return [
       doing,
       duration(Math.floor((Date.now() - this.#began) / 100) * 100),
-      ...(tokens > 0 && !tool ? [`~${count(tokens)} tokens`] : []),
+      ...(tokens > 0 && !tool ? [say(`~${count(tokens)} tokens`, `約 ${count(tokens)} トークン`)] : []),
       ...(tool && tool.last !== '' ? [tool.last] : []),
-      'Ctrl-C stops',
+      say('Ctrl-C stops', 'Ctrl-C で中断'),
     ].join(' · ')
   }
 }
 
 function endedBy({ how, error }: Extract<TalkEvent, { kind: 'ended' }>): string {
-  if (!error) return how
-  return how === 'failed' ? `${sentence(error.message)} /retry sends it again.` : oneLine(error.message)
+  if (!error) return how === 'answered' ? how : endingText(how)
+  return how === 'failed'
+    ? `${sentence(error.message)} ${say('/retry sends it again.', '/retry で送り直せます。')}`
+    : oneLine(error.message)
 }
+
+const sentFacts = (input: string, output: string): readonly string[] => [
+  say(`${input} in`, `入力 ${input}`),
+  say(`${output} out`, `出力 ${output}`),
+]
 
 const sentence = (text: string): string => oneLine(text).replace(/\.?$/, '.')
 
 function wordsFor(event: TalkEvent): string | undefined {
-  if (event.kind === 'checkpoint') return `checkpoint ${event.tag}`
+  if (event.kind === 'checkpoint') return say(`checkpoint ${event.tag}`, `チェックポイント ${event.tag}`)
   return event.kind === 'tools_cancelled' ? oneLine(event.reason) : lineFor(event)
 }
 

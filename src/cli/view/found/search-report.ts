@@ -1,10 +1,13 @@
 /** What a search found, for a person: by session, with the words in their context. */
+import stringWidth from 'string-width'
 import type { Entry, Hit, SearchAnswer, Snippet } from '../../../app.ts'
 import { oneLine } from '../../../model/gist.ts'
+import { say } from '../../language.ts'
 import { safe } from '../conversation.ts'
 import { paint } from '../paint.ts'
 import { moment, shortId } from '../session-table.ts'
 import { count, plural, terminalWidth, truncate } from '../table.ts'
+import { word } from '../words.ts'
 
 type Answer = Extract<SearchAnswer, { kind: 'found' }>
 
@@ -22,24 +25,24 @@ export function searchReport(answer: Answer): string {
     return [first, ...rest].join('')
   })
   const named = titles.filter(({ id }) => !bySession.has(id)).map((one) => `${sessionLine(one)}\n`)
-  const titled = named.length > 0 ? `${paint.dim('by their titles')}\n${named.join('')}\n` : ''
+  const titled = named.length > 0 ? `${paint.dim(say('by their titles', 'タイトルの一致'))}\n${named.join('')}\n` : ''
   return `${blocks.join('\n')}${blocks.length > 0 ? '\n' : ''}${titled}${summary(answer)}`
 }
 
 /** @param session told before the hit, where it is the first of it */
 export function hitBlock(hit: Hit, session: Entry | undefined): string {
   const head = session ? `${sessionLine(session)}\n` : ''
-  const who = hit.tool === undefined ? hit.scope : `${hit.scope} ${safe(hit.tool)}`
+  const who = hit.tool === undefined ? word(hit.scope) : `${word(hit.scope)} ${safe(hit.tool)}`
   const where = `  ${paint.dim(`${moment(hit.timestamp)}  ${who}`)}`
-  return `${head}${where}\n    ${hit.snippet ? shown(hit.snippet) : paint.dim('(its log is gone)')}\n`
+  return `${head}${where}\n    ${hit.snippet ? shown(hit.snippet) : paint.dim(say('(its log is gone)', '（元のログがありません）'))}\n`
 }
 
 function sessionLine({ id, title, project, gone }: Entry): string {
-  const name = oneLine(safe(title ?? '(nothing said)'))
-  const facts = [shortId(id), project === undefined ? '' : safe(project), gone ? 'gone' : '']
+  const name = oneLine(safe(title ?? say('(nothing said)', '（発言なし）')))
+  const facts = [shortId(id), project === undefined ? '' : safe(project), gone ? word('gone') : '']
     .filter(Boolean)
     .join(' · ')
-  const room = Math.max(20, terminalWidth() - Math.min(facts.length, 60) - 2)
+  const room = Math.max(20, terminalWidth() - Math.min(stringWidth(facts), 60) - 2)
   return `${paint.bold(truncate(name, room))}  ${paint.dim(truncate(facts, 60))}`
 }
 
@@ -60,13 +63,24 @@ function shown({ text, highlights, cutBefore, cutAfter }: Snippet): string {
 const plain = (text: string): string => safe(text).replaceAll(LINE_ENDS, ' ')
 
 function summary({ total, total_is, hits, complete, left }: Answer): string {
-  if (total === 0 && complete) return 'Nothing was found.\n'
-  const all = `${total_is === 'exact' ? '' : 'at least '}${plural(total, 'message')}`
-  const more = total > hits.length ? `${all}, of which ${count(hits.length)} are shown; --limit shows more.` : `${all}.`
-  const rest = complete
-    ? ''
-    : ` ${megabytes(left.bytes)} of long output and unread logs are not in the index: --deep looks through them.`
-  return paint.dim(`${total === 0 ? 'Nothing was found.' : more}${rest}\n`)
+  const none = say('Nothing was found.', '見つかりませんでした。')
+  if (total === 0 && complete) return `${none}\n`
+  const rest = say(
+    ` ${megabytes(left.bytes)} of long output and unread logs are not in the index: --deep looks through them.`,
+    `長い出力と未読のログ ${megabytes(left.bytes)} は索引にありません。--deep で探せます。`,
+  )
+  return paint.dim(`${total === 0 ? none : foundText(total, total_is, hits.length)}${complete ? '' : rest}\n`)
+}
+
+function foundText(total: number, total_is: Answer['total_is'], shown: number): string {
+  const isExact = total_is === 'exact'
+  const en = `${isExact ? '' : 'at least '}${plural(total, 'message')}`
+  const ja = `${isExact ? '' : '少なくとも '}${count(total)} 件のメッセージ`
+  if (total <= shown) return say(`${en}.`, `${ja}。`)
+  return say(
+    `${en}, of which ${count(shown)} are shown; --limit shows more.`,
+    `${ja}のうち ${count(shown)} 件を表示しています。--limit で増やせます。`,
+  )
 }
 
 const megabytes = (bytes: number): string =>

@@ -1,8 +1,9 @@
 /** What `fumi doctor` finds, for a person. */
 import type { Finding } from '../../../app.ts'
+import { say } from '../../language.ts'
 import { safe } from '../conversation.ts'
 import { paint } from '../paint.ts'
-import { plural } from '../table.ts'
+import { count, plural } from '../table.ts'
 
 const WIDTH = 16
 
@@ -23,4 +24,6 @@ function markOf(state: Finding['state']): string {
 }
 
 export const verdict = (problems: number): string =>
-  problems === 0 ? '\nAll is well.\n' : `\n${paint.bold(plural(problems, 'problem'))}.\n`
+  problems === 0
+    ? say('\nAll is well.\n', '\n問題ありません。\n')
+    : say(`\n${paint.bold(plural(problems, 'problem'))}.\n`, `\n${paint.bold(`問題 ${count(problems)} 件`)}\n`)

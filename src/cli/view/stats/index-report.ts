@@ -1,21 +1,23 @@
 /** What the index knows beside the tokens, for a person: tools, hours, weekdays, long sessions, disk. */
 import type { Stats } from '../../../app.ts'
+import { say } from '../../language.ts'
 import { safe } from '../conversation.ts'
 import { paint } from '../paint.ts'
 import { rounded, shortId } from '../session-table.ts'
 import { type Column, count, plural, table } from '../table.ts'
+import { word } from '../words.ts'
 
 const TOOLS: readonly Column[] = [
-  { title: 'tool', grows: true },
-  { title: 'calls', right: true },
-  { title: 'errors', right: true },
+  { title: say('tool', 'ツール'), grows: true },
+  { title: say('calls', '呼び出し'), right: true },
+  { title: say('errors', 'エラー'), right: true },
   { title: '', right: true },
-  { title: 'time', right: true },
-  { title: 'each', right: true },
+  { title: say('time', '時間'), right: true },
+  { title: say('each', '平均'), right: true },
 ]
 
 export function toolReport({ tools, unread }: Stats): string {
-  if (tools.length === 0) return `No calls.\n${unreadNote(unread)}`
+  if (tools.length === 0) return `${say('No calls.', '呼び出しはありません。')}\n${unreadNote(unread)}`
   const rows = tools.map(({ tool, calls, results, errors, duration_ms, timed }) => [
     safe(tool),
     count(calls),
@@ -27,7 +29,15 @@ export function toolReport({ tools, unread }: Stats): string {
   return `${table(TOOLS, rows)}${unreadNote(unread)}`
 }
 
-const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+const WEEKDAYS = [
+  say('Sunday', '日曜'),
+  say('Monday', '月曜'),
+  say('Tuesday', '火曜'),
+  say('Wednesday', '水曜'),
+  say('Thursday', '木曜'),
+  say('Friday', '金曜'),
+  say('Saturday', '土曜'),
+]
 const BAR = 40
 
 /** Prompts, answers and calls, with a bar for each hour or weekday. */
@@ -39,7 +49,7 @@ export function activityReport({ by_hour, by_weekday, unread }: Stats, by: 'hour
     count(value),
     '█'.repeat(Math.round((value / most) * BAR)),
   ])
-  const columns = [{ title: by }, { title: 'said and called', right: true }, { title: '' }]
+  const columns = [{ title: word(by) }, { title: say('said and called', '発言と呼び出し'), right: true }, { title: '' }]
   return `${table(columns, rows)}${unreadNote(unread)}`
 }
 
@@ -47,26 +57,39 @@ export function moreReport({ longest, disk }: Stats): string {
   const [long] = longest
   const lines = [
     long && long.duration_ms > 0
-      ? `${paint.dim('longest')} ${shortId(long.session)}, ${duration(long.duration_ms)}\n`
+      ? `${paint.dim(say('longest', '最長'))} ${shortId(long.session)}, ${duration(long.duration_ms)}\n`
       : '',
-    disk.length > 0
-      ? `${paint.dim('on disk')} ${disk.map(({ agent, sources, bytes }) => `${agent} ${rounded(bytes)}B in ${plural(sources, 'source')}`).join(' · ')}\n`
-      : '',
+    disk.length > 0 ? `${paint.dim(say('on disk', 'ディスク'))} ${disk.map(diskText).join(' · ')}\n` : '',
   ]
   return lines.join('')
 }
 
+const diskText = ({ agent, sources, bytes }: Stats['disk'][number]): string =>
+  say(
+    `${agent} ${rounded(bytes)}B in ${plural(sources, 'source')}`,
+    `${agent} ${rounded(bytes)}B（ログ ${count(sources)} 件）`,
+  )
+
 const unreadNote = (unread: number): string =>
-  unread === 0 ? '' : paint.dim(`${plural(unread, 'session')} not read yet; fumi sync does.\n`)
+  unread === 0
+    ? ''
+    : paint.dim(
+        say(
+          `${plural(unread, 'session')} not read yet; fumi sync does.\n`,
+          `会話 ${count(unread)} 件はまだ読み込んでいません。fumi sync で読み込みます。\n`,
+        ),
+      )
 
 const UNITS = [
-  { from: 48 * 3_600_000, size: 24 * 3_600_000, name: 'd' },
-  { from: 2 * 3_600_000, size: 3_600_000, name: 'h' },
-  { from: 120_000, size: 60_000, name: 'min' },
-  { from: 1000, size: 1000, name: 's' },
-] as const
+  { from: 48 * 3_600_000, size: 24 * 3_600_000, name: say('d', '日') },
+  { from: 2 * 3_600_000, size: 3_600_000, name: say('h', '時間') },
+  { from: 120_000, size: 60_000, name: say('min', '分') },
+  { from: 1000, size: 1000, name: say('s', '秒') },
+]
 
 function duration(ms: number): string {
   const unit = UNITS.find(({ from }) => ms >= from)
-  return unit ? `${Number((ms / unit.size).toPrecision(3))} ${unit.name}` : `${Math.round(ms)} ms`
+  return unit
+    ? `${Number((ms / unit.size).toPrecision(3))} ${unit.name}`
+    : say(`${Math.round(ms)} ms`, `${Math.round(ms)} ミリ秒`)
 }

@@ -1,20 +1,23 @@
 /** What `fumi stats` prints for a person. */
+import stringWidth from 'string-width'
 import { estimatedTokens } from '../../../model/tokens/estimate.ts'
 import { NOTHING_SPENT, type Spent } from '../../../model/tokens/prices.ts'
 import type { Totals } from '../../../model/totals.ts'
 import { cacheShare, isZero, type Usage } from '../../../model/usage.ts'
+import { say } from '../../language.ts'
 import { paint } from '../paint.ts'
 import { type Column, count, plural, table, terminalWidth, truncate } from '../table.ts'
+import { word } from '../words.ts'
 
 type By = 'model' | 'day' | 'agent' | 'project' | 'session'
 
 const COLUMNS: readonly Column[] = [
   { title: '', grows: true },
-  { title: 'input', right: true },
-  { title: 'cached', right: true },
-  { title: 'output', right: true },
-  { title: 'reasoning', right: true },
-  { title: 'total', right: true },
+  { title: say('input', '入力'), right: true },
+  { title: say('cached', 'キャッシュ'), right: true },
+  { title: say('output', '出力'), right: true },
+  { title: say('reasoning', '推論'), right: true },
+  { title: say('total', '合計'), right: true },
   { title: 'USD', right: true },
 ]
 
@@ -23,19 +26,22 @@ export function report(totals: Totals, by: By, asOf: string): string {
   const costs = totals.cost[`by_${by}`]
   const rows = Object.entries(totals[`by_${by}`]).sort(by === 'day' ? byName : byTotal)
   const cells = rows.map(([name, usage]) => [name, ...usageCells(usage), dollars(costs[name] ?? NOTHING_SPENT)])
-  const sum = ['all', ...usageCells(totals.usage), dollars(totals.cost.all)]
+  const sum = [say('all', '合計'), ...usageCells(totals.usage), dollars(totals.cost.all)]
   const tools = Object.entries(totals.tools).sort((a, b) => b[1] - a[1])
-  const columns = [{ ...COLUMNS[0], title: by, grows: true }, ...COLUMNS.slice(1)]
+  const columns = [{ ...COLUMNS[0], title: word(by), grows: true }, ...COLUMNS.slice(1)]
   const summary = [
-    plural(totals.sessions, 'session'),
-    plural(totals.messages, 'message'),
-    plural(totals.lines, 'line'),
+    say(plural(totals.sessions, 'session'), `会話 ${count(totals.sessions)} 件`),
+    say(plural(totals.messages, 'message'), `メッセージ ${count(totals.messages)} 件`),
+    say(plural(totals.lines, 'line'), `${count(totals.lines)} 行`),
   ].join(' · ')
   const used = tools.slice(0, 8).map(([name, calls]) => `${name} ${count(calls)}`)
   const all = tools.reduce((n, [, calls]) => n + calls, 0)
-  const more = tools.length > used.length ? ` · ${tools.length - used.length} more` : ''
-  const toolText = truncate(`${plural(all, 'call')}: ${used.join(' · ')}${more}`, terminalWidth() - 'tools '.length)
-  const toolLine = all > 0 ? `${paint.dim('tools')} ${toolText}\n` : ''
+  const left = tools.length - used.length
+  const more = left > 0 ? say(` · ${left} more`, ` · ほか ${left} 種類`) : ''
+  const calls = say(`${plural(all, 'call')}: `, `呼び出し ${count(all)} 回：`)
+  const label = say('tools', 'ツール')
+  const toolText = truncate(`${calls}${used.join(' · ')}${more}`, terminalWidth() - stringWidth(label) - 1)
+  const toolLine = all > 0 ? `${paint.dim(label)} ${toolText}\n` : ''
   const tokens = isZero(totals.usage)
     ? NO_TOKENS
     : `${table(columns, [...cells, sum])}${cacheNote(totals.usage)}${priceNote(totals, asOf)}`
@@ -43,17 +49,25 @@ export function report(totals: Totals, by: By, asOf: string): string {
 }
 
 /** What was read from the provider's cache costs a fraction. */
-const cacheNote = (usage: Usage): string =>
-  paint.dim(`${Math.round(cacheShare(usage) * 100)} % of the input came from the cache.\n`)
+function cacheNote(usage: Usage): string {
+  const percent = Math.round(cacheShare(usage) * 100)
+  return paint.dim(
+    say(`${percent} % of the input came from the cache.\n`, `入力の ${percent} % はキャッシュから読まれました。\n`),
+  )
+}
 
-const NO_TOKENS = 'These logs record no tokens.\n'
+const NO_TOKENS = say('These logs record no tokens.\n', 'これらのログにはトークン数の記録がありません。\n')
 
 function estimateLine({ estimate, estimated_sessions }: Totals): string {
   if (estimated_sessions === 0) return ''
   const { user_tokens, assistant_tokens, total_tokens } = estimatedTokens(estimate)
   const parts = `${count(user_tokens)} said to the model, ${count(assistant_tokens)} by it`
   const whose = plural(estimated_sessions, 'session without counts', 'sessions without counts')
-  return `${paint.dim('estimate')} ${whose}: about ${plural(total_tokens, 'token')} (${parts}), in no total above\n`
+  const told = say(
+    `${whose}: about ${plural(total_tokens, 'token')} (${parts}), in no total above`,
+    `記録のない会話 ${count(estimated_sessions)} 件：約 ${count(total_tokens)} トークン（モデルへ ${count(user_tokens)}、モデルから ${count(assistant_tokens)}）。上の合計には含みません`,
+  )
+  return `${paint.dim(say('estimate', '見積もり'))} ${told}\n`
 }
 
 /** `?` where no price is known, `≥` where some are not. */
@@ -64,9 +78,12 @@ function dollars({ usd, unpriced_tokens }: Spent): string {
 
 function priceNote({ cost }: Totals, asOf: string): string {
   const unknown = Object.entries(cost.by_model).filter(([, { unpriced_tokens }]) => unpriced_tokens > 0)
-  const names = unknown.map(([model, { unpriced_tokens }]) => `${model} (${plural(unpriced_tokens, 'token')})`)
-  const without = names.length > 0 ? ` No price is known for ${names.join(', ')}.` : ''
-  return `${paint.dim(`USD at list prices as of ${asOf}.${without}`)}\n`
+  const names = unknown.map(([model, { unpriced_tokens }]) =>
+    say(`${model} (${plural(unpriced_tokens, 'token')})`, `${model}（${count(unpriced_tokens)} トークン）`),
+  )
+  const without = say(` No price is known for ${names.join(', ')}.`, `価格が分からないモデル：${names.join('、')}。`)
+  const priced = say(`USD at list prices as of ${asOf}.`, `USD は ${asOf} 時点の定価による目安です。`)
+  return `${paint.dim(`${priced}${names.length > 0 ? without : ''}`)}\n`
 }
 
 const usageCells = (usage: Usage): readonly string[] =>

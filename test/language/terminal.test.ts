@@ -1,0 +1,69 @@
+/** Tables, reports and the conversation in the terminal, in Japanese. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import stringWidth from 'string-width'
+import { describe, expect, test } from 'vitest'
+import { chatHome, fumiChat } from '../chat/support/fumi-chat.ts'
+import { tempFolder } from '../support/log.ts'
+import { answer, calls } from '../support/model-chunks.ts'
+import { chatServer } from '../support/model-server.ts'
+import { fumi, lines } from '../support/run.ts'
+
+const SAMPLES = join(import.meta.dirname, '..', '..', 'samples')
+const KETTLE = join(
+  SAMPLES,
+  'codex/sessions/2026/02/03/rollout-2026-02-03T09-15-00-019c22d1-6a00-7000-8000-000000000001.jsonl',
+)
+const env = { LC_ALL: 'ja_JP.UTF-8', COLUMNS: '80' }
+
+describe('tables and reports', () => {
+  test('have Japanese headings, in columns that stand below each other', () => {
+    const [head = '', ...rows] = lines(fumi(['list', SAMPLES], { env }).out).slice(0, -1)
+    expect(head).toMatch(/^最終更新 +会話 ID +タイトル +発言 +トークン +場所$/)
+    const column = stringWidth(head.slice(0, head.indexOf('会話 ID')))
+    for (const row of rows) expect(row.slice(column)).toMatch(/^(?:codex|openai):/)
+    for (const row of [head, ...rows]) expect(stringWidth(row)).toBeLessThanOrEqual(80)
+  })
+
+  test('tell sums in Japanese', () => {
+    const { out } = fumi(['stats', SAMPLES], { env })
+    expect(out).toMatch(/^会話 7 件 · メッセージ 25 件 · \d+ 行\nツール 呼び出し 21 回：shell_command 12/)
+    expect(out).toMatch(/^モデル +入力 +キャッシュ +出力 +推論 +合計 +USD$/m)
+    expect(out).toMatch(/入力の \d+ % はキャッシュから読まれました。/)
+  })
+
+  test('leave what was said as it is', () => {
+    const said = (out: string): readonly string[] => out.split('\n').filter((line) => line.startsWith('◆'))
+    const { out } = fumi(['show', KETTLE], { env })
+    expect(out).toMatch(/^ {2}トークン 入力 [\d,]+（キャッシュ \d+ %）· 出力 [\d,]+ · 合計 [\d,]+$/m)
+    expect(said(out).length).toBeGreaterThan(1)
+    expect(said(out)).toEqual(said(fumi(['show', KETTLE]).out))
+  })
+
+  test('are the same in both languages for programs', () => {
+    const FUMI_HOME = join(tempFolder(), 'fumi')
+    for (const args of [['show', KETTLE], ['detect', KETTLE], ['config']]) {
+      const { out } = fumi([...args, '--json'], { env: { FUMI_HOME } })
+      expect(out).toMatch(/^[[{]/)
+      expect(fumi([...args, '--json'], { env: { ...env, FUMI_HOME } }).out).toBe(out)
+    }
+  })
+})
+
+test('a conversation greets, asks and ends in Japanese, and is answered by the same keys', async () => {
+  const server = await chatServer(
+    calls([{ name: 'execute_bash', args: { command: 'echo made > note.txt' } }], '', { input: 100, output: 10 }),
+    answer('Written.', { input: 150, output: 5 }),
+  )
+  const place = chatHome()
+  const args = ['--base-url', server.baseURL, '--model', 'm']
+  const typed = 'Make a note\n/help\ny\n/quit\n'
+  const { code, out } = await fumiChat(args, place, typed, undefined, { ...env, COLUMNS: '200' })
+  expect(out).toContain('/help で入力できるものの一覧、/quit で終了します。\n')
+  expect(out).toContain('[y] はい · [n] いいえ · [t] この会話では execute_bash を今後も許可')
+  expect(out).toContain('実行しますか？ [y/n/t] ')
+  expect(out).toContain('先にこの質問に答えてください')
+  expect(out).toMatch(/要求 2 回 · 入力 250 · 出力 15 · [\d.]+m?s/)
+  expect(readFileSync(join(place.cwd, 'note.txt'), 'utf8')).toBe('made\n')
+  expect(code).toBe(0)
+})
