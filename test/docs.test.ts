@@ -54,6 +54,24 @@ describe('docs/cli.md', () => {
   })
 })
 
+describe('docs/cli.md and docs/cli.ja.md', async () => {
+  const { cliPages } = (await import(join(ROOT, 'tools/cli-markdown.mjs'))) as {
+    cliPages(root: string): { readonly [path: string]: string }
+  }
+  const pages = Object.entries(cliPages(ROOT))
+
+  test.each(pages)('%s says what the help says', (path, text) => {
+    expect(page(path), 'run npm run cli-docs').toBe(text)
+  })
+
+  test.each(pages)('%s leads from command to command', (_, text) => {
+    const sections = new Set([...text.matchAll(/^## fumi (\w+)$/gm)].map((match) => match[1] ?? ''))
+    expect(sections).toEqual(new Set(program.commands.map((command) => command.name())))
+    const led = [...text.matchAll(/\]\(#fumi-(\w+)\)/g)].map((match) => match[1] ?? '')
+    expect(led.filter((name) => !sections.has(name))).toEqual([])
+  })
+})
+
 describe('help', () => {
   const helpOf = (command: Command): string => {
     let told = ''

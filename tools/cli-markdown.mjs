@@ -1,0 +1,113 @@
+/** What the program says of its commands as pages: parts of docs/cli.md, and the whole of docs/cli.ja.md. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Both pages as they should be, by path. What stands around the marked parts of docs/cli.md stays. */
+export function cliPages(root) {
+  return {
+    'docs/cli.md': filled(readFileSync(join(root, 'docs/cli.md'), 'utf8'), described('en')),
+    'docs/cli.ja.md': pageInJapanese(described('ja')),
+  }
+}
+
+/** By a program of its own: the language is chosen once in a run. */
+function described(language) {
+  const env = { ...process.env, FUMI_LANGUAGE: language }
+  const { stdout, stderr, status } = spawnSync(process.execPath, [join(import.meta.dirname, 'cli-describe.mjs')], {
+    env,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(stderr)
+  return JSON.parse(stdout)
+}
+
+const MARKED = /<!-- (usage|options) (\S+) -->\n[\s\S]*?<!-- \/\1 -->/g
+
+/** `<!-- options list -->…<!-- /options -->` holds the options of `fumi list`, `<!-- usage list -->…` how it is called. */
+function filled(page, commands) {
+  const missing = new Set(commands.flatMap(partsOf))
+  const text = page.replaceAll(MARKED, (_, kind, name) => {
+    const command = commands.find((one) => one.name === name)
+    if (!command) throw new Error(`docs/cli.md: there is no command ${name}.`)
+    missing.delete(`${kind} ${name}`)
+    const inner = kind === 'usage' ? usageText(command) : optionTable(command.options, 'option', noteInEnglish)
+    return `<!-- ${kind} ${name} -->\n${inner}\n<!-- /${kind} -->`
+  })
+  if (missing.size > 0) throw new Error(`docs/cli.md lacks the marks of: ${[...missing].join(', ')}.`)
+  return text
+}
+
+const partsOf = ({ name, options }) => [`usage ${name}`, ...(options.length > 0 ? [`options ${name}`] : [])]
+
+function pageInJapanese([program, ...commands]) {
+  const parts = [
+    '# コマンド',
+    '<!-- Made by npm run cli-docs from the help of the program. -->',
+    '`fumi` と `fumibako` は同じコマンドです。ここにあるのは `fumi help <command>` が表示する内容です。出力の形式、終了コード、環境変数などの詳しい説明は[英語のページ](cli.md)にあります。',
+    ...sectionOf(program),
+    ...commands.flatMap((command) => [`## fumi ${command.name}`, ...sectionOf(command)]),
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+function sectionOf({ usage, summary, arguments: given, options, after }) {
+  return [
+    usageText({ usage }),
+    inText(summary),
+    ...(given.length > 0 ? [table('引数', given.map(argumentRow))] : []),
+    ...(options.length > 0 ? [optionTable(options, 'オプション', noteInJapanese)] : []),
+    ...(after === '' ? [] : after.split(/\n{2,}/).map(afterText)),
+  ]
+}
+
+const argumentRow = (one) => [`\`${one.name}\``, inText(one.description) + noteInJapanese(one)]
+
+/** A block whose lines are indented below a title are examples; anything else is a note. */
+function afterText(block) {
+  const [title, ...lines] = block.split('\n')
+  if (lines.length === 0 || !lines.every((line) => line.startsWith('  '))) return inText(block.replaceAll('\n', ' '))
+  return `${title}\n\n\`\`\`sh\n${lines.map((line) => line.slice(2)).join('\n')}\n\`\`\``
+}
+
+const usageText = ({ usage }) => `\`${usage}\``
+
+const optionTable = (options, head, note) =>
+  table(
+    head,
+    options.map((one) => [`\`${one.flags}\``, inText(one.description) + note(one)]),
+  )
+
+const code = (values) => values.map((one) => `\`${one}\``)
+
+function noteInEnglish({ choices, usual }) {
+  const parts = [
+    ...(choices ? [code(choices).join(', ')] : []),
+    ...(usual === undefined ? [] : [`default: ${code([usual])}`]),
+  ]
+  return parts.length === 0 ? '' : ` (${parts.join('; ')})`
+}
+
+function noteInJapanese({ choices, usual }) {
+  const parts = [
+    ...(choices ? [`${code(choices).join('、')} のどれか`] : []),
+    ...(usual === undefined ? [] : [`既定: ${code([usual])}`]),
+  ]
+  return parts.length === 0 ? '' : `（${parts.join('。')}）`
+}
+
+/** Options, variables and what else is typed. */
+const TYPED = /(?<![\w-])--?[a-z][a-z-]*(?![\w-])|(?<!\S)-(?!\S)|(?<!\S)\/[a-z0-9]+(?![\w/])|\b[A-Z]+_[A-Z_]*[A-Z]\b/g
+const COMMAND = /\bfumi (?!alone\b)([a-z]+)/g
+
+/** What is typed stands out, commands lead to their sections, and nothing of the help is taken for Markdown. */
+const inText = (text) =>
+  text
+    .replaceAll(/[\\*<]/g, '\\$&')
+    .replaceAll(TYPED, '`$&`')
+    .replaceAll(COMMAND, '[$&](#fumi-$1)')
+
+const table = (head, rows) =>
+  [`| ${head} | |`, '|---|---|', ...rows.map((row) => `| ${row.map(inCell).join(' | ')} |`)].join('\n')
+
+const inCell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
