@@ -85,7 +85,7 @@ const runs = {
     return { ms, hits, firstMs }
   },
   async report() {
-    return { tokens: house.stats().usage.total_tokens }
+    return { tokens: (await house.totals()).usage.total_tokens }
   },
   /** What a process costs that only watches. */
   async rest() {

@@ -16,7 +16,7 @@ import type { HistorySummary } from './conversation/history/summary.ts'
 import type { Finding } from './doctor/finding.ts'
 import { thisMachine } from './lib/files/data-directory.ts'
 import { type AgentId, type Instant, instantOf, type SessionId } from './model/ids.ts'
-import { type DayOf, localDay, type Totals, utcDay, utcHour, wallHour } from './model/totals.ts'
+import { type DayOf, localDay, type Totals, utcHour, wallHour } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
 import { Keeper } from './sync/keep/keeper.ts'
 import { settled, sourceAt } from './sync/keep/sources.ts'
@@ -194,14 +194,13 @@ export class House {
     yield* (await this.reading()).deepSearch(query, options)
   }
 
-  /** Days, hours and weekdays are those on the wall, or in UTC. Nothing while there is no index. */
+  /** Hours and weekdays are those on the wall, or in UTC. Nothing while there is no index. */
   stats({ utc, ...filter }: SessionFilter & { readonly most?: number; readonly utc?: true } = {}): Stats | undefined {
-    const clock = utc ? { dayOf: utcDay, hourOf: utcHour } : { dayOf: localDay(), hourOf: wallHour }
-    return this.index.stats({ ...filter, ...clock })
+    return this.index.stats({ ...filter, hourOf: utc ? utcHour : wallHour })
   }
 
   /** The same sums as straight from the logs. Nothing while there is no index. */
-  async totals(filter: SessionFilter, dayOf: DayOf = localDay()): Promise<Totals | undefined> {
+  async totals(filter: SessionFilter = {}, dayOf: DayOf = localDay()): Promise<Totals | undefined> {
     return this.index.totals(filter, { dayOf, prices: (await this.prices()).list })
   }
 

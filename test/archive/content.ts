@@ -28,6 +28,7 @@ export async function contentOf(house: House, isThere = false): Promise<unknown>
   }
   const filter = isThere ? { ids: meant.map(({ id }) => id) } : {}
   const stats = house.stats({ ...filter, kind: 'any', most: 100_000 })
+  const totals = await house.totals({ ...filter, kind: 'any' })
   const models = [...new Set(meant.flatMap((session) => session.models))].sort()
   return {
     // Every word of the index with the number of messages that say it, and how often.
@@ -37,10 +38,10 @@ export async function contentOf(house: House, isThere = false): Promise<unknown>
     stats: stats && {
       ...stats,
       tools: [...stats.tools].sort((a, b) => (a.tool < b.tool ? -1 : 1)),
-      by_session: [...stats.by_session].sort((a, b) => (a.session < b.session ? -1 : 1)),
       longest: [...stats.longest].sort((a, b) => (a.session < b.session ? -1 : 1)),
       ...(isThere && { disk: undefined }),
     },
+    totals,
     byModel: models.map((model) => [model, house.list({ ...filter, model, children: 'all' }).total]),
     touches: house
       .touches('file2.ts', 100_000)

@@ -48,12 +48,12 @@ test('it leaves list, search, sums and copies; its file stays, and no sync bring
   expect(readFileSync(path).equals(bytes)).toBe(true)
   appendFileSync(path, text([user(60, 'More please.'), assistant(61, 'No.'), tokens(62, 9999, 1)]))
   await house.sync()
-  expect(house.stats({ kind: 'any' })).toMatchObject({ sessions: 1, usage: { total_tokens: 10 } })
+  expect(await house.totals({ kind: 'any' })).toMatchObject({ sessions: 1, usage: { total_tokens: 10 } })
   house.close()
   for (const suffix of ['', '-wal', '-shm']) rmSync(join(house.directory, `index.sqlite3${suffix}`), { force: true })
   await house.sync()
-  const { stats: _, ...now } = (await contentOf(house)) as { stats: unknown }
-  const { stats: __, ...then } = without as { stats: unknown }
+  const { stats: _, totals: _now, ...now } = (await contentOf(house)) as { stats: unknown; totals: unknown }
+  const { stats: __, totals: _then, ...then } = without as { stats: unknown; totals: unknown }
   expect(now).toEqual(then)
   await expect(house.forget(ID)).rejects.toMatchObject({ code: 'not_found' })
   expect(house.keep.forgotten()).toMatchObject([{ session: ID }])

@@ -48,11 +48,11 @@ const doors = {
     const wrong = []
     say({ kind: 'staring' })
     while (!isOver) {
-      const stats = house.stats({ kind: 'any' })
+      const totals = await house.totals({ kind: 'any' })
       house.list({ children: 'all', kind: 'any', limit: 1 })
       looks++
       // Each log of `manyLogs` has one hundred and ten tokens for each turn: a sum that is no multiple of it is half a batch.
-      if (stats && stats.usage.total_tokens % 110 !== 0) wrong.push(stats.usage.total_tokens)
+      if (totals && totals.usage.total_tokens % 110 !== 0) wrong.push(totals.usage.total_tokens)
       for (const { id, indexed, messages } of house.list({ children: 'all', kind: 'any', limit: 3 }).sessions) {
         const rows = house.index
           .messages(id, { limit: 100_000 })

@@ -1,11 +1,12 @@
 /** What the sessions of the index add up to, in the same form as a count straight from the logs. */
 import { type Instant, instantOf } from '../../model/ids.ts'
 import { addEstimates } from '../../model/tokens/estimate.ts'
-import { addSpent, NOTHING_SPENT, type PriceList, spentOn } from '../../model/tokens/prices.ts'
-import { addCostTo, addTo, type DayOf, noTotals, type Totals } from '../../model/totals.ts'
-import { addUsage, NO_USAGE, type Usage } from '../../model/usage.ts'
+import { type PriceList, spentOn } from '../../model/tokens/prices.ts'
+import { type DayOf, noTotals, type Totals } from '../../model/totals.ts'
+import type { Usage } from '../../model/usage.ts'
 import { conditionsOf, type SessionFilter } from '../get/filter.ts'
 import type { Db } from '../open.ts'
+import { Tallies, Tally } from './tally.ts'
 
 export interface Measures {
   readonly dayOf: DayOf
@@ -34,48 +35,44 @@ const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
 /** Tokens are those of the time that is asked for; all else is of the sessions in which something was said then. */
 export function totalsOf(db: Db, filter: SessionFilter, { dayOf, prices }: Measures): Totals {
   const sum = noTotals()
-  const sessions = new Map<number, Counted>()
+  const sessions = new Map<number, { readonly one: Counted; readonly tally: Tally }>()
   for (const one of countedIn(db, filter)) {
-    sessions.set(one.id, one)
+    sessions.set(one.id, { one, tally: new Tally() })
     sum.sessions++
     sum.lines += one.lines
     sum.messages += one.messages
     for (const [name, calls] of Object.entries(JSON.parse(one.tools ?? '{}') as Record<string, number>))
       sum.tools[name] = (sum.tools[name] ?? 0) + calls
-    for (const table of BY_SESSION) {
-      addTo(sum[table], keyOf(one, table), NO_USAGE)
-      addCostTo(sum.cost[table], keyOf(one, table), NOTHING_SPENT)
-    }
   }
-  for (const { session, quarter, model, ...usage } of usedIn(db, filter)) {
-    const one = sessions.get(session)
-    if (!one) continue
-    const at = instantOf(quarter * QUARTER) ?? EPOCH
-    const spent = spentOn(usage, model === 'unknown' ? undefined : model, at, prices)
-    sum.usage = addUsage(sum.usage, usage)
-    sum.cost.all = addSpent(sum.cost.all, spent)
-    const keys = { by_model: model, by_day: dayOf(at) }
-    for (const table of ['by_model', 'by_day'] as const) {
-      addTo(sum[table], keys[table], usage)
-      addCostTo(sum.cost[table], keys[table], spent)
-    }
-    for (const table of BY_SESSION) {
-      addTo(sum[table], keyOf(one, table), usage)
-      addCostTo(sum.cost[table], keyOf(one, table), spent)
-    }
+  const [models, days, projects, agents] = [new Tallies(), new Tallies(), new Tallies(), new Tallies()]
+  const all = new Tally()
+  for (const used of usedIn(db, filter)) {
+    const tally = sessions.get(used.session)?.tally
+    if (!tally) continue
+    const at = instantOf(used.quarter * QUARTER) ?? EPOCH
+    const spent = spentOn(used, used.model === 'unknown' ? undefined : used.model, at, prices)
+    for (const one of [tally, all, models.of(used.model), days.of(dayOf(at))]) one.add(used, spent)
   }
+  for (const { one, tally } of sessions.values()) {
+    const usage = tally.usage()
+    const spent = tally.spent()
+    sum.by_session[one.name] = usage
+    sum.cost.by_session[one.name] = spent
+    projects.of(one.project ?? 'unknown').add(usage, spent)
+    agents.of(one.agent).add(usage, spent)
+  }
+  sum.usage = all.usage()
+  sum.cost.all = all.spent()
+  models.into(sum.by_model, sum.cost.by_model)
+  days.into(sum.by_day, sum.cost.by_day)
+  projects.into(sum.by_project, sum.cost.by_project)
+  agents.into(sum.by_agent, sum.cost.by_agent)
   for (const { session, user_bytes, assistant_bytes } of guessedIn(db, filter)) {
     if (!sessions.has(session)) continue
     sum.estimate = addEstimates(sum.estimate, { kind: 'estimate', user_bytes, assistant_bytes })
     sum.estimated_sessions++
   }
   return sum
-}
-
-const BY_SESSION = ['by_session', 'by_project', 'by_agent'] as const
-
-function keyOf({ name, project, agent }: Counted, table: (typeof BY_SESSION)[number]): string {
-  return { by_session: name, by_project: project ?? 'unknown', by_agent: agent }[table]
 }
 
 function countedIn(db: Db, filter: SessionFilter): readonly Counted[] {

@@ -1,7 +1,7 @@
 /** Sums and series as the API tells them. */
 import type { House, SessionFilter } from '../../app.ts'
 import type { Activity, NamedSum, Series, SeriesLine, StatsItem, ToolStat } from '../../model/api/stats.ts'
-import { instantOf } from '../../model/ids.ts'
+import { instantOf, type SessionId } from '../../model/ids.ts'
 import { estimatedTokens } from '../../model/tokens/estimate.ts'
 import { NOTHING_SPENT, type Spent } from '../../model/tokens/prices.ts'
 import { localDay, utcDay, utcHour, wallHour } from '../../model/totals.ts'
@@ -16,7 +16,11 @@ export async function statsItem(house: House, filter: SessionFilter, utc: boolea
   const totals = await house.totals(filter, utc ? utcDay : localDay())
   const titles = new Map<string, string | null>()
   const titled = (id: string): string | null => titles.get(id) ?? null
-  const named = [...(stats?.by_session ?? []), ...(stats?.longest ?? [])].map(({ session }) => session)
+  const bySession = sumsOf(totals?.by_session, totals?.cost.by_session).slice(0, MOST)
+  const named = [
+    ...bySession.map(({ name }) => name as SessionId),
+    ...(stats?.longest ?? []).map(({ session }) => session),
+  ]
   for (const { id, title } of house.list({ ids: named, kind: 'any', children: 'all', limit: named.length }).sessions)
     titles.set(id, house.marks.get(id)?.name ?? title ?? null)
   const usage = totals?.usage ?? NO_USE
@@ -34,9 +38,7 @@ export async function statsItem(house: House, filter: SessionFilter, utc: boolea
     by_model: sumsOf(totals?.by_model, totals?.cost.by_model),
     by_project: sumsOf(totals?.by_project, totals?.cost.by_project),
     by_agent: sumsOf(totals?.by_agent, totals?.cost.by_agent),
-    by_session: sumsOf(totals?.by_session, totals?.cost.by_session)
-      .slice(0, MOST)
-      .map((sum) => ({ ...sum, title: titled(sum.name) })),
+    by_session: bySession.map((sum) => ({ ...sum, title: titled(sum.name) })),
     longest: (stats?.longest ?? []).map((one) => ({ ...one, title: titled(one.session) })),
     disk: stats?.disk ?? [],
     prices: { as_of: list.as_of, source: list.source },
