@@ -8,6 +8,7 @@ import { allAgents } from '../../agents/all.ts'
 import { shellLine, whyNotResumed } from '../../agents/resume-command.ts'
 import { agentServing } from '../../agents/roots.ts'
 import { AppError } from '../../model/error.ts'
+import { phrase } from '../../model/phrase.ts'
 import { openHouse } from '../house.ts'
 import { writeOut } from '../output.ts'
 import { type Found, findSession } from '../sessions.ts'
@@ -50,7 +51,8 @@ async function commandFor({ log, session, kept }: Found): Promise<ResumeCommand>
       `the log of ${session.id} is gone: ${session.path}. ${agent.label} would not find it.`,
     )
   const reason = whyNotResumed(agent, session, kept && (kept.ended_how ?? 'gone'))
-  if (reason !== undefined || !agent.resume) throw new AppError(kept ? 'not_found' : 'bad_usage', reason ?? '')
+  if (reason !== undefined || !agent.resume)
+    throw new AppError(kept ? 'not_found' : 'bad_usage', reason ?? phrase('', ''))
   return agent.resume(session)
 }
 

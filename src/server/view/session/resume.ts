@@ -13,7 +13,7 @@ export async function resumeOf(
   const log = await house.logOf(entry.id)
   const ended = entry.kept ? house.keep.get(entry.id)?.ended_how : undefined
   const reason = log
-    ? whyNotResumed(log.agent, session, entry.kept ? (ended ?? 'gone') : undefined)
+    ? whyNotResumed(log.agent, session, entry.kept ? (ended ?? 'gone') : undefined)?.en
     : `the log of ${session.id} is gone: ${session.path}.`
   if (reason !== undefined || !log?.agent.resume) return { resume: null, resume_reason: reason ?? null }
   const command = log.agent.resume(session)
