@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs'
 import type { House } from '../app.ts'
 import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
 import type { Session } from '../model/session.ts'
 import type { Log } from '../normalize.ts'
+import { say } from './language.ts'
 import { logsFor } from './logs/logs.ts'
 import { writeOut } from './output.ts'
 import { findSession } from './sessions.ts'
@@ -24,9 +26,17 @@ export async function chooseSession(path: string, log: Log, asked: string | unde
   if (conversations === 0) throw nothingIn(path)
   if (chosen && (asked !== undefined || conversations === 1)) return chosen
   await writeOut(await listOf(found))
+  throw new AppError('bad_usage', severalIn(path, conversations, asked))
+}
+
+function severalIn(path: string, conversations: number, asked: string | undefined): Phrase {
   const many = conversations === 1 ? '1 conversation' : `${conversations} conversations`
   const none = asked === undefined ? '' : `, but none has the number or id ${asked}`
-  throw new AppError('bad_usage', `${path} holds ${many}${none}; choose one with --session and its number or id.`)
+  const noneJa = asked === undefined ? '' : `が、番号または ID が ${asked} のものはありません`
+  return phrase(
+    `${path} holds ${many}${none}; choose one with --session and its number or id.`,
+    `${path} には会話が ${conversations} 件あります${noneJa}。--session に番号か ID を指定して選んでください。`,
+  )
 }
 
 /** The first ones, on standard output: no error tells what was said. */
@@ -34,18 +44,22 @@ async function listOf({ first, conversations }: Sessions): Promise<string> {
   const { count, table } = await import('./view/table.ts')
   const rows = first.map(({ number, name }) => [String(number), name])
   const left = conversations - first.length
-  const more = left > 0 ? [['…', `${count(left)} more`]] : []
+  const more = left > 0 ? [['…', say(`${count(left)} more`, `ほか ${count(left)} 件`)]] : []
   return table(
     [
       { title: '#', right: true },
-      { title: 'conversation', grows: true },
+      { title: say('conversation', '会話'), grows: true },
     ],
     [...rows, ...more],
   )
 }
 
 export const nothingIn = (path: string): AppError =>
-  new AppError('nothing_readable', `${path} holds no conversation. See fumi normalize for what is wrong with it.`)
+  new AppError(
+    'nothing_readable',
+    `${path} holds no conversation. See fumi normalize for what is wrong with it.`,
+    `${path} に会話がありません。原因は fumi normalize で分かります。`,
+  )
 
 const MOST_LISTED = 10
 /** As much as a line of a terminal may take. */
@@ -107,6 +121,7 @@ export async function logNamed(house: House, name: string, options: Naming): Pro
   throw new AppError(
     'not_found',
     `the log of ${found.id} is gone, and no copy was kept. fumi show tells what is still known.`,
+    `${found.id} のログがなく、写しも保管されていません。残っている情報は fumi show で見られます。`,
   )
 }
 
@@ -131,12 +146,19 @@ function onlyOne(path: string, logs: readonly Log[]): Log {
     throw new AppError(
       'nothing_readable',
       `${path} is not a log of an agent that fumibako knows; fumi normalize tells what is in its lines.`,
+      `${path} は fumibako の知るエージェントのログではありません。各行の内容は fumi normalize で分かります。`,
     )
   if (others.length === 0) return log
   throw new AppError(
     'bad_usage',
     log.source.key === undefined
-      ? `${path} holds ${others.length + 1} logs; give one file, for example ${log.source.path}`
-      : `${path} holds ${others.length + 1} conversations. See fumi list ${path}, then name one of them with --in ${path}`,
+      ? phrase(
+          `${path} holds ${others.length + 1} logs; give one file, for example ${log.source.path}`,
+          `${path} にはログが ${others.length + 1} 件あります。ファイルを 1 つ指定してください。例: ${log.source.path}`,
+        )
+      : phrase(
+          `${path} holds ${others.length + 1} conversations. See fumi list ${path}, then name one of them with --in ${path}`,
+          `${path} には会話が ${others.length + 1} 件あります。fumi list ${path} で確かめ、--in ${path} とともに 1 つ指定してください。`,
+        ),
   )
 }

@@ -1,6 +1,7 @@
 /** A bar on a terminal for work that takes a while; nothing in a pipe. */
 import { stat } from 'node:fs/promises'
 import type { Log } from '../normalize.ts'
+import { say } from './language.ts'
 
 export interface Progress {
   /** Bytes of this log have been read. */
@@ -25,7 +26,10 @@ export async function progressOver(logs: readonly Log[]): Promise<Progress> {
 async function bar(sizes: ReadonlyMap<Log, number>, total: number): Promise<Progress> {
   const { SingleBar } = await import('cli-progress')
   const single = new SingleBar({
-    format: '{bar} {percentage}%  {files}/{all} files  {megabytes}/{size} MB  {eta_formatted} left',
+    format: say(
+      '{bar} {percentage}%  {files}/{all} files  {megabytes}/{size} MB  {eta_formatted} left',
+      '{bar} {percentage}%  {files}/{all} ファイル  {megabytes}/{size} MB  残り {eta_formatted}',
+    ),
     stream: process.stderr,
     clearOnComplete: true,
     barCompleteChar: '█',

@@ -124,13 +124,20 @@ function likeIn(name: string, sessions: readonly Session[]): readonly Session[] 
 function onlyOne(name: string, found: readonly { readonly id: SessionId }[]): { readonly id: SessionId } {
   const [only, ...more] = found
   if (only && more.length === 0) return only
-  if (only)
+  if (only) {
+    const first = found
+      .slice(0, 3)
+      .map(({ id }) => id)
+      .join(', ')
     throw new AppError(
       'bad_usage',
-      `several sessions begin with ${name}: ${found
-        .slice(0, 3)
-        .map(({ id }) => id)
-        .join(', ')} … Give more of it.`,
+      `several sessions begin with ${name}: ${first} … Give more of it.`,
+      `${name} で始まる会話が複数あります: ${first} … もっと長く指定してください。`,
     )
-  throw new AppError('not_found', `there is no session ${name}, and no file of that name. See fumi list.`)
+  }
+  throw new AppError(
+    'not_found',
+    `there is no session ${name}, and no file of that name. See fumi list.`,
+    `${name} という会話もファイルもありません。fumi list で確かめてください。`,
+  )
 }

@@ -4,17 +4,36 @@ import type { Command } from 'commander'
 import { type Period, periodOf, type SessionFilter } from '../../app.ts'
 import type { FilterQuery } from '../../model/api/envelope.ts'
 import { AppError } from '../../model/error.ts'
+import { say } from '../language.ts'
 
 export type FilterOptions = FilterQuery
 
 export const withFilters = (command: Command): Command =>
   command
-    .option('--agent <id>', 'only of one agent: codex, amazon-q, kiro …')
-    .option('--project <directory>', 'only of this directory and those below it, or of one of this name')
-    .option('--model <name>', 'only with this model; * stands for anything')
-    .option('--tool <name>', 'only with calls of this tool')
-    .option('--since <when>', 'only from this day on: 2026-11-15, today, 7d, 2026-11-15T09:30')
-    .option('--until <when>', 'only up to the end of this day')
+    .option(
+      '--agent <id>',
+      say('only of one agent: codex, amazon-q, kiro …', 'このエージェントだけ: codex、amazon-q、kiro など'),
+    )
+    .option(
+      '--project <directory>',
+      say(
+        'only of this directory and those below it, or of one of this name',
+        'このディレクトリーとその下だけ。名前だけでも可',
+      ),
+    )
+    .option(
+      '--model <name>',
+      say('only with this model; * stands for anything', 'このモデルを使った会話だけ。* は任意の文字列'),
+    )
+    .option('--tool <name>', say('only with calls of this tool', 'このツールを呼び出した会話だけ'))
+    .option(
+      '--since <when>',
+      say(
+        'only from this day on: 2026-11-15, today, 7d, 2026-11-15T09:30',
+        'この日以降だけ: 2026-11-15、today、7d、2026-11-15T09:30',
+      ),
+    )
+    .option('--until <when>', say('only up to the end of this day', 'この日の終わりまで'))
 
 export const isFiltered = (options: FilterOptions): boolean =>
   [options.agent, options.project, options.model, options.tool, options.since, options.until].some(
@@ -34,7 +53,12 @@ export function filterOf({ agent, project, model, tool, since, until }: FilterOp
 
 export function periodNamed(option: string, text: string): Period {
   const period = periodOf(text, new Date())
-  if (!period) throw new AppError('bad_usage', `${option} takes a day or a moment: 2026-11-15, today, 7d, 12h.`)
+  if (!period)
+    throw new AppError(
+      'bad_usage',
+      `${option} takes a day or a moment: 2026-11-15, today, 7d, 12h.`,
+      `${option} には日付か時点を指定してください: 2026-11-15、today、7d、12h。`,
+    )
   return period
 }
 
@@ -44,6 +68,10 @@ export const projectOf = (text: string): string => (/^\.{1,2}$|[/\\]/.test(text)
 export function limitOf(text: string | undefined, usual: number): number {
   const limit = text === undefined ? usual : Number(text)
   if (!Number.isInteger(limit) || limit < 0)
-    throw new AppError('bad_usage', '--limit takes a whole number; 0 means all.')
+    throw new AppError(
+      'bad_usage',
+      '--limit takes a whole number; 0 means all.',
+      '--limit には 0 以上の整数を指定してください。0 は全件です。',
+    )
   return limit
 }

@@ -1,6 +1,7 @@
 /** Brings the index up to date before it is asked. */
 import type { House } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
+import { inWords, say } from '../language.ts'
 import { writeErr } from '../output.ts'
 import { syncBar } from './sync-bar.ts'
 
@@ -15,10 +16,17 @@ export async function freshen(house: House, passes: 'first' | 'both'): Promise<b
   } catch (error) {
     bar.stop()
     if (!(error instanceof AppError)) throw error
-    await writeErr(`fumi: the index is not up to date: ${error.message}\n`)
+    await writeErr(
+      `fumi: ${say('the index is not up to date', '索引が最新ではありません')}: ${inWords(error.phrase)}\n`,
+    )
   }
   return house.index.epoch !== undefined
 }
 
 const tellHeld = (pid: number | undefined): Promise<void> =>
-  writeErr(`fumi: another process ${pid === undefined ? '' : `(${pid}) `}is making the index just now.\n`)
+  writeErr(
+    say(
+      `fumi: another process ${pid === undefined ? '' : `(${pid}) `}is making the index just now.\n`,
+      `fumi: 別のプロセス${pid === undefined ? '' : `（${pid}）`}が索引を作成中です。\n`,
+    ),
+  )

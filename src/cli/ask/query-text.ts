@@ -1,6 +1,7 @@
 /** The options of a search as words of its query: what can be asked by an option can be typed as well. */
 import type { Command } from 'commander'
 import { AppError } from '../../model/error.ts'
+import { say } from '../language.ts'
 import { type FilterOptions, periodNamed, projectOf } from './filters.ts'
 
 export interface QueryOptions extends FilterOptions {
@@ -10,14 +11,29 @@ export interface QueryOptions extends FilterOptions {
 
 export const withQueryFilters = (command: Command): Command =>
   command
-    .option('--scope <where>', 'only in: prompts, answers, arguments, output, reasoning, files, titles')
-    .option('--role <role>', 'only what they said: user, assistant, tool')
-    .option('--agent <id>', 'only of one agent: codex, amazon-q, kiro …')
-    .option('--project <directory>', 'only of this directory')
-    .option('--model <name>', 'only with this model')
-    .option('--tool <name>', 'only calls of this tool, and their results')
-    .option('--since <when>', 'only from this day on: 2026-11-15, today, 7d, 2026-11-15T09:30')
-    .option('--until <when>', 'only up to the end of this day')
+    .option(
+      '--scope <where>',
+      say(
+        'only in: prompts, answers, arguments, output, reasoning, files, titles',
+        '探す場所: prompts、answers、arguments、output、reasoning、files、titles',
+      ),
+    )
+    .option('--role <role>', say('only what they said: user, assistant, tool', '発言者: user、assistant、tool'))
+    .option(
+      '--agent <id>',
+      say('only of one agent: codex, amazon-q, kiro …', 'このエージェントだけ: codex、amazon-q、kiro など'),
+    )
+    .option('--project <directory>', say('only of this directory', 'このディレクトリーだけ'))
+    .option('--model <name>', say('only with this model', 'このモデルだけ'))
+    .option('--tool <name>', say('only calls of this tool, and their results', 'このツールの呼び出しと結果だけ'))
+    .option(
+      '--since <when>',
+      say(
+        'only from this day on: 2026-11-15, today, 7d, 2026-11-15T09:30',
+        'この日以降だけ: 2026-11-15、today、7d、2026-11-15T09:30',
+      ),
+    )
+    .option('--until <when>', say('only up to the end of this day', 'この日の終わりまで'))
 
 export function queryText(words: readonly string[], options: QueryOptions): string {
   const { scope, role, agent, project, model, tool, since, until } = options
@@ -37,6 +53,7 @@ export function queryText(words: readonly string[], options: QueryOptions): stri
 
 function filter(option: string, name: string, value: string | undefined): string {
   if (value === undefined) return ''
-  if (value.includes('"')) throw new AppError('bad_usage', `${option} takes no quotation marks.`)
+  if (value.includes('"'))
+    throw new AppError('bad_usage', `${option} takes no quotation marks.`, `${option} の値に引用符は使えません。`)
   return `${name}:"${value}"`
 }

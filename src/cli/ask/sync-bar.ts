@@ -1,5 +1,6 @@
 /** A bar on a terminal while the index is brought up to date; nothing in a pipe, nothing for what is done at once. */
 import type { Progress } from '../../app.ts'
+import { say } from '../language.ts'
 
 export interface SyncBar {
   show(progress: Progress): void
@@ -8,7 +9,7 @@ export interface SyncBar {
 
 /** Less than this is done before a bar can be read. */
 const WORTH_A_BAR = 30_000_000
-const WORDS = { scan: 'counting', read: 'indexing' } as const
+const WORDS = { scan: say('counting', '集計'), read: say('indexing', '索引') } as const
 /** Rates are those of the last seconds. */
 const WINDOW = 4000
 
@@ -17,7 +18,10 @@ export async function syncBar(): Promise<SyncBar> {
   const { SingleBar } = await import('cli-progress')
   const make = () =>
     new SingleBar({
-      format: '{what} {bar} {percentage}%  {done}/{all} files  {megabytes}/{size} MB  {rate} MB/s  {left} left',
+      format: say(
+        '{what} {bar} {percentage}%  {done}/{all} files  {megabytes}/{size} MB  {rate} MB/s  {left} left',
+        '{what} {bar} {percentage}%  {done}/{all} ファイル  {megabytes}/{size} MB  {rate} MB/s  残り {left}',
+      ),
       stream: process.stderr,
       clearOnComplete: true,
       barCompleteChar: '█',
@@ -73,5 +77,7 @@ const megabytes = (bytes: number): number => Math.round(bytes / 1e6)
 
 function duration(seconds: number): string {
   const whole = Math.ceil(seconds)
-  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`
+  if (whole < 60) return say(`${whole} s`, `${whole} 秒`)
+  const [minutes, rest] = [Math.floor(whole / 60), whole % 60]
+  return say(`${minutes} min ${rest} s`, `${minutes} 分 ${rest} 秒`)
 }

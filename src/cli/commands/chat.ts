@@ -1,5 +1,7 @@
 /** `fumi chat`: a conversation with any OpenAI-compatible server, new or gone on with. */
 import type { Command } from 'commander'
+import { say } from '../language.ts'
+import { examples } from '../run/examples.ts'
 
 export interface ChatCommandOptions {
   readonly profile?: string
@@ -20,24 +22,96 @@ export interface ChatCommandOptions {
 export function chatCommand(program: Command): void {
   program
     .command('chat')
-    .summary('talk with a model, or go on with any conversation')
-    .argument('[prompt]', 'what to say first')
-    .option('--base-url <url>', 'the server, up to and with /v1; else FUMI_BASE_URL')
-    .option('--model <name>', 'the model; else FUMI_MODEL, else what the profile says, else the first of the server')
-    .option('--profile <name>', 'a server by name: from fumi config, or openai, ollama, llamacpp, lmstudio, vllm')
-    .option('--list-models', 'list the models of the server, and do nothing else')
-    .option('--resume [id]', 'go on with a conversation; without an id the last one of this directory')
-    .option('--continue <session>', 'go on with a session of any agent, as a conversation of its own')
-    .option('--replay <session>', 'answers come from a session that was recorded; no server is asked')
-    .option('--session <which>', 'one of several conversations in a file: its number, or its id')
-    .option('--agent <name>', 'the agent: its instruction, tools, files and hooks')
-    .option('--trust-tools <names>', 'tools that run without asking, parted by commas')
-    .option('--trust-all-tools', 'all tools run without asking; what the agent denies stays denied')
-    .option('--no-interactive', 'say the prompt, print the answer, end; the exit code tells how it ended')
-    .option('--json', 'with --no-interactive: every event as a line of JSON')
+    .summary(say('talk with a model, or go on with any conversation', 'モデルと会話する。既存の会話の続きからも'))
+    .argument('[prompt]', say('what to say first', '最初に言うこと'))
+    .option(
+      '--base-url <url>',
+      say('the server, up to and with /v1; else FUMI_BASE_URL', 'サーバーの URL（/v1 まで）。なければ FUMI_BASE_URL'),
+    )
+    .option(
+      '--model <name>',
+      say(
+        'the model; else FUMI_MODEL, else what the profile says, else the first of the server',
+        'モデル。なければ FUMI_MODEL、プロファイルの指定、サーバーの最初のモデルの順',
+      ),
+    )
+    .option(
+      '--profile <name>',
+      say(
+        'a server by name: from fumi config, or openai, ollama, llamacpp, lmstudio, vllm',
+        'サーバーの名前。fumi config で決めたもの、または openai、ollama、llamacpp、lmstudio、vllm',
+      ),
+    )
+    .option(
+      '--list-models',
+      say('list the models of the server, and do nothing else', 'サーバーのモデルの一覧だけを表示'),
+    )
+    .option(
+      '--resume [id]',
+      say(
+        'go on with a conversation; without an id the last one of this directory',
+        '会話を再開。ID を省くとこのディレクトリーの最後の会話',
+      ),
+    )
+    .option(
+      '--continue <session>',
+      say(
+        'go on with a session of any agent, as a conversation of its own',
+        'どのエージェントの会話でも、写しを作って続ける',
+      ),
+    )
+    .option(
+      '--replay <session>',
+      say(
+        'answers come from a session that was recorded; no server is asked',
+        '記録された会話の応答を再生。サーバーには接続しない',
+      ),
+    )
+    .option(
+      '--session <which>',
+      say(
+        'one of several conversations in a file: its number, or its id',
+        '1 つのファイルに複数ある会話のどれか（番号または ID）',
+      ),
+    )
+    .option(
+      '--agent <name>',
+      say('the agent: its instruction, tools, files and hooks', 'エージェント（指示、ツール、ファイル、フック）'),
+    )
+    .option(
+      '--trust-tools <names>',
+      say('tools that run without asking, parted by commas', '確認なしで実行してよいツール（コンマ区切り）'),
+    )
+    .option(
+      '--trust-all-tools',
+      say(
+        'all tools run without asking; what the agent denies stays denied',
+        'すべてのツールを確認なしで実行。エージェントが禁じるものは禁じたまま',
+      ),
+    )
+    .option(
+      '--no-interactive',
+      say(
+        'say the prompt, print the answer, end; the exit code tells how it ended',
+        '依頼を送り、応答を表示して終了。結果は終了コードで示す',
+      ),
+    )
+    .option(
+      '--json',
+      say(
+        'with --no-interactive: every event as a line of JSON',
+        '--no-interactive のとき、出来事を 1 行ずつ JSON で出力',
+      ),
+    )
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi chat --base-url http://127.0.0.1:11434/v1\n  fumi chat --profile ollama --model qwen3 "What is in this folder?"\n  fumi chat --resume\n  fumi chat --continue codex:019c22d1\n  git diff | fumi chat --no-interactive "Write a commit message for this."',
+      examples(
+        'fumi chat --base-url http://127.0.0.1:11434/v1',
+        'fumi chat --profile ollama --model qwen3 "What is in this folder?"',
+        'fumi chat --resume',
+        'fumi chat --continue codex:019c22d1',
+        'git diff | fumi chat --no-interactive "Write a commit message for this."',
+      ),
     )
     .action(async (prompt: string | undefined, options: ChatCommandOptions, command: Command) => {
       const { runChat } = await import('../chat/run.ts')

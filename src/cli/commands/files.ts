@@ -10,8 +10,10 @@ import { checkpointsOf } from '../ask/checkpoints.ts'
 import { limitOf } from '../ask/filters.ts'
 import { freshen } from '../ask/fresh.ts'
 import { openHouse } from '../house.ts'
+import { say } from '../language.ts'
 import { writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
+import { examples } from '../run/examples.ts'
 
 interface Options {
   readonly diff?: boolean
@@ -29,14 +31,31 @@ export interface Touch extends FileTouched {
 export function filesCommand(program: Command): void {
   program
     .command('files')
-    .summary('list every session, turn and tool call that touched a file')
-    .argument('<path>', 'a file, or the end of its path: app.ts, src/app.ts')
-    .option('--diff', 'show what each call did to it, where the call tells')
-    .option('-n, --limit <n>', 'how many calls at most; 0 for all (default: 40, with --json all)')
-    .option('--json', 'print JSON')
+    .summary(
+      say(
+        'list every session, turn and tool call that touched a file',
+        'ファイルに触れた会話・ターン・ツール呼び出しをすべて表示',
+      ),
+    )
+    .argument(
+      '<path>',
+      say('a file, or the end of its path: app.ts, src/app.ts', 'ファイル、またはパスの末尾（app.ts、src/app.ts）'),
+    )
+    .option(
+      '--diff',
+      say('show what each call did to it, where the call tells', '呼び出しごとの変更内容も表示（分かる場合）'),
+    )
+    .option(
+      '-n, --limit <n>',
+      say(
+        'how many calls at most; 0 for all (default: 40, with --json all)',
+        '表示する呼び出しの上限。0 で全件（既定: 40、--json では全件）',
+      ),
+    )
+    .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi files src/app.ts\n  fumi files ./README.md --diff\n  fumi files app.ts --json',
+      examples('fumi files src/app.ts', 'fumi files ./README.md --diff', 'fumi files app.ts --json'),
     )
     .action(run)
 }

@@ -3,10 +3,13 @@ import type { Command } from 'commander'
 import type { Agent } from '../../agents/agent.ts'
 import type { House, StoreKept } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
+import { phrase } from '../../model/phrase.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
+import { say } from '../language.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { progressOver } from '../progress.ts'
+import { examples } from '../run/examples.ts'
 
 interface Options {
   readonly watch?: boolean
@@ -16,13 +19,26 @@ interface Options {
 export function keepCommand(program: Command): void {
   program
     .command('keep')
-    .summary('save every conversation that its program would overwrite')
-    .argument('[path...]', 'databases or folders that hold some (default: all of this machine)')
-    .option('--watch', 'go on and keep each new answer as soon as it is written')
-    .option('--json', 'print JSON, with --watch one object per line')
+    .summary(say('save every conversation that its program would overwrite', 'プログラムが上書きする前に、会話を保管'))
+    .argument(
+      '[path...]',
+      say(
+        'databases or folders that hold some (default: all of this machine)',
+        '会話のあるデータベースまたはフォルダー（既定: このマシンのすべて）',
+      ),
+    )
+    .option(
+      '--watch',
+      say('go on and keep each new answer as soon as it is written', '監視を続け、新しい応答が書かれるたびに保管'),
+    )
+    .option('--json', say('print JSON, with --watch one object per line', 'JSON で出力。--watch では 1 行に 1 件'))
+    .addHelpText('after', examples('fumi keep', 'fumi keep --watch', 'fumi keep ~/backup/data.sqlite3'))
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi keep\n  fumi keep --watch\n  fumi keep ~/backup/data.sqlite3\n\nfumi list shows what is kept; fumi restore gives it back.',
+      say(
+        '\nfumi list shows what is kept; fumi restore gives it back.',
+        '\n保管した会話は fumi list で見られ、fumi restore で戻せます。',
+      ),
     )
     .action(run)
 }
@@ -63,7 +79,7 @@ async function keepAll(house: House, paths: readonly string[]): Promise<readonly
 /** Until it is interrupted. One store at a time; a change meanwhile is looked at right afterwards. */
 async function keepOn(house: House, paths: readonly string[], options: Options): Promise<void> {
   const watched = await house.keeper.watchable(paths)
-  if (!options.json) await writeErr(`watching ${watched.map(({ store }) => store).join(', ')} — Ctrl-C ends it\n`)
+  if (!options.json) await writeErr(`${watchingLine(watched.map(({ store }) => store).join(', '))}\n`)
   await new Promise<void>((resolve, reject) => {
     let work = Promise.resolve()
     const keepOne = (agent: Agent, store: string): void => {
@@ -93,6 +109,9 @@ async function keepOn(house: House, paths: readonly string[], options: Options):
   })
 }
 
+const watchingLine = (stores: string): string =>
+  say(`watching ${stores} — Ctrl-C ends it`, `${stores} を監視中 — Ctrl-C で終了`)
+
 async function tell(done: readonly StoreKept[], options: Options): Promise<void> {
   if (options.json) for (const one of done) await writeOut(`${JSON.stringify(one)}\n`)
   else await writeOut((await import('../view/keep-report.ts')).keepReport(done))
@@ -103,6 +122,12 @@ const nothing = (paths: readonly string[]): AppError =>
   new AppError(
     'nothing_readable',
     paths.length > 0
-      ? `no store in ${paths.join(', ')} whose conversations are overwritten. Give a data.sqlite3 of Amazon Q or Kiro; fumi list says what is wrong with one.`
-      : 'no store was found whose conversations are overwritten: neither Amazon Q CLI nor Kiro CLI has been used here.',
+      ? phrase(
+          `no store in ${paths.join(', ')} whose conversations are overwritten. Give a data.sqlite3 of Amazon Q or Kiro; fumi list says what is wrong with one.`,
+          `${paths.join('、')} に、会話が上書きされるデータベースがありません。Amazon Q か Kiro の data.sqlite3 を指定してください。問題があれば fumi list で分かります。`,
+        )
+      : phrase(
+          'no store was found whose conversations are overwritten: neither Amazon Q CLI nor Kiro CLI has been used here.',
+          '会話が上書きされるデータベースが見つかりません。Amazon Q CLI も Kiro CLI も、このマシンでは使われていません。',
+        ),
   )

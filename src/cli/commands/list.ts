@@ -4,13 +4,16 @@ import type { House, Mark, SessionFilter, Sort } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
+import { phrase } from '../../model/phrase.ts'
 import { type FilterOptions, filterOf, isFiltered, limitOf, withFilters } from '../ask/filters.ts'
 import { freshen } from '../ask/fresh.ts'
 import { rowOfEntry, rowOfListing, type SessionRow } from '../ask/session-row.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
+import { say } from '../language.ts'
 import { writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
+import { examples } from '../run/examples.ts'
 import { listSessions } from '../sessions.ts'
 
 interface Options extends FilterOptions {
@@ -30,20 +33,55 @@ export function listCommand(program: Command): void {
   withFilters(
     program
       .command('list')
-      .summary('list conversations, newest first, with those that only fumibako still has')
-      .argument('[path...]', 'databases, log files or folders (default: every agent found on this machine)'),
+      .summary(
+        say(
+          'list conversations, newest first, with those that only fumibako still has',
+          '会話を新しい順に一覧表示。fumibako だけに残る会話も含む',
+        ),
+      )
+      .argument(
+        '[path...]',
+        say(
+          'databases, log files or folders (default: every agent found on this machine)',
+          'データベース、ログファイル、フォルダー（既定: このマシンのすべてのエージェント）',
+        ),
+      ),
   )
-    .option('--ended', 'only those that their program has overwritten or lost')
-    .option('--starred', 'only those that you gave a star; see fumi mark')
-    .option('--tag <tag>', 'only those that you gave this tag')
-    .option('--children', 'forks and sub-agents too, not folded under their parents')
-    .addOption(new Option('--sort <by>', 'what comes first').choices(SORTS).default('last'))
-    .option('--reverse', 'the other way round')
-    .option('-n, --limit <n>', 'how many at most; 0 for all (default: 40, with --json all)')
-    .option('--json', 'print JSON')
+    .option(
+      '--ended',
+      say('only those that their program has overwritten or lost', '元のプログラムが上書きしたか失った会話だけ'),
+    )
+    .option(
+      '--starred',
+      say('only those that you gave a star; see fumi mark', 'スターを付けた会話だけ（fumi mark を参照）'),
+    )
+    .option('--tag <tag>', say('only those that you gave this tag', 'このタグを付けた会話だけ'))
+    .option(
+      '--children',
+      say(
+        'forks and sub-agents too, not folded under their parents',
+        '分岐とサブエージェントも、親の下にまとめずに表示',
+      ),
+    )
+    .addOption(new Option('--sort <by>', say('what comes first', '並べ替えの基準')).choices(SORTS).default('last'))
+    .option('--reverse', say('the other way round', '逆順'))
+    .option(
+      '-n, --limit <n>',
+      say(
+        'how many at most; 0 for all (default: 40, with --json all)',
+        '表示件数の上限。0 で全件（既定: 40、--json では全件）',
+      ),
+    )
+    .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi list\n  fumi list --agent kiro --since 7d\n  fumi list --project . --sort tokens\n  fumi list --ended\n  fumi list ~/backup/data.sqlite3 --json',
+      examples(
+        'fumi list',
+        'fumi list --agent kiro --since 7d',
+        'fumi list --project . --sort tokens',
+        'fumi list --ended',
+        'fumi list ~/backup/data.sqlite3 --json',
+      ),
     )
     .action(run)
 }
@@ -59,6 +97,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
       throw new AppError(
         'bad_usage',
         'what lies at a path is listed as it is: only --agent, --starred and --tag narrow it down.',
+        'パスを指定した一覧で絞り込みに使えるのは --agent、--starred、--tag だけです。並べ替えはできません。',
       )
     const { total, sessions, issues } = isIndexed
       ? fromIndex(house, filter, limit, options)
@@ -132,6 +171,12 @@ const nothing = (paths: readonly string[]): AppError =>
   new AppError(
     'nothing_readable',
     paths.length > 0
-      ? `no conversation in ${paths.join(', ')}. Give a log of a known agent, or a folder that holds some.`
-      : 'no conversation was found on this machine. Give a path: fumi list <folder>.',
+      ? phrase(
+          `no conversation in ${paths.join(', ')}. Give a log of a known agent, or a folder that holds some.`,
+          `${paths.join('、')} に会話がありません。対応するエージェントのログか、それを含むフォルダーを指定してください。`,
+        )
+      : phrase(
+          'no conversation was found on this machine. Give a path: fumi list <folder>.',
+          'このマシンに会話が見つかりません。パスを指定してください: fumi list <フォルダー>',
+        ),
   )

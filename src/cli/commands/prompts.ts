@@ -4,10 +4,12 @@ import { folded } from '../../lib/text.ts'
 import { AppError } from '../../model/error.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
+import { say } from '../language.ts'
 import { writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
 import { gatherPrompts } from '../prompts/gather.ts'
 import { linkPrompts } from '../prompts/link.ts'
+import { examples } from '../run/examples.ts'
 
 interface Options {
   readonly limit: string
@@ -17,18 +19,30 @@ interface Options {
 export function promptsCommand(program: Command): void {
   program
     .command('prompts')
-    .summary('list everything that you ever asked an agent, newest first')
-    .argument('[query...]', 'only prompts that hold these words, as they stand here')
-    .option('-n, --limit <n>', 'how many at most; 0 for all', '40')
-    .option('--json', 'print JSON, with the whole text of each')
-    .addHelpText('after', '\nExamples:\n  fumi prompts\n  fumi prompts double ring\n  fumi prompts --limit 0 --json')
+    .summary(
+      say(
+        'list everything that you ever asked an agent, newest first',
+        'これまでエージェントに依頼した内容を、新しい順に一覧表示',
+      ),
+    )
+    .argument(
+      '[query...]',
+      say('only prompts that hold these words, as they stand here', 'この語句をこのまま含む依頼だけ'),
+    )
+    .option('-n, --limit <n>', say('how many at most; 0 for all', '表示件数の上限。0 で全件'), '40')
+    .option('--json', say('print JSON, with the whole text of each', 'それぞれの全文を含む JSON で出力'))
+    .addHelpText('after', examples('fumi prompts', 'fumi prompts double ring', 'fumi prompts --limit 0 --json'))
     .action(run)
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
   const limit = Number(options.limit)
   if (!Number.isInteger(limit) || limit < 0)
-    throw new AppError('bad_usage', '--limit takes a whole number; 0 means all.')
+    throw new AppError(
+      'bad_usage',
+      '--limit takes a whole number; 0 means all.',
+      '--limit には 0 以上の整数を指定してください。0 は全件です。',
+    )
   const house = await openHouse()
   try {
     const { said, lists, issues } = await gatherPrompts(house)

@@ -5,7 +5,9 @@ import type { Command } from 'commander'
 import type { House, Kept } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { openHouse } from '../house.ts'
+import { say } from '../language.ts'
 import { writeErr, writeOut } from '../output.ts'
+import { examples } from '../run/examples.ts'
 
 interface Options {
   readonly to?: string
@@ -18,23 +20,60 @@ interface Options {
 export function restoreCommand(program: Command): void {
   program
     .command('restore')
-    .summary('give a kept conversation back: as a file to /load, or into its store')
-    .argument('<session>', 'its id as fumi list shows it, or the beginning of it')
-    .option('--to <file>', 'write it to this file, which /load reads; - for standard output')
-    .option('--install', 'put it back into the store, in place of what is there now')
-    .option('--directory <path>', 'with --install: for this directory instead of its own')
-    .option('--force', 'overwrite an existing file')
-    .option('--json', 'print JSON')
+    .summary(
+      say(
+        'give a kept conversation back: as a file to /load, or into its store',
+        '保管した会話を戻す。/load 用のファイルに、または元の保存場所に',
+      ),
+    )
+    .argument(
+      '<session>',
+      say('its id as fumi list shows it, or the beginning of it', 'fumi list が示す会話の ID、またはその先頭部分'),
+    )
+    .option(
+      '--to <file>',
+      say(
+        'write it to this file, which /load reads; - for standard output',
+        '/load で読めるファイルに書き込む。- は標準出力',
+      ),
+    )
+    .option(
+      '--install',
+      say('put it back into the store, in place of what is there now', '元の保存場所に戻し、今ある会話と置き換える'),
+    )
+    .option(
+      '--directory <path>',
+      say(
+        'with --install: for this directory instead of its own',
+        '--install のとき、元のディレクトリーの代わりに使う場所',
+      ),
+    )
+    .option('--force', say('overwrite an existing file', '既存のファイルを上書き'))
+    .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi restore amazon-q:1b4e28ba --to talk.json      then in q chat: /load talk.json\n  fumi restore amazon-q:1b4e28ba --install          then in its directory: q chat --resume\n\nWhat --install replaces is kept first. It refuses while the program is writing.',
+      examples(
+        `fumi restore amazon-q:1b4e28ba --to talk.json      ${say('then in q chat:', 'その後、q chat で:')} /load talk.json`,
+        `fumi restore amazon-q:1b4e28ba --install          ${say('then in its directory:', 'その後、元のディレクトリーで:')} q chat --resume`,
+      ),
+    )
+    .addHelpText(
+      'after',
+      say(
+        '\nWhat --install replaces is kept first. It refuses while the program is writing.',
+        '\n--install で置き換える会話は、先に保管します。プログラムが書き込んでいる間は実行しません。',
+      ),
     )
     .action(run)
 }
 
 async function run(name: string, options: Options): Promise<void> {
   if ((options.to === undefined) === !options.install)
-    throw new AppError('bad_usage', 'say where to: --to <file>, or --install for the store itself.')
+    throw new AppError(
+      'bad_usage',
+      'say where to: --to <file>, or --install for the store itself.',
+      '戻す先を指定してください。--to <ファイル>、または元の保存場所なら --install です。',
+    )
   const house = await openHouse()
   try {
     const kept = keptNamed(name, house.keep.list())
@@ -52,8 +91,9 @@ async function writeFile(house: House, kept: Kept, to: string, options: Options)
     throw new AppError(
       'nothing_readable',
       `${kept.session} is kept, but its bytes are nothing that its program would load.`,
+      `${kept.session} は保管されていますが、元のプログラムが読み込める内容ではありません。`,
     )
-  for (const repair of ready.repairs) await writeErr(`mended ${repair}\n`)
+  for (const repair of ready.repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
   if (to === '-') {
     await writeOut(ready.text)
     return
@@ -61,7 +101,13 @@ async function writeFile(house: House, kept: Kept, to: string, options: Options)
   save(to, ready.text, options.force === true)
   if (options.json)
     await writeOut(`${JSON.stringify({ session: kept.session, file: resolve(to), repairs: ready.repairs })}\n`)
-  else await writeOut(`${to} holds ${kept.session}. In the chat: /load ${to}\n`)
+  else
+    await writeOut(
+      say(
+        `${to} holds ${kept.session}. In the chat: /load ${to}\n`,
+        `${kept.session} を ${to} に書き込みました。会話の中で: /load ${to}\n`,
+      ),
+    )
 }
 
 /** Never over a file that is there, unless that is wanted. */
@@ -72,8 +118,12 @@ function save(path: string, text: string, force: boolean): void {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     if (code === 'EEXIST')
-      throw new AppError('bad_usage', `${path} exists. Give another name, or --force to overwrite it.`)
-    throw new AppError('cannot_write', `${path} cannot be written (${code}).`)
+      throw new AppError(
+        'bad_usage',
+        `${path} exists. Give another name, or --force to overwrite it.`,
+        `${path} はすでにあります。別の名前にするか、--force で上書きしてください。`,
+      )
+    throw new AppError('cannot_write', `${path} cannot be written (${code}).`, `${path} に書き込めません（${code}）。`)
   }
   try {
     writeSync(fd, text)
@@ -92,9 +142,17 @@ async function install(house: House, kept: Kept, options: Options): Promise<void
     await writeOut(`${JSON.stringify({ session: kept.session, ...done })}\n`)
     return
   }
-  for (const repair of done.repairs) await writeErr(`mended ${repair}\n`)
-  await writeOut(`${kept.session} is in ${done.store} again.\n`)
-  if (done.backup !== undefined) await writeOut(`What stood there is kept, and also in ${done.backup}\n`)
+  for (const repair of done.repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
+  await writeOut(
+    say(`${kept.session} is in ${done.store} again.\n`, `${kept.session} を ${done.store} に戻しました。\n`),
+  )
+  if (done.backup !== undefined)
+    await writeOut(
+      say(
+        `What stood there is kept, and also in ${done.backup}\n`,
+        `置き換えた会話は保管してあります。控え: ${done.backup}\n`,
+      ),
+    )
 }
 
 const SHORTEST = 4
@@ -109,8 +167,13 @@ function keptNamed(name: string, all: readonly Kept[]): Kept {
     throw new AppError(
       'not_found',
       `nothing is kept under ${name}. fumi list --ended shows what is; fumi keep keeps more.`,
+      `${name} という会話は保管されていません。保管した会話は fumi list --ended で見られ、fumi keep で増やせます。`,
     )
   if (more.length > 0)
-    throw new AppError('bad_usage', `${begins.length} kept sessions begin with ${name}. Give more of the id.`)
+    throw new AppError(
+      'bad_usage',
+      `${begins.length} kept sessions begin with ${name}. Give more of the id.`,
+      `${name} で始まる保管済みの会話が ${begins.length} 件あります。ID をもっと長く指定してください。`,
+    )
   return only
 }

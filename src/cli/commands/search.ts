@@ -2,12 +2,15 @@
 import { type Command, Option } from 'commander'
 import type { Hit, House, SearchAnswer } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
+import { NAMED_FAULTS, QUERY_FAULTS } from '../../model/told/query-fault.ts'
 import { limitOf } from '../ask/filters.ts'
 import { freshen } from '../ask/fresh.ts'
 import { type QueryOptions, queryText, withQueryFilters } from '../ask/query-text.ts'
 import { openHouse } from '../house.ts'
+import { say } from '../language.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
+import { examples } from '../run/examples.ts'
 
 interface Options extends QueryOptions {
   readonly sort: 'newest' | 'relevance'
@@ -24,17 +27,47 @@ export function searchCommand(program: Command): void {
   withQueryFilters(
     program
       .command('search')
-      .summary('find what was said, in every conversation of every agent')
-      .argument('<query...>', 'words, "a phrase", begin*, -not, a OR b, /pattern/, agent:codex …; see docs/search.md'),
+      .summary(
+        say('find what was said, in every conversation of every agent', 'すべてのエージェントのすべての会話から検索'),
+      )
+      .argument(
+        '<query...>',
+        say(
+          'words, "a phrase", begin*, -not, a OR b, /pattern/, agent:codex …; see docs/search.md',
+          '語、"句"、前方一致*、-除外、a OR b、/正規表現/、agent:codex など（docs/search.md を参照）',
+        ),
+      ),
   )
-    .option('--deep', 'look also through what the index leaves out: the middle of long tool output')
-    .addOption(new Option('--sort <by>', 'what comes first').choices(['newest', 'relevance']).default('newest'))
-    .option('-n, --limit <n>', 'how many hits at most; 0 for all (default: 20, with --deep all)')
-    .option('--no-sync', 'ask the index as it is')
-    .option('--json', 'print JSON')
+    .option(
+      '--deep',
+      say(
+        'look also through what the index leaves out: the middle of long tool output',
+        '索引にない部分（長いツール出力の中ほど）も探す',
+      ),
+    )
+    .addOption(
+      new Option('--sort <by>', say('what comes first', '並べ替えの基準'))
+        .choices(['newest', 'relevance'])
+        .default('newest'),
+    )
+    .option(
+      '-n, --limit <n>',
+      say(
+        'how many hits at most; 0 for all (default: 20, with --deep all)',
+        '表示件数の上限。0 で全件（既定: 20、--deep では全件）',
+      ),
+    )
+    .option('--no-sync', say('ask the index as it is', '索引を更新せず、今のまま検索'))
+    .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      `\nExamples:\n  fumi search timeout retry\n  fumi search '"connection refused"' --since 7d\n  fumi search 検索 --scope prompts\n  fumi search getUserName --project . --json\n  fumi search 'panic has:error' --deep`,
+      examples(
+        'fumi search timeout retry',
+        `fumi search '"connection refused"' --since 7d`,
+        'fumi search 検索 --scope prompts',
+        'fumi search getUserName --project . --json',
+        "fumi search 'panic has:error' --deep",
+      ),
     )
     .action(run)
 }
@@ -47,7 +80,12 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     if (options.deep) await deep(house, query, options)
     else await quick(house, query, options)
     if (house.list({ limit: 0 }).total === 0)
-      await writeErr('fumi: no conversation was found on this machine; fumi doctor tells where was looked.\n')
+      await writeErr(
+        say(
+          'fumi: no conversation was found on this machine; fumi doctor tells where was looked.\n',
+          'fumi: このマシンに会話が見つかりません。調べた場所は fumi doctor で分かります。\n',
+        ),
+      )
   } finally {
     house.close()
   }
@@ -87,13 +125,19 @@ async function deep(house: House, query: string, options: Options): Promise<void
   const total_is = isWhole ? 'exact' : 'at_least'
   if (options.json)
     await writeOut(`${JSON.stringify({ total: hits.length, total_is, complete: isWhole, hits: hits.map(hitJson) })}\n`)
-  else
-    await writeErr(hits.length === 0 ? 'Nothing was found.\n' : `${hits.length}${isWhole ? '' : ' or more'} found.\n`)
+  else await writeErr(`${foundLine(hits.length, isWhole)}\n`)
 }
 
-function misunderstood(query: string, { start, end, what, advice }: Problem): AppError {
+function foundLine(hits: number, isWhole: boolean): string {
+  if (hits === 0) return say('Nothing was found.', '見つかりませんでした。')
+  return say(`${hits}${isWhole ? '' : ' or more'} found.`, `${hits} 件${isWhole ? '' : '以上'}見つかりました。`)
+}
+
+function misunderstood(query: string, { code, start, end, what, advice }: Problem): AppError {
   const mark = `${' '.repeat(start)}${'^'.repeat(Math.max(1, end - start))}`
-  return new AppError('bad_usage', `${what}: ${advice}.\n  ${query}\n  ${mark}`)
+  const named = NAMED_FAULTS.has(code) ? `（${what}: ${advice}）` : ''
+  const place = `\n  ${query}\n  ${mark}`
+  return new AppError('bad_usage', `${what}: ${advice}.${place}`, `${QUERY_FAULTS[code]}${named}${place}`)
 }
 
 const jsonOf = ({ total, total_is, complete, left, hits, titles, sessions }: Answer): object => ({

@@ -8,9 +8,11 @@ import type { Log } from '../../normalize.ts'
 import { nothingIn, sessionNamed } from '../choose.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
+import { say } from '../language.ts'
 import { historyOf, messagesOf, type Survey, survey } from '../logs/survey.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
+import { examples } from '../run/examples.ts'
 
 interface Options {
   readonly turns?: boolean
@@ -25,19 +27,53 @@ interface Options {
 export function showCommand(program: Command): void {
   program
     .command('show')
-    .summary('read a conversation in the terminal')
-    .argument('<session>', 'a session as fumi list names it, or a log file; - for standard input')
-    .option('--in <path>', 'look for the session in this database, file or folder')
-    .option('--turns', 'one line for each turn')
-    .option('--state', 'what the conversation knows beside its words: model, context, tools, tangent, checkpoints')
-    .option('--patterns', 'how its turns went: simple, one tool use, several; complete or not')
-    .option('--all', 'every record, also context, events and copies')
-    .option('--session <which>', 'one of several conversations in a file: its number, or its id')
-    .option('--json', 'print JSON')
-    .option('--no-color', 'no colours (NO_COLOR does the same)')
+    .summary(say('read a conversation in the terminal', '会話を端末で読む'))
+    .argument(
+      '<session>',
+      say(
+        'a session as fumi list names it, or a log file; - for standard input',
+        'fumi list が示す会話、またはログファイル。- は標準入力',
+      ),
+    )
+    .option(
+      '--in <path>',
+      say('look for the session in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
+    )
+    .option('--turns', say('one line for each turn', '1 ターンを 1 行で表示'))
+    .option(
+      '--state',
+      say(
+        'what the conversation knows beside its words: model, context, tools, tangent, checkpoints',
+        '発言以外の状態: モデル、文脈、ツール、脇道、チェックポイント',
+      ),
+    )
+    .option(
+      '--patterns',
+      say(
+        'how its turns went: simple, one tool use, several; complete or not',
+        'ターンのパターン: シンプル、単一ツール、複数ツール、完了と未完了',
+      ),
+    )
+    .option('--all', say('every record, also context, events and copies', '文脈・イベント・重複も含むすべての記録'))
+    .option(
+      '--session <which>',
+      say(
+        'one of several conversations in a file: its number, or its id',
+        '1 つのファイルに複数ある会話のどれか（番号または ID）',
+      ),
+    )
+    .option('--json', say('print JSON', 'JSON で出力'))
+    .option('--no-color', say('no colours (NO_COLOR does the same)', '色を付けない（NO_COLOR でも同じ）'))
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi show rollout.jsonl\n  fumi show amazon-q:1b4e28ba --turns\n  fumi show kiro:22222222 --state\n  fumi show 22222222 --in ~/backup/data.sqlite3\n  fumi show rollout.jsonl --all | less\n  fumi show conversations.json --session 3',
+      examples(
+        'fumi show rollout.jsonl',
+        'fumi show amazon-q:1b4e28ba --turns',
+        'fumi show kiro:22222222 --state',
+        'fumi show 22222222 --in ~/backup/data.sqlite3',
+        'fumi show rollout.jsonl --all | less',
+        'fumi show conversations.json --session 3',
+      ),
     )
     .action(run)
 }
@@ -88,7 +124,10 @@ async function showGone(house: House, id: SessionId, options: Options): Promise<
     await writeOut((await import('../view/gone-report.ts')).goneReport(known))
   }
   await writeErr(
-    `fumi: the log of this session is gone: ${session.path}. Its words are not kept; fumi config keep all keeps them from now on.\n`,
+    say(
+      `fumi: the log of this session is gone: ${session.path}. Its words are not kept; fumi config keep all keeps them from now on.\n`,
+      `fumi: この会話のログがありません: ${session.path}。本文は保管されていません。今後は fumi config keep all で保管できます。\n`,
+    ),
   )
 }
 
@@ -111,14 +150,22 @@ async function print(
 
 async function stateText({ session, state }: Survey): Promise<string> {
   if (!session || !state?.metadata)
-    throw new AppError('bad_usage', 'this conversation has no state beside its messages.')
+    throw new AppError(
+      'bad_usage',
+      'this conversation has no state beside its messages.',
+      'この会話には、メッセージ以外の状態がありません。',
+    )
   return (await import('../view/state-report.ts')).stateReport(session, state.metadata)
 }
 
 async function patternText(log: Log): Promise<string> {
   const summary = await historyOf(log)
   if (!summary)
-    throw new AppError('bad_usage', 'patterns are known of conversations that are told in entries: Amazon Q, Kiro.')
+    throw new AppError(
+      'bad_usage',
+      'patterns are known of conversations that are told in entries: Amazon Q, Kiro.',
+      'パターンが分かるのは、エントリーで記録される会話（Amazon Q、Kiro）だけです。',
+    )
   return (await import('../view/stats/pattern-report.ts')).patternReport(summary)
 }
 

@@ -4,6 +4,7 @@ import { statisticsOf } from '../../amazon-q.ts'
 import type { House, SessionFilter, Stats } from '../../app.ts'
 import { describeConfigProblem } from '../../config.ts'
 import { AppError } from '../../model/error.ts'
+import { phrase } from '../../model/phrase.ts'
 import { estimatedTokens } from '../../model/tokens/estimate.ts'
 import type { PriceList } from '../../model/tokens/prices.ts'
 import { localDay, noTotals, type Totals, utcDay } from '../../model/totals.ts'
@@ -12,11 +13,13 @@ import { type FilterOptions, filterOf, isFiltered, withFilters } from '../ask/fi
 import { freshen } from '../ask/fresh.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
+import { say } from '../language.ts'
 import { logsFor, logsOfMachine } from '../logs/logs.ts'
 import { type Sum, totalsOf } from '../logs/totals.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
 import { progressOver } from '../progress.ts'
+import { examples } from '../run/examples.ts'
 
 const BY = ['model', 'day', 'agent', 'project', 'session', 'tool', 'hour', 'weekday'] as const
 type By = (typeof BY)[number]
@@ -31,15 +34,32 @@ export function statsCommand(program: Command): void {
   withFilters(
     program
       .command('stats')
-      .summary('count sessions, messages, tools, exact tokens and what they cost')
-      .argument('[path...]', 'log files or folders, - for standard input (default: every agent found on this machine)'),
+      .summary(
+        say(
+          'count sessions, messages, tools, exact tokens and what they cost',
+          '会話・メッセージ・ツール・正確なトークン数・費用を集計',
+        ),
+      )
+      .argument(
+        '[path...]',
+        say(
+          'log files or folders, - for standard input (default: every agent found on this machine)',
+          'ログファイルまたはフォルダー。- は標準入力（既定: このマシンのすべてのエージェント）',
+        ),
+      ),
   )
-    .addOption(new Option('--by <what>', 'one row for each').choices(BY).default('model'))
-    .option('--json', 'print JSON')
-    .option('--utc', 'days and hours in UTC instead of local time')
+    .addOption(new Option('--by <what>', say('one row for each', '集計の単位')).choices(BY).default('model'))
+    .option('--json', say('print JSON', 'JSON で出力'))
+    .option('--utc', say('days and hours in UTC instead of local time', '日付と時刻を現地時間ではなく UTC で'))
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi stats\n  fumi stats --by day --since 30d\n  fumi stats --by tool --project .\n  fumi stats --by day ~/.codex\n  fumi stats rollout.jsonl --json',
+      examples(
+        'fumi stats',
+        'fumi stats --by day --since 30d',
+        'fumi stats --by tool --project .',
+        'fumi stats --by day ~/.codex',
+        'fumi stats rollout.jsonl --json',
+      ),
     )
     .action(run)
 }
@@ -55,6 +75,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
       throw new AppError(
         'bad_usage',
         'what lies at a path is counted as it is: no filter, and not by tool, hour or weekday.',
+        'パスを指定した集計では、絞り込みと --by tool、hour、weekday は使えません。',
       )
     const sum = isIndexed ? await fromIndex(house, filter, options) : await fromLogs(house, paths, prices, options)
     await tellIssues(sum.issues)
@@ -97,8 +118,14 @@ const nothing = (paths: readonly string[]): AppError =>
   new AppError(
     'nothing_readable',
     paths.length > 0
-      ? `no session in ${paths.join(', ')}. Give a log of a known agent, or a folder that holds some.`
-      : 'no agent was found on this machine. Give a path: fumi stats <folder>.',
+      ? phrase(
+          `no session in ${paths.join(', ')}. Give a log of a known agent, or a folder that holds some.`,
+          `${paths.join('、')} に会話がありません。対応するエージェントのログか、それを含むフォルダーを指定してください。`,
+        )
+      : phrase(
+          'no agent was found on this machine. Give a path: fumi stats <folder>.',
+          'このマシンにエージェントが見つかりません。パスを指定してください: fumi stats <フォルダー>',
+        ),
   )
 
 /** The tables by project and by session may name private paths: only when asked for. */

@@ -2,10 +2,13 @@
 import type { Command } from 'commander'
 import type { House, SyncOutcome } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
+import { phrase } from '../../model/phrase.ts'
 import { syncBar } from '../ask/sync-bar.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
+import { say } from '../language.ts'
 import { writeErr, writeOut } from '../output.ts'
+import { examples } from '../run/examples.ts'
 
 interface Options {
   readonly full?: boolean
@@ -16,13 +19,25 @@ interface Options {
 export function syncCommand(program: Command): void {
   program
     .command('sync')
-    .summary('bring the index up to date; other commands do so by themselves')
-    .option('--full', 'throw the index away and make it anew; nothing that was kept is touched')
-    .option('--watch', 'go on, and follow every change as it is written')
-    .option('--json', 'print JSON, with --watch one object per line')
+    .summary(
+      say('bring the index up to date; other commands do so by themselves', '索引を更新。ほかのコマンドも自動で行う'),
+    )
+    .option(
+      '--full',
+      say(
+        'throw the index away and make it anew; nothing that was kept is touched',
+        '索引を捨てて作り直す。保管した会話はそのまま',
+      ),
+    )
+    .option('--watch', say('go on, and follow every change as it is written', '監視を続け、変更が書かれるたびに反映'))
+    .option('--json', say('print JSON, with --watch one object per line', 'JSON で出力。--watch では 1 行に 1 件'))
+    .addHelpText('after', examples('fumi sync', 'fumi sync --watch', 'fumi sync --full'))
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi sync\n  fumi sync --watch\n  fumi sync --full\n\nIt may be stopped at any moment: the next one goes on where it stopped.',
+      say(
+        '\nIt may be stopped at any moment: the next one goes on where it stopped.',
+        '\nいつ止めても構いません。次の実行が続きから始めます。',
+      ),
     )
     .action(run)
 }
@@ -47,8 +62,11 @@ const held = ({ by }: Extract<SyncOutcome, { kind: 'held' }>): AppError =>
   new AppError(
     'busy',
     by === undefined
-      ? 'another process is at it just now.'
-      : `another process is at it: ${by.what} (process ${by.pid}) since ${by.since}. What it writes is there for every command.`,
+      ? phrase('another process is at it just now.', '別のプロセスが索引を更新しています。')
+      : phrase(
+          `another process is at it: ${by.what} (process ${by.pid}) since ${by.since}. What it writes is there for every command.`,
+          `別のプロセスが索引を更新しています: ${by.what}（プロセス ${by.pid}、${by.since} から）。その結果はどのコマンドでも使えます。`,
+        ),
   )
 
 type Synced = Extract<SyncOutcome, { kind: 'synced' }>['synced']
@@ -59,9 +77,19 @@ async function tell(house: House, synced: Synced, ms: number, options: Options):
   if (options.json) await writeOut(`${JSON.stringify({ sources, scanned, gone, read, sessions: total })}\n`)
   else {
     const { count, plural } = await import('../view/table.ts')
-    const news = scanned + gone === 0 ? 'nothing new' : `${count(scanned)} new or changed, ${count(gone)} gone`
+    const seconds = (ms / 1000).toFixed(1)
+    const news =
+      scanned + gone === 0
+        ? say('nothing new', '変更なし')
+        : say(
+            `${count(scanned)} new or changed, ${count(gone)} gone`,
+            `新規・変更 ${count(scanned)} 件、消失 ${count(gone)} 件`,
+          )
     await writeOut(
-      `${plural(total, 'session')} from ${plural(sources, 'source')}: ${news} (${(ms / 1000).toFixed(1)} s)\n`,
+      say(
+        `${plural(total, 'session')} from ${plural(sources, 'source')}: ${news} (${seconds} s)\n`,
+        `会話 ${count(total)} 件（ログ ${count(sources)} 件）: ${news}（${seconds} 秒）\n`,
+      ),
     )
   }
   await tellIssues(house.index.unreadable())
@@ -79,7 +107,8 @@ async function follow(house: House, options: Options): Promise<void> {
   const alive = setInterval(() => {}, 1 << 30)
   try {
     await outcome.ready
-    if (!options.json) await writeErr('following every change — Ctrl-C ends it\n')
+    if (!options.json)
+      await writeErr(say('following every change — Ctrl-C ends it\n', '変更を監視中 — Ctrl-C で終了\n'))
     const { changeLine } = await import('../view/found/change-line.ts')
     for await (const change of house.changes(stop.signal)) {
       if (options.json) await writeOut(`${JSON.stringify(change)}\n`)

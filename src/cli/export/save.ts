@@ -51,7 +51,7 @@ function cannotWrite(path: string, error: unknown): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException
   return code === undefined || syscall === undefined
     ? error
-    : new AppError('cannot_write', `${path} cannot be written (${code}).`)
+    : new AppError('cannot_write', `${path} cannot be written (${code}).`, `${path} に書き込めません（${code}）。`)
 }
 
 /** It is one, or is meant to become one. */
@@ -65,7 +65,11 @@ export function isFolder(path: string): boolean {
 
 export function refuseOverwriting(path: string, force: boolean): void {
   if (!force && existsSync(path))
-    throw new AppError('bad_usage', `${path} exists. Give another name, or --force to overwrite it.`)
+    throw new AppError(
+      'bad_usage',
+      `${path} exists. Give another name, or --force to overwrite it.`,
+      `${path} はすでにあります。別の名前にするか、--force で上書きしてください。`,
+    )
 }
 
 /** In every file system, and never twice for two sessions of one run. */

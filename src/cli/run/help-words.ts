@@ -14,9 +14,9 @@ type Rule = readonly [said: RegExp, ja: string]
 const ERRORS: readonly Rule[] = [
   [/^error: missing required argument '(.+)'/, 'エラー: 引数 <$1> が必要です'],
   [/^error: option '(.+?)' argument missing/, 'エラー: オプション「$1」に値がありません'],
-  [/^error: option '(.+?)' argument '(.*?)' is invalid\./, 'エラー: オプション「$1」の値「$2」は使えません。'],
+  [/^error: option '(.+?)' argument '(.*?)' is invalid\. ?/, 'エラー: オプション「$1」の値「$2」は使えません。'],
   [
-    /^error: command-argument value '(.*?)' is invalid for argument '(.+?)'\./,
+    /^error: command-argument value '(.*?)' is invalid for argument '(.+?)'\. ?/,
     'エラー: 引数 <$2> の値「$1」は使えません。',
   ],
   [/^error: required option '(.+?)' not specified/, 'エラー: オプション「$1」が必要です'],
@@ -36,9 +36,9 @@ const DETAILS: readonly Rule[] = [
 ]
 
 const NOTES: readonly Rule[] = [
-  [/\(choices: (.+?), default: (.+?)\)/, '（$1 のどれか。既定: $2）'],
-  [/\(choices: (.+?)\)/, '（$1 のどれか）'],
-  [/\(default: (.+?)\)/, '（既定: $1）'],
+  [/ ?\(choices: (.+?), default: (.+?)\)/, '（$1 のどれか。既定: $2）'],
+  [/ ?\(choices: (.+?)\)/, '（$1 のどれか）'],
+  [/ ?\(default: (.+?)\)/, '（既定: $1）'],
 ]
 
 const worded = (text: string, rules: readonly Rule[]): string =>

@@ -4,6 +4,7 @@ import type { Finding } from '../../convert/check/finding.ts'
 import { type OpenFile, openFile } from '../../lib/bytes.ts'
 import { AppError } from '../../model/error.ts'
 import { spooled } from '../input.ts'
+import { say } from '../language.ts'
 import { writeOut } from '../output.ts'
 
 /** @returns whether there are errors */
@@ -22,13 +23,18 @@ export async function validateTarget(path: string, target: Target, json: boolean
 async function findingsIn(path: string, shown: string, target: Target): Promise<readonly Finding[]> {
   const file = openAt(path, shown)
   try {
-    if (file.size === 0) throw new AppError('nothing_readable', `${shown} is empty.`)
+    if (file.size === 0) throw new AppError('nothing_readable', `${shown} is empty.`, `${shown} は空です。`)
     const findings: Finding[] = []
     const options = shown === '-' ? {} : { path: shown }
     for await (const finding of checkTarget(target, () => file.chunks(0), options)) findings.push(finding)
     return findings
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EISDIR') throw new AppError('bad_usage', `${shown} is a folder.`)
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR')
+      throw new AppError(
+        'bad_usage',
+        `${shown} is a folder.`,
+        `${shown} はフォルダーです。ファイルを指定してください。`,
+      )
     throw error
   } finally {
     file.close()
@@ -40,15 +46,31 @@ function openAt(path: string, shown: string): OpenFile {
     return openFile(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new AppError(code === 'EACCES' ? 'no_permission' : 'not_found', `${shown} cannot be read (${code}).`)
+    throw new AppError(
+      code === 'EACCES' ? 'no_permission' : 'not_found',
+      `${shown} cannot be read (${code}).`,
+      `${shown} を読めません（${code}）。`,
+    )
   }
 }
 
 async function reportOf(path: string, findings: readonly Finding[]): Promise<string> {
-  const { plural, table } = await import('../view/table.ts')
-  if (findings.length === 0) return `${path}: no problem\n`
-  const columns = [{ title: '' }, { title: 'where', grows: true }, { title: 'rule' }, { title: 'what', grows: true }]
-  const rows = findings.map(({ severity, place, rule, what }) => [severity, place, rule, what])
+  const { count, plural, table } = await import('../view/table.ts')
+  if (findings.length === 0) return `${path}: ${say('no problem', '問題なし')}\n`
+  const columns = [
+    { title: '' },
+    { title: say('where', '場所'), grows: true },
+    { title: say('rule', '規則') },
+    { title: say('what', '内容'), grows: true },
+  ]
+  const rows = findings.map(({ severity, place, rule, what }) => [severityWord(severity), place, rule, what])
   const errors = findings.filter(({ severity }) => severity === 'error').length
-  return `${table(columns, rows)}${plural(errors, 'error')}, ${plural(findings.length - errors, 'warning')}\n`
+  const warnings = findings.length - errors
+  const sum = say(
+    `${plural(errors, 'error')}, ${plural(warnings, 'warning')}`,
+    `エラー ${count(errors)} 件、警告 ${count(warnings)} 件`,
+  )
+  return `${table(columns, rows)}${sum}\n`
 }
+
+const severityWord = (severity: Finding['severity']): string => say(severity, severity === 'error' ? 'エラー' : '警告')

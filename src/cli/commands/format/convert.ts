@@ -7,7 +7,9 @@ import { cutLine, tokensOf } from '../../convert/cut.ts'
 import { type Saving, saveConversion } from '../../convert/save.ts'
 import { saveReport } from '../../convert/save-report.ts'
 import { openHouse } from '../../house.ts'
+import { say } from '../../language.ts'
 import { writeErr, writeOut } from '../../output.ts'
+import { examples } from '../../run/examples.ts'
 
 interface Options {
   readonly to: string
@@ -27,33 +29,105 @@ interface Options {
 export function convertCommand(program: Command): void {
   program
     .command('convert')
-    .summary("write a conversation as another agent's, and say what is lost")
-    .argument('<session>', 'a session as fumi list names it, or a log file; - for standard input')
-    .requiredOption('--to <format>', 'codex, openai, sft, normalized …; an unknown one lists all')
-    .option('-o, --output <file>', 'write to this file; otherwise to standard output')
-    .option('--report <file>', 'what was lost, where it is kept, and what was mended, as JSON')
-    .option('--strict', 'exit with 1, and write nothing, when something would be kept nowhere')
+    .summary(
+      say(
+        "write a conversation as another agent's, and say what is lost",
+        '会話を別のエージェントの形式に変換し、失われる内容を示す',
+      ),
+    )
+    .argument(
+      '<session>',
+      say(
+        'a session as fumi list names it, or a log file; - for standard input',
+        'fumi list が示す会話、またはログファイル。- は標準入力',
+      ),
+    )
+    .requiredOption(
+      '--to <format>',
+      say(
+        'codex, openai, sft, normalized …; an unknown one lists all',
+        '変換先: codex、openai、sft、normalized など。不明な名前なら一覧を表示',
+      ),
+    )
+    .option(
+      '-o, --output <file>',
+      say('write to this file; otherwise to standard output', '書き込むファイル。省くと標準出力'),
+    )
+    .option(
+      '--report <file>',
+      say(
+        'what was lost, where it is kept, and what was mended, as JSON',
+        '失われた内容、その保存場所、修正した内容を書く JSON ファイル',
+      ),
+    )
+    .option(
+      '--strict',
+      say(
+        'exit with 1, and write nothing, when something would be kept nowhere',
+        'どこにも残らない内容があれば、何も書かず終了コード 1 で終了',
+      ),
+    )
     .option(
       '--profile <server>',
-      'messages that this server takes: openai, openai-strict, ollama, vllm, llamacpp, lmstudio',
+      say(
+        'messages that this server takes: openai, openai-strict, ollama, vllm, llamacpp, lmstudio',
+        'このサーバーが受け付けるメッセージにする: openai、openai-strict、ollama、vllm、llamacpp、lmstudio',
+      ),
     )
-    .option('--history <which>', 'live: what the model still knows; all: also what was taken back or compacted', 'live')
-    .option('--no-extensions', 'leave out x_conv, which only the way back needs')
-    .option('--max-tokens <n>', 'for a smaller window: the last turns, and a summary of facts for the others', tokensOf)
-    .option('--cwd <directory>', 'the directory in which the conversation goes on')
-    .option('--in <path>', 'look for the session in this database, file or folder')
-    .option('--session <which>', 'one of several conversations in a file: its number, or its id')
-    .option('--force', 'overwrite an existing file')
+    .option(
+      '--history <which>',
+      say(
+        'live: what the model still knows; all: also what was taken back or compacted',
+        'live: モデルに今も見える分だけ、all: 取り消しや圧縮で外れた分も',
+      ),
+      'live',
+    )
+    .option(
+      '--no-extensions',
+      say('leave out x_conv, which only the way back needs', '逆変換だけに必要な x_conv を省く'),
+    )
+    .option(
+      '--max-tokens <n>',
+      say(
+        'for a smaller window: the last turns, and a summary of facts for the others',
+        '小さいウィンドウ向け: 最後のターンを残し、それ以前は事実の要約にする',
+      ),
+      tokensOf,
+    )
+    .option(
+      '--cwd <directory>',
+      say('the directory in which the conversation goes on', '会話の続きを始めるディレクトリー'),
+    )
+    .option(
+      '--in <path>',
+      say('look for the session in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
+    )
+    .option(
+      '--session <which>',
+      say(
+        'one of several conversations in a file: its number, or its id',
+        '1 つのファイルに複数ある会話のどれか（番号または ID）',
+      ),
+    )
+    .option('--force', say('overwrite an existing file', '既存のファイルを上書き'))
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi convert rollout.jsonl --to openai -o talk.json\n  fumi convert talk.json --to codex -o rollout.jsonl --report losses.json\n  fumi convert codex:019c22d1 --to sft --no-extensions >> examples.jsonl',
+      examples(
+        'fumi convert rollout.jsonl --to openai -o talk.json',
+        'fumi convert talk.json --to codex -o rollout.jsonl --report losses.json',
+        'fumi convert codex:019c22d1 --to sft --no-extensions >> examples.jsonl',
+      ),
     )
     .action(run)
 }
 
 async function run(name: string, options: Options): Promise<void> {
   if (options.history !== 'live' && options.history !== 'all')
-    throw new AppError('bad_usage', `--history is live or all, not ${options.history}.`)
+    throw new AppError(
+      'bad_usage',
+      `--history is live or all, not ${options.history}.`,
+      `--history は live か all です。「${options.history}」は使えません。`,
+    )
   const house = await openHouse()
   const found = await logNamed(house, name, options)
   try {

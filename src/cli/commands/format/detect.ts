@@ -4,9 +4,12 @@ import type { Agent, Description } from '../../../agents/agent.ts'
 import { allAgents } from '../../../agents/all.ts'
 import { AppError } from '../../../model/error.ts'
 import type { Issue } from '../../../model/issue.ts'
+import { SAY, type Say } from '../../../model/phrase.ts'
 import { headOf } from '../../../normalize.ts'
 import { spooled } from '../../input.ts'
+import { say } from '../../language.ts'
 import { writeOut } from '../../output.ts'
+import { examples } from '../../run/examples.ts'
 
 interface Options {
   readonly json?: boolean
@@ -15,13 +18,15 @@ interface Options {
 export function detectCommand(program: Command): void {
   program
     .command('detect')
-    .summary('say what a file is: agent, format, how many conversations')
-    .argument('<file...>', 'files of any kind; - for standard input')
-    .option('--json', 'print JSON, with what could not be read line by line')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  fumi detect *.json *.jsonl\n  fumi detect --json train.jsonl | jq .[].formats',
+    .summary(
+      say(
+        'say what a file is: agent, format, how many conversations',
+        'ファイルの種類を判別: エージェント、形式、会話の数',
+      ),
     )
+    .argument('<file...>', say('files of any kind; - for standard input', '任意のファイル。- は標準入力'))
+    .option('--json', say('print JSON, with what could not be read line by line', '読めなかった行も含む JSON で出力'))
+    .addHelpText('after', examples('fumi detect *.json *.jsonl', 'fumi detect --json train.jsonl | jq .[].formats'))
     .action(run)
 }
 
@@ -44,37 +49,46 @@ export interface Detected {
 
 async function run(paths: readonly string[], options: Options): Promise<void> {
   const agents = await allAgents()
+  const words = options.json ? SAY.en : say
   const found: Detected[] = []
   for (const path of paths) {
     const spool = path === '-' ? await spooled(process.stdin) : undefined
     try {
-      found.push({ ...(await detect(agents, spool?.path ?? path)), path })
+      found.push({ ...(await detect(agents, spool?.path ?? path, words)), path })
     } finally {
       await spool?.remove()
     }
   }
   await writeOut(options.json ? `${JSON.stringify(found)}\n` : await tableOf(found))
   if (found.every(({ agent }) => agent === null))
-    throw new AppError('nothing_readable', 'no agent reads any of these files; the last column says what they are.')
+    throw new AppError(
+      'nothing_readable',
+      'no agent reads any of these files; the last column says what they are.',
+      'どのエージェントのファイルでもありません。何のファイルかは最後の列にあります。',
+    )
 }
 
-async function detect(agents: readonly Agent[], path: string): Promise<Detected> {
+async function detect(agents: readonly Agent[], path: string, words: Say): Promise<Detected> {
   const head = await headOf(path)
   const agent = agents.find((one) => one.recognise(head, path))
-  if (!agent) return { path, agent: null, label: null, ...refused(agents, head, path), ...NOTHING }
-  const { format, why } = agent.describe?.(head, path) ?? { format: agent.label, why: 'known by its content' }
+  if (!agent) return { path, agent: null, label: null, ...refused(agents, head, path, words), ...NOTHING }
+  const known = { format: agent.label, why: words('known by its content', '内容から判別') }
+  const { format, why } = agent.describe?.(head, path) ?? known
   return { path, agent: agent.id, label: agent.label, format, why, ...(await countIn(agent, path)) }
 }
 
 const NOTHING = { formats: {}, conversations: 0, branches: 0, messages: 0, issues: [] }
 
 /** An agent may know what it does not read. */
-function refused(agents: readonly Agent[], head: Uint8Array, path: string): Description {
+function refused(agents: readonly Agent[], head: Uint8Array, path: string, words: Say): Description {
   for (const agent of agents) {
     const description = agent.describe?.(head, path)
     if (description) return description
   }
-  return { format: 'unknown', why: 'no agent knows what this is' }
+  return {
+    format: words('unknown', '不明'),
+    why: words('no agent knows what this is', 'どのエージェントの形式でもありません'),
+  }
 }
 
 async function countIn(agent: Agent, path: string) {

@@ -13,7 +13,9 @@ import { prepared } from '../../export/material.ts'
 import { FileNames, imagesBeside, isFolder, print, refuseOverwriting, save } from '../../export/save.ts'
 import { openHouse } from '../../house.ts'
 import { tellIssues } from '../../issues.ts'
+import { say } from '../../language.ts'
 import { writeErr, writeOut } from '../../output.ts'
+import { examples } from '../../run/examples.ts'
 
 interface Options extends Naming {
   readonly redact?: boolean
@@ -29,25 +31,82 @@ interface Options extends Naming {
 export function exportCommand(program: Command): void {
   program
     .command('export')
-    .summary('write conversations as Markdown, HTML, text, JSON or training examples')
-    .argument('<session...>', 'sessions as fumi list names them, or log files; - for standard input')
-    .addOption(
-      new Option('--format <format>', 'what to write (default: by the name of the output, else md)').choices(
-        FORMAT_NAMES,
+    .summary(
+      say(
+        'write conversations as Markdown, HTML, text, JSON or training examples',
+        '会話を Markdown、HTML、テキスト、JSON、学習例にエクスポート',
       ),
     )
-    .option('-o, --output <path>', 'a file, or a folder for one file each; - for standard output')
-    .option('--turns <a..b>', 'only these turns: 3, 2..5, 4.. or ..3', rangeOf)
-    .option('--all', 'every record, also context, events and copies')
-    .option('--redact', 'take out secrets, user names, home directories and e-mail addresses, and say how many')
-    .option('--anonymize', 'replace every word and keep the shape, to show a fault to somebody')
-    .addOption(new Option('--images <how>', 'images of md as files beside it, or inline').choices(['files', 'inline']))
-    .option('--in <path>', 'look for the sessions in this database, file or folder')
-    .option('--session <which>', 'one of several conversations in a file: its number, or its id')
-    .option('--force', 'overwrite existing files')
+    .argument(
+      '<session...>',
+      say(
+        'sessions as fumi list names them, or log files; - for standard input',
+        'fumi list が示す会話、またはログファイル。- は標準入力',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--format <format>',
+        say(
+          'what to write (default: by the name of the output, else md)',
+          '出力形式（既定: 出力ファイルの名前から。決まらなければ md）',
+        ),
+      ).choices(FORMAT_NAMES),
+    )
+    .option(
+      '-o, --output <path>',
+      say(
+        'a file, or a folder for one file each; - for standard output',
+        'ファイル、または会話ごとに 1 ファイルを置くフォルダー。- は標準出力',
+      ),
+    )
+    .option(
+      '--turns <a..b>',
+      say('only these turns: 3, 2..5, 4.. or ..3', 'このターンだけ: 3、2..5、4..、..3'),
+      rangeOf,
+    )
+    .option('--all', say('every record, also context, events and copies', '文脈・イベント・重複も含むすべての記録'))
+    .option(
+      '--redact',
+      say(
+        'take out secrets, user names, home directories and e-mail addresses, and say how many',
+        '秘密情報・ユーザー名・ホームディレクトリー・メールアドレスを取り除き、件数を示す',
+      ),
+    )
+    .option(
+      '--anonymize',
+      say(
+        'replace every word and keep the shape, to show a fault to somebody',
+        '形を保ったまま言葉をすべて置き換える（不具合の報告用）',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--images <how>',
+        say('images of md as files beside it, or inline', 'md の画像を別ファイルにするか、埋め込むか'),
+      ).choices(['files', 'inline']),
+    )
+    .option(
+      '--in <path>',
+      say('look for the sessions in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
+    )
+    .option(
+      '--session <which>',
+      say(
+        'one of several conversations in a file: its number, or its id',
+        '1 つのファイルに複数ある会話のどれか（番号または ID）',
+      ),
+    )
+    .option('--force', say('overwrite existing files', '既存のファイルを上書き'))
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi export codex:019c22d1 -o talk.html\n  fumi export rollout.jsonl > talk.md\n  fumi export codex:019c22d1 amazon-q:1b4e28ba --format html -o talks/\n  fumi export codex:019c22d1 --turns 2..4 --format txt\n  fumi export codex:019c22d1 kiro:22222222 --format sft -o train.jsonl',
+      examples(
+        'fumi export codex:019c22d1 -o talk.html',
+        'fumi export rollout.jsonl > talk.md',
+        'fumi export codex:019c22d1 amazon-q:1b4e28ba --format html -o talks/',
+        'fumi export codex:019c22d1 --turns 2..4 --format txt',
+        'fumi export codex:019c22d1 kiro:22222222 --format sft -o train.jsonl',
+      ),
     )
     .action(run)
 }
@@ -77,7 +136,11 @@ function targetOf(sessions: number, name: FormatName, format: FormatEntry, { out
   const isDocument = format.between === undefined
   if (output === undefined || output === '-') {
     if (isDocument && sessions > 1)
-      throw new AppError('bad_usage', `each session is a ${name} file of its own: name a folder with -o.`)
+      throw new AppError(
+        'bad_usage',
+        `each session is a ${name} file of its own: name a folder with -o.`,
+        `${name} は会話ごとに 1 ファイルになります。-o でフォルダーを指定してください。`,
+      )
     return { kind: 'stream' }
   }
   if (isFolder(output) || (isDocument && sessions > 1)) return { kind: 'folder', path: output }
@@ -129,7 +192,12 @@ async function* named(house: House, names: readonly string[], options: Options):
 }
 
 async function privacyOf({ environment }: House, { redact, anonymize }: Options): Promise<Privacy | undefined> {
-  if (redact && anonymize) throw new AppError('bad_usage', '--anonymize replaces every word: leave --redact out.')
+  if (redact && anonymize)
+    throw new AppError(
+      'bad_usage',
+      '--anonymize replaces every word: leave --redact out.',
+      '--anonymize は言葉をすべて置き換えるため、--redact は不要です。どちらかだけを指定してください。',
+    )
   if (!redact && !anonymize) return undefined
   const { anonymizing, redacting } = await import('../../../convert/export/privacy.ts')
   if (anonymize) return anonymizing(randomUUID())
@@ -162,13 +230,23 @@ async function* written(material: Material, write: Format, options: ExportOption
     isEmpty = false
     yield text
   }
-  if (isEmpty) await writeErr(`${material.session.id} holds nothing for this format; left out\n`)
+  if (isEmpty)
+    await writeErr(
+      say(
+        `${material.session.id} holds nothing for this format; left out\n`,
+        `${material.session.id} にはこの形式で書き出せる内容がないため、省きました\n`,
+      ),
+    )
 }
 
 function exportOptions({ all, turns, images }: Options, document: string | undefined): ExportOptions {
   const isBeside = document !== undefined && images !== 'inline'
   if (images === 'files' && document === undefined)
-    throw new AppError('bad_usage', '--images files needs a file or a folder: name it with -o.')
+    throw new AppError(
+      'bad_usage',
+      '--images files needs a file or a folder: name it with -o.',
+      '--images files には書き込み先が必要です。-o でファイルかフォルダーを指定してください。',
+    )
   return {
     ...(all !== undefined && { all }),
     ...(turns && { turns }),
@@ -180,9 +258,15 @@ function exportOptions({ all, turns, images }: Options, document: string | undef
 /** `3`, `2..5`, `4..`, `..3`. */
 function rangeOf(text: string): TurnRange {
   const [, from = '', dots, to = ''] = /^(\d*)(\.\.)?(\d*)$/.exec(text) ?? []
-  if (from === '' && to === '') throw new InvalidArgumentError('Give turns as 3, 2..5, 4.. or ..3.')
+  if (from === '' && to === '')
+    throw new InvalidArgumentError(
+      say('Give turns as 3, 2..5, 4.. or ..3.', 'ターンは 3、2..5、4..、..3 のように指定してください。'),
+    )
   const first = from === '' ? 1 : Number(from)
   const last = dots === undefined ? first : to === '' ? Number.MAX_SAFE_INTEGER : Number(to)
-  if (last < first) throw new InvalidArgumentError('The last turn stands before the first.')
+  if (last < first)
+    throw new InvalidArgumentError(
+      say('The last turn stands before the first.', '最後のターンが最初のターンより前です。'),
+    )
   return { from: first, to: last }
 }

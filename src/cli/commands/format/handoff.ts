@@ -8,7 +8,9 @@ import { logNamed } from '../../choose.ts'
 import { cutLine, tokensOf } from '../../convert/cut.ts'
 import { saveReport } from '../../convert/save-report.ts'
 import { openHouse } from '../../house.ts'
+import { say } from '../../language.ts'
 import { writeErr, writeOut } from '../../output.ts'
+import { examples } from '../../run/examples.ts'
 
 interface Options {
   readonly to: string
@@ -25,20 +27,73 @@ interface Options {
 export function handoffCommand(program: Command): void {
   program
     .command('handoff')
-    .summary("go on with a session in another agent's program")
-    .argument('<session>', 'a session as fumi list names it, or a log file')
-    .requiredOption('--to <agent>', 'codex, amazon-q, kiro …; an unknown one lists all')
-    .option('--max-tokens <n>', 'for a smaller window: the last turns, and a summary of facts for the others', tokensOf)
-    .option('--cwd <directory>', "where to go on; otherwise the session's own directory")
-    .option('--report <file>', 'what was lost, where it is kept, and what was mended, as JSON')
-    .option('--dry-run', 'convert and compare, but write nothing into the other store')
-    .option('--replace', 'put it in the place of an older conversation, which is kept first')
-    .option('--in <path>', 'look for the session in this database, file or folder')
-    .option('--session <which>', 'one of several conversations in a file: its number, or its id')
-    .option('--json', 'print JSON')
+    .summary(say("go on with a session in another agent's program", '会話を別のエージェントに引き継ぐ'))
+    .argument(
+      '<session>',
+      say('a session as fumi list names it, or a log file', 'fumi list が示す会話、またはログファイル'),
+    )
+    .requiredOption(
+      '--to <agent>',
+      say(
+        'codex, amazon-q, kiro …; an unknown one lists all',
+        '引き継ぎ先: codex、amazon-q、kiro など。不明な名前なら一覧を表示',
+      ),
+    )
+    .option(
+      '--max-tokens <n>',
+      say(
+        'for a smaller window: the last turns, and a summary of facts for the others',
+        '小さいウィンドウ向け: 最後のターンを残し、それ以前は事実の要約にする',
+      ),
+      tokensOf,
+    )
+    .option(
+      '--cwd <directory>',
+      say("where to go on; otherwise the session's own directory", '続きを始める場所。省くと会話の元のディレクトリー'),
+    )
+    .option(
+      '--report <file>',
+      say(
+        'what was lost, where it is kept, and what was mended, as JSON',
+        '失われた内容、その保存場所、修正した内容を書く JSON ファイル',
+      ),
+    )
+    .option(
+      '--dry-run',
+      say(
+        'convert and compare, but write nothing into the other store',
+        '変換と比較だけを行い、引き継ぎ先には何も書かない',
+      ),
+    )
+    .option(
+      '--replace',
+      say('put it in the place of an older conversation, which is kept first', '古い会話を、保管したうえで置き換える'),
+    )
+    .option(
+      '--in <path>',
+      say('look for the session in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
+    )
+    .option(
+      '--session <which>',
+      say(
+        'one of several conversations in a file: its number, or its id',
+        '1 つのファイルに複数ある会話のどれか（番号または ID）',
+      ),
+    )
+    .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi handoff codex:019c22d1 --to amazon-q\n  fumi handoff amazon-q:1b4e28ba --to codex --cwd ~/src/app --dry-run\n\nA newer conversation is never replaced. When the other program would read something else than was said here, all is taken back.',
+      examples(
+        'fumi handoff codex:019c22d1 --to amazon-q',
+        'fumi handoff amazon-q:1b4e28ba --to codex --cwd ~/src/app --dry-run',
+      ),
+    )
+    .addHelpText(
+      'after',
+      say(
+        '\nA newer conversation is never replaced. When the other program would read something else than was said here, all is taken back.',
+        '\nもっと新しい会話は置き換えません。引き継ぎ先のプログラムが元と違う内容を読み取る場合は、すべて元に戻します。',
+      ),
     )
     .action(run)
 }
@@ -46,7 +101,11 @@ export function handoffCommand(program: Command): void {
 async function run(name: string, options: Options): Promise<void> {
   const targets = await targetsOfHandoff()
   if (!targets.includes(options.to))
-    throw new AppError('bad_usage', `nothing can be given to ${options.to}. Known: ${targets.join(', ')}.`)
+    throw new AppError(
+      'bad_usage',
+      `nothing can be given to ${options.to}. Known: ${targets.join(', ')}.`,
+      `${options.to} には引き継げません。引き継ぎ先は ${targets.join('、')} です。`,
+    )
   const house = await openHouse()
   try {
     const { log, id, release } = await logNamed(house, name, options)
@@ -82,11 +141,21 @@ async function tell(done: HandedOver, options: Options): Promise<void> {
   const { renderReport } = await import('../../convert/report.ts')
   await writeErr(renderReport(report))
   if (cut) await writeErr(cutLine(cut))
-  for (const repair of repairs) await writeErr(`mended ${repair}\n`)
+  for (const repair of repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
   for (const { what } of warnings) await writeErr(`fumi: ${what}\n`)
-  const what = `${session.id}, ${exchanges} exchanges, ${isDry ? 'would be' : 'is'} in ${source.path}`
-  await writeOut(`${what}\n`)
-  if (isReplacement && isDry) await writeOut('An older conversation would be replaced, and kept.\n')
-  if (backup !== undefined) await writeOut(`What stood there is kept, and also in ${backup}\n`)
-  if (resume && !isDry) await writeOut(`Go on with: ${shellLine(resume)}\n`)
+  await writeOut(
+    say(
+      `${session.id}, ${exchanges} exchanges, ${isDry ? 'would be' : 'is'} in ${source.path}\n`,
+      `${session.id}（やり取り ${exchanges} 件）を ${source.path} に${isDry ? '引き継げます' : '引き継ぎました'}\n`,
+    ),
+  )
+  if (isReplacement && isDry)
+    await writeOut(
+      say('An older conversation would be replaced, and kept.\n', '古い会話は、保管したうえで置き換えます。\n'),
+    )
+  if (backup !== undefined)
+    await writeOut(
+      say(`What stood there is kept, and also in ${backup}\n`, `置き換えた会話は保管してあります。控え: ${backup}\n`),
+    )
+  if (resume && !isDry) await writeOut(`${say('Go on with:', '続きを始めるには:')} ${shellLine(resume)}\n`)
 }

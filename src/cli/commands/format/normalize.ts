@@ -4,10 +4,12 @@ import { AppError } from '../../../model/error.ts'
 import { describeIssue, type Issue } from '../../../model/issue.ts'
 import { serialize } from '../../../model/serialize.ts'
 import { type Log, readLog } from '../../../normalize.ts'
+import { say } from '../../language.ts'
 import { logsFor } from '../../logs/logs.ts'
 import { tidyUp } from '../../memory.ts'
 import { LineWriter, writeErr } from '../../output.ts'
 import { type Progress, progressOver } from '../../progress.ts'
+import { examples } from '../../run/examples.ts'
 
 interface Options {
   readonly sanitized?: boolean
@@ -18,14 +20,41 @@ interface Options {
 export function normalizeCommand(program: Command): void {
   program
     .command('normalize')
-    .summary('print a log as NormalizedMessages, one JSON object per line')
-    .argument('<path...>', 'log files or folders; - for standard input')
-    .option('--sanitized', 'text as sanitised HTML, as the NormalizedMessage specification says')
-    .option('--include-private', 'ciphertext as it stands in the log, not only its hash')
-    .option('--json-issues', 'issues on standard error as JSON, one per line')
+    .summary(
+      say(
+        'print a log as NormalizedMessages, one JSON object per line',
+        'ログを NormalizedMessage として出力（1 行に JSON 1 件）',
+      ),
+    )
+    .argument(
+      '<path...>',
+      say('log files or folders; - for standard input', 'ログファイルまたはフォルダー。- は標準入力'),
+    )
+    .option(
+      '--sanitized',
+      say(
+        'text as sanitised HTML, as the NormalizedMessage specification says',
+        '本文を無害化した HTML にする（NormalizedMessage の仕様どおり）',
+      ),
+    )
+    .option(
+      '--include-private',
+      say('ciphertext as it stands in the log, not only its hash', '暗号文をハッシュだけでなく、ログのまま出力'),
+    )
+    .option(
+      '--json-issues',
+      say(
+        'issues on standard error as JSON, one per line',
+        '読めなかった内容を標準エラーに JSON で出力（1 行に 1 件）',
+      ),
+    )
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi normalize rollout.jsonl | jq .role\n  fumi normalize ~/.codex/sessions > all.ndjson\n  zstdcat old.jsonl.zst | fumi normalize -',
+      examples(
+        'fumi normalize rollout.jsonl | jq .role',
+        'fumi normalize ~/.codex/sessions > all.ndjson',
+        'zstdcat old.jsonl.zst | fumi normalize -',
+      ),
     )
     .action(run)
 }
@@ -52,6 +81,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   throw new AppError(
     'nothing_readable',
     `nothing readable in ${where}. Give a log of a known agent; see fumi normalize --help.`,
+    `${where} に読み取れる内容がありません。対応するエージェントのログを指定してください（fumi normalize --help を参照）。`,
   )
 }
 

@@ -4,7 +4,9 @@ import { type Command, Option } from 'commander'
 import { TARGETS, type Target } from '../../../convert/check/check.ts'
 import { AppError } from '../../../model/error.ts'
 import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../../openai.ts'
+import { say } from '../../language.ts'
 import { writeErr, writeOut } from '../../output.ts'
+import { examples } from '../../run/examples.ts'
 import { validateTarget } from '../../validate/target.ts'
 
 interface Options {
@@ -18,31 +20,67 @@ interface Options {
 export function validateCommand(program: Command): void {
   program
     .command('validate')
-    .summary('check a file against what a program or a server takes, and mend OpenAI messages')
-    .argument('<file>', 'messages, a rollout, or a saved conversation; - for standard input')
-    .addOption(new Option('--target <name>', 'whose format').choices(TARGETS).default('openai'))
-    .addOption(
-      new Option('--profile <name>', 'whose rules, for OpenAI messages (default: openai)').choices(
-        Object.keys(PROFILES),
+    .summary(
+      say(
+        'check a file against what a program or a server takes, and mend OpenAI messages',
+        'プログラムやサーバーが受け付けるファイルかを検査。OpenAI のメッセージは修正も',
       ),
     )
-    .option('--fix', 'write the file with its messages mended; needs -o')
-    .option('-o, --output <file>', 'where to; - for standard output')
-    .option('--json', 'print JSON')
+    .argument(
+      '<file>',
+      say(
+        'messages, a rollout, or a saved conversation; - for standard input',
+        'メッセージ、Codex のログ、保存した会話のファイル。- は標準入力',
+      ),
+    )
+    .addOption(new Option('--target <name>', say('whose format', '検査する形式')).choices(TARGETS).default('openai'))
+    .addOption(
+      new Option(
+        '--profile <name>',
+        say('whose rules, for OpenAI messages (default: openai)', 'OpenAI のメッセージに適用する規則（既定: openai）'),
+      ).choices(Object.keys(PROFILES)),
+    )
+    .option(
+      '--fix',
+      say('write the file with its messages mended; needs -o', 'メッセージを修正したファイルを書く。-o が必要'),
+    )
+    .option('-o, --output <file>', say('where to; - for standard output', '書き込むファイル。- は標準出力'))
+    .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      '\nExits with 1 when there are problems that were not mended; warnings are none.\n\nExamples:\n  fumi validate messages.json\n  fumi validate train.jsonl --profile fine-tune\n  fumi validate chat.json --profile ollama --fix -o mended.json\n  fumi validate --target codex rollout-2026-01-02T03-04-05-….jsonl',
+      say(
+        '\nExits with 1 when there are problems that were not mended; warnings are none.',
+        '\n修正されていない問題があると、終了コード 1 で終了します。警告は問題に含みません。',
+      ),
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'fumi validate messages.json',
+        'fumi validate train.jsonl --profile fine-tune',
+        'fumi validate chat.json --profile ollama --fix -o mended.json',
+        'fumi validate --target codex rollout-2026-01-02T03-04-05-….jsonl',
+      ),
     )
     .action(run)
 }
 
 async function run(path: string, options: Options): Promise<void> {
   if (options.fix && options.output === undefined)
-    throw new AppError('bad_usage', '--fix needs -o <file>; - for standard output.')
-  if (!options.fix && options.output !== undefined) throw new AppError('bad_usage', '-o is for --fix.')
+    throw new AppError(
+      'bad_usage',
+      '--fix needs -o <file>; - for standard output.',
+      '--fix には -o <ファイル> が必要です。- は標準出力です。',
+    )
+  if (!options.fix && options.output !== undefined)
+    throw new AppError('bad_usage', '-o is for --fix.', '-o は --fix とともに使います。')
   if (options.target !== 'openai') {
     if (options.fix || options.profile !== undefined)
-      throw new AppError('bad_usage', '--fix and --profile are for --target openai.')
+      throw new AppError(
+        'bad_usage',
+        '--fix and --profile are for --target openai.',
+        '--fix と --profile は --target openai でだけ使えます。',
+      )
     if (await validateTarget(path, options.target, options.json === true)) process.exitCode = EXIT_PROBLEMS
     return
   }
@@ -51,6 +89,7 @@ async function run(path: string, options: Options): Promise<void> {
     throw new AppError(
       'nothing_readable',
       `${path} holds no messages: ${checked.foreign ?? 'nothing is in it'}. fumi detect says what it is.`,
+      `${path} にメッセージがありません（${checked.foreign ?? '中身がありません'}）。何のファイルかは fumi detect で分かります。`,
     )
   if (options.fix) await save(path, checked, options.output ?? '-')
   else if (checked.problems.length > 0) process.exitCode = EXIT_PROBLEMS
@@ -66,7 +105,11 @@ function textAt(path: string): string {
     return readFileSync(path === '-' ? 0 : path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new AppError(code === 'EACCES' ? 'no_permission' : 'not_found', `${path} cannot be read (${code}).`)
+    throw new AppError(
+      code === 'EACCES' ? 'no_permission' : 'not_found',
+      `${path} cannot be read (${code}).`,
+      `${path} を読めません（${code}）。`,
+    )
   }
 }
 
@@ -75,6 +118,7 @@ async function save(path: string, { mended, unmendable }: FileCheck, to: string)
     throw new AppError(
       'bad_usage',
       `${path} holds ${unmendable} conversations in a form that cannot be mended in place; only lists of chat messages can.`,
+      `${path} には、そのままでは修正できない形の会話が ${unmendable} 件あります。修正できるのはチャットメッセージの配列だけです。`,
     )
   if (to === '-') {
     await writeOut(mended)
@@ -83,7 +127,8 @@ async function save(path: string, { mended, unmendable }: FileCheck, to: string)
   try {
     writeFileSync(to, mended, { mode: 0o600 })
   } catch (error) {
-    throw new AppError('cannot_write', `${to} cannot be written (${(error as NodeJS.ErrnoException).code}).`)
+    const { code } = error as NodeJS.ErrnoException
+    throw new AppError('cannot_write', `${to} cannot be written (${code}).`, `${to} に書き込めません（${code}）。`)
   }
 }
 
@@ -97,14 +142,22 @@ const jsonOf = (path: string, { problems, records }: FileCheck, { profile = 'ope
 })
 
 async function reportOf(path: string, { problems, records }: FileCheck): Promise<string> {
-  const { plural, table } = await import('../../view/table.ts')
-  if (problems.length === 0) return `${path}: ${plural(records, 'conversation')}, no problem\n`
+  const { count, plural, table } = await import('../../view/table.ts')
+  if (problems.length === 0)
+    return say(
+      `${path}: ${plural(records, 'conversation')}, no problem\n`,
+      `${path}: 会話 ${count(records)} 件、問題なし\n`,
+    )
   const columns = [
-    { title: 'line', right: true },
-    { title: 'where' },
-    { title: 'what', grows: true },
-    { title: 'repair', grows: true },
+    { title: say('line', '行'), right: true },
+    { title: say('where', '場所') },
+    { title: say('what', '内容'), grows: true },
+    { title: say('repair', '修正'), grows: true },
   ]
   const rows = problems.map(({ line, path: where, what, repair }) => [String(line), where, what, repair])
-  return `${table(columns, rows)}${plural(problems.length, 'problem')} in ${plural(records, 'conversation')}\n`
+  const sum = say(
+    `${plural(problems.length, 'problem')} in ${plural(records, 'conversation')}`,
+    `会話 ${count(records)} 件に問題 ${count(problems.length)} 件`,
+  )
+  return `${table(columns, rows)}${sum}\n`
 }

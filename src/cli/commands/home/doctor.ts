@@ -2,7 +2,9 @@
 import type { Command } from 'commander'
 import type { Finding } from '../../../app.ts'
 import { quietHouse } from '../../house.ts'
+import { say } from '../../language.ts'
 import { writeOut } from '../../output.ts'
+import { examples } from '../../run/examples.ts'
 
 interface Options {
   readonly json?: boolean
@@ -14,9 +16,11 @@ const UNWELL = 1
 export function doctorCommand(program: Command): void {
   program
     .command('doctor')
-    .summary('look at everything that could be wrong, and say what to do')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExamples:\n  fumi doctor\n  fumi doctor --json | jq .findings')
+    .summary(
+      say('look at everything that could be wrong, and say what to do', '問題がないかひととおり調べ、対処を示す'),
+    )
+    .option('--json', say('print JSON', 'JSON で出力'))
+    .addHelpText('after', examples('fumi doctor', 'fumi doctor --json | jq .findings'))
     .action(run)
 }
 

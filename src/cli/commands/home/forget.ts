@@ -5,7 +5,9 @@ import type { House } from '../../../app.ts'
 import { AppError } from '../../../model/error.ts'
 import type { SessionId } from '../../../model/ids.ts'
 import { openHouse } from '../../house.ts'
+import { say } from '../../language.ts'
 import { writeOut } from '../../output.ts'
+import { examples } from '../../run/examples.ts'
 import { findSession } from '../../sessions.ts'
 
 interface Options {
@@ -18,15 +20,29 @@ interface Options {
 export function forgetCommand(program: Command): void {
   program
     .command('forget')
-    .summary('take a session out of the index and the keep; its source is not touched')
-    .argument('[session]', 'its id as fumi list shows it, or the beginning of it')
-    .option('--yes', 'do not ask')
-    .option('--undo', 'let a session that was forgotten be found again; what was kept of it is gone')
-    .option('--list', 'tell what was forgotten')
-    .option('--json', 'print JSON')
+    .summary(
+      say(
+        'take a session out of the index and the keep; its source is not touched',
+        '会話を索引と保管庫から取り除く。元のログはそのまま',
+      ),
+    )
+    .argument(
+      '[session]',
+      say('its id as fumi list shows it, or the beginning of it', 'fumi list が示す会話の ID、またはその先頭部分'),
+    )
+    .option('--yes', say('do not ask', '確認しない'))
+    .option(
+      '--undo',
+      say(
+        'let a session that was forgotten be found again; what was kept of it is gone',
+        '取り除いた会話を再び見つかるようにする。保管していた内容は戻らない',
+      ),
+    )
+    .option('--list', say('tell what was forgotten', '取り除いた会話を一覧表示'))
+    .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi forget codex:019c22d1\n  fumi forget --list\n  fumi forget codex:019c22d1 --undo',
+      examples('fumi forget codex:019c22d1', 'fumi forget --list', 'fumi forget codex:019c22d1 --undo'),
     )
     .action(run)
 }
@@ -35,7 +51,12 @@ async function run(name: string | undefined, options: Options): Promise<void> {
   const house = await openHouse()
   try {
     if (options.list) return await tellForgotten(house, options)
-    if (name === undefined) throw new AppError('bad_usage', 'say which session: fumi forget <session>, or --list.')
+    if (name === undefined)
+      throw new AppError(
+        'bad_usage',
+        'say which session: fumi forget <session>, or --list.',
+        '会話を指定してください: fumi forget <session>。一覧は --list です。',
+      )
     if (options.undo) await undo(house, name, options)
     else await forget(house, name, options)
   } finally {
@@ -47,11 +68,21 @@ async function forget(house: House, name: string, options: Options): Promise<voi
   const { session, kept } = await findSession(house, name)
   const { id, path } = session
   const isOnlyHere = kept !== undefined || house.session(id)?.gone === true
-  const loss = isOnlyHere ? 'Nothing else has it: it will be gone for good.' : `${path} is not touched.`
-  if (!options.yes && !(await isSure(`Forget ${id}? ${loss}`)))
-    throw new AppError('bad_usage', `${id} was not forgotten. Say --yes to be asked nothing.`)
+  const loss = isOnlyHere
+    ? say('Nothing else has it: it will be gone for good.', 'ほかに残っていないため、完全に失われます。')
+    : say(`${path} is not touched.`, `${path} はそのまま残ります。`)
+  if (!options.yes && !(await isSure(say(`Forget ${id}? ${loss}`, `${id} を取り除きますか？ ${loss}`))))
+    throw new AppError(
+      'bad_usage',
+      `${id} was not forgotten. Say --yes to be asked nothing.`,
+      `${id} は取り除いていません。確認を省くには --yes を付けてください。`,
+    )
   await house.forget(id)
-  await writeOut(options.json ? `${JSON.stringify({ forgotten: id })}\n` : `${id} is forgotten. ${loss}\n`)
+  await writeOut(
+    options.json
+      ? `${JSON.stringify({ forgotten: id })}\n`
+      : say(`${id} is forgotten. ${loss}\n`, `${id} を取り除きました。${loss}\n`),
+  )
 }
 
 /** Nobody can answer in a pipe: then it is no. */
@@ -68,12 +99,23 @@ async function isSure(question: string): Promise<boolean> {
 async function undo(house: House, name: string, options: Options): Promise<void> {
   const found = house.keep.forgotten().filter(({ session }) => session === name || session.startsWith(name))
   const [only, ...more] = found
-  if (!only) throw new AppError('not_found', `no session ${name} was forgotten. See fumi forget --list.`)
+  if (!only)
+    throw new AppError(
+      'not_found',
+      `no session ${name} was forgotten. See fumi forget --list.`,
+      `取り除いた会話に ${name} はありません。fumi forget --list で確かめてください。`,
+    )
   if (more.length > 0)
-    throw new AppError('bad_usage', `several were forgotten that begin with ${name}. Give more of it.`)
+    throw new AppError(
+      'bad_usage',
+      `several were forgotten that begin with ${name}. Give more of it.`,
+      `取り除いた会話に ${name} で始まるものが複数あります。もっと長く指定してください。`,
+    )
   house.keep.remember(only.session as SessionId)
   await writeOut(
-    options.json ? `${JSON.stringify({ remembered: only.session })}\n` : `${only.session} may be found again.\n`,
+    options.json
+      ? `${JSON.stringify({ remembered: only.session })}\n`
+      : say(`${only.session} may be found again.\n`, `${only.session} は再び見つかるようになりました。\n`),
   )
 }
 
@@ -82,6 +124,8 @@ async function tellForgotten(house: House, options: Options): Promise<void> {
   if (options.json) await writeOut(`${JSON.stringify({ forgotten })}\n`)
   else
     await writeOut(
-      forgotten.length === 0 ? 'None.\n' : forgotten.map(({ session, at }) => `${at}  ${session}\n`).join(''),
+      forgotten.length === 0
+        ? say('None.\n', 'ありません。\n')
+        : forgotten.map(({ session, at }) => `${at}  ${session}\n`).join(''),
     )
 }

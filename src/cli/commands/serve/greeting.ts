@@ -6,6 +6,7 @@ import type { Agent } from '../../../agents/agent.ts'
 import { shellWord } from '../../../agents/shell-word.ts'
 import type { House } from '../../../app.ts'
 import { logsAt } from '../../../normalize.ts'
+import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 
 interface Place {
@@ -45,22 +46,26 @@ async function look(agent: Agent, root: string): Promise<Place> {
 async function welcome(places: readonly Place[]): Promise<string> {
   const { count, table } = await import('../../view/table.ts')
   const columns = [
-    { title: 'agent' },
-    { title: 'where', grows: true },
-    { title: 'logs', right: true },
+    { title: say('agent', 'エージェント') },
+    { title: say('where', '場所'), grows: true },
+    { title: say('logs', 'ログ'), right: true },
     { title: 'MB', right: true },
   ]
   const rows = places.map(({ agent, root, logs, bytes }) => [agent.label, root, count(logs), (bytes / 1e6).toFixed(1)])
   const newest = places.find((place) => place.newest)?.newest
   const overwrites = places.some(({ agent }) => agent.volatile)
-  return `${paint.bold('fumibako')} found these conversations on this machine:\n\n${table(columns, rows)}\n${hints([
-    ['fumi list', 'all conversations, newest first'],
-    ['fumi search <words>', 'find what was said, in every conversation'],
-    ['fumi stats', 'sessions, messages, tools and exact tokens'],
+  const name = paint.bold('fumibako')
+  const found = say(`${name} found these conversations on this machine:`, `${name} がこのマシンで見つけた会話:`)
+  return `${found}\n\n${table(columns, rows)}\n${hints([
+    ['fumi list', say('all conversations, newest first', 'すべての会話を新しい順に')],
+    ['fumi search <words>', say('find what was said, in every conversation', 'すべての会話から検索')],
+    ['fumi stats', say('sessions, messages, tools and exact tokens', '会話・メッセージ・ツール・正確なトークン数')],
     ...(newest === undefined
-      ? [['fumi show <session>', 'one of them'] as const]
-      : [[`fumi show ${shellWord(newest)}`, 'the newest conversation'] as const]),
-    ...(overwrites ? [['fumi keep', 'save those that their program would overwrite'] as const] : []),
+      ? [['fumi show <session>', say('one of them', '会話を 1 つ読む')] as const]
+      : [[`fumi show ${shellWord(newest)}`, say('the newest conversation', '最新の会話を読む')] as const]),
+    ...(overwrites
+      ? [['fumi keep', say('save those that their program would overwrite', '上書きされる前に会話を保管')] as const]
+      : []),
   ])}`
 }
 
@@ -68,10 +73,24 @@ async function nothingFound(places: readonly Place[]): Promise<string> {
   const looked = places.map(({ agent, root }) => `  ${agent.label}: ${root}\n`).join('')
   const samples = relative(process.cwd(), fileURLToPath(new URL('../../../../samples', import.meta.url))) || '.'
   const first = await firstLog(samples)
-  return `${paint.bold('fumibako')} found no conversation on this machine. It looked here:\n\n${looked}\n${hints([
-    [`fumi show ${shellWord(first)}`, 'read one of the sample conversations that come with it'],
-    [`fumi stats ${shellWord(samples)}`, 'count what is in all of them; the page shows them too'],
-    ['fumi show <file>', 'or read a log from any other place'],
+  const name = paint.bold('fumibako')
+  const nothing = say(
+    `${name} found no conversation on this machine. It looked here:`,
+    `${name} はこのマシンに会話を見つけられませんでした。調べた場所:`,
+  )
+  return `${nothing}\n\n${looked}\n${hints([
+    [
+      `fumi show ${shellWord(first)}`,
+      say('read one of the sample conversations that come with it', '付属のサンプル会話を 1 つ読む'),
+    ],
+    [
+      `fumi stats ${shellWord(samples)}`,
+      say(
+        'count what is in all of them; the page shows them too',
+        'サンプル会話をすべて集計（ページにも表示されます）',
+      ),
+    ],
+    ['fumi show <file>', say('or read a log from any other place', '別の場所にあるログを読む')],
   ])}`
 }
 
@@ -84,5 +103,5 @@ async function firstLog(folder: string): Promise<string> {
 function hints(rows: readonly (readonly [command: string, what: string])[]): string {
   const prefix = ['start', 'npx'].includes(process.env['npm_lifecycle_event'] ?? '') ? 'npx ' : ''
   const lines = rows.map(([command, what]) => `  ${paint.cyan(`${prefix}${command}`)}\n      ${what}`)
-  return `Go on with:\n\n${lines.join('\n')}\n`
+  return `${say('Go on with:', '次にできること:')}\n\n${lines.join('\n')}\n`
 }

@@ -4,7 +4,9 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { AppError } from '../../../model/error.ts'
 import type { Listening } from '../../../server/listen.ts'
 import { openHouse } from '../../house.ts'
+import { say } from '../../language.ts'
 import { writeErr, writeOut } from '../../output.ts'
+import { examples } from '../../run/examples.ts'
 import { paint } from '../../view/paint.ts'
 import { greeting } from './greeting.ts'
 import { openBrowser } from './open-browser.ts'
@@ -24,16 +26,38 @@ const PORT = 4680
 export function serveCommand(program: Command): void {
   program
     .command('serve', { isDefault: true })
-    .summary('read everything in a browser; fumi alone does the same')
-    .option('--port <n>', `the port; the next free one where it is taken (default: ${PORT})`, portOf)
-    .option('--host <address>', 'let other machines ask too: the address or name to listen at')
-    .option('--cert <file>', 'certificate for TLS, with those that signed it')
-    .option('--key <file>', 'its key')
-    .option('--no-auth', 'ask nobody for the token; on this machine only')
-    .option('--no-open', 'do not open the browser')
+    .summary(
+      say('read everything in a browser; fumi alone does the same', 'すべてをブラウザーで読む。fumi だけでも同じ'),
+    )
+    .option(
+      '--port <n>',
+      say(
+        `the port; the next free one where it is taken (default: ${PORT})`,
+        `ポート。使用中なら次の空きポート（既定: ${PORT}）`,
+      ),
+      portOf,
+    )
+    .option(
+      '--host <address>',
+      say(
+        'let other machines ask too: the address or name to listen at',
+        'ほかのマシンにも公開: 待ち受けるアドレスまたは名前',
+      ),
+    )
+    .option('--cert <file>', say('certificate for TLS, with those that signed it', 'TLS の証明書（中間証明書も含む）'))
+    .option('--key <file>', say('its key', '証明書の秘密鍵'))
+    .option(
+      '--no-auth',
+      say('ask nobody for the token; on this machine only', 'トークンを求めない（このマシンでだけ可）'),
+    )
+    .option('--no-open', say('do not open the browser', 'ブラウザーを開かない'))
     .addHelpText(
       'after',
-      '\nExamples:\n  fumi serve\n  fumi serve --port 8080 --no-open\n  fumi serve --host 0.0.0.0 --cert server.pem --key server.key',
+      examples(
+        'fumi serve',
+        'fumi serve --port 8080 --no-open',
+        'fumi serve --host 0.0.0.0 --cert server.pem --key server.key',
+      ),
     )
     // `fumi <typo>` comes here too, and is told that there is no such command.
     .allowExcessArguments()
@@ -41,7 +65,12 @@ export function serveCommand(program: Command): void {
 }
 
 async function run(command: string | undefined, options: Options): Promise<void> {
-  if (command !== undefined) throw new AppError('bad_usage', `there is no command "${command}". See fumi --help.`)
+  if (command !== undefined)
+    throw new AppError(
+      'bad_usage',
+      `there is no command "${command}". See fumi --help.`,
+      `「${command}」というコマンドはありません。fumi --help を参照してください。`,
+    )
   const house = await openHouse()
   const { listen } = await import('../../../server/listen.ts')
   let server: Listening
@@ -59,7 +88,9 @@ async function run(command: string | undefined, options: Options): Promise<void>
     house.close()
     throw error
   }
-  await writeOut(`${await greeting(house)}\nThe page is here:\n\n  ${paint.cyan(server.link)}\n\nCtrl+C ends it.\n`)
+  const here = say('The page is here:', 'ページはこちら:')
+  const end = say('Ctrl+C ends it.', 'Ctrl+C で終了します。')
+  await writeOut(`${await greeting(house)}\n${here}\n\n  ${paint.cyan(server.link)}\n\n${end}\n`)
   if (options.open) await openBrowser(server.link)
   await stopped()
   await server.close()
@@ -69,7 +100,9 @@ async function run(command: string | undefined, options: Options): Promise<void>
 function portOf(text: string): number {
   const port = Number(text)
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError('It takes a number from 0 to 65535.')
+    throw new InvalidArgumentError(
+      say('It takes a number from 0 to 65535.', '0 から 65535 までの数を指定してください。'),
+    )
   return port
 }
 

@@ -2,7 +2,9 @@
 import type { Command } from 'commander'
 import { readToken, rotateToken } from '../../../server/guard/token.ts'
 import { openHouse } from '../../house.ts'
+import { say } from '../../language.ts'
 import { writeOut } from '../../output.ts'
+import { examples } from '../../run/examples.ts'
 
 interface Options {
   readonly rotate?: boolean
@@ -11,11 +13,20 @@ interface Options {
 export function tokenCommand(program: Command): void {
   program
     .command('token')
-    .summary('print the token that scripts send to the API')
-    .option('--rotate', 'make a new one; the old one and every open browser are locked out')
+    .summary(say('print the token that scripts send to the API', 'スクリプトが API に送るトークンを表示'))
+    .option(
+      '--rotate',
+      say(
+        'make a new one; the old one and every open browser are locked out',
+        '新しく作り直す。古いトークンと開いているブラウザーは使えなくなる',
+      ),
+    )
     .addHelpText(
       'after',
-      '\nExamples:\n  curl -H "Authorization: Bearer $(fumi token)" http://localhost:4680/api/sessions\n  fumi token --rotate',
+      examples(
+        'curl -H "Authorization: Bearer $(fumi token)" http://localhost:4680/api/sessions',
+        'fumi token --rotate',
+      ),
     )
     .action(run)
 }
