@@ -42,8 +42,14 @@ export function changeConfig(
   const profile = profileIn(key)
   const settings = settingsFor(options.agents, profile === undefined ? [] : [profile])
   const setting = settings.get(key)
-  if (!setting)
-    throw new AppError('bad_usage', `there is no setting "${key}". There are ${[...settings.keys()].join(', ')}.`)
+  if (!setting) {
+    const known = [...settings.keys()]
+    throw new AppError(
+      'bad_usage',
+      `there is no setting "${key}". There are ${known.join(', ')}.`,
+      `「${key}」という設定はありません。使えるのは ${known.join('、')} です。`,
+    )
+  }
   if (words === undefined) {
     changeConfigFile(fileOf(machine), key, undefined)
     return
@@ -51,9 +57,13 @@ export function changeConfig(
   const { kind } = setting
   const around = { ...machine, cwd: options.cwd ?? process.cwd() }
   const [first = '', ...more] = words.map((word) => kind.fromWord(word, around))
-  if (more.length > 0 && !kind.isList) throw new AppError('bad_usage', `${key} takes one value.`)
+  if (more.length > 0 && !kind.isList)
+    throw new AppError('bad_usage', `${key} takes one value.`, `${key} に指定できる値は 1 つです。`)
   const value = kind.isList ? [first, ...more].filter((one) => one !== '') : first
   const parsed = kind.read(value, around)
-  if (!parsed.ok) throw new AppError('bad_usage', `${key}${parsed.at} ${parsed.reason}.`)
+  if (!parsed.ok) {
+    const { at, reason } = parsed
+    throw new AppError('bad_usage', `${key}${at} ${reason.en}.`, `${key}${at} ${reason.ja}。`)
+  }
   changeConfigFile(fileOf(machine), key, value)
 }

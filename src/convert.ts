@@ -54,8 +54,12 @@ export interface LogOptions extends Partial<Omit<ConvertOptions, 'now' | 'newId'
 export async function convertLog(log: LogToConvert, to: string, options: LogOptions = {}): Promise<Conversion> {
   const target = (await allAgents()).find(({ forms }) => forms?.some(({ name }) => name === to))
   if (!target) {
-    const known = (await formsToWrite()).map(({ name }) => name).join(', ')
-    throw new AppError('bad_usage', `nothing is written as ${to}. Known: ${known}.`)
+    const known = (await formsToWrite()).map(({ name }) => name)
+    throw new AppError(
+      'bad_usage',
+      `nothing is written as ${to}. Known: ${known.join(', ')}.`,
+      `「${to}」という形式では書き込めません。使えるのは ${known.join('、')} です。`,
+    )
   }
   const { maxTokens, directory, onCut, ...rest } = options
   const whole = await withBeside(log, directory)

@@ -124,9 +124,19 @@ export async function headOf(path: string): Promise<Uint8Array> {
 }
 
 function missing(path: string, error: NodeJS.ErrnoException): AppError {
-  if (error.code === 'ENOENT') return new AppError('not_found', `${path}: no such file or folder. Check the path.`)
+  if (error.code === 'ENOENT')
+    return new AppError(
+      'not_found',
+      `${path}: no such file or folder. Check the path.`,
+      `${path}: ファイルもフォルダーもありません。パスを確認してください。`,
+    )
   if (error.code === 'EACCES' || error.code === 'EPERM') {
-    return new AppError('no_permission', `${path}: no permission to read it. Check its owner and mode.`)
+    return new AppError(
+      'no_permission',
+      `${path}: no permission to read it. Check its owner and mode.`,
+      `${path}: 読み取り権限がありません。所有者とモードを確認してください。`,
+    )
   }
-  return new AppError('not_found', `${path}: cannot be read (${error.code ?? error.message}).`)
+  const why = error.code ?? error.message
+  return new AppError('not_found', `${path}: cannot be read (${why}).`, `${path}: 読み取れません（${why}）。`)
 }

@@ -27,7 +27,13 @@ export const idsOf = (agent: Agent): readonly AgentId[] => [agent.id, ...(agent.
 
 export function agentServing(id: AgentId, agents: readonly Agent[]): Agent {
   const agent = agents.find((one) => idsOf(one).includes(id))
-  if (!agent) throw new AppError('not_found', `no agent "${id}" is known to this version`)
+  if (!agent) {
+    throw new AppError(
+      'not_found',
+      `no agent "${id}" is known to this version`,
+      `エージェント「${id}」は、この版では扱えません。`,
+    )
+  }
   return agent
 }
 

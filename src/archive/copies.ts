@@ -110,7 +110,7 @@ export class Copies {
   /** A file with what was copied. It is there as long as this is open. */
   restore(id: number): string {
     const copy = explained(this.path, () => (this.#isThere() ? this.#tables().get(id) : undefined))
-    if (!copy) throw new AppError('not_found', `copy ${id} is no longer kept`)
+    if (!copy) throw new AppError('not_found', `copy ${id} is no longer kept`, `控え ${id} はもうありません。`)
     const key = `${id} ${copy.size} ${copy.probe}`
     const known = this.#files.get(key)
     if (known !== undefined) return known
@@ -121,7 +121,11 @@ export class Copies {
       for (const piece of this.#tables().pieces(id)) {
         const bytes = unpack(piece.body)
         if (sha256(bytes) !== piece.hash)
-          throw new AppError('unusable_data', `The copy of ${copy.path} is not what it was: ${this.path} is damaged.`)
+          throw new AppError(
+            'unusable_data',
+            `The copy of ${copy.path} is not what it was: ${this.path} is damaged.`,
+            `${copy.path} の控えが元の内容と一致しません。${this.path} が壊れています。`,
+          )
         writeSync(file, bytes, 0, bytes.length, piece.start)
       }
     } finally {

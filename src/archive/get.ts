@@ -189,7 +189,11 @@ export class IndexReader {
       doubt(this.#directory)
       this.close()
       const path = indexPath(this.#directory)
-      throw new AppError('unusable_data', `${path} is damaged. Run fumi sync: it makes the index again from the logs.`)
+      throw new AppError(
+        'unusable_data',
+        `${path} is damaged. Run fumi sync: it makes the index again from the logs.`,
+        `${path} が壊れています。fumi sync を実行すると、ログから索引を作り直します。`,
+      )
     }
   }
 

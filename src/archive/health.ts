@@ -2,13 +2,14 @@
 import { type Stats, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { AppError } from '../model/error.ts'
+import type { Phrase } from '../model/phrase.ts'
 import { explained, type Kind } from './open.ts'
 
 export type Health =
   | { readonly kind: 'absent' }
   | { readonly kind: 'sound'; readonly bytes: number; readonly rows: number; readonly mode: number }
   /** Says what to do. */
-  | { readonly kind: 'unsound'; readonly bytes: number; readonly reason: string }
+  | { readonly kind: 'unsound'; readonly bytes: number; readonly reason: Phrase }
 
 /** @param rows counts what it is there for, as SQL */
 export function healthOf(path: string, kind: Kind, rows: string): Health {
@@ -19,7 +20,7 @@ export function healthOf(path: string, kind: Kind, rows: string): Health {
     return { kind: 'sound', bytes, mode: stat.mode & 0o777, rows: explained(path, () => checked(path, kind, rows)) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return { kind: 'unsound', bytes, reason: error.message }
+    return { kind: 'unsound', bytes, reason: error.phrase }
   }
 }
 
@@ -37,16 +38,25 @@ function checked(path: string, kind: Kind, rows: string): number {
   try {
     const version = Number(db.pragma('user_version', { simple: true }))
     if (version > kind.migrations.length)
-      throw new AppError('unusable_data', `${path} was written by a newer fumibako. Update fumibako.`)
+      throw new AppError(
+        'unusable_data',
+        `${path} was written by a newer fumibako. Update fumibako.`,
+        `${path} はもっと新しい fumibako が書いたものです。fumibako を更新してください。`,
+      )
     const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
     if (isEmpty) return 0
     if (db.pragma('application_id', { simple: true }) !== kind.application)
-      throw new AppError('unusable_data', `${path} is a database of another program. Move it away, or set FUMI_HOME.`)
+      throw new AppError(
+        'unusable_data',
+        `${path} is a database of another program. Move it away, or set FUMI_HOME.`,
+        `${path} は別のプログラムのデータベースです。別の場所へ移すか、FUMI_HOME を設定してください。`,
+      )
     const found = String(db.pragma('quick_check(1)', { simple: true })).replaceAll(/\s+/g, ' ')
     if (found !== 'ok')
       throw new AppError(
         'unusable_data',
         `${path} is damaged (${found}). Make a copy of it, then try sqlite3 FILE .recover, or restore it from a backup.`,
+        `${path} が壊れています（${found}）。複製してから sqlite3 FILE .recover を試すか、バックアップから復元してください。`,
       )
     return Number(db.prepare(rows).pluck().get())
   } finally {

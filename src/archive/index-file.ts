@@ -95,7 +95,11 @@ function checked(path: string, { db, close }: Pick<Opened, 'db' | 'close'>): Ope
   try {
     const version = Number(db.pragma('user_version', { simple: true }))
     if (version > INDEX.migrations.length)
-      throw new AppError('unusable_data', `${path} was written by a newer fumibako. Update fumibako.`)
+      throw new AppError(
+        'unusable_data',
+        `${path} was written by a newer fumibako. Update fumibako.`,
+        `${path} はもっと新しい fumibako が書いたものです。fumibako を更新してください。`,
+      )
     if (version < INDEX.migrations.length) {
       close()
       return undefined

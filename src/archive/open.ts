@@ -112,11 +112,16 @@ function checkVersion(db: Db, path: string, kind: Kind): number {
   const version = versionOf(db)
   const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
   if (!isEmpty && db.pragma('application_id', { simple: true }) !== kind.application)
-    throw new AppError('unusable_data', `${path} is a database of another program. Move it away, or set FUMI_HOME.`)
+    throw new AppError(
+      'unusable_data',
+      `${path} is a database of another program. Move it away, or set FUMI_HOME.`,
+      `${path} は別のプログラムのデータベースです。別の場所へ移すか、FUMI_HOME を設定してください。`,
+    )
   if (version > kind.migrations.length)
     throw new AppError(
       'unusable_data',
       `${path} was written by a newer fumibako (format ${version}; this one knows ${kind.migrations.length}). Update fumibako.`,
+      `${path} はもっと新しい fumibako が書いたものです（形式 ${version}。この版が扱えるのは ${kind.migrations.length} まで）。fumibako を更新してください。`,
     )
   return version
 }
@@ -137,23 +142,31 @@ function explain(path: string, error: unknown): unknown {
     return new AppError(
       'cannot_write',
       `The disk is full: nothing was added to ${path}. Free some space and try again.`,
+      `ディスクがいっぱいです。${path} には何も追加していません。空きを作ってから、もう一度実行してください。`,
     )
   if (/^(?:SQLITE_IOERR|EIO|EFBIG)/.test(code))
     return new AppError(
       'cannot_write',
       `The disk failed (${code}): nothing was added to ${path}. Check the disk and try again.`,
+      `ディスクのエラーです（${code}）。${path} には何も追加していません。ディスクを確認してから、もう一度実行してください。`,
     )
   if (/^(?:SQLITE_BUSY|SQLITE_LOCKED)/.test(code))
-    return new AppError('cannot_write', `Another process holds ${path}. Let it finish, then try again.`)
+    return new AppError(
+      'cannot_write',
+      `Another process holds ${path}. Let it finish, then try again.`,
+      `${path} は別のプロセスが使用中です。終わるのを待ってから、もう一度実行してください。`,
+    )
   if (/^(?:SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|EISDIR)/.test(code))
     return new AppError(
       'no_permission',
       `${path} cannot be opened for writing (${code}). Check its folder, or set FUMI_HOME.`,
+      `${path} を書き込み用に開けません（${code}）。フォルダーを確認するか、FUMI_HOME を設定してください。`,
     )
   if (/^(?:SQLITE_CORRUPT|SQLITE_NOTADB)/.test(code))
     return new AppError(
       'unusable_data',
       `${path} is damaged (${code}). Move it away, and restore it from a backup if you have one.`,
+      `${path} が壊れています（${code}）。別の場所へ移し、バックアップがあれば復元してください。`,
     )
   return error
 }

@@ -3,6 +3,7 @@ import { House } from '../app.ts'
 import { describeConfigProblem } from '../config.ts'
 import { thisMachine } from '../lib/files/data-directory.ts'
 import { AppError } from '../model/error.ts'
+import { inWords } from './language.ts'
 import { writeErr } from './output.ts'
 import { flagsOfRun } from './run/flags.ts'
 
@@ -11,7 +12,7 @@ export async function openHouse(): Promise<House> {
   const house = quietHouse()
   for (const problem of (await house.config()).problems) {
     if (problem.where === '--set') throw new AppError('bad_usage', describeConfigProblem(problem))
-    await writeErr(`fumi: ${describeConfigProblem(problem)}\n`)
+    await writeErr(`fumi: ${inWords(describeConfigProblem(problem))}\n`)
   }
   return house
 }

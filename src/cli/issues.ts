@@ -1,10 +1,16 @@
 /** A few issues are told; the rest is counted. */
-import { describeIssue, type Issue } from '../model/issue.ts'
+import type { Issue } from '../model/issue.ts'
+import { describeIssue } from '../model/told/issues.ts'
+import { inWords, say } from './language.ts'
 import { writeErr } from './output.ts'
 
 const MOST = 10
 
 export async function tellIssues(issues: readonly Issue[]): Promise<void> {
-  for (const issue of issues.slice(0, MOST)) await writeErr(`${describeIssue(issue)}\n`)
-  if (issues.length > MOST) await writeErr(`… and ${issues.length - MOST} more; fumi normalize lists them all\n`)
+  for (const issue of issues.slice(0, MOST)) await writeErr(`${inWords(describeIssue(issue))}\n`)
+  const left = issues.length - MOST
+  if (left > 0)
+    await writeErr(
+      `${say(`… and ${left} more; fumi normalize lists them all`, `… ほかに ${left} 件。すべては fumi normalize で`)}\n`,
+    )
 }

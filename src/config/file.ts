@@ -12,7 +12,11 @@ import { readJsonFile } from './json-file.ts'
 export function changeConfigFile(path: string, key: string, value: JsonValue | undefined): void {
   const { content, problem } = readJsonFile(path)
   if (problem)
-    throw new AppError('unusable_data', `${problem.where}: ${problem.reason} It was left as it is: mend it first.`)
+    throw new AppError(
+      'unusable_data',
+      `${problem.where}: ${problem.reason.en} It was left as it is: mend it first.`,
+      `${problem.where}: ${problem.reason.ja}ファイルはそのままです。先に直してください。`,
+    )
   const text = writeJson(edited(content, key.split('.'), value), 2)
   if (text === writeJson(content, 2)) return
   try {
@@ -24,6 +28,7 @@ export function changeConfigFile(path: string, key: string, value: JsonValue | u
     throw new AppError(
       isForbidden ? 'no_permission' : 'cannot_write',
       `${path} cannot be written (${code}): it is as it was. Check its folder and the disk.`,
+      `${path} に書き込めません（${code}）。ファイルは元のままです。フォルダーとディスクを確認してください。`,
     )
   }
 }
@@ -37,7 +42,11 @@ function edited(object: JsonObject, [key = '', ...rest]: readonly string[], valu
   }
   const inner = fields.get(key) ?? {}
   if (!isJsonObject(inner))
-    throw new AppError('unusable_data', `"${key}" in the file is no object. Mend it first: nothing was changed.`)
+    throw new AppError(
+      'unusable_data',
+      `"${key}" in the file is no object. Mend it first: nothing was changed.`,
+      `ファイルの「${key}」がオブジェクトではありません。何も変更していません。先に直してください。`,
+    )
   const next = edited(inner, rest, value)
   if (value === undefined && jsonEntries(next).length === 0) fields.delete(key)
   else fields.set(key, next)

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { jsonFault, placeIn } from '../lib/json/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json/lossless.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
 import type { ConfigProblem } from './problem.ts'
 
 export interface JsonFile {
@@ -17,29 +18,40 @@ export interface JsonFile {
 
 export function readJsonFile(path: string): JsonFile {
   const nothing = { path, content: {}, duplicates: new Map(), exists: true }
-  const unusable = (reason: string, where = path): JsonFile => ({
-    ...nothing,
-    problem: { where, key: '', reason: `${reason} Until then nothing of this file is used.` },
-  })
+  const unusable = ({ en, ja }: Phrase, where = path): JsonFile => {
+    const reason = phrase(
+      `${en} Until then nothing of this file is used.`,
+      `${ja}それまで、このファイルの内容は使いません。`,
+    )
+    return { ...nothing, problem: { where, key: '', reason } }
+  }
   let bytes: Buffer
   try {
     bytes = readFileSync(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return { ...nothing, exists: false }
-    return unusable(`it cannot be read (${code}): check its mode.`)
+    return unusable(
+      phrase(`it cannot be read (${code}): check its mode.`, `読み取れません（${code}）。モードを確認してください。`),
+    )
   }
   const text = utf8(bytes)
-  if (text === undefined) return unusable('it is not UTF-8 text: save it as such.')
+  if (text === undefined)
+    return unusable(
+      phrase('it is not UTF-8 text: save it as such.', 'UTF-8 のテキストではありません。UTF-8 で保存してください。'),
+    )
   if (text.trim() === '') return nothing
   const fault = jsonFault(text)
   if (fault) {
     const { line, column } = placeIn(text, fault.at)
-    return unusable(`${fault.reason}.`, `${path}:${line}:${column}`)
+    const { en, ja } = fault.reason
+    return unusable(phrase(`${en}.`, `${ja}。`), `${path}:${line}:${column}`)
   }
   const parsed = parseJson(text, { duplicates: true })
-  if (!parsed.ok) return unusable(`${parsed.reason}: mend it.`)
-  if (!isJsonObject(parsed.value)) return unusable('it must hold an object: { … }.')
+  if (!parsed.ok)
+    return unusable(phrase(`${parsed.reason}: mend it.`, `JSON として読めません（${parsed.reason}）。直してください。`))
+  if (!isJsonObject(parsed.value))
+    return unusable(phrase('it must hold an object: { … }.', '中身はオブジェクト { … } にしてください。'))
   return { ...nothing, content: parsed.value, duplicates: parsed.duplicates }
 }
 

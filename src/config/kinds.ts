@@ -1,6 +1,7 @@
 /** What a setting may hold, and how it is read: from JSON, or from a word on the command line or in the environment. */
 import { posix, win32 } from 'node:path'
 import { isJsonArray, type JsonValue } from '../lib/json/lossless.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
 
 export type Value = string | number | boolean | null | readonly string[]
 
@@ -14,7 +15,7 @@ export interface Surroundings {
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   /** `at` is the place inside the value: empty, or the number of an element in brackets. */
-  | { readonly ok: false; readonly at: string; readonly reason: string }
+  | { readonly ok: false; readonly at: string; readonly reason: Phrase }
 
 export interface Kind<T extends Value> {
   /** Takes any number of words. */
@@ -27,14 +28,16 @@ export interface Kind<T extends Value> {
 }
 
 const right = <T>(value: T): Parsed<T> => ({ ok: true, value })
-const wrong = (reason: string, at = ''): Parsed<never> => ({ ok: false, at, reason })
+const wrong = (reason: Phrase, at = ''): Parsed<never> => ({ ok: false, at, reason })
 
 export const choice = <const T extends string>(...choices: readonly T[]): Kind<T> => ({
   isList: false,
   read(value) {
     const found = choices.find((one) => one === value)
-    const all = choices.map((one) => JSON.stringify(one)).join(', ')
-    return found === undefined ? wrong(`wants one of ${all}`) : right(found)
+    const all = choices.map((one) => JSON.stringify(one))
+    return found === undefined
+      ? wrong(phrase(`wants one of ${all.join(', ')}`, `には ${all.join('、')} のどれかを指定してください`))
+      : right(found)
   },
   fromWord: (word) => word,
 })
@@ -50,13 +53,19 @@ const WORDS: { readonly [word: string]: boolean } = {
 
 export const onOrOff: Kind<boolean> = {
   isList: false,
-  read: (value) => (typeof value === 'boolean' ? right(value) : wrong('wants true or false')),
+  read: (value) =>
+    typeof value === 'boolean'
+      ? right(value)
+      : wrong(phrase('wants true or false', 'には true か false を指定してください')),
   fromWord: (word) => WORDS[word.toLowerCase()] ?? word,
 }
 
 export const word: Kind<string | null> = {
   isList: false,
-  read: (value) => (value === null || typeof value === 'string' ? right(value) : wrong('wants a text')),
+  read: (value) =>
+    value === null || typeof value === 'string'
+      ? right(value)
+      : wrong(phrase('wants a text', 'には文字列を指定してください')),
   fromWord: (text) => text,
 }
 
@@ -68,7 +77,7 @@ export const amount: Kind<number | null> = {
   read: (value) =>
     value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value > 0)
       ? right(value)
-      : wrong('wants a whole number above 0'),
+      : wrong(phrase('wants a whole number above 0', 'には 1 以上の整数を指定してください')),
   fromWord: (text) => (/^\d+$/.test(text) ? Number(text) : text),
 }
 
@@ -81,7 +90,13 @@ export const file: Kind<string | null> = {
 export const paths: Kind<readonly string[]> = {
   isList: true,
   read(value, around) {
-    if (!isJsonArray(value)) return wrong('wants a list of paths: ["/one", "/another"]')
+    if (!isJsonArray(value))
+      return wrong(
+        phrase(
+          'wants a list of paths: ["/one", "/another"]',
+          'には ["/one", "/another"] のようにパスの一覧を指定してください',
+        ),
+      )
     const found: string[] = []
     for (const [at, one] of value.entries()) {
       const path = readPath(one, around)
@@ -105,9 +120,11 @@ export const jsonFromText = (kind: Kind<Value>, text: string, around: Surroundin
 /** A file knows no current directory, so what it names must be whole. */
 function readPath(value: JsonValue, around: Surroundings): Parsed<string> {
   const { isAbsolute, join, resolve } = rules(around)
-  if (typeof value !== 'string' || value === '') return wrong('wants a path')
+  if (typeof value !== 'string' || value === '') return wrong(phrase('wants a path', 'にはパスを指定してください'))
   if (value === '~' || /^~[/\\]/.test(value)) return right(resolve(join(around.home, value.slice(1))))
-  return isAbsolute(value) ? right(resolve(value)) : wrong('wants a whole path, from the root or from ~/')
+  return isAbsolute(value)
+    ? right(resolve(value))
+    : wrong(phrase('wants a whole path, from the root or from ~/', 'にはルートか ~/ から始まるパスを指定してください'))
 }
 
 function pathFromWord(word: string, around: Surroundings): JsonValue {

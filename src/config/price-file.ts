@@ -1,5 +1,6 @@
 /** A user's own list of prices, over the one that comes with fumibako. What is wrong in it is told and left out. */
 import { isJsonObject, type JsonValue, jsonEntries, plainJson } from '../lib/json/lossless.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
 import { LIST_PRICES } from '../model/tokens/list-prices.ts'
 import { mergeLists, type Price, type PriceList } from '../model/tokens/prices.ts'
 import { readJsonFile } from './json-file.ts'
@@ -16,7 +17,19 @@ export function readPrices(path: string | null): Prices {
   const { content, exists, problem } = readJsonFile(path)
   if (problem) return { list: LIST_PRICES, problems: [problem] }
   if (!exists)
-    return { list: LIST_PRICES, problems: [{ where: path, key: '', reason: 'does not exist: see fumi config prices' }] }
+    return {
+      list: LIST_PRICES,
+      problems: [
+        {
+          where: path,
+          key: '',
+          reason: phrase(
+            'does not exist: see fumi config prices',
+            'ファイルがありません。fumi config prices で確認してください',
+          ),
+        },
+      ],
+    }
   const reader = new Reader(path)
   const list = reader.list(content)
   return { list: mergeLists(list, LIST_PRICES), problems: reader.problems }
@@ -24,6 +37,10 @@ export function readPrices(path: string | null): Prices {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 const NUMBERS = ['input', 'cached_input', 'output'] as const
+const SAMPLE = '{ "input": 1.25, "cached_input": 0.125, "output": 10 }'
+const WANTS_DAY = phrase('wants a day: "2026-02-03"', 'には "2026-02-03" のように日付を指定してください')
+const unknown = (known: readonly string[]): Phrase =>
+  phrase(`is not known; there are ${known.join(', ')}`, `は使えません。使えるのは ${known.join('、')} です`)
 
 class Reader {
   readonly problems: ConfigProblem[] = []
@@ -42,16 +59,23 @@ class Reader {
     for (const [key, value] of jsonEntries(isJsonObject(content) ? content : {})) {
       if (key === 'models' && isJsonObject(value))
         for (const [model, entry] of jsonEntries(value)) this.#model(`models.${model}`, model, entry, list.models)
-      else if (key === 'models') this.#wrong(key, 'wants an object of prices by model')
+      else if (key === 'models')
+        this.#wrong(
+          key,
+          phrase('wants an object of prices by model', 'にはモデルごとの価格のオブジェクトを指定してください'),
+        )
       else if (key === 'as_of' && typeof value === 'string' && DAY.test(value)) list.as_of = value
-      else if (key === 'as_of') this.#wrong(key, 'wants a day: "2026-02-03"')
+      else if (key === 'as_of') this.#wrong(key, WANTS_DAY)
       else if (key === 'source' && typeof value === 'string') list.source = value
-      else if (key === 'source') this.#wrong(key, 'wants a text')
-      else this.#wrong(key, 'is not known; there are as_of, source, models')
+      else if (key === 'source') this.#wrong(key, phrase('wants a text', 'には文字列を指定してください'))
+      else this.#wrong(key, unknown(['as_of', 'source', 'models']))
     }
     for (const [model, entry] of Object.entries(list.models))
       if (typeof entry === 'string' && !isPriced(entry, list.models)) {
-        this.#wrong(`models.${model}`, 'wants the name of a model that has prices itself')
+        this.#wrong(
+          `models.${model}`,
+          phrase('wants the name of a model that has prices itself', 'には価格のあるモデルの名前を指定してください'),
+        )
         delete list.models[model]
       }
     return list
@@ -66,7 +90,7 @@ class Reader {
     const prices = (several ? (entry as readonly JsonValue[]) : [entry]).map((one, at) =>
       this.#price(several ? `${key}[${at}]` : key, one),
     )
-    if (prices.length === 0) this.#wrong(key, 'wants at least one price')
+    if (prices.length === 0) this.#wrong(key, phrase('wants at least one price', 'には価格が 1 つ以上必要です'))
     const right = prices.filter((one) => one !== undefined)
     // A list with a gap would be wrong on some days without a word.
     if (right.length < prices.length || right.length === 0) return
@@ -75,22 +99,26 @@ class Reader {
 
   #price(key: string, entry: JsonValue): Price | undefined {
     const known = this.problems.length
-    if (!isJsonObject(entry)) return this.#wrong(key, 'wants { "input": 1.25, "cached_input": 0.125, "output": 10 }')
+    if (!isJsonObject(entry))
+      return this.#wrong(key, phrase(`wants ${SAMPLE}`, `には ${SAMPLE} のように指定してください`))
     const fields = plainJson(entry) as { readonly [name: string]: unknown }
     for (const [name, value] of Object.entries(fields)) {
       const isNumber = typeof value === 'number' && Number.isFinite(value) && value >= 0
-      if (name === 'from' && !(typeof value === 'string' && DAY.test(value)))
-        this.#wrong(`${key}.from`, 'wants a day: "2026-02-03"')
+      if (name === 'from' && !(typeof value === 'string' && DAY.test(value))) this.#wrong(`${key}.from`, WANTS_DAY)
       else if (NUMBERS.some((one) => one === name) && !isNumber)
-        this.#wrong(`${key}.${name}`, 'wants dollars for a million tokens')
+        this.#wrong(
+          `${key}.${name}`,
+          phrase('wants dollars for a million tokens', 'には 100 万トークンあたりのドルを指定してください'),
+        )
       else if (name !== 'from' && !NUMBERS.some((one) => one === name))
-        this.#wrong(`${key}.${name}`, `is not known; there are from, ${NUMBERS.join(', ')}`)
+        this.#wrong(`${key}.${name}`, unknown(['from', ...NUMBERS]))
     }
-    for (const name of ['input', 'output']) if (!(name in fields)) this.#wrong(`${key}.${name}`, 'is missing')
+    for (const name of ['input', 'output'])
+      if (!(name in fields)) this.#wrong(`${key}.${name}`, phrase('is missing', 'がありません'))
     return this.problems.length === known ? (fields as unknown as Price) : undefined
   }
 
-  #wrong(key: string, reason: string): undefined {
+  #wrong(key: string, reason: Phrase): undefined {
     this.problems.push({ where: this.#where, key, reason })
   }
 }

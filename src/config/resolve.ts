@@ -1,6 +1,7 @@
 /** Puts the settings together: an option goes before the environment, that before the file, that before the default. */
 import { isJsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
 import type { AgentId } from '../model/ids.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
 import type { JsonFile } from './json-file.ts'
 import { jsonFromText, type Surroundings, type Value } from './kinds.ts'
 import type { ConfigProblem } from './problem.ts'
@@ -14,7 +15,7 @@ export interface Resolved {
   readonly from: Origin
   readonly standard: Value
   readonly variable: string
-  readonly what: string
+  readonly what: Phrase
 }
 
 export interface Given extends Surroundings {
@@ -161,14 +162,13 @@ function fromFile(settings: Settings, given: Given, problems: ConfigProblem[]): 
       return
     }
     if (!isJsonObject(value)) {
-      problems.push({ where, key, reason: `wants an object with ${known.join(', ')}` })
+      problems.push({ where, key, reason: wantsObject(known) })
       return
     }
     const twice = duplicates.get(value)
-    if (twice !== undefined) problems.push({ where, key: below(key, twice), reason: 'is given twice; the last counts' })
+    if (twice !== undefined) problems.push({ where, key: below(key, twice), reason: TWICE })
     for (const [name, item] of jsonEntries(value)) {
-      if (name.includes('.'))
-        problems.push({ where, key: below(key, name), reason: 'has a dot: write an object in an object' })
+      if (name.includes('.')) problems.push({ where, key: below(key, name), reason: DOTTED })
       else visit(item, below(key, name))
     }
   }
@@ -185,7 +185,18 @@ function namesBelow(settings: Settings, key: string): readonly string[] {
   return [...new Set(names.map((one) => one.replace(/\..*$/, '')))]
 }
 
-const unknown = (known: readonly string[]): string => `is no setting; there are ${known.join(', ')}`
+const unknown = (known: readonly string[]): Phrase =>
+  phrase(`is no setting; there are ${known.join(', ')}`, `という設定はありません。使えるのは ${known.join('、')} です`)
+
+const wantsObject = (known: readonly string[]): Phrase =>
+  phrase(`wants an object with ${known.join(', ')}`, `には ${known.join('、')} を持つオブジェクトを指定してください`)
+
+const TWICE = phrase('is given twice; the last counts', 'が 2 回指定されています。最後の値を使います')
+
+const DOTTED = phrase(
+  'has a dot: write an object in an object',
+  'にドットがあります。オブジェクトの中のオブジェクトとして書いてください',
+)
 
 function take(
   layer: Layer,

@@ -1,42 +1,83 @@
 /** Every setting there is: what it may hold, what it is when nobody says anything, and what it does. */
 import type { AgentId } from '../model/ids.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
 import { amount, choice, file, type Kind, onOrOff, paths, secret, type Value, word } from './kinds.ts'
 
 export interface Setting<T extends Value = Value> {
   readonly kind: Kind<T>
   readonly standard: T
-  readonly what: string
+  readonly what: Phrase
 }
 
-const setting = <T extends Value>(kind: Kind<T>, standard: T, what: string): Setting<T> => ({ kind, standard, what })
+const setting = <T extends Value>(kind: Kind<T>, standard: T, what: Phrase): Setting<T> => ({ kind, standard, what })
 
 /** `*` stands for the id of an agent, or for the name of a profile. */
 export const SETTINGS = {
   keep: setting(
     choice('volatile', 'all', 'none'),
     'volatile',
-    'what is copied unasked: volatile (what its program overwrites), all, none',
+    phrase(
+      'what is copied unasked: volatile (what its program overwrites), all, none',
+      '自動で控えを取る範囲。volatile（プログラムが上書きするもの）、all、none',
+    ),
   ),
-  language: setting(choice('auto', 'en', 'ja'), 'auto', 'in which language fumi speaks; auto: that of the terminal'),
-  prices: setting(file, null, 'a JSON file of prices, which go before the built-in ones'),
-  'agents.*.enabled': setting(onOrOff, true, 'whether its conversations are read'),
-  'agents.*.roots': setting(paths, [], 'more files and folders in which its conversations lie'),
-  'agents.*.skip': setting(paths, [], 'files and folders that are left alone, with all below them'),
-  profile: setting(word, null, 'the profile with which fumi chat talks when none is asked for'),
+  language: setting(
+    choice('auto', 'en', 'ja'),
+    'auto',
+    phrase('in which language fumi speaks; auto: that of the terminal', 'fumi の言語。auto ならターミナルに合わせる'),
+  ),
+  prices: setting(
+    file,
+    null,
+    phrase('a JSON file of prices, which go before the built-in ones', '価格の JSON ファイル。内蔵の価格より優先'),
+  ),
+  'agents.*.enabled': setting(onOrOff, true, phrase('whether its conversations are read', '会話を読むかどうか')),
+  'agents.*.roots': setting(
+    paths,
+    [],
+    phrase('more files and folders in which its conversations lie', '会話のある場所として追加するファイルとフォルダー'),
+  ),
+  'agents.*.skip': setting(
+    paths,
+    [],
+    phrase(
+      'files and folders that are left alone, with all below them',
+      '読まないファイルとフォルダー（その下もすべて）',
+    ),
+  ),
+  profile: setting(
+    word,
+    null,
+    phrase(
+      'the profile with which fumi chat talks when none is asked for',
+      '指定がないときに fumi chat が使うプロファイル',
+    ),
+  ),
   'chat.compact': setting(
     choice('auto', 'ask'),
     'auto',
-    'when the window of a model is full: auto (sum up by itself), ask (send less, and propose it)',
+    phrase(
+      'when the window of a model is full: auto (sum up by itself), ask (send less, and propose it)',
+      'ウィンドウがいっぱいのとき。auto（自動で要約）、ask（送る量を減らして提案）',
+    ),
   ),
   'profiles.*.server': setting(
     choice('openai', 'ollama', 'llamacpp', 'lmstudio', 'vllm', 'any'),
     'any',
-    'what kind of server it is; any: told by its address',
+    phrase('what kind of server it is; any: told by its address', 'サーバーの種類。any ならアドレスから判断'),
   ),
-  'profiles.*.url': setting(word, null, 'its address, up to and with /v1'),
-  'profiles.*.model': setting(word, null, 'the model that answers'),
-  'profiles.*.key': setting(secret, null, 'its key, or $NAME for a variable that holds it'),
-  'profiles.*.window': setting(amount, null, 'the window of its model, in tokens'),
+  'profiles.*.url': setting(word, null, phrase('its address, up to and with /v1', 'アドレス。/v1 まで')),
+  'profiles.*.model': setting(word, null, phrase('the model that answers', '応答するモデル')),
+  'profiles.*.key': setting(
+    secret,
+    null,
+    phrase('its key, or $NAME for a variable that holds it', 'キー、またはキーの入った変数 $NAME'),
+  ),
+  'profiles.*.window': setting(
+    amount,
+    null,
+    phrase('the window of its model, in tokens', 'モデルのウィンドウ（トークン数）'),
+  ),
 }
 
 export type SettingName = keyof typeof SETTINGS

@@ -41,7 +41,10 @@ export type Piece = Extract<Written, { kind: 'bytes' | 'sidecar' }>
 export async function convert(from: From, target: Target, options: ConvertOptions): Promise<Conversion> {
   const { isWhole, hasSidecar, ...writing } = options
   const { session, outlook } = await lookOver(from)
-  if (!target.agent.write) throw new AppError('bad_usage', `${target.agent.label} cannot be written.`)
+  if (!target.agent.write) {
+    const { label } = target.agent
+    throw new AppError('bad_usage', `${label} cannot be written.`, `${label} の形式では書き込めません。`)
+  }
   const ledger = new Ledger(hasSidecar ?? false)
   const messages = noted(messagesOf(from, session), ledger)
   const written = target.agent.write(session, messages, {
@@ -71,7 +74,12 @@ export async function lookOver(from: From): Promise<{ readonly session: Session;
   }
   if (session) return { session, outlook: lookout.outlook() }
   const where = from.source.shown ?? from.source.path
-  throw new AppError('nothing_readable', `${where} holds no conversation${from.session ? ` ${from.session}` : ''}.`)
+  const which = from.session ? ` ${from.session}` : ''
+  throw new AppError(
+    'nothing_readable',
+    `${where} holds no conversation${which}.`,
+    `${where} に会話${which && `${which} `}がありません。`,
+  )
 }
 
 export function messagesOf(from: From, session: Session): AsyncIterable<NormalizedMessage> {

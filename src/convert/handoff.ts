@@ -10,6 +10,7 @@ import { placeFile } from '../lib/disk/place-file.ts'
 import { AppError } from '../model/error.ts'
 import { type AgentId, type Instant, instantOf } from '../model/ids.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
 import type { Session } from '../model/session.ts'
 import { convert, type From, lookOver, messagesOf } from './convert.ts'
 import { type Exchange, exchangesOf } from './exchanges.ts'
@@ -64,7 +65,11 @@ export async function handoff(from: From, to: AgentId, options: HandoffOptions):
   const { agents } = options
   const targets = targetsAmong(agents)
   if (!targets.includes(to))
-    throw new AppError('bad_usage', `nothing can be given to ${to}. Known: ${targets.join(', ')}.`)
+    throw new AppError(
+      'bad_usage',
+      `nothing can be given to ${to}. Known: ${targets.join(', ')}.`,
+      `「${to}」には引き継げません。使えるのは ${targets.join('、')} です。`,
+    )
   const agent = agentServing(to, agents)
   const folder = mkdtempSync(join(tmpdir(), 'fumi-handoff-'))
   try {
@@ -93,7 +98,7 @@ async function handedOver(
   const report = conversion.report()
   const source = (): AsyncGenerator<Exchange> => exchangesOf(messagesOf(from, session), outlook)
   const { exchanges, lastAt } = await measured(messagesOf(from, session), source())
-  await compare(source(), { agent, source: { agent: to, path: saved.path } }, report, 'nothing was changed')
+  await compare(source(), { agent, source: { agent: to, path: saved.path } }, report, UNCHANGED)
   const backups = new Backups(options)
   const delivery = await deliver(agent, to, saved, { ...options, cwd, lastAt, session, backups })
   const target: From = { agent, source: isDry ? { agent: to, path: saved.path } : delivery.source }
@@ -118,9 +123,17 @@ async function handedOver(
 /** As the system calls it: programs find conversations by that name. */
 function directoryOf(cwd: string | undefined): string {
   if (cwd === undefined)
-    throw new AppError('bad_usage', 'the session does not say in which directory it took place. Say it with --cwd.')
+    throw new AppError(
+      'bad_usage',
+      'the session does not say in which directory it took place. Say it with --cwd.',
+      'どのディレクトリーの会話か記録されていません。--cwd で指定してください。',
+    )
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
-    throw new AppError('bad_usage', `${cwd} is no directory on this machine. Choose one with --cwd.`)
+    throw new AppError(
+      'bad_usage',
+      `${cwd} is no directory on this machine. Choose one with --cwd.`,
+      `${cwd} というディレクトリーはこのマシンにありません。--cwd で指定してください。`,
+    )
   return realpathSync(cwd)
 }
 
@@ -139,16 +152,19 @@ async function measured(
       lastAt = timestamp as Instant
   let count = 0
   for await (const _ of exchanges) count++
-  if (count === 0) throw new AppError('nothing_readable', 'nothing was said in it.')
+  if (count === 0) throw new AppError('nothing_readable', 'nothing was said in it.', 'この会話には発言がありません。')
   return { exchanges: count, lastAt }
 }
+
+const UNCHANGED = phrase('nothing was changed', '何も変更していません')
+const TAKEN_BACK = phrase('it was taken back', '元に戻しました')
 
 /** Throws `cannot_write` when it reads otherwise than the source. */
 async function compare(
   source: AsyncGenerator<Exchange>,
   target: From,
   report: Report,
-  outcome: string,
+  outcome: Phrase,
 ): Promise<Session> {
   const { session, outlook } = await lookOver(target)
   const found = (): AsyncGenerator<Exchange> =>
@@ -157,7 +173,11 @@ async function compare(
   const isCut = report.losses.some(({ code }) => code === 'oldest_left_out')
   const difference = await differenceBetween(isCut ? await lastOf(source, found()) : source, found(), mendedIn(report))
   if (difference === undefined) return session
-  throw new AppError('cannot_write', `it does not read there as it should (${difference}); ${outcome}.`)
+  throw new AppError(
+    'cannot_write',
+    `it does not read there as it should (${difference.en}); ${outcome.en}.`,
+    `引き継ぎ先で同じように読めません（${difference.ja}）。${outcome.ja}。`,
+  )
 }
 
 const mendedIn = ({ losses, repairs }: Report): Mended => ({
@@ -204,7 +224,7 @@ async function deliver(agent: Agent, to: AgentId, { path }: Saved, placing: Plac
     ...(title !== undefined && { title }),
     backup: backups,
   })
-  if (!delivery) throw new AppError('bad_usage', `nothing can be given to ${to}.`)
+  if (!delivery) throw new AppError('bad_usage', `nothing can be given to ${to}.`, `「${to}」には引き継げません。`)
   return delivery
 }
 
@@ -221,7 +241,7 @@ async function settle(
 ): Promise<Session> {
   let beside: string | undefined
   try {
-    const placed = await compare(source(), target, report, 'it was taken back')
+    const placed = await compare(source(), target, report, TAKEN_BACK)
     if (isDry || saved.sidecar === undefined) return placed
     beside = sidecarOfRow(directory, delivery.source.agent, placed.native_id)
     placeFile(saved.sidecar, beside)

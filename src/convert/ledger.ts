@@ -80,7 +80,7 @@ export class Ledger {
 
   #lose(path: string, change: Change, where: string | null): void {
     const kept_in = where === 'sidecar' && !this.#hasSidecar ? null : where
-    const what = sentenceOf(change)
+    const what = sentenceOf(change).en
     const key = `${kept_in}\n${path}\n${what}`
     const known = this.#losses.get(key)
     if (known) known.times++
@@ -88,7 +88,7 @@ export class Ledger {
   }
 
   #mend(path: string, change: Change): void {
-    const what = sentenceOf(change)
+    const what = sentenceOf(change).en
     const known = this.#repairs.get(what)
     if (known) known.times++
     else this.#repairs.set(what, { path, ...change, what, times: 1 })

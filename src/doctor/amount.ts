@@ -6,5 +6,6 @@ export function amount(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
 }
 
-export const several = (n: number, one: string, more = `${one}s`): string =>
-  `${n.toLocaleString('en-US')} ${n === 1 ? one : more}`
+export const count = (n: number): string => n.toLocaleString('en-US')
+
+export const several = (n: number, one: string, more = `${one}s`): string => `${count(n)} ${n === 1 ? one : more}`

@@ -3,7 +3,8 @@ import { accessSync, constants, statSync } from 'node:fs'
 import type { Agent } from '../agents/agent.ts'
 import { idsOf, isWanted, type Root } from '../agents/roots.ts'
 import type { AgentId } from '../model/ids.ts'
-import { amount, several } from './amount.ts'
+import { phrase } from '../model/phrase.ts'
+import { amount, count, several } from './amount.ts'
 import type { Finding, Patient } from './finding.ts'
 
 export async function* checkAgents(patient: Patient): AsyncGenerator<Finding> {
@@ -16,8 +17,11 @@ export async function* checkAgents(patient: Patient): AsyncGenerator<Finding> {
 const switchedOff = (agent: Agent, id: AgentId): Finding => ({
   about: id,
   state: 'note',
-  what: `switched off (${agent.label})`,
-  todo: `To read it again: fumi config --unset agents.${id}.enabled`,
+  what: phrase(`switched off (${agent.label})`, `オフになっています（${agent.label}）`),
+  todo: phrase(
+    `To read it again: fumi config --unset agents.${id}.enabled`,
+    `再び読むには: fumi config --unset agents.${id}.enabled`,
+  ),
   facts: { enabled: false },
 })
 
@@ -30,17 +34,25 @@ async function lookAt(root: Root, patient: Patient): Promise<Finding> {
       ? {
           about,
           state: 'problem',
-          what: `${path}, which you added, does not exist`,
-          todo: `Check it: fumi config agents.${agent.id}.roots`,
+          what: phrase(`${path}, which you added, does not exist`, `追加された ${path} がありません`),
+          todo: phrase(
+            `Check it: fumi config agents.${agent.id}.roots`,
+            `確認してください: fumi config agents.${agent.id}.roots`,
+          ),
           facts: { path, exists: false },
         }
-      : { about, state: 'note', what: `nothing at ${path}`, facts: { path, exists: false } }
+      : {
+          about,
+          state: 'note',
+          what: phrase(`nothing at ${path}`, `${path} には何もありません`),
+          facts: { path, exists: false },
+        }
   if (missing === 'closed')
     return {
       about,
       state: 'problem',
-      what: `${path} may not be read by this user`,
-      todo: `Check its owner and mode: ls -ld ${path}`,
+      what: phrase(`${path} may not be read by this user`, `${path} を読み取る権限がありません`),
+      todo: phrase(`Check its owner and mode: ls -ld ${path}`, `所有者とモードを確認してください: ls -ld ${path}`),
       facts: { path, exists: true, readable: false },
     }
   return contents(root, patient)
@@ -57,13 +69,20 @@ async function contents({ agent, path: root }: Root, { wishes }: Patient): Promi
     else bytes += source.size ?? statSync(source.path, { throwIfNoEntry: false })?.size ?? 0
   }
   const facts = { path: root, exists: true, readable: true, logs, bytes, unreadable: closed.length }
-  const what = `${several(logs, 'log')}, ${amount(bytes)} in ${root}`
+  const what = phrase(
+    `${several(logs, 'log')}, ${amount(bytes)} in ${root}`,
+    `ログ ${count(logs)} 件、${amount(bytes)}（${root}）`,
+  )
   if (closed.length === 0) return { about: agent.id, state: 'ok', what, facts }
+  const first = `${closed[0]}${closed.length > 1 ? ' …' : ''}`
   return {
     about: agent.id,
     state: 'problem',
-    what: `${what}; ${several(closed.length, 'of them', 'of them')} may not be read: ${closed[0]}${closed.length > 1 ? ' …' : ''}`,
-    todo: 'Check their owner and mode.',
+    what: phrase(
+      `${what.en}; ${several(closed.length, 'of them', 'of them')} may not be read: ${first}`,
+      `${what.ja}。うち ${count(closed.length)} 件は読み取る権限がありません: ${first}`,
+    ),
+    todo: phrase('Check their owner and mode.', '所有者とモードを確認してください。'),
     facts,
   }
 }

@@ -1,6 +1,7 @@
 /** The settings and the user's prices: what of them could not be used. */
 import { describeConfigProblem } from '../config.ts'
-import { several } from './amount.ts'
+import { phrase } from '../model/phrase.ts'
+import { count, several } from './amount.ts'
 import type { Finding, Patient } from './finding.ts'
 
 export function* checkConfig({ config, priceProblems }: Patient): Generator<Finding> {
@@ -11,14 +12,20 @@ export function* checkConfig({ config, priceProblems }: Patient): Generator<Find
       about: 'settings',
       state: 'problem',
       what: describeConfigProblem(problem),
-      todo: 'Mend it; until then the default holds. fumi config shows all settings.',
+      todo: phrase(
+        'Mend it; until then the default holds. fumi config shows all settings.',
+        '直すまでは既定値を使います。すべての設定は fumi config で見られます。',
+      ),
       facts: { where: problem.where, key: problem.key },
     }
   if (problems.length > 0) return
   yield {
     about: 'settings',
     state: 'ok',
-    what: changed.length === 0 ? 'all as they come' : `${several(changed.length, 'setting')} of your own`,
+    what:
+      changed.length === 0
+        ? phrase('all as they come', 'すべて既定値')
+        : phrase(`${several(changed.length, 'setting')} of your own`, `${count(changed.length)} 件を変更`),
     facts: { changed: changed.length },
   }
 }

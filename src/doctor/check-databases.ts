@@ -7,7 +7,9 @@ import { KEEP } from '../archive/keep/tables/schema.ts'
 import { MARKS } from '../archive/marks/tables.ts'
 import type { Kind } from '../archive/open.ts'
 import { INDEX } from '../archive/schema.ts'
-import { amount, several } from './amount.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
+import { adviceIn } from './advice.ts'
+import { amount, count, several } from './amount.ts'
 import type { Finding, Patient } from './finding.ts'
 
 interface Own {
@@ -17,6 +19,7 @@ interface Own {
   /** What it is there for, in SQL and in words. */
   readonly rows: string
   readonly one: string
+  readonly ja: string
   /** It is made again from the logs: nothing is lost with it. */
   readonly disposable?: true
 }
@@ -28,11 +31,33 @@ const OWN: readonly Own[] = [
     kind: INDEX,
     rows: 'SELECT count(*) FROM session',
     one: 'session',
+    ja: '会話',
     disposable: true,
   },
-  { name: 'keep', file: 'keep.sqlite3', kind: KEEP, rows: 'SELECT count(*) FROM generation', one: 'kept session' },
-  { name: 'marks', file: 'marks.sqlite3', kind: MARKS, rows: 'SELECT count(*) FROM mark', one: 'marked session' },
-  { name: 'copies', file: 'copies.sqlite3', kind: COPIES, rows: 'SELECT count(*) FROM copy', one: 'copied file' },
+  {
+    name: 'keep',
+    file: 'keep.sqlite3',
+    kind: KEEP,
+    rows: 'SELECT count(*) FROM generation',
+    one: 'kept session',
+    ja: '控えた会話',
+  },
+  {
+    name: 'marks',
+    file: 'marks.sqlite3',
+    kind: MARKS,
+    rows: 'SELECT count(*) FROM mark',
+    one: 'marked session',
+    ja: '名前・タグ・メモのある会話',
+  },
+  {
+    name: 'copies',
+    file: 'copies.sqlite3',
+    kind: COPIES,
+    rows: 'SELECT count(*) FROM copy',
+    one: 'copied file',
+    ja: 'コピーしたファイル',
+  },
 ]
 
 export function* checkDatabases({ directory }: Patient): Generator<Finding> {
@@ -42,39 +67,57 @@ export function* checkDatabases({ directory }: Patient): Generator<Finding> {
   yield {
     about: 'index',
     state: 'note',
-    what: `${aside} was damaged and set aside; the index was made again`,
-    todo: 'Delete it when you have no more use for it, and check the disk.',
+    what: phrase(
+      `${aside} was damaged and set aside; the index was made again`,
+      `${aside} は壊れていたため取り置きました。索引は作り直してあります`,
+    ),
+    todo: phrase(
+      'Delete it when you have no more use for it, and check the disk.',
+      '不要になったら削除してください。ディスクも確認してください。',
+    ),
     facts: { path: aside },
   }
 }
 
-function look({ name, kind, rows, one, disposable }: Own, path: string): Finding {
+function look({ name, kind, rows, one, ja, disposable }: Own, path: string): Finding {
   const health = healthOf(path, kind, rows)
   if (health.kind === 'absent')
-    return { about: name, state: 'ok', what: 'nothing in it yet', facts: { path, exists: false } }
+    return {
+      about: name,
+      state: 'ok',
+      what: phrase('nothing in it yet', 'まだ何もありません'),
+      facts: { path, exists: false },
+    }
   const { bytes } = health
   if (health.kind === 'unsound') {
-    const [what = ''] = health.reason.split(/(?<=[.:)]) (?=[A-Z])/, 1)
-    const advice = health.reason.slice(what.length).trim() || 'Restore it from a backup if you have one.'
+    const { what, todo = RESTORE } = adviceIn(health.reason)
     return {
       about: name,
       state: 'problem',
       what,
-      todo: disposable && what.includes('damaged') ? remade(path) : advice,
+      todo: disposable && what.en.includes('damaged') ? remade(path) : todo,
       facts: { path, exists: true, sound: false, bytes },
     }
   }
   const facts = { path, exists: true, sound: true, bytes, rows: health.rows }
-  const what = `${several(health.rows, one)}, ${amount(bytes)}, sound`
+  const what = phrase(
+    `${several(health.rows, one)}, ${amount(bytes)}, sound`,
+    `${ja} ${count(health.rows)} 件、${amount(bytes)}、異常なし`,
+  )
   if (process.platform === 'win32' || (health.mode & 0o077) === 0) return { about: name, state: 'ok', what, facts }
   return {
     about: name,
     state: 'problem',
-    what: `${path} is open to other users`,
-    todo: `Close it: chmod 600 ${path}`,
+    what: phrase(`${path} is open to other users`, `${path} をほかの利用者も開けます`),
+    todo: phrase(`Close it: chmod 600 ${path}`, `権限を狭めてください: chmod 600 ${path}`),
     facts,
   }
 }
 
-const remade = (path: string): string =>
-  `Move it away: mv ${path} ${path}.old. The next sync makes it again from the logs; what is kept lies elsewhere.`
+const RESTORE = phrase('Restore it from a backup if you have one.', 'バックアップがあれば復元してください。')
+
+const remade = (path: string): Phrase =>
+  phrase(
+    `Move it away: mv ${path} ${path}.old. The next sync makes it again from the logs; what is kept lies elsewhere.`,
+    `別の場所へ移してください: mv ${path} ${path}.old。次の同期でログから作り直します。控えは別の場所にあります。`,
+  )

@@ -1,6 +1,7 @@
 /** The data directory: is it there, whose is it, may we write, is there room. */
 import { accessSync, constants, type Stats, type StatsFs, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { type Phrase, phrase } from '../model/phrase.ts'
 import { amount } from './amount.ts'
 import type { Finding, Patient } from './finding.ts'
 
@@ -13,7 +14,7 @@ export function* checkDirectory({ directory }: Patient): Generator<Finding> {
   yield* room(nearest(directory))
 }
 
-const finding = (state: Finding['state'], what: string, path: string, todo?: string): Finding => ({
+const finding = (state: Finding['state'], what: Phrase, path: string, todo?: Phrase): Finding => ({
   about: 'data directory',
   state,
   what,
@@ -23,23 +24,48 @@ const finding = (state: Finding['state'], what: string, path: string, todo?: str
 
 function absent(path: string): Finding {
   if (mayWrite(nearest(path)))
-    return finding('note', `${path} does not exist yet: it is made when something is first written`, path)
-  return finding('problem', `${path} cannot be made`, path, `Make ${nearest(path)} writable, or set FUMI_HOME.`)
+    return finding(
+      'note',
+      phrase(
+        `${path} does not exist yet: it is made when something is first written`,
+        `${path} はまだありません。最初に書き込むときに作ります`,
+      ),
+      path,
+    )
+  return finding(
+    'problem',
+    phrase(`${path} cannot be made`, `${path} を作れません`),
+    path,
+    phrase(
+      `Make ${nearest(path)} writable, or set FUMI_HOME.`,
+      `${nearest(path)} に書き込めるようにするか、FUMI_HOME を設定してください。`,
+    ),
+  )
 }
 
 function state(path: string, stat: Stats): Finding {
   if (!stat.isDirectory())
-    return finding('problem', `${path} is no folder`, path, 'Move the file away, or set FUMI_HOME.')
+    return finding(
+      'problem',
+      phrase(`${path} is no folder`, `${path} がフォルダーではありません`),
+      path,
+      phrase('Move the file away, or set FUMI_HOME.', 'ファイルを別の場所へ移すか、FUMI_HOME を設定してください。'),
+    )
   if (!mayWrite(path))
     return finding(
       'problem',
-      `${path} may not be written by this user`,
+      phrase(`${path} may not be written by this user`, `${path} に書き込む権限がありません`),
       path,
-      `Check its owner and mode: ls -ld ${path}`,
+      phrase(`Check its owner and mode: ls -ld ${path}`, `所有者とモードを確認してください: ls -ld ${path}`),
     )
   if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0)
-    return finding('problem', `${path} is open to other users`, path, `Close it: chmod 700 ${path}`)
-  return finding('ok', path, path)
+    return finding(
+      'problem',
+      phrase(`${path} is open to other users`, `${path} をほかの利用者も開けます`),
+      path,
+      phrase(`Close it: chmod 700 ${path}`, `権限を狭めてください: chmod 700 ${path}`),
+    )
+  return finding('ok', phrase(path, path), path)
 }
 
 function* room(folder: string): Generator<Finding> {
@@ -51,8 +77,13 @@ function* room(folder: string): Generator<Finding> {
   yield {
     about: 'disk',
     state: free < NO_ROOM ? 'problem' : little ? 'note' : 'ok',
-    what: `${amount(free)} free`,
-    ...(little && { todo: 'Free some space: what cannot be written is lost.' }),
+    what: phrase(`${amount(free)} free`, `空き ${amount(free)}`),
+    ...(little && {
+      todo: phrase(
+        'Free some space: what cannot be written is lost.',
+        '空きを作ってください。書き込めないものは失われます。',
+      ),
+    }),
     facts: { free_bytes: free },
   }
   const network = NETWORKS[type]
@@ -60,8 +91,14 @@ function* room(folder: string): Generator<Finding> {
   yield {
     about: 'disk',
     state: 'note',
-    what: `${folder} lies on a network file system (${network}), where databases are slow and locks not sure`,
-    todo: 'Set FUMI_HOME to a folder on a disk of this machine.',
+    what: phrase(
+      `${folder} lies on a network file system (${network}), where databases are slow and locks not sure`,
+      `${folder} はネットワークファイルシステム（${network}）にあります。データベースが遅く、ロックも確実ではありません`,
+    ),
+    todo: phrase(
+      'Set FUMI_HOME to a folder on a disk of this machine.',
+      'FUMI_HOME に、このマシンのディスクにあるフォルダーを設定してください。',
+    ),
     facts: { network },
   }
 }

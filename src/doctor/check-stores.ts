@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs'
 import { fileState } from '../lib/sqlite/fingerprint.ts'
 import { filesAt, readHeader } from '../lib/sqlite/header.ts'
 import { openDatabase } from '../lib/sqlite/open.ts'
+import { phrase } from '../model/phrase.ts'
+import { adviceIn } from './advice.ts'
 import type { Finding, Patient } from './finding.ts'
 
 /** Long enough for a commit; a program that holds its lock longer is told of. */
@@ -20,23 +22,29 @@ function look(path: string): Finding {
   const facts = { path, journal, in_transaction: inTransaction, readable: opened.ok }
   if (!opened.ok) {
     const { kind, reason } = opened.problem
-    const [what = '', todo] = reason.split(/(?<=\.) /, 2)
+    const { what, todo } = adviceIn(reason)
     return {
       about: 'store',
       state: kind === 'empty' ? 'note' : 'problem',
-      what: `${path}: ${what}`,
-      ...(todo !== undefined && { todo: reason.slice(what.length + 1) }),
+      what: phrase(`${path}: ${what.en}`, `${path}: ${what.ja}`),
+      ...(todo && { todo }),
       facts: { ...facts, problem: kind },
     }
   }
   opened.value.close()
-  const how = journal === 'wal' ? 'write-ahead log' : 'rollback journal'
+  const readable = phrase(
+    `${path}: readable (${journal === 'wal' ? 'write-ahead log' : 'rollback journal'})`,
+    `${path}: 読み取れます（${journal === 'wal' ? '先行書き込みログ' : 'ロールバックジャーナル'}）`,
+  )
   if (inTransaction)
     return {
       about: 'store',
       state: 'note',
-      what: `${path}: readable (${how}), but its program is in the middle of writing, or was killed there`,
+      what: phrase(
+        `${readable.en}, but its program is in the middle of writing, or was killed there`,
+        `${readable.ja}。ただし、プログラムが書き込みの途中か、途中で強制終了されています`,
+      ),
       facts,
     }
-  return { about: 'store', state: 'ok', what: `${path}: readable (${how})`, facts }
+  return { about: 'store', state: 'ok', what: readable, facts }
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type Database from 'better-sqlite3'
+import { phrase } from '../model/phrase.ts'
 import type { Finding } from './finding.ts'
 
 const OLDEST_NODE = 20
@@ -13,9 +14,18 @@ export function* checkVersions(): Generator<Finding> {
   yield {
     about: 'versions',
     ...(major < OLDEST_NODE
-      ? { state: 'problem', todo: `Install Node.js ${OLDEST_NODE} or newer.` }
+      ? {
+          state: 'problem',
+          todo: phrase(
+            `Install Node.js ${OLDEST_NODE} or newer.`,
+            `Node.js ${OLDEST_NODE} 以上をインストールしてください。`,
+          ),
+        }
       : { state: 'ok' as const }),
-    what: `fumibako ${ownVersion()}, Node.js ${node} on ${process.platform} ${process.arch}`,
+    what: phrase(
+      `fumibako ${ownVersion()}, Node.js ${node} on ${process.platform} ${process.arch}`,
+      `fumibako ${ownVersion()}、Node.js ${node}（${process.platform} ${process.arch}）`,
+    ),
     facts: { fumibako: ownVersion(), node, platform: process.platform, arch: process.arch },
   }
   yield sqlite()
@@ -33,13 +43,21 @@ function sqlite(): Finding {
     const db = new Sqlite(':memory:')
     const version = String(db.prepare('SELECT sqlite_version()').pluck().get())
     db.close()
-    return { about: SQLITE, state: 'ok', what: `SQLite ${version}`, facts: { sqlite: version } }
+    return {
+      about: SQLITE,
+      state: 'ok',
+      what: phrase(`SQLite ${version}`, `SQLite ${version}`),
+      facts: { sqlite: version },
+    }
   } catch (error) {
     return {
       about: SQLITE,
       state: 'problem',
-      what: `SQLite cannot be loaded: ${firstLine(error)}`,
-      todo: 'Install fumibako again with this Node.js: npm rebuild better-sqlite3',
+      what: phrase(`SQLite cannot be loaded: ${firstLine(error)}`, `SQLite を読み込めません: ${firstLine(error)}`),
+      todo: phrase(
+        'Install fumibako again with this Node.js: npm rebuild better-sqlite3',
+        'この Node.js で fumibako を入れ直してください: npm rebuild better-sqlite3',
+      ),
       facts: { sqlite: null },
     }
   }

@@ -2,6 +2,7 @@
 import type { Agent, Environment } from '../agents/agent.ts'
 import type { Root, Wishes } from '../agents/roots.ts'
 import type { ConfigProblem, Configuration } from '../config.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
 
 /** A note is worth knowing and needs nothing done. */
 export type State = 'ok' | 'note' | 'problem'
@@ -10,9 +11,9 @@ export interface Finding {
   /** What was looked at: `data directory`, `codex`, `keep` … */
   readonly about: string
   readonly state: State
-  readonly what: string
+  readonly what: Phrase
   /** Absent where nothing is to be done. */
-  readonly todo?: string
+  readonly todo?: Phrase
   /** The same in numbers and names, for programs. */
   readonly facts: { readonly [name: string]: string | number | boolean | null }
 }
@@ -28,6 +29,20 @@ export interface Patient {
   readonly wishes: Wishes
   /** Those of other programs; they need not exist. */
   stores(): Promise<readonly { readonly agent: Agent; readonly store: string }[]>
+}
+
+/** The names of what is looked at; an agent has its own. */
+export const ABOUT: { readonly [about: string]: Phrase } = {
+  versions: phrase('versions', 'バージョン'),
+  sqlite: phrase('sqlite', 'SQLite'),
+  'data directory': phrase('data directory', 'データの場所'),
+  disk: phrase('disk', 'ディスク'),
+  settings: phrase('settings', '設定'),
+  store: phrase('store', 'データベース'),
+  index: phrase('index', '索引'),
+  keep: phrase('keep', '控え'),
+  marks: phrase('marks', '名前とタグ'),
+  copies: phrase('copies', 'コピー'),
 }
 
 /** Throws nothing for what the world does. */

@@ -28,9 +28,3 @@ export interface Issue {
   /** 1-based physical line, or entry of a row, where there is one. */
   readonly line?: number
 }
-
-export function describeIssue(issue: Issue): string {
-  const row = issue.key === undefined ? '' : ` [${issue.key}]`
-  const line = issue.line === undefined ? '' : `:${issue.line}`
-  return `${issue.path}${row}${line}: ${issue.reason}`
-}

@@ -90,7 +90,12 @@ export class OpenAIMessage {
    */
   static fromJSON(json: unknown): OpenAIMessage {
     const value = typeof json === 'string' ? parsed(json) : json
-    if (!isObject(value)) throw new AppError('bad_usage', 'this is no message: a message is a JSON object with a role')
+    if (!isObject(value))
+      throw new AppError(
+        'bad_usage',
+        'this is no message: a message is a JSON object with a role',
+        'メッセージではありません。メッセージはロールを持つ JSON オブジェクトです。',
+      )
     return new OpenAIMessage(value as MessageFields)
   }
 
@@ -126,7 +131,12 @@ export class OpenAIMessage {
   /** Adds an image as a data URI, its type told by its bytes. Throws `bad_usage` where they are no png, jpeg, gif or webp. */
   addImageFile(bytes: Uint8Array, detail?: Open<ImageDetail>): this {
     const mime = mimeOf(bytes)
-    if (!mime?.startsWith('image/')) throw new AppError('bad_usage', 'these bytes are no png, jpeg, gif or webp image')
+    if (!mime?.startsWith('image/'))
+      throw new AppError(
+        'bad_usage',
+        'these bytes are no png, jpeg, gif or webp image',
+        'PNG、JPEG、GIF、WebP のどの画像でもありません。',
+      )
     return this.addImageURL(dataUri(bytes, mime), detail)
   }
 
@@ -149,7 +159,7 @@ export class OpenAIMessage {
   /** Adds a sound, its format told by its bytes. Throws `bad_usage` where they are neither wav nor mp3. */
   addAudio(bytes: Uint8Array): this {
     const format = ({ 'audio/wav': 'wav', 'audio/mpeg': 'mp3' } as const)[mimeOf(bytes) ?? '']
-    if (!format) throw new AppError('bad_usage', 'these bytes are neither wav nor mp3')
+    if (!format) throw new AppError('bad_usage', 'these bytes are neither wav nor mp3', 'WAV でも MP3 でもありません。')
     this.content = withPart(this.content, { type: 'input_audio', input_audio: { data: base64(bytes), format } })
     return this
   }

@@ -19,7 +19,13 @@ export function forgetSession(
 ): void {
   const told = index.tellersOf(session)
   const first = told[0]
-  if (!first) throw new AppError('not_found', `No session ${session} is in the index. fumi list shows what is.`)
+  if (!first) {
+    throw new AppError(
+      'not_found',
+      `No session ${session} is in the index. fumi list shows what is.`,
+      `会話 ${session} は索引にありません。索引にある会話は fumi list で見られます。`,
+    )
+  }
   // The wish comes first: whatever fails behind it can be done again.
   keep.forget({ session, claim: first.claim, first_record: first.first_record }, at)
   keep.copies.forget(told.map(({ path }) => path))

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { buffersOf } from '../archive/rows/rows.ts'
 import { AppError, type ErrorCode } from '../model/error.ts'
+import type { Phrase } from '../model/phrase.ts'
 import type { Job, Result } from './passes/work.ts'
 import { Worker } from './passes/work.ts'
 
@@ -23,7 +24,7 @@ export type FromThread =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly error: unknown }
   /** What kind of error it was does not survive the way between threads. */
-  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string }
+  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly phrase: Phrase }
 
 port?.on('message', (message: ToThread) => {
   if (message.kind === 'job') {
@@ -50,7 +51,7 @@ async function work(): Promise<void> {
 }
 
 const failure = (error: unknown): FromThread =>
-  error instanceof AppError ? { kind: 'refused', code: error.code, message: error.message } : { kind: 'failed', error }
+  error instanceof AppError ? { kind: 'refused', code: error.code, phrase: error.phrase } : { kind: 'failed', error }
 
 async function give(result: Result): Promise<void> {
   const moved = result.kind === 'chunk' ? buffersOf(result.chunk.rows) : []

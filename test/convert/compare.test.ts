@@ -21,8 +21,8 @@ async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values
 }
 
-const compared = (source: readonly Exchange[], target: readonly Exchange[], mended = {}): Promise<string | undefined> =>
-  differenceBetween(listed(source), listed(target), { names: false, images: 0, ...mended })
+const compared = async (source: readonly Exchange[], target: readonly Exchange[], mended = {}) =>
+  (await differenceBetween(listed(source), listed(target), { names: false, images: 0, ...mended }))?.en
 
 test('the same is the same, though texts are joined and notes stand between them', async () => {
   const target = exchange({ said: ['[image]\n\nLook.\n\nMore.'], images: ['1', '2'] })

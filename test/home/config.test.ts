@@ -35,7 +35,7 @@ function home(content?: string | Uint8Array, variables: Machine['variables'] = {
 
 const told = (given: string | Uint8Array, variables = {}) => {
   const { path, read } = home(given, variables)
-  return read().problems.map((one) => describeConfigProblem(one).replace(path, 'config.json'))
+  return read().problems.map((one) => describeConfigProblem(one).en.replace(path, 'config.json'))
 }
 
 describe('a setting', () => {
@@ -55,7 +55,13 @@ describe('a setting', () => {
   test('that is wrong in one place is taken from the next', () => {
     const { keep, problems } = home('{"keep": "all"}', { FUMI_KEEP: 'some' }).read()
     expect(keep).toBe('all')
-    expect(problems).toEqual([{ where: 'FUMI_KEEP', key: 'keep', reason: 'wants one of "volatile", "all", "none"' }])
+    expect(problems).toEqual([
+      {
+        where: 'FUMI_KEEP',
+        key: 'keep',
+        reason: expect.objectContaining({ en: 'wants one of "volatile", "all", "none"' }),
+      },
+    ])
   })
 
   test('of an agent is known by the agent’s id, served ones included', () => {

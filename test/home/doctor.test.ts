@@ -11,6 +11,18 @@ import { fumi } from '../support/run.ts'
 
 type Variables = Record<string, string>
 
+/** As `--json` tells it. */
+interface Told extends Omit<Finding, 'what' | 'todo'> {
+  readonly what: string
+  readonly todo?: string
+}
+
+const inEnglish = ({ what, todo, ...rest }: Finding): Told => ({
+  ...rest,
+  what: what.en,
+  ...(todo && { todo: todo.en }),
+})
+
 function machine() {
   const home = tempFolder()
   const env = {
@@ -33,15 +45,15 @@ function machine() {
   }
   const examine = (more: Variables = {}) =>
     inside(async (house) => {
-      const findings: Finding[] = []
-      for await (const finding of house.examine()) findings.push(finding)
+      const findings: Told[] = []
+      for await (const finding of house.examine()) findings.push(inEnglish(finding))
       return { findings, problems: findings.filter(({ state }) => state === 'problem') }
     }, more)
   const run = (args: readonly string[], options: Parameters<typeof fumi>[1] = {}) =>
     fumi(args, { ...options, env: { ...env, ...options.env } })
-  const problems = (options: Parameters<typeof fumi>[1]): readonly Finding[] => {
+  const problems = (options: Parameters<typeof fumi>[1]): readonly Told[] => {
     const { code, out } = run(['doctor', '--json'], options)
-    const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: readonly Finding[] }
+    const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: readonly Told[] }
     expect({ code, ok }).toEqual({ code: 1, ok: false })
     return findings.filter(({ state }) => state === 'problem')
   }
@@ -112,7 +124,7 @@ test('what is there is counted, and nothing is changed by looking', async () => 
 })
 
 describe('a problem is told with what to do', () => {
-  const only = (problems: readonly Finding[]) => {
+  const only = (problems: readonly Told[]) => {
     expect(problems).toHaveLength(1)
     expect(problems[0]?.todo).toMatch(/\w/)
     return problems[0]

@@ -15,7 +15,7 @@ function read(content: unknown) {
   const path = join(tempFolder(), 'prices.json')
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
   const { list, problems } = readPrices(path)
-  return { path, list, problems, told: problems.map(({ key, reason }) => `${key}: ${reason}`) }
+  return { path, list, problems, told: problems.map(({ key, reason }) => `${key}: ${reason.en}`) }
 }
 
 describe('a list of one’s own', () => {

@@ -111,7 +111,13 @@ describe('a damaged database', () => {
     expectProblem(database.get('SELECT value FROM sessions'), 'other_schema')
     expectProblem(database.get('SELECT updated_at FROM conversations'), 'other_schema')
     expect([...rowsInPages(database, { table: 'sessions', key: ['key'] })]).toEqual([
-      { ok: false, problem: expect.objectContaining({ reason: expect.stringContaining('no such table: sessions') }) },
+      {
+        ok: false,
+        problem: {
+          kind: 'other_schema',
+          reason: expect.objectContaining({ en: expect.stringContaining('no such table: sessions') }),
+        },
+      },
     ])
     database.close()
   })

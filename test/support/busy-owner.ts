@@ -34,7 +34,7 @@ export async function readBeside(
     const row = reading % SIZES.length
     const read = database.get('SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?', `/project/${row}`)
     if (!read.ok) {
-      problems.push(read.problem.reason)
+      problems.push(read.problem.reason.en)
       continue
     }
     const generation = generationOf(read.value?.['value'])

@@ -95,10 +95,10 @@ export function everythingIn(folder: string): readonly string[] {
 }
 
 export function given<T>(outcome: Outcome<T>): T {
-  if (!outcome.ok) throw new Error(outcome.problem.reason)
+  if (!outcome.ok) throw new Error(outcome.problem.reason.en)
   return outcome.value
 }
 
 export function expectProblem(outcome: Outcome<unknown>, kind: ProblemKind): void {
-  expect(outcome).toMatchObject({ ok: false, problem: { kind, reason: expect.stringMatching(/\.( \(.*\))?$/) } })
+  expect(outcome).toMatchObject({ ok: false, problem: { kind, reason: { en: expect.stringMatching(/\.( \(.*\))?$/) } } })
 }

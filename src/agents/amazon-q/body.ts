@@ -8,6 +8,7 @@ import { LastMade } from '../../lib/disk/last-made.ts'
 import { AppError } from '../../model/error.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
+import { issueInJapanese } from '../../model/told/issues.ts'
 import type { Locator, PrivacyOptions, Source } from '../agent.ts'
 import { extensionsIn, withoutRecord, writtenIn } from './entry/extension.ts'
 import { checkOf } from './entry/identity.ts'
@@ -27,7 +28,10 @@ const documents = new LastMade<Document | undefined>()
 export async function body(source: Source, locator: Locator, options: PrivacyOptions = {}): Promise<NormalizedMessage> {
   const where = locator as QLocator
   const row = rowOf(source)
-  if (!isRow(row)) throw new AppError('not_found', `${row.issue.path}: ${row.issue.reason}`)
+  if (!isRow(row)) {
+    const { path, reason } = row.issue
+    throw new AppError('not_found', `${path}: ${reason}`, `${path}: ${issueInJapanese(row.issue) ?? reason}`)
+  }
   if (isHistoryFile(row.bytes, source.path)) return promptAt(source, row, where) ?? gone(source)
   const document = documents.of(row.bytes, '', () => openDocument(row.bytes))
   if (!document) return gone(source)
@@ -114,5 +118,9 @@ function originOf(source: Source, row: Row, document: Document) {
 }
 
 function gone(source: Source): never {
-  throw new AppError('not_found', `${source.path} has changed since it was read; read it again`)
+  throw new AppError(
+    'not_found',
+    `${source.path} has changed since it was read; read it again`,
+    `${source.path} は読み込んだ後に変更されました。もう一度読み込んでください。`,
+  )
 }

@@ -23,8 +23,18 @@ export function loadable(bytes: Uint8Array): Loadable | undefined {
 export async function install(source: Source, bytes: Uint8Array, options: InstallOptions): Promise<void> {
   const kept = source.key === undefined ? undefined : parseKey(source.key)
   const ready = loadable(bytes)
-  if (!kept) throw new AppError('bad_usage', `${source.path} is no store. Restore it to a file instead.`)
-  if (!ready) throw new AppError('nothing_readable', 'the kept bytes are no conversation that the program would load')
+  if (!kept)
+    throw new AppError(
+      'bad_usage',
+      `${source.path} is no store. Restore it to a file instead.`,
+      `${source.path} は会話の保存先ではありません。ファイルに復元してください。`,
+    )
+  if (!ready)
+    throw new AppError(
+      'nothing_readable',
+      'the kept bytes are no conversation that the program would load',
+      '控えの内容は、プログラムが読み込める会話ではありません。',
+    )
   const key = options.directory === undefined ? kept : { ...kept, directory: options.directory }
   const done = withWriteLock(source.path, (database) => replaceRow(database, key, ready.text, options))
   if (!done.ok) throw refused(source.path, done.problem)

@@ -13,7 +13,11 @@ import { AGENT_ID, logOfThread, NAMES, roots } from './find.ts'
 export async function deliver(file: string, options: DeliverOptions): Promise<Delivery> {
   const home = roots(options.environment)[0] ?? ''
   if (!isFolder(home))
-    throw new AppError('not_found', `there is no ${home}: Codex has not been used on this machine yet.`)
+    throw new AppError(
+      'not_found',
+      `there is no ${home}: Codex has not been used on this machine yet.`,
+      `${home} がありません。このマシンではまだ Codex が使われていません。`,
+    )
   const { id, at } = headerOf(file)
   const before = threadIn(home, id)
   if (before !== undefined) refuse(before, options)
@@ -49,7 +53,11 @@ function put(
     undo: async () =>
       explained(path, () => {
         if (printOf(path) !== print)
-          throw new AppError('busy', `${path} was written by another program meanwhile, so it stays as it is.`)
+          throw new AppError(
+            'busy',
+            `${path} was written by another program meanwhile, so it stays as it is.`,
+            `${path} はその間に別のプログラムが書き換えたため、そのままにしました。`,
+          )
         if (copy === undefined) rmSync(path)
         else placeFile(copy, path)
         unname()
@@ -64,7 +72,11 @@ function headerOf(file: string): { readonly id: string; readonly at: Date } {
   const id = wordOf(payload?.['id'])
   const at = instant(payload?.['timestamp'])
   if (line?.['type'] !== 'session_meta' || id === undefined || at === undefined)
-    throw new AppError('nothing_readable', `${file} does not begin as a log of Codex does.`)
+    throw new AppError(
+      'nothing_readable',
+      `${file} does not begin as a log of Codex does.`,
+      `${file} の先頭が Codex のログの形をしていません。`,
+    )
   return { id, at: new Date(at) }
 }
 
@@ -96,12 +108,24 @@ function threadIn(home: string, id: string): string | undefined {
 
 function refuse(path: string, { lastAt, mayReplace }: DeliverOptions): void {
   if (isCompressed(path))
-    throw new AppError('bad_usage', `Codex has this session already, compressed: ${path}. Go on with that one.`)
+    throw new AppError(
+      'bad_usage',
+      `Codex has this session already, compressed: ${path}. Go on with that one.`,
+      `Codex にはこの会話が圧縮された形ですでにあります: ${path}。その会話を続けてください。`,
+    )
   const there = lastSaid(path)
   if (there !== undefined && (lastAt === undefined || there > lastAt))
-    throw new AppError('busy', `Codex went on with it at ${there}: ${path} is newer. Go on with that one.`)
+    throw new AppError(
+      'busy',
+      `Codex went on with it at ${there}: ${path} is newer. Go on with that one.`,
+      `Codex で ${there} に続きが進んでいます。${path} のほうが新しいので、その会話を続けてください。`,
+    )
   if (!mayReplace)
-    throw new AppError('bad_usage', `Codex has this session already: ${path}. --replace puts this one in its place.`)
+    throw new AppError(
+      'bad_usage',
+      `Codex has this session already: ${path}. --replace puts this one in its place.`,
+      `Codex にはこの会話がすでにあります: ${path}。--replace で置き換えられます。`,
+    )
 }
 
 /** By the time of the last whole line. */
@@ -172,9 +196,12 @@ function explained<T>(path: string, work: () => T): T {
     return work()
   } catch (error) {
     const code = error instanceof Error && 'code' in error && !(error instanceof AppError) ? String(error.code) : ''
-    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
-      throw new AppError('no_permission', `${path} cannot be written (${code}).`)
-    if (/^E[A-Z]+$/.test(code)) throw new AppError('cannot_write', `${path} cannot be written (${code}).`)
-    throw error
+    if (!/^E[A-Z]+$/.test(code)) throw error
+    const isForbidden = code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
+    throw new AppError(
+      isForbidden ? 'no_permission' : 'cannot_write',
+      `${path} cannot be written (${code}).`,
+      `${path} に書き込めません（${code}）。`,
+    )
   }
 }

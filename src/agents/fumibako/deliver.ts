@@ -5,7 +5,7 @@ import { readEvent } from '../../conversation/journal/codec.ts'
 import { journalName } from '../../conversation/journal/file-name.ts'
 import { lockFile } from '../../lib/disk/file-lock.ts'
 import { placeFile } from '../../lib/disk/place-file.ts'
-import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
+import { isSystemError, whyOf } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
 import type { DeliverOptions, Delivery } from '../agent.ts'
 import { AGENT_ID, roots } from './find.ts'
@@ -29,12 +29,20 @@ export async function deliver(file: string, { environment, isDry }: DeliverOptio
 
 function refuse(path: string, id: string): void {
   if (existsSync(path))
-    throw new AppError('bad_usage', `it is there already: ${path}. Go on with that one: fumi chat --resume ${id}`)
+    throw new AppError(
+      'bad_usage',
+      `it is there already: ${path}. Go on with that one: fumi chat --resume ${id}`,
+      `すでにあります: ${path}。その会話を続けてください: fumi chat --resume ${id}`,
+    )
 }
 
 function takeBack(path: string, print: string): void {
   if (printOf(path) !== print)
-    throw new AppError('busy', `${path} was written by another program meanwhile, so it stays as it is.`)
+    throw new AppError(
+      'busy',
+      `${path} was written by another program meanwhile, so it stays as it is.`,
+      `${path} はその間に別のプログラムが書き換えたため、そのままにしました。`,
+    )
   rmSync(path)
 }
 
@@ -47,7 +55,12 @@ function printOf(path: string): string {
 function locked<T>(path: string, work: () => T): T {
   try {
     const lock = lockFile(path.replace(/\.jsonl$/, '.lock'))
-    if (!lock) throw new AppError('busy', `another process has this conversation open: ${path}.`)
+    if (!lock)
+      throw new AppError(
+        'busy',
+        `another process has this conversation open: ${path}.`,
+        `この会話は別のプロセスが開いています: ${path}`,
+      )
     try {
       return work()
     } finally {
@@ -55,7 +68,8 @@ function locked<T>(path: string, work: () => T): T {
     }
   } catch (error) {
     if (!isSystemError(error)) throw error
-    throw new AppError('cannot_write', `${path} cannot be written: ${reasonOf(error)}`)
+    const why = whyOf(error)
+    throw new AppError('cannot_write', `${path} cannot be written: ${why.en}`, `${path} に書き込めません: ${why.ja}`)
   }
 }
 
@@ -72,5 +86,9 @@ function idIn(file: string): string {
   } finally {
     closeSync(fd)
   }
-  throw new AppError('nothing_readable', `${file} does not begin as a journal does.`)
+  throw new AppError(
+    'nothing_readable',
+    `${file} does not begin as a journal does.`,
+    `${file} の先頭がジャーナルの形をしていません。`,
+  )
 }

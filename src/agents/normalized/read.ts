@@ -83,7 +83,11 @@ export async function body(source: Source, locator: Locator, options: PrivacyOpt
   const bytes = await readAt(source.path, offset, length)
   const message = checksum(bytes) === check ? told(bytes, where, source, options) : undefined
   if (message) return message
-  throw new AppError('not_found', `${source.path} has changed since it was read; read it again`)
+  throw new AppError(
+    'not_found',
+    `${source.path} has changed since it was read; read it again`,
+    `${source.path} は読み込んだ後に変更されました。もう一度読み込んでください。`,
+  )
 }
 
 const REPLACED = 'the file was replaced since it was last read; reading it from the start'

@@ -37,4 +37,8 @@ export function span(locator: Locator): readonly [offset: number, length: number
 }
 
 const gone = (source: Source): AppError =>
-  new AppError('not_found', `${source.path} has changed since it was read; read it again`)
+  new AppError(
+    'not_found',
+    `${source.path} has changed since it was read; read it again`,
+    `${source.path} は読み込んだ後に変更されました。もう一度読み込んでください。`,
+  )

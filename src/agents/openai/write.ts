@@ -162,7 +162,12 @@ class Writer implements UnitWriter<Written> {
 function profileIn({ form, profile }: WriteOptions): Profile | undefined {
   if (profile === undefined) return form === SFT ? PROFILES['fine-tune'] : undefined
   if (profile in PROFILES) return PROFILES[profile as ProfileName]
-  throw new AppError('bad_usage', `there is no profile ${profile}. Known: ${Object.keys(PROFILES).join(', ')}.`)
+  const known = Object.keys(PROFILES)
+  throw new AppError(
+    'bad_usage',
+    `there is no profile ${profile}. Known: ${known.join(', ')}.`,
+    `プロファイル「${profile}」はありません。使えるのは ${known.join('、')} です。`,
+  )
 }
 
 const isAnswer = ({ value }: ChatElement): boolean => value['role'] === 'assistant'

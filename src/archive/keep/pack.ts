@@ -23,7 +23,11 @@ export function unpack(stored: Uint8Array): Buffer {
     case BROTLI:
       return inflate(body)
     default:
-      throw new AppError('unusable_data', 'A piece of the keep is stored in an unknown way: the file is damaged.')
+      throw new AppError(
+        'unusable_data',
+        'A piece of the keep is stored in an unknown way: the file is damaged.',
+        '控えの一部が知らない方式で保存されています。控えのファイルが壊れています。',
+      )
   }
 }
 
@@ -43,7 +47,11 @@ function inflate(body: Buffer): Buffer {
   try {
     return brotliDecompressSync(body)
   } catch {
-    throw new AppError('unusable_data', 'A piece of the keep cannot be unpacked: the file is damaged.')
+    throw new AppError(
+      'unusable_data',
+      'A piece of the keep cannot be unpacked: the file is damaged.',
+      '控えの一部を展開できません。控えのファイルが壊れています。',
+    )
   }
 }
 

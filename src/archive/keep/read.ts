@@ -14,10 +14,19 @@ export function rowOf(shelves: Shelves, session: SessionId, place: Place | undef
   const generation = generationOf(shelves, session)
   const row = place && rows.find(place)
   const layout = place && !row ? undefined : layouts.read(generation.id, row?.id)
-  if (!layout) throw new AppError('not_found', `${session} was never in that row.`)
+  if (!layout)
+    throw new AppError(
+      'not_found',
+      `${session} was never in that row.`,
+      `${session} がその行にあったことはありません。`,
+    )
   const bytes = assemble(layout.parts, layout.frame, pieceReader(shelves))
   if (sha256(bytes) !== layout.hash)
-    throw new AppError('unusable_data', `${session} does not come back as it was kept: the file is damaged.`)
+    throw new AppError(
+      'unusable_data',
+      `${session} does not come back as it was kept: the file is damaged.`,
+      `${session} を控えた内容のとおりに取り出せません。控えのファイルが壊れています。`,
+    )
   return bytes
 }
 
@@ -38,7 +47,12 @@ export function conversationOf(shelves: Shelves, session: SessionId): Buffer {
 /** One entry in every way in which its owner ever wrote it, the latest first. */
 export function spellingsOf(shelves: Shelves, session: SessionId, number: number): readonly Buffer[] {
   const entry = pathOf(shelves, generationOf(shelves, session))[number - 1]
-  if (!entry) throw new AppError('not_found', `${session} has no entry ${number}.`)
+  if (!entry)
+    throw new AppError(
+      'not_found',
+      `${session} has no entry ${number}.`,
+      `${session} に ${number} 番目の項目はありません。`,
+    )
   return shelves.entries.spellings(entry).map(pieceReader(shelves))
 }
 
@@ -47,7 +61,7 @@ function generationOf({ generations }: Shelves, session: SessionId): Generation 
 }
 
 export function notKept(session: SessionId): never {
-  throw new AppError('not_found', `No session ${session} is kept.`)
+  throw new AppError('not_found', `No session ${session} is kept.`, `会話 ${session} の控えはありません。`)
 }
 
 function pathOf({ entries }: Shelves, generation: Generation): readonly Entry[] {

@@ -7,6 +7,7 @@ import { thisMachine } from '../../lib/files/data-directory.ts'
 import { AppError } from '../../model/error.ts'
 import type { Found } from '../choose.ts'
 import type { ChatCommandOptions } from '../commands/chat.ts'
+import { inWords } from '../language.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { flagsOfRun } from '../run/flags.ts'
 
@@ -35,7 +36,7 @@ async function householdOfRun(): Promise<Household> {
   const config = readConfig(environment, { agents: [], flags: flagsOfRun() })
   for (const problem of config.problems.filter(({ key }) => !/^agents(?:\.|$)/.test(key))) {
     if (problem.where === '--set') throw new AppError('bad_usage', describeConfigProblem(problem))
-    await writeErr(`fumi: ${describeConfigProblem(problem)}\n`)
+    await writeErr(`fumi: ${inWords(describeConfigProblem(problem))}\n`)
   }
   return { environment, config }
 }

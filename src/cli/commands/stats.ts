@@ -13,7 +13,7 @@ import { type FilterOptions, filterOf, isFiltered, withFilters } from '../ask/fi
 import { freshen } from '../ask/fresh.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
-import { say } from '../language.ts'
+import { inWords, say } from '../language.ts'
 import { logsFor, logsOfMachine } from '../logs/logs.ts'
 import { type Sum, totalsOf } from '../logs/totals.ts'
 import { writeErr, writeOut } from '../output.ts'
@@ -68,7 +68,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   const house = await openHouse()
   try {
     const { list: prices, problems } = await house.prices()
-    for (const problem of problems) await writeErr(`fumi: ${describeConfigProblem(problem)}\n`)
+    for (const problem of problems) await writeErr(`fumi: ${inWords(describeConfigProblem(problem))}\n`)
     const filter = filterOf(options)
     const isIndexed = paths.length === 0 && (await freshen(house, needsBoth(options) ? 'both' : 'first'))
     if (!isIndexed && (isFiltered(options) || needsBoth(options)))

@@ -1,6 +1,7 @@
 /** `--max-tokens`: what it takes, and what it did. */
 import { InvalidArgumentError } from 'commander'
 import type { Cut } from '../../convert.ts'
+import { say } from '../language.ts'
 
 /** Less holds not even the summary. */
 const LEAST = 100
@@ -8,12 +9,25 @@ const LEAST = 100
 export function tokensOf(text: string): number {
   const tokens = Number(text.replaceAll('_', '').replace(/k$/i, '000'))
   if (!Number.isInteger(tokens) || tokens < LEAST)
-    throw new InvalidArgumentError(`It takes a number of tokens, ${LEAST} or more: 100000, 100k.`)
+    throw new InvalidArgumentError(
+      say(
+        `It takes a number of tokens, ${LEAST} or more: 100000, 100k.`,
+        `${LEAST} 以上のトークン数を 100000 や 100k のように指定してください。`,
+      ),
+    )
   return tokens
 }
 
 export function cutLine({ turns, tokens, tooLarge }: Cut): string {
-  if (turns.cut === 0 && !tooLarge) return `all ${turns.kept} turns fit: about ${tokens.all} tokens\n`
-  const large = tooLarge ? '; even the last turn is more than was asked for' : ''
-  return `${turns.cut} of ${turns.cut + turns.kept} turns became a summary of facts; about ${tokens.kept} of ${tokens.all} tokens stay${large}\n`
+  if (turns.cut === 0 && !tooLarge)
+    return `${say(`all ${turns.kept} turns fit: about ${tokens.all} tokens`, `全 ${turns.kept} ターンが収まります（約 ${tokens.all} トークン）`)}\n`
+  const all = turns.cut + turns.kept
+  const large = tooLarge
+    ? say('; even the last turn is more than was asked for', '。最後のターンだけでも上限を超えています')
+    : ''
+  const cut = say(
+    `${turns.cut} of ${all} turns became a summary of facts; about ${tokens.kept} of ${tokens.all} tokens stay`,
+    `${all} ターン中 ${turns.cut} ターンを事実の要約にしました。${tokens.all} トークン中、約 ${tokens.kept} トークンが残ります`,
+  )
+  return `${cut}${large}\n`
 }

@@ -9,6 +9,7 @@ export async function saveReport(path: string, report: Report): Promise<void> {
   const text = `${JSON.stringify(report, null, 2)}\n`
   if (path === '-') return writeErr(text)
   await writeFile(path, text, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-    throw new AppError('cannot_write', `${path} cannot be written (${error.code}).`)
+    const { code } = error
+    throw new AppError('cannot_write', `${path} cannot be written (${code}).`, `${path} に書き込めません（${code}）。`)
   })
 }

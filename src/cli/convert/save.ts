@@ -15,7 +15,11 @@ export async function saveConversion(
   isWanted: (report: Report) => boolean,
 ): Promise<Report> {
   if (!force && existsSync(path))
-    throw new AppError('bad_usage', `${path} exists. Give another name, or --force to overwrite it.`)
+    throw new AppError(
+      'bad_usage',
+      `${path} exists. Give another name, or --force to overwrite it.`,
+      `${path} はすでにあります。別の名前を指定するか、--force で上書きしてください。`,
+    )
   const output = new Draft(path)
   const beside = new Draft(sidecarOf(path))
   try {
@@ -52,7 +56,12 @@ class Draft {
       this.#fd ??= openSync(this.#temporary, 'w', 0o600)
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at)
     } catch (error) {
-      throw new AppError('cannot_write', `${this.#path} cannot be written (${(error as NodeJS.ErrnoException).code}).`)
+      const { code } = error as NodeJS.ErrnoException
+      throw new AppError(
+        'cannot_write',
+        `${this.#path} cannot be written (${code}).`,
+        `${this.#path} に書き込めません（${code}）。`,
+      )
     }
   }
 

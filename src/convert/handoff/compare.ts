@@ -2,6 +2,7 @@
 import { sameJson } from '../../lib/same.ts'
 import { wellFormed } from '../../lib/text.ts'
 import type { ToolCall, ToolStatus } from '../../model/normalized.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Exchange } from '../exchanges.ts'
 
 /** What the writer said that it could not leave as it was. */
@@ -17,15 +18,19 @@ export async function differenceBetween(
   source: AsyncIterator<Exchange>,
   target: AsyncIterator<Exchange>,
   mended: Mended,
-): Promise<string | undefined> {
+): Promise<Phrase | undefined> {
   const names = new Names(mended.names)
   const images = new Images()
   for (let number = 1; ; number++) {
     const [one, other] = [await source.next(), await target.next()]
     if (one.done && other.done) return images.differ(mended.images)
-    if (one.done || other.done) return `it has ${one.done ? 'more' : 'fewer'} than ${number - 1} exchanges`
+    if (one.done || other.done)
+      return phrase(
+        `it has ${one.done ? 'more' : 'fewer'} than ${number - 1} exchanges`,
+        `やり取りが ${number - 1} 件${one.done ? 'より多くあります' : 'に足りません'}`,
+      )
     const what = differs(one.value, other.value, names)
-    if (what !== undefined) return `exchange ${number}: ${what}`
+    if (what) return phrase(`exchange ${number}: ${what.en}`, `${number} 番目のやり取り: ${what.ja}`)
     images.compare(one.value.images, other.value.images)
   }
 }
@@ -61,9 +66,11 @@ class Images {
     for (const one of target) this.#count(one, -1)
   }
 
-  differ(lost: number): string | undefined {
+  differ(lost: number): Phrase | undefined {
     const missing = [...this.#missing.values()].reduce((sum, count) => sum + Math.max(0, count), 0)
-    return missing > lost ? `${missing - lost} images are not there` : undefined
+    return missing > lost
+      ? phrase(`${missing - lost} images are not there`, `画像が ${missing - lost} 件足りません`)
+      : undefined
   }
 
   #count(one: string, by: number): void {
@@ -71,18 +78,24 @@ class Images {
   }
 }
 
-function differs(source: Exchange, target: Exchange, names: Names): string | undefined {
-  if (!holds(target.said, source.said)) return 'what was said reads otherwise'
-  if (!holds(target.answered, source.answered)) return 'the answer reads otherwise'
-  if (source.calls.length !== target.calls.length) return `${source.calls.length} calls became ${target.calls.length}`
+function differs(source: Exchange, target: Exchange, names: Names): Phrase | undefined {
+  if (!holds(target.said, source.said)) return phrase('what was said reads otherwise', '発言が異なります')
+  if (!holds(target.answered, source.answered)) return phrase('the answer reads otherwise', '応答が異なります')
+  const [calls, others] = [source.calls.length, target.calls.length]
+  if (calls !== others)
+    return phrase(`${calls} calls became ${others}`, `${calls} 件の呼び出しが ${others} 件になりました`)
   for (const [at, call] of source.calls.entries()) {
     const other = target.calls[at]
-    if (!other || !names.same(call.tool, other.tool)) return 'a tool has another name'
-    if (!sameArguments(call.tool, other.tool)) return 'the arguments of a call read otherwise'
+    if (!other || !names.same(call.tool, other.tool))
+      return phrase('a tool has another name', 'ツールの名前が異なります')
+    if (!sameArguments(call.tool, other.tool))
+      return phrase('the arguments of a call read otherwise', '呼び出しの引数が異なります')
     if (!call.result) continue
     const { output = '', status } = call.result
-    if (!holds([other.result?.output ?? ''], [output])) return 'a result reads otherwise'
-    if (isOpposite(status, other.result?.status)) return `a result is ${other.result?.status}, not ${status}`
+    if (!holds([other.result?.output ?? ''], [output])) return phrase('a result reads otherwise', '結果が異なります')
+    const found = other.result?.status
+    if (isOpposite(status, found))
+      return phrase(`a result is ${found}, not ${status}`, `結果が ${status} ではなく ${found} です`)
   }
   return undefined
 }

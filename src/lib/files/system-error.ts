@@ -1,11 +1,15 @@
 /** What the file system answered, in words for a person. */
+import { type Phrase, phrase } from '../../model/phrase.ts'
+import { FILE_PROBLEMS } from '../../model/told/unreadable.ts'
 
 export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'syscall' in error
 
-export function reasonOf(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return 'no such file'
-  if (error.code === 'EACCES' || error.code === 'EPERM') return 'no permission to read it; check its owner and mode'
-  if (error.code === 'EISDIR') return 'a folder, not a file'
-  return `cannot be read (${error.code ?? error.message})`
+export function whyOf({ code, message }: NodeJS.ErrnoException): Phrase {
+  if (code === 'ENOENT') return FILE_PROBLEMS.missing
+  if (code === 'EACCES' || code === 'EPERM') return FILE_PROBLEMS.no_permission
+  if (code === 'EISDIR') return FILE_PROBLEMS.folder
+  return phrase(`cannot be read (${code ?? message})`, `読み取れません（${code ?? message}）`)
 }
+
+export const reasonOf = (error: NodeJS.ErrnoException): string => whyOf(error).en

@@ -26,7 +26,7 @@ describe('the place where a text is no JSON', () => {
     ['{} {}', 'something stands after the end', 1, 4],
   ])('%j', (text, reason, line, column) => {
     const fault = jsonFault(text)
-    expect(fault?.reason).toBe(reason)
+    expect(fault?.reason.en).toBe(reason)
     expect(placeIn(text, fault?.at ?? -1)).toEqual({ line, column })
   })
 
@@ -55,6 +55,6 @@ describe('the place where a text is no JSON', () => {
 
   test('depth is no fault', () => {
     const deep = '['.repeat(200_000)
-    expect(jsonFault(deep)?.reason).toBe('the text ends too early')
+    expect(jsonFault(deep)?.reason.en).toBe('the text ends too early')
   })
 })

@@ -1,10 +1,11 @@
 /** Where and why a text is no JSON, for files that people write by hand. */
+import { type Phrase, phrase } from '../../model/phrase.ts'
 
 export interface JsonFault {
   /** Index into the text. */
   readonly at: number
   /** A sentence without any of the text. */
-  readonly reason: string
+  readonly reason: Phrase
 }
 
 /** Nothing for a text that JSON.parse takes. Deep nesting is no fault of the text: it is not walked by recursion. */
@@ -14,15 +15,21 @@ export function jsonFault(text: string): JsonFault | undefined {
   let at = skipSpace(text, 0)
   for (; at < text.length; at = skipSpace(text, at)) {
     const letter = text[at] ?? ''
-    if (expects === 'end') return fault(text, at, 'something stands after the end')
+    if (expects === 'end')
+      return fault(text, at, phrase('something stands after the end', '終わりの後に何かがあります'))
     if (expects === 'colon') {
-      if (letter !== ':') return fault(text, at, 'a colon is missing before this')
+      if (letter !== ':') return fault(text, at, phrase('a colon is missing before this', 'この前にコロンがありません'))
       at++
       expects = 'value'
     } else if (expects === 'next') {
       const inside = open.at(-1)
       if (letter === (inside === '{' ? '}' : ']')) open.pop()
-      else if (letter !== ',') return fault(text, at, 'a comma is missing before this, or a bracket')
+      else if (letter !== ',')
+        return fault(
+          text,
+          at,
+          phrase('a comma is missing before this, or a bracket', 'この前にコンマか、閉じかっこがありません'),
+        )
       else expects = inside === '{' ? 'key' : 'value'
       at++
       if (expects === 'next' && open.length === 0) expects = 'end'
@@ -36,7 +43,12 @@ export function jsonFault(text: string): JsonFault | undefined {
       expects = after(open)
     } else if (expects === 'key' || expects === 'first key') {
       const end = match(STRING, text, at)
-      if (end === undefined) return fault(text, at, 'a name in double quotes is wanted here')
+      if (end === undefined)
+        return fault(
+          text,
+          at,
+          phrase('a name in double quotes is wanted here', 'ここには二重引用符で囲んだ名前が必要です'),
+        )
       at = end
       expects = 'colon'
     } else if (letter === '{' || letter === '[') {
@@ -45,12 +57,14 @@ export function jsonFault(text: string): JsonFault | undefined {
       expects = letter === '{' ? 'first key' : 'first value'
     } else {
       const end = match(SCALAR, text, at)
-      if (end === undefined) return fault(text, at, 'this is no value of JSON')
+      if (end === undefined) return fault(text, at, phrase('this is no value of JSON', 'JSON の値ではありません'))
       at = end
       expects = after(open)
     }
   }
-  return expects === 'end' ? undefined : { at: text.length, reason: 'the text ends too early' }
+  return expects === 'end'
+    ? undefined
+    : { at: text.length, reason: phrase('the text ends too early', '途中で終わっています') }
 }
 
 type Expects = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'next' | 'end'
@@ -73,12 +87,22 @@ function match(pattern: RegExp, text: string, at: number): number | undefined {
 }
 
 /** What people write that JSON does not have is named as such. */
-function fault(text: string, at: number, reason: string): JsonFault {
+function fault(text: string, at: number, reason: Phrase): JsonFault {
   const before = text.slice(0, at).trimEnd().at(-1)
-  if (/^(?:\/[/*]|#)/.test(text.slice(at, at + 2))) return { at, reason: 'JSON has no comments; take this one out' }
+  if (/^(?:\/[/*]|#)/.test(text.slice(at, at + 2)))
+    return {
+      at,
+      reason: phrase('JSON has no comments; take this one out', 'JSON にコメントは書けません。取り除いてください'),
+    }
   if (/[}\]]/.test(text[at] ?? '') && before === ',')
-    return { at, reason: 'JSON allows no comma before a closing bracket; take it out' }
-  if (text[at] === "'") return { at, reason: 'JSON wants double quotes' }
+    return {
+      at,
+      reason: phrase(
+        'JSON allows no comma before a closing bracket; take it out',
+        'JSON では閉じかっこの前にコンマを置けません。取り除いてください',
+      ),
+    }
+  if (text[at] === "'") return { at, reason: phrase('JSON wants double quotes', 'JSON では二重引用符を使います') }
   return { at, reason }
 }
 

@@ -1,45 +1,21 @@
 /** What can be wrong with another program's database, as values, each with a sentence that says what to do next. */
+import { type Phrase, phrase } from '../../model/phrase.ts'
+import { STORE_PROBLEMS } from '../../model/told/unreadable.ts'
 
-export type ProblemKind =
-  | 'missing'
-  | 'empty'
-  | 'not_a_database'
-  | 'cut_short'
-  | 'corrupt'
-  | 'busy'
-  | 'no_permission'
-  | 'replaced'
-  | 'other_schema'
-  | 'unreadable'
-  | 'no_room'
+export type ProblemKind = keyof typeof STORE_PROBLEMS
 
 export interface Problem {
   readonly kind: ProblemKind
   /** For a person. Never a row's content. */
-  readonly reason: string
+  readonly reason: Phrase
 }
 
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem }
 
-const reasons = {
-  missing: 'There is no such file. Check the path, or start the program that makes it.',
-  empty: 'The file is empty: its program has written nothing yet. Try again later.',
-  not_a_database: 'It is not an SQLite database, or it is encrypted. Check that the path names the right file.',
-  cut_short: 'The file is shorter than its own header says. Get a whole copy of it.',
-  corrupt: 'The database is damaged here; other rows may still be read. `sqlite3 FILE .recover` may save more.',
-  busy: 'Another program keeps it locked. Try again when that program is idle or closed.',
-  no_permission: 'Permission denied. Run as the user whom the file belongs to, or change its mode.',
-  replaced: 'The file was replaced by another one meanwhile. Open it again.',
-  other_schema:
-    'It lacks what was looked for. Check that the file belongs to this program, in a version that is supported.',
-  unreadable: 'The system could not read it. Check the disk or the network it lies on.',
-  no_room: 'The disk is full. Free some space, or set TMPDIR to a folder with more.',
-} as const satisfies Record<ProblemKind, string>
-
-export const problem = (kind: ProblemKind, detail?: string): Problem => ({
-  kind,
-  reason: detail === undefined ? reasons[kind] : `${reasons[kind]} (${detail})`,
-})
+export const problem = (kind: ProblemKind, detail?: string): Problem => {
+  const { en, ja } = STORE_PROBLEMS[kind]
+  return { kind, reason: detail === undefined ? { en, ja } : phrase(`${en} (${detail})`, `${ja}（${detail}）`) }
+}
 
 export const failed = (kind: ProblemKind): { readonly ok: false; readonly problem: Problem } => ({
   ok: false,

@@ -1,31 +1,52 @@
 /** What a writer had to change, and what it could not keep: a code for programs, a sentence for people. */
+import { type Phrase, phrase } from '../phrase.ts'
 
 /** Each code with its sentence. `value` is what only this case knows: a number, or words of ours. */
 const SENTENCES = {
-  no_place: () => 'has no place in the target',
-  unaccounted: (value) => `${value} records are in no account`,
-  call_id_missing: () => 'the id of a call was missing',
-  call_id_changed: () => 'the id of a call was changed',
-  tool_renamed: () => 'the name of a tool was changed',
-  arguments_wrapped: () => 'arguments that are no JSON were wrapped as {"_raw": …}',
-  call_aborted: () => 'a call without result was answered with "aborted"',
-  call_cancelled: () => 'a call without result was answered as cancelled',
-  result_in_words: () => 'a result without its call was put into words',
-  result_cut: () => 'a result was cut to 400,000 bytes',
-  prompt_cut: () => 'a prompt was cut to 400,000 bytes',
-  context_cut: () => 'the context of a prompt was cut to 400,000 bytes',
-  image_unheld: () => 'an image that the program cannot hold became a note',
-  image_unaddressed: () => 'an image whose address no server takes became a note',
-  prompt_empty: (value) => `an empty prompt became "${value}"`,
-  prompt_made: (value) => `an answer without prompt got the prompt "${value}"`,
-  answer_made: (value) => `what nobody answered got the answer "${value}"`,
-  oldest_left_out: (value) => `the ${value} oldest entries were left out: the program sends no more than the others`,
-  unread_left_out: (value) => `${value} entries that the program cannot read were left out`,
-  refused_today: (value) => `stays as it was, though the program of today refuses it: ${value}`,
-  after_last_answer: () => 'what follows the last answer was left out',
-  nested_too_deep: () => 'parts nested too deep',
-  server_refuses: (value) => value,
-} as const satisfies { readonly [code: string]: (value: string) => string }
+  no_place: () => phrase('has no place in the target', '変換先に置き場所がありません'),
+  unaccounted: (value) => phrase(`${value} records are in no account`, `${value} 件の記録の行方が分かりません`),
+  call_id_missing: () => phrase('the id of a call was missing', '呼び出しの ID がなかったため、付けました'),
+  call_id_changed: () => phrase('the id of a call was changed', '呼び出しの ID を変えました'),
+  tool_renamed: () => phrase('the name of a tool was changed', 'ツールの名前を変えました'),
+  arguments_wrapped: () =>
+    phrase('arguments that are no JSON were wrapped as {"_raw": …}', 'JSON でない引数を {"_raw": …} で包みました'),
+  call_aborted: () =>
+    phrase('a call without result was answered with "aborted"', '結果のない呼び出しに "aborted" と答えました'),
+  call_cancelled: () =>
+    phrase('a call without result was answered as cancelled', '結果のない呼び出しを取り消し扱いにしました'),
+  result_in_words: () => phrase('a result without its call was put into words', '呼び出しのない結果を文章にしました'),
+  result_cut: () => phrase('a result was cut to 400,000 bytes', '結果を 400,000 バイトに切り詰めました'),
+  prompt_cut: () => phrase('a prompt was cut to 400,000 bytes', '依頼を 400,000 バイトに切り詰めました'),
+  context_cut: () =>
+    phrase('the context of a prompt was cut to 400,000 bytes', '依頼の文脈を 400,000 バイトに切り詰めました'),
+  image_unheld: () =>
+    phrase('an image that the program cannot hold became a note', '変換先が扱えない画像を注記にしました'),
+  image_unaddressed: () =>
+    phrase('an image whose address no server takes became a note', 'サーバーが受け付けない場所の画像を注記にしました'),
+  prompt_empty: (value) => phrase(`an empty prompt became "${value}"`, `空の依頼を「${value}」にしました`),
+  prompt_made: (value) =>
+    phrase(`an answer without prompt got the prompt "${value}"`, `依頼のない応答に「${value}」という依頼を付けました`),
+  answer_made: (value) =>
+    phrase(`what nobody answered got the answer "${value}"`, `応答のない依頼に「${value}」という応答を付けました`),
+  oldest_left_out: (value) =>
+    phrase(
+      `the ${value} oldest entries were left out: the program sends no more than the others`,
+      `古い ${value} 件を省きました。プログラムが送る上限を超えています`,
+    ),
+  unread_left_out: (value) =>
+    phrase(
+      `${value} entries that the program cannot read were left out`,
+      `プログラムが読めない ${value} 件を省きました`,
+    ),
+  refused_today: (value) =>
+    phrase(
+      `stays as it was, though the program of today refuses it: ${value}`,
+      `現在のプログラムは受け付けませんが、元のまま残しました：${value}`,
+    ),
+  after_last_answer: () => phrase('what follows the last answer was left out', '最後の応答より後を省きました'),
+  nested_too_deep: () => phrase('parts nested too deep', '入れ子が深すぎる部分を省きました'),
+  server_refuses: (value) => phrase(value, `サーバーが受け付けない形を直しました：${value}`),
+} as const satisfies { readonly [code: string]: (value: string) => Phrase }
 
 export type ChangeCode = keyof typeof SENTENCES
 
@@ -36,4 +57,4 @@ export interface Change {
 
 export const change = (code: ChangeCode, value: string | number = ''): Change => ({ code, value: String(value) })
 
-export const sentenceOf = ({ code, value }: Change): string => SENTENCES[code](value)
+export const sentenceOf = ({ code, value }: Change): Phrase => SENTENCES[code](value)

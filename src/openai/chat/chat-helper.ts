@@ -140,6 +140,7 @@ export class ChatHelper {
       throw new AppError(
         'bad_usage',
         `nobody runs the tool '${name}': give a function, or set autoHandleToolCalls to false`,
+        `ツール「${name}」を実行する関数がありません。関数を渡すか、autoHandleToolCalls を false にしてください。`,
       )
     }
     this.#tools.put(registered)
@@ -270,12 +271,21 @@ export class ChatHelper {
   #push(message: OpenAIMessage): void {
     if (!message.is('tool')) closeOpenCalls(this.#turning)
     else if (!this.openCalls.some(({ id }) => id === message.tool_call_id)) {
-      throw new AppError('bad_usage', 'no call waits for this answer: its id is another one, or it has been answered')
+      throw new AppError(
+        'bad_usage',
+        'no call waits for this answer: its id is another one, or it has been answered',
+        'この結果を待つ呼び出しがありません。ID が違うか、すでに答えられています。',
+      )
     }
     this.#messages.push(message)
   }
 
   #mustRest(): void {
-    if (this.#running) throw new AppError('bad_usage', 'a turn is running: wait for its end, or abort it')
+    if (this.#running)
+      throw new AppError(
+        'bad_usage',
+        'a turn is running: wait for its end, or abort it',
+        'ターンの実行中です。終わるのを待つか、中断してください。',
+      )
   }
 }

@@ -64,11 +64,26 @@ export class Files {
   async create(file: Blob, purpose: FilePurpose, options: FileOptions = {}): Promise<FileResult> {
     const filename = options.filename ?? wordOf((file as { readonly name?: unknown }).name)
     const seconds = options.expires_after?.seconds
-    if (!(file instanceof Blob)) throw new AppError('bad_usage', 'a file is a File or a Blob')
-    if (!filename) throw new AppError('bad_usage', 'a file without a name needs the option filename')
-    if (purpose === '') throw new AppError('bad_usage', 'say what the file is for, as user_data')
+    if (!(file instanceof Blob))
+      throw new AppError('bad_usage', 'a file is a File or a Blob', 'ファイルは File か Blob で渡してください。')
+    if (!filename)
+      throw new AppError(
+        'bad_usage',
+        'a file without a name needs the option filename',
+        '名前のないファイルには filename を指定してください。',
+      )
+    if (purpose === '')
+      throw new AppError(
+        'bad_usage',
+        'say what the file is for, as user_data',
+        'ファイルの用途を user_data のように指定してください。',
+      )
     if (seconds !== undefined && !(seconds >= SHORTEST && seconds <= LONGEST)) {
-      throw new AppError('bad_usage', `a file can expire after ${SHORTEST} to ${LONGEST} seconds`)
+      throw new AppError(
+        'bad_usage',
+        `a file can expire after ${SHORTEST} to ${LONGEST} seconds`,
+        `ファイルの期限は ${SHORTEST}〜${LONGEST} 秒で指定してください。`,
+      )
     }
     const { expires_after, signal } = options
     const upload = { file, filename, purpose, ...(expires_after && { expires_after }) }
@@ -101,7 +116,8 @@ export class Files {
     signal = new AbortController().signal,
   ): Promise<Tried<{ readonly [key: string]: unknown }>> {
     const transport = this.#transport
-    if (!transport) throw new AppError('bad_usage', 'this transport knows no files')
+    if (!transport)
+      throw new AppError('bad_usage', 'this transport knows no files', 'この接続ではファイルを扱えません。')
     const answer = await withRetries(() => verb(transport, signal), this.#retries(), this.#clock, signal)
     if ('error' in answer) return answer
     const value = fieldsOf(answer.value)
@@ -123,5 +139,5 @@ function fileResult(answer: Tried<unknown>): FileResult {
 const isFile = (value: unknown): value is UploadedFile => isObject(value) && wordOf(value['id']) !== undefined
 
 function mustName(id: string): void {
-  if (!wordOf(id)) throw new AppError('bad_usage', 'give the id of a file')
+  if (!wordOf(id)) throw new AppError('bad_usage', 'give the id of a file', 'ファイルの ID を指定してください。')
 }

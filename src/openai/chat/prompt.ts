@@ -17,9 +17,11 @@ export function promptMessage(input: PromptInput): OpenAIMessage {
   if (typeof input === 'string') return OpenAIMessage.user(input)
   if (Array.isArray(input)) return OpenAIMessage.user(input as Content)
   if (!isObject(input)) {
+    const kind = input === null ? 'null' : typeof input
     throw new AppError(
       'bad_usage',
-      `cannot prompt with ${input === null ? 'null' : `a ${typeof input}`}: give a text or a message`,
+      `cannot prompt with ${input === null ? kind : `a ${kind}`}: give a text or a message`,
+      `${kind} は依頼にできません。文字列かメッセージを渡してください。`,
     )
   }
   if (input['content'] !== undefined && input['content'] !== null) {

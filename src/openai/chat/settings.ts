@@ -71,7 +71,11 @@ export function savedChatFrom(value: unknown): SavedChat {
     typeof parameters?.['model'] !== 'string' ||
     !listOf(saved['messages']).every(isObject)
   ) {
-    throw new AppError('bad_usage', 'this is no saved conversation of version 1')
+    throw new AppError(
+      'bad_usage',
+      'this is no saved conversation of version 1',
+      '保存された会話（版 1）ではありません。',
+    )
   }
   return {
     ...DEFAULTS,

@@ -25,7 +25,11 @@ export async function installKept(agent: Agent, kept: Kept, keep: Keep, options:
   const bytes = keep.bytes(kept.session)
   const ready = volatile?.loadable(bytes)
   if (!volatile || !ready)
-    throw new AppError('nothing_readable', `${kept.session} is nothing that its program would load`)
+    throw new AppError(
+      'nothing_readable',
+      `${kept.session} is nothing that its program would load`,
+      `${kept.session} は、プログラムが読み込める会話ではありません。`,
+    )
   const { now, directory } = options
   const source: Source = { agent: kept.agent, path: kept.store, key: kept.key }
   let replaced: Uint8Array | undefined
@@ -56,5 +60,6 @@ async function compare(agent: Agent, source: Source, text: string): Promise<void
   throw new AppError(
     'busy',
     `${source.path} was written by another program right afterwards; see what it holds now with fumi list`,
+    `${source.path} は直後に別のプログラムが書き換えました。今の内容は fumi list で確認してください。`,
   )
 }

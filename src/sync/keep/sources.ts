@@ -44,7 +44,8 @@ export function sourceAt(where: Where & { readonly root?: string }, keep: () => 
   }
   if (where.kept) {
     const kept = key === undefined ? undefined : keep().get(key as SessionId)
-    if (!kept) throw new AppError('not_found', `${key ?? path} is no longer kept`)
+    if (!kept)
+      throw new AppError('not_found', `${key ?? path} is no longer kept`, `${key ?? path} の控えはもうありません。`)
     return keptSource(kept, keep())
   }
   return {

@@ -69,7 +69,7 @@ export async function* runInThreads(directory: string, jobs: Iterable<Job>, coun
       }
       const { message, thread } = next
       if (message.kind === 'failed') throw message.error
-      if (message.kind === 'refused') throw new AppError(message.code, message.message)
+      if (message.kind === 'refused') throw new AppError(message.code, message.phrase)
       if (message.kind === 'done') {
         open--
         given.get(thread)?.shift()

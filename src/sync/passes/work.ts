@@ -47,6 +47,12 @@ export class Worker {
 export async function agentOf(id: string): Promise<Agent> {
   const agents = await allAgents()
   const agent = agents.find((one) => one.id === id) ?? agents.find((one) => one.serves?.includes(id))
-  if (!agent) throw new AppError('not_found', `no agent "${id}" is known to this version`)
+  if (!agent) {
+    throw new AppError(
+      'not_found',
+      `no agent "${id}" is known to this version`,
+      `エージェント「${id}」は、この版では扱えません。`,
+    )
+  }
   return agent
 }

@@ -49,7 +49,8 @@ export class Bodies {
   }
 
   #sourceOf(session: SessionId, where: Standing | undefined): Source {
-    if (!where) throw new AppError('not_found', `the source of ${session} is gone`)
+    if (!where)
+      throw new AppError('not_found', `the source of ${session} is gone`, `${session} の元のログがありません。`)
     if (!where.kept || isCopy(where.key)) return sourceAt(where, this.#keep, where.part ? undefined : session)
     const key = `${session} ${this.#keep().get(session)?.revision}`
     if (this.#last?.key !== key) this.#last = { key, source: sourceAt(where, this.#keep, session) }

@@ -51,7 +51,7 @@ function fileRow(source: Source): Row | NoRow {
 /** What the database room says, in the words of a reader. */
 export function problemIssue(source: Pick<Source, 'path' | 'shown'>, { kind, reason }: Problem) {
   const code: IssueCode = kind === 'cut_short' ? 'cut_short' : 'unreadable'
-  return { code, reason: `${kind.replaceAll('_', ' ')}: ${reason}`, path: shownPath(source) }
+  return { code, reason: `${kind.replaceAll('_', ' ')}: ${reason.en}`, path: shownPath(source) }
 }
 
 const shownPath = ({ path, shown }: Pick<Source, 'path' | 'shown'>): string => shown ?? path

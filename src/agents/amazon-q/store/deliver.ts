@@ -19,7 +19,12 @@ import { rowAt, tablesIn } from './table.ts'
 
 export async function deliver(file: string, options: DeliverOptions): Promise<Delivery> {
   const ready = loadable(readFileSync(file))
-  if (!ready) throw new AppError('nothing_readable', `${file} is no conversation that the program would load.`)
+  if (!ready)
+    throw new AppError(
+      'nothing_readable',
+      `${file} is no conversation that the program would load.`,
+      `${file} は、プログラムが読み込める会話ではありません。`,
+    )
   const store = storeOf(options.to, options.environment)
   const key = keyIn(store, ready, options)
   const source: Source = { agent: options.to, path: store, key: keyText(key) }
@@ -44,7 +49,11 @@ function keyIn(store: string, { text }: Loadable, { to, cwd }: DeliverOptions): 
     if (state.ok) return { table: 'conversations_v2', directory: cwd, conversation: state.value.conversation_id }
   }
   if (tables.includes('conversations')) return { table: 'conversations', directory: cwd }
-  throw new AppError('not_found', `${store} holds no conversations yet. Start the program once, then try again.`)
+  throw new AppError(
+    'not_found',
+    `${store} holds no conversations yet. Start the program once, then try again.`,
+    `${store} にはまだ会話がありません。プログラムを一度起動してから、もう一度実行してください。`,
+  )
 }
 
 function lookAt(store: string, key: RowKey, options: DeliverOptions): StoredRow | undefined {
@@ -80,16 +89,18 @@ function replace(
 
 function refuse(key: RowKey, { bytes, times }: StoredRow, { lastAt, mayReplace }: DeliverOptions): void {
   const there = lastSaid(bytes) ?? (times && instantOf(times.updated))
-  const where = `${key.directory} has a conversation`
+  const { directory } = key
   if (there !== undefined && (lastAt === undefined || there > lastAt))
     throw new AppError(
       'busy',
-      `${where} that is newer: something was said there at ${there}. Go on with that one, or choose another directory with --cwd.`,
+      `${directory} has a conversation that is newer: something was said there at ${there}. Go on with that one, or choose another directory with --cwd.`,
+      `${directory} にはもっと新しい会話があります（最後の発言は ${there}）。その会話を続けるか、--cwd で別のディレクトリーを指定してください。`,
     )
   if (!mayReplace)
     throw new AppError(
       'bad_usage',
-      `${where} already, and the program keeps one for each directory. Choose another directory with --cwd, or --replace it: it is kept first.`,
+      `${directory} has a conversation already, and the program keeps one for each directory. Choose another directory with --cwd, or --replace it: it is kept first.`,
+      `${directory} にはすでに会話があり、プログラムはディレクトリーごとに 1 つだけ保存します。--cwd で別のディレクトリーを指定するか、--replace で置き換えてください（先に控えを取ります）。`,
     )
 }
 
@@ -121,6 +132,7 @@ function undo(
       throw new AppError(
         'busy',
         `${key.directory} was written by another program meanwhile, so it stays as it is; see fumi list ${store}`,
+        `${key.directory} の会話はその間に別のプログラムが書き換えたため、そのままにしました。fumi list ${store} で確認してください。`,
       )
     if (!before) dropRow(database, key)
     else {
@@ -137,6 +149,10 @@ function locked<T>(store: string, work: (database: LockedDatabase) => T): T {
 function given<T>(store: string, outcome: Outcome<T>): T {
   if (outcome.ok) return outcome.value
   if (outcome.problem.kind === 'missing')
-    throw new AppError('not_found', `there is no ${store}: the program has not been used on this machine yet.`)
+    throw new AppError(
+      'not_found',
+      `there is no ${store}: the program has not been used on this machine yet.`,
+      `${store} がありません。このマシンではまだプログラムが使われていません。`,
+    )
   throw refused(store, outcome.problem)
 }

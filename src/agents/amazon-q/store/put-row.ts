@@ -51,7 +51,8 @@ export function refused(path: string, { kind, reason }: Problem): AppError {
     return new AppError(
       'busy',
       `${path} is being written by another program, so nothing was changed. End that session and try again.`,
+      `${path} は別のプログラムが書き込み中のため、何も変更していません。その会話を終了してから、もう一度実行してください。`,
     )
-  if (kind === 'no_permission') return new AppError('no_permission', `${path}: ${reason}`)
-  return new AppError('not_found', `${path}: ${reason}`)
+  const code = kind === 'no_permission' ? 'no_permission' : 'not_found'
+  return new AppError(code, `${path}: ${reason.en}`, `${path}: ${reason.ja}`)
 }

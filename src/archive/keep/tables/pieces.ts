@@ -42,7 +42,11 @@ export class Pieces {
     const found = this.#body.get(id)
     const bytes = found && unpack(found.body)
     if (!found || !bytes || sha256(bytes) !== found.hash.toString('hex'))
-      throw new AppError('unusable_data', 'A piece of the keep is missing or not what it was: the file is damaged.')
+      throw new AppError(
+        'unusable_data',
+        'A piece of the keep is missing or not what it was: the file is damaged.',
+        '控えの一部が見つからないか、元の内容と一致しません。控えのファイルが壊れています。',
+      )
     return bytes
   }
 

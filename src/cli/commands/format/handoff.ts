@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { shellLine } from '../../../agents/resume-command.ts'
 import { type HandedOver, handOver, targetsOfHandoff } from '../../../convert.ts'
 import { AppError } from '../../../model/error.ts'
+import { WARNINGS } from '../../../model/told/warnings.ts'
 import { logNamed } from '../../choose.ts'
 import { cutLine, tokensOf } from '../../convert/cut.ts'
 import { saveReport } from '../../convert/save-report.ts'
@@ -142,7 +143,7 @@ async function tell(done: HandedOver, options: Options): Promise<void> {
   await writeErr(renderReport(report))
   if (cut) await writeErr(cutLine(cut))
   for (const repair of repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
-  for (const { what } of warnings) await writeErr(`fumi: ${what}\n`)
+  for (const { code, what } of warnings) await writeErr(`fumi: ${say(what, WARNINGS[code])}\n`)
   await writeOut(
     say(
       `${session.id}, ${exchanges} exchanges, ${isDry ? 'would be' : 'is'} in ${source.path}\n`,

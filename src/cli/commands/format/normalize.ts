@@ -1,10 +1,11 @@
 /** `fumi normalize`: one NormalizedMessage per line. */
 import type { Command } from 'commander'
 import { AppError } from '../../../model/error.ts'
-import { describeIssue, type Issue } from '../../../model/issue.ts'
+import type { Issue } from '../../../model/issue.ts'
 import { serialize } from '../../../model/serialize.ts'
+import { describeIssue } from '../../../model/told/issues.ts'
 import { type Log, readLog } from '../../../normalize.ts'
-import { say } from '../../language.ts'
+import { inWords, say } from '../../language.ts'
 import { logsFor } from '../../logs/logs.ts'
 import { tidyUp } from '../../memory.ts'
 import { LineWriter, writeErr } from '../../output.ts'
@@ -61,7 +62,7 @@ export function normalizeCommand(program: Command): void {
 
 async function run(paths: readonly string[], options: Options): Promise<void> {
   const tell = (issue: Issue): Promise<void> =>
-    writeErr(options.jsonIssues ? `${JSON.stringify(issue)}\n` : `${describeIssue(issue)}\n`)
+    writeErr(options.jsonIssues ? `${JSON.stringify(issue)}\n` : `${inWords(describeIssue(issue))}\n`)
   const { logs, release } = await logsFor(paths)
   const progress = process.stdout.isTTY ? undefined : await progressOver(logs)
   const writer = new LineWriter()

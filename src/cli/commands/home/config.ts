@@ -4,7 +4,7 @@ import type { House } from '../../../app.ts'
 import { type ConfigProblem, describeConfigProblem, type Resolved } from '../../../config.ts'
 import { AppError } from '../../../model/error.ts'
 import { quietHouse } from '../../house.ts'
-import { say } from '../../language.ts'
+import { inWords, say } from '../../language.ts'
 import { writeErr, writeOut } from '../../output.ts'
 import { examples } from '../../run/examples.ts'
 
@@ -85,14 +85,18 @@ async function show(house: House, key: string | undefined, options: Options): Pr
       `「${key}」という設定はありません。fumi config で一覧を見られます。`,
     )
   if (options.json)
-    await writeOut(`${JSON.stringify(exact ? jsonOf(exact) : { file, settings: wanted.map(jsonOf), problems })}\n`)
+    await writeOut(
+      `${JSON.stringify(
+        exact ? jsonOf(exact) : { file, settings: wanted.map(jsonOf), problems: problems.map(problemJson) },
+      )}\n`,
+    )
   else if (exact) await writeOut(`${[exact.value].flat().join('\n')}\n`)
   else await writeOut((await import('../../view/home/config-report.ts')).configReport(wanted, file))
   await tell(problems)
 }
 
 async function tell(problems: readonly ConfigProblem[]): Promise<void> {
-  for (const problem of problems) await writeErr(`fumi: ${describeConfigProblem(problem)}\n`)
+  for (const problem of problems) await writeErr(`fumi: ${inWords(describeConfigProblem(problem))}\n`)
 }
 
 const ORIGINS = { default: '既定', file: 'ファイル', environment: '環境変数', flag: '--set' } as const
@@ -110,5 +114,7 @@ const jsonOf = ({ key, value, from, standard, variable, what }: Resolved): objec
   from,
   default: standard,
   variable,
-  description: what,
+  description: what.en,
 })
+
+const problemJson = (problem: ConfigProblem): object => ({ ...problem, reason: problem.reason.en })

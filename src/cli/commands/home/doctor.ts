@@ -38,6 +38,13 @@ async function run(options: Options): Promise<void> {
   }
   const problems = findings.filter(({ state }) => state === 'problem').length
   if (view) await writeOut(view.verdict(problems))
-  else await writeOut(`${JSON.stringify({ ok: problems === 0, findings })}\n`)
+  else await writeOut(`${JSON.stringify({ ok: problems === 0, findings: findings.map(inEnglish) })}\n`)
   if (problems > 0) process.exitCode = UNWELL
 }
+
+/** What programs read is the same in every language. */
+const inEnglish = (finding: Finding): object => ({
+  ...finding,
+  what: finding.what.en,
+  ...(finding.todo && { todo: finding.todo.en }),
+})

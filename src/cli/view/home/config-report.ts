@@ -1,6 +1,6 @@
 /** The settings as a table for a person. */
 import type { Resolved } from '../../../config.ts'
-import { say } from '../../language.ts'
+import { inWords, say } from '../../language.ts'
 import { safe } from '../conversation.ts'
 import { paint } from '../paint.ts'
 import { type Column, table } from '../table.ts'
@@ -14,7 +14,7 @@ const COLUMNS: readonly Column[] = [
 ]
 
 export function configReport(settings: readonly Resolved[], file: string): string {
-  const rows = settings.map(({ key, value, from, what }) => [key, safe(valueText(value)), word(from), what])
+  const rows = settings.map(({ key, value, from, what }) => [key, safe(valueText(value)), word(from), inWords(what)])
   const hint = say(
     `fumi config <setting> <value> writes to ${safe(file)}`,
     `fumi config <設定> <値> で ${safe(file)} に書き込みます`,

@@ -1,6 +1,7 @@
 /** What `fumi doctor` finds, for a person. */
-import type { Finding } from '../../../app.ts'
-import { say } from '../../language.ts'
+import stringWidth from 'string-width'
+import { ABOUT, type Finding } from '../../../app.ts'
+import { inWords, say } from '../../language.ts'
 import { safe } from '../conversation.ts'
 import { paint } from '../paint.ts'
 import { count, plural } from '../table.ts'
@@ -8,8 +9,10 @@ import { count, plural } from '../table.ts'
 const WIDTH = 16
 
 export function findingText({ about, state, what, todo }: Finding): string {
-  const hint = todo === undefined ? '' : `${' '.repeat(WIDTH + 2)}${paint.cyan(safe(todo))}\n`
-  return `${markOf(state)} ${about.padEnd(WIDTH)}${safe(what)}\n${hint}`
+  const hint = todo === undefined ? '' : `${' '.repeat(WIDTH + 2)}${paint.cyan(safe(inWords(todo)))}\n`
+  const name = ABOUT[about] ? inWords(ABOUT[about]) : about
+  const pad = ' '.repeat(Math.max(0, WIDTH - stringWidth(name)))
+  return `${markOf(state)} ${name}${pad}${safe(inWords(what))}\n${hint}`
 }
 
 function markOf(state: Finding['state']): string {

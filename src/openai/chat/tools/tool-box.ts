@@ -74,7 +74,8 @@ export class ToolBox {
 /** Throws `bad_usage` where there is no name. */
 export function registeredTool(source: ToolSource, handler?: ToolHandler, options: ToolOptions = {}): Registered {
   const tool = toolOf(source)
-  if (isOurs(tool) && tool.name === '') throw new AppError('bad_usage', 'a tool needs a name')
+  if (isOurs(tool) && tool.name === '')
+    throw new AppError('bad_usage', 'a tool needs a name', 'ツールには名前が必要です。')
   const { handler: own, tool: inner } = source as Fields
   return { ...options, tool, run: runnerOf(tool.name, [handler, own, source, inner]) }
 }
@@ -89,7 +90,11 @@ export function* eachSource(sources: ToolSources): Generator<readonly [source: T
     return
   }
   if (!isObject(sources))
-    throw new AppError('bad_usage', 'tools are a list, an object by names, or an object with a list `tools`')
+    throw new AppError(
+      'bad_usage',
+      'tools are a list, an object by names, or an object with a list `tools`',
+      'ツールは、一覧、名前ごとのオブジェクト、または一覧 `tools` を持つオブジェクトで渡してください。',
+    )
   const { tools } = sources as { readonly tools?: unknown }
   if (Array.isArray(tools)) for (const source of tools) yield [source as ToolSource, sources]
   else for (const [name, source] of Object.entries(sources)) yield [named(source as ToolSource, name)]
@@ -108,7 +113,8 @@ function named(source: ToolSource, name: string): ToolSource {
 }
 
 function toolOf(source: ToolSource): OpenAITool {
-  if (!isObject(source)) throw new AppError('bad_usage', 'a tool is an object with a name')
+  if (!isObject(source))
+    throw new AppError('bad_usage', 'a tool is an object with a name', 'ツールは名前を持つオブジェクトです。')
   const inner = (source as Fields)['tool']
   if (inner instanceof OpenAITool) return inner
   return source instanceof OpenAITool ? source : new OpenAITool(source as ToolFields)
