@@ -92,3 +92,22 @@ describe('a conversion', () => {
     expect(run(['convert', log, '--to', 'nowhere'], 'ja').err).toMatch(/^fumi: 「nowhere」という形式では/)
   })
 })
+
+describe('a check', () => {
+  test('of messages says in Japanese what a server refuses, and what mends it', () => {
+    const { run, write } = machine()
+    const path = write('chat.json', '[{"role":"user","content":"Go."},{"role":"tool","content":"gone"}]')
+    expect(run(['validate', path], 'ja').out).toMatch(/対応する呼び出しのないツールの結果です。 +省く/)
+    const json = run(['validate', path, '--json'], 'ja').out
+    expect(json).toBe(run(['validate', path, '--json'], 'en').out)
+    expect(json).not.toMatch(JAPANESE)
+  })
+
+  test('of a log says in Japanese what its program passes over', () => {
+    const { run, write } = machine()
+    const path = write('rollout.jsonl', `${text(talk())}\n`)
+    const asked = ['validate', '--target', 'codex', path]
+    expect(run(asked, 'ja').out).toContain('空の行です。')
+    expect(run([...asked, '--json'], 'ja').out).toBe(run([...asked, '--json'], 'en').out)
+  })
+})

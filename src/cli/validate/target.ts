@@ -4,7 +4,7 @@ import type { Finding } from '../../convert/check/finding.ts'
 import { type OpenFile, openFile } from '../../lib/bytes.ts'
 import { AppError } from '../../model/error.ts'
 import { spooled } from '../input.ts'
-import { say } from '../language.ts'
+import { inWords, say } from '../language.ts'
 import { writeOut } from '../output.ts'
 
 /** @returns whether there are errors */
@@ -12,13 +12,18 @@ export async function validateTarget(path: string, target: Target, json: boolean
   const spool = path === '-' ? await spooled(process.stdin) : undefined
   try {
     const findings = await findingsIn(spool?.path ?? path, path, target)
-    const report = json ? `${JSON.stringify({ path, target, findings })}\n` : await reportOf(path, findings)
+    const report = json
+      ? `${JSON.stringify({ path, target, findings: findings.map(inEnglish) })}\n`
+      : await reportOf(path, findings)
     await writeOut(report)
     return findings.some(({ severity }) => severity === 'error')
   } finally {
     await spool?.remove()
   }
 }
+
+/** What programs read is the same in every language. */
+const inEnglish = (finding: Finding): object => ({ ...finding, what: finding.what.en })
 
 async function findingsIn(path: string, shown: string, target: Target): Promise<readonly Finding[]> {
   const file = openAt(path, shown)
@@ -63,7 +68,7 @@ async function reportOf(path: string, findings: readonly Finding[]): Promise<str
     { title: say('rule', '規則') },
     { title: say('what', '内容'), grows: true },
   ]
-  const rows = findings.map(({ severity, place, rule, what }) => [severityWord(severity), place, rule, what])
+  const rows = findings.map(({ severity, place, rule, what }) => [severityWord(severity), place, rule, inWords(what)])
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const warnings = findings.length - errors
   const sum = say(

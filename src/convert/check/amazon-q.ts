@@ -6,6 +6,7 @@ import type { History } from '../../conversation/record.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import { LONGEST_LINE } from '../../lib/jsonl.ts'
 import { textOf } from '../../lib/text.ts'
+import { phrase } from '../../model/phrase.ts'
 import { checkHistory } from './amazon-q/history.ts'
 import { AMAZON_Q_RULES, type AmazonQReport, type AmazonQRule } from './amazon-q/rules.ts'
 import { checkTools } from './amazon-q/tools.ts'
@@ -20,12 +21,22 @@ export function checkAmazonQ(bytes: Uint8Array): readonly Finding<AmazonQRule>[]
 }
 
 function load(bytes: Buffer, report: AmazonQReport): ConversationState | undefined {
-  if (bytes.length > LONGEST_LINE) report('loads', '$', 'It is longer than 500 MB, which is not looked into.')
-  else if (!isUtf8(bytes)) report('utf8', '$', 'It holds bytes that are not UTF-8.')
+  if (bytes.length > LONGEST_LINE)
+    report(
+      'loads',
+      '$',
+      phrase('It is longer than 500 MB, which is not looked into.', '500 MB を超えるため、中を調べません。'),
+    )
+  else if (!isUtf8(bytes))
+    report('utf8', '$', phrase('It holds bytes that are not UTF-8.', 'UTF-8 ではないバイトがあります。'))
   else {
     const read = readState(textOf(bytes), { mode: 'strict' })
     if (read.ok) return read.value
-    report('loads', read.path, `The program does not load it: ${read.reason}.`)
+    report(
+      'loads',
+      read.path,
+      phrase(`The program does not load it: ${read.reason}.`, `プログラムが読み込めません: ${read.reason}`),
+    )
   }
   return undefined
 }
@@ -34,14 +45,18 @@ function load(bytes: Buffer, report: AmazonQReport): ConversationState | undefin
 const MOST_PAIRS = (MAX_CONVERSATION_STATE_HISTORY_LEN - 6) / 2
 
 function checkState(state: ConversationState, report: AmazonQReport): void {
-  if (state.conversation_id === '') report('conversation_id', '$.conversation_id', 'The conversation has no id.')
+  if (state.conversation_id === '')
+    report('conversation_id', '$.conversation_id', phrase('The conversation has no id.', '会話に ID がありません。'))
   const listed = checkTools(state.tools, report)
   const check = (history: History, next: ConversationState['next_message'], path: string, nextPath: string): void => {
     if (history.length > MOST_PAIRS)
       report(
         'history_length',
         path,
-        `It has ${history.length} pairs; of more than ${MOST_PAIRS}, the oldest are not sent.`,
+        phrase(
+          `It has ${history.length} pairs; of more than ${MOST_PAIRS}, the oldest are not sent.`,
+          `${history.length} 組あります。${MOST_PAIRS} 組を超えると、古いものは送られません。`,
+        ),
       )
     checkHistory(history, next, { path, nextPath, listed }, report)
   }
@@ -52,5 +67,12 @@ function checkState(state: ConversationState, report: AmazonQReport): void {
     check(main.main_history, main.main_next_message, `${path}_history`, `${path}_next_message`)
   }
   if (state.transcript.length > MAX_CONVERSATION_STATE_HISTORY_LEN)
-    report('transcript_length', '$.transcript', `It has more than ${MAX_CONVERSATION_STATE_HISTORY_LEN} lines.`)
+    report(
+      'transcript_length',
+      '$.transcript',
+      phrase(
+        `It has more than ${MAX_CONVERSATION_STATE_HISTORY_LEN} lines.`,
+        `${MAX_CONVERSATION_STATE_HISTORY_LEN} 行を超えています。`,
+      ),
+    )
 }

@@ -1,6 +1,7 @@
 /** One door to all checkers: a file, and the program it is meant for. */
 import { LONGEST_LINE, splitLines } from '../../lib/jsonl.ts'
 import { never } from '../../model/error.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { Profile, ProfileName } from '../../openai/profile.ts'
 import { checkAmazonQ } from './amazon-q.ts'
 import { checkCodex } from './codex.ts'
@@ -48,7 +49,7 @@ async function* whole(chunks: AsyncIterable<Buffer>): AsyncGenerator<Finding> {
       yield {
         rule: 'loads',
         place: '$',
-        what: 'It is longer than 500 MB, which is not looked into.',
+        what: phrase('It is longer than 500 MB, which is not looked into.', '500 MB を超えるため、中を調べません。'),
         severity: 'error',
       }
       return

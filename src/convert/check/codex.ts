@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Line } from '../../lib/jsonl.ts'
 import { type Fields, isObject, parseStructure, stringOf } from '../../lib/object.ts'
 import { type Instant, instant } from '../../model/ids.ts'
+import { phrase } from '../../model/phrase.ts'
 import { Calls } from './codex/calls.ts'
 import { checkItem } from './codex/items.ts'
 import { checkCompacted, checkEvent, checkHeader, checkTurnContext, LINE_TYPES } from './codex/lines.ts'
@@ -54,33 +55,66 @@ class Log {
     if (this.isForeign) return
     const place = `line ${number}`
     this.#isEnded = ended
-    if (!bytes) return this.#report('json', place, 'The line is longer than 500 MB.')
-    if (!isUtf8(bytes)) this.#report('utf8', place, 'It holds bytes that are not UTF-8.')
+    if (!bytes) return this.#report('json', place, phrase('The line is longer than 500 MB.', '500 MB を超える行です。'))
+    if (!isUtf8(bytes))
+      this.#report('utf8', place, phrase('It holds bytes that are not UTF-8.', 'UTF-8 ではないバイトがあります。'))
     const text = bytes.toString('utf8')
-    if (text.startsWith('\uFEFF')) this.#report('byte_order_mark', place, 'The file begins with a byte order mark.')
+    if (text.startsWith('\uFEFF'))
+      this.#report(
+        'byte_order_mark',
+        place,
+        phrase('The file begins with a byte order mark.', 'ファイルがバイト順マークで始まっています。'),
+      )
     const bare = text.replace(/^\uFEFF/, '')
-    if (bare.trim() === '') return this.#report('blank_line', place, 'The line is empty.')
+    if (bare.trim() === '') return this.#report('blank_line', place, phrase('The line is empty.', '空の行です。'))
     const record = parseStructure(bare)
     if (!record && this.#records === 0 && isBeginning(bare)) return this.#foreign(place)
     this.#records++
-    if (!isObject(record)) return this.#report('json', place, 'The line is no JSON object; it is passed over.')
+    if (!isObject(record))
+      return this.#report(
+        'json',
+        place,
+        phrase('The line is no JSON object; it is passed over.', 'JSON オブジェクトではない行です。読み飛ばされます。'),
+      )
     if (this.#records === 1 && isOld(record)) return this.#foreign(place)
     this.#record(record, place)
   }
 
   #foreign(place: string): void {
     this.isForeign = true
-    this.#report('old_format', place, 'This is the format of Codex 0.31 and before, which is not listed any more.')
+    this.#report(
+      'old_format',
+      place,
+      phrase(
+        'This is the format of Codex 0.31 and before, which is not listed any more.',
+        'Codex 0.31 以前の形式です。今の版では一覧に出ません。',
+      ),
+    )
   }
 
   #record(record: Fields, place: string): void {
     const { timestamp, type, payload } = record
     if (typeof timestamp !== 'string' || typeof type !== 'string' || !isObject(payload))
-      return this.#report('envelope', place, 'A line has `timestamp` and `type`, which are texts, and `payload`.')
+      return this.#report(
+        'envelope',
+        place,
+        phrase(
+          'A line has `timestamp` and `type`, which are texts, and `payload`.',
+          '行には文字列の `timestamp` と `type`、そして `payload` が必要です。',
+        ),
+      )
     this.#checkTime(timestamp, place)
     if (this.#records === 1 && type !== 'session_meta')
-      this.#report('header_first', place, 'The first line is not `session_meta`; the session is not listed.')
-    if (!LINE_TYPES.has(type)) return this.#report('line_type', place, 'No such type of line is read.')
+      this.#report(
+        'header_first',
+        place,
+        phrase(
+          'The first line is not `session_meta`; the session is not listed.',
+          '最初の行が `session_meta` ではありません。会話が一覧に出ません。',
+        ),
+      )
+    if (!LINE_TYPES.has(type))
+      return this.#report('line_type', place, phrase('No such type of line is read.', 'この種類の行は読まれません。'))
     this.#payload(type, payload, `${place} $.payload`)
   }
 
@@ -101,18 +135,37 @@ class Log {
   #checkTime(timestamp: string, place: string): void {
     const time = instant(timestamp)
     if (!time || !TIME.test(timestamp))
-      this.#report('time_form', `${place} $.timestamp`, 'A time is UTC with milliseconds: `2026-01-02T03:04:05.678Z`.')
+      this.#report(
+        'time_form',
+        `${place} $.timestamp`,
+        phrase(
+          'A time is UTC with milliseconds: `2026-01-02T03:04:05.678Z`.',
+          '時刻はミリ秒付きの UTC で `2026-01-02T03:04:05.678Z` のように書きます。',
+        ),
+      )
     else if (this.#time !== undefined && time < this.#time)
-      this.#report('time_order', `${place} $.timestamp`, 'It is earlier than the line before.')
+      this.#report(
+        'time_order',
+        `${place} $.timestamp`,
+        phrase('It is earlier than the line before.', '前の行より早い時刻です。'),
+      )
     this.#time = time ?? this.#time
   }
 
   end(path: string | undefined): void {
     if (path !== undefined) checkName(path, this.#id, this.#report)
     if (this.isForeign) return
-    if (this.#records === 0) this.#report('header_first', 'the end', 'The file holds no line.')
+    if (this.#records === 0)
+      this.#report('header_first', 'the end', phrase('The file holds no line.', 'ファイルに行がありません。'))
     if (!this.#isEnded)
-      this.#report('final_newline', 'the end', 'The last line has no newline; the next one sticks to it.')
+      this.#report(
+        'final_newline',
+        'the end',
+        phrase(
+          'The last line has no newline; the next one sticks to it.',
+          '最後の行に改行がありません。次の行がつながってしまいます。',
+        ),
+      )
     this.#calls.end()
     this.#said.end()
   }

@@ -1,4 +1,5 @@
 /** What a checker says of a file, whichever program the file is meant for. */
+import type { Phrase } from '../../model/phrase.ts'
 
 /**
  * `error`: the program refuses the file, or loses or misreads a part of it. `warning`: it takes the file, but would not
@@ -11,14 +12,14 @@ export interface Finding<Rule extends string = string> {
   /** `$.history[3].user` in a document, `line 7` or `line 7 $.payload.content[0]` in a log, `name` for the file's name. */
   readonly place: string
   /** A sentence for a person. It never holds the words of a conversation. */
-  readonly what: string
+  readonly what: Phrase
   readonly severity: Severity
 }
 
 /** The rules of one program and how grave each is. */
 export type Rules<Rule extends string> = { readonly [rule in Rule]: Severity }
 
-export type Report<Rule extends string> = (rule: Rule, place: string, what: string) => void
+export type Report<Rule extends string> = (rule: Rule, place: string, what: Phrase) => void
 
 /** Findings in the order in which they were reported. */
 export class Findings<Rule extends string> {

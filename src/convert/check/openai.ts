@@ -2,6 +2,7 @@
 import { splitElements } from '../../lib/json/elements.ts'
 import { decode, type Line, LONGEST_LINE, splitLines } from '../../lib/jsonl.ts'
 import { parseStructure } from '../../lib/object.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { ProblemCode } from '../../openai/check/problem.ts'
 import { checkRecord } from '../../openai/files/check.ts'
 import { type Layout, layoutOf } from '../../openai/files/layout.ts'
@@ -47,7 +48,12 @@ function* findingsIn(unit: Line, layout: Layout, profile: ProfileName | Profile)
   const value = valueIn(unit)
   if (value === BLANK) return
   if (value === undefined) {
-    yield { rule: 'json', place: `${place}$`, what: 'It is no JSON object or list.', severity: 'error' }
+    yield {
+      rule: 'json',
+      place: `${place}$`,
+      what: phrase('It is no JSON object or list.', 'JSON のオブジェクトでも一覧でもありません。'),
+      severity: 'error',
+    }
     return
   }
   const checked = checkRecord(value, layout === 'lines', profile)
@@ -55,12 +61,12 @@ function* findingsIn(unit: Line, layout: Layout, profile: ProfileName | Profile)
     yield {
       rule: 'conversation',
       place: `${place}$`,
-      what: `It holds no messages: ${REASONS[checked]}.`,
+      what: phrase(`It holds no messages: ${REASONS[checked]}.`, `メッセージがありません（${REASONS[checked]}）。`),
       severity: 'error',
     }
   else
-    for (const { code, path, what } of checked.problems)
-      yield { rule: code, place: `${place}${path}`, what, severity: 'error' }
+    for (const { code, path, what, ja } of checked.problems)
+      yield { rule: code, place: `${place}${path}`, what: phrase(what, ja?.what ?? what), severity: 'error' }
 }
 
 const BLANK = Symbol('blank')

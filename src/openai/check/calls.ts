@@ -1,11 +1,13 @@
 /** Makes the calls of an assistant what a server takes. */
 
 import { type Fields, fieldsOf, isObject, jsonText, listOf, parseStructure, wordOf } from '../../lib/object.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { ToolCall } from '../message.ts'
 import type { Profile } from '../profile.ts'
 import { knownFields } from './keys.ts'
 import { legalCallId, legalToolName, madeCallId } from './names.ts'
 import type { Report } from './problem.ts'
+import { LEFT_OUT } from './problem.ts'
 
 /** @param seed tells this message from others, for ids that must be made */
 export function shapeCalls(given: unknown, profile: Profile, seed: string, report: Report): readonly ToolCall[] {
@@ -14,14 +16,19 @@ export function shapeCalls(given: unknown, profile: Profile, seed: string, repor
     report(
       '.tool_calls',
       'call_form',
-      'The tool calls are no list.',
-      isObject(given) ? 'makes a list' : 'leaves them out',
+      phrase('The tool calls are no list.', 'ツールの呼び出しが一覧ではありません。'),
+      isObject(given) ? phrase('makes a list', '一覧にする') : phrase('leaves them out', '省く'),
     )
   return list.flatMap((call, at) => {
     const here: Report = (path, ...rest) => report(`.tool_calls[${at}]${path}`, ...rest)
     const fields = fieldsOf(call)
     if (fields) return shapeCall(fields, profile, `${seed}\n${at}`, here)
-    here('', 'call_form', 'A tool call is no object.', 'leaves it out')
+    here(
+      '',
+      'call_form',
+      phrase('A tool call is no object.', 'ツールの呼び出しがオブジェクトではありません。'),
+      LEFT_OUT,
+    )
     return []
   })
 }
@@ -33,7 +40,15 @@ function shapeCall(call: Fields, profile: Profile, seed: string, report: Report)
   const inside: Report = (path, ...rest) => report(`.${kind}${path}`, ...rest)
   const flat = isObject(call[kind]) ? [] : ['name', text]
   if (call['type'] !== kind || flat.length > 0)
-    report('', 'call_form', 'A tool call lacks its type, or its fields stand beside it.', `makes it a ${kind} call`)
+    report(
+      '',
+      'call_form',
+      phrase(
+        'A tool call lacks its type, or its fields stand beside it.',
+        'ツールの呼び出しに種類がないか、フィールドが外側にあります。',
+      ),
+      phrase(`makes it a ${kind} call`, `${kind} の呼び出しにする`),
+    )
   const outer = knownFields(call, ['id', 'type', kind, ...flat], profile, report)
   const inner = knownFields(fieldsOf(call[kind]) ?? only(call, flat), ['name', text], profile, inside)
   const rest = without(outer, [kind, ...flat])
@@ -45,8 +60,13 @@ function shapeCall(call: Fields, profile: Profile, seed: string, report: Report)
   }
   const input = shapeInput(inner[text], inside)
   if (profile.customCalls) return { ...rest, id, type: 'custom', custom: { ...inner, name, input } }
-  const what = `${profile.label} knows no custom tools.`
-  report('', 'call_custom', what, 'makes it a function call with the argument `input`')
+  const what = phrase(`${profile.label} knows no custom tools.`, `${profile.label} はカスタムツールを扱えません。`)
+  report(
+    '',
+    'call_custom',
+    what,
+    phrase('makes it a function call with the argument `input`', '引数 `input` を持つ関数の呼び出しにする'),
+  )
   const said = { ...without(inner, [text]), name, arguments: jsonText({ input }) }
   return { ...rest, id, type: 'function', function: said }
 }
@@ -59,7 +79,12 @@ const without = (fields: Fields, keys: readonly string[]): Fields =>
 
 function shapeInput(given: unknown, report: Report): string {
   if (typeof given === 'string') return given
-  report('.input', 'arguments_form', 'The input of a tool is no text.', 'writes it as JSON text')
+  report(
+    '.input',
+    'arguments_form',
+    phrase('The input of a tool is no text.', 'ツールの入力が文字列ではありません。'),
+    phrase('writes it as JSON text', 'JSON の文字列として書く'),
+  )
   return given === undefined || given === null ? '' : jsonText(given)
 }
 
@@ -69,16 +94,21 @@ function shapeName(name: string, profile: Profile, report: Report): string {
     report(
       '.name',
       'tool_name_illegal',
-      `${profile.label} does not take the name of this tool.`,
-      `renames it to ${legal}`,
+      phrase(
+        `${profile.label} does not take the name of this tool.`,
+        `${profile.label} はこのツールの名前を受け付けません。`,
+      ),
+      phrase(`renames it to ${legal}`, `${legal} に変える`),
     )
   return legal
 }
 
 function shapeArguments(given: unknown, profile: Profile, report: Report): string {
   if (typeof given !== 'string') {
-    const repair = isObject(given) ? 'writes them as JSON text' : 'writes `{}`'
-    report('.arguments', 'arguments_form', 'The arguments are no text.', repair)
+    const repair = isObject(given)
+      ? phrase('writes them as JSON text', 'JSON の文字列として書く')
+      : phrase('writes `{}`', '`{}` を書く')
+    report('.arguments', 'arguments_form', phrase('The arguments are no text.', '引数が文字列ではありません。'), repair)
     return isObject(given) ? jsonText(given) : '{}'
   }
   if (profile.arguments === 'text' || isObject(parseStructure(given))) return given
@@ -86,8 +116,11 @@ function shapeArguments(given: unknown, profile: Profile, report: Report): strin
   report(
     '.arguments',
     'arguments_form',
-    `${profile.label} takes only arguments that are a JSON object.`,
-    isEmpty ? 'writes `{}`' : 'makes them the argument `input`',
+    phrase(
+      `${profile.label} takes only arguments that are a JSON object.`,
+      `${profile.label} は JSON オブジェクトの引数だけを受け付けます。`,
+    ),
+    isEmpty ? phrase('writes `{}`', '`{}` を書く') : phrase('makes them the argument `input`', '引数 `input` にする'),
   )
   return isEmpty ? '{}' : jsonText({ input: given })
 }
@@ -95,7 +128,12 @@ function shapeArguments(given: unknown, profile: Profile, report: Report): strin
 function shapeId(given: unknown, profile: Profile, seed: string, report: Report): string {
   const id = wordOf(given)
   if (id === undefined) {
-    report('.id', 'id_missing', 'A tool call has no id.', 'makes one')
+    report(
+      '.id',
+      'id_missing',
+      phrase('A tool call has no id.', 'ツールの呼び出しに ID がありません。'),
+      phrase('makes one', '作る'),
+    )
     return madeCallId(seed, profile)
   }
   return shapeCallId(id, '.id', profile, report)
@@ -105,6 +143,14 @@ function shapeId(given: unknown, profile: Profile, seed: string, report: Report)
 export function shapeCallId(id: string, path: string, profile: Profile, report: Report): string {
   const legal = legalCallId(id, profile)
   if (legal !== id)
-    report(path, 'id_illegal', `${profile.label} does not take an id of this length or form.`, `renames it to ${legal}`)
+    report(
+      path,
+      'id_illegal',
+      phrase(
+        `${profile.label} does not take an id of this length or form.`,
+        `${profile.label} はこの長さや形の ID を受け付けません。`,
+      ),
+      phrase(`renames it to ${legal}`, `${legal} に変える`),
+    )
   return legal
 }

@@ -1,6 +1,7 @@
 /** A message on its way through the checks, with its place in the list that was given. */
 
 import type { Fields } from '../../lib/object.ts'
+import type { Phrase } from '../../model/phrase.ts'
 import type { ToolCall } from '../message.ts'
 import type { ProblemCode } from './problem.ts'
 
@@ -13,7 +14,7 @@ export interface Entry {
 }
 
 /** Like a Report, for any message of the list. */
-export type ReportAt = (entry: Entry, path: string, code: ProblemCode, what: string, repair: string) => void
+export type ReportAt = (entry: Entry, path: string, code: ProblemCode, what: Phrase, repair: Phrase) => void
 
 /** Of a message whose calls are in their proper form. */
 export const callsOf = ({ message }: Entry): readonly ToolCall[] =>

@@ -1,11 +1,13 @@
 /** Makes role and fields of a message what a server takes. */
 
 import { type Fields, wordOf } from '../../lib/object.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { Role } from '../message.ts'
 import type { Profile } from '../profile.ts'
 import { REASONING_KEYS, reasoningOf } from '../stream/reasoning.ts'
 import { legalName } from './names.ts'
 import type { Report } from './problem.ts'
+import { LEFT_OUT } from './problem.ts'
 
 const ROLES: readonly string[] = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] satisfies Role[]
 
@@ -13,9 +15,21 @@ export function shapeRole(message: Fields, profile: Profile, report: Report): Ro
   const said = message['role']
   const spelled = typeof said === 'string' ? said.trim().toLowerCase() : ''
   const role = (ROLES.includes(spelled) ? spelled : guessed(message)) as Role
-  if (role !== said) report('.role', 'role_unknown', 'The role is none of chat completions.', `takes it for ${role}`)
+  if (role !== said)
+    report(
+      '.role',
+      'role_unknown',
+      phrase('The role is none of chat completions.', 'ロールが Chat Completions のものではありません。'),
+      phrase(`takes it for ${role}`, `${role} とみなす`),
+    )
   const sent = profile.roles[role]
-  if (sent !== role) report('.role', 'role_refused', `${profile.label} knows no role ${role}.`, `makes it ${sent}`)
+  if (sent !== role)
+    report(
+      '.role',
+      'role_refused',
+      phrase(`${profile.label} knows no role ${role}.`, `${profile.label} はロール ${role} を扱えません。`),
+      phrase(`makes it ${sent}`, `${sent} にする`),
+    )
   return sent
 }
 
@@ -49,13 +63,38 @@ export function shapeKeys(message: Fields, role: Role, profile: Profile, report:
   for (const [key, value] of Object.entries(message)) {
     if (value === undefined || ELSEWHERE.has(key)) continue
     if (value === null && !(profile.nullKeys.includes(key) && allowed.includes(key)))
-      report(`.${key}`, 'null_key', 'A field is null.', 'leaves it out')
+      report(`.${key}`, 'null_key', phrase('A field is null.', 'フィールドが null です。'), LEFT_OUT)
     else if (key === EXTENSION)
-      report(`.${key}`, 'unknown_key', 'What only a way back needs is nothing for a server.', 'leaves it out')
+      report(
+        `.${key}`,
+        'unknown_key',
+        phrase(
+          'What only a way back needs is nothing for a server.',
+          '逆変換だけに必要な情報は、サーバーには不要です。',
+        ),
+        LEFT_OUT,
+      )
     else if (allowed.includes(key) || (profile.unknownKeys === 'ignored' && !API_KEYS.has(key))) kept.push([key, value])
     else if (API_KEYS.has(key))
-      report(`.${key}`, 'key_misplaced', `${profile.label} takes no such field with the role ${role}.`, 'leaves it out')
-    else report(`.${key}`, 'unknown_key', `${profile.label} refuses a field that it does not know.`, 'leaves it out')
+      report(
+        `.${key}`,
+        'key_misplaced',
+        phrase(
+          `${profile.label} takes no such field with the role ${role}.`,
+          `${profile.label} はロール ${role} でこのフィールドを受け付けません。`,
+        ),
+        LEFT_OUT,
+      )
+    else
+      report(
+        `.${key}`,
+        'unknown_key',
+        phrase(
+          `${profile.label} refuses a field that it does not know.`,
+          `${profile.label} は知らないフィールドを受け付けません。`,
+        ),
+        LEFT_OUT,
+      )
   }
   const fields = Object.fromEntries(kept)
   return {
@@ -70,16 +109,19 @@ function shapeName(fields: Fields, user: unknown, role: Role, profile: Profile, 
   const isFree = isSpeaker && profile.keys[role].includes('name') && !wordOf(fields['name'])
   const asName = isFree ? legalName(wordOf(user) ?? '') : ''
   if (user !== undefined) {
-    const what = '`user` is no field of a message: the API calls it `name`.'
-    report('.user', 'user_key', what, asName === '' ? 'leaves it out' : 'writes it as `name`')
+    const what = phrase(
+      '`user` is no field of a message: the API calls it `name`.',
+      'メッセージに `user` というフィールドはありません。API では `name` です。',
+    )
+    report('.user', 'user_key', what, asName === '' ? LEFT_OUT : phrase('writes it as `name`', '`name` として書く'))
   }
   if (asName !== '') return { ...fields, name: asName }
   if (!('name' in fields)) return fields
   const { name, ...rest } = fields
   const legal = isSpeaker ? legalName(wordOf(name) ?? '') : (wordOf(name) ?? '')
   if (legal === name) return fields
-  const what = `${profile.label} does not take the name.`
-  report('.name', 'name_illegal', what, legal === '' ? 'leaves it out' : `writes it as ${legal}`)
+  const what = phrase(`${profile.label} does not take the name.`, `${profile.label} はこの名前を受け付けません。`)
+  report('.name', 'name_illegal', what, legal === '' ? LEFT_OUT : phrase(`writes it as ${legal}`, `${legal} と書く`))
   return legal === '' ? rest : { ...rest, name: legal }
 }
 
@@ -90,11 +132,21 @@ function shapeReasoning(message: Fields, role: Role, profile: Profile, report: R
   const key = profile.reasoningKey
   if (key === undefined || thoughts === '') {
     for (const one of given)
-      report(`.${one}`, 'reasoning_key', `${profile.label} does not take thoughts back here.`, 'leaves them out')
+      report(
+        `.${one}`,
+        'reasoning_key',
+        phrase(`${profile.label} does not take thoughts back here.`, `${profile.label} はここで思考を受け取りません。`),
+        phrase('leaves them out', '省く'),
+      )
     return {}
   }
   if (given.length > 1 || given[0] !== key)
-    report(`.${given[0]}`, 'reasoning_key', `${profile.label} reads thoughts from \`${key}\`.`, 'writes them there')
+    report(
+      `.${given[0]}`,
+      'reasoning_key',
+      phrase(`${profile.label} reads thoughts from \`${key}\`.`, `${profile.label} は思考を \`${key}\` から読みます。`),
+      phrase('writes them there', 'そこに書く'),
+    )
   return { [key]: thoughts }
 }
 
@@ -103,6 +155,14 @@ export function knownFields(object: Fields, known: readonly string[], profile: P
   const others = Object.keys(object).filter((key) => !known.includes(key) && object[key] !== undefined)
   if (profile.unknownKeys === 'ignored' || others.length === 0) return object
   for (const key of others)
-    report(`.${key}`, 'unknown_key', `${profile.label} refuses a field that it does not know.`, 'leaves it out')
+    report(
+      `.${key}`,
+      'unknown_key',
+      phrase(
+        `${profile.label} refuses a field that it does not know.`,
+        `${profile.label} は知らないフィールドを受け付けません。`,
+      ),
+      LEFT_OUT,
+    )
   return Object.fromEntries(Object.entries(object).filter(([key]) => known.includes(key)))
 }

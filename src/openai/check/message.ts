@@ -1,6 +1,7 @@
 /** Makes one message what a server takes, by itself: what it owes to its neighbours is seen to elsewhere. */
 
 import { type Fields, fieldsOf, jsonText, stringOf, wordOf } from '../../lib/object.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { Role } from '../message.ts'
 import type { Profile } from '../profile.ts'
 import { shapeCallId, shapeCalls } from './calls.ts'
@@ -8,6 +9,7 @@ import { shapeKeys, shapeRole } from './keys.ts'
 import { madeCallId } from './names.ts'
 import { shapeContent } from './parts.ts'
 import type { Report } from './problem.ts'
+import { LEFT_OUT } from './problem.ts'
 
 /** @param seed tells this message from others, for ids that must be made */
 export function shapeMessage(given: Fields, profile: Profile, seed: string, report: Report): Fields {
@@ -19,7 +21,12 @@ export function shapeMessage(given: Fields, profile: Profile, seed: string, repo
   const { tool_calls, tool_call_id, ...rest } = keys
   const calls = 'tool_calls' in keys ? shapeCalls(tool_calls, profile, seed, report) : []
   if (Array.isArray(tool_calls) && calls.length === 0)
-    report('.tool_calls', 'calls_empty', 'The list of tool calls is empty.', 'leaves it out')
+    report(
+      '.tool_calls',
+      'calls_empty',
+      phrase('The list of tool calls is empty.', 'ツールの呼び出しの一覧が空です。'),
+      LEFT_OUT,
+    )
   const said = settledContent(content, role, given, calls.length > 0, profile, report)
   return inOrderOf(given, { role, ...said, ...id, ...rest, ...(calls.length > 0 && { tool_calls: calls }) })
 }
@@ -40,14 +47,19 @@ function modern(message: Fields, profile: Profile, report: Report): Fields {
     report(
       '.function_call',
       'legacy_function',
-      `${profile.label} knows no function calls of old.`,
-      'makes it a tool call',
+      phrase(`${profile.label} knows no function calls of old.`, `${profile.label} は古い関数呼び出しを扱えません。`),
+      phrase('makes it a tool call', 'ツールの呼び出しにする'),
     )
     const made = { id: idOf(call['name']), type: 'function', function: call }
     return { ...rest, tool_calls: [...(Array.isArray(rest['tool_calls']) ? rest['tool_calls'] : []), made] }
   }
   if (message['role'] !== 'function' || wordOf(message['tool_call_id'])) return message
-  report('', 'legacy_function', `${profile.label} knows no function results of old.`, 'makes it a tool result')
+  report(
+    '',
+    'legacy_function',
+    phrase(`${profile.label} knows no function results of old.`, `${profile.label} は古い関数の結果を扱えません。`),
+    phrase('makes it a tool result', 'ツールの結果にする'),
+  )
   return { ...message, role: 'tool', tool_call_id: idOf(message['name']) }
 }
 
@@ -55,7 +67,12 @@ function shapeResultId(given: unknown, profile: Profile, report: Report): Fields
   const id = wordOf(typeof given === 'number' ? String(given) : given)
   if (id === undefined) return {}
   if (id !== given)
-    report('.tool_call_id', 'id_illegal', 'The id of the answered call is no text.', 'writes it as text')
+    report(
+      '.tool_call_id',
+      'id_illegal',
+      phrase('The id of the answered call is no text.', '対応する呼び出しの ID が文字列ではありません。'),
+      phrase('writes it as text', '文字列として書く'),
+    )
   return { tool_call_id: shapeCallId(id, '.tool_call_id', profile, report) }
 }
 
@@ -71,19 +88,45 @@ function settledContent(
   const isMissing = content === undefined || content === null
   const refusal = stringOf(given['refusal'])
   if (role === 'assistant' && isMissing && refusal && !profile.keys.assistant.includes('refusal')) {
-    report('.content', 'content_missing', 'All that is said is a refusal.', 'writes it as content')
+    report(
+      '.content',
+      'content_missing',
+      phrase('All that is said is a refusal.', '内容が拒否だけです。'),
+      phrase('writes it as content', '内容として書く'),
+    )
     return { content: refusal }
   }
   if (role === 'tool' && isMissing) {
-    report('.content', 'content_missing', 'A tool result has no content.', 'writes an empty text')
+    report(
+      '.content',
+      'content_missing',
+      phrase('A tool result has no content.', 'ツールの結果に内容がありません。'),
+      phrase('writes an empty text', '空の文字列を書く'),
+    )
     return { content: '' }
   }
   if (hasCalls && profile.silence === 'empty' && isMissing) {
-    report('.content', 'content_missing', `${profile.label} wants a text beside tool calls.`, 'writes an empty text')
+    report(
+      '.content',
+      'content_missing',
+      phrase(
+        `${profile.label} wants a text beside tool calls.`,
+        `${profile.label} ではツールの呼び出しに文字列が必要です。`,
+      ),
+      phrase('writes an empty text', '空の文字列を書く'),
+    )
     return { content: '' }
   }
   if (hasCalls && content === '' && (profile.silence === 'null' || !profile.emptyText)) {
-    report('.content', 'content_empty', `${profile.label} wants no empty text beside tool calls.`, 'writes null')
+    report(
+      '.content',
+      'content_empty',
+      phrase(
+        `${profile.label} wants no empty text beside tool calls.`,
+        `${profile.label} ではツールの呼び出しに空の文字列を添えられません。`,
+      ),
+      phrase('writes null', 'null を書く'),
+    )
     return { content: null }
   }
   return content === undefined ? {} : { content }

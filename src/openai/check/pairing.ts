@@ -1,10 +1,12 @@
 /** Brings calls and results together: every call has an id of its own and one result, and results follow their calls at once. */
 
 import { stringOf } from '../../lib/object.ts'
+import { phrase } from '../../model/phrase.ts'
 import { nameOf } from '../calls.ts'
 import type { Profile } from '../profile.ts'
 import { callsOf, type Entry, isResult, type ReportAt } from './entry.ts'
 import { madeCallId } from './names.ts'
+import { LEFT_OUT } from './problem.ts'
 
 /** The answer to a call whose result is not there. */
 export const MISSING_RESULT = 'aborted'
@@ -109,8 +111,8 @@ function nameApart(calls: readonly Call[], profile: Profile, report: ReportAt): 
         call.caller,
         path,
         'id_duplicate',
-        'An earlier call has the same id.',
-        'gives it and its result another one',
+        phrase('An earlier call has the same id.', '前の呼び出しに同じ ID があります。'),
+        phrase('gives it and its result another one', '呼び出しと結果に別の ID を付ける'),
       )
     }
     times.set(call.given, Math.max(time, 1))
@@ -122,16 +124,29 @@ function reportStrays(entries: readonly Entry[], owners: ReadonlyMap<Entry, Call
   for (const entry of entries) {
     const owner = owners.get(entry)
     if (!isResult(entry)) before = entry
-    else if (!owner) report(entry, '', 'result_orphan', 'A tool result answers no open call.', 'leaves it out')
+    else if (!owner)
+      report(
+        entry,
+        '',
+        'result_orphan',
+        phrase('A tool result answers no open call.', '対応する呼び出しのないツールの結果です。'),
+        LEFT_OUT,
+      )
     else if (owner.caller !== before)
-      report(entry, '', 'result_misplaced', 'A tool result does not follow its call.', 'moves it there')
+      report(
+        entry,
+        '',
+        'result_misplaced',
+        phrase('A tool result does not follow its call.', 'ツールの結果が呼び出しの直後にありません。'),
+        phrase('moves it there', '直後に移す'),
+      )
     if (owner && entry.message['tool_call_id'] === undefined)
       report(
         entry,
         '.tool_call_id',
         'result_unnamed',
-        'A tool result names no call.',
-        'takes it for that of the last open call',
+        phrase('A tool result names no call.', 'ツールの結果に呼び出しの ID がありません。'),
+        phrase('takes it for that of the last open call', '最後の未回答の呼び出しの結果とみなす'),
       )
   }
 }
@@ -150,6 +165,12 @@ function answering(result: Entry, { id }: Call): Entry {
 
 function answered(call: Call, report: ReportAt): Entry {
   const path = `.tool_calls[${call.position}]`
-  report(call.caller, path, 'call_unanswered', 'A tool call has no result.', `answers it with "${MISSING_RESULT}"`)
+  report(
+    call.caller,
+    path,
+    'call_unanswered',
+    phrase('A tool call has no result.', 'ツールの呼び出しに結果がありません。'),
+    phrase(`answers it with "${MISSING_RESULT}"`, `「${MISSING_RESULT}」と答える`),
+  )
   return { at: call.caller.at, message: { role: 'tool', tool_call_id: call.id, content: MISSING_RESULT } }
 }

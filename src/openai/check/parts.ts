@@ -1,24 +1,36 @@
 /** Makes the content of a message what a server takes. A part that it refuses becomes a note, so that its place is not lost. */
 
 import { type Fields, fieldsOf, jsonText, stringOf, wordOf } from '../../lib/object.ts'
+import { phrase } from '../../model/phrase.ts'
 import { fileIdOf, textPart } from '../content.ts'
 import type { Role } from '../message.ts'
 import type { Profile } from '../profile.ts'
 import { knownFields } from './keys.ts'
 import type { Report } from './problem.ts'
+import { LEFT_OUT } from './problem.ts'
 
 /** @returns a text, a list that is not empty, or what stands for nothing */
 export function shapeContent(content: unknown, role: Role, profile: Profile, report: Report): unknown {
   if (content === undefined || content === null || typeof content === 'string') return content
   if (!Array.isArray(content)) {
-    report('.content', 'content_type', 'The content is neither a text nor a list of parts.', 'writes it as JSON text')
+    report(
+      '.content',
+      'content_type',
+      phrase('The content is neither a text nor a list of parts.', '内容が文字列でも部分の一覧でもありません。'),
+      phrase('writes it as JSON text', 'JSON の文字列として書く'),
+    )
     return jsonText(content)
   }
   const parts = content.flatMap((part, at) =>
     shapePart(part, role, profile, (path, ...rest) => report(`.content[${at}]${path}`, ...rest)),
   )
   if (parts.length > 0) return parts
-  report('.content', 'content_empty', 'The content is a list without parts.', 'leaves the list out')
+  report(
+    '.content',
+    'content_empty',
+    phrase('The content is a list without parts.', '内容が空の一覧です。'),
+    phrase('leaves the list out', '一覧を省く'),
+  )
   return null
 }
 
@@ -28,15 +40,35 @@ function shapePart(given: unknown, role: Role, profile: Profile, report: Report)
   const type = String(part['type'])
   const shaped = SHAPES[type]?.(part, report) ?? (SHAPES[type] ? undefined : part)
   if (!shaped) {
-    report('', 'part_empty', `A part of type ${type} is empty.`, 'leaves the part out')
+    report(
+      '',
+      'part_empty',
+      phrase(`A part of type ${type} is empty.`, `種類 ${type} の部分が空です。`),
+      phrase('leaves the part out', 'その部分を省く'),
+    )
     return []
   }
   if (profile.parts[role].includes(type)) {
     if (type !== 'image_url' || takesImage(urlOf(shaped), profile)) return [knownPart(shaped, profile, report)]
-    report('.image_url.url', 'image_refused', `${profile.label} takes no such image.`, 'puts a note in its place')
+    report(
+      '.image_url.url',
+      'image_refused',
+      phrase(`${profile.label} takes no such image.`, `${profile.label} はこの画像を受け付けません。`),
+      phrase('puts a note in its place', '注記に置き換える'),
+    )
   } else {
-    const what = `${profile.label} takes no part of type ${type} from the role ${role}.`
-    report('', 'part_refused', what, type === 'refusal' ? 'makes it a text' : 'puts a note in its place')
+    const what = phrase(
+      `${profile.label} takes no part of type ${type} from the role ${role}.`,
+      `${profile.label} はロール ${role} から種類 ${type} の部分を受け付けません。`,
+    )
+    report(
+      '',
+      'part_refused',
+      what,
+      type === 'refusal'
+        ? phrase('makes it a text', '文字列にする')
+        : phrase('puts a note in its place', '注記に置き換える'),
+    )
   }
   return [textPart(noteOf(shaped)) as unknown as Fields]
 }
@@ -54,15 +86,31 @@ const TYPES_BY_KEY = ['text', 'image_url', 'input_audio', 'file', 'refusal'] as 
 
 function typedPart(given: unknown, report: Report): Fields | undefined {
   if (typeof given === 'string') {
-    report('', 'part_type', 'A part is a bare text.', 'makes it a text part')
+    report(
+      '',
+      'part_type',
+      phrase('A part is a bare text.', '部分が文字列のままです。'),
+      phrase('makes it a text part', '文字列の部分にする'),
+    )
     return { type: 'text', text: given }
   }
   const part = fieldsOf(given)
   const said = wordOf(part?.['type'])
   if (part && said !== undefined && ALIASES[said] === undefined) return part
   const type = ALIASES[said ?? ''] ?? TYPES_BY_KEY.find((key) => part?.[key] !== undefined)
-  const repair = type === undefined ? 'leaves the part out' : `makes it a part of type ${type}`
-  report('.type', 'part_type', 'The type of a part is missing or not one of chat completions.', repair)
+  const repair =
+    type === undefined
+      ? phrase('leaves the part out', 'その部分を省く')
+      : phrase(`makes it a part of type ${type}`, `種類 ${type} の部分にする`)
+  report(
+    '.type',
+    'part_type',
+    phrase(
+      'The type of a part is missing or not one of chat completions.',
+      '部分の種類がないか、Chat Completions のものではありません。',
+    ),
+    repair,
+  )
   return part && type !== undefined ? { ...part, type } : undefined
 }
 
@@ -84,13 +132,27 @@ function textual(part: Fields, key: string, report: Report): Fields | undefined 
   const { value, ...rest } = part
   const said = text ?? value
   if (said === undefined || said === null || said === '') return undefined
-  report(`.${key}`, 'part_type', `The text of a part is no text, or not in \`${key}\`.`, 'writes it there as text')
+  report(
+    `.${key}`,
+    'part_type',
+    phrase(
+      `The text of a part is no text, or not in \`${key}\`.`,
+      `部分の文字列が文字列でないか、\`${key}\` にありません。`,
+    ),
+    phrase('writes it there as text', '文字列としてそこに書く'),
+  )
   return { ...rest, [key]: stringOf(said) ?? jsonText(said) }
 }
 
 function shapeImage(part: Fields, report: Report): Fields | undefined {
   const bare = wordOf(part['image_url'])
-  if (bare !== undefined) report('.image_url', 'image_form', 'An image is a bare address.', 'writes it as an object')
+  if (bare !== undefined)
+    report(
+      '.image_url',
+      'image_form',
+      phrase('An image is a bare address.', '画像がアドレスだけです。'),
+      phrase('writes it as an object', 'オブジェクトとして書く'),
+    )
   const image = bare === undefined ? fieldsOf(part['image_url']) : { url: bare }
   if (!image || wordOf(image['url']) === undefined) return undefined
   const { detail, ...rest } = image
@@ -99,8 +161,11 @@ function shapeImage(part: Fields, report: Report): Fields | undefined {
   report(
     '.image_url.detail',
     'image_form',
-    'The detail of an image is none that chat completions know.',
-    isOriginal ? 'asks for high detail' : 'leaves it out',
+    phrase(
+      'The detail of an image is none that chat completions know.',
+      '画像の detail が Chat Completions のものではありません。',
+    ),
+    isOriginal ? phrase('asks for high detail', 'high にする') : LEFT_OUT,
   )
   return { ...part, image_url: isOriginal ? { ...rest, detail: 'high' } : rest }
 }
@@ -112,7 +177,12 @@ function shapeFile(part: Fields, report: Report): Fields | undefined {
   if (wordOf(file?.['file_id']) ?? wordOf(file?.['file_data'])) return part
   const { file_id, file_data, filename, ...rest } = part
   if (!wordOf(file_id) && !wordOf(file_data)) return undefined
-  report('', 'file_flat', 'The fields of a file stand beside its type.', 'puts them into `file`')
+  report(
+    '',
+    'file_flat',
+    phrase('The fields of a file stand beside its type.', 'ファイルのフィールドが種類の隣にあります。'),
+    phrase('puts them into `file`', '`file` に入れる'),
+  )
   const fields = Object.entries({ file_id, file_data, filename }).filter(([, value]) => wordOf(value))
   return { ...rest, file: Object.fromEntries(fields) }
 }

@@ -1,4 +1,5 @@
 /** What a server would refuse in a list of messages, and what mends it. */
+import { type Phrase, phrase } from '../../model/phrase.ts'
 
 /** Each has a case in `test/openai/problems/`. */
 export type ProblemCode =
@@ -45,7 +46,11 @@ export interface Problem {
   readonly what: string
   /** What `repair` does about it. */
   readonly repair: string
+  /** Both in Japanese. */
+  readonly ja?: { readonly what: string; readonly repair: string }
 }
 
 /** @param path from the message on: `.tool_calls[0].id`, or empty for the message itself */
-export type Report = (path: string, code: ProblemCode, what: string, repair: string) => void
+export type Report = (path: string, code: ProblemCode, what: Phrase, repair: Phrase) => void
+
+export const LEFT_OUT = phrase('leaves it out', '省く')

@@ -1,6 +1,7 @@
 /** Tells what a server would refuse in a list of messages, and mends it. Both are the same walk, so they never disagree. */
 
 import { type Fields, isObject, wordOf } from '../../lib/object.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { ChatMessage } from '../message.ts'
 import { type Profile, type ProfileName, profileOf } from '../profile.ts'
 import type { Entry, ReportAt } from './entry.ts'
@@ -9,6 +10,7 @@ import { legalToolName } from './names.ts'
 import { cutEnd, dropSilent, joinSystem } from './order.ts'
 import { pairCalls } from './pairing.ts'
 import type { Problem } from './problem.ts'
+import { LEFT_OUT } from './problem.ts'
 
 /** Messages that can be sent, and what they were mended of. */
 export interface Repaired {
@@ -34,8 +36,10 @@ export function validate(messages: readonly unknown[], profile: ProfileName | Pr
 export function repair(messages: readonly unknown[], profile: ProfileName | Profile = 'openai'): Repaired {
   const target = profileOf(profile)
   const found: { readonly at: number; readonly problem: Problem }[] = []
-  const report: ReportAt = ({ at }, path, code, what, mended) =>
-    found.push({ at, problem: { path: `$[${at}]${path}`, code, what, repair: mended } })
+  const report: ReportAt = ({ at }, path, code, what, mended) => {
+    const ja = { what: what.ja, repair: mended.ja }
+    found.push({ at, problem: { path: `$[${at}]${path}`, code, what: what.en, repair: mended.en, ja } })
+  }
   const shaped = messages.flatMap((message, at) => shapedEntry(message, at, target, report))
   const steps = [dropSilent, pairCalls, joinSystem, cutEnd]
   const entries = steps.reduce<readonly Entry[]>((before, step) => step(before, target, report), shaped)
@@ -53,7 +57,13 @@ function shapedEntry(given: unknown, at: number, profile: Profile, report: Repor
     const name = wordOf(message['name'])
     return [{ at, message: shaped, ...(name !== undefined && { tool: legalToolName(name, profile) }) }]
   }
-  report({ at, message: {} }, '', 'not_a_message', 'This is no message.', 'leaves it out')
+  report(
+    { at, message: {} },
+    '',
+    'not_a_message',
+    phrase('This is no message.', 'メッセージではありません。'),
+    LEFT_OUT,
+  )
   return []
 }
 

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander'
 import { TARGETS, type Target } from '../../../convert/check/check.ts'
 import { AppError } from '../../../model/error.ts'
 import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../../openai.ts'
-import { say } from '../../language.ts'
+import { language, say } from '../../language.ts'
 import { writeErr, writeOut } from '../../output.ts'
 import { examples } from '../../run/examples.ts'
 import { validateTarget } from '../../validate/target.ts'
@@ -138,7 +138,7 @@ const jsonOf = (path: string, { problems, records }: FileCheck, { profile = 'ope
   profile,
   conversations: records,
   mended: fix === true,
-  problems,
+  problems: problems.map(({ ja: _, ...problem }) => problem),
 })
 
 async function reportOf(path: string, { problems, records }: FileCheck): Promise<string> {
@@ -154,7 +154,10 @@ async function reportOf(path: string, { problems, records }: FileCheck): Promise
     { title: say('what', '内容'), grows: true },
     { title: say('repair', '修正'), grows: true },
   ]
-  const rows = problems.map(({ line, path: where, what, repair }) => [String(line), where, what, repair])
+  const rows = problems.map(({ line, path: where, ja, ...en }) => {
+    const { what, repair } = language === 'ja' && ja ? ja : en
+    return [String(line), where, what, repair]
+  })
   const sum = say(
     `${plural(problems.length, 'problem')} in ${plural(records, 'conversation')}`,
     `会話 ${count(records)} 件に問題 ${count(problems.length)} 件`,

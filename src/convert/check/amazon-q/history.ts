@@ -3,6 +3,7 @@ import type { AssistantMessage, AssistantToolUse, UserMessage } from '../../../c
 import type { History } from '../../../conversation/record.ts'
 import { toolUseResultsOf } from '../../../conversation/render.ts'
 import { isJsonObject } from '../../../lib/json/lossless.ts'
+import { phrase } from '../../../model/phrase.ts'
 import { checkMessage } from './message.ts'
 import type { AmazonQReport } from './rules.ts'
 import { isListed, isToolName, NAME_RULE } from './tools.ts'
@@ -33,7 +34,14 @@ export function checkHistory(
       checkUse(use, ids, here, report)
       if (!listed || unlisted.has(use.name) || isListed(use.name, use.orig_name, listed)) return
       unlisted.add(use.name)
-      report('tool_listed', `${here}.name`, 'No listed tool has this name; its uses are sent as `dummy`.')
+      report(
+        'tool_listed',
+        `${here}.name`,
+        phrase(
+          'No listed tool has this name; its uses are sent as `dummy`.',
+          'この名前のツールは一覧にありません。呼び出しは `dummy` として送られます。',
+        ),
+      )
     })
     before = assistant
     at++
@@ -47,11 +55,22 @@ const usesOf = (assistant: AssistantMessage): readonly AssistantToolUse[] =>
   'ToolUse' in assistant ? assistant.ToolUse.tool_uses : []
 
 function checkUse({ id, name, args }: AssistantToolUse, ids: Set<string>, place: string, report: AmazonQReport): void {
-  if (id === '') report('use_id', `${place}.id`, 'A tool use has no id.')
-  else if (ids.has(id)) report('use_id_unique', `${place}.id`, 'An earlier tool use has the same id.')
+  if (id === '')
+    report('use_id', `${place}.id`, phrase('A tool use has no id.', 'ツールの呼び出しに ID がありません。'))
+  else if (ids.has(id))
+    report(
+      'use_id_unique',
+      `${place}.id`,
+      phrase('An earlier tool use has the same id.', '前の呼び出しに同じ ID があります。'),
+    )
   ids.add(id)
   if (!isToolName(name)) report('tool_name', `${place}.name`, NAME_RULE)
-  if (!isJsonObject(args)) report('arguments_object', `${place}.args`, 'The arguments are no object.')
+  if (!isJsonObject(args))
+    report(
+      'arguments_object',
+      `${place}.args`,
+      phrase('The arguments are no object.', '引数がオブジェクトではありません。'),
+    )
 }
 
 /** @param before the answer that the message follows */
@@ -66,11 +85,34 @@ function checkPosition(
   const uses = before && 'ToolUse' in before ? before.ToolUse.tool_uses : undefined
   if (!results) {
     if (uses && uses.length > 0)
-      report('uses_answered', place, 'The message before it uses tools, and it holds no results.')
+      report(
+        'uses_answered',
+        place,
+        phrase(
+          'The message before it uses tools, and it holds no results.',
+          '直前のメッセージがツールを呼び出していますが、結果がありません。',
+        ),
+      )
     return
   }
-  if (isFirst) report('first_prompt', place, 'The first message holds results of tools; they become a prompt.')
-  else if (!uses) report('results_position', place, 'It holds results of tools, and the message before it uses none.')
+  if (isFirst)
+    report(
+      'first_prompt',
+      place,
+      phrase(
+        'The first message holds results of tools; they become a prompt.',
+        '最初のメッセージがツールの結果です。依頼として扱われます。',
+      ),
+    )
+  else if (!uses)
+    report(
+      'results_position',
+      place,
+      phrase(
+        'It holds results of tools, and the message before it uses none.',
+        'ツールの結果がありますが、直前のメッセージはツールを呼び出していません。',
+      ),
+    )
   else checkMatch(uses, results, place, report)
 }
 
@@ -81,9 +123,30 @@ function checkMatch(
   report: AmazonQReport,
 ): void {
   const open = new Set(uses.map(({ id }) => id))
-  if (open.size < uses.length) report('results_match', place, 'Two of the tool uses before it have one id.')
+  if (open.size < uses.length)
+    report(
+      'results_match',
+      place,
+      phrase('Two of the tool uses before it have one id.', '直前の呼び出しのうち 2 つが同じ ID です。'),
+    )
   let strangers = 0
   for (const { tool_use_id } of results) if (!open.delete(tool_use_id)) strangers++
-  if (strangers > 0) report('results_match', place, `${strangers} of its results answer no tool use before it.`)
-  if (open.size > 0) report('results_match', place, `${open.size} of the tool uses before it have no result.`)
+  if (strangers > 0)
+    report(
+      'results_match',
+      place,
+      phrase(
+        `${strangers} of its results answer no tool use before it.`,
+        `結果のうち ${strangers} 件は、直前のどの呼び出しにも対応しません。`,
+      ),
+    )
+  if (open.size > 0)
+    report(
+      'results_match',
+      place,
+      phrase(
+        `${open.size} of the tool uses before it have no result.`,
+        `直前の呼び出しのうち ${open.size} 件に結果がありません。`,
+      ),
+    )
 }

@@ -1,6 +1,7 @@
 /** The items of a rollout, each by itself: what the model is sent. */
 import { type Fields, isObject, listOf, parseStructure, stringOf } from '../../../lib/object.ts'
-import type { CodexReport } from './rules.ts'
+import { type Phrase, phrase } from '../../../model/phrase.ts'
+import { type CodexReport, SHOULD_BE_TEXT, shouldBe } from './rules.ts'
 
 type Kind = 'text' | 'text?' | 'list' | 'list?' | 'object' | 'any' | 'output'
 
@@ -36,24 +37,28 @@ export function checkItem(item: Fields, place: string, report: CodexReport): boo
   const type = stringOf(item['type']) ?? ''
   const fields = Object.hasOwn(FIELDS, type) ? FIELDS[type] : undefined
   if (!fields) {
-    report('item_type', `${place}.type`, 'No such type of item is read; it is dropped.')
+    report(
+      'item_type',
+      `${place}.type`,
+      phrase('No such type of item is read; it is dropped.', 'この種類の項目は読まれず、捨てられます。'),
+    )
     return false
   }
   const wrong = Object.entries(fields).filter(([name, kind]) => !fits(item[name], kind))
-  for (const [name, kind] of wrong) report('item_fields', `${place}.${name}`, `It should be ${WORDS[kind]}.`)
+  for (const [name, kind] of wrong) report('item_fields', `${place}.${name}`, SHOULD_BE[kind])
   if (wrong.length > 0) return false
   checkContent(item, type, place, report)
   return true
 }
 
-const WORDS: Readonly<Record<Kind, string>> = {
-  text: 'a text',
-  'text?': 'a text or null',
-  list: 'a list',
-  'list?': 'a list or null',
-  object: 'an object',
-  any: 'there',
-  output: 'a text or a list of parts',
+const SHOULD_BE: { readonly [kind in Kind]: Phrase } = {
+  text: SHOULD_BE_TEXT,
+  'text?': shouldBe('a text or null', '文字列か null'),
+  list: shouldBe('a list', '一覧'),
+  'list?': shouldBe('a list or null', '一覧か null'),
+  object: shouldBe('an object', 'オブジェクト'),
+  any: phrase('It should be there.', '必要な項目です。'),
+  output: shouldBe('a text or a list of parts', '文字列か、部分の一覧'),
 }
 
 function fits(value: unknown, kind: Kind): boolean {
@@ -80,13 +85,28 @@ function checkContent(item: Fields, type: string, place: string, report: CodexRe
   else if (type === 'agent_message') checkParts(item['content'], AGENT_PARTS, `${place}.content`, report)
   else if (Array.isArray(item['output'])) checkParts(item['output'], OUTPUT_PARTS, `${place}.output`, report)
   if (type === 'reasoning' && listOf(item['content']).length > 0)
-    report('reasoning_plain', `${place}.content`, 'Thoughts in plain text are not taken back.')
+    report(
+      'reasoning_plain',
+      `${place}.content`,
+      phrase('Thoughts in plain text are not taken back.', '平文の思考は送り返せません。'),
+    )
   if (type === 'function_call' || type === 'custom_tool_call') {
     if (!TOOL_NAME.test(stringOf(item['name']) ?? ''))
-      report('tool_name', `${place}.name`, 'The name of a tool is 1 to 128 letters, digits, `_`, `-` or `.`.')
+      report(
+        'tool_name',
+        `${place}.name`,
+        phrase(
+          'The name of a tool is 1 to 128 letters, digits, `_`, `-` or `.`.',
+          'ツールの名前は、英数字と `_`、`-`、`.` で 1〜128 文字です。',
+        ),
+      )
   }
   if (type === 'function_call' && !isJson(stringOf(item['arguments']) ?? ''))
-    report('arguments_json', `${place}.arguments`, 'The arguments are not JSON.')
+    report(
+      'arguments_json',
+      `${place}.arguments`,
+      phrase('The arguments are not JSON.', '引数が JSON ではありません。'),
+    )
 }
 
 function isJson(text: string): boolean {
@@ -101,12 +121,27 @@ function isJson(text: string): boolean {
 
 function checkMessage(item: Fields, place: string, report: CodexReport): void {
   const role = stringOf(item['role']) ?? ''
-  if (!ROLES.has(role)) report('role', `${place}.role`, 'The role is none of user, assistant, developer, system.')
+  if (!ROLES.has(role))
+    report(
+      'role',
+      `${place}.role`,
+      phrase(
+        'The role is none of user, assistant, developer, system.',
+        'ロールが user、assistant、developer、system のどれでもありません。',
+      ),
+    )
   checkParts(item['content'], PARTS, `${place}.content`, report)
   listOf(item['content']).forEach((part, at) => {
     const type = isObject(part) ? part['type'] : undefined
     if (typeof type !== 'string' || !PARTS.has(type) || (type === 'output_text') === (role === 'assistant')) return
-    report('part_role', `${place}.content[${at}].type`, `A message of the role ${role} has no such part.`)
+    report(
+      'part_role',
+      `${place}.content[${at}].type`,
+      phrase(
+        `A message of the role ${role} has no such part.`,
+        `ロール ${role} のメッセージに、この種類の部分は置けません。`,
+      ),
+    )
   })
 }
 
@@ -119,12 +154,23 @@ function checkParts(parts: unknown, types: ReadonlySet<string>, place: string, r
 function checkPart(part: Fields, types: ReadonlySet<string>, place: string, report: CodexReport): void {
   const type = stringOf(part['type']) ?? ''
   if (!types.has(type))
-    return report('part_type', place, 'No such type of part is read; the whole line is passed over.')
+    return report(
+      'part_type',
+      place,
+      phrase(
+        'No such type of part is read; the whole line is passed over.',
+        'この種類の部分は読まれず、行ごと読み飛ばされます。',
+      ),
+    )
   const name = NAMES[type] ?? 'text'
   const value = part[name]
-  if (typeof value !== 'string') report('item_fields', `${place}.${name}`, 'It should be a text.')
+  if (typeof value !== 'string') report('item_fields', `${place}.${name}`, SHOULD_BE_TEXT)
   else if (type === 'input_image' && !/^(?:data:|https?:)/i.test(value))
-    report('image_address', `${place}.image_url`, 'An image is a `data:` or `https:` address.')
+    report(
+      'image_address',
+      `${place}.image_url`,
+      phrase('An image is a `data:` or `https:` address.', '画像は `data:` か `https:` のアドレスで指定します。'),
+    )
 }
 
 const NAMES: Readonly<Record<string, string>> = {

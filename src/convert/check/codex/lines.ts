@@ -1,8 +1,9 @@
 /** The lines of a rollout that are no items: headers, events, turns, compactions. */
 import { type Fields, isObject, numberOf, stringOf } from '../../../lib/object.ts'
 import { instant, isUuid } from '../../../model/ids.ts'
+import { phrase } from '../../../model/phrase.ts'
 import { checkItem } from './items.ts'
-import type { CodexReport } from './rules.ts'
+import { type CodexReport, SHOULD_BE_TEXT, shouldBe } from './rules.ts'
 
 /** `session_state` and `token_usage_record` were or will be written by some versions only. */
 export const LINE_TYPES: ReadonlySet<string> = new Set([
@@ -21,30 +22,35 @@ export const LINE_TYPES: ReadonlySet<string> = new Set([
 
 export function checkHeader(payload: Fields, place: string, report: CodexReport): void {
   for (const name of ['id', 'timestamp', 'cwd', 'originator', 'cli_version'])
-    if (typeof payload[name] !== 'string') report('header_fields', `${place}.${name}`, 'It should be a text.')
+    if (typeof payload[name] !== 'string') report('header_fields', `${place}.${name}`, SHOULD_BE_TEXT)
   if (typeof payload['id'] === 'string' && !isUuid(payload['id']))
-    report('header_fields', `${place}.id`, 'The id of a session is a UUID.')
+    report('header_fields', `${place}.id`, phrase('The id of a session is a UUID.', '会話の ID は UUID です。'))
   if (typeof payload['timestamp'] === 'string' && !instant(payload['timestamp']))
-    report('header_fields', `${place}.timestamp`, 'It should be a time.')
+    report('header_fields', `${place}.timestamp`, shouldBe('a time', '時刻'))
   const source = payload['source']
   if (source !== undefined && typeof source !== 'string' && !(isObject(source) && Object.keys(source).length === 1))
-    report('header_fields', `${place}.source`, 'It should be a text or an object of one key.')
+    report(
+      'header_fields',
+      `${place}.source`,
+      shouldBe('a text or an object of one key', '文字列か、キーが 1 つのオブジェクト'),
+    )
 }
 
 export function checkTurnContext(payload: Fields, place: string, report: CodexReport): void {
   for (const name of ['cwd', 'model'])
-    if (typeof payload[name] !== 'string') report('turn_context_fields', `${place}.${name}`, 'It should be a text.')
+    if (typeof payload[name] !== 'string') report('turn_context_fields', `${place}.${name}`, SHOULD_BE_TEXT)
   if (typeof payload['approval_policy'] !== 'string' && !isObject(payload['approval_policy']))
-    report('turn_context_fields', `${place}.approval_policy`, 'It should be a text or an object.')
+    report('turn_context_fields', `${place}.approval_policy`, shouldBe('a text or an object', '文字列かオブジェクト'))
   if (!isObject(payload['sandbox_policy']))
-    report('turn_context_fields', `${place}.sandbox_policy`, 'It should be an object.')
+    report('turn_context_fields', `${place}.sandbox_policy`, shouldBe('an object', 'オブジェクト'))
 }
 
 export function checkCompacted(payload: Fields, place: string, report: CodexReport): void {
-  if (typeof payload['message'] !== 'string') report('compacted_fields', `${place}.message`, 'It should be a text.')
+  if (typeof payload['message'] !== 'string') report('compacted_fields', `${place}.message`, SHOULD_BE_TEXT)
   const kept = payload['replacement_history']
   if (kept === undefined || kept === null) return
-  if (!Array.isArray(kept)) return report('compacted_fields', `${place}.replacement_history`, 'It should be a list.')
+  if (!Array.isArray(kept))
+    return report('compacted_fields', `${place}.replacement_history`, shouldBe('a list', '一覧'))
   kept.forEach((item, at) => {
     checkItem(isObject(item) ? item : {}, `${place}.replacement_history[${at}]`, report)
   })
@@ -70,7 +76,14 @@ const TEXTS: Readonly<Record<string, string>> = {
 export function checkEvent(payload: Fields, place: string, report: CodexReport): boolean {
   const type = stringOf(payload['type']) ?? ''
   if (!EVENTS.has(type) && !/^collab_\w+_end$/.test(type)) {
-    report('event_type', `${place}.type`, 'No such event is kept in logs; it is passed over.')
+    report(
+      'event_type',
+      `${place}.type`,
+      phrase(
+        'No such event is kept in logs; it is passed over.',
+        'このイベントはログに残らないため、読み飛ばされます。',
+      ),
+    )
     return false
   }
   const name = Object.hasOwn(TEXTS, type) ? TEXTS[type] : undefined
@@ -79,6 +92,6 @@ export function checkEvent(payload: Fields, place: string, report: CodexReport):
       ? Number.isInteger(numberOf(payload['num_turns']))
       : name === undefined || typeof payload[name] === 'string'
   if (!isRight)
-    report('event_fields', `${place}.${name ?? 'num_turns'}`, name ? 'It should be a text.' : 'It should be a number.')
+    report('event_fields', `${place}.${name ?? 'num_turns'}`, name ? SHOULD_BE_TEXT : shouldBe('a number', '数値'))
   return isRight
 }

@@ -1,5 +1,6 @@
 /** The name of a rollout and the folders it stands in. */
 import { UUID } from '../../../model/ids.ts'
+import { phrase } from '../../../model/phrase.ts'
 import type { CodexReport } from './rules.ts'
 
 const NAME = new RegExp(
@@ -13,11 +14,30 @@ const DATED = /(?:^|\/)sessions\/(.+)$/
 export function checkName(path: string, id: string | undefined, report: CodexReport): void {
   const parts = path.split(/[/\\]/)
   const match = NAME.exec(parts.at(-1) ?? '')
-  if (!match) return report('file_name', 'name', 'The name is not `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl`.')
+  if (!match)
+    return report(
+      'file_name',
+      'name',
+      phrase(
+        'The name is not `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl`.',
+        '名前が `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl` の形ではありません。',
+      ),
+    )
   const [, year, month, day, named] = match
   if (id !== undefined && named?.toLowerCase() !== id.toLowerCase())
-    report('file_name', 'name', 'The name holds another id than the header.')
+    report(
+      'file_name',
+      'name',
+      phrase('The name holds another id than the header.', '名前の ID が見出しの ID と違います。'),
+    )
   const below = DATED.exec(parts.slice(0, -1).join('/'))?.[1]
   if (below !== undefined && below !== `${year}/${month}/${day}`)
-    report('file_folder', 'name', `The folders should be sessions/${year}/${month}/${day}.`)
+    report(
+      'file_folder',
+      'name',
+      phrase(
+        `The folders should be sessions/${year}/${month}/${day}.`,
+        `フォルダーは sessions/${year}/${month}/${day} である必要があります。`,
+      ),
+    )
 }

@@ -1,4 +1,5 @@
 /** What Codex CLI asks of a rollout. Evidence: its source up to 0.150, and the logs that it wrote. */
+import { type Phrase, phrase } from '../../../model/phrase.ts'
 import type { Report, Rules } from '../finding.ts'
 
 export type CodexRule =
@@ -102,3 +103,7 @@ export const CODEX_RULES: Rules<CodexRule> = {
 }
 
 export type CodexReport = Report<CodexRule>
+
+export const shouldBe = (en: string, ja: string): Phrase => phrase(`It should be ${en}.`, `${ja}である必要があります。`)
+
+export const SHOULD_BE_TEXT = shouldBe('a text', '文字列')

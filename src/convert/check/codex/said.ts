@@ -1,5 +1,6 @@
 /** What was said is in a log twice: as the event that is shown and as the item that is sent. */
 import { type Fields, isObject, listOf, stringOf } from '../../../lib/object.ts'
+import { type Phrase, phrase } from '../../../model/phrase.ts'
 import type { CodexReport, CodexRule } from './rules.ts'
 import { Twins } from './twins.ts'
 
@@ -50,16 +51,49 @@ export class Said {
   end(): void {
     const unshown = this.#isPaginated ? [] : this.#prompts.items()
     if (!this.#hasPrompts && !this.#hasEvents)
-      this.#report('prompt_none', 'the end', 'Nobody asks anything; the session is not listed.')
+      this.#report(
+        'prompt_none',
+        'the end',
+        phrase('Nobody asks anything; the session is not listed.', '依頼がありません。会話が一覧に出ません。'),
+      )
     else if (!this.#hasEvents)
-      this.#report('prompt_any', 'the end', 'There is no `user_message` event; the session is not listed.')
-    else this.#each(unshown, 'prompt_event', 'No `user_message` event shows this prompt.')
-    this.#each(this.#prompts.events(), 'prompt_item', 'No item holds this prompt; the model does not get it.')
+      this.#report(
+        'prompt_any',
+        'the end',
+        phrase(
+          'There is no `user_message` event; the session is not listed.',
+          '`user_message` イベントがありません。会話が一覧に出ません。',
+        ),
+      )
+    else
+      this.#each(
+        unshown,
+        'prompt_event',
+        phrase(
+          'No `user_message` event shows this prompt.',
+          'この依頼を表示する `user_message` イベントがありません。',
+        ),
+      )
+    this.#each(
+      this.#prompts.events(),
+      'prompt_item',
+      phrase(
+        'No item holds this prompt; the model does not get it.',
+        'この依頼を持つ項目がありません。モデルに届きません。',
+      ),
+    )
     if (!this.#isPaginated)
-      this.#each(this.#answers.items(), 'answer_event', 'No `agent_message` event shows this answer.')
+      this.#each(
+        this.#answers.items(),
+        'answer_event',
+        phrase(
+          'No `agent_message` event shows this answer.',
+          'この応答を表示する `agent_message` イベントがありません。',
+        ),
+      )
   }
 
-  #each(places: readonly string[], rule: CodexRule, what: string): void {
+  #each(places: readonly string[], rule: CodexRule, what: Phrase): void {
     for (const place of places) this.#report(rule, place, what)
   }
 }
