@@ -44,7 +44,12 @@ export function createJournal(directory: string, events: readonly JournalEvent[]
   const replay = replayJournal(events)
   const path = journalPath(directory, replay.state.conversation_id)
   return locked(path, (lock) => {
-    if (existsSync(path)) throw new AppError('cannot_write', `There is a conversation already at ${path}.`)
+    if (existsSync(path))
+      throw new AppError(
+        'cannot_write',
+        `There is a conversation already at ${path}.`,
+        `${path} にはすでに会話があります。`,
+      )
     replaceFile(path, lines(events))
     return new JournalFile(path, openSync(path, 'r+'), lock, replay)
   })
@@ -53,7 +58,12 @@ export function createJournal(directory: string, events: readonly JournalEvent[]
 /** Goes on with a conversation. Throws AppError: `not_found`, `busy` while another process has it, `unusable_data`. */
 export function openJournal(directory: string, id: string, options: OpenOptions): OpenedJournal {
   const path = journalPath(directory, id)
-  if (!existsSync(path)) throw new AppError('not_found', `There is no conversation ${id} at ${path}.`)
+  if (!existsSync(path))
+    throw new AppError(
+      'not_found',
+      `There is no conversation ${id} at ${path}.`,
+      `会話 ${id} は ${path} にありません。`,
+    )
   return locked(path, (lock) => {
     const fd = openSync(path, 'r+')
     try {
@@ -77,7 +87,11 @@ function locked<T>(path: string, work: (lock: FileLock) => T): T {
   return explained(path, () => {
     const lock = lockFile(path.replace(/\.jsonl$/, '.lock'))
     if (!lock)
-      throw new AppError('busy', `Another process has this conversation open: ${path}. Close it there, then try again.`)
+      throw new AppError(
+        'busy',
+        `Another process has this conversation open: ${path}. Close it there, then try again.`,
+        `この会話は別のプロセスで開かれています（${path}）。そちらを閉じてから、もう一度試してください。`,
+      )
     try {
       return work(lock)
     } catch (error) {
@@ -92,9 +106,14 @@ function checkHeader(path: string, id: string, { version, state }: Replay): void
     throw new AppError(
       'unusable_data',
       `${path} was written by a newer fumibako (journal ${version}). Update fumibako.`,
+      `${path} は新しい版の fumibako の会話です（journal ${version}）。fumibako を更新してください。`,
     )
   if (version > 0 && state.conversation_id !== id)
-    throw new AppError('unusable_data', `${path} is the journal of another conversation.`)
+    throw new AppError(
+      'unusable_data',
+      `${path} is the journal of another conversation.`,
+      `${path} は別の会話の記録です。`,
+    )
 }
 
 function* lines(events: readonly JournalEvent[]): Generator<string> {
@@ -145,7 +164,11 @@ export class JournalFile {
   /** What could not be written whole is taken back. */
   #write(bytes: Buffer, sync: boolean): void {
     if (fstatSync(this.#fd).size !== this.#size)
-      throw new AppError('cannot_write', `Another program has changed ${this.path}. Open the conversation again.`)
+      throw new AppError(
+        'cannot_write',
+        `Another program has changed ${this.path}. Open the conversation again.`,
+        `別のプログラムが ${this.path} を変更しました。会話を開き直してください。`,
+      )
     try {
       for (let done = 0; done < bytes.length; )
         done += writeSync(this.#fd, bytes, done, bytes.length - done, this.#size + done)

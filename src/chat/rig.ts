@@ -2,6 +2,7 @@
 import type { UserMessage } from '../conversation/message.ts'
 import type { ContextManager, Tools } from '../conversation/record.ts'
 import { calcMaxContextFilesSize } from '../conversation/request/budget.ts'
+import { asIs, type Phrase, phrase } from '../model/phrase.ts'
 import type { FilePart } from '../openai/message.ts'
 import { type AgentFile, contextPaths } from './agent-file/agent-file.ts'
 import { gatherFiles } from './context/gather.ts'
@@ -12,8 +13,8 @@ import { type ToolBox, toolBox } from './tools/box.ts'
 import { SeenFiles } from './tools/files/seen.ts'
 import { type Decision, decide, type Rules } from './tools/permission.ts'
 import type { ChatTool, Need, Place } from './tools/tool.ts'
-import type { TalkEvent } from './turn/event.ts'
-import type { Around, Gear, Notice, Server, Shelf, ToolOutcome } from './turn/gear.ts'
+import { type Notice, notice, type TalkEvent } from './turn/event.ts'
+import type { Around, Gear, Server, Shelf, ToolOutcome } from './turn/gear.ts'
 
 export interface RigOptions {
   readonly place: Place
@@ -154,10 +155,19 @@ export class Rig implements Gear, Shelf {
   async around(budget: number, signal: AbortSignal): Promise<Around> {
     const { kept, dropped, unreadable } = gatherFiles(this.rules, this.place, budget)
     const notices: Notice[] = []
-    if (dropped.length > 0)
-      notices.push({ code: 'context_dropped', text: `No room for ${named(dropped.map(({ path }) => path))}.` })
-    if (unreadable.length > 0)
-      notices.push({ code: 'context_unreadable', text: `Left out of the context, no text: ${named(unreadable)}.` })
+    if (dropped.length > 0) {
+      const { en, ja } = named(dropped.map(({ path }) => path))
+      const said = phrase(`No room for ${en}.`, `コンテキストに入りきらないため省きました：${ja}。`)
+      notices.push(notice('context_dropped', said))
+    }
+    if (unreadable.length > 0) {
+      const { en, ja } = named(unreadable)
+      const said = phrase(
+        `Left out of the context, no text: ${en}.`,
+        `テキストではないため、コンテキストから省きました：${ja}。`,
+      )
+      notices.push(notice('context_unreadable', said))
+    }
     const spawnHooks = await this.help.spawnHooks(signal)
     const { prompt } = this.#agent
     return { files: kept, spawnHooks, ...(prompt !== null && { instruction: prompt }), notices: this.#news(notices) }
@@ -194,7 +204,8 @@ export class Rig implements Gear, Shelf {
 
 const MOST_NAMED = 3
 
-function named(paths: readonly string[]): string {
+function named(paths: readonly string[]): Phrase {
   const more = paths.length - MOST_NAMED
-  return `${paths.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const first = paths.slice(0, MOST_NAMED).join(', ')
+  return more > 0 ? phrase(`${first} and ${more} more`, `${first} ほか ${more} 件`) : asIs(first)
 }

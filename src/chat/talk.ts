@@ -8,6 +8,7 @@ import type { ConversationState } from '../conversation/state.ts'
 import { openTangents, tangentSeconds } from '../conversation/tangent.ts'
 import { byteLength, truncateSafeInPlace } from '../conversation/truncate.ts'
 import { sameJson } from '../lib/same.ts'
+import { phrase } from '../model/phrase.ts'
 import type { Attached } from './attach/attach.ts'
 import type { Endpoint } from './endpoint/endpoint.ts'
 import type { AskJson } from './endpoint/models.ts'
@@ -15,7 +16,7 @@ import type { Spoken } from './prompts/spoken.ts'
 import { standingTokens, windowTokens } from './request/fit.ts'
 import type { Rig } from './rig.ts'
 import type { Desk } from './turn/desk.ts'
-import type { AskedTool, Consent, TalkEvent } from './turn/event.ts'
+import { type AskedTool, type Consent, error, notice, type TalkEvent } from './turn/event.ts'
 
 /** Things that commands need and a conversation itself does not. */
 export interface Surroundings {
@@ -79,7 +80,7 @@ export class Talk {
     if (isTyped) this.desk.transcribe(line)
     if (spoken.kind === 'spoken') yield* this.#prompt(spoken, signal)
     else {
-      yield { kind: 'error', text: spoken.text }
+      yield error(spoken.said)
       yield { kind: 'ended', how: signal.aborted ? 'interrupted' : 'failed' }
     }
   }
@@ -155,10 +156,11 @@ export class Talk {
     if (text === undefined) return
     const { desk, rig } = this
     this.#closeResults()
-    if (spoken.source !== null) yield { kind: 'notice', code: 'prompt', text: `Said: ${spoken.source}` }
+    if (spoken.source !== null)
+      yield notice('prompt', phrase(`Said: ${spoken.source}`, `登録した文章で依頼しました：${spoken.source}`))
     const { attachFiles, pathsIn } = await import('./attach/attach.ts')
     const attached = attachFiles([...this.attachments.splice(0), ...(spoken.mayAttach ? pathsIn(text, rig.place) : [])])
-    for (const note of attached.notes) yield { kind: 'notice', code: 'attached', text: note }
+    for (const note of attached.notes) yield notice('attached', note)
     await rig.help.ready()
     rig.help.beforeTurn(text)
     const hooks = hookContext(await rig.help.promptHooks(text, signal), 'userPromptSubmit') ?? ''
@@ -193,14 +195,24 @@ export class Talk {
   async *#fitting(text: string, signal: AbortSignal): AsyncGenerator<TalkEvent, string | undefined> {
     const bytes = byteLength(text)
     if (bytes <= MAX_USER_MESSAGE_SIZE) return text === '' ? EMPTY_PROMPT : text
-    const size = `The prompt has ${bytes.toLocaleString('en-US')} bytes, ${MAX_USER_MESSAGE_SIZE.toLocaleString('en-US')} are the most.`
+    const [has, most] = [bytes, MAX_USER_MESSAGE_SIZE].map((size) => size.toLocaleString('en-US'))
+    const size = phrase(
+      `The prompt has ${has} bytes, ${most} are the most.`,
+      `依頼が ${has} バイトあります。上限は ${most} バイトです。`,
+    )
     if (this.rig.settings.attended) {
-      const need = { level: 'changes', summary: `${size} Cut it at its end?` } as const
+      const summary = phrase(`${size.en} Cut it at its end?`, `${size.ja}末尾を切り詰めますか？`)
+      const need = { level: 'changes', summary } as const
       yield { kind: 'consent_needed', id: 'prompt', name: 'prompt', need }
       const consent = await this.#consent('prompt', signal)
       if (consent === 'yes' || consent === 'trust') return truncateSafeInPlace(text, MAX_USER_MESSAGE_SIZE)
     }
-    yield { kind: 'error', text: `${size} It was not sent: put it into a file, and let the model read that.` }
+    yield error(
+      phrase(
+        `${size.en} It was not sent: put it into a file, and let the model read that.`,
+        `${size.ja}送りませんでした。ファイルに書いて、モデルに読ませてください。`,
+      ),
+    )
     yield { kind: 'ended', how: 'overflow' }
     return undefined
   }

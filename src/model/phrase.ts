@@ -13,5 +13,8 @@ export const SAY: { readonly [language in Language]: Say } = { en: (en) => en, j
 
 export const phrase = (en: string, ja: string): Phrase => ({ en, ja })
 
+/** What is the same in every language: names, lists of them, what another program said. */
+export const asIs = (text: string): Phrase => phrase(text, text)
+
 /** What is put together of several wordings, told once for each language. */
 export const phrased = (tell: (say: Say) => string): Phrase => ({ en: tell(SAY.en), ja: tell(SAY.ja) })

@@ -1,7 +1,9 @@
 /** The server as one function from requests to answers. It opens no port: who listens, and where, is not its matter. */
+
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { House } from '../app.ts'
 import { warn } from '../lib/log.ts'
+import { phrase } from '../model/phrase.ts'
 import { Talks, type TalksOptions } from './chat/talks.ts'
 import { type AccessOptions, access } from './guard/access.ts'
 import { safeHeaders } from './guard/headers.ts'
@@ -56,7 +58,11 @@ export function buildServer(house: House, options: ServerOptions): Server {
     if (problem.code === 'internal_error') warn(error.stack ?? error.message)
     return problemResponse(problem)
   })
-  app.notFound((c) => problemResponse(new ApiProblem('not_found', `There is nothing at ${c.req.path}.`)))
+  app.notFound((c) =>
+    problemResponse(
+      new ApiProblem('not_found', phrase(`There is nothing at ${c.req.path}.`, `${c.req.path} には何もありません。`)),
+    ),
+  )
   app.use(safeHeaders)
   app.use(checkOrigin(options))
   app.use(rateLimit(options.rate ?? RATE))

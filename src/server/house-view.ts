@@ -1,9 +1,11 @@
 /** What routes need beside the house: where changes are told, who keeps the index up to date, and what was read already. */
+
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Entry, House } from '../app.ts'
 import type { IndexMeta } from '../model/api/session.ts'
 import type { SessionId } from '../model/ids.ts'
+import { phrase } from '../model/phrase.ts'
 import type { Attendant } from './live/attendant.ts'
 import type { Hub } from './live/hub.ts'
 import { ApiProblem } from './problem.ts'
@@ -33,7 +35,8 @@ export class HouseView {
   /** The session of an address. */
   session(id: string): Entry {
     const entry = this.house.session(id as SessionId)
-    if (!entry) throw new ApiProblem('session_not_found', `There is no session ${id}.`)
+    if (!entry)
+      throw new ApiProblem('session_not_found', phrase(`There is no session ${id}.`, `会話 ${id} はありません。`))
     return entry
   }
 

@@ -37,7 +37,11 @@ const MOST_TRIED = 50
 export async function listen(house: House, options: ListenOptions): Promise<Listening> {
   const { host = HOST, auth = true } = options
   if (!auth && !isLoopback(host))
-    throw new AppError('bad_usage', '--no-auth is for this machine alone: leave out --host, or use the token.')
+    throw new AppError(
+      'bad_usage',
+      '--no-auth is for this machine alone: leave out --host, or use the token.',
+      '--no-auth はこのマシンだけで使えます。--host を外すか、トークンを使ってください。',
+    )
   const tls = tlsOf(options)
   const tokens = auth ? new TokenKeeper(house.directory) : undefined
   let port = options.port
@@ -69,7 +73,8 @@ export async function listen(house: House, options: ListenOptions): Promise<List
 
 function tlsOf({ cert, key }: ListenOptions): { readonly cert: Buffer; readonly key: Buffer } | undefined {
   if (cert === undefined && key === undefined) return undefined
-  if (cert === undefined || key === undefined) throw new AppError('bad_usage', 'TLS needs both --cert and --key.')
+  if (cert === undefined || key === undefined)
+    throw new AppError('bad_usage', 'TLS needs both --cert and --key.', 'TLS には --cert と --key の両方が必要です。')
   return { cert: fileAt('--cert', cert), key: fileAt('--key', key) }
 }
 
@@ -78,7 +83,12 @@ function fileAt(option: string, path: string): Buffer {
     return readFileSync(path)
   } catch (error) {
     if (!isSystemError(error)) throw error
-    throw new AppError('not_found', `${option}: ${path} cannot be read (${reasonOf(error)}).`)
+    const reason = reasonOf(error)
+    throw new AppError(
+      'not_found',
+      `${option}: ${path} cannot be read (${reason}).`,
+      `${option} の ${path} を読めません（${reason}）。`,
+    )
   }
 }
 
@@ -102,6 +112,7 @@ async function opened(http: HttpServer, host: string, { port, isPortMeant = fals
       throw new AppError(
         error.code === 'EADDRINUSE' ? 'busy' : 'no_permission',
         `${host}:${wanted} cannot be opened (${error.code ?? error.message}). Choose another with --port.`,
+        `${host}:${wanted} を開けません（${error.code ?? error.message}）。--port で別のポートを指定してください。`,
       )
   }
 }

@@ -1,6 +1,7 @@
 /** Errors as clients are told of them. This table is the only place that maps codes to HTTP. */
 import type { ApiError, ApiErrorCode, ErrorReply } from '../model/api/envelope.ts'
 import { AppError } from '../model/error.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
 
 export const ERRORS = {
   invalid_parameters: [400, 'Parameters are wrong'],
@@ -21,26 +22,29 @@ export const ERRORS = {
 } as const satisfies Record<ApiErrorCode, readonly [status: number, title: string]>
 
 /** Bugs say nothing of themselves to clients. */
-export const SEE_LOG = 'See the log of the server.'
+export const SEE_LOG = phrase('See the log of the server.', 'fumibako の不具合です。サーバーのログを確認してください。')
 
 /** A request that cannot be answered. */
 export class ApiProblem extends Error {
   readonly code: ApiErrorCode
+  /** What is wrong, for a person; `message` is its English. */
+  readonly phrase: Phrase
   readonly meta: ApiError['meta']
 
-  constructor(code: ApiErrorCode, detail: string, meta?: ApiError['meta']) {
-    super(detail)
+  constructor(code: ApiErrorCode, said: Phrase, meta?: ApiError['meta']) {
+    super(said.en)
     this.name = 'ApiProblem'
     this.code = code
+    this.phrase = said
     this.meta = meta
   }
 }
 
 export const statusOf = (code: ApiErrorCode): number => ERRORS[code][0]
 
-export function errorReply(code: ApiErrorCode, detail: string, meta?: ApiError['meta']): ErrorReply {
+export function errorReply({ code, phrase: { en, ja }, meta }: ApiProblem): ErrorReply {
   const [status, title] = ERRORS[code]
-  return { errors: [{ code, status, title, detail, ...(meta && { meta }) }] }
+  return { errors: [{ code, status, title, detail: en, detail_ja: ja, ...(meta && { meta }) }] }
 }
 
 /** What the rest of the house throws, in the words of the API. */
@@ -49,17 +53,17 @@ export function problemOf(error: unknown): ApiProblem {
   if (!(error instanceof AppError)) return new ApiProblem('internal_error', SEE_LOG)
   switch (error.code) {
     case 'not_found':
-      return new ApiProblem('source_gone', error.message)
+      return new ApiProblem('source_gone', error.phrase)
     case 'busy':
-      return new ApiProblem('sync_in_progress', error.message)
+      return new ApiProblem('sync_in_progress', error.phrase)
     case 'bad_usage':
     case 'nothing_readable':
     case 'no_permission':
     case 'cannot_write':
     case 'unusable_data':
-      return new ApiProblem('not_possible', error.message, { cause: error.code })
+      return new ApiProblem('not_possible', error.phrase, { cause: error.code })
   }
 }
 
-export const problemResponse = ({ code, message, meta }: ApiProblem): Response =>
-  Response.json(errorReply(code, message, meta), { status: statusOf(code) })
+export const problemResponse = (problem: ApiProblem): Response =>
+  Response.json(errorReply(problem), { status: statusOf(problem.code) })

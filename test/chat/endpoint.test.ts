@@ -89,7 +89,7 @@ describe('the window', () => {
     expect(await windowOf(endpoint('vllm'), 'org/gpt-4o-mini', nobody)).toEqual({ tokens: 128_000, from: 'table' })
     const usual = await windowOf(endpoint('vllm'), 'x', nobody)
     expect(usual).toEqual({ tokens: 200_000, from: 'usual' })
-    expect(windowNotice(usual, 'x')).toMatch(/taken for 200,000 tokens/)
+    expect(windowNotice(usual, 'x')?.en).toMatch(/taken for 200,000 tokens/)
     expect(knownWindow('gpt-4.1-mini')).toBe(1_047_576)
     expect(['o1', 'o1-mini-2024-09-12', 'gpt-5.4-mini', 'Gemma3:1b', 'nobody-1'].map(knownWindow)).toEqual([
       200_000,

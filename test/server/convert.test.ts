@@ -73,7 +73,7 @@ test('a preview writes nothing, and says why something cannot be handed over', a
   const before = readdirSync(served.folder, { recursive: true }).length
   const shown = await preview({ session: q, to: 'codex' })
   const refused = { possible: false, code: 'bad_usage', reason: expect.stringContaining('no directory') }
-  expect(shown.handoff).toEqual(refused)
+  expect(shown.handoff).toMatchObject(refused)
   expect(readdirSync(served.folder, { recursive: true }).length).toBe(before)
   expect((await post('/api/handoff', { ticket: shown.ticket })).status).toBe(422)
 })

@@ -8,6 +8,7 @@ import {
   MAX_NUMBER_OF_IMAGES_PER_REQUEST,
 } from '../../conversation/limits.ts'
 import type { ImageBlock, ImageFormat } from '../../conversation/message.ts'
+import { asIs, type Phrase, phrase } from '../../model/phrase.ts'
 import { dataUri, mimeOf } from '../../openai/media.ts'
 import type { FilePart } from '../../openai/message.ts'
 import type { Place } from '../tools/tool.ts'
@@ -18,7 +19,7 @@ export interface Attached {
   /** Texts, as they are put before the prompt; empty without any. */
   readonly context: string
   /** One line for each file: that it was taken, or why not. */
-  readonly notes: readonly string[]
+  readonly notes: readonly Phrase[]
 }
 
 const FORMATS: { readonly [mime: string]: ImageFormat } = {
@@ -48,12 +49,12 @@ export function attachFiles(paths: readonly string[]): Attached {
   const images: ImageBlock[] = []
   const documents: FilePart[] = []
   const texts: string[] = []
-  const notes: string[] = []
+  const notes: Phrase[] = []
   for (const path of [...new Set(paths)]) {
     const name = basename(path)
     const bytes = bytesAt(path)
-    if (typeof bytes === 'string') {
-      notes.push(`${name} is left out: ${bytes}`)
+    if ('en' in bytes) {
+      notes.push(leftOut(name, bytes))
       continue
     }
     const mime = mimeOf(bytes) ?? ''
@@ -61,18 +62,22 @@ export function attachFiles(paths: readonly string[]): Attached {
     const text = format || mime !== '' ? undefined : textOf(bytes)
     const fault = faultOf(bytes, { format, mime, text, images: images.length })
     if (fault !== undefined) {
-      notes.push(`${name} is left out: ${fault}`)
+      notes.push(leftOut(name, fault))
       continue
     }
     if (format) images.push({ format, source: { Bytes: [...bytes] } })
     else if (text !== undefined) texts.push(`[${path}]\n${text}\n`)
     else documents.push({ type: 'file', file: { filename: name, file_data: dataUri(bytes, mime) } })
-    notes.push(`${name} goes along (${bytes.length.toLocaleString('en-US')} bytes)`)
+    const size = bytes.length.toLocaleString('en-US')
+    notes.push(phrase(`${name} goes along (${size} bytes)`, `${name} を添付します（${size} バイト）`))
   }
   const context =
     texts.length === 0 ? '' : `${CONTEXT_ENTRY_START_HEADER}${texts.join('')}${CONTEXT_ENTRY_END_HEADER}`.trimEnd()
   return { images, documents, context, notes }
 }
+
+const leftOut = (name: string, { en, ja }: Phrase): Phrase =>
+  phrase(`${name} is left out: ${en}`, `${name} は添付しません：${ja}`)
 
 interface Looked {
   readonly format: ImageFormat | undefined
@@ -81,21 +86,29 @@ interface Looked {
   readonly images: number
 }
 
-function faultOf(bytes: Uint8Array, { format, mime, text, images }: Looked): string | undefined {
+function faultOf(bytes: Uint8Array, { format, mime, text, images }: Looked): Phrase | undefined {
   if (format) {
-    if (bytes.length > MAX_IMAGE_SIZE) return 'an image may have 10 MB'
-    return images >= MAX_NUMBER_OF_IMAGES_PER_REQUEST ? 'ten images are the most' : undefined
+    if (bytes.length > MAX_IMAGE_SIZE) return phrase('an image may have 10 MB', '画像は 10 MB までです')
+    return images >= MAX_NUMBER_OF_IMAGES_PER_REQUEST
+      ? phrase('ten images are the most', '画像は 10 枚までです')
+      : undefined
   }
-  if (mime === 'application/pdf') return bytes.length > MOST_DOCUMENT ? 'a document may have 32 MB' : undefined
-  if (text === undefined) return 'it is no image, no PDF and no text'
-  return bytes.length > MOST_TEXT ? 'a text may have 400,000 bytes; let the model read it with a tool' : undefined
+  if (mime === 'application/pdf')
+    return bytes.length > MOST_DOCUMENT ? phrase('a document may have 32 MB', '文書は 32 MB までです') : undefined
+  if (text === undefined) return phrase('it is no image, no PDF and no text', '画像でも PDF でもテキストでもありません')
+  if (bytes.length <= MOST_TEXT) return undefined
+  return phrase(
+    'a text may have 400,000 bytes; let the model read it with a tool',
+    'テキストは 400,000 バイトまでです。モデルにツールで読ませてください',
+  )
 }
 
-function bytesAt(path: string): Buffer | string {
+function bytesAt(path: string): Buffer | Phrase {
   try {
     return readFileSync(path)
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'it cannot be read'
+    const { code } = error as NodeJS.ErrnoException
+    return code === undefined ? phrase('it cannot be read', '読み取れません') : asIs(code)
   }
 }
 

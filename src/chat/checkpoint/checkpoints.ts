@@ -3,11 +3,11 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join, parse } from 'node:path'
 import {
   createCheckpoint,
+  type Outcome as Done,
   diffCheckpoints,
   type FileChange,
   type Git,
   initCheckpoints,
-  type Outcome,
   restoreCheckpoint,
 } from '../../conversation/checkpoint.ts'
 import { checkpointAfterTool, checkpointAfterTurn, noteUserMessage } from '../../conversation/files/checkpoint-turn.ts'
@@ -15,6 +15,8 @@ import { journalName } from '../../conversation/journal/file-name.ts'
 import type { CheckpointManager, History } from '../../conversation/record.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import { isGitInstalled, isInWorkTree, removeRepository } from '../../lib/git.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
+import { byGit, notFound, type Outcome, refused } from './outcome.ts'
 import { breakLocks, type Shadow, shadowGit } from './shadow.ts'
 
 /** The conversation, as whoever keeps its journal lends it. */
@@ -38,7 +40,7 @@ export interface CheckpointOptions {
 export type Started =
   | { readonly kind: 'on'; readonly how: 'new' | 'resumed' }
   /** One line for a person. */
-  | { readonly kind: 'off'; readonly reason: string }
+  | { readonly kind: 'off'; readonly reason: Phrase }
 
 export interface Diff {
   readonly changes: readonly FileChange[]
@@ -56,8 +58,14 @@ export interface Restored {
 /** The checkpoint that is made before going back to another one. */
 export const UNDO = 'undo'
 
-const NONE = 'There are no checkpoints. /checkpoint init starts them.'
-const IN_TANGENT = 'There are no checkpoints in a tangent. Leave it first.'
+const NONE = phrase(
+  'There are no checkpoints. /checkpoint init starts them.',
+  'チェックポイントはありません。/checkpoint init で始められます。',
+)
+const IN_TANGENT = phrase(
+  'There are no checkpoints in a tangent. Leave it first.',
+  '脇道ではチェックポイントを使えません。先に戻ってください。',
+)
 
 /** One after the other, however many tools end at once. Nothing throws for what git does. */
 export class Checkpoints {
@@ -81,13 +89,15 @@ export class Checkpoints {
    */
   start(asked: boolean, beginning?: History): Promise<Started> {
     return this.#inTurn(async () => {
-      if (!(await isGitInstalled())) return this.#off('git is not installed: there are no checkpoints.')
+      if (!(await isGitInstalled())) return this.#off(NO_GIT)
       const manager = this.#held.state().checkpoint_manager
       if (manager && (await this.#resumes(manager))) return { kind: 'on', how: 'resumed' }
       const { cwd, home } = this.#options
-      if (!asked && !(await isInWorkTree(cwd)))
-        return this.#off('Not inside a git work tree: /checkpoint init keeps checkpoints nevertheless.')
-      if (cwd === home || cwd === parse(cwd).root) return this.#off(`${cwd} is too much to keep checkpoints of.`)
+      if (!asked && !(await isInWorkTree(cwd))) return this.#off(NO_WORK_TREE)
+      if (cwd === home || cwd === parse(cwd).root)
+        return this.#off(
+          phrase(`${cwd} is too much to keep checkpoints of.`, `${cwd} は広すぎるため、チェックポイントを作りません。`),
+        )
       return this.#begin(beginning ?? this.#held.state().history)
     })
   }
@@ -102,7 +112,10 @@ export class Checkpoints {
       history,
       timestamp: this.#options.now(),
     })
-    if (!made.ok) return this.#off(`There are no checkpoints: ${made.reason}.`)
+    if (!made.ok)
+      return this.#off(
+        phrase(`There are no checkpoints: ${made.reason}.`, `チェックポイントを作れません（${made.reason}）。`),
+      )
     this.#put(made.value)
     return { kind: 'on', how: 'new' }
   }
@@ -116,7 +129,7 @@ export class Checkpoints {
     return known.code === 0
   }
 
-  #off(reason: string): Started {
+  #off(reason: Phrase): Started {
     if (this.isOn) this.#put(null)
     return { kind: 'off', reason }
   }
@@ -142,14 +155,14 @@ export class Checkpoints {
     work: (
       manager: CheckpointManager,
       situation: { readonly history: ConversationState['history']; readonly timestamp: string },
-    ) => Promise<Outcome<CheckpointManager>>,
+    ) => Promise<Done<CheckpointManager>>,
   ): Promise<Outcome<string | undefined>> {
     return this.#inTurn(async () => {
       const manager = this.#active()
       if (!manager) return { ok: true, value: undefined }
       const { history } = this.#held.state()
       const made = await work(manager, { history, timestamp: this.#options.now() })
-      if (!made.ok) return made
+      if (!made.ok) return byGit(made.reason)
       if (made.value !== manager) this.#put(made.value)
       // A tool's own checkpoint goes before that of its turn, which is made anew with each of them.
       const added = made.value.checkpoints.filter((one) => !manager.checkpoints.includes(one))
@@ -161,12 +174,12 @@ export class Checkpoints {
   diff(from: string, to = 'HEAD'): Promise<Outcome<Diff>> {
     return this.#inTurn(async () => {
       const manager = this.#held.state().checkpoint_manager
-      if (!manager) return { ok: false, reason: NONE }
+      if (!manager) return refused(NONE)
       const unknown = [from, to].find((tag) => tag !== 'HEAD' && !manager.checkpoints.some((one) => one.tag === tag))
       if (unknown !== undefined) return notFound(unknown)
       const git = this.#git(manager)
       const changes = await diffCheckpoints(git, manager, from, to)
-      if (!changes.ok) return changes
+      if (!changes.ok) return byGit(changes.reason)
       const { stdout } = await git([`--git-dir=${manager.shadow_repo_path}`, 'diff', '--stat', from, to])
       return { ok: true, value: { changes: changes.value, stat: stdout } }
     })
@@ -177,23 +190,23 @@ export class Checkpoints {
     return this.#inTurn(async () => {
       const state = this.#held.state()
       const manager = state.checkpoint_manager
-      if (!manager) return { ok: false, reason: NONE }
-      if (state.tangent_state) return { ok: false, reason: IN_TANGENT }
+      if (!manager) return refused(NONE)
+      if (state.tangent_state) return refused(IN_TANGENT)
       const target = manager.checkpoints.find((one) => one.tag === tag)
       if (!target) return notFound(tag)
       const git = this.#git(manager)
       // Going back to `undo` must not first make it what is there now.
       const kept = tag === UNDO ? ({ ok: true, value: manager } as const) : await this.#keepUndo(manager, tag)
-      if (!kept.ok) return kept
+      if (!kept.ok) return byGit(kept.reason)
       if (kept.value !== manager) this.#put(kept.value)
       const done = await restoreCheckpoint(git, this.#held.state(), tag, hard)
-      if (!done.ok) return done
+      if (!done.ok) return byGit(done.reason)
       this.#held.restored(tag, hard)
       return { ok: true, value: { length: done.value.history.length, undo: UNDO } }
     })
   }
 
-  #keepUndo(manager: CheckpointManager, tag: string): Promise<Outcome<CheckpointManager>> {
+  #keepUndo(manager: CheckpointManager, tag: string): Promise<Done<CheckpointManager>> {
     return createCheckpoint(this.#git(manager), manager, {
       tag: UNDO,
       description: `Before going back to ${tag}`,
@@ -208,7 +221,7 @@ export class Checkpoints {
   clean(): Promise<Outcome<true>> {
     return this.#inTurn(async () => {
       const manager = this.#held.state().checkpoint_manager
-      if (!manager) return { ok: false, reason: NONE }
+      if (!manager) return refused(NONE)
       const { repository } = this.#newShadow(this.#held.state().conversation_id)
       if (manager.shadow_repo_path === repository) await removeRepository(repository)
       this.#put(null)
@@ -251,7 +264,11 @@ export class Checkpoints {
   }
 }
 
-const notFound = (tag: string): { readonly ok: false; readonly reason: string } => ({
-  ok: false,
-  reason: `Checkpoint '${tag}' not found`,
-})
+const NO_GIT = phrase(
+  'git is not installed: there are no checkpoints.',
+  'git がインストールされていないため、チェックポイントは使えません。',
+)
+const NO_WORK_TREE = phrase(
+  'Not inside a git work tree: /checkpoint init keeps checkpoints nevertheless.',
+  'git の作業ツリーの中ではありません。/checkpoint init でチェックポイントを作れます。',
+)

@@ -1,7 +1,7 @@
 /** Checkpoints as a list for people. Pure. */
-import type { Outcome } from '../../conversation/checkpoint.ts'
 import type { Checkpoint, CheckpointManager } from '../../conversation/record.ts'
 import type { ConversationState } from '../../conversation/state.ts'
+import { notFound, type Outcome } from './outcome.ts'
 
 export interface CheckpointRow {
   readonly tag: string
@@ -32,7 +32,7 @@ export function expandCheckpoint(
   tag: string,
 ): Outcome<readonly CheckpointRow[]> {
   const found = manager?.checkpoints.find((one) => one.tag === tag)
-  if (!manager || !found) return { ok: false, reason: `Checkpoint '${tag}' not found` }
+  if (!manager || !found) return notFound(tag)
   const tools = manager.checkpoints.filter((one) => !one.is_turn && one.tag.startsWith(`${tag}.`))
   return { ok: true, value: [found, ...tools].map((one) => rowOf(one, manager)) }
 }

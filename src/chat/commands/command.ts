@@ -1,7 +1,8 @@
 /** What a command of a conversation is: data for help and completion, and what it does as events. */
 import { AppError } from '../../model/error.ts'
+import { asIs, type Phrase } from '../../model/phrase.ts'
 import type { Talk } from '../talk.ts'
-import type { TalkEvent } from '../turn/event.ts'
+import { error, type TalkEvent } from '../turn/event.ts'
 
 export interface Command {
   /** Without the slash. */
@@ -10,7 +11,7 @@ export interface Command {
   /** As help shows them: `[name] | tail | list`. */
   readonly args: string
   /** One line. */
-  readonly help: string
+  readonly help: Phrase
   /** First words that it knows, for completion. */
   readonly words?: readonly string[]
   /** What is wrong with how it was called, or cannot be done, is an event of kind `error`. */
@@ -55,7 +56,7 @@ export class Words {
       if (!found) continue
       const value = Number(found[1])
       if (found[1] === undefined || !Number.isInteger(value) || value < 0)
-        throw new AppError('bad_usage', `--${flag} wants a whole number.`)
+        throw new AppError('bad_usage', `--${flag} wants a whole number.`, `--${flag} には整数を指定してください。`)
       values[flag] = value
       text = text.replace(found[0], ' ')
     }
@@ -63,11 +64,17 @@ export class Words {
   }
 }
 
-export const output = (text: string): TalkEvent => ({ kind: 'output', text: text.endsWith('\n') ? text : `${text}\n` })
-export const error = (text: string): TalkEvent => ({ kind: 'error', text })
+export const output = ({ en, ja }: Phrase): TalkEvent => ({ kind: 'output', text: ended(en), ja: ended(ja) })
+
+const ended = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)
+
+/** How it is called, for who called it otherwise. */
+export const usage = ({ name, args }: Command): TalkEvent => error(asIs(`/${name} ${args}`))
+
+export const number = (n: number): string => n.toLocaleString('en-US')
 
 export const count = (n: number, word: string, several = `${word}s`): string =>
-  `${n.toLocaleString('en-US')} ${n === 1 ? word : several}`
+  `${number(n)} ${n === 1 ? word : several}`
 
 /** In Markdown, for whoever shows it to fit it into the room there is. Columns of numbers stand to the right. */
 export function table(names: readonly string[], rows: readonly (readonly string[])[]): string {

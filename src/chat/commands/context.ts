@@ -4,19 +4,23 @@ import type { ContextManager } from '../../conversation/record.ts'
 import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
 import { byteLength } from '../../conversation/truncate.ts'
 import { filesOf } from '../../lib/files/glob.ts'
+import { type Phrase, phrase, phrased, type Say } from '../../model/phrase.ts'
 import { gatherFiles, tokensOf } from '../context/gather.ts'
 import { windowTokens } from '../request/fit.ts'
 import { openAIMessages } from '../request/openai-messages.ts'
 import { sendingOf } from '../request/sending.ts'
 import type { Talk } from '../talk.ts'
 import { bodyOf } from '../turn/answer.ts'
-import type { TalkEvent } from '../turn/event.ts'
-import { type Command, count, error, output, type Words } from './command.ts'
+import { error, type TalkEvent } from '../turn/event.ts'
+import { type Command, count, number, output, usage, type Words } from './command.ts'
 
 export const contextCommand: Command = {
   name: 'context',
   args: 'show [--expand | --sent] | add [-f] <path or pattern>... | remove <path>... | clear',
-  help: 'files that go with every request. --expand: their texts; --sent: the next request as it is sent',
+  help: phrase(
+    'files that go with every request. --expand: their texts; --sent: the next request as it is sent',
+    '毎回送るファイル。--expand で本文、--sent で次に送る内容',
+  ),
   words: ['show', 'add', 'remove', 'clear'],
   async *run(talk, words, signal) {
     switch (words.first) {
@@ -32,10 +36,10 @@ export const contextCommand: Command = {
         yield* remove(talk, words.rest.plain)
         return
       case 'clear':
-        yield change(talk, [], 'No file goes along any more.')
+        yield change(talk, [], phrase('No file goes along any more.', '一緒に送るファイルはなくなりました。'))
         return
       default:
-        yield error(`/context ${contextCommand.args}`)
+        yield usage(contextCommand)
     }
   },
 }
@@ -46,23 +50,39 @@ function* add(talk: Talk, words: Words): Generator<TalkEvent> {
   const { place } = talk.rig
   const isForced = words.has('-f', '--force')
   const wanted = words.plain
-  if (wanted.length === 0) return yield error('/context add takes a path or a pattern.')
+  if (wanted.length === 0)
+    return yield error(
+      phrase('/context add takes a path or a pattern.', '/context add にはパスかパターンを指定してください。'),
+    )
   for (const rule of wanted) {
-    if (rulesOf(talk).includes(rule)) return yield error(`Rule '${rule}' already exists.`)
+    if (rulesOf(talk).includes(rule))
+      return yield error(phrase(`Rule '${rule}' already exists.`, `「${rule}」はすでにあります。`))
     if (!isForced && filesOf(rule, place.cwd, place.home).length === 0)
-      return yield error(`no file is at ${rule}. With -f it is added nevertheless.`)
+      return yield error(
+        phrase(
+          `no file is at ${rule}. With -f it is added nevertheless.`,
+          `${rule} にファイルはありません。-f を付けると、それでも追加します。`,
+        ),
+      )
   }
-  yield change(talk, [...rulesOf(talk), ...wanted], `Added ${count(wanted.length, 'rule')}.`)
+  const done = phrase(`Added ${count(wanted.length, 'rule')}.`, `${number(wanted.length)} 件を追加しました。`)
+  yield change(talk, [...rulesOf(talk), ...wanted], done)
 }
 
 function* remove(talk: Talk, wanted: readonly string[]): Generator<TalkEvent> {
   const left = rulesOf(talk).filter((rule) => !wanted.includes(rule))
   const gone = rulesOf(talk).length - left.length
-  if (gone === 0) yield error('none of them is among the rules; /context show lists them.')
-  else yield change(talk, left, `Removed ${count(gone, 'rule')}.`)
+  if (gone === 0)
+    yield error(
+      phrase(
+        'none of them is among the rules; /context show lists them.',
+        'どれも登録されていません。/context show で一覧を見られます。',
+      ),
+    )
+  else yield change(talk, left, phrase(`Removed ${count(gone, 'rule')}.`, `${number(gone)} 件を外しました。`))
 }
 
-function change(talk: Talk, paths: readonly string[], done: string): TalkEvent {
+function change(talk: Talk, paths: readonly string[], done: Phrase): TalkEvent {
   const known = talk.state.context_manager ?? talk.rig.contextManager(windowTokens(talk.state))
   const context_manager: ContextManager = { ...known, paths }
   talk.desk.tell({ event: 'context', context_manager })
@@ -73,19 +93,34 @@ function show(talk: Talk, isExpanded: boolean): TalkEvent {
   const budget = calcMaxContextFilesSize(windowTokens(talk.state))
   const { rules, kept, dropped, unreadable } = gatherFiles(rulesOf(talk), talk.rig.place, budget)
   const used = kept.reduce((sum, file) => sum + tokensOf(file), 0)
-  const lines = [
-    ...rules.map(({ rule, files }) => `${rule}  (${count(files.length, 'file')})`),
-    ...(rules.length === 0 ? ['There are no rules.'] : []),
-    '',
-    ...kept.map((file) => `  ${file.path}  ~${count(tokensOf(file), 'token')}`),
-    ...dropped.map((file) => `  ${file.path}  ~${count(tokensOf(file), 'token')}, no room for it`),
-    ...unreadable.map((path) => `  ${path}  no text, left out`),
-    `~${used.toLocaleString('en-US')} of ${count(budget, 'token')}, three quarters of the window`,
-    ...(talk.rig.agent.prompt === null ? [] : [`The instruction of the agent ${talk.rig.agent.name} goes along.`]),
-    ...(isExpanded ? kept.flatMap(({ path, content }) => ['', `--- ${path}`, content]) : []),
-    ...(isExpanded && talk.state.latest_summary ? ['', '--- summary', talk.state.latest_summary[0]] : []),
-  ]
-  return output(lines.join('\n'))
+  const { name, prompt } = talk.rig.agent
+  const tell = (say: Say): readonly string[] => {
+    const tokens = (n: number): string => say(`~${count(n, 'token')}`, `約 ${number(n)} トークン`)
+    return [
+      ...rules.map(
+        ({ rule, files }) => `${rule}  ${say(`(${count(files.length, 'file')})`, `（${number(files.length)} 件）`)}`,
+      ),
+      ...(rules.length === 0 ? [say('There are no rules.', '登録されたファイルはありません。')] : []),
+      '',
+      ...kept.map((file) => `  ${file.path}  ${tokens(tokensOf(file))}`),
+      ...dropped.map(
+        (file) => `  ${file.path}  ${tokens(tokensOf(file))}${say(', no room for it', '、入りきらないため省略')}`,
+      ),
+      ...unreadable.map((path) => `  ${path}  ${say('no text, left out', 'テキストではないため省略')}`),
+      say(
+        `~${number(used)} of ${count(budget, 'token')}, three quarters of the window`,
+        `${number(budget)} トークン（ウィンドウの 4 分の 3）のうち約 ${number(used)}`,
+      ),
+      ...(prompt === null
+        ? []
+        : [say(`The instruction of the agent ${name} goes along.`, `エージェント ${name} の指示も一緒に送ります。`)]),
+      ...(isExpanded ? kept.flatMap(({ path, content }) => ['', `--- ${path}`, content]) : []),
+      ...(isExpanded && talk.state.latest_summary
+        ? ['', say('--- summary', '--- 要約'), talk.state.latest_summary[0]]
+        : []),
+    ]
+  }
+  return output(phrased((say) => tell(say).join('\n')))
 }
 
 /** With a stand-in where nothing waits. */
@@ -93,7 +128,7 @@ async function sent({ desk, rig, state }: Talk, signal: AbortSignal): Promise<Ta
   const { notices: _, ...around } = await rig.around(calcMaxContextFilesSize(windowTokens(state)), signal)
   const next_message = state.next_message ?? newPrompt('(your next prompt)', desk.local(), desk.env())
   const sending = sendingOf({ ...state, next_message }, { ...around, env: desk.env() })
-  if (!sending) return error('nothing would be sent.')
+  if (!sending) return error(phrase('nothing would be sent.', '送るものがありません。'))
   const { profile } = rig.server
   const rendered = openAIMessages(sending.request, {
     profile,
@@ -101,5 +136,6 @@ async function sent({ desk, rig, state }: Talk, signal: AbortSignal): Promise<Ta
     documents: rig.documentsOf(sending.next),
   })
   const text = JSON.stringify(bodyOf(rig.server, rendered), null, 2)
-  return output(`${text}\n${count(byteLength(text), 'byte')}`)
+  const bytes = byteLength(text)
+  return output(phrased((say) => `${text}\n${say(count(bytes, 'byte'), `${number(bytes)} バイト`)}`))
 }

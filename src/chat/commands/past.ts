@@ -4,26 +4,29 @@ import { promptOf } from '../../conversation/render.ts'
 import { clampMessageLength, DEFAULT_STRATEGY } from '../../conversation/request/compact.ts'
 import { branchesOf } from '../../conversation/rewind.ts'
 import type { ConversationState } from '../../conversation/state.ts'
+import { asIs, type Phrase, phrase, phrased } from '../../model/phrase.ts'
+import type { ChatError } from '../../openai/chat/chat-error.ts'
 import { compactHistory } from '../compaction/compact.ts'
 import type { Talk } from '../talk.ts'
-import type { TalkEvent } from '../turn/event.ts'
-import { type Command, count, error, output, type Words } from './command.ts'
+import { error, type TalkEvent } from '../turn/event.ts'
+import { faultOf } from '../turn/fault.ts'
+import { type Command, count, number, output, type Words } from './command.ts'
 
 export const clearCommand: Command = {
   name: 'clear',
   args: '',
-  help: 'begin anew; the journal keeps what was said',
+  help: phrase('begin anew; the journal keeps what was said', '最初からやり直す。記録は残る'),
   async *run({ desk }) {
     desk.tell({ event: 'cleared' }, { event: 'window', range: [0, 0] })
     yield { kind: 'moved' }
-    yield output('The conversation begins anew.')
+    yield output(phrase('The conversation begins anew.', '会話を最初からやり直します。'))
   },
 }
 
 export const compactCommand: Command = {
   name: 'compact',
   args: '[what matters] [--messages-to-exclude n] [--truncate-large-messages bytes] [--show-summary]',
-  help: 'sum up what was said, and go on with the summary',
+  help: phrase('sum up what was said, and go on with the summary', 'これまでを要約し、要約から続ける'),
   async *run({ desk, rig }, words, signal) {
     const flags = words.numbers('messages-to-exclude', 'truncate-large-messages')
     const shows = words.has('--show-summary')
@@ -36,16 +39,25 @@ export const compactCommand: Command = {
     }
     const wish = { strategy, automatic: false, ...(prompt !== '' && { prompt }) }
     const done = yield* compactHistory(desk, rig, wish, signal)
-    if (done.kind === 'too short') yield output('Nothing was said yet that could be summed up.')
-    else if (done.kind === 'failed') yield error(`it could not be summed up: ${done.error.message}`)
-    else if (shows) yield output(done.text)
+    if (done.kind === 'too short')
+      yield output(phrase('Nothing was said yet that could be summed up.', 'まだ要約できるやり取りがありません。'))
+    else if (done.kind === 'failed') yield error(notSummedUp(done.error))
+    else if (shows) yield output(asIs(done.text))
   },
+}
+
+const notSummedUp = (fault: ChatError): Phrase => {
+  const { en, ja } = faultOf(fault)
+  return phrase(`it could not be summed up: ${en}`, `要約できませんでした。${ja}`)
 }
 
 export const rewindCommand: Command = {
   name: 'rewind',
   args: '[number] | branches | branch <number> | last',
-  help: 'go back to an earlier point; what followed stays as a branch. last: forget the last exchange',
+  help: phrase(
+    'go back to an earlier point; what followed stays as a branch. last: forget the last exchange',
+    '前の時点に戻る。その後は枝として残る。last で直前のやり取りを取り消す',
+  ),
   words: ['branches', 'branch', 'last'],
   async *run(talk, words) {
     const { state } = talk
@@ -54,22 +66,42 @@ export const rewindCommand: Command = {
     else if (words.first === 'branch') yield* takeBranch(talk, words.rest)
     else if (words.first === 'last') yield* goBack(talk, lastPrompt(state), false)
     else if (/^\d+$/.test(words.first)) yield* goBack(talk, Number(words.first) - 1, true, words.rest.text)
-    else yield error('/rewind takes the number of an exchange; /rewind alone lists them.')
+    else
+      yield error(
+        phrase(
+          '/rewind takes the number of an exchange; /rewind alone lists them.',
+          '/rewind にはやり取りの番号を指定してください。/rewind だけで一覧を見られます。',
+        ),
+      )
   },
 }
 
 async function* goBack({ desk, state }: Talk, to: number, keep: boolean, name = ''): AsyncGenerator<TalkEvent> {
   if (to < -1 || to >= state.history.length) {
-    yield error(`there are ${count(state.history.length, 'exchange')}; /rewind lists them, 0 is before the first.`)
+    const { length } = state.history
+    yield error(
+      phrase(
+        `there are ${count(length, 'exchange')}; /rewind lists them, 0 is before the first.`,
+        `やり取りは ${number(length)} 件です。/rewind で一覧を見られます。0 は最初のやり取りの前です。`,
+      ),
+    )
     return
   }
   const left = state.history.length - to - 1
   desk.tell({ event: 'rewound', to, name: name === '' ? null : name, keep })
   yield { kind: 'moved' }
   const what = keep
-    ? `${count(left, 'exchange')} stay as a branch: /rewind branches`
-    : `${count(left, 'exchange')} gone`
-  yield output(`Back at ${to < 0 ? 'the beginning' : `exchange ${to + 1}`}; ${what}.`)
+    ? phrase(
+        `${count(left, 'exchange')} stay as a branch: /rewind branches`,
+        `その後の ${number(left)} 件は枝として残ります（/rewind branches）`,
+      )
+    : phrase(`${count(left, 'exchange')} gone`, `${number(left)} 件を取り消しました`)
+  yield output(
+    phrase(
+      `Back at ${to < 0 ? 'the beginning' : `exchange ${to + 1}`}; ${what.en}.`,
+      `${to < 0 ? '会話の始まり' : `やり取り ${to + 1}`} に戻りました。${what.ja}。`,
+    ),
+  )
 }
 
 /** The entry before the last prompt. */
@@ -84,33 +116,55 @@ const NOTHING_SAID = { content: { ToolUseResults: { tool_use_results: [] } } } a
 async function* takeBranch({ desk, state }: Talk, { first }: Words): AsyncGenerator<TalkEvent> {
   const at = Number(first) - 1
   if (!branchesOf(state)[at]) {
-    yield error('there is no such branch; /rewind branches lists them.')
+    yield error(
+      phrase(
+        'there is no such branch; /rewind branches lists them.',
+        'その枝はありません。/rewind branches で一覧を見られます。',
+      ),
+    )
     return
   }
   desk.tell({ event: 'branch_taken', branch: at })
   yield { kind: 'moved' }
-  yield output(`Went over to branch ${first}; what stood here is a branch now.`)
+  yield output(
+    phrase(
+      `Went over to branch ${first}; what stood here is a branch now.`,
+      `枝 ${first} に移りました。ここにあったやり取りは枝になりました。`,
+    ),
+  )
 }
 
-function pointsOf({ history }: ConversationState): string {
-  if (history.length === 0) return 'Nothing was said yet.'
+function pointsOf({ history }: ConversationState): Phrase {
+  if (history.length === 0) return phrase('Nothing was said yet.', 'まだ何も話していません。')
   const lines = history.toArray().map(({ user, assistant }, at) => {
     const said = promptOf(user)
-    return `${String(at + 1).padStart(4)}  ${said === undefined ? `(results of tools) ${firstLine(textOf(assistant))}` : firstLine(said)}`
+    const label = firstLine(said ?? textOf(assistant))
+    const results = said === undefined ? phrase('(results of tools) ', '（ツールの結果）') : asIs('')
+    return phrased((say) => `${String(at + 1).padStart(4)}  ${say(results.en, results.ja)}${label}`)
   })
-  return `${lines.join('\n')}\n/rewind <number> makes that exchange the last one.`
+  const end = phrase(
+    '/rewind <number> makes that exchange the last one.',
+    '/rewind <番号> で、そのやり取りを最後にします。',
+  )
+  return joined([...lines, end])
 }
 
-function branchList(state: ConversationState): string {
+function branchList(state: ConversationState): Phrase {
   const lines = branchesOf(state).map(({ name, after, entries }, at) => {
     const first = entries.at(0)
     const label = name ?? firstLine((first && promptOf(first.user)) ?? '')
-    return `${String(at + 1).padStart(4)}  after exchange ${after}, ${count(entries.length, 'exchange')}: ${label}`
+    const place = String(at + 1).padStart(4)
+    return phrase(
+      `${place}  after exchange ${after}, ${count(entries.length, 'exchange')}: ${label}`,
+      `${place}  やり取り ${after} の後、${number(entries.length)} 件：${label}`,
+    )
   })
-  return lines.length === 0
-    ? 'There are no branches.'
-    : `${lines.join('\n')}\n/rewind branch <number> goes over to one.`
+  if (lines.length === 0) return phrase('There are no branches.', '枝はありません。')
+  const end = phrase('/rewind branch <number> goes over to one.', '/rewind branch <番号> で枝に移ります。')
+  return joined([...lines, end])
 }
+
+const joined = (lines: readonly Phrase[]): Phrase => phrased((say) => lines.map(({ en, ja }) => say(en, ja)).join('\n'))
 
 export const textOf = (assistant: AssistantMessage): string =>
   ('Response' in assistant ? assistant.Response : assistant.ToolUse).content

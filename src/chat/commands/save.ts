@@ -6,23 +6,39 @@ import type { ConversationState } from '../../conversation/state.ts'
 import { replaceFile } from '../../lib/disk/replace-file.ts'
 import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
+import { phrase } from '../../model/phrase.ts'
 import { pathOf } from '../attach/attach.ts'
 import { startOf } from '../request/sending.ts'
 import type { Talk } from '../talk.ts'
-import { type Command, count, error, output } from './command.ts'
+import { error } from '../turn/event.ts'
+import { type Command, count, number, output } from './command.ts'
 
 export const saveCommand: Command = {
   name: 'save',
   args: '<path> [-f]',
-  help: 'write the conversation to a file, as Amazon Q CLI does. -f: over what is there',
+  help: phrase(
+    'write the conversation to a file, as Amazon Q CLI does. -f: over what is there',
+    '会話を Amazon Q CLI の形でファイルに書く。-f で上書き',
+  ),
   async *run({ rig, state }, words) {
     const [word] = words.plain
-    if (word === undefined) return yield error('/save takes a path.')
+    if (word === undefined) return yield error(phrase('/save takes a path.', '/save にはパスを指定してください。'))
     const path = pathOf(word, rig.place)
     if (existsSync(path) && !words.has('-f', '--force'))
-      return yield error(`there is a file at ${path} already. /save ${word} -f writes over it.`)
+      return yield error(
+        phrase(
+          `there is a file at ${path} already. /save ${word} -f writes over it.`,
+          `${path} にはすでにファイルがあります。/save ${word} -f で上書きします。`,
+        ),
+      )
     guarded(path, () => replaceFile(path, savedState(state)))
-    yield output(`Saved to ${path}: ${count(state.history.length, 'exchange')}.`)
+    const { length } = state.history
+    yield output(
+      phrase(
+        `Saved to ${path}: ${count(length, 'exchange')}.`,
+        `${path} に保存しました（やり取り ${number(length)} 件）。`,
+      ),
+    )
   },
 }
 
@@ -35,19 +51,37 @@ export function savedState(state: ConversationState): string {
 export const loadCommand: Command = {
   name: 'load',
   args: '<path>',
-  help: 'go on with a conversation that was saved; tools, model and context stay those of this one',
+  help: phrase(
+    'go on with a conversation that was saved; tools, model and context stay those of this one',
+    '保存した会話の続き。ツール・モデル・コンテキストは今のまま',
+  ),
   async *run(talk, words) {
     const [word] = words.plain
-    if (word === undefined) return yield error('/load takes a path.')
+    if (word === undefined) return yield error(phrase('/load takes a path.', '/load にはパスを指定してください。'))
     const path = [word, `${word}.json`].map((one) => pathOf(one, talk.rig.place)).find((one) => existsSync(one))
-    if (path === undefined) return yield error(`no file is at ${word}, nor at ${word}.json.`)
+    if (path === undefined)
+      return yield error(
+        phrase(`no file is at ${word}, nor at ${word}.json.`, `${word} にも ${word}.json にもファイルがありません。`),
+      )
     const now = talk.desk.tangentNow()
     const read = guarded(path, () => readState(readFileSync(path, 'utf8'), { now }))
-    if (!read.ok) return yield error(`${path} is no saved conversation: ${read.reason}`)
+    if (!read.ok)
+      return yield error(
+        phrase(
+          `${path} is no saved conversation: ${read.reason}`,
+          `${path} は保存した会話ではありません（${read.reason}）。`,
+        ),
+      )
     talk.desk.become(loaded(talk, read.value))
     yield { kind: 'moved' }
-    const mended = read.repairs.length > 0 ? `; ${count(read.repairs.length, 'part')} had to be mended` : ''
-    yield output(`Went over to ${path}: ${count(read.value.history.length, 'exchange')}${mended}.`)
+    const repairs = read.repairs.length
+    const { length } = read.value.history
+    yield output(
+      phrase(
+        `Went over to ${path}: ${count(length, 'exchange')}${repairs > 0 ? `; ${count(repairs, 'part')} had to be mended` : ''}.`,
+        `${path} に移りました（やり取り ${number(length)} 件）。${repairs > 0 ? `${number(repairs)} か所を直しました。` : ''}`,
+      ),
+    )
   },
 }
 
@@ -71,6 +105,7 @@ function guarded<T>(path: string, work: () => T): T {
     return work()
   } catch (thrown) {
     if (!isSystemError(thrown)) throw thrown
-    throw new AppError('no_permission', `${path}: ${reasonOf(thrown)}`)
+    const reason = reasonOf(thrown)
+    throw new AppError('no_permission', `${path}: ${reason}`, `${path} を読み書きできません（${reason}）。`)
   }
 }

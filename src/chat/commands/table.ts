@@ -1,10 +1,11 @@
 /** Every command that can be given within a conversation: the only list there is. */
 import { AppError } from '../../model/error.ts'
+import { type Phrase, phrase, phrased, type Say } from '../../model/phrase.ts'
 import type { Talk } from '../talk.ts'
-import type { TalkEvent } from '../turn/event.ts'
+import { error, type TalkEvent } from '../turn/event.ts'
 import { agentCommand, mcpCommand } from './agent.ts'
 import { checkpointCommand } from './checkpoint.ts'
-import { type Command, error, output, Words } from './command.ts'
+import { type Command, output, Words } from './command.ts'
 import { contextCommand } from './context.ts'
 import { changesCommand } from './files.ts'
 import { modelCommand } from './model.ts'
@@ -19,13 +20,20 @@ import { attachCommand, editorCommand, replyCommand, retryCommand } from './writ
 const helpCommand: Command = {
   name: 'help',
   args: '[command]',
-  help: 'what can be typed here',
+  help: phrase('what can be typed here', 'ここで使えるコマンド'),
   async *run(_, { first }) {
     const name = first.replace(/^\//, '')
     const wanted = COMMANDS.filter((one) => name === '' || isNamed(one, name))
     if (wanted.length === 0) yield error(noCommand(name))
-    else if (name === '') yield output([...wanted.map(shortLine), ...MORE].join('\n'))
-    else yield output(wanted.map(helpLine).join('\n'))
+    else
+      yield output(
+        phrased((say) =>
+          (name === ''
+            ? [...wanted.map((one) => shortLine(one, say)), ...more(say)]
+            : wanted.map((one) => helpLine(one, say))
+          ).join('\n'),
+        ),
+      )
   },
 }
 
@@ -33,7 +41,7 @@ const quitCommand: Command = {
   name: 'quit',
   aliases: ['q', 'exit'],
   args: '',
-  help: 'end; the conversation stays and can be gone on with',
+  help: phrase('end; the conversation stays and can be gone on with', '終える。会話は残り、続きから再開できる'),
   async *run() {
     yield { kind: 'quit' }
   },
@@ -65,18 +73,18 @@ export const COMMANDS: readonly Command[] = [
   quitCommand,
 ]
 
-const MORE = [
-  '!command  run it in a shell',
-  '@path  in a prompt: the file goes along',
-  '@name  say a text that is kept: /prompts',
+const more = (say: Say): readonly string[] => [
+  say('!command  run it in a shell', '!コマンド  シェルで実行する'),
+  say('@path  in a prompt: the file goes along', '@パス  依頼の中に書くと、そのファイルを一緒に送る'),
+  say('@name  say a text that is kept: /prompts', '@名前  登録した文章で依頼する：/prompts'),
   '',
-  '/help <command> tells all of it.',
+  say('/help <command> tells all of it.', '/help <コマンド> で詳しい説明を見られます。'),
 ]
 
-const shortLine = ({ name, help }: Command): string => `/${name}  ${help}`
+const shortLine = ({ name, help }: Command, say: Say): string => `/${name}  ${say(help.en, help.ja)}`
 
-const helpLine = ({ name, aliases = [], args, help }: Command): string =>
-  `/${[name, ...aliases].join(', /')}${args === '' ? '' : ` ${args}`}\n    ${help}`
+const helpLine = ({ name, aliases = [], args, help }: Command, say: Say): string =>
+  `/${[name, ...aliases].join(', /')}${args === '' ? '' : ` ${args}`}\n    ${say(help.en, help.ja)}`
 
 const isNamed = ({ name, aliases = [] }: Command, word: string): boolean => name === word || aliases.includes(word)
 
@@ -102,7 +110,7 @@ function guarded(command: Pick<Command, 'run'>): Called['run'] {
       yield* command.run(talk, words, signal)
     } catch (thrown) {
       if (!(thrown instanceof AppError) || thrown.code === 'cannot_write') throw thrown
-      yield error(thrown.message)
+      yield error(thrown.phrase)
     }
   }
 }
@@ -113,10 +121,13 @@ const unknown = (name: string): Called['run'] =>
   }
 
 /** With the one that was probably meant: letters that are swapped, missing or too many. */
-function noCommand(name: string): string {
+function noCommand(name: string): Phrase {
   const letters = (text: string): string => [...text].sort().join('')
   const isLike = (one: string): boolean =>
     letters(one) === letters(name) || (name.length > 1 && (one.startsWith(name) || name.startsWith(one)))
   const meant = COMMANDS.find((one) => isLike(one.name))
-  return `there is no command /${name}${meant ? `; is it /${meant.name}?` : '.'} /help lists them all.`
+  return phrase(
+    `there is no command /${name}${meant ? `; is it /${meant.name}?` : '.'} /help lists them all.`,
+    `コマンド /${name} はありません。${meant ? `/${meant.name} ですか？ ` : ''}/help で一覧を見られます。`,
+  )
 }

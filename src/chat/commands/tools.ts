@@ -2,14 +2,18 @@
 import { originLabel } from '../../conversation/request/tools.ts'
 import { writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
+import { asIs, type Phrase, phrase, phrased, type Say } from '../../model/phrase.ts'
 import type { Talk } from '../talk.ts'
 import { namesTool, toolLabel } from '../tools/allow/patterns.ts'
-import { type Command, error, output } from './command.ts'
+import type { LeftOut } from '../tools/box.ts'
+import type { ChatTool } from '../tools/tool.ts'
+import { error } from '../turn/event.ts'
+import { type Command, output, usage } from './command.ts'
 
 export const toolsCommand: Command = {
   name: 'tools',
   args: '[schema | trust <name>... | untrust <name>... | trust-all | reset]',
-  help: 'the tools, and which of them run without asking',
+  help: phrase('the tools, and which of them run without asking', 'ツールの一覧と、確認なしに動くもの'),
   words: ['schema', 'trust', 'untrust', 'trust-all', 'reset'],
   async *run({ rig }, words) {
     const names = words.rest.plain
@@ -23,56 +27,86 @@ export const toolsCommand: Command = {
           description,
           schema: plainJson(schema),
         }))
-        yield output(JSON.stringify(specs, null, 2))
+        yield output(asIs(JSON.stringify(specs, null, 2)))
         return
       }
       case 'trust':
       case 'untrust': {
         const unknown = names.filter((name) => !rig.box.all.some((tool) => namesTool(name, tool)))
-        if (names.length === 0 || unknown.length > 0)
-          return yield error(`there is no tool ${unknown.join(', ') || 'without a name'}; /tools lists them.`)
+        if (names.length === 0 || unknown.length > 0) return yield error(noTool(unknown.join(', ')))
         for (const name of names) words.first === 'trust' ? rig.trustPattern(name) : rig.untrust(name)
         yield output(listOf(rig))
         return
       }
       case 'trust-all':
         rig.trustAll(true)
-        yield output('All tools run without asking now. What the agent denies stays denied.')
+        yield output(
+          phrase(
+            'All tools run without asking now. What the agent denies stays denied.',
+            'これからはすべてのツールを確認なしに実行します。エージェントが拒むものは拒んだままです。',
+          ),
+        )
         return
       case 'reset':
         rig.trustAll(false)
         yield output(listOf(rig))
         return
       default:
-        yield error(`/tools ${toolsCommand.args}`)
+        yield usage(toolsCommand)
     }
   },
 }
 
-function listOf({ box, trusted }: Talk['rig']): string {
-  const origins = [...new Set(box.all.map(({ origin }) => origin))]
-  const lines = origins.flatMap((origin) => [
-    originLabel(origin),
-    ...box.all
-      .filter((tool) => tool.origin === origin)
-      .map((tool) => {
-        const isTrusted = trusted.all || trusted.patterns.some((pattern) => namesTool(pattern, tool))
-        const alias = tool.name === tool.hostName ? '' : ` (as ${tool.name})`
-        return `  ${toolLabel(tool)}${alias}  ${isTrusted ? 'trusted' : tool.onlyReads ? 'asks outside of this directory' : 'asks'}`
-      }),
-  ])
-  const left = box.leftOut.map(({ label, reason }) => `  ${label}  not offered: ${reason}`)
-  return [...(lines.length === 0 ? ['There are no tools.'] : lines), ...left].join('\n')
+const noTool = (names: string): Phrase =>
+  names === ''
+    ? phrase(
+        'there is no tool without a name; /tools lists them.',
+        'ツールの名前を指定してください。/tools で一覧を見られます。',
+      )
+    : phrase(
+        `there is no tool ${names}; /tools lists them.`,
+        `ツール ${names} はありません。/tools で一覧を見られます。`,
+      )
+
+function listOf(rig: Talk['rig']): Phrase {
+  const { all, leftOut } = rig.box
+  const origins = [...new Set(all.map(({ origin }) => origin))]
+  return phrased((say) => {
+    const lines = origins.flatMap((origin) => [
+      originLabel(origin),
+      ...all.filter((tool) => tool.origin === origin).map((tool) => toolLine(tool, rig, say)),
+    ])
+    const none = say('There are no tools.', 'ツールはありません。')
+    return [...(lines.length === 0 ? [none] : lines), ...leftOut.map((one) => leftOutLine(one, say))].join('\n')
+  })
 }
+
+function toolLine(tool: ChatTool, { trusted }: Talk['rig'], say: Say): string {
+  const isTrusted = trusted.all || trusted.patterns.some((pattern) => namesTool(pattern, tool))
+  const alias = tool.name === tool.hostName ? '' : say(` (as ${tool.name})`, `（${tool.name} として）`)
+  const how = isTrusted
+    ? say('trusted', '確認なし')
+    : tool.onlyReads
+      ? say('asks outside of this directory', 'このディレクトリーの外では確認')
+      : say('asks', '確認あり')
+  return `  ${toolLabel(tool)}${alias}  ${how}`
+}
+
+export const leftOutLine = ({ label, reason: { en, ja } }: LeftOut, say: Say): string =>
+  `  ${label}  ${say(`not offered: ${en}`, `使えません：${ja}`)}`
 
 /** Whoever types it wants it: nobody is asked, and the model does not hear of it. */
 export const shellCommand: Pick<Command, 'run'> = {
   async *run({ rig }, words, signal) {
-    if (words.text === '') return yield error('! takes a command for the shell.')
+    if (words.text === '')
+      return yield error(phrase('! takes a command for the shell.', '! の後にシェルのコマンドを書いてください。'))
     const checked = await rig.shell?.check({ command: words.text }, rig.place)
-    if (!checked?.ok) return yield error(checked ? checked.error : 'there is no shell here.')
+    if (!checked?.ok)
+      return yield error(
+        checked ? asIs(checked.error) : phrase('there is no shell here.', 'ここではシェルを使えません。'),
+      )
     const ran = await checked.call.run({ ...rig.place, signal })
-    for (const block of ran.content) yield output(shellText(block))
+    for (const block of ran.content) yield output(asIs(shellText(block)))
   },
 }
 

@@ -1,30 +1,41 @@
 /** `/attach`, `/editor`, `/reply`, `/retry`: ways to say something. */
 import { statSync } from 'node:fs'
+import { phrase } from '../../model/phrase.ts'
 import { pathOf } from '../attach/attach.ts'
-import { type Command, error, output } from './command.ts'
+import { error } from '../turn/event.ts'
+import { type Command, output } from './command.ts'
 import { textOf } from './past.ts'
 
 export const attachCommand: Command = {
   name: 'attach',
   args: '<path>... | clear',
-  help: 'images, PDFs and texts that go along with the next prompt; @path within it does the same',
+  help: phrase(
+    'images, PDFs and texts that go along with the next prompt; @path within it does the same',
+    '次の依頼に添える画像・PDF・テキスト。依頼の中の @パス でも同じ',
+  ),
   words: ['clear'],
   async *run({ attachments, rig }, words) {
     if (words.text === 'clear') attachments.length = 0
     else
       for (const word of words.all) {
         const path = pathOf(word, rig.place)
-        if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return yield error(`no file is at ${path}.`)
+        if (!statSync(path, { throwIfNoEntry: false })?.isFile())
+          return yield error(phrase(`no file is at ${path}.`, `${path} にファイルはありません。`))
         attachments.push(path)
       }
-    yield output(attachments.length === 0 ? 'No file goes along.' : `With the next prompt: ${attachments.join(', ')}`)
+    const names = attachments.join(', ')
+    yield output(
+      names === ''
+        ? phrase('No file goes along.', '添付するファイルはありません。')
+        : phrase(`With the next prompt: ${names}`, `次の依頼に添付：${names}`),
+    )
   },
 }
 
 export const editorCommand: Command = {
   name: 'editor',
   args: '[text]',
-  help: 'write the prompt in your editor',
+  help: phrase('write the prompt in your editor', '依頼をエディターで書く'),
   async *run(_, { text }) {
     yield { kind: 'edit', text }
   },
@@ -33,10 +44,13 @@ export const editorCommand: Command = {
 export const replyCommand: Command = {
   name: 'reply',
   args: '',
-  help: 'write the prompt in your editor, with the last answer quoted',
+  help: phrase(
+    'write the prompt in your editor, with the last answer quoted',
+    '最後の応答を引用して、依頼をエディターで書く',
+  ),
   async *run({ state }) {
     const last = state.history.at(-1)
-    if (!last) return yield error('nothing was answered yet.')
+    if (!last) return yield error(phrase('nothing was answered yet.', 'まだ応答がありません。'))
     const quoted = textOf(last.assistant).replaceAll(/^/gm, '> ')
     yield { kind: 'edit', text: `${quoted}\n\n` }
   },
@@ -45,9 +59,10 @@ export const replyCommand: Command = {
 export const retryCommand: Command = {
   name: 'retry',
   args: '',
-  help: 'send again what got no answer',
+  help: phrase('send again what got no answer', '応答のなかった依頼をもう一度送る'),
   async *run(talk, _, signal) {
-    if (!talk.state.next_message) yield error('nothing waits for an answer.')
+    if (!talk.state.next_message)
+      yield error(phrase('nothing waits for an answer.', '応答を待っている依頼はありません。'))
     else yield* talk.sendWaiting(signal)
   },
 }

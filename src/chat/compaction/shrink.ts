@@ -1,9 +1,11 @@
 /** What is done when a request is too large: the history is summed up, and where that is off or fails, less of it is sent. */
 import { automaticStrategy } from '../../conversation/request/compact.ts'
+import { phrase } from '../../model/phrase.ts'
 import { fittingStart } from '../request/fit.ts'
 import { promptFrom, type Sending } from '../request/sending.ts'
 import type { Desk } from '../turn/desk.ts'
-import type { TalkEvent } from '../turn/event.ts'
+import { error, notice, type TalkEvent } from '../turn/event.ts'
+import { faultOf } from '../turn/fault.ts'
 import type { Gear } from '../turn/gear.ts'
 import type { compactHistory } from './compact.ts'
 import { withQuestion } from './question.ts'
@@ -34,8 +36,10 @@ export async function* shrink(
     const done = yield* compact(desk, gear, { strategy, automatic: true }, signal)
     if (done.kind === 'summary') return { kind: 'smaller', next: 'move' }
     if (signal.aborted) return { kind: 'aborted' }
-    if (done.kind === 'failed')
-      yield { kind: 'error', text: `The conversation could not be summed up: ${done.error.message}` }
+    if (done.kind === 'failed') {
+      const { en, ja } = faultOf(done.error)
+      yield error(phrase(`The conversation could not be summed up: ${en}`, `会話を要約できませんでした。${ja}`))
+    }
   }
   return yield* moveRange(desk, sending, tokens)
 }
@@ -56,6 +60,7 @@ function* moveRange(desk: Desk, sending: Sending, tokens: number): Generator<Tal
     { event: 'transcript', lines: [text] },
     ...(next === waiting ? [] : [{ event: 'next_message', message: next } as const]),
   )
-  yield { kind: 'notice', code: 'range_moved', text }
+  const ja = `モデルのウィンドウがいっぱいのため、古いやり取り ${count} 件はもう送りません。会話には残ります。`
+  yield notice('range_moved', phrase(text, ja))
   return { kind: 'smaller', next: 'move' }
 }

@@ -50,6 +50,7 @@ export function chooseEndpoint({ options, usual, profiles, variables }: Endpoint
     throw new AppError(
       'bad_usage',
       `"${baseURL}" is no address of a server. Give one such as ${PRESETS.ollama.baseURL} with --base-url.`,
+      `「${baseURL}」はサーバーのアドレスではありません。--base-url で ${PRESETS.ollama.baseURL} のように指定してください。`,
     )
   const server = serverOf(profile.server) ?? serverAt(baseURL) ?? 'openai'
   const takesUsualKey = given !== null || serverAt(baseURL) === 'openai'
@@ -76,7 +77,11 @@ function profileNamed(name: string, profiles: ReadonlyMap<string, EndpointProfil
   if (profile) return { server: isServerName(name) ? name : null, ...defined(profile) }
   if (isServerName(name)) return { server: name }
   const known = [...new Set([...profiles.keys(), ...Object.keys(PRESETS)])].join(', ')
-  throw new AppError('bad_usage', `there is no profile "${name}". There are ${known}; fumi config makes others.`)
+  throw new AppError(
+    'bad_usage',
+    `there is no profile "${name}". There are ${known}; fumi config makes others.`,
+    `プロファイル「${name}」はありません。使えるのは ${known} です。fumi config で追加できます。`,
+  )
 }
 
 const defined = (profile: EndpointProfile): EndpointProfile =>
@@ -87,6 +92,7 @@ function unnamedURL(variables: EndpointChoice['variables']): string {
   throw new AppError(
     'bad_usage',
     `which server? Give --base-url ${PRESETS.ollama.baseURL}, --profile ollama (or openai, llamacpp, lmstudio, vllm), FUMI_BASE_URL or OPENAI_API_KEY.`,
+    `サーバーを指定してください：--base-url ${PRESETS.ollama.baseURL}、--profile ollama（または openai、llamacpp、lmstudio、vllm）、FUMI_BASE_URL、OPENAI_API_KEY のどれか。`,
   )
 }
 
@@ -94,6 +100,11 @@ function keyOf(key: string | null | undefined, variables: EndpointChoice['variab
   const word = said(key)
   if (word === null || !word.startsWith('$')) return word
   const value = said(variables[word.slice(1)])
-  if (value === null) throw new AppError('bad_usage', `the profile's key is in ${word}, which is not set.`)
+  if (value === null)
+    throw new AppError(
+      'bad_usage',
+      `the profile's key is in ${word}, which is not set.`,
+      `プロファイルのキーは ${word} から読みますが、設定されていません。`,
+    )
   return value
 }

@@ -3,6 +3,7 @@ import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../../conversation/limits.ts'
 import type { ModelInfo } from '../../conversation/record.ts'
 import { fieldsOf, listOf, numberOf, wordOf } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Endpoint } from './endpoint.ts'
 import { knownWindow, WINDOWS_AS_OF } from './known-windows.ts'
 import { serverAt } from './preset.ts'
@@ -52,11 +53,16 @@ export async function listModels({ baseURL }: Endpoint, ask: AskJson): Promise<r
 function unreachable(baseURL: string, error: unknown): AppError {
   const message = error instanceof Error ? error.message : String(error)
   const isForbidden = /status 40[13]/.test(message)
+  if (isForbidden)
+    return new AppError(
+      'no_permission',
+      `${baseURL} does not accept the key (${message}).`,
+      `${baseURL} がキーを受け付けません（${message}）。`,
+    )
   return new AppError(
-    isForbidden ? 'no_permission' : 'not_found',
-    isForbidden
-      ? `${baseURL} does not accept the key (${message}).`
-      : `no list of models from ${baseURL} (${message}). Is the server running, and does the address end with /v1?`,
+    'not_found',
+    `no list of models from ${baseURL} (${message}). Is the server running, and does the address end with /v1?`,
+    `${baseURL} からモデルの一覧を取得できません（${message}）。サーバーが動いているか、アドレスが /v1 で終わっているか確認してください。`,
   )
 }
 
@@ -79,11 +85,18 @@ export async function windowOf(endpoint: Endpoint, model: string, ask: AskJson):
 }
 
 /** One sentence for who talks; nothing where the number is sure. */
-export function windowNotice({ tokens, from }: Window, model: string): string | undefined {
-  const size = `${tokens.toLocaleString('en-US')} tokens`
-  if (from === 'table') return `The window of ${model} is taken for ${size} (table of ${WINDOWS_AS_OF}).`
+export function windowNotice({ tokens, from }: Window, model: string): Phrase | undefined {
+  const size = tokens.toLocaleString('en-US')
+  if (from === 'table')
+    return phrase(
+      `The window of ${model} is taken for ${size} tokens (table of ${WINDOWS_AS_OF}).`,
+      `${model} のウィンドウを ${size} トークンとみなします（${WINDOWS_AS_OF} 現在の表）。`,
+    )
   if (from === 'usual')
-    return `Nobody says how large the window of ${model} is: it is taken for ${size}. A profile can say it: fumi config profiles.<name>.window <tokens>.`
+    return phrase(
+      `Nobody says how large the window of ${model} is: it is taken for ${size} tokens. A profile can say it: fumi config profiles.<name>.window <tokens>.`,
+      `${model} のウィンドウの大きさが分からないため、${size} トークンとみなします。fumi config profiles.<名前>.window <トークン数> で指定できます。`,
+    )
   return undefined
 }
 

@@ -2,6 +2,7 @@
 import type { Hook, HookTrigger } from '../../conversation/record.ts'
 import type { HookResult } from '../../conversation/request/context.ts'
 import { truncateSafe } from '../../conversation/truncate.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import { namesTool, toolLabel } from '../tools/allow/patterns.ts'
 import { runCommand } from '../tools/shell/run-command.ts'
 import type { ChatTool } from '../tools/tool.ts'
@@ -19,7 +20,7 @@ export interface HooksRun {
   /** In the order in which the hooks stand; those that did not end in time are not among them. */
   readonly results: readonly HookResult[]
   /** Lines for a person: which hook took too long or could not run. */
-  readonly faults: readonly string[]
+  readonly faults: readonly Phrase[]
   /** Why a tool may not run; told to the model. */
   readonly blocked?: string
 }
@@ -56,15 +57,15 @@ export class Hooks {
     if (signal.aborted) return { results: [], faults: [] }
     const hooks = (this.#hooks.get(moment.trigger) ?? []).filter((hook) => concerns(hook, moment))
     const ran = await Promise.all(hooks.map((hook) => this.#one(hook, moment, signal)))
-    const results = ran.filter((one) => typeof one !== 'string')
-    const faults = ran.filter((one) => typeof one === 'string')
+    const results = ran.flatMap((one) => ('en' in one ? [] : [one]))
+    const faults = ran.flatMap((one) => ('en' in one ? [one] : []))
     const stopper = moment.trigger === 'preToolUse' ? results.find(({ exitCode }) => exitCode === BLOCKS) : undefined
     const blocked = stopper && `PreToolHook blocked the tool execution: ${stopper.output}`
     return { results, faults, ...(blocked !== undefined && { blocked }) }
   }
 
-  /** A text says what went wrong. */
-  async #one(hook: Hook, moment: HookMoment, signal: AbortSignal): Promise<HookResult | string> {
+  /** A phrase says what went wrong. */
+  async #one(hook: Hook, moment: HookMoment, signal: AbortSignal): Promise<HookResult | Phrase> {
     const kept = this.#kept.get(hook)
     if (kept && this.#options.now() < kept.until) return kept.result
     const most = Number(hook.max_output_size)
@@ -78,9 +79,19 @@ export class Hooks {
       env: moment.trigger === 'userPromptSubmit' ? { USER_PROMPT: shownPrompt(moment.prompt) } : {},
       keep: most,
     })
-    if (ran.ended === 'timed_out') return `The hook ${hook.command} did not end within ${timeoutMs} ms.`
-    if (ran.ended === 'aborted') return `The hook ${hook.command} was cancelled.`
-    if (ran.ended === 'not_started') return `The hook ${hook.command} could not run: ${ran.stderr.text}`
+    const { command } = hook
+    if (ran.ended === 'timed_out')
+      return phrase(
+        `The hook ${command} did not end within ${timeoutMs} ms.`,
+        `フック ${command} が ${timeoutMs} ms 以内に終わりませんでした。`,
+      )
+    if (ran.ended === 'aborted')
+      return phrase(`The hook ${command} was cancelled.`, `フック ${command} を取り消しました。`)
+    if (ran.ended === 'not_started')
+      return phrase(
+        `The hook ${command} could not run: ${ran.stderr.text}`,
+        `フック ${command} を実行できませんでした：${ran.stderr.text}`,
+      )
     const { text, cut } = ran.code === 0 ? ran.stdout : ran.stderr
     const output = cut ? `${text} ... truncated` : text
     const result = { trigger: moment.trigger, exitCode: ran.code, output }

@@ -1,6 +1,7 @@
 /** Names and descriptions under which the tools of a server are offered to the model. Pure. */
 
 import { byteLength, truncateSafe } from '../../conversation/truncate.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import { MAX_DESCRIPTION_BYTES, MAX_NAME_BYTES } from './limits.ts'
 
 export interface Offered {
@@ -8,15 +9,19 @@ export interface Offered {
   readonly description: string
 }
 
-/** A text says why the model cannot have it. */
+/** A phrase says why the model cannot have it. */
 export function offeredAs(
   host: { readonly name: string; readonly description: string },
   alias: string | undefined,
   taken: ReadonlySet<string>,
-): Offered | string {
+): Offered | Phrase {
   const name = alias ?? modelName(host.name, taken)
-  if (byteLength(name) > MAX_NAME_BYTES) return `its name is longer than ${MAX_NAME_BYTES} bytes; give it an alias`
-  if (host.description.trim() === '') return 'it has no description'
+  if (byteLength(name) > MAX_NAME_BYTES)
+    return phrase(
+      `its name is longer than ${MAX_NAME_BYTES} bytes; give it an alias`,
+      `名前が ${MAX_NAME_BYTES} バイトを超えています。別名を付けてください`,
+    )
+  if (host.description.trim() === '') return phrase('it has no description', '説明がありません')
   return { name, description: truncateSafe(host.description, MAX_DESCRIPTION_BYTES) }
 }
 

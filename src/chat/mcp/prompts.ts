@@ -2,14 +2,15 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { ImageBlock } from '../../conversation/message.ts'
 import { type Fields, fieldsOf, stringOf } from '../../lib/object.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { RemotePrompt } from './connect.ts'
 import { reasonOf } from './reason.ts'
 import { imageOf } from './result.ts'
 
 export interface ServerPrompt extends RemotePrompt {
   readonly server: string
-  /** A text says why it cannot be said. Never rejects. */
-  get(values: Values, signal: AbortSignal): Promise<PromptWords | string>
+  /** A phrase says why it cannot be said. Never rejects. */
+  get(values: Values, signal: AbortSignal): Promise<PromptWords | Phrase>
 }
 
 export type Values = { readonly [argument: string]: string }
@@ -37,7 +38,7 @@ export function serverPrompt(server: string, prompt: RemotePrompt, client: Clien
 }
 
 /** Messages of one side that follow each other are one. */
-export function wordsIn(messages: readonly Fields[]): PromptWords | string {
+export function wordsIn(messages: readonly Fields[]): PromptWords | Phrase {
   const before: { user: string; assistant: string }[] = []
   let user: string[] = []
   let assistant: string[] = []
@@ -57,7 +58,8 @@ export function wordsIn(messages: readonly Fields[]): PromptWords | string {
     if (image) images.push(image)
     else user.push(textOf(block))
   }
-  if (assistant.length > 0 || (user.length === 0 && images.length === 0)) return 'there is no question at its end'
+  if (assistant.length > 0 || (user.length === 0 && images.length === 0))
+    return phrase('there is no question at its end', '終わりに質問がありません')
   return { before, text: user.join('\n\n'), images }
 }
 
@@ -70,12 +72,17 @@ function textOf(block: Fields): string {
   return uri ?? `(${stringOf(block['type']) ?? 'something'} that cannot be sent)`
 }
 
-/** Words by their place; all that is left over belongs to the last. A text says what is missing. */
-export function valuesFor(prompt: Pick<RemotePrompt, 'arguments'>, words: readonly string[]): Values | string {
+/** Words by their place; all that is left over belongs to the last. */
+export function valuesFor(
+  prompt: Pick<RemotePrompt, 'arguments'>,
+  words: readonly string[],
+): { readonly values: Values; readonly missing: readonly string[] } {
   const wanted = prompt.arguments
   const last = wanted.length - 1
   const given = wanted.map((_, at) => (at === last ? words.slice(last).join(' ') : (words[at] ?? '')))
   const missing = wanted.filter(({ required }, at) => required && given[at] === '').map(({ name }) => name)
-  if (missing.length > 0) return `it wants ${missing.join(' and ')}`
-  return Object.fromEntries(wanted.flatMap(({ name }, at) => (given[at] === '' ? [] : [[name, given[at] ?? '']])))
+  const values = Object.fromEntries(
+    wanted.flatMap(({ name }, at) => (given[at] === '' ? [] : [[name, given[at] ?? '']])),
+  )
+  return { values, missing }
 }

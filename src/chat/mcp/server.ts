@@ -3,6 +3,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { TOOL_FAILED_PREFIX, TOOL_USE_INTERRUPTED } from '../../conversation/limits.ts'
 import { type JsonValue, plainJson } from '../../lib/json/lossless.ts'
 import { type Fields, isObject } from '../../lib/object.ts'
+import { asIs, type Phrase, phrase } from '../../model/phrase.ts'
 import type { McpServerEntry } from '../agent-file/agent-file.ts'
 import type { LeftOut } from '../tools/box.ts'
 import { type ChatTool, type Checked, failed, type Need, type Ran, type RunContext, refused } from '../tools/tool.ts'
@@ -20,7 +21,7 @@ export interface ServerReport {
   readonly type: McpServerEntry['type']
   readonly status: ServerStatus
   /** Why it failed, in one line. */
-  readonly reason: string | null
+  readonly reason: Phrase | null
   /** What it calls itself. */
   readonly title: string | null
   readonly tools: readonly string[]
@@ -45,7 +46,7 @@ export class McpServer {
   readonly #entry: McpServerEntry
   readonly #options: ServerOptions
   #status: ServerStatus
-  #reason: string | null = null
+  #reason: Phrase | null = null
   #connected: Connected | undefined
   #tools: readonly ChatTool[] = []
   #prompts: readonly ServerPrompt[] = []
@@ -97,7 +98,7 @@ export class McpServer {
       },
       onTools: () => void this.#refresh('tools'),
       onPrompts: () => void this.#refresh('prompts'),
-      onClose: () => this.#fail('it ended by itself'),
+      onClose: () => this.#fail(phrase('it ended by itself', '自ら終了しました')),
     })
     this.#connected = connected
     if (this.#hasStopped()) return connected.close()
@@ -119,7 +120,11 @@ export class McpServer {
         this.#prompts = listed.map((one) => serverPrompt(this.name, one, connected.client, this.#entry.timeoutMs))
       }
     } catch (error) {
-      this.#reason = `its ${what} could not be listed: ${reasonOf(error)}`
+      const { en, ja } = reasonOf(error)
+      this.#reason = phrase(
+        `its ${what} could not be listed: ${en}`,
+        `${what === 'tools' ? 'ツール' : '文章'}の一覧を取得できません：${ja}`,
+      )
     }
   }
 
@@ -131,7 +136,7 @@ export class McpServer {
     for (const tool of remote) {
       const label = `@${this.name}/${tool.name}`
       const offered = offeredAs(tool, this.#options.aliases.get(label), taken)
-      if (typeof offered === 'string') leftOut.push({ label, reason: offered })
+      if ('en' in offered) leftOut.push({ label, reason: offered })
       else {
         taken.add(offered.name)
         tools.push(this.#toolOf(tool, offered.name, offered.description))
@@ -164,11 +169,11 @@ export class McpServer {
   async #call(name: string, args: Fields, { signal }: RunContext): Promise<Ran> {
     if (signal.aborted) return failed(TOOL_USE_INTERRUPTED)
     const client = this.#status === 'running' ? this.#connected?.client : undefined
-    if (!client) return failed(`The MCP server ${this.name} does not run: ${this.#reason ?? this.#status}.`)
+    if (!client) return failed(`The MCP server ${this.name} does not run: ${this.#reason?.en ?? this.#status}.`)
     try {
       return ranOf(await this.#asked(client, { name, arguments: args }, signal))
     } catch (error) {
-      return failed(signal.aborted ? TOOL_USE_INTERRUPTED : `${TOOL_FAILED_PREFIX}${reasonOf(error)}`)
+      return failed(signal.aborted ? TOOL_USE_INTERRUPTED : `${TOOL_FAILED_PREFIX}${reasonOf(error).en}`)
     }
   }
 
@@ -194,11 +199,11 @@ export class McpServer {
     return this.#meeting
   }
 
-  #fail(reason: string): void {
+  #fail(reason: Phrase): void {
     if (this.#status === 'stopped' || this.#status === 'failed') return
     this.#status = 'failed'
     const said = this.#stderr.trim().split('\n').at(-1)
-    this.#reason = said ? `${reason}: ${said}` : reason
+    this.#reason = said ? phrase(`${reason.en}: ${said}`, `${reason.ja}（${said}）`) : reason
     const had = this.#tools.length > 0
     this.#tools = []
     this.#prompts = []
@@ -238,8 +243,14 @@ const ARGS_SHOWN = 200
 
 function needOf(label: string, { readOnly, destructive }: RemoteTool, args: Fields): Need {
   const shown = JSON.stringify(args)
-  const summary = `${label} ${shown.length > ARGS_SHOWN ? `${shown.slice(0, ARGS_SHOWN)}…` : shown}`
+  const summary = asIs(`${label} ${shown.length > ARGS_SHOWN ? `${shown.slice(0, ARGS_SHOWN)}…` : shown}`)
   if (readOnly) return { level: 'read-only', summary }
-  if (destructive) return { level: 'dangerous', summary, reason: 'its server says that it can destroy something' }
+  if (destructive) {
+    const reason = phrase(
+      'its server says that it can destroy something',
+      '何かを壊すおそれがあると、サーバーが知らせています',
+    )
+    return { level: 'dangerous', summary, reason }
+  }
   return { level: 'changes', summary }
 }

@@ -1,6 +1,7 @@
 /** What is done around a conversation: checkpoints of its files, the hooks of its agent, the servers that lend it tools. */
 import type { History } from '../../conversation/record.ts'
 import type { HookResult } from '../../conversation/request/context.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { AgentFile } from '../agent-file/agent-file.ts'
 import { serversFor } from '../agent-file/find.ts'
 import { Checkpoints } from '../checkpoint/checkpoints.ts'
@@ -10,7 +11,7 @@ import { START_WAIT_MS, START_WAIT_UNATTENDED_MS } from '../mcp/limits.ts'
 import { McpServers } from '../mcp/servers.ts'
 import { type ChatTool, isHarmless, type Place } from '../tools/tool.ts'
 import type { Desk } from '../turn/desk.ts'
-import type { NoticeCode, TalkEvent } from '../turn/event.ts'
+import { type NoticeCode, notice, type TalkEvent } from '../turn/event.ts'
 import type { ToolOutcome } from '../turn/gear.ts'
 
 export interface AttendantsOptions {
@@ -61,11 +62,15 @@ export class Attendants implements Help {
     this.#hooks = new Hooks(agent.hooks, { cwd: place.cwd, now: desk.clock.now })
     const { servers, passed, broken } = serversFor(agent, place)
     for (const { path, faults } of broken)
-      for (const { path: at, reason } of faults) this.#tell('mcp', `${path}: ${at === '' ? '' : `${at}: `}${reason}`)
+      for (const { path: at, reason } of faults)
+        this.#tell('mcp', faulty(path, `${at === '' ? '' : `${at}: `}${reason}`))
     if (passed.length > 0)
       this.#tell(
         'mcp',
-        `Not started: ${passed.join(', ')}, which .amazonq/mcp.json of this project names. An agent that is named with --agent may have them.`,
+        phrase(
+          `Not started: ${passed.join(', ')}, which .amazonq/mcp.json of this project names. An agent that is named with --agent may have them.`,
+          `このプロジェクトの .amazonq/mcp.json にある ${passed.join(', ')} は起動していません。--agent で指定したエージェントなら使えます。`,
+        ),
       )
     if (servers.size === 0 || !desk.state.mcp_enabled) return
     const running = new McpServers(servers, {
@@ -77,8 +82,22 @@ export class Attendants implements Help {
     this.#ready = running.start(attended ? START_WAIT_MS : START_WAIT_UNATTENDED_MS).then((reports) => {
       this.onTools(running.tools())
       for (const { name, status, reason } of reports) {
-        if (status === 'failed') this.#tell('mcp', `The server ${name} could not be started: ${reason}`)
-        if (status === 'starting') this.#tell('mcp', `The server ${name} is still starting; its tools join later.`)
+        if (status === 'failed')
+          this.#tell(
+            'mcp',
+            phrase(
+              `The server ${name} could not be started: ${reason?.en}`,
+              `サーバー ${name} を起動できませんでした：${reason?.ja}`,
+            ),
+          )
+        if (status === 'starting')
+          this.#tell(
+            'mcp',
+            phrase(
+              `The server ${name} is still starting; its tools join later.`,
+              `サーバー ${name} は起動中です。ツールは後から加わります。`,
+            ),
+          )
       }
     })
   }
@@ -118,8 +137,8 @@ export class Attendants implements Help {
     return ran
   }
 
-  #tell(code: NoticeCode, text: string): void {
-    this.#news.push({ kind: 'notice', code, text })
+  #tell(code: NoticeCode, said: Phrase): void {
+    this.#news.push(notice(code, said))
   }
 
   async spawnHooks(signal: AbortSignal): Promise<readonly HookResult[]> {
@@ -175,7 +194,13 @@ export class Attendants implements Help {
   }
 }
 
+const faulty = (path: string, what: string): Phrase =>
+  phrase(`${path}: ${what}`, `${path} に誤りがあります（${what}）。`)
+
 function* kept(made: Awaited<ReturnType<Checkpoints['afterTurn']>>): Generator<TalkEvent> {
-  if (!made.ok) yield { kind: 'notice', code: 'checkpoint', text: `No checkpoint was made: ${made.reason}` }
-  else if (made.value !== undefined) yield { kind: 'checkpoint', tag: made.value }
+  if (!made.ok) {
+    const { en, ja } = made.reason
+    const said = phrase(`No checkpoint was made: ${en}`, `チェックポイントを作れませんでした：${ja}`)
+    yield notice('checkpoint', said)
+  } else if (made.value !== undefined) yield { kind: 'checkpoint', tag: made.value }
 }

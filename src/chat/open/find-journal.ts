@@ -19,9 +19,20 @@ export function journalNamed(data: string, name: string): string {
   const ids = journals(data).map(({ opened }) => opened.conversation_id)
   if (ids.includes(wanted)) return wanted
   const [id, ...others] = ids.filter((one) => one.startsWith(wanted))
-  if (id === undefined) throw new AppError('not_found', `there is no conversation ${name}. See fumi list.`)
-  if (others.length > 0)
-    throw new AppError('bad_usage', `${name} may mean ${[id, ...others].slice(0, 5).join(', ')}. Give more of it.`)
+  if (id === undefined)
+    throw new AppError(
+      'not_found',
+      `there is no conversation ${name}. See fumi list.`,
+      `会話 ${name} はありません。fumi list で一覧を見られます。`,
+    )
+  if (others.length > 0) {
+    const all = [id, ...others].slice(0, 5).join(', ')
+    throw new AppError(
+      'bad_usage',
+      `${name} may mean ${all}. Give more of it.`,
+      `${name} に当てはまる会話が複数あります（${all}）。もう少し長く指定してください。`,
+    )
+  }
   return id
 }
 
@@ -33,6 +44,7 @@ export function lastJournalIn(data: string, cwd: string): string {
   throw new AppError(
     'not_found',
     `nothing was talked about in ${cwd} yet. fumi chat begins, fumi list shows the others.`,
+    `${cwd} での会話はまだありません。fumi chat で始めるか、fumi list でほかの会話を探してください。`,
   )
 }
 

@@ -3,8 +3,9 @@
 import { journalOf } from '../../conversation/journal/difference.ts'
 import type { UserEnvContext } from '../../conversation/message.ts'
 import { newState } from '../../conversation/state.ts'
+import { phrase } from '../../model/phrase.ts'
 import { createJournal, type JournalFile, openJournal } from '../journal-file.ts'
-import type { Notice } from '../turn/gear.ts'
+import { type Notice, notice } from '../turn/event.ts'
 import { journalNamed, lastJournalIn } from './find-journal.ts'
 
 export interface Beginning {
@@ -32,16 +33,26 @@ export function journalFor({ data, cwd, program, resume, at, env, newId }: Begin
   }
   const id = resume === null ? lastJournalIn(data, cwd) : journalNamed(data, resume)
   const { journal, recovered, issues, torn } = openJournal(data, id, { at, cwd, program, env })
-  const told: readonly (string | undefined)[] = [
-    recovered.some(({ event }) => event === 'interrupted')
-      ? 'The program was stopped in the middle of an answer: what had come of it is kept.'
-      : undefined,
-    recovered.some(({ event }) => event === 'next_message')
-      ? 'The program was stopped while tools ran: what is known of them waits to be sent.'
-      : undefined,
-    torn === undefined ? undefined : `A line that was never finished was moved to ${torn}.`,
-    issues.length === 0 ? undefined : `${issues.length} lines of ${journal.path} cannot be read; all others are.`,
+  const told = [
+    recovered.some(({ event }) => event === 'interrupted') && IN_ANSWER,
+    recovered.some(({ event }) => event === 'next_message') && IN_TOOLS,
+    torn !== undefined &&
+      phrase(`A line that was never finished was moved to ${torn}.`, `書きかけの行を ${torn} に移しました。`),
+    issues.length > 0 &&
+      phrase(
+        `${issues.length} lines of ${journal.path} cannot be read; all others are.`,
+        `${journal.path} の ${issues.length} 行を読めません。ほかはすべて読みました。`,
+      ),
   ]
-  const notices = told.flatMap((text) => (text === undefined ? [] : [{ code: 'recovered', text } as const]))
+  const notices = told.flatMap((said) => (said === false ? [] : [notice('recovered', said)]))
   return { journal, isNew: false, notices }
 }
+
+const IN_ANSWER = phrase(
+  'The program was stopped in the middle of an answer: what had come of it is kept.',
+  '応答の途中でプログラムが止まりました。届いた分は残っています。',
+)
+const IN_TOOLS = phrase(
+  'The program was stopped while tools ran: what is known of them waits to be sent.',
+  'ツールの実行中にプログラムが止まりました。分かっている結果は送信待ちです。',
+)

@@ -5,6 +5,7 @@ import { environmentOf } from '../../conversation/create.ts'
 import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../../conversation/limits.ts'
 import { sameJson } from '../../lib/same.ts'
 import { AppError } from '../../model/error.ts'
+import { phrase } from '../../model/phrase.ts'
 import { systemClock } from '../../openai/chat/clock.ts'
 import type { ChatTransport } from '../../openai/chat/transport.ts'
 import { PROFILES } from '../../openai/profile.ts'
@@ -22,8 +23,7 @@ import { SeenFiles } from '../tools/files/seen.ts'
 import { recordedTools } from '../tools/recorded.ts'
 import type { ChatTool } from '../tools/tool.ts'
 import { Desk } from '../turn/desk.ts'
-import type { TalkEvent } from '../turn/event.ts'
-import type { Notice } from '../turn/gear.ts'
+import { type Notice, notice, type TalkEvent } from '../turn/event.ts'
 import { Attendants } from './attendants.ts'
 import { journalFor } from './journal-for.ts'
 import { type Answering, serverFor } from './server-for.ts'
@@ -87,16 +87,24 @@ export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
       rig.offer(tools)
       talk.refit()
     }
-    const told: readonly Notice[] = [
+    const goneNames = gone.join(', ')
+    const greeting: readonly Notice[] = [
       ...begun.notices,
       ...notices,
-      ...(gone.length > 0 ? [{ code: 'tools_gone', text: `No longer there: ${gone.join(', ')}.` } as const] : []),
+      ...(gone.length > 0
+        ? [
+            notice(
+              'tools_gone',
+              phrase(`No longer there: ${goneNames}.`, `使えなくなったツールがあります：${goneNames}。`),
+            ),
+          ]
+        : []),
       ...answering.notices,
       ...(talk.state.next_message ? [WAITING] : []),
     ]
     return {
       talk,
-      greeting: told.map((notice) => ({ kind: 'notice', ...notice })),
+      greeting,
       close: async () => {
         await help.close()
         leave(talk, begun.isNew)
@@ -109,7 +117,13 @@ export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
   }
 }
 
-const WAITING: Notice = { code: 'waiting', text: 'A question still waits for its answer: /retry sends it again.' }
+const WAITING = notice(
+  'waiting',
+  phrase(
+    'A question still waits for its answer: /retry sends it again.',
+    '応答を待っている依頼があります。/retry でもう一度送れます。',
+  ),
+)
 
 function leave(talk: Talk, isNew: boolean): void {
   const { journal } = talk.desk
@@ -128,28 +142,40 @@ function agentFor(
   const { agents, broken } = findAgents({ cwd, home, data })
   const named = (name: string): AgentFile | undefined => agents.find(({ agent }) => agent.name === name)?.agent
   const faults = broken.flatMap(({ path, faults: all }) =>
-    all.map(
-      (fault): Notice => ({
-        code: 'agent',
-        text: `${path}: ${fault.path === '' ? '' : `${fault.path}: `}${fault.reason}`,
-      }),
-    ),
+    all.map((fault) => {
+      const what = `${fault.path === '' ? '' : `${fault.path}: `}${fault.reason}`
+      return notice('agent', phrase(`${path}: ${what}`, `エージェントのファイル ${path} に誤りがあります（${what}）。`))
+    }),
   )
   if (asked !== undefined) {
     const agent = named(asked)
     if (agent) return { agent, notices: differs(asked, before) }
-    const why = faults[0] ? ` ${faults[0].text}` : ''
-    throw new AppError('bad_usage', `there is no agent ${asked}.${why}`)
+    const [fault] = faults
+    throw new AppError(
+      'bad_usage',
+      `there is no agent ${asked}.${fault ? ` ${fault.text}` : ''}`,
+      `エージェント ${asked} はありません。${fault?.ja ?? ''}`,
+    )
   }
   // A file of the project that bears the name of the usual one is not taken for it: nobody has asked for its hooks.
   const agent = before === undefined || before === DEFAULT_AGENT.name ? DEFAULT_AGENT : named(before)
   if (agent) return { agent, notices: faults }
-  const text = `The agent ${before} is gone: ${DEFAULT_AGENT.name} goes on.`
-  return { agent: DEFAULT_AGENT, notices: [...faults, { code: 'agent', text }] }
+  const said = phrase(
+    `The agent ${before} is gone: ${DEFAULT_AGENT.name} goes on.`,
+    `エージェント ${before} がなくなったため、${DEFAULT_AGENT.name} が続けます。`,
+  )
+  return { agent: DEFAULT_AGENT, notices: [...faults, notice('agent', said)] }
 }
 
 const differs = (now: string, before: string | undefined): readonly Notice[] =>
-  before === undefined || before === now ? [] : [{ code: 'agent', text: `${now} goes on with what ${before} began.` }]
+  before === undefined || before === now
+    ? []
+    : [
+        notice(
+          'agent',
+          phrase(`${now} goes on with what ${before} began.`, `${before} が始めた会話を ${now} が続けます。`),
+        ),
+      ]
 
 const toolsFor = (answerer: Answerer, here: readonly ChatTool[]): readonly ChatTool[] =>
   answerer.kind === 'recorded' ? [...here, ...recordedTools(answerer.recording, here)] : here

@@ -8,7 +8,8 @@ import type { ChatTransport } from '../../openai/chat/transport.ts'
 import { PROFILES } from '../../openai/profile.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { type AskJson, listModels, type Window, windowNotice, windowOf } from '../endpoint/models.ts'
-import type { Notice, Server } from '../turn/gear.ts'
+import { type Notice, notice } from '../turn/event.ts'
+import type { Server } from '../turn/gear.ts'
 
 export interface Answering {
   readonly server: Server
@@ -25,11 +26,11 @@ export async function serverFor(
 ): Promise<Answering> {
   const model = endpoint.model ?? wanted.agentModel ?? (await modelAt(endpoint, ask, modelOf(wanted.state)))
   const window = await windowOf(endpoint, model, ask)
-  const text = windowNotice(window, model)
+  const unsure = windowNotice(window, model)
   return {
     server: { transport, profile: PROFILES[endpoint.server], model, maxRetries: MOST_RETRIES },
     window,
-    notices: text === undefined ? [] : [{ code: 'window_unknown', text }],
+    notices: unsure ? [notice('window_unknown', unsure)] : [],
   }
 }
 
@@ -38,5 +39,10 @@ async function modelAt(endpoint: Endpoint, ask: AskJson, before: string | null):
   const models = await listModels(endpoint, ask)
   const known = models.find(({ id }) => id === before) ?? models[0]
   if (known) return known.id
-  throw new AppError('not_found', `${endpoint.baseURL} has no model. Load one there, or name one with --model.`)
+  const { baseURL } = endpoint
+  throw new AppError(
+    'not_found',
+    `${baseURL} has no model. Load one there, or name one with --model.`,
+    `${baseURL} にモデルがありません。サーバーでモデルを読み込むか、--model で指定してください。`,
+  )
 }

@@ -1,5 +1,6 @@
 /** What a line says once the text that it names stands in its place: one that a file keeps, or one of an MCP server. */
 import type { ImageBlock } from '../../conversation/message.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import { Words } from '../commands/command.ts'
 import { type PromptWords, type ServerPrompt, valuesFor } from '../mcp/prompts.ts'
 import type { Talk } from '../talk.ts'
@@ -16,7 +17,7 @@ export interface Spoken {
   readonly mayAttach: boolean
 }
 
-export type Unspoken = { readonly kind: 'error'; readonly text: string }
+export type Unspoken = { readonly kind: 'error'; readonly said: Phrase }
 
 const asTyped = (text: string): Spoken => {
   return { kind: 'spoken', before: [], text, images: [], source: null, mayAttach: true }
@@ -37,7 +38,11 @@ export async function spokenIn(talk: Talk, line: string, signal: AbortSignal): P
   if (!prompt) return asTyped(line)
   if (offered.length > 1) {
     const names = offered.map(({ server, name }) => `@${server}/${name}`)
-    return { kind: 'error', text: `several servers have a prompt ${called.name}: say ${names.join(' or ')}.` }
+    const said = phrase(
+      `several servers have a prompt ${called.name}: say ${names.join(' or ')}.`,
+      `文章 ${called.name} は複数のサーバーにあります。${names.join(' か ')} と書いてください。`,
+    )
+    return { kind: 'error', said }
   }
   return fromServer(prompt, called.words, signal)
 }
@@ -47,11 +52,24 @@ const serversWith = ({ rig }: Talk, called: string): readonly ServerPrompt[] =>
   rig.help.prompts().filter(({ server, name }) => called === name || called === `${server}/${name}`)
 
 async function fromServer(prompt: ServerPrompt, words: string, signal: AbortSignal): Promise<Spoken | Unspoken> {
-  const values = valuesFor(prompt, new Words(words).all)
-  if (typeof values === 'string') return { kind: 'error', text: `${values}: ${usageOf(prompt)}` }
+  const { values, missing } = valuesFor(prompt, new Words(words).all)
+  if (missing.length > 0) {
+    const usage = usageOf(prompt)
+    const why = phrase(
+      `it wants ${missing.join(' and ')}: ${usage}`,
+      `${missing.join(' と ')} を指定してください：${usage}`,
+    )
+    return { kind: 'error', said: why }
+  }
   const said = await prompt.get(values, signal)
-  if (typeof said === 'string')
-    return { kind: 'error', text: `@${prompt.name} of ${prompt.server} cannot be said: ${said}` }
+  if ('en' in said) {
+    const { name, server } = prompt
+    const why = phrase(
+      `@${name} of ${server} cannot be said: ${said.en}`,
+      `${server} の @${name} は使えません：${said.ja}`,
+    )
+    return { kind: 'error', said: why }
+  }
   const text = prompt.arguments.length === 0 ? withWords(said.text, words) : said.text
   return { kind: 'spoken', ...said, text, source: `@${prompt.name} (${prompt.server})`, mayAttach: false }
 }

@@ -2,6 +2,7 @@
 import { DUMMY_TOOL_NAME, NATIVE_TOOLS } from '../../conversation/limits.ts'
 import type { Tool, ToolOrigin, ToolSpec, Tools } from '../../conversation/record.ts'
 import { JsonMap } from '../../lib/json/lossless.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import { offersTool, toolLabel } from './allow/patterns.ts'
 import { type ChatTool, refused } from './tool.ts'
 
@@ -18,7 +19,7 @@ export interface BoxInput {
 /** A tool that is not offered, and why. */
 export interface LeftOut {
   readonly label: string
-  readonly reason: string
+  readonly reason: Phrase
 }
 
 export interface ToolBox {
@@ -40,9 +41,13 @@ export function toolBox({ builtIn, mcp = [], offered = ['*'], aliases = new Map(
     const named = renamed(tool, aliases)
     if (tool !== DUMMY && !offersTool(offered, named)) continue
     const known = byName.get(named.name)
-    if (known)
-      leftOut.push({ label: toolLabel(tool), reason: `${toolLabel(known)} has the name ${named.name} already` })
-    else byName.set(named.name, named)
+    if (known) {
+      const reason = phrase(
+        `${toolLabel(known)} has the name ${named.name} already`,
+        `${named.name} という名前は ${toolLabel(known)} がすでに使っています`,
+      )
+      leftOut.push({ label: toolLabel(tool), reason })
+    } else byName.set(named.name, named)
   }
   const all = [...byName.values()]
   return {

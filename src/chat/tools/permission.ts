@@ -1,5 +1,6 @@
 /** Whether a call may run: denied before allowed, allowed before asked. Pure. */
 
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import { commandDecision } from './allow/commands.ts'
 import { pathsDecision } from './allow/paths.ts'
 import { namesTool } from './allow/patterns.ts'
@@ -76,8 +77,11 @@ function byRules(tool: Pick<ChatTool, 'name' | 'hostName' | 'origin'>, need: Nee
 }
 
 /** What a person would have typed, as the original has it. */
-export const forbidden = (name: string): string =>
-  `Tool use with ${name} was rejected because the arguments supplied were forbidden`
+export const forbidden = (name: string): Phrase =>
+  phrase(
+    `Tool use with ${name} was rejected because the arguments supplied were forbidden`,
+    `${name} は、引数が禁止されているため実行しませんでした`,
+  )
 
 export const staleText = (path: string): string =>
   `${path} was changed since you last read or wrote it, by somebody else or by a command. Nothing was written. Read it again, then repeat the change.`

@@ -1,8 +1,11 @@
 /** Tools that are not here, and give what they gave when a conversation was recorded. They do nothing else. */
 import { NATIVE_TOOLS } from '../../conversation/limits.ts'
 import type { ToolUseResult } from '../../conversation/message.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { Recording } from '../endpoint/recording.ts'
 import { type ChatTool, failed, type Ran } from './tool.ts'
+
+const RECORDED = phrase('from the recording', '記録から')
 
 /** @param here tools that are here run themselves */
 export function recordedTools({ results }: Recording, here: readonly ChatTool[]): readonly ChatTool[] {
@@ -24,6 +27,6 @@ function recordedTool(name: string, given: readonly (ToolUseResult | undefined)[
     origin: NATIVE_TOOLS,
     description: 'Gives what it gave in the recording.',
     schema: { type: 'object' },
-    check: async () => ({ ok: true, call: { need: { level: 'nothing', summary: 'from the recording' }, run: next } }),
+    check: async () => ({ ok: true, call: { need: { level: 'nothing', summary: RECORDED }, run: next } }),
   }
 }

@@ -2,6 +2,7 @@
 import type { ImageBlock, ToolUseResultBlock } from '../../conversation/message.ts'
 import type { ToolOrigin } from '../../conversation/record.ts'
 import type { JsonValue } from '../../lib/json/lossless.ts'
+import type { Phrase } from '../../model/phrase.ts'
 
 export interface ChatTool {
   /** The name that the model uses. */
@@ -42,9 +43,9 @@ export interface Need {
   /** Nothing: it looks at nothing and changes nothing. Dangerous: it can destroy something, or cannot be told in advance what it does. */
   readonly level: 'nothing' | 'read-only' | 'changes' | 'dangerous'
   /** One line for a person. */
-  readonly summary: string
-  /** Why it is dangerous. */
-  readonly reason?: string
+  readonly summary: Phrase
+  /** Why it is dangerous, or will not succeed. */
+  readonly reason?: Phrase
   /** What it would change, as a unified diff. */
   readonly diff?: string
   /** Files and folders, as they were named and as they are once links are followed. */
@@ -54,6 +55,10 @@ export interface Need {
   /** The file was changed since the model last read or wrote it: by somebody else, or by a command. */
   readonly stale?: Stale
 }
+
+/** @param said what the model says that it is for */
+export const withPurpose = ({ en, ja }: Phrase, said: string | null): Phrase =>
+  said === null ? { en, ja } : { en: `${en}: ${said}`, ja: `${ja}：${said}` }
 
 export const isHarmless = ({ level }: Pick<Need, 'level'>): boolean => level === 'nothing' || level === 'read-only'
 

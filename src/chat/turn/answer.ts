@@ -5,6 +5,7 @@ import { contentWithContext } from '../../conversation/render.ts'
 import { isInTangent } from '../../conversation/tangent.ts'
 import { byteLength } from '../../conversation/truncate.ts'
 import { type Fields, wordOf } from '../../lib/object.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { ChatError } from '../../openai/chat/chat-error.ts'
 import { type Asked, ask } from '../../openai/chat/send/ask.ts'
 import { requestOf } from '../../openai/chat/send/request.ts'
@@ -17,7 +18,7 @@ import { splitThinking } from '../../openai/stream/reasoning.ts'
 import { openAIMessages, type Rendered } from '../request/openai-messages.ts'
 import type { Sending } from '../request/sending.ts'
 import type { Desk } from './desk.ts'
-import type { Ending, TalkEvent } from './event.ts'
+import { type Ending, notice, type TalkEvent } from './event.ts'
 import type { Gear, Server } from './gear.ts'
 import { isOverflow } from './overflow.ts'
 import { Stopwatch } from './stopwatch.ts'
@@ -55,11 +56,14 @@ export async function* askForAnswer(
   return { kind: 'failed', ending: asked.error.kind === 'aborted' ? 'interrupted' : 'failed', error: asked.error }
 }
 
-const leftOut = (count: number, { profile, model }: Server): TalkEvent => ({
-  kind: 'notice',
-  code: 'left_out',
-  text: `${count} image${count === 1 ? '' : 's'} or document${count === 1 ? '' : 's'} could not be sent: ${model} at ${profile.label} does not take them.`,
-})
+const leftOut = (count: number, { profile, model }: Server): TalkEvent =>
+  notice(
+    'left_out',
+    phrase(
+      `${count} image${count === 1 ? '' : 's'} or document${count === 1 ? '' : 's'} could not be sent: ${model} at ${profile.label} does not take them.`,
+      `画像または文書 ${count} 件を送れませんでした。${profile.label} の ${model} は受け付けません。`,
+    ),
+  )
 
 /** Everything that is written for the server: what `/context show --sent` prints. */
 export function bodyOf({ profile, model, parameters }: Server, { messages, tools }: Rendered): ChatRequest {
@@ -190,11 +194,13 @@ class Told {
   }
 }
 
-const TOO_LONG: TalkEvent = {
-  kind: 'notice',
-  code: 'cut',
-  text: 'The answer ends where the server allows no more: ask the model to go on.',
-}
+const TOO_LONG: TalkEvent = notice(
+  'cut',
+  phrase(
+    'The answer ends where the server allows no more: ask the model to go on.',
+    '応答がサーバーの上限で切れました。続けるよう頼んでください。',
+  ),
+)
 
 function reasonOf({ kind }: ChatError): string {
   if (kind === 'aborted') return 'cancelled'

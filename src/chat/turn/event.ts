@@ -2,6 +2,7 @@
 import type { AssistantMessage, ToolUseResult } from '../../conversation/message.ts'
 import type { RequestMetadata } from '../../conversation/record.ts'
 import type { ChatEvent, ChatNotice } from '../../model/api/chat.ts'
+import type { Phrase } from '../../model/phrase.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { ChatError } from '../../openai/chat/chat-error.ts'
 import type { Need, OutputPiece } from '../tools/tool.ts'
@@ -39,8 +40,6 @@ type Plain = Extract<
       | 'started'
       | 'delta'
       | 'reasoning'
-      | 'tool_started'
-      | 'tools_cancelled'
       | 'compacting'
       | 'compacted'
       /** The window is filled so far that a summary would be of use. */
@@ -74,6 +73,7 @@ export type TalkEvent =
   | ({ readonly kind: 'tool_asked' } & AskedTool)
   /** Nothing goes on until `answer` is called with its id. */
   | ({ readonly kind: 'consent_needed' } & AskedTool)
+  | { readonly kind: 'tool_started'; readonly id: string; readonly name: string; readonly summary: Phrase }
   | ({ readonly kind: 'tool_output'; readonly id: string } & OutputPiece)
   | {
       readonly kind: 'tool_done'
@@ -82,6 +82,7 @@ export type TalkEvent =
       readonly result: ToolUseResult
       readonly ms: number
     }
+  | { readonly kind: 'tools_cancelled'; readonly ids: readonly string[]; readonly reason: Phrase }
   /** The conversation is another one now, or at another point: what is shown must be shown anew. */
   | { readonly kind: 'moved' }
   | { readonly kind: 'quit' }
@@ -92,3 +93,9 @@ export type Purpose = 'answer' | 'compaction'
 
 /** What a person says to a tool that asks: yes, no, yes and from now on, or other words, which cancel it with them. */
 export type Consent = 'yes' | 'no' | 'trust' | { readonly text: string }
+
+export type Notice = Extract<TalkEvent, { kind: 'notice' }>
+
+export const notice = (code: NoticeCode, { en: text, ja }: Phrase): Notice => ({ kind: 'notice', code, text, ja })
+
+export const error = ({ en: text, ja }: Phrase): TalkEvent => ({ kind: 'error', text, ja })

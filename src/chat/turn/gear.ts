@@ -7,7 +7,7 @@ import type { FilePart } from '../../openai/message.ts'
 import type { Profile } from '../../openai/profile.ts'
 import type { Decision } from '../tools/permission.ts'
 import type { ChatTool, Need, Place, Ran } from '../tools/tool.ts'
-import type { NoticeCode, TalkEvent } from './event.ts'
+import type { Notice, TalkEvent } from './event.ts'
 
 export interface Server {
   readonly transport: ChatTransport
@@ -32,11 +32,6 @@ export interface Shelf {
   trust(tool: ChatTool): void
 }
 
-export interface Notice {
-  readonly code: NoticeCode
-  readonly text: string
-}
-
 export interface Around extends ContextInput {
   readonly notices: readonly Notice[]
 }
@@ -45,6 +40,7 @@ export interface ToolOutcome {
   readonly tool: ChatTool
   readonly args: unknown
   readonly ran: Ran
+  /** In English, as it is kept with the checkpoint. */
   readonly summary: string
   readonly level: Need['level']
 }

@@ -1,5 +1,6 @@
 /** Decides what becomes of the tools that an answer asks for, and asks a person where that is needed. */
 import type { AssistantToolUse } from '../../conversation/message.ts'
+import { asIs, type Phrase, phrase } from '../../model/phrase.ts'
 import { forbidden } from '../tools/permission.ts'
 import { type ChatTool, failed, type ToolCall } from '../tools/tool.ts'
 import type { AskedTool, Consent, TalkEvent } from './event.ts'
@@ -9,14 +10,17 @@ import { unreadableArguments } from './tool-uses.ts'
 
 export type Plan =
   | { readonly kind: 'go'; readonly planned: readonly Planned[] }
-  /** None of them runs; the model is told this as what the user said. */
-  | { readonly kind: 'cancel'; readonly prompt: string }
+  /** None of them runs; the model is told this as what the user said, in English unless a person said it. */
+  | { readonly kind: 'cancel'; readonly prompt: Phrase }
   /** Somebody would have to be asked, and nobody is there. */
   | { readonly kind: 'unattended'; readonly asked: AskedTool }
   | { readonly kind: 'aborted' }
 
 /** What the model is told when a person says no. */
-export const DENIED = 'I do not want this tool to run. Ask me how to go on, or find another way.'
+export const DENIED = phrase(
+  'I do not want this tool to run. Ask me how to go on, or find another way.',
+  'このツールは実行しないでください。続け方を尋ねるか、別の方法を探してください。',
+)
 
 /** Answers a question, or nothing when the turn was aborted meanwhile. */
 export type AskConsent = (asked: AskedTool, signal: AbortSignal) => Promise<Consent | undefined>
@@ -54,7 +58,7 @@ export async function* planTools(
     const consent = await ask(asked, signal)
     if (consent === undefined) return { kind: 'aborted' }
     if (consent === 'no') return { kind: 'cancel', prompt: DENIED }
-    if (typeof consent === 'object') return { kind: 'cancel', prompt: consent.text }
+    if (typeof consent === 'object') return { kind: 'cancel', prompt: asIs(consent.text) }
     if (consent === 'trust') gear.shelf.trust(tool)
     planned.push({ kind: 'run', use, tool, call, free: consent === 'trust', staleAllowed: true })
   }

@@ -11,6 +11,7 @@ import {
 import type { AssistantToolUse, ImageBlock, ToolUseResult } from '../../conversation/message.ts'
 import { byteLength, truncateSafeToolUseResults, writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
+import { asIs } from '../../model/phrase.ts'
 import { type ChatTool, failed, isHarmless, type Ran, type ToolCall } from '../tools/tool.ts'
 import { Channel } from './channel.ts'
 import type { Desk } from './desk.ts'
@@ -80,7 +81,7 @@ async function runOne(
 ): Promise<Done> {
   const { use } = planned
   const { id, name } = use
-  const summary = planned.kind === 'run' ? planned.call.need.summary : ''
+  const summary = planned.kind === 'run' ? planned.call.need.summary : asIs('')
   const began = desk.clock.now()
   desk.tell({ event: 'tool_started', tool_use_id: id, name })
   channel.push({ kind: 'tool_started', id, name, summary })
@@ -91,7 +92,13 @@ async function runOne(
   track(desk, ran)
   channel.push({ kind: 'tool_done', id, name, result, ms })
   if (planned.kind === 'run' && !signal.aborted) {
-    const outcome = { tool: planned.tool, args: plainJson(use.args), ran, summary, level: planned.call.need.level }
+    const outcome = {
+      tool: planned.tool,
+      args: plainJson(use.args),
+      ran,
+      summary: summary.en,
+      level: planned.call.need.level,
+    }
     for await (const event of gear.afterTool(outcome, signal)) channel.push(event)
   }
   return { result, images: ran.images }

@@ -4,6 +4,7 @@ import type { Untimed } from '../../conversation/journal/event.ts'
 import { TOOL_USE_INTERRUPTED, TOOL_USES_INTERRUPTED_REPLY } from '../../conversation/limits.ts'
 import type { AssistantToolUse } from '../../conversation/message.ts'
 import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { ChatError } from '../../openai/chat/chat-error.ts'
 import { compactHistory } from '../compaction/compact.ts'
 import { automatic, type Shrinking, shrink } from '../compaction/shrink.ts'
@@ -11,7 +12,8 @@ import { requestTokens, smallerThan, windowTokens } from '../request/fit.ts'
 import { type Sending, sendingOf } from '../request/sending.ts'
 import { askForAnswer } from './answer.ts'
 import type { Desk } from './desk.ts'
-import type { Ending, TalkEvent } from './event.ts'
+import { type Ending, error as errorEvent, type TalkEvent } from './event.ts'
+import { faultOf } from './fault.ts'
 import type { Gear } from './gear.ts'
 import { type AskConsent, planTools } from './plan-tools.ts'
 import { runTools } from './run-tools.ts'
@@ -78,7 +80,7 @@ interface Prepared {
 async function* prepare(desk: Desk, gear: Gear, signal: AbortSignal): AsyncGenerator<TalkEvent, Prepared | undefined> {
   const window = windowTokens(desk.state)
   const { notices, ...around } = await gear.around(calcMaxContextFilesSize(window), signal)
-  for (const notice of notices) yield { kind: 'notice', ...notice }
+  yield* notices
   const sending = sendingOf(desk.state, { ...around, env: desk.env() })
   return sending && { sending, tokens: requestTokens(desk.state, sending), window }
 }
@@ -98,7 +100,7 @@ function changesOf({ state }: Desk, { next, range, contextBytes }: Sending): rea
 function* tooLarge(desk: Desk, error: ChatError): Generator<TalkEvent, Ended> {
   const reason = `The request is too large for the model's window: ${error.message}`
   desk.tell({ event: 'failed', what: 'request', reason }, { event: 'transcript', lines: [reason] })
-  yield { kind: 'error', text: reason }
+  yield errorEvent(phrase(reason, `要求がモデルのウィンドウに収まりません。${faultOf(error).ja}。`))
   return { how: 'overflow', error }
 }
 
@@ -118,14 +120,17 @@ async function* useTools(
   const ids = uses.map(({ id }) => id)
   const plan = yield* planTools(uses, gear, ask, signal)
   if (plan.kind === 'unattended') {
-    yield {
-      kind: 'error',
-      text: `${plan.asked.name} needs consent, and nobody can be asked: ${plan.asked.need.summary}. Allow it with --trust-tools ${plan.asked.name}.`,
-    }
+    const { name, need } = plan.asked
+    yield errorEvent(
+      phrase(
+        `${name} needs consent, and nobody can be asked: ${need.summary.en}. Allow it with --trust-tools ${name}.`,
+        `${name} には許可が必要ですが、確認できる人がいません（${need.summary.ja}）。--trust-tools ${name} で許可できます。`,
+      ),
+    )
     return { how: 'consent' }
   }
   if (plan.kind === 'cancel') {
-    const message = newCancelledToolUses(plan.prompt, ids, desk.local(), desk.env())
+    const message = newCancelledToolUses(plan.prompt.en, ids, desk.local(), desk.env())
     desk.tell({ event: 'next_message', message })
     yield { kind: 'tools_cancelled', ids, reason: plan.prompt }
     return undefined
@@ -144,6 +149,6 @@ function* interruptTools(ids: readonly string[], desk: Desk): Generator<TalkEven
     { event: 'next_message', message: newCancelledToolUses(TOOL_USE_INTERRUPTED, ids, desk.local(), desk.env()) },
     { event: 'interrupted', number, assistant, request_metadata: null, reason: 'cancelled' },
   )
-  yield { kind: 'tools_cancelled', ids, reason: TOOL_USE_INTERRUPTED }
+  yield { kind: 'tools_cancelled', ids, reason: phrase(TOOL_USE_INTERRUPTED, 'ツールの実行を中断しました') }
   yield { kind: 'entry', number, assistant, metadata: null, interrupted: 'cancelled' }
 }

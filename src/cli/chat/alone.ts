@@ -1,6 +1,8 @@
 /** One prompt without a person: the answer on standard output, all else on standard error, an exit code for each ending. */
 import type { Ending, OpenedTalk, TalkEvent } from '../../chat.ts'
+import { say } from '../language.ts'
 import { writeErr, writeOut } from '../output.ts'
+import { inEnglish } from './english.ts'
 import { lineFor } from './lines.ts'
 
 /** Those of errors that stop a command are in `model/error.ts`. */
@@ -20,12 +22,12 @@ export async function talkAlone({ talk, greeting }: OpenedTalk, prompt: string, 
   let how: Ending | undefined
   let isMidLine = false
   const tell = async (event: TalkEvent): Promise<void> => {
-    if (json) return writeOut(`${JSON.stringify(event)}\n`)
+    if (json) return writeOut(`${JSON.stringify(inEnglish(event))}\n`)
     if (event.kind === 'delta') {
       isMidLine = !event.text.endsWith('\n')
       return writeOut(event.text)
     }
-    if (event.kind === 'output') return writeOut(event.text)
+    if (event.kind === 'output') return writeOut(say(event.text, event.ja))
     // An answer with calls ends in the middle of a line.
     if ((event.kind === 'entry' || event.kind === 'ended') && isMidLine) {
       isMidLine = false

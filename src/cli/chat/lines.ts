@@ -1,6 +1,8 @@
 /** Events of a conversation as one line each, where a line is worth it. */
+
+import { faultOf } from '../../chat/turn/fault.ts'
 import type { Ending, TalkEvent } from '../../chat.ts'
-import { say } from '../language.ts'
+import { inWords, say } from '../language.ts'
 import { safe } from '../view/conversation.ts'
 
 /** Nothing for what is shown otherwise, or not at all. */
@@ -12,13 +14,13 @@ export function lineFor(event: TalkEvent): string | undefined {
 function textFor(event: TalkEvent): string | undefined {
   switch (event.kind) {
     case 'retry':
-      return retryText(event.error.message.replace(/\.$/, ''), Math.round(event.waitMs / 100) / 10)
+      return retryText(inWords(faultOf(event.error)).replace(/\.$/, ''), Math.round(event.waitMs / 100) / 10)
     case 'tool_started':
-      return `* ${event.name}${event.summary === '' ? '' : `: ${event.summary}`}`
+      return `* ${event.name}${event.summary.en === '' ? '' : `: ${inWords(event.summary)}`}`
     case 'tool_done':
       return event.result.status === 'Error' ? say(`* ${event.name} failed`, `* ${event.name} 失敗`) : undefined
     case 'tools_cancelled':
-      return say(`* cancelled: ${event.reason}`, `* 取り消し：${event.reason}`)
+      return say(`* cancelled: ${event.reason.en}`, `* 取り消し：${event.reason.ja}`)
     case 'compacting':
       return event.automatic
         ? say('The window is full: summing up what was said …', 'ウィンドウがいっぱいです。これまでを要約しています…')
@@ -32,10 +34,10 @@ function textFor(event: TalkEvent): string | undefined {
       )
     case 'notice':
     case 'error':
-      return event.text
+      return say(event.text, event.ja)
     case 'ended':
       return event.error
-        ? `fumi: ${event.error.message}`
+        ? `fumi: ${inWords(faultOf(event.error))}`
         : event.how === 'answered'
           ? undefined
           : inBrackets(endingText(event.how))

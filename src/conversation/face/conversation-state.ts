@@ -97,7 +97,12 @@ export class ConversationState {
     const reading = { mode, ...(now && { now }) }
     const read: Read<core.ConversationState> | NotRead =
       typeof source === 'string' ? readState(source, reading) : readStateValue(source, reading)
-    if (!read.ok) throw new AppError('nothing_readable', `This is no conversation state: ${read.reason}`)
+    if (!read.ok)
+      throw new AppError(
+        'nothing_readable',
+        `This is no conversation state: ${read.reason}`,
+        `会話の状態ではありません（${read.reason}）`,
+      )
     return new ConversationState(read.value, options, read.repairs)
   }
 
@@ -231,7 +236,11 @@ export class ConversationState {
   #tangentNow(): TangentTime {
     const now = tangent.tangentTimeOf(this.environment.now())
     if (!now)
-      throw new AppError('bad_usage', 'the clock must give a time with its offset, such as 2025-10-25T14:53:00+09:00')
+      throw new AppError(
+        'bad_usage',
+        'the clock must give a time with its offset, such as 2025-10-25T14:53:00+09:00',
+        '時計は、2025-10-25T14:53:00+09:00 のように時差まで含む時刻を返す必要があります',
+      )
     return now
   }
 

@@ -14,6 +14,8 @@ export interface ChatOptions {
   readonly models: readonly string[]
   /** Why there is no list of models, for a person. */
   readonly models_problem: string | null
+  /** The same in Japanese. */
+  readonly models_problem_ja: string | null
   /** Of the directory that was asked for. */
   readonly agents: readonly ChatAgent[]
   /** Directories in which a conversation can be held; the first one is that of the server. */
@@ -47,6 +49,8 @@ export interface ChatCommand {
   readonly aliases: readonly string[]
   readonly args: string
   readonly help: string
+  /** The same in Japanese. */
+  readonly help_ja: string
   /** First words that it knows. */
   readonly words: readonly string[]
 }
@@ -105,11 +109,13 @@ export type ChatConsent = 'yes' | 'no' | 'trust' | 'words'
 /** `GET /api/chat/:id/files`: paths in the conversation's directory that begin so; folders end with a slash. */
 export type ChatFilesReply = Reply<readonly string[]>
 
-/** What a call is about to do, for whoever has to allow it. */
+/** What a call is about to do, for whoever has to allow it. Sentences are English; `…_ja` says the same in Japanese. */
 export interface ChatNeed {
   readonly level: 'nothing' | 'read-only' | 'changes' | 'dangerous'
   readonly summary: string
+  readonly summary_ja: string
   readonly reason?: string
+  readonly reason_ja?: string
   readonly command?: string
   /** A unified diff of what it would change. */
   readonly diff?: string
@@ -119,7 +125,8 @@ export interface ChatNeed {
 
 /**
  * `GET /api/chat/:id/events`: server-sent events, whose name is their `kind`. Each has an id; a client that comes back with
- * it as `Last-Event-ID` (or `?since=`) is told what it missed, and one that cannot be told so begins anew.
+ * it as `Last-Event-ID` (or `?since=`) is told what it missed, and one that cannot be told so begins anew. What is said to
+ * a person is English; `ja` and `…_ja` say the same in Japanese.
  */
 export type ChatEvent =
   /** The first one, and whenever the conversation is at another point. `reset`: all that is shown is shown anew. */
@@ -143,6 +150,7 @@ export type ChatEvent =
       readonly kind: 'retry'
       readonly code: ChatFault
       readonly reason: string
+      readonly reason_ja: string
       readonly attempt: number
       readonly wait_ms: number
     }
@@ -153,7 +161,13 @@ export type ChatEvent =
   | { readonly kind: 'consent_needed'; readonly id: string; readonly name: string; readonly need: ChatNeed }
   /** Somebody has answered, on this page or another. */
   | { readonly kind: 'consent_given'; readonly id: string; readonly consent: ChatConsent }
-  | { readonly kind: 'tool_started'; readonly id: string; readonly name: string; readonly summary: string }
+  | {
+      readonly kind: 'tool_started'
+      readonly id: string
+      readonly name: string
+      readonly summary: string
+      readonly summary_ja: string
+    }
   | { readonly kind: 'tool_output'; readonly id: string; readonly text: string }
   | {
       readonly kind: 'tool_done'
@@ -164,18 +178,28 @@ export type ChatEvent =
       readonly output: string
       readonly ms: number
     }
-  | { readonly kind: 'tools_cancelled'; readonly ids: readonly string[]; readonly reason: string }
+  | {
+      readonly kind: 'tools_cancelled'
+      readonly ids: readonly string[]
+      readonly reason: string
+      readonly reason_ja: string
+    }
   | { readonly kind: 'compacting'; readonly automatic: boolean }
   | { readonly kind: 'compacted'; readonly summary: string; readonly kept: number }
   | { readonly kind: 'compact_proposed'; readonly percent: number }
-  | { readonly kind: 'notice'; readonly code: ChatNotice; readonly text: string }
+  | { readonly kind: 'notice'; readonly code: ChatNotice; readonly text: string; readonly ja: string }
   /** What a command was asked for. */
-  | { readonly kind: 'output'; readonly text: string }
+  | { readonly kind: 'output'; readonly text: string; readonly ja: string }
   | { readonly kind: 'checkpoint'; readonly tag: string }
   /** A text that somebody wants to write on, and say then. */
   | { readonly kind: 'edit'; readonly text: string }
-  | { readonly kind: 'error'; readonly text: string }
-  | { readonly kind: 'ended'; readonly how: ChatEnding; readonly reason: string | null }
+  | { readonly kind: 'error'; readonly text: string; readonly ja: string }
+  | {
+      readonly kind: 'ended'
+      readonly how: ChatEnding
+      readonly reason: string | null
+      readonly reason_ja: string | null
+    }
   /** After whatever may have changed it. */
   | { readonly kind: 'state'; readonly state: ChatState }
   /** It is closed here; `POST /api/chat` opens it again. */

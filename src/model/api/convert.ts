@@ -70,7 +70,7 @@ export type HandoffPreview =
       readonly replaces: boolean
       readonly warnings: readonly WarningItem[]
     }
-  | { readonly possible: false; readonly code: ErrorCode; readonly reason: string }
+  | { readonly possible: false; readonly code: ErrorCode; readonly reason: string; readonly reason_ja: string }
 
 export interface WarningItem {
   readonly code: WarningCode

@@ -36,6 +36,8 @@ export interface ApiError {
   readonly title: string
   /** A sentence for a person. */
   readonly detail: string
+  /** The same in Japanese. */
+  readonly detail_ja: string
   /**
    * `invalid_fields` for parameters; `code`, `start`, `end` and `advice` for a query that was not understood; `cause` for
    * what could not be done: bad_usage, nothing_readable, not_found, no_permission, cannot_write, unusable_data, busy.

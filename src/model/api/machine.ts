@@ -16,6 +16,8 @@ export interface HealthItem {
   readonly live_clients?: number
   /** Something that could not be done and is tried again, such as writing to a full disk. */
   readonly problem?: string | null
+  /** The same in Japanese. */
+  readonly problem_ja?: string | null
 }
 
 /** `GET /api/agents`. */
@@ -84,7 +86,7 @@ export type SyncOutcomeItem =
   /** Another process keeps the index up to date. */
   | { readonly kind: 'held'; readonly by: string | null }
   /** `code` is null for what is a bug. */
-  | { readonly kind: 'failed'; readonly code: ErrorCode | null; readonly reason: string }
+  | { readonly kind: 'failed'; readonly code: ErrorCode | null; readonly reason: string; readonly reason_ja: string }
 
 /**
  * `GET /api/live`: server-sent events. Each has the id `<epoch>-<revision>`; a client that comes back with it as

@@ -87,7 +87,7 @@ export type SearchLine =
       readonly complete: boolean
       readonly duration_ms: number
     }
-  | { readonly kind: 'error'; readonly detail: string }
+  | { readonly kind: 'error'; readonly detail: string; readonly detail_ja: string }
 
 /** `GET /api/files?path=`: every tool call that spoke of a file, newest first. The path is looked for in the index alone. */
 export interface FilesQuery {

@@ -1,9 +1,11 @@
 /** A conversation that is open here: what happens in it is remembered, so that every page sees the same, whenever it comes. */
+
 import { randomUUID } from 'node:crypto'
 import type { Consent, OpenedTalk, Talk } from '../../chat.ts'
 import { warn } from '../../lib/log.ts'
 import type { ChatConsent, ChatEvent, ChatState } from '../../model/api/chat.ts'
 import { AppError } from '../../model/error.ts'
+import { phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../problem.ts'
 import { refusalOf } from './line.ts'
 import { type Past, pastOf } from './past.ts'
@@ -68,9 +70,8 @@ export class HeldTalk {
 
   /** Returns at once; what comes of it are events. */
   say(text: string): void {
-    if (this.isClosed) throw new ApiProblem('not_found', 'The conversation was closed here. Open it again.')
-    if (this.#isRunning)
-      throw new ApiProblem('conversation_busy', 'An answer is on its way. Wait for it, or interrupt it.')
+    if (this.isClosed) throw new ApiProblem('not_found', CLOSED)
+    if (this.#isRunning) throw new ApiProblem('conversation_busy', BUSY)
     const refusal = refusalOf(text, this.talk)
     if (refusal !== undefined) throw new ApiProblem('not_possible', refusal)
     this.#isRunning = true
@@ -78,7 +79,7 @@ export class HeldTalk {
   }
 
   answer(id: string, consent: ChatConsent, text: string): void {
-    if (!this.#asked.delete(id)) throw new ApiProblem('not_found', 'Nobody asks for that, or it was answered already.')
+    if (!this.#asked.delete(id)) throw new ApiProblem('not_found', UNASKED)
     this.talk.answer(id, consentOf(consent, text))
     this.#tell({ kind: 'consent_given', id, consent })
   }
@@ -179,10 +180,8 @@ export class HeldTalk {
     } catch (error) {
       const isKnown = error instanceof AppError
       if (!isKnown && !this.isClosed) warn(error instanceof Error ? (error.stack ?? error.message) : String(error))
-      this.#tell({
-        kind: 'error',
-        text: isKnown ? error.message : 'This is a bug in fumibako; see the log of the server.',
-      })
+      const { en: text, ja } = isKnown ? error.phrase : BUG
+      this.#tell({ kind: 'error', text, ja })
     }
     this.#asked.clear()
     this.#isRunning = false
@@ -220,6 +219,23 @@ export class HeldTalk {
     for (const wake of [...this.#waiting]) wake()
   }
 }
+
+const CLOSED = phrase(
+  'The conversation was closed here. Open it again.',
+  'この会話はここでは閉じられました。もう一度開いてください。',
+)
+const BUSY = phrase(
+  'An answer is on its way. Wait for it, or interrupt it.',
+  '応答の途中です。終わるのを待つか、中断してください。',
+)
+const UNASKED = phrase(
+  'Nobody asks for that, or it was answered already.',
+  'その確認は求められていないか、すでに答えられています。',
+)
+const BUG = phrase(
+  'This is a bug in fumibako; see the log of the server.',
+  'fumibako の不具合です。サーバーのログを確認してください。',
+)
 
 function continues(before: Piece, event: ChatEvent): event is Piece {
   if (event.kind !== before.kind) return false

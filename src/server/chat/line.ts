@@ -1,4 +1,5 @@
 /** What may be said over HTTP: nothing that runs unasked, no file from outside of the conversation's directory. */
+
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 import { pathsIn } from '../../chat/attach/attach.ts'
@@ -7,15 +8,19 @@ import { keptWords } from '../../chat/prompts/kept.ts'
 import { neededPath } from '../../chat/tools/files/paths.ts'
 import type { Place } from '../../chat/tools/tool.ts'
 import type { Talk } from '../../chat.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 
 /** Their words are paths, or stay within the directory when they are taken for one. */
 const TAKE_PATHS: ReadonlySet<string> = new Set(['attach', 'context', 'save', 'load'])
 
 /** Why a line is not taken, for a person; nothing when it is. */
-export function refusalOf(line: string, talk: Talk): string | undefined {
+export function refusalOf(line: string, talk: Talk): Phrase | undefined {
   const { place } = talk.rig
   if (line.startsWith('!'))
-    return 'Commands of your own for a shell are run in a terminal. Here the model can be asked for one, and asks you before.'
+    return phrase(
+      'Commands of your own for a shell are run in a terminal. Here the model can be asked for one, and asks you before.',
+      '自分でシェルのコマンドを実行するのは端末で行ってください。ここではモデルに頼むと、確認してから実行します。',
+    )
   const match = /^\/([^\s/\\.]*)(?:\s([\s\S]*))?$/.exec(line)
   if (!match) return outsideIn(pathsIn(keptWords(talk, line), place), place)
   const words = new Words(match[2] ?? '')
@@ -29,17 +34,24 @@ export function refusalOf(line: string, talk: Talk): string | undefined {
   )
 }
 
-function trustRefusal(words: Words): string | undefined {
+function trustRefusal(words: Words): Phrase | undefined {
   if (words.first === 'trust-all') return ONE_BY_ONE
   const isPattern = (word: string): boolean => /[*?]/.test(word) || /^@[^/]*\/?$/.test(word)
   return words.first === 'trust' && words.rest.all.some(isPattern) ? ONE_BY_ONE : undefined
 }
 
-const ONE_BY_ONE = 'On the page tools are trusted one by one: when they ask, or by their names.'
+const ONE_BY_ONE = phrase(
+  'On the page tools are trusted one by one: when they ask, or by their names.',
+  'ページでは、ツールは 1 つずつ許可します。確認されたときか、名前を指定してください。',
+)
 
-function outsideIn(paths: readonly string[], place: Place): string | undefined {
+function outsideIn(paths: readonly string[], place: Place): Phrase | undefined {
   const outside = paths.find((path) => !isWithin(path, place))
-  return outside === undefined ? undefined : `${outside} lies outside of ${place.cwd}, and stays there.`
+  if (outside === undefined) return undefined
+  return phrase(
+    `${outside} lies outside of ${place.cwd}, and stays there.`,
+    `${outside} は ${place.cwd} の外にあるため、ここでは使えません。`,
+  )
 }
 
 /** Once links are followed. A pattern lies where it begins to be one. */

@@ -6,6 +6,7 @@ import { PRESETS, parsedURL } from '../../chat/endpoint/preset.ts'
 import { type Endpoint, endpointFor, type Household, modelsOf } from '../../chat.ts'
 import type { ChatCommand, ChatOptions, ChatProfile } from '../../model/api/chat.ts'
 import { AppError } from '../../model/error.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../problem.ts'
 import type { Talks } from './talks.ts'
 
@@ -21,10 +22,16 @@ export async function optionsOf(talks: Talks, data: string, wanted: OptionsWante
   const directories = talks.directories()
   const cwd = wanted.directory ?? talks.cwd
   if (!directories.some(({ path }) => path === cwd))
-    throw new ApiProblem('not_possible', 'A conversation is held in a directory that is among the options.')
+    throw new ApiProblem(
+      'not_possible',
+      phrase(
+        'A conversation is held in a directory that is among the options.',
+        '会話のディレクトリーは、選択肢にあるものから選んでください。',
+      ),
+    )
   return {
     profiles: profilesOf(household),
-    usual: typeof usual === 'string' ? null : { profile: usual.name, model: usual.model },
+    usual: 'en' in usual ? null : { profile: usual.name, model: usual.model },
     ...(await modelsAt(chosen)),
     agents: findAgents({ cwd, home: household.environment.home, data }).agents.map(({ agent, place }) => ({
       name: agent.name,
@@ -37,24 +44,29 @@ export async function optionsOf(talks: Talks, data: string, wanted: OptionsWante
 }
 
 /** Why there is none, where there is none. */
-function endpointOf(profile: string | undefined, household: Household): Endpoint | string {
+function endpointOf(profile: string | undefined, household: Household): Endpoint | Phrase {
   try {
     return endpointFor(profile === undefined ? {} : { profile }, household)
   } catch (error) {
-    if (error instanceof AppError) return error.message
+    if (error instanceof AppError) return error.phrase
     throw error
   }
 }
 
-async function modelsAt(endpoint: Endpoint | string): Promise<Pick<ChatOptions, 'models' | 'models_problem'>> {
-  if (typeof endpoint === 'string') return { models: [], models_problem: endpoint }
+type Models = Pick<ChatOptions, 'models' | 'models_problem' | 'models_problem_ja'>
+
+const noModels = ({ en, ja }: Phrase): Models => ({ models: [], models_problem: en, models_problem_ja: ja })
+
+async function modelsAt(endpoint: Endpoint | Phrase): Promise<Models> {
+  if ('en' in endpoint) return noModels(endpoint)
   try {
-    return { models: (await modelsOf(endpoint)).map(({ id }) => id), models_problem: null }
+    const models = (await modelsOf(endpoint)).map(({ id }) => id)
+    return { models, models_problem: null, models_problem_ja: null }
   } catch (error) {
+    if (!(error instanceof AppError)) throw error
     const { baseURL } = endpoint
-    if (error instanceof AppError)
-      return { models: [], models_problem: error.message.replaceAll(baseURL, shownURL(baseURL)) }
-    throw error
+    const shown = (text: string): string => text.replaceAll(baseURL, shownURL(baseURL))
+    return noModels(phrase(shown(error.phrase.en), shown(error.phrase.ja)))
   }
 }
 
@@ -77,6 +89,7 @@ const commandItem = ({ name, aliases = [], args, help, words = [] }: (typeof COM
   name,
   aliases,
   args,
-  help,
+  help: help.en,
+  help_ja: help.ja,
   words,
 })

@@ -1,4 +1,5 @@
 /** The conversations that are open here, by their ids. One that rests for a while is closed, so that others can have it. */
+
 import { realpathSync } from 'node:fs'
 import type { Entry, House } from '../../app.ts'
 import { copyOf, directoryOf, journalNamed } from '../../chat/open/find-journal.ts'
@@ -10,6 +11,7 @@ import { warn } from '../../lib/log.ts'
 import type { ChatBody } from '../../model/api/chat.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
+import { phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../problem.ts'
 import { HeldTalk } from './held-talk.ts'
 
@@ -60,7 +62,13 @@ export class Talks {
   get(id: string): HeldTalk {
     const held = this.#open.get(id)
     if (!held || held.isClosed)
-      throw new ApiProblem('not_found', `The conversation ${id} is not open here. Open it with POST /api/chat.`)
+      throw new ApiProblem(
+        'not_found',
+        phrase(
+          `The conversation ${id} is not open here. Open it with POST /api/chat.`,
+          `会話 ${id} はここで開かれていません。もう一度開いてください（POST /api/chat）。`,
+        ),
+      )
     return held
   }
 
@@ -88,7 +96,13 @@ export class Talks {
 
   async #begin(body: ChatBody, cwd: string, resume: string | undefined): Promise<HeldTalk> {
     if (this.#open.size >= MOST_OPEN)
-      throw new ApiProblem('conversation_busy', `${MOST_OPEN} conversations are open here. Close one of their pages.`)
+      throw new ApiProblem(
+        'conversation_busy',
+        phrase(
+          `${MOST_OPEN} conversations are open here. Close one of their pages.`,
+          `すでに ${MOST_OPEN} 件の会話が開かれています。どれかのページを閉じてください。`,
+        ),
+      )
     const { profile, model, agent } = body
     const opened = await openConversation(
       {
@@ -138,13 +152,25 @@ export class Talks {
   #chosen(directory: string | undefined): string {
     if (directory === undefined) return this.cwd
     if (this.directories().some(({ path }) => path === directory)) return realpathSync(directory)
-    throw new ApiProblem('not_possible', 'A conversation is held in a directory that GET /api/chat/options names.')
+    throw new ApiProblem(
+      'not_possible',
+      phrase(
+        'A conversation is held in a directory that GET /api/chat/options names.',
+        '会話のディレクトリーは、GET /api/chat/options にあるものから選んでください。',
+      ),
+    )
   }
 
   #placeOf(id: string): string {
     const place = directoryOf(this.#house.directory, id) ?? this.cwd
     if (isFolder(place)) return realpathSync(place)
-    throw new ApiProblem('not_possible', `The conversation was held in ${place}, which is not there.`)
+    throw new ApiProblem(
+      'not_possible',
+      phrase(
+        `The conversation was held in ${place}, which is not there.`,
+        `この会話のディレクトリー ${place} がありません。`,
+      ),
+    )
   }
 
   /** Ours is gone on with, and so is the copy that was made of another; else one is made. */
@@ -153,7 +179,11 @@ export class Talks {
     const own = /^(?:fumibako:)?([\da-f-]{36})$/i.exec(session)?.[1]
     if (own !== undefined && directoryOf(directory, own) !== null) return journalNamed(directory, own)
     const entry = this.#house.session(session as SessionId)
-    if (!entry) throw new ApiProblem('session_not_found', `There is no session ${session}.`)
+    if (!entry)
+      throw new ApiProblem(
+        'session_not_found',
+        phrase(`There is no session ${session}.`, `会話 ${session} はありません。`),
+      )
     const before = copyOf(directory, entry.id)
     if (before !== undefined) return before
     const key = JSON.stringify([entry.id, body.directory])
@@ -169,7 +199,14 @@ export class Talks {
   async #copy(entry: Entry, { directory: wanted }: ChatBody): Promise<string> {
     const { environment, directory, keep } = this.#house
     const log = await this.#house.logOf(entry.id)
-    if (!log) throw new ApiProblem('source_gone', `The log of ${entry.id} is gone: ${entry.path}.`)
+    if (!log)
+      throw new ApiProblem(
+        'source_gone',
+        phrase(
+          `The log of ${entry.id} is gone: ${entry.path}.`,
+          `会話 ${entry.id} のログ ${entry.path} がなくなっています。`,
+        ),
+      )
     const its = this.#house.index.header(entry.id)?.cwd
     const cwd = wanted === undefined && its !== undefined && isFolder(its) ? its : this.#chosen(wanted)
     const from = { agent: log.agent, source: log.source, session: entry.id }
@@ -180,6 +217,6 @@ export class Talks {
 
 function explained(error: unknown): never {
   if (!(error instanceof AppError)) throw error
-  if (error.code === 'busy') throw new ApiProblem('conversation_busy', error.message)
-  throw new ApiProblem('not_possible', error.message)
+  if (error.code === 'busy') throw new ApiProblem('conversation_busy', error.phrase)
+  throw new ApiProblem('not_possible', error.phrase)
 }

@@ -1,4 +1,5 @@
 /** What a conversation tells, in the words of the API. */
+import { faultOf } from '../../chat/turn/fault.ts'
 import type { TalkEvent } from '../../chat.ts'
 import { writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
@@ -23,9 +24,13 @@ export function toldOf(event: TalkEvent): ChatEvent | undefined {
     case 'checkpoint':
     case 'edit':
     case 'error':
-    case 'tool_started':
-    case 'tools_cancelled':
       return event
+    case 'tool_started': {
+      const { kind, id, name, summary } = event
+      return { kind, id, name, summary: summary.en, summary_ja: summary.ja }
+    }
+    case 'tools_cancelled':
+      return { kind: event.kind, ids: event.ids, reason: event.reason.en, reason_ja: event.reason.ja }
     case 'calling':
       return { kind: 'calling', name: event.name }
     case 'retry':
@@ -33,6 +38,7 @@ export function toldOf(event: TalkEvent): ChatEvent | undefined {
         kind: 'retry',
         code: event.error.kind,
         reason: event.error.message,
+        reason_ja: faultOf(event.error).ja,
         attempt: event.attempt,
         wait_ms: event.waitMs,
       }
@@ -53,7 +59,12 @@ export function toldOf(event: TalkEvent): ChatEvent | undefined {
       return { kind: 'tool_done', id, name, status, output: outputOf(result).slice(0, LONG), ms }
     }
     case 'ended':
-      return { kind: 'ended', how: event.how, reason: event.error?.message ?? null }
+      return {
+        kind: 'ended',
+        how: event.how,
+        reason: event.error?.message ?? null,
+        reason_ja: event.error ? faultOf(event.error).ja : null,
+      }
     case 'moved':
     case 'quit':
       return undefined
@@ -67,8 +78,9 @@ const LONG = 100_000
 function needOf({ level, summary, reason, command, diff, stale }: Need): ChatNeed {
   return {
     level,
-    summary,
-    ...(reason !== undefined && { reason }),
+    summary: summary.en,
+    summary_ja: summary.ja,
+    ...(reason && { reason: reason.en, reason_ja: reason.ja }),
     ...(command !== undefined && { command }),
     ...(diff !== undefined && { diff: diff.slice(0, LONG) }),
     ...(stale && { stale: { path: stale.path, diff: stale.diff.slice(0, LONG) } }),

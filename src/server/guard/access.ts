@@ -1,6 +1,8 @@
 /** Who may ask: a link carries the token once and leaves a cookie; scripts send it with each request. */
+
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
+import { phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../problem.ts'
 import { addressOf, type Bucket, bucket } from './limits.ts'
 import type { TokenKeeper } from './token.ts'
@@ -48,7 +50,10 @@ export function access({ tokens, port, secure }: AccessOptions): MiddlewareHandl
 /** Guesses are few: whoever is wrong too often waits. */
 function refuseMany(c: Context, wrong: Bucket, given: string, tokens: TokenKeeper): string {
   if (!tokens.accepts(given) && !wrong.take(addressOf(c)))
-    throw new ApiProblem('too_many_requests', 'Too many wrong tokens. Wait a minute.')
+    throw new ApiProblem(
+      'too_many_requests',
+      phrase('Too many wrong tokens. Wait a minute.', '誤ったトークンが多すぎます。1 分ほど待ってください。'),
+    )
   return given
 }
 
@@ -57,7 +62,10 @@ export const cookieName = (port: number): string => `fumi_${port}`
 const unknown = (): ApiProblem =>
   new ApiProblem(
     'unauthorized',
-    'Open the link that fumi serve prints, or send the token that fumi token prints as Authorization: Bearer …',
+    phrase(
+      'Open the link that fumi serve prints, or send the token that fumi token prints as Authorization: Bearer …',
+      'fumi serve が表示するリンクを開くか、fumi token が表示するトークンを Authorization: Bearer … として送ってください。',
+    ),
   )
 
 function withoutToken(address: string): string {

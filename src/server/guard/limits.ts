@@ -1,6 +1,8 @@
 /** How much one client may ask for. */
+
 import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import { phrase } from '../../model/phrase.ts'
 import { ApiProblem, problemResponse } from '../problem.ts'
 
 export interface Bucket {
@@ -43,7 +45,13 @@ export function rateLimit(options: BucketOptions): MiddlewareHandler {
   const requests = bucket(options)
   return async (c, next) => {
     if (!requests.take(addressOf(c)))
-      throw new ApiProblem('too_many_requests', `More than ${options.perSecond} requests a second. Wait a moment.`)
+      throw new ApiProblem(
+        'too_many_requests',
+        phrase(
+          `More than ${options.perSecond} requests a second. Wait a moment.`,
+          `要求が 1 秒に ${options.perSecond} 件を超えています。少し待ってください。`,
+        ),
+      )
     await next()
   }
 }
@@ -52,5 +60,11 @@ const MOST_BYTES = 256 * 1024
 
 export const smallBodies: MiddlewareHandler = bodyLimit({
   maxSize: MOST_BYTES,
-  onError: () => problemResponse(new ApiProblem('body_too_large', `A body may have ${MOST_BYTES} bytes.`)),
+  onError: () =>
+    problemResponse(
+      new ApiProblem(
+        'body_too_large',
+        phrase(`A body may have ${MOST_BYTES} bytes.`, `送る内容が大きすぎます。上限は ${MOST_BYTES} バイトです。`),
+      ),
+    ),
 })

@@ -1,7 +1,9 @@
 /** From where a request may come: other sites that the browser shows must not reach us, by whatever name they call us. */
+
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import type { MiddlewareHandler } from 'hono'
+import { phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../problem.ts'
 
 export interface OriginOptions {
@@ -25,19 +27,30 @@ export function checkOrigin({ host, port }: OriginOptions): MiddlewareHandler {
   return async (c, next) => {
     const asked = c.req.header('host')
     const place = asked === undefined ? undefined : placeOf(asked)
-    if (!place || !isOurs(place)) throw new ApiProblem('forbidden', `This server is not ${asked ?? 'without a name'}.`)
+    if (!place || !isOurs(place))
+      throw new ApiProblem(
+        'forbidden',
+        phrase(
+          `This server is not ${asked ?? 'without a name'}.`,
+          asked === undefined ? 'Host ヘッダーがありません。' : `このサーバーは ${asked} ではありません。`,
+        ),
+      )
     const origin = c.req.header('origin')
-    if (origin !== undefined && !isSameOrigin(origin, asked ?? ''))
-      throw new ApiProblem('forbidden', 'Requests from other sites are not answered.')
+    if (origin !== undefined && !isSameOrigin(origin, asked ?? '')) throw new ApiProblem('forbidden', OTHER_SITE)
     const isNavigation = c.req.header('sec-fetch-mode') === 'navigate' && c.req.method === 'GET'
     const site = c.req.header('sec-fetch-site') ?? 'none'
     if (!['none', 'same-origin'].includes(site) && !(isNavigation && !c.req.path.startsWith('/api/')))
-      throw new ApiProblem('forbidden', 'Requests from other sites are not answered.')
+      throw new ApiProblem('forbidden', OTHER_SITE)
     if (CHANGES.has(c.req.method) && !/^application\/json\b/i.test(c.req.header('content-type') ?? 'application/json'))
-      throw new ApiProblem('forbidden', 'Only application/json is taken.')
+      throw new ApiProblem(
+        'forbidden',
+        phrase('Only application/json is taken.', '受け付けるのは application/json だけです。'),
+      )
     await next()
   }
 }
+
+const OTHER_SITE = phrase('Requests from other sites are not answered.', 'ほかのサイトからの要求には応答しません。')
 
 /** A form of another site can send the other types. */
 const CHANGES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])

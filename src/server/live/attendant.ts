@@ -5,6 +5,7 @@ import { rightNow } from '../../app.ts'
 import { debug, warn } from '../../lib/log.ts'
 import type { SyncOutcomeItem, SyncState } from '../../model/api/machine.ts'
 import { AppError } from '../../model/error.ts'
+import type { Phrase } from '../../model/phrase.ts'
 import { SEE_LOG } from '../problem.ts'
 import type { Hub } from './hub.ts'
 
@@ -41,7 +42,7 @@ export class Attendant {
   #told = 0
   #following: Promise<void> = Promise.resolve()
   watching: 'here' | 'elsewhere' | 'starting' = 'starting'
-  problem: string | null = null
+  problem: Phrase | null = null
 
   constructor(house: House, hub: Hub, options: AttendantOptions = {}) {
     this.#house = house
@@ -78,8 +79,8 @@ export class Attendant {
   async #take(): Promise<void> {
     const outcome = await this.#house.watch({
       onProgress: (progress) => this.#progress(progress),
-      onProblem: ({ message }) => {
-        this.problem = message
+      onProblem: ({ phrase, message }) => {
+        this.problem = phrase
         warn(message)
       },
     })
@@ -149,9 +150,9 @@ export class Attendant {
       this.problem = null
     } catch (error) {
       if (!(error instanceof AppError)) warnOf(error)
-      const [code, reason] = error instanceof AppError ? [error.code, error.message] : [null, SEE_LOG]
-      outcome = { kind: 'failed', code, reason }
-      this.problem = reason
+      const [code, said] = error instanceof AppError ? [error.code, error.phrase] : [null, SEE_LOG]
+      outcome = { kind: 'failed', code, reason: said.en, reason_ja: said.ja }
+      this.problem = said
     }
     this.#set({ status: 'idle', ended_at: rightNow(), outcome })
   }

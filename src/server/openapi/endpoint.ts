@@ -1,7 +1,9 @@
 /** One way to say what an endpoint takes and gives: the same words check requests and write the document. */
+
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { ApiErrorCode } from '../../model/api/envelope.ts'
+import { phrase } from '../../model/phrase.ts'
 import { ApiProblem, ERRORS } from '../problem.ts'
 
 export interface Endpoint<Query extends z.ZodObject, Body extends z.ZodType> {
@@ -56,14 +58,14 @@ function checked(schema: z.ZodType, value: unknown): unknown {
   if (parsed.success) return parsed.data
   const invalid_fields = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
   const detail = invalid_fields.map(({ field, message }) => `${field}: ${message}`).join('; ')
-  throw new ApiProblem('invalid_parameters', detail, { invalid_fields })
+  throw new ApiProblem('invalid_parameters', phrase(detail, `指定に誤りがあります（${detail}）。`), { invalid_fields })
 }
 
 async function jsonOf(c: Context): Promise<unknown> {
   try {
     return await c.req.json()
   } catch {
-    throw new ApiProblem('invalid_parameters', 'The body is no JSON.')
+    throw new ApiProblem('invalid_parameters', phrase('The body is no JSON.', '本文が JSON ではありません。'))
   }
 }
 

@@ -1,6 +1,8 @@
 /** Parameters that several endpoints take, and what they mean to the house. */
+
 import { z } from '@hono/zod-openapi'
 import { periodOf, type SessionFilter } from '../../app.ts'
+import { phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../problem.ts'
 
 export const flag = (what: string) =>
@@ -42,7 +44,10 @@ export function filterOf(values: FilterValues): SessionFilter {
   const from = momentOf('since', values.since ?? values.start_date, 'from')
   const until = momentOf('until', values.until ?? values.end_date, 'until')
   if (from !== undefined && until !== undefined && from >= until)
-    throw new ApiProblem('invalid_period', 'The period ends before it begins.')
+    throw new ApiProblem(
+      'invalid_period',
+      phrase('The period ends before it begins.', '期間の終わりが始まりより前です。'),
+    )
   return {
     ...(agent !== undefined && { agents: agent.split(',') }),
     ...(project !== undefined && { project }),
@@ -57,8 +62,13 @@ function momentOf(name: string, given: string | undefined, end: 'from' | 'until'
   if (given === undefined) return undefined
   const period = periodOf(given, new Date())
   if (!period)
-    throw new ApiProblem('invalid_period', `${name} takes a day or a moment: 2026-11-15, today, 7d, 12h.`, {
-      invalid_fields: [{ field: name, message: 'no day and no moment' }],
-    })
+    throw new ApiProblem(
+      'invalid_period',
+      phrase(
+        `${name} takes a day or a moment: 2026-11-15, today, 7d, 12h.`,
+        `${name} には日付か日時を指定してください：2026-11-15、today、7d、12h など。`,
+      ),
+      { invalid_fields: [{ field: name, message: 'no day and no moment' }] },
+    )
   return Date.parse(period[end])
 }

@@ -1,9 +1,11 @@
 /** `/api/convert` and `/api/handoff`: a conversation for another agent, its losses shown before anything is written. */
+
 import { isAbsolute } from 'node:path'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { shellLine } from '../../agents/resume-command.ts'
 import { formsToWrite, targetsOfHandoff } from '../../convert.ts'
 import type { ConvertBody, HandoffItem, TargetItem } from '../../model/api/convert.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { HouseView } from '../house-view.ts'
 import { serve } from '../openapi/endpoint.ts'
 import { ApiProblem } from '../problem.ts'
@@ -97,7 +99,14 @@ export function convertRoutes(app: OpenAPIHono, view: HouseView): void {
 }
 
 function given(body: ConvertBody | undefined): ConvertBody {
-  if (!body) throw new ApiProblem('not_found', 'The preview is older than ten minutes. Ask for a new one.')
+  if (!body)
+    throw new ApiProblem(
+      'not_found',
+      phrase(
+        'The preview is older than ten minutes. Ask for a new one.',
+        '確認から 10 分以上たちました。もう一度、書き込む内容を確認してください。',
+      ),
+    )
   return body
 }
 

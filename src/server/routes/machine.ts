@@ -1,10 +1,12 @@
 /** The machine and what goes on: health, agents, choices, sync, live changes. */
+
 import { existsSync } from 'node:fs'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { streamSSE } from 'hono/streaming'
 import { allAgents } from '../../agents/all.ts'
 import { idsOf } from '../../agents/roots.ts'
 import type { AgentItem, Choice, LiveEvent } from '../../model/api/machine.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { HouseView } from '../house-view.ts'
 import { eventOf } from '../live/hub.ts'
 import { serve } from '../openapi/endpoint.ts'
@@ -30,7 +32,8 @@ export function machineRoutes(app: OpenAPIHono, view: HouseView): void {
         index: view.index(),
         watching: attendant.watching,
         live_clients: hub.clients,
-        problem: attendant.problem,
+        problem: attendant.problem?.en ?? null,
+        problem_ja: attendant.problem?.ja ?? null,
       }
       return { data, meta: {} }
     },
@@ -67,7 +70,11 @@ export function machineRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['sync_in_progress'],
     },
     () => {
-      if (!attendant.sync()) throw new ApiProblem('sync_in_progress', 'See GET /api/sync for how far it is.')
+      if (!attendant.sync())
+        throw new ApiProblem(
+          'sync_in_progress',
+          phrase('See GET /api/sync for how far it is.', '同期の実行中です。進み具合は GET /api/sync で分かります。'),
+        )
       return { data: attendant.state, meta: {} }
     },
   )

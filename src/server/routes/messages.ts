@@ -1,14 +1,16 @@
 /** `/api/sessions/:id/messages`: windows, one message, its parts, its source. */
+
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Body, Entry } from '../../app.ts'
 import type { MessageItem, WindowMeta } from '../../model/api/message.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { HouseView } from '../house-view.ts'
 import { serve } from '../openapi/endpoint.ts'
 import { number, text } from '../openapi/parameters.ts'
 import { ApiProblem } from '../problem.ts'
 import { fieldIn } from '../view/message/field.ts'
 import { imageIn, mediaPlace } from '../view/message/media.ts'
-import { lineItem, noMessage, rawItem } from '../view/message/raw-item.ts'
+import { lineItem, noMessage, rawItem, sourceGone } from '../view/message/raw-item.ts'
 import { oneItem, windowItems } from '../view/message/window.ts'
 import { requestItem } from '../view/request/request-item.ts'
 
@@ -43,7 +45,13 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
     async ({ param, query }) => {
       const { offset, around, after, before, limit = LIMIT, variant, inline } = query
       if ([offset, around, after, before].filter((one) => one !== undefined).length > 1)
-        throw new ApiProblem('invalid_parameters', 'Give one of offset, around, after and before.')
+        throw new ApiProblem(
+          'invalid_parameters',
+          phrase(
+            'Give one of offset, around, after and before.',
+            'offset・around・after・before のどれか 1 つを指定してください。',
+          ),
+        )
       const entry = view.session(param('id'))
       const where = {
         limit,
@@ -87,7 +95,11 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
     async ({ param, query }) => {
       const { message } = await bodyOf(view, view.session(param('id')), param('mid'))
       const found = fieldIn(message, query.name)
-      if (found === undefined) throw new ApiProblem('message_not_found', `The message has no ${query.name}.`)
+      if (found === undefined)
+        throw new ApiProblem(
+          'message_not_found',
+          phrase(`The message has no ${query.name}.`, `このメッセージに ${query.name} はありません。`),
+        )
       return new Response(found, { headers: { 'content-type': 'text/plain; charset=utf-8' } })
     },
   )
@@ -107,7 +119,14 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
       const [known] = view.house.index.messages(entry.id, { around: id, limit: 1 })
       if (known?.id !== id) throw noMessage(entry, id)
       const data = await requestItem(view.house, entry, known)
-      if (!data) throw new ApiProblem('not_possible', `${id} is part of no request that ${entry.agent} records.`)
+      if (!data)
+        throw new ApiProblem(
+          'not_possible',
+          phrase(
+            `${id} is part of no request that ${entry.agent} records.`,
+            `${id} は、${entry.agent} が記録した要求に含まれていません。`,
+          ),
+        )
       return { data, meta: {} }
     },
   )
@@ -150,10 +169,10 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
     },
     async ({ param }) => {
       const place = mediaPlace(param('media'))
-      if (!place) throw new ApiProblem('not_found', 'There is no such image.')
+      if (!place) throw new ApiProblem('not_found', NO_IMAGE)
       const { message } = await bodyOf(view, view.session(place.session), place.message)
       const image = imageIn(message.segments[place.segment]?.media)
-      if (!image) throw new ApiProblem('not_found', 'There is no such image.')
+      if (!image) throw new ApiProblem('not_found', NO_IMAGE)
       return new Response(new Uint8Array(image.bytes), {
         headers: {
           'content-type': image.type,
@@ -168,6 +187,8 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
 async function bodyOf(view: HouseView, entry: Entry, id: string): Promise<Extract<Body, { kind: 'body' }>> {
   const body = await view.house.message(entry.id, id)
   if (!body) throw noMessage(entry, id)
-  if (body.kind === 'gone') throw new ApiProblem('source_gone', body.reason)
+  if (body.kind === 'gone') throw sourceGone(body.reason)
   return body
 }
+
+const NO_IMAGE = phrase('There is no such image.', 'その画像はありません。')

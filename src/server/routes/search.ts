@@ -1,7 +1,9 @@
 /** `/api/search` and `/api/files`: what was said, and which files were touched. */
+
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Hit, House } from '../../app.ts'
 import type { SearchHit, SearchLine, SearchMeta } from '../../model/api/search.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { HouseView } from '../house-view.ts'
 import { serve } from '../openapi/endpoint.ts'
 import { FILTERS, filterOf, flag, number, text } from '../openapi/parameters.ts'
@@ -78,9 +80,16 @@ async function pageOf(house: House, words: string, query: Query): Promise<object
   const start = performance.now()
   const { limit = LIMIT, after, sort } = query
   if (limit > 200)
-    throw new ApiProblem('invalid_parameters', 'limit: 200 at most; with stream=1 it may be more.', {
-      invalid_fields: [{ field: 'limit', message: '200 at most' }],
-    })
+    throw new ApiProblem(
+      'invalid_parameters',
+      phrase(
+        'limit: 200 at most; with stream=1 it may be more.',
+        'limit は 200 までです。stream=1 を付けるともっと増やせます。',
+      ),
+      {
+        invalid_fields: [{ field: 'limit', message: '200 at most' }],
+      },
+    )
   const answer = await house.search(words, {
     limit,
     order: sort,
@@ -174,16 +183,24 @@ async function* quickly(house: House, words: string, query: Query): AsyncGenerat
 function wordsOf({ q, keyword, scope, role }: Query): string {
   const words = q ?? keyword
   if (words === undefined)
-    throw new ApiProblem('invalid_parameters', 'q: say what to look for.', {
-      invalid_fields: [{ field: 'q', message: 'is needed' }],
-    })
+    throw new ApiProblem(
+      'invalid_parameters',
+      phrase('q: say what to look for.', '検索する語を指定してください（q）。'),
+      {
+        invalid_fields: [{ field: 'q', message: 'is needed' }],
+      },
+    )
   const parts = [words, filter('in', scope), filter('role', role)]
   return parts.filter((part) => part !== '').join(' ')
 }
 
 function filter(name: string, value: string | undefined): string {
   if (value === undefined) return ''
-  if (value.includes('"')) throw new ApiProblem('invalid_parameters', `${name} takes no quotation marks.`)
+  if (value.includes('"'))
+    throw new ApiProblem(
+      'invalid_parameters',
+      phrase(`${name} takes no quotation marks.`, `${name} に引用符は使えません。`),
+    )
   return `${name}:"${value}"`
 }
 

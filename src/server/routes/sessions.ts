@@ -1,10 +1,12 @@
 /** `/api/sessions`: the list, one of them, the user's marks. */
+
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { House, ListOptions, Sort } from '../../app.ts'
 import { rightNow } from '../../app.ts'
 import { SESSION_SORTS, type SessionSort, type SessionsMeta } from '../../model/api/session.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { HouseView } from '../house-view.ts'
 import { serve } from '../openapi/endpoint.ts'
 import { FILTERS, filterOf, flag, number, text } from '../openapi/parameters.ts'
@@ -169,9 +171,13 @@ function rolesOf(given: string): readonly Role[] {
   return given.split(',').map((role) => {
     const known = ROLES.find((one) => one === role)
     if (!known)
-      throw new ApiProblem('invalid_parameters', `role: there is no role ${role}.`, {
-        invalid_fields: [{ field: 'role', message: 'user, assistant, tool, system or meta' }],
-      })
+      throw new ApiProblem(
+        'invalid_parameters',
+        phrase(`role: there is no role ${role}.`, `role に ${role} は指定できません。`),
+        {
+          invalid_fields: [{ field: 'role', message: 'user, assistant, tool, system or meta' }],
+        },
+      )
     return known
   })
 }

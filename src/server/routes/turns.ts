@@ -1,6 +1,8 @@
 /** A session as a whole: turns, shape, totals, find, state. */
+
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { TurnItem, TurnsMeta } from '../../model/api/turn.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { HouseView } from '../house-view.ts'
 import { serve } from '../openapi/endpoint.ts'
 import { flag } from '../openapi/parameters.ts'
@@ -99,7 +101,14 @@ export function turnRoutes(app: OpenAPIHono, view: HouseView): void {
     async ({ param }) => {
       const entry = view.session(param('id'))
       const state = await stateOf(house, entry)
-      if (!state) throw new ApiProblem('not_possible', `${entry.id} has no state beside its messages.`)
+      if (!state)
+        throw new ApiProblem(
+          'not_possible',
+          phrase(
+            `${entry.id} has no state beside its messages.`,
+            `会話 ${entry.id} には、メッセージ以外の状態がありません。`,
+          ),
+        )
       return { data: await stateItem(house, entry, state), meta: {} }
     },
   )

@@ -1,5 +1,6 @@
 /** Values as lines of JSON, sent as they come. Nothing is made that nobody reads. */
 import { warn } from '../../lib/log.ts'
+import type { SearchLine } from '../../model/api/search.ts'
 import { SEE_LOG } from '../problem.ts'
 
 /** @param signal the client has gone away */
@@ -15,7 +16,7 @@ export function linesResponse(values: AsyncGenerator<object>, signal: AbortSigna
         } else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`))
       } catch (error) {
         warn(String(error))
-        controller.enqueue(encoder.encode(`${JSON.stringify({ kind: 'error', detail: SEE_LOG })}\n`))
+        controller.enqueue(encoder.encode(`${JSON.stringify(FAILED)}\n`))
         controller.close()
       }
     },
@@ -25,3 +26,5 @@ export function linesResponse(values: AsyncGenerator<object>, signal: AbortSigna
   })
   return new Response(body, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8' } })
 }
+
+const FAILED: SearchLine = { kind: 'error', detail: SEE_LOG.en, detail_ja: SEE_LOG.ja }

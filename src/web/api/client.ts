@@ -5,6 +5,7 @@ export interface Problem {
   /** `unreachable`: nobody answered. */
   readonly code: ApiErrorCode | 'unreachable'
   readonly detail: string
+  readonly detail_ja: string
   readonly meta?: ApiError['meta']
 }
 
@@ -69,7 +70,7 @@ export async function* lines<Line>(path: string, query: Asked, signal: AbortSign
       for (const part of parts) if (part !== '') yield JSON.parse(part) as Line
     }
   } catch (error) {
-    if (!signal.aborted) yield { code: 'unreachable', detail: String(error) }
+    if (!signal.aborted) yield unreachable(error)
   }
 }
 
@@ -101,13 +102,15 @@ async function reach(url: string, init: RequestInit): Promise<Response | Problem
   }
 }
 
-const unreachable = (error: unknown): Problem => ({ code: 'unreachable', detail: String(error) })
+const problem = (code: Problem['code'], detail: string): Problem => ({ code, detail, detail_ja: detail })
+
+const unreachable = (error: unknown): Problem => problem('unreachable', String(error))
 
 async function problemOf(response: Response): Promise<Problem> {
   try {
     const { errors } = (await response.json()) as ErrorReply
     const [error] = errors
-    if (error) return { code: error.code, detail: error.detail, ...(error.meta && { meta: error.meta }) }
+    if (error) return error
   } catch {}
-  return { code: 'internal_error', detail: `HTTP ${response.status}` }
+  return problem('internal_error', `HTTP ${response.status}`)
 }

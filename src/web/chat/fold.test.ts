@@ -23,7 +23,7 @@ const told = ({ rows }: View): readonly string[] =>
   rows.map((row) =>
     row.kind === 'message' || row.kind === 'stream' ? `${row.kind} ${wordsOf(row.message)}` : row.kind,
   )
-const NEED = { level: 'changes', summary: 'write a.txt' } as const
+const NEED = { level: 'changes', summary: 'write a.txt', summary_ja: 'a.txt に書き込み' } as const
 
 test('an answer grows, and is whole when it is an entry', () => {
   const begun = shown(
@@ -38,7 +38,7 @@ test('an answer grows, and is whole when it is an entry', () => {
 test('what came before a new attempt is taken away', () => {
   const view = shown(
     { kind: 'delta', text: 'Hal' },
-    { kind: 'retry', code: 'connection', reason: 'cut', attempt: 1, wait_ms: 0 },
+    { kind: 'retry', code: 'connection', reason: 'cut', reason_ja: '切断', attempt: 1, wait_ms: 0 },
     { kind: 'delta', text: 'Hello' },
   )
   expect(told(view)).toEqual(['retrying', 'stream Hello'])
@@ -81,8 +81,8 @@ test('what is settled of a growing text stays, and nothing of it is lost', () =>
 
 test('commands, their first words and files are completed', () => {
   const commands: readonly ChatCommand[] = [
-    { name: 'tangent', aliases: [], args: '[name]', help: 'aside', words: ['tail', 'list'] },
-    { name: 'quit', aliases: ['q'], args: '', help: 'end', words: [] },
+    { name: 'tangent', aliases: [], args: '[name]', help: 'aside', help_ja: '脇道', words: ['tail', 'list'] },
+    { name: 'quit', aliases: ['q'], args: '', help: 'end', help_ja: '終了', words: [] },
   ]
   expect(completing('/t', commands)).toMatchObject({ kind: 'command', from: 0, choices: [{ text: '/tangent ' }] })
   expect(completing('/tangent t', commands)).toMatchObject({ kind: 'word', from: 9, choices: [{ text: 'tail' }] })

@@ -1,25 +1,38 @@
 /** What a page shows of a conversation that is held: rows made of what was said before, and of each event since. */
-import type { ChatEnding, ChatEvent, ChatFault, ChatNeed, ChatNotice, ChatState } from '../../model/api/chat.ts'
+import type { ChatEnding, ChatEvent, ChatNeed, ChatState } from '../../model/api/chat.ts'
 import type { MessageFlags, MessageItem, Showing, ToolCallItem } from '../../model/api/message.ts'
 
 export type ChatRow =
-  | { readonly kind: 'message'; readonly key: string; readonly message: MessageItem; readonly interrupted: boolean }
+  | {
+      readonly kind: 'message'
+      readonly key: string
+      readonly message: MessageItem
+      readonly interrupted: boolean
+      /** What a call is about, in Japanese; without it the words are the same in both languages. */
+      readonly gist_ja?: string
+    }
   /** Being written now. */
   | { readonly kind: 'stream'; readonly key: string; readonly message: MessageItem }
-  | { readonly kind: 'notice'; readonly key: string; readonly code: ChatNotice; readonly text: string }
-  | { readonly kind: 'error'; readonly key: string; readonly text: string }
-  | { readonly kind: 'output'; readonly key: string; readonly text: string }
+  | { readonly kind: 'notice'; readonly key: string; readonly text: string; readonly ja: string }
+  | { readonly kind: 'error'; readonly key: string; readonly text: string; readonly ja: string }
+  | { readonly kind: 'output'; readonly key: string; readonly text: string; readonly ja: string }
   | { readonly kind: 'checkpoint'; readonly key: string; readonly tag: string }
   | { readonly kind: 'proposal'; readonly key: string; readonly percent: number }
   | { readonly kind: 'compacted'; readonly key: string; readonly summary: string }
   | {
       readonly kind: 'retrying'
       readonly key: string
-      readonly code: ChatFault
       readonly reason: string
+      readonly reason_ja: string
       readonly attempt: number
     }
-  | { readonly kind: 'ended'; readonly key: string; readonly how: ChatEnding; readonly reason: string | null }
+  | {
+      readonly kind: 'ended'
+      readonly key: string
+      readonly how: ChatEnding
+      readonly reason: string | null
+      readonly reason_ja: string | null
+    }
 
 export interface Asking {
   readonly id: string
@@ -84,17 +97,18 @@ export function after(view: View, event: ChatEvent): View {
       return { ...view, work: { kind: 'calling', name: event.name } }
     case 'retry': {
       const rows = view.rows.filter(({ kind }) => kind !== 'stream')
-      return add(
-        { ...view, rows },
-        { kind: 'retrying', code: event.code, reason: event.reason, attempt: event.attempt },
-      )
+      const { reason, reason_ja, attempt } = event
+      return add({ ...view, rows }, { kind: 'retrying', reason, reason_ja, attempt })
     }
     case 'usage':
       return { ...view, used: { input: event.input, output: event.output, estimated: event.estimated } }
     case 'entry':
       return { ...settled(view, event.interrupted !== null), work: undefined }
-    case 'tool_asked':
-      return add(settled(view), { kind: 'message', interrupted: false, message: toolItem(view, event) })
+    case 'tool_asked': {
+      const { command, summary_ja } = event.need
+      const gist = command === undefined ? { gist_ja: summary_ja } : {}
+      return add(settled(view), { kind: 'message', interrupted: false, message: toolItem(view, event), ...gist })
+    }
     case 'consent_needed': {
       const { id, name, need } = event
       return { ...view, asking: [...view.asking, { id, name, need }] }
@@ -118,11 +132,9 @@ export function after(view: View, event: ChatEvent): View {
     case 'compact_proposed':
       return add(view, { kind: 'proposal', percent: event.percent })
     case 'notice':
-      return add(view, { kind: 'notice', code: event.code, text: event.text })
     case 'error':
-      return add(view, { kind: 'error', text: event.text })
     case 'output':
-      return add(view, { kind: 'output', text: event.text })
+      return add(view, { kind: event.kind, text: event.text, ja: event.ja })
     case 'checkpoint': {
       // Those of single tools are on no rail.
       if (event.tag.includes('.')) return view
@@ -132,7 +144,8 @@ export function after(view: View, event: ChatEvent): View {
     }
     case 'ended': {
       const done = { ...settled(view, event.how !== 'answered'), work: undefined }
-      return event.how === 'answered' ? done : add(done, { kind: 'ended', how: event.how, reason: event.reason })
+      const { kind, how, reason, reason_ja } = event
+      return how === 'answered' ? done : add(done, { kind, how, reason, reason_ja })
     }
     case 'edit':
       return view

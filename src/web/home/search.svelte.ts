@@ -39,7 +39,7 @@ export class Search {
         if (line.code === 'invalid_query') return
         break
       }
-      if (line.kind === 'error') this.problem = { code: 'internal_error', detail: line.detail }
+      if (line.kind === 'error') this.problem = { ...line, code: 'internal_error' }
       else if (line.kind === 'end') this.end = line
       else if (line.kind === 'progress') this.progress = line
       else if (line.kind === 'session')

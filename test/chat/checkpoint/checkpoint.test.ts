@@ -37,7 +37,7 @@ describe.skipIf(!installed)('checkpoints', () => {
     const plain = room()
     expect(await plain.checkpoints.start(false)).toEqual({
       kind: 'off',
-      reason: expect.stringContaining('/checkpoint init'),
+      reason: { en: expect.stringContaining('/checkpoint init'), ja: expect.any(String) },
     })
     expect(plain.journal.state.checkpoint_manager).toBeNull()
     expect(await plain.checkpoints.start(true)).toEqual({ kind: 'on', how: 'new' })
@@ -47,7 +47,7 @@ describe.skipIf(!installed)('checkpoints', () => {
     const home = room({ cwd: 'home' })
     expect(await home.checkpoints.start(true)).toMatchObject({
       kind: 'off',
-      reason: expect.stringContaining('too much'),
+      reason: { en: expect.stringContaining('too much'), ja: expect.any(String) },
     })
   })
 
@@ -86,7 +86,10 @@ describe.skipIf(!installed)('checkpoints', () => {
     expect([at.read('a.txt'), at.prompts()]).toEqual(['typed by hand\n', ['hello', 'second', 'third', 'talk only']])
     expect(value(await at.checkpoints.restore('0', true))).toMatchObject({ length: 1 })
     expect([at.read('a.txt'), at.read('b.txt'), at.prompts()]).toEqual(['1\n', undefined, ['hello']])
-    expect(await at.checkpoints.restore('9', false)).toEqual({ ok: false, reason: "Checkpoint '9' not found" })
+    expect(await at.checkpoints.restore('9', false)).toMatchObject({
+      ok: false,
+      reason: { en: "Checkpoint '9' not found" },
+    })
     const saved = readState(writeState(at.journal.state), { mode: 'strict' })
     expect(saved.ok && writeState(saved.value)).toBe(writeState(at.journal.state))
   })
@@ -136,7 +139,7 @@ describe.skipIf(!installed)('checkpoints', () => {
     expect(value(await at.checkpoints.afterTool('fs_write', 'x'))).toBeUndefined()
     expect(await at.checkpoints.restore('0', false)).toMatchObject({
       ok: false,
-      reason: expect.stringContaining('tangent'),
+      reason: { en: expect.stringContaining('tangent'), ja: expect.any(String) },
     })
   })
 
@@ -276,9 +279,9 @@ test('without git one line says so', async () => {
   const { PATH } = process.env
   process.env['PATH'] = ''
   try {
-    expect(await at.checkpoints.start(true)).toEqual({
+    expect(await at.checkpoints.start(true)).toMatchObject({
       kind: 'off',
-      reason: 'git is not installed: there are no checkpoints.',
+      reason: { en: 'git is not installed: there are no checkpoints.' },
     })
   } finally {
     process.env['PATH'] = PATH

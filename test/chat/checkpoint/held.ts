@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Checkpoints } from '../../../src/chat/checkpoint/checkpoints.ts'
+import type { Outcome } from '../../../src/chat/checkpoint/outcome.ts'
 import { createJournal, type JournalFile, openJournal } from '../../../src/chat/journal-file.ts'
 import { journalBetween, journalOf } from '../../../src/conversation/journal/difference.ts'
 import { newState } from '../../../src/conversation/state.ts'
@@ -75,10 +76,10 @@ export function room(options: RoomOptions = {}, open?: string): Room {
       checkpoints.noteUserMessage(prompt)
       work()
       const made = await checkpoints.afterTool('fs_write', `wrote for ${prompt}`)
-      if (!made.ok) throw new Error(made.reason)
+      if (!made.ok) throw new Error(made.reason.en)
       say(prompt)
       const ended = await checkpoints.afterTurn()
-      if (!ended.ok) throw new Error(ended.reason)
+      if (!ended.ok) throw new Error(ended.reason.en)
     },
     resumed() {
       journal.close()
@@ -88,9 +89,7 @@ export function room(options: RoomOptions = {}, open?: string): Room {
   return self
 }
 
-export function value<T>(
-  outcome: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string },
-): T {
-  if (!outcome.ok) throw new Error(outcome.reason)
+export function value<T>(outcome: Outcome<T>): T {
+  if (!outcome.ok) throw new Error(outcome.reason.en)
   return outcome.value
 }

@@ -103,7 +103,7 @@ test('names are those that models can say; aliases and clashes are told', async 
   )
   expect(new Set(offered(server.asked[0])).size).toBe(offered(server.asked[0]).length)
   expect(events.find((event) => event.kind === 'tool_asked')).toMatchObject({
-    need: { summary: '@one/drop-all {}', level: 'dangerous' },
+    need: { summary: { en: '@one/drop-all {}' }, level: 'dangerous' },
   })
   const list = outputs(await said(talk, '/tools'))
   expect(list).toMatch(/@one\/drop-all \(as dropall\)/)

@@ -54,7 +54,7 @@ describe('a server over stdio', () => {
     const [report] = servers.reports()
     expect(report).toMatchObject({ name: 'one', status: 'running', title: 'test-tools 3.2.1', reason: null })
     expect(report?.tools).toEqual(['echo', 'dropall', 'fails', 'broken', 'picture', 'slow', 'exit', 'grow', 'env'])
-    expect(report?.leftOut.map(({ reason }) => reason)).toEqual([
+    expect(report?.leftOut.map(({ reason }) => reason.en)).toEqual([
       'it has no description',
       expect.stringContaining('longer than 64 bytes'),
     ])
@@ -88,7 +88,7 @@ describe('a server over stdio', () => {
         .slice(0, 3)
         .map(async (tool) => {
           const checked = await tool.check({ text: 'x' }, { cwd, home: cwd })
-          return checked.ok && [checked.call.need.level, checked.call.need.summary]
+          return checked.ok && [checked.call.need.level, checked.call.need.summary.en]
         }),
     )
     expect(levels).toEqual([
@@ -126,7 +126,7 @@ describe('a server over stdio', () => {
     expect(await call('exit')).toMatchObject({ status: 'Error' })
     await gone
     expect(servers.tools()).toEqual([])
-    expect(servers.reports()[0]).toMatchObject({ status: 'failed', reason: 'it ended by itself: out of paper' })
+    expect(servers.reports()[0]).toMatchObject({ status: 'failed', reason: { en: 'it ended by itself: out of paper' } })
   })
 })
 
@@ -141,7 +141,7 @@ test('servers start side by side, and a broken one stops none of the others', as
     odd: { type: 'http', url: 'not a url', headers: new Map(), timeoutMs: 5000, disabled: false },
     twin: stdio(),
   })
-  expect(servers.reports().map(({ name, status, reason }) => [name, status, reason])).toEqual([
+  expect(servers.reports().map(({ name, status, reason }) => [name, status, reason?.en ?? null])).toEqual([
     ['good', 'running', null],
     ['crash', 'failed', expect.stringContaining('no licence')],
     ['none', 'failed', expect.stringContaining('ENOENT')],
@@ -153,7 +153,10 @@ test('servers start side by side, and a broken one stops none of the others', as
   ])
   const box = toolBox({ builtIn: [], mcp: servers.tools() })
   expect(box.find('echo')?.origin).toBe('good')
-  expect(box.leftOut[0]).toEqual({ label: '@twin/echo', reason: expect.stringContaining('@good/echo') })
+  expect(box.leftOut[0]).toEqual({
+    label: '@twin/echo',
+    reason: expect.objectContaining({ en: expect.stringContaining('@good/echo') }),
+  })
 })
 
 test('who is slow is not waited for, and can be stopped while it starts', async () => {
@@ -190,7 +193,7 @@ describe('a server over HTTP', () => {
   test('that wants a token says so', async () => {
     const { url, close } = await served({ token: 'Bearer x' })
     const { servers } = await started({ web: entry(url) })
-    expect(servers.reports()[0]).toMatchObject({ status: 'failed', reason: expect.stringContaining('token') })
+    expect(servers.reports()[0]).toMatchObject({ status: 'failed', reason: { en: expect.stringContaining('token') } })
     await close()
   })
 })

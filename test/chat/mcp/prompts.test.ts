@@ -98,5 +98,5 @@ test('what stands on one side is one message; an end without a question is none'
     text: 'a\n\nb',
     images: [],
   })
-  expect(wordsIn([])).toBe('there is no question at its end')
+  expect(wordsIn([])).toMatchObject({ en: 'there is no question at its end' })
 })

@@ -1,4 +1,5 @@
 /** A conversation with a server of the test's own, in a folder of its own. */
+
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { DEFAULT_AGENT } from '../../../src/chat/agent-file/agent-file.ts'
@@ -13,6 +14,7 @@ import { journalOf } from '../../../src/conversation/journal/difference.ts'
 import type { JournalEvent } from '../../../src/conversation/journal/event.ts'
 import { readJournal } from '../../../src/conversation/journal/read.ts'
 import { type ConversationState, newState } from '../../../src/conversation/state.ts'
+import { asIs } from '../../../src/model/phrase.ts'
 import { systemClock } from '../../../src/openai/chat/clock.ts'
 import type { ChatTransport } from '../../../src/openai/chat/transport.ts'
 import { PROFILES, type ProfileName } from '../../../src/openai/profile.ts'
@@ -129,7 +131,7 @@ export function fakeTool({ name, level = 'changes', run = () => 'done' }: FakeTo
     check: async (args) => ({
       ok: true,
       call: {
-        need: { level, summary: `${name} runs` },
+        need: { level, summary: asIs(`${name} runs`) },
         run: async ({ signal, onOutput }) => {
           const text = await run(args, signal, (piece) => onOutput?.({ stream: 'stdout', text: piece }))
           return succeeded([{ Text: text }])

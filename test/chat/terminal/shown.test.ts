@@ -9,15 +9,18 @@ import { addToHistory, historyPath, readHistory } from '../../../src/cli/chat/in
 import { cardText } from '../../../src/cli/chat/output/card.ts'
 import { choicesText, consentOf, questionText } from '../../../src/cli/chat/output/consent.ts'
 import { outputText } from '../../../src/cli/chat/output/output-text.ts'
+import { asIs } from '../../../src/model/phrase.ts'
 import { tempFolder } from '../../support/log.ts'
 
 const question = (need: Partial<Need>, name = 'execute_bash') =>
-  ({ kind: 'consent_needed', id: '1', name, need: { level: 'changes', summary: '', ...need } }) as const
+  ({ kind: 'consent_needed', id: '1', name, need: { level: 'changes', summary: asIs(''), ...need } }) as const
 
 describe('a question', () => {
   test('shows a command as it is, with all that would hide in it spelled out', () => {
     const command = 'echo fine\u001b[2K\rrm -rf ~ #\u202e enif\u200b\nls'
-    const { text } = questionText(question({ command, summary: `run ${command}`, reason: 'it deletes \u001b[8m' }))
+    const { text } = questionText(
+      question({ command, summary: asIs(`run ${command}`), reason: asIs('it deletes \u001b[8m') }),
+    )
     expect(text).toBe(
       '? execute_bash\n    echo fine\\u{1b}[2K\\u{d}rm -rf ~ #\\u{202e} enif\\u{200b}\n    ls\n  ! it deletes \\u{1b}[8m\n',
     )
@@ -25,7 +28,7 @@ describe('a question', () => {
 
   test('folds a long change, says how to see it all, and shows it then', () => {
     const diff = `--- a\n+++ a\n${'+line\n'.repeat(100)}`
-    const asked = question({ diff, summary: 'write a' }, 'fs_write')
+    const asked = question({ diff, summary: asIs('write a') }, 'fs_write')
     const { text, left } = questionText(asked)
     expect(left).toBe(62)
     expect(text).toContain('? fs_write: write a\n    --- a\n')
@@ -64,7 +67,7 @@ describe('a tool that ran', () => {
       result: { tool_use_id: '1', content, status },
     }) as never
   const asked = (need: Partial<Need>, wasShown = false) =>
-    ({ need: { level: 'changes', summary: 'run it', ...need }, wasShown }) as const
+    ({ need: { level: 'changes', summary: asIs('run it'), ...need }, wasShown }) as const
 
   test('is a line with its outcome and the ends of what it printed, without escape sequences', () => {
     const stdout = Array.from({ length: 20 }, (_, n) => `\u001b[31mline ${n}\u001b[0m\t${'x'.repeat(100)}`).join('\n')

@@ -115,7 +115,10 @@ describe('the box', () => {
     expect(box.all.map(({ name }) => name)).toEqual(['fs_read', 'execute_bash', 'git_status', 'log', 'hg_log'])
     expect(box.find('hg_log')).toMatchObject({ origin: 'hg', hostName: 'log' })
     expect(toolBox({ builtIn, mcp }).leftOut).toEqual([
-      { label: '@hg/log', reason: expect.stringContaining('@git/log') },
+      {
+        label: '@hg/log',
+        reason: { en: expect.stringContaining('@git/log'), ja: expect.stringContaining('@git/log') },
+      },
     ])
   })
 

@@ -40,7 +40,7 @@ describe('the four commands', () => {
     at.write('f.txt', 'aaa\n')
     const ran = await at.run('fs_write', { path: 'f.txt', ...args })
     expect([ran.status, textIn(ran), at.read('f.txt')]).toEqual(['Error', expect.stringContaining(why), 'aaa\n'])
-    expect((await at.check('fs_write', { path: 'f.txt', ...args })).need.reason).toContain(why)
+    expect((await at.check('fs_write', { path: 'f.txt', ...args })).need.reason?.en).toContain(why)
   })
 
   test.each([
@@ -93,7 +93,7 @@ test('who has to allow a change sees it first', async () => {
   at.write('f.txt', 'a\nb\nc\n')
   const args = { command: 'str_replace', path: 'f.txt', old_str: 'b', new_str: 'B', summary: 'shout' }
   const { need } = await at.check('fs_write', args)
-  expect(need).toMatchObject({ level: 'changes', summary: 'change f.txt: shout' })
+  expect(need).toMatchObject({ level: 'changes', summary: { en: 'change f.txt: shout', ja: 'f.txt を変更：shout' } })
   expect(need.diff).toBe('--- f.txt\n+++ f.txt\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n')
   expect(at.read('f.txt')).toBe('a\nb\nc\n')
 })

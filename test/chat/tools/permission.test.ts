@@ -5,17 +5,18 @@ import { dangerOf, isReadOnly } from '../../../src/chat/tools/allow/commands.ts'
 import { namesTool } from '../../../src/chat/tools/allow/patterns.ts'
 import { type CommandSettings, decide, NO_SETTINGS, type Rules } from '../../../src/chat/tools/permission.ts'
 import type { Need } from '../../../src/chat/tools/tool.ts'
+import { asIs } from '../../../src/model/phrase.ts'
 
 const native = (name: string) => ({ name, hostName: name, origin: 'native___' })
 const rules: Rules = { allowedTools: [], trustAll: false, settings: NO_SETTINGS, cwd: '/w/app', home: '/home/u' }
 const path = (named: string, real = named) => ({ named, real })
 const reading = (...paths: string[]): Need => ({
   level: 'read-only',
-  summary: '',
+  summary: asIs(''),
   paths: paths.map((one) => path(one)),
 })
-const writing = (named: string): Need => ({ level: 'changes', summary: '', paths: [path(named)] })
-const running = (command: string): Need => ({ level: 'changes', summary: '', command })
+const writing = (named: string): Need => ({ level: 'changes', summary: asIs(''), paths: [path(named)] })
+const running = (command: string): Need => ({ level: 'changes', summary: asIs(''), command })
 
 describe('names of tools', () => {
   const git = { name: 'status', hostName: 'git-status', origin: 'git' }
@@ -169,7 +170,7 @@ describe('commands', () => {
 
 test('tools of servers are asked unless they are listed', () => {
   const tool = { name: 'send', hostName: 'send', origin: 'mail' }
-  const need: Need = { level: 'read-only', summary: '' }
+  const need: Need = { level: 'read-only', summary: asIs('') }
   expect(decide(tool, need, rules).kind).toBe('ask')
   expect(decide(tool, need, { ...rules, allowedTools: ['@mail'] }).kind).toBe('allow')
   expect(decide(tool, need, { ...rules, trustAll: true }).kind).toBe('allow')

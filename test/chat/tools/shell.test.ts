@@ -105,7 +105,7 @@ describe.skipIf(process.platform === 'win32')('execute_bash', () => {
     ['rm -rf x', 'dangerous'],
   ])('%s is %s', async (command, level) => {
     const { need } = await desk().check('execute_bash', { command, summary: 'why' })
-    expect(need).toMatchObject({ level, command, summary: `run ${command}: why` })
+    expect(need).toMatchObject({ level, command, summary: { en: `run ${command}: why` } })
   })
 
   test('an empty command is refused', async () => {

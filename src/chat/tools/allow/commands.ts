@@ -1,4 +1,5 @@
 /** What can be told of a shell command before it runs: whether it only reads, and what about it is dangerous. */
+import { type Phrase, phrase } from '../../../model/phrase.ts'
 import type { CommandSettings, Decision } from '../permission.ts'
 
 export function commandDecision(command: string, listed: boolean, settings: CommandSettings): Decision {
@@ -39,39 +40,52 @@ const JOINING = ['<(', '$(', '`', '>', '&&', '||', '&', ';', '$', 'IFS']
 const FIND_ACTIONS = ['-exec', '-delete', '-ok', '-fprint', '-fls']
 
 /** Why it cannot be told what a command does by looking at its words; nothing when it can. */
-export function unclear(command: string): string | undefined {
-  if (/[\n\r]/.test(command)) return 'it has several lines'
+export function unclear(command: string): Phrase | undefined {
+  if (/[\n\r]/.test(command)) return phrase('it has several lines', '複数行のコマンドです')
   const words = wordsOf(command)
-  if (!words || words.length === 0) return 'it cannot be parsed'
+  if (!words || words.length === 0) return UNPARSED
   const joining = JOINING.find((piece) => command.includes(piece))
-  if (joining !== undefined) return `it contains ${joining}`
-  if (words.some((word) => word !== '|' && word.includes('|'))) return 'it contains |'
+  if (joining !== undefined) return containing(joining)
+  if (words.some((word) => word !== '|' && word.includes('|'))) return containing('|')
   for (const [name, ...rest] of pipeOf(command)) {
-    if (name === undefined) return 'it cannot be parsed'
+    if (name === undefined) return UNPARSED
     if (name === 'find' && rest.some((word) => FIND_ACTIONS.some((action) => word.includes(action))))
-      return 'find runs, deletes or writes something'
+      return phrase('find runs, deletes or writes something', 'find が何かを実行・削除・書き込みします')
     if (name === 'grep' && rest.some((word) => /^-[a-zA-Z]*P/.test(word) || word === '--perl-regexp'))
-      return 'grep runs a Perl expression'
+      return phrase('grep runs a Perl expression', 'grep が Perl の式を実行します')
   }
   return undefined
 }
 
+const UNPARSED = phrase('it cannot be parsed', '構文を解釈できません')
+
+const containing = (piece: string): Phrase => phrase(`it contains ${piece}`, `${piece} が含まれています`)
+
 /** Commands that destroy or send away what no checkpoint brings back. */
-const DESTRUCTIVE: readonly (readonly [RegExp, string])[] = [
-  [/(?:^|[\s;&|(])(?:sudo|doas|su)\s/, 'it runs as another user'],
-  [/(?:^|[\s;&|(])rm\s+(?:\S+\s+)*-\w*[rRf]/, 'it deletes files'],
-  [/(?:^|[\s;&|(])(?:dd|mkfs\S*|shred|fdisk|wipefs)\s/, 'it writes to disks'],
-  [/(?:^|[\s;&|(])(?:chmod|chown)\s+(?:\S+\s+)*-\w*R/, 'it changes owners or modes of whole folders'],
+const DESTRUCTIVE: readonly (readonly [RegExp, Phrase])[] = [
+  [/(?:^|[\s;&|(])(?:sudo|doas|su)\s/, phrase('it runs as another user', '別のユーザーとして実行します')],
+  [/(?:^|[\s;&|(])rm\s+(?:\S+\s+)*-\w*[rRf]/, phrase('it deletes files', 'ファイルを削除します')],
+  [/(?:^|[\s;&|(])(?:dd|mkfs\S*|shred|fdisk|wipefs)\s/, phrase('it writes to disks', 'ディスクに直接書き込みます')],
+  [
+    /(?:^|[\s;&|(])(?:chmod|chown)\s+(?:\S+\s+)*-\w*R/,
+    phrase('it changes owners or modes of whole folders', 'フォルダー全体の所有者や権限を変えます'),
+  ],
   [
     /\bgit\s+(?:\S+\s+)*(?:reset\s+(?:\S+\s+)*--hard|clean\s+(?:\S+\s+)*-\w*[fd]|push\s+(?:\S+\s+)*(?:-f\b|--force))/,
-    'it discards work in git',
+    phrase('it discards work in git', 'git の作業内容を捨てます'),
   ],
-  [/\b(?:curl|wget)\b[^|]*\|\s*(?:\w*sh|python\d?|node|perl|ruby)\b/, 'it runs what it loads from the network'],
-  [/(?:^|[\s;&|(])(?:shutdown|reboot|halt|poweroff|kill|killall|pkill)\b/, 'it stops programs or the machine'],
+  [
+    /\b(?:curl|wget)\b[^|]*\|\s*(?:\w*sh|python\d?|node|perl|ruby)\b/,
+    phrase('it runs what it loads from the network', 'ネットワークから取得したものを実行します'),
+  ],
+  [
+    /(?:^|[\s;&|(])(?:shutdown|reboot|halt|poweroff|kill|killall|pkill)\b/,
+    phrase('it stops programs or the machine', 'プログラムやマシンを止めます'),
+  ],
 ]
 
 /** Why somebody should look twice; nothing when the words are harmless and clear. */
-export function dangerOf(command: string): string | undefined {
+export function dangerOf(command: string): Phrase | undefined {
   return DESTRUCTIVE.find(([pattern]) => pattern.test(command))?.[1] ?? unclear(command)
 }
 

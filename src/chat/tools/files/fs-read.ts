@@ -3,8 +3,17 @@ import { IMAGES_SUPPLIED, MAX_TOOL_RESPONSE_SIZE, NATIVE_TOOLS } from '../../../
 import type { ImageBlock, ToolUseResultBlock } from '../../../conversation/message.ts'
 import { byteLength } from '../../../conversation/truncate.ts'
 import { FieldReader } from '../../../lib/json/fields.ts'
+import { type Phrase, phrase, phrased } from '../../../model/phrase.ts'
 import { checked } from '../arguments.ts'
-import type { ChatTool, NeededPath, Place, Ran, RunContext, ToolCall } from '../tool.ts'
+import {
+  type ChatTool,
+  type NeededPath,
+  type Place,
+  type Ran,
+  type RunContext,
+  type ToolCall,
+  withPurpose,
+} from '../tool.ts'
 import { readImages } from './images.ts'
 import { neededPath, shortPath } from './paths.ts'
 import { readFolder } from './read-folder.ts'
@@ -52,7 +61,7 @@ const SCHEMA = {
 export type Part = { readonly text: string } | { readonly images: readonly ImageBlock[] } | { readonly error: string }
 
 interface Operation {
-  readonly label: string
+  readonly label: Phrase
   readonly paths: readonly NeededPath[]
   readonly run: (context: RunContext) => Promise<Part>
 }
@@ -68,11 +77,11 @@ function callOf(reader: FieldReader, place: Place, seen: SeenFiles): ToolCall | 
       ? [operationOf(reader, place, seen)]
       : []
   if (operations.length === 0) return 'operations must be a list with at least one operation.'
-  const labels = operations.map(({ label }) => label).join(', ')
+  const labels = phrased((say) => operations.map(({ label: { en, ja } }) => say(en, ja)).join(say(', ', '、')))
   return {
     need: {
       level: 'read-only',
-      summary: `${labels}${said === null ? '' : `: ${said}`}`,
+      summary: withPurpose(labels, said),
       paths: operations.flatMap(({ paths }) => paths),
     },
     run: (context) => runAll(operations, context),
@@ -85,27 +94,34 @@ function operationOf(reader: FieldReader, place: Place, seen: SeenFiles): Operat
   if (mode === 'Image') {
     const paths = reader.texts('image_paths').map((path) => neededPath(path, place))
     if (paths.length === 0) reader.needed('image_paths')
-    return { label: `look at ${shortList(paths, place)}`, paths, run: () => readImages(paths.map(({ real }) => real)) }
+    const names = shortList(paths, place)
+    const label = phrase(`look at ${names}`, `${names} を見る`)
+    return { label, paths, run: () => readImages(paths.map(({ real }) => real)) }
   }
   const path = neededPath(reader.needed('path'), place)
   const short = shortPath(path.named, place)
   switch (mode) {
     case 'Line': {
       const range = { start: reader.integer('start_line', 1), end: reader.integer('end_line', -1) }
-      return { label: `read ${short}`, paths: [path], run: () => readLines(path, range, seen) }
+      const label = phrase(`read ${short}`, `${short} を読む`)
+      return { label, paths: [path], run: () => readLines(path, range, seen) }
     }
     case 'Search': {
       const pattern = reader.needed('pattern')
       const around = Math.max(0, reader.integer('context_lines', 2))
       return {
-        label: `search ${short} for ${JSON.stringify(pattern)}`,
+        label: phrase(
+          `search ${short} for ${JSON.stringify(pattern)}`,
+          `${short} で ${JSON.stringify(pattern)} を探す`,
+        ),
         paths: [path],
         run: () => searchLines(path, pattern, around),
       }
     }
     case 'Directory': {
       const depth = Math.max(0, reader.integer('depth', 0))
-      return { label: `list ${short}`, paths: [path], run: (context) => readFolder(path, depth, context) }
+      const label = phrase(`list ${short}`, `${short} の一覧`)
+      return { label, paths: [path], run: (context) => readFolder(path, depth, context) }
     }
   }
 }
@@ -128,7 +144,7 @@ async function runAll(operations: readonly Operation[], context: RunContext): Pr
     if ('error' in part) errors++
     if ('images' in part) images.push(...part.images)
     const text = fits ? said : tooMuch(size, room)
-    content.push({ Text: operations.length > 1 && !('images' in part) ? `[${operation.label}]\n${text}` : text })
+    content.push({ Text: operations.length > 1 && !('images' in part) ? `[${operation.label.en}]\n${text}` : text })
   }
   return { status: errors === operations.length ? 'Error' : 'Success', content, images, changedFiles: [] }
 }

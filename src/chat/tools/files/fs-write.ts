@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { NATIVE_TOOLS, TOOL_FAILED_PREFIX } from '../../../conversation/limits.ts'
 import { isSystemError, reasonOf } from '../../../lib/files/system-error.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
+import { type Phrase, phrase } from '../../../model/phrase.ts'
 import { checked } from '../arguments.ts'
 import { staleText } from '../permission.ts'
 import {
@@ -16,6 +17,7 @@ import {
   type Ran,
   type RunContext,
   succeeded,
+  withPurpose,
 } from '../tool.ts'
 import { unifiedDiff } from './diff.ts'
 import { type Edit, edited, editOf } from './edit.ts'
@@ -62,7 +64,15 @@ async function callOf(reader: FieldReader, place: Place, seen: SeenFiles) {
   }
 }
 
-const WORDS = { create: 'write', str_replace: 'change', insert: 'insert into', append: 'append to' } as const
+const WORDS: { readonly [command in Edit['command']]: (path: string) => Phrase } = {
+  create: (path) => phrase(`write ${path}`, `${path} に書き込み`),
+  str_replace: (path) => phrase(`change ${path}`, `${path} を変更`),
+  insert: (path) => phrase(`insert into ${path}`, `${path} に挿入`),
+  append: (path) => phrase(`append to ${path}`, `${path} に追記`),
+}
+
+/** What the model will be told, which a person sees before. */
+const hopeless = (reason: string): Phrase => phrase(reason, `このままでは失敗する見込みです（${reason}）`)
 
 function needOf(
   edit: Edit,
@@ -75,13 +85,13 @@ function needOf(
   const short = shortPath(path.named, place)
   const need = {
     level: 'changes' as const,
-    summary: `${WORDS[edit.command]} ${short}${said === null ? '' : `: ${said}`}`,
+    summary: withPurpose(WORDS[edit.command](short), said),
     paths: [path],
   }
-  if (found.kind === 'unreadable') return { ...need, reason: found.reason }
+  if (found.kind === 'unreadable') return { ...need, reason: hopeless(found.reason) }
   const before = found.kind === 'text' ? found.text : null
   const after = edited(edit, before)
-  const change = after.ok ? { diff: unifiedDiff(short, before, after.text) } : { reason: after.reason }
+  const change = after.ok ? { diff: unifiedDiff(short, before, after.text) } : { reason: hopeless(after.reason) }
   if (before === null || !seen.isStale(path.real, before)) return { ...need, ...change }
   const known = seen.textOf(path.real)
   const diff = known === undefined ? '' : unifiedDiff(short, known, before)

@@ -4,6 +4,7 @@ import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
 import { matcher } from '../../../lib/files/glob.ts'
 import { isFolder } from '../../../lib/files/look.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
+import { phrase } from '../../../model/phrase.ts'
 import { checked } from '../arguments.ts'
 import { type ChatTool, failed, type NeededPath, type Place, type Ran, type RunContext, succeeded } from '../tool.ts'
 import { inFolder, listFiles } from './listing.ts'
@@ -32,10 +33,11 @@ export const globTool: ChatTool = {
 function callOf(reader: FieldReader, place: Place) {
   const pattern = reader.needed('pattern')
   const path = neededPath(reader.text('path') ?? '.', place)
+  const folder = shortPath(path.named, place)
   return {
     need: {
       level: 'read-only' as const,
-      summary: `find ${pattern} in ${shortPath(path.named, place)}`,
+      summary: phrase(`find ${pattern} in ${folder}`, `${folder} で ${pattern} に合うファイルを探す`),
       paths: [path],
     },
     run: (context: RunContext) => run(pattern, path, context),

@@ -5,6 +5,7 @@ import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
 import { truncateSafe } from '../../../conversation/truncate.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
 import { fieldsOf } from '../../../lib/object.ts'
+import { phrase } from '../../../model/phrase.ts'
 import { checked } from '../arguments.ts'
 import {
   type ChatTool,
@@ -53,10 +54,11 @@ function callOf(reader: FieldReader, place: Place): ToolCall | string {
   const include = reader.text('include')
   const expression = expressionOf(pattern, reader.flag('ignore_case', false))
   if (!expression) return `pattern is not a regular expression: ${pattern}`
+  const [where, what] = [shortPath(path.named, place), JSON.stringify(pattern)]
   return {
     need: {
       level: 'read-only',
-      summary: `search ${shortPath(path.named, place)} for ${JSON.stringify(pattern)}`,
+      summary: phrase(`search ${where} for ${what}`, `${where} で ${what} を探す`),
       paths: [path],
     },
     run: (context) => run(expression, path, include, context),

@@ -2,9 +2,19 @@
 import { NATIVE_TOOLS, TOOL_USE_INTERRUPTED } from '../../../conversation/limits.ts'
 import { sanitizeUnicodeTags } from '../../../conversation/render.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
+import { phrase } from '../../../model/phrase.ts'
 import { dangerOf, isReadOnly } from '../allow/commands.ts'
 import { checked } from '../arguments.ts'
-import { type ChatTool, failed, type Need, type Ran, type RunContext, succeeded, type ToolCall } from '../tool.ts'
+import {
+  type ChatTool,
+  failed,
+  type Need,
+  type Ran,
+  type RunContext,
+  succeeded,
+  type ToolCall,
+  withPurpose,
+} from '../tool.ts'
 import { type Kept, runCommand } from './run-command.ts'
 
 const NAME = process.platform === 'win32' ? 'execute_cmd' : 'execute_bash'
@@ -37,7 +47,8 @@ function callOf(reader: FieldReader): ToolCall | string {
 
 function needOf(command: string, said: string | null): Need {
   const line = command.trim().split('\n')
-  const summary = `run ${line[0]}${line.length > 1 ? ' …' : ''}${said === null ? '' : `: ${said}`}`
+  const shown = `${line[0]}${line.length > 1 ? ' …' : ''}`
+  const summary = withPurpose(phrase(`run ${shown}`, `${shown} を実行`), said)
   if (isReadOnly(command)) return { level: 'read-only', summary, command }
   const reason = dangerOf(command)
   return reason === undefined

@@ -1,5 +1,6 @@
 /** What could stand at the cursor: commands, their words, files. Pure, but for what is asked of `Known`. */
 import { COMMANDS } from '../../../chat/commands/table.ts'
+import { inWords } from '../../language.ts'
 import type { Offer, Offers } from './offer.ts'
 import type { TextLine } from './text-line.ts'
 
@@ -40,7 +41,7 @@ const begun = (offers: readonly Offer[], word: string): readonly Offer[] =>
 
 const commandOffers = (word: string): readonly Offer[] =>
   begun(
-    COMMANDS.map(({ name, help }) => ({ text: `/${name}`, note: help })),
+    COMMANDS.map(({ name, help }) => ({ text: `/${name}`, note: inWords(help) })),
     word,
   )
 

@@ -5,7 +5,7 @@ import type { TalkEvent } from '../../../chat.ts'
 import { plainJson } from '../../../lib/json/lossless.ts'
 import { printable } from '../../../lib/text.ts'
 import { duration } from '../../../model/gist.ts'
-import { say } from '../../language.ts'
+import { inWords, say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { count, plural, truncate } from '../../view/table.ts'
 import { widthOf } from '../width.ts'
@@ -37,7 +37,7 @@ export function cardText({ name, result, ms }: ToolDone, asked: Asked | undefine
   ].join(' ')
   const label = printable(name)
   const room = Math.max(10, columns - widthOf(label) - widthOf(facts) - 6)
-  const summary = truncate(oneLine(asked?.need.summary ?? ''), room)
+  const summary = truncate(oneLine(asked ? inWords(asked.need.summary) : ''), room)
   const head = `${paint.dim('▸')} ${paint.bold(label)}${summary === '' ? '' : ` ${summary}`}  ${facts}\n`
   if (isQuiet) return head + (asked?.wasShown ? '' : diffText(asked?.need.diff ?? '', MOST_DIFF_LINES).text)
   return head + folded(lines, columns)

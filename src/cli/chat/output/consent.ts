@@ -1,6 +1,6 @@
 /** What a tool is about to do, for who has to allow it, and what was answered. */
 import type { Consent, TalkEvent } from '../../../chat.ts'
-import { say } from '../../language.ts'
+import { inWords, say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { diffText, moreLines } from './diff.ts'
 import { outputText } from './output-text.ts'
@@ -17,7 +17,8 @@ export function questionText(
   isWhole = false,
 ): { readonly text: string; readonly left: number } {
   const most = isWhole ? Number.POSITIVE_INFINITY : MOST_LINES
-  const { command, diff, stale, reason, summary } = need
+  const { command, diff, stale, reason } = need
+  const summary = inWords(need.summary)
   const title = command !== undefined && summary.includes(command) ? name : `${name}: ${summary}`
   const commandPart = command === undefined ? { text: '', left: 0 } : commandText(command, most)
   const diffPart = diff === undefined || diff === '' ? { text: '', left: 0 } : diffText(diff, most)
@@ -27,7 +28,7 @@ export function questionText(
     diffPart.text,
     diff === '' ? paint.dim(say('    nothing would be other than it is\n', '    変更点はありません\n')) : '',
     stale ? staleText(stale.path, stale.diff, isWhole ? most : MOST_THEIRS) : '',
-    reason === undefined ? '' : paint.red(`  ! ${visible(reason)}\n`),
+    reason === undefined ? '' : paint.red(`  ! ${visible(inWords(reason))}\n`),
   ].join('')
   return { text, left: commandPart.left + diffPart.left }
 }

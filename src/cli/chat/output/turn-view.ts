@@ -1,7 +1,8 @@
 /** What happens in a conversation, event by event, on a screen. */
+import { faultOf } from '../../../chat/turn/fault.ts'
 import type { TalkEvent } from '../../../chat.ts'
 import { duration } from '../../../model/gist.ts'
-import { say } from '../../language.ts'
+import { inWords, say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { count, plural, truncate } from '../../view/table.ts'
 import { endingText, inBrackets, lineFor } from '../lines.ts'
@@ -88,7 +89,7 @@ export class TurnView {
         return
       case 'tool_started':
         this.#running.set(event.id, {
-          label: truncate(oneLine(`${event.name} ${event.summary}`), MOST_LABEL),
+          label: truncate(oneLine(`${event.name} ${inWords(event.summary)}`), MOST_LABEL),
           last: '',
         })
         return this.#do('')
@@ -100,7 +101,7 @@ export class TurnView {
       case 'compacting':
         return this.#do(say('summing up what was said', 'これまでを要約中'))
       case 'output':
-        return this.#screen.write(outputText(event.text, this.#columns(), this.#isList))
+        return this.#screen.write(outputText(say(event.text, event.ja), this.#columns(), this.#isList))
       case 'ended':
         return this.#end(event)
       default:
@@ -171,8 +172,8 @@ export class TurnView {
 function endedBy({ how, error }: Extract<TalkEvent, { kind: 'ended' }>): string {
   if (!error) return how === 'answered' ? how : endingText(how)
   return how === 'failed'
-    ? `${sentence(error.message)} ${say('/retry sends it again.', '/retry で送り直せます。')}`
-    : oneLine(error.message)
+    ? `${sentence(inWords(faultOf(error)))} ${say('/retry sends it again.', '/retry で送り直せます。')}`
+    : oneLine(inWords(faultOf(error)))
 }
 
 const sentFacts = (input: string, output: string): readonly string[] => [
@@ -184,7 +185,7 @@ const sentence = (text: string): string => oneLine(text).replace(/\.?$/, '.')
 
 function wordsFor(event: TalkEvent): string | undefined {
   if (event.kind === 'checkpoint') return say(`checkpoint ${event.tag}`, `チェックポイント ${event.tag}`)
-  return event.kind === 'tools_cancelled' ? oneLine(event.reason) : lineFor(event)
+  return event.kind === 'tools_cancelled' ? oneLine(inWords(event.reason)) : lineFor(event)
 }
 
 const LOUD: ReadonlySet<TalkEvent['kind']> = new Set(['tools_cancelled', 'compact_proposed', 'retry'])

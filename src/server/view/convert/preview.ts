@@ -86,13 +86,19 @@ async function handoffPreview(house: House, entry: Entry, wanted: Wanted): Promi
     const { source, exchanges, isReplacement, warnings } = done
     return { possible: true, path: source.path, exchanges, replaces: isReplacement, warnings }
   } catch (error) {
-    if (error instanceof AppError) return { possible: false, code: error.code, reason: error.message }
-    throw error
+    if (!(error instanceof AppError)) throw error
+    const { code, phrase } = error
+    return { possible: false, code, reason: phrase.en, reason_ja: phrase.ja }
   }
 }
 
 async function logOf(house: House, { id, path }: Entry): Promise<LogToConvert> {
   const log = await house.logOf(id)
-  if (!log) throw new AppError('not_found', `the log of ${id} is gone: ${path}, and no copy was kept.`)
+  if (!log)
+    throw new AppError(
+      'not_found',
+      `the log of ${id} is gone: ${path}, and no copy was kept.`,
+      `会話 ${id} のログ ${path} がなくなっています。控えもありません。`,
+    )
   return { agent: log.agent, source: log.source, session: id }
 }

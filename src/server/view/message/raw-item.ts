@@ -1,16 +1,25 @@
 /** What stands in a source: the record that a message was made of, or a line that could not be read. */
+
 import { setImmediate } from 'node:timers/promises'
 import type { Entry } from '../../../app.ts'
 import { type OpenFile, openFile } from '../../../lib/bytes.ts'
 import { splitLines } from '../../../lib/jsonl.ts'
 import type { LineItem, RawItem } from '../../../model/api/message.ts'
+import { phrase } from '../../../model/phrase.ts'
 import { extensionOf } from '../../../model/replay/extension.ts'
 import type { HouseView } from '../../house-view.ts'
 import { ApiProblem } from '../../problem.ts'
 import { masked, maskedText } from './records.ts'
 
 export const noMessage = ({ id }: Entry, message: string): ApiProblem =>
-  new ApiProblem('message_not_found', `${id} has no message ${message}.`)
+  new ApiProblem(
+    'message_not_found',
+    phrase(`${id} has no message ${message}.`, `会話 ${id} にメッセージ ${message} はありません。`),
+  )
+
+/** The index knows a message, and its words cannot be read where they stood. */
+export const sourceGone = (reason: string): ApiProblem =>
+  new ApiProblem('source_gone', phrase(reason, `元のログを読めません（${reason}）。`))
 
 /** The first message of a record has it; the others of the same line point there. */
 export async function rawItem({ house }: HouseView, entry: Entry, id: string): Promise<RawItem> {
@@ -20,7 +29,7 @@ export async function rawItem({ house }: HouseView, entry: Entry, id: string): P
   const sameLine = [...before.filter(({ line }) => line === known.line), known]
   const bodies = await (await house.reading()).bodies(entry.id, sameLine.toReversed(), { includeSource: true })
   const gone = bodies.find((body) => body.kind === 'gone')
-  if (gone) throw new ApiProblem('source_gone', gone.reason)
+  if (gone) throw sourceGone(gone.reason)
   const records = bodies.flatMap((body) =>
     body.kind === 'body' ? [extensionOf(body.message)?.records].filter((one) => one !== undefined) : [],
   )[0]
@@ -46,7 +55,14 @@ export async function lineItem(view: HouseView, entry: Entry, line: number, sign
     if (item.records.length > 0) return { ...item, text: null, cut: false }
   }
   const bytes = /\.jsonl(?:\.zst)?$/.test(entry.path) ? await bytesOf(entry, line, signal) : undefined
-  if (!bytes) throw new ApiProblem('not_found', `Line ${line} cannot be shown: ${entry.path} is not kept in lines.`)
+  if (!bytes)
+    throw new ApiProblem(
+      'not_found',
+      phrase(
+        `Line ${line} cannot be shown: ${entry.path} is not kept in lines.`,
+        `${line} 行目を表示できません。${entry.path} は行ごとのファイルではありません。`,
+      ),
+    )
   const item = { session_id: entry.id, path: entry.path, row_key: entry.key ?? null, line }
   const text = bytes.toString()
   const record = parsed(text)
@@ -87,7 +103,7 @@ function opened(path: string): OpenFile {
   try {
     return openFile(path)
   } catch {
-    throw new ApiProblem('source_gone', `${path} cannot be opened.`)
+    throw new ApiProblem('source_gone', phrase(`${path} cannot be opened.`, `${path} を開けません。`))
   }
 }
 

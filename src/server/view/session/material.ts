@@ -11,7 +11,12 @@ import { markItem } from './session-item.ts'
 export async function materialOf(house: House, { id, agent, path }: Entry, redact: boolean): Promise<Material> {
   const log = await house.logOf(id)
   const session = house.index.header(id)
-  if (!log || !session) throw new AppError('not_found', `the log of ${id} is gone: ${path}, and no copy was kept.`)
+  if (!log || !session)
+    throw new AppError(
+      'not_found',
+      `the log of ${id} is gone: ${path}, and no copy was kept.`,
+      `会話 ${id} のログ ${path} がなくなっています。控えもありません。`,
+    )
   const { agent: reader, source } = log
   const whole: NormalizedMessage[] = []
   async function* all(): AsyncGenerator<NormalizedMessage> {

@@ -64,7 +64,12 @@ export class Outlines {
     const stamp = this.#stampOf(entry)
     const epoch = this.#house.index.epoch ?? ''
     const log = await this.#house.logOf(id)
-    if (!log) throw new AppError('not_found', `the log of ${id} is gone: ${entry.path}, and no copy was kept`)
+    if (!log)
+      throw new AppError(
+        'not_found',
+        `the log of ${id} is gone: ${entry.path}, and no copy was kept`,
+        `会話 ${id} のログ ${entry.path} がなくなっています。控えもありません。`,
+      )
     const { list } = await this.#house.prices()
     const before = this.#known.get(id)
     const from = before && isContinued(before, entry, epoch) ? before.cursor : undefined

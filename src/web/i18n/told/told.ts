@@ -1,4 +1,4 @@
-/** The server's sentences are English. Who reads another language gets the page's own words for the same code. */
+/** What the server says, in the reader's language: in its own words for both, or in the page's for a code. */
 import { language } from '../language.svelte.ts'
 
 export interface Told {
@@ -7,7 +7,11 @@ export interface Told {
   readonly detail?: string
 }
 
+/** What the server says in both languages. */
+export const worded = (en: string, ja: string): string => (language.current === 'ja' ? ja : en)
+
 /**
+ * What it says in English alone.
  * @param own in Japanese; nothing for a code that the page does not know
  * @param text what the server says
  */
