@@ -56,6 +56,15 @@ describe('a command', () => {
     )
   })
 
+  test.each([
+    ['list', SAMPLES],
+    ['stats', SAMPLES],
+    ['doctor', ''],
+  ])('%s begins in Japanese', (name, path) => {
+    const { out } = run(path === '' ? [name] : [name, path], 'ja_JP.UTF-8')
+    expect(out.split('\n')[0]).toMatch(JAPANESE)
+  })
+
   test.each([['list'], ['stats']])('%s gives programs the same in both languages', (name) => {
     const [en, ja] = ['C.UTF-8', 'ja_JP.UTF-8'].map((language) => run([name, SAMPLES, '--json'], language).out)
     expect(JSON.parse(en ?? '')).toHaveProperty('sessions')
