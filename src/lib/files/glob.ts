@@ -1,6 +1,6 @@
 /** Files that a pattern names: `*`, `**`, `?` and `[…]`, as agents write them for their context. */
 import { readdirSync, statSync } from 'node:fs'
-import { isAbsolute, join, resolve, sep } from 'node:path'
+import { join, normalize, resolve, sep } from 'node:path'
 
 export interface FoundFile {
   readonly path: string
@@ -9,18 +9,34 @@ export interface FoundFile {
 
 export const isGlob = (pattern: string): boolean => /[*?[]/.test(pattern)
 
+export interface PlacedPattern {
+  /** Where it begins, to the letter: what looks like a pattern in the path of a working directory is none. */
+  readonly base: string
+  /** What is to be matched below it, with `/`; empty where the pattern is a plain path. */
+  readonly below: string
+}
+
+export function placed(pattern: string, cwd: string, home: string): PlacedPattern {
+  const isHome = /^~(?:[\\/]|$)/.test(pattern)
+  const [from, rest] = isHome ? [home, `.${pattern.slice(1)}`] : [cwd, pattern]
+  const steps = normalize(rest)
+    .split(sep)
+    .filter((step, at) => at === 0 || step !== '')
+  const first = steps.findIndex(isGlob)
+  if (first === -1) return { base: resolve(from, rest), below: '' }
+  const literal = steps.slice(0, first).map((step) => step + sep)
+  return { base: resolve(from, literal.join('')), below: steps.slice(first).join('/') }
+}
+
 /** A pattern's files, sorted; a folder stands for the files directly in it. Stops at `most` files and never follows links to folders. */
 export function filesOf(pattern: string, cwd: string, home: string, most = 1000): readonly FoundFile[] {
-  const path = pattern === '~' || /^~[\\/]/.test(pattern) ? join(home, pattern.slice(2)) : resolve(cwd, pattern)
-  if (!isGlob(pattern)) return plain(path)
-  const steps = path.split(sep)
-  const first = steps.findIndex(isGlob)
-  const base = steps.slice(0, first).join(sep) || (isAbsolute(path) ? sep : '.')
-  const wanted = matcher(steps.slice(first).join('/'))
-  const deep = steps.slice(first).some((step) => step.includes('**'))
+  const { base, below } = placed(pattern, cwd, home)
+  if (below === '') return plain(base)
+  const wanted = matcher(below)
+  const depth = below.includes('**') ? Number.POSITIVE_INFINITY : below.split('/').length
   const found: FoundFile[] = []
-  walk(base, '', deep ? Number.POSITIVE_INFINITY : steps.length - first, (below) => {
-    if (wanted.test(below)) found.push(...file(join(base, below)))
+  walk(base, '', depth, (path) => {
+    if (wanted.test(path)) found.push(...file(join(base, path)))
     return found.length < most
   })
   return found.sort((a, b) => (a.path < b.path ? -1 : 1))

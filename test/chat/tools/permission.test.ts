@@ -85,6 +85,21 @@ describe('files', () => {
     expect(decide(write, writing('/w/app/a'), ours).kind).toBe('ask')
   })
 
+  test('what looks like a pattern in the path of the working directory is none', () => {
+    for (const cwd of ['/w/[id]', '/w/a*', '/w/a?', '/w/(x)']) {
+      const here: Rules = {
+        ...ours,
+        cwd,
+        settings: { ...settings, fs_read: { ...settings.fs_read, deniedPaths: ['secret/*'] } },
+      }
+      expect(decide(read, reading(`${cwd}/secret/key`), { ...here, trustAll: true }).kind).toBe('deny')
+      expect(decide(read, reading(`${cwd}/secret/key/deeper`), here).kind).toBe('deny')
+      expect(decide(read, reading(`${cwd}/secret`), here).kind).toBe('allow')
+      expect(decide(write, writing(`${cwd}/out/a`), here).kind).toBe('allow')
+    }
+    expect(decide(read, reading('/w/i/a'), { ...ours, cwd: '/w/[id]' }).kind).toBe('ask')
+  })
+
   test('a file that somebody else changed is asked with the diff, and when trusted told to the model', () => {
     const need: Need = { ...writing('/w/app/a'), stale: { path: '/w/app/a', diff: '-x\n+y\n' } }
     expect(decide(write, need, rules).kind).toBe('ask')

@@ -1,6 +1,6 @@
 /** Where tools may read and write without being asked. Links are followed first, so that none leads out of a free place. */
-import { join, resolve, sep } from 'node:path'
-import { isGlob, matcher } from '../../../lib/files/glob.ts'
+import { resolve, sep } from 'node:path'
+import { matcher, placed } from '../../../lib/files/glob.ts'
 import type { Decision, Rules } from '../permission.ts'
 import type { Need, NeededPath } from '../tool.ts'
 
@@ -12,8 +12,9 @@ export function pathsDecision(need: Need, listed: boolean, rules: Rules): Decisi
   const bad = paths.find((path) => denied.some((place) => place(path.named) || place(path.real)))
   if (bad) return { kind: 'deny', reason: `${bad.named} is among the denied paths` }
   if (listed || (reads && rules.settings.fs_read.allowReadOnly)) return { kind: 'allow' }
-  const free = [...allowedPaths, ...(reads ? [rules.cwd] : [])].map((pattern) => placeOf(pattern, rules))
-  const isFree = ({ real }: NeededPath): boolean => free.some((place) => place(real))
+  const free = allowedPaths.map((pattern) => placeOf(pattern, rules))
+  const isHere = (path: string): boolean => reads && restBelow(resolve(rules.cwd), path) !== undefined
+  const isFree = ({ real }: NeededPath): boolean => isHere(real) || free.some((place) => place(real))
   return paths.length > 0 && paths.every(isFree) ? { kind: 'allow' } : { kind: 'ask' }
 }
 
@@ -25,11 +26,19 @@ export function deniedToRead(rules: Pick<Rules, 'settings' | 'cwd' | 'home'>): (
 
 /** A path stands for itself and all that is below it; so does what a pattern matches. */
 function placeOf(pattern: string, { cwd, home }: Pick<Rules, 'cwd' | 'home'>): (path: string) => boolean {
-  const absolute = /^~(?:[\\/]|$)/.test(pattern) ? join(home, pattern.slice(1)) : resolve(cwd, pattern)
-  if (!isGlob(pattern)) return (path) => path === absolute || path.startsWith(absolute + sep) || absolute === sep
-  const one = matcher(slashed(absolute))
-  const below = matcher(`${slashed(absolute)}/**`)
-  return (path) => one.test(slashed(path)) || below.test(slashed(path))
+  const { base, below } = placed(pattern, cwd, home)
+  if (below === '') return (path) => restBelow(base, path) !== undefined
+  const one = matcher(below)
+  const deeper = matcher(`${below}/**`)
+  return (path) => {
+    const rest = restBelow(base, path) ?? ''
+    return rest !== '' && (one.test(rest) || deeper.test(rest))
+  }
 }
 
-const slashed = (path: string): string => path.split(sep).join('/')
+/** The way from a folder to what is in it, with `/`; nothing when it is elsewhere. */
+function restBelow(folder: string, path: string): string | undefined {
+  if (path === folder) return ''
+  const inside = folder.endsWith(sep) ? folder : folder + sep
+  return path.startsWith(inside) ? path.slice(inside.length).split(sep).join('/') : undefined
+}

@@ -1,0 +1,30 @@
+/** Patterns for files, as they are written for context and for rules. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { filesOf } from '../src/lib/files/glob.ts'
+
+const home = mkdtempSync(join(tmpdir(), 'fumi-glob-'))
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+const CWDS = ['app', '[id]', 'a*b']
+for (const below of CWDS.flatMap((cwd) => [`${cwd}/a.md`, `${cwd}/docs/b.md`, `${cwd}/docs/deep/c.md`])) {
+  const path = join(home, below)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, '')
+}
+
+const found = (pattern: string, cwd: string): readonly string[] =>
+  filesOf(pattern, join(home, cwd), home).map(({ path }) => relative(join(home, cwd), path))
+
+test.each(CWDS)('in a working directory called %s patterns mean what they mean anywhere', (cwd) => {
+  expect(found('*.md', cwd)).toEqual(['a.md'])
+  expect(found('**/*.md', cwd)).toEqual(['a.md', 'docs/b.md', 'docs/deep/c.md'])
+  expect(found('./docs/../docs/*.md', cwd)).toEqual(['docs/b.md'])
+  expect(found('docs/*/', cwd)).toEqual(['docs/b.md'])
+  expect(found('docs', cwd)).toEqual(['docs/b.md'])
+  expect(found('../app/?.md', cwd).map((path) => resolve(home, cwd, path))).toEqual([join(home, 'app/a.md')])
+  expect(found('~/app/docs/*.md', cwd).map((path) => resolve(home, cwd, path))).toEqual([join(home, 'app/docs/b.md')])
+  expect(filesOf(`${join(home, 'app')}/*.md`, cwd, '/')).toHaveLength(1)
+})
