@@ -2,8 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
+import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { filesOf } from '../src/lib/files/glob.ts'
+import { filesOf, matcher } from '../src/lib/files/glob.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'fumi-glob-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
@@ -27,4 +28,11 @@ test.each(CWDS)('in a working directory called %s patterns mean what they mean a
   expect(found('../app/?.md', cwd).map((path) => resolve(home, cwd, path))).toEqual([join(home, 'app/a.md')])
   expect(found('~/app/docs/*.md', cwd).map((path) => resolve(home, cwd, path))).toEqual([join(home, 'app/docs/b.md')])
   expect(filesOf(`${join(home, 'app')}/*.md`, cwd, '/')).toHaveLength(1)
+})
+
+test('a class that is none stands for itself', () => {
+  expect(matcher('a[z-a]?.md').test('a[z-a]1.md')).toBe(true)
+  expect(matcher('a[!b-c].md').test('ad.md')).toBe(true)
+  expect(matcher('a[!b-c].md').test('ab.md')).toBe(false)
+  fc.assert(fc.property(fc.string(), (pattern) => matcher(pattern) instanceof RegExp))
 })

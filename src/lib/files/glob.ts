@@ -73,16 +73,25 @@ function entriesOf(folder: string) {
   }
 }
 
-/** Each piece of a pattern becomes one of a regular expression; everything else stands for itself. */
+/** Never throws. Each piece of a pattern becomes one of a regular expression; everything else stands for itself. */
 export function matcher(pattern: string): RegExp {
   const body = pattern.replaceAll(/\*\*\/|\*\*|\*|\?|\[!?[^\]/]+\]|[^*?[]+|\[/g, (piece) => {
     if (piece === '**/') return '(?:[^/]+/)*'
     if (piece === '**') return '.*'
     if (piece === '*') return '[^/]*'
     if (piece === '?') return '[^/]'
-    if (piece.length > 1 && piece.startsWith('['))
-      return `[${piece.slice(1, -1).replace(/^!/, '^').replaceAll('\\', '\\\\')}]`
-    return piece.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
+    const isClass = piece.length > 1 && piece.startsWith('[')
+    return (isClass ? classOf(piece) : undefined) ?? piece.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
   })
   return new RegExp(`^${body}$`, 'u')
+}
+
+/** Nothing for one that is none, such as `[z-a]`. */
+function classOf(piece: string): string | undefined {
+  const body = `[${piece.slice(1, -1).replace(/^!/, '^').replaceAll('\\', '\\\\')}]`
+  try {
+    return new RegExp(body, 'u').source
+  } catch {
+    return undefined
+  }
 }

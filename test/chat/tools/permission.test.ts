@@ -100,6 +100,15 @@ describe('files', () => {
     expect(decide(read, reading('/w/i/a'), { ...ours, cwd: '/w/[id]' }).kind).toBe('ask')
   })
 
+  test('a rule with a class that is none stands for itself and stops nothing else', () => {
+    const here: Rules = {
+      ...rules,
+      settings: { ...settings, fs_read: { ...settings.fs_read, deniedPaths: ['[z-a]'] } },
+    }
+    expect(decide(read, reading('/w/app/[z-a]/key'), here).kind).toBe('deny')
+    expect(decide(read, reading('/w/app/a.ts'), here).kind).toBe('allow')
+  })
+
   test('a file that somebody else changed is asked with the diff, and when trusted told to the model', () => {
     const need: Need = { ...writing('/w/app/a'), stale: { path: '/w/app/a', diff: '-x\n+y\n' } }
     expect(decide(write, need, rules).kind).toBe('ask')
