@@ -1,7 +1,7 @@
 /** Who may write the index: one process at a time. The system takes the lock from a process that dies. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { makeFile } from '../lib/disk/make-file.ts'
 import { explained } from './open.ts'
 
 export interface Lock {
@@ -26,8 +26,7 @@ export type Taken =
 export function takeLock(directory: string, what: string): Taken {
   const path = join(directory, 'lock')
   return explained(path, () => {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
-    closeSync(openSync(path, 'a', 0o600))
+    makeFile(path)
     const db = new Database(path, { timeout: 0 })
     try {
       // Nothing in it outlives its holder: it need not survive the machine.

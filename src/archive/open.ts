@@ -1,7 +1,7 @@
 /** Opens a database of our own: private to its user, safe against crashes, never one that a newer fumibako wrote. */
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { makeFile } from '../lib/disk/make-file.ts'
 import { type Copy, copyDatabase } from '../lib/sqlite/copy.ts'
 import { filesAt } from '../lib/sqlite/header.ts'
 import { AppError } from '../model/error.ts'
@@ -76,8 +76,7 @@ function patientCopy(path: string): Copy | undefined {
 /** Makes the folder and the file where they do not exist. */
 export function openDatabase(path: string, kind: Kind): Db {
   return explained(path, () => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    closeSync(openSync(path, 'a', 0o600))
+    makeFile(path)
     const db = new Database(path, { timeout: PATIENCE_MS })
     try {
       prepare(db, path, kind)

@@ -1,7 +1,6 @@
 /** A lock that one process holds at a time, and that the system takes from a process that dies. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { connect } from '../sqlite/connect.ts'
+import { makeFile } from './make-file.ts'
 
 export interface FileLock {
   release(): void
@@ -12,8 +11,7 @@ export interface FileLock {
  * two processes hold locks on files of the same name. Throws what the system says.
  */
 export function lockFile(path: string): FileLock | undefined {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  closeSync(openSync(path, 'a', 0o600))
+  makeFile(path)
   const connection = connect(path, { readonly: false, busyMs: 0 })
   try {
     // SQLite's locks are the only ones that Node has on every system. Nothing is ever written.

@@ -115,7 +115,7 @@ export class Attendant {
     }, this.#options.pollEvery ?? POLL_EVERY)
   }
 
-  /** One attempt after the other: two at once would take the lock from each other. */
+  /** One attempt after the other. */
   #retryLater(): void {
     const retry = async (): Promise<void> => {
       try {

@@ -1,0 +1,37 @@
+/** Locks hold against other processes, whatever their own process asks for meanwhile. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { takeLock } from '../../src/archive/lock.ts'
+import { lockFile } from '../../src/lib/disk/file-lock.ts'
+import { startOwner } from '../support/database-owner.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'fumi-lock-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Held {
+  release(): void
+}
+
+function take(directory: string): Held | undefined {
+  const taken = takeLock(directory, 'test')
+  return taken.kind === 'taken' ? taken.lock : undefined
+}
+
+test.each([
+  ['of a file', join(folder, 'one.lock'), () => lockFile(join(folder, 'one.lock'))],
+  ['of the index', join(folder, 'lock'), () => take(folder)],
+])('a lock %s that is asked for again is not given away', async (_, path, lock) => {
+  const held = lock()
+  expect(held).toBeDefined()
+  const other = await startOwner(path, 'as it is', 0)
+  await expect(other.exec('BEGIN IMMEDIATE')).rejects.toThrow('SQLITE_BUSY')
+  expect(lock()).toBeUndefined()
+  await expect(other.exec('BEGIN IMMEDIATE')).rejects.toThrow('SQLITE_BUSY')
+  held?.release()
+  await other.exec('BEGIN IMMEDIATE')
+  expect(lock()).toBeUndefined()
+  await other.close()
+  lock()?.release()
+})
