@@ -1,5 +1,5 @@
 /** Patterns for files, as they are written for context and for rules. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import fc from 'fast-check'
@@ -28,6 +28,15 @@ test.each(CWDS)('in a working directory called %s patterns mean what they mean a
   expect(found('../app/?.md', cwd).map((path) => resolve(home, cwd, path))).toEqual([join(home, 'app/a.md')])
   expect(found('~/app/docs/*.md', cwd).map((path) => resolve(home, cwd, path))).toEqual([join(home, 'app/docs/b.md')])
   expect(filesOf(`${join(home, 'app')}/*.md`, cwd, '/')).toHaveLength(1)
+})
+
+test('a link to itself is no file, in a pattern or without', () => {
+  symlinkSync('loop.md', join(home, 'loop.md'))
+  expect([filesOf('*.md', home, home), filesOf('loop.md', home, home), filesOf('app/a.md/b', home, home)]).toEqual([
+    [],
+    [],
+    [],
+  ])
 })
 
 test('a class that is none stands for itself', () => {

@@ -2,10 +2,11 @@
  * Copies of files that their program only ever adds to, for the day on which they are gone. Each is kept in pieces, so that what is
  * appended costs what is appended.
  */
-import { closeSync, existsSync, fstatSync, openSync, type Stats, statSync, utimesSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, type Stats, utimesSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { readNow } from '../lib/bytes.ts'
 import { makeTempFolder, type TempFolder } from '../lib/disk/temp-folder.ts'
+import { statOf } from '../lib/files/look.ts'
 import { isSystemError } from '../lib/files/system-error.ts'
 import { sha256 } from '../lib/hash.ts'
 import { AppError } from '../model/error.ts'
@@ -45,7 +46,7 @@ export class Copies {
 
   /** Copies what is new in a file. What cannot be read is left for the next time. */
   take(agent: AgentId, path: string, root: string | undefined): void {
-    const stat = statSync(path, { throwIfNoEntry: false })
+    const stat = statOf(path)
     const known = this.#isThere() ? explained(this.path, () => this.#tables().latest(agent, path)) : undefined
     if (!stat?.isFile() || (known && known.probe === probeOf(stat))) return
     try {

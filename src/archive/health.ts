@@ -1,6 +1,6 @@
 /** Whether a database of our own is sound, found out without changing it. */
-import { type Stats, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { statOf } from '../lib/files/look.ts'
 import { AppError } from '../model/error.ts'
 import type { Phrase } from '../model/phrase.ts'
 import { explained, type Kind } from './open.ts'
@@ -21,15 +21,6 @@ export function healthOf(path: string, kind: Kind, rows: string): Health {
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { kind: 'unsound', bytes, reason: error.phrase }
-  }
-}
-
-/** Nothing also where its folder is none, or may not be looked into. */
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,9 +1,10 @@
 /** The file of the index. It can be thrown away: one that is damaged is set aside and made again. */
 
 import { randomUUID } from 'node:crypto'
-import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import Database from 'better-sqlite3'
+import { statOf } from '../lib/files/look.ts'
 import { AppError } from '../model/error.ts'
 import { type Db, explained, needsCopy, openCopy, openDatabase } from './open.ts'
 import { INDEX } from './schema.ts'
@@ -138,7 +139,7 @@ export const isDoubted = (directory: string): boolean => existsSync(doubtPath(di
 /** The one that was set aside before goes. @returns the name it has now */
 export function putAside(directory: string): string {
   const path = indexPath(directory)
-  const aside = `${path}.damaged-${Math.trunc(statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0)}`
+  const aside = `${path}.damaged-${Math.trunc(statOf(path)?.mtimeMs ?? 0)}`
   for (const old of setAsideIn(directory)) rmSync(old, { force: true })
   for (const suffix of ['', '-wal', '-shm'])
     if (existsSync(path + suffix)) renameSync(path + suffix, `${aside}${suffix}`)

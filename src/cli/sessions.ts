@@ -1,6 +1,6 @@
 /** The sessions of this machine, or of some files, as a list: newest first, each with what its first lines tell. */
-import { statSync } from 'node:fs'
 import type { House, Kept } from '../app.ts'
+import { statOf } from '../lib/files/look.ts'
 import { AppError } from '../model/error.ts'
 import { type Instant, instantOf, type SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
@@ -74,7 +74,7 @@ async function look(held: Log & { readonly kept?: Kept }, issues: Issue[]): Prom
 }
 
 function modifiedAt(path: string): Instant | undefined {
-  const file = statSync(path, { throwIfNoEntry: false })
+  const file = statOf(path)
   return file && instantOf(Math.trunc(file.mtimeMs))
 }
 

@@ -1,5 +1,5 @@
 /** Gives a conversation to another agent's program: written, put into its store, read again there, compared. */
-import { existsSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent, Backup, Delivery, Environment, ResumeCommand, Source, Warning } from '../agents/agent.ts'
@@ -7,6 +7,7 @@ import { agentServing, idsOf } from '../agents/roots.ts'
 import type { Keep } from '../archive/keep.ts'
 import { copyBackup, writeBackup } from '../lib/disk/backup.ts'
 import { placeFile } from '../lib/disk/place-file.ts'
+import { isFolder } from '../lib/files/look.ts'
 import { AppError } from '../model/error.ts'
 import { type AgentId, type Instant, instantOf } from '../model/ids.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
@@ -128,7 +129,7 @@ function directoryOf(cwd: string | undefined): string {
       'the session does not say in which directory it took place. Say it with --cwd.',
       'どのディレクトリーの会話か記録されていません。--cwd で指定してください。',
     )
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+  if (!isFolder(cwd))
     throw new AppError(
       'bad_usage',
       `${cwd} is no directory on this machine. Choose one with --cwd.`,

@@ -2,6 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import type { Agent } from '../agents/agent.ts'
 import { idsOf, isWanted, type Root } from '../agents/roots.ts'
+import { statOf } from '../lib/files/look.ts'
 import type { AgentId } from '../model/ids.ts'
 import { phrase } from '../model/phrase.ts'
 import { amount, count, several } from './amount.ts'
@@ -66,7 +67,7 @@ async function contents({ agent, path: root }: Root, { wishes }: Patient): Promi
     if (!isWanted(source, wishes)) continue
     logs++
     if (reasonFor(source.path) !== undefined) closed.push(source.path)
-    else bytes += source.size ?? statSync(source.path, { throwIfNoEntry: false })?.size ?? 0
+    else bytes += source.size ?? statOf(source.path)?.size ?? 0
   }
   const facts = { path: root, exists: true, readable: true, logs, bytes, unreadable: closed.length }
   const what = phrase(

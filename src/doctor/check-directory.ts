@@ -1,6 +1,7 @@
 /** The data directory: is it there, whose is it, may we write, is there room. */
-import { accessSync, constants, type Stats, type StatsFs, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, type Stats, type StatsFs, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { statOf } from '../lib/files/look.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import { amount } from './amount.ts'
 import type { Finding, Patient } from './finding.ts'
@@ -100,15 +101,6 @@ function* room(folder: string): Generator<Finding> {
       'FUMI_HOME に、このマシンのディスクにあるフォルダーを設定してください。',
     ),
     facts: { network },
-  }
-}
-
-/** Nothing also where it may not be seen, or a file stands in the way. */
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,8 +1,6 @@
-/** What routes need beside the house: where changes are told, who keeps the index up to date, and what was read already. */
-
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Entry, House } from '../app.ts'
+import { statOf } from '../lib/files/look.ts'
 import type { IndexMeta } from '../model/api/session.ts'
 import type { SessionId } from '../model/ids.ts'
 import { phrase } from '../model/phrase.ts'
@@ -54,4 +52,4 @@ export class HouseView {
   }
 }
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+const sizeOf = (path: string): number => statOf(path)?.size ?? 0

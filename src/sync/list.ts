@@ -1,8 +1,8 @@
 /** All sources of this machine: in the agents' places, in further folders, and what is only kept. */
-import { statSync } from 'node:fs'
 import type { Agent, Source } from '../agents/agent.ts'
 import type { KeptFilter } from '../archive/keep/record.ts'
 import type { Keep } from '../archive/keep.ts'
+import { statOf } from '../lib/files/look.ts'
 import type { Instant } from '../model/ids.ts'
 import { keepSources } from './keep/rows.ts'
 import type { Found } from './sweep.ts'
@@ -34,7 +34,7 @@ export interface Scene {
 export async function* listSources(scene: Scene): AsyncGenerator<Found> {
   const { places, policy, keep, now } = scene
   for (const { agent, root } of places) {
-    if (!statSync(root, { throwIfNoEntry: false })) continue
+    if (!statOf(root)) continue
     const stores = new Map<string, Source[]>()
     for await (const source of agent.find(root)) {
       if (!scene.isWanted(source)) continue

@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -69,6 +70,18 @@ test('what the user wants left alone is not read, and leaves the index', async (
   await house.configure('agents.codex.enabled', ['false'])
   await house.sync()
   expect(house.list().total).toBe(0)
+})
+
+test('a place that cannot be looked at does not end the sync of the others', async () => {
+  const { house, folder, write } = home()
+  write(rollout(THREAD), text(talk()))
+  symlinkSync('data', join(folder, 'data'))
+  await house.sync()
+  expect(house.list().total).toBe(1)
+  const watch = await house.watch()
+  if (watch.kind !== 'watching') throw new Error('somebody else watches')
+  expect(await watch.ready).toMatchObject({ sources: 1 })
+  await watch.close()
 })
 
 test('what is appended is added, and nothing is counted twice', async () => {

@@ -36,12 +36,12 @@ export default codex
 async function probe(source: Source): Promise<Fingerprint | undefined> {
   // Blocking: a sweep asks this of every source, and the thread pool's answer takes ten times as long.
   try {
-    const found = statSync(source.path, { throwIfNoEntry: false })
-    return found && `${found.size}:${found.mtimeMs}:${found.ino}`
+    const found = statSync(source.path)
+    return `${found.size}:${found.mtimeMs}:${found.ino}`
   } catch (error) {
     // It is there and may not be looked at: whoever reads it is told why.
     if (!isSystemError(error)) throw error
-    return reasonOf(error)
+    return error.code === 'ENOENT' ? undefined : reasonOf(error)
   }
 }
 

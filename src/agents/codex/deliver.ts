@@ -3,7 +3,7 @@ import { appendFileSync, closeSync, ftruncateSync, openSync, readSync, rmSync, s
 import { join } from 'node:path'
 import { isCompressed } from '../../lib/bytes.ts'
 import { placeFile } from '../../lib/disk/place-file.ts'
-import { entriesOf, isFile, isFolder } from '../../lib/files/look.ts'
+import { entriesOf, isFile, isFolder, statOf } from '../../lib/files/look.ts'
 import { fieldsOf, parseStructure, wordOf } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
 import { type Instant, instant } from '../../model/ids.ts'
@@ -161,7 +161,7 @@ function nameThread({ id, home }: Thread, { title, now }: DeliverOptions): () =>
   appendFileSync(path, `${line}\n`, { mode: 0o600 })
   const after = statSync(path).size
   return () => {
-    if (statSync(path, { throwIfNoEntry: false })?.size !== after) return
+    if (statOf(path)?.size !== after) return
     if (before === 0) rmSync(path)
     else cut(path, before)
   }
@@ -187,7 +187,7 @@ function warningsFor(id: string, home: string, { environment }: DeliverOptions):
 const sqliteHome = ({ variables }: Environment): string | undefined => wordOf(variables['CODEX_SQLITE_HOME'])
 
 function printOf(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false })
+  const found = statOf(path)
   return found ? `${found.size}:${found.mtimeMs}:${found.ino}` : ''
 }
 

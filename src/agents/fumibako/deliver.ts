@@ -1,10 +1,11 @@
 /** Puts a journal where `fumi chat` finds it: beside the other conversations, under its id. */
-import { chmodSync, closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEvent } from '../../conversation/journal/codec.ts'
 import { journalName } from '../../conversation/journal/file-name.ts'
 import { lockFile } from '../../lib/disk/file-lock.ts'
 import { placeFile } from '../../lib/disk/place-file.ts'
+import { statOf } from '../../lib/files/look.ts'
 import { isSystemError, whyOf } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
 import type { DeliverOptions, Delivery } from '../agent.ts'
@@ -47,7 +48,7 @@ function takeBack(path: string, print: string): void {
 }
 
 function printOf(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false })
+  const found = statOf(path)
   return found ? `${found.size}:${found.mtimeMs}:${found.ino}` : ''
 }
 

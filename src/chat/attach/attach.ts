@@ -1,5 +1,5 @@
 /** Files that are given with a prompt, by `@path` or beforehand: images, documents, texts. */
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import {
   CONTEXT_ENTRY_END_HEADER,
@@ -8,6 +8,7 @@ import {
   MAX_NUMBER_OF_IMAGES_PER_REQUEST,
 } from '../../conversation/limits.ts'
 import type { ImageBlock, ImageFormat } from '../../conversation/message.ts'
+import { isFile } from '../../lib/files/look.ts'
 import { asIs, type Phrase, phrase } from '../../model/phrase.ts'
 import { dataUri, mimeOf } from '../../openai/media.ts'
 import type { FilePart } from '../../openai/message.ts'
@@ -39,7 +40,7 @@ export function pathsIn(prompt: string, place: Place): readonly string[] {
     (match) => match[1] ?? '',
   )
   const files = [...named, ...shown].map((one) => pathOf(one, place))
-  return [...new Set(files)].filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+  return [...new Set(files)].filter(isFile)
 }
 
 export const pathOf = (word: string, { cwd, home }: Place): string =>

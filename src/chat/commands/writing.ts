@@ -1,5 +1,4 @@
-/** `/attach`, `/editor`, `/reply`, `/retry`: ways to say something. */
-import { statSync } from 'node:fs'
+import { isFile } from '../../lib/files/look.ts'
 import { phrase } from '../../model/phrase.ts'
 import { pathOf } from '../attach/attach.ts'
 import { error } from '../turn/event.ts'
@@ -19,8 +18,7 @@ export const attachCommand: Command = {
     else
       for (const word of words.all) {
         const path = pathOf(word, rig.place)
-        if (!statSync(path, { throwIfNoEntry: false })?.isFile())
-          return yield error(phrase(`no file is at ${path}.`, `${path} にファイルはありません。`))
+        if (!isFile(path)) return yield error(phrase(`no file is at ${path}.`, `${path} にファイルはありません。`))
         attachments.push(path)
       }
     const names = attachments.join(', ')

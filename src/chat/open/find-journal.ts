@@ -1,10 +1,9 @@
 /** Finds the conversation that somebody means: by its id, by the beginning of it, or the last one of a directory. */
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEvent } from '../../conversation/journal/codec.ts'
 import type { Opened } from '../../conversation/journal/event.ts'
 import { CONVERSATIONS } from '../../conversation/journal/file-name.ts'
-import { entriesOf, headOf } from '../../lib/files/look.ts'
+import { entriesOf, headOf, statOf } from '../../lib/files/look.ts'
 import { AppError } from '../../model/error.ts'
 
 interface Found {
@@ -68,7 +67,7 @@ function journals(data: string): readonly Found[] {
     const path = join(folder, entry.name)
     const line = Buffer.from(headOf(path)).toString('utf8').split('\n', 1)[0] ?? ''
     const read = readEvent(line)
-    const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+    const changed = statOf(path)?.mtimeMs ?? 0
     return read.ok && read.event.event === 'opened' ? [{ opened: read.event, changed }] : []
   })
 }

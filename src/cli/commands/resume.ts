@@ -1,12 +1,12 @@
 /** `fumi resume`: goes on with a session in the program that it belongs to. */
 import { spawn } from 'node:child_process'
-import { statSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { Command } from 'commander'
 import type { ResumeCommand } from '../../agents/agent.ts'
 import { allAgents } from '../../agents/all.ts'
 import { shellLine, whyNotResumed } from '../../agents/resume-command.ts'
 import { agentServing } from '../../agents/roots.ts'
+import { isFolder } from '../../lib/files/look.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { openHouse } from '../house.ts'
@@ -65,7 +65,7 @@ async function commandFor({ log, session, kept }: Found): Promise<ResumeCommand>
 /** The exit code of the program. */
 async function runIn(command: ResumeCommand): Promise<number> {
   const { program, arguments: words, cwd } = command
-  if (cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+  if (cwd !== undefined && !isFolder(cwd))
     throw new AppError(
       'not_found',
       `${cwd}, where the session took place, is gone. Make it anew, or run this elsewhere: ${shellLine({ program, arguments: words })}`,

@@ -1,6 +1,6 @@
 /** Files that a pattern names: `*`, `**`, `?` and `[…]`, as agents write them for their context. */
-import { readdirSync, statSync } from 'node:fs'
 import { join, normalize, resolve, sep } from 'node:path'
+import { entriesOf, SKIPPED_FOLDERS, statOf } from './look.ts'
 
 export interface FoundFile {
   readonly path: string
@@ -43,13 +43,13 @@ export function filesOf(pattern: string, cwd: string, home: string, most = 1000)
 }
 
 function plain(path: string): readonly FoundFile[] {
-  const found = statSync(path, { throwIfNoEntry: false })
+  const found = statOf(path)
   if (!found?.isDirectory()) return found?.isFile() ? [{ path, size: found.size }] : []
   return entriesOf(path).flatMap((entry) => (entry.isFile() ? file(join(path, entry.name)) : []))
 }
 
 function file(path: string): readonly FoundFile[] {
-  const found = statSync(path, { throwIfNoEntry: false })
+  const found = statOf(path)
   return found?.isFile() ? [{ path, size: found.size }] : []
 }
 
@@ -57,20 +57,10 @@ function walk(base: string, below: string, depth: number, onFile: (below: string
   for (const entry of entriesOf(join(base, below))) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.isDirectory()) {
-      if (depth > 1 && !SKIPPED.has(entry.name) && !walk(base, path, depth - 1, onFile)) return false
+      if (depth > 1 && !SKIPPED_FOLDERS.has(entry.name) && !walk(base, path, depth - 1, onFile)) return false
     } else if (!onFile(path)) return false
   }
   return true
-}
-
-const SKIPPED = new Set(['node_modules', '.git'])
-
-function entriesOf(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
-  } catch {
-    return []
-  }
 }
 
 /** Never throws. Each piece of a pattern becomes one of a regular expression; everything else stands for itself. */

@@ -31,7 +31,7 @@ const kinds: readonly (readonly [code: RegExp, kind: ProblemKind])[] = [
   [/^SQLITE_(?:BUSY|LOCKED|PROTOCOL|SCHEMA)|^EBUSY$/, 'busy'],
   [/^SQLITE_(?:PERM|READONLY)|^(?:EACCES|EPERM|EROFS)$/, 'no_permission'],
   [/^SQLITE_FULL$|^(?:ENOSPC|EDQUOT)$/, 'no_room'],
-  [/^SQLITE_(?:IOERR|CANTOPEN)|^(?:EIO|ESTALE)$/, 'unreadable'],
+  [/^SQLITE_(?:IOERR|CANTOPEN)|^(?:EIO|ESTALE|ELOOP|ENAMETOOLONG|ENOTCONN|EHOSTDOWN|ETIMEDOUT)$/, 'unreadable'],
 ]
 
 const LACKS = /^no such (?:table|column|module|function|collation)/

@@ -1,8 +1,9 @@
 /** The token that opens the API: one for each data directory, readable by its user alone. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '../../lib/disk/replace-file.ts'
+import { statOf } from '../../lib/files/look.ts'
 import { isSystemError } from '../../lib/files/system-error.ts'
 
 const pathIn = (directory: string): string => join(directory, 'token')
@@ -70,7 +71,7 @@ export class TokenKeeper {
 }
 
 function stampOf(directory: string): string {
-  const found = statSync(pathIn(directory), { throwIfNoEntry: false })
+  const found = statOf(pathIn(directory))
   return found ? `${found.ino} ${found.mtimeMs} ${found.size}` : ''
 }
 

@@ -1,8 +1,7 @@
 /** Keeps the index up to date while the agents write: the watcher hints, the sweep decides. */
-import { statSync } from 'node:fs'
 import { sep } from 'node:path'
 import type { Agent } from '../../agents/agent.ts'
-import { headOf } from '../../lib/files/look.ts'
+import { headOf, statOf } from '../../lib/files/look.ts'
 import { AppError } from '../../model/error.ts'
 import { allSources, copied } from '../keep/policy.ts'
 import { keepStore } from '../keep/rows.ts'
@@ -113,7 +112,7 @@ interface Spot {
 
 /** Which agents would find a file. What they would not find after all is gone with the next look at everything. */
 function foundAt(path: string, { places, isWanted }: Scene): readonly Spot[] {
-  const file = statSync(path, { throwIfNoEntry: false })
+  const file = statOf(path)
   if (!file?.isFile()) return []
   const near = places.filter(({ root }) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
   if (near.length === 0) return []

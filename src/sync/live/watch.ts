@@ -1,8 +1,8 @@
 /** Hints that something may have changed. A hint that is missed costs time until the next sweep, never a message. */
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { watch as watchFolders } from 'chokidar'
 import type { Agent } from '../../agents/agent.ts'
+import { isFolder, statOf } from '../../lib/files/look.ts'
 
 export interface Hints {
   /** Files in which something may have been written, which may have come or gone. */
@@ -76,17 +76,15 @@ export function watchPlaces(options: WatchOptions): Watch {
 
 /** Of a folder: another one in its place has another. Its number alone is given to the next one at once. */
 function identityOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false })
+  const found = statOf(path)
   return found?.isDirectory() ? `${found.ino} ${found.birthtimeMs}` : undefined
 }
 
 /** Of a file. */
 function stampOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false })
+  const found = statOf(path)
   return found?.isFile() ? `${found.size} ${found.mtimeMs} ${found.ino}` : undefined
 }
-
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
 interface Folder extends Watching {
   readonly identity: string

@@ -35,6 +35,7 @@ describe('grep', () => {
     expect(await lines({ path: 'src/b.ts' })).toEqual([`${join(at.cwd, 'src/b.ts')}:1: const b = 3`])
     expect(await lines({ pattern: 'nowhere' })).toEqual(['No line fits.'])
     expect(await at.run('grep', { pattern: 'x', path: 'gone' })).toMatchObject({ status: 'Error' })
+    expect(await at.run('grep', { pattern: 'x', path: 'a.ts/below' })).toMatchObject({ status: 'Error' })
     await expect(at.check('grep', { pattern: '(' })).rejects.toThrow('not a regular expression')
   })
 

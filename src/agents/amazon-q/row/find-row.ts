@@ -1,5 +1,6 @@
 /** Fetches the bytes of a source: from a kept copy, from its table, or from its file. */
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { statOf } from '../../../lib/files/look.ts'
 import type { Problem } from '../../../lib/sqlite/problem.ts'
 import { type Instant, instantOf } from '../../../model/ids.ts'
 import type { IssueCode } from '../../../model/issue.ts'
@@ -57,5 +58,4 @@ export function problemIssue(source: Pick<Source, 'path' | 'shown'>, { kind, rea
 const shownPath = ({ path, shown }: Pick<Source, 'path' | 'shown'>): string => shown ?? path
 
 const modifiedAt = (path: string): Instant =>
-  instantOf(Math.trunc(statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0)) ??
-  ('1970-01-01T00:00:00.000Z' as Instant)
+  instantOf(Math.trunc(statOf(path)?.mtimeMs ?? 0)) ?? ('1970-01-01T00:00:00.000Z' as Instant)

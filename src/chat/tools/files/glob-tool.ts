@@ -1,8 +1,7 @@
 /** glob: the files whose paths fit a pattern. */
-import { statSync } from 'node:fs'
 import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
 import { matcher } from '../../../lib/files/glob.ts'
-import { isFolder } from '../../../lib/files/look.ts'
+import { isFolder, statOf } from '../../../lib/files/look.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
 import { phrase } from '../../../model/phrase.ts'
 import { checked } from '../arguments.ts'
@@ -63,4 +62,4 @@ async function run(pattern: string, { named, real }: NeededPath, context: RunCon
 export const matcherOf = (pattern: string): RegExp =>
   matcher(pattern.includes('/') ? pattern.replace(/^\.?\//, '') : `**/${pattern}`)
 
-const timeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+const timeOf = (path: string): number => statOf(path)?.mtimeMs ?? 0

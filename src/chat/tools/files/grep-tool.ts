@@ -1,8 +1,8 @@
 /** grep: the lines of all files below a folder that fit a regular expression. */
-import { statSync } from 'node:fs'
 import { createContext, Script } from 'node:vm'
 import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
 import { truncateSafe } from '../../../conversation/truncate.ts'
+import { statOf } from '../../../lib/files/look.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
 import { fieldsOf } from '../../../lib/object.ts'
 import { phrase } from '../../../model/phrase.ts'
@@ -75,7 +75,7 @@ function expressionOf(pattern: string, ignoreCase: boolean): RegExp | undefined 
 
 async function run(expression: RegExp, path: NeededPath, include: string | null, context: RunContext): Promise<Ran> {
   const { signal, isDenied = () => false } = context
-  const found = statSync(path.real, { throwIfNoEntry: false })
+  const found = statOf(path.real)
   if (!found) return failed(`${path.named}: no such file or folder`)
   const { files, cut } = found.isDirectory() ? await listFiles(path.real, signal) : { files: [''], cut: false }
   const wanted = include === null ? undefined : matcherOf(include)
