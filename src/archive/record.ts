@@ -80,6 +80,8 @@ export interface Scanned extends Where, Sums {
   readonly cursor?: unknown
   readonly titles: readonly { readonly native_id: string; readonly title: string }[]
   readonly issues: readonly Issue[]
+  /** After the cursor. */
+  readonly provisionalIssues: readonly Issue[]
 }
 
 /** Where the second pass over a session goes on. */

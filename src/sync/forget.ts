@@ -75,4 +75,5 @@ const NOTHING = {
   provisionalEstimates: [],
   titles: [],
   issues: [],
+  provisionalIssues: [],
 }

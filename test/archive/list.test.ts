@@ -110,6 +110,24 @@ test('a line that is still being written is read again when it is whole', async 
   expect((await idsOf(house)).length).toBe(5)
 })
 
+test('a line that was seen in the middle is no damage once it is whole', async () => {
+  const { house, write } = home()
+  const [first, rest] = [user(2, 'Two.').slice(0, 40), user(2, 'Two.').slice(40)]
+  const path = write(rollout(THREAD), `${text([header(), '{"no', user(1, 'One.')])}${first}`)
+  const issues = () => house.index.issues(ID, 9).map(({ code, line }) => [code, line])
+  await house.sync()
+  expect(issues()).toEqual([
+    ['bad_json', 2],
+    ['cut_short', 4],
+  ])
+  appendFileSync(path, `${rest}\n`)
+  await house.sync()
+  expect(issues()).toEqual([['bad_json', 2]])
+  appendFileSync(path, text([user(3, 'Three.')]))
+  await house.sync()
+  expect(issues()).toEqual([['bad_json', 2]])
+})
+
 test('copies of a session are one session, and the longest stands for them', async () => {
   const { house, write, folder } = home()
   const path = write(rollout(THREAD), text(talk()))

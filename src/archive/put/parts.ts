@@ -79,5 +79,6 @@ function taskOf(parts: readonly RawPart[]): Task | undefined {
 /** Each part as if it were a source. Bytes are shared out evenly: nobody knows better. */
 export function partsOf({ parts = [], ...whole }: Scanned): readonly Scanned[] {
   const size = Math.round(whole.size / Math.max(1, parts.length))
-  return parts.map((part) => ({ ...whole, ...part, key: part.session.id as SessionId, size, titles: [], issues: [] }))
+  const nothing = { titles: [], issues: [], provisionalIssues: [] }
+  return parts.map((part) => ({ ...whole, ...part, key: part.session.id as SessionId, size, ...nothing }))
 }

@@ -36,7 +36,7 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
   const probed = db.prepare('UPDATE source SET version = ?, fingerprint = ?, gone = 0 WHERE id = ?')
   const rereadIt = db.prepare('UPDATE session SET cursor = NULL WHERE id = ? AND source_id = ?')
   const forgetUsage = db.prepare('DELETE FROM usage WHERE source_id = ? AND (provisional = 1 OR ?)')
-  const forgetIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 1')
+  const forgetIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 1 AND (provisional = 1 OR ?)')
   const use = db.prepare(
     `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
        input_tokens = input_tokens + excluded.input_tokens,
@@ -84,10 +84,11 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
     if (whole !== undefined) belongs.run(whole, source)
     if (known && known.version !== scanned.version) rereadIt.run(known.session_id, known.id)
     const { session } = scanned
-    if (known && !session && scanned.issues.some(({ code }) => code === 'unreadable')) {
+    const issues = [...scanned.issues, ...scanned.provisionalIssues]
+    if (known && !session && issues.some(({ code }) => code === 'unreadable')) {
       probed.run(scanned.version, scanned.fingerprint ?? null, source)
-      forgetIssues.run(source)
-      for (const issue of scanned.issues) putIssue(source, 1, 0, issue)
+      forgetIssues.run(source, 0)
+      for (const issue of issues) putIssue(source, 1, 1, issue)
       return { source, before: known.session_id, claims: false, unreadable: true, named: [] }
     }
     if (session) describe.run(session.id, session.started_at, session.first_record, JSON.stringify(session), source)
@@ -112,8 +113,9 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
     forgetGuesses.run(source, scanned.anew ? 1 : 0)
     addEstimates(source, scanned.estimates, 0)
     addEstimates(source, scanned.provisionalEstimates, 1)
-    if (scanned.anew) forgetIssues.run(source)
-    for (const issue of scanned.issues.slice(0, MOST_ISSUES)) putIssue(source, 1, 0, issue)
+    forgetIssues.run(source, scanned.anew ? 1 : 0)
+    for (const [at, issue] of issues.slice(0, MOST_ISSUES).entries())
+      putIssue(source, 1, at < scanned.issues.length ? 0 : 1, issue)
     const named: number[] = []
     for (const { native_id, title } of scanned.titles) {
       giveName.run(scanned.agent, native_id, title, source)

@@ -78,6 +78,8 @@ class Sums {
   readonly #guessed = new Map<string, Estimated>()
   readonly #titles: { native_id: string; title: string }[] = []
   readonly #issues: Issue[] = []
+  /** After the cursor: a line that is just being written is no damage when it is whole. */
+  readonly #doubts: Issue[] = []
 
   constructor(sure: Counted = NOTHING) {
     this.#sure = sure
@@ -101,7 +103,7 @@ class Sums {
         this.#titles.push({ native_id: one.native_id, title: one.title })
         return
       case 'issue':
-        if (one.issue.code !== 'not_a_session') this.#issues.push(one.issue)
+        if (one.issue.code !== 'not_a_session') this.#doubts.push(one.issue)
         return
       case 'counts':
         this.#counts = sumOf(this.#counts, one.counts)
@@ -121,6 +123,7 @@ class Sums {
         this.#provisional.clear()
         for (const estimated of this.#guessed.values()) addEstimated(this.#estimates, estimated)
         this.#guessed.clear()
+        this.#issues.push(...this.#doubts.splice(0))
     }
   }
 
@@ -141,6 +144,7 @@ class Sums {
       provisionalEstimates: [...this.#guessed.values()],
       titles: this.#titles,
       issues: this.#issues,
+      provisionalIssues: this.#doubts,
     }
   }
 }
