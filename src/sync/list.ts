@@ -1,10 +1,12 @@
 /** All sources of this machine: in the agents' places, in further folders, and what is only kept. */
+import { sep } from 'node:path'
 import type { Agent, Source } from '../agents/agent.ts'
+import { idsOf } from '../agents/roots.ts'
 import type { KeptFilter } from '../archive/keep/record.ts'
 import type { Keep } from '../archive/keep.ts'
-import { statOf } from '../lib/files/look.ts'
+import { isMissing, statOf } from '../lib/files/look.ts'
 import type { Instant } from '../model/ids.ts'
-import { keepSources } from './keep/rows.ts'
+import { keepSources, keepStore } from './keep/rows.ts'
 import type { Found } from './sweep.ts'
 
 export interface Place {
@@ -34,6 +36,7 @@ export interface Scene {
 export async function* listSources(scene: Scene): AsyncGenerator<Found> {
   const { places, policy, keep, now } = scene
   for (const { agent, root } of places) {
+    if (isMissing(root) && policy !== 'none') await keepEmptied(agent, root, scene)
     if (!statOf(root)) continue
     const stores = new Map<string, Source[]>()
     for await (const source of agent.find(root)) {
@@ -46,8 +49,29 @@ export async function* listSources(scene: Scene): AsyncGenerator<Found> {
       }
     }
     for (const [store, rows] of stores) await keepSources(agent, store, rows, keep, { now })
+    if (policy !== 'none') await keepEmptied(agent, root, scene, stores)
   }
   yield* keptSources(scene, policy === 'none' ? { alive: false } : {})
+}
+
+/** A store that gave no row may have lost its last one, or be gone: then what it held is here alone. */
+async function keepEmptied(
+  agent: Agent,
+  root: string,
+  { keep, now, isWanted }: Scene,
+  listed: ReadonlyMap<string, unknown> = new Map(),
+): Promise<void> {
+  if (!agent.volatile) return
+  const below = root.endsWith(sep) ? root : root + sep
+  const known = keep
+    .list({ alive: true })
+    .filter((one) => idsOf(agent).includes(one.agent) && isWanted({ agent: one.agent, path: one.store }))
+  const stores = new Set(known.map(({ store }) => store))
+  for (const store of stores) {
+    if (listed.has(store) || (store !== root && !store.startsWith(below))) continue
+    if (isMissing(store)) await keepSources(agent, store, [], keep, { now })
+    else await keepStore(agent, store, keep, { now })
+  }
 }
 
 /** Sessions of the keep, whether their rows are still there or not. */

@@ -251,6 +251,37 @@ test('rows of a store stay when their owner overwrites them', async () => {
   expect(JSON.stringify(await house.messages('amazon-q:two' as SessionId))).toContain('Third?')
 })
 
+test('a store that lost its last row, or is gone, is known to be kept here alone', async () => {
+  const { house, folder } = home()
+  const path = join(folder, 'data', 'amazon-q', 'data.sqlite3')
+  const store = makeStore(path)
+  const alive = async () => {
+    await house.sync()
+    return house.keep.list({ alive: true }).map(({ session }) => session)
+  }
+  store.put('/a', stateOf('one', [{ prompt: 'First?', answer: 'Yes.' }]))
+  store.put('/b', stateOf('two', [{ prompt: 'Second?', answer: 'No.' }]))
+  expect(await alive()).toEqual(['amazon-q:one', 'amazon-q:two'])
+  store.remove('/a')
+  expect(await alive()).toEqual(['amazon-q:two'])
+  store.remove('/b')
+  expect(await alive()).toEqual([])
+  store.put('/b', stateOf('two', [{ prompt: 'Second?', answer: 'No.' }]))
+  store.close()
+  expect(await alive()).toEqual(['amazon-q:two'])
+  renameSync(path, `${path}.away`)
+  expect(await alive()).toEqual([])
+  renameSync(`${path}.away`, path)
+  expect(await alive()).toEqual(['amazon-q:two'])
+  const bytes = readFileSync(path)
+  writeFileSync(path, 'no database')
+  expect(await alive()).toEqual(['amazon-q:two'])
+  writeFileSync(path, bytes)
+  renameSync(join(folder, 'data'), join(folder, 'away'))
+  expect(await alive()).toEqual([])
+  expect(house.list().total).toBe(2)
+})
+
 test('the list is filtered, sorted and paged', async () => {
   const { house, write } = home()
   for (let n = 0; n < 5; n++) {

@@ -39,6 +39,15 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
+/** For sure: one that may not be looked at is not missing. */
+export function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOTDIR'
+  }
+}
+
 export const isFolder = (path: string): boolean => statOf(path)?.isDirectory() ?? false
 
 export const isFile = (path: string): boolean => statOf(path)?.isFile() ?? false
