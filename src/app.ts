@@ -6,6 +6,7 @@ import type { FilesTouched } from './archive/files.ts'
 import type { SessionFilter } from './archive/get/filter.ts'
 import type { WindowOptions } from './archive/get/messages.ts'
 import type { Listing, ListOptions } from './archive/get/sessions.ts'
+import type { Standing } from './archive/get/standing.ts'
 import { IndexReader } from './archive/get.ts'
 import { type Keep, openKeep } from './archive/keep.ts'
 import { type Marks, openMarks } from './archive/marks.ts'
@@ -15,6 +16,7 @@ import { type Configuration, changeConfig, dataDirectory, type Prices, readConfi
 import type { HistorySummary } from './conversation/history/summary.ts'
 import type { Finding } from './doctor/finding.ts'
 import { thisMachine } from './lib/files/data-directory.ts'
+import { isFile } from './lib/files/look.ts'
 import { type AgentId, type Instant, instantOf, type SessionId } from './model/ids.ts'
 import { type DayOf, localDay, type Totals, utcHour, wallHour } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
@@ -169,7 +171,7 @@ export class House {
   /** Where a session of the index is read. Nothing when its source is gone, and no copy was kept. */
   async logOf(id: SessionId): Promise<Log | undefined> {
     const where = this.index.sourceOf(id)
-    if (!where || (where.gone && !where.kept)) return undefined
+    if (!where || (where.gone && !where.kept && !isLeft(where))) return undefined
     const source = sourceAt(where, () => this.keep, where.part ? undefined : id)
     return { agent: agentServing(source.agent, await allAgents()), source, unknown: false }
   }
@@ -285,3 +287,6 @@ export class House {
 const agentIds = async (): Promise<readonly AgentId[]> => (await allAgents()).flatMap(idsOf)
 
 export const rightNow = (): Instant => instantOf(Date.now()) as Instant
+
+/** No sweep met it, but its file is there: in a place that is no longer looked at. Of rows and parts nobody knows. */
+const isLeft = ({ path, key, part }: Standing): boolean => key === undefined && !part && isFile(path)

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { SessionId } from '../../src/model/ids.ts'
-import { assistant, header, line, THREAD, talk, text, tokens, user } from '../support/log.ts'
+import { assistant, header, line, THREAD, talk, tempFolder, text, tokens, user } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { contentOf } from './content.ts'
 import { home, rollout } from './house.ts'
@@ -167,6 +167,21 @@ test('a session whose file is gone keeps all that the index knows', async () => 
   await house.sync()
   expect(house.session(ID)).toMatchObject({ gone: false })
   expect((await house.messages(ID)).every((one) => one.kind === 'body')).toBe(true)
+})
+
+test('a session in a place that is no longer looked at can be read as long as its file is there', async () => {
+  const elsewhere = tempFolder()
+  const path = join(elsewhere, `rollout-2026-02-03T09-15-00-${THREAD}.jsonl`)
+  writeFileSync(path, text(talk()))
+  const { house: before, folder } = home({ roots: [elsewhere] })
+  await before.sync()
+  before.close()
+  const { house } = home({}, folder)
+  await house.sync()
+  expect(house.session(ID)).toMatchObject({ gone: true })
+  expect(await house.logOf(ID)).toMatchObject({ source: { path } })
+  rmSync(path)
+  expect(await house.logOf(ID)).toBeUndefined()
 })
 
 test('a file that shrank or was replaced is read again', async () => {
