@@ -1,5 +1,5 @@
 /** Whatever was said is found, once, in the session it was said in. */
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { House } from '../../src/app.ts'
 import { assistant, call, header, line, result, THREAD, talk, text, user } from '../support/log.ts'
@@ -100,7 +100,12 @@ test('the beginning of very many words is found like any other', async () => {
   const said = (n: number): string =>
     n % 5 === 0 ? `Nothing ${n}` : n % 2 === 0 ? `the Summer of ${n}` : `sand getSalt ${n}`
   write(rollout(THREAD), text([header(), ...Array.from({ length: 1500 }, (_, n) => user(n, said(n)))]))
+  const gone = write(
+    rollout(OTHER),
+    text([header({ id: OTHER }), ...Array.from({ length: 30 }, (_, n) => user(2000 + n, 'Nobody knows.'))]),
+  )
   await house.sync()
+  rmSync(gone)
   for (const query of ['s*', 's* -nothing', 'S* role:user', 'sum* OR sa*']) {
     const answer = await house.search(query)
     if (answer.kind !== 'found') throw new Error(answer.what)

@@ -185,8 +185,9 @@ export class Finder {
     const check = (): readonly Looked[] =>
       bodies.flatMap(({ candidate, body }) => {
         const base = { ...baseOf(candidate) }
+        // Nobody knows what it says: only where the index does, it is meant.
         if (body.kind === 'gone')
-          return hasPatterns ? [] : { hit: { ...base, scope: 'prompt' }, score: 0, row: candidate.row }
+          return hasPatterns || isDoubtful ? [] : { hit: { ...base, scope: 'prompt' }, score: 0, row: candidate.row }
         const fields = fieldsOf(body.message, query)
         const mustCheck = isDoubtful || hasPatterns || (candidate.cut && query.mustNot.length > 0)
         if (mustCheck && !matches(query, fields, time)) return []
