@@ -17,7 +17,8 @@ export async function mayHold(source: Source, test: RawTest, signal?: AbortSigna
       ? await inCompressed(source.path, test, signal)
       : inPlain(source.path, test, signal)
   } catch {
-    return false
+    // Who reads it is told what is wrong with it.
+    return true
   }
 }
 
