@@ -36,6 +36,12 @@ export function openToWrite(directory: string): Opened {
   }
 }
 
+/** Beside the process that holds the lock, to which a damaged or doubted one is left. Throws where it cannot be used. */
+export function openBesideHolder(directory: string): Opened {
+  const path = indexPath(directory)
+  return explained(path, () => prepared(openDatabase(path, INDEX)))
+}
+
 function prepared(db: Db): Opened {
   try {
     // A crash of the machine may cost the last batches, which are then read again.

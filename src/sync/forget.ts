@@ -1,7 +1,9 @@
 /** Sessions that are not wanted: they leave the index and the keep, and no sync brings them back. Their sources are not touched. */
 import type { IndexReader } from '../archive/get.ts'
+import { doubt, isDamage, openBesideHolder, openToWrite } from '../archive/index-file.ts'
 import type { Forgotten } from '../archive/keep/forget.ts'
 import type { Keep } from '../archive/keep.ts'
+import { takeLock } from '../archive/lock.ts'
 import { IndexWriter } from '../archive/put.ts'
 import type { Scanned } from '../archive/record.ts'
 import { sha256 } from '../lib/hash.ts'
@@ -29,11 +31,23 @@ export function forgetSession(
   // The wish comes first: whatever fails behind it can be done again.
   keep.forget({ session, claim: first.claim, first_record: first.first_record }, at)
   keep.copies.forget(told.map(({ path }) => path))
-  const writer = new IndexWriter(directory)
+  const taken = takeLock(directory, 'forget')
   try {
-    writer.forget(session)
+    const writer = new IndexWriter(
+      directory,
+      taken.kind === 'taken' ? openToWrite(directory) : openBesideHolder(directory),
+    )
+    try {
+      writer.forget(session)
+    } finally {
+      writer.close()
+    }
+  } catch (error) {
+    // Its holder makes it anew, without what is not wanted.
+    if (taken.kind === 'taken' || !isDamage(error, directory)) throw error
+    doubt(directory)
   } finally {
-    writer.close()
+    if (taken.kind === 'taken') taken.lock.release()
   }
 }
 

@@ -2,6 +2,8 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { doubt } from '../../src/archive/index-file.ts'
+import { takeLock } from '../../src/archive/lock.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { assistant, header, THREAD, talk, text, tokens, user } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
@@ -116,4 +118,21 @@ test('it works beside a process that watches, which does not bring it back', asy
   expect(await watcher.heard()).toEqual({ kind: 'closed' })
   await house.sync()
   expect(house.list().total).toBe(1)
+})
+
+test('it does not take the index away from a process that writes it', async () => {
+  const { house, write } = home()
+  write(rollout(THREAD), text(talk()))
+  write(rollout(OTHER), text([header({ id: OTHER }), user(1, 'Another.')]))
+  const watch = await house.watch()
+  if (watch.kind !== 'watching') throw new Error('somebody else watches')
+  await watch.ready
+  const epoch = house.index.epoch
+  doubt(house.directory)
+  await house.forget(ID)
+  expect(house.list().total).toBe(1)
+  expect(house.index.epoch).toBe(epoch)
+  expect(readdirSync(house.directory).filter((name) => name.includes('damaged'))).toEqual([])
+  expect(takeLock(house.directory, 'test').kind).toBe('held')
+  await watch.close()
 })
