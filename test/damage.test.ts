@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, renameSync, truncateSync, writeFileSync } fr
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Read } from '../src/agents/agent.ts'
+import type { Read, Scan } from '../src/agents/agent.ts'
 import codex from '../src/agents/codex/agent.ts'
 import { serialize } from '../src/model/serialize.ts'
 import { assistant, at, call, header, line, result, talk, tempFolder, tempLog, text, user } from './support/log.ts'
@@ -225,6 +225,11 @@ describe('a file that changes while it is read', () => {
     expect(codesOf(await readAll(join(folder, 'none.jsonl')))).toEqual(['unreadable'])
     mkdirSync(join(folder, 'rollout.jsonl'))
     expect(codesOf(await readAll(join(folder, 'rollout.jsonl')))).toEqual(['unreadable'])
+    for (const name of ['none.jsonl', 'rollout.jsonl']) {
+      const scans: Scan[] = []
+      for await (const batch of codex.scan(sourceOf(join(folder, name)))) scans.push(...batch)
+      expect(scans).toMatchObject([{ kind: 'issue', issue: { code: 'unreadable' } }])
+    }
   })
 })
 
