@@ -102,7 +102,7 @@ function firstLine(file: string): string {
 }
 
 function threadIn(home: string, id: string): string | undefined {
-  const path = logOfThread({ agent: AGENT_ID, path: home, root: home }, id.toLowerCase())
+  const path = logOfThread({ agent: AGENT_ID, path: home, root: home }, id.toLowerCase(), true)
   return path !== undefined && isFile(path) ? path : undefined
 }
 

@@ -62,19 +62,31 @@ function* walk(folder: string, root: string): Generator<Source> {
 
 const THREAD = new RegExp(`(${UUID})(?:_[0-9a-f-]{36})?\\.jsonl$`, 'i')
 
-/** Logs by the thread id in their name; listed once per folder and process. */
-const threads = new Map<string, ReadonlyMap<string, string>>()
+interface Listed {
+  /** By the thread id in their name. */
+  readonly logs: ReadonlyMap<string, string>
+  /** Milliseconds. */
+  readonly at: number
+}
 
-/** Another log of the same store: where this one was found, else in the home it lies in, else beside it. */
-export function logOfThread(source: Source, thread: string): string | undefined {
+/** Of each folder. Listed anew when a log is no longer where it was, and for one that is missing after a while. */
+const listings = new Map<string, Listed>()
+const MISSING_FOR = 2000
+
+/**
+ * Another log of the same store: where this one was found, else in the home it lies in, else beside it. One that has only
+ * just been written may be missed, unless `isSure` is asked for.
+ */
+export function logOfThread(source: Source, thread: string, isSure = false): string | undefined {
   const home = source.root ?? homeOf(source.path)
   const folder = home ?? dirname(source.path)
-  let known = threads.get(folder)
-  if (!known?.has(thread)) {
-    known = listThreads(folder, home !== undefined)
-    threads.set(folder, known)
-  }
-  return known.get(thread)
+  const known = listings.get(folder)
+  const log = known?.logs.get(thread)
+  if (log !== undefined && isFile(log)) return log
+  if (known && log === undefined && !isSure && performance.now() - known.at < MISSING_FOR) return undefined
+  const logs = listThreads(folder, home !== undefined)
+  listings.set(folder, { logs, at: performance.now() })
+  return logs.get(thread)
 }
 
 /** The folder that holds the `sessions` or `archived_sessions` that a file lies in. */

@@ -1,5 +1,5 @@
 /** Tokens of forked and spawned sessions are counted once, whichever way Codex wrote them. */
-import { copyFileSync, cpSync, mkdirSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, renameSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ import { utcDay } from '../../model/totals.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../model/usage.ts'
 import { logsAt } from '../../normalize.ts'
 import codex from './agent.ts'
-import { AGENT_ID } from './find.ts'
+import { AGENT_ID, logOfThread } from './find.ts'
 
 const FORKS = fileURLToPath(new URL('./fixtures/forks/', import.meta.url))
 const DAY = 'sessions/2026/05/01'
@@ -110,6 +110,19 @@ describe('a folder of them', () => {
     expect(totals.sessions).toBe(2 * SESSIONS.length)
     expect(totals.usage).toEqual(ALL)
     expect(Object.keys(totals.by_session)).toHaveLength(SESSIONS.length)
+  })
+
+  it('finds a log again that was moved', () => {
+    const home = newPlace()
+    const file = join('sessions', PARENT)
+    const thread = '019d0000-aaaa-7000-8000-000000000001'
+    for (const folder of ['sessions', 'archived_sessions']) mkdirSync(join(home, folder))
+    const source = { agent: AGENT_ID, path: join(home, file), root: home }
+    expect(logOfThread(source, thread)).toBeUndefined()
+    copyFileSync(join(FORKS, DAY, PARENT), join(home, file))
+    expect(logOfThread(source, thread, true)).toBe(join(home, file))
+    renameSync(join(home, file), join(home, 'archived_sessions', PARENT))
+    expect(logOfThread(source, thread)).toBe(join(home, 'archived_sessions', PARENT))
   })
 
   it('names parents and kinds', async () => {
