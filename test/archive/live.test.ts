@@ -47,6 +47,17 @@ test('an append, a new file and a file that goes are seen', async () => {
   await seen(id, () => house.session(id)?.gone === true)
 })
 
+test('closed before it is ready, it is done, and begins nothing more', async () => {
+  const { house, write } = home()
+  write(rollout(THREAD), text(talk()))
+  const watch = await house.watch()
+  if (watch.kind !== 'watching') throw new Error('somebody else watches')
+  await watch.close()
+  expect(await watch.ready).toMatchObject({ sources: 0 })
+  expect(await watch.sync()).toMatchObject({ sources: 0 })
+  expect(await house.sync()).toMatchObject({ kind: 'synced', synced: { sources: 1 } })
+})
+
 test('a file in a folder that was not there before is seen', async () => {
   const { house, write } = home()
   write(rollout(THREAD), text(talk()))

@@ -28,6 +28,7 @@ export interface Live {
   close(): Promise<void>
 }
 
+const NOTHING: Synced = { sources: 0, scanned: 0, gone: 0, read: 0, stopped: true }
 const SWEEP_EVERY = 600_000
 /** After something that could not be done. */
 const AGAIN_AFTER = 15_000
@@ -48,10 +49,13 @@ export function goLive(options: LiveOptions): Live {
     work = done.catch(() => undefined)
     return done
   }
+  /** Nothing is begun after `close`, which waits for what was. */
+  const synced = (...given: Parameters<Syncer['syncSound']>): Promise<Synced> =>
+    next(async () => (stop.signal.aborted ? NOTHING : syncer.syncSound(...given)))
   const all = () => allSources(options)
   const everything = async (): Promise<Synced> => {
-    await watch.renew()
-    return next(() => syncer.syncSound(all, shared))
+    if (!stop.signal.aborted) await watch.renew()
+    return synced(all, shared)
   }
   let again: NodeJS.Timeout | undefined
   /** What cannot be done now is told, and tried again later. */
@@ -70,17 +74,11 @@ export function goLive(options: LiveOptions): Live {
     if (hints.everything) return everything()
     if (hints.files.size > 0) {
       const found = [...hints.files].flatMap((path) => foundAt(path, options))
-      await next(() =>
-        syncer.syncSound(() => copied(sourcesOf(found), options), { ...shared, paths: hints.files }, all),
-      )
+      await synced(() => copied(sourcesOf(found), options), { ...shared, paths: hints.files }, all)
     }
     for (const path of hints.stores)
       for (const { agent, store } of options.stores)
-        if (store === path)
-          await next(async () => {
-            const rows = () => rowsOf(agent, store, options)
-            await syncer.syncSound(rows, { ...shared, paths: [store] }, all)
-          })
+        if (store === path) await synced(() => rowsOf(agent, store, options), { ...shared, paths: [store] }, all)
     return undefined
   }
 

@@ -110,9 +110,15 @@ function watchFolder(root: string, gather: Gatherer): Watching {
   watcher.on('addDir', gather.everything)
   watcher.on('unlinkDir', gather.everything)
   if (watchesFiles) for (const event of ['add', 'change', 'unlink'] as const) watcher.on(event, gather.file)
+  let isReady = (): void => {}
+  const ready = new Promise<void>((done) => {
+    isReady = done
+  })
+  watcher.once('ready', isReady)
   return {
-    ready: new Promise<void>((done) => watcher.once('ready', () => done())),
-    close: () => watcher.close(),
+    ready,
+    // One that is closed before never says so.
+    close: () => watcher.close().finally(isReady),
   }
 }
 
