@@ -104,8 +104,8 @@ export class Copies {
   /** A file that was renamed. */
   #moved({ ino }: Stats, agent: AgentId): Copied | undefined {
     return this.#tables()
-      .list()
-      .findLast((copy) => copy.inode === ino && copy.agent === agent && !existsSync(copy.path))
+      .ofInode(agent, ino)
+      .find((copy) => !existsSync(copy.path))
   }
 
   /** A file with what was copied. It is there as long as this is open. */

@@ -31,8 +31,11 @@ CREATE TABLE piece (
 ) STRICT;
 `
 
+/** Files that were renamed are found by it. */
+const BY_INODE = 'CREATE INDEX copy_inode ON copy (inode)'
+
 /** The application id is `fumc` in ASCII: copies of fumibako. */
-export const COPIES: Kind = { application: 0x66756d63, migrations: [FIRST], shrinks: true }
+export const COPIES: Kind = { application: 0x66756d63, migrations: [FIRST, BY_INODE], shrinks: true }
 
 export interface Copied {
   readonly id: number
@@ -73,6 +76,12 @@ export class CopyTables {
 
   latest(agent: AgentId, path: string): Copied | undefined {
     return maybe(this.#db.prepare(`${COPY} WHERE path = ? AND agent = ? ORDER BY id DESC LIMIT 1`).get(path, agent))
+  }
+
+  /** The latest first. */
+  ofInode(agent: AgentId, inode: number): readonly Copied[] {
+    const sql = `${COPY} WHERE inode = ? AND agent = ? ORDER BY id DESC`
+    return (this.#db.prepare(sql).all(inode, agent) as RawCopied[]).map(copiedOf)
   }
 
   add({ agent, path, root }: Pick<Copied, 'agent' | 'path' | 'root'>, inode: number): Copied {
