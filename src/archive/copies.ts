@@ -2,7 +2,7 @@
  * Copies of files that their program only ever adds to, for the day on which they are gone. Each is kept in pieces, so that what is
  * appended costs what is appended.
  */
-import { closeSync, existsSync, fstatSync, openSync, type Stats, utimesSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, rmSync, type Stats, utimesSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { readNow } from '../lib/bytes.ts'
 import { makeTempFolder, type TempFolder } from '../lib/disk/temp-folder.ts'
@@ -25,6 +25,8 @@ const SMALL = 1 << 16
 const AT_ONCE = 16
 /** So much of a beginning tells files apart. */
 const HEAD = 1024
+/** Bytes of files with what was copied. */
+const MOST_RESTORED = 512 << 20
 
 /** @param directory the data directory; it and the file in it are made with the first copy */
 export const openCopies = (directory: string): Copies => new Copies(join(directory, 'copies.sqlite3'))
@@ -33,10 +35,15 @@ export class Copies {
   readonly path: string
   #open: { readonly tables: CopyTables; close(): void } | undefined
   #restored: TempFolder | undefined
-  readonly #files = new Map<string, string>()
+  /** The one that was asked for last comes last. */
+  readonly #files = new Map<string, { readonly path: string; readonly size: number }>()
+  #count = 0
+  readonly #most: number
 
-  constructor(path: string) {
+  /** @param most bytes of files with what was copied */
+  constructor(path: string, most = MOST_RESTORED) {
     this.path = path
+    this.#most = most
   }
 
   /** Those of one path: the latest last. */
@@ -108,15 +115,15 @@ export class Copies {
       .find((copy) => !existsSync(copy.path))
   }
 
-  /** A file with what was copied. It is there as long as this is open. */
+  /** A file with what was copied. It is there as long as this is open, and not too many others are asked for. */
   restore(id: number): string {
     const copy = explained(this.path, () => (this.#isThere() ? this.#tables().get(id) : undefined))
     if (!copy) throw new AppError('not_found', `copy ${id} is no longer kept`, `控え ${id} はもうありません。`)
     const key = `${id} ${copy.size} ${copy.probe}`
     const known = this.#files.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) return this.#remembered(key, known.path, known.size)
     this.#restored ??= makeTempFolder('copies')
-    const path = join(this.#restored.path, `${this.#files.size}-${basename(copy.path)}`)
+    const path = join(this.#restored.path, `${this.#count++}-${basename(copy.path)}`)
     const file = openSync(path, 'w', 0o600)
     try {
       for (const piece of this.#tables().pieces(id)) {
@@ -133,7 +140,21 @@ export class Copies {
       closeSync(file)
     }
     utimesSync(path, copy.modified / 1000, copy.modified / 1000)
-    this.#files.set(key, path)
+    return this.#remembered(key, path, copy.size)
+  }
+
+  /** Files that were not asked for in a long time go. */
+  #remembered(key: string, path: string, size: number): string {
+    this.#files.delete(key)
+    let sum = size
+    for (const one of this.#files.values()) sum += one.size
+    for (const [oldest, one] of this.#files) {
+      if (sum <= this.#most) break
+      this.#files.delete(oldest)
+      sum -= one.size
+      removeUnlessOpen(one.path)
+    }
+    this.#files.set(key, { path, size })
     return path
   }
 
@@ -160,6 +181,15 @@ export class Copies {
       this.#open = { tables: new CopyTables(db), close }
     }
     return this.#open.tables
+  }
+}
+
+/** Some systems do not let go of a file that somebody reads; it goes with its folder. */
+function removeUnlessOpen(path: string): void {
+  try {
+    rmSync(path)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
   }
 }
 

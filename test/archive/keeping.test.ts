@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openCopies } from '../../src/archive/copies.ts'
+import { Copies, openCopies } from '../../src/archive/copies.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { assistant, call, header, result, THREAD, talk, tempFolder, text, user } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
@@ -74,6 +74,24 @@ test('all: what is appended costs what is appended', async () => {
   expect(copies.list()).toMatchObject([{ path, size: statSync(path).size }])
   expect(readFileSync(copies.restore(copies.list()[0]?.id ?? 0)).equals(readFileSync(path))).toBe(true)
   copies.close()
+})
+
+test('all: files with what was copied go when others were asked for since', () => {
+  const folder = tempFolder()
+  const paths = ['a', 'b', 'c'].map((name) => join(folder, name))
+  for (const path of paths) writeFileSync(path, path.at(-1)?.repeat(1000) ?? '')
+  const copies = new Copies(join(folder, 'copies.sqlite3'), 2500)
+  for (const path of paths) copies.take('codex', path, undefined)
+  const said = (id: number): string | undefined => readFileSync(copies.restore(id), 'utf8').at(-1)
+  const first = copies.restore(1)
+  expect([said(2), said(1), copies.restore(1)]).toEqual(['b', 'a', first])
+  const second = copies.restore(2)
+  expect(said(1)).toBe('a')
+  expect(said(3)).toBe('c')
+  expect([existsSync(first), existsSync(second)]).toEqual([true, false])
+  expect([said(2), said(3), said(1)]).toEqual(['b', 'c', 'a'])
+  copies.close()
+  expect(existsSync(first)).toBe(false)
 })
 
 test('all: a file that takes the place of another, is cut or is moved costs nothing that was seen', async () => {
