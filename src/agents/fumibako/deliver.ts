@@ -1,8 +1,9 @@
 /** Puts a journal where `fumi chat` finds it: beside the other conversations, under its id. */
-import { chmodSync, closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEvent } from '../../conversation/journal/codec.ts'
 import { journalName } from '../../conversation/journal/file-name.ts'
+import { readNow } from '../../lib/bytes.ts'
 import { lockFile } from '../../lib/disk/file-lock.ts'
 import { placeFile } from '../../lib/disk/place-file.ts'
 import { statOf } from '../../lib/files/look.ts'
@@ -80,8 +81,7 @@ const LONGEST = 1 << 20
 function idIn(file: string): string {
   const fd = openSync(file, 'r')
   try {
-    const head = Buffer.alloc(LONGEST)
-    const text = head.subarray(0, readSync(fd, head, 0, LONGEST, 0)).toString()
+    const text = readNow(fd, 0, LONGEST).toString()
     const read = readEvent(text.split('\n', 1)[0] ?? '')
     if (read.ok && read.event.event === 'opened') return read.event.conversation_id
   } finally {

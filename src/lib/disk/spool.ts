@@ -1,7 +1,8 @@
 /** A list of byte strings that may grow larger than the memory: the first megabytes stay, the others go to a file. */
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readNow } from '../bytes.ts'
 
 const IN_MEMORY = 16_000_000
 const PAGE = 65_536
@@ -52,8 +53,7 @@ export class Spool {
   at(index: number): Buffer | undefined {
     const piece = this.#pieces[index]
     if (piece === undefined || Buffer.isBuffer(piece) || !this.#file) return Buffer.isBuffer(piece) ? piece : undefined
-    const bytes = Buffer.allocUnsafe(piece.length)
-    return bytes.subarray(0, readSync(this.#file.fd, bytes, 0, piece.length, piece.offset))
+    return readNow(this.#file.fd, piece.offset, piece.length)
   }
 
   close(): void {

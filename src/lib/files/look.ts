@@ -1,5 +1,6 @@
 /** Looks around on a disk without failing: what cannot be seen is not there. */
-import { closeSync, type Dirent, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs'
+import { closeSync, type Dirent, openSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { readNow } from '../bytes.ts'
 
 const HEAD = 65_536
 
@@ -8,16 +9,15 @@ export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.g
 
 /** A file's beginning: enough to see what it is. */
 export function headOf(path: string): Uint8Array {
-  const head = Buffer.alloc(HEAD)
   try {
     const fd = openSync(path, 'r')
     try {
-      return head.subarray(0, readSync(fd, head, 0, HEAD, 0))
+      return readNow(fd, 0, HEAD)
     } finally {
       closeSync(fd)
     }
   } catch {
-    return head.subarray(0, 0)
+    return new Uint8Array()
   }
 }
 
