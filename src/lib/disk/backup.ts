@@ -2,6 +2,7 @@
 import { closeSync, constants, copyFileSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { sha256 } from '../hash.ts'
+import { syncFolder } from './replace-file.ts'
 
 /** On disk when it returns. Answers where it lies. */
 export function writeBackup(folder: string, bytes: Uint8Array, now: Date): string {
@@ -13,6 +14,7 @@ export function writeBackup(folder: string, bytes: Uint8Array, now: Date): strin
   } finally {
     closeSync(fd)
   }
+  syncFolder(folder)
   return path
 }
 
@@ -26,6 +28,7 @@ export function copyBackup(folder: string, file: string, now: Date): string {
   } finally {
     closeSync(fd)
   }
+  syncFolder(folder)
   return path
 }
 
