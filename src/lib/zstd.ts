@@ -1,7 +1,8 @@
 /** Decompresses Zstandard: with node:zlib where it can, else with fzstd. */
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { Decompress } from 'fzstd'
+import { isSystemError } from './files/system-error.ts'
 
 type Factory = () => NodeJS.WritableStream & AsyncIterable<Buffer>
 
@@ -24,11 +25,15 @@ async function* unzstdNative(chunks: AsyncIterable<Buffer>, create: Factory): As
   // Copied, because the stream may hold a chunk after the next one was read into the same memory.
   const copies = Readable.from(copy(chunks))
   const output = create()
-  copies.pipe(output)
+  // What the file says ends the output too; what is thrown away before its end is no failure.
+  pipeline(copies, output, () => {})
   const decoded: AsyncIterator<Buffer> = output[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const next = await decoded.next().catch(() => undefined)
+      const next = await decoded.next().catch((error: unknown) => {
+        if (isSystemError(error)) throw error
+        return undefined
+      })
       if (!next) throw new Damage()
       if (next.done) return
       yield next.value
