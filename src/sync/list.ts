@@ -77,7 +77,7 @@ async function keepEmptied(
 /** Sessions of the keep, whether their rows are still there or not. */
 export function* keptSources({ agents, keep, isWanted }: Scene, filter: KeptFilter = {}): Generator<Found> {
   for (const { agent: id, store, session, revision, size, kind } of keep.list(filter)) {
-    const agent = agents.find((one) => one.volatile && (one.id === id || one.serves?.includes(id)))
+    const agent = agents.find((one) => one.volatile && idsOf(one).includes(id))
     if (!agent || kind !== 'conversation' || !isWanted({ agent: id, path: store })) continue
     yield { agent, kept: true, source: { agent: id, path: store, key: session, size, fingerprint: `kept:${revision}` } }
   }

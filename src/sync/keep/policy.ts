@@ -1,4 +1,5 @@
 /** What is copied on the way from disk to index, and what is read from copies: the setting `keep`. */
+import { idsOf } from '../../agents/roots.ts'
 import { listSources, type Scene } from '../list.ts'
 import type { Found } from '../sweep.ts'
 import { copyKey } from './sources.ts'
@@ -32,7 +33,7 @@ function* copiedSources({ agents, keep, isWanted }: Scene, files: ReadonlySet<st
   const copies = keep.copies.list()
   const latest = new Map(copies.map(({ path, id }) => [path, id]))
   for (const { id, agent: name, path, root, size, probe } of copies) {
-    const agent = agents.find((one) => one.id === name || one.serves?.includes(name))
+    const agent = agents.find((one) => idsOf(one).includes(name))
     if (!agent || (files.has(path) && latest.get(path) === id) || !isWanted({ agent: name, path })) continue
     const source = { agent: name, path, key: copyKey(id), size, fingerprint: `copy:${size}:${probe}` }
     yield { agent, kept: true, source: root === undefined ? source : { ...source, root } }

@@ -1,9 +1,10 @@
 /** One piece of work on one source, done in this thread. */
 import type { Agent } from '../../agents/agent.ts'
 import { allAgents } from '../../agents/all.ts'
+import { agentServing } from '../../agents/roots.ts'
 import { type Keep, openKeep } from '../../archive/keep.ts'
 import type { Chunk, Scanned, Task } from '../../archive/record.ts'
-import { AppError } from '../../model/error.ts'
+import type { AgentId } from '../../model/ids.ts'
 import { sourceAt } from '../keep/sources.ts'
 import { readSession } from './read-session.ts'
 import { type ScanTask, scanSource } from './scan-source.ts'
@@ -44,15 +45,4 @@ export class Worker {
   }
 }
 
-export async function agentOf(id: string): Promise<Agent> {
-  const agents = await allAgents()
-  const agent = agents.find((one) => one.id === id) ?? agents.find((one) => one.serves?.includes(id))
-  if (!agent) {
-    throw new AppError(
-      'not_found',
-      `no agent "${id}" is known to this version`,
-      `エージェント「${id}」は、この版では扱えません。`,
-    )
-  }
-  return agent
-}
+export const agentOf = async (id: AgentId): Promise<Agent> => agentServing(id, await allAgents())
