@@ -18,7 +18,6 @@ export interface ScanTask extends Where {
 
 const QUARTER = 900_000
 
-/** @param isSame the source is read from where it lies, so that its file tells its size */
 export async function scanSource(agent: Agent, source: Source, task: ScanTask): Promise<Scanned> {
   if (agent.many) return scanParts(agent, source, task)
   const sums = new Sums(task.from?.sure)
