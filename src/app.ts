@@ -172,7 +172,7 @@ export class House {
   async logOf(id: SessionId): Promise<Log | undefined> {
     const where = this.index.sourceOf(id)
     if (!where || (where.gone && !where.kept && !isLeft(where))) return undefined
-    const source = sourceAt(where, () => this.keep, where.part ? undefined : id)
+    const source = sourceAt(where, () => this.keep, id)
     return { agent: agentServing(source.agent, await allAgents()), source, unknown: false }
   }
 

@@ -94,6 +94,8 @@ export interface Source {
   readonly size?: number
   /** Set when another source claims the same session id. */
   readonly session?: string
+  /** The id that is claimed twice, where the source holds several sessions: the one that would bear it is `session`. */
+  readonly claim?: string
   /** The number of its first entry, where the earlier ones are kept elsewhere. */
   readonly first_entry?: number
   /** Read instead of what lies at the path now: a copy that was kept. */

@@ -3,6 +3,8 @@ import { appendFileSync, cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { House } from '../../src/app.ts'
+import { copyOf } from '../../src/chat/open/find-journal.ts'
+import { convertLog, handOver } from '../../src/convert.ts'
 import { home } from './house.ts'
 
 const talk = (...texts: readonly string[]): string =>
@@ -118,4 +120,43 @@ test('one that is added is added, one that goes is gone, and a copy of the file 
 test('a sync with nothing to do does nothing', async () => {
   const { house } = await three()
   expect(await house.sync()).toMatchObject({ synced: { sources: 1, scanned: 0, gone: 0, read: 0 } })
+})
+
+const numbered = (n: number, question: string): string =>
+  JSON.stringify({
+    custom_id: `request-${n}`,
+    method: 'POST',
+    url: '/v1/chat/completions',
+    body: { model: 'm', messages: [{ role: 'user', content: question }] },
+  })
+
+test('one whose number another file uses too is read, converted and gone on with like any other', async () => {
+  const { write, folder } = home()
+  write('chats/a.jsonl', `${numbered(1, 'Green?')}\n${numbered(2, 'Red?')}\n`)
+  write('chats/b.jsonl', `${numbered(1, 'Sweet?')}\n${numbered(2, 'Salty?')}\n`)
+  const { house } = home({ roots: [join(folder, 'chats')] })
+  await house.sync()
+  const { sessions } = house.list({ sort: 'title', ascending: true })
+  expect(sessions.map(({ title }) => title)).toEqual(['Green?', 'Red?', 'Salty?', 'Sweet?'])
+  expect(new Set(sessions.map(({ id }) => id)).size).toBe(4)
+  for (const { id, title } of sessions) {
+    const log = await house.logOf(id)
+    if (!log) throw new Error(`${id} cannot be read`)
+    const { session, pieces } = await convertLog({ ...log, session: id }, 'openai', {})
+    const written: Uint8Array[] = []
+    for await (const piece of pieces) if (piece.kind === 'bytes') written.push(piece.bytes)
+    expect([session.id, JSON.stringify(JSON.parse(Buffer.concat(written).toString()))]).toEqual([
+      id,
+      expect.stringContaining(title ?? ''),
+    ])
+    const bodies = await house.messages(id)
+    expect(bodies.map((body) => body.kind === 'body' && body.message.raw.session_id)).toContain(id)
+  }
+  const other = sessions.find(({ id }) => id.includes('~'))
+  const bare = sessions.find(({ id }) => other?.id.startsWith(`${id}~`))
+  const log = other && (await house.logOf(other.id))
+  if (!log || !bare) throw new Error('no number is used twice')
+  const { environment, directory, keep } = house
+  const copy = await handOver({ ...log, session: other.id }, 'fumibako', { environment, directory, keep, cwd: folder })
+  expect([copyOf(directory, other.id), copyOf(directory, bare.id)]).toEqual([copy.session.native_id, undefined])
 })

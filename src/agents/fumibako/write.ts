@@ -157,14 +157,16 @@ class Writer implements UnitWriter<Written> {
 
   #open(): void {
     const { path: _, ...session } = this.#session
-    const { agent, native_id } = session
+    const { agent, id, native_id } = session
+    // Another than its own where two sources claim that one: a copy of each can be made.
+    const own = id.startsWith(`${agent}:`) ? id.slice(agent.length + 1) : native_id
     const opened: Untimed = {
       journal: JOURNAL_VERSION,
       event: 'opened',
-      conversation_id: isUuid(native_id) ? native_id : this.#options.newId(),
+      conversation_id: isUuid(own) ? own : this.#options.newId(),
       cwd: this.#options.cwd ?? session.cwd ?? null,
       program: null,
-      ...(agent !== AGENT_ID && { continues: { agent, session: native_id } }),
+      ...(agent !== AGENT_ID && { continues: { agent, session: own } }),
     }
     this.#write(this.#timed(opened), { ...this.#nothing(), session: session as Session })
   }

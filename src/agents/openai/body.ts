@@ -16,7 +16,17 @@ export async function body(source: Source, locator: Locator, options: PrivacyOpt
   const [offset, length, check] = place.at
   const bytes = await readAt(source.path, offset, length)
   if (bytes.length !== length || checksum(bytes) !== check) throw gone(source)
-  const key = JSON.stringify([source.path, source.shown, source.session, line, layout, written, cut, options])
+  const key = JSON.stringify([
+    source.path,
+    source.shown,
+    source.session,
+    source.claim,
+    line,
+    layout,
+    written,
+    cut,
+    options,
+  ])
   const { sessions } = told.of(bytes, key, () => {
     const unit = { number: line, utf8: false, ended: cut !== true }
     return tellUnit(unit, bytes, layout, new Teller(source, written, options))

@@ -62,7 +62,9 @@ export function tellUnit(
 
 function tellRecord(value: unknown, spot: Spot, layout: Layout, teller: Teller): Told {
   const read = readRecord(value, layout === 'lines')
-  if (read.ok) return teller.tell(read.conversation, spot, layout === 'one' ? teller.source.session : undefined)
+  const { session, claim } = teller.source
+  const claimed = layout === 'one' && claim === undefined ? session : undefined
+  if (read.ok) return teller.tell(read.conversation, spot, claimed)
   const code = read.shape === 'not-an-object' ? 'not_an_object' : 'unknown_shape'
   return { sessions: [], issues: [{ code, reason: REASONS[read.shape] }] }
 }

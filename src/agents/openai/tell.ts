@@ -96,8 +96,9 @@ export class Teller {
 
   #branch(branch: Branch, native: string, first: string, { number }: Spot, claimed?: string): TellSession {
     const { after } = branch
-    const { agent } = this.source
-    const id = claimed === undefined ? sessionId(agent, native) : (claimed as SessionId)
+    const { agent, claim, session } = this.source
+    const own = sessionId(agent, native)
+    const id = (claimed ?? (claim === own ? session : undefined) ?? own) as SessionId
     const parent = this.#lines[after?.branch ?? 0]
     const left = after && parent?.spots[after.message]
     const home = { session: id, path: this.path, number, format: this.#conversation.format, options: this.#options }

@@ -7,8 +7,8 @@ import { prepared } from './statements.ts'
 export interface Standing extends Where {
   readonly root?: string
   readonly gone: boolean
-  /** It is one of the sessions that the source holds. */
-  readonly part: boolean
+  /** What the source itself calls it, where it is one of the sessions that the source holds. */
+  readonly claim?: string
 }
 
 interface Raw {
@@ -19,20 +19,21 @@ interface Raw {
   readonly kept: number
   readonly gone: number
   readonly whole: number | null
+  readonly claim: string | null
 }
 
 export function standingOf(db: Db, id: SessionId): Standing | undefined {
   const sql =
-    'SELECT s.agent, s.path, s.key, s.root, s.kept, s.gone, s.whole FROM session t JOIN source s ON s.id = t.source_id WHERE t.name = ?'
+    'SELECT s.agent, s.path, s.key, s.root, s.kept, s.gone, s.whole, s.claim FROM session t JOIN source s ON s.id = t.source_id WHERE t.name = ?'
   const row = prepared(db, sql).get(id) as Raw | undefined
   if (!row) return undefined
-  const { agent, path, key, root, kept, gone, whole } = row
+  const { agent, path, key, root, kept, gone, whole, claim } = row
   return {
     agent,
     path,
     kept: kept === 1,
     gone: gone === 1,
-    part: whole !== null,
+    ...(whole !== null && claim !== null && { claim }),
     ...(key !== '' && whole === null && { key }),
     ...(root !== null && { root }),
   }

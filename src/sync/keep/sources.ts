@@ -29,9 +29,19 @@ export const copyKey = (id: number): string => `${COPY}${id}`
 
 export const isCopy = (key: string | undefined): key is string => key?.startsWith(COPY) ?? false
 
+interface WhereRead extends Where {
+  readonly root?: string
+  /** As in `Source`. */
+  readonly claim?: string
+}
+
 /** What an agent is given to read, for a source that the index knows. Throws `not_found` when it is no longer kept. */
-export function sourceAt(where: Where & { readonly root?: string }, keep: () => Keep, session?: string): Source {
-  const { agent, path, key, root } = where
+export function sourceAt(where: WhereRead, keep: () => Keep, session?: string): Source {
+  const { agent, path, key, root, claim } = where
+  const named = {
+    ...(session !== undefined && { session }),
+    ...(session !== undefined && claim !== undefined && { claim }),
+  }
   if (where.kept && isCopy(key)) {
     const copy = keep().copies.restore(Number(key.slice(COPY.length)))
     return {
@@ -39,7 +49,7 @@ export function sourceAt(where: Where & { readonly root?: string }, keep: () => 
       path: copy,
       shown: path,
       ...(root !== undefined && { root }),
-      ...(session !== undefined && { session }),
+      ...named,
     }
   }
   if (where.kept) {
@@ -53,6 +63,6 @@ export function sourceAt(where: Where & { readonly root?: string }, keep: () => 
     path,
     ...(key !== undefined && { key }),
     ...(root !== undefined && { root }),
-    ...(session !== undefined && { session }),
+    ...named,
   }
 }

@@ -41,7 +41,7 @@ export class Bodies {
       const source = this.#sourceOf(known.session, where)
       const agent = await agentOf(source.agent)
       const message = await agent.body(source, known.locator, options)
-      return { kind: 'body', known, message: where?.part ? named(message, known.session) : message }
+      return { kind: 'body', known, message }
     } catch (error) {
       if (isGone(error)) return { kind: 'gone', known, reason: error.message }
       throw error
@@ -51,16 +51,12 @@ export class Bodies {
   #sourceOf(session: SessionId, where: Standing | undefined): Source {
     if (!where)
       throw new AppError('not_found', `the source of ${session} is gone`, `${session} の元のログがありません。`)
-    if (!where.kept || isCopy(where.key)) return sourceAt(where, this.#keep, where.part ? undefined : session)
+    if (!where.kept || isCopy(where.key)) return sourceAt(where, this.#keep, session)
     const key = `${session} ${this.#keep().get(session)?.revision}`
     if (this.#last?.key !== key) this.#last = { key, source: sourceAt(where, this.#keep, session) }
     return this.#last.source
   }
 }
-
-/** In a source of several sessions none can be told what it is called here. */
-const named = (message: NormalizedMessage, session: SessionId): NormalizedMessage =>
-  message.raw.session_id === session ? message : { ...message, raw: { ...message.raw, session_id: session } }
 
 const isGone = (error: unknown): error is Error =>
   (error instanceof AppError && error.code === 'not_found') || (error instanceof Error && 'syscall' in error)
