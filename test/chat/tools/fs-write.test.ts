@@ -1,5 +1,17 @@
 /** fs_write on real files: four commands, other people's changes, and lines counted. */
-import { chmodSync, existsSync, lstatSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -71,6 +83,22 @@ test('folders are made, modes and links stay, other encodings and folders are re
   expect(await at.run('fs_write', { command: 'create', path: 'x', file_text: '' })).toMatchObject({ status: 'Error' })
   const below = await at.run('fs_write', { command: 'create', path: 'run.sh/x', file_text: '' })
   expect(below.status).toBe('Error')
+})
+
+test('the old text is whole until the new one is: who has the file open never sees it emptied', async () => {
+  const at = desk()
+  const reader = openSync(at.write('f.txt', 'all of the old text\n'), 'r')
+  await at.run('fs_write', { command: 'create', path: 'f.txt', file_text: 'new' })
+  expect([readFileSync(reader, 'utf8'), at.read('f.txt')]).toEqual(['all of the old text\n', 'new\n'])
+  closeSync(reader)
+  expect(readdirSync(at.cwd)).toEqual(['f.txt'])
+})
+
+test('a file with two names is changed under both', async () => {
+  const at = desk()
+  linkSync(at.write('a.txt', 'a longer text than the next\n'), join(at.cwd, 'b.txt'))
+  await at.run('fs_write', { command: 'create', path: 'a.txt', file_text: 'short' })
+  expect([at.read('a.txt'), at.read('b.txt')]).toEqual(['short\n', 'short\n'])
 })
 
 test('a link to nowhere is asked about as what it points to; one that appears later is not followed', async () => {

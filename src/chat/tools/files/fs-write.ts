@@ -1,8 +1,8 @@
 /** fs_write: makes a file, or changes one at one place. */
-import { constants } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { NATIVE_TOOLS, TOOL_FAILED_PREFIX } from '../../../conversation/limits.ts'
+import { rewriteFile } from '../../../lib/disk/rewrite-file.ts'
 import { isSystemError, reasonOf } from '../../../lib/files/system-error.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
 import { type Phrase, phrase } from '../../../model/phrase.ts'
@@ -23,7 +23,7 @@ import { unifiedDiff } from './diff.ts'
 import { type Edit, edited, editOf } from './edit.ts'
 import { neededPath, shortPath } from './paths.ts'
 import type { SeenFiles } from './seen.ts'
-import { NO_LINK, type ReadText, readText } from './text-file.ts'
+import { type ReadText, readText } from './text-file.ts'
 
 export const fsWrite = (seen: SeenFiles): ChatTool => ({
   name: 'fs_write',
@@ -34,8 +34,6 @@ export const fsWrite = (seen: SeenFiles): ChatTool => ({
   schema: SCHEMA,
   check: (args, place) => checked(args, (reader) => callOf(reader, place, seen)),
 })
-
-const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_LINK
 
 const SCHEMA = {
   type: 'object',
@@ -118,7 +116,7 @@ async function run(
   if (!after.ok) return failed(`${named}: ${after.reason}`)
   try {
     await mkdir(dirname(real), { recursive: true })
-    await writeFile(real, after.text, { flag: WRITE })
+    await rewriteFile(real, after.text)
   } catch (error) {
     if (!isSystemError(error)) throw error
     return failed(`${TOOL_FAILED_PREFIX}${named}: ${writeReason(error)}`)

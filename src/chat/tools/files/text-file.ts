@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { NO_LINK } from '../../../lib/disk/rewrite-file.ts'
 import { isSystemError, reasonOf } from '../../../lib/files/system-error.ts'
 import { textOf } from '../../../lib/text.ts'
 
@@ -12,9 +13,6 @@ export type ReadText =
 
 const LARGEST = 50 * 1024 * 1024
 const LOOKED_AT = 8192
-
-/** A link put in place of a file after its path was looked at leads nowhere. Windows has no such flag. */
-export const NO_LINK: number = constants.O_NOFOLLOW ?? 0
 
 /** @param path with links followed */
 export async function readText(path: string): Promise<ReadText> {
