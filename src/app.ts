@@ -289,4 +289,4 @@ const agentIds = async (): Promise<readonly AgentId[]> => (await allAgents()).fl
 export const rightNow = (): Instant => instantOf(Date.now()) as Instant
 
 /** No sweep met it, but its file is there: in a place that is no longer looked at. Of rows and parts nobody knows. */
-const isLeft = ({ path, key, part }: Standing): boolean => key === undefined && !part && isFile(path)
+const isLeft = ({ path, key, claim }: Standing): boolean => key === undefined && claim === undefined && isFile(path)

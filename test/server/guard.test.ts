@@ -186,3 +186,14 @@ test('a bucket fills again, for each by itself', () => {
   now = 1000
   expect([take('a'), take('a')]).toEqual([true, false])
 })
+
+test.each([
+  ['over TLS', true, 443],
+  ['without', false, 80],
+])('a server at the usual port, %s, is asked without naming the port', async (_, secure, port) => {
+  const served = serve({}, { secure, port: () => port })
+  const status = async (host: string) => (await served.ask('/api/health', { headers: { host } })).status
+  expect([await status('localhost'), await status(`localhost:${port}`)]).toEqual([200, 200])
+  expect(await status(`localhost:${port === 443 ? 80 : 443}`)).toBe(403)
+  await served.close()
+})

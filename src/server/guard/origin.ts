@@ -10,6 +10,8 @@ export interface OriginOptions {
   /** The name or address that the server listens at. */
   readonly host: string
   readonly port: () => number
+  /** Over TLS. */
+  readonly secure: boolean
 }
 
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '::1']
@@ -20,13 +22,13 @@ export const isLoopback = (host: string): boolean => LOOPBACK.includes(host) || 
  * A site that lets its own name point at this machine still sends that name as `Host`: only our own ones are answered. An
  * address is nobody's name, so that any will do where others than this machine may ask.
  */
-export function checkOrigin({ host, port }: OriginOptions): MiddlewareHandler {
+export function checkOrigin({ host, port, secure }: OriginOptions): MiddlewareHandler {
   const names = isLoopback(host) ? LOOPBACK : [...LOOPBACK, host.toLowerCase(), hostname().toLowerCase()]
   const isOurs = (given: { readonly name: string; readonly port: number }): boolean =>
     given.port === port() && (names.includes(given.name) || (isIP(given.name) > 0 && !isLoopback(host)))
   return async (c, next) => {
     const asked = c.req.header('host')
-    const place = asked === undefined ? undefined : placeOf(asked)
+    const place = asked === undefined ? undefined : placeOf(asked, secure ? 443 : 80)
     if (!place || !isOurs(place))
       throw new ApiProblem(
         'forbidden',
@@ -55,10 +57,11 @@ const OTHER_SITE = phrase('Requests from other sites are not answered.', 'ほか
 /** A form of another site can send the other types. */
 const CHANGES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-function placeOf(host: string): { readonly name: string; readonly port: number } | undefined {
+/** @param usual the port that browsers leave out */
+function placeOf(host: string, usual: number): { readonly name: string; readonly port: number } | undefined {
   const match = /^(?:\[([\da-f:.]+)\]|([^\s:/@[\]]+))(?::(\d{1,5}))?$/i.exec(host)
   if (!match) return undefined
-  return { name: (match[1] ?? match[2] ?? '').toLowerCase(), port: Number(match[3] ?? 80) }
+  return { name: (match[1] ?? match[2] ?? '').toLowerCase(), port: Number(match[3] ?? usual) }
 }
 
 function isSameOrigin(origin: string, host: string): boolean {
