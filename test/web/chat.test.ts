@@ -17,11 +17,23 @@ const READERS = [
   { locale: 'ja-JP', colorScheme: 'dark' },
 ] as const
 const WORDS = {
-  'en-US': { first: 'What is it about?', write: 'Write', interrupt: 'Interrupted' },
+  'en-US': {
+    first: 'What is it about?',
+    write: 'Write',
+    interrupt: 'Interrupted',
+    asks: (file: string) => `write ${file}`,
+    help: 'begin a side conversation',
+    aside: 'A tangent begins.',
+    attached: 'tide.md goes along (5 bytes)',
+  },
   'ja-JP': {
     first: '何について話しますか？',
     write: '入力',
     interrupt: '中断しました',
+    asks: (file: string) => `${file} に書き込み`,
+    help: '脇道に入る、または戻る',
+    aside: '脇道に入りました。',
+    attached: 'tide.md を添付します（5 バイト）',
   },
 }
 
@@ -62,6 +74,7 @@ describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
       await page.keyboard.press('Enter')
       const ask = page.getByRole('alertdialog')
       await ask.getByText('low').waitFor()
+      await ask.getByText(words.asks(file)).waitFor()
       expect(await barriersOn(page)).toEqual([])
       expect(existsSync(join(project, file))).toBe(false)
       await page.keyboard.press('y')
@@ -72,11 +85,12 @@ describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
 
       const box = page.getByRole('textbox', { name: words.write })
       await box.fill('/tan')
-      await page.getByRole('option', { name: '/tangent' }).waitFor()
+      await page.getByRole('option', { name: '/tangent' }).filter({ hasText: words.help }).waitFor()
       await page.keyboard.press('Tab')
       await page.keyboard.type('moon')
       await page.keyboard.press('Enter')
       await page.locator('.tree .here', { hasText: 'moon' }).waitFor()
+      await page.locator('article.output', { hasText: words.aside }).waitFor()
       await box.fill('Why?')
       await page.keyboard.press('Enter')
       await page.locator('article.tangent', { hasText: 'The moon.' }).waitFor()
@@ -89,6 +103,7 @@ describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
 
       await page.keyboard.press('Enter')
       await page.getByRole('button', { name: /Esc/ }).waitFor()
+      await page.getByText(words.attached).waitFor()
       await page.keyboard.press('Escape')
       await page.getByText(words.interrupt).waitFor()
       await box.focus()

@@ -68,11 +68,12 @@ describe.skipIf(chromiumPath === undefined)('words', () => {
     await context.close()
   })
 
-  test('why it cannot be handed over is told in Japanese, with the words of the server beside it', async () => {
+  test('why it cannot be handed over is told by the server, without the options of the command line', async () => {
     const { page, context } = await opened(conversation)
     await preview(page, join(code, 'nowhere'))
-    await page.getByText('別のディレクトリーを指定してください').waitFor()
-    await page.locator('small[lang="en"]', { hasText: 'is no directory on this machine' }).waitFor()
+    const refusal = page.locator('p.bad', { hasText: join(code, 'nowhere') })
+    await refusal.waitFor()
+    expect(await refusal.innerText()).not.toContain('--cwd')
     expect(await page.getByRole('button', { name: '引き継ぐ', exact: true }).count()).toBe(0)
     await page.getByRole('button', { name: '別の変換先' }).click()
     await page.getByRole('textbox', { name: 'ディレクトリー' }).fill('../other')

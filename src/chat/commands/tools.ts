@@ -1,4 +1,5 @@
 /** `/tools`, and `!command`: what can be run, and who may. */
+import { NATIVE_TOOLS } from '../../conversation/limits.ts'
 import { originLabel } from '../../conversation/request/tools.ts'
 import { writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
@@ -73,7 +74,7 @@ function listOf(rig: Talk['rig']): Phrase {
   const origins = [...new Set(all.map(({ origin }) => origin))]
   return phrased((say) => {
     const lines = origins.flatMap((origin) => [
-      originLabel(origin),
+      origin === NATIVE_TOOLS ? say(originLabel(origin), '組み込み') : originLabel(origin),
       ...all.filter((tool) => tool.origin === origin).map((tool) => toolLine(tool, rig, say)),
     ])
     const none = say('There are no tools.', 'ツールはありません。')

@@ -8,8 +8,8 @@ export const changeTold = (item: LossItem | RepairItem): string => wholly(senten
 
 export const warningTold = ({ code, what }: WarningItem): Told => told(WARNINGS[code], what)
 
-/** What is said to users of the command line is left out: the dialog has fields for it. */
-const OPTIONS = { en: / [^.]*\s--[a-z]+[^.]*\.(?=\s|$)/g, ja: /[^。]*--[a-z]+[^。]*。/g } as const
+/** Sentences to users of the command line are left out: the dialog has fields for what they say. */
+const withoutOptions = (text: string): string =>
+  text.replaceAll(/ [^.]*\s--[a-z]+[^.]*\.(?=\s|$)|[^。]*--[a-z]+[^。]*。/g, '') || text
 
-export const refusalTold = (en: string, ja: string): string =>
-  worded(en.replaceAll(OPTIONS.en, ''), ja.replaceAll(OPTIONS.ja, '') || ja)
+export const refusalTold = (en: string, ja: string): string => withoutOptions(worded(en, ja))
