@@ -55,7 +55,6 @@ export function problemOf(error: unknown): ApiProblem {
     case 'not_found':
       return new ApiProblem('source_gone', error.phrase)
     case 'busy':
-      return new ApiProblem('sync_in_progress', error.phrase)
     case 'bad_usage':
     case 'nothing_readable':
     case 'no_permission':

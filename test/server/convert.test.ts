@@ -91,6 +91,20 @@ test('another directory may be named, whole', async () => {
   expect(none.handoff).toMatchObject({ possible: false, code: 'bad_usage' })
 })
 
+test('a program that went on meanwhile is named as the reason, and no sync is', async () => {
+  const id = '019c0000-0000-7000-8000-000000000009'
+  const cutOff = `${JSON.stringify({ timestamp: '2030-01-01T00:00:00.000Z' }).slice(0, -1)}`
+  served.write(rollout(id), text([header({ id, cwd }), ...talk().slice(1), cutOff]))
+  await served.house.sync()
+  const shown = await preview({ session: `codex:${id}`, to: 'codex' })
+  expect(shown.handoff).toMatchObject({ possible: false, code: 'busy' })
+  const { status, reply } = await post('/api/handoff', { ticket: shown.ticket })
+  expect([status, reply.errors[0]]).toEqual([
+    422,
+    expect.objectContaining({ code: 'not_possible', meta: { cause: 'busy' } }),
+  ])
+})
+
 test('what is unknown is refused with the reason', async () => {
   expect((await post('/api/convert', { session: 'codex:none', to: 'openai' })).status).toBe(404)
   const odd = await post('/api/convert', { session: codex, to: 'letters' })
