@@ -1,7 +1,9 @@
 /** Search, statistics, and the machine itself. */
 import { describe, expect, test } from 'vitest'
+import { rollout } from '../archive/house.ts'
+import { header, text, user } from '../support/log.ts'
 import { asked, KETTLE } from './asked.ts'
-import type { Reply } from './served.ts'
+import { type Reply, serve } from './served.ts'
 
 const { served, get, problem } = asked()
 
@@ -40,6 +42,26 @@ describe('search', () => {
     // A session is introduced once, before its first hit.
     const sessions = lines.filter(({ kind }) => kind === 'session').map(({ session }) => session.id)
     expect(sessions.length).toBe(new Set(sessions).size)
+  })
+
+  test('a stream by relevance gives all that is ranked, and says how many there are', async () => {
+    const few = Array.from({ length: 30 }, (_, n) => user(n, `steeped ${'tea '.repeat(n)}`))
+    const other = serve({ [rollout('tea')]: text([header(), ...few]) })
+    await other.house.sync()
+    const ask = async (more: string): Promise<Reply[]> =>
+      (await (await other.ask(`/api/search?q=steeped&stream=1&sort=relevance${more}`)).text())
+        .trim()
+        .split('\n')
+        .map((one) => JSON.parse(one))
+    const ranked = (await other.get<Reply>('/api/search?q=steeped&sort=relevance&limit=200')).data as Reply[]
+    const hitsOf = (lines: Reply[]) => lines.filter(({ kind }) => kind === 'hit').map(({ hit }) => hit.id)
+    const all = await ask('')
+    expect([hitsOf(all).length, hitsOf(all)]).toEqual([30, ranked.map(({ id }) => id)])
+    expect(all.at(-1)).toMatchObject({ total: 30, total_is: 'exact', complete: true })
+    const five = await ask('&limit=5')
+    expect(hitsOf(five)).toEqual(ranked.slice(0, 5).map(({ id }) => id))
+    expect(five.at(-1)).toMatchObject({ total: 30, total_is: 'exact', complete: false })
+    await other.close()
   })
 
   test('says what it did not understand, also of a stream', async () => {

@@ -1,7 +1,7 @@
 /** `/api/search` and `/api/files`: what was said, and which files were touched. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Hit, House } from '../../app.ts'
+import type { Hit, House, SearchAnswer, SearchOptions, SessionFilter } from '../../app.ts'
 import type { SearchHit, SearchLine, SearchMeta } from '../../model/api/search.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { HouseView } from '../house-view.ts'
@@ -44,8 +44,10 @@ export function searchRoutes(app: OpenAPIHono, view: HouseView): void {
     async ({ query, signal }) => {
       const words = wordsOf(query)
       if (query.stream || query.deep) {
-        await refuseMisunderstood(house, words)
-        return linesResponse(lines(house, words, query, signal), signal)
+        // A stream that began cannot be an error any more.
+        const first = await house.search(words, firstOf(query))
+        if (first.kind === 'problem') throw misunderstood(first)
+        return linesResponse(lines(house, words, query, first, signal), signal)
       }
       return pageOf(house, words, query)
     },
@@ -110,19 +112,35 @@ async function pageOf(house: House, words: string, query: Query): Promise<object
   return { data: answer.hits.map(hitItem), meta }
 }
 
-/** Before anything is sent: a stream that began cannot be an error any more. */
-async function refuseMisunderstood(house: House, words: string): Promise<void> {
-  const answer = await house.search(words, { limit: 1 })
-  if (answer.kind === 'problem') throw misunderstood(answer)
+type Found = Extract<SearchAnswer, { kind: 'found' }>
+
+/** The first page of a stream: its hits, titles for all of it, and whether the index knows all. */
+function firstOf(query: Query): SearchOptions {
+  const filter = filterOf(query)
+  // A deep search begins with the index by itself.
+  if (query.deep) return { limit: 1, filter }
+  if (query.sort === 'relevance') return { limit: mostRanked(query), order: 'relevance', filter }
+  return { limit: LIMIT, filter }
 }
 
-async function* lines(house: House, words: string, query: Query, signal: AbortSignal): AsyncGenerator<SearchLine> {
+/** There is no second page of them. */
+const mostRanked = ({ limit = RANKED }: Query): number => Math.min(limit, RANKED)
+const RANKED = 200
+
+async function* lines(
+  house: House,
+  words: string,
+  query: Query,
+  first: Found,
+  signal: AbortSignal,
+): AsyncGenerator<SearchLine> {
   const start = performance.now()
   const told = new Set<string>()
   const filter = filterOf(query)
   const most = query.limit ?? Number.POSITIVE_INFINITY
   let total = 0
-  let isWhole = true
+  const isRanked = !query.deep && query.sort === 'relevance'
+  let isWhole = !isRanked || (first.total_is === 'exact' && first.hits.length < mostRanked(query))
   const introduced = async function* (id: string): AsyncGenerator<SearchLine> {
     if (told.has(id)) return
     told.add(id)
@@ -130,13 +148,13 @@ async function* lines(house: House, words: string, query: Query, signal: AbortSi
     const [session] = entry ? await sessionItems(house, [entry]) : []
     if (session) yield { kind: 'session', session }
   }
-  const glance = await house.search(words, { limit: 1, filter })
-  if (glance.kind === 'problem') return
-  for (const { id } of glance.titles) {
+  for (const { id } of first.titles) {
     yield* introduced(id)
     yield { kind: 'title', session_id: id }
   }
-  for await (const event of query.deep ? house.deepSearch(words, { filter, signal }) : quickly(house, words, query)) {
+  for await (const event of query.deep
+    ? house.deepSearch(words, { filter, signal })
+    : quickly(house, words, filter, first)) {
     if (event.kind === 'problem') return
     if (event.kind === 'progress') {
       yield event
@@ -152,31 +170,28 @@ async function* lines(house: House, words: string, query: Query, signal: AbortSi
   }
   yield {
     kind: 'end',
-    total,
-    total_is: isWhole && !signal.aborted ? 'exact' : 'at_least',
-    complete: isWhole && (query.deep === true || glance.complete),
+    total: isRanked && !isWhole ? Math.max(total, first.total) : total,
+    total_is: (isWhole || (isRanked && first.total_is === 'exact')) && !signal.aborted ? 'exact' : 'at_least',
+    complete: isWhole && (query.deep === true || first.complete),
     duration_ms: Math.round(performance.now() - start),
   }
 }
 
 const PAGE = 100
 
-async function* quickly(house: House, words: string, query: Query): AsyncGenerator<{ kind: 'hit'; hit: Hit }> {
-  const filter = filterOf(query)
-  let after: number | undefined
-  let limit = LIMIT
-  do {
-    const answer = await house.search(words, {
-      limit,
-      order: query.sort,
-      filter,
-      ...(after !== undefined && { after }),
-    })
+async function* quickly(
+  house: House,
+  words: string,
+  filter: SessionFilter,
+  first: Found,
+): AsyncGenerator<{ kind: 'hit'; hit: Hit }> {
+  for (let page = first; ; ) {
+    for (const hit of page.hits) yield { kind: 'hit', hit }
+    if (page.next === undefined) return
+    const answer = await house.search(words, { limit: PAGE, filter, after: page.next })
     if (answer.kind === 'problem') return
-    for (const hit of answer.hits) yield { kind: 'hit', hit }
-    after = answer.next
-    limit = PAGE
-  } while (after !== undefined)
+    page = answer
+  }
 }
 
 /** What can be asked by a parameter can be typed as well. */
