@@ -103,8 +103,7 @@ async function handedOver(
   const backups = new Backups(options)
   const delivery = await deliver(agent, to, saved, { ...options, cwd, lastAt, session, backups })
   const target: From = { agent, source: isDry ? { agent: to, path: saved.path } : delivery.source }
-  const placed = await settle(target, delivery, saved, source, report, options)
-  await backups.keep(agent)
+  const placed = await settle(target, delivery, saved, source, report, { ...options, backups })
   return {
     session: placed,
     source: delivery.source,
@@ -238,11 +237,12 @@ async function settle(
   saved: Saved,
   source: () => AsyncGenerator<Exchange>,
   report: Report,
-  { directory, isDry }: HandoffOptions,
+  { directory, isDry, backups }: HandoffOptions & { readonly backups: Backups },
 ): Promise<Session> {
   let beside: string | undefined
   try {
     const placed = await compare(source(), target, report, TAKEN_BACK)
+    await backups.keep(target.agent)
     if (isDry || saved.sidecar === undefined) return placed
     beside = sidecarOfRow(directory, delivery.source.agent, placed.native_id)
     placeFile(saved.sidecar, beside)

@@ -181,6 +181,18 @@ describe('from Codex to Amazon Q', () => {
     store.close()
   })
 
+  it('takes it back when what stood in its place cannot be kept', async () => {
+    const store = storeOf()
+    const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
+    store.put(cwd, theirs)
+    mkdirSync(join(directory(), 'keep.sqlite3'), { recursive: true })
+    const late = log.talk().map((line) => line.replaceAll('2026-', '2027-'))
+    await expect(give(await codexTalk(late), 'amazon-q', { mayReplace: true })).rejects.toThrow()
+    expect(store.value(cwd)).toBe(theirs)
+    expect(existsSync(join(directory(), 'sidecars'))).toBe(false)
+    store.close()
+  })
+
   it('says what is missing: a directory, something that was said, somebody to give it to', async () => {
     storeOf().close()
     const gone = join(home, 'gone')
@@ -222,6 +234,16 @@ describe('from Amazon Q to Codex', () => {
     expect(readFileSync(join(home, '.codex', 'session_index.jsonl'), 'utf8')).toContain('"thread_name":"Go"')
     expect(readdirSync(join(home, '.codex', 'sessions'))).toEqual(['2026'])
     expect(JSON.stringify(itemsIn(done.source.path))).toContain('fs_read')
+    store.close()
+  })
+
+  it('takes the log back when Codex cannot be told its name', async () => {
+    const store = storeOf()
+    store.put(cwd, stateOf('1b4e28ba-2fa1-41d2-883f-0016d3cca427', [{ prompt: 'Go', answer: 'Gone.' }]))
+    mkdirSync(join(home, '.codex', 'session_index.jsonl'), { recursive: true })
+    await expect(give(await rowOf(store), 'codex')).rejects.toMatchObject({ code: 'cannot_write' })
+    const left = readdirSync(join(home, '.codex'), { recursive: true, encoding: 'utf8' })
+    expect(left.filter((name) => name.startsWith('sessions') && name.endsWith('.jsonl'))).toEqual([])
     store.close()
   })
 

@@ -48,7 +48,8 @@ function put(
   const copy = before === undefined ? undefined : options.backup.file(before)
   placeFile(file, path)
   const print = printOf(path)
-  const unname = nameThread(thread, options)
+  const takeBack = (): void => (copy === undefined ? rmSync(path) : placeFile(copy, path))
+  const unname = orElse(takeBack, () => nameThread(thread, options))
   return {
     undo: async () =>
       explained(path, () => {
@@ -58,10 +59,19 @@ function put(
             `${path} was written by another program meanwhile, so it stays as it is.`,
             `${path} はその間に別のプログラムが書き換えたため、そのままにしました。`,
           )
-        if (copy === undefined) rmSync(path)
-        else placeFile(copy, path)
+        takeBack()
         unname()
       }),
+  }
+}
+
+/** What fails is taken back before it is told. */
+function orElse<T>(takeBack: () => void, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    takeBack()
+    throw error
   }
 }
 
@@ -158,7 +168,11 @@ function nameThread({ id, home }: Thread, { title, now }: DeliverOptions): () =>
   const path = join(home, NAMES)
   const before = isFile(path) ? statSync(path).size : 0
   const line = JSON.stringify({ id, thread_name: title, updated_at: now.toISOString() })
-  appendFileSync(path, `${line}\n`, { mode: 0o600 })
+  const takeBack = (): void => {
+    const size = isFile(path) ? statSync(path).size : 0
+    if (size > before && size - before <= Buffer.byteLength(line)) cut(path, before)
+  }
+  orElse(takeBack, () => appendFileSync(path, `${line}\n`, { mode: 0o600 }))
   const after = statSync(path).size
   return () => {
     if (statOf(path)?.size !== after) return
