@@ -1,5 +1,6 @@
 /** Reads a session with one agent and writes it with another. Nothing here knows which. */
 import type { Agent, Source, WriteOptions, Written } from '../agents/agent.ts'
+import { breathing } from '../lib/disk/breathing.ts'
 import { AppError } from '../model/error.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { EVERYTHING, Lookout, type Outlook } from '../model/replay/outlook.ts'
@@ -60,7 +61,7 @@ export async function lookOver(from: From): Promise<{ readonly session: Session;
   const lookout = new Lookout()
   let wanted = from.session
   let session: Session | undefined
-  for await (const batch of from.agent.read(from.source, { includeSource: true })) {
+  for await (const batch of breathing(from.agent.read(from.source, { includeSource: true }))) {
     for (const one of batch) {
       if (one.kind === 'session') {
         wanted ??= one.session.id
@@ -88,7 +89,7 @@ export function messagesOf(from: From, session: Session): AsyncIterable<Normaliz
 }
 
 async function* ownMessages({ agent, source }: From, { id }: Session): AsyncGenerator<NormalizedMessage> {
-  for await (const batch of agent.read(source, { includeSource: true, includePrivate: true }))
+  for await (const batch of breathing(agent.read(source, { includeSource: true, includePrivate: true })))
     for (const one of batch) if (one.kind === 'message' && one.message.raw.session_id === id) yield one.message
 }
 

@@ -272,3 +272,23 @@ it('gives Codex a conversation with images that only the other program can open:
   expect(done.report.repairs.map(({ what }) => what)).toContain('an image whose address no server takes became a note')
   expect(readFileSync(done.source.path, 'utf8')).toContain('[image: pictures/1.jpg]')
 })
+
+it('lets others in the process have their turn while a long log is read', async () => {
+  const { agent, source } = await codexTalk()
+  let hadTurn = false
+  const slow: Agent = {
+    ...agent,
+    async *read(from, options) {
+      setImmediate(() => {
+        hadTurn = true
+      })
+      for (let batch = 0; batch < 100 && !hadTurn; batch++) {
+        for (const end = performance.now() + 1; performance.now() < end; );
+        yield []
+      }
+      yield* agent.read(from, options)
+    },
+  }
+  await convertLog({ agent: slow, source }, 'openai')
+  expect(hadTurn).toBe(true)
+})

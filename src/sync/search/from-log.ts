@@ -7,6 +7,7 @@ import type { Unsure } from '../../archive/search/left.ts'
 import { candidatesOf } from '../../archive/search.ts'
 import { matches } from '../../archive/text/matches.ts'
 import type { Query } from '../../archive/text/query.ts'
+import { breathing } from '../../lib/disk/breathing.ts'
 import { fieldsOf, type Hit, hitOf } from './hit.ts'
 
 const ALL = 1e6
@@ -26,7 +27,7 @@ export async function* hitsInLog(
   const known = new Set(
     reader.read((db) => candidatesOf(db, query, { limit: ALL, filter }), []).map(({ session, id }) => session + id),
   )
-  for await (const batch of agent.read(source))
+  for await (const batch of breathing(agent.read(source)))
     for (const one of batch) {
       if (one.kind !== 'message') continue
       const { message } = one

@@ -1,8 +1,7 @@
 /** What stands in a source: the record that a message was made of, or a line that could not be read. */
-
-import { setImmediate } from 'node:timers/promises'
 import type { Entry } from '../../../app.ts'
 import { type OpenFile, openFile } from '../../../lib/bytes.ts'
+import { breathing } from '../../../lib/disk/breathing.ts'
 import { splitLines } from '../../../lib/jsonl.ts'
 import type { LineItem, RawItem } from '../../../model/api/message.ts'
 import { phrase } from '../../../model/phrase.ts'
@@ -80,18 +79,13 @@ export async function lineItem(view: HouseView, entry: Entry, line: number, sign
   }
 }
 
-/** Where others may have a turn meanwhile. */
-const REST = 64
-
 async function bytesOf({ path }: Entry, wanted: number, signal: AbortSignal): Promise<Buffer | undefined> {
   const file = opened(path)
   try {
-    let batches = 0
-    for await (const batch of splitLines(file.chunks(0))) {
+    for await (const batch of breathing(splitLines(file.chunks(0)))) {
       const found = batch.find(({ number }) => number === wanted)
       if (found) return found.bytes && Buffer.from(found.bytes)
       if (signal.aborted) return undefined
-      if (++batches % REST === 0) await setImmediate()
     }
     return undefined
   } finally {

@@ -3,6 +3,7 @@ import type { Entry, House } from '../../../app.ts'
 import type { Material } from '../../../convert/export/material.ts'
 import { Outliner } from '../../../convert/export/outline.ts'
 import { Redactor } from '../../../convert/redact/redact.ts'
+import { breathing } from '../../../lib/disk/breathing.ts'
 import { AppError } from '../../../model/error.ts'
 import type { NormalizedMessage } from '../../../model/normalized.ts'
 import { backlinksOf } from '../../../model/turn.ts'
@@ -20,7 +21,7 @@ export async function materialOf(house: House, { id, agent, path }: Entry, redac
   const { agent: reader, source } = log
   const whole: NormalizedMessage[] = []
   async function* all(): AsyncGenerator<NormalizedMessage> {
-    for await (const batch of reader.read(source))
+    for await (const batch of breathing(reader.read(source)))
       for (const one of batch) if (one.kind === 'message' && one.message.raw.session_id === id) yield one.message
   }
   const outliner = new Outliner()

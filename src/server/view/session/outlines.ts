@@ -1,5 +1,6 @@
 /** What only a reading of the whole log tells: tokens of each turn, what was taken back, events, rate limits. */
 import type { Entry, House } from '../../../app.ts'
+import { breathing } from '../../../lib/disk/breathing.ts'
 import { AppError } from '../../../model/error.ts'
 import type { NormalizedMessage } from '../../../model/normalized.ts'
 import { Recent } from '../recent.ts'
@@ -25,8 +26,6 @@ type Cursor = { readonly [key: string]: unknown }
 
 /** Logs of so many bytes are read while the client waits. */
 export const SMALL = 4_000_000
-/** Others in this process have their turn after so many milliseconds. */
-const BREATH = 12
 
 export class Outlines {
   readonly #house: House
@@ -76,21 +75,17 @@ export class Outlines {
     let sure = from && before ? before.sure.copy() : new Tally(list)
     let cursor: Cursor | undefined = from
     let pending: NormalizedMessage[] = []
-    let breath = performance.now()
     const add = (tally: Tally): void => {
       for (const message of pending) tally.see(message)
       pending = []
     }
-    for await (const batch of log.agent.read(log.source, { includePrivate: true, ...(from && { from }) })) {
+    for await (const batch of breathing(log.agent.read(log.source, { includePrivate: true, ...(from && { from }) }))) {
       for (const one of batch) {
         if (one.kind === 'message' && one.message.raw.session_id === id) pending.push(slim(one.message))
         if (one.kind !== 'cursor') continue
         add(sure)
         cursor = one.cursor
       }
-      if (performance.now() - breath < BREATH) continue
-      await new Promise((done) => setImmediate(done))
-      breath = performance.now()
     }
     // A log without cursors is read anew each time, and nothing of it is kept for later.
     const tally = cursor ? sure.copy() : sure
