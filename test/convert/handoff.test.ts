@@ -88,7 +88,7 @@ describe('from Codex to Amazon Q', () => {
   })
 
   it('comes back to the letter after the program saved it without what it does not know', async () => {
-    const from = await codexTalk()
+    const from = await codexTalk(log.talk().map((line) => line.replaceAll('files', 'files\u2028and folders')))
     const store = storeOf()
     await give(from, 'amazon-q')
     store.put(cwd, asSaved(store.value(cwd)))
