@@ -61,9 +61,9 @@ export async function connect(entry: McpServerEntry, options: ConnectOptions): P
     isClosing = true
     await Promise.all([client.close().catch(() => {}), end()])
   }
-  const timeout = { timeout: entry.timeoutMs }
+  const limits = { timeout: entry.timeoutMs, signal: options.signal }
   try {
-    await client.connect(transport, { ...timeout, signal: options.signal })
+    await client.connect(transport, limits)
   } catch (error) {
     await close()
     throw error
@@ -81,14 +81,14 @@ export async function connect(entry: McpServerEntry, options: ConnectOptions): P
     async listTools() {
       if (!client.getServerCapabilities()?.tools) return []
       return pages(async (params) => {
-        const { tools, nextCursor } = await client.listTools(params, timeout)
+        const { tools, nextCursor } = await client.listTools(params, limits)
         return { items: tools.map(remoteTool), nextCursor }
       })
     },
     async listPrompts() {
       if (!client.getServerCapabilities()?.prompts) return []
       return pages(async (params) => {
-        const { prompts, nextCursor } = await client.listPrompts(params, timeout)
+        const { prompts, nextCursor } = await client.listPrompts(params, limits)
         return { items: prompts.map(remotePrompt), nextCursor }
       })
     },

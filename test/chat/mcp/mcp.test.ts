@@ -170,6 +170,15 @@ test('who is slow is not waited for, and can be stopped while it starts', async 
   expect(servers.reports()).toMatchObject([{ status: 'stopped' }])
 })
 
+test('one that never says which tools it has is not waited for when it is stopped', async () => {
+  const entry = stdio({ timeoutMs: 3_600_000 }, 'pondering')
+  const servers = new McpServers(new Map([['slow', entry]]), { cwd, aliases: new Map(), onChange() {} })
+  await servers.start(0)
+  await expect.poll(() => servers.reports()[0]?.stderr).toContain('pondering')
+  await servers.stop()
+  expect(servers.reports()).toMatchObject([{ status: 'stopped' }])
+})
+
 describe('a server over HTTP', () => {
   const entry = (url: string, headers: readonly (readonly [string, string])[] = []): HttpServer => ({
     type: 'http',

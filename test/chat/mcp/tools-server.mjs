@@ -32,7 +32,11 @@ export function toolsServer(mode = '') {
     tool('silent', ''),
     tool('n'.repeat(70)),
   ]
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+  server.setRequestHandler(ListToolsRequestSchema, async ({ params }) => {
+    if (mode === 'pondering') {
+      process.stderr.write('pondering\n')
+      await new Promise(() => {})
+    }
     const from = Number(params?.cursor ?? 0)
     return { tools: tools.slice(from, from + 6), ...(from + 6 < tools.length && { nextCursor: String(from + 6) }) }
   })
