@@ -5,7 +5,7 @@ import { calcMaxContextFilesSize } from '../conversation/request/budget.ts'
 import { asIs, type Phrase, phrase } from '../model/phrase.ts'
 import type { FilePart } from '../openai/message.ts'
 import { type AgentFile, contextPaths } from './agent-file/agent-file.ts'
-import { gatherFiles } from './context/gather.ts'
+import { gatherFiles, MOST_FILES } from './context/gather.ts'
 import { type Help, NO_HELP } from './help.ts'
 import { deniedToRead } from './tools/allow/paths.ts'
 import { toolLabel } from './tools/allow/patterns.ts'
@@ -153,7 +153,7 @@ export class Rig implements Gear, Shelf {
   }
 
   async around(budget: number, signal: AbortSignal): Promise<Around> {
-    const { kept, dropped, unreadable } = gatherFiles(this.rules, this.place, budget)
+    const { kept, dropped, unreadable, cut } = gatherFiles(this.rules, this.place, budget)
     const notices: Notice[] = []
     if (dropped.length > 0) {
       const { en, ja } = named(dropped.map(({ path }) => path))
@@ -167,6 +167,15 @@ export class Rig implements Gear, Shelf {
         `テキストではないため、コンテキストから省きました：${ja}。`,
       )
       notices.push(notice('context_unreadable', said))
+    }
+    if (cut.length > 0) {
+      const { en, ja } = named(cut)
+      const most = MOST_FILES.toLocaleString('en-US')
+      const said = phrase(
+        `Only the first ${most} files are looked at: ${en}.`,
+        `先頭の ${most} ファイルだけを対象にします：${ja}。`,
+      )
+      notices.push(notice('context_dropped', said))
     }
     const spawnHooks = await this.help.spawnHooks(signal)
     const { prompt } = this.#agent

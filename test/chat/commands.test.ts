@@ -1,5 +1,5 @@
 /** The commands of a conversation: what each changes, and that the journal tells it. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { savedState } from '../../src/chat/commands/save.ts'
@@ -175,6 +175,30 @@ test('/tools says who may run, trusts and takes it back', async () => {
   expect(outputs(await said(talk, '/tools'))).not.toMatch(/asks/)
   expect(outputs(await said(talk, '/tools reset'))).toMatch(/write {2}asks/)
   expect(JSON.parse(outputs(await said(talk, '/tools schema')))).toHaveLength(2)
+})
+
+test('what is far too large is told so by its size, and not read', async () => {
+  const talk = talking({ ...(await modelServer(answer('Ok.'))), paths: ['*.md'] })
+  const path = join(talk.rig.place.cwd, 'film.md')
+  writeFileSync(path, '')
+  // More than can be read at once.
+  truncateSync(path, 3 * 2 ** 30)
+  const notices = (await said(talk, 'See @film.md')).filter((event) => event.kind === 'notice')
+  expect(notices).toMatchObject([
+    { text: 'film.md is left out: it has more than 32 MB' },
+    { code: 'context_dropped', text: `No room for ${path}.` },
+  ])
+})
+
+test('a rule that names more files than are looked at is told of', async () => {
+  const talk = talking({ ...(await modelServer(answer('Ok.'))), paths: ['many/*'] })
+  const folder = join(talk.rig.place.cwd, 'many')
+  mkdirSync(folder)
+  for (let n = 0; n <= 1000; n++) writeFileSync(join(folder, `${n}.txt`), 'x')
+  const notices = (await said(talk, 'Hello')).filter((event) => event.kind === 'notice')
+  expect(notices).toMatchObject([
+    { code: 'context_dropped', text: 'Only the first 1,000 files are looked at: many/*.' },
+  ])
 })
 
 test('/attach and @path take images, documents and texts along', async () => {

@@ -1,5 +1,5 @@
 /** Files that are given with a prompt, by `@path` or beforehand: images, documents, texts. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import {
   CONTEXT_ENTRY_END_HEADER,
@@ -106,6 +106,7 @@ function faultOf(bytes: Uint8Array, { format, mime, text, images }: Looked): Phr
 
 function bytesAt(path: string): Buffer | Phrase {
   try {
+    if (statSync(path).size > MOST_DOCUMENT) return phrase('it has more than 32 MB', '32 MB を超えています')
     return readFileSync(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

@@ -104,7 +104,7 @@ function show(talk: Talk, isExpanded: boolean): TalkEvent {
       '',
       ...kept.map((file) => `  ${file.path}  ${tokens(tokensOf(file))}`),
       ...dropped.map(
-        (file) => `  ${file.path}  ${tokens(tokensOf(file))}${say(', no room for it', '、入りきらないため省略')}`,
+        (file) => `  ${file.path}  ${tokens(file.tokens)}${say(', no room for it', '、入りきらないため省略')}`,
       ),
       ...unreadable.map((path) => `  ${path}  ${say('no text, left out', 'テキストではないため省略')}`),
       say(

@@ -1,6 +1,6 @@
 /** The files that go with every request: paths and patterns, looked up, read, and as many as fit. */
 import { readFileSync } from 'node:fs'
-import { countTokens, dropMatchedContextFiles } from '../../conversation/request/budget.ts'
+import { countTokens } from '../../conversation/request/budget.ts'
 import type { ContextFile } from '../../conversation/request/context.ts'
 import { byteLength } from '../../conversation/truncate.ts'
 import { filesOf } from '../../lib/files/glob.ts'
@@ -18,23 +18,50 @@ export interface Gathered {
   /** Those that are sent, largest first. */
   readonly kept: readonly ContextFile[]
   /** Those for which there is no room. */
-  readonly dropped: readonly ContextFile[]
+  readonly dropped: readonly DroppedFile[]
   /** Those that are no text, or cannot be read: they are left out, the others stay. */
   readonly unreadable: readonly string[]
+  /** Rules that name more files than are looked at. */
+  readonly cut: readonly string[]
 }
 
-/** @param budget in tokens */
+export interface DroppedFile {
+  readonly path: string
+  /** Estimated. */
+  readonly tokens: number
+}
+
+/** Files of one rule that are looked at. */
+export const MOST_FILES = 1000
+
+/**
+ * Largest first, each as long as there is room for it: a smaller one may still fit after a larger one did not. One that does
+ * not fit is not read. @param budget in tokens
+ */
 export function gatherFiles(rules: readonly string[], { cwd, home }: Place, budget: number): Gathered {
-  const found = rules.map((rule) => ({ rule, files: filesOf(rule, cwd, home).map(({ path }) => path) }))
-  const paths = [...new Set(found.flatMap(({ files }) => files))].sort((a, b) => (a < b ? -1 : 1))
+  const named = rules.map((rule) => ({ rule, files: filesOf(rule, cwd, home, MOST_FILES + 1) }))
+  const looked = named.map(({ rule, files }) => ({ rule, files: files.slice(0, MOST_FILES) }))
+  const sizes = new Map(looked.flatMap(({ files }) => files.map(({ path, size }) => [path, countTokens(size)])))
+  const kept: ContextFile[] = []
+  const dropped: DroppedFile[] = []
   const unreadable: string[] = []
-  const files = paths.flatMap((path) => {
-    const content = textAt(path)
-    if (content === undefined) unreadable.push(path)
-    return content === undefined ? [] : [{ path, content }]
-  })
-  const { kept, dropped } = dropMatchedContextFiles(files, budget)
-  return { rules: found, kept, dropped, unreadable }
+  let room = budget
+  for (const [path, tokens] of [...sizes].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))) {
+    const content = tokens > room ? undefined : textAt(path)
+    if (tokens > room) dropped.push({ path, tokens })
+    else if (content === undefined) unreadable.push(path)
+    else {
+      kept.push({ path, content })
+      room -= tokens
+    }
+  }
+  return {
+    rules: looked.map(({ rule, files }) => ({ rule, files: files.map(({ path }) => path) })),
+    kept,
+    dropped,
+    unreadable: unreadable.sort(),
+    cut: named.flatMap(({ rule, files }) => (files.length > MOST_FILES ? [rule] : [])),
+  }
 }
 
 /** Estimated. */
