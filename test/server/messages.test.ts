@@ -1,7 +1,9 @@
 /** Windows of messages, single ones, their parts and their sources. */
 import { describe, expect, test } from 'vitest'
+import { rollout } from '../archive/house.ts'
+import { header, THREAD, text, user } from '../support/log.ts'
 import { asked, KETTLE, LONG, OWN, PIXEL, SEALED } from './asked.ts'
-import { idOf, type Reply } from './served.ts'
+import { idOf, type Reply, serve } from './served.ts'
 
 const { served, get, problem } = asked()
 
@@ -104,6 +106,20 @@ describe('messages', () => {
       '/export?format=html&all=1',
     ])
       expect(await (await served().ask(address + path)).text()).not.toContain(SEALED)
+  })
+
+  test('come from the copy that was kept, when another file took the place of theirs', async () => {
+    const other = serve()
+    await other.house.configure('keep', ['all'])
+    other.write(rollout('log'), text([header(), user(1, 'Ours.'), '{"damaged in ours']))
+    await other.house.sync()
+    const next = header({ id: '019c0000-0000-7000-8000-000000000002' })
+    other.write(rollout('log'), text([next, user(1, 'Theirs.'), '{"damaged in theirs', user(2, 'More.')]))
+    await other.house.sync()
+    await other.house.sync()
+    const line = await other.get<Reply>(`/api/sessions/${idOf(`codex:${THREAD}`)}/lines/3`, 'LineReply')
+    expect(line.data.text).toBe('{"damaged in ours')
+    await other.close()
   })
 
   test('come from lines, which can be looked at, the damaged ones too', async () => {

@@ -53,7 +53,9 @@ export async function lineItem(view: HouseView, entry: Entry, line: number, sign
     const { message_id: _, ...item } = await rawItem(view, entry, known.id)
     if (item.records.length > 0) return { ...item, text: null, cut: false }
   }
-  const bytes = /\.jsonl(?:\.zst)?$/.test(entry.path) ? await bytesOf(entry, line, signal) : undefined
+  const bytes = /\.jsonl(?:\.zst)?$/.test(entry.path)
+    ? await bytesOf(await pathOf(view, entry), line, signal)
+    : undefined
   if (!bytes)
     throw new ApiProblem(
       'not_found',
@@ -79,7 +81,18 @@ export async function lineItem(view: HouseView, entry: Entry, line: number, sign
   }
 }
 
-async function bytesOf({ path }: Entry, wanted: number, signal: AbortSignal): Promise<Buffer | undefined> {
+/** Where the session is read: a copy that was kept, when another file took its place. */
+async function pathOf({ house }: HouseView, { id, path }: Entry): Promise<string> {
+  const log = await house.logOf(id)
+  if (!log)
+    throw new ApiProblem(
+      'source_gone',
+      phrase(`${path} is gone, and no copy was kept.`, `${path} はなくなり、写しもありません。`),
+    )
+  return log.source.path
+}
+
+async function bytesOf(path: string, wanted: number, signal: AbortSignal): Promise<Buffer | undefined> {
   const file = opened(path)
   try {
     for await (const batch of breathing(splitLines(file.chunks(0)))) {
