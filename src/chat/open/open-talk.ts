@@ -69,21 +69,23 @@ export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
   const at = new Date(systemClock.now()).toISOString()
   const begun = journalFor({ ...options, at, env: environmentOf(machine), newId: randomUUID })
   const { journal } = begun
+  let help: Attendants | undefined
   try {
     const { agent, notices } = agentFor(options, journal.state.context_manager?.current_profile)
     const answering = await answeringFor(answerer, agent, journal.state)
     const seen = new SeenFiles(journal.path.replace(/\.jsonl$/, '.seen'))
     const desk = new Desk(journal, { clock: systemClock, machine, newId: randomUUID })
-    const help = new Attendants({ desk, data, place, attended: options.attended })
+    const helping = new Attendants({ desk, data, place, attended: options.attended })
+    help = helping
     const builtIn = toolsFor(answerer, builtInTools(seen))
-    const rig = new Rig({ ...options, place, server: answering.server, agent, builtIn, seen, help })
-    help.begin(agent)
+    const rig = new Rig({ ...options, place, server: answering.server, agent, builtIn, seen, help: helping })
+    helping.begin(agent)
     const gone = goneTools(journal.state.tools, rig.box).map(({ name }) => name)
     const model_info = modelInfoOf(answering.server.model, answering.window)
     if (!sameJson(journal.state.model_info, model_info)) desk.tell({ event: 'model', model_info })
     const models = answerer.kind === 'server' ? { endpoint: { ...answerer, ask: askJsonOf(answerer.endpoint) } } : {}
     const talk = new Talk(desk, rig, { data, program, ...models })
-    help.onTools = (tools) => {
+    helping.onTools = (tools) => {
       rig.offer(tools)
       talk.refit()
     }
@@ -106,11 +108,12 @@ export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
       talk,
       greeting,
       close: async () => {
-        await help.close()
+        await helping.close()
         leave(talk, begun.isNew)
       },
     }
   } catch (error) {
+    await help?.close()
     journal.close()
     if (begun.isNew) rmSync(journal.path, { force: true })
     throw error

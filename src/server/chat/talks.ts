@@ -117,7 +117,10 @@ export class Talks {
       this.household(),
     ).catch(explained)
     const id = opened.talk.state.conversation_id
-    const held = await HeldTalk.of(opened, () => this.#rest(id))
+    const held = await HeldTalk.of(opened, () => this.#rest(id)).catch(async (error: unknown) => {
+      await opened.close()
+      throw error
+    })
     this.#open.set(id, held)
     this.#rest(id)
     return held

@@ -115,18 +115,22 @@ function liveRoute(app: OpenAPIHono, { house, hub, attendant }: HouseView): void
         }
         // Listening begins before the past is told: nothing falls between them.
         const events = hub.events(gone.signal, HEARTBEAT)
-        const next = events.next()
-        const missed = missedSince(c.req.header('last-event-id') ?? query.since, epoch, revision)
-        const changes = missed === undefined ? undefined : house.changesSince(missed, MOST_MISSED + 1)
-        const isReset = changes === undefined || changes.length > MOST_MISSED
-        await send({ kind: 'hello', epoch, revision, reset: isReset })
-        if (!isReset) for (const change of changes) await send(eventOf(change))
-        if (attendant.state.status === 'running') await send({ kind: 'sync', state: attendant.state })
-        for (let one = await next; !one.done && !stream.aborted; one = await events.next()) {
-          if (one.value) await send(one.value)
-          else await stream.write(': still here\n\n')
+        try {
+          const next = events.next()
+          const missed = missedSince(c.req.header('last-event-id') ?? query.since, epoch, revision)
+          const changes = missed === undefined ? undefined : house.changesSince(missed, MOST_MISSED + 1)
+          const isReset = changes === undefined || changes.length > MOST_MISSED
+          await send({ kind: 'hello', epoch, revision, reset: isReset })
+          if (!isReset) for (const change of changes) await send(eventOf(change))
+          if (attendant.state.status === 'running') await send({ kind: 'sync', state: attendant.state })
+          for (let one = await next; !one.done && !stream.aborted; one = await events.next()) {
+            if (one.value) await send(one.value)
+            else await stream.write(': still here\n\n')
+          }
+        } finally {
+          gone.abort()
+          await events.return(undefined)
         }
-        await events.return(undefined)
       })
       response.headers.set('cache-control', 'no-store, no-transform')
       response.headers.set('x-accel-buffering', 'no')
