@@ -160,6 +160,26 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.context().close()
   })
 
+  test('copies a turn whole, or says that it could not', async () => {
+    const { page, context } = await site.reader()
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.goto(site.url + session('019c0000-0000-7000-8000-00000000000c'))
+    const row = page.locator('article.answer').first()
+    await row.getByRole('button', { name: 'More' }).click()
+    const copied = (): Promise<string> => page.evaluate('navigator.clipboard.readText()')
+    await page.evaluate(`navigator.clipboard.writeText('before')`)
+    const pages = /\/messages\?offset=/
+    await page.route(pages, (route) => route.abort())
+    await page.getByRole('button', { name: 'Copy turn' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await copied()).toBe('before')
+    await page.unroute(pages)
+    await page.getByRole('button', { name: 'Copy turn' }).click()
+    await expect.poll(copied).toContain('区切り')
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await context.close()
+  })
+
   test('shows what is written while one looks, and stays at the end', async () => {
     const { page, wrong } = await site.reader()
     await page.goto(site.url + session('019c0000-0000-7000-8000-00000000000d'))

@@ -90,15 +90,16 @@ export class Reading {
       void this.#readPage(page)
   }
 
-  /** All of a stretch, for copying. */
-  async stretch(from: number, count: number): Promise<readonly MessageItem[]> {
+  /** All of a stretch, for copying: whole, or not at all. */
+  async stretch(from: number, count: number): Promise<Answer<readonly MessageItem[]>> {
     const messages: MessageItem[] = []
     for (let offset = from; offset < from + count; offset += 500) {
       const limit = Math.min(500, from + count - offset)
       const answer = await get<WindowReply>(`${this.path}/messages`, { offset, limit }, this.#end.signal)
-      if (answer.kind === 'reply') messages.push(...answer.reply.data)
+      if (answer.kind !== 'reply') return answer
+      messages.push(...answer.reply.data)
     }
-    return messages
+    return { kind: 'reply', reply: messages }
   }
 
   showEverything(everything: boolean): void {
