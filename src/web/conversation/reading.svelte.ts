@@ -39,6 +39,9 @@ export class Reading {
   /** Turns are being asked for; those that come are old already. */
   #isAsking = false
   #isOutdated = false
+  /** The same of what was added. */
+  #isUpdating = false
+  #hasGrown = false
   readonly #end = new AbortController()
 
   /** Told when there are other rows. */
@@ -107,8 +110,19 @@ export class Reading {
     this.#lay()
   }
 
-  /** The session has grown, or is another one. */
+  /** The session has grown, or is another one. One after the other: what comes late must not count. */
   async update(): Promise<void> {
+    this.#hasGrown = true
+    if (this.#isUpdating) return
+    this.#isUpdating = true
+    while (this.#hasGrown) {
+      this.#hasGrown = false
+      await this.#readTail()
+    }
+    this.#isUpdating = false
+  }
+
+  async #readTail(): Promise<void> {
     const asked = { before: 'end', limit: TAIL }
     const [tail] = await Promise.all([
       get<WindowReply>(`${this.path}/messages`, asked, this.#end.signal),
