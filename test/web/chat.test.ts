@@ -138,6 +138,25 @@ describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
     await context.close()
   })
 
+  test('a consent that did not arrive says so, and can be given again', async () => {
+    model.say(calls([{ name: 'execute_bash', args: { command: 'echo ebb > ebb.txt' } }]), answer('It ebbs.'))
+    const { page, context } = await site.reader()
+    await page.goto(`${site.url}chat`)
+    await page.getByLabel('What is it about?').fill('Note the ebb.')
+    await page.keyboard.press('Enter')
+    const ask = page.getByRole('alertdialog')
+    await ask.getByText('echo ebb').waitFor()
+    await page.route('**/api/chat/*/answer', (route) => route.abort())
+    await page.keyboard.press('y')
+    await page.locator('.foot [role="alert"]').waitFor()
+    expect(await ask.count()).toBe(1)
+    await page.unroute('**/api/chat/*/answer')
+    await page.keyboard.press('y')
+    await page.getByText('It ebbs.').waitFor()
+    expect(await page.locator('.foot [role="alert"]').count()).toBe(0)
+    await context.close()
+  })
+
   test('any conversation is gone on with from its own page', async () => {
     model.say(answer('Here we are.'))
     const { page, context, wrong } = await site.reader()

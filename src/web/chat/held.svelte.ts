@@ -18,7 +18,7 @@ export class Held {
   view = $state.raw<View>(NOTHING)
   /** Why it cannot be opened. */
   problem = $state.raw<Problem>()
-  /** Why the last words were not taken. */
+  /** Why the last words, answer or interruption were not taken. */
   refusal = $state.raw<Problem>()
   isLost = $state(false)
   /** A text that is to be written on. */
@@ -80,17 +80,23 @@ export class Held {
       this.#hangUp()
       await this.open()
     }
-    const answer = await post<ChatReply>(`${this.#path}/say`, { text })
-    if (answer.kind === 'problem') this.refusal = answer.problem
-    return answer.kind === 'reply'
+    return this.#send('say', { text })
   }
 
-  async answer(id: string, consent: ChatConsent, text = ''): Promise<void> {
-    await post<ChatReply>(`${this.#path}/answer`, { id, consent, ...(text !== '' && { text }) })
+  /** True when it was taken. */
+  answer(id: string, consent: ChatConsent, text = ''): Promise<boolean> {
+    return this.#send('answer', { id, consent, ...(text !== '' && { text }) })
   }
 
   async interrupt(): Promise<void> {
-    await post<ChatReply>(`${this.#path}/interrupt`)
+    await this.#send('interrupt', {})
+  }
+
+  async #send(what: string, body: object): Promise<boolean> {
+    this.refusal = undefined
+    const answer = await post<ChatReply>(`${this.#path}/${what}`, body)
+    if (answer.kind === 'problem') this.refusal = answer.problem
+    return answer.kind === 'reply'
   }
 
   async files(typed: string): Promise<readonly string[]> {
