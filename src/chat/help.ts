@@ -19,6 +19,8 @@ export interface Help {
   prompts(): readonly ServerPrompt[]
   /** What was gathered once for the whole conversation. */
   spawnHooks(signal: AbortSignal): Promise<readonly HookResult[]>
+  /** What was said is cleared: all is gathered anew. */
+  forget(): void
   /** What is gathered for one prompt. */
   promptHooks(prompt: string, signal: AbortSignal): Promise<readonly HookResult[]>
   /** A text forbids the call and is told to the model. */
@@ -46,6 +48,7 @@ export const NO_HELP: Help = {
   servers: () => [],
   prompts: () => [],
   spawnHooks: async () => [],
+  forget: () => {},
   promptHooks: async () => [],
   beforeTool: async () => undefined,
   afterTool: nothing,

@@ -35,6 +35,19 @@ test('hooks speak with the context and the prompt, and may forbid a tool', async
   )
 })
 
+test('what hooks said at the beginning is asked for again after /clear', async () => {
+  const server = await chatServer(answer('One.'), answer('Two.'), answer('Three.'))
+  const cwd = tempFolder()
+  const agent = { hooks: { agentSpawn: [{ command: 'echo begun >> begun.txt' }] } }
+  const { talk } = await opened({ server, cwd, agent })
+  await said(talk, 'Hello')
+  await said(talk, 'Hello again')
+  expect(readFileSync(join(cwd, 'begun.txt'), 'utf8')).toBe('begun\n')
+  await said(talk, '/clear')
+  await said(talk, 'Hello anew')
+  expect(readFileSync(join(cwd, 'begun.txt'), 'utf8')).toBe('begun\nbegun\n')
+})
+
 test('files and conversation come back together, also after going on', async () => {
   const cwd = tempFolder()
   const data = tempFolder()

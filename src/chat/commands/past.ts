@@ -16,7 +16,8 @@ export const clearCommand: Command = {
   name: 'clear',
   args: '',
   help: phrase('begin anew; the journal keeps what was said', '最初からやり直す。記録は残る'),
-  async *run({ desk }) {
+  async *run({ desk, rig }) {
+    rig.help.forget()
     desk.tell({ event: 'cleared' }, { event: 'window', range: [0, 0] })
     yield { kind: 'moved' }
     yield output(phrase('The conversation begins anew.', '会話を最初からやり直します。'))

@@ -145,6 +145,10 @@ export class Attendants implements Help {
     return (await this.#run({ trigger: 'agentSpawn' }, signal)).results
   }
 
+  forget(): void {
+    this.#hooks.forget()
+  }
+
   async promptHooks(prompt: string, signal: AbortSignal): Promise<readonly HookResult[]> {
     return (await this.#run({ trigger: 'userPromptSubmit', prompt }, signal)).results
   }
