@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { readEvent } from '../../conversation/journal/codec.ts'
 import type { Opened } from '../../conversation/journal/event.ts'
 import { CONVERSATIONS } from '../../conversation/journal/file-name.ts'
-import { entriesOf, headOf, statOf } from '../../lib/files/look.ts'
+import { entriesOf, headOf, isFile, statOf } from '../../lib/files/look.ts'
 import { AppError } from '../../model/error.ts'
+import { journalPath } from '../journal-file.ts'
 
 interface Found {
   readonly opened: Opened
@@ -15,8 +16,8 @@ interface Found {
 /** Throws `not_found`, and `bad_usage` when several begin so. @param name with or without `fumibako:` before it */
 export function journalNamed(data: string, name: string): string {
   const wanted = name.replace(/^fumibako:/, '')
+  if (openedAs(data, wanted)) return wanted
   const ids = journals(data).map(({ opened }) => opened.conversation_id)
-  if (ids.includes(wanted)) return wanted
   const [id, ...others] = ids.filter((one) => one.startsWith(wanted))
   if (id === undefined)
     throw new AppError(
@@ -48,8 +49,7 @@ export function lastJournalIn(data: string, cwd: string): string {
 }
 
 /** Where a conversation was begun, by its whole id; nothing where there is none, or its first line does not tell. */
-export const directoryOf = (data: string, id: string): string | null =>
-  journals(data).find(({ opened }) => opened.conversation_id === id)?.opened.cwd ?? null
+export const directoryOf = (data: string, id: string): string | null => openedAs(data, id)?.cwd ?? null
 
 /** The conversation that was begun as a copy of a session, the one that was talked in last; nothing where there is none. */
 export function copyOf(data: string, session: string): string | undefined {
@@ -59,15 +59,27 @@ export function copyOf(data: string, session: string): string | undefined {
   return copies.sort((a, b) => b.changed - a.changed)[0]?.opened.conversation_id
 }
 
+/** An id names its file. */
+function openedAs(data: string, id: string): Opened | undefined {
+  const opened = openedAt(journalPath(data, id))
+  return opened?.conversation_id === id ? opened : undefined
+}
+
+/** What the first line tells. */
+function openedAt(path: string): Opened | undefined {
+  if (!isFile(path)) return undefined
+  const read = readEvent(Buffer.from(headOf(path)).toString('utf8').split('\n', 1)[0] ?? '')
+  return read.ok && read.event.event === 'opened' ? read.event : undefined
+}
+
 /** By their first lines. */
 function journals(data: string): readonly Found[] {
   const folder = join(data, CONVERSATIONS)
   return entriesOf(folder).flatMap((entry) => {
     if (!entry.isFile() || !entry.name.endsWith('.jsonl')) return []
     const path = join(folder, entry.name)
-    const line = Buffer.from(headOf(path)).toString('utf8').split('\n', 1)[0] ?? ''
-    const read = readEvent(line)
+    const opened = openedAt(path)
     const changed = statOf(path)?.mtimeMs ?? 0
-    return read.ok && read.event.event === 'opened' ? [{ opened: read.event, changed }] : []
+    return opened ? [{ opened, changed }] : []
   })
 }
