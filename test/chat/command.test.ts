@@ -97,7 +97,7 @@ test('--resume goes on with the last one of this directory, or with the one that
 })
 
 test('--continue takes a session of another agent over, and --replay answers from it', async () => {
-  const server = await chatServer(answer('I know that file.'))
+  const server = await chatServer(answer('I know that file.'), answer('Still here.'))
   const place = chatHome()
   const log = tempLog(text(talk()))
   const continued = await fumiChat(at(server.baseURL, '--no-interactive', '--continue', log, 'And now?'), place)
@@ -105,6 +105,9 @@ test('--continue takes a session of another agent over, and --replay answers fro
   const sent = JSON.stringify(server.asked[0]?.body.messages)
   expect(sent).toContain('List the files, please.')
   expect(sent).toContain('One file: a.ts')
+  const again = await fumiChat(at(server.baseURL, '--no-interactive', '--continue', log, 'And then?'), place)
+  expect(again).toMatchObject({ code: 0, out: 'Still here.\n' })
+  expect(JSON.stringify(server.asked[1]?.body.messages)).toContain('And now?')
   const replayed = await fumiChat(['--no-interactive', '--replay', log, 'Anything'], chatHome())
   expect(replayed.out).toContain('One file: a.ts')
 })

@@ -129,11 +129,14 @@ async function resumed(options: ChatCommandOptions): Promise<string | null | und
   return options.resume === true ? null : options.resume
 }
 
-/** Converted once, unless it is ours already. */
+/** Ours is gone on with, and so is the copy that was made of another; else one is made. */
 async function continued(name: string, options: ChatCommandOptions): Promise<string> {
   return withLog(name, options, async ({ environment, directory, keep }, { log, id }) => {
     const own = /^fumibako:(.+)$/.exec(id)?.[1]
     if (own !== undefined && log.source.path.startsWith(directory)) return own
+    const { copyOf } = await import('../../chat/open/find-journal.ts')
+    const before = copyOf(directory, id)
+    if (before !== undefined) return before
     const { handOver } = await import('../../convert.ts')
     const cwd = realpathSync(process.cwd())
     const from = { agent: log.agent, source: log.source, session: id }
