@@ -7,9 +7,9 @@ export interface FoundFile {
   readonly size: number
 }
 
-export const isGlob = (pattern: string): boolean => /[*?[]/.test(pattern)
+const isGlob = (pattern: string): boolean => /[*?[]/.test(pattern)
 
-export interface PlacedPattern {
+interface PlacedPattern {
   /** Where it begins, to the letter: what looks like a pattern in the path of a working directory is none. */
   readonly base: string
   /** What is to be matched below it, with `/`; empty where the pattern is a plain path. */
