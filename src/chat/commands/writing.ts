@@ -1,3 +1,4 @@
+/** `/attach`, `/editor`, `/reply`, `/retry`: ways to say something. */
 import { isFile } from '../../lib/files/look.ts'
 import { phrase } from '../../model/phrase.ts'
 import { pathOf } from '../attach/attach.ts'
