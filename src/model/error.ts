@@ -22,9 +22,9 @@ export class AppError extends Error {
   readonly phrase: Phrase
 
   constructor(code: ErrorCode, said: Phrase)
-  constructor(code: ErrorCode, en: string, ja?: string)
-  constructor(code: ErrorCode, said: Phrase | string, ja?: string) {
-    const phrase = typeof said === 'string' ? { en: said, ja: ja ?? said } : said
+  constructor(code: ErrorCode, en: string, ja: string)
+  constructor(code: ErrorCode, said: Phrase | string, ja = '') {
+    const phrase = typeof said === 'string' ? { en: said, ja } : said
     super(phrase.en)
     this.name = 'AppError'
     this.code = code

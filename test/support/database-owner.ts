@@ -100,5 +100,8 @@ export function given<T>(outcome: Outcome<T>): T {
 }
 
 export function expectProblem(outcome: Outcome<unknown>, kind: ProblemKind): void {
-  expect(outcome).toMatchObject({ ok: false, problem: { kind, reason: { en: expect.stringMatching(/\.( \(.*\))?$/) } } })
+  expect(outcome).toMatchObject({
+    ok: false,
+    problem: { kind, reason: { en: expect.stringMatching(/\.( \(.*\))?$/) } },
+  })
 }
