@@ -18,7 +18,8 @@ export default defineConfig({
     testTimeout: 3_600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
-    fileParallelism: false,
+    // The long wait of the live test is filled with the others.
+    maxWorkers: 2,
     env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', FUMI_SEED: 'random' },
     setupFiles: ['test/support/laws.ts'],
   },
