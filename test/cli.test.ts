@@ -229,6 +229,8 @@ describe('fumi stats', () => {
   test('cuts what does not fit, and only names', () => {
     const path = tempLog(text(talk()).replaceAll('/w/app', `/w/${'長い名前の'.repeat(20)}`))
     const { out } = fumi(['stats', '--by', 'project', path], { env: { COLUMNS: '80' } })
+    const narrow = fumi(['stats', path], { env: { COLUMNS: '50' } }).out
+    expect(narrow).toMatch(/^model +input +cached +output +total +USD$/m)
     for (const one of lines(out)) expect(stringWidth(one)).toBeLessThanOrEqual(80)
     expect(out).toMatch(/…\s+2,100\s+0\s+80\s+0\s+2,180/)
   })

@@ -1,5 +1,5 @@
 /** An operation that cannot be done. Codes are closed; this table is the only place that maps them to exit codes. */
-import type { Phrase } from './phrase.ts'
+import { type Phrase, phrase } from './phrase.ts'
 
 export const exitCodes = {
   bad_usage: 2,
@@ -31,6 +31,15 @@ export class AppError extends Error {
     this.phrase = phrase
   }
 }
+
+/** A part of the program that is loaded when it is first needed is no longer there: it was updated while it ran. */
+export const isUpdated = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+
+export const UPDATED = phrase(
+  'fumibako was updated while it ran. End it and start it again.',
+  '実行中に fumibako が更新されました。いったん終了して、もう一度起動してください。',
+)
 
 /** For the default branch of a switch over a closed union. */
 export function never(value: never): never {

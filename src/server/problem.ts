@@ -1,6 +1,6 @@
 /** Errors as clients are told of them. This table is the only place that maps codes to HTTP. */
 import type { ApiError, ApiErrorCode, ErrorReply } from '../model/api/envelope.ts'
-import { AppError } from '../model/error.ts'
+import { AppError, isUpdated, UPDATED } from '../model/error.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 
 export const ERRORS = {
@@ -50,6 +50,7 @@ export function errorReply({ code, phrase: { en, ja }, meta }: ApiProblem): Erro
 /** What the rest of the house throws, in the words of the API. */
 export function problemOf(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error
+  if (isUpdated(error)) return new ApiProblem('internal_error', UPDATED)
   if (!(error instanceof AppError)) return new ApiProblem('internal_error', SEE_LOG)
   switch (error.code) {
     case 'not_found':

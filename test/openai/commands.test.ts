@@ -75,6 +75,10 @@ describe('fumi detect', () => {
       { agent: null, format: 'json' },
     ])
     expect(fumi(['detect', '/no/such/file'])).toMatchObject({ code: 4 })
+    expect(fumi(['detect', tempFolder()])).toMatchObject({
+      code: 3,
+      out: expect.stringContaining('fumi list <folder>'),
+    })
     expect(fumi(['detect'])).toMatchObject({ code: 2 })
   })
 

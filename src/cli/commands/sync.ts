@@ -78,13 +78,14 @@ async function tell(house: House, synced: Synced, ms: number, options: Options):
   else {
     const { count, plural } = await import('../view/table.ts')
     const seconds = (ms / 1000).toFixed(1)
-    const news =
-      scanned + gone === 0
-        ? say('nothing new', '変更なし')
-        : say(
-            `${count(scanned)} new or changed, ${count(gone)} gone`,
-            `新規・変更 ${count(scanned)} 件、消失 ${count(gone)} 件`,
-          )
+    const changed = say(
+      `${count(scanned)} new or changed, ${count(gone)} gone`,
+      `新規・変更 ${count(scanned)} 件、消失 ${count(gone)} 件`,
+    )
+    // What an earlier command has listed is read for the search now.
+    const caughtUp = say(`${count(read)} made ready for the search`, `検索の準備 ${count(read)} 件`)
+    const nothing = read > 0 ? caughtUp : say('nothing new', '変更なし')
+    const news = scanned + gone > 0 ? changed : nothing
     await writeOut(
       say(
         `${plural(total, 'session')} from ${plural(sources, 'source')}: ${news} (${seconds} s)\n`,

@@ -8,6 +8,8 @@ export interface Column {
   readonly grows?: boolean
   /** Is cut at its beginning: of a path the end says more. */
   readonly keepsEnd?: boolean
+  /** Is left out when a name would become unreadable otherwise; of several the last first. */
+  readonly isSpare?: boolean
 }
 
 /** In a pipe the reader may say how wide it is. */
@@ -15,6 +17,8 @@ export const terminalWidth = (): number => process.stdout.columns ?? (Number(pro
 
 const GAP = 2
 const NARROWEST = 8
+/** So much of a name tells it from others. */
+const READABLE = 20
 
 export function table(
   columns: readonly Column[],
@@ -23,13 +27,21 @@ export function table(
 ): string {
   const all = [columns.map((column) => column.title), ...rows]
   const natural = columns.map((_, at) => Math.max(...all.map((row) => stringWidth(row[at] ?? ''))))
+  const spare = columns.findLastIndex(({ isSpare }) => isSpare)
+  const least = natural.map((one, at) => (columns[at]?.grows ? Math.min(one, READABLE) : one))
+  if (spare >= 0 && excessOf(least, width) > 0)
+    return table(
+      without(columns, spare),
+      rows.map((row) => without(row, spare)),
+      width,
+    )
   const widths = shrink(columns, natural, width)
   return all.map((row) => `${line(columns, row, widths).trimEnd()}\n`).join('')
 }
 
 function shrink(columns: readonly Column[], natural: readonly number[], width: number): readonly number[] {
   const widths = [...natural]
-  let excess = natural.reduce((sum, one) => sum + one + GAP, -GAP) - width
+  let excess = excessOf(natural, width)
   for (; excess > 0; excess--) {
     let widest = -1
     columns.forEach(({ grows }, at) => {
@@ -40,6 +52,11 @@ function shrink(columns: readonly Column[], natural: readonly number[], width: n
   }
   return widths
 }
+
+const excessOf = (widths: readonly number[], width: number): number =>
+  widths.reduce((sum, one) => sum + one + GAP, -GAP) - width
+
+const without = <T>(list: readonly T[], index: number): readonly T[] => list.filter((_, at) => at !== index)
 
 function line(columns: readonly Column[], row: readonly string[], widths: readonly number[]): string {
   return columns.map((column, at) => cell(row[at] ?? '', widths[at] ?? 0, column)).join(' '.repeat(GAP))

@@ -117,9 +117,15 @@ describe('fumi validate --target', () => {
     expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('loads') })
   })
 
-  test('openai is what is checked without it', () => {
+  test('without it, what is in the file decides', () => {
     const path = file('a.json', [unanswered])
     expect(fumi(['validate', '--target', 'openai', path, '--json'])).toEqual(fumi(['validate', path, '--json']))
+    const rollout = file(name, log)
+    expect(fumi(['validate', rollout])).toMatchObject({ code: 0, out: `${rollout}: no problem\n` })
+    expect(fumi(['validate', rollout, '--profile', 'ollama'])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('holds no messages'),
+    })
   })
 
   test('says what cannot be done', () => {

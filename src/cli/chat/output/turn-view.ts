@@ -181,7 +181,7 @@ const sentFacts = (input: string, output: string): readonly string[] => [
   say(`${output} out`, `出力 ${output}`),
 ]
 
-const sentence = (text: string): string => oneLine(text).replace(/\.?$/, '.')
+const sentence = (text: string): string => oneLine(text).replace(/[.。]?$/, say('.', '。'))
 
 function wordsFor(event: TalkEvent): string | undefined {
   if (event.kind === 'checkpoint') return say(`checkpoint ${event.tag}`, `チェックポイント ${event.tag}`)

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { Agent, Description } from '../../../agents/agent.ts'
 import { allAgents } from '../../../agents/all.ts'
+import { isFolder } from '../../../lib/files/look.ts'
 import { AppError } from '../../../model/error.ts'
 import type { Issue } from '../../../model/issue.ts'
 import { SAY, type Say } from '../../../model/phrase.ts'
@@ -69,6 +70,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
 }
 
 async function detect(agents: readonly Agent[], path: string, words: Say): Promise<Detected> {
+  if (isFolder(path)) return { path, agent: null, label: null, ...folder(words), ...NOTHING }
   const head = await headOf(path)
   const agent = agents.find((one) => one.recognise(head, path))
   if (!agent) return { path, agent: null, label: null, ...refused(agents, head, path, words), ...NOTHING }
@@ -78,6 +80,11 @@ async function detect(agents: readonly Agent[], path: string, words: Say): Promi
 }
 
 const NOTHING = { formats: {}, conversations: 0, branches: 0, messages: 0, issues: [] }
+
+const folder = (words: Say): Description => ({
+  format: words('folder', 'フォルダー'),
+  why: words('give its files, or fumi list <folder>', '中のファイルを指定するか、fumi list <フォルダー>'),
+})
 
 /** An agent may know what it does not read. */
 function refused(agents: readonly Agent[], head: Uint8Array, path: string, words: Say): Description {

@@ -1,8 +1,11 @@
 /** `fumi validate`: what a server or a program would refuse in a file, and messages without it. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
+import { allAgents } from '../../../agents/all.ts'
 import { TARGETS, type Target } from '../../../convert/check/check.ts'
+import { isFile } from '../../../lib/files/look.ts'
 import { AppError } from '../../../model/error.ts'
+import { headOf } from '../../../normalize.ts'
 import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../../openai.ts'
 import { language, say } from '../../language.ts'
 import { writeErr, writeOut } from '../../output.ts'
@@ -10,7 +13,7 @@ import { examples } from '../../run/examples.ts'
 import { validateTarget } from '../../validate/target.ts'
 
 interface Options {
-  readonly target: Target
+  readonly target?: Target
   readonly profile?: ProfileName
   readonly fix?: boolean
   readonly output?: string
@@ -33,7 +36,12 @@ export function validateCommand(program: Command): void {
         'メッセージ、Codex のログ、保存した会話のファイル。- は標準入力',
       ),
     )
-    .addOption(new Option('--target <name>', say('whose format', '検査する形式')).choices(TARGETS).default('openai'))
+    .addOption(
+      new Option(
+        '--target <name>',
+        say('whose format; without it, told by what is in the file', '検査する形式。指定がなければ内容から判別'),
+      ).choices(TARGETS),
+    )
     .addOption(
       new Option(
         '--profile <name>',
@@ -59,7 +67,8 @@ export function validateCommand(program: Command): void {
         'fumi validate messages.json',
         'fumi validate train.jsonl --profile fine-tune',
         'fumi validate chat.json --profile ollama --fix -o mended.json',
-        'fumi validate --target codex rollout-2026-01-02T03-04-05-….jsonl',
+        'fumi validate rollout-2026-01-02T03-04-05-….jsonl',
+        'fumi validate saved.json --target amazon-q',
       ),
     )
     .action(run)
@@ -74,14 +83,15 @@ async function run(path: string, options: Options): Promise<void> {
     )
   if (!options.fix && options.output !== undefined)
     throw new AppError('bad_usage', '-o is for --fix.', '-o は --fix とともに使います。')
-  if (options.target !== 'openai') {
+  const target = options.target ?? (await targetIn(path, options))
+  if (target !== 'openai') {
     if (options.fix || options.profile !== undefined)
       throw new AppError(
         'bad_usage',
         '--fix and --profile are for --target openai.',
         '--fix と --profile は --target openai でだけ使えます。',
       )
-    if (await validateTarget(path, options.target, options.json === true)) process.exitCode = EXIT_PROBLEMS
+    if (await validateTarget(path, target, options.json === true)) process.exitCode = EXIT_PROBLEMS
     return
   }
   const checked = checkFile(textAt(path), options.profile)
@@ -95,6 +105,14 @@ async function run(path: string, options: Options): Promise<void> {
   else if (checked.problems.length > 0) process.exitCode = EXIT_PROBLEMS
   const report = options.json ? `${JSON.stringify(jsonOf(path, checked, options))}\n` : await reportOf(path, checked)
   await (options.output === '-' ? writeErr(report) : writeOut(report))
+}
+
+/** What asks for messages, and what is not looked at twice, is taken for messages. */
+async function targetIn(path: string, { fix, profile }: Options): Promise<Target> {
+  if (fix || profile !== undefined || path === '-' || !isFile(path)) return 'openai'
+  const head = await headOf(path)
+  const agent = (await allAgents()).find((one) => one.recognise(head, path))
+  return TARGETS.find((one) => one === agent?.id) ?? 'openai'
 }
 
 /** Not an error of the command: it did what it was asked for. */

@@ -1,6 +1,6 @@
 /** What is on this machine, and how to go on: said when the server starts. */
 import { stat } from 'node:fs/promises'
-import { dirname, relative } from 'node:path'
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Agent } from '../../../agents/agent.ts'
 import { shellWord } from '../../../agents/shell-word.ts'
@@ -14,7 +14,6 @@ interface Place {
   readonly root: string
   readonly logs: number
   readonly bytes: number
-  readonly newest: string | undefined
 }
 
 export async function greeting(house: House): Promise<string> {
@@ -27,20 +26,15 @@ export async function greeting(house: House): Promise<string> {
 async function look(agent: Agent, root: string): Promise<Place> {
   let logs = 0
   let bytes = 0
-  let newest: { readonly path: string; readonly at: number } | undefined
   if (await stat(root).catch(() => undefined)) {
-    for await (const { path, key, size } of agent.find(root)) {
+    for await (const { path, size } of agent.find(root)) {
       const file = await stat(path).catch(() => undefined)
       if (!file) continue
       logs++
       bytes += size ?? file.size
-      if (key !== undefined) continue
-      // What lies in the root itself is lists and histories, not a conversation.
-      if (file.mtimeMs > (newest?.at ?? 0) && path !== root && dirname(path) !== root)
-        newest = { path, at: file.mtimeMs }
     }
   }
-  return { agent, root, logs, bytes, newest: newest?.path }
+  return { agent, root, logs, bytes }
 }
 
 async function welcome(places: readonly Place[]): Promise<string> {
@@ -52,7 +46,6 @@ async function welcome(places: readonly Place[]): Promise<string> {
     { title: 'MB', right: true },
   ]
   const rows = places.map(({ agent, root, logs, bytes }) => [agent.label, root, count(logs), (bytes / 1e6).toFixed(1)])
-  const newest = places.find((place) => place.newest)?.newest
   const overwrites = places.some(({ agent }) => agent.volatile)
   const name = paint.bold('fumibako')
   const found = say(`${name} found these conversations on this machine:`, `${name} がこのマシンで見つけた会話:`)
@@ -60,9 +53,7 @@ async function welcome(places: readonly Place[]): Promise<string> {
     ['fumi list', say('all conversations, newest first', 'すべての会話を新しい順に')],
     ['fumi search <words>', say('find what was said, in every conversation', 'すべての会話から検索')],
     ['fumi stats', say('sessions, messages, tools and exact tokens', '会話・メッセージ・ツール・正確なトークン数')],
-    ...(newest === undefined
-      ? [['fumi show <session>', say('one of them', '会話を 1 つ読む')] as const]
-      : [[`fumi show ${shellWord(newest)}`, say('the newest conversation', '最新の会話を読む')] as const]),
+    ['fumi show <session>', say('one of them, by the beginning of its id', 'その 1 つを読む。ID は始めの数文字でよい')],
     ...(overwrites
       ? [['fumi keep', say('save those that their program would overwrite', '上書きされる前に会話を保管')] as const]
       : []),

@@ -14,9 +14,9 @@ type By = 'model' | 'day' | 'agent' | 'project' | 'session'
 const COLUMNS: readonly Column[] = [
   { title: '', grows: true },
   { title: say('input', '入力'), right: true },
-  { title: say('cached', 'キャッシュ'), right: true },
+  { title: say('cached', 'キャッシュ'), right: true, isSpare: true },
   { title: say('output', '出力'), right: true },
-  { title: say('reasoning', '推論'), right: true },
+  { title: say('reasoning', '推論'), right: true, isSpare: true },
   { title: say('total', '合計'), right: true },
   { title: 'USD', right: true },
 ]
