@@ -1,10 +1,12 @@
 /** What an agent's folder offers the rest of the house. A new agent is one folder that exports this by default. */
+
 import type { HistorySummary } from '../conversation/history/summary.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import type { Capture } from '../model/capture.ts'
 import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
+import type { Phrase } from '../model/phrase.ts'
 import type { Change } from '../model/replay/change.ts'
 import type { WrittenExtension } from '../model/replay/extension.ts'
 import type { Outlook } from '../model/replay/outlook.ts'
@@ -77,7 +79,7 @@ export interface Description {
   /** A name of the format, short enough for a table. */
   readonly format: string
   /** What gave it away. */
-  readonly why: string
+  readonly why: Phrase
 }
 
 /** One unit of reading. It may hold several sessions: each message names its own in `raw.session_id`. */

@@ -1,5 +1,7 @@
 /** Tells a Codex log by its first bytes. */
+
 import { type Fields, isObject, parseStructure } from '../../lib/object.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { Description } from '../agent.ts'
 import { type Shape, shapeOf } from './raw.ts'
 import { isWholeSession } from './whole.ts'
@@ -13,14 +15,32 @@ const OPENING =
 type Kind = Shape | 'whole' | 'compressed'
 
 const DESCRIPTIONS: Readonly<Partial<Record<Kind, Description>>> = {
-  whole: { format: 'session', why: 'one object with session and items' },
-  compressed: { format: 'rollout, compressed', why: 'Zstandard data in a file of lines' },
-  envelope: { format: 'rollout', why: 'lines with timestamp, type and payload' },
-  header: { format: 'rollout before 0.32', why: 'a first line with id and timestamp' },
-  legacy: { format: 'rollout before 0.32', why: 'lines that are bare items' },
-  exec: { format: 'exec stream', why: 'lines as codex exec --json prints them' },
-  prompt: { format: 'prompt history', why: 'lines with session_id, ts and text' },
-  name: { format: 'session names', why: 'lines with id and thread_name' },
+  whole: {
+    format: 'session',
+    why: phrase('one object with session and items', 'session と items を持つ 1 つのオブジェクト'),
+  },
+  compressed: {
+    format: 'rollout, compressed',
+    why: phrase('Zstandard data in a file of lines', '行のファイルを Zstandard で圧縮したもの'),
+  },
+  envelope: {
+    format: 'rollout',
+    why: phrase('lines with timestamp, type and payload', 'timestamp・type・payload を持つ行'),
+  },
+  header: {
+    format: 'rollout before 0.32',
+    why: phrase('a first line with id and timestamp', '1 行目に id と timestamp'),
+  },
+  legacy: { format: 'rollout before 0.32', why: phrase('lines that are bare items', '項目だけの行') },
+  exec: {
+    format: 'exec stream',
+    why: phrase('lines as codex exec --json prints them', 'codex exec --json の出力の行'),
+  },
+  prompt: {
+    format: 'prompt history',
+    why: phrase('lines with session_id, ts and text', 'session_id・ts・text を持つ行'),
+  },
+  name: { format: 'session names', why: phrase('lines with id and thread_name', 'id と thread_name を持つ行') },
 }
 
 export const recognise = (head: Uint8Array, path: string): boolean => kindOf(head, path) !== undefined

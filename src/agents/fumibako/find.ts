@@ -1,8 +1,10 @@
 /** Finds journals, and knows one by its first line. */
+
 import { join } from 'node:path'
 import { CONVERSATIONS } from '../../conversation/journal/file-name.ts'
 import { dataDirectory } from '../../lib/files/data-directory.ts'
 import { entriesOf, headOf, isFolder, SKIPPED_FOLDERS } from '../../lib/files/look.ts'
+import { phrase } from '../../model/phrase.ts'
 import type { Description, Environment, Source } from '../agent.ts'
 
 export const AGENT_ID = 'fumibako'
@@ -15,7 +17,9 @@ const OPENING = /^\uFEFF?\s*\{"(?:journal":\d+,"event":"opened"|event":"[a-z_]+"
 export const recognise = (head: Uint8Array): boolean => OPENING.test(beginning(head))
 
 export function describe(head: Uint8Array): Description | undefined {
-  return recognise(head) ? { format: 'journal', why: 'lines with event and at' } : undefined
+  return recognise(head)
+    ? { format: 'journal', why: phrase('lines with event and at', 'event と at を持つ行') }
+    : undefined
 }
 
 const LINE = 200

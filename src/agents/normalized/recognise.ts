@@ -1,4 +1,5 @@
 /** Tells a file of our own messages by its first bytes. */
+import { phrase } from '../../model/phrase.ts'
 import type { Description } from '../agent.ts'
 
 const OPENING =
@@ -11,5 +12,11 @@ const GLANCE = 512
 
 export const describe = (head: Uint8Array): Description | undefined =>
   recognise(head)
-    ? { format: 'NormalizedMessage', why: 'lines with id, timestamp, role, source_type and segments' }
+    ? {
+        format: 'NormalizedMessage',
+        why: phrase(
+          'lines with id, timestamp, role, source_type and segments',
+          'id・timestamp・role・source_type・segments を持つ行',
+        ),
+      }
     : undefined

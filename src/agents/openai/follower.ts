@@ -66,7 +66,7 @@ function tellRecord(value: unknown, spot: Spot, layout: Layout, teller: Teller):
   const claimed = layout === 'one' && claim === undefined ? session : undefined
   if (read.ok) return teller.tell(read.conversation, spot, claimed)
   const code = read.shape === 'not-an-object' ? 'not_an_object' : 'unknown_shape'
-  return { sessions: [], issues: [{ code, reason: REASONS[read.shape] }] }
+  return { sessions: [], issues: [{ code, reason: REASONS[read.shape].en }] }
 }
 
 const NO_ISSUES: readonly Issue[] = []

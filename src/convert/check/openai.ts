@@ -61,7 +61,10 @@ function* findingsIn(unit: Line, layout: Layout, profile: ProfileName | Profile)
     yield {
       rule: 'conversation',
       place: `${place}$`,
-      what: phrase(`It holds no messages: ${REASONS[checked]}.`, `メッセージがありません（${REASONS[checked]}）。`),
+      what: phrase(
+        `It holds no messages: ${REASONS[checked].en}.`,
+        `メッセージがありません（${REASONS[checked].ja}）。`,
+      ),
       severity: 'error',
     }
   else

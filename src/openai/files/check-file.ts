@@ -1,4 +1,5 @@
 /** Checks all messages of a file, and gives the file back with them mended. */
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Problem } from '../check/problem.ts'
 import type { Profile, ProfileName } from '../profile.ts'
 import { checkRecord } from './check.ts'
@@ -17,7 +18,7 @@ export interface FileCheck {
   /** Conversations in a form that is checked but not mended. */
   readonly unmendable: number
   /** What the first record is that holds no messages. */
-  readonly foreign: string | undefined
+  readonly foreign: Phrase | undefined
 }
 
 /**
@@ -29,7 +30,7 @@ export function checkFile(text: string, profile: ProfileName | Profile = 'openai
   const layout = layoutOf(bare.slice(0, HEAD))
   if (layout === 'lines') return linesOf(bare, profile)
   const value = parsed(bare)
-  if (value === undefined) return { ...NOTHING, mended: text, foreign: 'it is not JSON' }
+  if (value === undefined) return { ...NOTHING, mended: text, foreign: phrase('it is not JSON', 'JSON ではありません') }
   return layout === 'list' && Array.isArray(value) ? listOf(value, bare, profile) : wholeOf(value, bare, profile)
 }
 
@@ -41,7 +42,7 @@ function linesOf(text: string, profile: ProfileName | Profile): FileCheck {
   const lines = text.split('\n').map((line, at) => {
     if (line.trim() === '') return line
     const value = parsed(line)
-    if (value === undefined) return tally.skip('a line is not JSON', line)
+    if (value === undefined) return tally.skip(phrase('a line is not JSON', 'JSON でない行があります'), line)
     const mended = tally.check(value, at + 1, true)
     return mended === undefined ? line : `${JSON.stringify(mended)}${line.endsWith('\r') ? '\r' : ''}`
   })
@@ -70,7 +71,7 @@ class Tally {
   readonly #problems: FileCheck['problems'][number][] = []
   #records = 0
   #unmendable = 0
-  #foreign: string | undefined
+  #foreign: Phrase | undefined
 
   constructor(profile: ProfileName | Profile) {
     this.#profile = profile
@@ -86,7 +87,7 @@ class Tally {
     return checked.problems.length === 0 ? undefined : checked.mended
   }
 
-  skip<T>(why: string, instead: T): T {
+  skip<T>(why: Phrase, instead: T): T {
     this.#foreign ??= why
     return instead
   }

@@ -1,6 +1,7 @@
 /** Says what a file is by its beginning: which format, and what gave it away. */
 import { closeJson } from '../../lib/json/cut.ts'
 import { parseStructure } from '../../lib/object.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Format } from './conversation.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { type Foreign, isForeign, REASONS, type Shape, shapeOf } from './shape.ts'
@@ -11,7 +12,7 @@ export interface FileKind {
   readonly format: Format | Foreign
   readonly isConversation: boolean
   /** A sentence for a person. */
-  readonly why: string
+  readonly why: Phrase
 }
 
 const MOST_RECORDS = 50
@@ -37,7 +38,10 @@ export function describeHead(head: string): FileKind | undefined {
     layout,
     format,
     isConversation,
-    why: `${REASONS[format]}; ${others} of the first ${records} records are other`,
+    why: phrase(
+      `${REASONS[format].en}; ${others} of the first ${records} records are other`,
+      `${REASONS[format].ja}。先頭 ${records} 件のうち ${others} 件は別の形`,
+    ),
   }
 }
 

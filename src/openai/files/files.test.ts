@@ -75,7 +75,7 @@ describe('a file is known by its content', () => {
     ]
     expect(describeHead(mixed.map((one) => json(one)).join('\n'))).toMatchObject({
       format: 'sft',
-      why: expect.stringContaining('2 of the first 4 records are other'),
+      why: expect.objectContaining({ en: expect.stringContaining('2 of the first 4 records are other') }),
     })
     const log = { timestamp: '2026-01-02T03:04:05.000Z', type: 'response_item', payload: {} }
     expect(describeHead(`${json({ messages: talk })}\n${json(log)}\n`)).toMatchObject({ isConversation: false })

@@ -1,5 +1,7 @@
 /** Tells what a record is by its keys, never by the name of its file. */
+
 import { type Fields, fieldsOf, isObject, listOf, stringOf, wordOf } from '../../lib/object.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Format } from './conversation.ts'
 import { ITEM_TYPES } from './forms/responses.ts'
 
@@ -18,29 +20,65 @@ export type Foreign =
 export type Shape = Exclude<Format, 'sft'> | Foreign
 
 /** Why a record is what it is, in words for a person. */
-export const REASONS: Readonly<Record<Format | Foreign, string>> = {
-  array: 'a list of messages, each with a role',
-  messages: 'objects with messages, each with a role',
-  sft: 'lines with messages, each with a role',
-  dpo: 'a preferred and a rejected answer beside each other',
-  'batch-request': 'custom_id, method, url and a body with messages',
-  'batch-response': 'custom_id and a response with the answer in its body',
-  'chat.completion': 'object is chat.completion, the answers are its choices',
-  response: 'object is response, the answers are its output',
-  sharegpt: 'conversations, each entry with from and value',
-  llamafactory: 'messages whose parts have type and value',
-  trajectory: 'messages with roles inside a record of another program',
-  chatgpt: 'a tree of messages in mapping, as ChatGPT exports it',
-  claude: 'chat_messages with sender, as Claude.ai exports it',
-  'amazon-q': 'conversation_id and history: a state of Amazon Q CLI',
-  codex: 'records of Codex CLI',
-  chunk: 'pieces of a streamed answer (chat.completion.chunk), not whole messages',
-  message: 'one message per record; a conversation is a list of them: [{…}, {…}]',
-  alpaca: 'instruction and output, as Alpaca has them: no messages with roles',
-  'prompt-completion': 'prompt and completion as plain text: no messages with roles',
-  'text-preference': 'chosen and rejected as plain text: no messages with roles',
-  json: 'JSON, but no messages with roles in it',
-  'not-an-object': 'no JSON object or list',
+export const REASONS: Readonly<Record<Format | Foreign, Phrase>> = {
+  array: phrase('a list of messages, each with a role', 'ロールを持つメッセージのリスト'),
+  messages: phrase('objects with messages, each with a role', 'messages を持つオブジェクト。各メッセージにロール'),
+  sft: phrase('lines with messages, each with a role', '1 行ごとに messages。各メッセージにロール'),
+  dpo: phrase('a preferred and a rejected answer beside each other', '選ばれた応答と選ばれなかった応答の組'),
+  'batch-request': phrase(
+    'custom_id, method, url and a body with messages',
+    'custom_id・method・url と、messages を持つ body',
+  ),
+  'batch-response': phrase(
+    'custom_id and a response with the answer in its body',
+    'custom_id と、body に応答を持つ response',
+  ),
+  'chat.completion': phrase(
+    'object is chat.completion, the answers are its choices',
+    'object が chat.completion。応答は choices',
+  ),
+  response: phrase('object is response, the answers are its output', 'object が response。応答は output'),
+  sharegpt: phrase('conversations, each entry with from and value', 'conversations。各項目に from と value'),
+  llamafactory: phrase('messages whose parts have type and value', '各部分が type と value を持つメッセージ'),
+  trajectory: phrase(
+    'messages with roles inside a record of another program',
+    '別のプログラムの記録に入ったメッセージ',
+  ),
+  chatgpt: phrase(
+    'a tree of messages in mapping, as ChatGPT exports it',
+    'ChatGPT のエクスポート（mapping にメッセージの木）',
+  ),
+  claude: phrase(
+    'chat_messages with sender, as Claude.ai exports it',
+    'Claude.ai のエクスポート（sender を持つ chat_messages）',
+  ),
+  'amazon-q': phrase(
+    'conversation_id and history: a state of Amazon Q CLI',
+    'conversation_id と history。Amazon Q CLI の状態',
+  ),
+  codex: phrase('records of Codex CLI', 'Codex CLI の記録'),
+  chunk: phrase(
+    'pieces of a streamed answer (chat.completion.chunk), not whole messages',
+    'ストリームの断片（chat.completion.chunk）。完全なメッセージではない',
+  ),
+  message: phrase(
+    'one message per record; a conversation is a list of them: [{…}, {…}]',
+    '1 件 1 メッセージ。会話はそのリスト: [{…}, {…}]',
+  ),
+  alpaca: phrase(
+    'instruction and output, as Alpaca has them: no messages with roles',
+    'Alpaca 形式の instruction と output。ロールを持つメッセージではない',
+  ),
+  'prompt-completion': phrase(
+    'prompt and completion as plain text: no messages with roles',
+    '文字列の prompt と completion。ロールを持つメッセージではない',
+  ),
+  'text-preference': phrase(
+    'chosen and rejected as plain text: no messages with roles',
+    '文字列の chosen と rejected。ロールを持つメッセージではない',
+  ),
+  json: phrase('JSON, but no messages with roles in it', 'JSON だが、ロールを持つメッセージがない'),
+  'not-an-object': phrase('no JSON object or list', 'JSON のオブジェクトでもリストでもない'),
 }
 
 const FOREIGN: ReadonlySet<string> = new Set<Foreign>([

@@ -5,7 +5,7 @@ import { allAgents } from '../../../agents/all.ts'
 import { isFolder } from '../../../lib/files/look.ts'
 import { AppError } from '../../../model/error.ts'
 import type { Issue } from '../../../model/issue.ts'
-import { SAY, type Say } from '../../../model/phrase.ts'
+import { phrase, SAY, type Say } from '../../../model/phrase.ts'
 import { headOf } from '../../../normalize.ts'
 import { spooled } from '../../input.ts'
 import { say } from '../../language.ts'
@@ -70,32 +70,40 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
 }
 
 async function detect(agents: readonly Agent[], path: string, words: Say): Promise<Detected> {
-  if (isFolder(path)) return { path, agent: null, label: null, ...folder(words), ...NOTHING }
+  if (isFolder(path)) return { path, agent: null, label: null, ...told(FOLDER, words), ...NOTHING }
   const head = await headOf(path)
   const agent = agents.find((one) => one.recognise(head, path))
-  if (!agent) return { path, agent: null, label: null, ...refused(agents, head, path, words), ...NOTHING }
-  const known = { format: agent.label, why: words('known by its content', '内容から判別') }
-  const { format, why } = agent.describe?.(head, path) ?? known
-  return { path, agent: agent.id, label: agent.label, format, why, ...(await countIn(agent, path)) }
+  if (!agent) return { path, agent: null, label: null, ...told(refused(agents, head, path), words), ...NOTHING }
+  const described = agent.describe?.(head, path) ?? { format: agent.label, why: BY_CONTENT }
+  return { path, agent: agent.id, label: agent.label, ...told(described, words), ...(await countIn(agent, path)) }
 }
 
 const NOTHING = { formats: {}, conversations: 0, branches: 0, messages: 0, issues: [] }
 
-const folder = (words: Say): Description => ({
-  format: words('folder', 'フォルダー'),
-  why: words('give its files, or fumi list <folder>', '中のファイルを指定するか、fumi list <フォルダー>'),
+const BY_CONTENT = phrase('known by its content', '内容から判別')
+
+const told = ({ format, why }: Description, words: Say): { readonly format: string; readonly why: string } => ({
+  format,
+  why: words(why.en, why.ja),
 })
 
+const FOLDER: Description = {
+  format: 'folder',
+  why: phrase('give its files, or fumi list <folder>', '中のファイルを指定するか、fumi list <フォルダー>'),
+}
+
+const UNKNOWN: Description = {
+  format: 'unknown',
+  why: phrase('no agent knows what this is', 'どのエージェントの形式でもありません'),
+}
+
 /** An agent may know what it does not read. */
-function refused(agents: readonly Agent[], head: Uint8Array, path: string, words: Say): Description {
+function refused(agents: readonly Agent[], head: Uint8Array, path: string): Description {
   for (const agent of agents) {
     const description = agent.describe?.(head, path)
     if (description) return description
   }
-  return {
-    format: words('unknown', '不明'),
-    why: words('no agent knows what this is', 'どのエージェントの形式でもありません'),
-  }
+  return UNKNOWN
 }
 
 async function countIn(agent: Agent, path: string) {

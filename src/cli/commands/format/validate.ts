@@ -98,8 +98,8 @@ async function run(path: string, options: Options): Promise<void> {
   if (checked.records === 0)
     throw new AppError(
       'nothing_readable',
-      `${path} holds no messages: ${checked.foreign ?? 'nothing is in it'}. fumi detect says what it is.`,
-      `${path} にメッセージがありません（${checked.foreign ?? '中身がありません'}）。何のファイルかは fumi detect で分かります。`,
+      `${path} holds no messages: ${checked.foreign?.en ?? 'nothing is in it'}. fumi detect says what it is.`,
+      `${path} にメッセージがありません（${checked.foreign?.ja ?? '中身がありません'}）。何のファイルかは fumi detect で分かります。`,
     )
   if (options.fix) await save(path, checked, options.output ?? '-')
   else if (checked.problems.length > 0) process.exitCode = EXIT_PROBLEMS
