@@ -63,7 +63,8 @@ export async function buildProgram(asked?: string): Promise<Command> {
       setFlags(set ?? [])
     })
   const one = asked === undefined ? undefined : COMMANDS[asked]
-  for (const load of one ? [one] : Object.values(COMMANDS)) (await load())(program)
+  const wanted = asked === '-V' || asked === '--version' ? [] : Object.values(COMMANDS)
+  for (const load of one ? [one] : wanted) (await load())(program)
   for (const command of [program, ...program.commands]) command.exitOverride()
   await speakIn([program, ...program.commands])
   return program
