@@ -233,6 +233,15 @@ describe('a file that changes while it is read', () => {
   })
 })
 
+test('a first line that was broken in two costs that line alone', async () => {
+  const log = text(talk())
+  for (const gap of ['\n', '\n  ']) {
+    const found = await readAll(tempLog(`{${gap}${log.slice(1)}`))
+    expect(found.issues.map(({ line }) => line)).toEqual([1, 2])
+    expect(found.messages).toHaveLength(talk().length - 1)
+  }
+})
+
 describe('laws', () => {
   const whole = Buffer.from(text(talk()))
 

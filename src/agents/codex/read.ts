@@ -105,8 +105,13 @@ async function* readWhole(source: Source, file: OpenFile, options: ReadOptions):
 }
 
 const HEAD = 512
+/** A broken first line is known by a whole one that follows: few are longer. */
+const LONG_HEAD = 1 << 16
 
-export const isWhole = async (file: OpenFile): Promise<boolean> => looksWhole((await file.head(HEAD)).toString('utf8'))
+export async function isWhole(file: OpenFile): Promise<boolean> {
+  for (const length of [HEAD, LONG_HEAD]) if (!looksWhole((await file.head(length)).toString('utf8'))) return false
+  return true
+}
 
 const issue = (source: Source, code: IssueCode, reason: string): Read => ({
   kind: 'issue',

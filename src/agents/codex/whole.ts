@@ -5,8 +5,12 @@ import { type Fields, fieldsOf, isObject, parseStructure } from '../../lib/objec
 const WHOLE = /^\uFEFF?\s*\{\s*"(?:session|items)"\s*:\s*[{[]/
 const PRETTY = /^\uFEFF?\s*[{[]\s*\n/
 
-/** Decided by the file's first bytes: lines of JSON never look like this. */
-export const looksWhole = (head: string): boolean => WHOLE.test(head) || PRETTY.test(head)
+/** Decided by the file's first bytes: lines of JSON look like this only when the first of them is broken in two. */
+export const looksWhole = (head: string): boolean =>
+  WHOLE.test(head) || (PRETTY.test(head) && !head.split('\n').some(isRecord))
+
+/** A document that was written over many lines has indented ones. */
+const isRecord = (line: string): boolean => line.startsWith('{"') && parseStructure(line) !== undefined
 
 export const isWholeSession = (head: string): boolean =>
   looksWhole(head) && /"items"\s*:/.test(head) && /"session"\s*:/.test(head)
