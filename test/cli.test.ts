@@ -1,6 +1,6 @@
 /** The commands as a user meets them: the built program, real files, real exit codes. */
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
@@ -116,6 +116,20 @@ describe('fumi normalize', () => {
       { encoding: 'utf8' },
     )
     expect({ lines: lines(stdout).length, stderr, status }).toEqual({ lines: 1, stderr: '', status: 0 })
+  })
+
+  test('leaves nothing of what it was given behind when its reader goes away, nor what a killed one left', () => {
+    const temporary = tempFolder()
+    const given = tempLog(text([...talk(), ...Array.from({ length: 3000 }, () => assistant(9, 'word '.repeat(200)))]))
+    const leftover = join(temporary, `fumibako-input-${spawnSync(process.execPath, ['-e', '']).pid}-abcdef`)
+    mkdirSync(leftover)
+    const { stdout } = spawnSync(
+      'sh',
+      ['-c', `"${process.execPath}" "${fumiPath}" normalize - < "${given}" | head -n 1`],
+      { encoding: 'utf8', env: { ...process.env, TMPDIR: temporary } },
+    )
+    expect(lines(stdout)).toHaveLength(1)
+    expect(readdirSync(temporary)).toEqual([])
   })
 
   test('reports a file without permission and reads the others', ({ skip }) => {

@@ -1,18 +1,13 @@
 /** Standard input as a file, because logs are read by offset. */
 import { createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { makeTempFolder, type TempFolder } from '../lib/disk/temp-folder.ts'
 
-export interface Spool {
-  readonly path: string
-  remove(): Promise<void>
-}
-
-export async function spooled(input: NodeJS.ReadableStream): Promise<Spool> {
-  const folder = await mkdtemp(join(tmpdir(), 'fumi-'))
-  const path = join(folder, 'stdin.jsonl')
+/** @returns the file in its folder, which is to be removed */
+export async function spooled(input: NodeJS.ReadableStream): Promise<TempFolder> {
+  const folder = makeTempFolder('input')
+  const path = join(folder.path, 'stdin.jsonl')
   await pipeline(input, createWriteStream(path, { mode: 0o600 }))
-  return { path, remove: () => rm(folder, { recursive: true, force: true }) }
+  return { path, remove: folder.remove }
 }

@@ -1,12 +1,12 @@
 /** Gives a conversation to another agent's program: written, put into its store, read again there, compared. */
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Backup, Delivery, Environment, ResumeCommand, Source, Warning } from '../agents/agent.ts'
 import { agentServing, idsOf } from '../agents/roots.ts'
 import type { Keep } from '../archive/keep.ts'
 import { copyBackup, writeBackup } from '../lib/disk/backup.ts'
 import { placeFile } from '../lib/disk/place-file.ts'
+import { makeTempFolder } from '../lib/disk/temp-folder.ts'
 import { isFolder } from '../lib/files/look.ts'
 import { AppError } from '../model/error.ts'
 import { type AgentId, type Instant, instantOf } from '../model/ids.ts'
@@ -72,11 +72,11 @@ export async function handoff(from: From, to: AgentId, options: HandoffOptions):
       `「${to}」には引き継げません。使えるのは ${targets.join('、')} です。`,
     )
   const agent = agentServing(to, agents)
-  const folder = mkdtempSync(join(tmpdir(), 'fumi-handoff-'))
+  const folder = makeTempFolder('handoff')
   try {
-    return await handedOver(from, agent, to, folder, options)
+    return await handedOver(from, agent, to, folder.path, options)
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    folder.remove()
   }
 }
 

@@ -1,22 +1,22 @@
 /** Other programs that get the screen for a while: an editor, a pager, a shell. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeTempFolder } from '../../lib/disk/temp-folder.ts'
 import { say } from '../language.ts'
 import { wantedPager } from '../pager.ts'
 
 /** `$VISUAL`, else `$EDITOR`, else vi. Nothing where it could not be used. */
 export function edited(text: string): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'fumi-edit-'))
-  const path = join(folder, 'prompt.md')
+  const folder = makeTempFolder('edit')
+  const path = join(folder.path, 'prompt.md')
   try {
     writeFileSync(path, text, { mode: 0o600 })
     const editor = process.env['VISUAL'] || process.env['EDITOR'] || 'vi'
     const { status } = spawnSync(`${editor} ${JSON.stringify(path)}`, { stdio: 'inherit', shell: true })
     return status === 0 ? readFileSync(path, 'utf8').trimEnd() : undefined
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    folder.remove()
   }
 }
 

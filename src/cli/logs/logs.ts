@@ -11,7 +11,7 @@ export interface Inputs {
 
 export async function logsFor(paths: readonly string[]): Promise<Inputs> {
   const logs: Log[] = []
-  const releases: (() => Promise<void>)[] = []
+  const releases: (() => void)[] = []
   for (const path of paths) {
     const spool = path === '-' ? await spooled(process.stdin) : undefined
     if (spool) releases.push(spool.remove)
@@ -20,7 +20,7 @@ export async function logsFor(paths: readonly string[]): Promise<Inputs> {
     }
   }
   const release = async (): Promise<void> => {
-    for (const one of releases) await one()
+    for (const one of releases) one()
   }
   return { logs, release }
 }

@@ -18,7 +18,7 @@ export async function validateTarget(path: string, target: Target, json: boolean
     await writeOut(report)
     return findings.some(({ severity }) => severity === 'error')
   } finally {
-    await spool?.remove()
+    spool?.remove()
   }
 }
 

@@ -1,8 +1,8 @@
 /** A list of byte strings that may grow larger than the memory: the first megabytes stay, the others go to a file. */
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { readNow } from '../bytes.ts'
+import { makeTempFolder, type TempFolder } from './temp-folder.ts'
 
 const IN_MEMORY = 16_000_000
 const PAGE = 65_536
@@ -16,7 +16,7 @@ export class Spool {
   #held = 0
   /** Where small pieces go. */
   #page = Buffer.alloc(0)
-  #file: { readonly fd: number; readonly folder: string; end: number } | undefined
+  #file: { readonly fd: number; readonly folder: TempFolder; end: number } | undefined
 
   /** @param most bytes that stay in the memory */
   constructor(most = IN_MEMORY) {
@@ -59,13 +59,13 @@ export class Spool {
   close(): void {
     if (!this.#file) return
     closeSync(this.#file.fd)
-    rmSync(this.#file.folder, { recursive: true, force: true })
+    this.#file.folder.remove()
     this.#file = undefined
   }
 }
 
 /** For its user alone; a folder of its own keeps others from guessing the name. */
-function madeFile(): { readonly fd: number; readonly folder: string; end: number } {
-  const folder = mkdtempSync(join(tmpdir(), 'fumi-spool-'))
-  return { fd: openSync(join(folder, 'spool'), 'wx+', 0o600), folder, end: 0 }
+function madeFile(): { readonly fd: number; readonly folder: TempFolder; end: number } {
+  const folder = makeTempFolder('spool')
+  return { fd: openSync(join(folder.path, 'spool'), 'wx+', 0o600), folder, end: 0 }
 }

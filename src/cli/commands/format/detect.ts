@@ -57,7 +57,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
     try {
       found.push({ ...(await detect(agents, spool?.path ?? path, words)), path })
     } finally {
-      await spool?.remove()
+      spool?.remove()
     }
   }
   await writeOut(options.json ? `${JSON.stringify(found)}\n` : await tableOf(found))
