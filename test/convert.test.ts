@@ -1,5 +1,5 @@
 /** `fumi convert`, as a person uses it. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -120,6 +120,13 @@ describe('fumi convert', () => {
     expect(again.out).toBe(log)
     expect(fumi(at('rollout.jsonl'), '--to', 'openai', '-o', at('talk.json')).code).toBe(2)
     expect(fumi(at('rollout.jsonl'), '--to', 'openai', '-o', at('talk.json'), '--force').code).toBe(0)
+  })
+
+  test('says why it cannot write, and leaves nothing half done', () => {
+    mkdirSync(at('taken/talk.json'), { recursive: true })
+    const { code, err } = fumi(at('rollout.jsonl'), '--to', 'openai', '-o', at('taken/talk.json'), '--force')
+    expect({ code, err }).toEqual({ code: 6, err: expect.stringContaining('there is a folder of that name') })
+    expect(readdirSync(at('taken'))).toEqual(['talk.json'])
   })
 
   test('says which formats there are, and which profiles', () => {

@@ -1,5 +1,6 @@
 /** Changes the file `config.json` without losing anything that stands in it. */
 import { replaceFile } from '../lib/disk/replace-file.ts'
+import { writeError } from '../lib/files/write-error.ts'
 import { isJsonObject, type JsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
 import { jsonMap, writeJson } from '../lib/json/write.ts'
 import { AppError } from '../model/error.ts'
@@ -22,14 +23,7 @@ export function changeConfigFile(path: string, key: string, value: JsonValue | u
   try {
     replaceFile(path, `${text}\n`)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const isForbidden = /^(?:EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/.test(code ?? '')
-    if (code === undefined) throw error
-    throw new AppError(
-      isForbidden ? 'no_permission' : 'cannot_write',
-      `${path} cannot be written (${code}): it is as it was. Check its folder and the disk.`,
-      `${path} に書き込めません（${code}）。ファイルは元のままです。フォルダーとディスクを確認してください。`,
-    )
+    throw writeError(path, error)
   }
 }
 

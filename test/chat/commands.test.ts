@@ -120,6 +120,19 @@ describe('/save and /load', () => {
     expect(outputs(await said(talk, '/load x'))).toMatch(/is no saved conversation/)
     expect(outputs(await said(talk, '/load y'))).toMatch(/no file is at y/)
   })
+
+  test('tell why a file cannot be written, in words of writing, and the conversation goes on', async () => {
+    const talk = await talked([])
+    writeFileSync(join(talk.rig.place.cwd, 'notes'), '')
+    const [event] = await said(talk, '/save notes/talk.json')
+    expect(event).toMatchObject({
+      kind: 'error',
+      text: expect.stringMatching(/talk\.json cannot be written \(\w+\): there is a file where its folder should be/),
+      ja: expect.stringContaining('に書き込めません'),
+    })
+    writeFileSync(join(talk.surroundings.data, 'prompts'), '')
+    expect(kinds(await said(talk, '/prompts create short Be brief.'))).toEqual(['error'])
+  })
 })
 
 describe('/context', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isCompressed } from '../../lib/bytes.ts'
 import { placeFile } from '../../lib/disk/place-file.ts'
 import { entriesOf, isFile, isFolder, statOf } from '../../lib/files/look.ts'
+import { writeError } from '../../lib/files/write-error.ts'
 import { fieldsOf, parseStructure, wordOf } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
 import { type Instant, instant } from '../../model/ids.ts'
@@ -209,13 +210,6 @@ function explained<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    const code = error instanceof Error && 'code' in error && !(error instanceof AppError) ? String(error.code) : ''
-    if (!/^E[A-Z]+$/.test(code)) throw error
-    const isForbidden = code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
-    throw new AppError(
-      isForbidden ? 'no_permission' : 'cannot_write',
-      `${path} cannot be written (${code}).`,
-      `${path} に書き込めません（${code}）。`,
-    )
+    throw writeError(path, error)
   }
 }

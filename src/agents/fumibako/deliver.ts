@@ -7,7 +7,7 @@ import { readNow } from '../../lib/bytes.ts'
 import { lockFile } from '../../lib/disk/file-lock.ts'
 import { placeFile } from '../../lib/disk/place-file.ts'
 import { statOf } from '../../lib/files/look.ts'
-import { isSystemError, whyOf } from '../../lib/files/system-error.ts'
+import { writeError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
 import type { DeliverOptions, Delivery } from '../agent.ts'
 import { AGENT_ID, roots } from './find.ts'
@@ -69,9 +69,7 @@ function locked<T>(path: string, work: () => T): T {
       lock.release()
     }
   } catch (error) {
-    if (!isSystemError(error)) throw error
-    const why = whyOf(error)
-    throw new AppError('cannot_write', `${path} cannot be written: ${why.en}`, `${path} に書き込めません: ${why.ja}`)
+    throw writeError(path, error)
   }
 }
 

@@ -1,6 +1,8 @@
 /** `/prompts`: texts that are kept to be said again, by files and by MCP servers. `@name …` says one. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { writeError } from '../../lib/files/write-error.ts'
+import { AppError } from '../../model/error.ts'
 import { asIs, type Phrase, phrase, phrased, type Say } from '../../model/phrase.ts'
 import { textAt } from '../prompts/kept.ts'
 import { type AnyPrompt, allPrompts, usageOf } from '../prompts/spoken.ts'
@@ -110,7 +112,13 @@ function write({ surroundings }: Talk, { first: name, rest }: Words, isThere: bo
         `fumibako の文章に ${name} はありません：/prompts create ${name} <文章>`,
       ),
     )
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, `${rest.text}\n`)
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, `${rest.text}\n`)
+  } catch (thrown) {
+    const told = writeError(path, thrown)
+    if (told instanceof AppError) return error(told.phrase)
+    throw told
+  }
   return output(phrase(`Kept as @${name}, in ${path}.`, `@${name} として ${path} に登録しました。`))
 }

@@ -4,7 +4,8 @@ import { readState } from '../../conversation/codec/read.ts'
 import { writeState } from '../../conversation/codec/write.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import { replaceFile } from '../../lib/disk/replace-file.ts'
-import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
+import { isSystemError, whyOf } from '../../lib/files/system-error.ts'
+import { writeError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { pathOf } from '../attach/attach.ts'
@@ -31,7 +32,13 @@ export const saveCommand: Command = {
           `${path} にはすでにファイルがあります。/save ${word} -f で上書きします。`,
         ),
       )
-    guarded(path, () => replaceFile(path, savedState(state)))
+    try {
+      replaceFile(path, savedState(state))
+    } catch (thrown) {
+      const told = writeError(path, thrown)
+      if (told instanceof AppError) return yield error(told.phrase)
+      throw told
+    }
     const { length } = state.history
     yield output(
       phrase(
@@ -64,7 +71,7 @@ export const loadCommand: Command = {
         phrase(`no file is at ${word}, nor at ${word}.json.`, `${word} にも ${word}.json にもファイルがありません。`),
       )
     const now = talk.desk.tangentNow()
-    const read = guarded(path, () => readState(readFileSync(path, 'utf8'), { now }))
+    const read = readState(textAt(path), { now })
     if (!read.ok)
       return yield error(
         phrase(
@@ -100,12 +107,12 @@ function loaded({ state: own }: Talk, given: ConversationState): ConversationSta
   }
 }
 
-function guarded<T>(path: string, work: () => T): T {
+function textAt(path: string): string {
   try {
-    return work()
+    return readFileSync(path, 'utf8')
   } catch (thrown) {
     if (!isSystemError(thrown)) throw thrown
-    const reason = reasonOf(thrown)
-    throw new AppError('no_permission', `${path}: ${reason}`, `${path} を読み書きできません（${reason}）。`)
+    const why = whyOf(thrown)
+    throw new AppError('no_permission', `${path}: ${why.en}`, `${path}: ${why.ja}`)
   }
 }

@@ -1,8 +1,10 @@
 /** `fumi restore`: a kept conversation, back to where its program finds it. */
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { House, Kept } from '../../app.ts'
+import { isSystemError } from '../../lib/files/system-error.ts'
+import { writeError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
 import { openHouse } from '../house.ts'
 import { say } from '../language.ts'
@@ -116,18 +118,19 @@ function save(path: string, text: string, force: boolean): void {
   try {
     fd = openSync(path, force ? 'w' : 'wx', 0o600)
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    if (code === 'EEXIST')
+    if (isSystemError(error) && error.code === 'EEXIST')
       throw new AppError(
         'bad_usage',
         `${path} exists. Give another name, or --force to overwrite it.`,
         `${path} はすでにあります。別の名前にするか、--force で上書きしてください。`,
       )
-    throw new AppError('cannot_write', `${path} cannot be written (${code}).`, `${path} に書き込めません（${code}）。`)
+    throw writeError(path, error)
   }
   try {
-    writeSync(fd, text)
+    writeFileSync(fd, text)
     fsyncSync(fd)
+  } catch (error) {
+    throw writeError(path, error)
   } finally {
     closeSync(fd)
   }

@@ -1,6 +1,7 @@
 /** Writes a conversion to a file, and what belongs beside it to a file beside: both, or neither. */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { type Conversion, type Report, SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from '../../convert.ts'
+import { writeError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
 
 export interface Saving {
@@ -56,24 +57,24 @@ class Draft {
       this.#fd ??= openSync(this.#temporary, 'w', 0o600)
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at)
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      throw new AppError(
-        'cannot_write',
-        `${this.#path} cannot be written (${code}).`,
-        `${this.#path} に書き込めません（${code}）。`,
-      )
+      throw writeError(this.#path, error)
     }
   }
 
   keep(): void {
-    if (this.#fd === undefined) {
-      rmSync(this.#path, { force: true })
-      return
+    try {
+      if (this.#fd === undefined) {
+        rmSync(this.#path, { force: true })
+        return
+      }
+      fsyncSync(this.#fd)
+      closeSync(this.#fd)
+      this.#fd = undefined
+      renameSync(this.#temporary, this.#path)
+    } catch (error) {
+      rmSync(this.#temporary, { force: true })
+      throw writeError(this.#path, error)
     }
-    fsyncSync(this.#fd)
-    closeSync(this.#fd)
-    this.#fd = undefined
-    renameSync(this.#temporary, this.#path)
   }
 
   discard(): void {

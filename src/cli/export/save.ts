@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Image } from '../../convert/export/material.ts'
+import { writeError } from '../../lib/files/write-error.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { AppError } from '../../model/error.ts'
 import { writeOut } from '../output.ts'
@@ -43,15 +44,8 @@ export async function save(path: string, texts: AsyncIterable<string>): Promise<
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {})
-    throw cannotWrite(path, error)
+    throw writeError(path, error)
   }
-}
-
-function cannotWrite(path: string, error: unknown): unknown {
-  const { code, syscall } = error as NodeJS.ErrnoException
-  return code === undefined || syscall === undefined
-    ? error
-    : new AppError('cannot_write', `${path} cannot be written (${code}).`, `${path} に書き込めません（${code}）。`)
 }
 
 /** It is one, or is meant to become one. */

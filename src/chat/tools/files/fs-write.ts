@@ -3,7 +3,8 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { NATIVE_TOOLS, TOOL_FAILED_PREFIX } from '../../../conversation/limits.ts'
 import { rewriteFile } from '../../../lib/disk/rewrite-file.ts'
-import { isSystemError, reasonOf } from '../../../lib/files/system-error.ts'
+import { isSystemError } from '../../../lib/files/system-error.ts'
+import { whyUnwritten } from '../../../lib/files/write-error.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
 import { type Phrase, phrase } from '../../../model/phrase.ts'
 import { checked } from '../arguments.ts'
@@ -119,15 +120,10 @@ async function run(
     await rewriteFile(real, after.text)
   } catch (error) {
     if (!isSystemError(error)) throw error
-    return failed(`${TOOL_FAILED_PREFIX}${named}: ${writeReason(error)}`)
+    return failed(`${TOOL_FAILED_PREFIX}${named}: ${whyUnwritten(error).en}`)
   }
   seen.note(real, after.text)
   return succeeded([{ Text: `${before === null ? 'Created' : 'Changed'} ${named}.` }], {
     changedFiles: [{ path: named, before: before ?? '', after: after.text }],
   })
-}
-
-function writeReason(error: NodeJS.ErrnoException): string {
-  if (error.code === 'EACCES' || error.code === 'EPERM' || error.code === 'EROFS') return 'no permission to write it'
-  return error.code === 'ENOSPC' ? 'the disk is full' : reasonOf(error)
 }

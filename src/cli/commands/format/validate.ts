@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { allAgents } from '../../../agents/all.ts'
 import { TARGETS, type Target } from '../../../convert/check/check.ts'
 import { isFile } from '../../../lib/files/look.ts'
+import { writeError } from '../../../lib/files/write-error.ts'
 import { AppError } from '../../../model/error.ts'
 import { headOf } from '../../../normalize.ts'
 import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../../openai.ts'
@@ -145,8 +146,7 @@ async function save(path: string, { mended, unmendable }: FileCheck, to: string)
   try {
     writeFileSync(to, mended, { mode: 0o600 })
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new AppError('cannot_write', `${to} cannot be written (${code}).`, `${to} に書き込めません（${code}）。`)
+    throw writeError(to, error)
   }
 }
 
