@@ -28,7 +28,8 @@ export async function contentOf(house: House, isThere = false): Promise<unknown>
   }
   const filter = isThere ? { ids: meant.map(({ id }) => id) } : {}
   const stats = house.stats({ ...filter, kind: 'any', most: 100_000 })
-  const totals = await house.totals({ ...filter, kind: 'any' })
+  // What they cost follows from the tokens; its last digit depends on the order in which it is added up.
+  const { cost: _, ...totals } = (await house.totals({ ...filter, kind: 'any' })) ?? {}
   const models = [...new Set(meant.flatMap((session) => session.models))].sort()
   return {
     // Every word of the index with the number of messages that say it, and how often.
