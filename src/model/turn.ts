@@ -13,6 +13,21 @@ export interface Turn {
   readonly rolledBack: boolean
 }
 
+/** Both ends are in it. */
+export interface TurnRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** As people write it: `3`, `2..5`, `4..` or `..3`; nothing for anything else. */
+export function turnRangeIn(text: string): TurnRange | undefined {
+  const [, from = '', dots, to = ''] = /^(\d{0,9})(?:(\.\.)(\d{0,9}))?$/.exec(text) ?? []
+  if (from === '' && to === '') return undefined
+  const first = from === '' ? 1 : Number(from)
+  const last = dots === undefined ? first : to === '' ? Number.MAX_SAFE_INTEGER : Number(to)
+  return last < first ? undefined : { from: first, to: last }
+}
+
 /** What later messages say about earlier ones, gathered before anything is shown. */
 export interface Backlinks {
   /** Events that repeat an item. */

@@ -6,8 +6,8 @@ import { filled } from '../../src/web/print/filled.ts'
 import { budgetParts, grouped, laidOut, overBudget } from '../../src/web/state/budget.ts'
 
 test('turns are named as the server takes them', () => {
-  expect(['', '3', '2..5', '4..', '..3', '5..5'].filter((text) => !isTurnRange(text))).toEqual([])
-  expect(['..', '0', '5..2', '1.2', 'a', '1..b', '-1', '3...5'].filter(isTurnRange)).toEqual([])
+  expect(['', '3', '2..5', '4..', '..3', '5..5', '0'].filter((text) => !isTurnRange(text))).toEqual([])
+  expect(['..', '..0', '5..2', '1.2', '1234567890', 'a', '1..b', '-1', '3...5'].filter(isTurnRange)).toEqual([])
 })
 
 test('tags stand between commas of either language, each once', () => {

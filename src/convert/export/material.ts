@@ -1,6 +1,7 @@
 /** What an export is made of: a session, what the user says about it, what a first reading told, and its messages. */
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
+import type { TurnRange } from '../../model/turn.ts'
 import type { Outline } from './outline.ts'
 
 export interface Material {
@@ -29,11 +30,6 @@ export interface ExportOptions {
   readonly timeZone?: string
   /** Puts an image somewhere and tells its address. Without it the image stands in the export itself. */
   readonly placeImage?: (image: Image) => string
-}
-
-export interface TurnRange {
-  readonly from: number
-  readonly to: number
 }
 
 /** An image whose bytes are known. */

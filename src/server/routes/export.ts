@@ -2,9 +2,9 @@
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { FORMATS } from '../../convert/export/formats.ts'
-import type { TurnRange } from '../../convert/export/material.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../../model/api/convert.ts'
 import { phrase } from '../../model/phrase.ts'
+import { type TurnRange, turnRangeIn } from '../../model/turn.ts'
 import type { HouseView } from '../house-view.ts'
 import { serve } from '../openapi/endpoint.ts'
 import { flag, text } from '../openapi/parameters.ts'
@@ -76,16 +76,13 @@ async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array
 }
 
 function rangeOf(given: string): TurnRange {
-  const [, from = '', dots, to = ''] = /^(\d{0,9})(\.\.)?(\d{0,9})$/.exec(given) ?? []
-  const first = from === '' ? 1 : Number(from)
-  const last = dots === undefined ? first : to === '' ? Number.MAX_SAFE_INTEGER : Number(to)
-  if ((from === '' && to === '') || last < first)
-    throw new ApiProblem(
-      'invalid_parameters',
-      phrase('turns: give them as 3, 2..5, 4.. or ..3.', 'turns は 3、2..5、4..、..3 のように指定してください。'),
-      {
-        invalid_fields: [{ field: 'turns', message: '3, 2..5, 4.. or ..3' }],
-      },
-    )
-  return { from: first, to: last }
+  const range = turnRangeIn(given)
+  if (range) return range
+  throw new ApiProblem(
+    'invalid_parameters',
+    phrase('turns: give them as 3, 2..5, 4.. or ..3.', 'turns は 3、2..5、4..、..3 のように指定してください。'),
+    {
+      invalid_fields: [{ field: 'turns', message: '3, 2..5, 4.. or ..3' }],
+    },
+  )
 }

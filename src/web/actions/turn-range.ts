@@ -1,13 +1,8 @@
 /** What people type to name turns, tags and sizes, read once. */
+import { turnRangeIn } from '../../model/turn.ts'
 
-/** `3`, `2..5`, `4..` or `..3`; empty for all of them. */
-export function isTurnRange(text: string): boolean {
-  if (text === '') return true
-  const [, first, dots, last] = /^(\d{0,9})(\.\.)?(\d{0,9})$/.exec(text) ?? []
-  if (first === undefined || (first === '' && (last ?? '') === '')) return false
-  if (dots === undefined) return (last ?? '') === '' && Number(first) > 0
-  return first === '' || last === '' || Number(first) <= Number(last)
-}
+/** Empty for all of them. */
+export const isTurnRange = (text: string): boolean => text === '' || turnRangeIn(text) !== undefined
 
 const MOST_TAGS = 50
 const LONGEST_TAG = 60

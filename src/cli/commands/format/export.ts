@@ -4,10 +4,11 @@ import { extname, join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { House } from '../../../app.ts'
 import { FORMAT_NAMES, FORMATS, type FormatEntry, type FormatName } from '../../../convert/export/formats.ts'
-import type { ExportOptions, Format, Material, TurnRange } from '../../../convert/export/material.ts'
+import type { ExportOptions, Format, Material } from '../../../convert/export/material.ts'
 import type { Privacy } from '../../../convert/export/privacy.ts'
 import { AppError } from '../../../model/error.ts'
 import type { Issue } from '../../../model/issue.ts'
+import { type TurnRange, turnRangeIn } from '../../../model/turn.ts'
 import { type Found, logNamed, type Naming } from '../../choose.ts'
 import { prepared } from '../../export/material.ts'
 import { FileNames, imagesBeside, isFolder, print, refuseOverwriting, save } from '../../export/save.ts'
@@ -255,18 +256,10 @@ function exportOptions({ all, turns, images }: Options, document: string | undef
   }
 }
 
-/** `3`, `2..5`, `4..`, `..3`. */
 function rangeOf(text: string): TurnRange {
-  const [, from = '', dots, to = ''] = /^(\d*)(\.\.)?(\d*)$/.exec(text) ?? []
-  if (from === '' && to === '')
-    throw new InvalidArgumentError(
-      say('Give turns as 3, 2..5, 4.. or ..3.', 'ターンは 3、2..5、4..、..3 のように指定してください。'),
-    )
-  const first = from === '' ? 1 : Number(from)
-  const last = dots === undefined ? first : to === '' ? Number.MAX_SAFE_INTEGER : Number(to)
-  if (last < first)
-    throw new InvalidArgumentError(
-      say('The last turn stands before the first.', '最後のターンが最初のターンより前です。'),
-    )
-  return { from: first, to: last }
+  const range = turnRangeIn(text)
+  if (range) return range
+  throw new InvalidArgumentError(
+    say('Give turns as 3, 2..5, 4.. or ..3.', 'ターンは 3、2..5、4..、..3 のように指定してください。'),
+  )
 }
