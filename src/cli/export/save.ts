@@ -3,30 +3,14 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Image } from '../../convert/export/material.ts'
+import { chunksOf } from '../../lib/disk/text-chunks.ts'
 import { writeError } from '../../lib/files/write-error.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { AppError } from '../../model/error.ts'
 import { writeOut } from '../output.ts'
 
-/** Strings are many and short; the system is asked for larger pieces. */
-const PIECE = 1 << 16
-
-async function* pieces(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
-  let waiting: string[] = []
-  let length = 0
-  for await (const text of texts) {
-    waiting.push(text)
-    length += text.length
-    if (length < PIECE) continue
-    yield Buffer.from(waiting.join(''))
-    waiting = []
-    length = 0
-  }
-  yield Buffer.from(waiting.join(''))
-}
-
 export async function print(texts: AsyncIterable<string>): Promise<void> {
-  for await (const piece of pieces(texts)) await writeOut(piece)
+  for await (const piece of chunksOf(texts)) await writeOut(piece)
 }
 
 /** Whole or not at all, for its user alone. */
@@ -36,7 +20,7 @@ export async function save(path: string, texts: AsyncIterable<string>): Promise<
     await mkdir(dirname(path), { recursive: true })
     const file = await open(temporary, 'w', 0o600)
     try {
-      for await (const piece of pieces(texts)) await file.writeFile(piece)
+      for await (const piece of chunksOf(texts)) await file.writeFile(piece)
       await file.sync()
     } finally {
       await file.close()

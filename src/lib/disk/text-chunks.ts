@@ -28,3 +28,15 @@ export class TextChunks {
     return bytes
   }
 }
+
+/** Texts as bytes, many of them at once. */
+export async function* chunksOf(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  const chunks = new TextChunks()
+  for await (const text of texts) {
+    chunks.push(text)
+    const bytes = chunks.taken()
+    if (bytes) yield bytes
+  }
+  const rest = chunks.rest()
+  if (rest) yield rest
+}

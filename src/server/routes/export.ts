@@ -2,6 +2,7 @@
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { FORMATS } from '../../convert/export/formats.ts'
+import { chunksOf } from '../../lib/disk/text-chunks.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../../model/api/convert.ts'
 import { phrase } from '../../model/phrase.ts'
 import { type TurnRange, turnRangeIn } from '../../model/turn.ts'
@@ -48,7 +49,7 @@ export function exportRoutes(app: OpenAPIHono, view: HouseView): void {
       }
       const texts = (await format.load())(material, options)
       const name = `${entry.id.replaceAll(/[^\w.-]+/g, '_')}.${format.extension}`
-      return new Response(bytesOf(encoded(texts), signal), {
+      return new Response(bytesOf(chunksOf(texts), signal), {
         headers: {
           'content-type': `${TYPES[query.format]}; charset=utf-8`,
           'content-disposition': `attachment; filename="${name}"`,
@@ -58,21 +59,6 @@ export function exportRoutes(app: OpenAPIHono, view: HouseView): void {
       })
     },
   )
-}
-
-const PIECE = 65_536
-
-/** Strings are many and short; they are sent in larger pieces. */
-async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder()
-  let piece = ''
-  for await (const text of texts) {
-    piece += text
-    if (piece.length < PIECE) continue
-    yield encoder.encode(piece)
-    piece = ''
-  }
-  if (piece !== '') yield encoder.encode(piece)
 }
 
 function rangeOf(given: string): TurnRange {
