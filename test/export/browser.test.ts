@@ -36,10 +36,11 @@ test.skipIf(chromiumPath === undefined)(
       { kind: 'answer', text: 'Because.' },
     ])
     expect(page).toContain('<body class="no-script">')
-    const english = seen(page, '--accept-lang=en-US')
-    expect(english).toMatch(/<body class="">[\s\S]*>You<[\s\S]*>1 tool call</)
-    const japanese = seen(page, '--accept-lang=ja')
-    expect(japanese).toMatch(/<html lang="ja">[\s\S]*placeholder="この会話を検索"[\s\S]*>あなた<[\s\S]*>ツール 1 回</)
+    // On a busy machine a browser may be asked for its document before the script has run.
+    const english = expect.poll(() => seen(page, '--accept-lang=en-US'))
+    await english.toMatch(/<body class="">[\s\S]*>You<[\s\S]*>1 tool call</)
+    const japanese = expect.poll(() => seen(page, '--accept-lang=ja'))
+    await japanese.toMatch(/<html lang="ja">[\s\S]*placeholder="この会話を検索"[\s\S]*>あなた<[\s\S]*>ツール 1 回</)
   },
 )
 
