@@ -1,19 +1,9 @@
 /** Sessions of the machine as a list: one entry for each conversation, whatever happens to its files. */
-import {
-  appendFileSync,
-  cpSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { SessionId } from '../../src/model/ids.ts'
-import { assistant, header, line, THREAD, talk, tempFolder, text, tokens, user } from '../support/log.ts'
+import { assistant, header, line, THREAD, talk, text, tokens, user } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { contentOf } from './content.ts'
 import { home, rollout } from './house.ts'
@@ -82,136 +72,6 @@ test('a place that cannot be looked at does not end the sync of the others', asy
   if (watch.kind !== 'watching') throw new Error('somebody else watches')
   expect(await watch.ready).toMatchObject({ sources: 1 })
   await watch.close()
-})
-
-test('what is appended is added, and nothing is counted twice', async () => {
-  const { house, write } = home()
-  const path = write(rollout(THREAD), text(talk()))
-  await house.sync()
-  const before = house.list().sessions[0]
-  appendFileSync(path, text([user(20, 'And now?'), assistant(21, 'Done.'), tokens(22, 3100, 90)]))
-  await house.sync()
-  const after = house.list().sessions[0]
-  expect(after).toMatchObject({ messages: 4, usage: { input_tokens: 3100, output_tokens: 90 } })
-  expect(after?.revision).toBeGreaterThan(before?.revision ?? 0)
-  const ids = await idsOf(house)
-  expect(ids.length).toBe(14)
-  expect(new Set(ids).size).toBe(14)
-})
-
-test('a line that is still being written is read again when it is whole', async () => {
-  const { house, write } = home()
-  const path = write(rollout(THREAD), text([header(), user(1, 'One.')]) + tokens(2, 100, 10))
-  await house.sync()
-  expect(house.list().sessions[0]).toMatchObject({ messages: 1, usage: { total_tokens: 110 } })
-  appendFileSync(path, `\n${text([user(3, 'Two.'), tokens(4, 300, 20)])}`)
-  await house.sync()
-  expect(house.list().sessions[0]).toMatchObject({ messages: 2, usage: { total_tokens: 320 } })
-  expect((await idsOf(house)).length).toBe(5)
-})
-
-test('a line that was seen in the middle is no damage once it is whole', async () => {
-  const { house, write } = home()
-  const [first, rest] = [user(2, 'Two.').slice(0, 40), user(2, 'Two.').slice(40)]
-  const path = write(rollout(THREAD), `${text([header(), '{"no', user(1, 'One.')])}${first}`)
-  const issues = () => house.index.issues(ID, 9).map(({ code, line }) => [code, line])
-  await house.sync()
-  expect(issues()).toEqual([
-    ['bad_json', 2],
-    ['cut_short', 4],
-  ])
-  appendFileSync(path, `${rest}\n`)
-  await house.sync()
-  expect(issues()).toEqual([['bad_json', 2]])
-  appendFileSync(path, text([user(3, 'Three.')]))
-  await house.sync()
-  expect(issues()).toEqual([['bad_json', 2]])
-})
-
-test('copies of a session are one session, and the longest stands for them', async () => {
-  const { house, write, folder } = home()
-  const path = write(rollout(THREAD), text(talk()))
-  await house.sync()
-  const archived = join(folder, rollout(THREAD, 'archived_sessions'))
-  cpSync(path, archived)
-  appendFileSync(archived, text([user(30, 'More.')]))
-  await house.sync()
-  expect(house.list()).toMatchObject({ total: 1, sessions: [{ path: archived, messages: 3 }] })
-  expect((await idsOf(house)).length).toBe(12)
-})
-
-test('a session whose file moved stays the same session', async () => {
-  const { house, write, folder } = home()
-  const path = write(rollout(THREAD), text(talk()))
-  await house.sync()
-  const before = await idsOf(house)
-  const archived = join(folder, rollout(THREAD, 'archived_sessions'))
-  write(rollout('keep-the-folder', 'archived_sessions'), text([header({ id: OTHER })]))
-  renameSync(path, archived)
-  await house.sync()
-  expect(house.session(ID)).toMatchObject({ path: archived, gone: false, messages: 2 })
-  expect(await idsOf(house)).toEqual(before)
-})
-
-test('a session whose file is gone keeps all that the index knows', async () => {
-  const { house, write } = home()
-  const path = write(rollout(THREAD), text(talk()))
-  await house.sync()
-  rmSync(path)
-  await house.sync()
-  expect(house.list()).toMatchObject({ total: 1, sessions: [{ id: ID, gone: true, messages: 2 }] })
-  const bodies = await house.messages(ID)
-  expect(bodies.length).toBe(11)
-  expect(bodies.every((one) => one.kind === 'gone')).toBe(true)
-  writeFileSync(path, text(talk()))
-  await house.sync()
-  expect(house.session(ID)).toMatchObject({ gone: false })
-  expect((await house.messages(ID)).every((one) => one.kind === 'body')).toBe(true)
-})
-
-test('a session in a place that is no longer looked at can be read as long as its file is there', async () => {
-  const elsewhere = tempFolder()
-  const path = join(elsewhere, `rollout-2026-02-03T09-15-00-${THREAD}.jsonl`)
-  writeFileSync(path, text(talk()))
-  const { house: before, folder } = home({ roots: [elsewhere] })
-  await before.sync()
-  before.close()
-  const { house } = home({}, folder)
-  await house.sync()
-  expect(house.session(ID)).toMatchObject({ gone: true })
-  expect(await house.logOf(ID)).toMatchObject({ source: { path } })
-  rmSync(path)
-  expect(await house.logOf(ID)).toBeUndefined()
-})
-
-test('a file that shrank or was replaced is read again', async () => {
-  const { house, write } = home()
-  const path = write(rollout(THREAD), text(talk()))
-  await house.sync()
-  const lines = readFileSync(path, 'utf8').split('\n')
-  truncateSync(path, Buffer.byteLength(text(lines.slice(0, 4))))
-  await house.sync()
-  expect(house.session(ID)).toMatchObject({ messages: 1, usage: { total_tokens: 0 } })
-  expect((await idsOf(house)).length).toBe(4)
-  writeFileSync(path, text([header(), user(5, 'Something else.'), tokens(6, 7, 3)]))
-  await house.sync()
-  expect(house.session(ID)).toMatchObject({ messages: 1, usage: { total_tokens: 10 }, title: 'Something else.' })
-  expect((await idsOf(house)).length).toBe(3)
-})
-
-test('two conversations that claim one id are two sessions', async () => {
-  const { house, write } = home()
-  write(rollout(THREAD), text(talk()))
-  write(
-    rollout(`${THREAD}-again`),
-    text([header({ timestamp: '2026-02-04T00:00:00.000Z', cwd: '/w/other' }), user(9, 'Hm.')]),
-  )
-  await house.sync()
-  const { total, sessions } = house.list()
-  expect(total).toBe(2)
-  expect(sessions.map(({ id }) => id)).toContain(ID)
-  expect(sessions.find(({ id }) => id !== ID)?.id).toMatch(/~[0-9a-f]{6}$/)
-  for (const { id } of sessions) expect((await house.messages(id)).every(({ kind }) => kind === 'body')).toBe(true)
 })
 
 test('sub-agents stand under their parents', async () => {

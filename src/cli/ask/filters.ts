@@ -8,24 +8,13 @@ import { say } from '../language.ts'
 
 export type FilterOptions = FilterQuery
 
-export const withFilters = (command: Command): Command =>
+export const OF_AGENT = say(
+  'only of one agent: codex, amazon-q, kiro …',
+  'このエージェントだけ: codex、amazon-q、kiro など',
+)
+
+export const withPeriod = (command: Command): Command =>
   command
-    .option(
-      '--agent <id>',
-      say('only of one agent: codex, amazon-q, kiro …', 'このエージェントだけ: codex、amazon-q、kiro など'),
-    )
-    .option(
-      '--project <directory>',
-      say(
-        'only of this directory and those below it, or of one of this name',
-        'このディレクトリーとその下だけ。名前だけでも可',
-      ),
-    )
-    .option(
-      '--model <name>',
-      say('only with this model; * stands for anything', 'このモデルを使った会話だけ。* は任意の文字列'),
-    )
-    .option('--tool <name>', say('only with calls of this tool', 'このツールを呼び出した会話だけ'))
     .option(
       '--since <when>',
       say(
@@ -34,6 +23,24 @@ export const withFilters = (command: Command): Command =>
       ),
     )
     .option('--until <when>', say('only up to the end of this day', 'この日の終わりまで'))
+
+export const withFilters = (command: Command): Command =>
+  withPeriod(
+    command
+      .option('--agent <id>', OF_AGENT)
+      .option(
+        '--project <directory>',
+        say(
+          'only of this directory and those below it, or of one of this name',
+          'このディレクトリーとその下だけ。名前だけでも可',
+        ),
+      )
+      .option(
+        '--model <name>',
+        say('only with this model; * stands for anything', 'このモデルを使った会話だけ。* は任意の文字列'),
+      )
+      .option('--tool <name>', say('only with calls of this tool', 'このツールを呼び出した会話だけ')),
+  )
 
 export const isFiltered = (options: FilterOptions): boolean =>
   [options.agent, options.project, options.model, options.tool, options.since, options.until].some(

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { AppError } from '../../model/error.ts'
 import { say } from '../language.ts'
-import { type FilterOptions, periodNamed, projectOf } from './filters.ts'
+import { type FilterOptions, OF_AGENT, periodNamed, projectOf, withPeriod } from './filters.ts'
 
 export interface QueryOptions extends FilterOptions {
   readonly scope?: string
@@ -10,30 +10,21 @@ export interface QueryOptions extends FilterOptions {
 }
 
 export const withQueryFilters = (command: Command): Command =>
-  command
-    .option(
-      '--scope <where>',
-      say(
-        'only in: prompts, answers, arguments, output, reasoning, files, titles',
-        '探す場所: prompts、answers、arguments、output、reasoning、files、titles',
-      ),
-    )
-    .option('--role <role>', say('only what they said: user, assistant, tool', '発言者: user、assistant、tool'))
-    .option(
-      '--agent <id>',
-      say('only of one agent: codex, amazon-q, kiro …', 'このエージェントだけ: codex、amazon-q、kiro など'),
-    )
-    .option('--project <directory>', say('only of this directory', 'このディレクトリーだけ'))
-    .option('--model <name>', say('only with this model', 'このモデルだけ'))
-    .option('--tool <name>', say('only calls of this tool, and their results', 'このツールの呼び出しと結果だけ'))
-    .option(
-      '--since <when>',
-      say(
-        'only from this day on: 2026-11-15, today, 7d, 2026-11-15T09:30',
-        'この日以降だけ: 2026-11-15、today、7d、2026-11-15T09:30',
-      ),
-    )
-    .option('--until <when>', say('only up to the end of this day', 'この日の終わりまで'))
+  withPeriod(
+    command
+      .option(
+        '--scope <where>',
+        say(
+          'only in: prompts, answers, arguments, output, reasoning, files, titles',
+          '探す場所: prompts、answers、arguments、output、reasoning、files、titles',
+        ),
+      )
+      .option('--role <role>', say('only what they said: user, assistant, tool', '発言者: user、assistant、tool'))
+      .option('--agent <id>', OF_AGENT)
+      .option('--project <directory>', say('only of this directory', 'このディレクトリーだけ'))
+      .option('--model <name>', say('only with this model', 'このモデルだけ'))
+      .option('--tool <name>', say('only calls of this tool, and their results', 'このツールの呼び出しと結果だけ')),
+  )
 
 export function queryText(words: readonly string[], options: QueryOptions): string {
   const { scope, role, agent, project, model, tool, since, until } = options

@@ -1,12 +1,21 @@
 /** `--max-tokens`: what it takes, and what it did. */
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import type { Cut } from '../../convert.ts'
 import { say } from '../language.ts'
 
 /** Less holds not even the summary. */
 const LEAST = 100
 
-export function tokensOf(text: string): number {
+export const maxTokens = (): Option =>
+  new Option(
+    '--max-tokens <n>',
+    say(
+      'for a smaller window: the last turns, and a summary of facts for the others',
+      '小さいウィンドウ向け: 最後のターンを残し、それ以前は事実の要約にする',
+    ),
+  ).argParser(tokensOf)
+
+function tokensOf(text: string): number {
   const tokens = Number(text.replaceAll('_', '').replace(/k$/i, '000'))
   if (!Number.isInteger(tokens) || tokens < LEAST)
     throw new InvalidArgumentError(

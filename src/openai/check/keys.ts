@@ -1,7 +1,7 @@
 /** Makes role and fields of a message what a server takes. */
 
 import { type Fields, wordOf } from '../../lib/object.ts'
-import { phrase } from '../../model/phrase.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Role } from '../message.ts'
 import type { Profile } from '../profile.ts'
 import { REASONING_KEYS, reasoningOf } from '../stream/reasoning.ts'
@@ -85,16 +85,7 @@ export function shapeKeys(message: Fields, role: Role, profile: Profile, report:
         ),
         LEFT_OUT,
       )
-    else
-      report(
-        `.${key}`,
-        'unknown_key',
-        phrase(
-          `${profile.label} refuses a field that it does not know.`,
-          `${profile.label} は知らないフィールドを受け付けません。`,
-        ),
-        LEFT_OUT,
-      )
+    else report(`.${key}`, 'unknown_key', unknownTo(profile), LEFT_OUT)
   }
   const fields = Object.fromEntries(kept)
   return {
@@ -150,19 +141,13 @@ function shapeReasoning(message: Fields, role: Role, profile: Profile, report: R
   return { [key]: thoughts }
 }
 
+const unknownTo = ({ label }: Profile): Phrase =>
+  phrase(`${label} refuses a field that it does not know.`, `${label} は知らないフィールドを受け付けません。`)
+
 /** The object without fields that the server does not know, or the object itself where it takes or passes over them all. */
 export function knownFields(object: Fields, known: readonly string[], profile: Profile, report: Report): Fields {
   const others = Object.keys(object).filter((key) => !known.includes(key) && object[key] !== undefined)
   if (profile.unknownKeys === 'ignored' || others.length === 0) return object
-  for (const key of others)
-    report(
-      `.${key}`,
-      'unknown_key',
-      phrase(
-        `${profile.label} refuses a field that it does not know.`,
-        `${profile.label} は知らないフィールドを受け付けません。`,
-      ),
-      LEFT_OUT,
-    )
+  for (const key of others) report(`.${key}`, 'unknown_key', unknownTo(profile), LEFT_OUT)
   return Object.fromEntries(Object.entries(object).filter(([key]) => known.includes(key)))
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { type Conversion, convertLog, type LogOptions, type Report } from '../../../convert.ts'
 import { AppError } from '../../../model/error.ts'
 import { type Found, logNamed } from '../../choose.ts'
-import { cutLine, tokensOf } from '../../convert/cut.ts'
+import { cutLine, maxTokens } from '../../convert/cut.ts'
 import { type Saving, saveConversion } from '../../convert/save.ts'
 import { saveReport } from '../../convert/save-report.ts'
 import { openHouse } from '../../house.ts'
@@ -86,14 +86,7 @@ export function convertCommand(program: Command): void {
       '--no-extensions',
       say('leave out x_conv, which only the way back needs', '逆変換だけに必要な x_conv を省く'),
     )
-    .option(
-      '--max-tokens <n>',
-      say(
-        'for a smaller window: the last turns, and a summary of facts for the others',
-        '小さいウィンドウ向け: 最後のターンを残し、それ以前は事実の要約にする',
-      ),
-      tokensOf,
-    )
+    .addOption(maxTokens())
     .option(
       '--cwd <directory>',
       say('the directory in which the conversation goes on', '会話の続きを始めるディレクトリー'),

@@ -6,7 +6,7 @@ import { type HandedOver, handOver, targetsOfHandoff } from '../../../convert.ts
 import { AppError } from '../../../model/error.ts'
 import { WARNINGS } from '../../../model/told/warnings.ts'
 import { logNamed } from '../../choose.ts'
-import { cutLine, tokensOf } from '../../convert/cut.ts'
+import { cutLine, maxTokens } from '../../convert/cut.ts'
 import { saveReport } from '../../convert/save-report.ts'
 import { openHouse } from '../../house.ts'
 import { say } from '../../language.ts'
@@ -40,14 +40,7 @@ export function handoffCommand(program: Command): void {
         '引き継ぎ先: codex、amazon-q、kiro など。不明な名前なら一覧を表示',
       ),
     )
-    .option(
-      '--max-tokens <n>',
-      say(
-        'for a smaller window: the last turns, and a summary of facts for the others',
-        '小さいウィンドウ向け: 最後のターンを残し、それ以前は事実の要約にする',
-      ),
-      tokensOf,
-    )
+    .addOption(maxTokens())
     .option(
       '--cwd <directory>',
       say("where to go on; otherwise the session's own directory", '続きを始める場所。省くと会話の元のディレクトリー'),
