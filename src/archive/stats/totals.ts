@@ -51,7 +51,10 @@ export function totalsOf(db: Db, filter: SessionFilter, { dayOf, prices }: Measu
     if (!tally) continue
     const at = instantOf(used.quarter * QUARTER) ?? EPOCH
     const spent = spentOn(used, used.model === 'unknown' ? undefined : used.model, at, prices)
-    for (const one of [tally, all, models.of(used.model), days.of(dayOf(at))]) one.add(used, spent)
+    tally.add(used, spent)
+    all.add(used, spent)
+    models.of(used.model).add(used, spent)
+    days.of(dayOf(at)).add(used, spent)
   }
   for (const { one, tally } of sessions.values()) {
     const usage = tally.usage()
