@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import { openSqlite } from '../dist/lib/sqlite/driver.js'
 import { bareMemory, FUMI, leastMemory } from './compare.mjs'
 import { stateText } from './conversation.mjs'
 import { inOwnProcess } from './library.mjs'
@@ -16,7 +16,7 @@ const LINES = 70
 
 /** Most conversations on disk are of older versions, in pairs and without times. */
 export function makeStore(path, rows = ROWS, bytes = ROW_BYTES) {
-  const database = new Database(path)
+  const database = openSqlite(path)
   database.exec('CREATE TABLE conversations (key TEXT PRIMARY KEY, value TEXT)')
   const insert = database.prepare('INSERT OR REPLACE INTO conversations VALUES (?, ?)')
   const shapes = [
@@ -100,7 +100,7 @@ async function readRatio(agent, path) {
 
 /** Only JSON.parse is timed. */
 function parseAll(path) {
-  const database = new Database(path, { readonly: true })
+  const database = openSqlite(path, { readonly: true })
   const value = database.prepare('SELECT value FROM conversations WHERE key = ?').pluck()
   let ms = 0
   for (const key of database.prepare('SELECT key FROM conversations').pluck().all()) {
@@ -122,7 +122,7 @@ async function keepAgain(house, agent, path) {
   const sources = []
   for await (const source of agent.find(path)) sources.push(source)
   await house.keeper.keep(agent, path, sources)
-  const database = new Database(path)
+  const database = openSqlite(path)
   const times = []
   for (let round = 0; round < 9; round++) {
     const key = `/home/u/project-${round * 7}`

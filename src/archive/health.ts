@@ -1,6 +1,6 @@
 /** Whether a database of our own is sound, found out without changing it. */
-import Database from 'better-sqlite3'
 import { statOf } from '../lib/files/look.ts'
+import { openSqlite } from '../lib/sqlite/driver.ts'
 import { AppError } from '../model/error.ts'
 import type { Phrase } from '../model/phrase.ts'
 import { explained, type Kind } from './open.ts'
@@ -25,7 +25,7 @@ export function healthOf(path: string, kind: Kind, rows: string): Health {
 }
 
 function checked(path: string, kind: Kind, rows: string): number {
-  const db = new Database(path, { readonly: true, fileMustExist: true })
+  const db = openSqlite(path, { readonly: true, fileMustExist: true })
   try {
     const version = Number(db.pragma('user_version', { simple: true }))
     if (version > kind.migrations.length)

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import Database from 'better-sqlite3'
 import { statOf } from '../lib/files/look.ts'
+import { openSqlite } from '../lib/sqlite/driver.ts'
 import { AppError } from '../model/error.ts'
 import { type Db, explained, needsCopy, openCopy, openDatabase } from './open.ts'
 import { INDEX } from './schema.ts'
@@ -82,11 +82,11 @@ export function openToRead(directory: string): Opened | undefined {
   if (!existsSync(path)) return undefined
   return explained(path, () => {
     try {
-      const db = new Database(path, { readonly: true, timeout: 5000 })
+      const db = openSqlite(path, { readonly: true, timeout: 5000 })
       return checked(path, { db, close: () => db.close() })
     } catch (error) {
       if (!needsCopy(error)) throw error
-      const copy = openCopy(path, (at) => new Database(at))
+      const copy = openCopy(path, (at) => openSqlite(at))
       if (!copy) throw error
       return checked(path, copy)
     }

@@ -1,7 +1,7 @@
 /** Who may write the index: one process at a time. The system takes the lock from a process that dies. */
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { makeFile } from '../lib/disk/make-file.ts'
+import { type Connection, openSqlite } from '../lib/sqlite/driver.ts'
 import { explained } from './open.ts'
 
 export interface Lock {
@@ -27,7 +27,7 @@ export function takeLock(directory: string, what: string): Taken {
   const path = join(directory, 'lock')
   return explained(path, () => {
     makeFile(path)
-    const db = new Database(path, { timeout: 0 })
+    const db = openSqlite(path, { timeout: 0 })
     try {
       // Nothing in it outlives its holder: it need not survive the machine.
       db.pragma('synchronous = OFF')
@@ -50,7 +50,7 @@ export function takeLock(directory: string, what: string): Taken {
 const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 
-function holderIn(db: Database.Database): Holder | undefined {
+function holderIn(db: Connection): Holder | undefined {
   try {
     return db.prepare('SELECT pid, since, what FROM holder').get() as Holder | undefined
   } catch {

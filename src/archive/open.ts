@@ -1,12 +1,12 @@
 /** Opens a database of our own: private to its user, safe against crashes, never one that a newer fumibako wrote. */
 import { existsSync } from 'node:fs'
-import Database from 'better-sqlite3'
 import { makeFile } from '../lib/disk/make-file.ts'
 import { type Copy, copyDatabase } from '../lib/sqlite/copy.ts'
+import { type Connection, openSqlite } from '../lib/sqlite/driver.ts'
 import { filesAt } from '../lib/sqlite/header.ts'
 import { AppError } from '../model/error.ts'
 
-export type Db = Database.Database
+export type Db = Connection
 
 export interface Kind {
   /** Written into the file, so that no other database is taken for it. */
@@ -77,7 +77,7 @@ function patientCopy(path: string): Copy | undefined {
 export function openDatabase(path: string, kind: Kind): Db {
   return explained(path, () => {
     makeFile(path)
-    const db = new Database(path, { timeout: PATIENCE_MS })
+    const db = openSqlite(path, { timeout: PATIENCE_MS })
     try {
       prepare(db, path, kind)
       return db

@@ -1,7 +1,6 @@
 /** Which Node, which fumibako, which SQLite. */
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type Database from 'better-sqlite3'
+import { HOW_TO_INSTALL, openSqlite, sqliteHere } from '../lib/sqlite/driver.ts'
 import { phrase } from '../model/phrase.ts'
 import type { Finding } from './finding.ts'
 
@@ -36,32 +35,24 @@ function ownVersion(): string {
   return (JSON.parse(manifest) as { version: string }).version
 }
 
-/** Made for one version of Node: after an update of Node it may not load. */
+/** Made for some versions of Node only: after an update of Node it may not load. */
 function sqlite(): Finding {
-  try {
-    const Sqlite = createRequire(import.meta.url)('better-sqlite3') as typeof Database
-    const db = new Sqlite(':memory:')
-    const version = String(db.prepare('SELECT sqlite_version()').pluck().get())
-    db.close()
-    return {
-      about: SQLITE,
-      state: 'ok',
-      what: phrase(`SQLite ${version}`, `SQLite ${version}`),
-      facts: { sqlite: version },
-    }
-  } catch (error) {
+  const here = sqliteHere()
+  if (here.kind === 'failed')
     return {
       about: SQLITE,
       state: 'problem',
-      what: phrase(`SQLite cannot be loaded: ${firstLine(error)}`, `SQLite を読み込めません: ${firstLine(error)}`),
-      todo: phrase(
-        'Install fumibako again with this Node.js: npm rebuild better-sqlite3',
-        'この Node.js で fumibako を入れ直してください: npm rebuild better-sqlite3',
-      ),
+      what: phrase(`SQLite cannot be loaded: ${here.reason}`, `SQLite を読み込めません: ${here.reason}`),
+      todo: HOW_TO_INSTALL,
       facts: { sqlite: null },
     }
+  const db = openSqlite(':memory:')
+  const version = String(db.prepare('SELECT sqlite_version()').pluck().get())
+  db.close()
+  return {
+    about: SQLITE,
+    state: 'ok',
+    what: phrase(`SQLite ${version}`, `SQLite ${version}`),
+    facts: { sqlite: version },
   }
 }
-
-const firstLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''

@@ -11,10 +11,10 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/archive/open.ts'
 import { INDEX } from '../../src/archive/schema.ts'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { header, tempFolder, text, user } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
@@ -66,7 +66,7 @@ test('who reads while another writes never waits and never sees half a batch', a
  */
 function damage(house: Home['house'], table?: string): void {
   const path = join(house.directory, 'index.sqlite3')
-  const db = new Database(path)
+  const db = openSqlite(path)
   db.pragma('wal_checkpoint(TRUNCATE)')
   const page = Number(db.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').pluck().get(table) ?? 0)
   db.close()
@@ -177,7 +177,7 @@ test('an index of a newer version is refused and not touched', async () => {
   await house.sync()
   house.close()
   const path = join(house.directory, 'index.sqlite3')
-  const db = new Database(path)
+  const db = openSqlite(path)
   db.pragma('user_version = 99')
   db.close()
   const before = readFileSync(path)

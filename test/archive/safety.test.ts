@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { THREAD, talk, tempFolder, text } from '../support/log.ts'
 import { home, rollout } from './house.ts'
 import { killAt } from './killing.ts'
@@ -60,7 +60,7 @@ test('an index of a newer version is left alone', async () => {
   await house.sync()
   house.close()
   const path = join(house.directory, 'index.sqlite3')
-  const newer = new Database(path)
+  const newer = openSqlite(path)
   newer.pragma('user_version = 99')
   newer.close()
   await expect(house.sync()).rejects.toMatchObject({ code: 'unusable_data' })

@@ -12,10 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Agent, DeliverOptions, Delivery } from '../../src/agents/agent.ts'
 import { lockFile } from '../../src/lib/disk/file-lock.ts'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { Instant } from '../../src/model/ids.ts'
 import { scratch } from '../support/fixtures.ts'
 import * as log from '../support/log.ts'
@@ -172,7 +172,7 @@ describe('Amazon Q', () => {
     const agent = await agentOf('kiro')
     const path = join(home, '.local', 'share', 'kiro-cli', 'data.sqlite3')
     mkdirSync(join(path, '..'), { recursive: true })
-    const db = new Database(path)
+    const db = openSqlite(path)
     db.exec(
       'CREATE TABLE conversations_v2 (key TEXT NOT NULL, conversation_id TEXT NOT NULL, value TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, PRIMARY KEY (key, conversation_id))',
     )

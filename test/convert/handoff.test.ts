@@ -1,7 +1,6 @@
 /** A conversation goes on in another program: in its store, read there as it was said here, or not at all. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Agent, Environment } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/all.ts'
@@ -9,6 +8,7 @@ import { type Keep, openKeep } from '../../src/archive/keep.ts'
 import type { From } from '../../src/convert/convert.ts'
 import { type HandedOver, type HandoffOptions, handoff, targetsAmong } from '../../src/convert/handoff.ts'
 import { convertLog } from '../../src/convert.ts'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { scratch } from '../support/fixtures.ts'
 import * as log from '../support/log.ts'
 import { makeStore, type Store, stateOf } from '../support/q-store.ts'
@@ -149,7 +149,7 @@ describe('from Codex to Amazon Q', () => {
     await expect(give(await codexTalk(early), 'amazon-q', { mayReplace: true })).rejects.toMatchObject({ code: 'busy' })
     store.remove(cwd)
     const from = await codexTalk()
-    const owner = new Database(store.path)
+    const owner = openSqlite(store.path)
     owner.exec('BEGIN IMMEDIATE')
     await expect(give(from, 'amazon-q')).rejects.toMatchObject({ code: 'busy' })
     owner.close()

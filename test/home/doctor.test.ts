@@ -1,9 +1,9 @@
 /** The examination: what is well, what is worth knowing, what is wrong, and what to do about it. */
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { type Finding, House, rightNow } from '../../src/app.ts'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { THREAD, talk, tempFolder, text } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
@@ -184,7 +184,7 @@ describe('a problem is told with what to do', () => {
     truncateSync(path, 8192)
     expect(only((await examine()).problems)).toMatchObject({ about: 'keep', what: expect.stringContaining('damaged') })
     writeFileSync(path, whole)
-    const db = new Database(path)
+    const db = openSqlite(path)
     db.pragma('user_version = 99')
     db.close()
     expect(only((await examine()).problems)).toMatchObject({ about: 'keep', todo: 'Update fumibako.' })
@@ -212,7 +212,7 @@ describe('a problem is told with what to do', () => {
       { state: 'ok', facts: { rows: 1 } },
       { state: 'note', what: expect.stringContaining('set aside') },
     ])
-    const db = new Database(path)
+    const db = openSqlite(path)
     db.pragma('user_version = 99')
     db.close()
     expect(only((await examine()).problems)).toMatchObject({ about: 'index', todo: 'Update fumibako.' })
@@ -222,7 +222,7 @@ describe('a problem is told with what to do', () => {
     const { home, examine } = machine()
     const path = join(home, 'data', 'amazon-q', 'data.sqlite3')
     makeStore(path).close()
-    const owner = new Database(path)
+    const owner = openSqlite(path)
     owner.exec('BEGIN EXCLUSIVE')
     expect(only((await examine()).problems)).toMatchObject({ about: 'store', facts: { problem: 'busy' } })
     owner.close()
@@ -236,7 +236,7 @@ describe('a problem is told with what to do', () => {
     makeStore(path).close()
     const other = join(home, 'other.sqlite3')
     cpSync(path, other)
-    const owner = new Database(other)
+    const owner = openSqlite(other)
     owner.pragma('cache_size = 2')
     owner.exec('BEGIN')
     for (let n = 0; n < 50; n++) owner.prepare('INSERT INTO conversations VALUES (?, ?)').run(n, 'x'.repeat(4000))

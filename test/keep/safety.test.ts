@@ -3,9 +3,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { openKeep } from '../../src/archive/keep.ts'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { Capture } from '../../src/model/capture.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { tempFolder } from '../support/log.ts'
@@ -46,7 +46,7 @@ async function outputOf(child: ChildProcess): Promise<string> {
 }
 
 function integrity(directory: string): unknown {
-  const db = new Database(join(directory, 'keep.sqlite3'))
+  const db = openSqlite(join(directory, 'keep.sqlite3'))
   try {
     return [db.pragma('integrity_check', { simple: true }), db.pragma('foreign_key_check')]
   } finally {
@@ -171,7 +171,7 @@ describe('opening', () => {
     return directory
   }
   const change = (directory: string, sql: string): void => {
-    const db = new Database(join(directory, 'keep.sqlite3'))
+    const db = openSqlite(join(directory, 'keep.sqlite3'))
     db.exec(sql)
     db.close()
   }

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openMarks } from '../../src/archive/marks.ts'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { Instant, SessionId } from '../../src/model/ids.ts'
 import { tempFolder } from '../support/log.ts'
 
@@ -115,7 +115,7 @@ describe('the file', () => {
     const marks = openMarks(directory)
     marks.change(session(1), { starred: true }, at(0))
     marks.close()
-    const db = new Database(path)
+    const db = openSqlite(path)
     db.pragma('user_version = 99')
     db.close()
     const before = readFileSync(path)
@@ -142,7 +142,7 @@ describe('the file', () => {
     const tags = new Set(marks.list().flatMap((mark) => mark.tags))
     expect(reported.filter((tag) => !tags.has(tag))).toEqual([])
     marks.close()
-    const db = new Database(join(directory, 'marks.sqlite3'))
+    const db = openSqlite(join(directory, 'marks.sqlite3'))
     expect([db.pragma('integrity_check', { simple: true }), db.pragma('foreign_key_check')]).toEqual(['ok', []])
     db.close()
   })

@@ -1,8 +1,8 @@
 /** What the world does wrong is answered, not thrown, and costs no more than it must. */
 import { copyFileSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
 import { isSqliteFile } from '../../src/lib/sqlite/header.ts'
 import { openDatabase } from '../../src/lib/sqlite/open.ts'
@@ -16,7 +16,7 @@ const ROWS = 12
 /** Rows of ten pages each. */
 function made(): string {
   const path = join(tempFolder(), 'data.sqlite3')
-  const database = new Database(path)
+  const database = openSqlite(path)
   database.pragma('synchronous = off')
   database.exec(TABLE)
   const put = database.prepare('INSERT INTO conversations VALUES (?, ?)')
@@ -154,7 +154,7 @@ describe('while it is read', () => {
 describe('values', () => {
   test('come as their bytes, also those that are not UTF-8', () => {
     const path = made()
-    const owner = new Database(path)
+    const owner = openSqlite(path)
     const odd = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0xc3, 0x7d])
     owner.prepare('INSERT INTO conversations VALUES (?, CAST(? AS TEXT))').run('/odd', odd)
     owner.close()

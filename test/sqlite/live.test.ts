@@ -1,6 +1,7 @@
 /** Reading beside a program that is at work: nothing wrong is read, and the program is not held up. */
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
 import { openDatabase } from '../../src/lib/sqlite/open.ts'
 import { readBeside } from '../support/busy-owner.ts'
@@ -96,8 +97,7 @@ test('looking at a database takes no lock from a reading that is under way in th
   const path = join(tempFolder(), 'data.sqlite3')
   const owner = await startOwner(path, 'delete', 0)
   await owner.put('/a', 1)
-  const { default: Database } = await import('better-sqlite3')
-  const other = new Database(path, { readonly: true })
+  const other = openSqlite(path, { readonly: true })
   other.exec('BEGIN')
   other.prepare('SELECT count(*) FROM conversations').get()
   databaseFingerprint(path)

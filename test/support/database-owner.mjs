@@ -1,7 +1,7 @@
 /** A program that has a database open and does what it is told: `fork` it with path, journal mode and busy timeout. */
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import Database from 'better-sqlite3'
+import { Database } from './sqlite.mjs'
 
 const [, , path, journal, busyMs] = process.argv
 const database = new Database(path, { timeout: Number(busyMs) })

@@ -1,7 +1,7 @@
 /** Stores as Amazon Q and Kiro leave them, and small conversations to put into them. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import Database from 'better-sqlite3'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 
 export interface Said {
   readonly prompt: string
@@ -76,7 +76,7 @@ export interface Store {
 
 export function makeStore(path: string, journal: 'delete' | 'wal' = 'delete'): Store {
   mkdirSync(dirname(path), { recursive: true })
-  const database = new Database(path)
+  const database = openSqlite(path)
   database.pragma(`journal_mode=${journal}`)
   database.exec('CREATE TABLE IF NOT EXISTS conversations (key TEXT PRIMARY KEY, value TEXT)')
   const insert = database.prepare('INSERT OR REPLACE INTO conversations (key, value) VALUES (?, ?)')

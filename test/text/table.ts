@@ -1,14 +1,14 @@
 /** A real full-text table that is filled and asked through the words of the search. */
-import Database from 'better-sqlite3'
 import { analyse, TOKENIZER } from '../../src/archive/text/analyse.ts'
 import { exceptExpression, matchExpression } from '../../src/archive/text/expression.ts'
 import { parseQuery } from '../../src/archive/text/parse-query.ts'
 import type { Fields, Query } from '../../src/archive/text/query.ts'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 
 const COLUMNS = { prompt: 'prompt', answer: 'answer', output: 'tool output' } as const
 
 export class Table {
-  readonly #db = new Database(':memory:')
+  readonly #db = openSqlite(':memory:')
   readonly #put
   readonly #ask
   readonly #askExcept

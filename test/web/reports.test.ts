@@ -1,9 +1,9 @@
 /** What the page counts and does: statistics, totals, state, requests, marks, exports, conversions, settings. */
 import { mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { rollout } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
 import { header, talk, text } from '../support/log.ts'
@@ -156,7 +156,7 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
 
   test('hand-off: losses first, then one button, then the command that goes on', async () => {
     const stored = (): readonly unknown[] => {
-      const database = new Database(store, { readonly: true })
+      const database = openSqlite(store, { readonly: true })
       const keys = database.prepare('SELECT key FROM conversations ORDER BY key').pluck().all()
       database.close()
       return keys

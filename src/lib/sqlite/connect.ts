@@ -1,8 +1,5 @@
 /** Connects to a database file that exists. */
-import { createRequire } from 'node:module'
-import type Database from 'better-sqlite3'
-
-export type Connection = Database.Database
+import { type Connection, openSqlite } from './driver.ts'
 
 export type Value = null | number | string | Uint8Array
 export type Row = { readonly [column: string]: Value }
@@ -13,12 +10,9 @@ export interface ConnectOptions {
   readonly busyMs: number
 }
 
-const require = createRequire(import.meta.url)
-
-/** Loads SQLite when it is first needed: most commands do without it and start sooner. Throws what SQLite says. */
+/** Throws what SQLite says. */
 export function connect(path: string, { readonly, busyMs }: ConnectOptions): Connection {
-  const Sqlite = require('better-sqlite3') as typeof Database
-  const connection = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs })
+  const connection = openSqlite(path, { readonly, fileMustExist: true, timeout: busyMs })
   // The file may have been made by anybody.
   connection.pragma('trusted_schema = OFF')
   connection.pragma('cell_size_check = ON')

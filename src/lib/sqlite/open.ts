@@ -1,7 +1,8 @@
 /** Reads a database that belongs to another program, which may be at work, and changes none of its files. */
 import { existsSync } from 'node:fs'
-import { type Connection, connect, type Parameter, type Row, rowOf, rowsOf } from './connect.ts'
+import { connect, type Parameter, type Row, rowOf, rowsOf } from './connect.ts'
 import { type Copy, copyDatabase } from './copy.ts'
+import type { Connection } from './driver.ts'
 import { type Files, filesAt, type Header, readHeader } from './header.ts'
 import { codeOf, failed, type Outcome, problemOf } from './problem.ts'
 

@@ -1,5 +1,6 @@
 /** Writes to another program's database: only at the user's explicit wish, and only while nobody else has it locked. */
-import { type Connection, connect, type Parameter, type Row, rowOf, rowsOf } from './connect.ts'
+import { connect, type Parameter, type Row, rowOf, rowsOf } from './connect.ts'
+import type { Connection } from './driver.ts'
 import { filesAt, readHeader } from './header.ts'
 import { type Outcome, problemOf } from './problem.ts'
 

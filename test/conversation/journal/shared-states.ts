@@ -2,9 +2,9 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { readState } from '../../../src/conversation/codec/read.ts'
 import type { ConversationState } from '../../../src/conversation/state.ts'
+import { openSqlite } from '../../../src/lib/sqlite/driver.ts'
 import { shared } from '../../support/shared.ts'
 
 export interface SharedState {
@@ -49,7 +49,7 @@ function statesBelow(folder: string): readonly SharedState[] {
 }
 
 function rowsOf(path: string): readonly string[] {
-  const db = new Database(path, { readonly: true })
+  const db = openSqlite(path, { readonly: true })
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE name LIKE 'conversations%' AND type = 'table'").all()
   const rows = (tables as { name: string }[]).flatMap(({ name }) => db.prepare(`SELECT value FROM ${name}`).all())
   db.close()

@@ -1,10 +1,10 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { readAll } from '../../../../test/support/fixtures.ts'
 import { tempFolder } from '../../../../test/support/log.ts'
 import { stateOf } from '../../../../test/support/q-store.ts'
+import { openSqlite } from '../../../lib/sqlite/driver.ts'
 import amazonQ from '../agent.ts'
 import { agentOf, roots, stores } from './stores.ts'
 
@@ -41,7 +41,7 @@ describe('where the stores lie', () => {
 
 test('no other table of the database is touched: their pages may be rubbish', async () => {
   const path = join(tempFolder(), 'data.sqlite3')
-  const database = new Database(path)
+  const database = openSqlite(path)
   for (const name of ['auth_kv', 'state', 'history'])
     database.exec(`CREATE TABLE ${name} (key TEXT PRIMARY KEY, value TEXT)`)
   database.exec('CREATE TABLE conversations (key TEXT PRIMARY KEY, value TEXT)')

@@ -1,0 +1,5 @@
+/** SQLite for programs beside the tests, chosen as src/lib/sqlite/driver.ts chooses it. */
+import { createRequire } from 'node:module'
+
+const require = createRequire(import.meta.url)
+export const Database = require(Number(process.versions.napi) >= 10 ? 'better-sqlite3-13' : 'better-sqlite3')
