@@ -5,8 +5,11 @@ import { inWords, say } from '../language.ts'
 import { writeErr } from '../output.ts'
 import { syncBar } from './sync-bar.ts'
 
-/** Whether there is an index to ask. Where it could not be made, the logs themselves have to do. */
-export async function freshen(house: House, passes: 'first' | 'both'): Promise<boolean> {
+/**
+ * Whether there is an index to ask. Where it could not be made, the logs themselves have to do; who asks the index alone
+ * `needs` one, and gets what went wrong thrown.
+ */
+export async function freshen(house: House, passes: 'first' | 'both', needs?: 'an index'): Promise<boolean> {
   const bar = await syncBar()
   try {
     // Another process that is at it keeps it up to date: what it has written so far is there.
@@ -15,7 +18,7 @@ export async function freshen(house: House, passes: 'first' | 'both'): Promise<b
     if (outcome.kind === 'held' && house.index.epoch === undefined) await tellHeld(outcome.by?.pid)
   } catch (error) {
     bar.stop()
-    if (!(error instanceof AppError)) throw error
+    if (!(error instanceof AppError) || (needs && house.index.epoch === undefined)) throw error
     await writeErr(
       `fumi: ${say('the index is not up to date', '索引が最新ではありません')}: ${inWords(error.phrase)}\n`,
     )

@@ -64,7 +64,7 @@ async function run(path: string, options: Options): Promise<void> {
   const limit = limitOf(options.limit, options.json ? 0 : 40)
   const house = await openHouse()
   try {
-    await freshen(house, 'both')
+    await freshen(house, 'both', 'an index')
     // A path that leads to a file from here means that file; anything else is the end of a path.
     const meant = /^\.{1,2}[/\\]/.test(path) || existsSync(path) ? [resolve(path), path] : [path]
     const { total, touched } = house.touches(meant[0] ?? path, limit === 0 ? -1 : limit)

@@ -76,7 +76,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   const query = queryText(words, options)
   const house = await openHouse()
   try {
-    if (options.sync) await freshen(house, 'both')
+    if (options.sync) await freshen(house, 'both', 'an index')
     if (options.deep) await deep(house, query, options)
     else await quick(house, query, options)
     if (house.list({ limit: 0 }).total === 0)

@@ -37,7 +37,7 @@ function load(): Loaded {
     return { kind: 'loaded', Sqlite }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return { kind: 'failed', reason: reason.split('\n')[0] ?? '' }
+    return { kind: 'failed', reason: reason.split(/\n|\. /)[0] ?? '' }
   }
 }
 
