@@ -144,4 +144,9 @@ describe.skipIf(chromiumPath === undefined)('words', () => {
     await page.locator('article.target', { hasText: 'apply_patch' }).waitFor()
     await context.close()
   })
+  test('one is no plural', async () => {
+    const { page, context } = await opened('statistics', 'en-US')
+    await page.getByText(/: 1 conversation, /).waitFor()
+    await context.close()
+  })
 })

@@ -53,7 +53,7 @@ export const say = sayings(
     indexing: (count: number) => `${many(count, 'session', 'sessions')} still to be indexed`,
     searchBodies: (words: string) => `Enter looks for “${words}” in everything that was said`,
     lookBodies: 'Search in what was said',
-    hits: (count: string) => `${count} hits`,
+    hits: (count: string) => many(count, 'hit', 'hits'),
     inSessions: (count: number) => `in ${many(count, 'conversation', 'conversations')}`,
     noHits: 'Nobody said that.',
     moreHits: (count: number) => `${many(count, 'more hit', 'more hits')} in this conversation`,

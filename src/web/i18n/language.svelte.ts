@@ -33,6 +33,8 @@ export function sayings<Texts extends object>(en: Texts, ja: NoInfer<Texts>): Te
   })
 }
 
-/** `1 line`, `2,000 lines`. */
-export const many = (count: number, one: string, more: string): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : more}`
+/** `1 line`, `2,000 lines`, `17k lines`. */
+export function many(count: number | string, one: string, more: string): string {
+  const text = count.toLocaleString('en')
+  return `${text} ${text === '1' ? one : more}`
+}

@@ -1,5 +1,5 @@
 /** What the settings, the page of a file and the first page say. */
-import { sayings } from './language.svelte.ts'
+import { many, sayings } from './language.svelte.ts'
 
 export const say = sayings(
   {
@@ -34,7 +34,7 @@ export const say = sayings(
     fileNote: 'Every tool call that spoke of a file, in all conversations, newest first.',
     look: 'Look',
     touched: (count: string, shown: string) =>
-      `${count} calls${shown === count ? '' : `, the newest ${shown} are shown`}.`,
+      `${many(count, 'call', 'calls')}${shown === count ? '' : `, the newest ${shown} are shown`}.`,
     untouched: 'No tool call spoke of such a file.',
     when: 'When',
     how: 'What happened',

@@ -1,5 +1,5 @@
 /** What the statistics say. */
-import { sayings } from './language.svelte.ts'
+import { many, sayings } from './language.svelte.ts'
 
 export const say = sayings(
   {
@@ -11,7 +11,7 @@ export const say = sayings(
     to: 'to',
     agent: 'Agent',
     sums: (period: string, sessions: string, tokens: string, cached: string, cost: string) =>
-      `${period}: ${sessions} conversations, ${tokens} tokens (${cached} cached)${cost === '' ? '' : `, about ${cost}`}.`,
+      `${period}: ${many(sessions, 'conversation', 'conversations')}, ${tokens} tokens (${cached} cached)${cost === '' ? '' : `, about ${cost}`}.`,
     most: (share: string, model: string, project: string) =>
       `Most of it went to ${model} (${share})${project === '' ? '' : `; the project that took most is ${project}`}.`,
     worked: (calls: string, failed: string, day: string, hour: string) =>
@@ -19,11 +19,11 @@ export const say = sayings(
     nothing: 'No conversation in this period.',
     showAll: 'Show all time',
     estimated: (sessions: string, tokens: string) =>
-      `${sessions} conversations have logs that count no tokens: about ${tokens} by their length, in none of the sums.`,
+      `The logs of ${many(sessions, 'conversation', 'conversations')} count no tokens: about ${tokens} by their length, in none of the sums.`,
     priced: (day: string) => `Costs are list prices of ${day}: what the tokens would cost, not what you paid.`,
     unpriced: (tokens: string) => `${tokens} tokens are of models without a known price (marked +).`,
     uncounted: (count: string) =>
-      `${count} conversations are still being read: their tools and hours are not counted yet.`,
+      `${many(count, 'conversation', 'conversations')} still to be read: tools and hours in them are not counted yet.`,
     overTime: 'Over time',
     show: 'Show',
     measures: { tokens: 'tokens', cost: 'cost', cache: 'cache share' },

@@ -1,5 +1,5 @@
 /** What the views of a conversation besides its words say: totals, state, one request. */
-import { sayings } from './language.svelte.ts'
+import { many, sayings } from './language.svelte.ts'
 
 export const say = sayings(
   {
@@ -66,11 +66,12 @@ export const say = sayings(
     on: 'on',
     off: 'off',
     windowTokens: 'Context window',
-    tokensOf: (count: string) => `${count} tokens`,
+    tokensOf: (count: string) => many(count, 'token', 'tokens'),
+    filesOf: (count: string) => many(count, 'file', 'files'),
     history: 'History',
     sent: 'still sent',
     notSent: 'no longer sent',
-    entriesOf: (count: string) => `${count} entries`,
+    entriesOf: (count: string) => many(count, 'entry', 'entries'),
     range: (start: string, end: string, all: string) =>
       `Entries ${start} to ${end} of ${all} are sent with the next request.`,
     rangeEmpty: 'No entry is sent with the next request.',
@@ -214,6 +215,7 @@ export const say = sayings(
     off: '無効',
     windowTokens: 'コンテキストウィンドウ',
     tokensOf: (count) => `${count} トークン`,
+    filesOf: (count) => `${count} ファイル`,
     history: '履歴',
     sent: '送信対象',
     notSent: '送信対象外',
