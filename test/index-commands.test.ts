@@ -178,6 +178,15 @@ describe('fumi search', () => {
       hits: [{ scope: 'output' }],
     })
   })
+
+  test('says with --deep of which conversations the log is gone', () => {
+    const { put, json, run } = machine()
+    const path = put(1, [...first().slice(0, 3), result(3, 'c1', `${'filler '.repeat(8000)}end`)])
+    expect(json('search', 'needleword', '--deep')).toMatchObject({ total: 0, complete: true })
+    rmSync(path)
+    expect(json('search', 'needleword', '--deep')).toMatchObject({ total: 0, total_is: 'at_least', complete: false })
+    expect(run('search', 'needleword', '--deep').err).toContain('1 conversation could not be searched to the end')
+  })
 })
 
 describe('fumi files', () => {

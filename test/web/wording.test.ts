@@ -145,7 +145,7 @@ describe.skipIf(chromiumPath === undefined)('words', () => {
     await context.close()
   })
   test('one is no plural', async () => {
-    const { page, context } = await opened('statistics', 'en-US')
+    const { page, context } = await opened('statistics?agent=codex', 'en-US')
     await page.getByText(/: 1 conversation, /).waitFor()
     await context.close()
   })

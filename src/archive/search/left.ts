@@ -29,7 +29,7 @@ export function unsureSessions(db: Db, query: Query, filter: SessionFilter = {})
   const rows = db
     .prepare(
       `SELECT t.id AS session, t.name, t.indexed, s.agent, s.path, CASE WHEN s.whole IS NULL THEN s.key ELSE '' END AS key, s.root, s.kept, s.whole, s.claim FROM session t JOIN source s ON s.id = t.source_id
-       WHERE ${sql} AND s.gone = 0 AND (t.indexed = 0 ${isAboutOutput ? 'OR t.cut_bytes + t.cut_after > 0' : ''})
+       WHERE ${sql} AND (t.indexed = 0 ${isAboutOutput ? 'OR t.cut_bytes + t.cut_after > 0' : ''})
        ORDER BY t.last_at DESC`,
     )
     .all(...values) as (Omit<Unsure, 'indexed' | 'kept' | 'root' | 'claim'> & {

@@ -11,6 +11,7 @@ import { say } from '../language.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
 import { examples } from '../run/examples.ts'
+import { plural } from '../view/table.ts'
 
 interface Options extends QueryOptions {
   readonly sort: 'newest' | 'relevance'
@@ -108,9 +109,11 @@ async function deep(house: House, query: string, options: Options): Promise<void
   const { hitBlock } = await import('../view/found/search-report.ts')
   const hits: Hit[] = []
   let isWhole = true
+  let unread = 0
   let shown: string | undefined
   for await (const event of house.deepSearch(query)) {
     if (event.kind === 'problem') throw misunderstood(query, event)
+    if (event.kind === 'end') unread = event.unread
     if (event.kind !== 'hit') continue
     if (limit > 0 && hits.length === limit) {
       isWhole = false
@@ -122,16 +125,23 @@ async function deep(house: House, query: string, options: Options): Promise<void
     await writeOut(hitBlock(event.hit, session_id === shown ? undefined : house.session(session_id)))
     shown = session_id
   }
+  isWhole &&= unread === 0
   const total_is = isWhole ? 'exact' : 'at_least'
   if (options.json)
     await writeOut(`${JSON.stringify({ total: hits.length, total_is, complete: isWhole, hits: hits.map(hitJson) })}\n`)
-  else await writeErr(`${foundLine(hits.length, isWhole)}\n`)
+  else await writeErr(`${foundLine(hits.length, isWhole)}${unread === 0 ? '' : ` ${unreadLine(unread)}`}\n`)
 }
 
 function foundLine(hits: number, isWhole: boolean): string {
   if (hits === 0) return say('Nothing was found.', '見つかりませんでした。')
   return say(`${hits}${isWhole ? '' : ' or more'} found.`, `${hits} 件${isWhole ? '' : '以上'}見つかりました。`)
 }
+
+const unreadLine = (count: number): string =>
+  say(
+    `${plural(count, 'conversation')} could not be searched to the end: the log is gone or cannot be read.`,
+    `${count} 件の会話は、ログが消えたか読み取れないため、最後まで検索できませんでした。`,
+  )
 
 function misunderstood(query: string, { code, start, end, what, advice }: Problem): AppError {
   const mark = `${' '.repeat(start)}${'^'.repeat(Math.max(1, end - start))}`

@@ -85,6 +85,8 @@ export type SearchLine =
       readonly total: number
       readonly total_is: 'exact' | 'at_least'
       readonly complete: boolean
+      /** Conversations that a deep search could not look through to the end: the log is gone or cannot be read. */
+      readonly unread: number
       readonly duration_ms: number
     }
   | { readonly kind: 'error'; readonly detail: string; readonly detail_ja: string }

@@ -139,6 +139,7 @@ async function* lines(
   const filter = filterOf(query)
   const most = query.limit ?? Number.POSITIVE_INFINITY
   let total = 0
+  let unread = 0
   const isRanked = !query.deep && query.sort === 'relevance'
   let isWhole = !isRanked || (first.total_is === 'exact' && first.hits.length < mostRanked(query))
   const introduced = async function* (id: string): AsyncGenerator<SearchLine> {
@@ -156,10 +157,9 @@ async function* lines(
     ? house.deepSearch(words, { filter, signal })
     : quickly(house, words, filter, first)) {
     if (event.kind === 'problem') return
-    if (event.kind === 'progress') {
-      yield event
-      continue
-    }
+    if (event.kind === 'progress') yield event
+    if (event.kind === 'end') unread = event.unread
+    if (event.kind !== 'hit') continue
     if (total >= most) {
       isWhole = false
       break
@@ -168,11 +168,13 @@ async function* lines(
     yield* introduced(event.hit.session_id)
     yield { kind: 'hit', hit: hitItem(event.hit) }
   }
+  isWhole &&= unread === 0
   yield {
     kind: 'end',
     total: isRanked && !isWhole ? Math.max(total, first.total) : total,
     total_is: (isWhole || (isRanked && first.total_is === 'exact')) && !signal.aborted ? 'exact' : 'at_least',
     complete: isWhole && (query.deep === true || first.complete),
+    unread,
     duration_ms: Math.round(performance.now() - start),
   }
 }

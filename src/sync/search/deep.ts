@@ -1,4 +1,4 @@
-/** Searches through what the index leaves out: bodies of long output, and logs that are not read yet. Finds everything. */
+/** Searches through what the index leaves out: bodies of long output, and logs that are not read yet. Finds all that can be read. */
 import { setImmediate } from 'node:timers/promises'
 import type { Source } from '../../agents/agent.ts'
 import type { SessionFilter } from '../../archive/get/filter.ts'
@@ -9,6 +9,7 @@ import { isIndexed } from '../../archive/search/rows.ts'
 import { candidatesOf } from '../../archive/search.ts'
 import type { Query, QueryProblem } from '../../archive/text/query.ts'
 import { readAt } from '../../lib/bytes.ts'
+import type { SessionId } from '../../model/ids.ts'
 import { sourceAt } from '../keep/sources.ts'
 import { agentOf } from '../passes/work.ts'
 import { type Finder, type Located, located } from './find.ts'
@@ -27,6 +28,8 @@ export type DeepEvent =
   | { readonly kind: 'hit'; readonly hit: Hit }
   /** So many of the sessions that the index does not know fully have been looked through. */
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
+  /** Of so many sessions some words are neither in the index nor, any more, in a log that can be read. */
+  | { readonly kind: 'end'; readonly unread: number }
 
 /** The first ones are wanted at once. */
 const FIRST_PAGE = 20
@@ -39,6 +42,7 @@ interface Search {
   readonly reader: IndexReader
   readonly finder: Finder
   readonly signal: AbortSignal | undefined
+  readonly unread: Set<SessionId>
 }
 
 export async function* deepSearch(
@@ -48,7 +52,7 @@ export async function* deepSearch(
 ): AsyncGenerator<DeepEvent> {
   const query = finder.query(text)
   if (query.kind === 'problem') return yield query
-  const search: Search = { query, reader, finder, signal }
+  const search: Search = { query, reader, finder, signal, unread: new Set() }
   for await (const hit of fromIndex(search, filter)) yield { kind: 'hit', hit }
   const unsure = reader.read((db) => unsureSessions(db, query, filter), [])
   const test = rawTestOf(query)
@@ -58,7 +62,8 @@ export async function* deepSearch(
     if (signal?.aborted) return
     yield { kind: 'progress', done, total: unsure.length }
     const source = sourceOf(sessions[0], keep)
-    if (source && (!test || (await mayHold(source, test(), signal))))
+    if (!source) for (const { name } of sessions) search.unread.add(name)
+    else if (!test || (await mayHold(source, test(), signal)))
       for await (const hit of fromSource(search, sessions, source, test)) yield { kind: 'hit', hit }
     done += sessions.length
     if (performance.now() - breath < BREATH) continue
@@ -66,14 +71,18 @@ export async function* deepSearch(
     breath = performance.now()
   }
   yield { kind: 'progress', done: unsure.length, total: unsure.length }
+  yield { kind: 'end', unread: search.unread.size }
 }
 
-async function* fromIndex({ query, reader, finder, signal }: Search, filter?: SessionFilter): AsyncGenerator<Hit> {
+async function* fromIndex(
+  { query, reader, finder, signal, unread }: Search,
+  filter?: SessionFilter,
+): AsyncGenerator<Hit> {
   let limit = FIRST_PAGE
   for (let before: number | undefined; !signal?.aborted; limit = PAGE) {
     const options = { limit, ...(filter && { filter }), ...(before !== undefined && { before }) }
     const page = reader.read((db) => located(db, candidatesOf(db, query, options)), [])
-    for (const { hit } of await finder.look(query, page)) yield hit
+    for (const { hit } of await finder.look(query, page, { unread })) yield hit
     before = page.at(-1)?.candidate.row
     if (before === undefined) return
   }
@@ -100,13 +109,13 @@ async function* fromSource(
   test: (() => RawTest) | undefined,
 ): AsyncGenerator<Hit> {
   for (const session of sessions) if (session.indexed) yield* fromCut(search, session, test)
-  const unread = sessions.filter(({ indexed }) => !indexed)
-  if (unread.length > 0) yield* hitsInLog(search.query, unread, await agentOf(source.agent), source, search.reader)
+  const missing = sessions.filter(({ indexed }) => !indexed)
+  if (missing.length > 0) yield* hitsInLog(search, missing, await agentOf(source.agent), source)
 }
 
 /** Messages of which only head and tail are in the index. */
 async function* fromCut(
-  { query, reader, finder, signal }: Search,
+  { query, reader, finder, signal, unread }: Search,
   session: Unsure,
   test: (() => RawTest) | undefined,
 ): AsyncGenerator<Hit> {
@@ -121,7 +130,7 @@ async function* fromCut(
   for (let at = 0; at < rest.length && !signal?.aborted; at += PAGE) {
     const page = rest.slice(at, at + PAGE)
     const unknown = reader.read((db) => page.filter(({ candidate }) => !isIndexed(db, query, candidate.row)), [])
-    for (const { hit } of await finder.look(query, unknown, { isDoubtful: true })) yield hit
+    for (const { hit } of await finder.look(query, unknown, { isDoubtful: true, unread })) yield hit
   }
 }
 

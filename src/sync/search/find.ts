@@ -176,7 +176,7 @@ export class Finder {
   async look(
     query: Query,
     candidates: readonly Located[],
-    { length = SNIPPET, isDoubtful = false, time = new PatternTime() }: LookOptions = {},
+    { length = SNIPPET, isDoubtful = false, time = new PatternTime(), unread }: LookOptions = {},
   ): Promise<readonly Looked[]> {
     const bodies: { readonly candidate: Candidate; readonly body: Body }[] = []
     for (const { candidate, where } of candidates)
@@ -186,8 +186,11 @@ export class Finder {
       bodies.flatMap(({ candidate, body }) => {
         const base = { ...baseOf(candidate) }
         // Nobody knows what it says: only where the index does, it is meant.
-        if (body.kind === 'gone')
-          return hasPatterns || isDoubtful ? [] : { hit: { ...base, scope: 'prompt' }, score: 0, row: candidate.row }
+        if (body.kind === 'gone') {
+          if (!hasPatterns && !isDoubtful) return { hit: { ...base, scope: 'prompt' }, score: 0, row: candidate.row }
+          unread?.add(candidate.session)
+          return []
+        }
         const fields = fieldsOf(body.message, query)
         const mustCheck = isDoubtful || hasPatterns || (candidate.cut && query.mustNot.length > 0)
         if (mustCheck && !matches(query, fields, time)) return []
@@ -204,6 +207,8 @@ export interface LookOptions {
   /** The index did not say that these are meant. */
   readonly isDoubtful?: boolean
   readonly time?: PatternTime
+  /** Takes the sessions of messages that may be meant and that can no longer be read. */
+  readonly unread?: Set<SessionId>
 }
 
 /** A candidate, and where its body lies. */

@@ -8,17 +8,24 @@ import { candidatesOf } from '../../archive/search.ts'
 import { matches } from '../../archive/text/matches.ts'
 import type { Query } from '../../archive/text/query.ts'
 import { breathing } from '../../lib/disk/breathing.ts'
+import type { SessionId } from '../../model/ids.ts'
 import { fieldsOf, type Hit, hitOf } from './hit.ts'
 
 const ALL = 1e6
 
+interface Search {
+  readonly query: Query
+  readonly reader: IndexReader
+  /** Takes the sessions of a log that cannot be read. */
+  readonly unread: Set<SessionId>
+}
+
 /** What the index knows of the sessions is not told again. @param sessions that the source holds and that are meant */
 export async function* hitsInLog(
-  query: Query,
+  { query, reader, unread }: Search,
   sessions: readonly Unsure[],
   agent: Agent,
   source: Source,
-  reader: IndexReader,
 ): AsyncGenerator<Hit> {
   const repeated = new Set<string>()
   const found: { readonly id: string; readonly hit: Hit }[] = []
@@ -29,6 +36,7 @@ export async function* hitsInLog(
   )
   for await (const batch of breathing(agent.read(source)))
     for (const one of batch) {
+      if (one.kind === 'issue' && one.issue.code === 'unreadable') for (const { name } of sessions) unread.add(name)
       if (one.kind !== 'message') continue
       const { message } = one
       const name = names.get(message.raw.session_id) ?? names.get(undefined)

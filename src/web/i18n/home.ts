@@ -58,6 +58,8 @@ export const say = sayings(
     noHits: 'Nobody said that.',
     moreHits: (count: number) => `${many(count, 'more hit', 'more hits')} in this conversation`,
     deeper: 'Look also through what the index leaves out',
+    unsearched: (count: number) =>
+      `${many(count, 'conversation', 'conversations')} could not be searched to the end: the log is gone or cannot be read.`,
     lookingThrough: (done: number, total: number) => `${done} of ${total} looked through`,
     atLeast: 'at least',
     backToList: 'Back to the list',
@@ -129,6 +131,7 @@ export const say = sayings(
     noHits: '該当する発言はありません。',
     moreHits: (count: number) => `この会話に他 ${count} 件`,
     deeper: '索引にない部分も探す',
+    unsearched: (count) => `${count} 件の会話は、ログが消えたか読み取れないため、最後まで検索できませんでした。`,
     lookingThrough: (done: number, total: number) => `${total} 件中 ${done} 件を確認`,
     atLeast: '少なくとも',
     backToList: '一覧へ戻る',
