@@ -1,5 +1,5 @@
 /** What every agent's folder promises, checked on its own fixtures. */
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
@@ -24,7 +24,7 @@ import { extensionOf } from '../model/replay/extension.ts'
 import { serialize } from '../model/serialize.ts'
 import type { Session } from '../model/session.ts'
 import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
-import type { Agent, Written, WrittenForm } from './agent.ts'
+import type { Agent, Read, Scan, Source, Written, WrittenForm } from './agent.ts'
 import { allAgents } from './all.ts'
 
 for (const agent of await allAgents()) {
@@ -123,6 +123,54 @@ function keepsItsPromises(agent: Agent, fixture: Fixture): void {
     put(source, bytes)
   })
 
+  it('says why there is nothing to read', async () => {
+    const gone = { ...source, path: join(source.path, 'gone.jsonl'), shown: name }
+    for (const given of [(await readAll(agent, gone)).reads, await scanAll(agent, gone)])
+      expect(given).toMatchObject([{ kind: 'issue', issue: { code: 'unreadable', path: name } }])
+  })
+
+  it('reads anew what was replaced since, also by a file that is alike, and says so first', async () => {
+    const whole = await readAll(agent, source)
+    const scans = await scanAll(agent, source)
+    const { cursor } = upToCursor(whole.reads)
+    if (cursor?.offset === undefined) return
+    replace(source, bytes)
+    const again = await readAll(agent, source, cursor)
+    expect(again.reads[0]).toMatchObject({ kind: 'issue', issue: { code: 'changed_while_read' } })
+    expect(again.messages).toEqual(whole.messages)
+    const [first, ...others] = await scanAll(agent, source, upToCursor(scans).cursor)
+    expect(first).toMatchObject({ kind: 'issue', issue: { code: 'changed_while_read' } })
+    expect(counted(others)).toEqual(counted(scans))
+  })
+
+  it('reads a file that is replaced meanwhile to its end, and says so last', async () => {
+    const whole = await readAll(agent, source)
+    if (upToCursor(whole.reads).cursor?.offset === undefined) return
+    for (const pass of [agent.read(source), agent.scan(source)]) {
+      const given: (Read | Scan)[] = []
+      for await (const batch of pass) {
+        if (given.length === 0) replace(source, bytes.subarray(0, 1))
+        given.push(...batch)
+      }
+      put(source, bytes)
+      expect(given.at(-1)).toMatchObject({ kind: 'issue', issue: { code: 'changed_while_read' } })
+    }
+  })
+
+  it('says where compressed bytes end too soon, and reads what is before', async () => {
+    const whole = await readAll(agent, source)
+    if (upToCursor(whole.reads).cursor?.offset === undefined || name.endsWith('.zst')) return
+    const packed = { ...source, path: `${source.path}.zst` }
+    put(packed, cutFrame(bytes))
+    const { messages, issues } = await readAll(agent, packed)
+    const counts = counted(await scanAll(agent, packed))
+    rmSync(packed.path)
+    expect(messages).toHaveLength(whole.messages.length)
+    expect(counts.lines).toBe(counted(await scanAll(agent, source)).lines)
+    for (const last of [issues.at(-1), counts.issues.at(-1)])
+      expect(last).toMatchObject({ code: 'cut_short', reason: expect.stringMatching(/^the compressed data/) })
+  })
+
   it('gives every message its own id, and every result its call or an issue', async () => {
     const { messages, issues } = await readAll(agent, source)
     expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
@@ -190,6 +238,23 @@ async function comesBack(
 /** Most are equal to the letter, and letters are compared fastest. */
 function agree(found: unknown, wanted: unknown, cut: number): void {
   if (JSON.stringify(found) !== JSON.stringify(wanted)) expect(found, `cut at byte ${cut}`).toEqual(wanted)
+}
+
+/** Another file in its place. */
+function replace(source: Source, bytes: Uint8Array): void {
+  const other = { ...source, path: `${source.path}.other` }
+  put(other, bytes)
+  renameSync(other.path, source.path)
+}
+
+/** Zstandard by hand: a window of one megabyte, one raw block, and nothing where the last one should be. */
+function cutFrame(bytes: Uint8Array): Uint8Array {
+  const header = bytes.length << 3
+  return Buffer.concat([
+    Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x50]),
+    Buffer.from([header & 255, (header >> 8) & 255, header >> 16]),
+    bytes,
+  ])
 }
 
 const goldenOf = (name: string): string => `${name.replaceAll('/', '__')}.ndjson`

@@ -1,4 +1,5 @@
 /** Follows a log line by line and says what each line means in its session. */
+import type { Stop } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
 import { decode, type Line } from '../../lib/jsonl.ts'
 import { type Fields, fieldsOf, numberOf, wordOf } from '../../lib/object.ts'
@@ -8,7 +9,7 @@ import type { Metadata, Role, ToolCall } from '../../model/normalized.ts'
 import type { PrivacyOptions, Read, Source } from '../agent.ts'
 import type { Call, Spot } from './follow/calls.ts'
 import { Clock, type Moment } from './follow/clock.ts'
-import type { Position, Saved } from './follow/cursor.ts'
+import type { Saved } from './follow/cursor.ts'
 import { baseMarks } from './follow/marks.ts'
 import { Relations } from './follow/relations.ts'
 import { Thread } from './follow/thread.ts'
@@ -67,9 +68,9 @@ export class Follower {
     return this.#out
   }
 
-  save(position: Position): Saved {
+  save(stop: Stop): Saved {
     return {
-      ...position,
+      ...stop,
       thread: this.#thread.save(),
       clock: this.#clock.save(),
       relations: this.#relations.save(),

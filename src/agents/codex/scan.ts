@@ -1,53 +1,33 @@
 /** The first pass over a log: its header, its counts and its tokens. Most lines are told by their first bytes. */
-import { type OpenFile, openFile } from '../../lib/bytes.ts'
-import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
-import type { Issue } from '../../model/issue.ts'
+import type { OpenFile } from '../../lib/bytes.ts'
+import { readLog } from '../../lib/files/log-file.ts'
 import type { Cursor, Scan, Source } from '../agent.ts'
 import { type SavedScan, Scanner } from './count/scanner.ts'
-import { continues, isWhole, read } from './read.ts'
+import { isWhole, readWhole } from './read.ts'
 
-export async function* scan(source: Source, from?: Cursor): AsyncGenerator<readonly Scan[]> {
-  let file: OpenFile | undefined
-  try {
-    file = openFile(source.path)
-    if (!from && (await isWhole(file))) yield await scanByReading(source)
-    else yield* scanLines(source, file, from)
-  } catch (error) {
-    // It may be moved at any time, and disks fail: what was scanned so far has been given.
-    if (!isSystemError(error)) throw error
-    yield [{ kind: 'issue', issue: { code: 'unreadable', reason: reasonOf(error), path: source.shown ?? source.path } }]
-  } finally {
-    file?.close()
-  }
+export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly Scan[]> {
+  return readLog<SavedScan, Scan>(source, from, (file, saved) => scanOpen(source, file, saved))
 }
 
-async function* scanLines(source: Source, file: OpenFile, from: Cursor | undefined): AsyncGenerator<readonly Scan[]> {
-  const saved = from?.['version'] === 1 ? (from as SavedScan) : undefined
-  const fits = saved !== undefined && (await continues(source, saved, file))
-  if (from && !fits) yield [{ kind: 'issue', issue: replaced(source) }]
-  const scanner = new Scanner(source, file.modifiedMs, fits ? saved : undefined)
-  for await (const chunk of file.chunks(fits ? saved.offset : 0)) {
+async function* scanOpen(source: Source, file: OpenFile, from: SavedScan | undefined): AsyncGenerator<readonly Scan[]> {
+  if (!from && (await isWhole(file))) return yield await scanWhole(source, file)
+  const scanner = new Scanner(source, file.modifiedMs, from)
+  for await (const chunk of file.chunks(from?.offset ?? 0)) {
     const found = scanner.scan(chunk)
     const cursor = scanner.save()
     if (cursor) found.push({ kind: 'cursor', cursor: { ...cursor, inode: file.inode } })
-    if (found.length > 0) yield found
+    yield found
   }
   yield scanner.end()
 }
 
-const replaced = (source: Source): Issue => ({
-  code: 'changed_while_read',
-  reason: 'the file was replaced since it was last scanned; scanning it from the start',
-  path: source.shown ?? source.path,
-})
-
-/** For whole-file logs, which are small and old. */
-async function scanByReading(source: Source): Promise<readonly Scan[]> {
+/** By reading it: such logs are small and old. */
+async function scanWhole(source: Source, file: OpenFile): Promise<readonly Scan[]> {
   const found: Scan[] = []
   const tools: Record<string, number> = {}
   let messages = 0
   const records = new Set<number>()
-  for await (const batch of read(source)) {
+  for await (const batch of readWhole(source, file, {})) {
     for (const one of batch) {
       if (one.kind === 'session' || one.kind === 'issue') found.push(one)
       if (one.kind !== 'message') continue

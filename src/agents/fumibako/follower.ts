@@ -2,6 +2,7 @@
 
 import { Clock } from '../../conversation/told/clock.ts'
 import type { Draft } from '../../conversation/told/draft.ts'
+import type { Stop } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
 import type { Line } from '../../lib/jsonl.ts'
 import { fieldsOf, numberOf, stringOf } from '../../lib/object.ts'
@@ -22,12 +23,8 @@ import type { JournalLocator, Spot } from './locator.ts'
 import { place } from './place.ts'
 
 /** Where a reading stopped, and all that it must know to go on. Plain JSON. */
-export interface Saved extends Cursor {
-  readonly version: 1
+export interface Saved extends Cursor, Stop {
   readonly offset: number
-  readonly line: number
-  /** Check sum and length of the line before, to notice a file that was replaced. */
-  readonly before: readonly [check: number, length: number]
   readonly session: Session | null
   readonly last: Instant | null
   readonly course: SavedCourse
@@ -90,13 +87,9 @@ export class Follower {
     this.#nextLine = saved?.line ?? 1
   }
 
-  /** @param last the line behind which reading may go on */
-  save(last: Line): Saved {
+  save(stop: Stop): Saved {
     return {
-      version: 1,
-      offset: last.offset + last.length + 1,
-      line: last.number + 1,
-      before: last.bytes ? [checksum(last.bytes), last.length] : [0, 0],
+      ...stop,
       session: this.#session ?? null,
       last: this.#last ?? null,
       course: this.#course.save(),
@@ -115,7 +108,14 @@ export class Follower {
     return [{ kind: 'session', session: this.#session }]
   }
 
-  follow(line: Line, steps: Step[]): void {
+  /** All that the lines say, in their order. */
+  follow(lines: readonly Line[]): readonly Step[] {
+    const steps: Step[] = []
+    for (const line of lines) this.#take(line, steps)
+    return steps
+  }
+
+  #take(line: Line, steps: Step[]): void {
     const { bytes } = line
     this.#nextLine = line.number + 1
     if (!bytes) {

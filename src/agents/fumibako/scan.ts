@@ -1,26 +1,36 @@
 /** The first pass: header, counts and tokens. What no endpoint counted is estimated. */
+import { readLog } from '../../lib/files/log-file.ts'
 import { stringOf } from '../../lib/object.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { addEstimates, type Estimate, estimateOf, NO_ESTIMATE } from '../../model/tokens/estimate.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { Counts, Cursor, Scan, Source } from '../agent.ts'
+import type { Saved, Step } from './follower.ts'
 import { followed } from './read.ts'
 
-export async function* scan(source: Source, from?: Cursor): AsyncGenerator<readonly Scan[]> {
-  const tally = new Tally(from?.['bill'] as Bill | undefined)
-  for await (const steps of followed(source, from ? { from } : {})) {
-    const found: Scan[] = []
-    for (const one of steps) {
-      if (one.kind === 'line') tally.line()
-      else if (one.kind === 'message') tally.message(one.message, found)
-      else if (one.kind === 'cursor')
-        found.push(...tally.counts(), { kind: 'cursor', cursor: { ...one.cursor, bill: tally.bill } })
-      else found.push(one)
-    }
-    found.push(...tally.counts())
-    if (found.length > 0) yield found
+export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly Scan[]> {
+  return readLog<SavedScan, Scan>(source, from, async function* (file, saved) {
+    const tally = new Tally(saved?.bill)
+    for await (const steps of followed(source, file, {}, saved)) yield counted(steps, tally)
+  })
+}
+
+interface SavedScan extends Saved {
+  readonly bill: Bill
+}
+
+function counted(steps: readonly Step[], tally: Tally): readonly Scan[] {
+  const found: Scan[] = []
+  for (const one of steps) {
+    if (one.kind === 'line') tally.line()
+    else if (one.kind === 'message') tally.message(one.message, found)
+    else if (one.kind === 'cursor')
+      found.push(...tally.counts(), { kind: 'cursor', cursor: { ...one.cursor, bill: tally.bill } })
+    else found.push(one)
   }
+  found.push(...tally.counts())
+  return found
 }
 
 /** What has been said since the last answer, and whether its request told what it used. Plain JSON. */

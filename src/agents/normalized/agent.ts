@@ -10,7 +10,7 @@ import { write } from './write.ts'
 const normalized: Agent = {
   id: AGENT_ID,
   label: 'NormalizedMessages',
-  version: 1,
+  version: 2,
   roots: () => [],
   recognise,
   describe,

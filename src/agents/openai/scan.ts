@@ -1,6 +1,4 @@
 /** The first pass: headers, counts and tokens. Every record is parsed: nothing less tells what was said in it. */
-import { type OpenFile, openFile } from '../../lib/bytes.ts'
-import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
 import type { Line } from '../../lib/jsonl.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
@@ -9,44 +7,15 @@ import type { Usage } from '../../model/usage.ts'
 import type { Layout } from '../../openai/files/layout.ts'
 import type { Cursor, Scan, Source } from '../agent.ts'
 import { issuesOf, tellUnit } from './follower.ts'
-import { CURSOR_EVERY, continues, type Saved, savedOf, stopAfter, writtenAt } from './read.ts'
-import { Teller } from './tell.ts'
-import { unitsOf } from './units.ts'
+import { readUnits } from './read.ts'
+import type { Teller } from './tell.ts'
 
-export async function* scan(source: Source, from?: Cursor): AsyncGenerator<readonly Scan[]> {
-  let file: OpenFile | undefined
-  try {
-    file = openFile(source.path)
-    const saved = savedOf(from)
-    const fits = saved !== undefined && (await continues(source, saved)) ? saved : undefined
-    const teller = new Teller(source, fits?.written ?? writtenAt(source, file), {})
-    yield* scanOpen(teller, file, fits)
-  } catch (error) {
-    if (!isSystemError(error)) throw error
-    const path = source.shown ?? source.path
-    yield [{ kind: 'issue', issue: { code: 'unreadable', reason: reasonOf(error), path } }]
-  } finally {
-    file?.close()
-  }
-}
-
-async function* scanOpen(teller: Teller, file: OpenFile, from: Saved | undefined): AsyncGenerator<readonly Scan[]> {
-  let savedAt = from?.offset ?? 0
-  let stop: Saved | undefined
-  for await (const { layout, units } of unitsOf(file, from)) {
+export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly Scan[]> {
+  return readUnits<Scan>(source, from, {}, ({ layout, lines }, teller) => {
     const found: Scan[] = []
-    const last = units.at(-1)
-    if (last && !last.ended && stop) found.push({ kind: 'cursor', cursor: stop })
-    for (const unit of units) count(unit, layout, teller, found)
-    stop = last?.ended ? stopAfter(last, layout, teller.written) : undefined
-    if (stop && stop.offset - savedAt >= CURSOR_EVERY) {
-      found.push({ kind: 'cursor', cursor: stop })
-      savedAt = stop.offset
-      stop = undefined
-    }
-    if (found.length > 0) yield found
-  }
-  if (stop) yield [{ kind: 'cursor', cursor: stop }]
+    for (const unit of lines) count(unit, layout, teller, found)
+    return [found]
+  })
 }
 
 function count(unit: Line, layout: Layout, teller: Teller, found: Scan[]): void {

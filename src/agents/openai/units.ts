@@ -1,40 +1,30 @@
 /** A file as units that each hold one conversation: lines, elements of a list, or the whole file. */
 import type { OpenFile } from '../../lib/bytes.ts'
+import { type Batch, linesFrom, type Stop } from '../../lib/files/log-file.ts'
 import { closeList } from '../../lib/json/cut.ts'
 import { splitElements } from '../../lib/json/elements.ts'
 import { findObjects } from '../../lib/json/salvage.ts'
-import { decode, type Line, LONGEST_LINE, splitLines } from '../../lib/jsonl.ts'
+import { decode, type Line, LONGEST_LINE } from '../../lib/jsonl.ts'
 import { parseStructure } from '../../lib/object.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import { type Layout, layoutOf } from '../../openai/files/layout.ts'
 import { isForeign, isMessage, shapeOf } from '../../openai/files/shape.ts'
 
-export interface Units {
+/** Its lines are lines of the file, elements of its list, or the whole of it. */
+export interface Units extends Batch {
   readonly layout: Layout
-  readonly units: readonly Line[]
   /** Something follows the list. */
   readonly stray?: true
-}
-
-/** Where a reading stopped: behind a unit. */
-export interface Stop {
-  readonly layout: Layout
-  readonly offset: number
-  /** Of the next unit. */
-  readonly line: number
 }
 
 const HEAD = 65_536
 
 /** The views in a batch are valid until the next one is asked for. */
 export async function* unitsOf(file: OpenFile, from: Stop | undefined): AsyncGenerator<Units> {
-  const layout = from?.layout ?? layoutOf(textOf(await file.head(HEAD)))
+  const layout = from ? (from.isElement ? 'list' : 'lines') : layoutOf(textOf(await file.head(HEAD)))
   if (layout === 'one') yield await wholeFile(file)
   else if (layout === 'list') yield* elements(file, from)
-  else {
-    const start = from ? { offset: from.offset, number: from.line } : { offset: 0, number: 1 }
-    for await (const units of splitLines(file.chunks(start.offset), start)) yield { layout, units }
-  }
+  else for await (const { lines } of linesFrom(file, from)) yield { layout, lines }
 }
 
 /** A list of messages is one conversation, not many; its first element tells, however long it is. */
@@ -44,15 +34,15 @@ async function* elements(file: OpenFile, from: Stop | undefined): AsyncGenerator
   const batches = splitElements(file.chunks(from?.offset ?? 0), start, () => {
     stray = true
   })
-  for await (const units of batches) {
-    const first = units[0]
+  for await (const lines of batches) {
+    const first = lines[0]
     if (first?.number === 1 && isMessage(parseStructure(first.bytes?.toString('utf8') ?? ''))) {
       yield await wholeFile(file)
       return
     }
-    yield { layout: 'list', units }
+    yield { layout: 'list', lines, areElements: true }
   }
-  if (stray) yield { layout: 'list', units: [], stray: true }
+  if (stray) yield { layout: 'list', lines: [], stray: true }
 }
 
 async function wholeFile(file: OpenFile): Promise<Units> {
@@ -63,7 +53,7 @@ async function wholeFile(file: OpenFile): Promise<Units> {
     if (length <= LONGEST_LINE) pieces.push(Buffer.from(chunk))
   }
   const bytes = length <= LONGEST_LINE ? Buffer.concat(pieces) : undefined
-  return { layout: 'one', units: [{ number: 1, offset: 0, length, bytes, ended: false, utf8: false }] }
+  return { layout: 'one', lines: [{ number: 1, offset: 0, length, bytes, ended: false, utf8: false }] }
 }
 
 const textOf = (head: Buffer): string => head.toString('utf8').replace(/^[\0\uFEFF]+/, '')

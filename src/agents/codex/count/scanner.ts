@@ -1,4 +1,5 @@
 /** Counts a log's lines, most of them by a look at their first bytes. */
+import type { Stop } from '../../../lib/files/log-file.ts'
 import { checksum } from '../../../lib/hash.ts'
 import { decode } from '../../../lib/jsonl.ts'
 import { type Fields, fieldsOf, isObject, numberOf, wordOf } from '../../../lib/object.ts'
@@ -8,7 +9,6 @@ import type { IssueCode } from '../../../model/issue.ts'
 import { isZero, type Usage } from '../../../model/usage.ts'
 import type { Cursor, Scan, Source } from '../../agent.ts'
 import { Clock, type SavedClock } from '../follow/clock.ts'
-import type { Position } from '../follow/cursor.ts'
 import { cwdIn, typedText } from '../follow/marks.ts'
 import { type SavedThread, settingsModel, Thread } from '../follow/thread.ts'
 import { draftsOf, type Shape, shapeOf } from '../raw.ts'
@@ -17,7 +17,7 @@ import { NOTHING, parseRecords } from '../records.ts'
 import { glance, stampOf } from './glance.ts'
 import { Meter, type Report } from './tokens.ts'
 
-export interface SavedScan extends Cursor, Position {
+export interface SavedScan extends Cursor, Stop {
   readonly offset: number
   readonly thread: SavedThread
   readonly clock: SavedClock
