@@ -1,6 +1,17 @@
 /** What every agent's folder promises, checked on its own fixtures. */
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
   counted,
@@ -42,6 +53,17 @@ for (const agent of await allAgents()) {
     it('has a fixture for every golden', () => {
       const wanted = fixtures.map(({ name }) => goldenOf(name)).sort()
       expect(readdirSync(join(folderOf(agent), 'fixtures', GOLDEN)).sort()).toEqual(wanted)
+    })
+
+    it('finds a log that is a link, follows no link to a folder, and opens nothing that is no file', async () => {
+      const there = scratch()
+      const found = await Promise.all(
+        fixtures.map((fixture, at) => foundAround(agent, fixture, join(there.path, `${at}`))),
+      )
+      there.remove()
+      const known = found.filter((names) => names.includes('itself'))
+      expect(known.length).toBeGreaterThan(0)
+      for (const names of known) expect(new Set(names)).toEqual(new Set(['itself', 'linked']))
     })
 
     describe.each(fixtures.map((fixture) => ({ name: fixture.name, fixture })))('$name', ({ fixture }) => {
@@ -238,6 +260,22 @@ async function comesBack(
 /** Most are equal to the letter, and letters are compared fastest. */
 function agree(found: unknown, wanted: unknown, cut: number): void {
   if (JSON.stringify(found) !== JSON.stringify(wanted)) expect(found, `cut at byte ${cut}`).toEqual(wanted)
+}
+
+/** What is found of a log itself, of a link to it, behind a link to a folder, of a link to itself and of a pipe. */
+async function foundAround(agent: Agent, { source, bytes }: Fixture, folder: string): Promise<readonly string[]> {
+  const name = basename(source.path)
+  const elsewhere = `${folder}-elsewhere`
+  for (const one of [elsewhere, ...['itself', 'linked', 'endless', 'pipe'].map((two) => join(folder, two))])
+    mkdirSync(one, { recursive: true })
+  for (const one of [elsewhere, join(folder, 'itself')]) writeFileSync(join(one, name), bytes)
+  symlinkSync(join(elsewhere, name), join(folder, 'linked', name))
+  symlinkSync(join(folder, 'endless', name), join(folder, 'endless', name))
+  for (const to of [folder, elsewhere]) symlinkSync(to, join(folder, 'endless', basename(to)))
+  if (process.platform !== 'win32') execFileSync('mkfifo', [join(folder, 'pipe', name)])
+  const found: string[] = []
+  for await (const { path } of agent.find(folder)) found.push(relative(folder, dirname(path)))
+  return found
 }
 
 /** Another file in its place. */

@@ -1,7 +1,6 @@
 /** Finds conversations: the rows of a store, saved files, the prompt history. */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { entriesOf, headOf, isFolder, SKIPPED_FOLDERS } from '../../lib/files/look.ts'
+import { filesBelow, headOf, isFolder } from '../../lib/files/look.ts'
 import { isSqliteFile } from '../../lib/sqlite/header.ts'
 import type { Source } from '../agent.ts'
 import { isHistoryFile } from './prompts.ts'
@@ -14,19 +13,10 @@ import { type Listed, rowsIn, tablesIn } from './store/table.ts'
 const LIKELY = /\.(?:sqlite3?|db|json)$|^\.cli_bash_history$/i
 
 export async function* find(root: string): AsyncGenerator<Source> {
-  if (isFolder(root)) yield* walk(root, root)
-  else yield* sourcesIn(root)
-}
-
-async function* walk(folder: string, root: string): AsyncGenerator<Source> {
-  const entries = entriesOf(folder)
-  for (const entry of entries) {
-    const path = join(folder, entry.name)
-    if (entry.isFile() && LIKELY.test(entry.name) && isOurs(path))
-      for (const source of sourcesIn(path)) yield { ...source, root }
-  }
-  for (const entry of entries)
-    if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) yield* walk(join(folder, entry.name), root)
+  if (!isFolder(root)) yield* sourcesIn(root)
+  else
+    for (const path of filesBelow(root, LIKELY))
+      if (isOurs(path)) for (const source of sourcesIn(path)) yield { ...source, root }
 }
 
 /** By its name where it has one of a database: opening and closing the file would drop the locks of a reading that is under way. */

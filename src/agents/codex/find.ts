@@ -1,7 +1,6 @@
 /** Finds Codex logs below a folder, and a thread's log by the thread's id. */
-import { readdirSync } from 'node:fs'
-import { basename, dirname, join, sep } from 'node:path'
-import { entriesOf, headOf, isFile, isFolder, SKIPPED_FOLDERS } from '../../lib/files/look.ts'
+import { basename, dirname, join } from 'node:path'
+import { entriesOf, filesBelow, headOf, isFile, isFolder } from '../../lib/files/look.ts'
 import { UUID } from '../../model/ids.ts'
 import type { Environment, Source } from '../agent.ts'
 import { recognise } from './recognise.ts'
@@ -11,7 +10,7 @@ export const AGENT_ID = 'codex'
 const LOG = /\.(?:jsonl|json)(?:\.zst)?$/i
 export const NAMES = 'session_index.jsonl'
 /** The name that Codex itself gives: no look inside is needed. */
-const ROLLOUT = /^rollout-\d{4}-.*\.jsonl$/
+const ROLLOUT = /(?:^|[\\/])rollout-\d{4}-[^\\/]*\.jsonl$/
 
 export function roots(environment: Environment): readonly string[] {
   const configured = environment.variables['CODEX_HOME']
@@ -25,11 +24,11 @@ export async function* find(root: string): AsyncGenerator<Source> {
     return
   }
   if (!isCodexHome(root)) {
-    for (const source of walk(root, root)) yield source
+    for (const source of logsBelow(root, root)) yield source
     return
   }
   for (const folder of ['sessions', 'archived_sessions'])
-    for (const source of walk(join(root, folder), root)) yield source
+    for (const source of logsBelow(join(root, folder), root)) yield source
   for (const file of ['history.jsonl', NAMES])
     if (isFile(join(root, file))) yield { agent: AGENT_ID, path: join(root, file), root }
 }
@@ -38,26 +37,12 @@ const isCodexHome = (root: string): boolean =>
   isFolder(join(root, 'sessions')) &&
   (isFile(join(root, 'history.jsonl')) || isFile(join(root, 'config.toml')) || basename(root) === '.codex')
 
-/** Links to folders are not followed: they would make the walk endless or count a log twice. */
-function* walk(folder: string, root: string): Generator<Source> {
-  const names: string[] = []
-  const folders: string[] = []
-  try {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      if (entry.isDirectory()) folders.push(entry.name)
-      else if (LOG.test(entry.name) && (entry.isFile() || isFile(join(folder, entry.name)))) names.push(entry.name)
-    }
-  } catch {
-    // Whoever reads it is told why: a folder that cannot be opened must not vanish without a word.
-    if (isFolder(folder)) yield { agent: AGENT_ID, path: folder, root }
-    return
-  }
-  const prefix = join(folder, sep)
-  for (const name of names.sort()) {
-    const path = prefix + name
-    if (ROLLOUT.test(name) || recognise(headOf(path), path)) yield { agent: AGENT_ID, path, root }
-  }
-  for (const name of folders.sort()) if (!SKIPPED_FOLDERS.has(name)) yield* walk(join(folder, name), root)
+function* logsBelow(folder: string, root: string): Generator<Source> {
+  const closed: string[] = []
+  for (const path of filesBelow(folder, LOG, (one) => closed.push(one)))
+    if (ROLLOUT.test(path) || recognise(headOf(path), path)) yield { agent: AGENT_ID, path, root }
+  // Whoever reads it is told why: a folder that cannot be opened must not vanish without a word.
+  for (const path of closed) yield { agent: AGENT_ID, path, root }
 }
 
 const THREAD = new RegExp(`(${UUID})(?:_[0-9a-f-]{36})?\\.jsonl$`, 'i')
@@ -100,15 +85,13 @@ function homeOf(path: string): string | undefined {
 
 function listThreads(root: string, deep: boolean): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
-  const visit = (folder: string): void => {
-    for (const entry of entriesOf(folder)) {
-      const path = join(folder, entry.name)
-      if (deep && entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) visit(path)
-      const thread = THREAD.exec(entry.name)?.[1]?.toLowerCase()
+  const stores = [join(root, 'sessions'), join(root, 'archived_sessions')].filter(isFolder)
+  for (const folder of stores.length > 0 ? stores : [root]) {
+    const paths = deep ? filesBelow(folder, THREAD) : entriesOf(folder).map(({ name }) => join(folder, name))
+    for (const path of paths) {
+      const thread = THREAD.exec(path)?.[1]?.toLowerCase()
       if (thread !== undefined && !found.has(thread)) found.set(thread, path)
     }
   }
-  const stores = [join(root, 'sessions'), join(root, 'archived_sessions')].filter(isFolder)
-  for (const folder of stores.length > 0 ? stores : [root]) visit(folder)
   return found
 }

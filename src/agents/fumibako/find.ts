@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { CONVERSATIONS } from '../../conversation/journal/file-name.ts'
 import { dataDirectory } from '../../lib/files/data-directory.ts'
-import { entriesOf, headOf, isFolder, SKIPPED_FOLDERS } from '../../lib/files/look.ts'
+import { filesBelow, headOf, isFolder } from '../../lib/files/look.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { Description, Environment, Source } from '../agent.ts'
 
@@ -32,16 +32,7 @@ function beginning(head: Uint8Array): string {
 }
 
 export async function* find(root: string): AsyncGenerator<Source> {
-  if (isFolder(root)) yield* walk(root, root)
-  else yield { agent: AGENT_ID, path: root }
-}
-
-async function* walk(folder: string, root: string): AsyncGenerator<Source> {
-  const entries = entriesOf(folder)
-  for (const entry of entries) {
-    const path = join(folder, entry.name)
-    if (entry.isFile() && /\.jsonl$/i.test(entry.name) && recognise(headOf(path))) yield { agent: AGENT_ID, path, root }
-  }
-  for (const entry of entries)
-    if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) yield* walk(join(folder, entry.name), root)
+  if (!isFolder(root)) yield { agent: AGENT_ID, path: root }
+  else
+    for (const path of filesBelow(root, /\.jsonl$/i)) if (recognise(headOf(path))) yield { agent: AGENT_ID, path, root }
 }

@@ -1,7 +1,6 @@
 /** Finds files of conversations below a folder. They have no home of their own: people put them anywhere. */
 import { closeSync, openSync, readSync } from 'node:fs'
-import { join } from 'node:path'
-import { entriesOf, isFolder, SKIPPED_FOLDERS } from '../../lib/files/look.ts'
+import { filesBelow, isFolder } from '../../lib/files/look.ts'
 import type { Source } from '../agent.ts'
 import { recognise } from './recognise.ts'
 
@@ -10,23 +9,8 @@ export const AGENT_ID = 'openai'
 const LIKELY = /\.(?:json|jsonl|ndjson)$/i
 
 export async function* find(root: string): AsyncGenerator<Source> {
-  if (isFolder(root)) yield* walk(root, root)
-  else yield { agent: AGENT_ID, path: root }
-}
-
-/** Links to folders are not followed: they would make the walk endless or count a file twice. */
-async function* walk(folder: string, root: string): AsyncGenerator<Source> {
-  const files: string[] = []
-  const folders: string[] = []
-  for (const entry of entriesOf(folder)) {
-    if (entry.isDirectory()) folders.push(entry.name)
-    else if (LIKELY.test(entry.name)) files.push(entry.name)
-  }
-  for (const name of files.sort()) {
-    const path = join(folder, name)
-    if (isOurs(path)) yield { agent: AGENT_ID, path, root }
-  }
-  for (const name of folders.sort()) if (!SKIPPED_FOLDERS.has(name)) yield* walk(join(folder, name), root)
+  if (!isFolder(root)) yield { agent: AGENT_ID, path: root }
+  else for (const path of filesBelow(root, LIKELY)) if (isOurs(path)) yield { agent: AGENT_ID, path, root }
 }
 
 const HEAD = 65_536

@@ -1,5 +1,6 @@
 /** Looks around on a disk without failing: what cannot be seen is not there. */
 import { closeSync, type Dirent, openSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { join, sep } from 'node:path'
 import { readNow } from '../bytes.ts'
 
 const HEAD = 65_536
@@ -28,6 +29,31 @@ export function entriesOf(folder: string): readonly Dirent[] {
   } catch {
     return []
   }
+}
+
+/**
+ * The files below a folder whose names are likely: of each folder its own first, all in the order of their names. A link to a
+ * file is that file; links to folders are not followed: they would make the walk endless or count a file twice.
+ * @param onClosed is told of each folder that cannot be opened
+ */
+export function* filesBelow(folder: string, likely: RegExp, onClosed?: (folder: string) => void): Generator<string> {
+  const names: string[] = []
+  const folders: string[] = []
+  // Not `join` for each of a hundred thousand names.
+  const prefix = join(folder, sep)
+  try {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const { name } = entry
+      if (entry.isDirectory()) folders.push(name)
+      // What is no file is never opened: a pipe would be waited for.
+      else if (likely.test(name) && (entry.isFile() || isFile(prefix + name))) names.push(name)
+    }
+  } catch {
+    if (isFolder(folder)) onClosed?.(folder)
+    return
+  }
+  for (const name of names.sort()) yield prefix + name
+  for (const name of folders.sort()) if (!SKIPPED_FOLDERS.has(name)) yield* filesBelow(prefix + name, likely, onClosed)
 }
 
 /** Nothing also where it may not be looked at. */
