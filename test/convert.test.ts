@@ -129,6 +129,17 @@ describe('fumi convert', () => {
     expect(readdirSync(at('taken'))).toEqual(['talk.json'])
   })
 
+  test('writes a conversation and what belongs beside it, or neither', () => {
+    mkdirSync(at('half/example.jsonl.x.json'), { recursive: true })
+    const convert = () => fumi(at('rollout.jsonl'), '--to', 'sft', '-o', at('half/example.jsonl'), '--force')
+    expect(convert()).toMatchObject({ code: 6, err: expect.stringContaining('there is a folder of that name') })
+    expect(readdirSync(at('half'))).toEqual(['example.jsonl.x.json'])
+    writeFileSync(at('half/example.jsonl'), 'as it was')
+    expect(convert().code).toBe(6)
+    expect(readFileSync(at('half/example.jsonl'), 'utf8')).toBe('as it was')
+    expect(readdirSync(at('half'))).toHaveLength(2)
+  })
+
   test('says which formats there are, and which profiles', () => {
     const format = fumi(at('rollout.jsonl'), '--to', 'telegram')
     expect([format.code, format.err]).toEqual([2, expect.stringContaining('codex')])

@@ -1,6 +1,5 @@
 /** Changes the file `config.json` without losing anything that stands in it. */
 import { replaceFile } from '../lib/disk/replace-file.ts'
-import { writeError } from '../lib/files/write-error.ts'
 import { isJsonObject, type JsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
 import { jsonMap, writeJson } from '../lib/json/write.ts'
 import { AppError } from '../model/error.ts'
@@ -20,11 +19,7 @@ export function changeConfigFile(path: string, key: string, value: JsonValue | u
     )
   const text = writeJson(edited(content, key.split('.'), value), 2)
   if (text === writeJson(content, 2)) return
-  try {
-    replaceFile(path, `${text}\n`)
-  } catch (error) {
-    throw writeError(path, error)
-  }
+  replaceFile(path, `${text}\n`)
 }
 
 function edited(object: JsonObject, [key = '', ...rest]: readonly string[], value: JsonValue | undefined): JsonObject {

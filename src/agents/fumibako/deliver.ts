@@ -1,5 +1,5 @@
 /** Puts a journal where `fumi chat` finds it: beside the other conversations, under its id. */
-import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEvent } from '../../conversation/journal/codec.ts'
 import { journalName } from '../../conversation/journal/file-name.ts'
@@ -23,7 +23,6 @@ export async function deliver(file: string, { environment, isDry }: DeliverOptio
   const print = locked(path, () => {
     refuse(path, id)
     placeFile(file, path)
-    chmodSync(path, 0o600)
     return printOf(path)
   })
   return { ...delivery, undo: async () => locked(path, () => takeBack(path, print)) }

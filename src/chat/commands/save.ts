@@ -5,7 +5,6 @@ import { writeState } from '../../conversation/codec/write.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import { replaceFile } from '../../lib/disk/replace-file.ts'
 import { isSystemError, whyOf } from '../../lib/files/system-error.ts'
-import { writeError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { pathOf } from '../attach/attach.ts'
@@ -35,9 +34,8 @@ export const saveCommand: Command = {
     try {
       replaceFile(path, savedState(state))
     } catch (thrown) {
-      const told = writeError(path, thrown)
-      if (told instanceof AppError) return yield error(told.phrase)
-      throw told
+      if (thrown instanceof AppError) return yield error(thrown.phrase)
+      throw thrown
     }
     const { length } = state.history
     yield output(

@@ -2,7 +2,7 @@
 import { closeSync, constants, copyFileSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { sha256 } from '../hash.ts'
-import { syncFolder } from './replace-file.ts'
+import { syncFolder } from './sync-folder.ts'
 
 /** On disk when it returns. Answers where it lies. */
 export function writeBackup(folder: string, bytes: Uint8Array, now: Date): string {

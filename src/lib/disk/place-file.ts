@@ -1,29 +1,34 @@
 /** Brings a copy of a file to its place at once or not at all: nobody ever sees half of it there. */
-import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { syncFolder } from './replace-file.ts'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { readNow } from '../bytes.ts'
+import { saveFile } from './draft.ts'
+import { syncFolder } from './sync-folder.ts'
 
-/** On disk when it returns. What lies there is replaced. Throws what the system says. */
+/** On disk when it returns. What lies there is replaced. Throws what the system says, also as an AppError. */
 export function placeFile(from: string, to: string): void {
   const folder = dirname(to)
   const top = mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // A name that no program takes for one of its files.
-  const temporary = join(folder, `.${basename(to)}.${process.pid}.tmp`)
-  try {
-    copyFileSync(from, temporary)
-    const fd = openSync(temporary, 'r+')
-    try {
-      fsyncSync(fd)
-    } finally {
-      closeSync(fd)
-    }
-    renameSync(temporary, to)
-  } catch (error) {
-    rmSync(temporary, { force: true })
-    throw error
-  }
-  for (let made = folder; ; made = dirname(made)) {
+  saveFile(to, piecesOf(from))
+  for (let made = folder; top !== undefined && made !== dirname(top); ) {
+    made = dirname(made)
+    if (!existsSync(made)) return
     syncFolder(made)
-    if (top === undefined || made === dirname(top) || !existsSync(dirname(made))) return
+  }
+}
+
+const PIECE = 1 << 20
+
+function* piecesOf(path: string): Generator<Buffer> {
+  const fd = openSync(path, 'r')
+  try {
+    for (let at = 0; ; ) {
+      const piece = readNow(fd, at, PIECE)
+      if (piece.length === 0) return
+      yield piece
+      at += piece.length
+    }
+  } finally {
+    closeSync(fd)
   }
 }
