@@ -1,10 +1,9 @@
 /** Where exports go: one stream, one file, or a file for each session. */
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Image } from '../../convert/export/material.ts'
+import { Draft, saveFile } from '../../lib/disk/draft.ts'
 import { chunksOf } from '../../lib/disk/text-chunks.ts'
-import { writeError } from '../../lib/files/write-error.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { AppError } from '../../model/error.ts'
 import { writeOut } from '../output.ts'
@@ -13,24 +12,19 @@ export async function print(texts: AsyncIterable<string>): Promise<void> {
   for await (const piece of chunksOf(texts)) await writeOut(piece)
 }
 
-/** Whole or not at all, for its user alone. */
+/** Whole or not at all; a new file is for its user alone. */
 export async function save(path: string, texts: AsyncIterable<string>): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`
+  const draft = new Draft(path, IN_NEW_FOLDERS)
   try {
-    await mkdir(dirname(path), { recursive: true })
-    const file = await open(temporary, 'w', 0o600)
-    try {
-      for await (const piece of chunksOf(texts)) await file.writeFile(piece)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {})
-    throw writeError(path, error)
+    draft.write('')
+    for await (const piece of chunksOf(texts)) draft.write(piece)
+    draft.keep()
+  } finally {
+    draft.discard()
   }
 }
+
+const IN_NEW_FOLDERS = { folders: 0o777 }
 
 /** It is one, or is meant to become one. */
 export function isFolder(path: string): boolean {
@@ -77,10 +71,7 @@ export function imagesBeside(document: string): (image: Image) => string {
     const bytes = Buffer.from(data_uri.slice(data_uri.indexOf(',') + 1), 'base64')
     const name = `${sha256(bytes).slice(0, 16)}.${extension}`
     const path = join(dirname(document), folder, name)
-    if (!existsSync(path)) {
-      mkdirSync(dirname(path), { recursive: true })
-      writeFileSync(path, bytes, { mode: 0o600 })
-    }
+    if (!existsSync(path)) saveFile(path, [bytes], IN_NEW_FOLDERS)
     return `${encodeURIComponent(folder)}/${name}`
   }
 }

@@ -1,6 +1,6 @@
 /** Remembers what the model last saw of each file, so that nobody's changes are overwritten unseen. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { replaceFile } from '../../../lib/disk/replace-file.ts'
 import { sha256 } from '../../../lib/hash.ts'
 import { fieldsOf } from '../../../lib/object.ts'
 
@@ -66,8 +66,7 @@ export class SeenFiles {
     if (this.#file === undefined) return
     const hashes = Object.fromEntries([...this.#glimpses].map(([path, { hash }]) => [path, hash]))
     try {
-      mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
-      writeFileSync(this.#file, JSON.stringify(hashes), { mode: 0o600 })
+      replaceFile(this.#file, JSON.stringify(hashes))
     } catch {
       // What is only remembered here is still right.
     }

@@ -1,7 +1,9 @@
 /** What was typed, kept across runs: one JSON string on each line, for the eyes of its owner only. */
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { replaceFile } from '../../../lib/disk/replace-file.ts'
 import { isSystemError } from '../../../lib/files/system-error.ts'
+import { AppError } from '../../../model/error.ts'
 
 const MOST = 2000
 /** Rewriting at each line would be a waste. */
@@ -33,12 +35,11 @@ export function addToHistory(data: string, text: string): void {
 }
 
 function rewrite(path: string, entries: readonly string[]): void {
-  const beside = `${path}.${process.pid}`
   try {
-    writeFileSync(beside, entries.map((text) => `${JSON.stringify(text)}\n`).join(''), { mode: 0o600 })
-    renameSync(beside, path)
+    replaceFile(path, entries.map((text) => `${JSON.stringify(text)}\n`).join(''))
   } catch (error) {
-    if (!isSystemError(error)) throw error
+    // It stays as long as it is.
+    if (!(error instanceof AppError)) throw error
   }
 }
 
