@@ -91,6 +91,14 @@ describe('one draft', () => {
     expect(readdirSync(folder)).toEqual(['pipe'])
   })
 
+  it.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('leaves a file that may not be written', () => {
+    writeFileSync(at('a'), 'old', { mode: 0o400 })
+    expect(thrownBy(() => saveFile(at('a'), ['new']))).toMatchObject({ code: 'no_permission' })
+    expect(textAt('a')).toBe('old')
+    saveFile(at('a'), ['ours'], { mode: 0o600 })
+    expect(textAt('a')).toBe('ours')
+  })
+
   it('says in both languages why it cannot be written', () => {
     mkdirSync(at('a'))
     const thrown = [

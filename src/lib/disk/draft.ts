@@ -1,6 +1,7 @@
 /** A file that is written beside its place and takes it when it is whole: nobody sees half of it, and a crash leaves the old one or the new one. */
 import { randomBytes } from 'node:crypto'
 import {
+  accessSync,
   closeSync,
   constants,
   copyFileSync,
@@ -30,7 +31,8 @@ export interface DraftOptions {
 }
 
 /**
- * A link stays a link: the file that it points to is replaced. What is no file (a pipe, a device) is written to as it is.
+ * A link stays a link: the file that it points to is replaced. One that may not be written stays, unless a mode is given:
+ * then it is our own. What is no file (a pipe, a device) is written to as it is.
  * Whatever the system says is thrown as an AppError. Whoever makes a draft calls `discard` in the end.
  */
 export class Draft {
@@ -97,6 +99,7 @@ export class Draft {
     if (folders !== undefined) mkdirSync(dirname(this.#target), { recursive: true, mode: folders })
     const known = statOf(this.#target)
     if (known && !known.isFile() && !known.isDirectory()) return openSync(this.#target, 'w')
+    if (known?.isFile() && mode === undefined) accessSync(this.#target, constants.W_OK)
     const beside = besides(this.#target)
     const fd = openSync(beside, 'wx', 0o600)
     this.#beside = beside

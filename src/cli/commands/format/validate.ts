@@ -1,10 +1,10 @@
 /** `fumi validate`: what a server or a program would refuse in a file, and messages without it. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { allAgents } from '../../../agents/all.ts'
 import { TARGETS, type Target } from '../../../convert/check/check.ts'
+import { saveFile } from '../../../lib/disk/draft.ts'
 import { isFile } from '../../../lib/files/look.ts'
-import { writeError } from '../../../lib/files/write-error.ts'
 import { AppError } from '../../../model/error.ts'
 import { headOf } from '../../../normalize.ts'
 import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../../openai.ts'
@@ -143,11 +143,7 @@ async function save(path: string, { mended, unmendable }: FileCheck, to: string)
     await writeOut(mended)
     return
   }
-  try {
-    writeFileSync(to, mended, { mode: 0o600 })
-  } catch (error) {
-    throw writeError(to, error)
-  }
+  saveFile(to, [mended])
 }
 
 const jsonOf = (path: string, { problems, records }: FileCheck, { profile = 'openai', fix }: Options): object => ({
