@@ -59,6 +59,12 @@ describe('patterns', () => {
     expect(matches(queryOf('/aa/'), { prompt: trap }, time)).toBe(true)
   })
 
+  test('that repeat nothing but branch again and again are stopped too', () => {
+    const time = new PatternTime(50)
+    expect(matches(queryOf(`/${'(a|a)'.repeat(30)}b/`), { prompt: trap }, time)).toBe(false)
+    expect(time.isUp).toBe(true)
+  })
+
   test('that take no time leave it to the others', () => {
     const time = new PatternTime(60_000)
     expect(matches(queryOf('/a+!$/'), { prompt: trap }, time)).toBe(true)

@@ -42,8 +42,8 @@ export function patternsHold(patterns: readonly Pattern[], texts: readonly strin
   return patterns.every(({ expression }) => isStraight(expression)) ? test() : (time.spend(test) ?? false)
 }
 
-/** Nothing in it repeats, so there is nothing to try again and again. */
-const isStraight = ({ source }: RegExp): boolean => !/[*+?{]|\\[1-9k]/.test(source)
+/** Nothing in it repeats or branches, so there is nothing to try again and again. */
+const isStraight = ({ source }: RegExp): boolean => !/[*+?{|]|\\[1-9k]/.test(source)
 
 /** The first places of a pattern in a text; none when the time is up. */
 export function placesOfPattern(expression: RegExp, text: string, most: number, time: PatternTime): readonly Place[] {
