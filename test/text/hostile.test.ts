@@ -16,6 +16,7 @@ describe('very long texts', () => {
     ['one run', `${'あ'.repeat(LONG)}針`, 'あ針'],
     ['one run beyond the basic plane', `${'𠮷'.repeat(LONG)}針`, '𠮷針'],
     ['marks', `a${'\u0301'.repeat(LONG)} needle`, 'needle'],
+    ['marks that have to be put in order', `a${'\u0301\u0316'.repeat(LONG / 2)} needle`, 'needle'],
     ['pictures', `${'🚀'.repeat(LONG)}針`, '🚀針'],
     ['identifiers', `${Array.from({ length: 20_000 }, (_, at) => `someName${at}`).join(' ')} theNeedle`, 'needle'],
     ['nothing but separators', `${'-'.repeat(LONG)}needle`, 'needle'],
@@ -26,6 +27,11 @@ describe('very long texts', () => {
     const { text: part, highlights } = snippet(queryOf(word), text, 80)
     expect(part.length).toBeLessThanOrEqual(80)
     expect(highlights).toHaveLength(1)
+  })
+
+  test('words at the end of a line without spaces, in a text whose normal form is another', () => {
+    const { highlights } = snippet(queryOf('나'), `Ａ${'가'.repeat(LONG)}${'나'.repeat(64)}`, 80)
+    expect(highlights.length).toBeGreaterThan(0)
   })
 
   test('what crosses the border of a block is found like everything else', () => {

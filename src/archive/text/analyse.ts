@@ -1,7 +1,7 @@
 /** Turns a text into the words that FTS5 is to index. */
 import { Bytes } from '../rows/bytes.ts'
 import { writeAscii } from './words/ascii.ts'
-import { isAscii } from './words/characters.ts'
+import { isAscii, normalised } from './words/characters.ts'
 import { BOUNDARY } from './words/identifiers.ts'
 import { writeText } from './words/unicode.ts'
 
@@ -14,7 +14,7 @@ export const TOKENIZER = `unicode61 remove_diacritics 2 tokenchars '${BOUNDARY}'
  */
 export function analyseInto(text: string, into: Bytes): void {
   if (isAscii(text)) writeAscii(text, into)
-  else writeText(text.normalize('NFKC'), into)
+  else writeText(normalised(text), into)
 }
 
 const scratch = new Bytes()

@@ -7,6 +7,7 @@ import {
   isInWord,
   kindAt,
   kindBefore,
+  normalised,
   SEPARATOR,
   UPPER,
   withoutIgnored,
@@ -24,7 +25,7 @@ export type Place = readonly [start: number, end: number]
 
 export function haystackOf(text: string): Haystack {
   if (isAscii(text)) return { normal: text, folded: text.toLowerCase() }
-  const normal = withoutIgnored(text.normalize('NFKC'))
+  const normal = withoutIgnored(normalised(text))
   return { normal, folded: folded(normal) }
 }
 

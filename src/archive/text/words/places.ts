@@ -1,11 +1,12 @@
 /** Finds in the text as it was said what was found in its normal form, whose characters are fewer or more. */
-import { withoutIgnored } from './characters.ts'
+import { normalised, withoutIgnored } from './characters.ts'
 import type { Place } from './find.ts'
 
-/** Nothing composes with what stands before one of these: here a text may be cut before it is normalised. */
-const INERT = /[\x00-\x7f\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]/g
-/** A character and what may compose with it: marks, the half-width voicing marks, and the later letters of a Korean syllable. */
-const CLUSTER = /[\s\S][\p{M}\uff9e\uff9f\u1160-\u11ff\u3131-\u318e\uffa0-\uffdc]*/gu
+/** What may compose with the character before it: marks, the half-width voicing marks, and the later letters of a Korean syllable. */
+const COMPOSES = '\\p{M}\\uff9e\\uff9f\\u1160-\\u11ff\\u3131-\\u318e\\uffa0-\\uffdc'
+/** Before one of these a text may be cut before it is normalised. */
+const INERT = new RegExp(`[^${COMPOSES}]`, 'gu')
+const CLUSTER = new RegExp(`[\\s\\S][${COMPOSES}]*`, 'gu')
 const BLOCK = 512
 
 interface Block {
@@ -57,5 +58,5 @@ function apart(cluster: string): readonly string[] {
   return !normal.includes('') && normal.join('') === normalOf(cluster) ? characters : [cluster]
 }
 
-const normalOf = (text: string): string => withoutIgnored(text.normalize('NFKC'))
+const normalOf = (text: string): string => withoutIgnored(normalised(text))
 const normalLength = (text: string): number => normalOf(text).length

@@ -1,6 +1,6 @@
 /** What a term looks for. */
 import type { Term } from '../query.ts'
-import { folded, kindOf, PICTURE, RUN, SEPARATOR, withoutIgnored } from './characters.ts'
+import { folded, kindOf, normalised, PICTURE, RUN, SEPARATOR, withoutIgnored } from './characters.ts'
 import { partsOf } from './parts.ts'
 
 /** Units that follow each other. */
@@ -19,7 +19,7 @@ export interface Unit {
 
 /** Any of these will do; empty when the term holds nothing that can be looked for. An identifier may also be spelt in another way. */
 export function soughtOf({ text, exact, prefix }: Term): readonly Sought[] {
-  const units = unitsOf(withoutIgnored(text.normalize('NFKC')))
+  const units = unitsOf(withoutIgnored(normalised(text)))
   const [only] = units
   if (!only) return []
   const parts = exact || units.length > 1 || only.kind !== 'word' ? [] : partsOf(only.text)
