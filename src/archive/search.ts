@@ -19,13 +19,16 @@ export interface Candidate extends Known {
 export const candidatesOf = (db: Db, query: Query, options: RowOptions): readonly Candidate[] =>
   candidatesAt(db, rowsOf(db, query, options))
 
-/** In the order of the ids. */
+/** In the order of the ids; a row may be gone since it was found, when its log was read anew meanwhile. */
 export function candidatesAt(db: Db, ids: readonly number[]): readonly Candidate[] {
   const row = prepared(
     db,
     `SELECT ${MESSAGE_COLUMNS} FROM message m CROSS JOIN session t ON t.id = m.session_id WHERE m.id = ?`,
   )
-  return ids.map((id) => candidateOf(row.get(id) as RawMessage))
+  return ids.flatMap((id) => {
+    const found = row.get(id) as RawMessage | undefined
+    return found ? candidateOf(found) : []
+  })
 }
 
 export const candidateOf = (row: RawMessage): Candidate => ({ ...knownOf(row), cut: (row.kind & CUT) !== 0 })

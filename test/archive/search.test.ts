@@ -1,7 +1,10 @@
 /** Whatever was said is found, once, in the session it was said in. */
 import { appendFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { House } from '../../src/app.ts'
+import { IndexReader } from '../../src/archive/get.ts'
+import { candidatesAt } from '../../src/archive/search.ts'
 import { assistant, call, header, line, result, THREAD, talk, text, user } from '../support/log.ts'
 import { home, rollout } from './house.ts'
 
@@ -128,6 +131,14 @@ test('an answer says when the index leaves something out', async () => {
   await house.sync()
   expect(await house.search('hidden')).toMatchObject({ total: 0, complete: false, left: { sessions: 1 } })
   expect(await house.search('hidden scope:prompt')).toMatchObject({ total: 0, complete: true })
+})
+
+test('a message that is gone when its turn comes is left out', async () => {
+  const { folder, house, write } = home()
+  write(rollout(THREAD), text(talk()))
+  await house.sync()
+  const reader = new IndexReader(join(folder, 'fumi'))
+  expect(reader.read((db) => candidatesAt(db, [12_345]), undefined)).toEqual([])
 })
 
 test('what is no query is a problem that says where', async () => {
