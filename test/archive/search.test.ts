@@ -48,6 +48,8 @@ test('prompts, answers, arguments and output are found, newest first', async () 
   expect(await found(house, `file session:${OTHER}`)).toEqual(['2#4'])
   expect(await found(house, '/no s.ch/')).toEqual(['2#4'])
   expect(await found(house, 'nothing')).toEqual([])
+  expect(await found(house, `role:meta session:${OTHER}`)).toEqual(['2#5'])
+  expect(await found(house, `-role:user session:${OTHER}`)).toEqual(['2#6', '2#4', '2#3'])
 })
 
 test('a record that is written twice is one hit, and context is found only when it is asked for', async () => {

@@ -2,6 +2,7 @@
 import { conditionsOf, type SessionFilter } from '../get/filter.ts'
 import { plucked } from '../get/statements.ts'
 import type { Db } from '../open.ts'
+import { ROLES } from '../rows/kind.ts'
 import { FIRST_TIME } from '../rows/time-id.ts'
 import { SAID } from '../schema.ts'
 import { type Columns, exceptExpression, matchExpression } from '../text/expression.ts'
@@ -40,6 +41,7 @@ export function tablesFor({ scopes }: Query): readonly Table[] {
 
 function rowsIn(db: Db, table: Table, query: Query, options: RowOptions): readonly number[] {
   const { where, ranges } = whereOf(db, query, options.filter)
+  const spoken = isAboutMeta(query) ? where : { ...where, sql: `m.kind & 7 <> ${META} AND ${where.sql}` }
   const before = options.before ?? Number.MAX_SAFE_INTEGER
   const must = matchExpression(query, table.columns)
   const except = exceptExpression(query, table.columns)
@@ -50,8 +52,8 @@ function rowsIn(db: Db, table: Table, query: Query, options: RowOptions): readon
     if (left <= 0) break
     if (range.low >= range.high) continue
     if (must !== undefined) found.push(...saying(db, table, must, where, range, left))
-    else if (except === undefined) found.push(...anything(db, where, range, left))
-    else found.push(...notSaying(db, table, except, where, range, left))
+    else if (except === undefined) found.push(...anything(db, spoken, range, left))
+    else found.push(...notSaying(db, table, except, spoken, range, left))
   }
   return found
 }
@@ -80,10 +82,16 @@ function saying(db: Db, { name }: Table, must: string, where: Sql, range: Range,
   return plucked(db, sql).all(must, range.low, range.high, ...where.values, limit) as number[]
 }
 
-/** What a person or a program said, whatever it was. */
+const META = ROLES.indexOf('meta')
+
+/** What nobody said is shown only to those who ask for it. */
+const isAboutMeta = ({ filters }: Query): boolean =>
+  filters.some((filter) => filter.kind === 'role' && !filter.not && filter.values.includes('meta'))
+
+/** Rows that satisfy the conditions, whatever they say. */
 function anything(db: Db, where: Sql, { low, high }: Range, limit: number): number[] {
   const sql = `SELECT m.id FROM message m
-    WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND m.kind & 7 <> 4 AND ${where.sql} ORDER BY m.id DESC LIMIT ?`
+    WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND ${where.sql} ORDER BY m.id DESC LIMIT ?`
   return plucked(db, sql).all(Math.max(low, FIRST_TIME), high, ...where.values, limit) as number[]
 }
 
