@@ -31,11 +31,13 @@ function filter(one: Filter): string {
   const value =
     one.kind === 'time'
       ? `${one.from ?? ''}/${one.until ?? ''}`
-      : one.kind === 'has' || one.kind === 'is'
-        ? one.what
-        : one.kind === 'sessions'
-          ? one.ids.join('|')
-          : one.values.join('|')
+      : one.kind === 'on'
+        ? one.values.map(({ from, until }) => `${from}/${until}`).join('|')
+        : one.kind === 'is'
+          ? one.what
+          : one.kind === 'sessions'
+            ? one.ids.join('|')
+            : one.values.join('|')
   return `${one.not ? 'not ' : ''}${one.kind}=${value}`
 }
 
@@ -90,26 +92,30 @@ describe('filters', () => {
     ['agent:a agent:b -agent:c -agent:d', 'agent=a|b, not agent=c|d'],
     ['agent:a OR agent:b', 'agent=a|b'],
     ['role:user role:Assistant', 'role=user|assistant'],
-    ['has:error has:image -has:images', 'has=error, has=image, not has=image'],
+    ['has:error has:image -has:images', 'has=error|image, not has=image'],
     ['x in:title', 'x, in title'],
     ['x scope:prompts scope:answer', 'x, in prompt answer'],
     ['x -scope:output', 'x, in prompt answer arguments reasoning file title'],
-    ['on:2026-11-15', 'time=2026-11-15T00:00:00.000Z/2026-11-16T00:00:00.000Z'],
-    ['on:2026-11', 'time=2026-11-01T00:00:00.000Z/2026-12-01T00:00:00.000Z'],
-    ['on:2026', 'time=2026-01-01T00:00:00.000Z/2027-01-01T00:00:00.000Z'],
-    ['on:2026/2/3', 'time=2026-02-03T00:00:00.000Z/2026-02-04T00:00:00.000Z'],
+    ['on:2026-11-15', 'on=2026-11-15T00:00:00.000Z/2026-11-16T00:00:00.000Z'],
+    ['on:2026-11', 'on=2026-11-01T00:00:00.000Z/2026-12-01T00:00:00.000Z'],
+    ['on:2026', 'on=2026-01-01T00:00:00.000Z/2027-01-01T00:00:00.000Z'],
+    [
+      'on:2026 OR on:2024',
+      'on=2026-01-01T00:00:00.000Z/2027-01-01T00:00:00.000Z|2024-01-01T00:00:00.000Z/2025-01-01T00:00:00.000Z',
+    ],
+    ['on:2026/2/3', 'on=2026-02-03T00:00:00.000Z/2026-02-04T00:00:00.000Z'],
     ['after:2026-11-15 before:2026-12', 'time=2026-11-15T00:00:00.000Z/, time=/2026-12-01T00:00:00.000Z'],
     ['after:2026-11-15T09:30', 'time=2026-11-15T09:30:00.000Z/'],
     ['after:2026-11-15T09:30:00+09:00', 'time=2026-11-15T00:30:00.000Z/'],
     ['after:"2026-11-15 09:30"', 'time=2026-11-15T09:30:00.000Z/'],
-    ['on:today', 'time=2026-11-15T00:00:00.000Z/2026-11-16T00:00:00.000Z'],
-    ['on:yesterday', 'time=2026-11-14T00:00:00.000Z/2026-11-15T00:00:00.000Z'],
+    ['on:today', 'on=2026-11-15T00:00:00.000Z/2026-11-16T00:00:00.000Z'],
+    ['on:yesterday', 'on=2026-11-14T00:00:00.000Z/2026-11-15T00:00:00.000Z'],
     [
       'after:7d after:2w after:12h',
       'time=2026-11-08T00:00:00.000Z/, time=2026-11-01T00:00:00.000Z/, time=2026-11-15T00:30:00.000Z/',
     ],
     ['after:1m after:1y', 'time=2026-10-15T00:00:00.000Z/, time=2025-11-15T00:00:00.000Z/'],
-    ['-on:2026-11-15', 'not time=2026-11-15T00:00:00.000Z/2026-11-16T00:00:00.000Z'],
+    ['-on:2026-11-15', 'not on=2026-11-15T00:00:00.000Z/2026-11-16T00:00:00.000Z'],
   ])('%s', (input, expected) => {
     expect(said(input)).toBe(expected)
   })

@@ -83,13 +83,25 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
         })
         break
       case 'has':
-        message.push({ sql: `${sign}(m.kind & ${filter.what === 'error' ? ERROR : IMAGE})`, values: [] })
-        if (!filter.not)
-          rare.push({
-            sql: `SELECT id FROM message WHERE kind & ${filter.what === 'error' ? ERROR : IMAGE}`,
-            values: [],
-          })
+        message.push({
+          sql: `${sign}(${flagsOf(filter)
+            .map((flag) => `m.kind & ${flag}`)
+            .join(' OR ')})`,
+          values: [],
+        })
+        if (!filter.not) rare.push({ sql: flagsOf(filter).map(flagged).join(' UNION '), values: [] })
         break
+      case 'on': {
+        const spans = filter.values.map((one) => [idAt(Date.parse(one.from)), idAt(Date.parse(one.until))] as const)
+        if (filter.not || spans.length > 1) {
+          const any = spans.map(() => 'm.id >= ? AND m.id < ?').join(' OR ')
+          message.push({ sql: `${sign}(${any})`, values: spans.flat() })
+        }
+        if (filter.not) break
+        from = Math.max(from, Math.min(...spans.map(([low]) => low)))
+        until = Math.min(until, Math.max(...spans.map(([, high]) => high)))
+        break
+      }
       case 'time': {
         const low = filter.from === undefined ? 0 : idAt(Date.parse(filter.from))
         const high = filter.until === undefined ? Number.MAX_SAFE_INTEGER : idAt(Date.parse(filter.until))
@@ -116,6 +128,12 @@ const touching = (names: readonly string[]): Sql => ({
   sql: `SELECT x.message_id FROM file y CROSS JOIN touched x ON x.file_id = y.id WHERE ${names.map(() => NAMED).join(' OR ')}`,
   values: names,
 })
+
+/** What a message has, as flags of its kind. */
+export const flagsOf = ({ values }: Extract<Filter, { readonly kind: 'has' }>): readonly number[] =>
+  values.map((what) => (what === 'error' ? ERROR : IMAGE))
+
+const flagged = (flag: number): string => `SELECT id FROM message WHERE kind & ${flag}`
 
 const allOf = (parts: readonly Sql[]): Sql => ({
   sql: parts.length === 0 ? '1' : parts.map(({ sql }) => sql).join(' AND '),

@@ -2,8 +2,10 @@
 import { never } from '../../model/error.ts'
 import { filesTouched } from '../../model/files/touched.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { ERROR, IMAGE, kindOf } from '../rows/kind.ts'
+import { kindOf } from '../rows/kind.ts'
 import type { Filter } from '../text/query.ts'
+import type { Period } from '../text/typed/period.ts'
+import { flagsOf } from './conditions.ts'
 
 /** Filters that are about its session hold already. */
 export const isMeant = (message: NormalizedMessage, filters: readonly Filter[]): boolean =>
@@ -30,13 +32,15 @@ function holds(message: NormalizedMessage, filter: Filter): boolean {
     case 'role':
       return filter.values.includes(message.role) !== filter.not
     case 'has':
-      return ((kindOf(message) & (filter.what === 'error' ? ERROR : IMAGE)) !== 0) !== filter.not
-    case 'time': {
-      const at = message.timestamp
-      const isIn = (filter.from === undefined || at >= filter.from) && (filter.until === undefined || at < filter.until)
-      return isIn !== filter.not
-    }
+      return flagsOf(filter).some((flag) => (kindOf(message) & flag) !== 0) !== filter.not
+    case 'on':
+      return filter.values.some((period) => isIn(message, period)) !== filter.not
+    case 'time':
+      return isIn(message, filter) !== filter.not
     default:
       return never(filter)
   }
 }
+
+const isIn = ({ timestamp }: NormalizedMessage, { from, until }: Partial<Period>): boolean =>
+  (from === undefined || timestamp >= from) && (until === undefined || timestamp < until)

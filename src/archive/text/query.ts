@@ -2,6 +2,7 @@
 import type { QueryFault } from '../../model/api/search.ts'
 import type { Instant, SessionId } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
+import type { Period } from './typed/period.ts'
 
 /** Where in a message a word may stand. `context` is what nobody typed: it is looked through only when it is asked for. */
 export const SCOPES = ['prompt', 'answer', 'arguments', 'output', 'reasoning', 'file', 'context', 'title'] as const
@@ -57,11 +58,13 @@ export type Filter =
   /** One of the values; with `not`, none of them. */
   | { readonly kind: NameFilter; readonly values: readonly string[]; readonly not: boolean }
   | { readonly kind: 'role'; readonly values: readonly Role[]; readonly not: boolean }
-  | { readonly kind: 'has'; readonly what: 'error' | 'image'; readonly not: boolean }
+  | { readonly kind: 'has'; readonly values: readonly ('error' | 'image')[]; readonly not: boolean }
   /** What the user says about its session. */
   | { readonly kind: 'is'; readonly what: 'starred'; readonly not: boolean }
   /** Of one of these: not typed, but put in place of what the user says about sessions. */
   | { readonly kind: 'sessions'; readonly ids: readonly SessionId[]; readonly not: boolean }
+  /** In one of these. */
+  | { readonly kind: 'on'; readonly values: readonly Period[]; readonly not: boolean }
   /** Not before `from`, and before `until`. */
   | { readonly kind: 'time'; readonly from?: Instant; readonly until?: Instant; readonly not: boolean }
 

@@ -34,7 +34,7 @@ export function filterOf(typed: TypedFilter, now: Date): Filter | ScopeFilter | 
     }
     case 'has': {
       const what = TRAITS.find((one) => one === value.toLowerCase().replace(/s$/, ''))
-      return what ? { kind: 'has', what, not } : unknown(typed, 'thing to have', TRAITS)
+      return what ? { kind: 'has', values: [what], not } : unknown(typed, 'thing to have', TRAITS)
     }
     case 'is': {
       const what = STATES.find((one) => one === value.toLowerCase())
@@ -60,9 +60,9 @@ function timeOf(typed: TypedFilter, key: 'before' | 'after' | 'on', now: Date): 
       what: `${typed.value} is no date`,
       advice: 'write 2026-11-15, 2026-11, 2026, 2026-11-15T09:30, today, yesterday or 7d',
     }
-  const { from, until } = period
+  const { from } = period
   const { not } = typed
-  if (key === 'on') return { kind: 'time', from, until, not }
+  if (key === 'on') return { kind: 'on', values: [period], not }
   return key === 'after' ? { kind: 'time', from, not } : { kind: 'time', until: from, not }
 }
 
