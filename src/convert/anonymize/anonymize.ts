@@ -1,7 +1,7 @@
 /** Replaces all words of a conversation and keeps its shape, so that it can be shown to somebody who looks for a fault. */
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import { type Rewriting, rewriteMessage, rewriteSession } from '../redact/message.ts'
+import { isDataUri, type Rewriting, rewriteMessage, rewriteSession } from '../redact/message.ts'
 import { isStructure, isStructureKey, originOf, type Where } from './structure.ts'
 import { Words } from './words.ts'
 
@@ -34,22 +34,21 @@ function rewriting(words: Words, where: Where): Rewriting {
   return {
     text: (text, key) => {
       if (isStructure(text, key, where)) return text
-      if (DATA.test(text)) return blank(text)
+      if (isDataUri(text)) return blank(text)
       if (key === 'encrypted_content') return zeros(text)
       const origin = originOf(text, key, where)
       return origin + words.replace(text.slice(origin.length))
     },
     key: (key) => (isStructureKey(key) ? key : words.replace(key)),
     plain: (text) => ({ text: words.replace(text), move: (place) => place }),
-    image: blank,
   }
 }
 
-const DATA = /^data:[\w/+.-]*;base64,/
-
 /** An image of as many bytes, all zero. */
-const blank = (dataUri: string): string =>
-  dataUri.replace(/^(data:[^,]*,)([^=]*)/, (_, head: string, bytes: string) => head + zeros(bytes))
+function blank(dataUri: string): string {
+  const [head = '', bytes = ''] = dataUri.split(',')
+  return `${head},${bytes.replaceAll(/[^=]+/g, zeros)}`
+}
 
 /** In base64. */
 const zeros = (text: string): string => 'A'.repeat(text.length)

@@ -7,8 +7,12 @@ import { type Rewrite, rewriteValue } from './strings.ts'
 export interface Rewriting extends Rewrite {
   /** As plain text, whatever it spells. */
   plain(text: string): { readonly text: string; move(place: number, side: 'start' | 'end'): number }
-  /** An image that is part of the message. */
-  image(dataUri: string): string
+}
+
+/** All of the text is bytes in base64, and nobody's words stand behind them. */
+export function isDataUri(text: string): boolean {
+  const head = /^data:[\w/+.-]*;base64,/.exec(text)?.[0]
+  return head !== undefined && !/[^\w+/=-]/.test(text.slice(head.length))
 }
 
 /** Role, kind, time and id stay. @param about for what the program says of the message, where that is another matter */
@@ -42,12 +46,7 @@ export function rewriteSession(session: Session, rewriting: Rewriting): Session 
 
 function rewriteSegment(segment: MessageSegment, rewriting: Rewriting): MessageSegment {
   const { text, media, annotations } = segment
-  if (media) {
-    const { data_uri, ...rest } = media
-    const seen = rewriteValue(rest, rewriting) as typeof rest
-    const image = data_uri === undefined ? undefined : rewriting.image(data_uri)
-    return { ...segment, media: { ...(image !== undefined && { data_uri: image }), ...seen } }
-  }
+  if (media) return { ...segment, media: rewriteValue(media, rewriting) as typeof media }
   if (text === undefined) return segment
   if (!annotations) return { ...segment, text: rewriteValue(text, rewriting, 'text') as string }
   const { text: rewritten, move } = rewriting.plain(text)

@@ -1,7 +1,7 @@
 /** Takes secrets, user names, home directories and e-mail addresses out of conversations, and counts what it took. */
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import { type Rewriting, rewriteMessage, rewriteSession } from './message.ts'
+import { isDataUri, type Rewriting, rewriteMessage, rewriteSession } from './message.ts'
 import { asWords, findPeople, literally, type People, usersIn, wordsPattern } from './people.ts'
 import { applied, type Edit, editsOf, movedBy, Placeholders, type Redaction } from './placeholders.ts'
 import { findSecrets, type Span } from './secrets.ts'
@@ -87,11 +87,10 @@ export class Redactor {
       const people = findPeople(text, this.#words, this.#home)
       return found.length + people.length === 0 ? NO_EDITS : editsOf(text, found, people, this.#placeholders)
     }
-    const rewrite = (text: string): string => (isImage(text) ? this.#image(text) : applied(text, edit(text)))
+    const rewrite = (text: string): string => (isDataUri(text) ? this.#image(text) : applied(text, edit(text)))
     return {
       text: rewrite,
       key: rewrite,
-      image: (text) => this.#image(text),
       plain: (text) => {
         const edits = edit(text)
         return { text: applied(text, edits), move: (place, side) => movedBy(edits, place, side) }
@@ -118,8 +117,6 @@ export class Redactor {
     return dataUri
   }
 }
-
-const isImage = (text: string): boolean => text.startsWith('data:') && /^data:[\w/+.-]*;base64,/.test(text)
 
 /** What nobody can read, nobody can look through. */
 const isCipherText = (key: string, value: unknown): boolean => key === 'encrypted_content' && typeof value === 'string'
@@ -150,12 +147,12 @@ function gather(): { readonly texts: Set<string>; readonly gathering: Rewriting;
   const texts = new Set<string>()
   let size = 0
   const add = (text: string): string => {
-    if (isImage(text) || texts.has(text)) return text
+    if (isDataUri(text) || texts.has(text)) return text
     texts.add(text)
     size += text.length
     return text
   }
   const plain = (text: string) => ({ text: add(text), move: (place: number) => place })
-  const gathering = { text: add, key: add, plain, image: (text: string) => text, drops: isCipherText }
+  const gathering = { text: add, key: add, plain, drops: isCipherText }
   return { texts, gathering, size: () => size }
 }

@@ -181,6 +181,11 @@ describe('messages', () => {
     expect(segments[1]?.media).toEqual({ data_uri: 'data:image/png;base64,AAAAAAAAAA==', size_bytes: 7 })
   })
 
+  test('keep no word behind an image that a text begins with', () => {
+    const { segments } = anonymizer.message(prompt('data:image/png;base64,AAAA= my Mika'))
+    expect(segments[0]?.text).not.toMatch(/Mika|my/)
+  })
+
   test('belong to the session still', () => {
     const given = session({
       id: 'codex:one' as SessionId,

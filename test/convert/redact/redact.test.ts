@@ -43,6 +43,11 @@ describe('secrets', () => {
       'GET https://mika:p4ssw0rdxyz@example.org/x',
       'GET https://[redacted-basicauth-1]@example.org/x',
     ],
+    [
+      'a token behind an image',
+      `data:image/png;base64,AAAA= ${GITHUB}`,
+      'data:image/png;base64,AAAA= [redacted-github-1]',
+    ],
     ['a token of npm', `//r/:_authToken=${AWS}`, '//r/:_authToken=[redacted-npm-1]'],
     [
       'where a comment would switch the search off',
