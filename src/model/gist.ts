@@ -33,7 +33,9 @@ const EDITS: ReadonlySet<unknown> = new Set(['create', 'str_replace', 'insert', 
 
 /** Several readings at once: their files. */
 function operationsGist(operations: readonly { readonly path?: unknown; readonly image_paths?: unknown }[]): string {
-  const paths = operations.flatMap((one) => one?.path ?? one?.image_paths ?? [])
+  const paths = operations
+    .flatMap((one) => one?.path ?? one?.image_paths ?? [])
+    .filter((path) => typeof path === 'string')
   return oneLine(paths.length > 0 ? paths.join(', ') : JSON.stringify(operations))
 }
 
@@ -44,12 +46,11 @@ function planGist(plan: readonly { readonly step?: unknown; readonly status?: un
   return `${at < 0 ? plan.length : at + 1}/${plan.length}${typeof step === 'string' ? ` ${oneLine(step)}` : ' steps'}`
 }
 
-/** `["bash", "-lc", "ls"]` is shown as what was typed: `ls`. */
-function shellWords(command: readonly unknown[]): string {
-  const [shell, flag, script] = command
-  return /sh$/.test(String(shell)) && /^-\w*c$/.test(String(flag)) && script !== undefined
-    ? String(script)
-    : command.join(' ')
+/** `["bash", "-lc", "ls"]` is told as what was typed: `ls`. What is no word is left out: not everything in a log can be made one. */
+export function shellWords(command: readonly unknown[]): string {
+  const words = command.filter((one) => typeof one === 'string' || typeof one === 'number').map(String)
+  const [shell = '', flag = '', script] = words
+  return /sh$/.test(shell) && /^-\w*c$/.test(flag) && script !== undefined ? script : words.join(' ')
 }
 
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()

@@ -1,6 +1,7 @@
 /** What can be said of messages without a model: what was asked, which files were touched, which commands were run. */
 import { fieldsOf } from '../../lib/object.ts'
 import { filesTouched } from '../../model/files/touched.ts'
+import { shellWords } from '../../model/gist.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import { Todos } from './todos.ts'
 
@@ -98,13 +99,6 @@ function commandOf({ arguments_json }: ToolCall): string | undefined {
 /** `{"command":"create","path":…}` says what a tool is to do, not a shell. */
 const isCommandOfTool = (given: ReturnType<typeof fieldsOf>): boolean =>
   given !== undefined && ['path', 'tasks', 'file_text', 'completed_indices', 'new_tasks'].some((key) => key in given)
-
-/** `["bash", "-lc", "ls"]` is told as what was typed: `ls`. */
-function shellWords(command: readonly unknown[]): string {
-  const [shell, flag, script] = command
-  const isScript = /sh$/.test(String(shell)) && /^-\w*c$/.test(String(flag)) && script !== undefined
-  return isScript ? String(script) : command.join(' ')
-}
 
 function oneLine(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()

@@ -230,3 +230,9 @@ describe('laws', () => {
     })
   }
 })
+
+test('a command that is no list of words breaks nothing', async () => {
+  const odd = call('c', 'shell', { command: [{ toString: 1, valueOf: 1 }, 'ls'] })
+  const { messages } = await trimmed([...turn('a', 400), odd, ...turn('b', 400)], 600)
+  expect(messages.filter(isSummary).map(textOf).join()).toContain('- ls')
+})
