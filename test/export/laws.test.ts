@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { FORMAT_NAMES } from '../../src/convert/export/formats.ts'
 import { validate } from '../../src/openai/check/validate.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
-import { conversation, exported, type Step } from './make.ts'
+import { conversation, exported, messagesOf, type Step } from './make.ts'
 import { flawOf } from './page.ts'
 
 /** Not many: each is a conversation of several hostile texts in five formats. */
@@ -174,4 +174,41 @@ describe('the page', () => {
 test('every format ends what it begins, also of a conversation without a word', async () => {
   for (const format of FORMAT_NAMES) await expect(exported(format, [])).resolves.toBeTypeOf('string')
   expect(flawOf(await exported('html', []))).toBeUndefined()
+})
+
+test('no export for people tells a terminal what to do', async () => {
+  const [first, second] = messagesOf([
+    { kind: 'prompt', text: 'x' },
+    { kind: 'prompt', text: 'y' },
+  ])
+  if (!first || !second) throw new Error('two messages')
+  const evil = 'http://x\u001b]0;title\u0007'
+  const media = { url: evil, mime_type: evil }
+  const pictures = { ...first, segments: [{ channel: 'input', type: 'image', format: evil, media }] } as const
+  const note = { ...second, role: 'meta', source_type: 'meta', segments: [], metadata: { event_kind: evil } } as const
+  for (const format of ['md', 'html', 'txt'] as const) {
+    const messages = (async function* () {
+      yield* [pictures, note]
+    })()
+    expect(await exported(format, [], { all: true }, { messages })).not.toContain('\u001b')
+  }
+})
+
+test('arguments that cannot be made words break no export', async () => {
+  const [first] = messagesOf([{ kind: 'tool', text: 'x', output: '', failed: false }])
+  if (!first) throw new Error('no message')
+  const odd = { toString: 1, valueOf: 1 }
+  for (const given of [{ command: [odd, 'ls'] }, { query: [odd] }, { operations: [{ path: odd }] }])
+    for (const format of ['md', 'html', 'txt'] as const) {
+      const tool_call = { call_id: 'c', name: 'shell', status: 'success', arguments_json: given } as const
+      const messages = (async function* () {
+        yield { ...first, tool_call }
+      })()
+      await expect(exported(format, [], {}, { messages })).resolves.toContain('shell')
+    }
+})
+
+test('a text of nothing but backslashes takes no time', async () => {
+  const text = `<b> ${'\\'.repeat(100_000)}`
+  expect(await exported('md', [{ kind: 'answer', text }])).toContain('\\<b>')
 })

@@ -77,7 +77,13 @@ function blockOf(message: NormalizedMessage, outline: Outline, all: boolean): Bl
   if (call && source_type === 'tool_call' && outline.answered.has(id)) return undefined
   if (call) return { kind: 'tool', at, call: settled(call, source_type), parts: partsOf(message, all) }
   if (!all) return undefined
-  return { kind: 'note', at, what: kindOf(message), text: printable(saidIn(message.segments)), data: metadata ?? {} }
+  return {
+    kind: 'note',
+    at,
+    what: printable(kindOf(message)),
+    text: printable(saidIn(message.segments)),
+    data: metadata ?? {},
+  }
 }
 
 /** Who says it; nobody for what is no speech. */
@@ -160,5 +166,5 @@ function namesOf({ role, segments }: NormalizedMessage): readonly string[] {
   const names = segments.flatMap(
     ({ annotations }) => annotations?.flatMap((mark) => (mark.kind === 'injected' ? mark.what : [])) ?? [],
   )
-  return names.length > 0 ? names : [role]
+  return names.length > 0 ? names.map(printable) : [role]
 }

@@ -38,5 +38,5 @@ function imagePart({ data_uri: given, url, mime_type, size_bytes }: Media): Part
   const extension = RASTER.exec(data_uri)?.[1]?.toLowerCase().replace('jpeg', 'jpg')
   if (extension !== undefined) return { kind: 'image', image: { data_uri, extension } }
   const note = [mime_type, size_bytes !== undefined && `${size_bytes} bytes`].filter(Boolean).join(', ')
-  return { kind: 'absent', note, ...(url !== undefined && { url }) }
+  return { kind: 'absent', note: printable(note), ...(url !== undefined && { url: printable(url) }) }
 }

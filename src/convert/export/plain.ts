@@ -49,11 +49,11 @@ function blockText(block: Block, agent: string, clock: (at: string) => string, a
     case 'tool':
       return [toolLine(block.call), ...(all ? [...toolBody(block.call)] : []), ...block.parts.map(partText)].join('\n')
     case 'context':
-      return `  · context: ${printable(block.names.join(', '))}`
+      return `  · context: ${block.names.join(', ')}`
     case 'copied':
       return `  · ${block.records} records copied from the parent conversation are left out`
     case 'note':
-      return `  · ${printable(block.what)}${block.text === '' ? '' : `\n${block.text}`}\n${indented(printable(pretty(block.data)))}`
+      return `  · ${block.what}${block.text === '' ? '' : `\n${block.text}`}\n${indented(printable(pretty(block.data)))}`
     case 'end':
       return `  ${tallyWords(block.number, block.tally).join(' · ')}`
   }

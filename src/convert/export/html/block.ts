@@ -40,7 +40,7 @@ export function blockHtml(block: Exclude<Block, { kind: 'turn' | 'end' }>, clock
     case 'tool':
       return toolHtml(block.call, block.parts)
     case 'context':
-      return `<p class="quiet">${label('context', block.names.map(printable).join(', '))}</p>\n`
+      return `<p class="quiet">${label('context', block.names.join(', '))}</p>\n`
     case 'copied':
       return `<p class="quiet">${label('copied', count(block.records))}</p>\n`
     case 'note': {
@@ -48,7 +48,7 @@ export function blockHtml(block: Exclude<Block, { kind: 'turn' | 'end' }>, clock
       const data = Object.keys(block.data).length === 0 ? '' : `<pre>${escapeHtml(printable(pretty(block.data)))}</pre>`
       return folded(
         '',
-        `${escapeHtml(printable(block.what))} <span class="outcome">${timeHtml(block.at, clock)}</span>`,
+        `${escapeHtml(block.what)} <span class="outcome">${timeHtml(block.at, clock)}</span>`,
         text + data,
       )
     }
@@ -69,7 +69,7 @@ function partHtml(part: Part, who: Speaker): string {
     case 'image':
       return `<img src="${escapeHtml(part.image.data_uri)}" alt="" loading="lazy" decoding="async">\n`
     case 'absent':
-      return `<p class="quiet">[${label('image')}${[part.note, part.url].flatMap((one) => (one ? ` ${escapeHtml(printable(one))}` : [])).join('')}]</p>\n`
+      return `<p class="quiet">[${label('image')}${[part.note, part.url].flatMap((one) => (one ? ` ${escapeHtml(one)}` : [])).join('')}]</p>\n`
   }
 }
 

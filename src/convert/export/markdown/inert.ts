@@ -69,6 +69,6 @@ const withoutUnderline = (line: string): string => line.replace(/^((?:[ \t]|>)*)
 
 /** Addresses in angle brackets stay links. */
 const escapeTags = (text: string): string =>
-  text.replace(/(\\*)<(?=[a-z/!?])(?!(?:https?:\/\/|mailto:)[^\s<>]*>)/gi, (all: string, slashes: string) =>
+  text.replace(/(?<!\\)(\\*)<(?=[a-z/!?])(?!(?:https?:\/\/|mailto:)[^\s<>]*>)/gi, (all: string, slashes: string) =>
     slashes.length % 2 === 1 ? all : `${slashes}\\<`,
   )
