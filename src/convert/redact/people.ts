@@ -41,7 +41,7 @@ export const asWords = (names: Iterable<string>): readonly string[] =>
 /** One that begins in ASCII ends where ASCII ends: in many scripts no space follows. */
 const NAME = String.raw`(?:[A-Za-z0-9_][A-Za-z0-9._-]*|[\p{L}_][\p{L}\p{N}._-]*)`
 const HOME = new RegExp(
-  String.raw`((?:\/(?:home|Users)|\b[A-Za-z]:(?:\\{1,4}|\/)Users)(?:\/|\\{1,4}))(${NAME}(?:(?: ${NAME}){1,2}(?=[\\/]))?)`,
+  String.raw`((?:(?:\/|%2F)(?:home|Users)|\b[A-Za-z]:(?:\\{1,4}|\/)Users)(?:\/|%2F|\\{1,4}))(${NAME}(?:(?: ${NAME}){1,2}(?=[\\/]))?)`,
   'gu',
 )
 /** An escape before the address belongs to the text around it. */
@@ -58,7 +58,7 @@ export function usersIn(text: string): readonly string[] {
 export function findPeople(text: string, words: RegExp | undefined, home: string | undefined): readonly Span[] {
   const spans: Span[] = []
   if (text.includes('@')) addEmails(text, spans)
-  if (text.includes('/') || text.includes('\\')) spans.push(...homesIn(text))
+  if (/[/\\]|%2F/.test(text)) spans.push(...homesIn(text))
   if (words) for (const { 0: name, index } of text.matchAll(words)) spans.push(spanOf(index, name, 'user'))
   if (home !== undefined)
     for (let at = text.indexOf(home); at >= 0; at = text.indexOf(home, at + home.length))

@@ -12,6 +12,7 @@ const token = (prefix: string, length: number): string =>
 const GITHUB = token('ghp_', 36)
 const OTHER = token('ghp_Z', 35)
 const AWS = token('', 40)
+const JWT = [token('eyJ', 30), token('eyJ', 60), token('', 43)].join('.')
 const KEY_BODY = `${token('MII', 61)}\n`.repeat(6)
 const KEY = `-----BEGIN RSA PRIVATE ${'KEY'}-----\n${KEY_BODY}-----END RSA PRIVATE ${'KEY'}-----`
 
@@ -49,6 +50,13 @@ describe('secrets', () => {
       'data:image/png;base64,AAAA= [redacted-github-1]',
     ],
     ['a token of npm', `//r/:_authToken=${AWS}`, '//r/:_authToken=[redacted-npm-1]'],
+    ['a web token', `curl -H "X: ${JWT}"`, 'curl -H "X: [redacted-jwt-1]"'],
+    ['what authorises', `Authorization: Bearer ${AWS}`, 'Authorization: Bearer [redacted-authorization-1]'],
+    ['a key of a project', `key ${token('sk-proj-', 60)}.`, 'key [redacted-openai-1].'],
+    ['a key of Google', `?key=${token('AIza', 35)}&v=1`, '?key=[redacted-google-1]&v=1'],
+    ['a key of Stripe', token('sk_live_', 24), '[redacted-stripe-1]'],
+    ['a key of Azure', `AccountKey=${token('', 86)}==;x`, 'AccountKey=[redacted-azure-1];x'],
+    ['a setting', 'DB_PASSWORD="hunter2hunter2"\nPORT=5432', 'DB_PASSWORD="[redacted-setting-1]"\nPORT=5432'],
     [
       'where a comment would switch the search off',
       `secretlint-disable\n${GITHUB}`,
@@ -56,6 +64,15 @@ describe('secrets', () => {
     ],
   ])('%s', async (_, given, expected) => {
     expect(await redactText(given)).toBe(expected)
+  })
+
+  test.each([
+    'TOKEN=$GITHUB_TOKEN',
+    'const API_KEY=process.env.API_KEY',
+    'MAX_TOKEN=1000000000',
+    'SECRET_NAME=my-app-secret',
+  ])('what only speaks of one stays: %s', async (text) => {
+    expect(await redactText(text)).toBe(text)
   })
 
   test('the same gets the same name, another one another', async () => {
@@ -106,6 +123,7 @@ describe('people', () => {
       'C:\\Users\\Mika Ono\\src, C:\\\\Users\\\\x\\\\a',
       'C:\\Users\\user-1\\src, C:\\\\Users\\\\user-2\\\\a',
     ],
+    ['a path in an address', 'open?f=%2Fhome%2Fmika%2Fa', 'open?f=%2Fhome%2Fuser-1%2Fa'],
     ['a path in Japanese', '/home/mika配下の/Users/美香/メモ', '/home/user-1配下の/Users/user-2/メモ'],
     ['nobody', '/Users/Shared/a /home/user/b icon@2x.png git@example.org:a/b user@1000.service', undefined],
   ])('%s', async (_, given, expected) => {
