@@ -121,6 +121,20 @@ describe('streams', () => {
     )
   })
 
+  test.each([
+    ['parentheses that do not fit together', `[x](${'(a'.repeat(40)}))`],
+    ['blanks', `${' '.repeat(5000)}x`],
+    ['blanks behind a fence', `\`\`\`${' '.repeat(100_000)}\`\n`],
+    ['a row of dashes below a row of a table', `|a|\n|${'-'.repeat(100_000)}x\n`],
+  ])('%s take no time', (_, text) => {
+    const stream = new MarkdownStream(() => 80)
+    expect(stream.add(text) + stream.end()).not.toBe('')
+  })
+
+  test.each(['constructor', '__proto__', 'toString'])('code of a language called %s is code', (name) => {
+    expect(shown(`\`\`\`${name}\na = 1\n\`\`\`\n`)).toBe('  a = 1\n')
+  })
+
   test('no escape sequence comes through, also where it is torn', () => {
     const attacks = [
       '\u001b[31mred',

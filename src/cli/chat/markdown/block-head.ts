@@ -23,9 +23,9 @@ const BEGUN =
 /** Rules are not longer. */
 const LONGEST_HEAD = 80
 
-/** Whether more has to come before it can be told what the line is. */
+/** Whether more has to come before it can be told what the line is. Of a longer text only a fence can go on. */
 export const isUndecided = (text: string): boolean =>
-  BEGUN.test(text) && (text.length < LONGEST_HEAD || /^\s*(?:```|~~~)/.test(text))
+  text.length < LONGEST_HEAD ? BEGUN.test(text) : /^\s*(?:`{3,}|~{3,})[^`\n]*$/.test(text)
 
 export function headOf(text: string): Block {
   const quote = /^\s*((?:>[ \t]?)+)/.exec(text)

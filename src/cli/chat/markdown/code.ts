@@ -10,14 +10,13 @@ interface Language {
   /** Quotes that may span lines, longest first. */
   readonly long?: readonly string[]
   readonly quotes: string
-  readonly isPlain?: true
 }
 
 const C: Language = { comment: '//', block: ['/*', '*/'], quotes: '"\'' }
 const SCRIPT: Language = { ...C, long: ['`'] }
 const HASH: Language = { comment: '#', quotes: '"\'' }
 
-const LANGUAGES: { readonly [name: string]: Language } = {
+const LANGUAGES: ReadonlyMap<string, Language> = new Map([
   ...named('c cpp c++ cc h hpp java cs csharp kotlin kt swift scala dart php', C),
   ...named('rust rs', { ...C, quotes: '"' }),
   ...named('go', SCRIPT),
@@ -27,10 +26,10 @@ const LANGUAGES: { readonly [name: string]: Language } = {
   ...named('sh bash zsh shell console ruby rb perl yaml yml toml ini make makefile dockerfile r elixir nix', HASH),
   ...named('sql lua haskell hs ada', { comment: '--', quotes: '"\'' }),
   ...named('html xml svg vue svelte', { block: ['<!--', '-->'], quotes: '"\'' }),
-}
+])
 
-function named(names: string, language: Language): { readonly [name: string]: Language } {
-  return Object.fromEntries(names.split(' ').map((name) => [name, language]))
+function named(names: string, language: Language): readonly (readonly [string, Language])[] {
+  return names.split(' ').map((name) => [name, language])
 }
 
 const KEYWORDS = new Set(
@@ -59,7 +58,7 @@ export class CodeLines {
 
   constructor(name: string) {
     this.#isDiff = /^(?:diff|patch)$/i.test(name)
-    this.#language = LANGUAGES[name.toLowerCase()]
+    this.#language = LANGUAGES.get(name.toLowerCase())
   }
 
   next(line: string): string {

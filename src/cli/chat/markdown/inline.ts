@@ -89,5 +89,5 @@ function mayBegin(rest: string, before: string): boolean {
   if (!MARKS.test(rest)) return false
   if (rest.length === 1 || /^(?:`|[*~]+(?!\s)|<[hm][^\s<>]*$)/.test(rest)) return true
   if (rest.startsWith('_')) return /^_+(?!\s)/.test(rest) && !/[\p{L}\p{N}_]/u.test(before)
-  return /^!?(?:$|\[[^[\]]*(?:$|\](?:$|\((?:[^()]|\([^()]*\)?)*$)))/.test(rest)
+  return /^!?(?:$|\[[^[\]]*(?:$|\](?:$|\((?:[^()]|\([^()]*(?:\)|$))*$)))/.test(rest)
 }

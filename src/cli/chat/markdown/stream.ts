@@ -131,12 +131,12 @@ export class MarkdownStream {
       this.#isAfterBlank = true
       return out
     }
-    const fence = /^(\s*)(`{3,}|~{3,})\s*([^`\s]*)[^`]*$/.exec(line)
+    const fence = /^(\s*)(`{3,}|~{3,})([^`]*)$/.exec(line)
     if (fence) {
       this.#wholeLine()
       this.#isAfterBlank = false
       const indent = Math.min(12, fence[1]?.length ?? 0)
-      this.#code = { lines: new CodeLines(fence[3] ?? ''), fence: fence[2] ?? '```', indent }
+      this.#code = { lines: new CodeLines(fence[3]?.trim().split(/\s/)[0] ?? ''), fence: fence[2] ?? '```', indent }
       return ''
     }
     if (/^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/.test(line)) {

@@ -9,7 +9,7 @@ const NARROWEST = 6
 
 export function tableText(lines: readonly string[], width: number): string {
   const [head = '', rule = '', ...body] = lines
-  if (!/^\s*\|?[\s:|-]*-[\s:|-]*$/.test(rule)) return lines.map((line) => `${line}\n`).join('')
+  if (!rule.includes('-') || /[^\s:|-]/.test(rule)) return lines.map((line) => `${line}\n`).join('')
   const names = cellsOf(head)
   const told = body.map((line) => cellsOf(line).slice(0, names.length))
   if (names.length * (NARROWEST + GAP) - GAP > width) return recordsText(names, told, width)
