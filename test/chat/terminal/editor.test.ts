@@ -41,6 +41,9 @@ describe('typing', () => {
     ['a backslash at the end asks for another line', 'a\\\rb', 'a\nb|'],
     ['Shift+Enter where a terminal tells it', `a${ESC}[13;2ub`, 'a\nb|'],
     ['Ctrl-C clears', `abc${ctrl('c')}`, '|'],
+    ['a chunk is cut behind a very long one', `${'x'.repeat(100_000)} y${ctrl('w')}`, `${'x'.repeat(100_000)} |`],
+    ['a word is cut behind a very long one', `${'x'.repeat(100_000)} y𠮷${ESC}${BACK}`, `${'x'.repeat(100_000)} |`],
+    ['a key with a number that no letter has is nothing', `a${ESC}[9999999;5ub`, 'ab|'],
     ['unknown sequences are nothing', `a${ESC}[?1;2c${ESC}[99~${ESC}OPb`, 'ab|'],
   ])('%s', (_, input, shown) => {
     expect(typed(input).shown).toBe(shown)
@@ -132,7 +135,7 @@ describe('Tab', () => {
     prompts: () => [{ name: 'review', note: 'project' }],
     files: (folder) => {
       const names: { [folder: string]: readonly string[] } = {
-        '': ['.git/', 'my notes.md', 'notes.md', 'src/', 'srv.txt'],
+        '': ['\u001b]0;x\u0007evil', '.git/', 'my notes.md', 'notes.md', 'src/', 'srv.txt'],
         'src/': ['app.ts', 'cli/'],
       }
       return (names[folder] ?? []).map((name) => ({ name: name.replace(/\/$/, ''), isFolder: name.endsWith('/') }))
@@ -163,6 +166,11 @@ describe('Tab', () => {
   test('shows a choice and types as much as is common to all', () => {
     const { shown, editor } = tab('read @s')
     expect(shown).toBe('read @sr|')
+    expect(
+      tab('read @')
+        .editor.offers.map(({ text }) => text)
+        .join(),
+    ).not.toContain('evil')
     expect(editor.offers.map(({ text }) => text)).toEqual(['@src/', '@srv.txt'])
     expect(tab('/co').editor.offers[0]).toMatchObject({ text: '/compact', note: expect.stringContaining('sum up') })
   })

@@ -1,5 +1,6 @@
 /** What could stand at the cursor: commands, their words, files. Pure, but for what is asked of `Known`. */
 import { COMMANDS } from '../../../chat/commands/table.ts'
+import { printable } from '../../../lib/text.ts'
 import { inWords } from '../../language.ts'
 import type { Offer, Offers } from './offer.ts'
 import type { TextLine } from './text-line.ts'
@@ -17,10 +18,16 @@ export interface Known {
 
 export function offersFor({ text, at }: TextLine, known: Known): Offers {
   const typed = text.slice(0, at)
-  const word = /(?:@?"[^"\n]*|\S*)$/.exec(typed)?.[0] ?? ''
+  const word = /(?:@?"[^"\n]*|\S*)$/.exec(typed.slice(-LONGEST_WORD))?.[0] ?? ''
   const from = at - word.length
-  return { from, all: offersAt(typed.slice(0, from), word, known) }
+  return { from, all: offersAt(typed.slice(0, from), word, known).filter(isSeen) }
 }
+
+/** Nothing that could be completed is longer. */
+const LONGEST_WORD = 4096
+
+/** A name that would tell the terminal what to do is not offered. */
+const isSeen = ({ text, note = '' }: Offer): boolean => printable(text + note) === text + note
 
 function offersAt(head: string, word: string, known: Known): readonly Offer[] {
   if (head === '' && word.startsWith('/')) return commandOffers(word)

@@ -113,12 +113,14 @@ function sequenceName(numbers: string, last: string): string | undefined {
   return name === undefined ? undefined : `${held & 4 ? 'C-' : ''}${held & 2 ? 'M-' : ''}${name}`
 }
 
+const LAST_LETTER = 0x10ffff
+
 /** Terminals that tell every key by its number. Enter with anything held is a new line. */
 function spelledOut(numbers: string, last: string, held: number): string | undefined {
   const code = Number(last === 'u' ? numbers.split(/[;:]/)[0] : numbers.split(';')[2])
   if (code === 13) return held === 0 ? 'enter' : 'M-enter'
   const name = controlName(String.fromCharCode(code))
   if (name !== undefined) return held & 2 ? `M-${name}` : name
-  if (!(held & 6) || code === 0 || !Number.isInteger(code)) return undefined
+  if (!(held & 6) || code === 0 || !Number.isInteger(code) || code > LAST_LETTER) return undefined
   return `${held & 4 ? 'C-' : 'M-'}${String.fromCodePoint(code)}`
 }

@@ -50,16 +50,28 @@ export function endOfLine({ text, at }: TextLine): number {
   return end < 0 ? text.length : end
 }
 
-const WORD_BEFORE = /[\p{L}\p{N}_]*[^\p{L}\p{N}_]*$/u
+const IN_WORD = /[\p{L}\p{N}_]/u
+const BETWEEN_WORDS = /[^\p{L}\p{N}_]/u
 const WORD_AFTER = /^[^\p{L}\p{N}_]*[\p{L}\p{N}_]*/u
 
-export const wordBefore = ({ text, at }: TextLine): number =>
-  at - (WORD_BEFORE.exec(text.slice(0, at))?.[0].length ?? 0)
+export const wordBefore = ({ text, at }: TextLine): number => back(text, back(text, at, BETWEEN_WORDS), IN_WORD)
+
+/** Over all letters of a kind: a pattern that ends at the cursor would be tried from each place of the text. */
+function back(text: string, at: number, kind: RegExp): number {
+  let place = at
+  while (place > 0) {
+    const isPair = place > 1 && (text.codePointAt(place - 2) ?? 0) > 0xffff
+    const before = place - (isPair ? 2 : 1)
+    if (!kind.test(text.slice(before, place))) break
+    place = before
+  }
+  return place
+}
 
 export const wordAfter = ({ text, at }: TextLine): number => at + (WORD_AFTER.exec(text.slice(at))?.[0].length ?? 0)
 
 /** Up to white space, as Control-W takes it. */
-export const chunkBefore = ({ text, at }: TextLine): number => at - (/\S*\s*$/.exec(text.slice(0, at))?.[0].length ?? 0)
+export const chunkBefore = ({ text, at }: TextLine): number => back(text, back(text, at, /\s/), /\S/)
 
 /** The same place one line higher or lower; nothing where there is none. */
 export function lineAbove(line: TextLine): number | undefined {
