@@ -2,6 +2,7 @@
 import type { Ending, OpenedTalk, TalkEvent } from '../../chat.ts'
 import { say } from '../language.ts'
 import { writeErr, writeOut } from '../output.ts'
+import { safe } from '../view/conversation.ts'
 import { inEnglish } from './english.ts'
 import { lineFor } from './lines.ts'
 
@@ -15,6 +16,9 @@ export const ENDINGS: { readonly [how in Ending]: number } = {
   interrupted: 130,
 }
 
+/** A program gets what was said to the letter, a terminal no escape sequences. */
+const shown = (text: string): string => (process.stdout.isTTY ? safe(text) : text)
+
 export async function talkAlone({ talk, greeting }: OpenedTalk, prompt: string, json: boolean): Promise<number> {
   const stop = (): void => talk.interrupt()
   process.on('SIGINT', stop)
@@ -25,9 +29,9 @@ export async function talkAlone({ talk, greeting }: OpenedTalk, prompt: string, 
     if (json) return writeOut(`${JSON.stringify(inEnglish(event))}\n`)
     if (event.kind === 'delta') {
       isMidLine = !event.text.endsWith('\n')
-      return writeOut(event.text)
+      return writeOut(shown(event.text))
     }
-    if (event.kind === 'output') return writeOut(say(event.text, event.ja))
+    if (event.kind === 'output') return writeOut(shown(say(event.text, event.ja)))
     // An answer with calls ends in the middle of a line.
     if ((event.kind === 'entry' || event.kind === 'ended') && isMidLine) {
       isMidLine = false

@@ -3,6 +3,7 @@
 import { DEFAULT_AGENT_NAME } from '../../chat/agent-file/agent-file.ts'
 import type { Talk } from '../../chat.ts'
 import { say } from '../language.ts'
+import { safe } from '../view/conversation.ts'
 import { paint } from '../view/paint.ts'
 
 /** In percent; from there on the engine proposes a summary. */
@@ -15,9 +16,9 @@ export function promptMark(talk: Talk): string {
   const tangent = talk.tangent()
   const percent = talk.fullness()
   return [
-    ...(name === DEFAULT_AGENT_NAME ? [] : [paint.cyan(`[${name}]`)]),
+    ...(name === DEFAULT_AGENT_NAME ? [] : [paint.cyan(`[${safe(name)}]`)]),
     ...(percent >= WORTH_TELLING ? [(percent >= NEARLY_FULL ? paint.yellow : paint.dim)(`${percent} %`)] : []),
-    ...(tangent ? [paint.yellow(`↯ ${tangent.name ?? say('tangent', '脇道')} ${lasted(tangent.seconds)}`)] : []),
+    ...(tangent ? [paint.yellow(`↯ ${safe(tangent.name ?? say('tangent', '脇道'))} ${lasted(tangent.seconds)}`)] : []),
     paint.bold('> '),
   ].join(' ')
 }

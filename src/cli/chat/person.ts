@@ -9,7 +9,7 @@ import { count, plural } from '../view/table.ts'
 import { inBrackets } from './lines.ts'
 import { promptMark } from './mark.ts'
 import { markdownText } from './markdown/stream.ts'
-import { CONSENT_MARK, choicesText, consentOf, type Question, questionText } from './output/consent.ts'
+import { CONSENT_MARK, choicesText, consentOf, isAll, type Question, questionText } from './output/consent.ts'
 import { Screen } from './output/screen.ts'
 import { TurnView } from './output/turn-view.ts'
 import { edited, paged, ranInShell } from './programs.ts'
@@ -124,7 +124,7 @@ class Person {
         )
         continue
       }
-      if (said.trim() !== 'd' || left === 0) return this.#talk.answer(question.id, consentOf(said))
+      if (!isAll(said) || left === 0) return this.#talk.answer(question.id, consentOf(said))
       const whole = questionText(question, true).text
       if (!this.#seat.isTerminal || !this.#seat.lend(() => paged(whole))) await this.#screen.write(whole)
     }

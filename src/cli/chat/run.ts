@@ -4,6 +4,7 @@ import type { House } from '../../app.ts'
 import { endpointFor, type Household, modelsOf, type OpenedTalk, openConversation, recordingIn } from '../../chat.ts'
 import { describeConfigProblem, readConfig } from '../../config.ts'
 import { thisMachine } from '../../lib/files/data-directory.ts'
+import { printable } from '../../lib/text.ts'
 import { AppError } from '../../model/error.ts'
 import type { Found } from '../choose.ts'
 import type { ChatCommandOptions } from '../commands/chat.ts'
@@ -59,7 +60,7 @@ function refuse({ resume, continue: continued, interactive, json }: ChatCommandO
 async function listModels(household: Household, options: ChatCommandOptions): Promise<void> {
   const models = await modelsOf(endpointFor(named(options), household))
   if (options.json) await writeOut(`${JSON.stringify(models)}\n`)
-  else for (const { id } of models) await writeOut(`${id}\n`)
+  else for (const { id } of models) await writeOut(`${printable(id)}\n`)
 }
 
 const named = ({ profile, baseUrl, model }: ChatCommandOptions) => ({

@@ -48,6 +48,9 @@ describe('a question', () => {
   test.each([
     ['y', 'yes'],
     [' YES ', 'yes'],
+    ['ｙ', 'yes'],
+    ['はい', 'yes'],
+    ['いいえ', 'no'],
     ['t', 'trust'],
     ['n', 'no'],
     ['', 'no'],
@@ -80,6 +83,11 @@ describe('a tool that ran', () => {
       '    line 14 ',
     ])
     for (const line of lines) expect(line.length).toBeLessThan(40)
+  })
+
+  test('that tells its outcome in a strange way is shown without it', () => {
+    const odd = { exit_status: '\u001b[2J1', stdout: { toString: 1, valueOf: 1 }, stderr: 'no' }
+    expect(cardText(done([{ Json: odd }]), asked({}), 40)).toBe('▸ execute_bash run it  ✗ exit 1 1.5s\n    no\n')
   })
 
   test('shows its change unless that was seen when it asked, and of what it read only how much', () => {

@@ -61,8 +61,8 @@ function saidBy({ content }: ToolDone['result']): { readonly lines: readonly str
     if ('Text' in block) return block.Text
     const value = plainJson(block.Json) as Partial<Record<'exit_status' | 'stdout' | 'stderr', unknown>> | null
     if (typeof value?.exit_status !== 'string') return JSON.stringify(value, null, 2)
-    if (value.exit_status !== '0') exit = value.exit_status
-    return `${value.stdout ?? ''}${value.stderr ?? ''}`
+    if (value.exit_status !== '0') exit = oneLine(value.exit_status)
+    return [value.stdout, value.stderr].filter((text) => typeof text === 'string').join('')
   })
   const text = printable(texts.join('\n')).trimEnd()
   return { lines: text === '' ? [] : text.split('\n'), ...(exit !== undefined && { exit }) }

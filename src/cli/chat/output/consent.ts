@@ -1,5 +1,6 @@
 /** What a tool is about to do, for who has to allow it, and what was answered. */
 import type { Consent, TalkEvent } from '../../../chat.ts'
+import { folded } from '../../../lib/text.ts'
 import { inWords, say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { diffText, moreLines } from './diff.ts'
@@ -59,10 +60,15 @@ export function choicesText(name: string, left: number, columns: number): string
 
 export const CONSENT_MARK = say('Allow it? [y/n/t] ', '実行しますか？ [y/n/t] ')
 
-/** Nothing said is a no. */
+/** Nothing said is a no. The words of the question will do, and letters as a Japanese keyboard gives them. */
 export function consentOf(said: string): Consent {
-  const word = said.trim().toLowerCase()
-  if (word === 'y' || word === 'yes') return 'yes'
+  const word = wordIn(said)
+  if (['y', 'yes', 'はい'].includes(word)) return 'yes'
   if (word === 't' || word === 'trust') return 'trust'
-  return word === 'n' || word === 'no' || word === '' ? 'no' : { text: said.trim() }
+  return ['n', 'no', 'いいえ', ''].includes(word) ? 'no' : { text: said.trim() }
 }
+
+/** Whether all lines are asked for. */
+export const isAll = (said: string): boolean => wordIn(said) === 'd'
+
+const wordIn = (said: string): string => folded(said.trim())
