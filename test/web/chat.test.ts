@@ -138,6 +138,18 @@ describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
     await context.close()
   })
 
+  test('what would hide in a command is spelled out', async () => {
+    model.say(calls([{ name: 'execute_bash', args: { command: 'rm -r old #\rls' } }]), answer('It stays.'))
+    const { page, context } = await site.reader()
+    await page.goto(`${site.url}chat`)
+    await page.getByLabel('What is it about?').fill('Tidy up.')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alertdialog').getByText('$ rm -r old #\\u{d}ls').waitFor()
+    await page.keyboard.press('n')
+    await page.getByText('It stays.').waitFor()
+    await context.close()
+  })
+
   test('a consent that did not arrive says so, and can be given again', async () => {
     model.say(calls([{ name: 'execute_bash', args: { command: 'echo ebb > ebb.txt' } }]), answer('It ebbs.'))
     const { page, context } = await site.reader()

@@ -1,11 +1,11 @@
 /** What a tool is about to do, for who has to allow it, and what was answered. */
 import type { Consent, TalkEvent } from '../../../chat.ts'
 import { folded } from '../../../lib/text.ts'
+import { visible } from '../../../model/told/visible.ts'
 import { inWords, say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { diffText, moreLines } from './diff.ts'
 import { outputText } from './output-text.ts'
-import { visible } from './visible.ts'
 
 export type Question = Extract<TalkEvent, { kind: 'consent_needed' }>
 

@@ -1,7 +1,7 @@
 /** Changes of files, coloured and folded. */
+import { visible } from '../../../model/told/visible.ts'
 import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
-import { visible } from './visible.ts'
 
 export function diffLine(line: string): string {
   if (/^(?:---|\+\+\+|diff |index )/.test(line)) return paint.dim(line)
