@@ -1,5 +1,6 @@
 /** Runs one command and turns errors into exit codes. */
 import { CommanderError } from 'commander'
+import { printable } from '../lib/text.ts'
 import { AppError, EXIT_BUG, exitCodes } from '../model/error.ts'
 import { inWords, say } from './language.ts'
 import { endWithReader } from './output.ts'
@@ -19,7 +20,7 @@ try {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.bad_usage
   if (error instanceof AppError) {
-    process.stderr.write(`fumi: ${inWords(error.phrase)}\n`)
+    process.stderr.write(`fumi: ${printable(inWords(error.phrase))}\n`)
     return exitCodes[error.code]
   }
   const what = error instanceof Error ? error.stack : String(error)

@@ -1,5 +1,6 @@
 /** Writing that waits for a slow reader and ends quietly when the reader goes away. */
 import type { Writable } from 'node:stream'
+import { printable } from '../lib/text.ts'
 
 export function endWithReader(): void {
   process.stdout.on('error', endQuietly)
@@ -13,7 +14,9 @@ function endQuietly(error: NodeJS.ErrnoException): void {
 
 /** Answers when the bytes have been handed on, so that their memory may be used again. */
 export const writeOut = (text: string | Uint8Array): Promise<void> => write(target, text)
-export const writeErr = (text: string): Promise<void> => write(process.stderr, text)
+/** Logs and their names stand in it: no escape sequence of theirs reaches a terminal. */
+export const writeErr = (text: string): Promise<void> =>
+  write(process.stderr, process.stderr.isTTY ? printable(text) : text)
 
 let target: Writable = process.stdout
 

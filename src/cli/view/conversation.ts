@@ -18,9 +18,9 @@ export function headerOf(session: Session, branches: readonly number[] = []): st
   const where = [session.cwd, branchText(session)].filter(Boolean).join(' ')
   const lines = [
     paint.bold(truncate(safe(session.title ?? session.first_prompt?.split('\n')[0] ?? session.id), terminalWidth())),
-    paint.dim([session.id, clock(session.started_at), ...facts].filter(Boolean).join(' · ')),
+    paint.dim(safe([session.id, clock(session.started_at), ...facts].filter(Boolean).join(' · '))),
     where === '' ? '' : paint.dim(safe(where)),
-    session.parent ? paint.dim(kinText(session.relation, session.parent)) : '',
+    session.parent ? paint.dim(safe(kinText(session.relation, session.parent))) : '',
     branches.length > 0
       ? paint.dim(say(`branches: --session ${branches.join(', ')}`, `枝：--session ${branches.join(', ')}`))
       : '',
@@ -52,7 +52,8 @@ export function renderTurn(turn: Turn, links: Backlinks, all: boolean): string {
   )
   let replayed = 0
   const unfold = (): void => {
-    if (folded.length > 0) lines.push(paint.dim(`  · ${say('context: ', '文脈：')}${[...new Set(folded)].join(', ')}`))
+    if (folded.length > 0)
+      lines.push(paint.dim(`  · ${say('context: ', '文脈：')}${safe([...new Set(folded)].join(', '))}`))
     folded.length = 0
   }
   for (const message of turn.messages) {
@@ -146,7 +147,7 @@ function renderMeta(message: NormalizedMessage, links: Backlinks): string | unde
   const kind = String(metadata?.['event_kind'] ?? raw.payload_type ?? raw.event_type ?? message.source_type)
   const words = metadata?.['reasoning_summary'] ?? metadata?.['reasoning_text'] ?? message.segments[0]?.text ?? ''
   const copy = links.duplicates.has(message.id) ? say(' (repeats an item)', '（重複）') : ''
-  return paint.dim(truncate(`  · ${kind}${copy} ${safe(String(words)).replaceAll(/\s+/g, ' ')}`, terminalWidth()))
+  return paint.dim(truncate(`  · ${safe(`${kind}${copy} ${String(words)}`).replaceAll(/\s+/g, ' ')}`, terminalWidth()))
 }
 
 function injectedNames(message: NormalizedMessage): readonly string[] {

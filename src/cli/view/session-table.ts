@@ -58,7 +58,7 @@ export function rounded(n: number): string {
 /** Enough of a long id to tell it from others; what follows `~` tells generations apart. */
 export function shortId(id: string): string {
   const [, agent = '', native = '', generation = ''] = /^([^:]*:)(.*?)(~[0-9a-f]+)?$/.exec(id) ?? []
-  return `${agent}${native.slice(0, 13)}${generation}`
+  return safe(`${agent}${native.slice(0, 13)}${generation}`)
 }
 
 const lastPart = (path: string): string => path.split(/[\\/]/).filter(Boolean).slice(-2).join('/')

@@ -40,8 +40,8 @@ function historyLines(state: Metadata): readonly string[] {
   const bytes = numberOf(state['context_message_length'])
   return [
     say(
-      `${plural(entries, 'entry', 'entries')}, of which ${String(start ?? 0)} to ${String(end ?? entries)} are sent`,
-      `エントリー ${count(entries)} 件、うち ${String(start ?? 0)}〜${String(end ?? entries)} が送信対象`,
+      `${plural(entries, 'entry', 'entries')}, of which ${shown(start ?? 0)} to ${shown(end ?? entries)} are sent`,
+      `エントリー ${count(entries)} 件、うち ${shown(start ?? 0)}〜${shown(end ?? entries)} が送信対象`,
     ),
     ...(bytes === undefined
       ? []
@@ -92,7 +92,7 @@ function fileLines({ file_line_tracker }: Metadata): readonly string[] {
   return rowsOf(
     files.map(([path, lines]) => {
       const { lines_added_by_agent: added, lines_removed_by_agent: removed } = fieldsOf(lines) ?? {}
-      const lineCounts = `+${String(added ?? 0)} -${String(removed ?? 0)}`
+      const lineCounts = `+${shown(added ?? 0)} -${shown(removed ?? 0)}`
       return [path, say(`${lineCounts} lines by the agent`, `${lineCounts} 行（エージェントによる）`)]
     }),
   )
@@ -115,20 +115,23 @@ function checkpointLines({ checkpoint_manager }: Metadata): readonly string[] {
   return rowsOf(
     listOf(manager?.['checkpoints']).map((one) => {
       const { tag, timestamp, description, history_snapshot } = fieldsOf(one) ?? {}
-      const { added, modified, deleted } = fieldsOf(stats?.[String(tag)]) ?? {}
-      const changes = `+${String(added)} ~${String(modified)} -${String(deleted)}`
+      const { added, modified, deleted } = fieldsOf(stats?.[shown(tag)]) ?? {}
+      const changes = `+${shown(added)} ~${shown(modified)} -${shown(deleted)}`
       const files = added === undefined ? '' : say(`${changes} files`, `ファイル ${changes}`)
-      const entries = String(history_snapshot ?? 0)
+      const entries = shown(history_snapshot ?? 0)
       return [
-        `[${String(tag)}]`,
-        String(timestamp ?? ''),
-        String(description ?? ''),
+        `[${shown(tag)}]`,
+        shown(timestamp ?? ''),
+        shown(description ?? ''),
         say(`${entries} entries`, `エントリー ${entries} 件`),
         files,
       ]
     }),
   )
 }
+
+/** Not everything that a log holds can be made a text. */
+const shown = (value: unknown): string => (typeof value === 'object' ? '?' : String(value))
 
 function rowsOf(rows: readonly (readonly string[])[]): readonly string[] {
   if (rows.length === 0) return []

@@ -1,5 +1,6 @@
 /** Tables that fit the terminal. */
 import stringWidth from 'string-width'
+import { printable } from '../../lib/text.ts'
 
 export interface Column {
   readonly title: string
@@ -25,8 +26,9 @@ export function table(
   rows: readonly (readonly string[])[],
   width = terminalWidth(),
 ): string {
-  const all = [columns.map((column) => column.title), ...rows]
-  const natural = columns.map((_, at) => Math.max(...all.map((row) => stringWidth(row[at] ?? ''))))
+  // Many cells hold what a log says.
+  const all = [columns.map((column) => column.title), ...rows.map((row) => row.map(printable))]
+  const natural = columns.map((_, at) => all.reduce((most, row) => Math.max(most, stringWidth(row[at] ?? '')), 0))
   const spare = columns.findLastIndex(({ isSpare }) => isSpare)
   const least = natural.map((one, at) => (columns[at]?.grows ? Math.min(one, READABLE) : one))
   if (spare >= 0 && excessOf(least, width) > 0)

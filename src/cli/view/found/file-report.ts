@@ -27,7 +27,9 @@ export function fileReport(touches: readonly Touch[], total: number, house: Hous
       word(touch.how),
       safe(touch.tool ?? ''),
       turn,
-      touch.checkpoint === null ? '' : say(`checkpoint ${touch.checkpoint}`, `チェックポイント ${touch.checkpoint}`),
+      touch.checkpoint === null
+        ? ''
+        : safe(say(`checkpoint ${touch.checkpoint}`, `チェックポイント ${touch.checkpoint}`)),
     ]
     lines.push(`  ${paint.dim(moment(touch.timestamp))}  ${facts.filter(Boolean).join(' · ')}  ${safe(touch.path)}`)
     if (touch.diff !== null) lines.push(diffText(touch.diff))

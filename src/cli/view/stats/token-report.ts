@@ -5,6 +5,7 @@ import { NOTHING_SPENT, type Spent } from '../../../model/tokens/prices.ts'
 import type { Totals } from '../../../model/totals.ts'
 import { cacheShare, isZero, type Usage } from '../../../model/usage.ts'
 import { say } from '../../language.ts'
+import { safe } from '../conversation.ts'
 import { paint } from '../paint.ts'
 import { type Column, count, plural, table, terminalWidth, truncate } from '../table.ts'
 import { word } from '../words.ts'
@@ -34,7 +35,7 @@ export function report(totals: Totals, by: By, asOf: string): string {
     say(plural(totals.messages, 'message'), `メッセージ ${count(totals.messages)} 件`),
     say(plural(totals.lines, 'line'), `${count(totals.lines)} 行`),
   ].join(' · ')
-  const used = tools.slice(0, 8).map(([name, calls]) => `${name} ${count(calls)}`)
+  const used = tools.slice(0, 8).map(([name, calls]) => `${safe(name)} ${count(calls)}`)
   const all = tools.reduce((n, [, calls]) => n + calls, 0)
   const left = tools.length - used.length
   const more = left > 0 ? say(` · ${left} more`, ` · ほか ${left} 種類`) : ''
@@ -79,7 +80,7 @@ function dollars({ usd, unpriced_tokens }: Spent): string {
 function priceNote({ cost }: Totals, asOf: string): string {
   const unknown = Object.entries(cost.by_model).filter(([, { unpriced_tokens }]) => unpriced_tokens > 0)
   const names = unknown.map(([model, { unpriced_tokens }]) =>
-    say(`${model} (${plural(unpriced_tokens, 'token')})`, `${model}（${count(unpriced_tokens)} トークン）`),
+    say(`${safe(model)} (${plural(unpriced_tokens, 'token')})`, `${safe(model)}（${count(unpriced_tokens)} トークン）`),
   )
   const without = say(` No price is known for ${names.join(', ')}.`, `価格が分からないモデル：${names.join('、')}。`)
   const priced = say(`USD at list prices as of ${asOf}.`, `USD は ${asOf} 時点の定価による目安です。`)
