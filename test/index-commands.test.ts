@@ -61,6 +61,10 @@ const second = () => [
   assistant(2, 'It is fetchUser now.'),
 ]
 
+test.each(['constructor', '__proto__', 'nonsense'])('fumi %s says that there is no such command', (name) => {
+  expect(machine().run(name)).toMatchObject({ code: 2, err: expect.stringContaining(name) })
+})
+
 describe('fumi list', () => {
   test('has what the flags ask for, and says how many there are', () => {
     const { put, json, run } = machine()
@@ -163,6 +167,23 @@ describe('fumi search', () => {
     expect(code).toBe(2)
     expect(err).toContain('timer "ring\n')
     expect(err).toMatch(/^ +\^+$/m)
+    const { err: wide } = machine().run('search', '検索', 'role:king')
+    expect(wide).toMatch(/^ {2}検索 role:king\n {7}\^{9}$/m)
+  })
+
+  test('shows all of very many hits where all are asked for', () => {
+    const { put, json } = machine()
+    const many = Array.from({ length: 2600 }, (_, at) => user(at + 1, `Ring number ${at}.`))
+    put(1, [header({ id: ID(1), cwd: '/w/timer' }), ...many])
+    expect(json('search', 'ring', '--limit', '0')).toMatchObject({ total: 2600, total_is: 'exact' })
+  })
+
+  test('prints no escape sequence of a log', () => {
+    const { put, run } = machine()
+    const evil = '\u001b]0;title\u0007'
+    put(1, [header({ id: ID(1), cwd: `/w/${evil}`, originator: evil, cli_version: evil }), user(1, `Ring ${evil}`)])
+    for (const args of [['list'], ['show', ID(1), '--all'], ['stats', '--by', 'project'], ['search', 'ring']])
+      expect(run(...args).out).not.toContain('\u001b')
   })
 
   test('finds with --deep what the index leaves out, and says that it is left out', () => {

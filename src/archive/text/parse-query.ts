@@ -154,12 +154,9 @@ class Parser {
   #pattern({ source, flags, not, ...where }: Extract<Lexeme, { kind: 'pattern' }>): Operand {
     const expression = compiled(source, flags)
     if (typeof expression !== 'string') return { kind: 'pattern', pattern: { expression, not } }
-    this.#fail(
-      'pattern',
-      where,
-      `this is no regular expression: ${expression}`,
-      'mend it, or put it into quotation marks to look for the words',
-    )
+    const advice = 'mend it, or put it into quotation marks to look for the words'
+    const fault = problem('pattern', where, `this is no regular expression: ${expression}`, advice)
+    this.problem ??= { ...fault, detail: expression }
     return { kind: 'nothing' }
   }
 

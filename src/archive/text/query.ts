@@ -77,6 +77,8 @@ export interface QueryProblem {
   readonly end: number
   readonly what: string
   readonly advice: string
+  /** What of it is the same in every language: the values that there are, or where a pattern breaks. */
+  readonly detail?: string
 }
 
 /** A message's texts by scope. */

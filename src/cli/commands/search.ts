@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import type { Hit, House, SearchAnswer } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
-import { NAMED_FAULTS, QUERY_FAULTS } from '../../model/told/query-fault.ts'
+import { queryFaultJa } from '../../model/told/query-fault.ts'
 import { limitOf } from '../ask/filters.ts'
 import { freshen } from '../ask/fresh.ts'
 import { type QueryOptions, queryText, withQueryFilters } from '../ask/query-text.ts'
@@ -94,13 +94,36 @@ async function run(words: readonly string[], options: Options): Promise<void> {
 
 async function quick(house: House, query: string, options: Options): Promise<void> {
   const limit = limitOf(options.limit, 20)
-  const answer = await house.search(query, { order: options.sort, limit: limit === 0 ? 1e9 : limit })
-  if (answer.kind === 'problem') throw misunderstood(query, answer)
+  const answer = await answered(house, query, options.sort, limit)
   if (options.json) await writeOut(`${JSON.stringify(jsonOf(answer))}\n`)
   else {
     await openPager()
     await writeOut((await import('../view/found/search-report.ts')).searchReport(answer))
   }
+}
+
+/** Of all hits, so many are asked for at a time. */
+const PAGE = 500
+
+/** @param limit 0 for all of them */
+async function answered(house: House, query: string, order: Options['sort'], limit: number): Promise<Answer> {
+  const ask = async (after?: number): Promise<Answer> => {
+    const options = { order, limit: limit || PAGE, ...(after !== undefined && { after }) }
+    const answer = await house.search(query, options)
+    if (answer.kind === 'problem') throw await misunderstood(query, answer)
+    return answer
+  }
+  const first = await ask()
+  if (limit > 0 || first.next === undefined) return first
+  const hits = [...first.hits]
+  const sessions = new Map(first.sessions.map((one) => [one.id, one]))
+  let last = first
+  while (last.next !== undefined) {
+    last = await ask(last.next)
+    hits.push(...last.hits)
+    for (const one of last.sessions) sessions.set(one.id, one)
+  }
+  return { ...first, hits, sessions: [...sessions.values()], total: hits.length, total_is: 'exact' }
 }
 
 /** Hits are told as they are found. */
@@ -112,7 +135,7 @@ async function deep(house: House, query: string, options: Options): Promise<void
   let unread = 0
   let shown: string | undefined
   for await (const event of house.deepSearch(query)) {
-    if (event.kind === 'problem') throw misunderstood(query, event)
+    if (event.kind === 'problem') throw await misunderstood(query, event)
     if (event.kind === 'end') unread = event.unread
     if (event.kind !== 'hit') continue
     if (limit > 0 && hits.length === limit) {
@@ -143,11 +166,13 @@ const unreadLine = (count: number): string =>
     `${count} 件の会話は、ログが消えたか読み取れないため、最後まで検索できませんでした。`,
   )
 
-function misunderstood(query: string, { code, start, end, what, advice }: Problem): AppError {
-  const mark = `${' '.repeat(start)}${'^'.repeat(Math.max(1, end - start))}`
-  const named = NAMED_FAULTS.has(code) ? `（${what}: ${advice}）` : ''
+/** The mark stands below the letters, of which some are wide. */
+async function misunderstood(query: string, problem: Problem): Promise<AppError> {
+  const { widthOf } = await import('../chat/width.ts')
+  const { start, end, what, advice } = problem
+  const mark = `${' '.repeat(widthOf(query.slice(0, start)))}${'^'.repeat(Math.max(1, widthOf(query.slice(start, end))))}`
   const place = `\n  ${query}\n  ${mark}`
-  return new AppError('bad_usage', `${what}: ${advice}.${place}`, `${QUERY_FAULTS[code]}${named}${place}`)
+  return new AppError('bad_usage', `${what}: ${advice}.${place}`, `${queryFaultJa(problem)}${place}`)
 }
 
 const jsonOf = ({ total, total_is, complete, left, hits, titles, sessions }: Answer): object => ({

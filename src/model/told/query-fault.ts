@@ -1,7 +1,7 @@
 /** Why a query was not understood, in Japanese. Its English comes with the query. */
 import type { QueryFault } from '../api/search.ts'
 
-export const QUERY_FAULTS: { readonly [fault in QueryFault]: string } = {
+const QUERY_FAULTS: { readonly [fault in QueryFault]: string } = {
   too_long: '検索語が長すぎます。',
   nothing: '検索する語がありません。文字か数字を含む語を入力してください。記号は /=>/ のように指定します。',
   quote_open: '引用符が閉じていません。句の終わりに付けてください。',
@@ -10,7 +10,7 @@ export const QUERY_FAULTS: { readonly [fault in QueryFault]: string } = {
   group_filters: '絞り込みとパターンは、かっこの外に書いてください。',
   group_depth: 'かっこの入れ子が深すぎます。',
   filter_empty: 'コロンのすぐ後に値を書いてください。',
-  filter_value: 'この絞り込みに、その値はありません。',
+  filter_value: 'この絞り込みに使えるのは次の値だけです。',
   no_date: '日付として読めません。2026-11-15、2026-11、today、7d のように書いてください。',
   star_inside: '* は語の末尾にだけ使えます。',
   or_alone: 'OR の両側に語が必要です。',
@@ -19,5 +19,5 @@ export const QUERY_FAULTS: { readonly [fault in QueryFault]: string } = {
   pattern: '正規表現として読めません。',
 }
 
-/** Of these the query's own words name what is possible, or where it failed. */
-export const NAMED_FAULTS: ReadonlySet<unknown> = new Set<QueryFault>(['filter_value', 'pattern'])
+export const queryFaultJa = ({ code, detail }: { readonly code: QueryFault; readonly detail?: string }): string =>
+  `${QUERY_FAULTS[code]}${detail === undefined ? '' : `（${detail}）`}`

@@ -76,6 +76,7 @@ const unknown = (typed: TypedFilter, what: string, known: readonly string[]): Qu
   code: 'filter_value',
   what: `${typed.value} is no ${what}`,
   advice: `write one of ${known.join(', ')}`,
+  detail: known.join(', '),
 })
 
 const stretch = ({ start, end }: TypedFilter) => ({ kind: 'problem', start, end }) as const
