@@ -3,12 +3,16 @@ import { readConfig } from '../config.ts'
 import { thisMachine } from '../lib/files/data-directory.ts'
 import { type Language, type Phrase, SAY, type Say } from '../model/phrase.ts'
 
-const FLAG = 'language'
+const KEY = 'language'
+const FLAG = `--set=${KEY}=`
 
 function languageOfRun(): Language {
   // Before anything else is read: help and errors are in this language too.
-  const flag = process.argv.find((one) => one.startsWith(`${FLAG}=`))?.slice(FLAG.length + 1)
-  const flags = new Map(flag === undefined ? [] : [[FLAG, flag]])
+  const flag = process.argv
+    .map((one, at) => (process.argv[at - 1] === '--set' ? `--set=${one}` : one))
+    .find((one) => one.startsWith(FLAG))
+    ?.slice(FLAG.length)
+  const flags = new Map(flag === undefined ? [] : [[KEY, flag]])
   const { language } = readConfig(thisMachine(), { agents: [], flags })
   return language === 'auto' ? languageOfTerminal() : language
 }

@@ -62,7 +62,7 @@ export async function buildProgram(asked?: string): Promise<Command> {
       if (verbose) setLogLevel('debug')
       setFlags(set ?? [])
     })
-  const one = asked === undefined ? undefined : COMMANDS[asked]
+  const one = asked !== undefined && Object.hasOwn(COMMANDS, asked) ? COMMANDS[asked] : undefined
   const wanted = asked === '-V' || asked === '--version' ? [] : Object.values(COMMANDS)
   for (const load of one ? [one] : wanted) (await load())(program)
   for (const command of [program, ...program.commands]) command.exitOverride()

@@ -161,10 +161,9 @@ async function fromLogs(house: House, paths: readonly string[], limit: number, o
       (!options.ended || kept) &&
       (!isAboutMarks(options) || marks.has(session.id)),
   )
-  const shown = (limit === 0 ? wanted : wanted.slice(0, limit)).map((one) =>
-    rowOfListing(one, marks.get(one.session.id)),
-  )
-  return { total: wanted.length, sessions: options.reverse ? shown.reverse() : shown, issues }
+  const ordered = options.reverse ? wanted.toReversed() : wanted
+  const shown = limit === 0 ? ordered : ordered.slice(0, limit)
+  return { total: wanted.length, sessions: shown.map((one) => rowOfListing(one, marks.get(one.session.id))), issues }
 }
 
 const nothing = (paths: readonly string[]): AppError =>

@@ -1,7 +1,7 @@
 /** `fumi prompts`: everything that was ever asked, newest first. */
 import type { Command } from 'commander'
 import { folded } from '../../lib/text.ts'
-import { AppError } from '../../model/error.ts'
+import { limitOf } from '../ask/filters.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
 import { say } from '../language.ts'
@@ -36,13 +36,7 @@ export function promptsCommand(program: Command): void {
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
-  const limit = Number(options.limit)
-  if (!Number.isInteger(limit) || limit < 0)
-    throw new AppError(
-      'bad_usage',
-      '--limit takes a whole number; 0 means all.',
-      '--limit には 0 以上の整数を指定してください。0 は全件です。',
-    )
+  const limit = limitOf(options.limit, 40)
   const house = await openHouse()
   try {
     const { said, lists, issues } = await gatherPrompts(house)

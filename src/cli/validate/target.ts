@@ -68,7 +68,12 @@ async function reportOf(path: string, findings: readonly Finding[]): Promise<str
     { title: say('rule', '規則') },
     { title: say('what', '内容'), grows: true },
   ]
-  const rows = findings.map(({ severity, place, rule, what }) => [severityWord(severity), place, rule, inWords(what)])
+  const rows = findings.map(({ severity, place, rule, what }) => [
+    severityWord(severity),
+    say(place, placeJa(place)),
+    rule,
+    inWords(what),
+  ])
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const warnings = findings.length - errors
   const sum = say(
@@ -79,3 +84,11 @@ async function reportOf(path: string, findings: readonly Finding[]): Promise<str
 }
 
 const severityWord = (severity: Finding['severity']): string => say(severity, severity === 'error' ? 'エラー' : '警告')
+
+/** The rest of a place is a path, which is the same in every language. */
+const placeJa = (place: string): string =>
+  place
+    .replace(/^line (\d+)/, '$1 行目')
+    .replace(/^element (\d+)/, '$1 番目の要素')
+    .replace(/^the end$/, '末尾')
+    .replace(/^name$/, 'ファイル名')
