@@ -1,7 +1,7 @@
 /** Search, statistics, and the machine itself. */
 import { describe, expect, test } from 'vitest'
 import { rollout } from '../archive/house.ts'
-import { header, text, user } from '../support/log.ts'
+import { header, text, tokens, user } from '../support/log.ts'
 import { asked, KETTLE } from './asked.ts'
 import { type Reply, serve } from './served.ts'
 
@@ -119,6 +119,15 @@ describe('statistics', () => {
       activity.by_weekday.reduce((a: number, b: number) => a + b, 0),
     )
     expect((await get('/api/stats/patterns', 'PatternsReply')).data).toMatchObject({ conversations: 0 })
+  })
+
+  test('times that lie thousands of years apart make few steps', async () => {
+    const far = tokens(2, 30, 3).replace('2026-02-03', '9000-02-03')
+    const other = serve({ [rollout('far')]: text([header(), user(1, 'When?'), tokens(1, 10, 1), far]) })
+    await other.house.sync()
+    const { data } = await other.get<Reply>('/api/stats/series?utc=1&step=day', 'SeriesReply')
+    expect(data.starts).toEqual(['2026-02-03', '9000-02-03'])
+    expect(data.lines[0].total_tokens).toHaveLength(2)
   })
 
   test('tables for a spreadsheet', async () => {

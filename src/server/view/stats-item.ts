@@ -83,7 +83,10 @@ export async function seriesItem(
 ): Promise<Series> {
   const { list: prices } = await house.prices()
   const sums = house.index.series({ ...filter, dayOf: utc ? utcDay : localDay(), prices, ...(by && { by }) })
-  const starts = startsOf(sums.at(0)?.day, sums.at(-1)?.day, step)
+  const starts = startsOf(
+    sums.map(({ day }) => day),
+    step,
+  )
   const places = new Map(starts.map((start, at) => [start, at]))
   const weights = new Map<string, number>()
   for (const { name, usage } of sums) weights.set(name, (weights.get(name) ?? 0) + usage.total_tokens)
@@ -130,11 +133,16 @@ function startOf(day: string, step: Series['step']): string {
   return new Date(at - ((new Date(at).getUTCDay() + 6) % 7) * DAY).toISOString().slice(0, 10)
 }
 
-function startsOf(first: string | undefined, last: string | undefined, step: Series['step']): readonly string[] {
-  if (first === undefined || last === undefined) return []
+/** Years. A log may tell any time: where they lie farther apart, only days on which something was are steps. */
+const FARTHEST = 20 * 366 * DAY
+
+/** @param days in order */
+function startsOf(days: readonly string[], step: Series['step']): readonly string[] {
+  const [first, last] = [days[0], days.at(-1)].map((day) => Date.parse(`${day}T00:00:00Z`))
+  if (first === undefined || last === undefined || days.length === 0) return []
+  if (last - first > FARTHEST) return [...new Set(days.map((day) => startOf(day, step)))]
   const starts = new Set<string>()
-  for (let at = Date.parse(`${first}T00:00:00Z`); at <= Date.parse(`${last}T00:00:00Z`); at += DAY)
-    starts.add(startOf(new Date(at).toISOString().slice(0, 10), step))
+  for (let at = first; at <= last; at += DAY) starts.add(startOf(new Date(at).toISOString().slice(0, 10), step))
   return [...starts]
 }
 
