@@ -8,6 +8,17 @@ export interface People {
   readonly home?: string
 }
 
+/** Whoever uses this machine. */
+export function peopleHere({ home, variables: { USER, USERNAME } }: Here): People {
+  const users = [USER, USERNAME].flatMap((name) => (name && name !== 'root' ? name : []))
+  return { users, home }
+}
+
+interface Here {
+  readonly home: string
+  readonly variables: { readonly [name: string]: string | undefined }
+}
+
 /** What stands for a user: `user-1`. */
 const STAND_IN = /^user-\d+$/
 /** Folders beside home directories that are nobody's, and words that stand for any user. */

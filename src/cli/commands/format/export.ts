@@ -202,9 +202,8 @@ async function privacyOf({ environment }: House, { redact, anonymize }: Options)
   if (!redact && !anonymize) return undefined
   const { anonymizing, redacting } = await import('../../../convert/export/privacy.ts')
   if (anonymize) return anonymizing(randomUUID())
-  const { USER, USERNAME } = environment.variables
-  const users = [USER, USERNAME].filter((name) => name !== undefined && name !== '' && name !== 'root')
-  return redacting({ users: users as string[], home: environment.home })
+  const { peopleHere } = await import('../../../convert/redact/people.ts')
+  return redacting(peopleHere(environment))
 }
 
 async function* joined(

@@ -2,6 +2,7 @@
 import type { Entry, House } from '../../../app.ts'
 import type { Material } from '../../../convert/export/material.ts'
 import { Outliner } from '../../../convert/export/outline.ts'
+import { type People, peopleHere } from '../../../convert/redact/people.ts'
 import { Redactor } from '../../../convert/redact/redact.ts'
 import { breathing } from '../../../lib/disk/breathing.ts'
 import { AppError } from '../../../model/error.ts'
@@ -46,16 +47,16 @@ export async function materialOf(house: House, { id, agent, path }: Entry, redac
     outline: outliner.outline(links),
     messages: inOrder(),
   }
-  return redact ? redacted(material, inOrder, house.environment.home) : material
+  return redact ? redacted(material, inOrder, peopleHere(house.environment)) : material
 }
 
 /** Marks are the user's own words and may name anybody: they stay at home. */
 async function redacted(
   { mark: _, ...material }: Material,
   read: () => AsyncGenerator<NormalizedMessage>,
-  home: string,
+  people: People,
 ): Promise<Material> {
-  const redactor = new Redactor({ home, users: [] })
+  const redactor = new Redactor(people)
   const session = await redactor.session(material.session)
   await redactor.learn(read())
   return { ...material, session, messages: redactor.messages(read()) }
