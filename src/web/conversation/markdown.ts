@@ -32,7 +32,7 @@ const quoted = (text: string): string => text.replace(/^/gm, '> ')
 
 /** The fence is longer than any in the text. */
 function fenced(text: string, language = ''): string {
-  const longest = Math.max(2, ...Array.from(text.matchAll(/`{3,}/g), ([run]) => run.length))
+  const longest = Array.from(text.matchAll(/`{3,}/g)).reduce((most, [run]) => Math.max(most, run.length), 2)
   const fence = '`'.repeat(longest + 1)
   return `${fence}${language}\n${text.trimEnd()}\n${fence}`
 }

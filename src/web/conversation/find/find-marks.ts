@@ -13,9 +13,11 @@ export function markWords(root: HTMLElement, words: readonly string[]): void {
     const text = node.nodeValue?.toLowerCase() ?? ''
     for (const word of words)
       for (let at = text.indexOf(word); at >= 0 && ranges.length < MOST; at = text.indexOf(word, at + word.length)) {
+        // Some letters are longer without their case.
+        const end = Math.min(at + word.length, node.nodeValue?.length ?? 0)
         const range = new Range()
-        range.setStart(node, at)
-        range.setEnd(node, Math.min(at + word.length, node.nodeValue?.length ?? 0))
+        range.setStart(node, Math.min(at, end))
+        range.setEnd(node, end)
         ranges.push(range)
       }
   }

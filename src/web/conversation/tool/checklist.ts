@@ -46,7 +46,7 @@ function stepOf(value: unknown): Step | undefined {
 
 function stateOf({ status, state, completed, done }: { readonly [name: string]: unknown }): Step['state'] {
   if (completed === true || done === true) return 'done'
-  const word = String(status ?? state ?? '')
+  const word = [status, state].find((one) => typeof one === 'string') ?? ''
   if (/^(?:completed?|done|finished)$/i.test(word)) return 'done'
   return /progress|doing|active|running/i.test(word) ? 'doing' : 'todo'
 }

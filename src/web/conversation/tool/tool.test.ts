@@ -111,3 +111,10 @@ test('commands are shown as they were typed, and output without its envelope', (
   expect(outputOf(call({ output: 'Exit code: 1\nWall time: 4.2 seconds\nOutput:\nno\n' }))).toBe('no\n')
   expect(outputOf(call({ output_json: { a: 1 } }))).toBe('{\n  "a": 1\n}')
 })
+
+test('a plan whose states are no words is a plan all the same', () => {
+  const plan = [{ step: 'look', status: { toString: 1, valueOf: 1 } }]
+  expect(checklistOf(call({ name: 'update_plan', arguments_json: { plan } }))).toEqual([
+    { text: 'look', state: 'todo' },
+  ])
+})
