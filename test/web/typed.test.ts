@@ -1,7 +1,7 @@
 /** What people type into dialogs, and how a request is laid out to be read. */
 import { expect, test } from 'vitest'
 import type { RequestPart } from '../../src/model/api/state.ts'
-import { isDirectory, isTurnRange, tagsIn, tokensIn } from '../../src/web/actions/turn-range.ts'
+import { isDirectory, isSize, isTurnRange, tagsIn, tokensIn } from '../../src/web/actions/turn-range.ts'
 import { filled } from '../../src/web/print/filled.ts'
 import { budgetParts, grouped, laidOut, overBudget } from '../../src/web/state/budget.ts'
 
@@ -18,6 +18,8 @@ test('tags stand between commas of either language, each once', () => {
 
 test('sizes of windows may be short', () => {
   expect(['32000', '32k', '1.5M', '32,000', ' 8 k '].map(tokensIn)).toEqual([32_000, 32_000, 1_500_000, 32_000, 8000])
+  expect(['３２０００', '３２ｋ'].map(tokensIn)).toEqual([32_000, 32_000])
+  expect(['', '32k', 'many'].map(isSize)).toEqual([true, true, false])
   expect(['', 'many', '3 kg'].map(tokensIn)).toEqual([undefined, undefined, undefined])
 })
 

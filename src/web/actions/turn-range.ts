@@ -15,10 +15,14 @@ export function tagsIn(text: string): readonly string[] {
 
 /** Tokens: `32000`, `32k`, `1.5M`; nothing where it is no number. */
 export function tokensIn(text: string): number | undefined {
-  const [, count, unit] = /^\s*(\d+(?:\.\d+)?)\s*([km]?)\s*$/i.exec(text.replaceAll(/[,_]/g, '')) ?? []
+  const [, count, unit] =
+    /^\s*(\d+(?:\.\d+)?)\s*([km]?)\s*$/i.exec(text.normalize('NFKC').replaceAll(/[,_]/g, '')) ?? []
   if (count === undefined) return undefined
   return Math.round(Number(count) * ({ k: 1e3, m: 1e6 }[unit?.toLowerCase() ?? ''] ?? 1))
 }
+
+/** Empty for no limit. */
+export const isSize = (text: string): boolean => text.trim() === '' || tokensIn(text) !== undefined
 
 /** A whole path, of this system or of Windows; or nothing, for the conversation's own. */
 export const isDirectory = (text: string): boolean =>
