@@ -22,7 +22,6 @@ export const say = sayings(
     by: 'Grouped by',
     byDay: 'by day',
     byProject: 'by project',
-    starred: 'starred',
     onlyStarred: 'Only those with a star',
     star: 'Give it a star',
     unstar: 'Take its star away',
@@ -40,7 +39,6 @@ export const say = sayings(
     keptHint: 'Read from a copy that fumibako kept',
     gone: 'gone',
     goneHint: 'The source is gone: only what the index knows can be shown',
-    unread: 'Not searchable yet',
     children: (count: number) => many(count, 'branch', 'branches'),
     showChildren: (count: number) => `Show ${many(count, 'conversation', 'conversations')} that began here`,
     fork: 'fork',
@@ -62,7 +60,6 @@ export const say = sayings(
       `${many(count, 'conversation', 'conversations')} could not be searched to the end: the log is gone or cannot be read.`,
     lookingThrough: (done: number, total: number) => `${done} of ${total} looked through`,
     atLeast: 'at least',
-    backToList: 'Back to the list',
     scope: (name: string) =>
       ({
         prompt: 'asked',
@@ -80,7 +77,7 @@ export const say = sayings(
     title: '会話',
     today: '今日',
     yesterday: '昨日',
-    noProject: 'ディレクトリなし',
+    noProject: 'ディレクトリーなし',
     untitled: '無題',
     allAgents: 'すべてのエージェント',
     allProjects: 'すべてのプロジェクト',
@@ -96,7 +93,6 @@ export const say = sayings(
     by: 'まとめ方',
     byDay: '日ごと',
     byProject: 'プロジェクトごと',
-    starred: 'スター付き',
     onlyStarred: 'スター付きだけを表示',
     star: 'スターを付ける',
     unstar: 'スターを外す',
@@ -114,7 +110,6 @@ export const say = sayings(
     keptHint: 'fumibako が保管した写しを読んでいます',
     gone: '消失',
     goneHint: '元のログがありません。索引にある内容だけを表示します',
-    unread: 'まだ検索できません',
     children: (count: number) => `枝 ${count}`,
     showChildren: (count: number) => `ここから始まった会話 ${count} 件を表示`,
     fork: '分岐',
@@ -134,7 +129,6 @@ export const say = sayings(
     unsearched: (count) => `${count} 件の会話は、ログが消えたか読み取れないため、最後まで検索できませんでした。`,
     lookingThrough: (done: number, total: number) => `${total} 件中 ${done} 件を確認`,
     atLeast: '少なくとも',
-    backToList: '一覧へ戻る',
     scope: (name: string) =>
       ({
         prompt: '依頼',

@@ -76,7 +76,6 @@ export const say = sayings(
       `Entries ${start} to ${end} of ${all} are sent with the next request.`,
     rangeEmpty: 'No entry is sent with the next request.',
     transcript: 'Lines of the transcript',
-    tangent: 'Tangent',
     tangentOpen: (main: string, side: string) =>
       `A side conversation of ${side} entries is open. The main one waits at ${main} entries.`,
     since: 'Since',
@@ -223,8 +222,7 @@ export const say = sayings(
     range: (start, end, all) => `全 ${all} 件のエントリーのうち ${start}〜${end} 件目が次の要求で送られます。`,
     rangeEmpty: '次の要求で送られるエントリーはありません。',
     transcript: 'トランスクリプトの行数',
-    tangent: '脱線（tangent）',
-    tangentOpen: (main, side) => `脱線の会話（${side} 件）が開いています。本線は ${main} 件目で待っています。`,
+    tangentOpen: (main, side) => `脇道の会話（${side} 件）が開いています。本筋は ${main} 件目で待っています。`,
     since: '開始',
     summary: '要約',
     summaryNote: '送信対象から外れたエントリーの代わりに送られます。',

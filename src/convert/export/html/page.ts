@@ -87,7 +87,7 @@ function factsOf({ session, outline, agent }: Material, { turns }: ExportOptions
       ...(outline.tools > 0 ? [label('tools', count(outline.tools))] : []),
       ...(isZero(outline.usage) ? [] : [tokensHtml(outline.usage)]),
       ...(outline.encrypted > 0 ? [label('encrypted', count(outline.encrypted))] : []),
-      ...(session.parent === undefined ? [] : [label('child', session.relation ?? 'child', session.parent)]),
+      ...(session.parent === undefined ? [] : [label(session.relation ?? 'child', session.parent)]),
     ],
   ]
 }

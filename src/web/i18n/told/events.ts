@@ -12,7 +12,7 @@ const EVENTS: { readonly [kind: string]: string } = {
   collab_resume_end: 'サブエージェントの再開',
   collab_waiting_end: 'サブエージェントの待機終了',
   compacted: '会話の圧縮',
-  context: 'コンテキスト',
+  context: '文脈',
   context_compacted: '会話の圧縮',
   entered_review_mode: 'レビューの開始',
   error: 'エラー',
