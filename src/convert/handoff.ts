@@ -212,7 +212,7 @@ interface Placing extends HandoffOptions {
 
 async function deliver(agent: Agent, to: AgentId, { path }: Saved, placing: Placing): Promise<Delivery> {
   const { environment, cwd, lastAt, session, mayReplace = false, isDry = false, now, backups } = placing
-  const title = (session.title ?? session.first_prompt)?.replaceAll(/\s+/g, ' ').slice(0, TITLE_LENGTH)
+  const title = titled(session.title ?? session.first_prompt)
   const delivery = await agent.deliver?.(path, {
     environment,
     to,
@@ -229,6 +229,13 @@ async function deliver(agent: Agent, to: AgentId, { path }: Saved, placing: Plac
 }
 
 const TITLE_LENGTH = 80
+
+/** On one line, and without half of a letter at its end, which some programs do not read. */
+const titled = (text: string | undefined): string | undefined =>
+  text
+    ?.replaceAll(/\s+/g, ' ')
+    .slice(0, TITLE_LENGTH)
+    .replace(/[\ud800-\udbff]$/, '')
 
 /** Until its owner saves the conversation, it brings by itself what is then put beside. */
 async function settle(

@@ -237,6 +237,16 @@ describe('from Amazon Q to Codex', () => {
     store.close()
   })
 
+  it('has a name that ends with a whole letter', async () => {
+    const store = storeOf()
+    const prompt = `${'x'.repeat(79)}😀 and so on`
+    store.put(cwd, stateOf('1b4e28ba-2fa1-41d2-883f-0016d3cca427', [{ prompt, answer: 'Gone.' }]))
+    mkdirSync(join(home, '.codex'))
+    await give(await rowOf(store), 'codex')
+    expect(readFileSync(join(home, '.codex', 'session_index.jsonl'), 'utf8')).toContain(`"${'x'.repeat(79)}"`)
+    store.close()
+  })
+
   it('takes the log back when Codex cannot be told its name', async () => {
     const store = storeOf()
     store.put(cwd, stateOf('1b4e28ba-2fa1-41d2-883f-0016d3cca427', [{ prompt: 'Go', answer: 'Gone.' }]))
