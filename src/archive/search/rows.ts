@@ -25,14 +25,14 @@ export function rowsOf(db: Db, query: Query, options: RowOptions): readonly numb
   return [...all].sort((a, b) => b - a).slice(0, options.limit)
 }
 
-export interface Table {
+interface Table {
   readonly name: 'said' | 'given'
   readonly columns: Columns
 }
 
 const COLUMNS: Columns = Object.fromEntries(SAID.map((voice) => [voice, voice]))
 
-export function tablesFor({ scopes }: Query): readonly Table[] {
+function tablesFor({ scopes }: Query): readonly Table[] {
   const said: Table = { name: 'said', columns: COLUMNS }
   if (!scopes?.includes('context')) return [said]
   const given: Table = { name: 'given', columns: { context: 'context' } }

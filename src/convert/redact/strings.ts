@@ -72,7 +72,7 @@ const isPlain = (value: object): value is { readonly [key: string]: unknown } =>
   isObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
 
 /** A text, a structure spelt as JSON, or lines of which some are. */
-export function rewriteText(text: string, rewrite: Rewrite, key?: string): string {
+function rewriteText(text: string, rewrite: Rewrite, key?: string): string {
   if (!OPENING.test(text)) return rewrite.text(text, key)
   if (parseStructure(text)) return rewriteJson(text, rewrite)
   if (!text.includes('\n')) return rewrite.text(text, key)
