@@ -1,5 +1,6 @@
 /** What the model gets to see of a user message, and the clean-up of what users type. */
 
+import { stripped } from '../lib/text.ts'
 import {
   CONTEXT_ENTRY_END_HEADER,
   CONTEXT_ENTRY_START_HEADER,
@@ -27,12 +28,11 @@ function timeContext(timestamp: string | null): string {
   return `${CONTEXT_ENTRY_START_HEADER}Current time: ${weekday(moment)}, ${promptTime(moment)}\n${CONTEXT_ENTRY_END_HEADER}`
 }
 
-const ENDS =
-  /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/gu
+const WHITE_SPACE = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 
 /** Unicode's White_Space. Unlike String.prototype.trim it keeps U+FEFF and takes U+0085. */
 export function trimWhiteSpace(text: string): string {
-  return text.replace(ENDS, '')
+  return stripped(text, WHITE_SPACE)
 }
 
 export function promptOf({ content }: { readonly content: UserMessageContent }): string | undefined {

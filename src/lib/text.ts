@@ -18,5 +18,17 @@ export const printable = (text: string): string => text.replaceAll(/\r\n?/g, '\n
 
 const CONTROL =
   /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+/**
+ * Without those of its first and last letters that are of a kind. Looks at no others: an expression that ends with `+$`
+ * takes the square of every run of such letters, wherever it stands.
+ */
+export function stripped(text: string, kind: RegExp): string {
+  let start = 0
+  let end = text.length
+  while (end > 0 && kind.test(text.charAt(end - 1))) end--
+  while (start < end && kind.test(text.charAt(start))) start++
+  return text.slice(start, end)
+}
+
 /** Half of a character has no place in UTF-8, and stricter readers than ours refuse it. */
 export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')

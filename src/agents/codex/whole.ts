@@ -1,6 +1,7 @@
 /** Logs that are one JSON object, `{session, items}`: what the first Codex wrote. */
 import { findElements } from '../../lib/json/salvage.ts'
 import { type Fields, fieldsOf, isObject, parseStructure } from '../../lib/object.ts'
+import { stripped } from '../../lib/text.ts'
 
 const WHOLE = /^\uFEFF?\s*\{\s*"(?:session|items)"\s*:\s*[{[]/
 const PRETTY = /^\uFEFF?\s*[{[]\s*\n/
@@ -23,7 +24,7 @@ export interface Whole {
 
 /** Nothing when the file is some other JSON. A file cut short gives the items that are whole. */
 export function parseWhole(text: string): Whole | undefined {
-  const bare = text.replace(/^\uFEFF/, '').replace(/[\0\s]+$/, '')
+  const bare = stripped(text, /[\0\s\uFEFF]/)
   const value = parseStructure(bare)
   if (isObject(value)) {
     const items = value['items']

@@ -1,6 +1,7 @@
 /** Names and ids that a server takes. The same word always becomes the same word, so that calls and results still meet. */
 
 import { sha256 } from '../../lib/hash.ts'
+import { stripped } from '../../lib/text.ts'
 import type { Profile } from '../profile.ts'
 
 export function legalCallId(id: string, profile: Profile): string {
@@ -22,4 +23,4 @@ export function legalToolName(name: string, profile: Profile): string {
 /** The name of a speaker, as far as it can be written; empty where nothing is left of it. */
 export const legalName = (name: string): string => (/^[\w-]{1,64}$/.test(name) ? name : cleaned(name).slice(0, 64))
 
-const cleaned = (name: string): string => name.replace(/[^A-Za-z0-9_-]+/g, '_').replace(/^_+|_+$/g, '')
+const cleaned = (name: string): string => stripped(name.replace(/[^A-Za-z0-9_-]+/g, '_'), /_/)

@@ -1,6 +1,7 @@
 /** Says what a file is by its beginning: which format, and what gave it away. */
 import { closeJson } from '../../lib/json/cut.ts'
 import { parseStructure } from '../../lib/object.ts'
+import { stripped } from '../../lib/text.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Format } from './conversation.ts'
 import { type Layout, layoutOf } from './layout.ts'
@@ -77,6 +78,6 @@ function linesIn(text: string): readonly unknown[] {
 
 /** The value, or as much of it as the text holds. */
 const beginningOf = (text: string): unknown => {
-  const bare = text.replace(/[\0\s]+$/, '')
+  const bare = stripped(text, /[\0\s]/)
   return parseStructure(bare) ?? parseStructure(closeJson(bare) ?? '')
 }

@@ -20,7 +20,7 @@ export interface SavedLinks {
 const PATIENCE = 32
 
 /** A memory citation closes an item but not its event. */
-const CITATION = /\s*<oai-mem-citation>[\s\S]*$/
+const CITATION = '<oai-mem-citation>'
 
 export class Links {
   readonly #waiting: { readonly [who in Speaker]: Waiting[] }
@@ -74,7 +74,8 @@ function keysOf(fact: Said): readonly string[] {
 }
 
 function keyOf(text: string): string {
-  const bare = text.includes('<oai-mem-citation>') ? text.replace(CITATION, '') : text
+  const end = text.indexOf(CITATION)
+  const bare = end < 0 ? text : text.slice(0, end).trimEnd()
   return bare.length <= 64 ? bare : sha256(bare)
 }
 
