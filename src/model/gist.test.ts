@@ -1,6 +1,6 @@
 /** What a tool call is about, for every shape of arguments that agents use. */
 import { expect, test } from 'vitest'
-import { gistOf } from './gist.ts'
+import { duration, gistOf } from './gist.ts'
 import type { ToolCall } from './normalized.ts'
 
 const gist = (args: object): string => gistOf({ arguments_json: args, arguments: JSON.stringify(args) } as ToolCall)
@@ -28,4 +28,16 @@ test('readings are about their files', () => {
       ],
     }),
   ).toBe('a.ts, b.png')
+})
+
+test('a duration never has sixty seconds', () => {
+  expect([0, 999.4, 999.6, 59_949, 59_999, 119_400, 119_999].map(duration)).toEqual([
+    '0ms',
+    '999ms',
+    '1.0s',
+    '59.9s',
+    '1m00s',
+    '1m59s',
+    '2m00s',
+  ])
 })
