@@ -19,7 +19,8 @@ export function gistOf(call: ToolCall): string {
   if (input !== '') return oneLine(input)
   const json = call.arguments_json as { readonly [key: string]: unknown } | undefined
   if (Array.isArray(json?.['plan'])) return planGist(json['plan'])
-  if (Array.isArray(json?.['operations'])) return operationsGist(json['operations'])
+  const paths = Array.isArray(json?.['operations']) ? pathsIn(json['operations']) : []
+  if (paths.length > 0) return oneLine(paths.join(', '))
   if (typeof json?.['path'] === 'string' && EDITS.has(json['command'])) return oneLine(json['path'])
   for (const key of ['command', 'cmd', 'path', 'file_path', 'query', 'url', 'chars', 'message', 'prompt']) {
     const value = json?.[key]
@@ -33,12 +34,10 @@ export function gistOf(call: ToolCall): string {
 const EDITS: ReadonlySet<unknown> = new Set(['create', 'str_replace', 'insert', 'append', 'view'])
 
 /** Several readings at once: their files. */
-function operationsGist(operations: readonly { readonly path?: unknown; readonly image_paths?: unknown }[]): string {
-  const paths = operations
-    .flatMap((one) => one?.path ?? one?.image_paths ?? [])
-    .filter((path) => typeof path === 'string')
-  return oneLine(paths.length > 0 ? paths.join(', ') : JSON.stringify(operations))
-}
+const pathsIn = (
+  operations: readonly { readonly path?: unknown; readonly image_paths?: unknown }[],
+): readonly unknown[] =>
+  operations.flatMap((one) => one?.path ?? one?.image_paths ?? []).filter((path) => typeof path === 'string')
 
 /** The step that is under way. */
 function planGist(plan: readonly { readonly step?: unknown; readonly status?: unknown }[]): string {

@@ -31,14 +31,17 @@ export function checkOf({ input, answer }: Pick<Entry, 'input' | 'answer'>): num
   const seen = [
     input.tag,
     answer.tag,
-    answer.body['message_id'] ?? '',
+    wordOf(answer.body['message_id']),
     glance(prompt),
     glance(content),
-    ...results.map((one) => (isObject(one) ? one['tool_use_id'] : '')),
-    ...uses.map((one) => (isObject(one) ? one['id'] : '')),
+    ...results.map((one) => (isObject(one) ? wordOf(one['tool_use_id']) : '')),
+    ...uses.map((one) => (isObject(one) ? wordOf(one['id']) : '')),
   ]
   return checksum(Buffer.from(seen.join('|')))
 }
+
+/** An id need not be a text, and not every object can be made one. */
+const wordOf = (id: unknown): string => stringOf(id) ?? (id === undefined || id === null ? '' : jsonText(id))
 
 const glance = (text: string | undefined): string =>
   text === undefined ? '' : `${text.length}${text.slice(0, 12)}${text.slice(-12)}`

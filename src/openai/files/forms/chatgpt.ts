@@ -73,7 +73,7 @@ const isEmpty = (value: unknown): boolean => !isObject(value) || Object.keys(val
 function isHidden(source: Fields): boolean {
   const metadata = fieldsOf(source['metadata'])
   if (source['weight'] === 0 || metadata?.['is_visually_hidden_from_conversation'] === true) return true
-  return /_editable_context$/.test(String(fieldsOf(source['content'])?.['content_type']))
+  return /_editable_context$/.test(stringOf(fieldsOf(source['content'])?.['content_type']) ?? '')
 }
 
 type Said = { readonly content: unknown; readonly [key: string]: unknown }

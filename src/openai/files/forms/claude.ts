@@ -23,12 +23,14 @@ export function readClaude(record: Fields): Conversation {
     created: record['created_at'],
     models: model === undefined ? [] : [model],
     header: without(record, UNDERSTOOD),
-    branches: branchesOf(nodes, wordOf(record['current_leaf_message_uuid']), ({ source }) => messagesOf(source)),
+    branches: branchesOf(nodes, wordOf(record['current_leaf_message_uuid']), ({ id, source }) =>
+      messagesOf(id, source),
+    ),
   }
 }
 
 /** One message, or several where tools were used in between: their results stand among its parts. */
-function messagesOf(source: Fields): readonly ChatMessage[] {
+function messagesOf(id: string, source: Fields): readonly ChatMessage[] {
   const { uuid, sender, text, content, attachments, files, ...rest } = source
   const base = { id: uuid, role: roleOf(sender), ...rest }
   const given = listOf(attachments).map(attachmentPart)
@@ -39,10 +41,16 @@ function messagesOf(source: Fields): readonly ChatMessage[] {
     const words = stringOf(text) ?? ''
     return [{ ...base, content: parts.length === 0 ? words : [{ type: 'text', text: words }, ...parts] }]
   }
-  return [...turnsOf(base, blocks, [...given, ...named])]
+  return [...turnsOf(id, base, blocks, [...given, ...named])]
 }
 
-function* turnsOf(base: Fields, blocks: readonly unknown[], more: readonly unknown[]): Generator<ChatMessage> {
+/** @param id tells calls without an id of their own from those of other messages */
+function* turnsOf(
+  id: string,
+  base: Fields,
+  blocks: readonly unknown[],
+  more: readonly unknown[],
+): Generator<ChatMessage> {
   const { created_at } = base
   let open: Record<string, unknown> = { ...base }
   let parts: unknown[] = []
@@ -50,10 +58,10 @@ function* turnsOf(base: Fields, blocks: readonly unknown[], more: readonly unkno
   let count = 0
   for (const block of [...blocks, ...more]) {
     const fields = fieldsOf(block)
-    if (fields?.['type'] === 'tool_use') calls.push(callOf(fields, `${String(base['id'])}.${++count}`))
+    if (fields?.['type'] === 'tool_use') calls.push(callOf(fields, `${id}.${++count}`))
     else if (fields?.['type'] === 'tool_result') {
       if (parts.length > 0 || calls.length > 0) yield closed(open, parts, calls)
-      yield resultOf(fields, idOf(calls) ?? `${String(base['id'])}.${count}`, created_at)
+      yield resultOf(fields, idOf(calls) ?? `${id}.${count}`, created_at)
       open = { id: base['id'], role: base['role'], created_at }
       parts = []
       calls = []

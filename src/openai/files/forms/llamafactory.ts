@@ -48,7 +48,7 @@ const textsOrParts = (parts: readonly object[]): unknown => {
 
 const textsOf = (content: unknown): unknown =>
   Array.isArray(content)
-    ? content.map((part) => (isObject(part) ? (stringOf(part['value']) ?? jsonText(part)) : String(part))).join('\n')
+    ? content.map((part) => stringOf(isObject(part) ? part['value'] : part) ?? jsonText(part)).join('\n')
     : content
 
 function resultsAfter(messages: readonly unknown[], at: number): number {
