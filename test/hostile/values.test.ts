@@ -1,4 +1,4 @@
-/** JSON that JavaScript trips over: objects that cannot be made a text. */
+/** JSON that JavaScript trips over: objects that cannot be made a text, names that mean something to every object. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -6,6 +6,7 @@ import type { Agent } from '../../src/agents/agent.ts'
 import amazonQ from '../../src/agents/amazon-q/agent.ts'
 import openai from '../../src/agents/openai/agent.ts'
 import { gistOf } from '../../src/model/gist.ts'
+import { repair } from '../../src/openai.ts'
 import { tempFolder } from '../support/log.ts'
 import { gather } from '../support/read.ts'
 
@@ -55,4 +56,12 @@ test('calls without ids are told apart, also in messages without ids', async () 
   const { messages } = await readBy(openai, [{ chat_messages: [turn, turn] }])
   const ids = messages.flatMap(({ tool_call }) => tool_call?.call_id ?? [])
   expect(new Set(ids).size).toBe(2)
+})
+
+test('a part whose type is a name that every object has is a part of an unknown type', () => {
+  for (const type of ['constructor', '__proto__', 'toString', 'hologram']) {
+    const { messages, problems } = repair([{ role: 'user', content: [{ type }] }])
+    expect(problems.map(({ code }) => code)).toEqual(['part_refused'])
+    expect(messages).toEqual([{ role: 'user', content: [{ type: 'text', text: `[${type}]` }] }])
+  }
 })

@@ -161,7 +161,7 @@ class Writer implements UnitWriter<Written> {
 
 function profileIn({ form, profile }: WriteOptions): Profile | undefined {
   if (profile === undefined) return form === SFT ? PROFILES['fine-tune'] : undefined
-  if (profile in PROFILES) return PROFILES[profile as ProfileName]
+  if (Object.hasOwn(PROFILES, profile)) return PROFILES[profile as ProfileName]
   const known = Object.keys(PROFILES)
   throw new AppError(
     'bad_usage',

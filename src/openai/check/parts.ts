@@ -38,7 +38,8 @@ function shapePart(given: unknown, role: Role, profile: Profile, report: Report)
   const part = typedPart(given, report)
   if (!part) return []
   const type = String(part['type'])
-  const shaped = SHAPES[type]?.(part, report) ?? (SHAPES[type] ? undefined : part)
+  const shape = SHAPES.get(type)
+  const shaped = shape ? shape(part, report) : part
   if (!shaped) {
     report(
       '',
@@ -74,12 +75,12 @@ function shapePart(given: unknown, role: Role, profile: Profile, report: Report)
 }
 
 /** Spellings of the Responses API. */
-const ALIASES: { readonly [type: string]: string } = {
-  input_text: 'text',
-  output_text: 'text',
-  input_image: 'image_url',
-  input_file: 'file',
-}
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['input_text', 'text'],
+  ['output_text', 'text'],
+  ['input_image', 'image_url'],
+  ['input_file', 'file'],
+])
 
 /** By its fields, where a part does not say what it is. */
 const TYPES_BY_KEY = ['text', 'image_url', 'input_audio', 'file', 'refusal'] as const
@@ -96,8 +97,8 @@ function typedPart(given: unknown, report: Report): Fields | undefined {
   }
   const part = fieldsOf(given)
   const said = wordOf(part?.['type'])
-  if (part && said !== undefined && ALIASES[said] === undefined) return part
-  const type = ALIASES[said ?? ''] ?? TYPES_BY_KEY.find((key) => part?.[key] !== undefined)
+  if (part && said !== undefined && !ALIASES.has(said)) return part
+  const type = ALIASES.get(said ?? '') ?? TYPES_BY_KEY.find((key) => part?.[key] !== undefined)
   const repair =
     type === undefined
       ? phrase('leaves the part out', 'その部分を省く')
@@ -115,15 +116,17 @@ function typedPart(given: unknown, report: Report): Fields | undefined {
 }
 
 /** Each known type in its proper form, or nothing where it holds nothing. */
-const SHAPES: { readonly [type: string]: (part: Fields, report: Report) => Fields | undefined } = {
-  text: (part, report) => textual(part, 'text', report),
-  refusal: (part, report) => textual(part, 'refusal', report),
-  image_url: shapeImage,
-  input_audio: (part) => {
-    const audio = fieldsOf(part['input_audio'])
-    return wordOf(audio?.['data']) && wordOf(audio?.['format']) ? part : undefined
-  },
-  file: shapeFile,
+const SHAPES: ReadonlyMap<string, (part: Fields, report: Report) => Fields | undefined> = new Map([
+  ['text', (part: Fields, report: Report) => textual(part, 'text', report)],
+  ['refusal', (part: Fields, report: Report) => textual(part, 'refusal', report)],
+  ['image_url', shapeImage],
+  ['input_audio', shapeAudio],
+  ['file', shapeFile],
+])
+
+function shapeAudio(part: Fields): Fields | undefined {
+  const audio = fieldsOf(part['input_audio'])
+  return wordOf(audio?.['data']) && wordOf(audio?.['format']) ? part : undefined
 }
 
 function textual(part: Fields, key: string, report: Report): Fields | undefined {
