@@ -1,7 +1,7 @@
 /** One message again, from its place in the conversation. */
 
 import { answerDrafts, callsOf } from '../../conversation/told/answer.ts'
-import { entryAt, inputOf, isRead } from '../../conversation/told/entry.ts'
+import { type EntryList, entryAt, inputOf, isRead } from '../../conversation/told/entry.ts'
 import { inputDrafts } from '../../conversation/told/input.ts'
 import { asWritten, bearerOf } from '../../conversation/told/made.ts'
 import { LastMade } from '../../lib/disk/last-made.ts'
@@ -54,7 +54,7 @@ function spokenAt(
   const entry = list && entryAt(list, index)
   if (!list || !entry || !isRead(entry) || checkOf(entry) !== where.check) return undefined
   const written = writtenIn(list.at(index))
-  const inputs = inputDrafts(entry, callsIn(document, where.call, entriesBefore(source)))
+  const inputs = inputDrafts(entry, callsIn(list, where.call, entriesBefore(source)))
   const drafts = [...inputs, ...answerDrafts(entry)].map((draft) => asWritten(draft, written))
   const at = where.part - (where.main ?? 1)
   const draft = drafts[at]
@@ -79,7 +79,8 @@ function nextAt(
   { includeSource }: PrivacyOptions,
 ): NormalizedMessage | undefined {
   const waiting = inputOf(document.fields['next_message'])
-  const draft = waiting && inputDrafts(waiting, callsIn(document, where.call, entriesBefore(source)))[where.part - 1]
+  const draft =
+    waiting && inputDrafts(waiting, callsIn(document.history, where.call, entriesBefore(source)))[where.part - 1]
   if (!draft || where.entry !== entriesBefore(source) + document.history.length + 1) return undefined
   const spot = { ...spotOf(where), stamp: waiting.user['timestamp'], marks: { pending: true } }
   return place(draft, spot, originOf(source, row, document), includeSource ? withoutRecord(document.fields) : undefined)
@@ -106,8 +107,8 @@ const spotOf = ({ entry, part, time, inferred }: QLocator) => ({
   time: { at: time as Instant, inferred: inferred === true },
 })
 
-function callsIn({ history }: Document, number: number | undefined, before: number): ReadonlyMap<string, ToolCall> {
-  const entry = number === undefined ? undefined : entryAt(history, number - before - 1)
+function callsIn(list: EntryList, number: number | undefined, before: number): ReadonlyMap<string, ToolCall> {
+  const entry = number === undefined ? undefined : entryAt(list, number - before - 1)
   const calls = entry && isRead(entry) ? callsOf(entry) : []
   return new Map(calls.flatMap((call) => (call.call_id === null ? [] : [[call.call_id, call]])))
 }

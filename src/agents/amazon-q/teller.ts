@@ -48,8 +48,8 @@ export class Teller {
   readonly #outlook: Outlook
   readonly #clock: Clock
   /** Tools that wait for their result, and the entries that asked. */
-  readonly #calls = new Map<string, ToolCall>()
-  readonly #askedIn = new Map<string, number>()
+  #calls = new Map<string, ToolCall>()
+  #askedIn = new Map<string, number>()
   /** The models that answered, in order of first use. */
   readonly models: Set<string>
   firstPrompt: string | undefined
@@ -84,11 +84,21 @@ export class Teller {
   tellMain(): Read[] {
     const reads: Read[] = []
     const { main, history } = this.#document
-    for (let at = this.#outlook.shared ?? 0; main && at < main.length; at++) {
+    const { shared = 0 } = this.#outlook
+    if (!main) return reads
+    const calls = this.#calls
+    const askedIn = this.#askedIn
+    this.#calls = new Map()
+    this.#askedIn = new Map()
+    // What was asked where the two part is answered in both, each in its own way.
+    if (shared > 0) this.#askAgain(main, shared - 1)
+    for (let at = shared; at < main.length; at++) {
       const other = at < history.length ? entryAt(history, at) : undefined
       const taken = other && isRead(other) ? inputDrafts(other, NO_CALLS).length + answerDrafts(other).length : 0
       this.#entry(main, at, { main: true }, taken + 1, reads)
     }
+    this.#calls = calls
+    this.#askedIn = askedIn
     return reads
   }
 
@@ -100,7 +110,15 @@ export class Teller {
     const number = this.#origin.before + this.#document.history.length + 1
     return inputDrafts(waiting, this.#calls).map((draft, at) => {
       const spot = { entry: number, part: at + 1, time, stamp: waiting.user['timestamp'], marks: { pending: true } }
-      const locator: QLocator = { entry: number, part: at + 1, time: time.at, ...inferredOf(time), next: true }
+      const call = this.#askedBy(draft)
+      const locator: QLocator = {
+        entry: number,
+        part: at + 1,
+        time: time.at,
+        ...inferredOf(time),
+        ...(call !== undefined && { call }),
+        next: true,
+      }
       return { kind: 'message', message: place(draft, spot, this.#origin, this.#recordless()), locator }
     })
   }
@@ -158,7 +176,7 @@ export class Teller {
       const locator: Mutable<QLocator> = { entry: number, part, check, time: time.at }
       if (time.inferred) locator.inferred = true
       if ('main' in marks) locator.main = firstPart
-      const call = draft.source_type === 'tool_result' ? this.#askedIn.get(draft.tool_call?.call_id ?? '') : undefined
+      const call = this.#askedBy(draft)
       if (call !== undefined) locator.call = call
       reads.push({ kind: 'message', message: place(draft, spot, this.#origin, extension), locator })
     }
@@ -188,6 +206,11 @@ export class Teller {
     if (prompt) this.firstPrompt = prompt.slice(0, PROMPT_LENGTH)
   }
 
+  /** The entry that asked for what a result answers. */
+  #askedBy({ source_type, tool_call }: Draft): number | undefined {
+    return source_type === 'tool_result' ? this.#askedIn.get(tool_call?.call_id ?? '') : undefined
+  }
+
   #ask(call: ToolCall, number: number): void {
     if (call.call_id === null) return
     this.#close(call.call_id)
@@ -198,6 +221,11 @@ export class Teller {
   #close(id: string): void {
     this.#calls.delete(id)
     this.#askedIn.delete(id)
+  }
+
+  #askAgain(list: EntryList, index: number): void {
+    const entry = entryAt(list, index)
+    if (isRead(entry)) for (const call of callsOf(entry)) this.#ask(call, this.#origin.before + index + 1)
   }
 
   #reopen(id: string, number: number): void {

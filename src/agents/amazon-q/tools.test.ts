@@ -1,0 +1,55 @@
+/** Calls and results, wherever in a state they stand and whatever they hold. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readAll, roundTrip } from '../../../test/support/fixtures.ts'
+import { tempFolder } from '../../../test/support/log.ts'
+import { entriesOf, stateOf } from '../../../test/support/q-store.ts'
+import type { Source } from '../agent.ts'
+import amazonQ from './agent.ts'
+
+function sourceOf(state: string): Source {
+  const path = join(tempFolder(), 'talk.json')
+  writeFileSync(path, state)
+  return { agent: 'amazon-q', path, first_seen: '2026-01-01T00:00:00.000Z' as never }
+}
+
+/** What each result is told to answer; each is the same when it is read by itself. */
+async function answeredIn(source: Source): Promise<readonly (string | null | undefined)[]> {
+  const { reads, messages } = await readAll(amazonQ, source)
+  for (const one of reads)
+    if (one.kind === 'message') expect(await amazonQ.body(source, roundTrip(one.locator))).toEqual(one.message)
+  return messages
+    .filter(({ source_type }) => source_type === 'tool_result')
+    .map(({ tool_call }) => `${tool_call?.name} ${tool_call?.arguments}`)
+}
+
+const [asked, answered] = entriesOf({ prompt: 'a', answer: 'b', tools: ['fs_read'] }) as readonly {
+  readonly user: object
+}[]
+
+test('a result that waits to be sent knows its call', async () => {
+  const source = sourceOf(stateOf('c', [], { history: [asked], next_message: answered?.user }))
+  expect(await answeredIn(source)).toEqual(['fs_read {"path":"a fs_read"}'])
+})
+
+test('the main conversation and a tangent each answer what was asked in them', async () => {
+  const [inTangent, ofTangent] = entriesOf({ prompt: 'a', answer: 'c', tools: ['fs_write'] }) as readonly {
+    readonly user: object
+  }[]
+  const main = [...entriesOf({ prompt: 'x', answer: 'y' }), asked, answered]
+  const source = sourceOf(
+    stateOf('c', [], {
+      history: [...entriesOf({ prompt: 'x', answer: 'y' }), inTangent],
+      next_message: ofTangent?.user,
+      tangent_state: {
+        main_history: main,
+        main_next_message: null,
+        main_transcript: [],
+        main_latest_summary: null,
+        tangent_start_time: [2026, 1, 0, 0, 0, 0, 0, 0, 0],
+      },
+    }),
+  )
+  expect(await answeredIn(source)).toEqual(['fs_read {"path":"a fs_read"}', 'fs_write {"path":"a fs_write"}'])
+})
