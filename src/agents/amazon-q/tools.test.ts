@@ -53,3 +53,16 @@ test('the main conversation and a tangent each answer what was asked in them', a
   )
   expect(await answeredIn(source)).toEqual(['fs_read {"path":"a fs_read"}', 'fs_write {"path":"a fs_write"}'])
 })
+
+test('what a tool calls its values is told as it stands there', async () => {
+  const args = { Bytes: [1, 2, 3], time_between_chunks: [4, { a: ']' }] }
+  const result = { args: { a: 1 }, orig_args: { a: 1 }, inside: [{ Bytes: [255] }, { time_between_chunks: [] }] }
+  const text = stateOf('c', [{ prompt: 'a', answer: 'b', tools: ['fs_read'] }])
+    .replaceAll('{"path":"a fs_read"}', JSON.stringify(args))
+    .replace('{"Text":"done a fs_read"}', JSON.stringify({ Json: result }))
+  const source = sourceOf(text)
+  const tools = (await readAll(amazonQ, source)).messages.flatMap(({ tool_call }) => tool_call ?? [])
+  expect(tools.map(({ arguments: told }) => told)).toEqual([JSON.stringify(args), JSON.stringify(args)])
+  expect(tools[1]?.output).toBe(JSON.stringify(result))
+  expect(await answeredIn(source)).toHaveLength(1)
+})

@@ -4,11 +4,12 @@ import type { JsonValue } from '../../lib/json/lossless.ts'
 import { type Fields, fieldsOf, isObject } from '../../lib/object.ts'
 import { historyEntry } from '../codec/message.ts'
 import { readValueAs } from '../codec/read.ts'
-import { hasUnsafeNumbers } from './exact.ts'
+import { needsExact } from './exact.ts'
 
 /** Exchanges as they lie somewhere. */
 export interface EntryList {
   readonly length: number
+  /** `Bytes` may be base64, `chunks` stand for `time_between_chunks`, and `orig_args` be missing beside equal `args`. */
   at(index: number): unknown
   /** The same as it is spelt: numbers in their own letters, images as lists. */
   exactAt(index: number): JsonValue | undefined
@@ -38,7 +39,7 @@ export interface UnreadEntry {
 /** Free values whose numbers JavaScript would change come in their own spelling. */
 export function entryAt(list: EntryList, index: number): Entry | UnreadEntry {
   const entry = usual(list.at(index))
-  if (entry && !hasUnsafeNumbers(entry)) return entry
+  if (entry && !needsExact(entry)) return entry
   return unusual(list.exactAt(index))
 }
 

@@ -8,8 +8,11 @@ import type { Entry } from './entry.ts'
 export const exactText = (value: unknown, exact: boolean): string =>
   exact ? writeJson(value as JsonValue) : jsonText(value)
 
-/** Only arguments and results hold numbers of unknown meaning. */
-export function hasUnsafeNumbers({ input, answer }: Pick<Entry, 'input' | 'answer'>): boolean {
+/**
+ * Whether arguments or results, which alone hold values of unknown meaning, may not be what they were: numbers that
+ * JavaScript would change, and fields that a list of entries may have made shorter elsewhere.
+ */
+export function needsExact({ input, answer }: Pick<Entry, 'input' | 'answer'>): boolean {
   const uses = listOf(answer.body['tool_uses'])
   if (uses.some((use) => isObject(use) && holdsUnsafe(use['args'], 0))) return true
   const results = listOf(input.body['tool_use_results'])
@@ -24,6 +27,10 @@ const DEEPEST = 200
 function holdsUnsafe(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
   if (typeof value !== 'object' || value === null || depth > DEEPEST) return false
-  for (const key in value) if (holdsUnsafe((value as Record<string, unknown>)[key], depth + 1)) return true
+  for (const key in value)
+    if (SHORTENED.has(key) || holdsUnsafe((value as Record<string, unknown>)[key], depth + 1)) return true
   return false
 }
+
+/** Beside them, or in their place, something may be missing: see `EntryList.at`. */
+const SHORTENED: ReadonlySet<string> = new Set(['Bytes', 'chunks', 'args'])
