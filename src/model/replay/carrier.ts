@@ -63,11 +63,11 @@ export class Carrier {
       if (records.length > 0) fates.push({ records, as, isKept: false })
       return this.#isOff ? elements.map(() => undefined) : elements.map(({ facts }) => facts && this.#only(facts))
     }
-    const before = this.#take(src, fates)
     if (elements.length === 0) {
-      if (before.length + records.length > 0) this.#left = { src, records: [...before, ...records] }
+      this.#leave(src, records, fates)
       return []
     }
+    const before = this.#take(src, fates)
     if (before.length > 0) fates.push({ records: before, as: [], isKept: true })
     if (records.length > 0) fates.push({ records, as, isKept: true })
     const all = before.length > 0 ? [...before, ...records] : records
@@ -83,6 +83,13 @@ export class Carrier {
     const left = this.#left
     this.#left = undefined
     return left
+  }
+
+  #leave(src: AgentId, records: readonly unknown[], fates: Fate[]): void {
+    if (this.#left?.src !== src) this.#take(src, fates)
+    if (records.length === 0) return
+    this.#left ??= { src, records: [] }
+    for (const record of records) this.#left.records.push(record)
   }
 
   #take(src: AgentId, fates: Fate[]): readonly unknown[] {

@@ -44,7 +44,7 @@ export class OpenGroup implements Group {
     if (extension.stale) this.fits = false
     if (extension.records) {
       this.#close()
-      this.records.push(...extension.records)
+      this.#keep(extension.records)
       this.#parts = extension.parts ?? 1
       this.#part = 1
     } else if (extension.part !== undefined) {
@@ -55,12 +55,17 @@ export class OpenGroup implements Group {
 
   merge(later: OpenGroup): void {
     this.#close()
-    this.records.push(...later.records)
+    this.#keep(later.records)
     this.fits &&= later.fits && this.src === later.src
     this.steps += later.steps
     this.waiting += later.waiting
     this.#parts = later.#parts
     this.#part = later.#part
+  }
+
+  /** One by one: they may be more than a call takes arguments. */
+  #keep(records: readonly unknown[]): void {
+    for (const record of records) this.records.push(record)
   }
 
   /** Nothing more is added: are all elements there? */
@@ -82,7 +87,7 @@ const MOST_STEPS = 256
 export class Waiting {
   #steps: { readonly step: OpenStep; size: number }[] = []
   #size = 0
-  #calls = new Map<string, OpenCall[]>()
+  #calls = new Map<string, Queue>()
   /** What comes before the first step. */
   readonly opening = new OpenGroup()
   /** The group to which whatever comes is added. */
@@ -121,17 +126,17 @@ export class Waiting {
     const id = call.tool.call_id
     if (id === null) return
     call.step.group.waiting++
-    const same = this.#calls.get(id)
-    if (same) same.push(call)
-    else this.#calls.set(id, [call])
+    const queue = this.#calls.get(id)
+    if (queue) queue.calls.push(call)
+    else this.#calls.set(id, { calls: [call], gone: 0 })
   }
 
   /** Of several calls with one id the last that has no answer is meant. */
   answer(id: string | null, result: Result): OpenCall | undefined {
-    const same = id === null ? undefined : this.#calls.get(id)
-    const call = same?.pop()
-    if (!call || id === null) return undefined
-    if (same?.length === 0) this.#calls.delete(id)
+    const queue = id === null ? undefined : this.#calls.get(id)
+    const call = queue?.calls.pop()
+    if (!queue || !call || id === null) return undefined
+    this.#clear(id, queue)
     call.result = result
     call.step.group.waiting--
     return call
@@ -178,14 +183,24 @@ export class Waiting {
     out.push(left.step)
   }
 
+  /** Calls leave in the order in which they were asked. */
   #forget(call: Call): void {
     const id = call.tool.call_id
-    const same = id === null || call.result ? undefined : this.#calls.get(id)
-    if (!same || id === null) return
-    const others = same.filter((one) => one !== call)
-    if (others.length === 0) this.#calls.delete(id)
-    else this.#calls.set(id, others)
+    const queue = id === null ? undefined : this.#calls.get(id)
+    if (!queue || id === null || queue.calls[queue.gone] !== call) return
+    queue.calls[queue.gone++] = undefined
+    this.#clear(id, queue)
   }
+
+  #clear(id: string, { calls, gone }: Queue): void {
+    if (calls.length === gone) this.#calls.delete(id)
+  }
+}
+
+/** Calls of one id that wait for their results; the first ones wait no longer. */
+interface Queue {
+  readonly calls: (OpenCall | undefined)[]
+  gone: number
 }
 
 /** About how many characters a message holds. */

@@ -9,6 +9,8 @@ export class CallIds {
   readonly #fits: RegExp | undefined
   readonly #digest: Digest
   readonly #taken = new Set<string>()
+  /** The next number of an id that came before. */
+  readonly #next = new Map<string, number>()
   #nameless = 0
 
   /** @param fits what an id may look like, where that is not everything */
@@ -22,7 +24,8 @@ export class CallIds {
   take(id: string | null): string {
     const wanted = id === null || id === '' ? `call_${++this.#nameless}` : id
     let given = this.#isFit(wanted) ? wanted : this.#renamed(wanted)
-    for (let n = 2; this.#taken.has(given); n++) {
+    for (let n = this.#next.get(wanted) ?? 2; this.#taken.has(given); n++) {
+      this.#next.set(wanted, n + 1)
       const numbered = `${wanted}~${n}`
       given = this.#isFit(numbered) ? numbered : this.#renamed(numbered)
     }

@@ -5,7 +5,7 @@ import { extensionOf } from './extension.ts'
 export interface Outlook {
   /** The log was trimmed to its events: they are all that was said. */
   readonly eventsOnly: boolean
-  /** Lines that were taken back, from the first to the one after the last. */
+  /** Lines that were taken back, from the first to the one after the last; in order and apart from each other. */
   readonly rolledBack: readonly Stretch[]
   /** The id of the last message after which the model went on with something else than what stands before. */
   readonly compaction: string | undefined
@@ -46,7 +46,7 @@ export class Lookout {
   outlook(): Outlook {
     return {
       eventsOnly: !this.#isSpoken,
-      rolledBack: this.#rolledBack,
+      rolledBack: merged(this.#rolledBack),
       compaction: this.#compaction,
       head: this.#head,
     }
@@ -63,9 +63,19 @@ export class Lookout {
 
   /** Whole turns up to here: also what was thought in them, which nobody names. */
   #rollBack(ids: readonly string[], end: number): void {
-    const lines = ids.flatMap((id) => this.#lines.get(id) ?? [])
-    if (lines.length > 0) this.#rolledBack.push({ start: Math.min(...lines), end })
+    const start = ids.reduce((first, id) => Math.min(first, this.#lines.get(id) ?? first), end)
+    if (start < end) this.#rolledBack.push({ start, end })
   }
+}
+
+function merged(stretches: readonly Stretch[]): readonly Stretch[] {
+  const apart: { readonly start: number; end: number }[] = []
+  for (const { start, end } of [...stretches].sort((a, b) => a.start - b.start)) {
+    const last = apart.at(-1)
+    if (last && start <= last.end) last.end = Math.max(last.end, end)
+    else apart.push({ start, end })
+  }
+  return apart
 }
 
 /** A summary that only its maker can read is no use to anybody else: then what stands before it stays. */
@@ -80,5 +90,14 @@ const MOST_LINES = 50_000
 export const isHeadSummary = ({ role, metadata, raw }: NormalizedMessage): boolean =>
   role === 'system' && raw.line_index === 0 && metadata?.['kind'] === 'summary'
 
-export const isRolledBack = ({ rolledBack }: Outlook, { raw }: NormalizedMessage): boolean =>
-  rolledBack.some(({ start, end }) => raw.line_index >= start && raw.line_index < end)
+export function isRolledBack({ rolledBack }: Outlook, { raw }: NormalizedMessage): boolean {
+  const line = raw.line_index
+  let low = 0
+  let high = rolledBack.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((rolledBack[middle]?.end ?? 0) > line) high = middle
+    else low = middle + 1
+  }
+  return (rolledBack[low]?.start ?? Number.POSITIVE_INFINITY) <= line
+}

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NormalizedMessage, ToolCall } from '../normalized.ts'
 import type { Extension } from './extension.ts'
-import { Lookout } from './outlook.ts'
+import { CallIds } from './names.ts'
+import { isRolledBack, Lookout } from './outlook.ts'
 import { replay } from './replay.ts'
 import { type Answer, callsIn, type Replayed, textsIn } from './step.ts'
 
@@ -203,3 +204,44 @@ function written(found: readonly Replayed[]): readonly NormalizedMessage[] {
     )
   })
 }
+
+it('an element may bring more records than a call takes arguments', async () => {
+  const records = Array.from({ length: 200_000 }, (_, at) => at)
+  const said = [messageOf({ kind: 'user' }, 0, { src: 'codex', records })]
+  const told = []
+  for await (const one of replay(listed(said))) if (one.kind === 'prompt') told.push(one.group.records.length)
+  expect(told).toEqual([records.length])
+})
+
+it('very many calls with one id, answered or not, take no more time than others', async () => {
+  const calls = Array.from({ length: 50_000 }, (_, at) => messageOf({ kind: 'call', id: 1 }, at, undefined))
+  const results = Array.from({ length: 20_000 }, (_, at) => messageOf({ kind: 'result', id: 1 }, at, undefined))
+  let answered = 0
+  for await (const one of replay(listed([...calls, ...results])))
+    if (one.kind === 'answer') for (const call of callsIn(one)) if (call.result) answered++
+  expect(answered).toBe(results.length)
+  const ids = new CallIds(64, (text) => text)
+  expect(new Set(calls.map(({ tool_call }) => ids.take(tool_call?.call_id ?? null))).size).toBe(calls.length)
+})
+
+it('stretches that were taken back may hold each other and touch each other', () => {
+  const lookout = new Lookout()
+  const lines = Array.from({ length: 12 }, (_, at) => messageOf({ kind: 'user' }, at, undefined))
+  const back = (at: number, gone: readonly number[]): NormalizedMessage => ({
+    ...messageOf({ kind: 'event' }, at, undefined),
+    metadata: { rolled_back: gone.map((one) => lines[one]?.id) },
+  })
+  for (const one of [
+    ...lines.slice(0, 4),
+    back(4, [3]),
+    lines[5],
+    back(6, [1, 2]),
+    ...lines.slice(7, 10),
+    back(10, [9]),
+  ])
+    if (one) lookout.take(one)
+  const outlook = lookout.outlook()
+  expect(outlook.rolledBack).toHaveLength(2)
+  const gone = lines.flatMap((one, at) => (isRolledBack(outlook, one) ? at : []))
+  expect(gone).toEqual([1, 2, 3, 4, 5, 9])
+})
