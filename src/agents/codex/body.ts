@@ -1,5 +1,6 @@
 /** One message again, from its place in the file. */
 import { readAt } from '../../lib/bytes.ts'
+import { LastMade } from '../../lib/disk/last-made.ts'
 import { checksum } from '../../lib/hash.ts'
 import { decode } from '../../lib/jsonl.ts'
 import { AppError } from '../../model/error.ts'
@@ -13,7 +14,7 @@ import { place } from './place.ts'
 import { isLegacy } from './raw.ts'
 import type { Draft } from './record/draft.ts'
 import { parseRecords, type Told, tell } from './records.ts'
-import { parseWhole } from './whole.ts'
+import { parseWhole, type Whole } from './whole.ts'
 
 export async function body(source: Source, locator: Locator, options: PrivacyOptions = {}): Promise<NormalizedMessage> {
   const where = locator as CodexLocator
@@ -80,9 +81,11 @@ function recordsOf(bytes: Buffer, first: boolean): readonly unknown[] {
   return parseRecords(decode(line, bytes).text, true).records
 }
 
+const documents = new LastMade<Whole | undefined>()
+
 /** Item 0 is the session's own header. */
 function itemOf(bytes: Buffer, index: number): unknown {
-  const whole = parseWhole(bytes.toString('utf8'))
+  const whole = documents.of(bytes, '', () => parseWhole(bytes.toString('utf8')))
   return index === 0 ? whole?.session : whole?.items[index - 1]
 }
 

@@ -99,7 +99,8 @@ class Writer implements UnitWriter<Written> {
         this.#put(line, line.timestamp ?? at)
       }
     }
-    const kept = dropped.length === 0 ? records : records.filter((record) => !dropped.includes(record))
+    const isDropped = new Set(dropped)
+    const kept = dropped.length === 0 ? records : records.filter((record) => !isDropped.has(record))
     this.#tell([{ records: kept, as: kept, isKept: false }])
     this.#carry({ src, records: dropped, fits }, [])
     return true

@@ -19,11 +19,15 @@ const PROMPT_LENGTH = 200
 
 export class Header {
   readonly #session: Mutable<Session>
+  readonly #models: Set<string>
+  readonly #ancestors: Set<SessionId>
   /** Changed since it was last taken. */
   #dirty = true
 
   constructor(session: Session) {
     this.#session = { ...session }
+    this.#models = new Set(session.models)
+    this.#ancestors = new Set(session.ancestors)
   }
 
   /** The first record decides whose log this is. */
@@ -63,8 +67,7 @@ export class Header {
     const session = this.#session
     const native = wordOf(payload['id'])
     if (native !== undefined && native !== session.native_id) {
-      const other = sessionId(session.agent, native)
-      if (!session.ancestors.includes(other)) session.ancestors = [...session.ancestors, other]
+      this.#ancestors.add(sessionId(session.agent, native))
       this.#dirty = true
       return false
     }
@@ -98,8 +101,9 @@ export class Header {
   }
 
   model(name: string | undefined): void {
-    if (name === undefined || this.#session.models.includes(name)) return
-    this.#set('models', [...this.#session.models, name])
+    if (name === undefined || this.#models.has(name)) return
+    this.#models.add(name)
+    this.#dirty = true
   }
 
   title(name: unknown): void {
@@ -115,11 +119,11 @@ export class Header {
   take(): Session | undefined {
     if (!this.#dirty) return undefined
     this.#dirty = false
-    return { ...this.#session }
+    return this.save()
   }
 
   save(): Session {
-    return { ...this.#session }
+    return { ...this.#session, models: [...this.#models], ancestors: [...this.#ancestors] }
   }
 
   #set<K extends keyof Session>(key: K, value: Session[K] | undefined): void {
