@@ -33,11 +33,11 @@ export class CallIds {
   }
 
   /**
-   * The calls that a result answers: the oldest one, or all when no other result follows.
-   * @param others how many results follow it without anything between
+   * The calls that a result answers: the oldest one, or all of them.
+   * @param isLast no other result follows at once
    */
-  answered(others: number): readonly string[] {
-    return others === 0 ? this.#open.splice(0) : this.#open.splice(0, 1)
+  answered(isLast: boolean): readonly string[] {
+    return isLast ? this.#open.splice(0) : this.#open.splice(0, 1)
   }
 
   #call(fields: Fields): FunctionCall {

@@ -1,5 +1,5 @@
 /** LLaMA-Factory's own form: parts with `type` and `value`. */
-import { type Fields, isObject, jsonText, listOf, stringOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, jsonText, listOf, stringOf } from '../../../lib/object.ts'
 import type { ChatMessage } from '../conversation.ts'
 import { CallIds, type FunctionCall, resultMessage } from './calls.ts'
 
@@ -8,12 +8,14 @@ export function messagesOfParts(messages: readonly unknown[]): readonly ChatMess
   const ids = new CallIds()
   return messages.map((message, at) => {
     if (!isObject(message)) return message as Fields
-    return message['role'] === 'tool' ? result(message, ids, resultsAfter(messages, at)) : spoken(message, ids)
+    return isResult(message) ? result(message, ids, !isResult(messages[at + 1])) : spoken(message, ids)
   })
 }
 
-function result({ role: _, content, ...rest }: Fields, ids: CallIds, others: number): ChatMessage {
-  return resultMessage(ids.answered(others), textsOf(content), rest)
+const isResult = (message: unknown): boolean => fieldsOf(message)?.['role'] === 'tool'
+
+function result({ role: _, content, ...rest }: Fields, ids: CallIds, isLast: boolean): ChatMessage {
+  return resultMessage(ids.answered(isLast), textsOf(content), rest)
 }
 
 function spoken(message: Fields, ids: CallIds): ChatMessage {
@@ -50,12 +52,6 @@ const textsOf = (content: unknown): unknown =>
   Array.isArray(content)
     ? content.map((part) => stringOf(isObject(part) ? part['value'] : part) ?? jsonText(part)).join('\n')
     : content
-
-function resultsAfter(messages: readonly unknown[], at: number): number {
-  let next = at + 1
-  while (next < messages.length && (messages[next] as Fields | null)?.['role'] === 'tool') next++
-  return next - at - 1
-}
 
 /** Whether the messages of a list have this form. */
 export const hasValues = (list: readonly unknown[]): boolean =>

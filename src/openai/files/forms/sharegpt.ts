@@ -1,5 +1,5 @@
 /** ShareGPT: entries with `from` and `value`, read and written. */
-import { type Fields, isObject, jsonText, listOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, jsonText, listOf, stringOf, wordOf } from '../../../lib/object.ts'
 import { type ChatMessage, type Conversation, without } from '../conversation.ts'
 import { CallIds, callText, resultMessage } from './calls.ts'
 import { imagesIn } from './images.ts'
@@ -37,29 +37,21 @@ export function readShareGpt(record: Fields): Conversation {
 export function messagesOfEntries(entries: readonly unknown[]): readonly ChatMessage[] {
   const ids = new CallIds()
   return entries.map((entry, at) =>
-    isObject(entry) ? messageOf(entry, ids, resultsAfter(entries, at)) : (entry as Fields),
+    isObject(entry) ? messageOf(entry, ids, !isResult(entries[at + 1])) : (entry as Fields),
   )
 }
 
-function messageOf(entry: Fields, ids: CallIds, others: number): ChatMessage {
+function messageOf(entry: Fields, ids: CallIds, isLast: boolean): ChatMessage {
   const { from, value, ...rest } = entry
   const who = stringOf(from) ?? ''
   const content = typeof value === 'string' || Array.isArray(value) ? value : jsonText(value)
   if (CALLS.has(who))
     return { role: 'assistant', content: null, tool_calls: ids.calls(stringOf(content) ?? jsonText(content)), ...rest }
-  if (RESULTS.has(who)) return resultMessage(ids.answered(others), content, rest)
+  if (isResult(entry)) return resultMessage(ids.answered(isLast), content, rest)
   return { role: ROLES.get(who) ?? who, content, ...rest }
 }
 
-function resultsAfter(entries: readonly unknown[], at: number): number {
-  let count = 0
-  for (let next = at + 1; next < entries.length; next++) {
-    const entry = entries[next]
-    if (!isObject(entry) || !RESULTS.has(stringOf(entry['from']) ?? '')) break
-    count++
-  }
-  return count
-}
+const isResult = (entry: unknown): boolean => RESULTS.has(stringOf(fieldsOf(entry)?.['from']) ?? '')
 
 const NAMES: ReadonlyMap<string, string> = new Map([
   ['user', 'human'],
