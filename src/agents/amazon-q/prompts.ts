@@ -1,5 +1,6 @@
 /** The prompt history of the command line: what was typed, in order, without times or answers. */
 import { basename } from 'node:path'
+import { LastMade } from '../../lib/disk/last-made.ts'
 import { checksum, sha256 } from '../../lib/hash.ts'
 import { textOf } from '../../lib/text.ts'
 import { type Instant, instantOf, type SessionId, sessionId } from '../../model/ids.ts'
@@ -53,8 +54,10 @@ export async function* readPrompts(source: Source, row: Row, options: ReadOption
   yield [{ kind: 'session', session }, ...reads.slice(0, split), { kind: 'cursor', cursor }, ...reads.slice(split)]
 }
 
+const histories = new LastMade<readonly string[]>()
+
 export function promptAt(source: Source, row: Row, where: QLocator): NormalizedMessage | undefined {
-  const prompts = promptsIn(textOf(row.bytes))
+  const prompts = histories.of(row.bytes, '', () => promptsIn(textOf(row.bytes)))
   if (checkOf([prompts[where.entry - 1] ?? '']) !== where.check) return undefined
   return messageOf(source, sessionOf(source, row, prompts).id, prompts, where.entry, where.time as Instant)
 }

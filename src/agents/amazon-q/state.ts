@@ -20,9 +20,18 @@ export interface Outlook {
   readonly shared: number | undefined
 }
 
-export function outlookOf({ fields, history, main }: Document): Outlook {
+/** Whoever asks for one message of a document soon asks for the next, and a tangent is compared entry by entry. */
+const outlooks = new WeakMap<Document, Outlook>()
+
+export function outlookOf(document: Document): Outlook {
+  const known = outlooks.get(document)
+  if (known) return known
+  const { fields, history, main } = document
   const [start, end] = listOf(fields['valid_history_range'])
-  return { start: numberOf(start) ?? 0, end: numberOf(end) ?? Infinity, shared: main && sharedLength(main, history) }
+  const shared = main && sharedLength(main, history)
+  const outlook = { start: numberOf(start) ?? 0, end: numberOf(end) ?? Infinity, shared }
+  outlooks.set(document, outlook)
+  return outlook
 }
 
 export function marksOf(index: number, { start, end, shared }: Outlook): Metadata {

@@ -16,7 +16,7 @@ export function storedNumber(value: number | JsonNumber): number | JsonNumber | 
 }
 
 function storedSpelling(spelling: string): string | undefined {
-  if (/^-?\d+$/.test(spelling) && spelling !== '-0') {
+  if (/^-?\d{1,20}$/.test(spelling) && spelling !== '-0') {
     const whole = BigInt(spelling)
     if (whole >= LEAST && whole <= MOST) return spelling
   }

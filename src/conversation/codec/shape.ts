@@ -62,7 +62,7 @@ export const unsigned: Codec<number | JsonNumber> = {
   leaf: true,
   read(value, reading) {
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-    if (value instanceof JsonNumber && /^\d+$/.test(value.text) && BigInt(value.text) <= MOST) return value
+    if (value instanceof JsonNumber && /^\d{1,20}$/.test(value.text) && BigInt(value.text) <= MOST) return value
     throw new Unreadable(reading, `expected a whole number from 0 on, found ${describeNumber(value)}`)
   },
   lower: (value, lowering) => (typeof value === 'number' ? value : markJson(value, lowering.marks)),

@@ -65,7 +65,7 @@ export class Pairs {
   /** The last pair: the model may go on speaking. */
   #open: Open | undefined
   /** Groups of what was said since the last answer. */
-  #groups: Group[] = []
+  readonly #groups = new Set<Group>()
   readonly #begun = new WeakSet<Group>()
   #isFirst = true
   /** The texts of summaries that stand before all. */
@@ -128,7 +128,7 @@ export class Pairs {
     const next = isWaiting ? this.#inflow.close(this.#open?.uses ?? []).user : null
     // What waits is not answered here, and its results are told with it.
     const pairs = isWaiting ? this.#last() : this.interrupt()
-    return { pairs, next, left: this.#groups }
+    return { pairs, next, left: [...this.#groups] }
   }
 
   #last(): readonly Pair[] {
@@ -207,7 +207,7 @@ export class Pairs {
   }
 
   #note(group: Group): void {
-    if (!this.#groups.includes(group)) this.#groups.push(group)
+    this.#groups.add(group)
   }
 
   /** What was said belongs to the open pair. */
@@ -219,7 +219,7 @@ export class Pairs {
       if (!this.#begun.has(group)) open.begins.push(group)
       this.#begun.add(group)
     }
-    this.#groups = []
+    this.#groups.clear()
   }
 }
 
