@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { OpenAIMessage, PROFILES, type ProfileName, repair, validate } from '../../src/openai.ts'
+import { checkFile, OpenAIMessage, PROFILES, type ProfileName, repair, validate } from '../../src/openai.ts'
 import { shared } from '../support/shared.ts'
 
 const user = { role: 'user', content: 'Count the rows.' }
@@ -261,5 +261,23 @@ describe('laws', () => {
     const { messages } = repair(many)
     expect(messages.length).toBe(20_000)
     expect(new Set(messages.flatMap((one) => (one.role === 'tool' ? one.tool_call_id : []))).size).toBe(10_000)
+  })
+})
+
+describe('a file of a list', () => {
+  const talk = '{"messages": [{"role": "user", "content": "a"}], "id": 12345678901234567890, "score": 1.0}'
+  const broken = '{"messages":[{"role":"user","content":"b"},{"role":"hologram","content":"c"}]}'
+
+  test('in which nothing is wrong stays as it is, to the letter', () => {
+    const text = `[\n ${talk},\n {"some": "thing", "n": 1e2}\n]\n`
+    expect(checkFile(text)).toMatchObject({ problems: [], mended: text })
+  })
+
+  test('is mended where something is wrong, and nowhere else', () => {
+    const { problems, mended } = checkFile(`[\n  ${talk},\n  ${broken}\n]\n`)
+    expect(problems.map(({ line }) => line)).toEqual([2])
+    expect(mended.startsWith(`[\n  ${talk},\n  {\n    "messages": [\n`)).toBe(true)
+    expect(mended.endsWith('\n  }\n]\n')).toBe(true)
+    expect(checkFile(mended)).toMatchObject({ problems: [], mended })
   })
 })

@@ -1,4 +1,5 @@
 /** Checks all messages of a file, and gives the file back with them mended. */
+import { elementsAt } from '../../lib/json/ranges.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Problem } from '../check/problem.ts'
 import type { Profile, ProfileName } from '../profile.ts'
@@ -51,8 +52,20 @@ function linesOf(text: string, profile: ProfileName | Profile): FileCheck {
 
 function listOf(values: readonly unknown[], text: string, profile: ProfileName | Profile): FileCheck {
   const tally = new Tally(profile)
-  const mended = values.map((value, at) => tally.check(value, at + 1, false) ?? value)
-  return tally.end(JSON.stringify(mended, null, indentOf(text)))
+  const bytes = Buffer.from(text)
+  const places = elementsAt(bytes, bytes.indexOf('[')).found
+  const indent = indentOf(text)
+  let mended = ''
+  let done = 0
+  for (const [at, value] of values.entries()) {
+    const instead = tally.check(value, at + 1, false)
+    const place = places[at]
+    if (instead === undefined || !place) continue
+    const spelt = JSON.stringify(instead, null, indent).replaceAll('\n', `\n${' '.repeat(indent)}`)
+    mended += bytes.toString('utf8', done, place.start) + spelt
+    done = place.end
+  }
+  return tally.end(mended + bytes.toString('utf8', done))
 }
 
 function wholeOf(value: unknown, text: string, profile: ProfileName | Profile): FileCheck {
