@@ -125,11 +125,11 @@ describe('what the original cannot load', () => {
   test('nothing of it is dropped', () => {
     const { state } = read({
       ...least,
-      context_manager: { global_config: { paths: ['A.md'] }, current_profile: 'p' },
+      context_manager: { global_config: { paths: ['A.md'] }, current_profile: 'p', note: 'n' },
       checkpoint_manager: { new: true },
     })
     const written = JSON.parse(writeState(state))
-    expect(written.context_manager).toMatchObject({ paths: ['A.md'], global_config: { paths: ['A.md'] } })
+    expect(written.context_manager).toMatchObject({ paths: ['A.md'], global_config: { paths: ['A.md'] }, note: 'n' })
     expect(written.unread_checkpoint_manager).toEqual({ new: true })
     expect(written.checkpoint_manager).toBeNull()
   })

@@ -28,7 +28,7 @@ export function mendContextManager(value: unknown, reading: Reading): unknown {
     ['paths', paths],
     ['hooks', hooksOf(configs)],
   ]
-  return Object.fromEntries([...added, ...jsonEntries(value).filter(([key]) => key.endsWith('_config'))])
+  return Object.fromEntries([...added, ...jsonEntries(value).filter(([key]) => !added.some(([name]) => name === key))])
 }
 
 /** Old hooks were keyed by name and said their trigger themselves; disabled ones did not run. */
