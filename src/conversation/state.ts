@@ -184,14 +184,3 @@ export function modelOf(state: ConversationState): string | null {
   }
   return null
 }
-
-export function messageId(state: ConversationState): string | null {
-  const last = state.history.at(-1)?.assistant
-  if (!last) return null
-  return 'Response' in last ? last.Response.message_id : last.ToolUse.message_id
-}
-
-export function latestToolUses(state: ConversationState): readonly { readonly id: string; readonly name: string }[] {
-  const last = state.history.at(-1)?.assistant
-  return last && 'ToolUse' in last ? last.ToolUse.tool_uses : []
-}

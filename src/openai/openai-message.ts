@@ -1,6 +1,6 @@
 /** OpenAIMessage as library users know it from the specification: a message whose content can grow. */
 
-import { isObject, jsonText } from '../lib/object.ts'
+import { isObject, jsonText, parseStructure } from '../lib/object.ts'
 import { sameJson } from '../lib/same.ts'
 import { AppError } from '../model/error.ts'
 import { bodyOf } from './check/message.ts'
@@ -89,7 +89,7 @@ export class OpenAIMessage {
    * @param json the text of a message or its parsed form
    */
   static fromJSON(json: unknown): OpenAIMessage {
-    const value = typeof json === 'string' ? parsed(json) : json
+    const value = typeof json === 'string' ? parseStructure(json) : json
     if (!isObject(value))
       throw new AppError(
         'bad_usage',
@@ -196,13 +196,5 @@ export class OpenAIMessage {
    */
   toBody(profile: ProfileName | Profile = 'openai'): ChatMessage {
     return bodyOf(this.toJSON(), profileOf(profile)) as unknown as ChatMessage
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,6 +1,6 @@
 /** How a conversation behaves, and how it is kept: plain JSON. */
 
-import { fieldsOf, isObject, listOf } from '../../lib/object.ts'
+import { fieldsOf, isObject, listOf, parseStructure } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
 import type { MessageFields } from '../message.ts'
 import { PROFILES, type ProfileName } from '../profile.ts'
@@ -64,7 +64,7 @@ export function settingsIn(values: { readonly [key: string]: unknown }): Partial
 
 /** Throws `bad_usage` where this is no saved conversation, or one of a later version. */
 export function savedChatFrom(value: unknown): SavedChat {
-  const saved = fieldsOf(typeof value === 'string' ? parsed(value) : value)
+  const saved = fieldsOf(typeof value === 'string' ? parseStructure(value) : value)
   const parameters = fieldsOf(saved?.['parameters'])
   if (
     saved?.['version'] !== 1 ||
@@ -90,11 +90,3 @@ export function savedChatFrom(value: unknown): SavedChat {
 }
 
 const isProfileName = (name: unknown): name is ProfileName => typeof name === 'string' && Object.hasOwn(PROFILES, name)
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
