@@ -40,3 +40,16 @@ describe('a long run in the middle of a text costs no more than its letters', ()
     expect(legalToolName(`_a${'_'.repeat(1_000_000)}b`, PROFILES.openai)).toMatch(/^a_{56}_[0-9a-f]{6}$/)
   })
 })
+
+test('very many calls and results without ids find each other', async () => {
+  const turn = [
+    { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{}' } },
+    { role: 'function', name: 'look', content: 'seen' },
+  ]
+  const path = join(tempFolder(), 'a.json')
+  writeFileSync(path, JSON.stringify({ messages: Array.from({ length: 40_000 }, () => turn).flat() }))
+  let orphans = 0
+  for await (const batch of openai.read({ agent: openai.id, path, root: path }))
+    for (const one of batch) if (one.kind === 'issue') orphans++
+  expect(orphans).toBe(0)
+})

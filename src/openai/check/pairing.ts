@@ -51,7 +51,7 @@ function callsIn(caller: Entry): readonly Call[] {
 function ownersOf(entries: readonly Entry[], calls: ReadonlyMap<Entry, readonly Call[]>): ReadonlyMap<Entry, Call> {
   const byId = new Map<string, Call[]>()
   const owners = new Map<Entry, Call | undefined>()
-  let recent: readonly Call[] = []
+  let recent: Call[] = []
   for (const entry of entries) {
     const own = calls.get(entry) ?? []
     for (const call of own) {
@@ -59,7 +59,7 @@ function ownersOf(entries: readonly Entry[], calls: ReadonlyMap<Entry, readonly 
       byId.set(call.given, same)
       same.push(call)
     }
-    if (own.length > 0) recent = own
+    if (own.length > 0) recent = [...own]
     if (isResult(entry)) owners.set(entry, take(entry, nearest(entry, byId, recent)))
   }
   // What came before its call was put in the wrong place, and its call is still open.
@@ -83,11 +83,12 @@ function take(result: Entry, call: Call | undefined): Call | undefined {
 }
 
 /** Ids may come again: the call is the first open one of the last message that has it. Without an id, it is the next in turn. */
-function nearest(result: Entry, byId: ReadonlyMap<string, Call[]>, recent: readonly Call[]): Call | undefined {
+function nearest(result: Entry, byId: ReadonlyMap<string, Call[]>, recent: Call[]): Call | undefined {
   const id = stringOf(result.message['tool_call_id'])
   if (id === undefined) {
-    const open = recent.filter((call) => !call.result)
-    return open.find((call) => call.name === result.tool) ?? open[0]
+    while (recent[0]?.result) recent.shift()
+    const named = result.tool !== undefined && recent.find((call) => !call.result && call.name === result.tool)
+    return named || recent[0]
   }
   const calls = byId.get(id) ?? []
   while (calls.at(-1)?.result) calls.pop()

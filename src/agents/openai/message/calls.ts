@@ -16,6 +16,8 @@ const ORPHAN: Link = { inferred: false, orphan: true }
 export class Calls {
   readonly #calls = new Map<string, ToolCall>()
   readonly #answered = new Set<string>()
+  /** Not answered on this line, those that have waited longest first. */
+  readonly #open = new Set<string>()
   /** The line that a branch leaves: its calls are known, and not copied, since there may be many branches. */
   readonly #before: Calls | undefined
   #count: number
@@ -33,6 +35,8 @@ export class Calls {
     tool.call_id ??= `fc_${this.#count}`
     this.#calls.set(tool.call_id, tool)
     this.#answered.delete(tool.call_id)
+    this.#open.delete(tool.call_id)
+    this.#open.add(tool.call_id)
     return inferred ? GUESSED : PLAIN
   }
 
@@ -46,6 +50,7 @@ export class Calls {
     tool.call_id = id
     join(tool, call, this.#isAnswered(id))
     this.#answered.add(id)
+    this.#open.delete(id)
     return inferred ? GUESSED : PLAIN
   }
 
@@ -68,9 +73,9 @@ export class Calls {
   #waiting(name: string | null): string | undefined {
     let first: string | undefined
     for (let line: Calls | undefined = this; line && first === undefined; line = line.#before) {
-      for (const [id, call] of line.#calls) {
-        if (this.#isAnswered(id)) continue
-        if (name === null || call.name === name) return id
+      for (const id of line.#open) {
+        if (line !== this && this.#isAnswered(id)) continue
+        if (name === null || line.#calls.get(id)?.name === name) return id
         first ??= id
       }
     }
