@@ -79,6 +79,22 @@ describe.each(JOURNAL_MODES)('an owner in journal mode %s', (journal) => {
   })
 })
 
+test('an owner may change its journal mode between two readings: nothing is held that keeps it from clearing up', async () => {
+  const folder = tempFolder()
+  const path = join(folder, 'data.sqlite3')
+  const owner = await startOwner(path, 'delete')
+  await owner.put('/a', 1)
+  const database = given(openDatabase(path))
+  expect(generationOf(given(database.get(VALUE, '/a'))?.['value'])).toBe(1)
+  await owner.exec('PRAGMA journal_mode = wal')
+  await owner.put('/a', 2)
+  expect(generationOf(given(database.get(VALUE, '/a'))?.['value'])).toBe(2)
+  await owner.close()
+  expect(everythingIn(folder)).toHaveLength(1)
+  expect(generationOf(given(database.get(VALUE, '/a'))?.['value'])).toBe(2)
+  database.close()
+})
+
 test('an owner that keeps its database locked is waited for and then reported', async () => {
   const path = join(tempFolder(), 'data.sqlite3')
   const owner = await startOwner(path, 'delete')

@@ -1,6 +1,6 @@
 /** Tells whether a database may have changed, without opening it as one: no lock is taken and no file made. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import { filesAt, readHeader } from './header.ts'
+import { type Files, filesAt, readHeader } from './header.ts'
 
 export interface FileState {
   /** Nothing when no such file is seen. */
@@ -16,24 +16,24 @@ export interface FileState {
  * It may change without a commit, by a checkpoint or by what was rolled back. In WAL mode the log's size and time tell
  * commits apart, so two within one tick of the file system's clock may look alike.
  */
-export const databaseFingerprint = (path: string): string | undefined => fileState(path).fingerprint
+export const databaseFingerprint = (path: string): string | undefined => markOf(filesAt(path)).fingerprint
 
 export function fileState(path: string): FileState {
-  const { main, wal, journal } = filesAt(path)
+  const files = filesAt(path)
+  return { ...markOf(files), inTransaction: isLive(files.journal) }
+}
+
+function markOf({ main, wal }: Files): Pick<FileState, 'fingerprint' | 'commits'> {
   const header = readHeader(main)
   const commits = header.ok ? header.value.commits : undefined
   const file = trace(main)
-  return {
-    fingerprint: file && [file, commits?.toString(36), trace(wal)].join('.'),
-    commits,
-    inTransaction: isLive(journal),
-  }
+  return { fingerprint: file && [file, commits?.toString(36), trace(wal)].join('.'), commits }
 }
 
 function trace(path: string): string | undefined {
   try {
-    const { ino, size, mtimeNs } = statSync(path, { bigint: true })
-    return [ino, size, mtimeNs].map((one) => one.toString(36)).join('-')
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return stat && [stat.ino, stat.size, stat.mtimeNs].map((one) => one.toString(36)).join('-')
   } catch {
     return undefined
   }

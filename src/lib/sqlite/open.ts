@@ -35,6 +35,7 @@ export function openDatabase(path: string, options: OpenOptions = {}): Outcome<O
   const first = readHeader(files.main)
   if (!first.ok) return first
   let copy: OpenCopy | undefined
+  const place: Place = { files, busyMs: options.busyMs ?? BUSY_MS, idle: undefined }
   let closed = false
 
   const read = <T>(work: (connection: Connection) => T): Outcome<T> => {
@@ -45,7 +46,7 @@ export function openDatabase(path: string, options: OpenOptions = {}): Outcome<O
       if (header.value.inode !== first.value.inode) return failed('replaced')
       const connection = copy?.connection
       if (connection) return explained(header.value, () => work(connection))
-      const done = readInPlace(files, header.value, options.busyMs ?? BUSY_MS, work)
+      const done = readInPlace(place, header.value, work)
       if (done) return done
       const made = explained(header.value, () => openCopy(files))
       if (!made.ok) return made
@@ -63,6 +64,7 @@ export function openDatabase(path: string, options: OpenOptions = {}): Outcome<O
     all: (sql, ...parameters) => read((connection) => rowsOf(connection, sql, parameters)),
     close() {
       closed = true
+      leave(place)
       copy?.close()
       copy = undefined
     },
@@ -76,24 +78,40 @@ export function openDatabase(path: string, options: OpenOptions = {}): Outcome<O
 /** What SQLite says where it would have to finish a transaction or a log first and may not write. */
 const NEEDS_A_COPY = /^SQLITE_(?:CANTOPEN|READONLY_(?:ROLLBACK|RECOVERY|CANTINIT|CANTLOCK|DIRECTORY))/
 
+interface Place {
+  readonly files: Files
+  readonly busyMs: number
+  /** Used again by the next reading. */
+  idle: Connection | undefined
+}
+
+function leave(place: Place): void {
+  place.idle?.close()
+  place.idle = undefined
+}
+
+/** On Windows an open file stands in the way of its owner. */
+const MAY_REST = process.platform !== 'win32'
+
 /**
- * Nothing when a copy must be read instead. A connection lives for one reading: an idle one holds no lock in rollback
- * mode, but in WAL mode it does, and keeps the owner from clearing its log away when it ends.
+ * Nothing when a copy must be read instead. An idle connection holds no lock in rollback mode, but in WAL mode it does, and
+ * keeps the owner from clearing its log away when it ends: there a connection lives for one reading.
  */
-function readInPlace<T>(
-  files: Files,
-  header: Header,
-  busyMs: number,
-  work: (connection: Connection) => T,
-): Outcome<T> | undefined {
-  if (wouldMakeFiles(files, header)) return undefined
+function readInPlace<T>(place: Place, header: Header, work: (connection: Connection) => T): Outcome<T> | undefined {
+  const { files, busyMs } = place
+  const log = existsSync(files.wal)
+  const isLogged = log || header.journal === 'wal'
+  if (isLogged) leave(place)
+  // Who has a WAL database open has a log and shared memory beside it. Where one is missing, nobody has, and even a
+  // connection for reading would make it anew and leave it there.
+  if (isLogged && !(log && existsSync(files.shm))) return undefined
+  let rests = false
   try {
-    const connection = connect(files.main, { readonly: true, busyMs: Math.min(busyMs, STEP_MS) })
-    try {
-      return { ok: true, value: patiently(busyMs, () => work(connection)) }
-    } finally {
-      connection.close()
-    }
+    const connection = place.idle ?? connect(files.main, { readonly: true, busyMs: Math.min(busyMs, STEP_MS) })
+    place.idle = connection
+    const value = patiently(busyMs, () => work(connection))
+    rests = MAY_REST && !isLogged
+    return { ok: true, value }
   } catch (error) {
     if (NEEDS_A_COPY.test(codeOf(error))) return undefined
     // A statement that would write.
@@ -102,6 +120,8 @@ function readInPlace<T>(
     return explained(header, () => {
       throw error
     })
+  } finally {
+    if (!rests) leave(place)
   }
 }
 
@@ -114,15 +134,6 @@ function patiently<T>(busyMs: number, work: () => T): T {
       if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() >= end) throw error
     }
   }
-}
-
-/**
- * Who has a WAL database open has a log and shared memory beside it. Where one is missing, nobody has, and even a
- * connection for reading would make it anew and leave it there.
- */
-function wouldMakeFiles(files: Files, header: Header): boolean {
-  const log = existsSync(files.wal)
-  return (log || header.journal === 'wal') && !(log && existsSync(files.shm))
 }
 
 interface OpenCopy {
