@@ -33,33 +33,41 @@ interface Cut {
   readonly instead: Buffer
 }
 
-const PAUSES = Buffer.from('time_between_chunks"')
-const BYTES = Buffer.from('Bytes"')
-const ORIGINAL = Buffer.from('orig_args"')
+/** A key in its quotes, searched for by its end, which begins with a letter that is seldom: that is several times faster. */
+interface Key {
+  readonly start: Buffer
+  readonly end: Buffer
+}
+
+const keyOf = (start: string, end: string): Key => ({ start: Buffer.from(`"${start}`), end: Buffer.from(`${end}"`) })
+
+const PAUSES = keyOf('time_', 'between_chunks')
+const BYTES = keyOf('', 'Bytes')
+const ORIGINAL = keyOf('orig', '_args')
 const ARGUMENTS = Buffer.from('"args"')
 const COLON = 58
 const OPEN = 91
 const CLOSE = 93
 const COMMA = 44
-const QUOTE = 34
 const BACKSLASH = 92
 const NOTHING = Buffer.alloc(0)
 
 /** Inside a text the quotes would be escaped, so a key with bare quotes is one. */
 function cutsAt(
   json: Buffer,
-  key: Buffer,
+  { start, end }: Key,
   cut: (json: Buffer, quote: number, value: number) => Cut | undefined,
 ): readonly Cut[] {
   const cuts: Cut[] = []
-  for (let at = json.indexOf(key); at >= 0; at = json.indexOf(key, at + key.length)) {
-    if (json[at - 1] !== QUOTE || json[at - 2] === BACKSLASH) continue
-    const colon = skipBlank(json, at + key.length)
+  for (let at = json.indexOf(end); at >= 0; at = json.indexOf(end, at + end.length)) {
+    const quote = at - start.length
+    if (quote < 0 || json[quote - 1] === BACKSLASH || start.compare(json, quote, at) !== 0) continue
+    const colon = skipBlank(json, at + end.length)
     if (json[colon] !== COLON) continue
-    const one = cut(json, at - 1, skipBlank(json, colon + 1))
+    const one = cut(json, quote, skipBlank(json, colon + 1))
     if (!one) continue
     cuts.push(one)
-    at = Math.max(at, one.end - key.length)
+    at = Math.max(at, one.end - end.length)
   }
   return cuts
 }
@@ -69,7 +77,7 @@ function pausesCut(json: Buffer, quote: number, list: number): Cut | undefined {
   const end = json[list] === OPEN ? json.indexOf(CLOSE, list) : -1
   if (end < 0) return undefined
   let count = 0
-  for (let at = json.indexOf(OPEN_OBJECT, list); at >= 0 && at < end; at = json.indexOf(OPEN_OBJECT, at + 1)) count++
+  for (let at = list; at < end; at++) if (json[at] === OPEN_OBJECT) count++
   return { start: quote, end: end + 1, instead: Buffer.from(`"chunks":${count}`) }
 }
 
