@@ -1,23 +1,66 @@
 /** Which values of some records stand in neither of some others: the check behind every report of losses. */
-import { isObject, parseStructure, stringOf } from '../lib/object.ts'
+import { type Fields, isObject, parseStructure, stringOf } from '../lib/object.ts'
 
-/** Calls with the path of each value that is not there. Paths name keys; places in lists are `[]`. */
+/** Where values stand in records: one object for each place, so that counting them compares no texts. */
+export class Path {
+  readonly text: string
+  #members: Map<string, Path> | undefined
+  #elements: Path | undefined
+
+  /** @param text names keys; places in lists are `[]` */
+  constructor(text: string) {
+    this.text = text
+  }
+
+  member(key: string): Path {
+    this.#members ??= new Map()
+    return madeOnce(this.#members, key, () => `${this.text}.${key}`)
+  }
+
+  get elements(): Path {
+    this.#elements ??= new Path(`${this.text}[]`)
+    return this.#elements
+  }
+}
+
+function madeOnce(paths: Map<string, Path>, key: string, text: () => string): Path {
+  const known = paths.get(key)
+  if (known) return known
+  const made = new Path(text())
+  paths.set(key, made)
+  return made
+}
+
+/**
+ * Calls with the path of each value that is not there.
+ * @param kinds the paths of all records so far, by their kind
+ */
 export function missingIn(
   records: readonly unknown[],
   written: readonly unknown[],
-  onMissing: (path: string) => void,
+  kinds: Map<string, Path>,
+  onMissing: (path: Path) => void,
 ): void {
   const there = new There(written)
-  for (const record of records) look(record, kindOf(record), there, onMissing, 0)
+  for (const record of records) {
+    const kind = kindOf(record)
+    look(
+      record,
+      madeOnce(kinds, kind, () => kind),
+      there,
+      onMissing,
+      0,
+    )
+  }
 }
 
 const DEEPEST = 60
 
 /** `type` says how a record is written, not what: its word stands in the path. */
-function look(value: unknown, path: string, there: There, onMissing: (path: string) => void, depth: number): void {
-  if (value === null || value === undefined || value === '' || depth > DEEPEST) return
+function look(value: unknown, path: Path, there: There, onMissing: (path: Path) => void, depth: number): void {
+  if (value === null || depth > DEEPEST) return
   if (typeof value !== 'object') {
-    if (!there.holds(value)) inside(value, path, there, onMissing, depth)
+    if (!isThere(value, there)) inside(value, path, there, onMissing, depth)
     return
   }
   if (Array.isArray(value)) {
@@ -25,17 +68,22 @@ function look(value: unknown, path: string, there: There, onMissing: (path: stri
       if (!there.holds(base64(value))) onMissing(path)
       return
     }
-    for (const one of value) look(one, `${path}[]`, there, onMissing, depth + 1)
+    for (const one of value) look(one, path.elements, there, onMissing, depth + 1)
     return
   }
-  for (const [key, one] of Object.entries(value)) {
+  const fields = value as Fields
+  for (const key in fields) {
+    const one = fields[key]
     if (key === 'type' && typeof one === 'string') continue
-    look(one, `${path}.${key}`, there, onMissing, depth + 1)
+    if (typeof one === 'object') look(one, path.member(key), there, onMissing, depth + 1)
+    else if (depth < DEEPEST && !isThere(one, there)) inside(one, path.member(key), there, onMissing, depth + 1)
   }
 }
 
+const isThere = (value: unknown, there: There): boolean => value === undefined || value === '' || there.holds(value)
+
 /** A text that spells JSON may stand there as a value. */
-function inside(value: unknown, path: string, there: There, onMissing: (path: string) => void, depth: number): void {
+function inside(value: unknown, path: Path, there: There, onMissing: (path: Path) => void, depth: number): void {
   const inner = typeof value === 'string' ? parseStructure(value) : undefined
   if (inner === undefined) onMissing(path)
   else look(inner, path, there, onMissing, depth + 1)
@@ -85,7 +133,7 @@ class There {
     } else if (typeof value !== 'object') this.#values.add(value)
     else if (value !== null && depth <= DEEPEST) {
       if (Array.isArray(value) && isBytes(value)) this.#texts.push(base64(value))
-      else for (const one of Object.values(value)) this.#gather(one, depth + 1)
+      else for (const key in value) this.#gather((value as Fields)[key], depth + 1)
     }
   }
 }

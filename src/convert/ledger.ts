@@ -3,7 +3,7 @@ import type { Told, Written } from '../agents/agent.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { type Change, type ChangeCode, change, sentenceOf } from '../model/replay/change.ts'
 import { extensionOf } from '../model/replay/extension.ts'
-import { missingIn } from './leaves.ts'
+import { missingIn, type Path } from './leaves.ts'
 
 export interface Loss {
   /** Where in the source's records. */
@@ -43,6 +43,9 @@ export class Ledger {
   readonly #losses = new Map<string, Mutable<Loss>>()
   readonly #repairs = new Map<string, Mutable<Repair>>()
 
+  readonly #kinds = new Map<string, Path>()
+  /** Of values without a place, by where they are kept: nearly all there are. */
+  readonly #unplaced = new Map<string | null, Map<Path, Mutable<Loss>>>()
   readonly #hasSidecar: boolean
 
   /** @param hasSidecar there is a file beside the output */
@@ -75,16 +78,23 @@ export class Ledger {
   #compare({ records, as, kept_in }: Told): void {
     this.#told += records.length
     if (as === records) return
-    missingIn(records, as, (path) => this.#lose(path, NO_PLACE, kept_in))
+    const losses = this.#unplaced.get(kept_in) ?? new Map<Path, Mutable<Loss>>()
+    this.#unplaced.set(kept_in, losses)
+    missingIn(records, as, this.#kinds, (path) => {
+      const known = losses.get(path)
+      if (known) known.times++
+      else losses.set(path, this.#lose(path.text, NO_PLACE, kept_in))
+    })
   }
 
-  #lose(path: string, change: Change, where: string | null): void {
+  #lose(path: string, change: Change, where: string | null): Mutable<Loss> {
     const kept_in = where === 'sidecar' && !this.#hasSidecar ? null : where
     const what = sentenceOf(change).en
     const key = `${kept_in}\n${path}\n${what}`
-    const known = this.#losses.get(key)
-    if (known) known.times++
-    else this.#losses.set(key, { path, ...change, what, kept_in, times: 1 })
+    const loss = this.#losses.get(key) ?? { path, ...change, what, kept_in, times: 0 }
+    loss.times++
+    this.#losses.set(key, loss)
+    return loss
   }
 
   #mend(path: string, change: Change): void {
