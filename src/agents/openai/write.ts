@@ -1,8 +1,8 @@
 /** Writes a conversation as messages of the chat API: a document of ours, or an example for fine-tuning. */
 import { TextChunks } from '../../lib/disk/text-chunks.ts'
 import { sha256 } from '../../lib/hash.ts'
-import { sealOf } from '../../lib/json/seal.ts'
-import { type Fields, fieldsOf, isObject } from '../../lib/object.ts'
+import { sealOf, sealOfText } from '../../lib/json/seal.ts'
+import { type Fields, fieldsOf, isObject, jsonText } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
 import type { AgentId } from '../../model/ids.ts'
 import { Carrier, type Fate, toldOf } from '../../model/replay/carrier.ts'
@@ -52,6 +52,8 @@ class Writer implements UnitWriter<Written> {
   readonly #tail: Part[] = []
   readonly #out: Written[] = []
   readonly #text = new TextChunks()
+  /** Messages that were sealed, as they are written before their extension. */
+  readonly #sealed = new Map<object, string>()
   /** Waits for the first message: an example without any answer teaches nothing, and there is none. */
   #opening = ''
   #count = 0
@@ -63,8 +65,7 @@ class Writer implements UnitWriter<Written> {
     this.#isBare = options.withoutExtensions === true || (profile !== undefined && !this.#isExample)
     this.#frame = this.#isExample ? EXAMPLE : new DocumentFrame(session)
     this.#shaper = profile && new Shaper(profile, repair)
-    const seal = (message: object): string => sealOf(message as Fields, 'x_conv')
-    this.#carrier = new Carrier({ own: AGENT_ID, seal, isOff: this.#isBare })
+    this.#carrier = new Carrier({ own: AGENT_ID, seal: (message) => this.#seal(message), isOff: this.#isBare })
     this.#naming = {
       ids: new CallIds(LONGEST_ID, sha256),
       names: new ToolNames(NAMES, sha256),
@@ -141,7 +142,15 @@ class Writer implements UnitWriter<Written> {
   #write(parts: readonly Part[]): void {
     const fates: Fate[] = []
     for (const { group, elements } of parts) this.#put(elements, this.#carrier.carry(group, elements, fates))
+    this.#sealed.clear()
     this.#tell(fates)
+  }
+
+  #seal(message: object): string {
+    if ('x_conv' in message) return sealOf(message as Fields, 'x_conv')
+    const text = jsonText(message)
+    if (text.startsWith('{"')) this.#sealed.set(message, text)
+    return sealOfText(text)
   }
 
   #put(elements: readonly ChatElement[], extensions: readonly (WrittenExtension | undefined)[]): void {
@@ -149,8 +158,11 @@ class Writer implements UnitWriter<Written> {
       const x_conv = extensions[index]
       const at = this.#count++
       if (x_conv && this.#isExample) this.#out.push({ kind: 'sidecar', at, extension: x_conv })
-      const message = x_conv && !this.#isExample ? { ...value, x_conv } : value
-      this.#text.push(at === 0 ? this.#opening : this.#frame.between, JSON.stringify(message))
+      this.#text.push(at === 0 ? this.#opening : this.#frame.between)
+      const sealed = this.#sealed.get(value)
+      if (!x_conv || this.#isExample) this.#text.push(sealed ?? JSON.stringify(value))
+      else if (sealed === undefined) this.#text.push(JSON.stringify({ ...value, x_conv }))
+      else this.#text.push(sealed.slice(0, -1), `,"x_conv":`, JSON.stringify(x_conv), '}')
     })
   }
 
