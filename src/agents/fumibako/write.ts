@@ -43,13 +43,15 @@ class Writer implements UnitWriter<Written> {
   /** Whose records the lines carry. */
   #src: string | undefined
   #summaries = 0
+  /** The event that was spelt last: it is sealed first and then written. */
+  #spelt: { readonly event: JournalEvent; readonly text: string } | undefined
 
   constructor(session: Session, options: WriteOptions) {
     this.#session = session
     this.#options = options
     this.#begun = begin({
       own: AGENT_ID,
-      seal: (event) => sealOfText(writeEvent(event as JournalEvent)),
+      seal: (event) => sealOfText(this.#spell(event as JournalEvent)),
       isOff: options.withoutExtensions,
       cwd: options.cwd ?? session.cwd,
       say: (...said) => this.#out.push(...said),
@@ -178,9 +180,14 @@ class Writer implements UnitWriter<Written> {
   #write(event: JournalEvent, extension: WrittenExtension | undefined): void {
     this.#isWhole = false
     if (this.#lines === 0 && event.event !== 'opened') this.#open()
-    const text = writeEvent(event)
+    const text = this.#spell(event)
     const isBare = extension === undefined || this.#options.withoutExtensions
     this.#line(isBare ? text : `${text.slice(0, -1)},"x_conv":${JSON.stringify(extension)}}`)
+  }
+
+  #spell(event: JournalEvent): string {
+    if (this.#spelt?.event !== event) this.#spelt = { event, text: writeEvent(event) }
+    return this.#spelt.text
   }
 
   #line(text: string): void {
