@@ -3,6 +3,7 @@ import type { Agent, Source, WriteOptions, Written } from '../agents/agent.ts'
 import { breathing } from '../lib/disk/breathing.ts'
 import { AppError } from '../model/error.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
+import { sizeOf } from '../model/replay/groups.ts'
 import { EVERYTHING, Lookout, type Outlook } from '../model/replay/outlook.ts'
 import type { Session } from '../model/session.ts'
 import { Ledger, type Report } from './ledger.ts'
@@ -41,13 +42,14 @@ export type Piece = Extract<Written, { kind: 'bytes' | 'sidecar' }>
 /** Throws `bad_usage` when the target is one that nobody writes, `nothing_readable` when there is no such session. */
 export async function convert(from: From, target: Target, options: ConvertOptions): Promise<Conversion> {
   const { isWhole, hasSidecar, ...writing } = options
-  const { session, outlook } = await lookOver(from)
+  const held = new Held()
+  const { session, outlook } = await lookOver(from, held)
   if (!target.agent.write) {
     const { label } = target.agent
     throw new AppError('bad_usage', `${label} cannot be written.`, `${label} の形式では書き込めません。`)
   }
   const ledger = new Ledger(hasSidecar ?? false)
-  const messages = noted(messagesOf(from, session), ledger)
+  const messages = noted(messagesOf(from, session, held), ledger)
   const written = target.agent.write(session, messages, {
     ...writing,
     ...(target.form !== undefined && { form: target.form }),
@@ -56,12 +58,20 @@ export async function convert(from: From, target: Target, options: ConvertOption
   return { session, pieces: piecesOf(written, ledger), report: () => ledger.report() }
 }
 
-/** The first reading: which session, and what only its whole tells. */
-export async function lookOver(from: From): Promise<{ readonly session: Session; readonly outlook: Outlook }> {
+/**
+ * The first reading: which session, and what only its whole tells.
+ * @param held takes the messages for the second one
+ */
+export async function lookOver(
+  from: From,
+  held?: Held,
+): Promise<{ readonly session: Session; readonly outlook: Outlook }> {
   const lookout = new Lookout()
   let wanted = from.session
   let session: Session | undefined
-  for await (const batch of breathing(from.agent.read(from.source, { includeSource: true }))) {
+  const options = { includeSource: true, includePrivate: held !== undefined }
+  for await (const batch of breathing(from.agent.read(from.source, options))) {
+    held?.next()
     for (const one of batch) {
       if (one.kind === 'session') {
         wanted ??= one.session.id
@@ -69,7 +79,9 @@ export async function lookOver(from: From): Promise<{ readonly session: Session;
       } else if (one.kind === 'message') {
         // A header may come after the messages that told it.
         wanted ??= one.message.raw.session_id
-        if (one.message.raw.session_id === wanted) lookout.take(one.message)
+        if (one.message.raw.session_id !== wanted) continue
+        lookout.take(one.message)
+        held?.take(one.message)
       }
     }
   }
@@ -83,10 +95,43 @@ export async function lookOver(from: From): Promise<{ readonly session: Session;
   )
 }
 
-export function messagesOf(from: From, session: Session): AsyncIterable<NormalizedMessage> {
-  const own = ownMessages(from, session)
+export function messagesOf(from: From, session: Session, held?: Held): AsyncIterable<NormalizedMessage> {
+  const own = held?.isWhole ? held.messages() : ownMessages(from, session)
   return from.beside ? from.beside(own) : own
 }
+
+/** The messages of the first reading, as long as they are not too many. */
+class Held {
+  #batches: NormalizedMessage[][] = []
+  #size = 0
+
+  get isWhole(): boolean {
+    return this.#size <= MOST_HELD
+  }
+
+  next(): void {
+    if (this.isWhole) this.#batches.push([])
+  }
+
+  take(message: NormalizedMessage): void {
+    if (!this.isWhole) return
+    this.#size += sizeOf(message)
+    if (this.isWhole) this.#batches.at(-1)?.push(message)
+    else this.#batches = []
+  }
+
+  /** To be read once: what was read is let go. */
+  async *messages(): AsyncGenerator<NormalizedMessage> {
+    for await (const batch of breathing(this.#left())) yield* batch
+  }
+
+  async *#left(): AsyncGenerator<readonly NormalizedMessage[]> {
+    for (let batch = this.#batches.shift(); batch; batch = this.#batches.shift()) yield batch
+  }
+}
+
+/** In characters: most conversations are shorter. A longer one would cost more memory than a second reading is worth. */
+const MOST_HELD = 8_000_000
 
 async function* ownMessages({ agent, source }: From, { id }: Session): AsyncGenerator<NormalizedMessage> {
   for await (const batch of breathing(agent.read(source, { includeSource: true, includePrivate: true })))
