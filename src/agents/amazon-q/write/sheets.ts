@@ -60,7 +60,11 @@ export class Sheets {
     return first < 0 ? surplus : first
   }
 
-  *write({ fields, start, line }: Around): Generator<Written> {
+  write(around: Around): Generator<Written> {
+    return joined(this.#pieces(around))
+  }
+
+  *#pieces({ fields, start, line }: Around): Generator<Written> {
     const first = FIRST.flatMap((key) => (fields.has(key) ? member(key, fields.get(key) ?? null) : []))
     yield bytes(`{${[...first, '"history":['].join(',')}`)
     for (let at = start; at < this.#sheets.length; at++) yield* this.#entry(at, start)
@@ -68,7 +72,7 @@ export class Sheets {
     for (const [key, value] of fields)
       if (key === 'transcript') yield* this.#transcript(value, line)
       else if (!FIRST.includes(key)) yield bytes(`,${member(key, value)}`)
-    yield bytes('}')
+    yield CLOSING
   }
 
   close(): void {
@@ -76,17 +80,20 @@ export class Sheets {
   }
 
   *#entry(at: number, start: number): Generator<Written> {
-    const comma = at === start ? '' : ','
-    const text = this.#texts.at(at)?.toString() ?? ''
+    if (at > start) yield COMMA
+    const text = this.#texts.at(at) ?? Buffer.alloc(0)
     const place = this.#sheets[at]?.extension
-    const extension = place === undefined ? undefined : this.#extensions.at(place)?.toString()
+    const extension = place === undefined ? undefined : this.#extensions.at(place)
     if (extension === undefined) {
-      yield bytes(`${comma}${text}`)
+      yield { kind: 'bytes', bytes: text }
       return
     }
-    yield bytes(`${comma}${text.slice(0, -1)},"x_conv":${extension}}`)
+    yield { kind: 'bytes', bytes: text.subarray(0, -1) }
+    yield EXTENSION
+    yield { kind: 'bytes', bytes: extension }
+    yield CLOSING
     // The program drops the key when it saves the conversation.
-    yield { kind: 'sidecar', at: at - start + 1, extension: JSON.parse(extension) as WrittenExtension }
+    yield { kind: 'sidecar', at: at - start + 1, extension: JSON.parse(extension.toString()) as WrittenExtension }
   }
 
   *#transcript(before: JsonValue, line: number): Generator<Written> {
@@ -96,7 +103,8 @@ export class Sheets {
     yield bytes(`,"transcript":[${kept.join(',')}`)
     let isFirst = kept.length === 0
     for (let at = line + Math.max(0, surplus - told.length); at < this.#lines.length; at++) {
-      yield bytes(`${isFirst ? '' : ','}${this.#lines.at(at)?.toString()}`)
+      if (!isFirst) yield COMMA
+      yield { kind: 'bytes', bytes: this.#lines.at(at) ?? Buffer.alloc(0) }
       isFirst = false
     }
     yield bytes(']')
@@ -108,3 +116,29 @@ const FIRST = ['conversation_id', 'next_message']
 const member = (key: string, value: JsonValue): string => `${JSON.stringify(key)}:${writeJson(value)}`
 
 const bytes = (text: string): Written => ({ kind: 'bytes', bytes: Buffer.from(text) })
+
+const COMMA = bytes(',')
+const EXTENSION = bytes(',"x_conv":')
+const CLOSING = bytes('}')
+
+/** Bytes that are written at once. */
+const ENOUGH = 1 << 16
+
+/** Small pieces put together: each by itself costs more than what it says. */
+function* joined(pieces: Iterable<Written>): Generator<Written> {
+  let held: Uint8Array[] = []
+  let size = 0
+  for (const piece of pieces) {
+    if (piece.kind !== 'bytes') {
+      yield piece
+      continue
+    }
+    held.push(piece.bytes)
+    size += piece.bytes.length
+    if (size < ENOUGH) continue
+    yield { kind: 'bytes', bytes: Buffer.concat(held) }
+    held = []
+    size = 0
+  }
+  if (size > 0) yield { kind: 'bytes', bytes: Buffer.concat(held) }
+}
