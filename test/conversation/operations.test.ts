@@ -68,16 +68,6 @@ describe('messages', () => {
     })
   })
 
-  test('ids and names of the latest tool uses', () => {
-    const after = said(talked(), prompt('q'), {
-      ToolUse: {
-        message_id: 'mid',
-        content: '',
-        tool_uses: [{ id: 'a', name: 'n', orig_name: '', args: {}, orig_args: {} }],
-      },
-    })
-  })
-
   test('the model is what the state says of it', () => {
     const entry = (model_id: string | null) => ({
       user: prompt('q'),
