@@ -16,7 +16,7 @@ export default defineConfig({
     // Figures are told as annotations.
     reporters: ['verbose'],
     testTimeout: 7_200_000,
-    hookTimeout: 600_000,
+    hookTimeout: 7_200_000,
     expect: { poll: { timeout: 60_000 } },
     // The long wait of the live test is filled with the others.
     maxWorkers: 2,
