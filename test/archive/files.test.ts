@@ -78,6 +78,29 @@ test('a session whose file moved stays the same session', async () => {
   expect(await idsOf(house)).toEqual(before)
 })
 
+test('a file that is moved away before it is read, and comes back as it was, is read then', async () => {
+  const { house, write } = home()
+  const paths = [THREAD, OTHER].map((id) => write(rollout(id), text([header({ id }), user(1, 'Here.')])))
+  let isMoved = false
+  await house.sync({
+    onProgress: () => {
+      // One is read by now, the other is known to be there.
+      if (!isMoved) for (const path of paths) renameSync(path, `${path}.away`)
+      isMoved = true
+    },
+  })
+  expect(isMoved).toBe(true)
+  for (const path of paths) renameSync(`${path}.away`, path)
+  await house.sync()
+  expect(
+    house
+      .list()
+      .sessions.map(({ native_id }) => native_id)
+      .sort(),
+  ).toEqual([THREAD, OTHER])
+  expect(await house.sync()).toMatchObject({ synced: { scanned: 0, read: 0 } })
+})
+
 test('a session whose file is gone keeps all that the index knows', async () => {
   const { house, write } = home()
   const path = write(rollout(THREAD), text(talk()))

@@ -30,9 +30,9 @@ export async function scanSource(agent: Agent, source: Source, task: ScanTask): 
     } else for (const one of batch) sums.add(one)
     isFirst = false
   }
-  const { size, modified } = measure(source, task)
   const { from: _, ...where } = task
-  return { ...where, size, modified, anew, ...sums.result() }
+  const found = sums.result()
+  return { ...where, ...(await measure(agent, source, task, found)), anew, ...found }
 }
 
 /** Always from its start: no cursor tells to which session the next record belongs. */
@@ -49,19 +49,29 @@ async function scanParts(agent: Agent, source: Source, task: ScanTask): Promise<
       if (one.kind === 'issue') outside.add(one)
       else if (one.kind !== 'cursor') part.add(one)
     }
-  const { size, modified } = measure(source, task)
   const { from: _, ...where } = task
+  const rest = outside.result()
   const found = [...parts.values()].flatMap((sums): Part[] => {
-    const { session, ...rest } = sums.result()
-    return session ? [{ ...rest, session }] : []
+    const { session, ...told } = sums.result()
+    return session ? [{ ...told, session }] : []
   })
-  return { ...where, size, modified, anew: true, ...outside.result(), parts: found }
+  return { ...where, ...(await measure(agent, source, task, rest)), anew: true, ...rest, parts: found }
 }
 
-function measure({ path, bytes, first_seen }: Source, task: ScanTask): { size: number; modified: number } {
+interface Issues {
+  readonly issues: readonly Issue[]
+  readonly provisionalIssues: readonly Issue[]
+}
+
+/** Without a fingerprint where it is not sure that this was read: a file may be moved away meanwhile, and come back as it was. */
+async function measure(agent: Agent, source: Source, task: ScanTask, { issues, provisionalIssues }: Issues) {
+  const { path, bytes, key, first_seen } = source
   const file = bytes ? undefined : statOf(path)
   const modified = file?.mtimeMs ?? (first_seen === undefined ? 0 : Date.parse(first_seen))
-  return { size: task.size ?? bytes?.length ?? file?.size ?? 0, modified }
+  const size = task.size ?? bytes?.length ?? file?.size ?? 0
+  const isRead = ![...issues, ...provisionalIssues].some(({ code }) => code === 'unreadable')
+  const isSame = bytes !== undefined || key !== undefined || (await agent.probe(source)) === task.fingerprint
+  return { size, modified, fingerprint: isRead && isSame ? task.fingerprint : undefined }
 }
 
 class Sums {
