@@ -1,6 +1,7 @@
 /** Reads a session with one agent and writes it with another. Nothing here knows which. */
 import type { Agent, Source, WriteOptions, Written } from '../agents/agent.ts'
 import { breathing } from '../lib/disk/breathing.ts'
+import { statOf } from '../lib/files/look.ts'
 import { AppError } from '../model/error.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { sizeOf } from '../model/replay/groups.ts'
@@ -42,7 +43,7 @@ export type Piece = Extract<Written, { kind: 'bytes' | 'sidecar' }>
 /** Throws `bad_usage` when the target is one that nobody writes, `nothing_readable` when there is no such session. */
 export async function convert(from: From, target: Target, options: ConvertOptions): Promise<Conversion> {
   const { isWhole, hasSidecar, ...writing } = options
-  const held = new Held()
+  const held = isShort(from.source) ? new Held() : undefined
   const { session, outlook } = await lookOver(from, held)
   if (!target.agent.write) {
     const { label } = target.agent
@@ -132,6 +133,9 @@ class Held {
 
 /** In characters: most conversations are shorter. A longer one would cost more memory than a second reading is worth. */
 const MOST_HELD = 8_000_000
+
+/** To hold messages for nothing costs more than it could save. */
+const isShort = ({ size, path }: Source): boolean => (size ?? statOf(path)?.size ?? 0) <= MOST_HELD
 
 async function* ownMessages({ agent, source }: From, { id }: Session): AsyncGenerator<NormalizedMessage> {
   for await (const batch of breathing(agent.read(source, { includeSource: true, includePrivate: true })))
