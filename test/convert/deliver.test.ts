@@ -252,6 +252,16 @@ describe('Codex', () => {
     expect(readFileSync(path(), 'utf8')).toBe(ours)
   })
 
+  it('knows a newer thread also by a last line of many megabytes', async () => {
+    const agent = await agentOf('codex')
+    codexHome()
+    const pictures = `${ours}${log.user(3, 'x'.repeat(2 << 20))}\n`
+    await deliver(agent, pictures, optionsFor('codex'))
+    const early = optionsFor('codex', { mayReplace: true, lastAt: '2020-01-01T00:00:00.000Z' as Instant })
+    await expect(deliver(agent, ours, early)).rejects.toMatchObject({ code: 'busy' })
+    expect(readFileSync(path(), 'utf8')).toBe(pictures)
+  })
+
   it('writes nothing when it only looks, and leaves no half of a file behind', async () => {
     const agent = await agentOf('codex')
     const folder = codexHome()

@@ -53,8 +53,10 @@ export async function* tell(
   const session = withEntries(header, teller)
   const last: Read[] = [{ kind: 'session', session }]
   if (document.whole) {
-    last.push({ kind: 'cursor', cursor: { ...teller.save() } }, ...teller.tellMain(), ...teller.tellNext())
-    last.push(...wholeReads(document, row, origin, session, options))
+    last.push({ kind: 'cursor', cursor: { ...teller.save() } })
+    // One by one: there may be more than a call takes arguments.
+    for (const part of [teller.tellMain(), teller.tellNext(), wholeReads(document, row, origin, session, options)])
+      for (const one of part) last.push(one)
   } else {
     // It may go on differently: it is read anew next time.
     last.push(issue(source, row, 'cut_short', 'it is cut short; what is whole was read'))

@@ -1,7 +1,7 @@
 /** Puts a log where Codex finds it: below `sessions`, under the name that Codex would give it. */
-import { appendFileSync, closeSync, ftruncateSync, openSync, readSync, rmSync, statSync } from 'node:fs'
+import { appendFileSync, closeSync, fstatSync, ftruncateSync, openSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isCompressed } from '../../lib/bytes.ts'
+import { isCompressed, readNow } from '../../lib/bytes.ts'
 import { placeFile } from '../../lib/disk/place-file.ts'
 import { entriesOf, isFile, isFolder, statOf } from '../../lib/files/look.ts'
 import { writeError } from '../../lib/files/write-error.ts'
@@ -100,8 +100,7 @@ function firstLine(file: string): string {
   try {
     const pieces: Buffer[] = []
     for (let at = 0; at < LONGEST; at += CHUNK) {
-      const piece = Buffer.alloc(CHUNK)
-      const read = piece.subarray(0, readSync(fd, piece, 0, CHUNK, at))
+      const read = readNow(fd, at, CHUNK)
       const end = read.indexOf(10)
       pieces.push(end < 0 ? read : read.subarray(0, end))
       if (end >= 0 || read.length === 0) break
@@ -139,19 +138,25 @@ function refuse(path: string, { lastAt, mayReplace }: DeliverOptions): void {
     )
 }
 
-/** By the time of the last whole line. */
+/** By the time of the last line; where that is too long to be looked for, by the file's. */
 function lastSaid(path: string): Instant | undefined {
   const fd = openSync(path, 'r')
   try {
-    const { size } = statSync(path)
-    const tail = Buffer.alloc(Math.min(size, CHUNK * 16))
-    readSync(fd, tail, 0, tail.length, size - tail.length)
-    const stamps = [...tail.toString().matchAll(/^\{"timestamp":"([^"]+)"/gm)]
-    return instant(stamps.at(-1)?.[1])
+    const { size, mtime } = fstatSync(fd)
+    // A line with pictures may have many megabytes.
+    for (let length = CHUNK * 16; length <= LONGEST_TAIL; length *= 8) {
+      const tail = readNow(fd, Math.max(0, size - length), Math.min(size, length))
+      const stamps = [...tail.toString('latin1').matchAll(/^\{"timestamp":"([^"]+)"/gm)]
+      const last = instant(stamps.at(-1)?.[1])
+      if (last !== undefined || length >= size) return last
+    }
+    return instant(mtime.toISOString())
   } finally {
     closeSync(fd)
   }
 }
+
+const LONGEST_TAIL = CHUNK * 16 * 8 * 8
 
 /** Folders and names are in local time, as on the wall. */
 const folderOf = (at: Date): readonly string[] => [String(at.getFullYear()), two(at.getMonth() + 1), two(at.getDate())]

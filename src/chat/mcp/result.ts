@@ -25,7 +25,8 @@ export function ranOf(answer: Fields): Ran {
 
 export function imageOf(block: Fields): ImageBlock | undefined {
   if (block['type'] !== 'image') return undefined
-  const format = FORMATS[stringOf(block['mimeType'])?.toLowerCase() ?? '']
+  const type = stringOf(block['mimeType'])?.toLowerCase() ?? ''
+  const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
   const data = stringOf(block['data'])
   if (format === undefined || data === undefined) return undefined
   return { format, source: { Bytes: Array.from(Buffer.from(data, 'base64')) } }

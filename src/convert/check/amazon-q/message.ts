@@ -110,5 +110,7 @@ const BEGINNINGS: Readonly<Record<string, readonly (number | undefined)[]>> = {
   Webp: [0x52, 0x49, 0x46, 0x46, undefined, undefined, undefined, undefined, 0x57, 0x45, 0x42, 0x50],
 }
 
-const beginsAs = (format: string, bytes: readonly number[]): boolean =>
-  BEGINNINGS[format]?.every((byte, at) => byte === undefined || byte === bytes[at]) ?? true
+const beginsAs = (format: string, bytes: readonly number[]): boolean => {
+  const beginning = Object.hasOwn(BEGINNINGS, format) ? BEGINNINGS[format] : undefined
+  return beginning?.every((byte, at) => byte === undefined || byte === bytes[at]) ?? true
+}

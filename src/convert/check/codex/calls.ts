@@ -25,7 +25,7 @@ export class Calls {
   /** An item that is read. */
   add(item: Fields, place: string): void {
     const type = stringOf(item['type']) ?? ''
-    const wants = ANSWERS[type]
+    const wants = Object.hasOwn(ANSWERS, type) ? ANSWERS[type] : undefined
     if (wants === undefined && !OUTPUTS.has(type)) return
     const id = stringOf(item['call_id'])
     if (id === undefined) return

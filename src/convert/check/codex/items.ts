@@ -162,7 +162,7 @@ function checkPart(part: Fields, types: ReadonlySet<string>, place: string, repo
         'この種類の部分は読まれず、行ごと読み飛ばされます。',
       ),
     )
-  const name = NAMES[type] ?? 'text'
+  const name = (Object.hasOwn(NAMES, type) ? NAMES[type] : undefined) ?? 'text'
   const value = part[name]
   if (typeof value !== 'string') report('item_fields', `${place}.${name}`, SHOULD_BE_TEXT)
   else if (type === 'input_image' && !/^(?:data:|https?:)/i.test(value))

@@ -88,7 +88,11 @@ const CONTEXTS: { readonly [name: string]: string } = {
 
 const plain = (name: string): string => name.replaceAll('_', ' ')
 
-export const eventTold = (kind: string): string => wholly(EVENTS[kind], plain(kind))
+/** A log may call its kinds as it likes, `constructor` too. */
+const own = (told: { readonly [name: string]: string }, name: string): string | undefined =>
+  Object.hasOwn(told, name) ? told[name] : undefined
+
+export const eventTold = (kind: string): string => wholly(own(EVENTS, kind), plain(kind))
 
 export const contextTold = (name: string): string =>
-  wholly(CONTEXTS[plain(name).replace(/ (?:context|instructions)$/, '')] ?? CONTEXTS[name], plain(name))
+  wholly(own(CONTEXTS, plain(name).replace(/ (?:context|instructions)$/, '')) ?? own(CONTEXTS, name), plain(name))
