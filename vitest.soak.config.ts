@@ -1,4 +1,13 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** The test that mostly waits begins at once: the others fill its hour. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLongest = ({ moduleId }: TestSpecification): boolean => moduleId.endsWith('/soak/live.test.ts')
+    return (await super.sort(files)).sort((a, b) => Number(isLongest(b)) - Number(isLongest(a)))
+  }
+}
 
 export default defineConfig({
   test: {
@@ -15,10 +24,10 @@ export default defineConfig({
     ],
     // Figures are told as annotations.
     reporters: ['verbose'],
+    sequence: { sequencer: LongestFirst },
     testTimeout: 7_200_000,
     hookTimeout: 7_200_000,
     expect: { poll: { timeout: 60_000 } },
-    // The long wait of the live test is filled with the others.
     maxWorkers: 2,
     env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', FUMI_SEED: 'random' },
     setupFiles: ['test/support/laws.ts'],

@@ -1,7 +1,7 @@
 /** A log grows for minutes while pages look on: neither the server nor the page may grow with the time. `npm run soak`. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type CDPSession, chromium } from 'playwright-core'
@@ -34,6 +34,7 @@ type Program = ChildProcessByStdio<null, Readable, null>
 interface Memory {
   /** Megabytes. */
   readonly heap: number
+  /** Its own: pages of the index, which are mapped, are the system's to take back. */
   readonly resident: number
 }
 
@@ -58,7 +59,13 @@ async function memoryOf(program: Program): Promise<Memory> {
   const line = told(program, /memory (\[.*\])\n/)
   program.kill('SIGUSR2')
   const [heap, resident] = JSON.parse(await line) as [number, number]
-  return { heap: heap / 1e6, resident: resident / 1e6 }
+  return { heap: heap / 1e6, resident: ownOf(program.pid ?? 0) ?? resident / 1e6 }
+}
+
+function ownOf(pid: number): number | undefined {
+  const status = `/proc/${pid}/status`
+  const kilobytes = existsSync(status) && /^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(status, 'utf8'))?.[1]
+  return kilobytes ? (Number(kilobytes) * 1024) / 1e6 : undefined
 }
 
 async function pageMemory(session: CDPSession): Promise<number> {
