@@ -150,3 +150,13 @@ test('what is no query is a problem that says where', async () => {
   const { house } = home()
   expect(await house.search('role:nobody')).toMatchObject({ kind: 'problem', advice: expect.any(String) })
 })
+
+test('a pattern that would take for ever ends a deep search of a log, and that is told', async () => {
+  const { house, write } = home()
+  const trap = `${'a'.repeat(40)}!`
+  write(rollout(THREAD), text([header(), user(1, trap), user(2, trap), user(3, 'aaa')]))
+  await house.sync({ passes: 'first' })
+  const events = []
+  for await (const event of house.deepSearch('/^(a+)+$/')) events.push(event)
+  expect(events.at(-1)).toEqual({ kind: 'end', unread: 1 })
+})

@@ -162,8 +162,8 @@ function foundLine(hits: number, isWhole: boolean): string {
 
 const unreadLine = (count: number): string =>
   say(
-    `${plural(count, 'conversation')} could not be searched to the end: the log is gone or cannot be read.`,
-    `${count} 件の会話は、ログが消えたか読み取れないため、最後まで検索できませんでした。`,
+    `${plural(count, 'conversation')} could not be searched to the end: the log is gone or cannot be read, or a pattern takes too long in it.`,
+    `${count} 件の会話は、ログが消えた、読み取れない、またはパターンの照合に時間がかかりすぎるため、最後まで検索できませんでした。`,
   )
 
 /** The mark stands below the letters, of which some are wide. */

@@ -85,7 +85,7 @@ export type SearchLine =
       readonly total: number
       readonly total_is: 'exact' | 'at_least'
       readonly complete: boolean
-      /** Conversations that a deep search could not look through to the end: the log is gone or cannot be read. */
+      /** Conversations that a deep search could not look through to the end: the log is gone or cannot be read, or a pattern takes too long in it. */
       readonly unread: number
       readonly duration_ms: number
     }

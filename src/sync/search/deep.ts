@@ -7,6 +7,7 @@ import type { Keep } from '../../archive/keep.ts'
 import { cutIn, type Unsure, unsureSessions } from '../../archive/search/left.ts'
 import { isIndexed } from '../../archive/search/rows.ts'
 import { candidatesOf } from '../../archive/search.ts'
+import { PatternTime } from '../../archive/text/patterns.ts'
 import type { Query, QueryProblem } from '../../archive/text/query.ts'
 import { readAt } from '../../lib/bytes.ts'
 import type { SessionId } from '../../model/ids.ts'
@@ -28,7 +29,7 @@ export type DeepEvent =
   | { readonly kind: 'hit'; readonly hit: Hit }
   /** So many of the sessions that the index does not know fully have been looked through. */
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
-  /** Of so many sessions some words are neither in the index nor, any more, in a log that can be read. */
+  /** So many sessions were not searched to the end: their log cannot be read, or the query's patterns take too long in it. */
   | { readonly kind: 'end'; readonly unread: number }
 
 /** The first ones are wanted at once. */
@@ -36,6 +37,8 @@ const FIRST_PAGE = 20
 const PAGE = 200
 /** Others in this process have their turn after so many milliseconds. */
 const BREATH = 10
+/** After so many logs in which a pattern took all the time that it has, no other is tried: each stops everybody for a second. */
+const MOST_SLOW = 5
 
 interface Search {
   readonly query: Query
@@ -43,6 +46,11 @@ interface Search {
   readonly finder: Finder
   readonly signal: AbortSignal | undefined
   readonly unread: Set<SessionId>
+}
+
+/** In one log. */
+interface LogSearch extends Search {
+  readonly time: PatternTime
 }
 
 export async function* deepSearch(
@@ -58,14 +66,21 @@ export async function* deepSearch(
   const test = rawTestOf(query)
   let breath = performance.now()
   let done = 0
+  let tries = MOST_SLOW
   for (const sessions of bySource(unsure)) {
     if (signal?.aborted) return
     yield { kind: 'progress', done, total: unsure.length }
-    const source = sourceOf(sessions[0], keep)
-    if (!source) for (const { name } of sessions) search.unread.add(name)
-    else if (!test || (await mayHold(source, test(), signal)))
-      for await (const hit of fromSource(search, sessions, source, test)) yield { kind: 'hit', hit }
     done += sessions.length
+    if (tries === 0) {
+      for (const { name } of sessions) search.unread.add(name)
+      continue
+    }
+    const source = sourceOf(sessions[0], keep)
+    const time = new PatternTime()
+    if (source && (!test || (await mayHold(source, test(), signal))))
+      for await (const hit of fromSource({ ...search, time }, sessions, source, test)) yield { kind: 'hit', hit }
+    if (!source || time.isUp) for (const { name } of sessions) search.unread.add(name)
+    if (time.isUp) tries--
     if (performance.now() - breath < BREATH) continue
     await setImmediate()
     breath = performance.now()
@@ -103,7 +118,7 @@ function bySource(sessions: readonly Unsure[]): Iterable<Group> {
 }
 
 async function* fromSource(
-  search: Search,
+  search: LogSearch,
   sessions: Group,
   source: Source,
   test: (() => RawTest) | undefined,
@@ -115,7 +130,7 @@ async function* fromSource(
 
 /** Messages of which only head and tail are in the index. */
 async function* fromCut(
-  { query, reader, finder, signal, unread }: Search,
+  { query, reader, finder, signal, unread, time }: LogSearch,
   session: Unsure,
   test: (() => RawTest) | undefined,
 ): AsyncGenerator<Hit> {
@@ -130,7 +145,7 @@ async function* fromCut(
   for (let at = 0; at < rest.length && !signal?.aborted; at += PAGE) {
     const page = rest.slice(at, at + PAGE)
     const unknown = reader.read((db) => page.filter(({ candidate }) => !isIndexed(db, query, candidate.row)), [])
-    for (const { hit } of await finder.look(query, unknown, { isDoubtful: true, unread })) yield hit
+    for (const { hit } of await finder.look(query, unknown, { isDoubtful: true, unread, time })) yield hit
   }
 }
 

@@ -197,7 +197,9 @@ export class Finder {
         const { scope, snippet, score } = shownIn(query, fields, length, time)
         return { hit: { ...base, scope, snippet }, score, row: candidate.row }
       })
-    return hasPatterns ? (time.spend(check) ?? []) : check()
+    const looked = hasPatterns ? time.spend(check) : check()
+    if (time.isUp) for (const { candidate } of candidates) unread?.add(candidate.session)
+    return looked ?? []
   }
 }
 
@@ -207,7 +209,7 @@ export interface LookOptions {
   /** The index did not say that these are meant. */
   readonly isDoubtful?: boolean
   readonly time?: PatternTime
-  /** Takes the sessions of messages that may be meant and that can no longer be read. */
+  /** Takes the sessions of messages that may be meant: they can no longer be read, or patterns take too long in them. */
   readonly unread?: Set<SessionId>
 }
 

@@ -6,6 +6,7 @@ import { isMeant } from '../../archive/search/is-meant.ts'
 import type { Unsure } from '../../archive/search/left.ts'
 import { candidatesOf } from '../../archive/search.ts'
 import { matches } from '../../archive/text/matches.ts'
+import type { PatternTime } from '../../archive/text/patterns.ts'
 import type { Query } from '../../archive/text/query.ts'
 import { breathing } from '../../lib/disk/breathing.ts'
 import type { SessionId } from '../../model/ids.ts'
@@ -18,11 +19,12 @@ interface Search {
   readonly reader: IndexReader
   /** Takes the sessions of a log that cannot be read. */
   readonly unread: Set<SessionId>
+  readonly time: PatternTime
 }
 
 /** What the index knows of the sessions is not told again. @param sessions that the source holds and that are meant */
 export async function* hitsInLog(
-  { query, reader, unread }: Search,
+  { query, reader, unread, time }: Search,
   sessions: readonly Unsure[],
   agent: Agent,
   source: Source,
@@ -45,7 +47,7 @@ export async function* hitsInLog(
       if (Array.isArray(duplicates)) for (const id of duplicates) repeated.add(String(id))
       if (!isFound(kindOf(message)) || known.has(name + message.id) || !isMeant(message, query.filters)) continue
       const fields = fieldsOf(message, query)
-      if (matches(query, fields)) found.push({ id: message.id, hit: hitOf(query, message, name, fields) })
+      if (matches(query, fields, time)) found.push({ id: message.id, hit: hitOf(query, message, name, fields) })
     }
   for (const { id, hit } of found) if (!repeated.has(id)) yield hit
 }

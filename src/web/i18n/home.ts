@@ -57,7 +57,7 @@ export const say = sayings(
     moreHits: (count: number) => `${many(count, 'more hit', 'more hits')} in this conversation`,
     deeper: 'Look also through what the index leaves out',
     unsearched: (count: number) =>
-      `${many(count, 'conversation', 'conversations')} could not be searched to the end: the log is gone or cannot be read.`,
+      `${many(count, 'conversation', 'conversations')} could not be searched to the end: the log is gone or cannot be read, or a pattern takes too long in it.`,
     lookingThrough: (done: number, total: number) => `${done} of ${total} looked through`,
     atLeast: 'at least',
     scope: (name: string) =>
@@ -126,7 +126,8 @@ export const say = sayings(
     noHits: '該当する発言はありません。',
     moreHits: (count: number) => `この会話に他 ${count} 件`,
     deeper: '索引にない部分も探す',
-    unsearched: (count) => `${count} 件の会話は、ログが消えたか読み取れないため、最後まで検索できませんでした。`,
+    unsearched: (count) =>
+      `${count} 件の会話は、ログが消えた、読み取れない、またはパターンの照合に時間がかかりすぎるため、最後まで検索できませんでした。`,
     lookingThrough: (done: number, total: number) => `${total} 件中 ${done} 件を確認`,
     atLeast: '少なくとも',
     scope: (name: string) =>
