@@ -25,8 +25,12 @@ const RESIDENT_MOST = 80
 /** Asked by a signal, the program collects its garbage and says what is left. */
 const TELLER = `process.on('SIGUSR2', () => {
   gc()
-  const { heapUsed, external, rss } = process.memoryUsage()
-  console.log('memory ' + JSON.stringify([heapUsed + external, rss]))
+  // What was garbage goes back to the system a little later.
+  setTimeout(() => {
+    gc()
+    const { heapUsed, external, rss } = process.memoryUsage()
+    console.log('memory ' + JSON.stringify([heapUsed + external, rss]))
+  }, 3000)
 })`
 
 type Program = ChildProcessByStdio<null, Readable, null>

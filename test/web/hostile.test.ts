@@ -26,16 +26,23 @@ const WALK = `(async () => {
   const box = document.querySelector('[data-messages]')
   const elements = new Set()
   const attributes = new Set()
+  /** Nothing is still being loaded or drawn. */
+  const settled = async () => {
+    for (let same = 0, before = ''; same < 3; before = box.innerHTML) {
+      await new Promise((done) => setTimeout(done, 30))
+      same = box.innerHTML === before ? same + 1 : 0
+    }
+  }
   for (let isEnd = false; !isEnd; ) {
     for (const fold of box.querySelectorAll('[data-fold][aria-expanded="false"]')) fold.click()
-    await new Promise((done) => setTimeout(done, 40))
+    await settled()
     for (const element of box.querySelectorAll('.prose *, pre *')) {
       elements.add(element.localName)
       for (const { name, value } of element.attributes) attributes.add(name === 'href' ? 'href ' + value.split(':')[0].toLowerCase() : name)
     }
     isEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 1
     box.scrollTop += box.clientHeight * 0.9
-    await new Promise((done) => setTimeout(done, 20))
+    await settled()
   }
   return { elements: [...elements], attributes: [...attributes] }
 })()`
