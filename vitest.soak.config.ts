@@ -28,7 +28,8 @@ export default defineConfig({
     testTimeout: 7_200_000,
     hookTimeout: 7_200_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 2,
+    // The live test mostly waits: two others run beside it.
+    maxWorkers: 3,
     env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', FUMI_SEED: 'random' },
     setupFiles: ['test/support/laws.ts'],
   },
