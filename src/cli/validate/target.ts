@@ -2,6 +2,7 @@
 import { checkTarget, type Target } from '../../convert/check/check.ts'
 import type { Finding } from '../../convert/check/finding.ts'
 import { type OpenFile, openFile } from '../../lib/bytes.ts'
+import { readError } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
 import { spooled } from '../input.ts'
 import { inWords, say } from '../language.ts'
@@ -50,12 +51,7 @@ function openAt(path: string, shown: string): OpenFile {
   try {
     return openFile(path)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new AppError(
-      code === 'EACCES' ? 'no_permission' : 'not_found',
-      `${shown} cannot be read (${code}).`,
-      `${shown} を読めません（${code}）。`,
-    )
+    throw readError(shown, error)
   }
 }
 

@@ -1,4 +1,5 @@
 /** What the file system answered, in words for a person. */
+import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { FILE_PROBLEMS } from '../../model/told/unreadable.ts'
 
@@ -13,3 +14,14 @@ export function whyOf({ code, message }: NodeJS.ErrnoException): Phrase {
 }
 
 export const reasonOf = (error: NodeJS.ErrnoException): string => whyOf(error).en
+
+/** What the file system said of a file that somebody named, as an AppError; anything else as it is. */
+export function readError(path: string, error: unknown): unknown {
+  if (!isSystemError(error)) return error
+  const why = whyOf(error)
+  return new AppError(
+    error.code === 'EACCES' || error.code === 'EPERM' ? 'no_permission' : 'not_found',
+    `${path}: ${why.en}. Check the path.`,
+    `${path}: ${why.ja}。パスを確認してください。`,
+  )
+}

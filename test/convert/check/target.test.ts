@@ -93,6 +93,11 @@ describe('fumi validate --target', () => {
 
   test('codex: nothing wrong, a warning, an error', () => {
     const fine = file(name, log)
+    for (const target of [[], ['--target', 'codex']])
+      expect(fumi(['validate', ...target, 'nowhere.json'])).toMatchObject({
+        code: 4,
+        err: 'fumi: nowhere.json: no such file. Check the path.\n',
+      })
     expect(fumi(['validate', '--target', 'codex', fine])).toMatchObject({ code: 0, out: `${fine}: no problem\n` })
     expect(fumi(['validate', '--target', 'codex', file(name, [...log, open])])).toMatchObject({
       code: 0,

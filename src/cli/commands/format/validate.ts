@@ -5,6 +5,7 @@ import { allAgents } from '../../../agents/all.ts'
 import { TARGETS, type Target } from '../../../convert/check/check.ts'
 import { saveFile } from '../../../lib/disk/draft.ts'
 import { isFile } from '../../../lib/files/look.ts'
+import { readError } from '../../../lib/files/system-error.ts'
 import { AppError } from '../../../model/error.ts'
 import { headOf } from '../../../normalize.ts'
 import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../../openai.ts'
@@ -123,12 +124,7 @@ function textAt(path: string): string {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8')
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new AppError(
-      code === 'EACCES' ? 'no_permission' : 'not_found',
-      `${path} cannot be read (${code}).`,
-      `${path} を読めません（${code}）。`,
-    )
+    throw readError(path, error)
   }
 }
 
