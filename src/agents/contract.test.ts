@@ -1,17 +1,6 @@
 /** What every agent's folder promises, checked on its own fixtures. */
-import { execFileSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
   counted,
@@ -35,7 +24,7 @@ import { extensionOf } from '../model/replay/extension.ts'
 import { serialize } from '../model/serialize.ts'
 import type { Session } from '../model/session.ts'
 import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
-import type { Agent, Read, Scan, Source, Written, WrittenForm } from './agent.ts'
+import type { Agent, Written, WrittenForm } from './agent.ts'
 import { allAgents } from './all.ts'
 
 for (const agent of await allAgents()) {
@@ -53,17 +42,6 @@ for (const agent of await allAgents()) {
     it('has a fixture for every golden', () => {
       const wanted = fixtures.map(({ name }) => goldenOf(name)).sort()
       expect(readdirSync(join(folderOf(agent), 'fixtures', GOLDEN)).sort()).toEqual(wanted)
-    })
-
-    it('finds a log that is a link, follows no link to a folder, and opens nothing that is no file', async () => {
-      const there = scratch()
-      const found = await Promise.all(
-        fixtures.map((fixture, at) => foundAround(agent, fixture, join(there.path, `${at}`))),
-      )
-      there.remove()
-      const known = found.filter((names) => names.includes('itself'))
-      expect(known.length).toBeGreaterThan(0)
-      for (const names of known) expect(new Set(names)).toEqual(new Set(['itself', 'linked']))
     })
 
     describe.each(fixtures.map((fixture) => ({ name: fixture.name, fixture })))('$name', ({ fixture }) => {
@@ -151,48 +129,6 @@ function keepsItsPromises(agent: Agent, fixture: Fixture): void {
       expect(given).toMatchObject([{ kind: 'issue', issue: { code: 'unreadable', path: name } }])
   })
 
-  it('reads anew what was replaced since, also by a file that is alike, and says so first', async () => {
-    const whole = await readAll(agent, source)
-    const scans = await scanAll(agent, source)
-    const { cursor } = upToCursor(whole.reads)
-    if (cursor?.offset === undefined) return
-    replace(source, bytes)
-    const again = await readAll(agent, source, cursor)
-    expect(again.reads[0]).toMatchObject({ kind: 'issue', issue: { code: 'changed_while_read' } })
-    expect(again.messages).toEqual(whole.messages)
-    const [first, ...others] = await scanAll(agent, source, upToCursor(scans).cursor)
-    expect(first).toMatchObject({ kind: 'issue', issue: { code: 'changed_while_read' } })
-    expect(counted(others)).toEqual(counted(scans))
-  })
-
-  it('reads a file that is replaced meanwhile to its end, and says so last', async () => {
-    const whole = await readAll(agent, source)
-    if (upToCursor(whole.reads).cursor?.offset === undefined) return
-    for (const pass of [agent.read(source), agent.scan(source)]) {
-      const given: (Read | Scan)[] = []
-      for await (const batch of pass) {
-        if (given.length === 0) replace(source, bytes.subarray(0, 1))
-        given.push(...batch)
-      }
-      put(source, bytes)
-      expect(given.at(-1)).toMatchObject({ kind: 'issue', issue: { code: 'changed_while_read' } })
-    }
-  })
-
-  it('says where compressed bytes end too soon, and reads what is before', async () => {
-    const whole = await readAll(agent, source)
-    if (upToCursor(whole.reads).cursor?.offset === undefined || name.endsWith('.zst')) return
-    const packed = { ...source, path: `${source.path}.zst` }
-    put(packed, cutFrame(bytes))
-    const { messages, issues } = await readAll(agent, packed)
-    const counts = counted(await scanAll(agent, packed))
-    rmSync(packed.path)
-    expect(messages).toHaveLength(whole.messages.length)
-    expect(counts.lines).toBe(counted(await scanAll(agent, source)).lines)
-    for (const last of [issues.at(-1), counts.issues.at(-1)])
-      expect(last).toMatchObject({ code: 'cut_short', reason: expect.stringMatching(/^the compressed data/) })
-  })
-
   it('gives every message its own id, and every result its call or an issue', async () => {
     const { messages, issues } = await readAll(agent, source)
     expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
@@ -260,39 +196,6 @@ async function comesBack(
 /** Most are equal to the letter, and letters are compared fastest. */
 function agree(found: unknown, wanted: unknown, cut: number): void {
   if (JSON.stringify(found) !== JSON.stringify(wanted)) expect(found, `cut at byte ${cut}`).toEqual(wanted)
-}
-
-/** What is found of a log itself, of a link to it, behind a link to a folder, of a link to itself and of a pipe. */
-async function foundAround(agent: Agent, { source, bytes }: Fixture, folder: string): Promise<readonly string[]> {
-  const name = basename(source.path)
-  const elsewhere = `${folder}-elsewhere`
-  for (const one of [elsewhere, ...['itself', 'linked', 'endless', 'pipe'].map((two) => join(folder, two))])
-    mkdirSync(one, { recursive: true })
-  for (const one of [elsewhere, join(folder, 'itself')]) writeFileSync(join(one, name), bytes)
-  symlinkSync(join(elsewhere, name), join(folder, 'linked', name))
-  symlinkSync(join(folder, 'endless', name), join(folder, 'endless', name))
-  for (const to of [folder, elsewhere]) symlinkSync(to, join(folder, 'endless', basename(to)))
-  if (process.platform !== 'win32') execFileSync('mkfifo', [join(folder, 'pipe', name)])
-  const found: string[] = []
-  for await (const { path } of agent.find(folder)) found.push(relative(folder, dirname(path)))
-  return found
-}
-
-/** Another file in its place. */
-function replace(source: Source, bytes: Uint8Array): void {
-  const other = { ...source, path: `${source.path}.other` }
-  put(other, bytes)
-  renameSync(other.path, source.path)
-}
-
-/** Zstandard by hand: a window of one megabyte, one raw block, and nothing where the last one should be. */
-function cutFrame(bytes: Uint8Array): Uint8Array {
-  const header = bytes.length << 3
-  return Buffer.concat([
-    Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x50]),
-    Buffer.from([header & 255, (header >> 8) & 255, header >> 16]),
-    bytes,
-  ])
 }
 
 const goldenOf = (name: string): string => `${name.replaceAll('/', '__')}.ndjson`
