@@ -31,6 +31,6 @@ export default defineConfig({
     // The live test mostly waits: two others run beside it.
     maxWorkers: 3,
     env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', FUMI_SEED: 'random' },
-    setupFiles: ['test/support/laws.ts'],
+    setupFiles: ['test/support/setup.ts'],
   },
 })

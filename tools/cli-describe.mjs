@@ -12,7 +12,7 @@ const commands = [program, ...program.commands].map((command) => ({
     .visibleOptions(command)
     .filter(({ long }) => command === program || long !== '--help')
     .map((one) => ({ flags: one.flags, ...told(one) })),
-  after: afterHelp(command),
+  ...help(command),
 }))
 process.stdout.write(JSON.stringify(commands))
 
@@ -20,9 +20,9 @@ function told({ description, argChoices: choices, defaultValue }) {
   return { description, choices, usual: typeof defaultValue === 'boolean' ? undefined : defaultValue }
 }
 
-/** Examples and notes. */
-function afterHelp(command) {
-  let text = ''
-  command.configureOutput({ writeOut: (more) => (text += more) }).outputHelp()
-  return text.slice(command.helpInformation().length).trim()
+function help(command) {
+  let whole = ''
+  command.configureOutput({ writeOut: (more) => (whole += more) }).outputHelp()
+  // Examples and notes.
+  return { help: whole, after: whole.slice(command.helpInformation().length).trim() }
 }

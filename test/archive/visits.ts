@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:chil
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll } from 'vitest'
+import { whenDone } from '../support/when-done.ts'
 
 const VISITOR = join(import.meta.dirname, 'visitor.mjs')
 
@@ -36,16 +36,10 @@ export interface Visitor {
   kill(): Promise<void>
 }
 
-const running = new Set<ChildProcessWithoutNullStreams>()
-
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL')
-})
-
 export function visitor(home: string, data: string, what: What): Visitor {
   const child = spawn(process.execPath, [VISITOR, home, data, what])
-  running.add(child)
-  const ended = once(child, 'exit').then(() => running.delete(child))
+  whenDone(() => child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
   child.stderr.pipe(process.stderr)
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   return {

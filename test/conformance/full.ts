@@ -1,9 +1,9 @@
 /** `npm run conformance`: everything there is, thousands of generated conversations, and the page that tells of it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { tempFolder } from '../support/log.ts'
 import { shared } from '../support/shared.ts'
 import { qState, statesBeside, wildState } from './amazon-q.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
@@ -11,8 +11,7 @@ import { chatFile, codexLog } from './generate.ts'
 import { journal } from './journal.ts'
 import { Matrix } from './matrix.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'fumibako-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = tempFolder()
 
 const RUNS = 1000
 const MOST = 200

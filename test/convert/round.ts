@@ -1,8 +1,6 @@
 /** Conversations that go from agent to agent, as files in a folder of their own. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 import type { Agent, Source } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/all.ts'
 import { agentServing } from '../../src/agents/roots.ts'
@@ -10,11 +8,21 @@ import { type ConvertOptions, convert, type From, type Piece } from '../../src/c
 import type { Report } from '../../src/convert/ledger.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import { extensionOf } from '../../src/model/replay/extension.ts'
+import { tempFolder } from '../support/log.ts'
+import { whenDone } from '../support/when-done.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'fumibako-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
+let folder: string | undefined
 let files = 0
+
+function newPath(suffix: string): string {
+  if (folder === undefined) {
+    folder = tempFolder()
+    whenDone(() => {
+      folder = undefined
+    })
+  }
+  return join(folder, `${++files}${suffix}`)
+}
 
 export const agentOf = async (id: string): Promise<Agent> => agentServing(id, await allAgents())
 
@@ -39,13 +47,13 @@ export async function go(from: From, to: string, more: Partial<ConvertOptions> =
   for await (const piece of conversion.pieces)
     if (piece.kind === 'bytes') bytes.push(piece.bytes)
     else sidecars.push(piece)
-  const path = join(folder, `${++files}${agent.forms?.find(isForm)?.suffix ?? '.jsonl'}`)
+  const path = newPath(agent.forms?.find(isForm)?.suffix ?? '.jsonl')
   writeFileSync(path, Buffer.concat(bytes))
   return { agent, source: await sourceAt(agent, path), path, report: conversion.report(), sidecars }
 }
 
 export async function put(id: string, text: string, suffix = '.json'): Promise<From & { readonly path: string }> {
-  const path = join(folder, `${++files}${suffix}`)
+  const path = newPath(suffix)
   writeFileSync(path, text)
   const agent = await agentOf(id)
   return { agent, source: await sourceAt(agent, path), path }

@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { Outcome, ProblemKind } from '../../src/lib/sqlite/problem.ts'
+import { whenDone } from './when-done.ts'
 
 export const JOURNAL_MODES = ['delete', 'truncate', 'persist', 'wal'] as const
 export type JournalMode = (typeof JOURNAL_MODES)[number]
@@ -25,19 +26,13 @@ export interface Owner {
   kill(): Promise<void>
 }
 
-const running = new Set<ChildProcess>()
-
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL')
-})
-
 /** `INSERT OR REPLACE` into one table of key and value is what the agents with databases do. */
 export const TABLE = 'CREATE TABLE IF NOT EXISTS conversations (key TEXT PRIMARY KEY, value TEXT)'
 
 export async function startOwner(path: string, journal: JournalMode | 'as it is', busyMs = 5000): Promise<Owner> {
   const child = fork(join(import.meta.dirname, 'database-owner.mjs'), [path, journal, String(busyMs)])
-  running.add(child)
-  const ended = once(child, 'exit').then(() => running.delete(child))
+  whenDone(() => child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
   await answer(child)
   const ask = async (name: string, rest: object = {}): Promise<unknown> => {
     const answered = answer(child)

@@ -2,20 +2,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
-
-const made: string[] = []
+import { whenDone } from './when-done.ts'
 
 /** A folder of its own, removed when the test file is done. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'fumi-test-'))
-  made.push(folder)
+  whenDone(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
-
-afterAll(() => {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
 
 export function tempLog(content: string | Uint8Array, name = 'rollout-2026-02-03T09-15-00-test.jsonl'): string {
   const path = join(tempFolder(), name)

@@ -1,13 +1,7 @@
 /** A model's server on this machine that says what a test has written down for it, and remembers what it was asked. */
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll } from 'vitest'
+import { whenDone } from './when-done.ts'
 
 export interface Asked {
   readonly method: string
@@ -30,15 +24,6 @@ export interface ModelServer {
   say(...replies: readonly Reply[]): void
 }
 
-const servers: Server[] = []
-
-afterAll(() => {
-  for (const server of servers.splice(0)) {
-    server.close()
-    server.closeAllConnections()
-  }
-})
-
 export const modelServer = (...replies: readonly Reply[]): Promise<ModelServer> => serverWith(replies, () => undefined)
 
 /** @param apart what is answered without the script, and not remembered */
@@ -52,7 +37,10 @@ async function serverWith(replies: readonly Reply[], apart: (asked: Asked) => Re
     asked.push(one)
     await (script.shift() ?? json({ error: { message: 'nothing left to say' } }, 418))(one, response)
   })
-  servers.push(server)
+  whenDone(() => {
+    server.close()
+    server.closeAllConnections()
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return { baseURL: `http://127.0.0.1:${port}/v1`, asked, say: (...more) => void script.push(...more) }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll } from 'vitest'
+import { whenDone } from './when-done.ts'
 
 /** Whether there is one; a line says so where not. */
 export function hasTmux(): boolean {
@@ -17,12 +17,6 @@ const LOOK_AGAIN_MS = 20
 /** Only a program that hangs takes so long. */
 const PATIENCE_MS = 15_000
 
-const panes: Pane[] = []
-
-afterAll(() => {
-  for (const pane of panes.splice(0)) pane.close()
-})
-
 export interface PaneOptions {
   readonly cwd: string
   readonly env: { readonly [name: string]: string }
@@ -34,7 +28,7 @@ export class Pane {
   readonly #folder = mkdtempSync(join(tmpdir(), 'fumi-tmux-'))
 
   constructor(command: readonly string[], { cwd, env, columns = 80, rows = 40 }: PaneOptions) {
-    panes.push(this)
+    whenDone(() => this.close())
     const set = Object.entries(env).map(([name, value]) => `${name}=${value}`)
     const line = ['env', ...set, ...command].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
     // What was on the screen stays when the program has ended.

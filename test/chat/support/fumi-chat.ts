@@ -1,17 +1,11 @@
 /** Runs `fumi chat` while a server of the test answers. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll } from 'vitest'
 import { tempFolder } from '../../support/log.ts'
 import { fumiPath } from '../../support/run.ts'
-
-const running = new Set<ChildProcess>()
-
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL')
-})
+import { whenDone } from '../../support/when-done.ts'
 
 export interface ChatRun {
   readonly code: number | null
@@ -42,7 +36,7 @@ export async function fumiChat(
     cwd,
     env: { ...process.env, NO_COLOR: '1', FUMI_HOME: home, HOME: home, OPENAI_API_KEY: '', ...variables },
   })
-  running.add(child)
+  whenDone(() => child.kill('SIGKILL'))
   const timers: NodeJS.Timeout[] = []
   const killAfter = (ms: number | undefined): void => {
     if (ms === 0) child.kill('SIGKILL')
@@ -62,6 +56,5 @@ export async function fumiChat(
   }
   const [code] = (await ended) as [number | null]
   for (const timer of timers) clearTimeout(timer)
-  running.delete(child)
   return { code, out, err }
 }

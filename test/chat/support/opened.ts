@@ -1,17 +1,12 @@
 /** A conversation as commands and pages open it, with an agent's file, hooks, servers and checkpoints. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 import { chooseEndpoint } from '../../../src/chat/endpoint/endpoint.ts'
 import { type OpenedTalk, openTalk } from '../../../src/chat/open/open-talk.ts'
 import { openAITransport } from '../../../src/openai-transport.ts'
 import { tempFolder } from '../../support/log.ts'
 import type { ModelServer } from '../../support/model-server.ts'
-
-const open: OpenedTalk[] = []
-afterAll(async () => {
-  for (const one of open) await one.close()
-})
+import { whenDone } from '../../support/when-done.ts'
 
 interface Situation {
   readonly server: ModelServer
@@ -46,6 +41,6 @@ export async function opened(situation: Situation): Promise<OpenedTalk> {
     ...(agent && { agent: 'mine' }),
     ...(resume !== undefined && { resume }),
   })
-  open.push(talk)
+  whenDone(() => talk.close())
   return talk
 }

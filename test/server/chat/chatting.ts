@@ -1,17 +1,12 @@
 /** A server with a model behind it, and clients that hold conversations through real sockets. */
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { eventData } from '../../../src/lib/sse.ts'
 import type { ChatEvent, ChatState } from '../../../src/model/api/chat.ts'
 import { type Listening, type ListenOptions, listen } from '../../../src/server/listen.ts'
 import { type Home, home } from '../../archive/house.ts'
 import { chatServer, type ModelServer, type Reply } from '../../support/model-server.ts'
-
-const open: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close()
-})
 
 export interface Chatting extends Listening, Home {
   readonly model: ModelServer
@@ -33,7 +28,8 @@ export async function chatting(
   writeFileSync(join(made.house.directory, 'config.json'), JSON.stringify({ profile: 'here', profiles }))
   await made.house.sync()
   const server = await listen(made.house, { port: 0, page: '', version: '1', auth: false, idle: true, cwd, ...options })
-  open.push(() => made.house.close(), server.close)
+  onTestFinished(() => made.house.close())
+  onTestFinished(server.close)
   return { ...made, ...server, model, cwd }
 }
 
@@ -69,7 +65,7 @@ export class Listener {
 
   static async to(url: string, id: string, since?: string): Promise<Listener> {
     const stop = new AbortController()
-    open.push(() => stop.abort())
+    onTestFinished(() => stop.abort())
     const response = await fetch(new URL(`/api/chat/${id}/events`, url), {
       signal: stop.signal,
       ...(since !== undefined && { headers: { 'last-event-id': since } }),
