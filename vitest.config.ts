@@ -10,7 +10,7 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     hookTimeout: 60_000,
     // Many tests wait for other processes: more of them than there are cores keep these busy.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    maxWorkers: availableParallelism() * 2,
     // What is loaded once serves all files: loading took a fifth of the time. Nothing may be left in it: see setup.ts.
     isolate: false,
     globalSetup: ['test/support/build.ts'],

@@ -12,8 +12,8 @@ import { manyLogs } from './logs.ts'
 
 const SYNCER = join(import.meta.dirname, 'syncer.mjs')
 
-test('killed at ten moments, the index equals one that was made in one go', async () => {
-  expect((await killAt(10, 1, { count: 8, turns: 50 })).finished).toBeGreaterThan(0)
+test('killed at five moments, the index equals one that was made in one go', async () => {
+  expect((await killAt(5, 1, { count: 8, turns: 50 })).finished).toBeGreaterThan(0)
 })
 
 test('two processes at once: one writes, the other is told, and both read', async () => {

@@ -1,9 +1,7 @@
 /** Conversations convert to every form and back: a small part of `npm run conformance`. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { tempFolder } from '../support/log.ts'
 import { shared } from '../support/shared.ts'
 import { qState, statesBeside, wildState } from './amazon-q.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
@@ -11,8 +9,7 @@ import { chatFile, codexLog } from './generate.ts'
 import { journal } from './journal.ts'
 import { Matrix } from './matrix.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'fumibako-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = tempFolder()
 
 test.each([
   { kind: 'logs of Codex', made: codexLog, suffix: '.jsonl' },
@@ -29,7 +26,7 @@ test.each([
       await tryAll(conversation, folder, matrix)
       expect(matrix.failures).toEqual([])
     }),
-    { numRuns: 8 },
+    { numRuns: 5 },
   )
 })
 

@@ -1,5 +1,18 @@
 /** The logs that agents' folders bring along, copied to a place where tests may cut and lengthen them. */
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  cpSync,
+  existsSync,
+  ftruncateSync,
+  futimesSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -59,8 +72,12 @@ function fixtureAt(source: Source, root: string, row: number): Fixture {
 
 /** The file as it was before more was written to it; to a reader its age is the same. */
 export function put(source: Source, bytes: Uint8Array): void {
-  writeFileSync(source.path, bytes)
-  utimesSync(source.path, WRITTEN, WRITTEN)
+  // Never empty meanwhile: some file systems bring a file to the disk at once that was emptied and written.
+  const file = openSync(source.path, constants.O_RDWR | constants.O_CREAT)
+  writeFileSync(file, bytes)
+  ftruncateSync(file, bytes.length)
+  futimesSync(file, WRITTEN, WRITTEN)
+  closeSync(file)
 }
 
 /** Where a log is cut: behind every line, and at a few places inside. Other files are cut at even steps. */
