@@ -30,7 +30,7 @@ describe.skipIf(!generator)('totals equal the generator', () => {
     ['logs before the envelope', ['--format', 'legacy']],
   ])('%s', (_, options) => {
     const out = tempFolder()
-    execFileSync(process.execPath, [generator ?? '', '--out', out, '--mb', '5', '--seed', '11', ...options])
+    execFileSync(process.execPath, [generator ?? '', '--out', out, '--mb', '2', '--seed', '11', ...options])
     const manifest = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8')) as Manifest
     const { kinds } = manifest
     const said = (kinds['response_item/message'] ?? kinds['legacy/message'] ?? 0) - manifest.files

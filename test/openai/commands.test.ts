@@ -75,7 +75,7 @@ describe('fumi detect', () => {
       { agent: null, format: 'json' },
     ])
     expect(fumi(['detect', '/no/such/file'])).toMatchObject({ code: 4 })
-    expect(fumi(['detect', tempFolder()])).toMatchObject({
+    expect(fumi(['detect', tempFolder()], { env: { COLUMNS: '200' } })).toMatchObject({
       code: 3,
       out: expect.stringContaining('fumi list <folder>'),
     })

@@ -26,12 +26,12 @@ const WALK = `(async () => {
   const box = document.querySelector('[data-messages]')
   const elements = new Set()
   const attributes = new Set()
+  let changed = 0
+  new MutationObserver(() => { changed = performance.now() }).observe(box, { subtree: true, childList: true, attributes: true, characterData: true })
   /** Nothing is still being loaded or drawn. */
   const settled = async () => {
-    for (let same = 0, before = ''; same < 3; before = box.innerHTML) {
-      await new Promise((done) => setTimeout(done, 30))
-      same = box.innerHTML === before ? same + 1 : 0
-    }
+    changed = performance.now()
+    while (performance.now() - changed < 100) await new Promise((done) => setTimeout(done, 30))
   }
   for (let isEnd = false; !isEnd; ) {
     for (const fold of box.querySelectorAll('[data-fold][aria-expanded="false"]')) fold.click()
