@@ -2,8 +2,8 @@
  * Puts the program into few files: what is built of src is several hundred, and finding and opening them took longer than most
  * commands themselves. The library stays as it is built; the program shares nothing with it.
  */
-import { chmodSync, readdirSync } from 'node:fs'
-import { join, relative, sep } from 'node:path'
+import { chmodSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 
 const dist = join(import.meta.dirname, '..', 'dist')
@@ -21,6 +21,13 @@ const entries = {
   ...Object.fromEntries(agents.map((one) => [one, one])),
 }
 
+/** Is loaded before Node is told where to keep what it compiles. */
+const place = beside('cli/start.js')
+/** Every command begins with these: none waits for more than it needs to say which version it is. */
+const first = beside('cli/main.js')
+/** What so many commands and agents share is one file: finding and opening ten of them takes longer than reading what is not needed. */
+const SHARED_BY = 6
+
 const bundle = await rolldown({
   input: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(dist, `${path}.js`)])),
   platform: 'node',
@@ -32,8 +39,40 @@ await bundle.write({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name]-[hash].js',
+  codeSplitting: {
+    groups: [
+      { name: 'place', test: (id) => place.has(id), priority: 2 },
+      { name: 'first', test: (id) => first.has(id), priority: 1 },
+      { name: 'shared', test: bringsNoPackage, minShareCount: SHARED_BY },
+    ],
+  },
 })
 chmodSync(join(bin, 'fumi.js'), 0o755)
+
+/** What it loads at once. */
+function beside(name) {
+  const path = join(dist, name)
+  const all = loadedWith(path)
+  all.delete(path)
+  return all
+}
+
+/** The file and what it loads at once. */
+function loadedWith(path, known = new Set()) {
+  if (known.has(path)) return known
+  known.add(path)
+  for (const [, name] of importsOf(path)) if (name.startsWith('.')) loadedWith(join(dirname(path), name), known)
+  return known
+}
+
+/** What brings a package along is loaded by those alone who use it. */
+function bringsNoPackage(id) {
+  return id.startsWith(dist) && [...loadedWith(id)].every((path) => importsOf(path).every(([, name]) => /^(?:\.|node:)/.test(name)))
+}
+
+function importsOf(path) {
+  return [...readFileSync(path, 'utf8').matchAll(/^(?:import|export)\b(?:[^'"=]*\bfrom)?\s*['"]([^'"]+)['"];$/gm)]
+}
 
 /** A file's own address stays what it was before it became part of a chunk. */
 function keepPlace(code, id) {
