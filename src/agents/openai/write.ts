@@ -53,7 +53,7 @@ class Writer implements UnitWriter<Written> {
   readonly #out: Written[] = []
   readonly #text = new TextChunks()
   /** Messages that were sealed, as they are written before their extension. */
-  readonly #sealed = new Map<object, string>()
+  #sealed = new Map<object, string>()
   /** Waits for the first message: an example without any answer teaches nothing, and there is none. */
   #opening = ''
   #count = 0
@@ -142,7 +142,8 @@ class Writer implements UnitWriter<Written> {
   #write(parts: readonly Part[]): void {
     const fates: Fate[] = []
     for (const { group, elements } of parts) this.#put(elements, this.#carrier.carry(group, elements, fates))
-    this.#sealed.clear()
+    // Not cleared: the table of a map that was keeps all later ones alive longer.
+    this.#sealed = new Map()
     this.#tell(fates)
   }
 

@@ -65,7 +65,7 @@ export class Pairs {
   /** The last pair: the model may go on speaking. */
   #open: Open | undefined
   /** Groups of what was said since the last answer. */
-  readonly #groups = new Set<Group>()
+  #groups = new Set<Group>()
   readonly #begun = new WeakSet<Group>()
   #isFirst = true
   /** The texts of summaries that stand before all. */
@@ -219,7 +219,8 @@ export class Pairs {
       if (!this.#begun.has(group)) open.begins.push(group)
       this.#begun.add(group)
     }
-    this.#groups.clear()
+    // A set that is cleared keeps its old table, which holds on to the new one: all that was ever in it would live longer.
+    this.#groups = new Set()
   }
 }
 
