@@ -56,6 +56,7 @@ describe('secrets', () => {
     ['a key of Google', `?key=${token('AIza', 35)}&v=1`, '?key=[redacted-google-1]&v=1'],
     ['a key of Stripe', token('sk_live_', 24), '[redacted-stripe-1]'],
     ['a key of Azure', `AccountKey=${token('', 86)}==;x`, 'AccountKey=[redacted-azure-1];x'],
+    ['a setting of PostgreSQL', 'PGPASSWORD=hunter2hunter2 psql', 'PGPASSWORD=[redacted-setting-1] psql'],
     ['a setting', 'DB_PASSWORD="hunter2hunter2"\nPORT=5432', 'DB_PASSWORD="[redacted-setting-1]"\nPORT=5432'],
     [
       'where a comment would switch the search off',
