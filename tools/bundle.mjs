@@ -67,7 +67,10 @@ function loadedWith(path, known = new Set()) {
 
 /** What brings a package along is loaded by those alone who use it. */
 function bringsNoPackage(id) {
-  return id.startsWith(dist) && [...loadedWith(id)].every((path) => importsOf(path).every(([, name]) => /^(?:\.|node:)/.test(name)))
+  return (
+    id.startsWith(dist) &&
+    [...loadedWith(id)].every((path) => importsOf(path).every(([, name]) => /^(?:\.|node:)/.test(name)))
+  )
 }
 
 function importsOf(path) {
