@@ -1,12 +1,11 @@
 /** `fumi convert`, as a person uses it. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { tempFolder } from './support/log.ts'
 import { fumi as program, type Ran } from './support/run.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'fumibako-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = tempFolder()
 
 const at = (name: string): string => join(folder, name)
 const env = { FUMI_HOME: at('home'), HOME: at('nobody') }

@@ -1,13 +1,12 @@
 /** Patterns for files, as they are written for context and for rules. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { filesOf, matcher } from '../src/lib/files/glob.ts'
+import { tempFolder } from './support/log.ts'
 
-const home = mkdtempSync(join(tmpdir(), 'fumi-glob-'))
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+const home = tempFolder()
 
 const CWDS = ['app', '[id]', 'a*b']
 for (const below of CWDS.flatMap((cwd) => [`${cwd}/a.md`, `${cwd}/docs/b.md`, `${cwd}/docs/deep/c.md`])) {

@@ -1,7 +1,7 @@
 /** What every agent's folder promises, checked on its own fixtures. */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   counted,
   cutsOf,
@@ -13,12 +13,12 @@ import {
   readAll,
   roundTrip,
   scanAll,
-  scratch,
   stage,
   type Told,
   told,
   upToCursor,
 } from '../../test/support/fixtures.ts'
+import { tempFolder } from '../../test/support/log.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { extensionOf } from '../model/replay/extension.ts'
 import { serialize } from '../model/serialize.ts'
@@ -28,9 +28,7 @@ import type { Agent, Written, WrittenForm } from './agent.ts'
 import { allAgents } from './all.ts'
 
 for (const agent of await allAgents()) {
-  const place = scratch()
-  const fixtures = await stage(agent, place.path)
-  afterAll(place.remove)
+  const fixtures = await stage(agent, tempFolder())
 
   describe(agent.id, () => {
     it('is called like its folder, brings fixtures, and its README names the evidence', () => {

@@ -2,34 +2,21 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
-import {
-  counted,
-  type Fixture,
-  put,
-  readAll,
-  scanAll,
-  scratch,
-  stage,
-  upToCursor,
-} from '../../test/support/fixtures.ts'
+import { describe, expect, it } from 'vitest'
+import { counted, type Fixture, put, readAll, scanAll, stage, upToCursor } from '../../test/support/fixtures.ts'
+import { tempFolder } from '../../test/support/log.ts'
 import type { Agent, Read, Scan, Source } from './agent.ts'
 import { allAgents } from './all.ts'
 
 for (const agent of await allAgents()) {
-  const place = scratch()
-  const fixtures = await stage(agent, place.path)
+  const fixtures = await stage(agent, tempFolder())
   const logs: Fixture[] = []
   for (const fixture of fixtures) if (await isGoneOnWith(agent, fixture)) logs.push(fixture)
-  afterAll(place.remove)
 
   describe(agent.id, () => {
     it('finds a log that is a link, follows no link to a folder, and opens nothing that is no file', async () => {
-      const there = scratch()
-      const found = await Promise.all(
-        fixtures.map((fixture, at) => foundAround(agent, fixture, join(there.path, `${at}`))),
-      )
-      there.remove()
+      const there = tempFolder()
+      const found = await Promise.all(fixtures.map((fixture, at) => foundAround(agent, fixture, join(there, `${at}`))))
       const known = found.filter((names) => names.includes('itself'))
       expect(known.length).toBeGreaterThan(0)
       for (const names of known) expect(new Set(names)).toEqual(new Set(['itself', 'linked']))

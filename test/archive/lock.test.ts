@@ -1,14 +1,11 @@
-/** Locks hold against other processes, whatever their own process asks for meanwhile. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { takeLock } from '../../src/archive/lock.ts'
 import { lockFile } from '../../src/lib/disk/file-lock.ts'
 import { startOwner } from '../support/database-owner.ts'
+import { tempFolder } from '../support/log.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'fumi-lock-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = tempFolder()
 
 interface Held {
   release(): void

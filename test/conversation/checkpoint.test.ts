@@ -1,7 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import {
   diffCheckpoints,
   type Git,
@@ -18,6 +17,7 @@ import {
   noteUserMessage,
 } from '../../src/conversation/files/checkpoint-turn.ts'
 import { isGitInstalled, isInWorkTree, removeRepository, runGit } from '../../src/lib/git.ts'
+import { tempFolder } from '../support/log.ts'
 import { promptsOf, talked } from './make.ts'
 
 const timestamp = '2025-10-25T14:53:00Z'
@@ -30,12 +30,11 @@ describe.skipIf(!installed)('with git', () => {
   let shadow = ''
 
   beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'fumi-checkpoint-'))
+    root = tempFolder()
     work = join(root, 'work')
     shadow = join(root, 'shadow')
     mkdirSync(work)
   })
-  afterEach(() => rmSync(root, { recursive: true, force: true }))
 
   const write = (name: string, content: string) => writeFileSync(join(work, name), content)
   const begin = async (git: Git = runGit) =>

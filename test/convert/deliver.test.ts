@@ -12,23 +12,18 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Agent, DeliverOptions, Delivery } from '../../src/agents/agent.ts'
 import { lockFile } from '../../src/lib/disk/file-lock.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { Instant } from '../../src/model/ids.ts'
-import { scratch } from '../support/fixtures.ts'
 import * as log from '../support/log.ts'
 import { makeStore, type Store, stateOf } from '../support/q-store.ts'
 import { agentOf } from './round.ts'
 
-const place = scratch()
-afterAll(place.remove)
 let home = ''
-let runs = 0
 beforeEach(() => {
-  home = join(place.path, `home-${++runs}`)
-  mkdirSync(home)
+  home = log.tempFolder()
 })
 
 const NOW = new Date('2026-07-08T09:10:11.000Z')

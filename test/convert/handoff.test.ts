@@ -1,7 +1,7 @@
 /** A conversation goes on in another program: in its store, read there as it was said here, or not at all. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Agent, Environment } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/all.ts'
 import { type Keep, openKeep } from '../../src/archive/keep.ts'
@@ -9,19 +9,15 @@ import type { From } from '../../src/convert/convert.ts'
 import { type HandedOver, type HandoffOptions, handoff, targetsAmong } from '../../src/convert/handoff.ts'
 import { convertLog } from '../../src/convert.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
-import { scratch } from '../support/fixtures.ts'
 import * as log from '../support/log.ts'
 import { makeStore, type Store, stateOf } from '../support/q-store.ts'
 import { agentOf, go, put, sourceAt } from './round.ts'
 
-const place = scratch()
-afterAll(place.remove)
 let home = ''
 let cwd = ''
 let keep: Keep
-let runs = 0
 beforeEach(() => {
-  home = join(realpathSync(place.path), `home-${++runs}`)
+  home = realpathSync(log.tempFolder())
   cwd = join(home, 'code')
   mkdirSync(cwd, { recursive: true })
   keep = openKeep(directory())

@@ -1,7 +1,7 @@
 /** Conversations as journals: they fold to what was said, and what was ours comes back as it was. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { allAgents } from '../../src/agents/all.ts'
 import { openKeep } from '../../src/archive/keep.ts'
 import { openJournal } from '../../src/chat/journal-file.ts'
@@ -12,14 +12,12 @@ import { promptOf } from '../../src/conversation/render.ts'
 import { handoff } from '../../src/convert/handoff.ts'
 import { dataDirectory } from '../../src/lib/files/data-directory.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
-import { scratch } from '../support/fixtures.ts'
 import * as log from '../support/log.ts'
 import { go, put } from './round.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../src/agents/fumibako/fixtures')
 const fixture = (name: string): string => readFileSync(join(FIXTURES, `${name}.jsonl`), 'utf8')
-const place = scratch()
-afterAll(place.remove)
+const place = log.tempFolder()
 
 function foldOf(text: string): Replay {
   const { events, issues } = readJournal(text)
@@ -75,7 +73,7 @@ it('answers what was asked when only the answer was changed, and goes on with it
 })
 
 it('is handed over to where a chat goes on with it', async () => {
-  const environment = { platform: 'linux', home: place.path, variables: {} } as const
+  const environment = { platform: 'linux', home: place, variables: {} } as const
   const directory = dataDirectory(environment)
   mkdirSync(directory, { recursive: true })
   const done = await handoff(await codexTalk(), 'fumibako', {
@@ -83,7 +81,7 @@ it('is handed over to where a chat goes on with it', async () => {
     environment,
     directory,
     keep: openKeep(directory),
-    cwd: place.path,
+    cwd: place,
     now: () => new Date('2026-07-08T09:10:11.000Z'),
     newId: () => '019f0000-0000-7000-8000-000000000000',
   })

@@ -6,14 +6,11 @@ import {
   existsSync,
   ftruncateSync,
   futimesSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Agent, Counts, Cursor, PrivacyOptions, Read, Scan, Source } from '../../src/agents/agent.ts'
@@ -36,12 +33,6 @@ export interface Fixture {
   /** Below the copy; messages call it by its name, so that no golden depends on the machine. */
   readonly source: Source
   readonly bytes: Buffer
-}
-
-/** A fresh folder below the system's own, and how to be rid of it. */
-export function scratch(): { readonly path: string; readonly remove: () => void } {
-  const path = mkdtempSync(join(tmpdir(), 'fumibako-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
 /** Files stand for themselves; a folder is a place where the agent finds its logs. */

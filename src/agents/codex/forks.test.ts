@@ -2,8 +2,9 @@
 import { copyFileSync, cpSync, mkdirSync, renameSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, it } from 'vitest'
-import { counted, readAll, scanAll, scratch } from '../../../test/support/fixtures.ts'
+import { describe, expect, it } from 'vitest'
+import { counted, readAll, scanAll } from '../../../test/support/fixtures.ts'
+import { tempFolder } from '../../../test/support/log.ts'
 import { totalsOf } from '../../cli/logs/totals.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { LIST_PRICES } from '../../model/tokens/list-prices.ts'
@@ -68,17 +69,6 @@ const SESSIONS: readonly (readonly [what: string, file: string, usage: Usage, sa
 
 const ALL = tokens(10_910, 6200, 696, 157)
 
-const places: (() => void)[] = []
-afterEach(() => {
-  for (const remove of places.splice(0)) remove()
-})
-
-function newPlace(): string {
-  const { path, remove } = scratch()
-  places.push(remove)
-  return path
-}
-
 describe('with the parent at hand', () => {
   it.each(SESSIONS)('%s', async (_, file, usage, said, copies) => {
     await expectCounts(join(FORKS, DAY, file), usage, said, copies)
@@ -87,7 +77,7 @@ describe('with the parent at hand', () => {
 
 describe('with the parent missing', () => {
   it.each(SESSIONS)('%s', async (_, file, usage, said, copies) => {
-    const alone = join(newPlace(), file)
+    const alone = join(tempFolder(), file)
     copyFileSync(join(FORKS, DAY, file), alone)
     await expectCounts(alone, usage, said, copies)
   })
@@ -102,7 +92,7 @@ describe('a folder of them', () => {
   })
 
   it('counts a session once when an archived copy of it lies beside', async () => {
-    const home = newPlace()
+    const home = tempFolder()
     cpSync(FORKS, home, { recursive: true })
     mkdirSync(join(home, 'archived_sessions'))
     for (const [, file] of SESSIONS) copyFileSync(join(home, DAY, file), join(home, 'archived_sessions', file))
@@ -113,7 +103,7 @@ describe('a folder of them', () => {
   })
 
   it('finds a log again that was moved', () => {
-    const home = newPlace()
+    const home = tempFolder()
     const file = join('sessions', PARENT)
     const thread = '019d0000-aaaa-7000-8000-000000000001'
     for (const folder of ['sessions', 'archived_sessions']) mkdirSync(join(home, folder))

@@ -1,13 +1,12 @@
 /** What the fixtures' goldens do not show: estimates, the way back, where journals lie. */
-import { afterAll, expect, it } from 'vitest'
-import { counted, readAll, scanAll, scratch, stage } from '../../../test/support/fixtures.ts'
+import { expect, it } from 'vitest'
+import { counted, readAll, scanAll, stage } from '../../../test/support/fixtures.ts'
+import { tempFolder } from '../../../test/support/log.ts'
 import type { Session } from '../../model/session.ts'
 import { NO_USAGE } from '../../model/usage.ts'
 import fumibako from './agent.ts'
 
-const place = scratch()
-const fixtures = await stage(fumibako, place.path)
-afterAll(place.remove)
+const fixtures = await stage(fumibako, tempFolder())
 
 const sourceOf = (name: string) => {
   const fixture = fixtures.find((one) => one.name === name)

@@ -5,18 +5,16 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { tempFolder } from '../../../test/support/log.ts'
 import { AppError } from '../../model/error.ts'
 import { Draft, saveFile } from './draft.ts'
 
@@ -25,9 +23,8 @@ const at = (name: string): string => join(folder, name)
 const textAt = (name: string): string => readFileSync(at(name), 'utf8')
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'fumi-draft-'))
+  folder = tempFolder()
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 function thrownBy(work: () => void): unknown {
   try {
