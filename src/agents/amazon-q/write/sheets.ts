@@ -60,11 +60,7 @@ export class Sheets {
     return first < 0 ? surplus : first
   }
 
-  write(around: Around): Generator<Written> {
-    return joined(this.#pieces(around))
-  }
-
-  *#pieces({ fields, start, line }: Around): Generator<Written> {
+  *write({ fields, start, line }: Around): Generator<Written> {
     const first = FIRST.flatMap((key) => (fields.has(key) ? member(key, fields.get(key) ?? null) : []))
     yield bytes(`{${[...first, '"history":['].join(',')}`)
     for (let at = start; at < this.#sheets.length; at++) yield* this.#entry(at, start)
@@ -72,7 +68,7 @@ export class Sheets {
     for (const [key, value] of fields)
       if (key === 'transcript') yield* this.#transcript(value, line)
       else if (!FIRST.includes(key)) yield bytes(`,${member(key, value)}`)
-    yield CLOSING
+    yield bytes('}')
   }
 
   close(): void {
@@ -80,20 +76,17 @@ export class Sheets {
   }
 
   *#entry(at: number, start: number): Generator<Written> {
-    if (at > start) yield COMMA
-    const text = this.#texts.at(at) ?? Buffer.alloc(0)
+    const comma = at === start ? '' : ','
+    const text = this.#texts.at(at)?.toString() ?? ''
     const place = this.#sheets[at]?.extension
-    const extension = place === undefined ? undefined : this.#extensions.at(place)
+    const extension = place === undefined ? undefined : this.#extensions.at(place)?.toString()
     if (extension === undefined) {
-      yield { kind: 'bytes', bytes: text }
+      yield bytes(`${comma}${text}`)
       return
     }
-    yield { kind: 'bytes', bytes: text.subarray(0, -1) }
-    yield EXTENSION
-    yield { kind: 'bytes', bytes: extension }
-    yield CLOSING
+    yield bytes(`${comma}${text.slice(0, -1)},"x_conv":${extension}}`)
     // The program drops the key when it saves the conversation.
-    yield { kind: 'sidecar', at: at - start + 1, extension: JSON.parse(extension.toString()) as WrittenExtension }
+    yield { kind: 'sidecar', at: at - start + 1, extension: JSON.parse(extension) as WrittenExtension }
   }
 
   *#transcript(before: JsonValue, line: number): Generator<Written> {
@@ -103,8 +96,7 @@ export class Sheets {
     yield bytes(`,"transcript":[${kept.join(',')}`)
     let isFirst = kept.length === 0
     for (let at = line + Math.max(0, surplus - told.length); at < this.#lines.length; at++) {
-      if (!isFirst) yield COMMA
-      yield { kind: 'bytes', bytes: this.#lines.at(at) ?? Buffer.alloc(0) }
+      yield bytes(`${isFirst ? '' : ','}${this.#lines.at(at)?.toString()}`)
       isFirst = false
     }
     yield bytes(']')
@@ -116,29 +108,3 @@ const FIRST = ['conversation_id', 'next_message']
 const member = (key: string, value: JsonValue): string => `${JSON.stringify(key)}:${writeJson(value)}`
 
 const bytes = (text: string): Written => ({ kind: 'bytes', bytes: Buffer.from(text) })
-
-const COMMA = bytes(',')
-const EXTENSION = bytes(',"x_conv":')
-const CLOSING = bytes('}')
-
-/** Bytes that are written at once. */
-const ENOUGH = 1 << 16
-
-/** Small pieces put together: each by itself costs more than what it says. */
-function* joined(pieces: Iterable<Written>): Generator<Written> {
-  let held: Uint8Array[] = []
-  let size = 0
-  for (const piece of pieces) {
-    if (piece.kind !== 'bytes') {
-      yield piece
-      continue
-    }
-    held.push(piece.bytes)
-    size += piece.bytes.length
-    if (size < ENOUGH) continue
-    yield { kind: 'bytes', bytes: Buffer.concat(held) }
-    held = []
-    size = 0
-  }
-  if (size > 0) yield { kind: 'bytes', bytes: Buffer.concat(held) }
-}
