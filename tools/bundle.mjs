@@ -21,6 +21,8 @@ const entries = {
   ...Object.fromEntries(agents.map((one) => [one, one])),
 }
 
+/** What each file names, asked for again and again. */
+const imports = new Map()
 /** Is loaded before Node is told where to keep what it compiles. */
 const place = beside('cli/start.js')
 /** Every command begins with these: none waits for more than it needs to say which version it is. */
@@ -61,7 +63,7 @@ function beside(name) {
 function loadedWith(path, known = new Set()) {
   if (known.has(path)) return known
   known.add(path)
-  for (const [, name] of importsOf(path)) if (name.startsWith('.')) loadedWith(join(dirname(path), name), known)
+  for (const name of importsOf(path)) if (name.startsWith('.')) loadedWith(join(dirname(path), name), known)
   return known
 }
 
@@ -69,12 +71,19 @@ function loadedWith(path, known = new Set()) {
 function bringsNoPackage(id) {
   return (
     id.startsWith(dist) &&
-    [...loadedWith(id)].every((path) => importsOf(path).every(([, name]) => /^(?:\.|node:)/.test(name)))
+    [...loadedWith(id)].every((path) => importsOf(path).every((name) => /^(?:\.|node:)/.test(name)))
   )
 }
 
 function importsOf(path) {
-  return [...readFileSync(path, 'utf8').matchAll(/^(?:import|export)\b(?:[^'"=]*\bfrom)?\s*['"]([^'"]+)['"];$/gm)]
+  const known = imports.get(path)
+  if (known) return known
+  const text = readFileSync(path, 'utf8')
+  const names = [...text.matchAll(/^(?:import|export)\b(?:[^'"=]*\bfrom)?\s*['"]([^'"]+)['"];$/gm)].map(
+    ([, name]) => name,
+  )
+  imports.set(path, names)
+  return names
 }
 
 /** A file's own address stays what it was before it became part of a chunk. */
