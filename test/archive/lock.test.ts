@@ -1,3 +1,4 @@
+/** Locks hold against other processes, whatever their own process asks for meanwhile. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { takeLock } from '../../src/archive/lock.ts'
