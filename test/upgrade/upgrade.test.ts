@@ -1,0 +1,57 @@
+/** A data directory that an earlier release wrote is opened by this one, and nothing in it is lost. */
+import { cpSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { tempFolder } from '../support/log.ts'
+import { fumi } from '../support/run.ts'
+
+const RELEASES = readdirSync(import.meta.dirname).filter((name) => name.startsWith('data-'))
+
+interface Listed {
+  readonly id: string
+  readonly title: string
+}
+
+/** The logs that it was made of are gone: all that is left of them is in the data directory. */
+function opened(release: string) {
+  const home = tempFolder()
+  const data = join(home, 'fumi')
+  cpSync(join(import.meta.dirname, release), data, { recursive: true })
+  const env = { HOME: home, FUMI_HOME: data, CODEX_HOME: join(home, '.codex'), XDG_DATA_HOME: join(home, 'share') }
+  const run = (...args: readonly string[]): string => {
+    const { code, out, err } = fumi(args, { env, cwd: home })
+    expect({ args, code, err }).toEqual({ args, code: 0, err: '' })
+    return out
+  }
+  return { run, json: (...args: readonly string[]) => JSON.parse(run(...args, '--json')) }
+}
+
+describe.each(RELEASES)('%s', (release) => {
+  test('keeps every session, with its words', () => {
+    const { run, json } = opened(release)
+    const { sessions } = json('list') as { sessions: readonly Listed[] }
+    const shown = sessions.map(({ id, title }) => ({ id, title, text: run('show', id) }))
+    expect(shown.map(({ id, title }) => `${id} ${title}`).sort()).toMatchSnapshot()
+    const said = [
+      ['codex:019c0000-0000-7000-8000-000000000001', 'Two listeners are registered. I removed one.'],
+      ['codex:019c0000-0000-7000-8000-000000000002', 'リスナーが二つ登録されています。'],
+      ['codex:019c0000-0000-7000-8000-000000000003', 'Only its copy remains.'],
+      ['amazon-q:q-one', 'First answer.'],
+      ['amazon-q:q-two', 'Second answer.'],
+      ['fumibako:', 'Two listeners are registered. I removed one.'],
+    ] as const
+    for (const [id, words] of said) expect(shown.find((one) => one.id.startsWith(id))?.text).toContain(words)
+    expect(json('search', 'listeners').total).toBeGreaterThan(0)
+  })
+
+  test('keeps names, stars, tags, notes and settings', () => {
+    const { json } = opened(release)
+    expect(json('mark')).toMatchSnapshot()
+    const { settings, problems } = json('config')
+    expect(problems).toEqual([])
+    expect(settings.filter(({ from }: { from: string }) => from === 'file')).toMatchObject([
+      { key: 'keep', value: 'all' },
+      { key: 'language', value: 'en' },
+    ])
+  })
+})
