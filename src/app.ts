@@ -36,6 +36,7 @@ export type { Root } from './agents/roots.ts'
 export type { FileTouched } from './archive/files.ts'
 export type { SessionFilter } from './archive/get/filter.ts'
 export type { ListOptions, Sort } from './archive/get/sessions.ts'
+export { doubtDamagedIndex, IndexDamagedError } from './archive/index-file.ts'
 export type { Kept, Put } from './archive/keep/record.ts'
 export type { Mark, MarkChange } from './archive/marks/record.ts'
 export type { Change, Entry, Known } from './archive/record.ts'
@@ -213,7 +214,7 @@ export class House {
 
   /** Of the conversations that are told in entries: what `statisticsOf` adds up. */
   histories(filter: SessionFilter = {}): readonly HistorySummary[] {
-    return this.index.histories(filter).map((text) => JSON.parse(text) as HistorySummary)
+    return this.index.histories(filter) as readonly HistorySummary[]
   }
 
   /** Every tool call that spoke of a file, newest first. */

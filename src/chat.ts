@@ -4,7 +4,10 @@ import { chooseEndpoint, type Endpoint } from './chat/endpoint/endpoint.ts'
 import { askJsonOf, listModels, type Model } from './chat/endpoint/models.ts'
 import { type Recording, recordingOf } from './chat/endpoint/recording.ts'
 import { type OpenedTalk, type OpenOptions, openTalk } from './chat/open/open-talk.ts'
-import type { Configuration } from './config.ts'
+import type { Keys } from './chat/processes/child-environment.ts'
+import type { SandboxMode } from './chat/processes/sandbox.ts'
+import { DEFAULT_LIMITS } from './chat/turn/budget.ts'
+import { type Configuration, keyVariableOf } from './config.ts'
 import { readJournal } from './conversation/journal/read.ts'
 import { replayJournal } from './conversation/journal/replay.ts'
 import type { LogToConvert } from './convert.ts'
@@ -42,23 +45,56 @@ export const modelsOf = (endpoint: Endpoint): Promise<readonly Model[]> => listM
 
 export interface TalkOptions
   extends EndpointOptions,
-    Pick<OpenOptions, 'cwd' | 'program' | 'resume' | 'agent' | 'trusted' | 'trustAll' | 'attended'> {
+    Pick<OpenOptions, 'cwd' | 'program' | 'resume' | 'agent' | 'askTrust' | 'trusted' | 'trustAll' | 'attended'> {
+  /** For this run, whatever `chat.sandbox` says. */
+  readonly sandbox?: SandboxMode
   /** Answers come from here and not from a server. */
   readonly recorded?: Recording
+  /** Of each turn, in place of the settings'. */
+  readonly maxRequests?: number
+  readonly maxTokens?: number
 }
 
 /** Throws AppError where it cannot be begun; once it is open, what goes wrong is an event. */
 export async function openConversation(options: TalkOptions, household: Household): Promise<OpenedTalk> {
   const { environment, config } = household
-  const { recorded, profile: _, baseURL: __, model: ___, ...rest } = options
-  const { platform, home } = environment
-  const around = { platform, home, data: dataDirectory(environment), autoCompact: config.compact === 'auto' }
+  const {
+    recorded,
+    profile: _,
+    baseURL: __,
+    model: ___,
+    maxRequests,
+    maxTokens,
+    sandbox = config.sandbox,
+    ...rest
+  } = options
+  const { platform, home, variables } = environment
+  const around = {
+    platform,
+    home,
+    data: dataDirectory(environment),
+    autoCompact: config.compact === 'auto',
+    processes: { variables, keys: keysIn(config), sandbox },
+    limits: {
+      maxRequests: maxRequests ?? config.maxRequests ?? DEFAULT_LIMITS.maxRequests,
+      maxTokens: maxTokens ?? config.maxTokens,
+    },
+  }
   if (recorded) return openTalk({ ...rest, ...around, answerer: { kind: 'recorded', recording: recorded } })
   const endpoint = endpointFor(options, household)
   const { baseURL, apiKey } = endpoint
   const transport = openAITransport({ baseURL, ...(apiKey !== null && { apiKey }) })
   return openTalk({ ...rest, ...around, answerer: { kind: 'server', endpoint, transport } })
 }
+
+/** Of every profile, whichever is used: none of them is for what a conversation starts. */
+const keysIn = ({ keys, profiles }: Configuration): Keys => ({
+  names: [
+    ...keys.flatMap((key) => (key.startsWith('$') ? [key.slice(1)] : [])),
+    ...Array.from(profiles.keys(), keyVariableOf),
+  ],
+  values: keys.filter((key) => !key.startsWith('$')),
+})
 
 /** Everything that was answered in a session, whichever agent's it is. */
 export async function recordingIn(log: LogToConvert): Promise<Recording> {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { changeConfigFile } from './config/file.ts'
 import { readJsonFile } from './config/json-file.ts'
 import { type Configuration, resolveConfig } from './config/resolve.ts'
-import { profileIn, settingsFor } from './config/table.ts'
+import { keyOf, profileIn, settingsFor, variableOf } from './config/table.ts'
 import { dataDirectory, type Machine } from './lib/files/data-directory.ts'
 import { AppError } from './model/error.ts'
 import type { AgentId } from './model/ids.ts'
@@ -22,6 +22,9 @@ export interface ConfigOptions {
 }
 
 const fileOf = (machine: Machine): string => join(dataDirectory(machine), 'config.json')
+
+/** The environment variable that can hold the key of a profile. */
+export const keyVariableOf = (profile: string): string => variableOf(keyOf('profiles.*.key', profile))
 
 /** Read anew each time. What is wrong is among its problems; every setting has a value nevertheless. */
 export function readConfig(machine: Machine, options: ConfigOptions): Configuration {

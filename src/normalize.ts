@@ -5,9 +5,12 @@
  * import { normalize } from 'fumibako/normalize'
  * for await (const message of normalize('rollout.jsonl')) console.log(message.role, message.segments)
  */
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { Agent, PrivacyOptions, Read, Source } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
+import { guarded } from './agents/guarded.ts'
+import { openRegularHandle, SpecialFileError, specialKindOf } from './lib/files/regular-file.ts'
+import { whyOf } from './lib/files/system-error.ts'
 import { debug } from './lib/log.ts'
 import { AppError } from './model/error.ts'
 import type { Issue } from './model/issue.ts'
@@ -55,6 +58,8 @@ export interface Log {
 export async function* logsAt(path: string): AsyncGenerator<Log> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error)
   if (found instanceof Error) throw missing(path, found)
+  const special = specialKindOf(found)
+  if (special) throw missing(path, new SpecialFileError(path, special))
   const agents = await allAgents()
   if (found.isDirectory()) {
     for (const agent of agents) for await (const source of agent.find(path)) yield { agent, source, unknown: false }
@@ -90,7 +95,7 @@ export async function* readLog(
   debug(`reading ${source.path}`)
   // Loaded when it is wanted: the sanitiser is larger than all the rest.
   const sanitize = options.sanitized ? (await import('./lib/html.ts')).sanitizeText : undefined
-  for await (const batch of agent.read(source, options)) {
+  for await (const batch of guarded(source, agent.read(source, options))) {
     yield sanitize ? batch.map((one) => sanitizeRead(one, sanitize)) : batch
   }
 }
@@ -113,7 +118,7 @@ const HEAD = 65_536
 
 /** The beginning of a file, by which agents know it. */
 export async function headOf(path: string): Promise<Uint8Array> {
-  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => error)
+  const file = await openRegularHandle(path).catch((error: NodeJS.ErrnoException) => error)
   if (file instanceof Error) throw missing(path, file)
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD), 0, HEAD, 0)
@@ -136,6 +141,18 @@ function missing(path: string, error: NodeJS.ErrnoException): AppError {
       `${path}: no permission to read it. Check its owner and mode.`,
       `${path}: 読み取り権限がありません。所有者とモードを確認してください。`,
     )
+  }
+  if (error instanceof SpecialFileError) {
+    const { en, ja } = whyOf(error)
+    const [stream, streamJa] =
+      error.kind === 'pipe'
+        ? [', or pass - and connect it to standard input', '。または - を指定し、標準入力につないでください']
+        : ['', '']
+    return new AppError('bad_usage', `${path} is ${en}${stream}.`, `${path}: ${ja}${streamJa}。`)
+  }
+  if (error.code === 'ELOOP' || error.code === 'EISDIR') {
+    const { en, ja } = whyOf(error)
+    return new AppError('not_found', `${path} is ${en}. Check the path.`, `${path}: ${ja}。パスを確認してください。`)
   }
   const why = error.code ?? error.message
   return new AppError('not_found', `${path}: cannot be read (${why}).`, `${path}: 読み取れません（${why}）。`)

@@ -114,7 +114,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 async function answerOf(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request)
   if (response.ok) return response
-  const text = await response.text()
+  const text = await textOf(response, MAX_ERROR_BYTES)
   const said = fieldsOf(parsed(text))
   const error = serverError(said?.['error'] ?? said?.['detail'] ?? said ?? text, response.status)
   throw new ChatFailure({ ...error, ...headerHints((name) => response.headers.get(name), Date.now()) })
@@ -126,7 +126,7 @@ function send({ chat }: OpenAI, request: ChatRequest, signal: AbortSignal): Prom
 }
 
 async function parsedBody(response: Response): Promise<unknown> {
-  const body = parsed(await response.text())
+  const body = parsed(await textOf(response, MAX_BODY_BYTES))
   if (body === undefined) throw new ChatFailure(NO_JSON)
   return body
 }
@@ -136,7 +136,7 @@ async function* chunksOf(response: Response): AsyncGenerator<unknown> {
   if (/\bjson\b/i.test(response.headers.get('content-type') ?? '')) return yield await parsedBody(response)
   let isWhole = false
   let isTorn = false
-  for await (const data of eventData(response.body ?? nothing())) {
+  for await (const data of eventData(bounded(response.body ?? nothing(), MAX_BODY_BYTES), MAX_EVENT_LENGTH)) {
     if (data.trim() === '') continue
     if (isTorn) throw new ChatFailure(NO_JSON)
     if (data.startsWith('[DONE]')) return
@@ -146,6 +146,28 @@ async function* chunksOf(response: Response): AsyncGenerator<unknown> {
     if (!isTorn) yield chunk
   }
   if (isTorn || !isWhole) throw new ChatFailure(CUT)
+}
+
+/** Of an answer with all that its server wraps around it: a stream has some hundred bytes for each token. */
+const MAX_BODY_BYTES = 256 * 1024 * 1024
+const MAX_EVENT_LENGTH = 32 * 1024 * 1024
+const MAX_ERROR_BYTES = 1024 * 1024
+
+const TOO_LARGE: ChatError = { kind: 'garbage', message: 'the answer of the server is too large' }
+
+async function* bounded(packets: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for await (const packet of packets) {
+    bytes += packet.length
+    if (bytes > most) throw new ChatFailure(TOO_LARGE)
+    yield packet
+  }
+}
+
+async function textOf(response: Response, most: number): Promise<string> {
+  const packets: Uint8Array[] = []
+  for await (const packet of bounded(response.body ?? nothing(), most)) packets.push(packet)
+  return new TextDecoder().decode(Buffer.concat(packets))
 }
 
 function isLast(chunk: unknown): boolean {
@@ -190,6 +212,7 @@ class Patience {
     if (this.#caller.aborted) return new ChatFailure(ABORTED, thrown)
     if (this.#late.signal.aborted) return new ChatFailure(silent(this.#milliseconds), thrown)
     if (thrown instanceof ChatFailure) return thrown
+    if (thrown instanceof RangeError) return new ChatFailure(TOO_LARGE, thrown)
     const { message, cause } = thrown instanceof Error ? thrown : { message: String(thrown) }
     if (cause instanceof ChatFailure) return cause
     if (cause === undefined) return new ChatFailure({ kind: 'unknown', message }, thrown)

@@ -83,9 +83,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   ],
 }
 
-const MOST_LINES = 300
-const MEDIAN_LINES = 120
-const MOST_FILES = 14
+const MOST_LINES = 400
 const NAMES_THAT_SAY_NOTHING = /(?:^|\/)(?:utils?|helpers?|common|misc|types|index)(?:\.ts|\.svelte|\/)/
 
 interface File {
@@ -205,19 +203,64 @@ function cycleIn(graph: ReadonlyMap<string, readonly string[]>): readonly string
   return []
 }
 
+/** Each file that starts other programs, and why it does. */
+const STARTS_PROGRAMS: { readonly [path: string]: string } = {
+  'lib/git.ts': 'git: the only file that runs it, with what keeps a repository from running commands',
+  'chat/processes/process-group.ts':
+    'the shell for allowed commands and hooks, and MCP servers; all end with the program',
+  'chat/mcp/connect.ts': 'MCP servers on Windows, through the SDK',
+  'chat/mcp/stdio-transport.ts': 'MCP servers, in process groups',
+  'cli/pager.ts': "the user's pager",
+  'cli/chat/programs.ts': "the user's editor, pager and shell",
+  'cli/commands/serve/open-browser.ts': "the user's browser",
+  'cli/commands/resume.ts': 'the program that a session belongs to',
+}
+
+describe('other programs', () => {
+  const starts = (file: File): boolean =>
+    file.imports.some((one) =>
+      /^(?:node:)?(?:child_process|cluster)$|client\/stdio|^(?:cross-spawn|execa)$/.test(one),
+    ) || /\brequire\(\s*['"`](?:node:)?child_process|process\.(?:binding|getBuiltinModule)\(/.test(file.text)
+
+  test('are started by files that are listed here with a reason', () => {
+    expect(
+      files
+        .filter(starts)
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual(Object.keys(STARTS_PROGRAMS).sort())
+  })
+
+  test('are found by lib/programs.ts, never in the current directory', () => {
+    const wrong = files.filter((file) => starts(file) && !file.imports.includes('lib/programs.ts'))
+    expect(wrong.map(({ path }) => path)).toEqual([])
+  })
+
+  test('git is run by lib/git.ts alone', () => {
+    // As the name of a program: a text of its own, or the beginning of a command for a shell.
+    const asProgram = /['"`]git(?:\.exe)?['"`]|(?:spawn|exec|runCommand|ranInShell)\w*\(\s*['"`](?:[^'"`]*\W)?git\s/
+    const starters = files.filter((file) => starts(file) || file.imports.includes('lib/programs.ts'))
+    expect(starters.filter((file) => asProgram.test(file.text)).map(({ path }) => path)).toEqual(['lib/git.ts'])
+    // What a command for a shell is made of.
+    const shells = files.filter((file) => valueImports(file).includes('chat/tools/shell/run-command.ts'))
+    expect(shells.map(({ path }) => path).sort()).toEqual(['chat/hooks/hooks.ts', 'chat/tools/shell/execute-bash.ts'])
+  })
+
+  test('a repository is named in every call of git, and is never the project’s own', () => {
+    const callers = files.filter((file) => file.imports.includes('lib/git.ts') && file.text.includes('runGit'))
+    expect(callers.map(({ path }) => path).sort()).toEqual([
+      'chat/checkpoint/shadow.ts',
+      'conversation.ts',
+      'lib/git/list-files.ts',
+    ])
+  })
+})
+
 describe('files', () => {
   const length = (file: File): number => file.text.split('\n').length - 1
 
-  test('are short', () => {
+  test('are no longer than their subject needs', () => {
     expect(files.filter((file) => length(file) > MOST_LINES).map((file) => `${file.path}: ${length(file)}`)).toEqual([])
-    const sorted = files.map(length).sort((a, b) => a - b)
-    expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThan(MEDIAN_LINES)
-  })
-
-  test('stand in folders that can be overlooked', () => {
-    const counts = new Map<string, number>()
-    for (const file of files) counts.set(dirname(file.path), (counts.get(dirname(file.path)) ?? 0) + 1)
-    expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([])
   })
 
   test('have names that say something, and a first sentence', () => {
@@ -246,4 +289,41 @@ describe('files', () => {
 test('the project names no host of a registry and no path of the machine it was made on', () => {
   const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8')
   expect(lock).not.toMatch(/"resolved": "http/)
+})
+
+describe('files that anybody may have put there', () => {
+  /** Ways to open a file that wait for a pipe and read a device without end. */
+  const OPENS = /\b(?:readFileSync|readFile|createReadStream|openSync|openAsBlob|copyFileSync|appendFileSync|open)\b/
+  const FROM_FS = /import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g
+  /** What each opens is the program's own, was just made, or was looked at before. */
+  const ALLOWED: { readonly [path: string]: string } = {
+    'archive/copies.ts': 'a file in a new temporary folder',
+    'agents/codex/deliver.ts': 'appends after refuseSpecialAt',
+    'chat/journal-disk.ts': 'appends after refuseSpecialAt',
+    'cli/chat/input/history-file.ts': 'appends after refuseSpecialAt',
+    'cli/chat/programs.ts': 'a file in a new temporary folder',
+    'cli/commands/format/validate.ts': 'standard input by its number',
+    'cli/commands/restore.ts': 'a file that must not be there yet',
+    'cli/commands/serve/own-version.ts': 'our package',
+    'cli/input.ts': 'a stream that the caller passed on',
+    'convert/handoff/save.ts': 'files that must not be there yet',
+    'doctor/check-versions.ts': 'our package',
+    'lib/disk/backup.ts': 'copies of regular files, into a folder of our own',
+    'lib/disk/draft.ts': 'a file that must not be there yet',
+    'lib/disk/make-file.ts': 'a file that must not be there yet',
+    'lib/disk/rewrite-file.ts': 'a file that must not be there yet',
+    'lib/disk/spool.ts': 'a file in a new temporary folder',
+    'lib/disk/sync-folder.ts': 'a folder',
+    'lib/files/regular-file.ts': 'the one safe way',
+    'lib/sqlite/copy.ts': 'copies after refuseSpecialAt',
+    'lib/sqlite/holder.ts': 'what the system tells of processes',
+    'server/openapi/document.ts': 'our package',
+    'server/page.ts': 'our package',
+  }
+
+  test('are opened by one module, which refuses pipes, devices and sockets', () => {
+    const opening = files.filter(({ text }) => [...text.matchAll(FROM_FS)].some(([, names = '']) => OPENS.test(names)))
+    expect(opening.map(({ path }) => path).filter((path) => ALLOWED[path] === undefined)).toEqual([])
+    expect(Object.keys(ALLOWED).filter((path) => !opening.some((file) => file.path === path))).toEqual([])
+  })
 })

@@ -9,13 +9,55 @@ import { assistant, header, talk, tempFolder, text, user } from './support/log.t
 import { fumi } from './support/run.ts'
 
 test('a name in a log becomes no formula of a spreadsheet', async () => {
-  const log = text([header({ cwd: '=HYPERLINK("http://evil.example","x")' }), user(1, 'Hello'), assistant(2, 'Hi.')])
-  const served = serve({ [rollout('formula')]: log })
+  const before = ['', '\n', '\r', '\t', ' ', '\u3000', '\u200b', '\ufeff', '"', "'", '\u00a0"']
+  const signs = ['=', '+', '-', '@', '\uff1d', '\uff0b', '\uff0d', '\uff20']
+  const names = before.flatMap((one) => signs.map((sign) => `${one}${sign}HYPERLINK("http://evil.example","x")`))
+  const log = (cwd: string, n: number) =>
+    text([
+      header({ id: `019c0000-0000-7000-8000-0000000009${String(n).padStart(2, '0')}`, cwd }),
+      user(1, 'Hello'),
+      assistant(2, 'Hi.'),
+    ])
+  const served = serve(
+    Object.fromEntries([...names, '\nplain'].map((cwd, n) => [rollout(`formula-${n}`), log(cwd, n)])),
+  )
   await served.house.sync()
   const csv = await (await served.ask('/api/stats/export.csv?table=projects')).text()
-  expect(csv).toContain('HYPERLINK')
-  expect(csv).not.toMatch(/(?:^|,|\n)"?=/)
+  expect(csv.match(/HYPERLINK/g)).toHaveLength(names.length)
+  const cells = [...csv.matchAll(/(?:^|,|\r\n)("(?:[^"]|"")*"|[^,"\r\n]*)/g)].map((match) =>
+    (match[1] ?? '').replace(/^"([\s\S]*)"$/, '$1').replaceAll('""', '"'),
+  )
+  const named = cells.filter((cell) => /HYPERLINK|plain/.test(cell))
+  expect(named).toHaveLength(names.length + 1)
+  expect(named.filter((cell) => !cell.startsWith("'"))).toEqual([])
   await served.close()
+})
+
+test('a name in a log ends no line of what is piped on', () => {
+  const home = tempFolder()
+  const env = { HOME: home, FUMI_HOME: join(home, 'fumi'), CODEX_HOME: join(home, 'codex'), XDG_DATA_HOME: home }
+  const folder = join(home, 'codex', 'sessions')
+  mkdirSync(folder, { recursive: true })
+  const cwd = '/w\rforged one\nforged two\tforged three\u2028forged four'
+  const log = text([
+    header({ cwd, git: { branch: 'a\rforged five' } }),
+    user(1, 'Find the needle'),
+    assistant(2, 'Hi.'),
+  ])
+  writeFileSync(join(folder, 'rollout-2026-02-03T09-15-00-forged.jsonl'), log)
+  for (const args of [
+    ['list'],
+    ['search', 'needle'],
+    ['stats', '--by', 'project'],
+    ['stats', '--by', 'session'],
+    ['show', 'codex:019c0000'],
+  ]) {
+    const { code, out } = fumi(args, { env })
+    expect([args, code]).toEqual([args, 0])
+    expect(out.split(/[\r\n\u2028]/).filter((line) => /^\s*forged/.test(line))).toEqual([])
+    expect(out).not.toContain('\t')
+  }
+  expect(fumi(['list'], { env }).out).toContain('\\u2028forged four')
 })
 
 test('a link among the logs does not lead to what lies elsewhere', async ({ skip }) => {

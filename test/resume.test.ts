@@ -19,10 +19,10 @@ function machine(cwdName = 'work') {
     PATH: bin,
   }
   for (const folder of [cwd, bin, join(env.CODEX_HOME, 'sessions')]) mkdirSync(folder, { recursive: true })
-  const log = (id = THREAD) =>
+  const log = (id = THREAD, place = cwd) =>
     writeFileSync(
       join(env.CODEX_HOME, 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl'),
-      text([header({ cwd, id }), user(1, 'Go on.')]),
+      text([header({ cwd: place, id }), user(1, 'Go on.')]),
     )
   /** Says how it was called, then does what it is told. */
   const install = (program: string, rest = 'exit 0', mode = 0o755) => {
@@ -100,5 +100,45 @@ describe.skipIf(process.platform === 'win32')('fumi resume', () => {
     log('--dangerous')
     install('codex')
     expect(run(['codex:--dangerous'])).toMatchObject({ code: 2 })
+  })
+
+  test('goes to no directory that depends on where we are', () => {
+    const { home, log, install, run } = machine()
+    install('codex')
+    for (const place of ['-', 'work', '~/work', '../work', '']) {
+      log(THREAD, place)
+      for (const more of [[], ['--print']]) {
+        const { code, out } = run([THREAD, ...more], { cwd: home })
+        if (place !== '') expect([place, code, out]).toEqual([place, 2, ''])
+        else expect(out).not.toContain('cd ')
+      }
+    }
+  })
+
+  test('takes no program from the directory of a session', () => {
+    const { home, cwd, env, log, run } = machine()
+    log()
+    writeFileSync(join(cwd, 'codex'), '#!/bin/sh\necho hostile\n')
+    chmodSync(join(cwd, 'codex'), 0o755)
+    const PATH = `.::work:${env.PATH}`
+    for (const at of [home, cwd])
+      expect(run([THREAD], { cwd: at, env: { ...env, PATH } })).toMatchObject({
+        code: 4,
+        out: '',
+        err: expect.stringContaining('codex is not installed'),
+      })
+  })
+
+  test('prints nothing that a terminal would obey when it is pasted', () => {
+    const { home, env, log, install, called, run } = machine()
+    const place = join(home, 'a\u001b[201~\n\u202eb\u0007')
+    mkdirSync(place)
+    log(THREAD, place)
+    install('codex')
+    const { code, out } = run([THREAD, '--print'])
+    expect(code).toBe(0)
+    expect(out.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    spawnSync('/bin/bash', ['-c', out], { env: { ...env, LC_ALL: 'C.UTF-8' }, cwd: home })
+    expect(called().slice(0, -2).join('\n')).toBe(place)
   })
 })

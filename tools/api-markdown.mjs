@@ -17,14 +17,14 @@ export function apiMarkdown(document) {
   return `${parts.join('\n\n')}\n`
 }
 
-const INTRODUCTION = `\`fumi serve\` answers at \`http://localhost:4680\`. Every request carries the token that \`fumi token\` prints, as \`Authorization: Bearer …\`; a browser has a cookie instead, from the link that \`fumi serve\` opens. \`/api/health\` alone needs none.
+const INTRODUCTION = `\`fumi serve\` answers at \`http://localhost:4680\`. Every request carries the token that \`fumi token\` prints, as \`Authorization: Bearer …\`; a browser has a cookie instead, from the one-time link that \`fumi serve\` opens and \`fumi token --link\` prints. \`/api/health\` alone needs none.
 
 Replies are JSON: \`{ "data": …, "meta": … }\`, or \`{ "errors": [{ "code", "status", "title", "detail", "meta" }] }\`. Times are UTC in ISO 8601. Ids of sessions and messages are encoded as parts of an address: \`encodeURIComponent\`. No endpoint opens a file that a client names. Encrypted reasoning is told by its hash and length alone.
 
 The same as OpenAPI 3.1: \`/api/openapi.json\`.
 
 \`\`\`sh
-curl -H "Authorization: Bearer $(fumi token)" 'http://localhost:4680/api/sessions?per_page=5'
+fumi token --header | curl -H @- 'http://localhost:4680/api/sessions?per_page=5'
 \`\`\``
 
 function endpoint(method, path, { summary, description, parameters = [], requestBody, responses }) {

@@ -1,5 +1,6 @@
 /** How a session is gone on with, as a line for a shell, and when it cannot be. */
 
+import { isAbsolute } from 'node:path'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import type { Session } from '../model/session.ts'
 import type { Agent, ResumeCommand } from './agent.ts'
@@ -24,8 +25,20 @@ export function whyNotResumed(agent: Agent, session: Session, ended: string | un
       `${session.id} has no id that could be given to a program.`,
       `${session.id} には、プログラムに渡せる ID がありません。`,
     )
+  if (session.cwd !== undefined && !isLocalDirectory(session.cwd))
+    return phrase(
+      `${session.id} names a directory that cannot be used: ${session.cwd}`,
+      `${session.id} が示すディレクトリーは使えません: ${session.cwd}`,
+    )
   return undefined
 }
+
+/**
+ * It comes from a log too: a relative one would depend on where we are, `cd -` would go elsewhere, and Windows would send the user's
+ * credentials to a server that is named.
+ */
+const isLocalDirectory = (path: string): boolean =>
+  isAbsolute(path) && !(process.platform === 'win32' && /^[\\/]{2}/.test(path))
 
 export function shellLine({ program, arguments: words, cwd }: ResumeCommand): string {
   const line = [program, ...words].map(shellWord).join(' ')

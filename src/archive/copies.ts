@@ -7,6 +7,7 @@ import { basename, join } from 'node:path'
 import { readNow } from '../lib/bytes.ts'
 import { makeTempFolder, type TempFolder } from '../lib/disk/temp-folder.ts'
 import { statOf } from '../lib/files/look.ts'
+import { openRegular } from '../lib/files/regular-file.ts'
 import { isSystemError } from '../lib/files/system-error.ts'
 import { sha256 } from '../lib/hash.ts'
 import { AppError } from '../model/error.ts'
@@ -57,7 +58,7 @@ export class Copies {
     const known = this.#isThere() ? explained(this.path, () => this.#tables().latest(agent, path)) : undefined
     if (!stat?.isFile() || (known && known.probe === probeOf(stat))) return
     try {
-      const file = openSync(path, 'r')
+      const file = openRegular(path)
       try {
         this.#takeOpen(file, { agent, path, ...(root !== undefined && { root }) }, known)
       } finally {
@@ -117,7 +118,19 @@ export class Copies {
 
   /** A file with what was copied. It is there as long as this is open, and not too many others are asked for. */
   restore(id: number): string {
-    const copy = explained(this.path, () => (this.#isThere() ? this.#tables().get(id) : undefined))
+    try {
+      return this.#restore(id)
+    } catch (error) {
+      // The disk that it is restored to is not the one that it lies on.
+      if (isSystemError(error)) throw error
+      return explained(this.path, () => {
+        throw error
+      })
+    }
+  }
+
+  #restore(id: number): string {
+    const copy = this.#isThere() ? this.#tables().get(id) : undefined
     if (!copy) throw new AppError('not_found', `copy ${id} is no longer kept`, `控え ${id} はもうありません。`)
     const key = `${id} ${copy.size} ${copy.probe}`
     const known = this.#files.get(key)

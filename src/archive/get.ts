@@ -1,7 +1,7 @@
 /** Reads the index: sessions as a list, messages as a window, what has changed. Empty while there is no index. */
 import { statSync } from 'node:fs'
 import { AppError } from '../model/error.ts'
-import type { SessionId } from '../model/ids.ts'
+import type { AgentId, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
 import type { Totals } from '../model/totals.ts'
@@ -17,7 +17,7 @@ import { promptsOf } from './get/prompts.ts'
 import { entriesOf, type Listing, type ListOptions, listSessions } from './get/sessions.ts'
 import { type Standing, standingOf } from './get/standing.ts'
 import { plucked, prepared } from './get/statements.ts'
-import { doubt, indexPath, isDamage, type Opened, openToRead } from './index-file.ts'
+import { doubt, IndexDamagedError, indexPath, isDamage, type Opened, openToRead } from './index-file.ts'
 import { type Db, explained } from './open.ts'
 import type { Change, Entry, Known } from './record.ts'
 import { activityOf, type DaySum, type Moment, type SeriesOptions, seriesOf } from './stats/series.ts'
@@ -54,11 +54,10 @@ export class IndexReader {
 
   /** The header as it was last read. */
   header(id: SessionId): Session | undefined {
-    const text = this.read<string | undefined>(
-      (db) => plucked(db, 'SELECT header FROM session WHERE name = ?').get(id) as string | undefined,
-      undefined,
-    )
-    return text === undefined ? undefined : (JSON.parse(text) as Session)
+    return this.read<Session | undefined>((db) => {
+      const text = plucked(db, 'SELECT header FROM session WHERE name = ?').get(id) as string | undefined
+      return text === undefined ? undefined : (JSON.parse(text) as Session)
+    }, undefined)
   }
 
   messages(id: SessionId, options: WindowOptions = {}): readonly Known[] {
@@ -149,9 +148,9 @@ export class IndexReader {
     return this.read<Totals | undefined>((db) => totalsOf(db, filter, measures), undefined)
   }
 
-  /** Sources that are there and could not be read. */
-  unreadable(): readonly Issue[] {
-    return this.read((db) => unreadableIn(db), [])
+  /** Sources that are there and could not be read. @param agent only this one's */
+  unreadable(agent?: AgentId): readonly Issue[] {
+    return this.read((db) => unreadableIn(db, agent), [])
   }
 
   /** What people asked, session by session. */
@@ -159,8 +158,8 @@ export class IndexReader {
     return this.read((db) => promptsOf(db), [])
   }
 
-  histories(filter: SessionFilter = {}): readonly string[] {
-    return this.read((db) => historiesOf(db, filter), [])
+  histories(filter: SessionFilter = {}): readonly unknown[] {
+    return this.read((db) => historiesOf(db, filter).map((text) => JSON.parse(text) as unknown), [])
   }
 
   /** Every tool call that spoke of a file, newest first. */
@@ -185,15 +184,11 @@ export class IndexReader {
     try {
       return work()
     } catch (error) {
-      if (!isDamage(error, this.#directory)) throw error
+      // What is neither expected nor SQLite's is a row that holds what no writer wrote.
+      if (error instanceof AppError && !isDamage(error, this.#directory)) throw error
       doubt(this.#directory)
       this.close()
-      const path = indexPath(this.#directory)
-      throw new AppError(
-        'unusable_data',
-        `${path} is damaged. Run fumi sync: it makes the index again from the logs.`,
-        `${path} が壊れています。fumi sync を実行すると、ログから索引を作り直します。`,
-      )
+      throw new IndexDamagedError(indexPath(this.#directory), error)
     }
   }
 

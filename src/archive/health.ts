@@ -2,7 +2,7 @@
 import { statOf } from '../lib/files/look.ts'
 import { openSqlite } from '../lib/sqlite/driver.ts'
 import { AppError } from '../model/error.ts'
-import type { Phrase } from '../model/phrase.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
 import { explained, type Kind } from './open.ts'
 
 export type Health =
@@ -19,10 +19,17 @@ export function healthOf(path: string, kind: Kind, rows: string): Health {
   try {
     return { kind: 'sound', bytes, mode: stat.mode & 0o777, rows: explained(path, () => checked(path, kind, rows)) }
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    return { kind: 'unsound', bytes, reason: error.phrase }
+    if (error instanceof AppError) return { kind: 'unsound', bytes, reason: error.phrase }
+    if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_'))) throw error
+    return { kind: 'unsound', bytes, reason: damaged(path, error.message) }
   }
 }
+
+const damaged = (path: string, found: string): Phrase =>
+  phrase(
+    `${path} is damaged (${found}). Make a copy of it, then try sqlite3 FILE .recover, or restore it from a backup.`,
+    `${path} が壊れています（${found}）。複製してから sqlite3 FILE .recover を試すか、バックアップから復元してください。`,
+  )
 
 function checked(path: string, kind: Kind, rows: string): number {
   const db = openSqlite(path, { readonly: true, fileMustExist: true })
@@ -43,12 +50,7 @@ function checked(path: string, kind: Kind, rows: string): number {
         `${path} は別のプログラムのデータベースです。別の場所へ移すか、FUMI_HOME を設定してください。`,
       )
     const found = String(db.pragma('quick_check(1)', { simple: true })).replaceAll(/\s+/g, ' ')
-    if (found !== 'ok')
-      throw new AppError(
-        'unusable_data',
-        `${path} is damaged (${found}). Make a copy of it, then try sqlite3 FILE .recover, or restore it from a backup.`,
-        `${path} が壊れています（${found}）。複製してから sqlite3 FILE .recover を試すか、バックアップから復元してください。`,
-      )
+    if (found !== 'ok') throw new AppError('unusable_data', damaged(path, found))
     return Number(db.prepare(rows).pluck().get())
   } finally {
     db.close()

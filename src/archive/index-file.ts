@@ -4,8 +4,11 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { statOf } from '../lib/files/look.ts'
+import { refuseSpecialAt } from '../lib/files/regular-file.ts'
 import { openSqlite } from '../lib/sqlite/driver.ts'
 import { AppError } from '../model/error.ts'
+import { healthOf } from './health.ts'
+import { breakSeal, removeSeal } from './index-seal.ts'
 import { type Db, explained, needsCopy, openCopy, openDatabase } from './open.ts'
 import { INDEX } from './schema.ts'
 
@@ -17,28 +20,33 @@ export interface Opened {
   readonly epoch: string
   /** Where a damaged index was put. */
   readonly setAside?: string
+  /** For the seal: how often in a row the file was not as it had been left. */
+  readonly unsealed?: number
   close(): void
 }
 
 /** Makes it where it does not exist. Throws an AppError for one that a newer version wrote. */
 export function openToWrite(directory: string): Opened {
   const path = indexPath(directory)
-  const aside = isDoubted(directory) ? putAside(directory) : undefined
+  const { isChanged, times } = breakSeal(directory, path)
+  const aside = isDoubted(directory) || isChanged ? putAside(directory) : undefined
   try {
     return {
       ...explained(path, () => prepared(openDatabase(path, INDEX))),
       ...(aside !== undefined && { setAside: aside }),
+      unsealed: times,
     }
   } catch (error) {
     if (!isDamage(error, directory)) throw error
     const setAside = putAside(directory)
-    return { ...prepared(openDatabase(path, INDEX)), setAside }
+    return { ...explained(path, () => prepared(openDatabase(path, INDEX))), setAside, unsealed: times }
   }
 }
 
 /** Beside the process that holds the lock, to which a damaged or doubted one is left. Throws where it cannot be used. */
 export function openBesideHolder(directory: string): Opened {
   const path = indexPath(directory)
+  removeSeal(directory)
   return explained(path, () => prepared(openDatabase(path, INDEX)))
 }
 
@@ -95,6 +103,7 @@ export function openToRead(directory: string): Opened | undefined {
 
 /** Only for who holds the lock. Who reads it goes on with what it has until it looks again. */
 export function removeIndex(directory: string): void {
+  removeSeal(directory)
   for (const suffix of ['-wal', '-shm', '']) rmSync(indexPath(directory) + suffix, { force: true })
 }
 
@@ -122,6 +131,19 @@ function checked(path: string, { db, close }: Pick<Opened, 'db' | 'close'>): Ope
 
 const DAMAGE = /^(?:SQLITE_(?:CORRUPT|NOTADB)|Z_)/
 
+/** The index could not answer. It is noted as damaged: the next sync makes it again from the logs. */
+export class IndexDamagedError extends AppError {
+  constructor(path: string, cause: unknown) {
+    super(
+      'unusable_data',
+      `${path} is damaged. Run fumi sync: it makes the index again from the logs.`,
+      `${path} が壊れています。fumi sync を実行すると、ログから索引を作り直します。`,
+    )
+    this.name = 'IndexDamagedError'
+    this.cause = cause
+  }
+}
+
 /** Of the index: what else is damaged is not for us to set aside. */
 export const isDamage = (error: unknown, directory: string): boolean =>
   error instanceof Error &&
@@ -134,10 +156,18 @@ const doubtPath = (directory: string): string => `${indexPath(directory)}.doubt`
 /** Who reads may not set a damaged index aside, but leaves a note for the one who writes. */
 export function doubt(directory: string): void {
   try {
+    refuseSpecialAt(doubtPath(directory))
     writeFileSync(doubtPath(directory), '', { mode: 0o600 })
   } catch {
     // Where nothing may be written, nobody writes the index either.
   }
+}
+
+/** Notes an index that SQLite finds damaged. @returns whether it is */
+export function doubtDamagedIndex(directory: string): boolean {
+  const { kind } = healthOf(indexPath(directory), INDEX, 'SELECT 1')
+  if (kind === 'unsound') doubt(directory)
+  return kind === 'unsound'
 }
 
 export const isDoubted = (directory: string): boolean => existsSync(doubtPath(directory))
@@ -145,6 +175,7 @@ export const isDoubted = (directory: string): boolean => existsSync(doubtPath(di
 /** The one that was set aside before goes. @returns the name it has now */
 export function putAside(directory: string): string {
   const path = indexPath(directory)
+  removeSeal(directory)
   const aside = `${path}.damaged-${Math.trunc(statOf(path)?.mtimeMs ?? 0)}`
   for (const old of setAsideIn(directory)) rmSync(old, { force: true })
   for (const suffix of ['', '-wal', '-shm'])

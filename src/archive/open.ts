@@ -1,6 +1,8 @@
 /** Opens a database of our own: private to its user, safe against crashes, never one that a newer fumibako wrote. */
 import { existsSync } from 'node:fs'
 import { makeFile } from '../lib/disk/make-file.ts'
+import { SpecialFileError } from '../lib/files/regular-file.ts'
+import { isSystemError } from '../lib/files/system-error.ts'
 import { type Copy, copyDatabase } from '../lib/sqlite/copy.ts'
 import { type Connection, openSqlite } from '../lib/sqlite/driver.ts'
 import { filesAt } from '../lib/sqlite/header.ts'
@@ -137,6 +139,12 @@ export function explained<T>(path: string, work: () => T): T {
 function explain(path: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (error instanceof AppError) return error
+  if (error instanceof SpecialFileError)
+    return new AppError(
+      'unusable_data',
+      `${error.path} is a ${error.kind}, not a regular file, so it was not opened. Remove it, or set FUMI_HOME.`,
+      `${error.path} は通常のファイルではないため（${error.kind}）、開きませんでした。取り除くか、FUMI_HOME を設定してください。`,
+    )
   if (/^(?:SQLITE_FULL|ENOSPC|EDQUOT)/.test(code))
     return new AppError(
       'cannot_write',
@@ -161,11 +169,30 @@ function explain(path: string, error: unknown): unknown {
       `${path} cannot be opened for writing (${code}). Check its folder, or set FUMI_HOME.`,
       `${path} を書き込み用に開けません（${code}）。フォルダーを確認するか、FUMI_HOME を設定してください。`,
     )
-  if (/^(?:SQLITE_CORRUPT|SQLITE_NOTADB)/.test(code))
+  // Anything else comes from values that nobody wrote, or from a mistake of ours: the file itself can tell which.
+  const isDamaged =
+    /^(?:SQLITE_CORRUPT|SQLITE_NOTADB|Z_)/.test(code) ||
+    error instanceof SyntaxError ||
+    (!isSystemError(error) && !isSound(path))
+  if (isDamaged)
     return new AppError(
       'unusable_data',
-      `${path} is damaged (${code}). Move it away, and restore it from a backup if you have one.`,
-      `${path} が壊れています（${code}）。別の場所へ移し、バックアップがあれば復元してください。`,
+      `${path} is damaged (${code || 'unreadable content'}). Move it away, and restore it from a backup if you have one.`,
+      `${path} が壊れています（${code || '内容を読めません'}）。別の場所へ移し、バックアップがあれば復元してください。`,
     )
   return error
+}
+
+/** Whether what SQLite can check holds. Reads all of it. */
+function isSound(path: string): boolean {
+  try {
+    const db = openSqlite(path, { readonly: true, fileMustExist: true })
+    try {
+      return db.pragma('quick_check(1)', { simple: true }) === 'ok'
+    } finally {
+      db.close()
+    }
+  } catch {
+    return false
+  }
 }

@@ -1,7 +1,9 @@
 /** The one who writes the index. Each door is one transaction. */
 
 import type { SessionId } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
 import { indexPath, type Opened, openToWrite, setMerging } from './index-file.ts'
+import { sealIndex } from './index-seal.ts'
 import { type Db, explained } from './open.ts'
 import { type Chunks, chunksIn } from './put/chunks.ts'
 import { type Parts, partsIn, partsOf } from './put/parts.ts'
@@ -19,6 +21,8 @@ export class IndexWriter {
   /** Where a damaged index was put when this one was made. */
   readonly setAside: string | undefined
   readonly #db: Db
+  readonly #directory: string
+  readonly #unsealed: number
   readonly #numbers: readonly Numbers[]
   readonly #sources: Sources
   readonly #sessions: Sessions
@@ -27,6 +31,8 @@ export class IndexWriter {
 
   constructor(directory: string, opened: Opened = openToWrite(directory)) {
     this.path = indexPath(directory)
+    this.#directory = directory
+    this.#unsealed = opened.unsealed ?? 0
     this.epoch = opened.epoch
     this.setAside = opened.setAside
     this.#db = opened.db
@@ -145,6 +151,15 @@ export class IndexWriter {
     return this.#write((revision) => this.#chunks.put(chunks, revision))
   }
 
+  /** The second pass over a session ended with a failure: what is there of it stays, and it is tried again. */
+  putFailed(session: number, source: number, issue: Issue): readonly Change[] {
+    return this.#write((revision) => {
+      this.#db.prepare(`DELETE FROM issue WHERE source_id = ? AND pass = 2 AND code = ?`).run(source, issue.code)
+      issuesIn(this.#db)(source, 2, 1, issue)
+      this.#db.prepare('UPDATE session SET revision = ? WHERE id = ?').run(revision, session)
+    })
+  }
+
   /**
    * Before much is written, and after that. Meanwhile the text's index only grows: its pieces are put together sixteen at a time, instead
    * of a few after each transaction. A process that dies in between leaves it so, until the next one has opened it.
@@ -166,6 +181,16 @@ export class IndexWriter {
 
   close(): void {
     this.#db.close()
+    sealIndex(this.#directory, this.path, this.#unsealed)
+  }
+
+  /** Whether what SQLite can check holds. Reads all of it. */
+  isSound(): boolean {
+    try {
+      return this.#db.pragma('quick_check(1)', { simple: true }) === 'ok'
+    } catch {
+      return false
+    }
   }
 
   #write(work: (revision: number) => void): readonly Change[] {

@@ -3,6 +3,7 @@ import type { ToolStat } from '../model/api/stats.ts'
 import type { SessionId } from '../model/ids.ts'
 import { conditionsOf, type SessionFilter } from './get/filter.ts'
 import type { Db } from './open.ts'
+import { safeSum } from './rows/exact.ts'
 
 export interface StatsOptions extends SessionFilter {
   /** The hour and weekday (0: Sunday) on the wall. */
@@ -44,7 +45,7 @@ export function statsOf(db: Db, options: StatsOptions): Stats {
     tools: db
       .prepare(
         `SELECT w.text AS tool, sum(u.calls) AS calls, sum(u.results) AS results, sum(u.errors) AS errors,
-           sum(u.duration_ms) AS duration_ms, sum(u.timed) AS timed
+           ${safeSum('u.duration_ms')} AS duration_ms, sum(u.timed) AS timed
          FROM session t CROSS JOIN tool_use u ON u.session_id = t.id JOIN word w ON w.id = u.tool_id
          WHERE ${sql} GROUP BY u.tool_id ORDER BY calls DESC, tool`,
       )

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, wri
 import { readEvent } from '../conversation/journal/codec.ts'
 import { headerFault, type LineIssue } from '../conversation/journal/read.ts'
 import { emptyReplay, type Replay, replayEvent } from '../conversation/journal/replay.ts'
+import { refuseSpecialAt } from '../lib/files/regular-file.ts'
 import { Splitter } from '../lib/splitter.ts'
 import { textOf } from '../lib/text.ts'
 
@@ -60,6 +61,7 @@ export function takeTornLine(fd: number, path: string, tail: Tail | undefined): 
     return undefined
   }
   const side = path.replace(/\.jsonl$/, '.torn')
+  refuseSpecialAt(side)
   const torn = openSync(side, 'a', 0o600)
   try {
     writeFileSync(torn, Buffer.concat([tail.bytes, Buffer.from('\n')]))

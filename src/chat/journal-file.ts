@@ -1,5 +1,5 @@
 /** The journal of a conversation on disk: one writer, one line for each event, safe before anybody goes on. */
-import { closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, fsyncSync, ftruncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { explained } from '../archive/open.ts'
 import { writeEvent } from '../conversation/journal/codec.ts'
@@ -12,6 +12,7 @@ import type { UserEnvContext } from '../conversation/message.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import { type FileLock, lockFile } from '../lib/disk/file-lock.ts'
 import { replaceFile } from '../lib/disk/replace-file.ts'
+import { openRegular } from '../lib/files/regular-file.ts'
 import { AppError } from '../model/error.ts'
 import { readFrom, takeTornLine } from './journal-disk.ts'
 
@@ -51,7 +52,7 @@ export function createJournal(directory: string, events: readonly JournalEvent[]
         `${path} にはすでに会話があります。`,
       )
     replaceFile(path, lines(events))
-    return new JournalFile(path, openSync(path, 'r+'), lock, replay)
+    return new JournalFile(path, openRegular(path, constants.O_RDWR), lock, replay)
   })
 }
 
@@ -65,7 +66,7 @@ export function openJournal(directory: string, id: string, options: OpenOptions)
       `会話 ${id} は ${path} にありません。`,
     )
   return locked(path, (lock) => {
-    const fd = openSync(path, 'r+')
+    const fd = openRegular(path, constants.O_RDWR)
     try {
       const { replay, issues, tail } = readFrom(fd)
       checkHeader(path, id, replay)

@@ -5,14 +5,20 @@ import { calcMaxContextFilesSize } from '../conversation/request/budget.ts'
 import { asIs, type Phrase, phrase } from '../model/phrase.ts'
 import type { FilePart } from '../openai/message.ts'
 import { type AgentFile, contextPaths } from './agent-file/agent-file.ts'
-import { gatherFiles, MOST_FILES } from './context/gather.ts'
+import type { FoundAgent } from './agent-file/find.ts'
+import { boundaryOf } from './context/boundary.ts'
+import { type Gathered, gatherFiles, MOST_FILES, type OutsideFile } from './context/gather.ts'
 import { type Help, NO_HELP } from './help.ts'
+import { NO_SANDBOX, type Sandboxing } from './processes/sandbox.ts'
 import { deniedToRead } from './tools/allow/paths.ts'
-import { toolLabel } from './tools/allow/patterns.ts'
+import { isSameTool, type ToolName } from './tools/allow/patterns.ts'
 import { type ToolBox, toolBox } from './tools/box.ts'
 import { SeenFiles } from './tools/files/seen.ts'
 import { type Decision, decide, type Rules } from './tools/permission.ts'
+import { executeBash } from './tools/shell/execute-bash.ts'
 import type { ChatTool, Need, Place } from './tools/tool.ts'
+import type { Trust } from './trust/store.ts'
+import { DEFAULT_LIMITS, type TurnLimits } from './turn/budget.ts'
 import { type Notice, notice, type TalkEvent } from './turn/event.ts'
 import type { Around, Gear, Server, Shelf, ToolOutcome } from './turn/gear.ts'
 
@@ -20,6 +26,10 @@ export interface RigOptions {
   readonly place: Place
   readonly server: Server
   readonly agent: AgentFile
+  /** Where the agent's file is; built-in where nothing is said. */
+  readonly agentPlace?: FoundAgent['place']
+  /** What the user has decided; without it he has decided nothing. */
+  readonly trust?: Trust
   readonly builtIn: readonly ChatTool[]
   /** What the model has seen of the files. */
   readonly seen?: SeenFiles
@@ -30,7 +40,10 @@ export interface RigOptions {
   readonly autoCompact: boolean
   /** Somebody can be asked. */
   readonly attended: boolean
+  /** Of each turn. */
+  readonly limits?: TurnLimits
   readonly help?: Help
+  readonly sandboxing?: Sandboxing
 }
 
 export class Rig implements Gear, Shelf {
@@ -38,16 +51,22 @@ export class Rig implements Gear, Shelf {
   readonly settings: Gear['settings']
   readonly help: Help
   readonly seen: SeenFiles
+  /** Of the model's commands; what a person types after `!` runs without. */
+  readonly sandboxing: Sandboxing
   server: Server
   /** The paths and patterns of the conversation's context files, as they are now. */
   rules: readonly string[] = []
   readonly #builtIn: readonly ChatTool[]
   readonly #documents = new WeakMap<UserMessage, readonly FilePart[]>()
-  /** By `t`, `/tools trust` and options; for this session. */
-  readonly #trusted: Set<string>
+  /** Of `--trust-tools`: patterns, for this session. */
+  readonly #patterns: Set<string>
+  /** Trusted by `t` and `/tools trust`, for this session. */
+  #trusted: readonly ToolName[] = []
   #trustsAll: boolean
   #mcp: readonly ChatTool[] = []
+  readonly #trust: Trust | undefined
   #agent: AgentFile
+  #agentPlace: FoundAgent['place']
   #box: ToolBox
   #told = ''
 
@@ -55,13 +74,16 @@ export class Rig implements Gear, Shelf {
     const { place, server, agent, builtIn, trusted = [], trustAll = false, autoCompact, attended } = options
     this.place = place
     this.server = server
-    this.settings = { autoCompact, attended }
+    this.settings = { autoCompact, attended, limits: options.limits ?? DEFAULT_LIMITS }
     this.help = options.help ?? NO_HELP
     this.seen = options.seen ?? new SeenFiles()
+    this.sandboxing = options.sandboxing ?? NO_SANDBOX
     this.#builtIn = builtIn
-    this.#trusted = new Set(trusted)
+    this.#patterns = new Set(trusted)
     this.#trustsAll = trustAll
     this.#agent = agent
+    this.#agentPlace = options.agentPlace ?? 'built-in'
+    this.#trust = options.trust
     this.#box = this.#filled()
   }
 
@@ -79,15 +101,25 @@ export class Rig implements Gear, Shelf {
 
   /** For what a person wants to run. */
   get shell(): ChatTool | undefined {
-    return this.#builtIn.find(({ hostName }) => /^execute_(?:bash|cmd)$/.test(hostName))
+    return this.#builtIn.some(({ hostName }) => hostName === PERSONS_SHELL.hostName) ? PERSONS_SHELL : undefined
   }
 
-  get trusted(): { readonly all: boolean; readonly patterns: readonly string[] } {
-    return { all: this.#trustsAll, patterns: [...this.#agent.allowedTools, ...this.#trusted] }
+  get trusted(): {
+    readonly all: boolean
+    readonly patterns: readonly string[]
+    readonly tools: readonly ToolName[]
+  } {
+    const patterns = [...this.#agent.allowedTools, ...this.#patterns]
+    return { all: this.#trustsAll, patterns, tools: this.#trusted }
   }
 
-  swap(agent: AgentFile): void {
+  get agentPlace(): FoundAgent['place'] {
+    return this.#agentPlace
+  }
+
+  swap({ agent, place }: Pick<FoundAgent, 'agent' | 'place'>): void {
     this.#agent = agent
+    this.#agentPlace = place
     this.#box = this.#filled()
   }
 
@@ -115,9 +147,9 @@ export class Rig implements Gear, Shelf {
   }
 
   decide(tool: ChatTool, need: Need): Decision {
-    const { all, patterns } = this.trusted
+    const { all, patterns, tools } = this.trusted
     const settings = this.#agent.toolsSettings
-    const rules: Rules = { allowedTools: patterns, trustAll: all, settings, ...this.place }
+    const rules: Rules = { allowedTools: patterns, trustedTools: tools, trustAll: all, settings, ...this.place }
     return decide(tool, need, rules)
   }
 
@@ -125,21 +157,22 @@ export class Rig implements Gear, Shelf {
     return deniedToRead({ settings: this.#agent.toolsSettings, ...this.place })
   }
 
-  trust(tool: ChatTool): void {
-    this.#trusted.add(toolLabel(tool))
+  trust({ origin, hostName }: ToolName): void {
+    if (!this.#trusted.some((one) => isSameTool(one, { origin, hostName })))
+      this.#trusted = [...this.#trusted, { origin, hostName }]
   }
 
-  trustPattern(pattern: string): void {
-    this.#trusted.add(pattern)
-  }
-
-  untrust(pattern: string): boolean {
-    return this.#trusted.delete(pattern)
+  /** @param pattern of `--trust-tools`, as it was given there */
+  untrust(pattern: string, tools: readonly ToolName[]): void {
+    this.#patterns.delete(pattern)
+    this.#trusted = this.#trusted.filter((one) => !tools.some((tool) => isSameTool(one, tool)))
   }
 
   trustAll(isOn: boolean): void {
     this.#trustsAll = isOn
-    if (!isOn) this.#trusted.clear()
+    if (isOn) return
+    this.#patterns.clear()
+    this.#trusted = []
   }
 
   /** What a conversation with this agent begins with. @param window in tokens */
@@ -152,9 +185,16 @@ export class Rig implements Gear, Shelf {
     }
   }
 
+  /** The context files of these rules, without those that may not be sent. @param budget in tokens */
+  gather(rules: readonly string[], budget: number): Gathered {
+    const from = { agent: this.#agent, place: this.#agentPlace }
+    return gatherFiles(rules, this.place, budget, boundaryOf(this.place, from, this.#trust))
+  }
+
   async around(budget: number, signal: AbortSignal): Promise<Around> {
-    const { kept, dropped, unreadable, cut } = gatherFiles(this.rules, this.place, budget)
+    const { kept, dropped, unreadable, outside, cut } = this.gather(this.rules, budget)
     const notices: Notice[] = []
+    if (outside.length > 0) notices.push(notice('context_outside', outsideText(outside)))
     if (dropped.length > 0) {
       const { en, ja } = named(dropped.map(({ path }) => path))
       const said = phrase(`No room for ${en}.`, `コンテキストに入りきらないため省きました：${ja}。`)
@@ -209,6 +249,18 @@ export class Rig implements Gear, Shelf {
   afterTurn(signal: AbortSignal): AsyncIterable<TalkEvent> {
     return this.help.afterTurn(signal)
   }
+}
+
+const PERSONS_SHELL = executeBash()
+
+/** Says how to send it nevertheless. */
+export function outsideText(files: readonly OutsideFile[]): Phrase {
+  const { en, ja } = named(files.map(({ path, real }) => (path === real ? path : `${path} → ${real}`)))
+  const real = files[0]?.real
+  return phrase(
+    `Not sent, because it is outside of this directory: ${en}. To send it, type in a terminal: /context add ${real}`,
+    `このディレクトリーの外にあるため送りません：${ja}。送るには、端末で /context add ${real} と入力してください。`,
+  )
 }
 
 const MOST_NAMED = 3

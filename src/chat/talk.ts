@@ -8,6 +8,7 @@ import type { ConversationState } from '../conversation/state.ts'
 import { openTangents, tangentSeconds } from '../conversation/tangent.ts'
 import { byteLength, truncateSafeInPlace } from '../conversation/truncate.ts'
 import { sameJson } from '../lib/same.ts'
+import type { ChatTrust } from '../model/api/chat.ts'
 import { phrase } from '../model/phrase.ts'
 import type { Attached } from './attach/attach.ts'
 import type { Endpoint } from './endpoint/endpoint.ts'
@@ -15,6 +16,7 @@ import type { AskJson } from './endpoint/models.ts'
 import type { Spoken } from './prompts/spoken.ts'
 import { standingTokens, windowTokens } from './request/fit.ts'
 import type { Rig } from './rig.ts'
+import { untrusted } from './trust/needed.ts'
 import type { Desk } from './turn/desk.ts'
 import { type AskedTool, type Consent, error, notice, type TalkEvent } from './turn/event.ts'
 
@@ -55,12 +57,15 @@ export class Talk {
     return this.#running !== undefined
   }
 
-  /** A command, a shell command after `!`, or a prompt. */
-  async *say(line: string): AsyncGenerator<TalkEvent> {
+  /**
+   * A command, a shell command after `!`, or a prompt.
+   * @param typed what of it the user wrote himself, where text from elsewhere was added
+   */
+  async *say(line: string, typed = line): AsyncGenerator<TalkEvent> {
     // Loaded when they are first needed: whoever begins to talk does not wait for them.
     const { commandIn } = await import('./commands/table.ts')
     const command = commandIn(line)
-    if (command === undefined) yield* this.#during((signal) => this.sayWithin(line, signal, true))
+    if (command === undefined) yield* this.#during((signal) => this.sayWithin(line, signal, true, typed))
     else yield* this.#during((signal) => this.#command(line, command.run(this, command.words, signal)))
   }
 
@@ -74,9 +79,9 @@ export class Talk {
    * A prompt; where it names a text that is kept, that text. For a command, within what it does.
    * @param isTyped whether the transcript is to have the line
    */
-  async *sayWithin(line: string, signal: AbortSignal, isTyped: boolean): AsyncGenerator<TalkEvent> {
+  async *sayWithin(line: string, signal: AbortSignal, isTyped: boolean, typed = line): AsyncGenerator<TalkEvent> {
     const { spokenIn } = await import('./prompts/spoken.ts')
-    const spoken = await spokenIn(this, line, signal)
+    const spoken = await spokenIn(this, line, signal, typed)
     if (isTyped) this.desk.transcribe(line)
     if (spoken.kind === 'spoken') yield* this.#prompt(spoken, signal)
     else {
@@ -95,6 +100,16 @@ export class Talk {
     const done = this.#waiting.get(id)
     if (done) done(consent)
     else if (this.#running) this.#early.set(id, consent)
+  }
+
+  /** Asks the user whether a project's file is trusted. For a command, within what it does. */
+  async *askTrust(trust: ChatTrust, signal: AbortSignal): AsyncGenerator<TalkEvent, boolean> {
+    if (!this.rig.settings.attended) {
+      yield error(untrusted(trust))
+      return false
+    }
+    yield { kind: 'trust_needed', id: 'trust', trust }
+    return (await this.#consent('trust', signal)) === 'yes'
   }
 
   /** Ends what is going on; all that was said stays. */
@@ -122,7 +137,9 @@ export class Talk {
   /** The innermost one that is open. */
   tangent(): { readonly name: string | null; readonly seconds: number } | undefined {
     const seconds = tangentSeconds(this.state, this.desk.tangentNow())
-    return seconds === undefined ? undefined : { name: openTangents(this.state).at(-1)?.name ?? null, seconds }
+    return seconds === undefined
+      ? undefined
+      : { name: openTangents(this.state).at(-1)?.name ?? null, seconds: Math.max(0, seconds) }
   }
 
   /** How full the window is, in percent: as the server counted it last, else estimated. */
@@ -158,9 +175,12 @@ export class Talk {
     this.#closeResults()
     if (spoken.source !== null)
       yield notice('prompt', phrase(`Said: ${spoken.source}`, `登録した文章で依頼しました：${spoken.source}`))
-    const { attachFiles, pathsIn } = await import('./attach/attach.ts')
-    const attached = attachFiles([...this.attachments.splice(0), ...(spoken.mayAttach ? pathsIn(text, rig.place) : [])])
-    for (const note of attached.notes) yield notice('attached', note)
+    const { attachFiles, judged, pathsIn } = await import('./attach/attach.ts')
+    const named = spoken.mayAttach ? pathsIn(text, rig.place) : []
+    const typed = [...this.attachments.splice(0), ...pathsIn(spoken.typed, rig.place)]
+    const { paths, notes } = judged([...new Set([...typed, ...named])], typed, rig.place)
+    const attached = attachFiles(paths)
+    for (const note of [...notes, ...attached.notes]) yield notice('attached', note)
     await rig.help.ready()
     rig.help.beforeTurn(text)
     const hooks = hookContext(await rig.help.promptHooks(text, signal), 'userPromptSubmit') ?? ''

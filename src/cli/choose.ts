@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs'
 import type { House } from '../app.ts'
 import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import type { Session } from '../model/session.ts'
 import type { Log } from '../normalize.ts'
+import { mayBeMissing } from './incomplete.ts'
 import { say } from './language.ts'
 import { logsFor } from './logs/logs.ts'
 import { writeOut } from './output.ts'
@@ -20,10 +22,14 @@ export interface Choice {
 /** The session that was asked for by number or id, else the only one that is no branch of another. */
 export async function chooseSession(path: string, log: Log, asked: string | undefined): Promise<Choice> {
   const found = new Sessions(asked)
+  const issues: Issue[] = []
   for await (const batch of log.agent.scan(log.source))
-    for (const one of batch) if (one.kind === 'session') found.see(one.session)
+    for (const one of batch) {
+      if (one.kind === 'session') found.see(one.session)
+      if (one.kind === 'issue' && one.issue.code === 'unreadable') issues.push(one.issue)
+    }
   const { chosen, conversations } = found
-  if (conversations === 0) throw nothingIn(path)
+  if (conversations === 0) throw mayBeMissing(issues) ?? nothingIn(path)
   if (chosen && (asked !== undefined || conversations === 1)) return chosen
   await writeOut(await listOf(found))
   throw new AppError('bad_usage', severalIn(path, conversations, asked))

@@ -3,18 +3,29 @@ import { CommanderError } from 'commander'
 import { printable } from '../lib/text.ts'
 import { AppError, EXIT_BUG, exitCodes } from '../model/error.ts'
 import { inWords, say } from './language.ts'
-import { endWithReader } from './output.ts'
+import { endWithReader, hasWritten } from './output.ts'
 import { closePager } from './pager.ts'
 import { buildProgram } from './program.ts'
 
 endWithReader()
 try {
-  const program = await buildProgram(process.argv[2])
-  await program.parseAsync(process.argv)
-  await closePager()
+  await run().catch(onceMore)
 } catch (error) {
   await closePager()
   process.exitCode = report(error)
+}
+
+async function run(): Promise<void> {
+  const program = await buildProgram(process.argv[2])
+  await program.parseAsync(process.argv)
+  await closePager()
+}
+
+/** An index that turned out to be damaged is made again by the command itself, as long as it has answered nothing yet. */
+async function onceMore(error: unknown): Promise<void> {
+  if (error instanceof CommanderError || hasWritten() || !(await (await import('./heal.ts')).isIndexToBlame(error)))
+    throw error
+  await run()
 }
 
 function report(error: unknown): number {
@@ -25,7 +36,7 @@ function report(error: unknown): number {
   }
   const what = error instanceof Error ? error.stack : String(error)
   process.stderr.write(
-    `fumi: ${say('this is a bug in fumibako, please report it.', 'fumibako の不具合です。報告してください。')}\n${what}\n`,
+    `fumi: ${say('this is a bug in fumibako, please report it.', 'fumibako の不具合です。報告してください。')}\n${printable(what ?? '')}\n`,
   )
   return EXIT_BUG
 }

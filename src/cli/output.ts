@@ -1,6 +1,8 @@
 /** Writing that waits for a slow reader and ends quietly when the reader goes away. */
 import type { Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import { printable } from '../lib/text.ts'
+import { readableOutput, safeJson } from '../model/told/visible.ts'
 
 export function endWithReader(): void {
   process.stdout.on('error', endQuietly)
@@ -12,11 +14,41 @@ function endQuietly(error: NodeJS.ErrnoException): void {
   throw error
 }
 
-/** Answers when the bytes have been handed on, so that their memory may be used again. */
-export const writeOut = (text: string | Uint8Array): Promise<void> => write(target, text)
-/** Logs and their names stand in it: no escape sequence of theirs reaches a terminal. */
-export const writeErr = (text: string): Promise<void> =>
-  write(process.stderr, process.stderr.isTTY ? printable(text) : text)
+/**
+ * For people. Views make text of others printable before they colour it; what they forget is spelled out here, so that no
+ * command lets it through. A pipe gets no colours. Answers when the text has been handed on.
+ */
+export const writeOut = (text: string): Promise<void> =>
+  answer(process.stdout.isTTY ? readableOutput(text) : printable(text))
+
+/** For programs: one line that parses to the value, and does no harm in a terminal either. */
+export const writeJson = (value: unknown): Promise<void> => answer(`${safeJson(JSON.stringify(value))}\n`)
+
+/** For programs: to the letter, except on a terminal. Answers when the bytes may be used again. */
+export const writeData = (data: string | Uint8Array): Promise<void> =>
+  answer(process.stdout.isTTY ? safeJson(decoded(data)) : data)
+
+/** For people, as `writeOut`; without colours. */
+export const writeErr = (text: string): Promise<void> => write(process.stderr, printable(text))
+
+/** As `writeJson`, to standard error. */
+export const writeErrJson = (value: unknown, indent?: number): Promise<void> =>
+  write(process.stderr, `${safeJson(JSON.stringify(value, null, indent))}\n`)
+
+const decoder = new StringDecoder('utf8')
+
+const decoded = (data: string | Uint8Array): string =>
+  typeof data === 'string' ? data : decoder.write(Buffer.from(data.buffer, data.byteOffset, data.byteLength))
+
+let isAnswered = false
+
+function answer(data: string | Uint8Array): Promise<void> {
+  isAnswered = true
+  return write(target, data)
+}
+
+/** Part of the answer has been written: the command cannot start again. */
+export const hasWritten = (): boolean => isAnswered
 
 let target: Writable = process.stdout
 
@@ -56,17 +88,17 @@ export class LineWriter {
     // In slices: a line of many megabytes is in memory often enough already.
     for (let from = 0; from < line.length; ) {
       const to = endOfSlice(line, from)
-      await writeOut(this.#buffer.subarray(0, this.#buffer.write(line.slice(from, to), 0, 'utf8')))
+      await writeData(this.#buffer.subarray(0, this.#buffer.write(line.slice(from, to), 0, 'utf8')))
       from = to
     }
-    await writeOut('\n')
+    await writeData('\n')
   }
 
   async flush(): Promise<void> {
     if (this.#used === 0) return
     const used = this.#used
     this.#used = 0
-    await writeOut(this.#buffer.subarray(0, used))
+    await writeData(this.#buffer.subarray(0, used))
   }
 }
 

@@ -1,6 +1,7 @@
 /** Shows long output by pages, on a terminal only: `$PAGER`, or less where there is none. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { findProgram } from '../lib/programs.ts'
 import { writeTo } from './output.ts'
 
 let pager: ChildProcess | undefined
@@ -9,7 +10,9 @@ let pager: ChildProcess | undefined
 export async function openPager(): Promise<void> {
   const wanted = wantedPager()
   if (wanted === undefined || pager) return
-  const [program = 'less', ...words] = wanted.split(/\s+/)
+  const [name = 'less', ...words] = wanted.split(/\s+/)
+  const program = findProgram(name)
+  if (program === undefined) return
   const env = { LESS: 'FRX', LESSCHARSET: 'utf-8', ...process.env }
   const child = spawn(program, words, { stdio: ['pipe', 'inherit', 'inherit'], env })
   const isRunning = await Promise.race([once(child, 'spawn').then(() => true), once(child, 'error').then(() => false)])

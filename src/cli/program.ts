@@ -31,6 +31,7 @@ const COMMANDS: { readonly [name: string]: () => Promise<Add> } = {
   normalize: async () => (await import('./commands/format/normalize.ts')).normalizeCommand,
   detect: async () => (await import('./commands/format/detect.ts')).detectCommand,
   validate: async () => (await import('./commands/format/validate.ts')).validateCommand,
+  trust: async () => (await import('./commands/home/trust.ts')).trustCommand,
   config: async () => (await import('./commands/home/config.ts')).configCommand,
   doctor: async () => (await import('./commands/home/doctor.ts')).doctorCommand,
   token: async () => (await import('./commands/serve/token.ts')).tokenCommand,

@@ -1,4 +1,5 @@
 /** The sessions of this machine, or of some files, as a list: newest first, each with what its first lines tell. */
+import { guarded } from '../agents/guarded.ts'
 import type { House, Kept } from '../app.ts'
 import { statOf } from '../lib/files/look.ts'
 import { AppError } from '../model/error.ts'
@@ -7,6 +8,7 @@ import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
 import type { Log } from '../normalize.ts'
 import { freshen } from './ask/fresh.ts'
+import { mayBeMissing } from './incomplete.ts'
 
 export interface Listing {
   readonly log: Log
@@ -48,7 +50,7 @@ async function look(held: Log & { readonly kept?: Kept }, issues: Issue[]): Prom
   const seen = new Map<string, { session: Session; messages: number }>()
   let open: { session: Session; messages: number } | undefined
   let isWhole = true
-  for await (const batch of agent.scan(source)) {
+  for await (const batch of guarded(source, agent.scan(source))) {
     let offset = 0
     for (const one of batch) {
       if (one.kind === 'session') {
@@ -90,17 +92,18 @@ export interface Found {
 /** By its id, by the agent's own, or by the beginning of either. @param within a database, file or folder to look in */
 export async function findSession(house: House, name: string, within?: string): Promise<Found> {
   if (within === undefined && (await freshen(house, 'first'))) {
-    const { id } = onlyOne(name, house.named(name))
+    const { id } = onlyOne(name, house.named(name), house.index.unreadable())
     const session = house.index.header(id)
     if (session) return { session, log: await house.logOf(id), kept: endedIn(house, id) }
   }
-  const { sessions } = await listSessions(house, within === undefined ? [] : [within])
+  const { sessions, issues } = await listSessions(house, within === undefined ? [] : [within])
   const { id } = onlyOne(
     name,
     likeIn(
       name,
       sessions.map(({ session }) => session),
     ),
+    issues,
   )
   return sessions.find(({ session }) => session.id === id) as Listing
 }
@@ -121,7 +124,11 @@ function likeIn(name: string, sessions: readonly Session[]): readonly Session[] 
   )
 }
 
-function onlyOne(name: string, found: readonly { readonly id: SessionId }[]): { readonly id: SessionId } {
+function onlyOne(
+  name: string,
+  found: readonly { readonly id: SessionId }[],
+  issues: readonly Issue[],
+): { readonly id: SessionId } {
   const [only, ...more] = found
   if (only && more.length === 0) return only
   if (only) {
@@ -135,6 +142,8 @@ function onlyOne(name: string, found: readonly { readonly id: SessionId }[]): { 
       `${name} で始まる会話が複数あります: ${first} … もっと長く指定してください。`,
     )
   }
+  const missing = mayBeMissing(issues)
+  if (missing) throw missing
   throw new AppError(
     'not_found',
     `there is no session ${name}, and no file of that name. See fumi list.`,

@@ -1,5 +1,6 @@
 /** Reads a JSON file that a person wrote, and says where it is wrong. */
-import { readFileSync } from 'node:fs'
+import { readRegular } from '../lib/files/regular-file.ts'
+import { isSystemError, whyOf } from '../lib/files/system-error.ts'
 import { jsonFault, placeIn } from '../lib/json/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json/lossless.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
@@ -27,10 +28,14 @@ export function readJsonFile(path: string): JsonFile {
   }
   let bytes: Buffer
   try {
-    bytes = readFileSync(path)
+    bytes = readRegular(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return { ...nothing, exists: false }
+    if (code === 'EFTYPE' && isSystemError(error)) {
+      const { en, ja } = whyOf(error)
+      return unusable(phrase(`it is ${en}.`, `${ja}。`))
+    }
     return unusable(
       phrase(`it cannot be read (${code}): check its mode.`, `読み取れません（${code}）。モードを確認してください。`),
     )

@@ -50,8 +50,13 @@ export interface Configuration {
   readonly agents: ReadonlyMap<AgentId, AgentConfig>
   readonly profile: ValueOf<'profile'>
   readonly compact: ValueOf<'chat.compact'>
+  readonly sandbox: ValueOf<'chat.sandbox'>
+  readonly maxRequests: ValueOf<'chat.maxRequests'>
+  readonly maxTokens: ValueOf<'chat.maxTokens'>
   /** Servers that the user gave a name. */
   readonly profiles: ReadonlyMap<string, ProfileConfig>
+  /** Every key that is given anywhere, also where another one goes before it: the key itself, or `$NAME` for a variable. */
+  readonly keys: readonly string[]
   /** The same and where each comes from, in the order of the table. */
   readonly settings: readonly Resolved[]
   readonly problems: readonly ConfigProblem[]
@@ -96,6 +101,9 @@ export function resolveConfig(given: Given): Configuration {
     ),
     profile: held('profile'),
     compact: held('chat.compact'),
+    sandbox: held('chat.sandbox'),
+    maxRequests: held('chat.maxRequests'),
+    maxTokens: held('chat.maxTokens'),
     profiles: new Map(
       profiles.map((name) => [
         name,
@@ -107,6 +115,11 @@ export function resolveConfig(given: Given): Configuration {
           window: held('profiles.*.window', name),
         },
       ]),
+    ),
+    keys: layers.flatMap(([, held]) =>
+      [...held].flatMap(([key, value]) =>
+        settings.get(key)?.kind.isSecret && typeof value === 'string' && value !== '' ? [value] : [],
+      ),
     ),
     settings: resolved,
     problems,

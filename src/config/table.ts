@@ -61,6 +61,30 @@ export const SETTINGS = {
       'ウィンドウがいっぱいのとき。auto（自動で要約）、ask（送る量を減らして提案）',
     ),
   ),
+  'chat.sandbox': setting(
+    choice('auto', 'on', 'off'),
+    'auto',
+    phrase(
+      'commands of a chat in a sandbox without network: auto (where one works), on (else refuse them), off',
+      'チャットのコマンドを、ネットワークのないサンドボックスで実行。auto（使えるとき）、on（使えなければ実行しない）、off',
+    ),
+  ),
+  'chat.maxRequests': setting(
+    amount,
+    50,
+    phrase(
+      'requests to the model after which a turn stops and can be continued',
+      'モデルへの要求がこの件数になるとターンを停止（続けられる）',
+    ),
+  ),
+  'chat.maxTokens': setting(
+    amount,
+    null,
+    phrase(
+      'tokens, sent and received, after which a turn stops and can be continued',
+      '送受信したトークンがこの数になるとターンを停止（続けられる）',
+    ),
+  ),
   'profiles.*.server': setting(
     choice('openai', 'ollama', 'llamacpp', 'lmstudio', 'vllm', 'any'),
     'any',

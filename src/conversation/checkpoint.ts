@@ -84,8 +84,8 @@ export async function createCheckpoint(
 async function commit(git: Git, manager: CheckpointManager, made: NewCheckpoint): Promise<Outcome<true>> {
   const steps = [
     [...inTree(manager), 'add', '-A'],
-    [...inTree(manager), 'commit', '--allow-empty', '--no-verify', '-m', made.description],
-    [inRepo(manager), 'tag', made.tag, '-f'],
+    [...inTree(manager), 'commit', '--allow-empty', '--no-verify', '-m', messageOf(made)],
+    [inRepo(manager), 'tag', '-f', '--', made.tag],
   ]
   for (const args of steps) {
     const result = await git(args)
@@ -93,6 +93,12 @@ async function commit(git: Git, manager: CheckpointManager, made: NewCheckpoint)
   }
   return { ok: true, value: true }
 }
+
+/** An argument cannot hold a zero byte. */
+const messageOf = ({ description }: NewCheckpoint): string => description.replaceAll('\0', '')
+
+/** A tag of a conversation that somebody else wrote must not be taken for an option. */
+const revision = (tag: string): string => (tag.startsWith('-') ? `refs/tags/${tag}` : tag)
 
 function withCheckpoint(manager: CheckpointManager, made: NewCheckpoint): CheckpointManager {
   const known = manager.checkpoints.some(({ tag }) => tag === made.tag)
@@ -129,7 +135,7 @@ export async function diffCheckpoints(
   from: string,
   to: string,
 ): Promise<Outcome<readonly FileChange[]>> {
-  const result = await git([inRepo(manager), 'diff', '--name-status', '-z', from, to])
+  const result = await git([inRepo(manager), 'diff', '--name-status', '-z', revision(from), revision(to), '--'])
   if (result.code !== 0) return failed(`${from} and ${to} could not be compared`, result)
   const fields = result.stdout.split('\0')
   const changes: FileChange[] = []
@@ -179,7 +185,7 @@ export async function restoreCheckpoint(
   const checkpoint = manager?.checkpoints.find((one) => one.tag === tag)
   if (!manager || !checkpoint) return { ok: false, reason: `Checkpoint '${tag}' not found` }
   if (hard || !(await isEmptyTree(git, manager, tag))) {
-    const args = hard ? ['reset', '--hard', tag] : ['checkout', tag, '--', '.']
+    const args = hard ? ['reset', '--hard', revision(tag), '--'] : ['checkout', revision(tag), '--', '.']
     const result = await git([...inTree(manager), ...args])
     if (result.code !== 0) return failed(`checkpoint ${tag} could not be restored`, result)
   }
@@ -193,7 +199,7 @@ export function restoredTo(state: ConversationState, { history_snapshot: history
 
 /** Git refuses to check out of a tree without files. */
 async function isEmptyTree(git: Git, manager: CheckpointManager, tag: string): Promise<boolean> {
-  const { code, stdout } = await git([inRepo(manager), 'ls-tree', '--name-only', tag])
+  const { code, stdout } = await git([inRepo(manager), 'ls-tree', '--name-only', revision(tag)])
   return code === 0 && stdout === ''
 }
 

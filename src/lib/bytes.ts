@@ -1,6 +1,7 @@
 /** Reads a file's bytes in order, plain or `.zst`, never for writing. */
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
-import { unzstd } from './zstd.ts'
+import { closeSync, fstatSync, readSync, statSync } from 'node:fs'
+import { openRegular } from './files/regular-file.ts'
+import { type Broken, unzstd } from './zstd.ts'
 
 const CHUNK = 1 << 18
 
@@ -12,8 +13,8 @@ export interface OpenFile {
   head(length: number): Promise<Buffer>
   /** The bytes from `offset` on, decompressed. Each chunk is valid until the next one is asked for. */
   chunks(offset: number): AsyncGenerator<Buffer>
-  /** True once the bytes turned out not to be whole Zstandard. */
-  damaged(): boolean
+  /** Set once the bytes turned out not to be whole Zstandard, or to ask for too much. */
+  damaged(): Broken | undefined
   close(): void
 }
 
@@ -24,13 +25,13 @@ export const isCompressed = (path: string): boolean => path.endsWith('.zst')
  * answer would. Larger chunks make larger batches, which outlive the garbage collector's young generation.
  */
 export function openFile(path: string): OpenFile {
-  const fd = openSync(path, 'r')
+  const fd = openRegular(path)
   const { size, mtimeMs, ino } = fstatSync(fd)
-  let damaged = false
+  let damaged: Broken | undefined
   const chunks = (offset: number): AsyncGenerator<Buffer> => {
     if (!isCompressed(path)) return plain(fd, offset)
-    const decompressed = unzstd(plain(fd, 0), () => {
-      damaged = true
+    const decompressed = unzstd(plain(fd, 0), (why) => {
+      damaged = why
     })
     return skip(decompressed, offset)
   }
@@ -54,7 +55,7 @@ export function wasReplaced(path: string, { inode, size }: OpenFile): boolean {
 /** A stretch of a file, decompressed. Shorter than asked for when the file is. */
 export async function readAt(path: string, offset: number, length: number): Promise<Buffer> {
   if (isCompressed(path)) return unpackedAt(path, offset, length)
-  const fd = openSync(path, 'r')
+  const fd = openRegular(path)
   try {
     return readNow(fd, offset, length)
   } finally {

@@ -16,8 +16,8 @@ export interface Line {
   readonly utf8: boolean
 }
 
-/** V8 cannot hold a longer string. */
-export const LONGEST_LINE = 500_000_000
+/** A line takes about six times its length while it is read. The longest that any agent is known to have written is 54 MB. */
+export const LONGEST_LINE = 128_000_000
 
 const NEWLINE = 10
 
@@ -78,7 +78,7 @@ export class Carry {
     if (needed <= this.#longest) {
       if (needed > this.#memory.length) this.#grow(needed)
       bytes.copy(this.#memory, this.length)
-    }
+    } else if (this.#memory.length > 0) this.#memory = Buffer.alloc(0)
     this.length = needed
   }
 

@@ -1,5 +1,6 @@
 /** Looks at a file's coming lines without taking them, to compare it with another file in step. */
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
+import { openRegular } from './files/regular-file.ts'
 
 interface Ahead {
   readonly bytes: Buffer
@@ -23,7 +24,7 @@ export class LinesAhead {
     this.#offset = offset
     this.#taken = offset
     try {
-      this.#fd = openSync(path, 'r')
+      this.#fd = openRegular(path)
     } catch {
       this.#fd = undefined
     }

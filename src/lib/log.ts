@@ -1,4 +1,5 @@
 /** One line per warning on stderr. Never conversation text. */
+import { printable } from './text.ts'
 
 export type Level = 'silent' | 'warn' | 'debug'
 
@@ -21,5 +22,5 @@ function readLevel(value: string | undefined): Level {
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ')
+  return printable(text).replaceAll(/\s*\n\s*/g, ' ')
 }

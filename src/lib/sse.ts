@@ -3,19 +3,28 @@
 /**
  * Packets may be cut anywhere, also within a letter. Comments and fields other than `data` are passed over; an event that
  * lacks its blank line at the very end is given all the same, whole or not.
+ * @param longest of an event, in UTF-16 units; throws RangeError beyond
  */
-export async function* eventData(packets: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* eventData(
+  packets: AsyncIterable<Uint8Array>,
+  longest = Number.POSITIVE_INFINITY,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   const lines = new Lines()
   let data: string[] = []
+  let length = 0
   for await (const packet of packets) {
     for (const line of lines.add(decoder.decode(packet, { stream: true }))) {
-      if (line !== '') addData(data, line)
-      else if (data.length > 0) {
+      if (line !== '') {
+        addData(data, line)
+        length += line.length
+      } else if (data.length > 0) {
         yield data.join('\n')
         data = []
+        length = 0
       }
     }
+    if (length + lines.open > longest) throw new RangeError(`an event is longer than ${longest}`)
   }
   for (const line of lines.end(decoder.decode())) addData(data, line)
   if (data.length > 0) yield data.join('\n')
@@ -29,6 +38,8 @@ function addData(data: string[], line: string): void {
 /** Lines end with CR, LF or both. */
 class Lines {
   #begun: string[] = []
+  /** How much of a line has come that has no end yet. */
+  open = 0
 
   add(text: string): readonly string[] {
     // An empty packet, or a part of a letter, says nothing of the CR before it.
@@ -37,10 +48,13 @@ class Lines {
     const isCut = text.endsWith('\r')
     if (!isCut && !/[\r\n]/.test(text) && !this.#begun.at(-1)?.endsWith('\r')) {
       this.#begun.push(text)
+      this.open += text.length
       return []
     }
     const lines = (this.#begun.join('') + (isCut ? text.slice(0, -1) : text)).split(/\r\n|\n|\r/)
-    this.#begun = [(lines.pop() ?? '') + (isCut ? '\r' : '')]
+    const rest = (lines.pop() ?? '') + (isCut ? '\r' : '')
+    this.#begun = [rest]
+    this.open = rest.length
     return lines
   }
 

@@ -1,5 +1,6 @@
 /** Bytes as text, by the fastest means that this Node has; texts as people compare them. */
 import { isAscii, isUtf8, transcode } from 'node:buffer'
+import { readable } from '../model/told/visible.ts'
 
 /** Invalid bytes become U+FFFD. The usual conversion takes three times as long on text that is not all ASCII. */
 export function textOf(bytes: Buffer): string {
@@ -13,11 +14,37 @@ const WORTH_IT = 2048
 /** For comparing what people type: case, width and composition of letters do not matter. */
 export const folded = (text: string): string => text.normalize('NFKC').toLowerCase().normalize('NFKC')
 
-/** Without escape sequences and control characters; lines end with `\n`, and tabs stay. */
-export const printable = (text: string): string => text.replaceAll(/\r\n?/g, '\n').replaceAll(CONTROL, '')
+/**
+ * Text of others for a terminal or a document: without escape sequences, and with all else that hides or reorders spelled
+ * out. Lines end with `\n`, and tabs stay.
+ */
+export const printable = (text: string): string => readable(withoutEscapes(text))
 
-const CONTROL =
-  /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+/** Text for the user's own prompt: without escape sequences and control characters, else as it is. */
+export const typable = (text: string): string => withoutEscapes(text).replaceAll(CONTROL, '')
+
+const withoutEscapes = (text: string): string => text.replaceAll(/\r\n?/g, '\n').replaceAll(ESCAPE, '')
+
+/** A colour or a movement, a title or a link that ends on its line, a character set. Whatever is torn stays to be seen. */
+const ESCAPE = /\u001b(?:\[[0-9:;<=>?]*[ -/]*[@-~]|\][^\u0007\u001b\n]{0,4096}(?:\u0007|\u001b\\)|[()][0-9A-Z])/g
+
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+
+/** The same for a part of a line: what would end the line, or move to another column, is spelled out, so that a record stays one line. */
+export const printableField = (text: string): string =>
+  printable(text.replaceAll(/[\r\n\t\v\f\u0085\u2028\u2029]/g, (sign) => FIELD_ENDS[sign] ?? ''))
+
+const FIELD_ENDS: { readonly [sign: string]: string } = {
+  '\r': '\\r',
+  '\n': '\\n',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\f': '\\f',
+  '\u0085': '\\u0085',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+}
+
 /**
  * Without those of its first and last letters that are of a kind. Looks at no others: an expression that ends with `+$`
  * takes the square of every run of such letters, wherever it stands.

@@ -4,28 +4,44 @@ import * as zlib from 'node:zlib'
 import { Decompress } from 'fzstd'
 import { isSystemError } from './files/system-error.ts'
 
-type Factory = () => NodeJS.WritableStream & AsyncIterable<Buffer>
+type Params = { readonly [parameter: number]: number }
+type Factory = (options: { readonly params: Params }) => NodeJS.WritableStream & AsyncIterable<Buffer>
 
 // Node has it from 22.15 and 23.8 on.
 const native = (zlib as { createZstdDecompress?: Factory }).createZstdDecompress
+const WINDOW_LOG_MAX = (zlib.constants as { readonly ZSTD_d_windowLogMax?: number }).ZSTD_d_windowLogMax
 
-/** Gives all that can be decompressed; where the stream is damaged or cut it says so and ends. */
-export async function* unzstd(chunks: AsyncIterable<Buffer>, onDamage: () => void): AsyncGenerator<Buffer> {
+/** What the `zstd` tool refuses without an option too: a decompressor holds that much memory, whatever the file's size. */
+const LARGEST_WINDOW_LOG = 27
+const LARGEST_WINDOW = 2 ** LARGEST_WINDOW_LOG
+
+/** Why there is no more: the bytes break off, or they ask for more memory or work than any log is worth. */
+export type Broken = 'damaged' | 'refused'
+
+/** Gives all that can be decompressed; where the stream is damaged, cut or hostile it says so and ends. */
+export async function* unzstd(chunks: AsyncIterable<Buffer>, onDamage: (why: Broken) => void): AsyncGenerator<Buffer> {
   try {
     yield* native ? unzstdNative(chunks, native) : unzstdPortable(chunks)
   } catch (error) {
     if (!(error instanceof Damage)) throw error
-    onDamage()
+    onDamage(error.why)
   }
 }
 
-class Damage extends Error {}
+class Damage extends Error {
+  readonly why: Broken
+
+  constructor(why: Broken = 'damaged') {
+    super(why)
+    this.why = why
+  }
+}
 
 async function* unzstdNative(chunks: AsyncIterable<Buffer>, create: Factory): AsyncGenerator<Buffer> {
   // Copied, because the stream may hold a chunk after the next one was read into the same memory.
   const frames = new Frames()
   const copies = Readable.from(copy(chunks, frames))
-  const output = create()
+  const output = create({ params: WINDOW_LOG_MAX === undefined ? {} : { [WINDOW_LOG_MAX]: LARGEST_WINDOW_LOG } })
   // What the file says ends the output too; what is thrown away before its end is no failure.
   pipeline(copies, output, () => {})
   const decoded: AsyncIterator<Buffer> = output[Symbol.asyncIterator]()
@@ -36,7 +52,7 @@ async function* unzstdNative(chunks: AsyncIterable<Buffer>, create: Factory): As
         return undefined
       })
       // Node 22 does not notice an end that comes too soon.
-      if (!next || (next.done && !frames.areWhole)) throw new Damage()
+      if (!next || (next.done && !frames.areWhole)) throw new Damage(frames.isRefused ? 'refused' : 'damaged')
       if (next.done) return
       yield next.value
     }
@@ -47,7 +63,8 @@ async function* unzstdNative(chunks: AsyncIterable<Buffer>, create: Factory): As
 
 async function* copy(chunks: AsyncIterable<Buffer>, frames: Frames): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
-    frames.follow(chunk)
+    for (let at = 0; at < chunk.length && !frames.isRefused; ) at = frames.follow(chunk, at)
+    if (frames.isRefused) throw new Damage('refused')
     yield Buffer.from(chunk)
   }
 }
@@ -56,9 +73,15 @@ const MAGIC = 0xfd2fb528
 /** Frames that hold something else bear one of sixteen. */
 const SKIPPABLE = 0x184d2a50
 
-type Header = 'magic' | 'descriptor' | 'length' | 'block' | 'nothing'
+type Header = 'magic' | 'descriptor' | 'window' | 'length' | 'block' | 'nothing'
 
-/** Goes along compressed bytes from header to header, to know whether the last frame has its end. */
+/** A block gives at most 128 KB: what is decompressed in one go stays small, whatever the blocks hold. */
+const BLOCKS_AT_ONCE = 8
+
+/**
+ * Goes along compressed bytes from header to header: to know whether the last frame has its end, to cut them into small
+ * pieces, and to refuse windows that no log needs before anybody makes room for them.
+ */
 class Frames {
   #next: Header = 'magic'
   /** Of a header: its bytes so far, and how many it takes. */
@@ -68,36 +91,67 @@ class Frames {
   /** Bytes until the next header. */
   #skip = 0
   #hasCheck = false
+  /** What stands behind the descriptor. */
+  #rest = 0
+  #isSingle = false
+  #blocks = 0
+  #frames = 0
+  /** Of the frame that is open. */
+  window = 0
+  isRefused = false
+  /** Blocks and frames so far, each with the memory that is gone through for it. */
+  work = 0
 
   get areWhole(): boolean {
     return this.#next === 'magic' && this.#read === 0 && this.#skip === 0
   }
 
-  follow(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; ) {
+  /** Up to the end of the chunk, or to where a few more blocks or another frame begin. @returns the next byte */
+  follow(chunk: Buffer, from: number): number {
+    this.#blocks = 0
+    this.#frames = 0
+    for (let at = from; at < chunk.length; ) {
       const skipped = Math.min(this.#skip, chunk.length - at)
       this.#skip -= skipped
       at += skipped
-      if (at === chunk.length || this.#next === 'nothing') return
+      if (at === chunk.length || this.#next === 'nothing') return chunk.length
       this.#value += (chunk[at++] ?? 0) * 2 ** (8 * this.#read++)
       if (this.#read < this.#wanted) continue
-      this.#take(this.#value)
+      const value = this.#value
       this.#value = 0
       this.#read = 0
+      this.#take(value)
+      if (this.isRefused || this.#blocks >= BLOCKS_AT_ONCE || this.#frames > 1) return at
     }
+    return chunk.length
   }
 
   #take(value: number): void {
     switch (this.#next) {
       case 'magic':
+        this.#frames++
         if (value === MAGIC) return this.#await('descriptor', 1)
         return value - (value % 16) === SKIPPABLE ? this.#await('length', 4) : this.#await('nothing', 0)
       case 'length':
         return this.#await('magic', 4, value)
       case 'descriptor':
         this.#hasCheck = (value & 4) !== 0
-        return this.#await('block', 3, headerLength(value))
+        this.#isSingle = (value & 32) !== 0
+        this.#rest = headerLength(value)
+        if (this.#isSingle) {
+          const size = contentLength(value)
+          return this.#await('window', size, this.#rest - size)
+        }
+        return this.#await('window', 1)
+      case 'window':
+        // A frame of one segment is its own window, as long as it says.
+        this.window = this.#isSingle ? value : windowOf(value)
+        this.work += this.window * WORK_OF_NEW_MEMORY
+        if (this.window > LARGEST_WINDOW) this.isRefused = true
+        return this.#await('block', 3, this.#isSingle ? 0 : this.#rest - 1)
       case 'block': {
+        this.#blocks++
+        this.work += this.window
         // A block of one repeated byte holds that byte alone.
         const length = ((value >> 1) & 3) === 1 ? 1 : value >> 3
         if ((value & 1) === 0) return this.#await('block', 3, length)
@@ -113,18 +167,33 @@ class Frames {
   }
 }
 
+/**
+ * The portable decompressor goes through its whole window for each block and each frame. So much is always done, and so much
+ * more for each compressed byte: a block of a log has thousands of them. Tiny blocks with a large window keep a machine busy.
+ */
+const FREE_WORK = 2 ** 34
+const WORK_PER_BYTE = 2 ** 14
+/** New memory takes longer than memory that is there. */
+const WORK_OF_NEW_MEMORY = 8
+
+/** Of the window's own byte: a power of two, and eighths of it. */
+function windowOf(byte: number): number {
+  const base = 2 ** (10 + (byte >> 3))
+  return base + (base / 8) * (byte & 7)
+}
+
+/** How many bytes tell the length of the content. */
+const contentLength = (descriptor: number): number => [(descriptor & 32) !== 0 ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0
+
 /** Behind the descriptor: window, dictionary and length of the content, each where it is told. */
 function headerLength(descriptor: number): number {
   const isSingle = (descriptor & 32) !== 0
-  const content = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0
-  return (isSingle ? 0 : 1) + ([0, 1, 2, 4][descriptor & 3] ?? 0) + content
+  return (isSingle ? 0 : 1) + ([0, 1, 2, 4][descriptor & 3] ?? 0) + contentLength(descriptor)
 }
-
-/** Fed in small pieces, so that one push never gives more than a few blocks of output. */
-const SLICE = 1 << 16
 
 async function* unzstdPortable(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let ready: Buffer[] = []
+  const frames = new Frames()
   const stream = new Decompress((data) => {
     if (data.length > 0) ready.push(Buffer.from(data))
   })
@@ -136,9 +205,14 @@ async function* unzstdPortable(chunks: AsyncIterable<Buffer>): AsyncGenerator<Bu
       return false
     }
   }
+  let read = 0
   for await (const chunk of chunks) {
-    for (let at = 0; at < chunk.length; at += SLICE) {
-      const whole = push(Uint8Array.from(chunk.subarray(at, at + SLICE)), false)
+    for (let at = 0; at < chunk.length; ) {
+      const end = frames.follow(chunk, at)
+      read += end - at
+      if (frames.isRefused || frames.work > FREE_WORK + WORK_PER_BYTE * read) throw new Damage('refused')
+      const whole = push(Uint8Array.from(chunk.subarray(at, end)), false)
+      at = end
       const out = ready
       ready = []
       yield* out

@@ -50,12 +50,13 @@ function older(a: Claim, b: Claim): boolean {
   return a.at === b.at ? a.first < b.first : a.at < b.at
 }
 
+/** Nothing outside the years 1970 to 9999: such a time is a mistake, and no text of four digits can tell it. */
 export function instantOf(milliseconds: number): Instant | undefined {
   const minute = Math.floor(milliseconds / MINUTE)
   if (minute === lastMinute && Number.isInteger(milliseconds)) return withSeconds(milliseconds - minute * MINUTE)
   const date = new Date(milliseconds)
   const year = date.getUTCFullYear()
-  if (!(year >= 0 && year <= 9999)) return undefined
+  if (!(year >= 1970 && year <= 9999)) return undefined
   const text = date.toISOString()
   lastMinute = minute
   lastPrefix = text.slice(0, 17)
@@ -73,7 +74,7 @@ function withSeconds(milliseconds: number): Instant {
   return `${lastPrefix}${padded.slice(1, 3)}.${padded.slice(3)}Z` as Instant
 }
 
-/** Reads an ISO time with offset, or a number of epoch seconds or milliseconds. Impossible dates are refused. */
+/** Reads an ISO time with offset, or a number of epoch seconds or milliseconds. Impossible dates and years are refused. */
 export function instant(value: unknown): Instant | undefined {
   if (typeof value === 'number')
     return Number.isFinite(value) ? instantOf(value < 1e11 ? value * 1000 : value) : undefined
@@ -99,4 +100,5 @@ function parseInstant(text: string): Instant | undefined {
 }
 
 /** The form that most logs have, and the only one whose check must be fast. Days 29 to 31 take the long way. */
-const CANONICAL = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
+const CANONICAL =
+  /^(?:19[7-9]\d|[2-9]\d{3})-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/

@@ -12,9 +12,12 @@ export type IssueCode =
   | 'orphan_result'
   | 'line_too_long'
   | 'too_deep'
+  | 'bad_number'
+  | 'bad_time'
   | 'foreign_session'
   | 'changed_while_read'
   | 'unreadable'
+  | 'internal_error'
   | 'not_a_session'
   | 'earlier_history_elsewhere'
 

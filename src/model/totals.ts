@@ -81,8 +81,11 @@ export function localDay(): DayOf {
   }
 }
 
+/** The last evening of the year 9999 is still in that year east of Greenwich: no day has five digits. */
 const wallDay = (date: Date): string =>
-  `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  date.getFullYear() > 9999
+    ? '9999-12-31'
+    : `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
 
 /** Weekdays count from Sunday, 0. */
 export function wallHour(milliseconds: number): { readonly hour: number; readonly weekday: number } {

@@ -1,4 +1,5 @@
 /** Token counts, and how running totals become amounts that can be added up. */
+import { addSafely, type NumberCheck } from './numbers.ts'
 
 export interface Usage {
   /** Includes cached_input_tokens. */
@@ -20,11 +21,23 @@ export const NO_USAGE: Usage = {
 
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
-    input_tokens: a.input_tokens + b.input_tokens,
-    cached_input_tokens: a.cached_input_tokens + b.cached_input_tokens,
-    output_tokens: a.output_tokens + b.output_tokens,
-    reasoning_output_tokens: a.reasoning_output_tokens + b.reasoning_output_tokens,
-    total_tokens: a.total_tokens + b.total_tokens,
+    input_tokens: addSafely(a.input_tokens, b.input_tokens),
+    cached_input_tokens: addSafely(a.cached_input_tokens, b.cached_input_tokens),
+    output_tokens: addSafely(a.output_tokens, b.output_tokens),
+    reasoning_output_tokens: addSafely(a.reasoning_output_tokens, b.reasoning_output_tokens),
+    total_tokens: addSafely(a.total_tokens, b.total_tokens),
+  }
+}
+
+/** Counts by our own names, from a record that is not trusted. A missing or unusable count is 0. */
+export function checkedUsage(given: { readonly [key: string]: unknown }, check: NumberCheck): Usage {
+  const count = (name: keyof Usage): number => check.tokens(given[name], name) ?? 0
+  return {
+    input_tokens: count('input_tokens'),
+    cached_input_tokens: count('cached_input_tokens'),
+    output_tokens: count('output_tokens'),
+    reasoning_output_tokens: count('reasoning_output_tokens'),
+    total_tokens: count('total_tokens'),
   }
 }
 

@@ -1,7 +1,7 @@
 /** The server as one function from requests to answers. It opens no port: who listens, and where, is not its matter. */
 
 import { OpenAPIHono } from '@hono/zod-openapi'
-import type { House } from '../app.ts'
+import { type House, IndexDamagedError } from '../app.ts'
 import { warn } from '../lib/log.ts'
 import { phrase } from '../model/phrase.ts'
 import { Talks, type TalksOptions } from './chat/talks.ts'
@@ -9,6 +9,8 @@ import { type AccessOptions, access } from './guard/access.ts'
 import { safeHeaders } from './guard/headers.ts'
 import { type BucketOptions, rateLimit, smallBodies } from './guard/limits.ts'
 import { checkOrigin, type OriginOptions } from './guard/origin.ts'
+import { SIGN_IN_PATH } from './guard/sign-in-page.ts'
+import { checkTarget } from './guard/target.ts'
 import { HouseView } from './house-view.ts'
 import { Attendant, type AttendantOptions } from './live/attendant.ts'
 import { Hub } from './live/hub.ts'
@@ -53,7 +55,14 @@ export function buildServer(house: House, options: ServerOptions): Server {
   const view = new HouseView(house, hub, attendant, options.version)
   const talks = new Talks(house, options)
   const app = new OpenAPIHono()
-  app.onError((error) => {
+  /** Requests that are answered for the second time. */
+  const repeated = new WeakSet<Request>()
+  app.onError(async (error, c) => {
+    const { raw } = c.req
+    if (error instanceof IndexDamagedError && raw.method === 'GET' && !repeated.has(raw) && (await attendant.heal())) {
+      repeated.add(raw)
+      return app.fetch(raw, c.env)
+    }
     const problem = problemOf(error)
     if (problem.code === 'internal_error') warn(error.stack ?? error.message)
     return problemResponse(problem)
@@ -64,8 +73,10 @@ export function buildServer(house: House, options: ServerOptions): Server {
     ),
   )
   app.use(safeHeaders)
+  app.use(checkTarget)
   app.use(checkOrigin(options))
   app.use(rateLimit(options.rate ?? RATE))
+  app.use(SIGN_IN_PATH, smallBodies)
   app.use(access(options))
   app.use('/api/*', smallBodies)
   addRoutes(app, view)

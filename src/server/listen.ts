@@ -1,17 +1,23 @@
 /** Opens the port: loopback or where the user says, with TLS where there is a certificate. */
-import { readFileSync } from 'node:fs'
-import { createServer as createPlain, type Server as HttpServer } from 'node:http'
+import { createServer as createPlain, type Server as HttpServer, type ServerResponse } from 'node:http'
 import { createServer as createSecure } from 'node:https'
 import { getRequestListener } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { House } from '../app.ts'
+import { readNamed } from '../lib/files/regular-file.ts'
 import { isSystemError, reasonOf } from '../lib/files/system-error.ts'
 import { AppError } from '../model/error.ts'
 import { buildServer, type ServerOptions } from './build.ts'
 import { isLoopback } from './guard/origin.ts'
+import { linkWith, makeCode } from './guard/sign-in.ts'
 import { TokenKeeper } from './guard/token.ts'
+import { recordServer } from './running.ts'
+import { isEventStream, sendStream } from './send-stream.ts'
 
 export interface ListenOptions
   extends Pick<ServerOptions, 'page' | 'version' | 'idle' | 'rate' | 'pollEvery' | 'retryEvery' | 'cwd' | 'linger'> {
+  /** Milliseconds after which a client is dropped that takes nothing of what waits for it. */
+  readonly stall?: number
   readonly host?: string
   readonly port: number
   /** The next free one is taken where this one is not. */
@@ -24,8 +30,8 @@ export interface ListenOptions
 export interface Listening {
   /** Without the token. */
   readonly url: string
-  /** With it, to be opened once. */
-  readonly link: string
+  /** Signs one browser in, once and within a minute; a new one each time. */
+  link(): string
   readonly port: number
   readonly clients: () => number
   close(): Promise<void>
@@ -33,6 +39,9 @@ export interface Listening {
 
 const HOST = '127.0.0.1'
 const MOST_TRIED = 50
+/** A page holds at most six. */
+const MAX_CONNECTIONS = 2000
+const STALL = 30_000
 
 export async function listen(house: House, options: ListenOptions): Promise<Listening> {
   const { host = HOST, auth = true } = options
@@ -46,29 +55,48 @@ export async function listen(house: House, options: ListenOptions): Promise<List
   const tokens = auth ? new TokenKeeper(house.directory) : undefined
   let port = options.port
   const server = buildServer(house, { ...options, host, port: () => port, tokens, secure: tls !== undefined })
-  const listener = getRequestListener(server.app.fetch)
+  const listener = getRequestListener(async (request, env) => {
+    const response = await server.app.fetch(request, env)
+    const { outgoing } = env as { outgoing: ServerResponse }
+    if (!isEventStream(response)) return response
+    void sendStream(response, outgoing)
+    return RESPONSE_ALREADY_SENT
+  })
   const http = tls
     ? createSecure(tls, (request, response) => void listener(request, response))
     : createPlain((request, response) => void listener(request, response))
   http.requestTimeout = 30_000
   http.headersTimeout = 10_000
   http.keepAliveTimeout = 5_000
+  http.maxConnections = MAX_CONNECTIONS
+  dropStalled(http as HttpServer, options.stall ?? STALL)
   port = await opened(http as HttpServer, host, options)
   await server.start()
   const name = host === '0.0.0.0' || host === '::' || isLoopback(host) ? (host === '::1' ? '[::1]' : 'localhost') : host
   const url = `${tls ? 'https' : 'http'}://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}/`
+  const forget = tokens
+    ? recordServer(house.directory, port, { url, pid: process.pid, instance: tokens.instance })
+    : () => {}
   return {
     url,
-    link: tokens ? `${url}?token=${tokens.token}` : url,
+    link: () => (tokens ? linkWith(url, makeCode(tokens.token, tokens.instance)) : url),
     port,
     clients: () => server.hub.clients,
     async close() {
+      forget()
       const closed = new Promise<void>((done) => http.close(() => done()))
       http.closeAllConnections()
       await server.close()
       await closed
     },
   }
+}
+
+/** A socket is idle when neither side has taken anything; one that has nothing to send just waits for a slow answer. */
+function dropStalled(http: HttpServer, milliseconds: number): void {
+  http.setTimeout(milliseconds, (socket) => {
+    if (socket.writableLength > 0) socket.destroy()
+  })
 }
 
 function tlsOf({ cert, key }: ListenOptions): { readonly cert: Buffer; readonly key: Buffer } | undefined {
@@ -80,7 +108,7 @@ function tlsOf({ cert, key }: ListenOptions): { readonly cert: Buffer; readonly 
 
 function fileAt(option: string, path: string): Buffer {
   try {
-    return readFileSync(path)
+    return readNamed(path)
   } catch (error) {
     if (!isSystemError(error)) throw error
     const reason = reasonOf(error)

@@ -14,6 +14,8 @@ export const ERRORS = {
   message_not_found: [404, 'There is no such message'],
   source_gone: [410, 'The source is gone'],
   not_possible: [422, 'It cannot be done'],
+  directory_needed: [422, 'Choose or confirm the directory of the chat'],
+  trust_needed: [422, "The project's file is not trusted"],
   sync_in_progress: [409, 'A sync is running'],
   conversation_busy: [409, 'The conversation is in use'],
   body_too_large: [413, 'The body is too large'],

@@ -21,8 +21,10 @@ let isBusy = false
 export type ToThread = { readonly kind: 'job'; readonly job: Job } | { readonly kind: 'taken' }
 export type FromThread =
   | Result
+  /** It runs: from now on whatever ends it is a job's doing. */
+  | { readonly kind: 'ready' }
   | { readonly kind: 'done' }
-  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'broken'; readonly error: unknown }
   /** What kind of error it was does not survive the way between threads. */
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly phrase: Phrase }
 
@@ -35,6 +37,8 @@ port?.on('message', (message: ToThread) => {
   unreadBytes -= unread.shift() ?? 0
   resume?.()
 })
+
+port?.postMessage({ kind: 'ready' } satisfies FromThread)
 
 async function work(): Promise<void> {
   if (isBusy) return
@@ -51,7 +55,7 @@ async function work(): Promise<void> {
 }
 
 const failure = (error: unknown): FromThread =>
-  error instanceof AppError ? { kind: 'refused', code: error.code, phrase: error.phrase } : { kind: 'failed', error }
+  error instanceof AppError ? { kind: 'refused', code: error.code, phrase: error.phrase } : { kind: 'broken', error }
 
 async function give(result: Result): Promise<void> {
   const moved = result.kind === 'chunk' ? buffersOf(result.chunk.rows) : []

@@ -4,6 +4,7 @@ import type { Agent, Source } from '../agents/agent.ts'
 import { idsOf } from '../agents/roots.ts'
 import type { KeptFilter } from '../archive/keep/record.ts'
 import type { Keep } from '../archive/keep.ts'
+import { failureOf, logFailure } from '../lib/failure.ts'
 import { isMissing, statOf } from '../lib/files/look.ts'
 import type { Instant } from '../model/ids.ts'
 import { keepSources, keepStore } from './keep/rows.ts'
@@ -34,24 +35,35 @@ export interface Scene {
 
 /** Rows that their owner overwrites are kept on the way and read from the keep, where they have every entry that they ever had. */
 export async function* listSources(scene: Scene): AsyncGenerator<Found> {
-  const { places, policy, keep, now } = scene
-  for (const { agent, root } of places) {
-    if (isMissing(root) && policy !== 'none') await keepEmptied(agent, root, scene)
-    if (!statOf(root)) continue
-    const stores = new Map<string, Source[]>()
-    for await (const source of agent.find(root)) {
-      if (!scene.isWanted(source)) continue
-      if (policy === 'none' || !agent.volatile || source.key === undefined) yield { agent, source }
-      else {
-        const rows = stores.get(source.path)
-        if (rows) rows.push(source)
-        else stores.set(source.path, [source])
-      }
+  const { places, policy } = scene
+  for (const place of places) {
+    try {
+      yield* sourcesAt(place, scene)
+    } catch (error) {
+      const { agent, root } = place
+      logFailure(root, failureOf(error))
+      yield { agent, source: { agent: agent.id, path: root }, isUnlisted: true }
     }
-    for (const [store, rows] of stores) await keepSources(agent, store, rows, keep, { now })
-    if (policy !== 'none') await keepEmptied(agent, root, scene, stores)
   }
   yield* keptSources(scene, policy === 'none' ? { alive: false } : {})
+}
+
+async function* sourcesAt({ agent, root }: Place, scene: Scene): AsyncGenerator<Found> {
+  const { policy, keep, now } = scene
+  if (isMissing(root) && policy !== 'none') await keepEmptied(agent, root, scene)
+  if (!statOf(root)) return
+  const stores = new Map<string, Source[]>()
+  for await (const source of agent.find(root)) {
+    if (!scene.isWanted(source)) continue
+    if (policy === 'none' || !agent.volatile || source.key === undefined) yield { agent, source }
+    else {
+      const rows = stores.get(source.path)
+      if (rows) rows.push(source)
+      else stores.set(source.path, [source])
+    }
+  }
+  for (const [store, rows] of stores) await keepSources(agent, store, rows, keep, { now })
+  if (policy !== 'none') await keepEmptied(agent, root, scene, stores)
 }
 
 /** A store that gave no row may have lost its last one, or be gone: then what it held is here alone. */

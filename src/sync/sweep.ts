@@ -1,6 +1,9 @@
 /** Compares what lies on disk with what the index knows. The sweep decides what is read; a watcher only hints. */
+import { sep } from 'node:path'
 import type { Agent, Source } from '../agents/agent.ts'
 import type { KnownSource, Where } from '../archive/record.ts'
+import { failureOf } from '../lib/failure.ts'
+import { isHidden } from '../lib/files/look.ts'
 import type { KnownSources } from './known.ts'
 import type { ScanTask } from './passes/scan-source.ts'
 
@@ -10,6 +13,8 @@ export interface Found {
   readonly source: Source
   /** It is read from the keep. */
   readonly kept?: true
+  /** The place that the source names could not be searched: what is known below it is not gone. */
+  readonly isUnlisted?: true
 }
 
 export interface Swept {
@@ -35,15 +40,23 @@ export async function sweep(
   const changed: ScanTask[] = []
   const back: KnownSource[] = []
   const fresh = new Set<string>()
+  /** Stores whose rows could not be listed, and folders that could not be searched: what is known of them is not gone. */
+  const unreadStores = new Set<string>()
+  const unsearched: string[] = []
   let sources = 0
   known.beginSweep()
-  for await (const { agent, source, kept } of found) {
-    const fingerprint = source.fingerprint ?? (await agent.probe(source))
+  for await (const { agent, source, kept, isUnlisted } of found) {
+    if (isUnlisted) {
+      unsearched.push(source.path)
+      continue
+    }
+    const fingerprint = source.fingerprint ?? (await probed(agent, source))
     if (fingerprint === undefined) continue
     const where = whereOf(source, kept === true)
     const met = known.meet(where)
     if (met ? met.again : isKnown(fresh, where)) continue
     sources++
+    if (agent.volatile && source.key === undefined) unreadStores.add(source.path)
     const before = met?.source
     if (before?.gone) back.push(before)
     const isSame = before?.fingerprint === fingerprint || before?.fingerprint === fingerprint + unwanted
@@ -58,9 +71,20 @@ export async function sweep(
       ...(from && { from }),
     })
   }
-  const gone = [...known.missed(paths)].filter((source) => !source.gone)
+  const isUnknown = (source: KnownSource): boolean =>
+    (source.key !== undefined && unreadStores.has(source.path)) ||
+    unsearched.some((root) => isIn(source, root)) ||
+    isHidden(source.path)
+  const gone = [...known.missed(paths)].filter((source) => !source.gone && !isUnknown(source))
   return { sources, changed, gone, back }
 }
+
+/** One that cannot even be asked is read: that says what is wrong with it. */
+const probed = (agent: Agent, source: Source): Promise<string | undefined> =>
+  agent.probe(source).catch((error: unknown) => `failed: ${failureOf(error).reason}`)
+
+const isIn = ({ path }: KnownSource, root: string): boolean =>
+  path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 
 function whereOf({ agent, path, key }: Source, kept: boolean): Where {
   return key === undefined ? { agent, path, kept } : { agent, path, key, kept }

@@ -5,8 +5,11 @@ import { type Keep, openKeep } from '../archive/keep.ts'
 import { IndexWriter } from '../archive/put.ts'
 import type { Change, Chunk, KnownSource, Scanned, Task, Where } from '../archive/record.ts'
 import { release } from '../archive/rows/rows.ts'
+import { type Failure, failureOf, logFailure } from '../lib/failure.ts'
+import { AppError } from '../model/error.ts'
 import { Unwanted } from './forget.ts'
 import { KnownSources } from './known.ts'
+import { failedScan, issueAt } from './passes/failed.ts'
 import { runHere, runInThreads } from './passes/threads.ts'
 import type { Job, Result } from './passes/work.ts'
 import { type Found, sweep } from './sweep.ts'
@@ -92,7 +95,7 @@ export class Syncer {
     try {
       if (!isDoubted(this.directory)) return this.#told(await this.sync(found(), options))
     } catch (error) {
-      if (!isDamage(error, this.directory)) throw error
+      if (!isDamage(error, this.directory) && (error instanceof AppError || this.#writer.isSound())) throw error
     }
     this.#writer.close()
     this.#setAside = putAside(this.directory)
@@ -154,7 +157,7 @@ export class Syncer {
     let done = 0
     let bytes = 0
     const put = (): void => {
-      if (batch.length > 0) tell(this.#writer.putScanned(batch))
+      if (batch.length > 0) tell(this.#putScanned(batch))
       for (const scanned of batch) {
         const source = this.#writer.source(scanned)
         if (source) this.#known.set(source)
@@ -163,13 +166,52 @@ export class Syncer {
     }
     for await (const result of this.#run(jobs, jobs.length > 16 ? WORTH_THREADS : 0)) {
       if (options.signal?.aborted) break
-      if (result.kind !== 'scanned') continue
-      batch.push(unwanted.leftOut(result.scanned))
-      bytes += result.scanned.size
+      const scanned = scannedIn(result)
+      if (!scanned) continue
+      batch.push(unwanted.leftOut(scanned))
+      bytes += scanned.size
       options.onProgress?.({ phase: 'scan', done: ++done, total: jobs.length, bytes, total_bytes })
       if (batch.length >= SOURCES_AT_ONCE) put()
     }
     put()
+  }
+
+  /** Together, as one transaction is much quicker than many; where one of them cannot be written, each by itself. */
+  #putScanned(batch: readonly Scanned[]): readonly Change[] {
+    try {
+      return this.#writer.putScanned(batch)
+    } catch (error) {
+      const failure = this.#failureOf(error)
+      const [only] = batch
+      if (batch.length > 1 || !only) return batch.flatMap((one) => this.#putScanned([one]))
+      logFailure(only.path, failure)
+      return this.#writer.putScanned([failedScan(only, failure)])
+    }
+  }
+
+  /** The same for what was read. @returns the sessions that could not be written */
+  #putChunks(chunks: readonly Chunk[], tell: Tell): ReadonlyMap<number, Failure> {
+    const failed = new Map<number, Failure>()
+    try {
+      tell(this.#writer.putChunks(chunks))
+    } catch (error) {
+      const failure = this.#failureOf(error)
+      const sessions = new Set(chunks.map(({ session }) => session))
+      for (const session of sessions) {
+        if (sessions.size === 1) failed.set(session, failure)
+        else {
+          const own = chunks.filter((chunk) => chunk.session === session)
+          for (const [which, why] of this.#putChunks(own, tell)) failed.set(which, why)
+        }
+      }
+    }
+    return failed
+  }
+
+  /** Throws what is no source's fault: a damaged index is made again. */
+  #failureOf(error: unknown): Failure {
+    if (isDamage(error, this.directory)) throw error
+    return failureOf(error)
   }
 
   async #readAll(tasks: readonly Task[], options: SyncOptions, tell: Tell): Promise<number> {
@@ -185,7 +227,20 @@ export class Syncer {
 
   async #read(tasks: readonly Task[], total_bytes: number, options: SyncOptions, tell: Tell): Promise<number> {
     const before = new Map(tasks.map(({ session, read }) => [session, read]))
-    const batch = new Batch((chunks) => tell(this.#writer.putChunks(chunks)))
+    /** Sessions of which a stretch is missing: what follows it would leave a gap. */
+    const failed = new Set<number>()
+    const fail = (session: number, failure: Failure): void => {
+      const task = tasks.find((one) => one.session === session || one.parts?.some((part) => part.session === session))
+      if (!task || failed.has(session)) return
+      failed.add(session)
+      logFailure(task.path, failure)
+      const { source } = task.parts?.find((part) => part.session === session) ?? task
+      tell(this.#writer.putFailed(session, source, issueAt(task, failure)))
+    }
+    const batch = new Batch((chunks) => {
+      const whole = chunks.filter(({ session }) => !failed.has(session))
+      for (const [session, failure] of this.#putChunks(whole, tell)) fail(session, failure)
+    })
     let done = 0
     let bytes = 0
     for await (const result of this.#run(
@@ -193,6 +248,11 @@ export class Syncer {
       total_bytes,
     )) {
       if (options.signal?.aborted) break
+      if (result.kind === 'failed') {
+        batch.put()
+        if (result.job.kind === 'read')
+          for (const { session } of result.job.task.parts ?? [result.job.task]) fail(session, result.failure)
+      }
       if (result.kind !== 'chunk') continue
       const { chunk } = result
       batch.add(chunk)
@@ -223,7 +283,7 @@ function openSound(directory: string): Begun {
   try {
     return open(directory)
   } catch (error) {
-    if (!isDamage(error, directory)) throw error
+    if (error instanceof AppError && !isDamage(error, directory)) throw error
     const setAside = putAside(directory)
     return { ...open(directory), setAside }
   }
@@ -237,6 +297,15 @@ function open(directory: string): Begun {
     writer.close()
     throw error
   }
+}
+
+/** What the first pass found in a source, or that it found nothing because of a bug. */
+function scannedIn(result: Result): Scanned | undefined {
+  if (result.kind === 'scanned') return result.scanned
+  if (result.kind !== 'failed' || result.job.kind !== 'scan') return undefined
+  const { task } = result.job
+  logFailure(task.path, result.failure)
+  return failedScan(task, result.failure)
 }
 
 type Tell = (changes: readonly Change[]) => void

@@ -4,13 +4,13 @@ import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, rmSync, statSync 
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { THREAD, talk, tempFolder, text } from '../support/log.ts'
+import { ordinaryUser } from '../support/ordinary-user.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { contentOf } from './content.ts'
 import { home, rollout } from './house.ts'
 import { manyLogs } from './logs.ts'
 import { visit } from './visits.ts'
 
-const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
 
 /** A home with a kept conversation and some logs. */
@@ -72,7 +72,9 @@ describe('a full disk', () => {
 })
 
 describe.skipIf(process.platform === 'win32')('a data directory that may not be written', () => {
-  test('what is there can be read, and a sync says why it does nothing', async () => {
+  test('what is there can be read, and a sync says why it does nothing', async ({ skip }) => {
+    const user = ordinaryUser()
+    if (typeof user === 'string') return skip(user)
     const { folder, house, store } = furnished(2, 4)
     await house.sync()
     house.close()
@@ -84,15 +86,14 @@ describe.skipIf(process.platform === 'win32')('a data directory that may not be 
       for (const name of names) chmodSync(join(data, name), mode === 0o500 ? 0o444 : 0o600)
       chmodSync(data, mode === 0o500 ? 0o555 : 0o700)
     }
-    const user = isRoot ? { user: NOBODY } : {}
     if (isRoot) for (const path of [folder, join(data, '..')]) chmodSync(path, 0o755)
     close(0o500)
     try {
-      expect(visit(folder, data, 'sync', user)).toMatchObject({
+      expect(visit(folder, data, 'sync', { user })).toMatchObject({
         error: 'no_permission',
         message: expect.stringMatching(/cannot be opened for writing.*FUMI_HOME/),
       })
-      expect(visit(folder, data, 'read', user)).toMatchObject({ total: 3, kept: 1, hits: 9, bodies: 63 })
+      expect(visit(folder, data, 'read', { user })).toMatchObject({ total: 3, kept: 1, hits: 9, bodies: 63 })
       expect(readdirSync(data)).toEqual(names)
     } finally {
       close(0o700)
@@ -100,7 +101,9 @@ describe.skipIf(process.platform === 'win32')('a data directory that may not be 
     expect(visit(folder, data, 'sync')).toMatchObject({ kind: 'synced', synced: { scanned: 0 } })
   })
 
-  test('a home that nothing can be made in is an error that says so', () => {
+  test('a home that nothing can be made in is an error that says so', ({ skip }) => {
+    const user = ordinaryUser()
+    if (typeof user === 'string') return skip(user)
     const folder = tempFolder()
     mkdirSync(join(folder, '.codex', 'sessions'), { recursive: true })
     const closed = join(folder, 'closed')
@@ -108,37 +111,37 @@ describe.skipIf(process.platform === 'win32')('a data directory that may not be 
     if (isRoot) chownSync(closed, 0, 0)
     chmodSync(closed, 0o555)
     chmodSync(folder, 0o755)
-    const user = isRoot ? { user: NOBODY } : {}
-    expect(visit(folder, join(closed, 'fumi'), 'sync', user)).toMatchObject({
+    expect(visit(folder, join(closed, 'fumi'), 'sync', { user })).toMatchObject({
       error: 'no_permission',
       message: expect.stringContaining('FUMI_HOME'),
     })
-    expect(visit(folder, join(closed, 'fumi'), 'read', user)).toMatchObject({ total: 0 })
+    expect(visit(folder, join(closed, 'fumi'), 'read', { user })).toMatchObject({ total: 0 })
   })
 })
 
 test.skipIf(process.platform === 'win32')(
   'logs that may not be read are noted, stay as they are known, and stop nobody',
-  async () => {
+  async ({ skip }) => {
+    const user = ordinaryUser()
+    if (typeof user === 'string') return skip(user)
     const { folder, write, house } = home()
     manyLogs(write, 1, 3)
     const path = write(rollout(THREAD, 'sessions/2026/03/01'), text(talk()))
     const data = house.directory
     mkdirSync(data, { recursive: true })
-    const user = isRoot ? { user: NOBODY } : {}
     if (isRoot) for (const one of [folder, data]) chmodSync(one, 0o777)
-    expect(visit(folder, data, 'sync', user)).toMatchObject({ kind: 'synced', synced: { sources: 2 } })
+    expect(visit(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced', synced: { sources: 2 } })
     const shut = join(path, '..')
     const { mode } = statSync(shut)
     chmodSync(path, 0)
-    expect(visit(folder, data, 'sync', user)).toMatchObject({ kind: 'synced' })
-    expect(visit(folder, data, 'read', user)).toMatchObject({ total: 2, bodies: 23 })
+    expect(visit(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced' })
+    expect(visit(folder, data, 'read', { user })).toMatchObject({ total: 2, bodies: 23 })
     chmodSync(shut, 0o444)
-    expect(visit(folder, data, 'sync', user)).toMatchObject({ kind: 'synced' })
-    expect(visit(folder, data, 'read', user)).toMatchObject({ total: 2, bodies: 23 })
+    expect(visit(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced' })
+    expect(visit(folder, data, 'read', { user })).toMatchObject({ total: 2, bodies: 23 })
     chmodSync(shut, mode)
     chmodSync(path, 0o644)
-    expect(visit(folder, data, 'sync', user)).toMatchObject({ kind: 'synced' })
-    expect(visit(folder, data, 'read', user)).toMatchObject({ total: 2, bodies: 34 })
+    expect(visit(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced' })
+    expect(visit(folder, data, 'read', { user })).toMatchObject({ total: 2, bodies: 34 })
   },
 )

@@ -1,15 +1,10 @@
 /**
  * Enters a house in a process of its own and does one thing there: `visitor.mjs <home> <data> <what> [word]`. Says what came of it as one
- * line of JSON, `{"error", "message"}` where it could not be done. With FUMI_TEST_USER it does so as that user.
+ * line of JSON, `{"error", "message"}` where it could not be done.
  */
 import { House } from '../../dist/app.js'
 
 const [, , home, data, what, word] = process.argv
-const user = process.env['FUMI_TEST_USER']
-if (user !== undefined) {
-  process.setgid(Number(user))
-  process.setuid(Number(user))
-}
 const house = new House({ platform: 'linux', home, variables: { FUMI_HOME: data, XDG_DATA_HOME: `${home}/data` } })
 const say = (answer) => process.stdout.write(`${JSON.stringify(answer)}\n`)
 

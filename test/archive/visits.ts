@@ -3,6 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:chil
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { OrdinaryUser } from '../support/ordinary-user.ts'
 import { whenDone } from '../support/when-done.ts'
 
 const VISITOR = join(import.meta.dirname, 'visitor.mjs')
@@ -10,7 +11,7 @@ const VISITOR = join(import.meta.dirname, 'visitor.mjs')
 export type What = 'sync' | 'read' | 'watch' | 'stare'
 
 export interface VisitOptions {
-  readonly user?: number
+  readonly user?: OrdinaryUser
   /** No file may grow beyond so many blocks of 512 bytes. */
   readonly blocks?: number
 }
@@ -18,11 +19,11 @@ export interface VisitOptions {
 /** What came of it. */
 export function visit(home: string, data: string, what: What, options: VisitOptions = {}): unknown {
   const { user, blocks } = options
-  const env = { ...process.env, ...(user !== undefined && { FUMI_TEST_USER: String(user) }) }
-  const args = [VISITOR, home, data, what]
+  const script = user ? join(user.project, 'test', 'archive', 'visitor.mjs') : VISITOR
+  const args = [script, home, data, what]
   const limited = ['-c', `trap '' XFSZ; ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, ...args]
   const [program, all] = blocks === undefined ? [process.execPath, args] : ['sh', limited]
-  const { stdout, stderr } = spawnSync(program, all, { encoding: 'utf8', env })
+  const { stdout, stderr } = spawnSync(program, all, { encoding: 'utf8', cwd: home, ...user?.ids })
   if (stderr !== '' || stdout === '') throw new Error(`${what} said ${stdout}\n${stderr}`)
   return JSON.parse(stdout)
 }

@@ -135,8 +135,50 @@ describe('Markdown', () => {
     expect(tokens.filter((token) => token.type === 'heading' && token['depth'] === 2)).toHaveLength(2)
   })
 
+  test.each([
+    '![x](http://evil.example/a.png)',
+    '![x][r]\n\n[r]: http://evil.example/a.png',
+    '![r]\n\n[r]:\n  http://evil.example/a.png',
+    '[![x](http://evil.example/a.png)](http://evil.example)',
+    '![a![b](http://evil.example/1.png)](http://evil.example/2.png)',
+    '| ![x](http://evil.example/a.png) |\n|--|\n| ![y](//evil.example/b.png) |',
+    '![x](data:image/svg+xml;base64,PHN2Zy8+)',
+    '\\\\![x](http://evil.example/a.png)',
+    `${'> '.repeat(40)}![x](http://evil.example/a.png)`,
+    '~~~\r~~~\r![x](http://evil.example/a.png) <img src=//evil.example>',
+    '- `a\n- ![x](http://evil.example/a.png) `',
+    '[a](javascript:alert(1))',
+    '[a](java\tscript:alert(1))',
+    '[a](&#106;avascript:alert(1))',
+    '[a](javascript\\:alert(1))',
+    '[a][r]\n\n[r]: <javascript:alert(1)>',
+    '[a](data:text/html,<script>alert(1)</script>)',
+    '<javascript:alert(1)>',
+    '<!-- a comment --> and <b onclick=x>more</b>',
+  ])('loads nothing, and has no link but to an address: %s', async (text) => {
+    const steps: readonly Step[] = [
+      { kind: 'prompt', text },
+      { kind: 'thought', text },
+      { kind: 'tool', text, output: text, failed: false },
+      { kind: 'answer', text },
+    ]
+    const document = await exported('md', steps)
+    const tokens = parsed(document)
+    const found: string[] = []
+    walkTokens(tokens, (token) => {
+      if (token.type === 'image') found.push(token.raw)
+      if (token.type === 'link' && !/^(?:https?:|\/\/)/.test(token['href'])) found.push(token.raw)
+    })
+    expect(found).toEqual([])
+    expect(htmlIn(tokens).filter((one) => !/^<\/?details>/.test(one))).toEqual([])
+    expect(document.match(/evil\.example|alert\(1\)|more/g)?.length ?? 0).toBeGreaterThanOrEqual(
+      text.includes('data:image') ? 0 : 4,
+    )
+  })
+
   test('what is harmless stays as it was said', async () => {
-    const text = 'A `Set<string>`, *so*:\n\n- one\n- two\n\n```ts\nconst a = "<b>"\n```\n\nSee <https://ok.example/a>.'
+    const text =
+      'A `Set<string>`, *so*:\n\n- one\n- two\n\n```ts\nconst a = "<b>"\n```\n\nSee <https://ok.example/a> and [app.ts:1](app.ts:1).\n\n    ls | head'
     const steps: readonly Step[] = [
       { kind: 'prompt', text: 'x' },
       { kind: 'answer', text },

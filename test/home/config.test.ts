@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { settingsFor } from '../../src/config/table.ts'
 import { type ConfigOptions, changeConfig, describeConfigProblem, type Machine, readConfig } from '../../src/config.ts'
 import { replaceFile } from '../../src/lib/disk/replace-file.ts'
 import { tempFolder } from '../support/log.ts'
@@ -155,7 +156,7 @@ describe('what is wrong with the file', () => {
         (content) => {
           writeFileSync(path, content)
           const { settings, agents } = read()
-          expect(settings).toHaveLength(5 + 3 * AGENTS.length)
+          expect(settings).toHaveLength(settingsFor(AGENTS, []).size)
           expect([...agents.keys()]).toEqual(AGENTS)
         },
       ),

@@ -6,6 +6,7 @@ import { type Finding, House, rightNow } from '../../src/app.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { THREAD, talk, tempFolder, text } from '../support/log.ts'
+import { ordinaryUser } from '../support/ordinary-user.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { fumi } from '../support/run.ts'
 
@@ -49,10 +50,10 @@ function machine() {
       for await (const finding of house.examine()) findings.push(inEnglish(finding))
       return { findings, problems: findings.filter(({ state }) => state === 'problem') }
     }, more)
-  const run = (args: readonly string[], options: Parameters<typeof fumi>[1] = {}) =>
-    fumi(args, { ...options, env: { ...env, ...options.env } })
-  const problems = (options: Parameters<typeof fumi>[1]): readonly Told[] => {
-    const { code, out } = run(['doctor', '--json'], options)
+  const run = (args: readonly string[], options: Parameters<typeof fumi>[1] = {}, main?: string) =>
+    fumi(args, { ...options, env: { ...env, ...options.env } }, main)
+  const problems = (options: Parameters<typeof fumi>[1], main?: string): readonly Told[] => {
+    const { code, out } = run(['doctor', '--json'], options, main)
     const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: readonly Told[] }
     expect({ code, ok }).toEqual({ code: 1, ok: false })
     return findings.filter(({ state }) => state === 'problem')
@@ -251,20 +252,21 @@ describe('a problem is told with what to do', () => {
   })
 
   test('logs that may not be read', ({ skip }) => {
+    const user = ordinaryUser()
+    if (typeof user === 'string') return skip(user)
     const { home, env, log, problems } = machine()
     log()
     const path = join(env.CODEX_HOME, 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl')
     chmodSync(path, 0o000)
     for (const folder of [home, env.CODEX_HOME, join(env.CODEX_HOME, 'sessions')]) chmodSync(folder, 0o777)
-    const asNobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
-    const { code, err } = fumi(['--version'], { ...asNobody, cwd: home })
-    if (code !== 0 || process.platform === 'win32') skip(`another user cannot run the program from this folder: ${err}`)
-    expect(only(problems({ ...asNobody, cwd: home }))).toMatchObject({
+    const seen = (): readonly Told[] =>
+      problems({ ...user.ids, cwd: home }, join(user.project, 'dist', 'bin', 'fumi.js'))
+    expect(only(seen())).toMatchObject({
       about: 'codex',
       facts: { logs: 1, unreadable: 1 },
     })
     chmodSync(env.CODEX_HOME, 0o000)
-    expect(only(problems({ ...asNobody, cwd: home }))).toMatchObject({ about: 'codex', facts: { readable: false } })
+    expect(only(seen())).toMatchObject({ about: 'codex', facts: { readable: false } })
     chmodSync(env.CODEX_HOME, 0o755)
   })
 

@@ -25,14 +25,13 @@ describe('the token', () => {
     expect(readToken(folder)).toMatch(/^[\w-]{43}$/)
   })
 
-  test('a server takes the new one, and its cookies with it', async () => {
+  test('a server takes the new one', async () => {
     const folder = tempFolder()
     const keeper = new TokenKeeper(folder)
-    const { token, cookie } = keeper
+    const { token } = keeper
     const next = rotateToken(folder)
     await expect.poll(() => keeper.accepts(next), { timeout: 5000 }).toBe(true)
     expect(keeper.accepts(token)).toBe(false)
-    expect(keeper.acceptsCookie(cookie)).toBe(false)
     expect(keeper.accepts('')).toBe(false)
   })
 })
@@ -68,18 +67,6 @@ describe('a guarded server', () => {
     expect(await status('/api/sessions', { authorization: `Bearer ${tokens.token}x` })).toBe(401)
     expect(await status(`/api/sessions?token=${tokens.token}`)).toBe(401)
     expect(await (await served.ask('/api/health')).json()).toEqual({ data: { status: 'ok' }, meta: {} })
-  })
-
-  test('a link becomes a cookie, and the token leaves the address', async () => {
-    const entered = await served.ask(`/sessions/a?x=1&token=${tokens.token}`)
-    expect(entered.status).toBe(303)
-    expect(entered.headers.get('location')).toBe('/sessions/a?x=1')
-    const cookie = entered.headers.get('set-cookie') ?? ''
-    expect(cookie).toContain('fumi_4680=')
-    for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) expect(cookie).toContain(part)
-    expect(cookie).not.toContain(tokens.token)
-    expect(await status('/api/sessions', { cookie: cookie.split(';')[0] ?? '' })).toBe(200)
-    expect(await status('/?token=wrong')).toBe(401)
   })
 
   test('guesses end soon', async () => {

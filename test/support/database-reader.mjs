@@ -1,10 +1,12 @@
 /** Opens a database as the built program does, in a process of its own: `fork` it with the path, then ways to behave. */
+import { sqliteHere } from '../../dist/lib/sqlite/driver.js'
 import { databaseFingerprint } from '../../dist/lib/sqlite/fingerprint.js'
 import { openDatabase } from '../../dist/lib/sqlite/open.js'
 import { watchDatabase } from '../../dist/lib/sqlite/watch.js'
 
 const [, , path, ...ways] = process.argv
-// After loading: the project may lie where only its user can read.
+// The project may be where only its user can read: everything is loaded before.
+sqliteHere()
 if (ways.includes('as nobody')) {
   process.setgroups([])
   process.setgid(65534)

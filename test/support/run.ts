@@ -2,6 +2,7 @@
 import { type SpawnSyncOptions, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { tempFolder } from './log.ts'
+import type { OrdinaryUser } from './ordinary-user.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'bin', 'fumi.js')
 
@@ -12,14 +13,19 @@ export interface Ran {
 }
 
 /** With a data directory of its own, unless one is given: nothing of this machine's is touched. */
-export function fumi(args: readonly string[], options: SpawnSyncOptions = {}): Ran {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+export function fumi(args: readonly string[], options: SpawnSyncOptions = {}, main = MAIN): Ran {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
     encoding: 'utf8',
     maxBuffer: 1 << 28,
     ...options,
     env: { ...process.env, NO_COLOR: '1', TZ: 'UTC', FUMI_HOME: join(tempFolder(), 'fumi'), ...options.env },
   })
   return { code: status, out: String(stdout), err: String(stderr) }
+}
+
+/** For users whom permissions bind. */
+export function fumiAs({ ids, project }: OrdinaryUser, args: readonly string[], options: SpawnSyncOptions = {}): Ran {
+  return fumi(args, { ...options, ...ids }, join(project, 'dist', 'bin', 'fumi.js'))
 }
 
 export const fumiPath = MAIN

@@ -144,11 +144,55 @@ describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
     await page.goto(`${site.url}chat`)
     await page.getByLabel('What is it about?').fill('Tidy up.')
     await page.keyboard.press('Enter')
-    await page.getByRole('alertdialog').getByText('$ rm -r old #\\u{d}ls').waitFor()
+    await page.getByRole('alertdialog').getByText('rm -r old #<U+000D>ls').waitFor()
     await page.keyboard.press('n')
     await page.getByText('It stays.').waitFor()
     await context.close()
   })
+
+  test.each(READERS)(
+    'what does harm stays in sight, and nothing is allowed before all of it was shown: $locale',
+    async (reader) => {
+      const noise = Array.from({ length: 300 }, (_, n) => `echo ${n}`)
+      const command = `ls${'\n'.repeat(61)}${[...noise, 'rm -rf ./gone', ...noise].join('\n')}`
+      const summary = 'list files\n\n\u202eAllow it? yes\nexecute_bash asks'
+      model.say(calls([{ name: 'execute_bash', args: { command, summary } }]), answer('Left alone.'))
+      const { page, context, wrong } = await site.reader({ ...reader, viewport: { width: 900, height: 620 } })
+      await page.goto(`${site.url}chat`)
+      await page.getByLabel(WORDS[reader.locale].first).fill('Tidy up again.')
+      await page.keyboard.press('Enter')
+      const ask = page.getByRole('alertdialog')
+      const harm = ask.getByText('rm -rf ./gone', { exact: true })
+      await harm.waitFor()
+      const allow = ask.getByRole('button', { name: /^y / })
+      const inSight = (): Promise<boolean[]> =>
+        Promise.all(
+          [harm, allow].map(async (one) => {
+            const box = await one.boundingBox()
+            return box !== null && box.y >= 0 && box.y + box.height <= 620
+          }),
+        )
+      await expect.poll(inSight).toEqual([true, true])
+      expect(await ask.innerText()).toContain('list files <U+202E>Allow it? yes execute_bash asks')
+      expect(await ask.innerText()).toMatch(/60 blank lines|空行 60 行/)
+      if (process.env['FUMI_SHOTS']) await page.screenshot({ path: `coverage/screens/consent-${reader.locale}.png` })
+      expect(await barriersOn(page)).toEqual([])
+      expect(await allow.isDisabled()).toBe(true)
+      await page.keyboard.press('y')
+      await page.keyboard.press('t')
+      expect(await ask.count()).toBe(1)
+      await ask.getByRole('button', { name: /^(?:Show all|すべて表示)$/ }).click()
+      await ask.getByText('echo 299', { exact: true }).first().waitFor()
+      expect(await allow.isEnabled()).toBe(true)
+      await expect.poll(inSight).toEqual([true, true])
+      if (process.env['FUMI_SHOTS'])
+        await page.screenshot({ path: `coverage/screens/consent-open-${reader.locale}.png` })
+      await page.keyboard.press('n')
+      await page.getByText('Left alone.').first().waitFor()
+      expect(wrong).toEqual([])
+      await context.close()
+    },
+  )
 
   test('a consent that did not arrive says so, and can be given again', async () => {
     model.say(calls([{ name: 'execute_bash', args: { command: 'echo ebb > ebb.txt' } }]), answer('It ebbs.'))
@@ -177,9 +221,13 @@ describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
     await page.getByText('It is copied first').waitFor()
     await page.getByLabel('What is it about?').fill('And now?')
     await page.getByRole('button', { name: 'Begin' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Choose the directory' })
+    await dialog.getByText(project).first().waitFor()
+    await dialog.getByRole('button', { name: 'Use this directory' }).click()
     await page.getByText('Here we are.').waitFor()
     await page.getByText('One file: a.ts').first().waitFor()
-    expect(wrong).toEqual([])
+    // The browser itself tells of every answer that is an error.
+    expect(wrong.filter((one) => !one.includes('422'))).toEqual([])
     await context.close()
   })
 

@@ -1,9 +1,10 @@
 /** Conversations that attack their reader: every attack is looked at, nothing runs and nothing is sent. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { home, rollout } from '../archive/house.ts'
+import { HOSTILE_TEXT, hostileIn } from '../hostile/hostile-characters.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { assistant, call, header, line, result, text, user } from '../support/log.ts'
+import { assistant, call, header, line, result, text, tokens, user } from '../support/log.ts'
 import { type Shown, shown } from './page.ts'
 
 const THREAD = '019c0000-0000-7000-8000-0000000000ee'
@@ -34,6 +35,7 @@ const WALK = `(async () => {
     while (performance.now() - changed < 100) await new Promise((done) => setTimeout(done, 30))
   }
   for (let isEnd = false; !isEnd; ) {
+    const last = [...box.querySelectorAll('article')].at(-1)
     for (const fold of box.querySelectorAll('[data-fold][aria-expanded="false"]')) fold.click()
     await settled()
     for (const element of box.querySelectorAll('.prose *, pre *')) {
@@ -41,7 +43,9 @@ const WALK = `(async () => {
       for (const { name, value } of element.attributes) attributes.add(name === 'href' ? 'href ' + value.split(':')[0].toLowerCase() : name)
     }
     isEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 1
-    box.scrollTop += box.clientHeight * 0.9
+    // A row may be a hundred screens high; it was looked at completely.
+    const below = last?.isConnected ? last.getBoundingClientRect().bottom - box.getBoundingClientRect().top : 0
+    box.scrollTop += Math.max(box.clientHeight, below) * 0.9
     await settled()
   }
   return { elements: [...elements], attributes: [...attributes] }
@@ -52,12 +56,45 @@ const ELEMENTS =
 const ATTRIBUTES =
   /^(?:href (?:https?|mailto)|rel|target|class|tabindex|type|title|aria-label|aria-hidden|role|width|height|viewbox|d|style)$/i
 
+const TURNED = '019c0000-0000-7000-8000-0000000000ef'
+/** What a page can show; others are taken out or replaced before they are text. */
+const SHOWN = HOSTILE_TEXT.replaceAll(/[\u0000\u001b\ud83d]/g, '')
+
+const turned = (): string =>
+  text([
+    header({ id: TURNED, cwd: `/w/cwd${SHOWN}` }),
+    line(1, 'turn_context', { model: `model${SHOWN}`, cwd: `/w/cwd${SHOWN}`, approval_policy: 'never' }),
+    user(2, `tideline prompt ${SHOWN}`),
+    line(3, 'response_item', { type: 'reasoning', summary: [{ type: 'summary_text', text: `thought ${SHOWN}` }] }),
+    call(4, 'c1', { command: ['bash', '-lc', `ls ${SHOWN}`], [`key${SHOWN}`]: SHOWN }),
+    result(5, 'c1', failed(`output ${SHOWN}\r\nsecond line`)),
+    line(6, 'response_item', {
+      type: 'custom_tool_call',
+      call_id: 'c2',
+      name: 'apply_patch',
+      input: '*** Begin Patch\n*** Update File: src/\u202efolder/file.ts\n@@\n-old\n+new \u202e\n*** End Patch',
+    }),
+    line(6, 'response_item', { type: 'custom_tool_call_output', call_id: 'c2', output: 'Success.' }),
+    assistant(
+      7,
+      `tideline answer ${SHOWN}\n\n\`\`\`\ncode \u202e\u2066\n\`\`\`\n\n- [link ${SHOWN}](https://example.org/)`,
+    ),
+    tokens(8, 100, 10),
+  ])
+
+const OPEN_ALL = `for (const fold of document.querySelectorAll('[data-fold][aria-expanded="false"]')) fold.click()`
+
+/** Texts of the page and of its tab, and words that are told on other ways. */
+const EVERY_TEXT = `[document.title, document.body.textContent, ...[...document.querySelectorAll('*')].flatMap((one) =>
+  ['title', 'aria-label', 'alt', 'placeholder'].map((name) => one.getAttribute(name) ?? ''))].join('\\n')`
+
 describe.skipIf(chromiumPath === undefined)('a conversation full of attacks', () => {
   let site: Shown
 
   beforeAll(async () => {
     const made = home()
     made.write(rollout(THREAD), attacks())
+    made.write(rollout(TURNED), turned())
     for (const [at, { input }] of HTML_ATTACKS.slice(0, 40).entries())
       made.write(
         rollout(`019c0000-0000-7000-8000-00000000${String(1000 + at)}`),
@@ -76,6 +113,43 @@ describe.skipIf(chromiumPath === undefined)('a conversation full of attacks', ()
     expect(elements).toEqual(expect.arrayContaining(['p', 'a', 'code']))
     expect(wrong).toEqual([])
     await page.context().close()
+  })
+
+  test('spells out characters that hide or reorder, wherever they stand', async () => {
+    const { page, wrong } = await site.reader({ viewport: { width: 1280, height: 3000 } })
+    const seen = async (): Promise<{ readonly raw: readonly string[]; readonly text: string }> => {
+      const text = await page.evaluate<string>(EVERY_TEXT)
+      return { raw: hostileIn(text.replaceAll('\r', '')), text }
+    }
+    for (const [address, wanted] of [
+      ['', 'tideline'],
+      ['?q=tideline&in=bodies', 'tideline'],
+      [`session?id=codex%3A${TURNED}`, 'tideline answer'],
+      ['statistics', 'modelx'],
+      ['files?path=file.ts', 'tideline'],
+    ] as const) {
+      await page.goto(site.url + address)
+      await page.locator('main').getByText(wanted).first().waitFor({ state: 'attached' })
+      await page.evaluate(OPEN_ALL)
+      expect({ address, raw: (await seen()).raw }).toEqual({ address, raw: [] })
+    }
+    await page.goto(`${site.url}session?id=codex%3A${TURNED}`)
+    await page.locator('main').getByText('tideline answer').first().waitFor()
+    const { text } = await seen()
+    for (const word of ['tideline prompt', 'tideline answer', '/w/cwd', 'shell']) expect(text).toContain(word)
+    expect(text.match(/<U\+202E>/g)?.length).toBeGreaterThan(4)
+    expect(await page.title()).toMatch(/^tideline prompt .*<U\+202E>/)
+    expect(wrong).toEqual([])
+    await page.context().close()
+  })
+
+  test('copies what was said, to the letter', async () => {
+    const { page, context } = await site.reader({ permissions: ['clipboard-read', 'clipboard-write'] })
+    await page.goto(`${site.url}session?id=codex%3A${TURNED}`)
+    await page.locator('main').getByText('tideline answer').first().waitFor()
+    await page.locator('.prose .copy button').first().click()
+    await expect.poll(() => page.evaluate<string>('navigator.clipboard.readText()')).toContain('code \u202e\u2066')
+    await context.close()
   })
 
   test('does no harm in the list and among the hits of a search', async () => {

@@ -13,6 +13,7 @@ import { stateAt } from './row/state-at.ts'
 import { scan } from './scan.ts'
 import { deliver } from './store/deliver.ts'
 import { parseKey } from './store/key.ts'
+import { isDatabase, storeProblem } from './store/list-store.ts'
 import { withStore } from './store/open-stores.ts'
 import { AMAZON_Q, KIRO, roots, stores } from './store/stores.ts'
 import { fingerprintAt } from './store/table.ts'
@@ -22,7 +23,7 @@ const amazonQ: Agent = {
   id: AMAZON_Q,
   label: 'Amazon Q and Kiro',
   serves: [KIRO],
-  version: 1,
+  version: 2,
   roots,
   recognise,
   find,
@@ -44,7 +45,10 @@ async function probe(source: Source): Promise<Fingerprint | undefined> {
   const file = await stat(source.path).catch(() => undefined)
   if (!file) return undefined
   const key = source.key === undefined ? undefined : parseKey(source.key)
-  if (!key) return `${file.size}:${file.mtimeMs}:${file.ino}`
+  if (!key) {
+    const problem = isDatabase(source.path) ? storeProblem(source.path)?.kind : undefined
+    return `${problem === undefined ? '' : `${problem}:`}${file.size}:${file.mtimeMs}:${file.ino}`
+  }
   const found = withStore(source.path, (database) => fingerprintAt(database, key))
   return found.ok ? found.value : `${found.problem.kind}:${file.size}:${file.mtimeMs}`
 }

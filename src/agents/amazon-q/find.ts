@@ -1,14 +1,16 @@
 /** Finds conversations: the rows of a store, saved files, the prompt history. */
-import { readFileSync } from 'node:fs'
-import { filesBelow, headOf, isFolder } from '../../lib/files/look.ts'
+import { basename } from 'node:path'
+import { filesBelow, headOf, isFolder, statOf } from '../../lib/files/look.ts'
+import { readRegular } from '../../lib/files/regular-file.ts'
 import { isSqliteFile } from '../../lib/sqlite/header.ts'
 import type { Source } from '../agent.ts'
 import { isHistoryFile } from './prompts.ts'
 import { isKirosState, recognise } from './recognise.ts'
-import { keyText } from './store/key.ts'
+import { keyText, LONGEST_ROW } from './store/key.ts'
+import { isDatabase, listStore } from './store/list-store.ts'
 import { withStore } from './store/open-stores.ts'
-import { agentOf } from './store/stores.ts'
-import { type Listed, rowsIn, tablesIn } from './store/table.ts'
+import { agentOf, DATABASE } from './store/stores.ts'
+import { tablesIn } from './store/table.ts'
 
 const LIKELY = /\.(?:sqlite3?|db|json)$|^\.cli_bash_history$/i
 
@@ -19,13 +21,12 @@ export async function* find(root: string): AsyncGenerator<Source> {
       if (isOurs(path)) for (const source of sourcesIn(path)) yield { ...source, root }
 }
 
-/** By its name where it has one of a database: opening and closing the file would drop the locks of a reading that is under way. */
-const isDatabase = (path: string): boolean => /\.sqlite3?$/i.test(path)
-
 function isOurs(path: string): boolean {
   if (!isDatabase(path)) return recognise(headOf(path), path)
   const tables = withStore(path, tablesIn)
-  return tables.ok ? tables.value.length > 0 : false
+  if (tables.ok) return tables.value.length > 0
+  // A store that cannot be opened is ours by its name. Any other database may belong to anybody.
+  return basename(path) === DATABASE && tables.problem.kind !== 'empty'
 }
 
 function sourcesIn(path: string): readonly Source[] {
@@ -33,22 +34,14 @@ function sourcesIn(path: string): readonly Source[] {
   const head = headOf(path)
   if (isSqliteFile(head)) return rowSources(path)
   if (isHistoryFile(head, path)) return [{ agent: agentOf(path, () => false), path }]
-  return [{ agent: agentOf(path, () => isKirosState(readFileSync(path))), path }]
+  return [
+    { agent: agentOf(path, () => (statOf(path)?.size ?? 0) <= LONGEST_ROW && isKirosState(readRegular(path))), path },
+  ]
 }
 
 /** A store that cannot be listed is a source too: whoever reads it is told why. */
 function rowSources(path: string): readonly Source[] {
-  const listed = withStore(path, (database) => {
-    const tables = tablesIn(database)
-    if (!tables.ok) return tables
-    const rows: Listed[] = []
-    for (const table of tables.value) {
-      const found = rowsIn(database, table)
-      if (!found.ok) return found
-      rows.push(...found.value)
-    }
-    return { ok: true, value: { rows, tables: tables.value } }
-  })
+  const listed = listStore(path)
   if (!listed.ok) return [{ agent: agentOf(path, () => false), path }]
   const { rows, tables } = listed.value
   const agent = agentOf(path, () => tables.includes('conversations_v2'))

@@ -8,6 +8,7 @@ import { isHistoryFile, readPrompts } from './prompts.ts'
 import { type Document, openDocument } from './row/document.ts'
 import { rowOf } from './row/find-row.ts'
 import { isRow, type Row } from './row/row.ts'
+import { stateFaults } from './state.ts'
 import { type Saved, Teller } from './teller.ts'
 import { wholeReads } from './whole.ts'
 
@@ -48,6 +49,8 @@ export async function* tell(
   if (saved && !goesOn)
     first.push(issue(source, row, 'changed_while_read', 'no longer begins as it did; reading it from the start'))
   if (!isUtf8(row.bytes)) first.push(issue(source, row, 'bad_utf8', 'bytes that are no UTF-8 were replaced by U+FFFD'))
+  for (const { code, reason } of [...(row.faults ?? []), ...stateFaults(document)])
+    first.push(issue(source, row, code, reason))
   yield first
   while (teller.told < document.history.length) yield teller.tell(BATCH)
   const session = withEntries(header, teller)

@@ -4,9 +4,11 @@ import { requestOf } from '../../conversation/told/answer.ts'
 import { momentOf } from '../../conversation/told/clock.ts'
 import type { Draft } from '../../conversation/told/draft.ts'
 import { type EntryList, entryAt, isRead } from '../../conversation/told/entry.ts'
-import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, listOf, stringOf } from '../../lib/object.ts'
 import type { Instant } from '../../model/ids.ts'
+import type { IssueCode } from '../../model/issue.ts'
 import type { Metadata } from '../../model/normalized.ts'
+import { badNumbers, badTime, countOf, isRefused } from '../../model/numbers.ts'
 import { checkOf } from './entry/identity.ts'
 import type { Document } from './row/document.ts'
 
@@ -29,9 +31,23 @@ export function outlookOf(document: Document): Outlook {
   const { fields, history, main } = document
   const [start, end] = listOf(fields['valid_history_range'])
   const shared = main && sharedLength(main, history)
-  const outlook = { start: numberOf(start) ?? 0, end: numberOf(end) ?? Infinity, shared }
+  const outlook = { start: countOf(start) ?? 0, end: countOf(end) ?? Infinity, shared }
   outlooks.set(document, outlook)
   return outlook
+}
+
+/** What of the state itself cannot be used. */
+export function stateFaults({ fields }: Document): readonly { readonly code: IssueCode; readonly reason: string }[] {
+  const range = listOf(fields['valid_history_range'])
+  const summed = fieldsOf(listOf(fields['latest_summary'])[1])?.['stream_end_timestamp_ms']
+  return [
+    ...(range.some((one) => isRefused(one, countOf(one)))
+      ? [{ code: 'bad_number' as const, reason: badNumbers(['valid_history_range']) }]
+      : []),
+    ...(summed !== 0 && isRefused(summed, momentOf(summed))
+      ? [{ code: 'bad_time' as const, reason: badTime('latest_summary') }]
+      : []),
+  ]
 }
 
 export function marksOf(index: number, { start, end, shared }: Outlook): Metadata {

@@ -14,7 +14,9 @@ import {
 import { answeredBy, inputDrafts } from '../../conversation/told/input.ts'
 import { asWritten, bearerOf } from '../../conversation/told/made.ts'
 import type { Instant } from '../../model/ids.ts'
+import type { IssueCode } from '../../model/issue.ts'
 import type { ToolCall } from '../../model/normalized.ts'
+import { badTime } from '../../model/numbers.ts'
 import type { ElementExtensions, Extension } from '../../model/replay/extension.ts'
 import type { PrivacyOptions, Read } from '../agent.ts'
 import { extensionsIn, withoutRecord, writtenIn } from './entry/extension.ts'
@@ -156,11 +158,13 @@ export class Teller {
       return
     }
     const input = this.#clock.input(entry)
+    if (input.bad) reads.push(this.#issue('bad_time', badTime(input.bad), number))
     const answered = answeredBy(entry)
     const orphans = answered.filter((id) => !this.#calls.has(id)).length
     if (orphans > 0) reads.push(this.#orphaned(number, orphans))
     const inputs = inputDrafts(entry, this.#calls)
     const answer = this.#clock.answer(entry)
+    if (answer.bad) reads.push(this.#issue('bad_time', badTime(answer.bad), number))
     const written = writtenIn(list.at(index))
     const drafts: readonly Draft[] = [...inputs, ...answerDrafts(entry)].map((draft) => asWritten(draft, written))
     const check = checkOf(entry)
@@ -235,17 +239,17 @@ export class Teller {
   }
 
   #unread({ unread }: UnreadEntry, line: number): Read {
-    const { path, key } = this.#origin
-    return {
-      kind: 'issue',
-      issue: { code: 'unknown_shape', reason: `entry ${line} cannot be read: ${unread}`, path, ...keyOf(key), line },
-    }
+    return this.#issue('unknown_shape', `entry ${line} cannot be read: ${unread}`, line)
   }
 
   #orphaned(line: number, count: number): Read {
-    const { path, key } = this.#origin
     const reason = `${count === 1 ? 'a result answers' : `${count} results answer`} no tool that was asked for`
-    return { kind: 'issue', issue: { code: 'orphan_result', reason, path, ...keyOf(key), line } }
+    return this.#issue('orphan_result', reason, line)
+  }
+
+  #issue(code: IssueCode, reason: string, line: number): Read {
+    const { path, key } = this.#origin
+    return { kind: 'issue', issue: { code, reason, path, ...keyOf(key), line } }
   }
 }
 

@@ -14,7 +14,7 @@ import { write } from './write.ts'
 const codex: Agent = {
   id: AGENT_ID,
   label: 'Codex CLI',
-  version: 1,
+  version: 2,
   takesUnknown: true,
   roots,
   recognise,

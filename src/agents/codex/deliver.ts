@@ -1,9 +1,10 @@
 /** Puts a log where Codex finds it: below `sessions`, under the name that Codex would give it. */
-import { appendFileSync, closeSync, fstatSync, ftruncateSync, openSync, rmSync, statSync } from 'node:fs'
+import { appendFileSync, closeSync, constants, fstatSync, ftruncateSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isCompressed, readNow } from '../../lib/bytes.ts'
 import { placeFile } from '../../lib/disk/place-file.ts'
 import { entriesOf, isFile, isFolder, statOf } from '../../lib/files/look.ts'
+import { openRegular, refuseSpecialAt } from '../../lib/files/regular-file.ts'
 import { writeError } from '../../lib/files/write-error.ts'
 import { fieldsOf, parseStructure, wordOf } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
@@ -96,7 +97,7 @@ const LONGEST = 8_000_000
 const CHUNK = 65_536
 
 function firstLine(file: string): string {
-  const fd = openSync(file, 'r')
+  const fd = openRegular(file)
   try {
     const pieces: Buffer[] = []
     for (let at = 0; at < LONGEST; at += CHUNK) {
@@ -140,7 +141,7 @@ function refuse(path: string, { lastAt, mayReplace }: DeliverOptions): void {
 
 /** By the time of the last line; where that is too long to be looked for, by the file's. */
 function lastSaid(path: string): Instant | undefined {
-  const fd = openSync(path, 'r')
+  const fd = openRegular(path)
   try {
     const { size, mtime } = fstatSync(fd)
     // A line with pictures may have many megabytes.
@@ -172,6 +173,7 @@ const two = (number: number): string => String(number).padStart(2, '0')
 function nameThread({ id, home }: Thread, { title, now }: DeliverOptions): () => void {
   if (title === undefined) return () => {}
   const path = join(home, NAMES)
+  refuseSpecialAt(path)
   const before = isFile(path) ? statSync(path).size : 0
   const line = JSON.stringify({ id, thread_name: title, updated_at: now.toISOString() })
   const takeBack = (): void => {
@@ -188,7 +190,7 @@ function nameThread({ id, home }: Thread, { title, now }: DeliverOptions): () =>
 }
 
 function cut(path: string, size: number): void {
-  const fd = openSync(path, 'r+')
+  const fd = openRegular(path, constants.O_RDWR)
   try {
     ftruncateSync(fd, size)
   } finally {

@@ -2,10 +2,11 @@
 import type { Stop } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
 import { decode, type Line } from '../../lib/jsonl.ts'
-import { type Fields, fieldsOf, numberOf, wordOf } from '../../lib/object.ts'
-import { messageId } from '../../model/ids.ts'
+import { type Fields, fieldsOf, wordOf } from '../../lib/object.ts'
+import { instant, messageId } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Metadata, Role, ToolCall } from '../../model/normalized.ts'
+import { badNumbers, badTime, countOf, isRefused } from '../../model/numbers.ts'
 import type { PrivacyOptions, Read, Source } from '../agent.ts'
 import type { Call, Spot } from './follow/calls.ts'
 import { Clock, type Moment } from './follow/clock.ts'
@@ -121,13 +122,16 @@ export class Follower {
     if (shape === 'envelope' && !fieldsOf(record['payload']))
       this.#issue('no_payload', 'the record has no payload object')
     const moment = this.#clock.momentOf(record, shape, line)
+    if (moment.isBad) this.#issue('bad_time', badTime('timestamp'))
+    const ordinal = countOf(record['ordinal'])
+    if (isRefused(record['ordinal'], ordinal)) this.#issue('bad_number', badNumbers(['ordinal']))
     this.#thread.begin(record, shape, moment.at, bytes)
-    const copied =
-      this.#thread.mayCopy && this.#thread.isCopy(bytes, Date.parse(moment.at), numberOf(record['ordinal']), record)
+    const copied = this.#thread.mayCopy && this.#thread.isCopy(bytes, Date.parse(moment.at), ordinal, record)
     const ancestor = this.#describe(record, shape, copied)
     const marks = baseMarks(moment, copied, ancestor)
     let part = before
     for (const draft of drafts) {
+      if (draft.faults) this.#issue('bad_number', badNumbers(draft.faults))
       part++
       const isFirst = part === before + 1
       this.#put(draft, told, moment, line, [offset, length, check, part], isFirst, marks, bytes === undefined, copied)
@@ -193,7 +197,10 @@ export class Follower {
     const described = this.#thread.describe(record, shape)
     if (described === 'other' && !copied)
       this.#issue('foreign_session', 'the header of another session stands in this log')
-    if (described === 'own' && fieldsOf(fieldsOf(record['payload'])?.['history_base'])) {
+    const payload = fieldsOf(record['payload'])
+    if (described === 'own' && isRefused(payload?.['timestamp'], instant(payload?.['timestamp'])))
+      this.#issue('bad_time', badTime('session_meta.timestamp'))
+    if (described === 'own' && fieldsOf(payload?.['history_base'])) {
       this.#issue('earlier_history_elsewhere', 'the beginning of this conversation is in another log')
     }
     return described === 'other'

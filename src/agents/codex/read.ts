@@ -2,6 +2,7 @@
 import type { OpenFile } from '../../lib/bytes.ts'
 import { issueIn, linesFrom, readLog, withCursors } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
+import { LONGEST_LINE } from '../../lib/jsonl.ts'
 import type { PrivacyOptions, Read, ReadOptions, Source } from '../agent.ts'
 import { toolAt } from './body.ts'
 import type { Saved } from './follow/cursor.ts'
@@ -37,7 +38,15 @@ export async function* readWhole(
   options: PrivacyOptions,
 ): AsyncGenerator<readonly Read[]> {
   const pieces: Buffer[] = []
-  for await (const chunk of file.chunks(0)) pieces.push(Buffer.from(chunk))
+  let length = 0
+  for await (const chunk of file.chunks(0)) {
+    length += chunk.length
+    if (length > LONGEST_LINE) {
+      yield [issueIn(source, 'line_too_long', `the file is more than ${LONGEST_LINE} bytes long, too long to be read`)]
+      return
+    }
+    pieces.push(Buffer.from(chunk))
+  }
   const bytes = Buffer.concat(pieces)
   const whole = parseWhole(bytes.toString('utf8'))
   if (!whole) {

@@ -13,7 +13,7 @@ import { FORMS, write } from './write.ts'
 const fumibako: Agent = {
   id: AGENT_ID,
   label: 'fumibako',
-  version: 1,
+  version: 2,
   roots,
   recognise,
   describe,

@@ -1,5 +1,5 @@
 /** Puts a journal where `fumi chat` finds it: beside the other conversations, under its id. */
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEvent } from '../../conversation/journal/codec.ts'
 import { journalName } from '../../conversation/journal/file-name.ts'
@@ -7,6 +7,7 @@ import { readNow } from '../../lib/bytes.ts'
 import { lockFile } from '../../lib/disk/file-lock.ts'
 import { placeFile } from '../../lib/disk/place-file.ts'
 import { statOf } from '../../lib/files/look.ts'
+import { openRegular } from '../../lib/files/regular-file.ts'
 import { writeError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
 import type { DeliverOptions, Delivery } from '../agent.ts'
@@ -76,7 +77,7 @@ function locked<T>(path: string, work: () => T): T {
 const LONGEST = 1 << 20
 
 function idIn(file: string): string {
-  const fd = openSync(file, 'r')
+  const fd = openRegular(file)
   try {
     const text = readNow(fd, 0, LONGEST).toString()
     const read = readEvent(text.split('\n', 1)[0] ?? '')

@@ -5,10 +5,11 @@ import type { Draft } from '../../conversation/told/draft.ts'
 import type { Stop } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
 import type { Line } from '../../lib/jsonl.ts'
-import { fieldsOf, numberOf, stringOf } from '../../lib/object.ts'
+import { fieldsOf } from '../../lib/object.ts'
 import { type Instant, instant, messageId } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Metadata } from '../../model/normalized.ts'
+import { badNumbers, badTime, countOf, isRefused } from '../../model/numbers.ts'
 import type { Extension } from '../../model/replay/extension.ts'
 import type { Session } from '../../model/session.ts'
 import type { Cursor, PrivacyOptions, Read, Source } from '../agent.ts'
@@ -139,7 +140,9 @@ export class Follower {
   }
 
   #record(record: JournalRecord, line: Line, bytes: Buffer, steps: Step[]): void {
-    const at = instant(record.fields['at']) ?? this.#firstSeen
+    const own = instant(record.fields['at'])
+    const at = own ?? this.#firstSeen
+    if (isRefused(record.fields['at'], own)) steps.push(this.#issue('bad_time', badTime('at'), line.number))
     const isFirst = this.#session === undefined
     const session = this.#session ?? headerOf(this.#source, record, bytes, at)
     const spot: Spot = [line.offset, line.length, checksum(bytes)]
@@ -147,13 +150,14 @@ export class Follower {
     const told = tell(record, this.calls.calls)
     if (told.unread !== undefined)
       steps.push(this.#issue('unknown_shape', `the exchange cannot be read: ${told.unread}`, line.number))
+    if (told.faults) steps.push(this.#issue('bad_number', badNumbers(told.faults), line.number))
     const wasInside = this.#course.isInTangent
     const gone = this.#course.follow(record)
     const marks = {
       ...((record.name === 'tangent_summed_up' ? this.#course.isInTangent : wasInside) && { tangent: true }),
       ...this.#takenBack(gone),
     }
-    const times = this.#timesOf(record, told, at)
+    const times = this.#timesOf(record, told, at, own === undefined)
     this.#session = withRecord(session, record, told.drafts, times.answer)
     this.#isTold = false
     if (isFirst) steps.push(...this.header())
@@ -225,7 +229,7 @@ export class Follower {
     if (name !== 'entry' && name !== 'interrupted' && name !== 'copied') return
     if (name === 'copied' && entry) this.calls.answer(entry)
     if (entry) this.calls.ask(entry, spot)
-    const number = numberOf(fields['number'])
+    const number = countOf(fields['number'])
     if (number !== undefined) this.#firsts.set(number, name === 'copied' ? first : (this.#asked ?? first))
     for (const old of this.#firsts.keys()) {
       if (this.#firsts.size <= MOST_FIRSTS) break
@@ -241,7 +245,7 @@ export class Follower {
     return messages.length > 0 ? { rolled_back: messages } : {}
   }
 
-  #timesOf({ name, fields }: JournalRecord, { entry }: Told, at: Instant): Times {
+  #timesOf({ name, fields }: JournalRecord, { entry }: Told, at: Instant, inferred: boolean): Times {
     if (name === 'copied' && entry) {
       const clock = new Clock(at, this.#last)
       const input = clock.input(entry)
@@ -250,7 +254,6 @@ export class Follower {
       return { input: input.at, answer: answer.at, inferred: { input: input.inferred, answer: answer.inferred } }
     }
     const asked = name === 'next_message' ? instant(fieldsOf(fields['message'])?.['timestamp']) : undefined
-    const inferred = stringOf(fields['at']) === undefined
     return { input: asked ?? at, answer: at, inferred: { input: inferred && !asked, answer: inferred } }
   }
 

@@ -10,7 +10,7 @@ import { write } from './write.ts'
 const normalized: Agent = {
   id: AGENT_ID,
   label: 'NormalizedMessages',
-  version: 2,
+  version: 3,
   roots: () => [],
   recognise,
   describe,

@@ -1,6 +1,7 @@
 /** Finds files of our own messages. They have no home: people put them anywhere. */
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
 import { filesBelow, isFolder } from '../../lib/files/look.ts'
+import { openRegular } from '../../lib/files/regular-file.ts'
 import type { Source } from '../agent.ts'
 import { recognise } from './recognise.ts'
 
@@ -19,7 +20,7 @@ const buffer = Buffer.allocUnsafeSlow(GLANCE)
 
 function isOurs(path: string): boolean {
   try {
-    const fd = openSync(path, 'r')
+    const fd = openRegular(path)
     try {
       return recognise(buffer.subarray(0, readSync(fd, buffer, 0, GLANCE, 0)))
     } finally {

@@ -4,6 +4,7 @@ import { decode, type Line } from '../../lib/jsonl.ts'
 import { type Fields, fieldsOf, parseStructure, stringOf } from '../../lib/object.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
+import { badNumbers, NumberCheck } from '../../model/numbers.ts'
 import type { Locator, PrivacyOptions, Read, Source } from '../agent.ts'
 import { headerOf, promptOf, type SavedHeader } from './header.ts'
 import { idOf, isMessage, nativeOf, place } from './message.ts'
@@ -43,7 +44,7 @@ export class Follower {
   }
 
   #take(line: Line, reads: Read[]): void {
-    const issue = (code: IssueCode, reason: string): void => {
+    const issue: Issuing = (code, reason) => {
       const path = this.#source.shown ?? this.#source.path
       reads.push({ kind: 'issue', issue: { code, reason, path, line: line.number } })
     }
@@ -54,17 +55,19 @@ export class Follower {
     if (value === undefined) return issue(line.ended ? 'bad_json' : 'cut_short', line.ended ? BAD : CUT)
     if (repaired) issue('bad_utf8', 'bytes that are not UTF-8 were replaced')
     if (!isMessage(value)) return issue('unknown_shape', 'no NormalizedMessage')
-    this.#tell(value, line, line.bytes, reads)
+    this.#tell(value, line, line.bytes, reads, issue)
   }
 
-  #tell(value: Fields, line: Line, bytes: Buffer, reads: Read[]): void {
+  #tell(value: Fields, line: Line, bytes: Buffer, reads: Read[], issue: Issuing): void {
     const native = nativeOf(value)
     const known = this.#sessions.get(native)
     const session = known?.id ?? this.#idOf(native)
     const number = numberOf(value)
     const isTaken = known !== undefined && !isAfter(number, known.last)
     const path = this.#source.shown ?? this.#source.path
-    const message = place(value, { line: line.number, path, session, isTaken }, this.#options)
+    const check = new NumberCheck()
+    const message = place(value, { line: line.number, path, session, isTaken }, this.#options, check)
+    if (check.faults) issue('bad_number', badNumbers(check.faults))
     const at = message.timestamp as Instant
     const header = known ?? headerOf(value, { id: session, native, at, path, first: sha256(bytes).slice(0, 16) })
     const prompt = known?.header.first_prompt === undefined ? promptOf(message) : undefined
@@ -86,6 +89,8 @@ export class Follower {
     return session !== undefined && this.#sessions.size === 0 ? (session as ReturnType<typeof idOf>) : idOf(native)
   }
 }
+
+type Issuing = (code: IssueCode, reason: string) => void
 
 const BAD = 'not JSON; the line is skipped'
 const CUT = 'the last line is cut short; all before it was read'

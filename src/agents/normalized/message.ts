@@ -2,8 +2,10 @@
 import { sealOfText } from '../../lib/json/seal.ts'
 import { type Fields, fieldsOf, isObject, jsonText, stringOf, wordOf } from '../../lib/object.ts'
 import { type Instant, instant, messageId, type SessionId, sessionId } from '../../model/ids.ts'
-import type { NormalizedMessage, RawReference } from '../../model/normalized.ts'
+import type { MessageSegment, NormalizedMessage, RawReference, ToolCall } from '../../model/normalized.ts'
+import { NumberCheck } from '../../model/numbers.ts'
 import { extensionsOf } from '../../model/replay/extension.ts'
+import { checkedUsage } from '../../model/usage.ts'
 import type { PrivacyOptions } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
 
@@ -45,8 +47,9 @@ export function place(
   line: Fields,
   where: Place,
   { includeSource, includePrivate }: PrivacyOptions,
+  check = new NumberCheck(),
 ): NormalizedMessage {
-  const { raw: given, metadata: about, ...rest } = line as unknown as NormalizedMessage
+  const { raw: given, metadata: about, ...rest } = usable(line as unknown as NormalizedMessage, check)
   const at = instant(rest.timestamp) as Instant
   const { encrypted_content, ...open } = given
   const raw: RawReference = {
@@ -58,7 +61,7 @@ export function place(
   const named = stringOf(line['id']) ?? messageId(at, where.line, 1)
   const id = where.isTaken ? `${named}~${where.line}` : named
   const { x_conv, ...known } = about ?? {}
-  const message = { ...rest, id, raw }
+  const message = { ...rest, timestamp: at, id, raw }
   if (!includeSource) return hasKeys(known) ? { ...message, metadata: known } : message
   const own = { src: AGENT_ID, record: line, at: where.line }
   const carried = fieldsOf(x_conv)
@@ -69,6 +72,60 @@ export function place(
     ...message,
     metadata: { ...known, x_conv: Array.isArray(replacement) ? { ...extension, replacement } : extension },
   }
+}
+
+/** The same message without numbers that nobody can count with. Nearly always it is the message itself. */
+function usable(message: NormalizedMessage, check: NumberCheck): NormalizedMessage {
+  const { segments, tool_call, metadata } = message
+  let checked = message
+  if (tool_call) {
+    const call = usableCall(tool_call, check)
+    if (call !== tool_call) checked = { ...checked, tool_call: call }
+  }
+  if (segments.some(hasNumbers)) checked = { ...checked, segments: segments.map((one) => usableSegment(one, check)) }
+  if (metadata?.['usage'] === undefined) return checked
+  const { usage: given, ...others } = metadata
+  const usage = usableUsage(given, check)
+  return usage === given ? checked : { ...checked, metadata: usage ? { ...metadata, usage } : others }
+}
+
+function usableCall(call: ToolCall, check: NumberCheck): ToolCall {
+  const { exit_code, duration_ms, ...rest } = call
+  const code = check.exitCode(exit_code, 'exit_code')
+  const ms = check.duration(duration_ms, 'duration_ms')
+  if (code === exit_code && ms === duration_ms) return call
+  return { ...rest, ...(code !== undefined && { exit_code: code }), ...(ms !== undefined && { duration_ms: ms }) }
+}
+
+const hasNumbers = ({ media, annotations }: MessageSegment): boolean => media !== undefined || annotations !== undefined
+
+/** Sizes count bytes, annotations count letters. */
+function usableSegment(segment: MessageSegment, check: NumberCheck): MessageSegment {
+  const { media, annotations, ...rest } = segment
+  const { size_bytes, ...known } = fieldsOf(media) ?? {}
+  const size = check.count(size_bytes, 'size_bytes')
+  const marks = Array.isArray(annotations) ? annotations : []
+  const usableMarks = marks.filter(
+    (mark) =>
+      isObject(mark) &&
+      check.count(mark['start'], 'start') !== undefined &&
+      check.count(mark['end'], 'end') !== undefined,
+  )
+  if (size === size_bytes && usableMarks.length === marks.length) return segment
+  return {
+    ...rest,
+    ...(media && { media: size === undefined ? known : { ...known, size_bytes: size } }),
+    ...(annotations && { annotations: usableMarks }),
+  }
+}
+
+function usableUsage(given: unknown, check: NumberCheck): unknown {
+  if (!isObject(given)) {
+    check.add(['usage'])
+    return undefined
+  }
+  const usage = checkedUsage(given, check)
+  return Object.entries(usage).every(([key, count]) => given[key] === count) ? given : { ...given, ...usage }
 }
 
 /** What the seal was put on. */

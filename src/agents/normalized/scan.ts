@@ -1,5 +1,6 @@
 /** The first pass: headers, counts and tokens. Every line is parsed: there is no quicker way to know a message. */
 import type { Instant } from '../../model/ids.ts'
+import type { IssueCode } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { Cursor, Scan, Source } from '../agent.ts'
@@ -10,7 +11,7 @@ export async function* scan(source: Source, from?: Cursor): AsyncGenerator<reado
     const found: Scan[] = []
     for (const one of batch) {
       if (one.kind === 'message') count(one.message, found)
-      else if (one.kind === 'issue' && one.issue.line !== undefined && one.issue.code !== 'bad_utf8')
+      else if (one.kind === 'issue' && one.issue.line !== undefined && !BESIDE_A_MESSAGE.has(one.issue.code))
         found.push(
           { kind: 'issue', issue: one.issue },
           { kind: 'counts', counts: { lines: 1, messages: 0, tools: {} } },
@@ -20,6 +21,9 @@ export async function* scan(source: Source, from?: Cursor): AsyncGenerator<reado
     if (found.length > 0) yield found
   }
 }
+
+/** The line counts with the message that it holds. */
+const BESIDE_A_MESSAGE: ReadonlySet<IssueCode> = new Set<IssueCode>(['bad_utf8', 'bad_number', 'bad_time'])
 
 function count({ role, source_type, tool_call, metadata, timestamp }: NormalizedMessage, found: Scan[]): void {
   const isCopy = metadata?.['replayed'] === true

@@ -11,7 +11,7 @@ import { FORMS, write } from './write.ts'
 const openai: Agent = {
   id: AGENT_ID,
   label: 'OpenAI messages',
-  version: 2,
+  version: 3,
   many: true,
   roots: () => [],
   recognise,

@@ -1,6 +1,7 @@
 /** Finds files of conversations below a folder. They have no home of their own: people put them anywhere. */
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
 import { filesBelow, isFolder } from '../../lib/files/look.ts'
+import { openRegular } from '../../lib/files/regular-file.ts'
 import type { Source } from '../agent.ts'
 import { recognise } from './recognise.ts'
 
@@ -20,7 +21,7 @@ const buffer = Buffer.allocUnsafeSlow(HEAD)
 
 function isOurs(path: string): boolean {
   try {
-    const fd = openSync(path, 'r')
+    const fd = openRegular(path)
     try {
       const glance = readSync(fd, buffer, 0, GLANCE, 0)
       if (glance === GLANCE && OTHERS.test(buffer.toString('latin1', 0, 128))) return false

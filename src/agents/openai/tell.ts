@@ -3,6 +3,7 @@ import { isObject } from '../../lib/object.ts'
 import { type Instant, instant, type SessionId, sessionId } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { badNumbers, badTime, isRefused, NumberCheck } from '../../model/numbers.ts'
 import type { Session } from '../../model/session.ts'
 import type { Branch, ChatMessage, Conversation } from '../../openai/files/conversation.ts'
 import type { PrivacyOptions, Source } from '../agent.ts'
@@ -83,6 +84,7 @@ export class Teller {
     this.#pictures = images && new Pictures(images)
     this.#lines = []
     this.#issues = undefined
+    if (isRefused(created, at)) this.#fault(BAD_CREATED)
     this.#part = spot.before
     const first = firstRecord(branches[0].messages, id !== undefined, spot)
     const native = id ?? nativeId(first, spot)
@@ -163,6 +165,7 @@ export class Teller {
     const message = element.record
     const stamp = stampOf(message)
     const own = stamp === undefined ? undefined : instant(stamp)
+    if (isRefused(stamp, own)) this.#fault(BAD_STAMP)
     const moment =
       stamp === undefined
         ? fallback
@@ -192,7 +195,9 @@ export class Teller {
   /** Told with the answer, which is the last thing that was said. */
   #count(home: Home): void {
     const { usage, models } = this.#conversation
-    const counted = usageOf(usage)
+    const check = new NumberCheck()
+    const counted = usageOf(usage, check)
+    if (check.faults) this.#fault({ code: 'bad_number', reason: badNumbers(check.faults) })
     const last = this.#messages.at(-1)
     if (!counted || !last) return
     const moment = { at: last.timestamp as Instant, inferred: last.metadata?.['timestamp_inferred'] === true }
@@ -227,6 +232,8 @@ const NOTHING: Conversation = { format: 'array', models: [], branches: [{ messag
 const NO_FAULTS: readonly Fault[] = []
 const NO_OBJECT: Fault = { code: 'not_an_object', reason: 'a message that is no object' }
 const UNKNOWN_ROLE: Fault = { code: 'unknown_shape', reason: 'a message whose role is not known' }
+const BAD_CREATED: Fault = { code: 'bad_time', reason: badTime('the time of the conversation') }
+const BAD_STAMP: Fault = { code: 'bad_time', reason: badTime('the time of a message') }
 const ORPHAN: Fault = { code: 'orphan_result', reason: 'a tool result whose call does not stand before it' }
 
 /** Pictures stand beside the messages in some files; a message by itself must bring its own. */

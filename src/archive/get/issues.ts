@@ -1,18 +1,25 @@
 /** What the index knows of sources and lines that could not be read. */
-import type { SessionId } from '../../model/ids.ts'
+import type { AgentId, SessionId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { Db } from '../open.ts'
 import { prepared } from './statements.ts'
 
 const MOST = 1000
 
-export function unreadableIn(db: Db): readonly Issue[] {
+export function unreadableIn(db: Db, agent?: AgentId): readonly Issue[] {
   const rows = db
     .prepare(
       `SELECT i.code, i.reason, s.path, s.key, i.line FROM issue i JOIN source s ON s.id = i.source_id
-       WHERE i.code = 'unreadable' AND i.pass = 1 AND s.gone = 0 ORDER BY s.path, i.id LIMIT ?`,
+       WHERE ((i.code = 'unreadable' AND i.pass = 1) OR i.code = 'internal_error') AND s.gone = 0 AND (:agent IS NULL OR s.agent = :agent)
+       GROUP BY s.path, s.key, i.code, i.line, i.reason ORDER BY s.path, min(i.id) LIMIT :most`,
     )
-    .all(MOST) as { code: Issue['code']; reason: string; path: string; key: string; line: number | null }[]
+    .all({ agent: agent ?? null, most: MOST }) as {
+    code: Issue['code']
+    reason: string
+    path: string
+    key: string
+    line: number | null
+  }[]
   return rows.map(({ key, line, ...issue }) => ({
     ...issue,
     ...(key !== '' && { key }),

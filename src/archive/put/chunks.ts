@@ -1,8 +1,10 @@
 /** Writes stretches of sessions: rows, their text and their sums, in the order of time. */
 
+import { addSafely } from '../../model/numbers.ts'
 import { SPOKEN } from '../../model/spoken.ts'
 import type { Db } from '../open.ts'
 import type { Chunk } from '../record.ts'
+import { addedUp, exact } from '../rows/exact.ts'
 import { DUPLICATE, ERROR, INJECTED, isFound, roleOf, typeOf } from '../rows/kind.ts'
 import { packText } from '../rows/packed.ts'
 import { AT, DURATION, locatorOf, numberAt, type Text, TOOL } from '../rows/rows.ts'
@@ -45,8 +47,7 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
   const untouch = db.prepare('DELETE FROM touched WHERE session_id = ? AND message_id = ?')
   const untouchAll = db.prepare('DELETE FROM touched WHERE session_id = ?')
   const addTool = db.prepare(
-    `INSERT INTO tool_use VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, results = results + excluded.results,
-       errors = errors + excluded.errors, duration_ms = duration_ms + excluded.duration_ms, timed = timed + excluded.timed`,
+    `INSERT INTO tool_use VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${addedUp('calls', 'results', 'errors', 'duration_ms', 'timed')}`,
   )
   const addActivity = db.prepare(
     `INSERT INTO activity VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET prompts = prompts + excluded.prompts,
@@ -121,7 +122,11 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
   const put = (id: number, { rows, row, session, at: time, line, part, kind }: Placed): boolean => {
     const tool = rows.tools[numberAt(rows, row, TOOL)]
     const number = tool === undefined ? null : words(tool)
-    return addMessage.run(id, session, line, part, kind, number, time - timeOf(id), locatorOf(rows, row)).changes > 0
+    const rest = exact(time, 'time') - timeOf(id)
+    return (
+      addMessage.run(id, session, exact(line, 'line'), exact(part, 'part'), kind, number, rest, locatorOf(rows, row))
+        .changes > 0
+    )
   }
 
   /** @param least greater than the ids that were given before, because the text's index likes them in order */
@@ -217,7 +222,7 @@ export function chunksIn(db: Db, words: Numbers, files: Numbers, putIssue: PutIs
       if (kind & ERROR) sums[2]++
       const duration = numberAt(rows, row, DURATION)
       if (duration >= 0) {
-        sums[3] += duration
+        sums[3] = addSafely(sums[3], exact(duration, 'duration'))
         sums[4]++
       }
       tools.set(tool, sums)

@@ -2,6 +2,7 @@
 import { type Instant, type SessionId, settleClaims } from '../../model/ids.ts'
 import type { Session } from '../../model/session.ts'
 import type { Db } from '../open.ts'
+import { exact, safeSum } from '../rows/exact.ts'
 import { analyse } from '../text/analyse.ts'
 import type { Numbers } from './words.ts'
 
@@ -45,8 +46,8 @@ export function sessionsIn(db: Db, words: Numbers): Sessions {
   )
   const standing = db.prepare('SELECT source_id, name, title, spoke_at, last_at FROM session WHERE id = ?')
   const used = db.prepare(
-    `SELECT coalesce(sum(input_tokens), 0) AS i, coalesce(sum(cached_input_tokens), 0) AS c, coalesce(sum(output_tokens), 0) AS o,
-       coalesce(sum(reasoning_output_tokens), 0) AS r, coalesce(sum(total_tokens), 0) AS t, max(quarter) AS latest
+    `SELECT ${safeSum('input_tokens')} AS i, ${safeSum('cached_input_tokens')} AS c, ${safeSum('output_tokens')} AS o,
+       ${safeSum('reasoning_output_tokens')} AS r, ${safeSum('total_tokens')} AS t, max(quarter) AS latest
      FROM usage WHERE source_id = ?`,
   )
   const nameGiven = db.prepare('SELECT title FROM name_given WHERE agent = ? AND native_id = ?').pluck()
@@ -109,8 +110,8 @@ export function sessionsIn(db: Db, words: Numbers): Sessions {
         JSON.stringify(header),
         title,
         header.cwd ?? null,
-        Date.parse(header.started_at),
-        last,
+        exact(Date.parse(header.started_at), 'started_at'),
+        exact(last, 'last_at'),
         best.lines,
         best.messages,
         tools.reduce((a, b) => a + b, 0),

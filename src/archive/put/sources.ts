@@ -1,7 +1,9 @@
 /** Writes what the first pass found in a source. */
 import type { Issue } from '../../model/issue.ts'
+import { NO_USAGE, type Usage } from '../../model/usage.ts'
 import type { Db } from '../open.ts'
 import type { Estimated, Scanned, Used } from '../record.ts'
+import { addedUp, exact } from '../rows/exact.ts'
 import { packText } from '../rows/packed.ts'
 import type { Numbers } from './words.ts'
 
@@ -39,15 +41,11 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
   const forgetIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 1 AND (provisional = 1 OR ?)')
   const use = db.prepare(
     `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-       input_tokens = input_tokens + excluded.input_tokens,
-       cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
-       output_tokens = output_tokens + excluded.output_tokens,
-       reasoning_output_tokens = reasoning_output_tokens + excluded.reasoning_output_tokens,
-       total_tokens = total_tokens + excluded.total_tokens`,
+       ${addedUp(...(Object.keys(NO_USAGE) as (keyof Usage)[]))}`,
   )
   const guess = db.prepare(
     `INSERT INTO estimate VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-       user_bytes = user_bytes + excluded.user_bytes, assistant_bytes = assistant_bytes + excluded.assistant_bytes`,
+       ${addedUp('user_bytes', 'assistant_bytes')}`,
   )
   const forgetGuesses = db.prepare('DELETE FROM estimate WHERE source_id = ? AND (provisional = 1 OR ?)')
   const belongs = db.prepare('UPDATE source SET whole = ? WHERE id = ?')
@@ -59,20 +57,27 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
     for (const { quarter, model, usage } of used)
       use.run(
         source,
-        quarter,
+        exact(quarter, 'quarter'),
         words(model),
         provisional,
-        usage.input_tokens,
-        usage.cached_input_tokens,
-        usage.output_tokens,
-        usage.reasoning_output_tokens,
-        usage.total_tokens,
+        exact(usage.input_tokens, 'input_tokens'),
+        exact(usage.cached_input_tokens, 'cached_input_tokens'),
+        exact(usage.output_tokens, 'output_tokens'),
+        exact(usage.reasoning_output_tokens, 'reasoning_output_tokens'),
+        exact(usage.total_tokens, 'total_tokens'),
       )
   }
 
   const addEstimates = (source: number, estimates: readonly Estimated[], provisional: 0 | 1): void => {
     for (const { quarter, model, estimate } of estimates)
-      guess.run(source, quarter, words(model), provisional, estimate.user_bytes, estimate.assistant_bytes)
+      guess.run(
+        source,
+        exact(quarter, 'quarter'),
+        words(model),
+        provisional,
+        exact(estimate.user_bytes, 'user_bytes'),
+        exact(estimate.assistant_bytes, 'assistant_bytes'),
+      )
   }
 
   return (scanned, whole) => {
@@ -85,7 +90,7 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
     if (known && known.version !== scanned.version) rereadIt.run(known.session_id, known.id)
     const { session } = scanned
     const issues = [...scanned.issues, ...scanned.provisionalIssues]
-    if (known && !session && issues.some(({ code }) => code === 'unreadable')) {
+    if (known && !session && issues.some(({ code }) => code === 'unreadable' || code === 'internal_error')) {
       probed.run(scanned.version, scanned.fingerprint ?? null, source)
       forgetIssues.run(source, 0)
       for (const issue of issues) putIssue(source, 1, 1, issue)
@@ -97,13 +102,13 @@ export function sourcesIn(db: Db, words: Numbers): Sources {
       scanned.root ?? null,
       scanned.version,
       scanned.fingerprint ?? null,
-      scanned.size,
-      Math.trunc(scanned.modified),
+      exact(scanned.size, 'size'),
+      exact(Math.trunc(scanned.modified), 'modified'),
       scanned.history === undefined ? null : JSON.stringify(scanned.history),
       scanned.cursor === undefined ? null : packText(JSON.stringify(scanned.cursor)),
       JSON.stringify(scanned.sure),
-      scanned.counts.lines,
-      scanned.counts.messages,
+      exact(scanned.counts.lines, 'lines'),
+      exact(scanned.counts.messages, 'messages'),
       JSON.stringify(scanned.counts.tools),
       source,
     )
@@ -137,5 +142,5 @@ export function issuesIn(db: Db): PutIssue {
     'INSERT INTO issue (source_id, pass, provisional, line, code, reason) VALUES (?, ?, ?, ?, ?, ?)',
   )
   return (source, pass, provisional, { line, code, reason }) =>
-    void add.run(source, pass, provisional, line ?? null, code, reason)
+    void add.run(source, pass, provisional, line === undefined ? null : exact(line, 'line'), code, reason)
 }

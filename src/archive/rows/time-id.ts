@@ -4,7 +4,7 @@
 const STEP = 128
 /** Below is no message's id: 0 stands for those that lie aside. As times they would be before 1988. */
 export const FIRST_TIME = 2 ** 32
-const LATEST = Number.MAX_SAFE_INTEGER / 256
+const LATEST = Math.floor(Number.MAX_SAFE_INTEGER / 256)
 
 /** The first id of a moment. */
 export const idAt = (milliseconds: number): number =>

@@ -6,6 +6,7 @@ import { addUsage, NO_USAGE, type Usage } from '../../model/usage.ts'
 import { conditionsOf, type SessionFilter } from '../get/filter.ts'
 import { prepared } from '../get/statements.ts'
 import type { Db } from '../open.ts'
+import { safeSum } from '../rows/exact.ts'
 
 export type SeriesKey = 'agent' | 'model' | 'project'
 
@@ -60,7 +61,7 @@ export function seriesOf(db: Db, { by, dayOf, prices, ...filter }: SeriesOptions
 
 function usedIn(db: Db, filter: SessionFilter, name: string): readonly Used[] {
   const { sql, values } = conditionsOf(filter)
-  const sums = TOKENS.map((token) => `sum(u.${token}) AS ${token}`).join(', ')
+  const sums = TOKENS.map((token) => `${safeSum(`u.${token}`)} AS ${token}`).join(', ')
   return prepared(
     db,
     `SELECT u.quarter, w.text AS model, ${name} AS name, ${sums}

@@ -1,4 +1,5 @@
 /** Sums that grow in place: a report adds up tens of thousands, and an object for each would take longer than the adding. */
+import { addSafely } from '../../model/numbers.ts'
 import type { Spent } from '../../model/tokens/prices.ts'
 import type { Usage } from '../../model/usage.ts'
 
@@ -23,16 +24,16 @@ export class Tally {
 
   usage(): Usage {
     return {
-      input_tokens: this.#input,
-      cached_input_tokens: this.#cached,
-      output_tokens: this.#output,
-      reasoning_output_tokens: this.#reasoning,
-      total_tokens: this.#total,
+      input_tokens: addSafely(this.#input, 0),
+      cached_input_tokens: addSafely(this.#cached, 0),
+      output_tokens: addSafely(this.#output, 0),
+      reasoning_output_tokens: addSafely(this.#reasoning, 0),
+      total_tokens: addSafely(this.#total, 0),
     }
   }
 
   spent(): Spent {
-    return { usd: this.#usd, unpriced_tokens: this.#unpriced }
+    return { usd: this.#usd, unpriced_tokens: addSafely(this.#unpriced, 0) }
   }
 }
 

@@ -6,6 +6,7 @@ import { type DayOf, noTotals, type Totals } from '../../model/totals.ts'
 import type { Usage } from '../../model/usage.ts'
 import { conditionsOf, type SessionFilter } from '../get/filter.ts'
 import type { Db } from '../open.ts'
+import { safeSum } from '../rows/exact.ts'
 import { Tallies, Tally } from './tally.ts'
 
 export interface Measures {
@@ -115,9 +116,9 @@ function usedIn(db: Db, filter: SessionFilter): readonly Used[] {
   const { sql, values } = conditionsOf(filter)
   return db
     .prepare(
-      `SELECT t.id AS session, u.quarter, w.text AS model, sum(u.input_tokens) AS input_tokens,
-         sum(u.cached_input_tokens) AS cached_input_tokens, sum(u.output_tokens) AS output_tokens,
-         sum(u.reasoning_output_tokens) AS reasoning_output_tokens, sum(u.total_tokens) AS total_tokens
+      `SELECT t.id AS session, u.quarter, w.text AS model, ${safeSum('u.input_tokens')} AS input_tokens,
+         ${safeSum('u.cached_input_tokens')} AS cached_input_tokens, ${safeSum('u.output_tokens')} AS output_tokens,
+         ${safeSum('u.reasoning_output_tokens')} AS reasoning_output_tokens, ${safeSum('u.total_tokens')} AS total_tokens
        FROM session t CROSS JOIN usage u ON u.source_id = t.source_id JOIN word w ON w.id = u.model_id
        WHERE ${sql} AND u.quarter >= ? AND u.quarter < ? GROUP BY t.id, u.quarter, u.model_id`,
     )

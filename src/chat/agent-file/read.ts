@@ -1,7 +1,9 @@
 /** The text of an agent's file, read and checked field by field. */
+import { NATIVE_TOOLS } from '../../conversation/limits.ts'
 import type { Hook, HookTrigger } from '../../conversation/record.ts'
 import { type Fault, FieldReader } from '../../lib/json/fields.ts'
 import { JsonMap } from '../../lib/json/lossless.ts'
+import { BUILTIN_SERVER } from '../tools/allow/patterns.ts'
 import { NO_SETTINGS, type PathSettings, type ToolsSettings } from '../tools/permission.ts'
 import type { AgentFile, McpServerEntry } from './agent-file.ts'
 
@@ -106,9 +108,15 @@ const pathSettings = (reader: FieldReader): PathSettings => ({
   deniedPaths: reader.texts('deniedPaths'),
 })
 
+/** Permissions give these names a meaning of their own: `@builtin` in an agent's file allows the built-in tools. */
+const RESERVED_SERVERS: ReadonlySet<string> = new Set(['', BUILTIN_SERVER, NATIVE_TOOLS])
+
 function serversOf(reader: FieldReader): ReadonlyMap<string, McpServerEntry> {
   return new JsonMap(
-    reader.entries('mcpServers', (value, path) => serverOf(new FieldReader(value, path, reader.faults))),
+    reader.entries('mcpServers', (value, path, name) => {
+      if (RESERVED_SERVERS.has(name)) reader.faults.push({ path, reason: 'is a reserved name: rename the server' })
+      return serverOf(new FieldReader(value, path, reader.faults))
+    }),
   )
 }
 

@@ -1,5 +1,5 @@
 /** Files that are given with a prompt, by `@path` or beforehand: images, documents, texts. */
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import {
   CONTEXT_ENTRY_END_HEADER,
@@ -9,9 +9,12 @@ import {
 } from '../../conversation/limits.ts'
 import type { ImageBlock, ImageFormat } from '../../conversation/message.ts'
 import { isFile } from '../../lib/files/look.ts'
-import { asIs, type Phrase, phrase } from '../../model/phrase.ts'
+import { readRegular, specialKindAt } from '../../lib/files/regular-file.ts'
+import { isSystemError, whyOf } from '../../lib/files/system-error.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import { dataUri, mimeOf } from '../../openai/media.ts'
 import type { FilePart } from '../../openai/message.ts'
+import { isInside, realOf } from '../tools/files/paths.ts'
 import type { Place } from '../tools/tool.ts'
 
 export interface Attached {
@@ -33,18 +36,44 @@ const FORMATS: { readonly [mime: string]: ImageFormat } = {
 const MOST_TEXT = 400_000
 const MOST_DOCUMENT = 32 * 1024 * 1024
 
-/** The paths that a prompt names: `@notes.md`, `@"my notes.md"`, and images that are dropped in as a bare path. Only files that are there. */
+/** The paths that a prompt names: `@notes.md`, `@"my notes.md"`, and images that are dropped in as a bare path. Only files that are there; why a pipe or a device is left out is said with the others. */
 export function pathsIn(prompt: string, place: Place): readonly string[] {
   const named = [...prompt.matchAll(/(?:^|\s)@(?:"([^"]+)"|(\S+))/g)].map((match) => match[1] ?? match[2] ?? '')
   const shown = [...prompt.matchAll(/(?:^|\s)((?:~?\/|\.{1,2}\/)\S+\.(?:png|jpe?g|gif|webp))(?=\s|$)/gi)].map(
     (match) => match[1] ?? '',
   )
   const files = [...named, ...shown].map((one) => pathOf(one, place))
-  return [...new Set(files)].filter(isFile)
+  return [...new Set(files)].filter((path) => isFile(path) || specialKindAt(path) !== undefined)
 }
 
 export const pathOf = (word: string, { cwd, home }: Place): string =>
   word.startsWith('~/') ? join(home, word.slice(2)) : resolve(cwd, word)
+
+/**
+ * Without files that lie outside of the project and that the user did not name: those of a text that the project keeps, and
+ * links of the project that lead elsewhere. @param typed the paths that the user wrote himself
+ */
+export function judged(
+  paths: readonly string[],
+  typed: readonly string[],
+  place: Place,
+): { readonly paths: readonly string[]; readonly notes: readonly Phrase[] } {
+  const project = realOf(place.cwd)
+  const notes: Phrase[] = []
+  const free = paths.filter((path) => {
+    const real = realOf(path)
+    const isFree = isInside(real, project) || (typed.includes(path) && !isInside(path, place.cwd))
+    if (!isFree) notes.push(leftOut(basename(path), outsideOf(real)))
+    return isFree
+  })
+  return { paths: free, notes }
+}
+
+const outsideOf = (real: string): Phrase =>
+  phrase(
+    `it is outside of this directory. To attach it, type its own path: @${real}`,
+    `このディレクトリーの外にあります。添付するには、その場所を直接書いてください：@${real}`,
+  )
 
 export function attachFiles(paths: readonly string[]): Attached {
   const images: ImageBlock[] = []
@@ -107,10 +136,9 @@ function faultOf(bytes: Uint8Array, { format, mime, text, images }: Looked): Phr
 function bytesAt(path: string): Buffer | Phrase {
   try {
     if (statSync(path).size > MOST_DOCUMENT) return phrase('it has more than 32 MB', '32 MB を超えています')
-    return readFileSync(path)
+    return readRegular(path)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return code === undefined ? phrase('it cannot be read', '読み取れません') : asIs(code)
+    return isSystemError(error) ? whyOf(error) : phrase('it cannot be read', '読み取れません')
   }
 }
 

@@ -122,9 +122,9 @@ export class Checkpoints {
 
   /** The repository may be gone, or be that of another machine. */
   async #resumes(manager: CheckpointManager): Promise<boolean> {
+    if (!this.#isOwn(manager)) return false
     const shadow = this.#shadowOf(manager)
-    if (shadow.repository !== this.#newShadow(this.#held.state().conversation_id).repository) return false
-    const tag = manager.checkpoints.at(-1)?.tag ?? '0'
+    const tag = `refs/tags/${manager.checkpoints.at(-1)?.tag ?? '0'}`
     const known = await shadowGit(shadow)([`--git-dir=${shadow.repository}`, 'rev-parse', '--verify', '-q', tag])
     return known.code === 0
   }
@@ -174,13 +174,13 @@ export class Checkpoints {
   diff(from: string, to = 'HEAD'): Promise<Outcome<Diff>> {
     return this.#inTurn(async () => {
       const manager = this.#held.state().checkpoint_manager
-      if (!manager) return refused(NONE)
+      if (!manager || !this.#isOwn(manager)) return refused(NONE)
       const unknown = [from, to].find((tag) => tag !== 'HEAD' && !manager.checkpoints.some((one) => one.tag === tag))
       if (unknown !== undefined) return notFound(unknown)
       const git = this.#git(manager)
       const changes = await diffCheckpoints(git, manager, from, to)
       if (!changes.ok) return byGit(changes.reason)
-      const { stdout } = await git([`--git-dir=${manager.shadow_repo_path}`, 'diff', '--stat', from, to])
+      const { stdout } = await git([`--git-dir=${manager.shadow_repo_path}`, 'diff', '--stat', from, to, '--'])
       return { ok: true, value: { changes: changes.value, stat: stdout } }
     })
   }
@@ -190,7 +190,7 @@ export class Checkpoints {
     return this.#inTurn(async () => {
       const state = this.#held.state()
       const manager = state.checkpoint_manager
-      if (!manager) return refused(NONE)
+      if (!manager || !this.#isOwn(manager)) return refused(NONE)
       if (state.tangent_state) return refused(IN_TANGENT)
       const target = manager.checkpoints.find((one) => one.tag === tag)
       if (!target) return notFound(tag)
@@ -222,8 +222,7 @@ export class Checkpoints {
     return this.#inTurn(async () => {
       const manager = this.#held.state().checkpoint_manager
       if (!manager) return refused(NONE)
-      const { repository } = this.#newShadow(this.#held.state().conversation_id)
-      if (manager.shadow_repo_path === repository) await removeRepository(repository)
+      if (this.#isOwn(manager)) await removeRepository(manager.shadow_repo_path)
       this.#put(null)
       return { ok: true, value: true }
     })
@@ -231,8 +230,13 @@ export class Checkpoints {
 
   /** Nothing while a tangent is open: it changes the conversation, not what is kept of it. */
   #active(): CheckpointManager | null {
-    const { tangent_state, checkpoint_manager } = this.#held.state()
-    return tangent_state ? null : checkpoint_manager
+    const { tangent_state, checkpoint_manager: manager } = this.#held.state()
+    return tangent_state || !manager || !this.#isOwn(manager) ? null : manager
+  }
+
+  /** A state that came from elsewhere may name any repository, also one whose configuration runs programs. */
+  #isOwn({ shadow_repo_path }: CheckpointManager): boolean {
+    return shadow_repo_path === this.#newShadow(this.#held.state().conversation_id).repository
   }
 
   #put(manager: CheckpointManager | null): void {

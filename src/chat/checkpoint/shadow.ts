@@ -1,7 +1,10 @@
 /** Git for a shadow repository: sees the work tree whole, changes nothing of the project's own repository, and keeps every byte. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import type { Git, GitResult } from '../../conversation/checkpoint.ts'
+import { realFolders } from '../../lib/files/real-folders.ts'
+import { listInProject, pathIn } from '../../lib/git/list-files.ts'
+import { gitProjectAt } from '../../lib/git/project.ts'
 import { type GitRun, runGit } from '../../lib/git.ts'
 
 export interface Shadow {
@@ -14,12 +17,8 @@ export interface Shadow {
 
 /** Whatever the user has set for his own repositories. */
 const SETTINGS = [
-  ['core.hooksPath', '/dev/null'],
   ['core.autocrlf', 'false'],
-  ['core.fsmonitor', 'false'],
   ['core.compression', '1'],
-  ['maintenance.auto', 'false'],
-  ['gc.auto', '0'],
 ].flatMap(([key, value]) => ['-c', `${key}=${value}`])
 
 export function shadowGit(shadow: Shadow, signal?: AbortSignal): Git {
@@ -44,7 +43,7 @@ type Run = (args: readonly string[], input?: string) => Promise<GitRun>
 /** What `add -A` would get wrong by itself: repositories in the tree, and files that only the project's own repository knows of. */
 async function prepare(shadow: Shadow, run: Run): Promise<GitResult | undefined> {
   const { repository, workTree } = shadow
-  const project = await projectsView(workTree, run)
+  const project = await projectsView(workTree)
   const info = join(repository, 'info')
   mkdirSync(info, { recursive: true })
   writeFileSync(join(info, 'exclude'), [...keptOut(shadow), ...project.ignored].map((one) => `${one}\n`).join(''))
@@ -54,7 +53,7 @@ async function prepare(shadow: Shadow, run: Run): Promise<GitResult | undefined>
   const others = await run([...shadowArgs, 'ls-files', '-z', '--others', '--exclude-standard'])
   if (others.code !== 0) return others
   const nested = others.stdout.split('\0').filter((path) => path.endsWith('/'))
-  const files = [...project.keptThoughIgnored, ...(await filesOfAll(nested, run))]
+  const files = [...project.keptThoughIgnored, ...(await filesOfAll(nested, workTree))].filter(realFolders(workTree))
   if (files.length === 0) return undefined
   // Once git knows a file in it, a folder with a repository of its own is a folder like any other.
   const added = await run(
@@ -72,43 +71,41 @@ function keptOut({ dataDirectory, workTree }: Shadow): readonly string[] {
 /** Rules that stand above the work tree, or beside the project's repository, are known to that only. */
 async function projectsView(
   workTree: string,
-  run: Run,
 ): Promise<{ readonly ignored: readonly string[]; readonly keptThoughIgnored: readonly string[] }> {
-  const list = async (...options: readonly string[]): Promise<readonly string[]> => {
-    const { code, stdout } = await run([
-      '-C',
-      workTree,
-      'ls-files',
-      '-z',
-      '--ignored',
-      '--exclude-standard',
-      ...options,
-    ])
-    return code === 0 ? stdout.split('\0').filter((path) => path !== '') : []
-  }
-  const ignored = await list('--others', '--directory')
-  return { ignored: ignored.map(pattern), keptThoughIgnored: await list('--cached') }
+  const project = gitProjectAt(workTree)
+  if (!project) return { ignored: [], keptThoughIgnored: [] }
+  const [ignored = [], keptThoughIgnored = []] = await Promise.all([
+    listInProject(project, workTree, ['--ignored', '--others', '--directory']),
+    listInProject(project, workTree, ['--ignored', '--cached']),
+  ])
+  // A rule is a line, so a name of several lines has none.
+  return { ignored: ignored.filter((path) => !/[\r\n]/.test(path)).map(pattern), keptThoughIgnored }
 }
 
 /** This path and no other. */
 const pattern = (path: string): string => `/${path.replaceAll(/[\\*?[\]!# ]/g, '\\$&')}`
 
 /** Of repositories in repositories too. Those that they ignore themselves are left out. */
-async function filesOfAll(folders: readonly string[], run: Run): Promise<readonly string[]> {
+async function filesOfAll(folders: readonly string[], workTree: string): Promise<readonly string[]> {
   const files: string[] = []
   const queue = [...folders]
+  const isInTree = realFolders(workTree)
   for (let folder = queue.pop(); folder !== undefined; folder = queue.pop()) {
-    const listed = await run(['-C', folder, 'ls-files', '-z', '--stage', '--cached'])
-    const others = await run(['-C', folder, 'ls-files', '-z', '--others', '--exclude-standard'])
-    for (const line of listed.stdout.split('\0')) {
-      const path = line.slice(line.indexOf('\t') + 1)
-      if (path === '') continue
-      if (line.startsWith('160000 ')) queue.push(`${folder}${path}/`)
-      else files.push(folder + path)
+    const place = join(workTree, folder)
+    const project = isInTree(`${folder}.git`) ? gitProjectAt(place) : undefined
+    if (!project || project.root !== realpathSync(place)) continue
+    const [listed, unknown] = await Promise.all([
+      listInProject(project, place, ['--stage', '--cached']),
+      listInProject(project, place, ['--others']),
+    ])
+    const others = unknown ?? (await listInProject(project, place, ['--others'], { withoutIndex: true })) ?? []
+    for (const line of listed ?? []) {
+      if (line.startsWith('160000 ')) queue.push(`${folder}${pathIn(line)}/`)
+      else files.push(folder + pathIn(line))
     }
-    for (const path of others.stdout.split('\0')) {
+    for (const path of others) {
       if (path.endsWith('/')) queue.push(folder + path)
-      else if (path !== '') files.push(folder + path)
+      else files.push(folder + path)
     }
   }
   return files

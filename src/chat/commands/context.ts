@@ -5,11 +5,13 @@ import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
 import { byteLength } from '../../conversation/truncate.ts'
 import { filesOf } from '../../lib/files/glob.ts'
 import { type Phrase, phrase, phrased, type Say } from '../../model/phrase.ts'
-import { gatherFiles, tokensOf } from '../context/gather.ts'
+import { type TypedRule, typedRule } from '../context/boundary.ts'
+import { tokensOf } from '../context/gather.ts'
 import { windowTokens } from '../request/fit.ts'
 import { openAIMessages } from '../request/openai-messages.ts'
 import { sendingOf } from '../request/sending.ts'
 import type { Talk } from '../talk.ts'
+import { Trust } from '../trust/store.ts'
 import { bodyOf } from '../turn/answer.ts'
 import { error, type TalkEvent } from '../turn/event.ts'
 import { type Command, count, number, output, usage, type Words } from './command.ts'
@@ -54,9 +56,17 @@ function* add(talk: Talk, words: Words): Generator<TalkEvent> {
     return yield error(
       phrase('/context add takes a path or a pattern.', '/context add にはパスかパターンを指定してください。'),
     )
+  const { data } = talk.surroundings
+  const trust = new Trust(data)
+  const known = trust.contextPaths()
+  const outside: Extract<TypedRule, { kind: 'outside' }>[] = []
   for (const rule of wanted) {
-    if (rulesOf(talk).includes(rule))
+    const typed = typedRule(rule, place)
+    if (typed.kind === 'link') return yield error(linkText(rule, typed.real))
+    const isNew = typed.kind === 'outside' && known.get(typed.rule) !== typed.real
+    if (rulesOf(talk).includes(rule) && !isNew)
       return yield error(phrase(`Rule '${rule}' already exists.`, `「${rule}」はすでにあります。`))
+    if (typed.kind === 'outside') outside.push(typed)
     if (!isForced && filesOf(rule, place.cwd, place.home).length === 0)
       return yield error(
         phrase(
@@ -65,9 +75,20 @@ function* add(talk: Talk, words: Words): Generator<TalkEvent> {
         ),
       )
   }
-  const done = phrase(`Added ${count(wanted.length, 'rule')}.`, `${number(wanted.length)} 件を追加しました。`)
-  yield change(talk, [...rulesOf(talk), ...wanted], done)
+  for (const { rule, real } of outside) trust.addContextPath(rule, real)
+  const where = outside.map(({ real }) => real).join(', ')
+  const done = phrase(
+    `Added ${count(wanted.length, 'rule')}.${where === '' ? '' : ` Outside of this directory: ${where}`}`,
+    `${number(wanted.length)} 件を追加しました。${where === '' ? '' : `このディレクトリーの外：${where}`}`,
+  )
+  yield change(talk, [...new Set([...rulesOf(talk), ...wanted])], done)
 }
+
+const linkText = (rule: string, real: string): Phrase =>
+  phrase(
+    `${rule} is a link to ${real}, outside of this directory. To send that, add it by its own path: /context add ${real}`,
+    `${rule} は、このディレクトリーの外の ${real} へのリンクです。送るには、その場所を直接追加してください：/context add ${real}`,
+  )
 
 function* remove(talk: Talk, wanted: readonly string[]): Generator<TalkEvent> {
   const left = rulesOf(talk).filter((rule) => !wanted.includes(rule))
@@ -91,7 +112,7 @@ function change(talk: Talk, paths: readonly string[], done: Phrase): TalkEvent {
 
 function show(talk: Talk, isExpanded: boolean): TalkEvent {
   const budget = calcMaxContextFilesSize(windowTokens(talk.state))
-  const { rules, kept, dropped, unreadable } = gatherFiles(rulesOf(talk), talk.rig.place, budget)
+  const { rules, kept, dropped, unreadable, outside } = talk.rig.gather(rulesOf(talk), budget)
   const used = kept.reduce((sum, file) => sum + tokensOf(file), 0)
   const { name, prompt } = talk.rig.agent
   const tell = (say: Say): readonly string[] => {
@@ -105,6 +126,10 @@ function show(talk: Talk, isExpanded: boolean): TalkEvent {
       ...kept.map((file) => `  ${file.path}  ${tokens(tokensOf(file))}`),
       ...dropped.map(
         (file) => `  ${file.path}  ${tokens(file.tokens)}${say(', no room for it', '、入りきらないため省略')}`,
+      ),
+      ...outside.map(
+        ({ path, real }) =>
+          `  ${path}  ${say(`outside of this directory (${real}), not sent`, `ディレクトリーの外（${real}）のため送りません`)}`,
       ),
       ...unreadable.map((path) => `  ${path}  ${say('no text, left out', 'テキストではないため省略')}`),
       say(

@@ -1,6 +1,7 @@
 /** `/prompts`: texts that are kept to be said again, by files and by MCP servers. `@name …` says one. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { refuseSpecialAt } from '../../lib/files/regular-file.ts'
 import { writeError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
 import { asIs, type Phrase, phrase, phrased, type Say } from '../../model/phrase.ts'
@@ -114,6 +115,7 @@ function write({ surroundings }: Talk, { first: name, rest }: Words, isThere: bo
     )
   try {
     mkdirSync(dirname(path), { recursive: true })
+    refuseSpecialAt(path)
     writeFileSync(path, `${rest.text}\n`)
   } catch (thrown) {
     const told = writeError(path, thrown)

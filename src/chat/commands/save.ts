@@ -1,16 +1,19 @@
 /** `/save` and `/load`: the conversation as the original program writes and reads it. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { readState } from '../../conversation/codec/read.ts'
 import { writeState } from '../../conversation/codec/write.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import { replaceFile } from '../../lib/disk/replace-file.ts'
+import { readRegular } from '../../lib/files/regular-file.ts'
 import { isSystemError, whyOf } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
-import { phrase } from '../../model/phrase.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import { pathOf } from '../attach/attach.ts'
+import { typedRule } from '../context/boundary.ts'
 import { startOf } from '../request/sending.ts'
 import type { Talk } from '../talk.ts'
-import { error } from '../turn/event.ts'
+import { Trust } from '../trust/store.ts'
+import { error, notice } from '../turn/event.ts'
 import { type Command, count, number, output } from './command.ts'
 
 export const saveCommand: Command = {
@@ -77,8 +80,10 @@ export const loadCommand: Command = {
           `${path} は保存した会話ではありません（${read.reason}）。`,
         ),
       )
-    talk.desk.become(loaded(talk, read.value))
+    const { paths, outside } = pathsOf(talk, read.value)
+    talk.desk.become(loaded(talk, read.value, paths))
     yield { kind: 'moved' }
+    if (outside.length > 0) yield notice('context_outside', notAdopted(outside))
     const repairs = read.repairs.length
     const { length } = read.value.history
     yield output(
@@ -90,9 +95,35 @@ export const loadCommand: Command = {
   },
 }
 
-/** The journal stays the one it is, so the id does too. Paths that are not yet among the rules are added. */
-function loaded({ state: own }: Talk, given: ConversationState): ConversationState {
-  const paths = [...new Set([...(own.context_manager?.paths ?? []), ...(given.context_manager?.paths ?? [])])]
+/** A saved file names paths, but the user has to type those outside of the directory himself, now or earlier. */
+function pathsOf(
+  { state, rig, surroundings }: Talk,
+  given: ConversationState,
+): { readonly paths: readonly string[]; readonly outside: readonly string[] } {
+  const own = state.context_manager?.paths ?? []
+  const typed = new Trust(surroundings.data).contextPaths()
+  const outside: string[] = []
+  const added = (given.context_manager?.paths ?? []).filter((rule) => {
+    if (own.includes(rule)) return false
+    const where = typedRule(rule, rig.place)
+    const isFree = where.kind === 'inside' || (where.kind === 'outside' && typed.get(where.rule) === where.real)
+    if (!isFree) outside.push(rule)
+    return isFree
+  })
+  return { paths: [...new Set([...own, ...added])], outside }
+}
+
+function notAdopted(paths: readonly string[]): Phrase {
+  const shown = paths.slice(0, 5).join(', ')
+  const left = paths.length - 5
+  return phrase(
+    `The file names context outside of this directory, which is not sent: ${shown}${left > 0 ? ` and ${left} more` : ''}. To send it, type in a terminal: /context add <path>`,
+    `このディレクトリーの外のファイルは送りません：${shown}${left > 0 ? ` ほか ${left} 件` : ''}。送るには、端末で /context add <パス> と入力してください。`,
+  )
+}
+
+/** The journal stays the one it is, so the id does too. */
+function loaded({ state: own }: Talk, given: ConversationState, paths: readonly string[]): ConversationState {
   const { model_info: _, model: __, ...rest } = given
   return {
     ...rest,
@@ -107,7 +138,7 @@ function loaded({ state: own }: Talk, given: ConversationState): ConversationSta
 
 function textAt(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readRegular(path).toString()
   } catch (thrown) {
     if (!isSystemError(thrown)) throw thrown
     const why = whyOf(thrown)

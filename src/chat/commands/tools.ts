@@ -4,8 +4,9 @@ import { originLabel } from '../../conversation/request/tools.ts'
 import { writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
 import { asIs, type Phrase, phrase, phrased, type Say } from '../../model/phrase.ts'
+import { sandboxLabel } from '../processes/sandbox.ts'
 import type { Talk } from '../talk.ts'
-import { namesTool, toolLabel } from '../tools/allow/patterns.ts'
+import { isSameTool, namesTool, toolLabel, toolsMeant } from '../tools/allow/patterns.ts'
 import type { LeftOut } from '../tools/box.ts'
 import type { ChatTool } from '../tools/tool.ts'
 import { error } from '../turn/event.ts'
@@ -33,9 +34,13 @@ export const toolsCommand: Command = {
       }
       case 'trust':
       case 'untrust': {
-        const unknown = names.filter((name) => !rig.box.all.some((tool) => namesTool(name, tool)))
+        const unknown = names.filter((name) => toolsMeant(name, rig.box.all).length === 0)
         if (names.length === 0 || unknown.length > 0) return yield error(noTool(unknown.join(', ')))
-        for (const name of names) words.first === 'trust' ? rig.trustPattern(name) : rig.untrust(name)
+        for (const name of names) {
+          const tools = toolsMeant(name, rig.box.all)
+          if (words.first === 'trust') for (const tool of tools) rig.trust(tool)
+          else rig.untrust(name, tools)
+        }
         yield output(listOf(rig))
         return
       }
@@ -71,6 +76,7 @@ const noTool = (names: string): Phrase =>
 
 function listOf(rig: Talk['rig']): Phrase {
   const { all, leftOut } = rig.box
+  const { en, ja } = sandboxLabel(rig.sandboxing)
   const origins = [...new Set(all.map(({ origin }) => origin))]
   return phrased((say) => {
     const lines = origins.flatMap((origin) => [
@@ -78,12 +84,19 @@ function listOf(rig: Talk['rig']): Phrase {
       ...all.filter((tool) => tool.origin === origin).map((tool) => toolLine(tool, rig, say)),
     ])
     const none = say('There are no tools.', 'ツールはありません。')
-    return [...(lines.length === 0 ? [none] : lines), ...leftOut.map((one) => leftOutLine(one, say))].join('\n')
+    const sandbox = all.some(({ hostName }) => /^execute_(?:bash|cmd)$/.test(hostName))
+      ? [say(`Commands: ${en}`, `コマンド：${ja}`)]
+      : []
+    const listed = lines.length === 0 ? [none] : lines
+    return [...listed, ...leftOut.map((one) => leftOutLine(one, say)), ...sandbox].join('\n')
   })
 }
 
 function toolLine(tool: ChatTool, { trusted }: Talk['rig'], say: Say): string {
-  const isTrusted = trusted.all || trusted.patterns.some((pattern) => namesTool(pattern, tool))
+  const isTrusted =
+    trusted.all ||
+    trusted.patterns.some((pattern) => namesTool(pattern, tool)) ||
+    trusted.tools.some((one) => isSameTool(one, tool))
   const alias = tool.name === tool.hostName ? '' : say(` (as ${tool.name})`, `（${tool.name} として）`)
   const how = isTrusted
     ? say('trusted', '確認なし')

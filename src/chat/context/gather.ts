@@ -1,10 +1,14 @@
 /** The files that go with every request: paths and patterns, looked up, read, and as many as fit. */
-import { readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { countTokens } from '../../conversation/request/budget.ts'
 import type { ContextFile } from '../../conversation/request/context.ts'
 import { byteLength } from '../../conversation/truncate.ts'
 import { filesOf } from '../../lib/files/glob.ts'
+import { isUnlinkedFile } from '../../lib/files/look.ts'
+import { readRegular } from '../../lib/files/regular-file.ts'
+import { realOf } from '../tools/files/paths.ts'
 import type { Place } from '../tools/tool.ts'
+import { insideOnly, type MaySend } from './boundary.ts'
 
 export interface RuleFiles {
   /** A path or a pattern, as it was given. */
@@ -21,6 +25,8 @@ export interface Gathered {
   readonly dropped: readonly DroppedFile[]
   /** Those that are no text, or cannot be read: they are left out, the others stay. */
   readonly unreadable: readonly string[]
+  /** Those outside of the project that the user did not name: they are not read. */
+  readonly outside: readonly OutsideFile[]
   /** Rules that name more files than are looked at. */
   readonly cut: readonly string[]
 }
@@ -31,6 +37,13 @@ export interface DroppedFile {
   readonly tokens: number
 }
 
+export interface OutsideFile {
+  /** As the rule names it. */
+  readonly path: string
+  /** With links followed. */
+  readonly real: string
+}
+
 /** Files of one rule that are looked at. */
 export const MOST_FILES = 1000
 
@@ -38,16 +51,37 @@ export const MOST_FILES = 1000
  * Largest first, each as long as there is room for it: a smaller one may still fit after a larger one did not. One that does
  * not fit is not read. @param budget in tokens
  */
-export function gatherFiles(rules: readonly string[], { cwd, home }: Place, budget: number): Gathered {
+export function gatherFiles(
+  rules: readonly string[],
+  place: Place,
+  budget: number,
+  maySend: MaySend = insideOnly(place),
+): Gathered {
+  const { cwd, home } = place
   const named = rules.map((rule) => ({ rule, files: filesOf(rule, cwd, home, MOST_FILES + 1) }))
   const looked = named.map(({ rule, files }) => ({ rule, files: files.slice(0, MOST_FILES) }))
-  const sizes = new Map(looked.flatMap(({ files }) => files.map(({ path, size }) => [path, countTokens(size)])))
+  const found = new Map<string, { readonly tokens: number; readonly rules: string[] }>()
+  for (const { rule, files } of looked)
+    for (const { path, size } of files) {
+      const known = found.get(path)
+      if (known) known.rules.push(rule)
+      else found.set(path, { tokens: countTokens(size), rules: [rule] })
+    }
   const kept: ContextFile[] = []
   const dropped: DroppedFile[] = []
   const unreadable: string[] = []
+  const outside: OutsideFile[] = []
+  const folders = new Map<string, string>()
   let room = budget
-  for (const [path, tokens] of [...sizes].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))) {
-    const content = tokens > room ? undefined : textAt(path)
+  const largest = [...found].sort(([a, x], [b, y]) => y.tokens - x.tokens || (a < b ? -1 : 1))
+  for (const [path, { tokens, rules: naming }] of largest) {
+    const real = realFile(path, folders)
+    if (!naming.some((rule) => maySend(real, rule, path))) {
+      outside.push({ path, real })
+      continue
+    }
+    // What was judged is what is read, even where a link changes meanwhile.
+    const content = tokens > room ? undefined : textAt(real)
     if (tokens > room) dropped.push({ path, tokens })
     else if (content === undefined) unreadable.push(path)
     else {
@@ -60,8 +94,18 @@ export function gatherFiles(rules: readonly string[], { cwd, home }: Place, budg
     kept,
     dropped,
     unreadable: unreadable.sort(),
+    outside,
     cut: named.flatMap(({ rule, files }) => (files.length > MOST_FILES ? [rule] : [])),
   }
+}
+
+/** With links followed. @param folders where their folders really are, looked up once for each */
+function realFile(path: string, folders: Map<string, string>): string {
+  if (!isUnlinkedFile(path)) return realOf(path)
+  const named = dirname(path)
+  const folder = folders.get(named) ?? realOf(named)
+  folders.set(named, folder)
+  return join(folder, basename(path))
 }
 
 /** Estimated. */
@@ -69,7 +113,7 @@ export const tokensOf = ({ content }: ContextFile): number => countTokens(byteLe
 
 export function textAt(path: string): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readRegular(path))
   } catch {
     return undefined
   }

@@ -3,6 +3,7 @@ import type { Hook, HookTrigger } from '../../conversation/record.ts'
 import type { HookResult } from '../../conversation/request/context.ts'
 import { truncateSafe } from '../../conversation/truncate.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
+import { type Environment, ownEnvironment } from '../processes/child-environment.ts'
 import { namesTool, toolLabel } from '../tools/allow/patterns.ts'
 import { runCommand } from '../tools/shell/run-command.ts'
 import type { ChatTool } from '../tools/tool.ts'
@@ -27,8 +28,9 @@ export interface HooksRun {
 
 export interface HooksOptions {
   readonly cwd: string
-  /** In milliseconds. */
+  /** In milliseconds, by a clock that is never set: results are kept for a time. */
   readonly now: () => number
+  readonly environment?: Environment
 }
 
 /** Exit code by which a hook forbids a tool. */
@@ -70,13 +72,16 @@ export class Hooks {
     if (kept && this.#options.now() < kept.until) return kept.result
     const most = Number(hook.max_output_size)
     const timeoutMs = Number(hook.timeout_ms)
-    const { cwd } = this.#options
+    const { cwd, environment = ownEnvironment } = this.#options
     const ran = await runCommand(hook.command, {
       cwd,
       signal,
       timeoutMs,
       stdin: JSON.stringify(told(moment, cwd)),
-      env: moment.trigger === 'userPromptSubmit' ? { USER_PROMPT: shownPrompt(moment.prompt) } : {},
+      env: {
+        ...environment(),
+        ...(moment.trigger === 'userPromptSubmit' && { USER_PROMPT: shownPrompt(moment.prompt) }),
+      },
       keep: most,
     })
     const { command } = hook

@@ -2,10 +2,16 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JsonValue } from '../../lib/json/lossless.ts'
+import { programPath } from '../../lib/programs.ts'
 import type { HttpServer, McpServerEntry, StdioServer } from '../agent-file/agent-file.ts'
+import type { Environment } from '../processes/child-environment.ts'
+import { signalGroup } from '../processes/process-group.ts'
+import { MAX_LIST_LENGTH, MAX_LISTED } from './limits.ts'
+import { StdioTransport } from './stdio-transport.ts'
 
 export interface ConnectOptions {
   readonly cwd: string
+  readonly environment: Environment
   /** Ends the attempt. */
   readonly signal: AbortSignal
   readonly onStderr: (text: string) => void
@@ -102,9 +108,13 @@ interface Page<T> {
 
 async function pages<T>(ask: (params: { cursor?: string }) => Promise<Page<T>>): Promise<readonly T[]> {
   const all: T[] = []
+  let length = 0
   let cursor: string | undefined
   for (let page = 0; page < MOST_PAGES; page++) {
     const { items, nextCursor } = await ask(cursor === undefined ? {} : { cursor })
+    length += JSON.stringify(items).length
+    if (all.length + items.length > MAX_LISTED || length > MAX_LIST_LENGTH)
+      throw new Error(`the list has more than ${MAX_LISTED} items or ${MAX_LIST_LENGTH} characters`)
     all.push(...items)
     cursor = nextCursor
     if (cursor === undefined) break
@@ -135,48 +145,29 @@ interface Way {
   readonly end: () => Promise<void>
 }
 
-async function overStdio(entry: StdioServer, { cwd, onStderr }: ConnectOptions): Promise<Way> {
-  const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
-  const inherited = Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined)
-  let pid: number | null = null
-  class Started extends StdioClientTransport {
-    override async start(): Promise<void> {
-      await super.start()
-      pid = this.pid
-    }
+async function overStdio(entry: StdioServer, options: ConnectOptions): Promise<Way> {
+  const { cwd, environment, onStderr } = options
+  const { command, args } = entry
+  const env = environment(entry.env)
+  if (process.platform !== 'win32') {
+    const codec = await import('@modelcontextprotocol/sdk/shared/stdio.js')
+    const transport = new StdioTransport({ command, args, env, cwd, onStderr }, codec)
+    return { transport, end: () => transport.close() }
   }
-  const transport = new Started({
-    command: entry.command,
-    args: [...entry.args],
-    env: { ...Object.fromEntries(inherited), ...Object.fromEntries(entry.env) },
+  // Only the SDK's own finds `npx.cmd` where `npx` is asked for.
+  const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
+  const transport = new StdioClientTransport({
+    command: programPath(command, env),
+    args: [...args],
+    env,
     cwd,
     stderr: 'pipe',
   })
   transport.stderr?.on('data', (bytes: Buffer) => onStderr(bytes.toString('utf8')))
-  return { transport, end: () => endProcess(pid) }
-}
-
-const GRACE_MS = 500
-const LOOK_MS = 20
-
-/** Its input has ended, which most servers take for the end. Those that do not are told, then stopped. */
-async function endProcess(pid: number | null): Promise<void> {
-  if (pid === null) return
-  for (const signal of [0, 'SIGTERM', 'SIGKILL'] as const) {
-    for (let waited = 0; waited < GRACE_MS; waited += LOOK_MS) {
-      if (!told(pid, waited === 0 ? signal : 0)) return
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-    }
+  const end = async (): Promise<void> => {
+    if (transport.pid !== null) signalGroup(transport.pid, 'SIGKILL')
   }
-}
-
-/** False when there is no such process any more. */
-function told(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, signal)
-  } catch {
-    return false
-  }
+  return { transport, end }
 }
 
 async function overHttp({ url, headers }: HttpServer): Promise<Way> {

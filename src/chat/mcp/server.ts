@@ -5,9 +5,11 @@ import { type JsonValue, plainJson } from '../../lib/json/lossless.ts'
 import { type Fields, isObject } from '../../lib/object.ts'
 import { asIs, type Phrase, phrase } from '../../model/phrase.ts'
 import type { McpServerEntry } from '../agent-file/agent-file.ts'
+import { type Environment, ownEnvironment } from '../processes/child-environment.ts'
 import type { LeftOut } from '../tools/box.ts'
 import { type ChatTool, type Checked, failed, type Need, type Ran, type RunContext, refused } from '../tools/tool.ts'
 import { type Connected, connect, type RemoteTool } from './connect.ts'
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './limits.ts'
 import { offeredAs } from './names.ts'
 import { type ServerPrompt, serverPrompt } from './prompts.ts'
 import { isUnknownSession, reasonOf } from './reason.ts'
@@ -37,6 +39,7 @@ export interface ServerOptions {
   readonly cwd: string
   /** `@server/tool` → the name for the model. */
   readonly aliases: ReadonlyMap<string, string>
+  readonly environment?: Environment
   /** Its tools are others than before. */
   readonly onChange: () => void
 }
@@ -55,6 +58,8 @@ export class McpServer {
   #stderr = ''
   #starting: Promise<void> | undefined
   #meeting: Promise<void> | undefined
+  /** Lists that are being looked at, and whether they have changed since. */
+  readonly #looking = new Map<Listed, boolean>()
   readonly #ending = new AbortController()
 
   constructor(name: string, entry: McpServerEntry, options: ServerOptions) {
@@ -90,14 +95,16 @@ export class McpServer {
   }
 
   async #connect(): Promise<void> {
+    const { cwd, environment = ownEnvironment } = this.#options
     const connected = await connect(this.#entry, {
-      cwd: this.#options.cwd,
+      cwd,
+      environment,
       signal: this.#ending.signal,
       onStderr: (text) => {
         this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT)
       },
-      onTools: () => void this.#refresh('tools'),
-      onPrompts: () => void this.#refresh('prompts'),
+      onTools: () => void this.#changed('tools'),
+      onPrompts: () => void this.#changed('prompts'),
       onClose: () => this.#fail(phrase('it ended by itself', '自ら終了しました')),
     })
     this.#connected = connected
@@ -106,11 +113,30 @@ export class McpServer {
     this.#take(await connected.listTools())
   }
 
+  #hasEnded(): boolean {
+    return this.#status === 'stopped' || this.#status === 'failed'
+  }
+
   #hasStopped(): boolean {
     return this.#status === 'stopped'
   }
 
-  async #refresh(what: 'tools' | 'prompts'): Promise<void> {
+  /** One look at a time, and with growing pauses while it goes on saying so. */
+  async #changed(what: Listed): Promise<void> {
+    if (this.#looking.has(what)) {
+      this.#looking.set(what, true)
+      return
+    }
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      this.#looking.set(what, false)
+      await this.#refresh(what)
+      await new Promise<void>((resolve) => setTimeout(resolve, pause).unref())
+      if (!this.#looking.get(what) || this.#hasEnded()) break
+    }
+    this.#looking.delete(what)
+  }
+
+  async #refresh(what: Listed): Promise<void> {
     const connected = this.#connected
     if (!connected) return
     try {
@@ -236,6 +262,7 @@ export class McpServer {
   }
 }
 
+type Listed = 'tools' | 'prompts'
 type CallParams = Parameters<Client['callTool']>[0]
 
 const STDERR_KEPT = 4000
@@ -244,13 +271,14 @@ const ARGS_SHOWN = 200
 function needOf(label: string, { readOnly, destructive }: RemoteTool, args: Fields): Need {
   const shown = JSON.stringify(args)
   const summary = asIs(`${label} ${shown.length > ARGS_SHOWN ? `${shown.slice(0, ARGS_SHOWN)}…` : shown}`)
-  if (readOnly) return { level: 'read-only', summary }
+  const need = { summary, args: JSON.stringify(args, null, 2) }
+  if (readOnly) return { level: 'read-only', ...need }
   if (destructive) {
     const reason = phrase(
       'its server says that it can destroy something',
       '何かを壊すおそれがあると、サーバーが知らせています',
     )
-    return { level: 'dangerous', summary, reason }
+    return { level: 'dangerous', ...need, reason }
   }
-  return { level: 'changes', summary }
+  return { level: 'changes', ...need }
 }

@@ -9,7 +9,11 @@ import type { Help } from '../help.ts'
 import { type HookMoment, Hooks } from '../hooks/hooks.ts'
 import { START_WAIT_MS, START_WAIT_UNATTENDED_MS } from '../mcp/limits.ts'
 import { McpServers } from '../mcp/servers.ts'
+import type { Environment } from '../processes/child-environment.ts'
 import { type ChatTool, isHarmless, type Place } from '../tools/tool.ts'
+import { serversTrust } from '../trust/describe.ts'
+import { untrusted } from '../trust/needed.ts'
+import type { Trust } from '../trust/store.ts'
 import type { Desk } from '../turn/desk.ts'
 import { type NoticeCode, notice, type TalkEvent } from '../turn/event.ts'
 import type { ToolOutcome } from '../turn/gear.ts'
@@ -20,6 +24,9 @@ export interface AttendantsOptions {
   readonly data: string
   readonly place: Place
   readonly attended: boolean
+  /** The variables of hooks and servers. */
+  readonly environment: Environment
+  readonly trust: Trust
 }
 
 /**
@@ -42,10 +49,10 @@ export class Attendants implements Help {
   #news: TalkEvent[] = []
 
   constructor(options: AttendantsOptions) {
-    const { desk, data, place } = options
+    const { desk, data, place, environment } = options
     this.#options = options
     this.#beginning = desk.state.history
-    this.#hooks = new Hooks(new Map(), { cwd: place.cwd, now: desk.clock.now })
+    this.#hooks = new Hooks(new Map(), { cwd: place.cwd, now: () => performance.now(), environment })
     this.checkpoints = new Checkpoints(
       {
         state: () => desk.state,
@@ -58,24 +65,28 @@ export class Attendants implements Help {
 
   /** Servers start while the first prompt is being typed. */
   begin(agent: AgentFile): void {
-    const { desk, place, attended } = this.#options
-    this.#hooks = new Hooks(agent.hooks, { cwd: place.cwd, now: desk.clock.now })
-    const { servers, passed, broken } = serversFor(agent, place)
+    const { desk, place, attended, environment, trust } = this.#options
+    this.#hooks = new Hooks(agent.hooks, { cwd: place.cwd, now: () => performance.now(), environment })
+    const { servers, untrusted: file, broken } = serversFor(agent, place, (one) => trust.isTrusted(one))
     for (const { path, faults } of broken)
       for (const { path: at, reason } of faults)
         this.#tell('mcp', faulty(path, `${at === '' ? '' : `${at}: `}${reason}`))
-    if (passed.length > 0)
+    if (file && file.servers.size > 0) {
+      const names = [...file.servers.keys()].join(', ')
+      const { en, ja } = untrusted(serversTrust(file.servers, file.fingerprint, trust))
       this.#tell(
         'mcp',
         phrase(
-          `Not started: ${passed.join(', ')}, which .amazonq/mcp.json of this project names. An agent that is named with --agent may have them.`,
-          `このプロジェクトの .amazonq/mcp.json にある ${passed.join(', ')} は起動していません。--agent で指定したエージェントなら使えます。`,
+          `Not started: ${names}. ${en} or type /mcp trust`,
+          `起動していません：${names}。${ja}（または /mcp trust）`,
         ),
       )
+    }
     if (servers.size === 0 || !desk.state.mcp_enabled) return
     const running = new McpServers(servers, {
       cwd: place.cwd,
       aliases: agent.toolAliases,
+      environment,
       onChange: () => this.#servers === running && this.onTools(running.tools()),
     })
     this.#servers = running

@@ -4,26 +4,39 @@ import { rmSync } from 'node:fs'
 import { environmentOf } from '../../conversation/create.ts'
 import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../../conversation/limits.ts'
 import { sameJson } from '../../lib/same.ts'
-import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { systemClock } from '../../openai/chat/clock.ts'
 import type { ChatTransport } from '../../openai/chat/transport.ts'
 import { PROFILES } from '../../openai/profile.ts'
-import { type AgentFile, DEFAULT_AGENT } from '../agent-file/agent-file.ts'
-import { findAgents } from '../agent-file/find.ts'
+import type { AgentFile } from '../agent-file/agent-file.ts'
+import { serversFor } from '../agent-file/find.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { askJsonOf, modelInfoOf } from '../endpoint/models.ts'
 import { recordedTransport } from '../endpoint/recorded.ts'
 import type { Recording } from '../endpoint/recording.ts'
+import {
+  childEnvironment,
+  type Environment,
+  type Keys,
+  ownEnvironment,
+  type Variables,
+} from '../processes/child-environment.ts'
+import { NO_SANDBOX, type Sandboxing, type SandboxMode, sandboxingFor } from '../processes/sandbox.ts'
 import { Rig } from '../rig.ts'
 import { Talk } from '../talk.ts'
 import { goneTools } from '../tools/box.ts'
 import { builtInTools } from '../tools/built-in.ts'
 import { SeenFiles } from '../tools/files/seen.ts'
 import { recordedTools } from '../tools/recorded.ts'
-import type { ChatTool } from '../tools/tool.ts'
+import { notRun } from '../tools/shell/sandbox-notes.ts'
+import type { ChatTool, Place } from '../tools/tool.ts'
+import { serversTrust } from '../trust/describe.ts'
+import type { AskTrust } from '../trust/needed.ts'
+import { Trust } from '../trust/store.ts'
+import type { TurnLimits } from '../turn/budget.ts'
 import { Desk } from '../turn/desk.ts'
 import { type Notice, notice, type TalkEvent } from '../turn/event.ts'
+import { agentFor, noteAgent } from './agent-for.ts'
 import { Attendants } from './attendants.ts'
 import { journalFor } from './journal-for.ts'
 import { type Answering, serverFor } from './server-for.ts'
@@ -45,12 +58,28 @@ export interface OpenOptions {
   readonly program: string | null
   /** An id or the beginning of one; null: the last one of this directory. Without it a new one begins. */
   readonly resume?: string | null
+  /** A name, or the path of a project's file. */
   readonly agent?: string
+  /** Asks the user before a project's file is used; without it such a file is used only where it is trusted already. */
+  readonly askTrust?: AskTrust
   readonly trusted?: readonly string[]
   readonly trustAll?: boolean
   readonly autoCompact: boolean
   /** Somebody can be asked. */
   readonly attended: boolean
+  /** Of each turn. */
+  readonly limits?: TurnLimits
+  /** Without it: in no sandbox, with the variables of this process. */
+  readonly processes?: ProcessOptions
+}
+
+/** How commands, hooks and MCP servers are run. */
+export interface ProcessOptions {
+  readonly variables: Variables
+  /** Kept from all of them. */
+  readonly keys: Keys
+  /** For commands alone: hooks and servers are those of an agent that the user trusts. */
+  readonly sandbox: SandboxMode
 }
 
 export interface OpenedTalk {
@@ -70,15 +99,42 @@ export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
   const begun = journalFor({ ...options, at, env: environmentOf(machine), newId: randomUUID })
   const { journal } = begun
   let help: Attendants | undefined
+  const probing = sandboxingOf(options)
   try {
-    const { agent, notices } = agentFor(options, journal.state.context_manager?.current_profile)
+    const trust = new Trust(data)
+    const { conversation_id } = journal.state
+    const { found, notices, isStandIn } = await agentFor({
+      places: { cwd, home, data },
+      trust,
+      asked: options.agent,
+      chosen: trust.agentOf(conversation_id),
+      named: journal.replay.agent?.name ?? journal.state.context_manager?.current_profile,
+      ask: options.askTrust,
+    })
+    const { agent } = found
+    if (options.agent !== undefined) await offerServers(agent, { cwd, home }, trust, options.askTrust)
     const answering = await answeringFor(answerer, agent, journal.state)
     const seen = new SeenFiles(journal.path.replace(/\.jsonl$/, '.seen'))
     const desk = new Desk(journal, { clock: systemClock, machine, newId: randomUUID })
-    const helping = new Attendants({ desk, data, place, attended: options.attended })
+    if (!isStandIn) noteAgent(desk, found, trust)
+    const environment = environmentFor(options.processes)
+    const helping = new Attendants({ desk, data, place, attended: options.attended, environment, trust })
     help = helping
-    const builtIn = toolsFor(answerer, builtInTools(seen))
-    const rig = new Rig({ ...options, place, server: answering.server, agent, builtIn, seen, help: helping })
+    const sandboxing = await probing
+    const builtIn = toolsFor(answerer, builtInTools(seen, { environment, sandboxing }))
+    const { place: agentPlace } = found
+    const fitted = {
+      place,
+      server: answering.server,
+      agent,
+      agentPlace,
+      trust,
+      builtIn,
+      seen,
+      sandboxing,
+      help: helping,
+    }
+    const rig = new Rig({ ...options, ...fitted })
     helping.begin(agent)
     const gone = goneTools(journal.state.tools, rig.box).map(({ name }) => name)
     const model_info = modelInfoOf(answering.server.model, answering.window)
@@ -102,6 +158,7 @@ export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
           ]
         : []),
       ...answering.notices,
+      ...(sandboxing.kind === 'refused' ? [notice('sandbox', notRun(sandboxing.why))] : []),
       ...(talk.state.next_message ? [WAITING] : []),
     ]
     return {
@@ -109,6 +166,7 @@ export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
       greeting,
       close: async () => {
         await helping.close()
+        if (sandboxing.kind === 'sandboxed') sandboxing.sandbox.close()
         leave(talk, begun.isNew)
       },
     }
@@ -119,6 +177,14 @@ export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
     throw error
   }
 }
+
+const sandboxingOf = ({ cwd, home, data, platform, processes }: OpenOptions): Promise<Sandboxing> =>
+  processes
+    ? sandboxingFor({ mode: processes.sandbox, platform, cwd, home, data, variables: processes.variables })
+    : Promise.resolve(NO_SANDBOX)
+
+const environmentFor = (processes: ProcessOptions | undefined): Environment =>
+  processes ? (listed) => childEnvironment(processes.variables, processes.keys, listed) : ownEnvironment
 
 const WAITING = notice(
   'waiting',
@@ -137,48 +203,14 @@ function leave(talk: Talk, isNew: boolean): void {
     for (const end of ['.jsonl', '.lock', '.seen']) rmSync(journal.path.replace(/\.jsonl$/, end), { force: true })
 }
 
-/** The one that was asked for; else the one with which the conversation was held, or the usual one where that is gone. */
-function agentFor(
-  { cwd, home, data, agent: asked }: OpenOptions,
-  before: string | undefined,
-): { readonly agent: AgentFile; readonly notices: readonly Notice[] } {
-  const { agents, broken } = findAgents({ cwd, home, data })
-  const named = (name: string): AgentFile | undefined => agents.find(({ agent }) => agent.name === name)?.agent
-  const faults = broken.flatMap(({ path, faults: all }) =>
-    all.map((fault) => {
-      const what = `${fault.path === '' ? '' : `${fault.path}: `}${fault.reason}`
-      return notice('agent', phrase(`${path}: ${what}`, `エージェントのファイル ${path} に誤りがあります（${what}）。`))
-    }),
-  )
-  if (asked !== undefined) {
-    const agent = named(asked)
-    if (agent) return { agent, notices: differs(asked, before) }
-    const [fault] = faults
-    throw new AppError(
-      'bad_usage',
-      `there is no agent ${asked}.${fault ? ` ${fault.text}` : ''}`,
-      `エージェント ${asked} はありません。${fault?.ja ?? ''}`,
-    )
-  }
-  // A file of the project that bears the name of the usual one is not taken for it: nobody has asked for its hooks.
-  const agent = before === undefined || before === DEFAULT_AGENT.name ? DEFAULT_AGENT : named(before)
-  if (agent) return { agent, notices: faults }
-  const said = phrase(
-    `The agent ${before} is gone: ${DEFAULT_AGENT.name} goes on.`,
-    `エージェント ${before} がなくなったため、${DEFAULT_AGENT.name} が続けます。`,
-  )
-  return { agent: DEFAULT_AGENT, notices: [...faults, notice('agent', said)] }
+/** Who named an agent that takes the servers of the project's `mcp.json` is asked about these too. */
+async function offerServers(agent: AgentFile, place: Place, trust: Trust, ask: AskTrust | undefined): Promise<void> {
+  if (!ask) return
+  const { untrusted } = serversFor(agent, place, (file) => trust.isTrusted(file))
+  if (!untrusted || untrusted.servers.size === 0) return
+  const { servers, fingerprint } = untrusted
+  if (await ask(serversTrust(servers, fingerprint, trust))) trust.add(fingerprint)
 }
-
-const differs = (now: string, before: string | undefined): readonly Notice[] =>
-  before === undefined || before === now
-    ? []
-    : [
-        notice(
-          'agent',
-          phrase(`${now} goes on with what ${before} began.`, `${before} が始めた会話を ${now} が続けます。`),
-        ),
-      ]
 
 const toolsFor = (answerer: Answerer, here: readonly ChatTool[]): readonly ChatTool[] =>
   answerer.kind === 'recorded' ? [...here, ...recordedTools(answerer.recording, here)] : here

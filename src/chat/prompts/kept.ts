@@ -1,7 +1,8 @@
 /** Texts that are kept in files to be said again. The project's go before the user's. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entriesOf } from '../../lib/files/look.ts'
+import { readRegular } from '../../lib/files/regular-file.ts'
+import { leadsOut } from '../context/boundary.ts'
 import type { Talk } from '../talk.ts'
 
 export interface KeptPrompt {
@@ -18,18 +19,21 @@ export function keptPrompts({ rig, surroundings }: Pick<Talk, 'rig' | 'surroundi
     ['amazon-q', join(home, '.aws', 'amazonq', 'prompts')],
   ] as const
   const found = new Map<string, KeptPrompt>()
-  for (const [place, folder] of folders)
+  for (const [place, folder] of folders) {
+    // A folder of the project that is a link elsewhere would offer foreign files as texts of the project.
+    if (place === 'project' && leadsOut(folder, rig.place)) continue
     for (const entry of entriesOf(folder)) {
       const name = entry.name.replace(/\.md$/, '')
       if (entry.isFile() && entry.name !== name && !found.has(name))
         found.set(name, { name, place, path: join(folder, entry.name) })
     }
+  }
   return [...found.values()]
 }
 
 export function textAt(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readRegular(path).toString()
   } catch {
     return ''
   }

@@ -15,27 +15,35 @@ export interface Spoken {
   readonly source: string | null
   /** Whether files that it names go along. What a server says names no file of this machine. */
   readonly mayAttach: boolean
+  /** The part that the user wrote himself: only that may name files outside of the project. */
+  readonly typed: string
 }
 
 export type Unspoken = { readonly kind: 'error'; readonly said: Phrase }
 
-const asTyped = (text: string): Spoken => {
-  return { kind: 'spoken', before: [], text, images: [], source: null, mayAttach: true }
+const asTyped = (text: string, typed = text): Spoken => {
+  return { kind: 'spoken', before: [], text, images: [], source: null, mayAttach: true, typed }
 }
 
-/** Files go before servers. A line that names no text is said as it is. */
-export async function spokenIn(talk: Talk, line: string, signal: AbortSignal): Promise<Spoken | Unspoken> {
+/** Files go before servers. A line that names no text is said as it is. @param typed what of it the user wrote himself */
+export async function spokenIn(
+  talk: Talk,
+  line: string,
+  signal: AbortSignal,
+  typed = line,
+): Promise<Spoken | Unspoken> {
   const called = calledIn(line)
-  if (!called) return asTyped(line)
+  if (!called) return asTyped(line, typed)
   const kept = keptPrompts(talk).find(({ name }) => name === called.name)
   if (kept) {
     const text = withWords(textAt(kept.path), called.words)
-    return { ...asTyped(text), source: `@${kept.name} (${kept.place})` }
+    const own = kept.place === 'project' ? called.words : text
+    return { ...asTyped(text, own), source: `@${kept.name} (${kept.place})` }
   }
   await talk.rig.help.ready()
   const offered = serversWith(talk, called.name)
   const [prompt] = offered
-  if (!prompt) return asTyped(line)
+  if (!prompt) return asTyped(line, typed)
   if (offered.length > 1) {
     const names = offered.map(({ server, name }) => `@${server}/${name}`)
     const said = phrase(
@@ -71,7 +79,7 @@ async function fromServer(prompt: ServerPrompt, words: string, signal: AbortSign
     return { kind: 'error', said: why }
   }
   const text = prompt.arguments.length === 0 ? withWords(said.text, words) : said.text
-  return { kind: 'spoken', ...said, text, source: `@${prompt.name} (${prompt.server})`, mayAttach: false }
+  return { kind: 'spoken', ...said, text, source: `@${prompt.name} (${prompt.server})`, mayAttach: false, typed: '' }
 }
 
 /** `@explain <topic> [language]` */

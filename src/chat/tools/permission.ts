@@ -1,16 +1,18 @@
-/** Whether a call may run: denied before allowed, allowed before asked. Pure. */
+/** Whether a call may run: denied before allowed, allowed before asked. Changes nothing; for commands it looks at the files that they name. */
 
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { commandDecision } from './allow/commands.ts'
 import { pathsDecision } from './allow/paths.ts'
-import { namesTool } from './allow/patterns.ts'
+import { isSameTool, namesTool, type ToolName } from './allow/patterns.ts'
 import type { ChatTool, Need } from './tool.ts'
 
 /** Who allowed what, and in which place. */
 export interface Rules {
-  /** Patterns of the agent, of `--trust-tools` and of this session (`toolLabel` of what `t` trusted), all in one list. */
+  /** Patterns of the agent's file and of `--trust-tools`. */
   readonly allowedTools: readonly string[]
-  /** `--trust-all-tools`: nothing is asked; what is denied stays denied. */
+  /** What the user trusted in this session, by `t` or `/tools trust`. Never a pattern. */
+  readonly trustedTools?: readonly ToolName[]
+  /** `--trust-all-tools`: nothing is asked but whether a command that may be a denied one is none; what is denied stays denied. */
   readonly trustAll: boolean
   readonly settings: ToolsSettings
   /** With links followed. */
@@ -35,7 +37,7 @@ export interface ReadSettings extends PathSettings {
 }
 
 export interface CommandSettings {
-  /** Regular expressions for the whole command. */
+  /** Regular expressions, each for one whole command: see `allow/commands.ts`. */
   readonly allowedCommands: readonly string[]
   readonly deniedCommands: readonly string[]
   readonly autoAllowReadonly: boolean
@@ -52,7 +54,11 @@ export const NO_SETTINGS: ToolsSettings = {
 export type Decision =
   /** By a person's or the agent's word, or because it only reads where that is free. */
   | { readonly kind: 'allow' }
-  | { readonly kind: 'ask' }
+  | {
+      readonly kind: 'ask'
+      /** It cannot be told whether a rule denies the command: also asked where everything is trusted. */
+      readonly mayBeDenied?: true
+    }
   /** All calls of the answer are cancelled with `forbidden(name)` as the prompt. */
   | { readonly kind: 'deny'; readonly reason: string }
   /** Not run; the text goes to the model as an Error result. */
@@ -61,7 +67,7 @@ export type Decision =
 /** @param need of the call, which says where it reads or writes, and which command it runs */
 export function decide(tool: Pick<ChatTool, 'name' | 'hostName' | 'origin'>, need: Need, rules: Rules): Decision {
   const decision = byRules(tool, need, rules)
-  const trusted = decision.kind === 'ask' && rules.trustAll ? ALLOW : decision
+  const trusted = decision.kind === 'ask' && !decision.mayBeDenied && rules.trustAll ? ALLOW : decision
   if (trusted.kind === 'allow' && need.stale) return { kind: 'error', text: staleText(need.stale.path) }
   return trusted
 }
@@ -70,8 +76,10 @@ const ALLOW: Decision = { kind: 'allow' }
 
 function byRules(tool: Pick<ChatTool, 'name' | 'hostName' | 'origin'>, need: Need, rules: Rules): Decision {
   if (need.level === 'nothing') return ALLOW
-  const listed = rules.allowedTools.some((pattern) => namesTool(pattern, tool))
-  if (need.command !== undefined) return commandDecision(need.command, listed, rules.settings.execute_bash)
+  const listed =
+    rules.allowedTools.some((pattern) => namesTool(pattern, tool)) ||
+    rules.trustedTools?.some((one) => isSameTool(one, tool)) === true
+  if (need.command !== undefined) return commandDecision(need.command, listed, rules)
   if (need.paths) return pathsDecision(need, listed, rules)
   return listed ? ALLOW : { kind: 'ask' }
 }

@@ -52,6 +52,10 @@ export interface Need {
   readonly paths?: readonly NeededPath[]
   /** For a shell. */
   readonly command?: string
+  /** What the model says that it is for. */
+  readonly purpose?: string
+  /** Arguments of a tool that is not ours, as JSON with indents. */
+  readonly args?: string
   /** The file was changed since the model last read or wrote it: by somebody else, or by a command. */
   readonly stale?: Stale
 }
@@ -59,6 +63,9 @@ export interface Need {
 /** @param said what the model says that it is for */
 export const withPurpose = ({ en, ja }: Phrase, said: string | null): Phrase =>
   said === null ? { en, ja } : { en: `${en}: ${said}`, ja: `${ja}：${said}` }
+
+/** The same, by itself. */
+export const purposeOf = (said: string | null): Pick<Need, 'purpose'> => (said === null ? {} : { purpose: said })
 
 export const isHarmless = ({ level }: Pick<Need, 'level'>): boolean => level === 'nothing' || level === 'read-only'
 
@@ -98,6 +105,8 @@ export interface Ran {
   readonly images: readonly ImageBlock[]
   /** Files that it wrote itself; a command may have changed others. */
   readonly changedFiles: readonly ChangedFile[]
+  /** What a person should know about it; the model has its own words in the content. */
+  readonly notice?: Phrase
 }
 
 /** What `trackWrite` takes. */

@@ -19,6 +19,8 @@ export type Ending =
   | 'consent'
   /** The request is too large for the window, whatever is left out. */
   | 'overflow'
+  /** The turn has used what it may use, or the model repeats itself. What waits can be sent. */
+  | 'limit'
   /** The server could not be reached, or failed, or was silent. */
   | 'failed'
 
@@ -50,6 +52,8 @@ type Plain = Extract<
       /** Files and history were kept under this tag. */
       | 'checkpoint'
       | 'edit'
+      /** Nothing goes on until `answer` is called with its id: yes trusts the file as it was read. */
+      | 'trust_needed'
       | 'error'
   }
 >

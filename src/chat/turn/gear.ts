@@ -7,6 +7,7 @@ import type { FilePart } from '../../openai/message.ts'
 import type { Profile } from '../../openai/profile.ts'
 import type { Decision } from '../tools/permission.ts'
 import type { ChatTool, Need, Place, Ran } from '../tools/tool.ts'
+import type { TurnLimits } from './budget.ts'
 import type { Notice, TalkEvent } from './event.ts'
 
 export interface Server {
@@ -53,6 +54,7 @@ export interface Gear {
     readonly autoCompact: boolean
     /** Whether somebody can be asked. */
     readonly attended: boolean
+    readonly limits?: TurnLimits
   }
   /** Files, hooks and instruction that go with every request. @param budget in tokens, for the files */
   around(budget: number, signal: AbortSignal): Promise<Around>

@@ -15,7 +15,7 @@ import { asIs } from '../../model/phrase.ts'
 import { type ChatTool, failed, isHarmless, type Ran, type ToolCall } from '../tools/tool.ts'
 import { Channel } from './channel.ts'
 import type { Desk } from './desk.ts'
-import type { TalkEvent } from './event.ts'
+import { notice, type TalkEvent } from './event.ts'
 import type { Gear } from './gear.ts'
 
 /** A use that may run, or one whose result is known without. */
@@ -91,6 +91,7 @@ async function runOne(
   desk.tell({ event: 'tool_finished', result, duration_ms: ms })
   track(desk, ran)
   channel.push({ kind: 'tool_done', id, name, result, ms })
+  if (ran.notice) channel.push(notice('sandbox', ran.notice))
   if (planned.kind === 'run' && !signal.aborted) {
     const outcome = {
       tool: planned.tool,

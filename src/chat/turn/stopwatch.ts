@@ -42,7 +42,7 @@ export class Stopwatch {
       request_id: requestId,
       message_id: said.message_id ?? '',
       request_start_timestamp_ms: this.#began,
-      stream_end_timestamp_ms: this.#now(),
+      stream_end_timestamp_ms: Math.max(this.#began, this.#now()),
       time_to_first_chunk: this.#first,
       time_between_chunks: this.#gaps,
       user_prompt_length: this.#promptBytes,

@@ -4,13 +4,14 @@ import type { Untimed } from '../../conversation/journal/event.ts'
 import { TOOL_USE_INTERRUPTED, TOOL_USES_INTERRUPTED_REPLY } from '../../conversation/limits.ts'
 import type { AssistantToolUse } from '../../conversation/message.ts'
 import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
-import { phrase } from '../../model/phrase.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { ChatError } from '../../openai/chat/chat-error.ts'
 import { compactHistory } from '../compaction/compact.ts'
 import { automatic, type Shrinking, shrink } from '../compaction/shrink.ts'
 import { requestTokens, smallerThan, windowTokens } from '../request/fit.ts'
 import { type Sending, sendingOf } from '../request/sending.ts'
 import { askForAnswer } from './answer.ts'
+import { DEFAULT_LIMITS, TurnBudget } from './budget.ts'
 import type { Desk } from './desk.ts'
 import { type Ending, error as errorEvent, type TalkEvent } from './event.ts'
 import { faultOf } from './fault.ts'
@@ -30,14 +31,38 @@ export async function* runTurn(
   ask: AskConsent,
   signal: AbortSignal,
 ): AsyncGenerator<TalkEvent, void> {
-  const ended = yield* rounds(desk, gear, ask, signal)
+  const budget = new TurnBudget(gear.settings.limits ?? DEFAULT_LIMITS)
+  const ended = yield* noted(rounds(desk, gear, budget, ask, signal), budget)
   yield* gear.afterTurn(signal)
   yield { kind: 'ended', how: ended.how, ...(ended.error && { error: ended.error }) }
 }
 
-async function* rounds(desk: Desk, gear: Gear, ask: AskConsent, signal: AbortSignal): AsyncGenerator<TalkEvent, Ended> {
+async function* noted(events: AsyncGenerator<TalkEvent, Ended>, budget: TurnBudget): AsyncGenerator<TalkEvent, Ended> {
+  let isOpen = true
+  try {
+    for (;;) {
+      const { value, done } = await events.next()
+      isOpen = !done
+      if (done) return value
+      budget.note(value)
+      yield value
+    }
+  } finally {
+    if (isOpen) await events.return({ how: 'interrupted' })
+  }
+}
+
+async function* rounds(
+  desk: Desk,
+  gear: Gear,
+  budget: TurnBudget,
+  ask: AskConsent,
+  signal: AbortSignal,
+): AsyncGenerator<TalkEvent, Ended> {
   let shrinking: Shrinking = automatic(gear.settings.autoCompact)
   for (;;) {
+    const limit = budget.reached()
+    if (limit) return yield* stopped(desk, gear, limit)
     const prepared = yield* prepare(desk, gear, signal)
     if (signal.aborted) return { how: 'interrupted' }
     if (!prepared) return { how: 'answered' }
@@ -66,8 +91,9 @@ async function* rounds(desk: Desk, gear: Gear, ask: AskConsent, signal: AbortSig
     shrinking = automatic(gear.settings.autoCompact)
     const uses = lastUses(desk)
     if (uses.length === 0) return { how: answer.ending }
-    const stopped = yield* useTools(uses, desk, gear, ask, signal)
-    if (stopped) return stopped
+    budget.expect(uses)
+    const how = yield* useTools(uses, desk, gear, ask, signal)
+    if (how) return how
   }
 }
 
@@ -97,6 +123,16 @@ function changesOf({ state }: Desk, { next, range, contextBytes }: Sending): rea
   ]
 }
 
+/** What waits, such as results of tools, stays: it is sent when the turn is continued. */
+function* stopped(desk: Desk, gear: Gear, limit: Phrase): Generator<TalkEvent, Ended> {
+  desk.tell({ event: 'transcript', lines: [limit.en] })
+  const { en, ja } = gear.settings.attended
+    ? phrase('/retry continues the turn.', '/retry で続けられます。')
+    : phrase('fumi chat --resume continues the conversation.', 'fumi chat --resume で会話を続けられます。')
+  yield errorEvent(phrase(`${limit.en} ${en}`, `${limit.ja}${ja}`))
+  return { how: 'limit' }
+}
+
 function* tooLarge(desk: Desk, error: ChatError): Generator<TalkEvent, Ended> {
   const reason = `The request is too large for the model's window: ${error.message}`
   desk.tell({ event: 'failed', what: 'request', reason }, { event: 'transcript', lines: [reason] })
@@ -118,6 +154,7 @@ async function* useTools(
   signal: AbortSignal,
 ): AsyncGenerator<TalkEvent, Ended | undefined> {
   const ids = uses.map(({ id }) => id)
+  if (uses.length > MAX_CALLS) return yield* cancelled(TOO_MANY_CALLS, ids, desk)
   const plan = yield* planTools(uses, gear, ask, signal)
   if (plan.kind === 'unattended') {
     const { name, need } = plan.asked
@@ -129,16 +166,26 @@ async function* useTools(
     )
     return { how: 'consent' }
   }
-  if (plan.kind === 'cancel') {
-    const message = newCancelledToolUses(plan.prompt.en, ids, desk.local(), desk.env())
-    desk.tell({ event: 'next_message', message })
-    yield { kind: 'tools_cancelled', ids, reason: plan.prompt }
-    return undefined
-  }
+  if (plan.kind === 'cancel') return yield* cancelled(plan.prompt, ids, desk)
   if (plan.kind === 'go') yield* runTools(plan.planned, desk, gear, signal)
   if (plan.kind === 'go' && !signal.aborted) return undefined
   yield* interruptTools(ids, desk)
   return { how: 'interrupted' }
+}
+
+const MAX_CALLS = 128
+
+const TOO_MANY_CALLS = phrase(
+  `An answer may call ${MAX_CALLS} tools at most; none of these calls was run. Make fewer calls at a time.`,
+  `1 つの応答で呼び出せるツールは ${MAX_CALLS} 件までです。どれも実行していません。呼び出しを減らしてください。`,
+)
+
+/** None of them runs; the model is told why. */
+function* cancelled(reason: Phrase, ids: readonly string[], desk: Desk): Generator<TalkEvent, undefined> {
+  const message = newCancelledToolUses(reason.en, ids, desk.local(), desk.env())
+  desk.tell({ event: 'next_message', message })
+  yield { kind: 'tools_cancelled', ids, reason }
+  return undefined
 }
 
 /** As the original records it: the uses are cancelled, and an answer of ours closes the exchange. */

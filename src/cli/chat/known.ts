@@ -1,6 +1,6 @@
 /** What a conversation knows that can be completed. */
 import { readdirSync } from 'node:fs'
-import { findAgents } from '../../chat/agent-file/find.ts'
+import { findAgents, referenceOf } from '../../chat/agent-file/find.ts'
 import { pathOf } from '../../chat/attach/attach.ts'
 import { listCheckpoints } from '../../chat/checkpoint/list.ts'
 import { allPrompts, usageOf } from '../../chat/prompts/spoken.ts'
@@ -17,7 +17,7 @@ export function completerFor(talk: Talk): Completer {
 const knownTo = (talk: Talk): Known => ({
   agents: () => {
     const { agents } = findAgents({ ...talk.rig.place, data: talk.surroundings.data })
-    return agents.map(({ agent }) => agent.name)
+    return agents.map((found) => referenceOf(found, agents, talk.rig.place.cwd))
   },
   rules: () => talk.state.context_manager?.paths ?? [],
   tags: () => listCheckpoints(talk.state).map(({ tag }) => tag),

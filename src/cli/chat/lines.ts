@@ -60,6 +60,8 @@ export function endingText(how: Exclude<Ending, 'answered'>): string {
       return say('consent', '許可が必要です')
     case 'overflow':
       return say('overflow', 'ウィンドウに収まりません')
+    case 'limit':
+      return say('limit reached', '上限に達しました')
     case 'failed':
       return say('failed', '失敗')
   }

@@ -1,15 +1,25 @@
 /** A conversation with a person: asks for what is to be said, shows what happens, asks where consent is needed. */
 
 import { lastExchange } from '../../chat/last-exchange.ts'
+import { sandboxLabel } from '../../chat/processes/sandbox.ts'
 import type { OpenedTalk, Talk, TalkEvent } from '../../chat.ts'
-import { say } from '../language.ts'
+import { inWords, say } from '../language.ts'
+import { isYes, TRUST_MARK, trustText } from '../trust/question.ts'
 import { safe } from '../view/conversation.ts'
 import { paint } from '../view/paint.ts'
 import { count, plural } from '../view/table.ts'
 import { inBrackets } from './lines.ts'
 import { promptMark } from './mark.ts'
 import { markdownText } from './markdown/stream.ts'
-import { CONSENT_MARK, choicesText, consentOf, isAll, type Question, questionText } from './output/consent.ts'
+import {
+  CONSENT_MARK,
+  choicesText,
+  consentOf,
+  isAll,
+  type Question,
+  questionText,
+  unseenText,
+} from './output/consent.ts'
 import { Screen } from './output/screen.ts'
 import { TurnView } from './output/turn-view.ts'
 import { edited, paged, ranInShell } from './programs.ts'
@@ -42,8 +52,9 @@ class Person {
   }
 
   async greet(events: readonly TalkEvent[]): Promise<void> {
-    const { server, agent } = this.#talk.rig
-    await this.#screen.line(`${paint.bold('fumi chat')} ${paint.dim(`· ${safe(server.model)} · ${safe(agent.name)}`)}`)
+    const { server, agent, sandboxing } = this.#talk.rig
+    const parts = [safe(server.model), safe(agent.name), safe(inWords(sandboxLabel(sandboxing)))]
+    await this.#screen.line(`${paint.bold('fumi chat')} ${paint.dim(parts.map((part) => `· ${part}`).join(' '))}`)
     await this.#screen.line(
       paint.dim(
         say('/help lists what can be typed, /quit ends.', '/help で入力できるものの一覧、/quit で終了します。'),
@@ -86,6 +97,7 @@ class Person {
       if (event.kind === 'quit') this.#hasQuit = true
       else if (event.kind === 'edit') written = this.#seat.lend(() => edited(event.text))
       else if (event.kind === 'consent_needed') await this.#consent(event)
+      else if (event.kind === 'trust_needed') await this.#trust(event)
       else await this.#view.show(event)
     }
     await this.#view.rest()
@@ -110,10 +122,18 @@ class Person {
     return this.#seat.lend(() => paged(text))
   }
 
+  async #trust({ id, trust }: Extract<TalkEvent, { kind: 'trust_needed' }>): Promise<void> {
+    await this.#view.rest()
+    await this.#screen.write(trustText(trust))
+    this.#talk.answer(id, isYes(await this.#seat.answer(TRUST_MARK)) ? 'yes' : 'no')
+  }
+
   async #consent(question: Question): Promise<void> {
     await this.#view.pause(question.id)
-    const { text, left } = questionText(question)
-    await this.#screen.line(text + choicesText(safe(question.name), left, this.#seat.columns()))
+    const screen = { columns: this.#seat.columns(), rows: this.#seat.rows() }
+    const { text, isCut, isUnseen } = questionText(question, screen)
+    let isSeen = !isUnseen
+    await this.#screen.line(text + choicesText(question.name, isCut, screen.columns))
     for (;;) {
       const said = await this.#seat.answer(CONSENT_MARK)
       if (said !== undefined && /^\/(?:quit|q|exit)\s*$/.test(said)) this.#hasQuit = true
@@ -124,8 +144,14 @@ class Person {
         )
         continue
       }
-      if (!isAll(said) || left === 0) return this.#talk.answer(question.id, consentOf(said))
-      const whole = questionText(question, true).text
+      if (!isAll(said) || !isCut) {
+        const consent = consentOf(said)
+        if (isSeen || (consent !== 'yes' && consent !== 'trust')) return this.#talk.answer(question.id, consent)
+        await this.#screen.line(unseenText())
+        continue
+      }
+      isSeen = true
+      const whole = questionText(question, screen, true).text
       if (!this.#seat.isTerminal || !this.#seat.lend(() => paged(whole))) await this.#screen.write(whole)
     }
   }

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeTempFolder } from '../../lib/disk/temp-folder.ts'
+import { withSafePath } from '../../lib/programs.ts'
 import { say } from '../language.ts'
 import { wantedPager } from '../pager.ts'
 
@@ -13,7 +14,11 @@ export function edited(text: string): string | undefined {
   try {
     writeFileSync(path, text, { mode: 0o600 })
     const editor = process.env['VISUAL'] || process.env['EDITOR'] || 'vi'
-    const { status } = spawnSync(`${editor} ${JSON.stringify(path)}`, { stdio: 'inherit', shell: true })
+    const { status } = spawnSync(`${editor} ${JSON.stringify(path)}`, {
+      stdio: 'inherit',
+      shell: true,
+      env: withSafePath(process.env),
+    })
     return status === 0 ? readFileSync(path, 'utf8').trimEnd() : undefined
   } finally {
     folder.remove()
@@ -24,7 +29,7 @@ export function edited(text: string): string | undefined {
 export function paged(text: string): boolean {
   const pager = wantedPager()
   if (pager === undefined) return false
-  const env = { LESS: 'RX', LESSCHARSET: 'utf-8', ...process.env }
+  const env = { LESS: 'RX', LESSCHARSET: 'utf-8', ...withSafePath(process.env) }
   const { status } = spawnSync(pager, { input: text, stdio: ['pipe', 'inherit', 'inherit'], shell: true, env })
   return status === 0
 }

@@ -1,15 +1,18 @@
 /** Opens the conversation that was asked for, and holds it with a person or without one. */
 import { realpathSync } from 'node:fs'
 import type { House } from '../../app.ts'
+import { isInside } from '../../chat/tools/files/paths.ts'
+import { Trust } from '../../chat/trust/store.ts'
+import { warningFor } from '../../chat/trust/wide.ts'
 import { endpointFor, type Household, modelsOf, type OpenedTalk, openConversation, recordingIn } from '../../chat.ts'
 import { describeConfigProblem, readConfig } from '../../config.ts'
-import { thisMachine } from '../../lib/files/data-directory.ts'
+import { dataDirectory, thisMachine } from '../../lib/files/data-directory.ts'
 import { printable } from '../../lib/text.ts'
 import { AppError } from '../../model/error.ts'
 import type { Found } from '../choose.ts'
 import type { ChatCommandOptions } from '../commands/chat.ts'
 import { inWords } from '../language.ts'
-import { writeErr, writeOut } from '../output.ts'
+import { writeErr, writeJson, writeOut } from '../output.ts'
 import { flagsOfRun } from '../run/flags.ts'
 
 export async function runChat(
@@ -59,7 +62,7 @@ function refuse({ resume, continue: continued, interactive, json }: ChatCommandO
 
 async function listModels(household: Household, options: ChatCommandOptions): Promise<void> {
   const models = await modelsOf(endpointFor(named(options), household))
-  if (options.json) await writeOut(`${JSON.stringify(models)}\n`)
+  if (options.json) await writeJson(models)
   else for (const { id } of models) await writeOut(`${printable(id)}\n`)
 }
 
@@ -80,7 +83,7 @@ async function talk(
   try {
     if (!options.interactive) {
       const { talkAlone } = await import('./alone.ts')
-      process.exitCode = await talkAlone(opened, said ?? '', options.json === true)
+      process.exitCode = await talkAlone(opened, { text: said ?? '', typed: prompt ?? '' }, options.json === true)
     } else {
       const { talkWithPerson } = await import('./person.ts')
       await talkWithPerson(opened, said)
@@ -106,23 +109,43 @@ async function wholePrompt(prompt: string | undefined): Promise<string> {
 }
 
 async function open(household: Household, options: ChatCommandOptions, program: string | null): Promise<OpenedTalk> {
-  const { agent, trustTools, trustAllTools = false, interactive } = options
+  const { agent, trustTools, trustAllTools = false, interactive, sandbox, maxRequests, maxTokens } = options
   const recorded = options.replay === undefined ? undefined : await recordingOf(options.replay, options)
   const resume = await resumed(options)
-  return openConversation(
+  const cwd = realpathSync(process.cwd())
+  const { askTrust, canAsk } = await import('../trust/question.ts')
+  const opened = await openConversation(
     {
       ...named(options),
-      cwd: realpathSync(process.cwd()),
+      cwd,
       program,
       attended: interactive,
       trustAll: trustAllTools,
       trusted: (trustTools ?? '').split(',').flatMap((name) => name.trim() || []),
+      ...(sandbox !== undefined && { sandbox: sandbox ? 'on' : 'off' }),
       ...(agent !== undefined && { agent }),
+      ...(maxRequests !== undefined && { maxRequests }),
+      ...(maxTokens !== undefined && { maxTokens }),
       ...(resume !== undefined && { resume }),
       ...(recorded && { recorded }),
+      ...(interactive && canAsk() && { askTrust }),
     },
     household,
   )
+  rememberDirectory(cwd, household)
+  return opened
+}
+
+/** The user has started a chat here: the page may continue it here. Directories that are too wide are confirmed there. */
+function rememberDirectory(cwd: string, { environment }: Household): void {
+  const data = dataDirectory(environment)
+  if (warningFor(cwd, { home: environment.home, data })) return
+  try {
+    new Trust(data).addDirectory(cwd)
+  } catch (error) {
+    // The chat itself works: the page only asks once more.
+    if (!(error instanceof AppError)) throw error
+  }
 }
 
 async function resumed(options: ChatCommandOptions): Promise<string | null | undefined> {
@@ -134,7 +157,7 @@ async function resumed(options: ChatCommandOptions): Promise<string | null | und
 async function continued(name: string, options: ChatCommandOptions): Promise<string> {
   return withLog(name, options, async ({ environment, directory, keep }, { log, id }) => {
     const own = /^fumibako:(.+)$/.exec(id)?.[1]
-    if (own !== undefined && log.source.path.startsWith(directory)) return own
+    if (own !== undefined && isInside(log.source.path, directory)) return own
     const { copyOf } = await import('../../chat/open/find-journal.ts')
     const before = copyOf(directory, id)
     if (before !== undefined) return before

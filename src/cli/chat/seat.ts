@@ -1,4 +1,5 @@
 /** Where the person sits: at a terminal with all its keys, or behind a pipe, line by line. */
+import { constants } from 'node:os'
 import { createInterface } from 'node:readline'
 import type { Talk } from '../../chat.ts'
 import { writeOut } from '../output.ts'
@@ -12,6 +13,7 @@ export interface Seat {
   /** Something can be drawn over, and other programs can be lent the screen. */
   readonly isTerminal: boolean
   columns(): number
+  rows(): number
   /** The next thing to say; nothing when the person has left. */
   prompt(mark: string): Promise<string | undefined>
   /** An answer to a question that was just shown. */
@@ -44,6 +46,7 @@ function atTerminal(talk: Talk): Seat {
   return {
     isTerminal: true,
     columns: () => terminal.size.columns,
+    rows: () => terminal.size.rows,
     async prompt(mark) {
       const text = await terminal.line(mark, {
         recall,
@@ -65,6 +68,9 @@ function atTerminal(talk: Talk): Seat {
   }
 }
 
+/** Nobody scrolls there: a block may be longer than on most screens. */
+const BEHIND_PIPE_ROWS = 48
+
 function behindPipe(talk: Talk): Seat {
   const lines = createInterface({ input: process.stdin, terminal: false })
   const typed = lines[Symbol.asyncIterator]()
@@ -72,7 +78,13 @@ function behindPipe(talk: Talk): Seat {
     if (talk.isRunning) talk.interrupt()
     else lines.close()
   }
-  process.on('SIGINT', stop)
+  // What was said is kept and what runs is ended, as at a terminal; the exit code is that of the signal.
+  const leave = (signal: 'SIGTERM' | 'SIGHUP'): void => {
+    process.exitCode = 128 + constants.signals[signal]
+    talk.interrupt()
+    lines.close()
+  }
+  process.on('SIGINT', stop).on('SIGTERM', leave).on('SIGHUP', leave)
   const ask = async (mark: string): Promise<string | undefined> => {
     await writeOut(mark)
     const { value, done } = await typed.next()
@@ -81,11 +93,12 @@ function behindPipe(talk: Talk): Seat {
   return {
     isTerminal: false,
     columns: terminalWidth,
+    rows: () => BEHIND_PIPE_ROWS,
     prompt: ask,
     answer: ask,
     lend: (work) => work(),
     close() {
-      process.off('SIGINT', stop)
+      process.off('SIGINT', stop).off('SIGTERM', leave).off('SIGHUP', leave)
       lines.close()
     },
   }

@@ -1,5 +1,5 @@
 /** `fumi chat`: a conversation with any OpenAI-compatible server, new or gone on with. */
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { say } from '../language.ts'
 import { examples } from '../run/examples.ts'
 
@@ -16,7 +16,10 @@ export interface ChatCommandOptions {
   readonly agent?: string
   readonly trustTools?: string
   readonly trustAllTools?: boolean
+  readonly sandbox?: boolean
   readonly json?: boolean
+  readonly maxRequests?: number
+  readonly maxTokens?: number
 }
 
 export function chatCommand(program: Command): void {
@@ -76,7 +79,10 @@ export function chatCommand(program: Command): void {
     )
     .option(
       '--agent <name>',
-      say('the agent: its instruction, tools, files and hooks', 'エージェント（指示、ツール、ファイル、フック）'),
+      say(
+        "the agent: its instruction, tools, files and hooks. A name, or the path of a project's file",
+        'エージェント（指示、ツール、ファイル、フック）。名前、またはプロジェクトのファイルのパス',
+      ),
     )
     .option(
       '--trust-tools <names>',
@@ -88,6 +94,36 @@ export function chatCommand(program: Command): void {
         'all tools run without asking; what the agent denies stays denied',
         'すべてのツールを確認なしで実行。エージェントが禁じるものは禁じたまま',
       ),
+    )
+    .option(
+      '--sandbox',
+      say(
+        'refuse commands where no sandbox works; else chat.sandbox decides',
+        'サンドボックスを使えないときはコマンドを実行しない。指定がなければ chat.sandbox に従う',
+      ),
+    )
+    .option(
+      '--no-sandbox',
+      say(
+        'run commands without a sandbox: with network, and with your rights',
+        'サンドボックスなしでコマンドを実行（ネットワークも、あなたの権限も使える）',
+      ),
+    )
+    .option(
+      '--max-requests <n>',
+      say(
+        'requests to the model after which a turn stops; else chat.maxRequests (default: 50)',
+        'モデルへの要求がこの件数になるとターンを停止。なければ chat.maxRequests（既定: 50）',
+      ),
+      countOf,
+    )
+    .option(
+      '--max-tokens <n>',
+      say(
+        'tokens, sent and received, after which a turn stops; else chat.maxTokens',
+        '送受信したトークンがこの数になるとターンを停止。なければ chat.maxTokens',
+      ),
+      countOf,
     )
     .option(
       '--no-interactive',
@@ -117,4 +153,11 @@ export function chatCommand(program: Command): void {
       const { runChat } = await import('../chat/run.ts')
       await runChat(prompt, options, command.parent?.version() ?? null)
     })
+}
+
+function countOf(text: string): number {
+  const count = Number(text)
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1)
+    throw new InvalidArgumentError(say('It takes a whole number above 0.', '1 以上の整数を指定してください。'))
+  return count
 }

@@ -10,8 +10,9 @@ import { checkpointsOf } from '../ask/checkpoints.ts'
 import { limitOf } from '../ask/filters.ts'
 import { freshen } from '../ask/fresh.ts'
 import { openHouse } from '../house.ts'
+import { tellIncomplete } from '../incomplete.ts'
 import { say } from '../language.ts'
-import { writeOut } from '../output.ts'
+import { writeJson, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
 import { examples } from '../run/examples.ts'
 
@@ -70,11 +71,12 @@ async function run(path: string, options: Options): Promise<void> {
     const { total, touched } = house.touches(meant[0] ?? path, limit === 0 ? -1 : limit)
     const found = total > 0 || meant.length === 1 ? { total, touched } : house.touches(path, limit === 0 ? -1 : limit)
     const touches = options.json || options.diff ? await whole(house, found.touched) : found.touched.map(bare)
-    if (options.json) await writeOut(`${JSON.stringify({ total: found.total, touches })}\n`)
+    if (options.json) await writeJson({ total: found.total, touches })
     else {
       await openPager()
       await writeOut((await import('../view/found/file-report.ts')).fileReport(touches, found.total, house))
     }
+    await tellIncomplete(house.index.unreadable())
   } finally {
     house.close()
   }

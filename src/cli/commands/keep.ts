@@ -7,7 +7,7 @@ import { phrase } from '../../model/phrase.ts'
 import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
 import { say } from '../language.ts'
-import { writeErr, writeOut } from '../output.ts'
+import { writeErr, writeJson, writeOut } from '../output.ts'
 import { progressOver } from '../progress.ts'
 import { examples } from '../run/examples.ts'
 
@@ -113,7 +113,7 @@ const watchingLine = (stores: string): string =>
   say(`watching ${stores} — Ctrl-C ends it`, `${stores} を監視中 — Ctrl-C で終了`)
 
 async function tell(done: readonly StoreKept[], options: Options): Promise<void> {
-  if (options.json) for (const one of done) await writeOut(`${JSON.stringify(one)}\n`)
+  if (options.json) for (const one of done) await writeJson(one)
   else await writeOut((await import('../view/keep-report.ts')).keepReport(done))
   await tellIssues(done.flatMap(({ issues }) => issues))
 }

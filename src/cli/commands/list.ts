@@ -9,9 +9,10 @@ import { type FilterOptions, filterOf, isFiltered, limitOf, withFilters } from '
 import { freshen } from '../ask/fresh.ts'
 import { rowOfEntry, rowOfListing, type SessionRow } from '../ask/session-row.ts'
 import { openHouse } from '../house.ts'
+import { mayBeMissing, tellIncomplete } from '../incomplete.ts'
 import { tellIssues } from '../issues.ts'
 import { say } from '../language.ts'
-import { writeOut } from '../output.ts'
+import { writeJson, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
 import { examples } from '../run/examples.ts'
 import { listSessions } from '../sessions.ts'
@@ -103,13 +104,15 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
       ? fromIndex(house, filter, limit, options)
       : await fromLogs(house, paths, limit, options)
     if (total === 0) await tellIssues(issues)
-    if (total === 0 && !(isFiltered(options) || isAboutMarks(options) || options.ended)) throw nothing(paths)
-    if (options.json) await writeOut(`${JSON.stringify({ total, sessions })}\n`)
+    if (total === 0 && !(isFiltered(options) || isAboutMarks(options) || options.ended))
+      throw mayBeMissing(issues) ?? nothing(paths)
+    if (options.json) await writeJson({ total, sessions })
     else {
       await openPager()
       await writeOut((await import('../view/session-table.ts')).sessionTable(sessions, total))
     }
     if (total > 0) await tellIssues(issues)
+    await tellIncomplete(issues)
   } finally {
     house.close()
   }
@@ -148,7 +151,7 @@ function fromIndex(house: House, filter: SessionFilter, limit: number, options: 
   return {
     total,
     sessions: sessions.map((one) => rowOfEntry(one, ended.get(one.id), marks.get(one.id))),
-    issues: house.index.unreadable(),
+    issues: house.index.unreadable(options.agent),
   }
 }
 

@@ -3,9 +3,10 @@ import type { Command } from 'commander'
 import { folded } from '../../lib/text.ts'
 import { limitOf } from '../ask/filters.ts'
 import { openHouse } from '../house.ts'
+import { tellIncomplete } from '../incomplete.ts'
 import { tellIssues } from '../issues.ts'
 import { say } from '../language.ts'
-import { writeOut } from '../output.ts'
+import { writeJson, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
 import { gatherPrompts } from '../prompts/gather.ts'
 import { linkPrompts } from '../prompts/link.ts'
@@ -43,12 +44,13 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     const query = folded(words.join(' '))
     const wanted = linkPrompts(said, lists).filter(({ text }) => folded(text).includes(query))
     const shown = limit === 0 ? wanted : wanted.slice(0, limit)
-    if (options.json) await writeOut(`${JSON.stringify({ total: wanted.length, prompts: shown })}\n`)
+    if (options.json) await writeJson({ total: wanted.length, prompts: shown })
     else {
       await openPager()
       await writeOut((await import('../view/prompt-table.ts')).promptTable(shown, wanted.length))
     }
     await tellIssues(issues)
+    await tellIncomplete(issues)
   } finally {
     house.close()
   }

@@ -3,12 +3,14 @@ import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { House, Kept } from '../../app.ts'
+import { saveFile } from '../../lib/disk/draft.ts'
+import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { isSystemError } from '../../lib/files/system-error.ts'
 import { writeError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
 import { openHouse } from '../house.ts'
 import { say } from '../language.ts'
-import { writeErr, writeOut } from '../output.ts'
+import { writeData, writeErr, writeJson, writeOut } from '../output.ts'
 import { examples } from '../run/examples.ts'
 
 interface Options {
@@ -97,12 +99,11 @@ async function writeFile(house: House, kept: Kept, to: string, options: Options)
     )
   for (const repair of ready.repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
   if (to === '-') {
-    await writeOut(ready.text)
+    await writeData(ready.text)
     return
   }
   save(to, ready.text, options.force === true)
-  if (options.json)
-    await writeOut(`${JSON.stringify({ session: kept.session, file: resolve(to), repairs: ready.repairs })}\n`)
+  if (options.json) await writeJson({ session: kept.session, file: resolve(to), repairs: ready.repairs })
   else
     await writeOut(
       say(
@@ -114,9 +115,10 @@ async function writeFile(house: House, kept: Kept, to: string, options: Options)
 
 /** Never over a file that is there, unless that is wanted. */
 function save(path: string, text: string, force: boolean): void {
+  if (force || specialKindAt(path)) return saveFile(path, [text])
   let fd: number
   try {
-    fd = openSync(path, force ? 'w' : 'wx', 0o600)
+    fd = openSync(path, 'wx', 0o600)
   } catch (error) {
     if (isSystemError(error) && error.code === 'EEXIST')
       throw new AppError(
@@ -142,7 +144,7 @@ async function install(house: House, kept: Kept, options: Options): Promise<void
     options.directory === undefined ? undefined : resolve(options.directory),
   )
   if (options.json) {
-    await writeOut(`${JSON.stringify({ session: kept.session, ...done })}\n`)
+    await writeJson({ session: kept.session, ...done })
     return
   }
   for (const repair of done.repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)

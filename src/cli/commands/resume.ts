@@ -1,19 +1,25 @@
 /** `fumi resume`: goes on with a session in the program that it belongs to. */
 import { spawn } from 'node:child_process'
+import { realpathSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { Command } from 'commander'
 import type { ResumeCommand } from '../../agents/agent.ts'
 import { allAgents } from '../../agents/all.ts'
 import { shellLine, whyNotResumed } from '../../agents/resume-command.ts'
 import { agentServing } from '../../agents/roots.ts'
+import { Trust } from '../../chat/trust/store.ts'
+import { dataDirectory, thisMachine } from '../../lib/files/data-directory.ts'
 import { isFolder } from '../../lib/files/look.ts'
+import { programPath, withSafePath } from '../../lib/programs.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
+import { visible } from '../../model/told/visible.ts'
 import { openHouse } from '../house.ts'
 import { say } from '../language.ts'
-import { writeOut } from '../output.ts'
+import { writeErr, writeOut } from '../output.ts'
 import { examples } from '../run/examples.ts'
 import { type Found, findSession } from '../sessions.ts'
+import { asked } from '../trust/question.ts'
 
 interface Options {
   readonly print?: boolean
@@ -33,7 +39,8 @@ export function resumeCommand(program: Command): void {
 }
 
 async function run(name: string, options: Options): Promise<void> {
-  const command = await commandFor(await foundOf(name))
+  const found = await foundOf(name)
+  const command = options.print ? await commandFor(found) : await inChosenDirectory(found, await commandFor(found))
   if (options.print) await writeOut(`${shellLine(command)}\n`)
   else process.exitCode = await runIn(command)
 }
@@ -47,6 +54,35 @@ async function foundOf(name: string): Promise<Found> {
     house.close()
   }
 }
+
+/**
+ * A chat of our own reads freely below its directory, and its journal may have come from elsewhere: the user has chosen the
+ * directory before, or confirms it now. Other programs have rules of their own.
+ */
+async function inChosenDirectory({ session }: Found, command: ResumeCommand): Promise<ResumeCommand> {
+  if (session.agent !== OWN || command.cwd === undefined) return command
+  const trust = new Trust(dataDirectory(thisMachine()))
+  const cwd = trust.directoryOf(session.native_id) ?? command.cwd
+  const real = isFolder(cwd) ? realpathSync(cwd) : undefined
+  if (real === undefined || trust.directories().includes(real)) return { ...command, cwd }
+  const text = say(
+    `This conversation names the directory ${visible(cwd)}. In a chat, files below it are read without asking.\n`,
+    `この会話のディレクトリーは ${visible(cwd)} です。会話では、その下のファイルが確認なしに読み取られます。\n`,
+  )
+  if (await asked(text, say('Continue there? [y/N] ', 'ここで続けますか？ [y/N] '))) {
+    trust.addDirectory(real)
+    return { ...command, cwd }
+  }
+  const { cwd: _, ...here } = command
+  throw new AppError(
+    'no_permission',
+    `you have not chosen ${cwd} for a chat yet. Change to the directory that you want, then run: ${shellLine(here)}`,
+    `${cwd} はまだ会話のディレクトリーとして選ばれていません。使いたいディレクトリーに移動して、次を実行してください: ${shellLine(here)}`,
+  )
+}
+
+/** The agent whose sessions are our own chats. */
+const OWN = 'fumibako'
 
 async function commandFor({ log, session, kept }: Found): Promise<ResumeCommand> {
   const agent = log?.agent ?? agentServing(session.agent, await allAgents())
@@ -78,8 +114,17 @@ async function runIn(command: ResumeCommand): Promise<number> {
       `run this yourself: ${shellLine(command)}`,
       `次のコマンドを自分で実行してください: ${shellLine(command)}`,
     )
-  // There programs are often scripts, which only a shell finds.
-  const child = spawn(program, words, { stdio: 'inherit', shell: isWindows, ...(cwd !== undefined && { cwd }) })
+  if (cwd !== undefined && cwd !== process.cwd() && process.stderr.isTTY)
+    await writeErr(say(`Resuming in ${cwd}\n`, `${cwd} で再開します\n`))
+  // The log names the directory: no program is taken from it.
+  const path = programPath(program)
+  // On Windows programs are often scripts, which only a shell runs.
+  const child = spawn(isWindows ? `"${path}"` : path, words, {
+    stdio: 'inherit',
+    shell: isWindows,
+    env: isWindows ? withSafePath(process.env) : process.env,
+    ...(cwd !== undefined && { cwd }),
+  })
   // The terminal tells both of us; the program decides what it means.
   const stay = (): void => {}
   const pass = (): void => void child.kill('SIGTERM')

@@ -3,12 +3,15 @@ import { type Command, Option } from 'commander'
 import type { Hit, House, SearchAnswer } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { queryFaultJa } from '../../model/told/query-fault.ts'
+import { whyIncomplete } from '../../model/told/unreadable.ts'
 import { limitOf } from '../ask/filters.ts'
 import { freshen } from '../ask/fresh.ts'
 import { type QueryOptions, queryText, withQueryFilters } from '../ask/query-text.ts'
 import { openHouse } from '../house.ts'
+import { tellIncomplete } from '../incomplete.ts'
+import { tellIssues } from '../issues.ts'
 import { say } from '../language.ts'
-import { writeErr, writeOut } from '../output.ts'
+import { writeErr, writeJson, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
 import { examples } from '../run/examples.ts'
 import { plural } from '../view/table.ts'
@@ -80,7 +83,11 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     if (options.sync) await freshen(house, 'both', 'an index')
     if (options.deep) await deep(house, query, options)
     else await quick(house, query, options)
-    if (house.list({ limit: 0 }).total === 0)
+    const issues = house.index.unreadable(options.agent)
+    const missing = issues.filter((issue) => whyIncomplete(issue) !== undefined)
+    await tellIssues(missing)
+    await tellIncomplete(missing)
+    if (missing.length === 0 && house.list({ limit: 0 }).total === 0)
       await writeErr(
         say(
           'fumi: no conversation was found on this machine; fumi doctor tells where was looked.\n',
@@ -95,7 +102,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
 async function quick(house: House, query: string, options: Options): Promise<void> {
   const limit = limitOf(options.limit, 20)
   const answer = await answered(house, query, options.sort, limit)
-  if (options.json) await writeOut(`${JSON.stringify(jsonOf(answer))}\n`)
+  if (options.json) await writeJson(jsonOf(answer))
   else {
     await openPager()
     await writeOut((await import('../view/found/search-report.ts')).searchReport(answer))
@@ -150,8 +157,7 @@ async function deep(house: House, query: string, options: Options): Promise<void
   }
   isWhole &&= unread === 0
   const total_is = isWhole ? 'exact' : 'at_least'
-  if (options.json)
-    await writeOut(`${JSON.stringify({ total: hits.length, total_is, complete: isWhole, hits: hits.map(hitJson) })}\n`)
+  if (options.json) await writeJson({ total: hits.length, total_is, complete: isWhole, hits: hits.map(hitJson) })
   else await writeErr(`${foundLine(hits.length, isWhole)}${unread === 0 ? '' : ` ${unreadLine(unread)}`}\n`)
 }
 

@@ -10,7 +10,7 @@ import { openHouse } from '../house.ts'
 import { tellIssues } from '../issues.ts'
 import { say } from '../language.ts'
 import { historyOf, messagesOf, type Survey, survey } from '../logs/survey.ts'
-import { writeErr, writeOut } from '../output.ts'
+import { writeErr, writeJson, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
 import { examples } from '../run/examples.ts'
 
@@ -97,7 +97,7 @@ async function showOne(house: House, name: string, options: Options): Promise<vo
       await tellIssues(seen.issues)
       throw nothingIn(name)
     }
-    if (options.json) await writeOut(`${JSON.stringify(await jsonOf(log, seen, options))}\n`)
+    if (options.json) await writeJson(await jsonOf(log, seen, options))
     else await print(log, { ...seen, session }, branches, options)
     await tellIssues(seen.issues)
   } finally {
@@ -118,7 +118,7 @@ async function showGone(house: House, id: SessionId, options: Options): Promise<
       source_type,
       tool,
     }))
-    await writeOut(`${JSON.stringify({ session, gone: true, messages })}\n`)
+    await writeJson({ session, gone: true, messages })
   } else {
     await writeOut((await import('../view/conversation.ts')).headerOf(session, []))
     await writeOut((await import('../view/gone-report.ts')).goneReport(known))

@@ -12,11 +12,12 @@ import { cacheShare } from '../../model/usage.ts'
 import { type FilterOptions, filterOf, isFiltered, withFilters } from '../ask/filters.ts'
 import { freshen } from '../ask/fresh.ts'
 import { openHouse } from '../house.ts'
+import { mayBeMissing, tellIncomplete } from '../incomplete.ts'
 import { tellIssues } from '../issues.ts'
 import { inWords, say } from '../language.ts'
 import { logsFor, logsOfMachine } from '../logs/logs.ts'
 import { type Sum, totalsOf } from '../logs/totals.ts'
-import { writeErr, writeOut } from '../output.ts'
+import { writeErr, writeJson, writeOut } from '../output.ts'
 import { openPager } from '../pager.ts'
 import { progressOver } from '../progress.ts'
 import { examples } from '../run/examples.ts'
@@ -79,11 +80,11 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
       )
     const sum = isIndexed ? await fromIndex(house, filter, options) : await fromLogs(house, paths, prices, options)
     await tellIssues(sum.issues)
-    if (sum.totals.sessions === 0 && !isFiltered(options)) throw nothing(paths)
+    if (sum.totals.sessions === 0 && !isFiltered(options)) throw mayBeMissing(sum.issues) ?? nothing(paths)
     if (!options.json) await openPager()
-    await writeOut(
-      options.json ? `${JSON.stringify(jsonOf(sum, options, prices))}\n` : await reportOf(sum, options, prices),
-    )
+    if (options.json) await writeJson(jsonOf(sum, options, prices))
+    else await writeOut(await reportOf(sum, options, prices))
+    await tellIncomplete(sum.issues)
   } finally {
     house.close()
   }
@@ -100,7 +101,12 @@ interface Counted extends Sum {
 async function fromIndex(house: House, filter: SessionFilter, options: Options): Promise<Counted> {
   const totals = (await house.totals(filter, options.utc ? utcDay : localDay())) ?? noTotals()
   const stats = house.stats({ ...filter, ...(options.utc && { utc: true }) })
-  return { totals, histories: house.histories(filter), issues: house.index.unreadable(), ...(stats && { stats }) }
+  return {
+    totals,
+    histories: house.histories(filter),
+    issues: house.index.unreadable(options.agent),
+    ...(stats && { stats }),
+  }
 }
 
 async function fromLogs(house: House, paths: readonly string[], prices: PriceList, options: Options): Promise<Counted> {

@@ -5,9 +5,10 @@ import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { syncBar } from '../ask/sync-bar.ts'
 import { openHouse } from '../house.ts'
+import { tellIncomplete } from '../incomplete.ts'
 import { tellIssues } from '../issues.ts'
 import { say } from '../language.ts'
-import { writeErr, writeOut } from '../output.ts'
+import { writeErr, writeJson, writeOut } from '../output.ts'
 import { examples } from '../run/examples.ts'
 
 interface Options {
@@ -74,7 +75,7 @@ type Synced = Extract<SyncOutcome, { kind: 'synced' }>['synced']
 async function tell(house: House, synced: Synced, ms: number, options: Options): Promise<void> {
   const { total } = house.list({ kind: 'any', children: 'all', limit: 0 })
   const { sources, scanned, gone, read } = synced
-  if (options.json) await writeOut(`${JSON.stringify({ sources, scanned, gone, read, sessions: total })}\n`)
+  if (options.json) await writeJson({ sources, scanned, gone, read, sessions: total })
   else {
     const { count, plural } = await import('../view/table.ts')
     const seconds = (ms / 1000).toFixed(1)
@@ -93,7 +94,9 @@ async function tell(house: House, synced: Synced, ms: number, options: Options):
       ),
     )
   }
-  await tellIssues(house.index.unreadable())
+  const issues = house.index.unreadable()
+  await tellIssues(issues)
+  await tellIncomplete(issues)
 }
 
 /** Until it is interrupted. */
@@ -112,7 +115,7 @@ async function follow(house: House, options: Options): Promise<void> {
       await writeErr(say('following every change — Ctrl-C ends it\n', '変更を監視中 — Ctrl-C で終了\n'))
     const { changeLine } = await import('../view/found/change-line.ts')
     for await (const change of house.changes(stop.signal)) {
-      if (options.json) await writeOut(`${JSON.stringify(change)}\n`)
+      if (options.json) await writeJson(change)
       else await writeOut(changeLine(change, house.session(change.session)))
     }
   } finally {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { type Conversion, type Report, SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from '../../convert.ts'
 import { Draft } from '../../lib/disk/draft.ts'
+import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { AppError } from '../../model/error.ts'
 
 export interface Saving {
@@ -15,7 +16,8 @@ export async function saveConversion(
   { path, force }: Saving,
   isWanted: (report: Report) => boolean,
 ): Promise<Report> {
-  if (!force && existsSync(path))
+  const isSpecial = specialKindAt(path) !== undefined
+  if (!force && !isSpecial && existsSync(path))
     throw new AppError(
       'bad_usage',
       `${path} exists. Give another name, or --force to overwrite it.`,
@@ -32,7 +34,7 @@ export async function saveConversion(
     if (parts > 0) beside.write(SIDECAR_END)
     const found = report()
     if (!isWanted(found)) return found
-    Draft.keepAll([output, beside])
+    Draft.keepAll(isSpecial ? [output] : [output, beside])
     return found
   } finally {
     output.discard()

@@ -4,12 +4,13 @@ import { basename, dirname, join } from 'node:path'
 import type { Image } from '../../convert/export/material.ts'
 import { Draft, saveFile } from '../../lib/disk/draft.ts'
 import { chunksOf } from '../../lib/disk/text-chunks.ts'
+import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { AppError } from '../../model/error.ts'
-import { writeOut } from '../output.ts'
+import { writeData } from '../output.ts'
 
 export async function print(texts: AsyncIterable<string>): Promise<void> {
-  for await (const piece of chunksOf(texts)) await writeOut(piece)
+  for await (const piece of chunksOf(texts)) await writeData(piece)
 }
 
 /** Whole or not at all; a new file is for its user alone. */
@@ -36,7 +37,7 @@ export function isFolder(path: string): boolean {
 }
 
 export function refuseOverwriting(path: string, force: boolean): void {
-  if (!force && existsSync(path))
+  if (!force && specialKindAt(path) === undefined && existsSync(path))
     throw new AppError(
       'bad_usage',
       `${path} exists. Give another name, or --force to overwrite it.`,

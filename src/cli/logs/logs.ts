@@ -1,7 +1,7 @@
 /** Which logs a command is about: those at the given paths, or all that this machine has. */
 import type { House } from '../../app.ts'
 import { type Log, logsAt } from '../../normalize.ts'
-import { spooled } from '../input.ts'
+import { spooledAt } from '../input.ts'
 
 export interface Inputs {
   readonly logs: readonly Log[]
@@ -13,10 +13,10 @@ export async function logsFor(paths: readonly string[]): Promise<Inputs> {
   const logs: Log[] = []
   const releases: (() => void)[] = []
   for (const path of paths) {
-    const spool = path === '-' ? await spooled(process.stdin) : undefined
+    const spool = await spooledAt(path)
     if (spool) releases.push(spool.remove)
     for await (const log of logsAt(spool?.path ?? path)) {
-      logs.push(spool ? { ...log, source: { ...log.source, shown: '-' } } : log)
+      logs.push(spool ? { ...log, source: { ...log.source, shown: path } } : log)
     }
   }
   const release = async (): Promise<void> => {

@@ -1,4 +1,5 @@
 /** A first reading of a conversation: later records speak of earlier ones, which must be known before these are shown. */
+import { guarded } from '../../agents/guarded.ts'
 import type { HistorySummary } from '../../amazon-q.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
@@ -26,7 +27,7 @@ export async function survey(log: Log, id: SessionId, see?: (message: Normalized
   const issues: Issue[] = []
   const whole: NormalizedMessage[] = []
   async function* messages(): AsyncGenerator<NormalizedMessage> {
-    for await (const batch of log.agent.read(log.source)) {
+    for await (const batch of guarded(log.source, log.agent.read(log.source))) {
       for (const one of batch) {
         if (one.kind === 'message' && one.message.raw.session_id === id) {
           if (one.message.raw.line_index === 0) whole.push(one.message)
@@ -45,7 +46,7 @@ export async function survey(log: Log, id: SessionId, see?: (message: Normalized
 /** In the order of their numbers: what belongs to the whole comes first. */
 export async function* messagesOf(log: Log, { session, whole }: Survey): AsyncGenerator<NormalizedMessage> {
   yield* whole
-  for await (const batch of log.agent.read(log.source)) {
+  for await (const batch of guarded(log.source, log.agent.read(log.source))) {
     for (const one of batch) {
       if (one.kind !== 'message' || one.message.raw.session_id !== session?.id) continue
       if (one.message.raw.line_index > 0) yield one.message
@@ -54,7 +55,7 @@ export async function* messagesOf(log: Log, { session, whole }: Survey): AsyncGe
 }
 
 export async function historyOf(log: Log): Promise<HistorySummary | undefined> {
-  for await (const batch of log.agent.scan(log.source))
+  for await (const batch of guarded(log.source, log.agent.scan(log.source)))
     for (const one of batch) if (one.kind === 'history') return one.summary
   return undefined
 }

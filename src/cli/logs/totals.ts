@@ -1,5 +1,7 @@
 /** Runs the first pass over logs and adds up what it finds. */
+
 import type { Scan } from '../../agents/agent.ts'
+import { guarded } from '../../agents/guarded.ts'
 import type { HistorySummary } from '../../amazon-q.ts'
 import { type AgentId, type Claim, settleClaims } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
@@ -48,7 +50,7 @@ interface Found {
 /** One for each conversation of the log. What follows a header belongs to it. */
 async function* sessionsOf(log: Log, measures: Measures, progress: Progress, issues: Issue[]): AsyncGenerator<Found> {
   let open = new Counting(measures)
-  for await (const batch of log.agent.scan(log.source)) {
+  for await (const batch of guarded(log.source, log.agent.scan(log.source))) {
     for (const one of batch) {
       if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
       if (one.kind === 'cursor') progress.at(log, one.cursor.offset ?? 0)

@@ -1,4 +1,5 @@
 /** Reads every log for what was asked in it, and every list of what was typed. */
+import { guarded } from '../../agents/guarded.ts'
 import type { House } from '../../app.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
@@ -61,7 +62,7 @@ async function read(log: Log, gathering: Gathering, onOffset: (offset: number) =
   let session: Session | undefined
   const asked: NormalizedMessage[] = []
   async function* messages(): AsyncGenerator<NormalizedMessage> {
-    for await (const batch of log.agent.read(log.source))
+    for await (const batch of guarded(log.source, log.agent.read(log.source)))
       for (const one of batch) {
         if (one.kind === 'session') session = one.session
         if (one.kind === 'cursor') onOffset(one.cursor.offset ?? 0)

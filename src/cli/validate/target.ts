@@ -2,21 +2,19 @@
 import { checkTarget, type Target } from '../../convert/check/check.ts'
 import type { Finding } from '../../convert/check/finding.ts'
 import { type OpenFile, openFile } from '../../lib/bytes.ts'
-import { readError } from '../../lib/files/system-error.ts'
+import { isSystemError, readError } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
-import { spooled } from '../input.ts'
+import { spooledAt } from '../input.ts'
 import { inWords, say } from '../language.ts'
-import { writeOut } from '../output.ts'
+import { writeJson, writeOut } from '../output.ts'
 
 /** @returns whether there are errors */
 export async function validateTarget(path: string, target: Target, json: boolean): Promise<boolean> {
-  const spool = path === '-' ? await spooled(process.stdin) : undefined
+  const spool = await spooledAt(path)
   try {
-    const findings = await findingsIn(spool?.path ?? path, path, target)
-    const report = json
-      ? `${JSON.stringify({ path, target, findings: findings.map(inEnglish) })}\n`
-      : await reportOf(path, findings)
-    await writeOut(report)
+    const findings = await findingsIn(spool?.path ?? path, path, target, spool !== undefined)
+    if (json) await writeJson({ path, target, findings: findings.map(inEnglish) })
+    else await writeOut(await reportOf(path, findings))
     return findings.some(({ severity }) => severity === 'error')
   } finally {
     spool?.remove()
@@ -26,22 +24,15 @@ export async function validateTarget(path: string, target: Target, json: boolean
 /** What programs read is the same in every language. */
 const inEnglish = (finding: Finding): object => ({ ...finding, what: finding.what.en })
 
-async function findingsIn(path: string, shown: string, target: Target): Promise<readonly Finding[]> {
+async function findingsIn(path: string, shown: string, target: Target, isStream: boolean): Promise<readonly Finding[]> {
   const file = openAt(path, shown)
   try {
     if (file.size === 0) throw new AppError('nothing_readable', `${shown} is empty.`, `${shown} は空です。`)
     const findings: Finding[] = []
-    const options = shown === '-' ? {} : { path: shown }
+    // What came through a pipe has no name to check.
+    const options = isStream ? {} : { path: shown }
     for await (const finding of checkTarget(target, () => file.chunks(0), options)) findings.push(finding)
     return findings
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EISDIR')
-      throw new AppError(
-        'bad_usage',
-        `${shown} is a folder.`,
-        `${shown} はフォルダーです。ファイルを指定してください。`,
-      )
-    throw error
   } finally {
     file.close()
   }
@@ -51,6 +42,12 @@ function openAt(path: string, shown: string): OpenFile {
   try {
     return openFile(path)
   } catch (error) {
+    if (isSystemError(error) && error.code === 'EISDIR')
+      throw new AppError(
+        'bad_usage',
+        `${shown} is a folder.`,
+        `${shown} はフォルダーです。ファイルを指定してください。`,
+      )
     throw readError(shown, error)
   }
 }

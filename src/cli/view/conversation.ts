@@ -1,9 +1,10 @@
 /** A conversation as a person reads it in the terminal. */
 import stringWidth from 'string-width'
-import { printable } from '../../lib/text.ts'
+import { printable, printableField } from '../../lib/text.ts'
 import { gistOf, nameOf } from '../../model/gist.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
+import { visible } from '../../model/told/visible.ts'
 import type { Backlinks, Turn } from '../../model/turn.ts'
 import { isPrompt } from '../../model/turn.ts'
 import { isZero, type Usage } from '../../model/usage.ts'
@@ -18,9 +19,9 @@ export function headerOf(session: Session, branches: readonly number[] = []): st
   const where = [session.cwd, branchText(session)].filter(Boolean).join(' ')
   const lines = [
     paint.bold(truncate(safe(session.title ?? session.first_prompt?.split('\n')[0] ?? session.id), terminalWidth())),
-    paint.dim(safe([session.id, clock(session.started_at), ...facts].filter(Boolean).join(' · '))),
-    where === '' ? '' : paint.dim(safe(where)),
-    session.parent ? paint.dim(safe(kinText(session.relation, session.parent))) : '',
+    paint.dim(exact([session.id, clock(session.started_at), ...facts].filter(Boolean).join(' · '))),
+    where === '' ? '' : paint.dim(exact(where)),
+    session.parent ? paint.dim(exact(kinText(session.relation, session.parent))) : '',
     branches.length > 0
       ? paint.dim(say(`branches: --session ${branches.join(', ')}`, `枝：--session ${branches.join(', ')}`))
       : '',
@@ -135,10 +136,10 @@ function renderTool(message: NormalizedMessage, results: ReadonlySet<string | nu
 }
 
 function toolLine(call: ToolCall): string {
-  const name = safe(nameOf(call))
+  const name = exact(nameOf(call))
   const outcome = outcomeOf(call)
   const room = Math.max(20, terminalWidth() - stringWidth(name) - stringWidth(outcome) - 8)
-  return `  ${paint.dim('▸')} ${paint.bold(name)} ${truncate(safe(gistOf(call)), room)}  ${outcome}`
+  return `  ${paint.dim('▸')} ${paint.bold(name)} ${truncate(exact(gistOf(call)), room)}  ${outcome}`
 }
 
 function renderMeta(message: NormalizedMessage, links: Backlinks): string | undefined {
@@ -181,3 +182,6 @@ const clock = (at: string): string => {
 
 /** Escape sequences in a log must not reach the terminal. */
 export const safe = printable
+
+/** Paths, ids, commands and names: one line, with characters that have no width spelled out too. */
+export const exact = (text: string): string => visible(printableField(text))

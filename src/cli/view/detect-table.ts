@@ -1,7 +1,7 @@
 /** What `fumi detect` prints for a person. */
 import type { Detected } from '../commands/format/detect.ts'
 import { say } from '../language.ts'
-import { safe } from './conversation.ts'
+import { exact } from './conversation.ts'
 import { type Column, count, plural, table } from './table.ts'
 
 const COLUMNS: readonly Column[] = [
@@ -17,9 +17,9 @@ export const detectTable = (found: readonly Detected[]): string => table(COLUMNS
 
 function row(file: Detected): readonly string[] {
   const { path, agent, conversations, messages, why, issues } = file
-  if (agent === null) return [safe(path), '–', file.format, '', '', why]
+  if (agent === null) return [exact(path), '–', file.format, '', '', why]
   const more = issues.length > 0 ? say(`${plural(issues.length, 'issue')}; `, `問題 ${count(issues.length)} 件、`) : ''
-  return [safe(path), agent, formatOf(file), count(conversations), count(messages), more + why]
+  return [exact(path), agent, formatOf(file), count(conversations), count(messages), more + why]
 }
 
 /** All of them, where a file mixes several. */

@@ -1,8 +1,8 @@
-/** Sessions as a table for a person. */
+/** Sessions as a table: last change, id, title, counts and directory. */
 import { oneLine } from '../../model/gist.ts'
 import type { SessionRow } from '../ask/session-row.ts'
 import { say } from '../language.ts'
-import { safe } from './conversation.ts'
+import { exact, safe } from './conversation.ts'
 import { paint } from './paint.ts'
 import { type Column, count, plural, table } from './table.ts'
 import { word } from './words.ts'
@@ -25,7 +25,7 @@ export function sessionTable(sessions: readonly SessionRow[], all: number): stri
     titleOf(row),
     row.messages === null ? '' : count(row.messages),
     row.usage && row.usage.total_tokens > 0 ? rounded(row.usage.total_tokens) : '',
-    safe(lastPart(row.cwd ?? '')),
+    exact(lastPart(row.cwd ?? '')),
   ])
   const left = all - sessions.length
   const more = say(
@@ -58,7 +58,7 @@ export function rounded(n: number): string {
 /** Enough of a long id to tell it from others; what follows `~` tells generations apart. */
 export function shortId(id: string): string {
   const [, agent = '', native = '', generation = ''] = /^([^:]*:)(.*?)(~[0-9a-f]+)?$/.exec(id) ?? []
-  return safe(`${agent}${native.slice(0, 13)}${generation}`)
+  return exact(`${agent}${native.slice(0, 13)}${generation}`)
 }
 
 const lastPart = (path: string): string => path.split(/[\\/]/).filter(Boolean).slice(-2).join('/')

@@ -1,7 +1,9 @@
 /** A conversation's state, for a person: model, context, tools, tangent, checkpoints, what is still sent. */
+
 import { homedir } from 'node:os'
 import { filesOf } from '../../lib/files/glob.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/object.ts'
+import { printableField } from '../../lib/text.ts'
 import type { Metadata } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import { say } from '../language.ts'
@@ -21,7 +23,10 @@ export function stateReport(session: Session, state: Metadata): string {
   ] as const
   return parts
     .filter(([, lines]) => lines.length > 0)
-    .map(([name, lines]) => `\n${paint.bold(name)}\n${lines.map((line) => `  ${safe(line).trimEnd()}\n`).join('')}`)
+    .map(
+      ([name, lines]) =>
+        `\n${paint.bold(name)}\n${lines.map((line) => `  ${printableField(line).trimEnd()}\n`).join('')}`,
+    )
     .join('')
 }
 

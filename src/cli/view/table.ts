@@ -1,6 +1,6 @@
 /** Tables that fit the terminal. */
 import stringWidth from 'string-width'
-import { printable } from '../../lib/text.ts'
+import { printableField } from '../../lib/text.ts'
 
 export interface Column {
   readonly title: string
@@ -27,7 +27,7 @@ export function table(
   width = terminalWidth(),
 ): string {
   // Many cells hold what a log says.
-  const all = [columns.map((column) => column.title), ...rows.map((row) => row.map(printable))]
+  const all = [columns.map((column) => column.title), ...rows.map((row) => row.map(printableField))]
   const natural = columns.map((_, at) => all.reduce((most, row) => Math.max(most, stringWidth(row[at] ?? '')), 0))
   const spare = columns.findLastIndex(({ isSpare }) => isSpare)
   const least = natural.map((one, at) => (columns[at]?.grows ? Math.min(one, READABLE) : one))

@@ -111,6 +111,7 @@ const FIELDS: { readonly [Name in EventName]: Own<Name> } = {
   tools: { tools: required(tools) },
   mcp: { enabled: required(flag) },
   model: { model_info: required(nullable(modelInfo)) },
+  agent: { name: required(text), place: required(text), path: optional(text), sha256: optional(text) },
   line_tracker: { path: required(text), tracker: required(nullable(fileLineTracker)) },
   usage: { model: optional(text), usage: required(usage), estimated: required(flag), purpose: required(text) },
   cleared: {},

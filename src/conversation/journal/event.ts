@@ -188,6 +188,16 @@ export interface ModelChosen extends Event<'model'> {
   readonly model_info: ModelInfo | null
 }
 
+/** Which agent answers from now on, and where its file is: an agent of the same name elsewhere is another one. */
+export interface AgentChosen extends Event<'agent'> {
+  readonly name: string
+  readonly place: Open<'own' | 'project'>
+  /** Of its file; null for the built-in one. */
+  readonly path: string | null
+  /** Of a project's file, as it was when the user trusted it. */
+  readonly sha256: string | null
+}
+
 /** Null: the file is no longer followed. */
 export interface LinesTracked extends Event<'line_tracker'> {
   readonly path: string
@@ -256,6 +266,7 @@ export type JournalEvent =
   | ToolsChanged
   | McpSwitched
   | ModelChosen
+  | AgentChosen
   | LinesTracked
   | Used
   | Cleared

@@ -15,18 +15,21 @@ export type Told = Entries<Numbered>
 export const lastNumber = (told: Told): number => told.at(-1)?.number ?? 0
 
 export function entryNumbered(told: Told, number: number): HistoryEntry | undefined {
-  const guess = told.at(number - 1)
-  if (guess?.number === number) return guess.entry
+  const found = told.at(placeOf(told, number))
+  return found?.number === number ? found.entry : undefined
+}
+
+/** Of the first entry that has this number or a higher one. */
+function placeOf(told: Told, number: number): number {
+  if (told.at(number - 1)?.number === number) return number - 1
   let low = 0
-  let high = told.length - 1
-  while (low <= high) {
+  let high = told.length
+  while (low < high) {
     const middle = (low + high) >> 1
-    const found = told.at(middle) as Numbered
-    if (found.number === number) return found.entry
-    if (found.number < number) low = middle + 1
-    else high = middle - 1
+    if ((told.at(middle) as Numbered).number < number) low = middle + 1
+    else high = middle
   }
-  return undefined
+  return low
 }
 
 export interface Named {
@@ -35,17 +38,20 @@ export interface Named {
   readonly missing: number
 }
 
-/** The history that runs name. Numbers beyond the last one are not counted through. */
+/** More are not taken from one list of runs: a few digits in a file must not fill the memory. */
+const MOST_ENTRIES = 1_000_000
+
+/** The history that runs name. Only entries that exist are gone through, however far a run reaches. */
 export function historyNamed(told: Told, runs: Runs): Named {
   const entries: HistoryEntry[] = []
   let missing = 0
   for (const [from, to] of runs) {
-    const last = Math.min(to, lastNumber(told))
-    missing += Math.max(0, to - Math.max(last, from - 1))
-    for (let number = from; number <= last; number++) {
-      const entry = entryNumbered(told, number)
-      if (entry) entries.push(entry)
-      else missing++
+    missing += Math.max(0, to - from + 1)
+    for (let at = placeOf(told, from); entries.length < MOST_ENTRIES; at++) {
+      const found = told.at(at)
+      if (!found || found.number > to) break
+      entries.push(found.entry)
+      missing--
     }
   }
   return { history: Entries.over(entries), missing }

@@ -8,7 +8,7 @@ import type { HistoryEntry } from '../record.ts'
 import { type ConversationState, newState, pushAssistantMessage } from '../state.ts'
 import { openTangents } from '../tangent.ts'
 import { afterChange, type Stepped } from './changing.ts'
-import type { JournalEvent } from './event.ts'
+import type { AgentChosen, JournalEvent } from './event.ts'
 import { lastNumber, type Told } from './numbered.ts'
 import { afterTurning } from './turning.ts'
 
@@ -23,6 +23,8 @@ export interface Replay {
   /** Of the program that opened it last; 0 before the first line. */
   readonly version: number
   readonly cwd: string | null
+  /** The agent that was chosen last; null where no agent was chosen, or an older program wrote the journal. */
+  readonly agent: Omit<AgentChosen, 'event' | 'at'> | null
   /** Events that did not fit: lines before them are damaged or lost. */
   readonly faults: Entries<Fault>
 }
@@ -50,6 +52,7 @@ export function emptyReplay(id = ''): Replay {
     tools: NO_TOOLS,
     version: 0,
     cwd: null,
+    agent: null,
     faults: Entries.of(),
   }
 }
@@ -109,6 +112,10 @@ export function replayEvent(replay: Replay, event: JournalEvent): Replay {
     case 'set_aside':
     case 'fields':
       return stepped(replay, event, afterChange(replay.state, replay.told, event))
+    case 'agent': {
+      const { event: _, at: __, ...agent } = event
+      return { ...replay, agent }
+    }
     case 'usage':
     case 'failed':
     case 'unknown':

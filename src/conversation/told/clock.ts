@@ -1,11 +1,14 @@
 /** When things were said. Old conversations tell no times, and answers only what their request recorded. */
 import { numberOf } from '../../lib/object.ts'
 import { type Instant, instant, instantOf } from '../../model/ids.ts'
+import { isRefused } from '../../model/numbers.ts'
 import type { Entry } from './entry.ts'
 
 export interface Time {
   readonly at: Instant
   readonly inferred: boolean
+  /** The field that held no time. */
+  readonly bad?: string
 }
 
 const STEP_MS = 1000
@@ -27,18 +30,20 @@ export class Clock {
 
   input({ user, request }: Pick<Entry, 'user' | 'request'>): Time {
     const own = instant(user['timestamp'])
-    return this.#take(own, own ?? momentOf(request?.['request_start_timestamp_ms']))
+    const bad = isRefused(user['timestamp'], own) ? 'timestamp' : undefined
+    return this.#take(own, own ?? momentOf(request?.['request_start_timestamp_ms']), bad)
   }
 
   answer({ request }: Pick<Entry, 'request'>): Time {
-    const own = momentOf(request?.['stream_end_timestamp_ms'])
-    return this.#take(own, own)
+    const given = request?.['stream_end_timestamp_ms']
+    const own = momentOf(given)
+    return this.#take(own, own, given !== 0 && isRefused(given, own) ? 'stream_end_timestamp_ms' : undefined)
   }
 
-  #take(own: Instant | undefined, known: Instant | undefined): Time {
+  #take(own: Instant | undefined, known: Instant | undefined, bad: string | undefined): Time {
     const at = known ?? (this.#last === undefined ? this.#firstSeen : later(this.#last))
     this.#last = at
-    return { at, inferred: own === undefined }
+    return bad === undefined ? { at, inferred: own === undefined } : { at, inferred: true, bad }
   }
 }
 

@@ -1,6 +1,7 @@
 /** The half of an entry that goes to the model: a prompt, the results of tools, or both after a cancellation. */
 import { type Fields, fieldsOf, isObject, listOf, parseStructure, stringOf } from '../../lib/object.ts'
 import type { MessageSegment, ToolCall, ToolStatus } from '../../model/normalized.ts'
+import { exitCodeIn } from '../../model/numbers.ts'
 import { type Draft, metadataOf } from './draft.ts'
 import type { Entry, Variant } from './entry.ts'
 import { exactText } from './exact.ts'
@@ -141,5 +142,5 @@ function blockNames(result: Fields): readonly string[] | undefined {
 function exitCodeOf(value: object | undefined): number | undefined {
   const status = fieldsOf(value)?.['exit_status']
   const code = typeof status === 'string' && /^-?\d+$/.test(status) ? Number(status) : status
-  return typeof code === 'number' && Number.isInteger(code) ? code : undefined
+  return exitCodeIn(code)
 }

@@ -25,7 +25,7 @@ function load(bytes: Buffer, report: AmazonQReport): ConversationState | undefin
     report(
       'loads',
       '$',
-      phrase('It is longer than 500 MB, which is not looked into.', '500 MB を超えるため、中を調べません。'),
+      phrase('It is longer than 128 MB, which is not looked into.', '128 MB を超えるため、中を調べません。'),
     )
   else if (!isUtf8(bytes))
     report('utf8', '$', phrase('It holds bytes that are not UTF-8.', 'UTF-8 ではないバイトがあります。'))

@@ -49,7 +49,7 @@ async function* whole(chunks: AsyncIterable<Buffer>): AsyncGenerator<Finding> {
       yield {
         rule: 'loads',
         place: '$',
-        what: phrase('It is longer than 500 MB, which is not looked into.', '500 MB を超えるため、中を調べません。'),
+        what: phrase('It is longer than 128 MB, which is not looked into.', '128 MB を超えるため、中を調べません。'),
         severity: 'error',
       }
       return

@@ -1,6 +1,7 @@
 /** Has bytes safe before they are replaced elsewhere. */
 import { closeSync, constants, copyFileSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { refuseSpecialAt } from '../files/regular-file.ts'
 import { sha256 } from '../hash.ts'
 import { syncFolder } from './sync-folder.ts'
 
@@ -21,6 +22,7 @@ export function writeBackup(folder: string, bytes: Uint8Array, now: Date): strin
 /** The same for a file of any length. Never over another backup. */
 export function copyBackup(folder: string, file: string, now: Date): string {
   const path = join(made(folder), `${momentOf(now)}-${basename(file)}`)
+  refuseSpecialAt(file)
   copyFileSync(file, path, constants.COPYFILE_EXCL)
   const fd = openSync(path, 'r+')
   try {

@@ -83,7 +83,8 @@ describe('one draft', () => {
     execFileSync('mkfifo', [at('pipe')])
     const reader = spawn('cat', [at('pipe')])
     const heard = text(reader.stdout)
-    saveFile(at('pipe'), ['new'])
+    // A pipe that no program reads yet is refused.
+    await expect.poll(() => thrownBy(() => saveFile(at('pipe'), ['new']))).toBeUndefined()
     expect(await heard).toBe('new')
     expect(readdirSync(folder)).toEqual(['pipe'])
   })

@@ -19,6 +19,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isFile, statOf } from '../files/look.ts'
+import { openSpecialOutput, specialKindAt } from '../files/regular-file.ts'
 import { isSystemError } from '../files/system-error.ts'
 import { writeError } from '../files/write-error.ts'
 import { syncFolder } from './sync-folder.ts'
@@ -98,7 +99,7 @@ export class Draft {
     this.#isUntouched = false
     if (folders !== undefined) mkdirSync(dirname(this.#target), { recursive: true, mode: folders })
     const known = statOf(this.#target)
-    if (known && !known.isFile() && !known.isDirectory()) return openSync(this.#target, 'w')
+    if (known && !known.isFile() && !known.isDirectory()) return openSpecialOutput(this.#target)
     if (known?.isFile() && mode === undefined) accessSync(this.#target, constants.W_OK)
     const beside = besides(this.#target)
     const fd = openSync(beside, 'wx', 0o600)
@@ -151,6 +152,8 @@ export function saveFile(path: string, pieces: Iterable<string | Uint8Array>, op
 }
 
 function targetOf(path: string): string {
+  // What `/dev/stdout` leads to may have no path of its own.
+  if (specialKindAt(path) !== undefined) return path
   try {
     return realpathSync(path)
   } catch {

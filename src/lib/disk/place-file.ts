@@ -1,7 +1,8 @@
 /** Brings a copy of a file to its place at once or not at all: nobody ever sees half of it there. */
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { readNow } from '../bytes.ts'
+import { openRegular } from '../files/regular-file.ts'
 import { saveFile } from './draft.ts'
 import { syncFolder } from './sync-folder.ts'
 
@@ -20,7 +21,7 @@ export function placeFile(from: string, to: string): void {
 const PIECE = 1 << 20
 
 function* piecesOf(path: string): Generator<Buffer> {
-  const fd = openSync(path, 'r')
+  const fd = openRegular(path)
   try {
     for (let at = 0; ; ) {
       const piece = readNow(fd, at, PIECE)

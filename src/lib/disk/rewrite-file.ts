@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { openRegularHandle } from '../files/regular-file.ts'
 import { isSystemError } from '../files/system-error.ts'
 
 /** A link put in place of a file after its path was looked at leads nowhere. Windows has no such flag. */
@@ -24,7 +25,7 @@ export async function rewriteFile(path: string, text: string): Promise<void> {
 /** Opened for writing, so that a file which may not be written stays. */
 async function existing(path: string): Promise<FileHandle | undefined> {
   try {
-    return await open(path, constants.O_RDWR | NO_LINK)
+    return await openRegularHandle(path, constants.O_RDWR | NO_LINK)
   } catch (error) {
     if (isSystemError(error) && error.code === 'ENOENT') return undefined
     throw error

@@ -1,6 +1,7 @@
 /** Files that a pattern names: `*`, `**`, `?` and `[…]`, as agents write them for their context. */
 import { join, normalize, resolve, sep } from 'node:path'
 import { entriesOf, SKIPPED_FOLDERS, statOf } from './look.ts'
+import { specialKindOf } from './regular-file.ts'
 
 export interface FoundFile {
   readonly path: string
@@ -44,7 +45,9 @@ export function filesOf(pattern: string, cwd: string, home: string, most = 1000)
 
 function plain(path: string): readonly FoundFile[] {
   const found = statOf(path)
-  if (!found?.isDirectory()) return found?.isFile() ? [{ path, size: found.size }] : []
+  // Whoever reads a pipe or a device that was named is told what it is.
+  if (found && specialKindOf(found)) return [{ path, size: 0 }]
+  if (!found?.isDirectory()) return found ? [{ path, size: found.size }] : []
   return entriesOf(path).flatMap((entry) => (entry.isFile() ? file(join(path, entry.name)) : []))
 }
 

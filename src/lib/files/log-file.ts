@@ -55,8 +55,8 @@ export async function* readLog<Saved extends Stop, T>(
       isTold = true
       yield batch
     }
-    if (file.damaged())
-      yield [issueIn(log, 'cut_short', 'the compressed data ends or breaks here; all before it was read')]
+    const broken = file.damaged()
+    if (broken) yield [issueIn(log, 'cut_short', BROKEN[broken])]
     // Where nothing was told that could be wrong, it is left to the next reading, which cannot go on.
     if (isTold && wasReplaced(log.path, file))
       yield [issueIn(log, 'changed_while_read', 'the file was replaced or cut while it was read; read it again')]
@@ -85,6 +85,11 @@ async function goesOn({ path }: Log, file: OpenFile, { offset, before, inode, is
   const isEnded = bytes.length === length + end && (isElement || bytes[length] === NEWLINE)
   return isEnded && checksum(bytes.subarray(0, length)) === check
 }
+
+const BROKEN = {
+  damaged: 'the compressed data ends or breaks here; all before it was read',
+  refused: 'the compressed data asks for more memory or time than a log may take; all before it was read',
+} as const
 
 const NEWLINE = 10
 

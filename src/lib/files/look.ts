@@ -1,7 +1,8 @@
 /** Looks around on a disk without failing: what cannot be seen is not there. */
-import { closeSync, type Dirent, openSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { closeSync, type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { readNow } from '../bytes.ts'
+import { openRegular } from './regular-file.ts'
 
 const HEAD = 65_536
 
@@ -11,7 +12,7 @@ export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.g
 /** A file's beginning: enough to see what it is. */
 export function headOf(path: string): Uint8Array {
   try {
-    const fd = openSync(path, 'r')
+    const fd = openRegular(path)
     try {
       return readNow(fd, 0, HEAD)
     } finally {
@@ -74,6 +75,25 @@ export function isMissing(path: string): boolean {
   }
 }
 
+/** It may be there, or not: the folder that it would lie in may not be looked into. */
+export function isHidden(path: string): boolean {
+  try {
+    statSync(path, { throwIfNoEntry: false })
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')
+  }
+}
+
 export const isFolder = (path: string): boolean => statOf(path)?.isDirectory() ?? false
 
 export const isFile = (path: string): boolean => statOf(path)?.isFile() ?? false
+
+/** A regular file, and not a symbolic link to one. */
+export function isUnlinkedFile(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+  } catch {
+    return false
+  }
+}

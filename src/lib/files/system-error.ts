@@ -2,14 +2,18 @@
 import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { FILE_PROBLEMS } from '../../model/told/unreadable.ts'
+import { SpecialFileError } from './regular-file.ts'
 
 export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'syscall' in error
 
-export function whyOf({ code, message }: NodeJS.ErrnoException): Phrase {
+export function whyOf(error: NodeJS.ErrnoException): Phrase {
+  const { code, message } = error
+  if (error instanceof SpecialFileError) return FILE_PROBLEMS[error.kind]
   if (code === 'ENOENT') return FILE_PROBLEMS.missing
   if (code === 'EACCES' || code === 'EPERM') return FILE_PROBLEMS.no_permission
   if (code === 'EISDIR') return FILE_PROBLEMS.folder
+  if (code === 'ELOOP') return FILE_PROBLEMS.link_loop
   return phrase(`cannot be read (${code ?? message})`, `読み取れません（${code ?? message}）`)
 }
 
@@ -19,6 +23,8 @@ export const reasonOf = (error: NodeJS.ErrnoException): string => whyOf(error).e
 export function readError(path: string, error: unknown): unknown {
   if (!isSystemError(error)) return error
   const why = whyOf(error)
+  if (error instanceof SpecialFileError)
+    return new AppError('bad_usage', `${path} is ${why.en}.`, `${path}: ${why.ja}。`)
   return new AppError(
     error.code === 'EACCES' || error.code === 'EPERM' ? 'no_permission' : 'not_found',
     `${path}: ${why.en}. Check the path.`,

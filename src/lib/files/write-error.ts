@@ -13,6 +13,11 @@ const NO_FOLDER = phrase(
   'フォルダーがあるはずの場所にファイルがあります。別の場所を指定してください',
 )
 
+const NOT_REGULAR = phrase(
+  'it is a pipe, a device or a socket, not a regular file; choose another place',
+  '通常のファイルではなく、パイプ、デバイス、またはソケットです。別の場所を指定してください',
+)
+
 const REASONS: ReadonlyMap<string | undefined, Phrase> = new Map([
   ['EACCES', FORBIDDEN],
   ['EPERM', FORBIDDEN],
@@ -23,6 +28,14 @@ const REASONS: ReadonlyMap<string | undefined, Phrase> = new Map([
   ['ENOSPC', FULL],
   ['EDQUOT', FULL],
   ['ENOENT', phrase('its folder does not exist; make it first', 'フォルダーがありません。先に作成してください')],
+  [
+    'ENXIO',
+    phrase(
+      'no program reads this pipe; start its reader first, or choose another place',
+      'このパイプを読むプログラムがありません。先に読む側を起動するか、別の場所を指定してください',
+    ),
+  ],
+  ['EFTYPE', NOT_REGULAR],
   ['ENOTDIR', NO_FOLDER],
   ['EEXIST', NO_FOLDER],
   [

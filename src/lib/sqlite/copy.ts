@@ -1,7 +1,8 @@
 /** A copy of a database in a folder of our own, where SQLite may put right what its owner left unfinished. */
 import { type BigIntStats, chmodSync, constants, copyFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeTempFolder } from '../disk/temp-folder.ts'
+import { newTempFolder } from '../disk/temp-folder.ts'
+import { refuseSpecialAt } from '../files/regular-file.ts'
 import type { Files } from './header.ts'
 
 export interface Copy {
@@ -16,7 +17,7 @@ const TICK_MS = 20
 export function copyDatabase(files: Files): Copy | undefined {
   const before = momentOf(files)
   if (before === undefined) return undefined
-  const folder = makeTempFolder('sqlite')
+  const folder = newTempFolder('sqlite')
   const path = join(folder.path, 'copy.sqlite3')
   let whole = false
   try {
@@ -32,6 +33,7 @@ export function copyDatabase(files: Files): Copy | undefined {
 
 /** Closes a descriptor of the database, which drops locks (see header.ts); but what needs a copy cannot be read in place. */
 function copyFile(from: string, to: string): void {
+  refuseSpecialAt(from)
   copyFileSync(from, to, constants.COPYFILE_FICLONE)
   chmodSync(to, 0o600)
 }

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import type Database from 'better-sqlite3'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
+import { refuseSpecialAt } from '../files/regular-file.ts'
 
 export type Connection = Database.Database
 
@@ -41,10 +42,17 @@ function load(): Loaded {
   }
 }
 
-/** Throws what SQLite says, and an AppError where there is none. */
+/** The database itself, and what SQLite reads or makes beside it. */
+const SIDECARS = ['', '-wal', '-journal', '-shm'] as const
+
+/** Throws what SQLite says, a SpecialFileError for what is no regular file, and an AppError where there is none. */
 export function openSqlite(path: string, options: Database.Options = {}): Connection {
   const here = sqliteHere()
-  if (here.kind === 'loaded') return new here.Sqlite(path, options)
+  if (here.kind === 'loaded') {
+    // SQLite opens by path and would wait for a pipe, or read a device without end.
+    for (const suffix of SIDECARS) refuseSpecialAt(path + suffix)
+    return new here.Sqlite(path, options)
+  }
   throw new AppError(
     'not_found',
     `SQLite cannot be loaded: ${here.reason}. ${HOW_TO_INSTALL.en}`,

@@ -1,5 +1,6 @@
 /** Tells whether a database may have changed, without opening it as one: no lock is taken and no file made. */
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, readSync, statSync } from 'node:fs'
+import { openRegular } from '../files/regular-file.ts'
 import { type Files, filesAt, readHeader } from './header.ts'
 
 export interface FileState {
@@ -43,7 +44,7 @@ function trace(path: string): string | undefined {
 function isLive(journal: string): boolean {
   let fd: number | undefined
   try {
-    fd = openSync(journal, 'r')
+    fd = openRegular(journal)
     const first = Buffer.alloc(1)
     return readSync(fd, first, 0, 1, 0) === 1 && first[0] !== 0
   } catch {

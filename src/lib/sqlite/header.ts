@@ -1,6 +1,7 @@
 /** What the first bytes of a database tell, read without taking a lock and without losing one. */
-import { closeSync, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, readSync, realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { openRegular, specialKindOf } from '../files/regular-file.ts'
 import { failed, type Outcome, problemOf } from './problem.ts'
 
 export interface Header {
@@ -43,6 +44,7 @@ function realPath(path: string): string {
 export function readHeader(path: string): Outcome<Header> {
   try {
     const stat = statSync(path, { bigint: true })
+    if (specialKindOf(stat)) return failed('special')
     if (!stat.isFile()) return failed('not_a_database')
     const bytes = firstBytes(path, stat)
     if (bytes.length === 0) return failed('empty')
@@ -99,7 +101,7 @@ function firstBytes(path: string, stat: Identity): Buffer {
     return readFrom(known.fd)
   }
   forget(path)
-  const fd = openSync(path, 'r')
+  const fd = openRegular(path)
   const bytes = readFrom(fd)
   const { dev, ino } = fstatSync(fd, { bigint: true })
   if (KEEPS && isSqliteFile(bytes)) keep(path, { fd, dev, ino })

@@ -4,7 +4,8 @@ import { connect, type Parameter, type Row, rowOf, rowsOf } from './connect.ts'
 import { type Copy, copyDatabase } from './copy.ts'
 import type { Connection } from './driver.ts'
 import { type Files, filesAt, type Header, readHeader } from './header.ts'
-import { codeOf, failed, type Outcome, problemOf } from './problem.ts'
+import { lockHolder } from './holder.ts'
+import { codeOf, failed, type Outcome, problem, problemOf } from './problem.ts'
 
 export interface OpenDatabase {
   /** A copy shows the moment it was made; in place, each reading shows the latest commit. */
@@ -56,12 +57,17 @@ export function openDatabase(path: string, options: OpenOptions = {}): Outcome<O
     return failed('busy')
   }
 
+  const named = <T>(outcome: Outcome<T>): Outcome<T> =>
+    !outcome.ok && outcome.problem.kind === 'busy'
+      ? { ok: false, problem: problem('busy', lockHolder(files.main)) }
+      : outcome
+
   const database: OpenDatabase = {
     get mode() {
       return copy ? 'copy' : 'in place'
     },
-    get: (sql, ...parameters) => read((connection) => rowOf(connection, sql, parameters)),
-    all: (sql, ...parameters) => read((connection) => rowsOf(connection, sql, parameters)),
+    get: (sql, ...parameters) => named(read((connection) => rowOf(connection, sql, parameters))),
+    all: (sql, ...parameters) => named(read((connection) => rowsOf(connection, sql, parameters))),
     close() {
       closed = true
       leave(place)
@@ -168,9 +174,9 @@ function explained<T>(header: Header, work: () => T): Outcome<T> {
   try {
     return { ok: true, value: work() }
   } catch (error) {
-    const problem = problemOf(error)
-    if (problem.kind === 'corrupt' && header.size < header.expectedSize) return failed('cut_short')
-    return { ok: false, problem }
+    const found = problemOf(error)
+    if (found.kind === 'corrupt' && header.size < header.expectedSize) return failed('cut_short')
+    return { ok: false, problem: found }
   }
 }
 

@@ -26,6 +26,7 @@ export const failed = (kind: ProblemKind): { readonly ok: false; readonly proble
 const kinds: readonly (readonly [code: RegExp, kind: ProblemKind])[] = [
   [/^(?:ENOENT|ENOTDIR)$/, 'missing'],
   [/^SQLITE_NOTADB$|^EISDIR$/, 'not_a_database'],
+  [/^EFTYPE$/, 'special'],
   // A damaged record may claim to be larger than any value can be.
   [/^SQLITE_(?:CORRUPT|TOOBIG)/, 'corrupt'],
   [/^SQLITE_(?:BUSY|LOCKED|PROTOCOL|SCHEMA)|^EBUSY$/, 'busy'],

@@ -35,13 +35,78 @@ export interface ChatAgent {
   readonly name: string
   readonly description: string | null
   readonly place: 'project' | 'fumibako' | 'amazon-q' | 'built-in'
+  /** What to send as `agent`: the name, or the path of a project's file where the user has an agent of the same name. */
+  readonly reference: string
+  /** False for a project's file that the user has not trusted as it is now. */
+  readonly trusted: boolean
 }
 
 export interface ChatDirectory {
   readonly path: string
   /** That the archive knows. */
   readonly sessions: number
+  /** The user has started or confirmed a chat there. */
+  readonly chosen: boolean
+  /** Why it needs `confirmed`; null for a directory that looks like a project. */
+  readonly warning: ChatDirectoryWarning | null
 }
+
+/**
+ * Why a directory is too wide for a chat: the root of the file system, the home directory, one above it, one that holds
+ * fumibako's own data, one of settings (`~/.ssh`), or one of the system (`/etc`).
+ */
+export type ChatDirectoryWarning = 'root' | 'home' | 'above_home' | 'data' | 'settings' | 'system'
+
+/** `meta` of `directory_needed`. */
+export interface ChatDirectoryNeeded {
+  /** What the log, the journal or the request names. The user has not confirmed it. Null where nothing is named. */
+  readonly suggestion: string | null
+  /** Whether the suggestion is a directory on this machine and can be confirmed. */
+  readonly usable: boolean
+  readonly warning: ChatDirectoryWarning | null
+  /** `log`: it comes from an imported session. `journal`: from a chat's own file. `request`: from the request itself. */
+  readonly from: 'log' | 'journal' | 'request'
+}
+
+/** What a project's file would do once it is trusted: an agent of `.amazonq/cli-agents`, or `.amazonq/mcp.json`. */
+export interface ChatTrust {
+  readonly kind: 'agent' | 'servers'
+  /** Absolute. */
+  readonly path: string
+  /** Of the agent; that of the file for servers. */
+  readonly name: string
+  /** Of the exact bytes of the file, and of the file that its prompt names. Sent back to trust this version and no other. */
+  readonly sha256: string
+  readonly prompt_sha256: string | null
+  /** An earlier version was trusted. */
+  readonly changed: boolean
+  readonly items: readonly ChatTrustItem[]
+  /** Items beyond the ones listed. */
+  readonly left: number
+}
+
+export interface ChatTrustItem {
+  readonly kind: ChatTrustKind
+  /** Of the hook's trigger, the server or the setting; empty where the kind says it all. */
+  readonly name: string
+  /** As the file has it, at most 2,000 characters. Untrusted text. */
+  readonly text: string
+  /** Characters beyond these. */
+  readonly cut: number
+}
+
+/** In the order in which they are listed: what runs comes first. */
+export const CHAT_TRUST_KINDS = ['hook', 'server', 'env', 'allowed', 'setting', 'alias', 'prompt'] as const
+export type ChatTrustKind = (typeof CHAT_TRUST_KINDS)[number]
+
+/** `POST /api/chat/trust`: trusts a project's file in the version that was shown. */
+export interface ChatTrustBody {
+  readonly path: string
+  readonly sha256: string
+  readonly prompt_sha256: string | null
+}
+
+export type ChatTrustReply = Reply<{ readonly path: string }>
 
 /** What can be typed after a slash. */
 export interface ChatCommand {
@@ -57,13 +122,17 @@ export interface ChatCommand {
 
 /**
  * `POST /api/chat`. With `session` an own conversation is gone on with, and any other is copied and gone on with; else a
- * new one begins. A directory must be one of the options.
+ * new one begins. A directory must be one of the options. The directory never comes from a log: the first time that an
+ * imported session is continued, `directory` is needed.
  */
 export interface ChatBody {
   readonly session?: string
   readonly directory?: string
+  /** The user has confirmed a directory for which `directory_needed` was returned. */
+  readonly confirmed?: boolean
   readonly profile?: string
   readonly model?: string
+  /** `reference` of one of the options. */
   readonly agent?: string
 }
 
@@ -90,6 +159,12 @@ export interface ChatState {
   readonly attached: readonly string[]
   /** A question to which nothing came; `/retry` sends it again. */
   readonly waiting: boolean
+  /** How the model's commands run: without network and with few places to write, like any program of the user, or not at all. */
+  readonly sandbox: 'sandboxed' | 'open' | 'refused'
+  /** Why there is no sandbox where one is wanted, for a person. */
+  readonly sandbox_problem: string | null
+  /** The same in Japanese. */
+  readonly sandbox_problem_ja: string | null
 }
 
 /** `POST /api/chat/:id/say`: a prompt, or a command that begins with a slash. */
@@ -117,10 +192,23 @@ export interface ChatNeed {
   readonly reason?: string
   readonly reason_ja?: string
   readonly command?: string
-  /** A unified diff of what it would change. */
+  /** What the model says that it is for. */
+  readonly purpose?: string
+  /** Arguments of a tool of an MCP server, as JSON with indents. */
+  readonly arguments?: string
+  /** A unified diff of what it would change: the first 100 KB. */
   readonly diff?: string
+  /** Characters of the diff that are left out. */
+  readonly diff_omitted?: number
+  /** Dangerous stretches of the command, the arguments or the diff, whichever is there first: offsets in UTF-16 units. */
+  readonly danger?: readonly ChatSpan[]
   /** Changed by somebody else since the model last saw it. */
   readonly stale?: { readonly path: string; readonly diff: string }
+}
+
+export interface ChatSpan {
+  readonly start: number
+  readonly end: number
 }
 
 /**
@@ -159,6 +247,8 @@ export type ChatEvent =
   | { readonly kind: 'entry'; readonly number: number; readonly interrupted: string | null }
   | { readonly kind: 'tool_asked'; readonly id: string; readonly name: string; readonly need: ChatNeed }
   | { readonly kind: 'consent_needed'; readonly id: string; readonly name: string; readonly need: ChatNeed }
+  /** A project's file would run commands: nothing goes on until `answer` is called with `yes` or `no`. */
+  | { readonly kind: 'trust_needed'; readonly id: string; readonly trust: ChatTrust }
   /** Somebody has answered, on this page or another. */
   | { readonly kind: 'consent_given'; readonly id: string; readonly consent: ChatConsent }
   | {
@@ -214,6 +304,7 @@ export type ChatNotice =
   | 'model'
   | 'context_dropped'
   | 'context_unreadable'
+  | 'context_outside'
   | 'left_out'
   | 'attached'
   | 'prompt'
@@ -227,8 +318,11 @@ export type ChatNotice =
   | 'hook'
   | 'tools_gone'
   | 'journal'
+  | 'sandbox'
+  /** Events of a long turn that a page which comes later is not told. */
+  | 'events_dropped'
 
-export type ChatEnding = 'answered' | 'interrupted' | 'refused' | 'consent' | 'overflow' | 'failed'
+export type ChatEnding = 'answered' | 'interrupted' | 'refused' | 'consent' | 'overflow' | 'limit' | 'failed'
 
 export const CHAT_EVENTS = [
   'hello',
@@ -242,6 +336,7 @@ export const CHAT_EVENTS = [
   'entry',
   'tool_asked',
   'consent_needed',
+  'trust_needed',
   'consent_given',
   'tool_started',
   'tool_output',

@@ -20,6 +20,8 @@ export const ERROR_CODES = [
   'message_not_found',
   'source_gone',
   'not_possible',
+  'directory_needed',
+  'trust_needed',
   'sync_in_progress',
   'conversation_busy',
   'body_too_large',
@@ -40,7 +42,8 @@ export interface ApiError {
   readonly detail_ja: string
   /**
    * `invalid_fields` for parameters; `code`, `start`, `end` and `advice` for a query that was not understood; `cause` for
-   * what could not be done: bad_usage, nothing_readable, not_found, no_permission, cannot_write, unusable_data, busy.
+   * what could not be done: bad_usage, nothing_readable, not_found, no_permission, cannot_write, unusable_data, busy;
+   * `suggestion`, `usable`, `warning` and `from` for `directory_needed`; `trust`, a `ChatTrust`, for `trust_needed`.
    */
   readonly meta?: { readonly [name: string]: unknown }
 }

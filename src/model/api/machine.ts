@@ -14,7 +14,7 @@ export interface HealthItem {
   readonly watching?: 'here' | 'elsewhere' | 'starting'
   /** Clients of `/api/live`. */
   readonly live_clients?: number
-  /** Something that could not be done and is tried again, such as writing to a full disk. */
+  /** Something that could not be done and is tried again, such as writing to a full disk or reading a locked store: what is shown is incomplete. */
   readonly problem?: string | null
   /** The same in Japanese. */
   readonly problem_ja?: string | null

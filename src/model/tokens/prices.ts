@@ -1,5 +1,7 @@
 /** What tokens cost at list prices. A model without a known price costs nothing that could be told, and says so. */
+
 import type { Instant } from '../ids.ts'
+import { addSafely } from '../numbers.ts'
 import type { Usage } from '../usage.ts'
 
 /** US dollars for a million tokens. */
@@ -31,7 +33,7 @@ export const NOTHING_SPENT: Spent = { usd: 0, unpriced_tokens: 0 }
 
 export const addSpent = (a: Spent, b: Spent): Spent => ({
   usd: a.usd + b.usd,
-  unpriced_tokens: a.unpriced_tokens + b.unpriced_tokens,
+  unpriced_tokens: addSafely(a.unpriced_tokens, b.unpriced_tokens),
 })
 
 export function spentOn(usage: Usage, model: string | undefined, at: Instant, list: PriceList): Spent {

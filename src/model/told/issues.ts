@@ -15,9 +15,12 @@ const SENTENCES: { readonly [code in IssueCode]: string } = {
   orphan_result: '呼び出しが見つからないツールの結果です',
   line_too_long: '長すぎて読めない行です',
   too_deep: '入れ子が深すぎる部分を省きました',
+  bad_number: '使えない数値を省きました',
+  bad_time: '使えない日時を省きました',
   foreign_session: '別の会話の見出しが混ざっています',
   changed_while_read: '読んでいる間にファイルが置き換えられたため、最初から読み直しました',
   unreadable: '開けないか、読めません',
+  internal_error: 'fumibako の不具合で読めませんでした。報告してください',
   not_a_session: '会話ではなく、会話の名前だけを持つファイルです',
   earlier_history_elsewhere: 'この会話の始まりは別のログにあります',
 }
@@ -27,6 +30,10 @@ const CASES: { readonly [code in IssueCode]?: readonly (readonly [said: RegExp, 
   bad_json: [[/^not a conversation of/, 'Amazon Q や Kiro の会話ではありません']],
   cut_short: [
     [/writer may still be at it/, '最後の行が途中で切れています。まだ書き込み中かもしれません'],
+    [
+      /^the compressed data asks/,
+      '圧縮データの展開に、ログとして許される以上のメモリーか時間が必要です。その前まではすべて読みました',
+    ],
     [/^the compressed data/, '圧縮データが途切れているか、壊れています。その前まではすべて読みました'],
   ],
   glued: [[/it was not read$/, '一覧の後に何かが続いています。そこは読んでいません']],
@@ -44,6 +51,11 @@ const CASES: { readonly [code in IssueCode]?: readonly (readonly [said: RegExp, 
   changed_while_read: [
     [/while it was read/, '読んでいる間にファイルが置き換えられたか、切り詰められました。もう一度読み込んでください'],
     [/since it was last|no longer begins/, '前回読んだ後に書き換えられたため、最初から読みます'],
+  ],
+  bad_number: [[/^no usable number in (.*); left out$/, '使えない数値を省きました（$1）']],
+  bad_time: [[/^no usable time in (.*); left out$/, '使えない日時を省きました（$1）']],
+  internal_error: [
+    [/^internal error: (.*); please report it$/s, 'fumibako の不具合で読めませんでした。報告してください（$1）'],
   ],
   unreadable: [
     [/^the row is gone/, 'その行はありません。プログラムが置き換えたか、削除しました'],

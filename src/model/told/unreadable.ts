@@ -1,4 +1,5 @@
 /** Why a file or another program's database cannot be read, and what to do next. */
+import type { Issue } from '../issue.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 
 export const FILE_PROBLEMS = {
@@ -8,6 +9,19 @@ export const FILE_PROBLEMS = {
     '読み取り権限がありません。所有者とモードを確認してください',
   ),
   folder: phrase('a folder, not a file', 'ファイルではなくフォルダーです'),
+  pipe: phrase(
+    'a named pipe, not a regular file; copy its content to a file first',
+    '通常のファイルではなく名前付きパイプです。先に内容をファイルにコピーしてください',
+  ),
+  device: phrase(
+    'a device, not a regular file; copy its content to a file first',
+    '通常のファイルではなくデバイスです。先に内容をファイルにコピーしてください',
+  ),
+  socket: phrase(
+    'a socket, not a regular file; give a file',
+    '通常のファイルではなくソケットです。ファイルを指定してください',
+  ),
+  link_loop: phrase('a symbolic link that leads back to itself', 'シンボリックリンクが自分自身に戻っています'),
 } as const satisfies { readonly [kind: string]: Phrase }
 
 export const STORE_PROBLEMS = {
@@ -18,6 +32,10 @@ export const STORE_PROBLEMS = {
   empty: phrase(
     'The file is empty: its program has written nothing yet. Try again later.',
     'ファイルが空です。プログラムがまだ何も書いていません。後でもう一度試してください。',
+  ),
+  special: phrase(
+    'It is a pipe, a device or a socket, not a regular file, so it was not opened. Remove it, or give the path of the database.',
+    '通常のファイルではなく、パイプ、デバイス、またはソケットなので、開きませんでした。取り除くか、データベースのパスを指定してください。',
   ),
   not_a_database: phrase(
     'It is not an SQLite database, or it is encrypted. Check that the path names the right file.',
@@ -56,6 +74,17 @@ export const STORE_PROBLEMS = {
     'ディスクがいっぱいです。空きを作るか、空きのあるフォルダーを TMPDIR に設定してください。',
   ),
 } as const satisfies { readonly [kind: string]: Phrase }
+
+/**
+ * What an issue keeps from an answer that only its owner or its user can give back: a store that another program holds locked,
+ * or a file without permission. Such an answer is incomplete; a damaged or foreign file is not counted.
+ */
+export function whyIncomplete({ code, reason }: Pick<Issue, 'code' | 'reason'>): 'busy' | 'no_permission' | undefined {
+  if (code !== 'unreadable') return undefined
+  if (reason.includes(STORE_PROBLEMS.busy.en)) return 'busy'
+  const isForbidden = reason === FILE_PROBLEMS.no_permission.en || reason.includes(STORE_PROBLEMS.no_permission.en)
+  return isForbidden ? 'no_permission' : undefined
+}
 
 /** In Japanese what was said of a file or a database in English; nothing for other words. */
 export function unreadableInJapanese(reason: string): string | undefined {

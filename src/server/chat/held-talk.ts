@@ -1,12 +1,12 @@
 /** A conversation that is open here: what happens in it is remembered, so that every page sees the same, whenever it comes. */
 
-import { randomUUID } from 'node:crypto'
 import type { Consent, OpenedTalk, Talk } from '../../chat.ts'
 import { warn } from '../../lib/log.ts'
 import type { ChatConsent, ChatEvent, ChatState } from '../../model/api/chat.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../problem.ts'
+import { EventLog } from './event-log.ts'
 import { refusalOf } from './line.ts'
 import { type Past, pastOf } from './past.ts'
 import { stateOf } from './state.ts'
@@ -31,8 +31,7 @@ export class HeldTalk {
   readonly #waiting = new Set<() => void>()
   #past: Past = { messages: [], earlier: 0 }
   /** All that happened since the past was read. */
-  #log: ChatEvent[] = []
-  #epoch = ''
+  readonly #log = new EventLog()
   #piece: Piece | undefined
   #timer: NodeJS.Timeout | undefined
   #isRunning = false
@@ -108,19 +107,20 @@ export class HeldTalk {
     const known = /^([\w-]+)\.(\d{1,9})$/.exec(since ?? '')
     let epoch = known?.[1] ?? ''
     let at = Number(known?.[2] ?? 0)
-    const isKnown = epoch === this.#epoch && at <= this.#log.length
+    const isKnown = epoch === this.#log.epoch && at <= this.#log.length
     if (isKnown) yield { id: `${epoch}.${at}`, event: this.#hello(false) }
     else epoch = ''
     this.listeners++
     try {
       while (!signal.aborted) {
-        if (epoch !== this.#epoch) {
-          epoch = this.#epoch
-          at = 0
-          yield { id: `${epoch}.0`, event: this.#hello(true) }
+        if (epoch !== this.#log.epoch) {
+          const moved = this.#log.placeOf(epoch, at)
+          epoch = this.#log.epoch
+          at = moved ?? 0
+          if (moved === undefined) yield { id: `${epoch}.0`, event: this.#hello(true) }
           continue
         }
-        const event = this.#log[at]
+        const event = this.#log.at(at)
         if (event) yield { id: `${epoch}.${++at}`, event }
         else if (this.isClosed) return
         else if (!(await this.#news(pause, signal)) && !signal.aborted) yield undefined
@@ -156,9 +156,8 @@ export class HeldTalk {
   async #begin(): Promise<void> {
     const { conversation_id } = this.talk.state
     this.#past = await pastOf(this.talk.desk.journal.path, `fumibako:${conversation_id}`)
-    this.#log = []
+    this.#log.clear()
     this.#piece = undefined
-    this.#epoch = randomUUID()
     this.#wake()
   }
 
@@ -172,7 +171,7 @@ export class HeldTalk {
         if (event.kind === 'quit') hasQuit = true
         else if (event.kind === 'moved') await this.#begin()
         else {
-          if (event.kind === 'consent_needed') this.#asked.add(event.id)
+          if (event.kind === 'consent_needed' || event.kind === 'trust_needed') this.#asked.add(event.id)
           this.#tell(toldOf(event))
           if (event.kind === 'checkpoint') this.#tell({ kind: 'state', state: this.state })
         }

@@ -1,6 +1,7 @@
 /** With what a conversation can be begun: who answers, in which directory, as which agent. Keys stay here. */
 
-import { findAgents } from '../../chat/agent-file/find.ts'
+import { realpathSync } from 'node:fs'
+import { findAgents, referenceOf } from '../../chat/agent-file/find.ts'
 import { COMMANDS } from '../../chat/commands/table.ts'
 import { PRESETS, parsedURL } from '../../chat/endpoint/preset.ts'
 import { type Endpoint, endpointFor, type Household, modelsOf } from '../../chat.ts'
@@ -29,14 +30,18 @@ export async function optionsOf(talks: Talks, data: string, wanted: OptionsWante
         '会話のディレクトリーは、選択肢にあるものから選んでください。',
       ),
     )
+  const { agents } = findAgents({ cwd: realpathSync(cwd), home: household.environment.home, data })
+  const { trust } = talks
   return {
     profiles: profilesOf(household),
     usual: 'en' in usual ? null : { profile: usual.name, model: usual.model },
     ...(await modelsAt(chosen)),
-    agents: findAgents({ cwd, home: household.environment.home, data }).agents.map(({ agent, place }) => ({
-      name: agent.name,
-      description: agent.description,
-      place,
+    agents: agents.map((found) => ({
+      name: found.agent.name,
+      description: found.agent.description,
+      place: found.place,
+      reference: referenceOf(found, agents, realpathSync(cwd)),
+      trusted: !found.fingerprint || trust.isTrusted(found.fingerprint),
     })),
     directories,
     commands: COMMANDS.map(commandItem),

@@ -6,7 +6,14 @@ import type { Talk } from '../../chat.ts'
 import { openTangents } from '../../conversation/tangent.ts'
 import type { ChatState } from '../../model/api/chat.ts'
 import type { CheckpointItem } from '../../model/api/session.ts'
-import { instant } from '../../model/ids.ts'
+import { instant, instantOf } from '../../model/ids.ts'
+
+function sandboxOf(
+  sandboxing: Talk['rig']['sandboxing'],
+): Pick<ChatState, 'sandbox' | 'sandbox_problem' | 'sandbox_problem_ja'> {
+  const why = sandboxing.kind === 'sandboxed' ? undefined : sandboxing.why
+  return { sandbox: sandboxing.kind, sandbox_problem: why?.en ?? null, sandbox_problem_ja: why?.ja ?? null }
+}
 
 export function stateOf(talk: Talk, running: boolean): ChatState {
   const { state, rig } = talk
@@ -20,7 +27,7 @@ export function stateOf(talk: Talk, running: boolean): ChatState {
     running,
     window: { tokens: windowTokens(state), percent: talk.fullness() },
     tangents: openTangents(state).map(({ name }) => name),
-    tangent_since: tangent ? new Date(Date.now() - tangent.seconds * 1000).toISOString() : null,
+    tangent_since: tangent ? (instantOf(Date.now() - tangent.seconds * 1000) ?? null) : null,
     checkpoints: listCheckpoints(state).map(
       ({ tag, timestamp, description, files, length }): CheckpointItem => ({
         tag,
@@ -32,5 +39,6 @@ export function stateOf(talk: Talk, running: boolean): ChatState {
     ),
     attached: talk.attachments.map((path) => relative(rig.place.cwd, path)),
     waiting: !running && state.next_message !== null,
+    ...sandboxOf(rig.sandboxing),
   }
 }

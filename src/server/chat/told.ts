@@ -1,10 +1,11 @@
 /** What a conversation tells, in the words of the API. */
+import { dangerousAdditions, dangerSpans } from '../../chat/tools/allow/danger-spans.ts'
 import { faultOf } from '../../chat/turn/fault.ts'
 import type { TalkEvent } from '../../chat.ts'
 import { writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
 import { fieldsOf, stringOf } from '../../lib/object.ts'
-import type { ChatEvent, ChatNeed } from '../../model/api/chat.ts'
+import type { ChatEvent, ChatNeed, ChatSpan } from '../../model/api/chat.ts'
 import { never } from '../../model/error.ts'
 
 type Result = Extract<TalkEvent, { kind: 'tool_done' }>['result']
@@ -23,6 +24,7 @@ export function toldOf(event: TalkEvent): ChatEvent | undefined {
     case 'output':
     case 'checkpoint':
     case 'edit':
+    case 'trust_needed':
     case 'error':
       return event
     case 'tool_started': {
@@ -75,17 +77,25 @@ export function toldOf(event: TalkEvent): ChatEvent | undefined {
 
 const LONG = 100_000
 
-function needOf({ level, summary, reason, command, diff, stale }: Need): ChatNeed {
+function needOf({ level, summary, reason, command, purpose, args, diff, stale }: Need): ChatNeed {
+  const danger = dangerIn(command ?? args, diff?.slice(0, LONG))
   return {
     level,
     summary: summary.en,
     summary_ja: summary.ja,
     ...(reason && { reason: reason.en, reason_ja: reason.ja }),
     ...(command !== undefined && { command }),
+    ...(purpose !== undefined && { purpose }),
+    ...(args !== undefined && { arguments: args }),
     ...(diff !== undefined && { diff: diff.slice(0, LONG) }),
+    ...(diff !== undefined && diff.length > LONG && { diff_omitted: diff.length - LONG }),
+    ...(danger.length > 0 && { danger }),
     ...(stale && { stale: { path: stale.path, diff: stale.diff.slice(0, LONG) } }),
   }
 }
+
+const dangerIn = (ran: string | undefined, diff = ''): readonly ChatSpan[] =>
+  ran === undefined ? dangerousAdditions(diff) : dangerSpans(ran)
 
 /** Of a shell what it printed, of all others what the model gets. */
 function outputOf({ content }: Result): string {

@@ -1,10 +1,13 @@
-/** Who may ask: a link carries the token once and leaves a cookie; scripts send it with each request. */
+/** Who may ask: browsers exchange a one-time code for a cookie; scripts send the token with each request. */
 
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
-import { phrase } from '../../model/phrase.ts'
+import { fieldsOf, stringOf } from '../../lib/object.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../problem.ts'
 import { addressOf, type Bucket, bucket } from './limits.ts'
+import { type SignedIn, SignIns } from './sign-in.ts'
+import { SIGN_IN_PATH, signInPage } from './sign-in-page.ts'
 import type { TokenKeeper } from './token.ts'
 
 export interface AccessOptions {
@@ -21,55 +24,79 @@ const OPEN = '/api/health'
 export function access({ tokens, port, secure }: AccessOptions): MiddlewareHandler {
   if (!tokens) return (_, next) => next()
   const wrong = bucket({ burst: 20, perSecond: 0.2 })
+  const signIns = new SignIns(tokens)
   return async (c, next) => {
-    const given = c.req.query('token')
-    if (given !== undefined && c.req.method === 'GET' && !c.req.path.startsWith('/api/')) {
-      if (!tokens.accepts(refuseMany(c, wrong, given, tokens))) throw unknown()
-      // Cookies of one host are shared by all its ports.
-      setCookie(c, cookieName(port()), tokens.cookie, {
-        httpOnly: true,
-        sameSite: 'Strict',
-        secure,
-        path: '/',
-        maxAge: YEAR,
-      })
-      return c.redirect(withoutToken(c.req.url), 303)
-    }
+    const { method, path } = c.req
     const cookie = getCookie(c, cookieName(port()))
-    if (cookie !== undefined && tokens.acceptsCookie(cookie)) return next()
+    const isSignedIn = cookie !== undefined && signIns.accepts(cookie)
+    const isRead = method === 'GET' || method === 'HEAD'
+    if (path === SIGN_IN_PATH && isRead) return signInPage(c, 200)
+    if (path === SIGN_IN_PATH && method === 'POST') {
+      // A link that is opened twice in one browser is no reason for alarm.
+      const session = isSignedIn ? undefined : sessionFor(await codeIn(c), signIns, () => refuseMany(c, wrong))
+      // Cookies of one host are shared by all its ports.
+      if (session !== undefined)
+        setCookie(c, cookieName(port()), session, {
+          httpOnly: true,
+          sameSite: 'Strict',
+          secure,
+          path: '/',
+          maxAge: YEAR,
+        })
+      return c.json({ data: { status: 'ok' }, meta: {} })
+    }
+    if (isSignedIn) return next()
     const bearer = /^Bearer (\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
-    if (bearer !== undefined && tokens.accepts(refuseMany(c, wrong, bearer, tokens))) return next()
-    if (c.req.path === OPEN) {
+    if (bearer !== undefined) {
+      if (tokens.accepts(bearer)) return next()
+      refuseMany(c, wrong)
+    }
+    if (path === OPEN) {
       c.set('stranger', true)
       return next()
     }
-    throw unknown()
+    const wantsPage = isRead && !path.startsWith('/api/') && /\btext\/html\b/.test(c.req.header('accept') ?? '')
+    if (wantsPage && bearer === undefined) return signInPage(c, 401)
+    throw new ApiProblem('unauthorized', UNKNOWN)
   }
 }
 
 /** Guesses are few: whoever is wrong too often waits. */
-function refuseMany(c: Context, wrong: Bucket, given: string, tokens: TokenKeeper): string {
-  if (!tokens.accepts(given) && !wrong.take(addressOf(c)))
+function refuseMany(c: Context, wrong: Bucket): void {
+  if (!wrong.take(addressOf(c)))
     throw new ApiProblem(
       'too_many_requests',
       phrase('Too many wrong tokens. Wait a minute.', '誤ったトークンが多すぎます。1 分ほど待ってください。'),
     )
-  return given
+}
+
+async function codeIn(c: Context): Promise<string> {
+  const body: unknown = await c.req.json().catch(() => undefined)
+  return stringOf(fieldsOf(body)?.['code']) ?? ''
+}
+
+function sessionFor(code: string, signIns: SignIns, onWrong: () => void): string {
+  const signedIn = signIns.exchange(code)
+  if (signedIn.kind === 'session') return signedIn.cookie
+  if (signedIn.kind === 'wrong') onWrong()
+  throw new ApiProblem('unauthorized', REFUSED[signedIn.kind])
+}
+
+const EXPIRED = phrase('This link has expired.', 'このリンクは期限切れです。')
+
+const REFUSED: { readonly [kind in Exclude<SignedIn['kind'], 'session'>]: Phrase } = {
+  // What an earlier run of the server gave is of no use either, and looks the same.
+  wrong: EXPIRED,
+  expired: EXPIRED,
+  used: phrase(
+    'This link was used before, so the browser that used it is signed out. If that was not you, somebody else on this machine saw the link.',
+    'このリンクはすでに使われていたため、先に使ったブラウザーをサインアウトさせました。心当たりがなければ、このマシンのほかの利用者にリンクを見られています。',
+  ),
 }
 
 export const cookieName = (port: number): string => `fumi_${port}`
 
-const unknown = (): ApiProblem =>
-  new ApiProblem(
-    'unauthorized',
-    phrase(
-      'Open the link that fumi serve prints, or send the token that fumi token prints as Authorization: Bearer …',
-      'fumi serve が表示するリンクを開くか、fumi token が表示するトークンを Authorization: Bearer … として送ってください。',
-    ),
-  )
-
-function withoutToken(address: string): string {
-  const url = new URL(address)
-  url.searchParams.delete('token')
-  return `${url.pathname}${url.search}`
-}
+const UNKNOWN = phrase(
+  'Open the link that fumi token --link prints, or send the token that fumi token prints as Authorization: Bearer …',
+  'fumi token --link が表示するリンクを開くか、fumi token が表示するトークンを Authorization: Bearer … として送ってください。',
+)

@@ -18,14 +18,14 @@ export interface BucketOptions {
 
 const MOST_KEYS = 10_000
 
-/** So many at once, and then so many in a second, for each key. */
-export function bucket({ burst, perSecond }: BucketOptions, now: () => number = Date.now): Bucket {
+/** So many at once, and then so many in a second, for each key. @param now milliseconds of a clock that is never set back */
+export function bucket({ burst, perSecond }: BucketOptions, now: () => number = () => performance.now()): Bucket {
   const levels = new Map<string, { level: number; at: number }>()
   return {
     take(key) {
       const at = now()
       const before = levels.get(key) ?? { level: burst, at }
-      const level = Math.min(burst, before.level + ((at - before.at) / 1000) * perSecond)
+      const level = Math.min(burst, before.level + (Math.max(0, at - before.at) / 1000) * perSecond)
       // The one that was not seen for longest goes: by then it is full again, or somebody tries many keys.
       levels.delete(key)
       if (levels.size >= MOST_KEYS) for (const [oldest] of levels) if (levels.delete(oldest)) break

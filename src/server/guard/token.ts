@@ -1,10 +1,10 @@
 /** The token that opens the API: one for each data directory, readable by its user alone. */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
 import { replaceFile } from '../../lib/disk/replace-file.ts'
 import { statOf } from '../../lib/files/look.ts'
-import { isSystemError } from '../../lib/files/system-error.ts'
+import { readRegular } from '../../lib/files/regular-file.ts'
+import { isSystemError, readError } from '../../lib/files/system-error.ts'
 
 const pathIn = (directory: string): string => join(directory, 'token')
 
@@ -22,11 +22,12 @@ export function rotateToken(directory: string): string {
 
 function tokenIn(directory: string): string | undefined {
   try {
-    const text = readFileSync(pathIn(directory), 'utf8').trim()
+    const text = readRegular(pathIn(directory)).toString().trim()
     return TOKEN.test(text) ? text : undefined
   } catch (error) {
-    if (isSystemError(error) && error.code === 'ENOENT') return undefined
-    throw error
+    // Where its folder is missing or a file, the attempt to make it says so.
+    if (isSystemError(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined
+    throw readError(pathIn(directory), error)
   }
 }
 
@@ -34,39 +35,33 @@ const TOKEN = /^[\w-]{20,200}$/
 
 /** The token as it is now: one that another process made is known within a second. */
 export class TokenKeeper {
-  readonly #directory: string
+  readonly directory: string
+  /** Differs each time a server starts: sign-in codes are made for one run of one server. */
+  readonly instance = randomBytes(12).toString('base64url')
   #token: string
   #stamp: string
   #looked = 0
 
   constructor(directory: string) {
-    this.#directory = directory
+    this.directory = directory
     this.#token = readToken(directory)
     this.#stamp = stampOf(directory)
   }
 
   get token(): string {
-    const now = Date.now()
+    // Not the time of day: after a jump backwards a new token would not be noticed until the clock has caught up.
+    const now = performance.now()
     if (now - this.#looked < 1000) return this.#token
     this.#looked = now
-    const stamp = stampOf(this.#directory)
+    const stamp = stampOf(this.directory)
     if (stamp === this.#stamp) return this.#token
-    this.#token = readToken(this.#directory)
-    this.#stamp = stampOf(this.#directory)
+    this.#token = readToken(this.directory)
+    this.#stamp = stampOf(this.directory)
     return this.#token
   }
 
   accepts(given: string): boolean {
     return isSame(given, this.token)
-  }
-
-  /** What the browser keeps: it opens as much as the token, but does not tell it. */
-  get cookie(): string {
-    return createHmac('sha256', this.token).update('cookie').digest('base64url')
-  }
-
-  acceptsCookie(given: string): boolean {
-    return isSame(given, this.cookie)
   }
 }
 
@@ -76,6 +71,6 @@ function stampOf(directory: string): string {
 }
 
 /** Takes as long for any guess. */
-function isSame(a: string, b: string): boolean {
+export function isSame(a: string | Buffer, b: string | Buffer): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())
 }

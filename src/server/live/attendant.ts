@@ -22,6 +22,8 @@ const POLL_EVERY = 250
 const RETRY_EVERY = 10_000
 /** Progress is told so often, in milliseconds. */
 const TELL_EVERY = 250
+/** A request waits so long, in milliseconds, for an index that is made again. */
+const LONGEST_WAIT = 10_000
 
 export class Attendant {
   readonly #house: House
@@ -40,6 +42,7 @@ export class Attendant {
     outcome: null,
   }
   #told = 0
+  #healing: Promise<void> | undefined
   #following: Promise<void> = Promise.resolve()
   watching: 'here' | 'elsewhere' | 'starting' = 'starting'
   problem: Phrase | null = null
@@ -74,6 +77,21 @@ export class Attendant {
     if (this.#state.status === 'running') return false
     void this.#run(() => this.#syncOnce())
     return true
+  }
+
+  /** Makes a damaged index again. @returns whether that was done soon enough for whoever waits for it */
+  async heal(): Promise<boolean> {
+    if (!this.#healing) {
+      this.#healing = this.#run(() => this.#syncOnce()).finally(() => {
+        this.#healing = undefined
+      })
+    }
+    const done = this.#healing.then(() => this.problem === null)
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(resolve, LONGEST_WAIT, false)
+    })
+    return Promise.race([done, late]).finally(() => clearTimeout(timer))
   }
 
   async #take(): Promise<void> {
@@ -158,7 +176,7 @@ export class Attendant {
   }
 
   #progress(progress: Progress): void {
-    const now = Date.now()
+    const now = performance.now()
     this.#state = { ...this.#state, progress }
     if (now - this.#told < TELL_EVERY) return
     this.#told = now

@@ -1,6 +1,11 @@
-/** Tells every client of the live stream what happens. A slow one holds no more than one event for each session. */
+/** Tells every client of the live stream what happens. A slow one holds one event for each session, and never more than a thousand. */
 import type { Change } from '../../app.ts'
 import type { LiveEvent, SyncState } from '../../model/api/machine.ts'
+
+/** The client was too slow: what it was to be told is gone, and it must load everything again. */
+export const MISSED = 'missed'
+
+const MAX_WAITING = 1000
 
 export class Hub {
   readonly #clients = new Set<Client>()
@@ -22,7 +27,7 @@ export class Hub {
   }
 
   /** From now on, until the signal. `undefined` after each pause in which nothing happened. */
-  async *events(signal: AbortSignal, pause: number): AsyncGenerator<LiveEvent | undefined> {
+  async *events(signal: AbortSignal, pause: number): AsyncGenerator<LiveEvent | typeof MISSED | undefined> {
     const client = new Client()
     const stop = (): void => client.wake()
     signal.addEventListener('abort', stop)
@@ -48,6 +53,7 @@ export const eventOf = ({ session, revision, removed }: Change): LiveEvent => ({
 
 class Client {
   readonly #waiting = new Map<string, LiveEvent>()
+  #hasMissed = false
   #wake: (() => void) | undefined
 
   give(events: readonly LiveEvent[]): void {
@@ -56,10 +62,18 @@ class Client {
       this.#waiting.delete(key)
       this.#waiting.set(key, event)
     }
+    if (this.#waiting.size > MAX_WAITING) {
+      this.#waiting.clear()
+      this.#hasMissed = true
+    }
     this.wake()
   }
 
-  take(): LiveEvent | undefined {
+  take(): LiveEvent | typeof MISSED | undefined {
+    if (this.#hasMissed) {
+      this.#hasMissed = false
+      return MISSED
+    }
     const [next] = this.#waiting
     if (!next) return undefined
     this.#waiting.delete(next[0])

@@ -38,27 +38,57 @@ export function chatRoutes(app: OpenAPIHono, { house }: HouseView, talks: Talks)
       path: '/api/chat',
       summary: 'Open a conversation: a new one, one of ours, or a copy of any other',
       description:
-        'One that is open here already is given as it is. It is closed when nobody listens for a minute and nothing runs. Tools ask, unless the agent allows them or somebody trusts them on the page.',
+        'One that is open here already is given as it is. It is closed when nobody listens for a minute and nothing runs. Tools ask, unless the agent allows them or somebody trusts them on the page. directory_needed: the user has to choose the directory, or to confirm the one in meta.suggestion, which comes from meta.from (log, journal, request) and is not trusted; meta.usable says whether it is a directory here, meta.warning why it is too wide (root, home, above_home, data, settings, system). Repeat the request with directory and confirmed. trust_needed: the agent is a file of the project that is not trusted; meta.trust says what it would do, and POST /api/chat/trust trusts it.',
       body: z.strictObject({
         session: NAME,
         directory: z.string().max(4096).optional(),
+        confirmed: z.boolean().optional(),
         profile: NAME,
         model: NAME,
         agent: NAME,
       }),
       reply: 'ChatReply',
-      errors: ['session_not_found', 'source_gone', 'not_possible', 'conversation_busy'],
+      errors: [
+        'session_not_found',
+        'source_gone',
+        'not_possible',
+        'directory_needed',
+        'trust_needed',
+        'conversation_busy',
+      ],
     },
-    async ({ body: { session, directory, profile, model, agent } }) => {
+    async ({ body: { session, directory, confirmed, profile, model, agent } }) => {
       const held = await talks.open({
         ...(session !== undefined && { session }),
         ...(directory !== undefined && { directory }),
+        ...(confirmed !== undefined && { confirmed }),
         ...(profile !== undefined && { profile }),
         ...(model !== undefined && { model }),
         ...(agent !== undefined && { agent }),
       })
       return { data: held.state, meta: {} }
     },
+  )
+  serve(
+    app,
+    {
+      method: 'post',
+      path: '/api/chat/trust',
+      summary: 'Trust a file of a project: its hooks and servers may run',
+      description:
+        'Only the version whose hashes are given; another one is answered with trust_needed and what it would do. The file belongs to a directory of the options. fumi trust --remove takes it back.',
+      body: z.strictObject({
+        path: z.string().min(1).max(4096),
+        sha256: z.string().regex(/^[\da-f]{64}$/),
+        prompt_sha256: z
+          .string()
+          .regex(/^[\da-f]{64}$/)
+          .nullable(),
+      }),
+      reply: 'ChatTrustReply',
+      errors: ['not_possible', 'trust_needed'],
+    },
+    ({ body }) => ({ data: talks.trustFile(body), meta: {} }),
   )
   serve(
     app,

@@ -7,8 +7,9 @@ import { allAgents } from '../../agents/all.ts'
 import { idsOf } from '../../agents/roots.ts'
 import type { AgentItem, Choice, LiveEvent } from '../../model/api/machine.ts'
 import { phrase } from '../../model/phrase.ts'
+import { incompleteNote } from '../../model/told/incomplete.ts'
 import type { HouseView } from '../house-view.ts'
-import { eventOf } from '../live/hub.ts'
+import { eventOf, MISSED } from '../live/hub.ts'
 import { serve } from '../openapi/endpoint.ts'
 import { text } from '../openapi/parameters.ts'
 import { ApiProblem } from '../problem.ts'
@@ -26,14 +27,15 @@ export function machineRoutes(app: OpenAPIHono, view: HouseView): void {
     },
     ({ c }) => {
       if (c.get('stranger') === true) return { data: { status: 'ok' }, meta: {} }
+      const problem = attendant.problem ?? incompleteNote(house.index.unreadable())
       const data = {
         status: 'ok' as const,
         version: view.version,
         index: view.index(),
         watching: attendant.watching,
         live_clients: hub.clients,
-        problem: attendant.problem?.en ?? null,
-        problem_ja: attendant.problem?.ja ?? null,
+        problem: problem?.en ?? null,
+        problem_ja: problem?.ja ?? null,
       }
       return { data, meta: {} }
     },
@@ -93,7 +95,7 @@ function liveRoute(app: OpenAPIHono, { house, hub, attendant }: HouseView): void
       path: '/api/live',
       summary: 'Changes as they happen, as server-sent events',
       description:
-        'Each event has the id epoch-revision. A client that comes back with it as Last-Event-ID, or since, is told what it missed.',
+        'Each event has the id epoch-revision. A client that comes back with it as Last-Event-ID, or since, is told what it missed. One that reads too slowly is sent another hello with reset and must load everything again; one that reads nothing for 30 seconds is disconnected.',
       query: z.object({ since: text('As Last-Event-ID, for clients that cannot send it.') }),
       reply: 'text/event-stream',
     },
@@ -124,7 +126,8 @@ function liveRoute(app: OpenAPIHono, { house, hub, attendant }: HouseView): void
           if (!isReset) for (const change of changes) await send(eventOf(change))
           if (attendant.state.status === 'running') await send({ kind: 'sync', state: attendant.state })
           for (let one = await next; !one.done && !stream.aborted; one = await events.next()) {
-            if (one.value) await send(one.value)
+            if (one.value === MISSED) await send({ kind: 'hello', epoch, revision: house.index.revision, reset: true })
+            else if (one.value) await send(one.value)
             else await stream.write(': still here\n\n')
           }
         } finally {

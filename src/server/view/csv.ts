@@ -10,9 +10,15 @@ export function csvOf(table: Table): string {
   return [columns, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
 }
 
-/** Spreadsheets take some beginnings for formulas: names come from logs, which anybody may have written. */
+/**
+ * Spreadsheets take some beginnings for formulas, also in their fullwidth forms and behind blanks, controls, quote marks or letters
+ * without width: names come from logs, which anybody may have written. Such cells begin with an apostrophe.
+ */
+const FORMULA =
+  /^[\s\p{Cc}\p{Cf}\p{Zs}"'\u2018\u2019\u201c\u201d\uff02\uff07]*[=+\-@\uff1d\uff0b\uff0d\uff20\u2212\ufe62\ufe63\ufe66\ufe6b]|^[\t\r\n]/u
+
 function cellOf(value: string | number): string {
   if (typeof value === 'number') return String(value)
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  const text = FORMULA.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -2,6 +2,7 @@
 import type { House, SessionFilter } from '../../app.ts'
 import type { Activity, NamedSum, Series, SeriesLine, StatsItem, ToolStat } from '../../model/api/stats.ts'
 import { instantOf, type SessionId } from '../../model/ids.ts'
+import { addSafely } from '../../model/numbers.ts'
 import { estimatedTokens } from '../../model/tokens/estimate.ts'
 import { NOTHING_SPENT, type Spent } from '../../model/tokens/prices.ts'
 import { localDay, utcDay, utcHour, wallHour } from '../../model/totals.ts'
@@ -101,7 +102,7 @@ export async function seriesItem(
     lines.set(key, line)
     const at = places.get(startOf(day, step)) ?? 0
     for (const token of ['total_tokens', 'input_tokens', 'cached_input_tokens', 'output_tokens'] as const)
-      line[token][at] = (line[token][at] ?? 0) + usage[token]
+      line[token][at] = addSafely(line[token][at] ?? 0, usage[token])
     line.usd[at] = (line.usd[at] ?? 0) + cost.usd
   }
   const order = [...largest, null]

@@ -8,7 +8,7 @@ import { copyKey } from './sources.ts'
 export async function* allSources(scene: Scene): AsyncGenerator<Found> {
   const files = new Set<string>()
   for await (const found of copied(listSources(scene), scene)) {
-    if (!found.kept && found.source.key === undefined) files.add(found.source.path)
+    if (!found.kept && !found.isUnlisted && found.source.key === undefined) files.add(found.source.path)
     yield found
   }
   yield* copiedSources(scene, files)
@@ -22,7 +22,7 @@ export async function* copied(
   for await (const found of sources) {
     const { agent, source } = found
     // Agents with stores of rows tell of a store that cannot be listed as if it were a file.
-    if (policy === 'all' && !found.kept && source.key === undefined && !agent.volatile)
+    if (policy === 'all' && !found.kept && !found.isUnlisted && source.key === undefined && !agent.volatile)
       keep.copies.take(source.agent, source.path, source.root)
     yield found
   }

@@ -2,6 +2,7 @@
 import type { Agent, Source } from '../../agents/agent.ts'
 import type { Ended, Put } from '../../archive/keep/record.ts'
 import type { Keep } from '../../archive/keep.ts'
+import { failureOf, logFailure } from '../../lib/failure.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 
@@ -51,7 +52,7 @@ export async function keepSources(
     const { key, fingerprint } = source
     if (key !== undefined) seen.push(key)
     if (key !== undefined && fingerprint !== undefined && known.get(key) === fingerprint) untouched++
-    else puts.push(...(await keepRow(agent, source, keep, now(), issues)))
+    else puts.push(...(await keepRowSafely(agent, source, keep, now(), issues)))
     onRow?.(source)
   }
   // A store that could not be listed has one source without a key: then nothing is known to be gone.
@@ -59,6 +60,19 @@ export async function keepSources(
   const swept = isListed ? keep.sweep(store, seen, now()) : []
   const ended = [...puts.flatMap((put) => put.ended), ...swept]
   return { store, rows: seen.length, untouched, puts, ended, issues }
+}
+
+/** A row that brings out a bug is not kept; the others are. */
+async function keepRowSafely(...given: Parameters<typeof keepRow>): Promise<readonly Put[]> {
+  const [, { path, key }, , , issues] = given
+  try {
+    return await keepRow(...given)
+  } catch (error) {
+    const failure = failureOf(error)
+    logFailure(path, failure)
+    issues.push({ code: failure.code, reason: failure.reason, path, ...(key !== undefined && { key }) })
+    return []
+  }
 }
 
 async function keepRow(

@@ -2,6 +2,7 @@
 import { sep } from 'node:path'
 import type { Agent } from '../../agents/agent.ts'
 import { headOf, statOf } from '../../lib/files/look.ts'
+import { debug } from '../../lib/log.ts'
 import { AppError } from '../../model/error.ts'
 import { allSources, copied } from '../keep/policy.ts'
 import { keepStore } from '../keep/rows.ts'
@@ -63,8 +64,7 @@ export function goLive(options: LiveOptions): Live {
     try {
       await work()
     } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      options.onProblem?.(error)
+      options.onProblem?.(problemOf(error))
       clearTimeout(again)
       if (!stop.signal.aborted) again = setTimeout(() => void told(everything), AGAIN_AFTER).unref()
     }
@@ -100,6 +100,19 @@ export function goLive(options: LiveOptions): Live {
       await work
     },
   }
+}
+
+/** A bug must not end the process that serves everything else. */
+function problemOf(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  debug(what)
+  const [first = ''] = what.split('\n')
+  return new AppError(
+    'unusable_data',
+    `internal error: ${first}; please report it`,
+    `fumibako の不具合です。報告してください（${first}）`,
+  )
 }
 
 interface Spot {

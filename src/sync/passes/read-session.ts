@@ -7,6 +7,7 @@ import { lean } from '../../archive/text/lean.ts'
 import { filesTouched, inDirectory } from '../../model/files/touched.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { countOf } from '../../model/numbers.ts'
 import { SPOKEN, type Spoken, spokenIn } from '../../model/spoken.ts'
 
 export async function* readSession(agent: Agent, source: Source, task: Task): AsyncGenerator<Chunk> {
@@ -182,5 +183,6 @@ const TIME = '2026-01-05T08:00:00.000Z'.length
 
 function partOf(id: string): number {
   const dot = id.indexOf('.', TIME)
-  return dot < 0 ? 1 : Number(id.slice(dot + 1))
+  // Ids of our own form come from files too: any word may stand there.
+  return dot < 0 ? 1 : (countOf(Number(id.slice(dot + 1))) ?? 1)
 }

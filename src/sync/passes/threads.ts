@@ -1,5 +1,6 @@
 /** Spreads work over threads, or does it here where threads would cost more than they give. */
 import { Worker as Thread } from 'node:worker_threads'
+import { failureOf } from '../../lib/failure.ts'
 import { AppError } from '../../model/error.ts'
 import type { FromThread, ToThread } from '../ingest.ts'
 import { type Job, type Result, Worker } from './work.ts'
@@ -29,36 +30,35 @@ export async function* runInThreads(directory: string, jobs: Iterable<Job>, coun
     yield* runHere(directory, jobs)
     return
   }
-  const queue = jobs[Symbol.iterator]()
-  const arrived: { readonly message: FromThread; readonly thread: Thread }[] = []
+  const queue = new Queue(jobs)
+  const arrived: { readonly message: FromThread | Ended; readonly crew: Crew }[] = []
   let wake: (() => void) | undefined
   let open = 0
-  /** The sizes of what each thread has, in the order in which it is done. */
-  const given = new Map<Thread, number[]>()
-  const give = (thread: Thread): boolean => {
-    const sizes = given.get(thread) ?? []
-    given.set(thread, sizes)
-    if (sizes.length >= QUEUED && sizes.reduce((sum, size) => sum + size, 0) >= QUEUED_BYTES) return false
-    const next = queue.next()
-    if (next.done) return false
+  const give = (crew: Crew): boolean => {
+    const { given, thread } = crew
+    if (given.length >= QUEUED && given.reduce((sum, job) => sum + sizeOf(job), 0) >= QUEUED_BYTES) return false
+    const job = queue.next()
+    if (!job) return false
     open++
-    sizes.push(sizeOf(next.value))
-    thread.postMessage({ kind: 'job', job: next.value } satisfies ToThread)
+    given.push(job)
+    thread.postMessage({ kind: 'job', job } satisfies ToThread)
     return true
   }
-  const threads = Array.from({ length: count }, () => {
-    const thread = new Thread(INGEST, { workerData: { directory } })
-    const tell = (message: FromThread): void => {
-      arrived.push({ message, thread })
+  const start = (): Crew => {
+    const crew: Crew = { thread: new Thread(INGEST, { workerData: { directory } }), given: [], isReady: false }
+    const tell = (message: FromThread | Ended): void => {
+      arrived.push({ message, crew })
       wake?.()
     }
-    thread.on('message', tell)
-    thread.on('error', (error) => tell({ kind: 'failed', error }))
-    return thread
-  })
+    crew.thread.on('message', tell)
+    crew.thread.on('error', (error) => tell({ kind: 'ended', error }))
+    crew.thread.on('exit', () => tell({ kind: 'ended', error: new Error('the thread that read it ended') }))
+    return crew
+  }
+  const crews = new Set(Array.from({ length: count }, start))
   try {
     // In turns, so that a few jobs are for all of them.
-    while (threads.filter(give).length > 0);
+    while ([...crews].filter(give).length > 0);
     while (open > 0) {
       const next = arrived.shift()
       if (!next) {
@@ -67,20 +67,74 @@ export async function* runInThreads(directory: string, jobs: Iterable<Job>, coun
         })
         continue
       }
-      const { message, thread } = next
-      if (message.kind === 'failed') throw message.error
-      if (message.kind === 'refused') throw new AppError(message.code, message.phrase)
-      if (message.kind === 'done') {
-        open--
-        given.get(thread)?.shift()
-        while (give(thread));
-        continue
+      const { message, crew } = next
+      switch (message.kind) {
+        case 'ready':
+          crew.isReady = true
+          break
+        case 'broken':
+          throw message.error
+        case 'refused':
+          throw new AppError(message.code, message.phrase)
+        case 'ended': {
+          if (!crews.delete(crew)) break
+          // One that never ran would not run the next time either.
+          if (!crew.isReady) throw message.error
+          const [job, ...rest] = crew.given
+          open -= crew.given.length
+          queue.putBack(rest)
+          if (job) yield { kind: 'failed', job, failure: failureOf(message.error) }
+          const another = start()
+          crews.add(another)
+          while (give(another));
+          break
+        }
+        case 'done':
+          open--
+          crew.given.shift()
+          while (give(crew));
+          break
+        default:
+          crew.thread.postMessage({ kind: 'taken' } satisfies ToThread)
+          yield message
       }
-      thread.postMessage({ kind: 'taken' } satisfies ToThread)
-      yield message
     }
   } finally {
-    await Promise.all(threads.map((thread) => thread.terminate()))
+    await Promise.all(Array.from(crews, ({ thread }) => thread.terminate()))
+  }
+}
+
+/** A thread, and the jobs that it has, in the order in which they are done. */
+interface Crew {
+  readonly thread: Thread
+  readonly given: Job[]
+  isReady: boolean
+}
+
+/** The thread is no more: out of memory, or ended by a bug. */
+interface Ended {
+  readonly kind: 'ended'
+  readonly error: unknown
+}
+
+/** Jobs that nobody has; those of a thread that ended come first. */
+class Queue {
+  readonly #jobs: Iterator<Job>
+  #back: Job[] = []
+
+  constructor(jobs: Iterable<Job>) {
+    this.#jobs = jobs[Symbol.iterator]()
+  }
+
+  next(): Job | undefined {
+    const back = this.#back.shift()
+    if (back) return back
+    const next = this.#jobs.next()
+    return next.done ? undefined : next.value
+  }
+
+  putBack(jobs: readonly Job[]): void {
+    this.#back.push(...jobs)
   }
 }
 

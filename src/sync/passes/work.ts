@@ -4,6 +4,7 @@ import { allAgents } from '../../agents/all.ts'
 import { agentServing } from '../../agents/roots.ts'
 import { type Keep, openKeep } from '../../archive/keep.ts'
 import type { Chunk, Scanned, Task } from '../../archive/record.ts'
+import { type Failure, failureOf } from '../../lib/failure.ts'
 import type { AgentId } from '../../model/ids.ts'
 import { sourceAt } from '../keep/sources.ts'
 import { readSession } from './read-session.ts'
@@ -14,6 +15,8 @@ export type Job = { readonly kind: 'scan'; readonly task: ScanTask } | { readonl
 export type Result =
   | { readonly kind: 'scanned'; readonly scanned: Scanned }
   | { readonly kind: 'chunk'; readonly chunk: Chunk }
+  /** The source could not be read: nothing more comes of this job. */
+  | { readonly kind: 'failed'; readonly job: Job; readonly failure: Failure }
 
 export class Worker {
   readonly #directory: string
@@ -23,7 +26,16 @@ export class Worker {
     this.#directory = directory
   }
 
+  /** Whatever an adapter throws costs its own source an issue. */
   async *run(job: Job): AsyncGenerator<Result> {
+    try {
+      yield* this.#run(job)
+    } catch (error) {
+      yield { kind: 'failed', job, failure: failureOf(error) }
+    }
+  }
+
+  async *#run(job: Job): AsyncGenerator<Result> {
     const agent = await agentOf(job.task.agent)
     if (job.kind === 'scan') {
       const source = sourceAt(job.task, () => this.#kept())

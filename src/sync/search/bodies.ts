@@ -5,6 +5,7 @@ import type { Standing } from '../../archive/get/standing.ts'
 import type { IndexReader } from '../../archive/get.ts'
 import type { Keep } from '../../archive/keep.ts'
 import type { Known } from '../../archive/record.ts'
+import { failureOf, logFailure } from '../../lib/failure.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
@@ -44,7 +45,9 @@ export class Bodies {
       return { kind: 'body', known, message }
     } catch (error) {
       if (isGone(error)) return { kind: 'gone', known, reason: error.message }
-      throw error
+      const failure = failureOf(error)
+      logFailure(known.session, failure)
+      return { kind: 'gone', known, reason: failure.reason }
     }
   }
 

@@ -1,5 +1,6 @@
 /** Searches a log that is not in the index, or not to its end, by reading it. */
 import type { Agent, Source } from '../../agents/agent.ts'
+import { guarded } from '../../agents/guarded.ts'
 import type { IndexReader } from '../../archive/get.ts'
 import { isFound, kindOf } from '../../archive/rows/kind.ts'
 import { isMeant } from '../../archive/search/is-meant.ts'
@@ -10,9 +11,11 @@ import type { PatternTime } from '../../archive/text/patterns.ts'
 import type { Query } from '../../archive/text/query.ts'
 import { breathing } from '../../lib/disk/breathing.ts'
 import type { SessionId } from '../../model/ids.ts'
+import type { IssueCode } from '../../model/issue.ts'
 import { fieldsOf, type Hit, hitOf } from './hit.ts'
 
 const ALL = 1e6
+const NOT_READ: ReadonlySet<IssueCode> = new Set<IssueCode>(['unreadable', 'internal_error'])
 
 interface Search {
   readonly query: Query
@@ -36,9 +39,9 @@ export async function* hitsInLog(
   const known = new Set(
     reader.read((db) => candidatesOf(db, query, { limit: ALL, filter }), []).map(({ session, id }) => session + id),
   )
-  for await (const batch of breathing(agent.read(source)))
+  for await (const batch of breathing(guarded(source, agent.read(source))))
     for (const one of batch) {
-      if (one.kind === 'issue' && one.issue.code === 'unreadable') for (const { name } of sessions) unread.add(name)
+      if (one.kind === 'issue' && NOT_READ.has(one.issue.code)) for (const { name } of sessions) unread.add(name)
       if (one.kind !== 'message') continue
       const { message } = one
       const name = names.get(message.raw.session_id) ?? names.get(undefined)

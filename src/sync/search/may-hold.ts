@@ -1,7 +1,8 @@
 /** Looks through a source's raw bytes for what a query needs. */
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
 import type { Source } from '../../agents/agent.ts'
 import { isCompressed, openFile } from '../../lib/bytes.ts'
+import { openRegular } from '../../lib/files/regular-file.ts'
 import { OVERLAP, type RawTest } from './raw-needle.ts'
 
 const PIECE = 1 << 20
@@ -23,7 +24,7 @@ export async function mayHold(source: Source, test: RawTest, signal?: AbortSigna
 }
 
 function inPlain(path: string, test: RawTest, signal: AbortSignal | undefined): boolean {
-  const fd = openSync(path, 'r')
+  const fd = openRegular(path)
   try {
     let kept = 0
     for (let at = 0; !signal?.aborted; ) {

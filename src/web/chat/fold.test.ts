@@ -16,6 +16,9 @@ const STATE: ChatState = {
   tangent_since: null,
   checkpoints: [],
   attached: [],
+  sandbox: 'open',
+  sandbox_problem: null,
+  sandbox_problem_ja: null,
   waiting: false,
 }
 const shown = (...events: readonly ChatEvent[]): View => events.reduce(after, NOTHING)

@@ -1,5 +1,5 @@
 /** What a page shows of a conversation that is held: rows made of what was said before, and of each event since. */
-import type { ChatEnding, ChatEvent, ChatNeed, ChatState } from '../../model/api/chat.ts'
+import type { ChatEnding, ChatEvent, ChatNeed, ChatState, ChatTrust } from '../../model/api/chat.ts'
 import type { MessageFlags, MessageItem, Showing, ToolCallItem } from '../../model/api/message.ts'
 
 export type ChatRow =
@@ -50,6 +50,8 @@ export interface View {
   readonly state: ChatState | undefined
   /** The first one is answered first. */
   readonly asking: readonly Asking[]
+  /** A project's file that the user has to trust, or not. */
+  readonly trusting: { readonly id: string; readonly trust: ChatTrust } | undefined
   readonly work: Work | undefined
   /** Tokens of the last request. */
   readonly used: { readonly input: number; readonly output: number; readonly estimated: boolean } | undefined
@@ -63,11 +65,15 @@ export const NOTHING: View = {
   earlier: 0,
   state: undefined,
   asking: [],
+  trusting: undefined,
   work: undefined,
   used: undefined,
   isClosed: false,
   count: 0,
 }
+
+/** Nothing goes on, and nothing is asked. */
+const RESTING = { work: undefined, asking: [], trusting: undefined } as const
 
 export function after(view: View, event: ChatEvent): View {
   switch (event.kind) {
@@ -80,7 +86,7 @@ export function after(view: View, event: ChatEvent): View {
       return { ...NOTHING, rows, earlier, state, used: view.used, count: view.count }
     }
     case 'state':
-      return { ...view, state: event.state, ...(!event.state.running && { work: undefined, asking: [] }) }
+      return { ...view, state: event.state, ...(!event.state.running && RESTING) }
     case 'said':
       return add(view, {
         kind: 'message',
@@ -113,8 +119,12 @@ export function after(view: View, event: ChatEvent): View {
       const { id, name, need } = event
       return { ...view, asking: [...view.asking, { id, name, need }] }
     }
-    case 'consent_given':
-      return { ...view, asking: view.asking.filter(({ id }) => id !== event.id) }
+    case 'trust_needed':
+      return { ...view, trusting: { id: event.id, trust: event.trust } }
+    case 'consent_given': {
+      const asking = view.asking.filter(({ id }) => id !== event.id)
+      return { ...view, asking, trusting: view.trusting?.id === event.id ? undefined : view.trusting }
+    }
     case 'tool_started':
       return view
     case 'tool_output':
@@ -150,7 +160,7 @@ export function after(view: View, event: ChatEvent): View {
     case 'edit':
       return view
     case 'closed':
-      return { ...view, isClosed: true, work: undefined, asking: [] }
+      return { ...view, isClosed: true, ...RESTING }
   }
 }
 

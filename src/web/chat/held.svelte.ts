@@ -25,6 +25,8 @@ export class Held {
   onEdit: (text: string) => void = () => {}
   #source: EventSource | undefined
   #last: string | undefined
+  /** What the user chose, where the server asked for it. */
+  #directory: string | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #isGone = false
 
@@ -40,7 +42,8 @@ export class Held {
   open = async (): Promise<void> => {
     clearTimeout(this.#timer)
     if (this.#source || this.#isGone || document.hidden) return
-    const answer = await post<ChatReply>('/chat', { session: this.id })
+    const directory = this.#directory === undefined ? {} : { directory: this.#directory, confirmed: true }
+    const answer = await post<ChatReply>('/chat', { session: this.id, ...directory })
     if (this.#isGone || this.#source) return
     if (answer.kind === 'problem') {
       if (this.view.state && answer.problem.code === 'unreachable') this.#again()
@@ -48,6 +51,7 @@ export class Held {
       return
     }
     this.problem = undefined
+    this.#directory = undefined
     const source = new EventSource(pathOf(`${this.#path}/events`, { since: this.#last }))
     this.#source = source
     for (const name of CHAT_EVENTS) if (name !== 'error') source.addEventListener(name, this.#told)
@@ -60,6 +64,13 @@ export class Held {
     source.addEventListener('open', () => {
       this.isLost = false
     })
+  }
+
+  /** Opens it in the directory that the user has chosen. */
+  openIn(directory: string): Promise<void> {
+    this.#directory = directory
+    this.problem = undefined
+    return this.open()
   }
 
   looked = (): void => {

@@ -1,4 +1,5 @@
 /** What the page of a conversation that is held says. */
+import type { Gap } from '../../model/told/excerpt.ts'
 import { sayings } from './language.svelte.ts'
 
 export const say = sayings(
@@ -12,6 +13,12 @@ export const say = sayings(
     model: 'Model',
     modelUsual: 'as usual',
     agent: 'Agent',
+    sandbox: {
+      sandboxed: 'Commands run in a sandbox, without network',
+      open: 'Commands run without a sandbox',
+      refused: 'Commands are refused: no sandbox',
+    },
+    sandboxHint: 'fumi config chat.sandbox auto, on or off; it counts for conversations that are opened afterwards',
     first: 'What is it about?',
     begin: 'Begin',
     beginning: 'Opening…',
@@ -57,7 +64,21 @@ export const say = sayings(
     attached: 'With the next prompt',
     asks: (name: string) => `${name} asks`,
     dangerous: 'dangerous',
-    staleNote: (path: string) => `${path} was changed by somebody else:`,
+    staleNote: 'This file changed since the model last read it:',
+    modelText: 'Written by the model',
+    purpose: 'Purpose, in the words of the model:',
+    diffCut: (count: number) => `${count.toLocaleString('en')} more characters of this change are not shown here.`,
+    dangerousLines: 'Look at these lines of the change:',
+    showAll: 'Show all',
+    showLess: 'Show less',
+    seeFirst: 'Part of this is not shown. Show all of it before you allow it.',
+    gap: (what: Gap, count: number) => {
+      const number = count.toLocaleString('en')
+      const s = count === 1 ? '' : 's'
+      if (what === 'lines') return `${number} line${s} not shown`
+      if (what === 'characters') return `${number} character${s} not shown`
+      return what === 'blank' ? `${number} blank line${s}` : `${number} space${s}`
+    },
     yes: 'yes, once',
     no: 'no',
     trust: 'trust it from now on',
@@ -68,6 +89,7 @@ export const say = sayings(
     compacted: 'Summed up: the summary stands for what came before',
     retrying: (attempt: number) => `Tried again (${attempt}):`,
     retry: 'Send again',
+    continueTurn: 'Continue',
     waiting: 'A question still waits for its answer.',
     endings: {
       answered: '',
@@ -75,6 +97,7 @@ export const say = sayings(
       refused: 'The model, or its server, did not want to answer. Put it in other words.',
       consent: 'A tool needed consent.',
       overflow: 'The request is too large for the window. Sum up, or begin anew with /clear.',
+      limit: 'The turn stopped at a limit. What came so far is kept.',
       failed: 'The server could not be reached, or failed. Is it running?',
     },
     closed: 'Closed. Say something, and it goes on.',
@@ -92,6 +115,12 @@ export const say = sayings(
     model: 'モデル',
     modelUsual: '既定',
     agent: 'エージェント',
+    sandbox: {
+      sandboxed: 'コマンドはサンドボックスで実行（ネットワークなし）',
+      open: 'コマンドはサンドボックスなしで実行',
+      refused: 'サンドボックスがないため、コマンドは実行しません',
+    },
+    sandboxHint: 'fumi config chat.sandbox に auto、on、off を設定できます。次に開く会話から有効です',
     first: '何について話しますか？',
     begin: '始める',
     beginning: '開いています…',
@@ -138,7 +167,20 @@ export const say = sayings(
     attached: '次の依頼に添付',
     asks: (name) => `${name} の実行を許可しますか？`,
     dangerous: '危険',
-    staleNote: (path) => `${path} は別の誰かが変更しています：`,
+    staleNote: 'モデルが読んだ後に変更されたファイルです：',
+    modelText: 'モデルが書いた内容',
+    purpose: '目的（モデルの言葉）：',
+    diffCut: (count) => `この変更の残り ${count.toLocaleString('ja')} 文字は、ここには表示していません。`,
+    dangerousLines: '変更のうち、確認が必要な行：',
+    showAll: 'すべて表示',
+    showLess: '折りたたむ',
+    seeFirst: '表示されていない部分があります。許可する前に、すべて表示してください。',
+    gap: (what, count) => {
+      const number = count.toLocaleString('ja')
+      if (what === 'lines') return `${number} 行を省略`
+      if (what === 'characters') return `${number} 文字を省略`
+      return what === 'blank' ? `空行 ${number} 行` : `空白 ${number} 個`
+    },
     yes: '一度だけ許可',
     no: '許可しない',
     trust: '今後も許可',
@@ -149,6 +191,7 @@ export const say = sayings(
     compacted: '要約しました。これより前は要約に置き換わります',
     retrying: (attempt) => `再試行（${attempt} 回目）：`,
     retry: 'もう一度送る',
+    continueTurn: '続ける',
     waiting: '応答を待っている依頼があります。',
     endings: {
       answered: '',
@@ -156,6 +199,7 @@ export const say = sayings(
       refused: 'モデルまたはサーバーが応答を断りました。言い方を変えてみてください。',
       consent: 'ツールに許可が必要でした。',
       overflow: '要求がウィンドウに収まりません。要約するか、/clear でやり直してください。',
+      limit: '上限に達したため、ターンを停止しました。ここまでの内容は残っています。',
       failed: 'サーバーに接続できないか、失敗しました。起動していますか？',
     },
     closed: '閉じました。話しかけると再開します。',

@@ -27,7 +27,8 @@ export const say = sayings(
     watching: 'Kept up to date by',
     watchers: { here: 'this server', elsewhere: 'another process', starting: 'nobody yet' },
     token: 'Access from scripts',
-    tokenNote: 'This browser is known by a cookie. Scripts send a token, which these commands print and make anew:',
+    tokenNote:
+      'This browser is known by a cookie. Scripts send a token. These commands print it, replace it, and print a link that signs another browser in:',
     api: 'Description of the API',
     file: 'A file',
     filePath: 'Path, or its end',
@@ -72,7 +73,8 @@ export const say = sayings(
     watching: '更新の担当',
     watchers: { here: 'このサーバー', elsewhere: '別のプロセス', starting: 'まだなし' },
     token: 'スクリプトからの利用',
-    tokenNote: 'このブラウザーはクッキーで識別されています。スクリプトはトークンを送ります。表示と再発行のコマンド：',
+    tokenNote:
+      'このブラウザーはクッキーで識別されています。スクリプトはトークンを送ります。トークンの表示、再発行、別のブラウザーをサインインさせるリンクの表示：',
     api: 'API の説明',
     file: 'ファイル',
     filePath: 'パスまたはその末尾',

@@ -1,9 +1,9 @@
 /** Agent files: every field read, every fault told with its place, the nearest file first. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { contextPaths, DEFAULT_AGENT } from '../../../src/chat/agent-file/agent-file.ts'
-import { findAgents, readAgent, serversFor } from '../../../src/chat/agent-file/find.ts'
+import { agentMeant, findAgents, readAgent, referenceOf, serversFor } from '../../../src/chat/agent-file/find.ts'
 import { parseAgent } from '../../../src/chat/agent-file/read.ts'
 import { tempFolder } from '../../support/log.ts'
 
@@ -87,7 +87,7 @@ describe('a fault is told with its place', () => {
   })
 })
 
-test('the project’s agent is nearest, then ours, then Amazon Q’s; broken files are told and stop nothing', () => {
+test('an agent of the user goes before one of the project; broken files are told and stop nothing', () => {
   const root = tempFolder()
   const places = { cwd: join(root, 'w'), home: join(root, 'home'), data: join(root, 'data') }
   const project = join(places.cwd, '.amazonq', 'cli-agents')
@@ -102,13 +102,17 @@ test('the project’s agent is nearest, then ours, then Amazon Q’s; broken fil
   const lost = write(join(q, 'e.json'), { name: 'e', prompt: 'file://gone.md' })
   const { agents, broken } = findAgents(places)
   expect(agents.map(({ agent, place }) => [agent.name, place])).toEqual([
+    ['a', 'fumibako'],
     ['a', 'project'],
     ['b', 'fumibako'],
     ['c', 'amazon-q'],
     ['q_cli_default', 'built-in'],
   ])
-  expect(agents[0]?.path).toBe(near)
-  expect(agents[2]?.agent.prompt).toBe('Think first.')
+  expect(agents.map(({ fingerprint }) => fingerprint?.path)).toEqual([undefined, near, undefined, undefined, undefined])
+  expect(agents[3]?.agent.prompt).toBe('Think first.')
+  const cwd = places.cwd
+  expect(agentMeant(agents, 'a', cwd)?.place).toBe('fumibako')
+  for (const found of agents) expect(agentMeant(agents, referenceOf(found, agents, cwd), cwd)).toBe(found)
   expect(broken.map(({ path, faults }) => [path, faults[0]?.path])).toEqual([
     [bad, 'hooks.stop[0].command'],
     [lost, 'prompt'],
@@ -116,33 +120,63 @@ test('the project’s agent is nearest, then ours, then Amazon Q’s; broken fil
   expect(readAgent(join(root, 'none.json'))).toMatchObject({ ok: false, faults: [{ reason: 'no such file' }] })
 })
 
-test('the commands of a project are not for the agent that nobody has named', () => {
+test('the prompt file of a project’s agent is in the project, once links are followed', () => {
+  const root = tempFolder()
+  const cwd = join(root, 'w')
+  const folder = join(cwd, '.amazonq', 'cli-agents')
+  write(join(root, 'secret.md'), 'secret')
+  write(join(folder, 'in.md'), 'inside')
+  symlinkSync(join(root, 'secret.md'), join(folder, 'link.md'))
+  for (const prompt of ['file://link.md', 'file://../../../secret.md', `file://${join(root, 'secret.md')}`]) {
+    const path = write(join(folder, 'a.json'), { name: 'a', prompt })
+    const read = readAgent(path, cwd)
+    expect(JSON.stringify(read)).not.toContain('"secret"')
+    expect(read).toMatchObject({ ok: false, faults: [{ reason: expect.stringContaining('outside of the project') }] })
+  }
+  const path = write(join(folder, 'a.json'), { name: 'a', prompt: 'file://in.md' })
+  const before = readAgent(path, cwd)
+  expect(before).toMatchObject({ ok: true, value: { agent: { prompt: 'inside' } } })
+  write(join(folder, 'in.md'), 'changed')
+  const after = readAgent(path, cwd)
+  if (!before.ok || !after.ok) throw new Error('both are read')
+  expect(after.value.fingerprint.sha256).toBe(before.value.fingerprint.sha256)
+  expect(after.value.fingerprint.prompt_sha256).not.toBe(before.value.fingerprint.prompt_sha256)
+})
+
+test.each(['builtin', 'native___', ''])('a server named %j would pass for the built-in tools', (name) => {
+  expect(faultsOf({ name: 'a', mcpServers: { [name]: { command: 'x' } } }).join()).toContain('reserved name')
+})
+
+test('the servers of a project start only once its file is trusted', () => {
   const root = tempFolder()
   const places = { cwd: join(root, 'w'), home: join(root, 'home') }
   write(join(places.cwd, '.amazonq', 'mcp.json'), { mcpServers: { evil: { command: 'touch' } } })
   write(join(places.home, '.aws', 'amazonq', 'mcp.json'), { mcpServers: { mine: { command: 'mine' } } })
-  const { servers, passed } = serversFor(DEFAULT_AGENT, places)
-  expect([[...servers.keys()], passed]).toEqual([['mine'], ['evil']])
+  for (const agent of [DEFAULT_AGENT, { ...DEFAULT_AGENT, name: 'named' }]) {
+    const { servers, untrusted } = serversFor(agent, places, () => false)
+    expect([[...servers.keys()], [...(untrusted?.servers.keys() ?? [])]]).toEqual([['mine'], ['evil']])
+    expect([...serversFor(agent, places, () => true).servers.keys()]).toEqual(['mine', 'evil'])
+  }
 })
 
-test('servers of mcp.json join those of an agent that wants them', () => {
+test('servers of mcp.json join those of an agent that wants them, and the user’s own go before the project’s', () => {
   const root = tempFolder()
   const places = { cwd: join(root, 'w'), home: join(root, 'home') }
   write(join(places.cwd, '.amazonq', 'mcp.json'), { mcpServers: { one: { command: 'near' } } })
   const far = join(places.home, '.aws', 'amazonq', 'mcp.json')
   write(far, { mcpServers: { one: { command: 'far' }, two: { command: 'far' } } })
   const commands = (useLegacyMcpJson: boolean) =>
-    [...serversFor({ ...DEFAULT_AGENT, useLegacyMcpJson }, places).servers].map(([name, entry]) => [
+    [...serversFor({ ...DEFAULT_AGENT, useLegacyMcpJson }, places, () => true).servers].map(([name, entry]) => [
       name,
       entry.type === 'stdio' && entry.command,
     ])
   expect(commands(true)).toEqual([
-    ['one', 'near'],
+    ['one', 'far'],
     ['two', 'far'],
   ])
   expect(commands(false)).toEqual([])
   write(far, { mcpServers: { two: {} } })
-  expect(serversFor(DEFAULT_AGENT, places).broken[0]).toMatchObject({
+  expect(serversFor(DEFAULT_AGENT, places, () => true).broken[0]).toMatchObject({
     path: far,
     faults: [{ path: 'mcpServers.two.command' }],
   })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { TalkEvent } from '../../../src/chat/turn/event.ts'
 import { fieldsOf, listOf, stringOf } from '../../../src/lib/object.ts'
+import { asIs } from '../../../src/model/phrase.ts'
 import { tempFolder } from '../../support/log.ts'
 import { answer, calls } from '../../support/model-chunks.ts'
 import { type Asked, chatServer, type ModelServer } from '../../support/model-server.ts'
@@ -153,5 +154,44 @@ test('a server that wants to know who asks says what to do', async () => {
   expect(events.find((event) => event.kind === 'notice')).toMatchObject({
     code: 'mcp',
     text: expect.stringMatching(/guarded .*\(401\).*"Authorization": "Bearer …".*mcpServers/),
+  })
+})
+
+describe('trust in a tool is for that tool alone', () => {
+  const mcpServers = { srv: stdio('wild') }
+  const odd = async () => {
+    const server = await chatServer()
+    const cwd = tempFolder()
+    const { talk } = await opened({ server, cwd, agent: { mcpServers }, trustAll: false })
+    await talk.rig.help.ready()
+    return { talk, server }
+  }
+  const decisions = ({ rig }: Awaited<ReturnType<typeof odd>>['talk']): readonly string[] =>
+    rig.box.all
+      .filter(({ origin }) => origin !== 'native___')
+      .filter((tool) => rig.decide(tool, { level: 'changes', summary: asIs('') }).kind === 'allow')
+      .map(({ origin, hostName }) => `${origin} ${hostName}`)
+
+  test('even where its server named it * or [a-z]', async () => {
+    const { talk, server } = await odd()
+    for (const wild of ['*', 'e?ho', '[a-z]']) {
+      const tool = talk.rig.box.all.find(({ origin, hostName }) => origin === 'srv' && hostName === wild)
+      server.say(call(tool?.name ?? ''), answer('Done.'))
+      await said(talk, 'Do it', (event) => (event.kind === 'consent_needed' ? 'trust' : undefined))
+    }
+    expect(decisions(talk)).toEqual(['srv *', 'srv e?ho', 'srv [a-z]'])
+    server.say(call('echo'), answer('Done.'))
+    const events = await said(talk, 'And another', (event) => (event.kind === 'consent_needed' ? 'no' : undefined))
+    expect(events.some(({ kind }) => kind === 'consent_needed')).toBe(true)
+  })
+
+  test('also by /tools trust, where a name goes before a pattern', async () => {
+    const { talk } = await odd()
+    await said(talk, '/tools trust @srv/*')
+    expect(decisions(talk)).toEqual(['srv *'])
+    await said(talk, '/tools untrust @srv/*')
+    expect(decisions(talk)).toEqual([])
+    await said(talk, '/tools trust @srv/ec*')
+    expect(decisions(talk)).toEqual(['srv echo'])
   })
 })

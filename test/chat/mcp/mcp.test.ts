@@ -49,6 +49,26 @@ async function started(entries: { readonly [name: string]: McpServerEntry }, ali
 }
 
 describe('a server over stdio', () => {
+  test('that says without end that its tools have changed is asked now and then', async () => {
+    const { call } = await started({ one: stdio({}, 'flooding') })
+    expect(textIn(await call('flood'))).toContain('flooded')
+    // All notifications came before this answer; each one was a request for the list once.
+    const times = Number(/"text":"(\d+)"/.exec(JSON.stringify(await call('listed')).replaceAll('\\', ''))?.[1])
+    expect(times).toBeGreaterThan(0)
+    expect(times).toBeLessThan(20)
+  })
+
+  test('whose list does not end is not used, and the others are', async () => {
+    const { servers } = await started({ bad: stdio({}, 'endless'), good: stdio() })
+    const [bad, good] = servers.reports()
+    expect(bad).toMatchObject({
+      status: 'failed',
+      tools: [],
+      reason: { en: expect.stringContaining('the list has more than') },
+    })
+    expect(good).toMatchObject({ status: 'running' })
+  })
+
   test('its tools are offered under names that models can say; those that cannot be are told', async () => {
     const { servers } = await started({ one: stdio() }, new Map([['@one/fail', 'fails']]))
     const [report] = servers.reports()

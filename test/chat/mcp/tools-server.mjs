@@ -32,7 +32,14 @@ export function toolsServer(mode = '') {
     tool('silent', ''),
     tool('n'.repeat(70)),
   ]
+  let listed = 0
+  if (mode === 'wild') tools = ['*', 'e?ho', '[a-z]', 'echo', 'x/echo'].map((name) => tool(name))
   server.setRequestHandler(ListToolsRequestSchema, async ({ params }) => {
+    listed++
+    if (mode === 'endless') {
+      const page = Array.from({ length: 20 }, (_, n) => tool(`t${listed}-${n}`, 'word '.repeat(10_000)))
+      return { tools: page, nextCursor: String(listed) }
+    }
     if (mode === 'pondering') {
       process.stderr.write('pondering\n')
       await new Promise(() => {})
@@ -40,12 +47,18 @@ export function toolsServer(mode = '') {
     const from = Number(params?.cursor ?? 0)
     return { tools: tools.slice(from, from + 6), ...(from + 6 < tools.length && { nextCursor: String(from + 6) }) }
   })
+  if (mode === 'flooding') tools = [tool('flood'), tool('listed')]
   server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: args = {} } }, { signal }) => {
     switch (name) {
       case 'echo':
         return { ...text(args.text ?? ''), structuredContent: { said: args.text ?? '' } }
       case 'env':
         return text(`${process.env.GIVEN} ${process.cwd()} ${mode}`)
+      case 'flood':
+        for (let n = 0; n < 300; n++) await server.sendToolListChanged()
+        return text('flooded')
+      case 'listed':
+        return text(String(listed))
       case 'fail':
         return { ...text('no'), isError: true }
       case 'picture':

@@ -1,8 +1,11 @@
 /** A conversation as commands and pages open it, with an agent's file, hooks, servers and checkpoints. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chooseEndpoint } from '../../../src/chat/endpoint/endpoint.ts'
 import { type OpenedTalk, openTalk } from '../../../src/chat/open/open-talk.ts'
+import type { AskTrust } from '../../../src/chat/trust/needed.ts'
+import { projectFile } from '../../../src/chat/trust/project-file.ts'
+import { Trust } from '../../../src/chat/trust/store.ts'
 import { openAITransport } from '../../../src/openai-transport.ts'
 import { tempFolder } from '../../support/log.ts'
 import type { ModelServer } from '../../support/model-server.ts'
@@ -12,14 +15,30 @@ interface Situation {
   readonly server: ModelServer
   readonly cwd: string
   readonly data?: string
+  /** A project's agent, which the user trusts. */
   readonly agent?: object
   readonly resume?: string | null
   /** Null: nobody chose one. */
   readonly model?: string | null
+  /** By default all tools run without asking. */
+  readonly trustAll?: boolean
+  readonly home?: string
+  /** What `--agent` names. */
+  readonly named?: string
+  readonly askTrust?: AskTrust
+}
+
+/** As `fumi trust` does. */
+export function trustFile(data: string, cwd: string, path: string): void {
+  const trust = new Trust(data)
+  const file = projectFile(path, cwd, trust)
+  if (file.ok) trust.add(file.fingerprint)
 }
 
 export async function opened(situation: Situation): Promise<OpenedTalk> {
-  const { server, cwd, data = tempFolder(), agent, resume, model = 'm' } = situation
+  const { server, data = tempFolder(), agent, resume, model = 'm', home = tempFolder() } = situation
+  const { trustAll = true, named = agent && 'mine', askTrust } = situation
+  const cwd = realpathSync(situation.cwd)
   const { baseURL } = server
   if (agent) {
     mkdirSync(join(cwd, '.amazonq', 'cli-agents'), { recursive: true })
@@ -27,6 +46,7 @@ export async function opened(situation: Situation): Promise<OpenedTalk> {
       join(cwd, '.amazonq', 'cli-agents', 'mine.json'),
       JSON.stringify({ name: 'mine', tools: ['*'], ...agent }),
     )
+    trustFile(data, cwd, '.amazonq/cli-agents/mine.json')
   }
   const endpoint = chooseEndpoint({
     options: { baseURL, ...(model !== null && { model }) },
@@ -36,9 +56,10 @@ export async function opened(situation: Situation): Promise<OpenedTalk> {
   })
   const talk = await openTalk({
     answerer: { kind: 'server', endpoint, transport: openAITransport({ baseURL }) },
-    ...{ platform: 'linux', home: tempFolder(), data, cwd, program: null, autoCompact: true, attended: true },
-    trustAll: true,
-    ...(agent && { agent: 'mine' }),
+    ...{ platform: 'linux', home, data, cwd, program: null, autoCompact: true, attended: true },
+    trustAll,
+    ...(named !== undefined && { agent: named }),
+    ...(askTrust && { askTrust }),
     ...(resume !== undefined && { resume }),
   })
   whenDone(() => talk.close())

@@ -7,6 +7,7 @@ import { createJournal, journalPath, openJournal } from '../../../src/chat/journ
 import { Rig } from '../../../src/chat/rig.ts'
 import { Talk } from '../../../src/chat/talk.ts'
 import { type ChatTool, succeeded } from '../../../src/chat/tools/tool.ts'
+import type { TurnLimits } from '../../../src/chat/turn/budget.ts'
 import { Desk } from '../../../src/chat/turn/desk.ts'
 import type { Consent, TalkEvent } from '../../../src/chat/turn/event.ts'
 import { NO_ENVIRONMENT } from '../../../src/conversation/create.ts'
@@ -37,6 +38,7 @@ export interface TalkingOptions {
   readonly cwd?: string
   readonly state?: ConversationState
   readonly paths?: readonly string[]
+  readonly limits?: TurnLimits
 }
 
 /** Waits are not waited for. */
@@ -70,6 +72,7 @@ export function talking(options: TalkingOptions): Talk {
     trusted: options.trusted ?? [],
     autoCompact: options.autoCompact ?? true,
     attended: options.attended ?? true,
+    ...(options.limits && { limits: options.limits }),
   })
   return new Talk(desk, rig, { data, program: null })
 }
@@ -92,7 +95,8 @@ export async function heard(
   for await (const event of events) {
     all.push(event)
     const consent = onEvent(event)
-    if (event.kind === 'consent_needed') talk.answer(event.id, (consent as Consent | undefined) ?? 'yes')
+    if (event.kind === 'consent_needed' || event.kind === 'trust_needed')
+      talk.answer(event.id, (consent as Consent | undefined) ?? 'yes')
   }
   return all
 }

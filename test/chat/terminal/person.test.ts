@@ -13,7 +13,7 @@ type Home = ReturnType<typeof chatHome>
 
 async function seated(
   replies: readonly Reply[],
-  options: { home?: Home; args?: readonly string[]; env?: object } = {},
+  options: { home?: Home; args?: readonly string[]; env?: object; rows?: number } = {},
 ) {
   const server = await chatServer(...replies)
   const home = options.home ?? chatHome()
@@ -21,6 +21,7 @@ async function seated(
     [process.execPath, fumiPath, 'chat', '--base-url', server.baseURL, '--model', 'm', ...(options.args ?? [])],
     {
       cwd: home.cwd,
+      ...(options.rows !== undefined && { rows: options.rows }),
       env: { HOME: home.home, FUMI_HOME: home.home, TZ: 'UTC', SHELL: '/bin/sh', NO_COLOR: '', ...options.env },
     },
   )
@@ -92,6 +93,33 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
     await next.pane.until('Again.')
   })
 
+  test('a command that hides what it does is asked about in full, and runs only once all of it was seen', async () => {
+    const noise = Array.from({ length: 200 }, (_, n) => `echo line ${n}`)
+    const command = `ls${'\n'.repeat(61)}${[...noise, 'rm -rf ./keep', ...noise].join('\n')}`
+    const summary = `list files\n\n? execute_bash asks to run this command:\n  │ ls\n\u202eAllow it? [y/n/t] y`
+    const { pane, home } = await seated(
+      [calls([{ name: 'execute_bash', args: { command, summary } }]), answer('Gone.\u202e')],
+      { env: { PAGER: 'cat' }, rows: 30 },
+    )
+    writeFileSync(join(home.cwd, 'keep'), '')
+    pane.say('Tidy')
+    const screen = await pane.until(/^Allow it\? \[y\/n\/t\] *$/m)
+    if (process.env['FUMI_SHOTS']) console.log(pane.painted())
+    const rows = screen.trimEnd().split('\n')
+    expect(rows.filter((row) => row.startsWith('? '))).toEqual(['? execute_bash asks to run this command:'])
+    expect(rows).toContain('! │ rm -rf ./keep')
+    expect(rows).toContain('  ⋮ 60 blank lines')
+    expect(rows).toContain('  │ list files ? execute_bash asks to run this command: │ ls <U+202E>Allow it?')
+    pane.say('y')
+    await pane.until('Part of this is not shown. Type v to view all of it first.')
+    expect(existsSync(join(home.cwd, 'keep'))).toBe(true)
+    pane.say('v')
+    await pane.until(/│ echo line 199\n[\s\S]*^Allow it\? \[y\/n\/t\] *$/m)
+    pane.say('y')
+    await pane.until('Gone.<U+202E>')
+    expect(existsSync(join(home.cwd, 'keep'))).toBe(false)
+  })
+
   test('a tool asks with its diff, runs after a yes, is cancelled by other words, and is stopped by Ctrl-C', async () => {
     const { pane, server, home } = await seated([
       write('tea.txt', 'green\n'),
@@ -103,7 +131,7 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
     ])
     pane.say('Write it down')
     const asked = await pane.until('Allow it?')
-    expect(asked).toMatch(/\? fs_write: write tea\.txt\n[\s\S]*\+green\n/)
+    expect(asked).toMatch(/\? fs_write asks to make this change:\n {2}│ write tea\.txt\n[\s\S]*\+green\n/)
     expect(existsSync(join(home.cwd, 'tea.txt'))).toBe(false)
     pane.say('y')
     await pane.until(/▸ fs_write write tea\.txt {2}✓[\s\S]*Written\./)

@@ -15,33 +15,42 @@ import { tempFolder } from '../../support/log.ts'
 const question = (need: Partial<Need>, name = 'execute_bash') =>
   ({ kind: 'consent_needed', id: '1', name, need: { level: 'changes', summary: asIs(''), ...need } }) as const
 
+const SCREEN = { columns: 80, rows: 50 }
+const asked = (need: Partial<Need>, name?: string, screen = SCREEN) => questionText(question(need, name), screen)
+
 describe('a question', () => {
   test('shows a command as it is, with all that would hide in it spelled out', () => {
-    const command = 'echo fine\u001b[2K\rrm -rf ~ #\u202e enif\u200b\nls'
-    const { text } = questionText(
-      question({ command, summary: asIs(`run ${command}`), reason: asIs('it deletes \u001b[8m') }),
-    )
+    const command = 'echo fine\u001b[2K\rrm -rf ~ #\u202e enif\u200b\nls\u00a0/x'
+    const { text } = asked({ command, summary: asIs(`run ${command}`), reason: asIs('it deletes \u001b[8m') })
     expect(text).toBe(
-      '? execute_bash\n    echo fine\\u{1b}[2K\\u{d}rm -rf ~ #\\u{202e} enif\\u{200b}\n    ls\n  ! it deletes \\u{1b}[8m\n',
+      [
+        '? execute_bash asks to run this command:',
+        // To bash a carriage return is a character of a word: it only prints this.
+        '  │ echo fine<U+001B>[2K<U+000D>rm -rf ~ #<U+202E> enif<U+200B>',
+        '  │ ls<U+00A0>/x',
+        '  ! it deletes <U+001B>[8m',
+        '',
+      ].join('\n'),
     )
   })
 
-  test('folds a long change, says how to see it all, and shows it then', () => {
+  test('leaves out the middle of a long change, says how to see it all, and shows it then', () => {
     const diff = `--- a\n+++ a\n${'+line\n'.repeat(100)}`
-    const asked = question({ diff, summary: asIs('write a') }, 'fs_write')
-    const { text, left } = questionText(asked)
-    expect(left).toBe(62)
-    expect(text).toContain('? fs_write: write a\n    --- a\n')
-    expect(text).toContain('… 62 more lines')
-    expect(choicesText('fs_write', left, 120)).toContain('d all lines')
-    expect(choicesText('fs_write', 0, 120)).not.toContain('d all lines')
-    expect(questionText(asked, true).text.match(/\+line/g)).toHaveLength(100)
+    const { text, isCut, isUnseen } = asked({ diff, summary: asIs('write a') }, 'fs_write')
+    expect({ isCut, isUnseen }).toEqual({ isCut: true, isUnseen: false })
+    expect(text).toMatch(/^\? fs_write asks to make this change:\n {2}│ write a\n {2}│ --- a\n/)
+    expect(text).toMatch(/ {2}⋮ \d+ lines not shown\n/)
+    expect(choicesText('fs_write', isCut, 120)).toContain('v view all')
+    expect(choicesText('fs_write', false, 120)).not.toContain('v view all')
+    const whole = questionText(question({ diff, summary: asIs('write a') }, 'fs_write'), SCREEN, true)
+    expect(whole.text.match(/\+line/g)).toHaveLength(100)
+    expect(whole.isCut).toBe(false)
   })
 
   test('names a file that somebody else changed, with the change', () => {
     const stale = { path: '/tmp/a', diff: '--- a\n+++ a\n-old\n+theirs\n' }
-    expect(questionText(question({ stale, diff: '+mine\n' }, 'fs_write')).text).toMatch(
-      /\+mine\n {2}\/tmp\/a was changed by somebody else[^\n]*:\n[\s\S]*\+theirs/,
+    expect(asked({ stale, diff: '+mine\n' }, 'fs_write').text).toMatch(
+      /\+mine\n {2}This file changed since[^\n]*:\n {2}│ \/tmp\/a\n[\s\S]*\+theirs/,
     )
   })
 
@@ -69,12 +78,12 @@ describe('a tool that ran', () => {
       ms: 1500,
       result: { tool_use_id: '1', content, status },
     }) as never
-  const asked = (need: Partial<Need>, wasShown = false) =>
+  const shownBefore = (need: Partial<Need>, wasShown = false) =>
     ({ need: { level: 'changes', summary: asIs('run it'), ...need }, wasShown }) as const
 
   test('is a line with its outcome and the ends of what it printed, without escape sequences', () => {
     const stdout = Array.from({ length: 20 }, (_, n) => `\u001b[31mline ${n}\u001b[0m\t${'x'.repeat(100)}`).join('\n')
-    const lines = cardText(done([{ Json: { exit_status: '2', stdout, stderr: '' } }]), asked({}), 40).split('\n')
+    const lines = cardText(done([{ Json: { exit_status: '2', stdout, stderr: '' } }]), shownBefore({}), 40).split('\n')
     expect(lines[0]).toBe('▸ execute_bash run it  ✗ exit 2 1.5s')
     expect(lines.map((line) => line.slice(0, 12)).slice(1, 5)).toEqual([
       '    line 0  ',
@@ -87,17 +96,19 @@ describe('a tool that ran', () => {
 
   test('that tells its outcome in a strange way is shown without it', () => {
     const odd = { exit_status: '\u001b[2J1', stdout: { toString: 1, valueOf: 1 }, stderr: 'no' }
-    expect(cardText(done([{ Json: odd }]), asked({}), 40)).toBe('▸ execute_bash run it  ✗ exit 1 1.5s\n    no\n')
+    expect(cardText(done([{ Json: odd }]), shownBefore({}), 40)).toBe('▸ execute_bash run it  ✗ exit 1 1.5s\n    no\n')
   })
 
   test('shows its change unless that was seen when it asked, and of what it read only how much', () => {
     const diff = '--- a\n+++ a\n+new\n'
-    expect(cardText(done([{ Text: 'written' }]), asked({ diff }), 60)).toContain('    +new\n')
-    expect(cardText(done([{ Text: 'written' }]), asked({ diff }, true), 60)).toBe('▸ execute_bash run it  ✓ 1.5s\n')
-    expect(cardText(done([{ Text: 'a\nb\n' }]), asked({ level: 'read-only' }), 60)).toBe(
+    expect(cardText(done([{ Text: 'written' }]), shownBefore({ diff }), 60)).toContain('    +new\n')
+    expect(cardText(done([{ Text: 'written' }]), shownBefore({ diff }, true), 60)).toBe(
+      '▸ execute_bash run it  ✓ 1.5s\n',
+    )
+    expect(cardText(done([{ Text: 'a\nb\n' }]), shownBefore({ level: 'read-only' }), 60)).toBe(
       '▸ execute_bash run it  ✓ 2 lines 1.5s\n',
     )
-    expect(cardText(done([{ Text: 'no such file' }], 'Error'), asked({ level: 'read-only' }), 60)).toBe(
+    expect(cardText(done([{ Text: 'no such file' }], 'Error'), shownBefore({ level: 'read-only' }), 60)).toBe(
       '▸ execute_bash run it  ✗ 1.5s\n    no such file\n',
     )
   })

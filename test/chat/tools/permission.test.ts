@@ -1,8 +1,9 @@
 /** Who may do what unasked: denied before allowed, allowed before asked. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { dangerOf, isReadOnly } from '../../../src/chat/tools/allow/commands.ts'
-import { namesTool } from '../../../src/chat/tools/allow/patterns.ts'
+import { isReadOnly } from '../../../src/chat/tools/allow/commands.ts'
+import { dangerOf } from '../../../src/chat/tools/allow/danger.ts'
+import { namesTool, toolsMeant } from '../../../src/chat/tools/allow/patterns.ts'
 import { type CommandSettings, decide, NO_SETTINGS, type Rules } from '../../../src/chat/tools/permission.ts'
 import type { Need } from '../../../src/chat/tools/tool.ts'
 import { asIs } from '../../../src/model/phrase.ts'
@@ -46,6 +47,34 @@ describe('names of tools', () => {
     ['@builtin', false],
   ])('%s means the tool of a server: %s', (pattern, expected) => {
     expect(namesTool(pattern, git)).toBe(expected)
+  })
+})
+
+describe('what the user trusts', () => {
+  const tool = (origin: string, hostName: string) => ({ name: hostName, hostName, origin })
+  const all = [
+    tool('srv', '*'),
+    tool('srv', 'a?'),
+    tool('srv', 'x/y'),
+    tool('srv/x', 'y'),
+    tool('s*', 'z'),
+    tool('srv', 'z'),
+  ]
+  const need: Need = { level: 'changes', summary: asIs('') }
+
+  test('is one tool, whatever letters its server and its name have', () => {
+    for (const trusted of all) {
+      const allowed = all.filter((one) => decide(one, need, { ...rules, trustedTools: [trusted] }).kind === 'allow')
+      expect(allowed).toEqual([trusted])
+    }
+  })
+
+  test('by a word: the tool with this label, and nothing where two have it; otherwise what matches', () => {
+    expect(toolsMeant('@srv/*', all)).toEqual([all[0]])
+    expect(toolsMeant('@s*/z', all)).toEqual([all[4]])
+    expect(toolsMeant('@srv/x/y', all)).toEqual([])
+    expect(toolsMeant('@srv/?', all)).toEqual([all[0], all[5]])
+    expect(toolsMeant('@nobody', all)).toEqual([])
   })
 })
 
@@ -128,7 +157,7 @@ describe('commands', () => {
 
   test.each([
     ['ls -la', true],
-    ['cat a.txt | grep "x | y" | head -3', false],
+    ['cat a.txt | grep "x | y" | head -3', true],
     ["cat a.txt | grep 'x y' | head -3", true],
     ['find . -name "*.ts"', true],
     ['find . -name x -delete', false],
@@ -144,6 +173,7 @@ describe('commands', () => {
     ['cat <(ls)', false],
     ['echo a > b', false],
     ['ls|rm a', false],
+    ['ls|cat', true],
     ['ls &', false],
     ['ls\nrm a', false],
     ['ls "unclosed', false],
@@ -152,7 +182,7 @@ describe('commands', () => {
     ['node a.js', false],
     ['lsof', false],
   ])('%j only reads: %s', (command, expected) => {
-    expect(isReadOnly(command)).toBe(expected)
+    expect(isReadOnly(command, rules)).toBe(expected)
     expect(decide(bash, running(command), using({ autoAllowReadonly: true })).kind).toBe(expected ? 'allow' : 'ask')
     expect(decide(bash, running(command), rules).kind).toBe('ask')
   })
@@ -185,8 +215,9 @@ describe('commands', () => {
 
   test('whatever is typed, deciding neither throws nor lets joined commands pass', () => {
     fc.assert(
-      fc.property(fc.string(), fc.constantFrom('&&', ';', '`', '$(', '>'), (text, joint) => {
-        expect(isReadOnly(`ls ${text}${joint}${text}`)).toBe(false)
+      fc.property(fc.string(), fc.constantFrom('&&', ';', '`', '$(', '>'), (any, joint) => {
+        const text = any.replaceAll(/['"\\]/g, '')
+        expect(isReadOnly(`ls ${text}${joint}${text}`, rules)).toBe(false)
       }),
     )
   })

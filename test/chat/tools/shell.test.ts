@@ -78,7 +78,7 @@ describe.skipIf(process.platform === 'win32')('execute_bash', () => {
     const script = `
       import { executeBash } from ${JSON.stringify(tool)}
       const place = { cwd: ${JSON.stringify(at.cwd)}, home: '/', signal: new AbortController().signal }
-      const { call } = await executeBash.check({ command: 'echo $$; sleep 1000' }, place)
+      const { call } = await executeBash().check({ command: 'echo $$; sleep 1000' }, place)
       call.run({ ...place, onOutput: ({ text }) => { process.stdout.write(text, () => process.exit(0)) } })`
     const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
     expect(Number(out)).toBeGreaterThan(1)

@@ -132,6 +132,43 @@ test('a server that stops in the middle', async () => {
   expect(story(chat)).toBe('user Hello?')
 })
 
+describe('an answer that does not end', () => {
+  /** Until nobody listens any more. */
+  const forever =
+    (text: string, type = 'text/event-stream', status = 200): Reply =>
+    async (_, response) => {
+      response.writeHead(status, { 'content-type': type })
+      const open = new Promise((done) => response.once('close', done))
+      while (!response.destroyed)
+        if (!response.write(text)) await Promise.race([open, new Promise((done) => response.once('drain', done))])
+    }
+  const words = 'word '.repeat(100_000)
+
+  test.each<[what: string, reply: Reply, kind: string, message: RegExp]>([
+    ['of words', forever(dataLine(JSON.stringify({ choices: [{ delta: { content: words } }] }))), 'garbage', /longer/],
+    [
+      'of arguments',
+      forever(
+        dataLine(
+          JSON.stringify({
+            choices: [{ delta: { tool_calls: [{ index: 0, function: { name: 'f', arguments: words } }] } }],
+          }),
+        ),
+      ),
+      'garbage',
+      /longer/,
+    ],
+    ['without the end of a line', forever(words), 'garbage', /too large/],
+    ['of an error', forever(words, 'text/plain', 400), 'garbage', /too large/],
+  ])('%s', async (_, reply, kind, message) => {
+    const { chat } = await talk([reply, fine], { maxRetries: 0 }, { timeoutMs: 20_000 })
+    const result = await chat.prompt('Talk.', { stream: true })
+    expect(result).toMatchObject({ success: false, errors: [{ kind, message: expect.stringMatching(message) }] })
+    expect((await chat.resume({ stream: true })).success).toBe(true)
+    expect(validate(chat.messages)).toEqual([])
+  })
+})
+
 describe('garbage', () => {
   const html = '<!doctype html>\n<html><body>Sign in</body></html>'
 

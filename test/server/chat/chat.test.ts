@@ -209,9 +209,9 @@ test('what rests is closed, and its writer is another one then', async () => {
 test('any session is gone on with: what was said there goes along', async () => {
   const made = home()
   for (const [path, content] of Object.entries(samples())) made.write(path, content)
-  const { url, model } = await chatting([answer('Gladly.')], {}, made)
+  const { url, model, cwd } = await chatting([answer('Gladly.')], {}, made)
   const session = 'codex:019c22d1-6a00-7000-8000-000000000001'
-  const { id } = await opened(url, { session })
+  const { id } = await opened(url, { session, directory: cwd })
   const page = await Listener.to(url, id)
   const { messages } = await page.next('hello')
   expect(messages.some(({ show }) => show === 'prompt')).toBe(true)
@@ -228,10 +228,10 @@ test('any session is gone on with: what was said there goes along', async () => 
 test('who goes on with a session twice at once gets one copy, and one with our own gets that', async () => {
   const made = home()
   for (const [path, content] of Object.entries(samples())) made.write(path, content)
-  const { url, house } = await chatting([], {}, made)
+  const { url, house, cwd } = await chatting([], {}, made)
   const copies = () => entriesOf(join(house.directory, 'conversations')).filter(({ name }) => name.endsWith('.jsonl'))
   const session = 'codex:019c22d1-6a00-7000-8000-000000000001'
-  const both = await Promise.all([1, 2, 3].map(() => opened(url, { session })))
+  const both = await Promise.all([1, 2, 3].map(() => opened(url, { session, directory: cwd })))
   expect(new Set(both.map(({ id }) => id)).size).toBe(1)
   expect(copies()).toHaveLength(1)
   const own = both[0]?.session ?? ''
@@ -247,7 +247,7 @@ test('options name profiles, models, agents and directories, and no key', async 
   const { data } = JSON.parse(text)
   expect(shapeProblems('ChatOptionsReply', JSON.parse(text))).toEqual([])
   expect(data).toMatchObject({ usual: { profile: 'here', model: 'm' }, models: ['m'], models_problem: null })
-  expect(data.directories[0]).toEqual({ path: cwd, sessions: 0 })
+  expect(data.directories[0]).toEqual({ path: cwd, sessions: 0, chosen: false, warning: null })
   expect(data.profiles.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(['here', 'ollama']))
   expect(data.commands.map(({ name }: { name: string }) => name)).toContain('tangent')
   expect(text).not.toContain('sk-never-told')

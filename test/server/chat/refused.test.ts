@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ChatFilesReply } from '../../../src/model/api/chat.ts'
+import { readToken } from '../../../src/server/guard/token.ts'
 import { answer } from '../../support/model-chunks.ts'
 import type { Asked } from '../../support/model-server.ts'
 import { chatting, Listener, opened, post } from './chatting.ts'
@@ -59,12 +60,12 @@ describe('what a client may not do', () => {
   })
 
   test('come from another site, or without a token', async () => {
-    const { url, link } = await chatting([], { auth: true })
+    const { url, house } = await chatting([], { auth: true })
     const plain = { method: 'POST', body: '{}' }
     expect(
       (await fetch(new URL('/api/chat', url), { ...plain, headers: { 'content-type': 'application/json' } })).status,
     ).toBe(401)
-    const authorization = `Bearer ${new URL(link).searchParams.get('token')}`
+    const authorization = `Bearer ${readToken(house.directory)}`
     const foreign = { authorization, origin: 'http://evil.example', 'content-type': 'application/json' }
     expect((await fetch(new URL('/api/chat', url), { ...plain, headers: foreign })).status).toBe(403)
     const form = { authorization, 'content-type': 'text/plain' }

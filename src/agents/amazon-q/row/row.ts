@@ -1,6 +1,6 @@
 /** Where a source's bytes come from and what is known beside them. */
 import type { Instant } from '../../../model/ids.ts'
-import type { Issue } from '../../../model/issue.ts'
+import type { Issue, IssueCode } from '../../../model/issue.ts'
 
 export interface Row {
   readonly bytes: Buffer
@@ -8,6 +8,8 @@ export interface Row {
   readonly firstSeen: Instant
   /** The directory whose conversation it is, where it stands in a table. */
   readonly key?: string
+  /** Columns that cannot be used. */
+  readonly faults?: readonly { readonly code: IssueCode; readonly reason: string }[]
   /** What the table tells beside the state. */
   readonly columns?: { readonly created_at: Instant | undefined; readonly updated_at: Instant | undefined }
 }

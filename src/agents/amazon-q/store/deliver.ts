@@ -1,8 +1,8 @@
 /** Puts a conversation into the store of Amazon Q or Kiro, where the program finds it by its directory. */
-import { readFileSync } from 'node:fs'
 import { readAs } from '../../../conversation/codec/read.ts'
 import { conversationState } from '../../../conversation/codec/state.ts'
 import { momentOf } from '../../../conversation/told/clock.ts'
+import { readRegular } from '../../../lib/files/regular-file.ts'
 import { fieldsOf, numberOf } from '../../../lib/object.ts'
 import type { Outcome } from '../../../lib/sqlite/problem.ts'
 import { type LockedDatabase, withWriteLock } from '../../../lib/sqlite/write.ts'
@@ -18,7 +18,7 @@ import { KIRO, storeOf } from './stores.ts'
 import { rowAt, tablesIn } from './table.ts'
 
 export async function deliver(file: string, options: DeliverOptions): Promise<Delivery> {
-  const ready = loadable(readFileSync(file))
+  const ready = loadable(readRegular(file))
   if (!ready)
     throw new AppError(
       'nothing_readable',

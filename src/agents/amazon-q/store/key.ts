@@ -6,12 +6,18 @@ export type RowKey =
 
 export type Table = RowKey['table']
 
+/** Bytes. The longest that is known has 54 MB. */
+export const LONGEST_ROW = 500_000_000
+
+/** Nothing of a value that is too long to be held. */
+const VALUE = `CAST(CASE WHEN octet_length(value) <= ${LONGEST_ROW} THEN value END AS BLOB)`
+
 /** The question for its value and its times, with what it asks for. */
 export const rowQuery = (key: RowKey): readonly [sql: string, ...parameters: string[]] =>
   key.table === 'conversations'
-    ? ['SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?', key.directory]
+    ? [`SELECT ${VALUE} AS value FROM conversations WHERE key = ?`, key.directory]
     : [
-        'SELECT CAST(value AS BLOB) AS value, created_at, updated_at FROM conversations_v2 WHERE key = ? AND conversation_id = ?',
+        `SELECT ${VALUE} AS value, created_at, updated_at FROM conversations_v2 WHERE key = ? AND conversation_id = ?`,
         key.directory,
         key.conversation,
       ]

@@ -32,19 +32,24 @@ const COLUMNS: { readonly [table in Table]: string } = {
 }
 
 const PAGE = 200
+const FIRST_ROWID = -(2n ** 63n)
+const LAST_ROWID = 2n ** 63n - 1n
 
 /** In pages, so that nobody waits for us. A row that is replaced meanwhile comes again, further on: the later one counts. */
 export function rowsIn(database: OpenDatabase, table: Table): Outcome<readonly Listed[]> {
   const found = new Map<string, Listed>()
-  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+  for (let after = FIRST_ROWID; ; ) {
     const page = database.all(
-      `SELECT rowid AS number, octet_length(value) AS size, ${COLUMNS[table]} FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ${PAGE}`,
+      // As text: no rowid may become another one, else a page would be asked for again and again.
+      `SELECT CAST(rowid AS TEXT) AS number, octet_length(value) AS size, ${COLUMNS[table]} FROM ${table} WHERE rowid >= ? ORDER BY rowid LIMIT ${PAGE}`,
       after,
     )
     if (!page.ok) return page.problem.kind === 'corrupt' ? keysIn(database, table) : page
     for (const row of page.value) add(found, table, row)
     if (page.value.length < PAGE) return { ok: true, value: [...found.values()] }
-    after = Number(page.value.at(-1)?.['number'])
+    const last = BigInt(String(page.value.at(-1)?.['number']))
+    if (last === LAST_ROWID) return { ok: true, value: [...found.values()] }
+    after = last + 1n
   }
 }
 
@@ -87,19 +92,22 @@ export function rowAt(database: OpenDatabase, key: RowKey): Outcome<Stored | und
   }
 }
 
-const milliseconds = (value: unknown): number | undefined =>
-  typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined
+/** A column holds whatever its writer put there: what is no number is no time, but it is not missing. */
+function milliseconds(value: unknown): number | undefined {
+  if (value === null || value === undefined) return undefined
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN
+}
 
 /** One row's alone. */
 export function fingerprintAt(database: OpenDatabase, key: RowKey): Outcome<string | undefined> {
   const found =
     key.table === 'conversations'
       ? database.get(
-          'SELECT rowid AS number, octet_length(value) AS size FROM conversations WHERE key = ?',
+          'SELECT CAST(rowid AS TEXT) AS number, octet_length(value) AS size FROM conversations WHERE key = ?',
           key.directory,
         )
       : database.get(
-          'SELECT rowid AS number, octet_length(value) AS size, updated_at FROM conversations_v2 WHERE key = ? AND conversation_id = ?',
+          'SELECT CAST(rowid AS TEXT) AS number, octet_length(value) AS size, updated_at FROM conversations_v2 WHERE key = ? AND conversation_id = ?',
           key.directory,
           key.conversation,
         )

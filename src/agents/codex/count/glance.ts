@@ -1,4 +1,5 @@
 /** Tells by a line's first bytes what the first pass needs of it. Only sure answers; else the line is parsed. */
+import { MOST_TOKENS } from '../../../model/numbers.ts'
 import type { Usage } from '../../../model/usage.ts'
 
 /**
@@ -163,7 +164,9 @@ function counterAt(bytes: Buffer, from: number, to: number): Usage | undefined {
       value = value * 10 + code - 48
       code = bytes[++end] ?? 0
     }
-    if (end === digits || end >= to || value > Number.MAX_SAFE_INTEGER) return undefined
+    // JSON has no numbers that begin with a further 0.
+    if (end === digits || end >= to || value > MOST_TOKENS || (bytes[digits] === ZERO && end > digits + 1))
+      return undefined
     if (key) usage[key.name] = value
     if (code === CLOSE) return usage
     if (code !== COMMA) return undefined
@@ -176,6 +179,7 @@ function counterKey(bytes: Buffer, at: number, to: number) {
   return undefined
 }
 
+const ZERO = 48
 const COMMA = 44
 const COLON = 58
 const CLOSE = 125

@@ -2,10 +2,11 @@
 import type { Stop } from '../../../lib/files/log-file.ts'
 import { checksum } from '../../../lib/hash.ts'
 import { decode } from '../../../lib/jsonl.ts'
-import { type Fields, fieldsOf, isObject, numberOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, wordOf } from '../../../lib/object.ts'
 import { type LineSink, Splitter } from '../../../lib/splitter.ts'
 import { type Instant, instant } from '../../../model/ids.ts'
 import type { IssueCode } from '../../../model/issue.ts'
+import { badNumbers, badTime, countOf } from '../../../model/numbers.ts'
 import { isZero, type Usage } from '../../../model/usage.ts'
 import type { Cursor, Scan, Source } from '../../agent.ts'
 import { Clock, type SavedClock } from '../follow/clock.ts'
@@ -40,6 +41,10 @@ export class Scanner implements LineSink {
   #messages = 0
   #tools = noTools()
   #out: Scan[] = []
+  /** The last line that was only glanced at, while its bytes are there: its time counts for those behind it. */
+  #glanced: Buffer | undefined
+  #glancedAt = 0
+  #chunk: Buffer | undefined
   readonly #splitter: Splitter
 
   constructor(source: Source, modifiedMs: number, saved?: SavedScan) {
@@ -57,7 +62,10 @@ export class Scanner implements LineSink {
 
   scan(chunk: Buffer): Scan[] {
     this.#out = []
+    this.#chunk = chunk
     this.#splitter.feed(chunk, this)
+    this.#noteTime()
+    this.#chunk = undefined
     this.#report()
     return this.#out
   }
@@ -112,23 +120,33 @@ export class Scanner implements LineSink {
     const seen = ended && this.#thread.header ? glance(bytes, from, to) : 'parse'
     if (seen === 'parse' || (seen === 'event' && !this.#thread.header?.hasPrompt))
       return this.#parse(bytes.subarray(from, to), ended)
-    if (typeof seen === 'object' && 'total' in seen && !this.#meter.isSteady(seen.total, this.#inherits)) {
+    const isTotal = typeof seen === 'object' && 'total' in seen
+    const { mayCopy } = this.#thread
+    const at = isTotal || mayCopy ? instant(stampOf(bytes, from)) : undefined
+    if (isTotal && !this.#meter.isSteady(seen.total, this.#inherits))
       return this.#parse(bytes.subarray(from, to), ended)
-    }
+    // Without a time of its own it has that of a line before it.
+    if ((isTotal || mayCopy) && at === undefined) return this.#parse(bytes.subarray(from, to), ended)
     this.#lines++
-    const copied = this.#thread.mayCopy && this.#isCopy(bytes.subarray(from, to), stampOf(bytes, from))
-    if (typeof seen === 'object' && 'total' in seen) {
-      const at = instant(stampOf(bytes, from)) ?? this.#clock.latest
+    this.#glanced = bytes
+    this.#glancedAt = from
+    // Memory that holds the beginning of the next line soon.
+    if (bytes !== this.#chunk) this.#noteTime()
+    const copied = mayCopy && this.#thread.isCopy(bytes.subarray(from, to), Date.parse(at ?? ''), undefined, undefined)
+    if (isTotal && at !== undefined)
       return this.#measure({ total: seen.total, last: undefined, model: undefined }, at, copied)
-    }
     if (copied || seen === 'nothing') return
     if (seen === 'answer') this.#said('item')
     else if (seen === 'event') this.#said('event')
-    else this.#tool(seen.tool)
+    else if (typeof seen === 'object' && 'tool' in seen) this.#tool(seen.tool)
   }
 
-  #isCopy(bytes: Buffer, stamp: string): boolean {
-    return this.#thread.isCopy(bytes, Date.parse(stamp), undefined, undefined)
+  /** As if the line had been parsed. */
+  #noteTime(): void {
+    if (!this.#glanced) return
+    const own = instant(stampOf(this.#glanced, this.#glancedAt))
+    this.#glanced = undefined
+    if (own !== undefined) this.#clock.note(own)
   }
 
   get #inherits(): boolean {
@@ -136,6 +154,7 @@ export class Scanner implements LineSink {
   }
 
   #parse(bytes: Buffer, ended: boolean): void {
+    this.#noteTime()
     const number = this.#splitter.number
     const { text } = decode({ number, utf8: true }, bytes)
     if (text.trim() === '') return
@@ -149,13 +168,15 @@ export class Scanner implements LineSink {
         this.#out.push({ kind: 'title', native_id: String(record['id']), title: String(record['thread_name']) })
         continue
       }
-      const { at } = this.#clock.momentOf(record, shape, number)
+      const { at, isBad } = this.#clock.momentOf(record, shape, number)
+      if (isBad) this.#issue('bad_time', badTime('timestamp'))
       this.#thread.begin(record, shape, at, bytes)
-      const copied = this.#thread.isCopy(bytes, Date.parse(at), numberOf(record['ordinal']), record)
+      const copied = this.#thread.isCopy(bytes, Date.parse(at), countOf(record['ordinal']), record)
       this.#thread.describe(record, shape)
       this.#noteModel(record)
       if (record['type'] === 'turn_context') continue
       for (const draft of draftsOf(record, shape)) {
+        if (draft.faults) this.#issue('bad_number', badNumbers(draft.faults))
         if (draft.fact?.kind === 'tokens') this.#measure(draft.fact.report, at, copied)
         if (!copied) this.#count(draft, shape)
       }

@@ -1,5 +1,6 @@
 /** Token counts as Codex reports them. */
-import { type Fields, fieldsOf, numberOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, wordOf } from '../../../lib/object.ts'
+import { NumberCheck } from '../../../model/numbers.ts'
 import { NO_USAGE, type Usage, usageSince } from '../../../model/usage.ts'
 
 export interface Report {
@@ -8,32 +9,53 @@ export interface Report {
   /** Of the last request. */
   readonly last: Usage | undefined
   readonly model: string | undefined
+  /** Fields without a usable number. */
+  readonly faults?: readonly string[] | undefined
 }
 
 /** From the payload of a `token_count`. Nothing when it only brings news of rate limits. */
 export function reportOf(payload: Fields): Report | undefined {
   const info = fieldsOf(payload['info'])
+  const check = new NumberCheck()
   if (!info) {
     // The first versions had the counters of one request here.
-    const last = payload['info'] === undefined ? usageOf(payload) : undefined
-    return last && { total: undefined, last, model: undefined }
+    const last = payload['info'] === undefined ? usageOf(payload, check) : undefined
+    return reported(undefined, last, undefined, check)
   }
-  const total = usageOf(info['total_token_usage'])
-  const last = usageOf(info['last_token_usage'])
-  return total || last ? { total, last, model: wordOf(info['model']) } : undefined
+  const total = usageOf(info['total_token_usage'], check)
+  // The next total tells what a lost one was about.
+  const isLost = total === undefined && check.faults !== undefined
+  const last = isLost ? undefined : usageOf(info['last_token_usage'], check)
+  return reported(total, last, wordOf(info['model']), check)
 }
 
-export function usageOf(value: unknown): Usage | undefined {
+function reported(
+  total: Usage | undefined,
+  last: Usage | undefined,
+  model: string | undefined,
+  { faults }: NumberCheck,
+): Report | undefined {
+  if (faults) return { total, last, model, faults }
+  return total || last ? { total, last, model } : undefined
+}
+
+/** Nothing where one of the counts is unusable: a running total with a gap would count everything before it again. */
+export function usageOf(value: unknown, check: NumberCheck): Usage | undefined {
   const fields = fieldsOf(value)
-  const input_tokens = numberOf(fields?.['input_tokens'])
-  const output_tokens = numberOf(fields?.['output_tokens'])
-  const total = numberOf(fields?.['total_tokens'])
-  if (!fields || (input_tokens === undefined && output_tokens === undefined && total === undefined)) return undefined
+  if (!fields) return undefined
+  const own = new NumberCheck()
+  const input_tokens = own.tokens(fields['input_tokens'], 'input_tokens')
+  const cached_input_tokens = own.tokens(fields['cached_input_tokens'], 'cached_input_tokens') ?? 0
+  const output_tokens = own.tokens(fields['output_tokens'], 'output_tokens')
+  const reasoning_output_tokens = own.tokens(fields['reasoning_output_tokens'], 'reasoning_output_tokens') ?? 0
+  const total = own.tokens(fields['total_tokens'], 'total_tokens')
+  if (own.faults) return void check.add(own.faults)
+  if (input_tokens === undefined && output_tokens === undefined && total === undefined) return undefined
   return {
     input_tokens: input_tokens ?? 0,
-    cached_input_tokens: numberOf(fields['cached_input_tokens']) ?? 0,
+    cached_input_tokens,
     output_tokens: output_tokens ?? 0,
-    reasoning_output_tokens: numberOf(fields['reasoning_output_tokens']) ?? 0,
+    reasoning_output_tokens,
     total_tokens: total ?? (input_tokens ?? 0) + (output_tokens ?? 0),
   }
 }

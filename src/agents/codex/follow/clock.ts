@@ -1,6 +1,7 @@
 /** Gives every record a time, also where the log has none. */
 import type { Fields } from '../../../lib/object.ts'
 import { type Instant, instant, instantOf } from '../../../model/ids.ts'
+import { isRefused } from '../../../model/numbers.ts'
 import { isLegacy, type Shape } from '../raw.ts'
 
 export interface Moment {
@@ -8,6 +9,8 @@ export interface Moment {
   readonly inferred: boolean
   /** The source's own value, as it stands there. */
   readonly stamp: unknown
+  /** The source's own value is no time. */
+  readonly isBad?: true
 }
 
 export interface SavedClock {
@@ -33,17 +36,17 @@ export class Clock {
     const stamp = stampOf(record, shape)
     const own = stamp === undefined ? undefined : instant(stamp)
     if (own !== undefined) {
-      this.#first ??= Date.parse(own)
-      this.#last = own
+      this.note(own)
       return { at: own, inferred: false, stamp }
     }
     const at = (isLegacy(shape) ? undefined : this.#last) ?? this.#counted(line)
-    return { at, inferred: true, stamp }
+    return isRefused(stamp, own) ? { at, inferred: true, stamp, isBad: true } : { at, inferred: true, stamp }
   }
 
-  /** The time of the latest record that had one. */
-  get latest(): Instant {
-    return this.#last ?? this.#counted(1)
+  /** The time of a record that is not looked into. */
+  note(own: Instant): void {
+    this.#first ??= Date.parse(own)
+    this.#last = own
   }
 
   /** The session's beginning and one second for each line since. */

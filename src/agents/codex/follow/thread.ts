@@ -1,7 +1,8 @@
 /** Whose log this is, and which of its lines are copies of its parent's. */
 import { sha256 } from '../../../lib/hash.ts'
-import { type Fields, fieldsOf, jsonText, numberOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, jsonText, stringOf, wordOf } from '../../../lib/object.ts'
 import type { Instant } from '../../../model/ids.ts'
+import { countOf } from '../../../model/numbers.ts'
 import type { Session } from '../../../model/session.ts'
 import type { Source } from '../../agent.ts'
 import { logOfThread } from '../find.ts'
@@ -92,7 +93,7 @@ export class Thread {
 
   #expectCopies(payload: Fields): void {
     if (this.#header?.parent === undefined || this.#replay) return
-    this.#startOrdinal = numberOf(payload['subagent_history_start_ordinal'])
+    this.#startOrdinal = countOf(payload['subagent_history_start_ordinal'])
     this.#replay = new Replay(this.#parentLog(), this.#startOrdinal)
   }
 

@@ -1,6 +1,7 @@
 /** What one record says by itself, before its place in the session is known. */
 
 import type { MessageSegment, Metadata, Role, SourceType, ToolCall } from '../../../model/normalized.ts'
+import type { NumberCheck } from '../../../model/numbers.ts'
 import type { Report } from '../count/tokens.ts'
 
 export interface Draft {
@@ -14,6 +15,8 @@ export interface Draft {
   /** Ciphertext. Only its hash leaves unless private parts are asked for. */
   readonly secret?: string | undefined
   readonly fact?: Fact | undefined
+  /** Fields of the record that hold no usable number. */
+  readonly faults?: readonly string[] | undefined
 }
 
 /** What the record means for its neighbours. */
@@ -43,3 +46,5 @@ export const NO_SEGMENTS: readonly MessageSegment[] = []
 export function meta(payloadType: string | null, metadata: Metadata, segments = NO_SEGMENTS, fact?: Fact): Draft {
   return { role: 'meta', source_type: 'meta', payload_type: payloadType, segments, metadata, fact }
 }
+
+export const withFaults = (draft: Draft, { faults }: NumberCheck): Draft => (faults ? { ...draft, faults } : draft)

@@ -1,9 +1,10 @@
 /** Events: what Codex showed on its screen or counted while the conversation went on. All are meta. */
-import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, listOf, stringOf, wordOf } from '../../../lib/object.ts'
 import type { MessageSegment, Metadata } from '../../../model/normalized.ts'
+import { NumberCheck } from '../../../model/numbers.ts'
 import { reportOf } from '../count/tokens.ts'
 import { mediaOf } from './content.ts'
-import { type Draft, type Enrichment, type Fact, meta, NO_SEGMENTS, type Speaker } from './draft.ts'
+import { type Draft, type Enrichment, type Fact, meta, NO_SEGMENTS, type Speaker, withFaults } from './draft.ts'
 import { completedItem } from './item-completed.ts'
 import { unknownMetadata } from './items.ts'
 import { durationOf, filesOf } from './output.ts'
@@ -23,7 +24,7 @@ const MAKERS: ReadonlyMap<string, Maker> = new Map(
     turn_complete: taskComplete,
     thread_rolled_back: rolledBack,
     item_completed: completedItem,
-    exec_command_end: (payload, type) => enrichment(payload, type, commandEnd(payload), ['parsed_cmd', 'command']),
+    exec_command_end: commandEnd,
     patch_apply_end: (payload, type) => enrichment(payload, type, { failed: payload['success'] === false }, []),
     mcp_tool_call_end: (payload, type) => enrichment(payload, type, mcpEnd(payload), []),
     web_search_end: (payload, type) => enrichment(payload, type, {}, ['action']),
@@ -113,7 +114,8 @@ function thought(payload: Fields, type: string): Draft {
 function tokenCount(payload: Fields, type: string): Draft {
   const { type: _, x_conv: __, ...counts } = payload
   const report = reportOf(payload)
-  return meta(type, { event_kind: type, token_count: counts }, NO_SEGMENTS, report && { kind: 'tokens', report })
+  const draft = meta(type, { event_kind: type, token_count: counts }, NO_SEGMENTS, report && { kind: 'tokens', report })
+  return report?.faults ? { ...draft, faults: report.faults } : draft
 }
 
 function review(payload: Fields, type: string, open: boolean): Draft {
@@ -134,32 +136,41 @@ function taskComplete(payload: Fields, type: string): Draft {
 }
 
 function rolledBack(payload: Fields, type: string): Draft {
-  const turns = numberOf(payload['num_turns']) ?? 0
-  return meta(type, keep(payload, type, []), NO_SEGMENTS, { kind: 'rollback', turns })
+  const check = new NumberCheck()
+  const turns = check.count(payload['num_turns'], 'num_turns') ?? 0
+  return withFaults(meta(type, keep(payload, type, []), NO_SEGMENTS, { kind: 'rollback', turns }), check)
 }
 
 /** Facts about a call that its own result may not tell. The output is not repeated: the result holds it. */
-function enrichment(payload: Fields, type: string, found: Enrichment, nested: readonly string[]): Draft {
+function enrichment(
+  payload: Fields,
+  type: string,
+  found: Enrichment,
+  nested: readonly string[],
+  check = new NumberCheck(),
+): Draft {
   const { stdout: _o, stderr: _e, aggregated_output: _a, formatted_output: _f, result: _r, ...rest } = payload
   const metadata: Record<string, unknown> = { ...keep(rest, type, nested) }
   const invocation = fieldsOf(payload['invocation'])
   if (invocation) metadata['invocation'] = { server: invocation['server'], tool: invocation['tool'] }
-  const duration = found.duration_ms ?? durationOf(payload['duration'])
+  const duration = found.duration_ms ?? durationOf(payload['duration'], check)
   if (duration !== undefined) metadata['duration_ms'] = duration
   if (payload['changes'] !== undefined) metadata['files'] = filesOf(payload['changes'])
   const call_id = wordOf(payload['call_id']) ?? wordOf(payload['callId'])
-  if (call_id === undefined) return meta(type, metadata)
+  if (call_id === undefined) return withFaults(meta(type, metadata), check)
   const fact: Fact = {
     kind: 'enrichment',
     call_id,
     found: duration === undefined ? found : { ...found, duration_ms: duration },
   }
-  return meta(type, metadata, NO_SEGMENTS, fact)
+  return withFaults(meta(type, metadata, NO_SEGMENTS, fact), check)
 }
 
-function commandEnd(payload: Fields): Enrichment {
-  const exit_code = numberOf(payload['exit_code'])
-  return exit_code === undefined ? {} : { exit_code, failed: exit_code !== 0 }
+function commandEnd(payload: Fields, type: string): Draft {
+  const check = new NumberCheck()
+  const exit_code = check.exitCode(payload['exit_code'], 'exit_code')
+  const found = exit_code === undefined ? {} : { exit_code, failed: exit_code !== 0 }
+  return enrichment(payload, type, found, ['parsed_cmd', 'command'], check)
 }
 
 /** `{"Ok": {…, isError}}` or `{"Err": "text"}`. */

@@ -1,8 +1,9 @@
 /** What `codex exec --json` prints: a stream of thread, turn and item events. */
-import { type Fields, fieldsOf, isObject, jsonText, numberOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, jsonText, stringOf, wordOf } from '../../../lib/object.ts'
 import type { ToolCall, ToolStatus } from '../../../model/normalized.ts'
+import { NumberCheck } from '../../../model/numbers.ts'
 import { usageOf } from '../count/tokens.ts'
-import { type Draft, meta, NO_SEGMENTS } from './draft.ts'
+import { type Draft, meta, NO_SEGMENTS, withFaults } from './draft.ts'
 import { unknownMetadata } from './items.ts'
 import { filesOf } from './output.ts'
 
@@ -31,13 +32,15 @@ export function execDraft(record: Fields): Draft {
     ...(usage ? { token_count: { usage } } : {}),
     ...(error ? { error } : {}),
   }
-  const total = usageOf(usage)
-  return meta(
+  const check = new NumberCheck()
+  const total = usageOf(usage, check)
+  const draft = meta(
     null,
     metadata,
     NO_SEGMENTS,
     total && { kind: 'tokens', report: { total, last: undefined, model: undefined } },
   )
+  return withFaults(draft, check)
 }
 
 function itemDraft(item: Fields, event: string): Draft {
@@ -74,7 +77,8 @@ function itemDraft(item: Fields, event: string): Draft {
 /** `item.started` is the call; `item.completed` repeats it with its outcome. */
 function toolDraft(item: Fields, type: string, done: boolean, metadata: { readonly [key: string]: unknown }): Draft {
   const id = wordOf(item['id']) ?? null
-  const exit = numberOf(item['exit_code'])
+  const check = new NumberCheck()
+  const exit = check.exitCode(item['exit_code'], 'exit_code')
   const output = stringOf(item['aggregated_output']) ?? outcomeOf(item)
   const given = item['arguments'] ?? undefined
   const input = stringOf(item['command']) ?? stringOf(item['query'])
@@ -99,6 +103,7 @@ function toolDraft(item: Fields, type: string, done: boolean, metadata: { readon
     tool_call: call,
     metadata: { ...metadata, ...files },
     fact: done ? { kind: 'result', call_id: id ?? undefined } : id === null ? undefined : { kind: 'call', call_id: id },
+    faults: check.faults,
   }
 }
 

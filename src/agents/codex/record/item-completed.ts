@@ -1,7 +1,8 @@
 /** `item_completed`: how a paginated thread says what events said before it. */
-import { type Fields, fieldsOf, listOf, numberOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, listOf, stringOf, wordOf } from '../../../lib/object.ts'
 import type { MessageSegment } from '../../../model/normalized.ts'
-import { type Draft, type Enrichment, type Fact, meta, NO_SEGMENTS, type Speaker } from './draft.ts'
+import { NumberCheck } from '../../../model/numbers.ts'
+import { type Draft, type Enrichment, type Fact, meta, NO_SEGMENTS, type Speaker, withFaults } from './draft.ts'
 import { unknownMetadata } from './items.ts'
 import { durationOf, filesOf } from './output.ts'
 
@@ -60,21 +61,25 @@ function spokenItem(item: Fields, type: string, who: Speaker, metadata: Record<s
 
 function callItem(item: Fields, type: string, metadata: Record<string, unknown>): Draft {
   const { stdout: _o, stderr: _e, aggregated_output: _a, formatted_output: _f, result: _r, type: _t, ...rest } = item
-  const duration = durationOf(item['duration']) ?? numberOf(item['duration_ms']) ?? numberOf(item['durationMs'])
+  const check = new NumberCheck()
+  const duration =
+    durationOf(item['duration'], check) ??
+    check.duration(item['duration_ms'], 'duration_ms') ??
+    check.duration(item['durationMs'], 'durationMs')
   metadata['item'] = unknownMetadata(rest)
   if (duration !== undefined) metadata['duration_ms'] = duration
   if (item['receiver_thread_ids'] !== undefined) metadata['receiver_thread_ids'] = item['receiver_thread_ids']
   if (item['changes'] !== undefined) metadata['files'] = filesOf(item['changes'])
   const call_id = wordOf(item['call_id']) ?? wordOf(item['id'])
-  if (call_id === undefined) return meta(type, metadata)
-  const exit = numberOf(item['exit_code']) ?? numberOf(item['exitCode'])
+  if (call_id === undefined) return withFaults(meta(type, metadata), check)
+  const exit = check.exitCode(item['exit_code'], 'exit_code') ?? check.exitCode(item['exitCode'], 'exitCode')
   const failed = item['status'] === 'failed' || fieldsOf(item['result'])?.['isError'] === true || (exit ?? 0) !== 0
   const found: Enrichment = {
     ...(exit === undefined ? {} : { exit_code: exit }),
     ...(duration === undefined ? {} : { duration_ms: duration }),
     failed,
   }
-  return meta(type, metadata, NO_SEGMENTS, { kind: 'enrichment', call_id, found })
+  return withFaults(meta(type, metadata, NO_SEGMENTS, { kind: 'enrichment', call_id, found }), check)
 }
 
 const wordsOf = (part: unknown): readonly string[] => {

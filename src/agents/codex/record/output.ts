@@ -1,6 +1,7 @@
 /** Reads exit code, duration and outcome from the headers that Codex puts around a tool's output. */
 import { fieldsOf, isObject, jsonText, listOf, numberOf, stringOf } from '../../../lib/object.ts'
 import type { MessageSegment, ToolStatus } from '../../../model/normalized.ts'
+import { NumberCheck } from '../../../model/numbers.ts'
 import { type Attachment, attachmentOf, mediaOf } from './content.ts'
 
 export interface Output {
@@ -13,6 +14,8 @@ export interface Output {
   readonly exit_code?: number | undefined
   readonly duration_ms?: number | undefined
   readonly status: ToolStatus
+  /** Fields without a usable number. */
+  readonly faults?: readonly string[] | undefined
 }
 
 /** A string, a list of parts, or the object form that other programs export. */
@@ -61,14 +64,19 @@ const isPart = (part: unknown): boolean =>
 function textOutput(text: string, json: object | undefined, images: readonly MessageSegment[]): Output {
   const metadata = json && 'metadata' in json ? fieldsOf(json.metadata) : undefined
   if (metadata) {
-    const exit = numberOf(metadata['exit_code'])
-    const seconds = numberOf(metadata['duration_seconds'])
-    return { text, json, images, exit_code: exit, duration_ms: milliseconds(seconds), status: statusOfExit(exit) }
+    // Tools have metadata of their own: what is no number there is no mistake.
+    const check = new NumberCheck()
+    const exit = check.exitCode(numberOf(metadata['exit_code']), 'exit_code')
+    const duration_ms = check.duration(numberOf(metadata['duration_seconds']), 'duration_seconds', SECOND)
+    return { text, json, images, exit_code: exit, duration_ms, status: statusOfExit(exit), ...faultsOf(check) }
   }
   const header = headerOf(text)
   const exit = header === '' ? null : EXIT.exec(header)
   const wall = header === '' ? null : WALL.exec(header)
-  const code = exit ? Number(exit[1] ?? exit[2]) : undefined
+  if (!exit && !wall && !ABORTED_HEAD.test(text))
+    return { text, json, images, status: statusOfWords(text.slice(0, 200), false) }
+  const check = new NumberCheck()
+  const code = exit ? check.exitCode(Number(exit[1] ?? exit[2]), 'Exit code') : undefined
   const status = code === undefined ? statusOfWords(text.slice(0, 200), wall !== null) : statusOfExit(code)
   const seconds = wall ?? (status === 'aborted' ? ABORTED_AFTER.exec(text) : null)
   return {
@@ -76,10 +84,15 @@ function textOutput(text: string, json: object | undefined, images: readonly Mes
     json,
     images,
     exit_code: code,
-    duration_ms: milliseconds(seconds ? Number(seconds[1]) : undefined),
+    duration_ms: seconds ? check.duration(Number(seconds[1]), 'Wall time', SECOND) : undefined,
     status,
+    ...faultsOf(check),
   }
 }
+
+const faultsOf = ({ faults }: NumberCheck) => (faults ? { faults } : undefined)
+
+const SECOND = 1000
 
 /** What stands above the line `Output:`. A few lines at most, unless the command itself is quoted there. */
 function headerOf(text: string): string {
@@ -97,6 +110,8 @@ const EXIT = /^(?:Exit code: (-?\d+)|Process exited with code (-?\d+))\s*$/m
 const WALL = /^Wall time:? (\d+(?:\.\d+)?) seconds\s*$/m
 /** Behind a header line, or by itself with the time it took. */
 const ABORTED = /^(?:Wall time:? [\d.]+ seconds\n)?(?:aborted\b|.*\baborted by user\b)/i
+/** Cheap: most outputs have no such words. */
+const ABORTED_HEAD = /^aborted/
 const ABORTED_AFTER = /^aborted by user after (\d+(?:\.\d+)?)s/
 const CANCELLED =
   /^(?:(?:exec )?command rejected by user|patch rejected by user|rejected by user|user (?:cancelled|canceled|declined|denied))/i
@@ -111,20 +126,21 @@ function statusOfWords(head: string, hasHeader: boolean): ToolStatus {
 
 const statusOfExit = (code: number | undefined): ToolStatus => (code === undefined || code === 0 ? 'success' : 'error')
 
-const milliseconds = (seconds: number | undefined): number | undefined =>
-  seconds === undefined ? undefined : Math.round(seconds * 1000)
-
 /** `{secs, nanos}`, or a number of milliseconds, or text such as `1.5s`. */
-export function durationOf(value: unknown): number | undefined {
+export function durationOf(value: unknown, check: NumberCheck): number | undefined {
   const fields = fieldsOf(value)
   if (fields) {
-    const seconds = numberOf(fields['secs'])
-    return seconds === undefined ? undefined : Math.round(seconds * 1000 + (numberOf(fields['nanos']) ?? 0) / 1e6)
+    const seconds = check.duration(fields['secs'], 'duration.secs', SECOND)
+    const rest = check.duration(fields['nanos'], 'duration.nanos', 1e-6)
+    // Together, so that half a millisecond of each is rounded once.
+    return seconds === undefined || rest === undefined
+      ? seconds
+      : check.duration(Number(fields['secs']) * SECOND + Number(fields['nanos']) / 1e6, 'duration')
   }
   const text = stringOf(value)
-  if (text === undefined) return numberOf(value)
+  if (text === undefined) return check.duration(value, 'duration')
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s)$/.exec(text)
-  return match ? Math.round(Number(match[1]) * (match[2] === 's' ? 1000 : 1)) : undefined
+  return check.duration(match ? Number(match[1]) : value, 'duration', match?.[2] === 's' ? SECOND : 1)
 }
 
 export const filesOf = (changes: unknown): readonly { readonly path: string; readonly change: string }[] => {

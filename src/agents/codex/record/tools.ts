@@ -90,6 +90,7 @@ export function toolOutput(payload: Fields, type: string): Draft {
     metadata: output.attachments && { attachments: output.attachments },
     secret: output.secret,
     fact: { kind: 'result', call_id: call.call_id ?? undefined },
+    faults: output.faults,
   }
 }
 

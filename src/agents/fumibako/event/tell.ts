@@ -5,9 +5,10 @@ import { type Entry, entryAt, isRead } from '../../../conversation/told/entry.ts
 import { type Calls, inputDrafts } from '../../../conversation/told/input.ts'
 import { asWritten, bearerOf } from '../../../conversation/told/made.ts'
 import { isJsonObject, type JsonValue, jsonEntries } from '../../../lib/json/lossless.ts'
-import { type Fields, fieldsOf, listOf, numberOf, stringOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, listOf, stringOf } from '../../../lib/object.ts'
+import { NumberCheck } from '../../../model/numbers.ts'
 import { marksIn } from '../../../model/replay/extension.ts'
-import { NO_USAGE, type Usage } from '../../../model/usage.ts'
+import { checkedUsage, type Usage } from '../../../model/usage.ts'
 import type { JournalRecord } from './line.ts'
 
 export interface Told extends Saying {
@@ -21,6 +22,8 @@ interface Saying {
   readonly entry?: Entry
   /** Why an exchange could not be understood. */
   readonly unread?: string
+  /** Fields without a usable number. */
+  readonly faults?: readonly string[]
 }
 
 export function tell(record: JournalRecord, calls: Calls): Told {
@@ -51,18 +54,13 @@ function saying(record: JournalRecord, calls: Calls): Saying {
     case 'copied':
       return copied(record, calls)
     case 'tool_finished':
-      return half(record, { results: 'result' }, (entry) => {
-        const duration_ms = numberOf(fields['duration_ms'])
-        return inputDrafts(entry, calls).map((draft) =>
-          draft.tool_call && duration_ms !== undefined
-            ? { ...draft, payload_type: name, tool_call: { ...draft.tool_call, duration_ms } }
-            : { ...draft, payload_type: name },
-        )
-      })
+      return finished(record, calls)
     case 'summary':
       return { drafts: [summaryDraft(record, stringOf(listOf(fields['summary'])[0]))] }
     case 'tangent_summed_up':
       return { drafts: [summaryDraft(record, stringOf(fields['summary']))] }
+    case 'usage':
+      return counted(record)
     default:
       return { drafts: [meta(record)] }
   }
@@ -91,6 +89,27 @@ function half(record: JournalRecord, places: Places, drafts: (entry: Entry) => r
     request_metadata: get('request_metadata'),
   })
   return whole(record, exchange, drafts)
+}
+
+function finished(record: JournalRecord, calls: Calls): Saying {
+  const { name, fields } = record
+  const check = new NumberCheck()
+  const duration_ms = check.duration(fields['duration_ms'], 'duration_ms')
+  const said = half(record, { results: 'result' }, (entry) =>
+    inputDrafts(entry, calls).map((draft) =>
+      draft.tool_call && duration_ms !== undefined
+        ? { ...draft, payload_type: name, tool_call: { ...draft.tool_call, duration_ms } }
+        : { ...draft, payload_type: name },
+    ),
+  )
+  return check.faults ? { ...said, faults: check.faults } : said
+}
+
+function counted(record: JournalRecord): Saying {
+  const check = new NumberCheck()
+  const usage = usageOf(record.fields, check)
+  const said = { drafts: [meta(record, usage)] }
+  return check.faults ? { ...said, faults: check.faults } : said
 }
 
 function copied(record: JournalRecord, calls: Calls): Saying {
@@ -147,9 +166,8 @@ function summaryDraft(record: JournalRecord, text: string | undefined): Draft {
 }
 
 /** What nobody said. Only tokens that the endpoint counted are called usage. */
-function meta({ name, fields }: JournalRecord): Draft {
+function meta({ name, fields }: JournalRecord, usage?: Usage): Draft {
   const { event: _, at: __, x_conv: ___, usage: given, ...rest } = fields
-  const usage = name === 'usage' ? usageOf(fields) : undefined
   return {
     side: 'answer',
     role: 'meta',
@@ -165,9 +183,7 @@ function meta({ name, fields }: JournalRecord): Draft {
 }
 
 /** Nothing for an estimate. */
-function usageOf({ usage, estimated }: Fields): Usage | undefined {
+function usageOf({ usage, estimated }: Fields, check: NumberCheck): Usage | undefined {
   const given = fieldsOf(usage)
-  if (!given || estimated === true) return undefined
-  const counts = (Object.keys(NO_USAGE) as (keyof Usage)[]).map((key) => [key, numberOf(given[key]) ?? 0] as const)
-  return { ...NO_USAGE, ...Object.fromEntries(counts) }
+  return given && estimated !== true ? checkedUsage(given, check) : undefined
 }

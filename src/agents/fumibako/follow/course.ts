@@ -2,7 +2,8 @@
 import { Entries } from '../../../conversation/entries.ts'
 import type { Runs } from '../../../conversation/journal/event.ts'
 import { runsOf } from '../../../conversation/journal/numbered.ts'
-import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, listOf, stringOf } from '../../../lib/object.ts'
+import { countOf } from '../../../model/numbers.ts'
 import type { JournalRecord } from '../event/line.ts'
 
 /** Plain JSON. */
@@ -23,9 +24,14 @@ type Numbers = Entries<number>
 
 const NONE: Numbers = Entries.of()
 
+/** No conversation has more, and no event may name more: a few digits in a file must not fill the memory. */
+const MOST_ENTRIES = 1_000_000
+
 export class Course {
   /** The highest number so far: runs name nothing beyond it. */
   #last: number
+  /** How many entries the event that is followed may still name. */
+  #left = MOST_ENTRIES
   #history: Numbers
   /** The histories that wait while tangents are open. */
   #tangents: readonly Numbers[]
@@ -56,6 +62,7 @@ export class Course {
 
   /** Takes an event in, and gives the entries that it takes back. */
   follow({ name, fields }: JournalRecord): Numbers {
+    this.#left = MOST_ENTRIES
     switch (name) {
       case 'entry':
       case 'interrupted':
@@ -75,19 +82,19 @@ export class Course {
         this.#say(fields, true)
         return NONE
       case 'rewound':
-        return this.#rewind(numberOf(fields['to']) ?? -1, fields['keep'] === true)
+        return this.#rewind(countOf(fields['to']) ?? -1, fields['keep'] === true)
       case 'branch_taken':
-        return this.#take(numberOf(fields['branch']) ?? -1)
+        return this.#take(countOf(fields['branch']) ?? -1)
       case 'branches':
         this.#branches = listOf(fields['branches'])
           .filter(isObject)
-          .map(({ after, entries }) => ({ after: numberOf(after) ?? 0, entries: this.#named(entries) }))
+          .map(({ after, entries }) => ({ after: countOf(after) ?? 0, entries: this.#named(entries) }))
         return NONE
       case 'history':
         this.#history = this.#named(fields['entries'])
         return NONE
       case 'summary':
-        this.#history = this.#history.slice(Math.max(0, this.#history.length - (numberOf(fields['keep']) ?? 0)))
+        this.#history = this.#history.slice(Math.max(0, this.#history.length - (countOf(fields['keep']) ?? 0)))
         return NONE
       case 'cleared':
         this.#history = NONE
@@ -103,8 +110,8 @@ export class Course {
   }
 
   #say(fields: Fields, isSaid: boolean): void {
-    const number = numberOf(fields['number'])
-    if (number === undefined) return
+    const number = countOf(fields['number'])
+    if (number === undefined || number > MOST_ENTRIES) return
     this.#last = Math.max(this.#last, number)
     if (isSaid) this.#history = this.#history.append(number)
   }
@@ -131,7 +138,7 @@ export class Course {
     const gone = this.#history.slice(branch.after)
     const others = this.#branches.filter((_, at) => at !== index)
     this.#branches = gone.length > 0 ? [...others, { after: branch.after, entries: gone }] : others
-    this.#history = Entries.of(...this.#history.slice(0, branch.after), ...branch.entries)
+    this.#history = Entries.over([...this.#history.slice(0, branch.after), ...branch.entries])
     return gone
   }
 
@@ -157,8 +164,11 @@ export class Course {
     const numbers: number[] = []
     for (const run of listOf(runs)) {
       const [from, to] = listOf(run)
-      const last = Math.min(numberOf(to) ?? 0, this.#last)
-      for (let number = Math.max(1, numberOf(from) ?? 1); number <= last; number++) numbers.push(number)
+      const last = Math.min(countOf(to) ?? 0, this.#last)
+      for (let number = Math.max(1, countOf(from) ?? 1); number <= last; number++) {
+        if (this.#left-- <= 0) return Entries.over(numbers)
+        numbers.push(number)
+      }
     }
     return Entries.over(numbers)
   }

@@ -1,8 +1,8 @@
 /** A conversation as it stood when a request went out: the fold of its journal up to there. */
-import { readFile } from 'node:fs/promises'
 import { readEvent } from '../../../conversation/journal/codec.ts'
 import { emptyReplay, replayEvent } from '../../../conversation/journal/replay.ts'
 import type { ConversationState } from '../../../conversation/state.ts'
+import { readRegular } from '../../../lib/files/regular-file.ts'
 import { isSystemError } from '../../../lib/files/system-error.ts'
 import type { Source } from '../../agent.ts'
 
@@ -25,7 +25,7 @@ export async function stateAt(source: Source, line: number): Promise<Conversatio
 
 async function linesOf({ path, bytes }: Source): Promise<readonly string[]> {
   try {
-    return (bytes ? Buffer.from(bytes) : await readFile(path)).toString().split('\n')
+    return (bytes ? Buffer.from(bytes) : readRegular(path)).toString().split('\n')
   } catch (error) {
     if (!isSystemError(error)) throw error
     return []

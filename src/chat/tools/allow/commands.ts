@@ -1,127 +1,97 @@
-/** What can be told of a shell command before it runs: whether it only reads, and what about it is dangerous. */
-import { type Phrase, phrase } from '../../../model/phrase.ts'
-import type { CommandSettings, Decision } from '../permission.ts'
+/**
+ * Whether a shell command may run: what a rule denies never does, and only a pipe of plain words is allowed by rules or by itself.
+ *
+ * Rules that deny are compared with every command that the shell would start, wherever it is in the line; where that cannot be
+ * told, a person is asked. Rules that allow are compared with each command of a plain pipe, and each needs its own permission.
+ */
+import { type PlainCommand, plainPipe } from '../../../lib/shell/plain-commands.ts'
+import type { Decision, Rules } from '../permission.ts'
+import type { Place } from '../tool.ts'
+import { cmdTexts, isPlainCmd, isReadingCmd } from './cmd.ts'
+import { findsProjectPrograms, readsDenied, readsMachine } from './command-paths.ts'
+import { deniedBy, type Rule, ruleOf } from './denied.ts'
+import { argumentDanger, isReading, readingPipe } from './readers.ts'
+import { startedBy } from './started.ts'
 
-export function commandDecision(command: string, listed: boolean, settings: CommandSettings): Decision {
-  const denied = settings.deniedCommands.map(whole)
+export type Shell = 'bash' | 'cmd'
+
+export const SHELL: Shell = process.platform === 'win32' ? 'cmd' : 'bash'
+
+export function commandDecision(command: string, listed: boolean, rules: Rules, shell = SHELL): Decision {
+  const { deniedCommands, denyByDefault } = rules.settings.execute_bash
+  const denied = deniedCommands.map(ruleOf)
   // A rule that cannot be read may have meant this very command.
-  if (denied.some((rule) => rule === undefined))
+  if (!denied.every((rule) => rule !== undefined))
     return { kind: 'deny', reason: 'a rule of deniedCommands cannot be read' }
-  if (denied.some((rule) => rule?.test(command)))
-    return { kind: 'deny', reason: 'the command is among the denied ones' }
-  if (listed) return { kind: 'allow' }
-  const free =
-    unclear(command) === undefined &&
-    (settings.allowedCommands.some((rule) => whole(rule)?.test(command)) ||
-      (settings.autoAllowReadonly && isReadOnly(command)))
-  if (free) return { kind: 'allow' }
-  return settings.denyByDefault ? { kind: 'deny', reason: 'only listed commands may run' } : { kind: 'ask' }
+  const verdict = shell === 'cmd' ? judgeCmd(command, denied, rules) : judgeBash(command, denied, rules)
+  if (verdict.isDenied === 'yes') return { kind: 'deny', reason: 'the command is among the denied ones' }
+  const isAutomatic = listed || verdict.isFree || rules.trustAll
+  if (verdict.readsDenied === 'yes' && (isAutomatic || verdict.byReader))
+    return { kind: 'deny', reason: 'the command names a path that is among the denied ones' }
+  const isSafe = verdict.isDenied === 'no' && verdict.readsDenied === 'no'
+  if (isSafe && (listed || verdict.isFree)) return { kind: 'allow' }
+  if (denyByDefault) return { kind: 'deny', reason: 'only listed commands may run' }
+  return verdict.isDenied === 'maybe' ? { kind: 'ask', mayBeDenied: true } : { kind: 'ask' }
 }
 
-/** `(?i)` in front is the one thing that rules have from another dialect. */
-function whole(rule: string): RegExp | undefined {
-  const folded = rule.startsWith('(?i)')
-  try {
-    return new RegExp(`^(?:${folded ? rule.slice(4) : rule})$`, folded ? 'i' : '')
-  } catch {
-    return undefined
+interface Verdict {
+  readonly isDenied: 'yes' | 'maybe' | 'no'
+  readonly readsDenied: 'yes' | 'maybe' | 'no'
+  /** A program that only reads names the denied path. */
+  readonly byReader: boolean
+  /** Rules allow it, or it only reads and that is free. */
+  readonly isFree: boolean
+}
+
+function judgeBash(command: string, denied: readonly Rule[], rules: Rules): Verdict {
+  const all = startedBy(command)
+  const { is, byReader } = readsDenied(all, rules)
+  return { isDenied: deniedBy(denied, command, all), readsDenied: is, byReader, isFree: isFree(command, rules) }
+}
+
+/** Each command of the pipe is matched by a rule, or only reads. */
+function isFree(line: string, rules: Rules): boolean {
+  const { allowedCommands, autoAllowReadonly } = rules.settings.execute_bash
+  const pipe = plainPipe(line)
+  if (!pipe.ok) return false
+  const allowed = allowedCommands.flatMap((source) => ruleOf(source) ?? [])
+  const others = pipe.commands.filter((command) => !allowed.some((rule) => isAllowed(command, rule)))
+  return others.length === 0 || (autoAllowReadonly && others.every(isReading) && onlyReads(line, others, rules))
+}
+
+/**
+ * A rule has to match both what was typed and what the program receives. By the first alone, `rm [^-].*` would take `rm "-rf" x`;
+ * by the second alone, a rule would match a text that its author never saw. No rule allows `find` to run or delete something.
+ */
+function isAllowed(command: PlainCommand, rule: Rule): boolean {
+  const received = command.words.map(({ value }) => value).join(' ')
+  return rule.matches(command.text) && rule.matches(received) && argumentDanger(command) === undefined
+}
+
+/** Every command of the line only reads, files of a disk, with the programs of this machine. */
+export function isReadOnly(line: string, place: Place, shell = SHELL): boolean {
+  if (shell === 'cmd') return isReadingCmd(line)
+  const commands = readingPipe(line)
+  return commands !== undefined && onlyReads(line, commands, place)
+}
+
+const onlyReads = (line: string, commands: readonly PlainCommand[], place: Place): boolean =>
+  !findsProjectPrograms(commands, place) && !readsMachine(startedBy(line), place)
+
+function judgeCmd(line: string, denied: readonly Rule[], { settings }: Rules): Verdict {
+  const { allowedCommands, autoAllowReadonly } = settings.execute_bash
+  const isPlain = isPlainCmd(line)
+  const texts = cmdTexts(line)
+  const isDenied = denied.some((rule) => texts.some((text) => rule.matches(text)))
+  const isOpen = denied.length > 0 && !isPlain
+  const isFree =
+    isPlain &&
+    (allowedCommands.some((source) => ruleOf(source)?.matches(line)) || (autoAllowReadonly && isReadingCmd(line)))
+  return {
+    isDenied: isDenied ? 'yes' : isOpen ? 'maybe' : 'no',
+    // Which words of it are paths is not judged.
+    readsDenied: settings.fs_read.deniedPaths.length > 0 ? 'maybe' : 'no',
+    byReader: false,
+    isFree,
   }
-}
-
-const READERS = new Set(['ls', 'cat', 'echo', 'pwd', 'which', 'head', 'tail', 'find', 'grep', 'dir', 'type'])
-
-/** All commands of the pipe only read, and nothing else is hidden in it. */
-export function isReadOnly(command: string): boolean {
-  if (unclear(command) !== undefined) return false
-  return pipeOf(command).every((words) => READERS.has(words[0] ?? ''))
-}
-
-const JOINING = ['<(', '$(', '`', '>', '&&', '||', '&', ';', '$', 'IFS']
-const FIND_ACTIONS = ['-exec', '-delete', '-ok', '-fprint', '-fls']
-
-/** Why it cannot be told what a command does by looking at its words; nothing when it can. */
-export function unclear(command: string): Phrase | undefined {
-  if (/[\n\r]/.test(command)) return phrase('it has several lines', '複数行のコマンドです')
-  const words = wordsOf(command)
-  if (!words || words.length === 0) return UNPARSED
-  const joining = JOINING.find((piece) => command.includes(piece))
-  if (joining !== undefined) return containing(joining)
-  if (words.some((word) => word !== '|' && word.includes('|'))) return containing('|')
-  for (const [name, ...rest] of pipeOf(command)) {
-    if (name === undefined) return UNPARSED
-    if (name === 'find' && rest.some((word) => FIND_ACTIONS.some((action) => word.includes(action))))
-      return phrase('find runs, deletes or writes something', 'find が何かを実行・削除・書き込みします')
-    if (name === 'grep' && rest.some((word) => /^-[a-zA-Z]*P/.test(word) || word === '--perl-regexp'))
-      return phrase('grep runs a Perl expression', 'grep が Perl の式を実行します')
-  }
-  return undefined
-}
-
-const UNPARSED = phrase('it cannot be parsed', '構文を解釈できません')
-
-const containing = (piece: string): Phrase => phrase(`it contains ${piece}`, `${piece} が含まれています`)
-
-/** Commands that destroy or send away what no checkpoint brings back. */
-const DESTRUCTIVE: readonly (readonly [RegExp, Phrase])[] = [
-  [/(?:^|[\s;&|(])(?:sudo|doas|su)\s/, phrase('it runs as another user', '別のユーザーとして実行します')],
-  [/(?:^|[\s;&|(])rm\s+(?:\S+\s+)*-\w*[rRf]/, phrase('it deletes files', 'ファイルを削除します')],
-  [/(?:^|[\s;&|(])(?:dd|mkfs\S*|shred|fdisk|wipefs)\s/, phrase('it writes to disks', 'ディスクに直接書き込みます')],
-  [
-    /(?:^|[\s;&|(])(?:chmod|chown)\s+(?:\S+\s+)*-\w*R/,
-    phrase('it changes owners or modes of whole folders', 'フォルダー全体の所有者や権限を変えます'),
-  ],
-  [
-    /\bgit\s+(?:\S+\s+)*(?:reset\s+(?:\S+\s+)*--hard|clean\s+(?:\S+\s+)*-\w*[fd]|push\s+(?:\S+\s+)*(?:-f\b|--force))/,
-    phrase('it discards work in git', 'git の作業内容を捨てます'),
-  ],
-  [
-    /\b(?:curl|wget)\b[^|]*\|\s*(?:\w*sh|python\d?|node|perl|ruby)\b/,
-    phrase('it runs what it loads from the network', 'ネットワークから取得したものを実行します'),
-  ],
-  [
-    /(?:^|[\s;&|(])(?:shutdown|reboot|halt|poweroff|kill|killall|pkill)\b/,
-    phrase('it stops programs or the machine', 'プログラムやマシンを止めます'),
-  ],
-]
-
-/** Why somebody should look twice; nothing when the words are harmless and clear. */
-export function dangerOf(command: string): Phrase | undefined {
-  return DESTRUCTIVE.find(([pattern]) => pattern.test(command))?.[1] ?? unclear(command)
-}
-
-/** The words of each command in a pipe. */
-function pipeOf(command: string): readonly (readonly string[])[] {
-  const pipe: string[][] = [[]]
-  for (const word of wordsOf(command) ?? []) {
-    if (word === '|') pipe.push([])
-    else pipe.at(-1)?.push(word)
-  }
-  return pipe
-}
-
-/** As a shell splits them, without expanding anything; nothing where a quote is not closed. */
-function wordsOf(command: string): readonly string[] | undefined {
-  const words: string[] = []
-  let word: string | undefined
-  let quote = ''
-  for (let at = 0; at < command.length; at++) {
-    const letter = command.charAt(at)
-    if (quote !== '') {
-      if (letter === quote) quote = ''
-      else if (letter === '\\' && quote === '"' && at + 1 < command.length) word = (word ?? '') + command.charAt(++at)
-      else word = (word ?? '') + letter
-    } else if (letter === "'" || letter === '"') {
-      quote = letter
-      word ??= ''
-    } else if (letter === '\\') {
-      if (at + 1 === command.length) return undefined
-      word = (word ?? '') + command.charAt(++at)
-    } else if (/\s/.test(letter)) {
-      if (word !== undefined) words.push(word)
-      word = undefined
-    } else word = (word ?? '') + letter
-  }
-  if (quote !== '') return undefined
-  if (word !== undefined) words.push(word)
-  return words
 }

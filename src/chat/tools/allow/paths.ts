@@ -24,6 +24,16 @@ export function deniedToRead(rules: Pick<Rules, 'settings' | 'cwd' | 'home'>): (
   return (path) => denied.some((place) => place(path))
 }
 
+/** Whether a folder may hold something that nobody may read: for programs that read all that is below it. */
+export function deniedWithin(rules: Pick<Rules, 'settings' | 'cwd' | 'home'>): (folder: string) => boolean {
+  const bases = rules.settings.fs_read.deniedPaths.map((pattern) => placed(pattern, rules.cwd, rules.home))
+  // Below the place where a pattern begins, each folder may hold a match.
+  return (folder) => bases.some(({ base, below }) => isBelow(folder, base) || (below !== '' && isBelow(base, folder)))
+}
+
+/** Whether a path is the folder itself or in it. */
+export const isBelow = (folder: string, path: string): boolean => restBelow(folder, path) !== undefined
+
 /** A path stands for itself and all that is below it; so does what a pattern matches. */
 function placeOf(pattern: string, { cwd, home }: Pick<Rules, 'cwd' | 'home'>): (path: string) => boolean {
   const { base, below } = placed(pattern, cwd, home)

@@ -4,7 +4,9 @@ import type { ChatTool } from '../tool.ts'
 
 type Named = Pick<ChatTool, 'name' | 'hostName' | 'origin'>
 
-const BUILTIN = '@builtin'
+/** The name by which patterns mean the built-in tools. */
+export const BUILTIN_SERVER = 'builtin'
+const BUILTIN = `@${BUILTIN_SERVER}`
 
 /** How people and permissions call a tool: `fs_read`, `@server/tool`. */
 export const toolLabel = ({ hostName, origin }: Omit<Named, 'name'>): string =>
@@ -30,6 +32,22 @@ function namesNative(pattern: string, { name, hostName }: Named): boolean {
 /** As the agent's `tools` lists them: `*` is everything. */
 export const offersTool = (patterns: readonly string[], tool: Named): boolean =>
   patterns.some((pattern) => pattern === '*' || namesTool(pattern, tool))
+
+/** A tool that the user trusts: compared letter by letter, because its server chose both names and may put `*` or `/` into them. */
+export type ToolName = Pick<ChatTool, 'hostName' | 'origin'>
+
+export const isSameTool = (a: ToolName, b: ToolName): boolean => a.origin === b.origin && a.hostName === b.hostName
+
+/**
+ * The tools that a typed word selects: the one with exactly this label or name, otherwise those that match it as a pattern.
+ * Two tools can share a label (`b/c` of server `a`, `c` of server `a/b`): such a word selects neither.
+ */
+export function toolsMeant<T extends Named>(word: string, tools: readonly T[]): readonly T[] {
+  const exact = tools.filter((tool) => toolLabel(tool) === word)
+  if (exact.length > 0) return exact.length === 1 ? exact : []
+  const named = tools.filter(({ origin, name }) => origin === NATIVE_TOOLS && name === word)
+  return named.length > 0 ? named : tools.filter((tool) => namesTool(word, tool))
+}
 
 /** `*` and `?` also stand for `/`. */
 export function wildcard(pattern: string): RegExp {

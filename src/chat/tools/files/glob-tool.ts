@@ -1,7 +1,8 @@
 /** glob: the files whose paths fit a pattern. */
 import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
 import { matcher } from '../../../lib/files/glob.ts'
-import { isFolder, statOf } from '../../../lib/files/look.ts'
+import { isFolder } from '../../../lib/files/look.ts'
+import { entryAt } from '../../../lib/files/real-folders.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
 import { phrase } from '../../../model/phrase.ts'
 import { checked } from '../arguments.ts'
@@ -46,12 +47,15 @@ function callOf(reader: FieldReader, place: Place) {
 async function run(pattern: string, { named, real }: NeededPath, context: RunContext): Promise<Ran> {
   const { signal, isDenied = () => false } = context
   if (!isFolder(real)) return failed(`${named}: no such folder`)
-  const { files, cut } = await listFiles(real, signal)
+  const { files, cut } = await listFiles(real, signal, matcherOf(pattern))
   if (signal.aborted) return failed('The search was cancelled.')
-  const wanted = matcherOf(pattern)
   const found = files
-    .filter((path) => wanted.test(path) && !isDenied(inFolder(real, path)))
-    .map((path) => ({ path, time: timeOf(inFolder(real, path)) }))
+    .filter((path) => !isDenied(inFolder(real, path)))
+    .flatMap((path) => {
+      // A link or a pipe is no file, and what the index knows may be gone.
+      const entry = entryAt(inFolder(real, path))
+      return entry?.isFile() ? [{ path, time: entry.mtimeMs }] : []
+    })
     .sort((a, b) => b.time - a.time)
   if (found.length === 0) return succeeded([{ Text: `No file fits ${pattern}.` }])
   const more = found.length > MOST ? [`(${found.length - MOST} more)`] : cut ? ['(not all files were looked at)'] : []
@@ -61,5 +65,3 @@ async function run(pattern: string, { named, real }: NeededPath, context: RunCon
 /** A pattern that names no folder fits in all of them. */
 export const matcherOf = (pattern: string): RegExp =>
   matcher(pattern.includes('/') ? pattern.replace(/^\.?\//, '') : `**/${pattern}`)
-
-const timeOf = (path: string): number => statOf(path)?.mtimeMs ?? 0

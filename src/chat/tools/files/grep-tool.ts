@@ -2,7 +2,11 @@
 import { createContext, Script } from 'node:vm'
 import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
 import { truncateSafe } from '../../../conversation/truncate.ts'
+import { NO_LINK } from '../../../lib/disk/rewrite-file.ts'
 import { statOf } from '../../../lib/files/look.ts'
+import { entryAt } from '../../../lib/files/real-folders.ts'
+import { SpecialFileError, specialKindOf } from '../../../lib/files/regular-file.ts'
+import { reasonOf } from '../../../lib/files/system-error.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
 import { fieldsOf } from '../../../lib/object.ts'
 import { phrase } from '../../../model/phrase.ts'
@@ -73,21 +77,25 @@ function expressionOf(pattern: string, ignoreCase: boolean): RegExp | undefined 
   }
 }
 
+/** On Windows a file cannot be opened so that a link is refused. */
+const FOLLOWS_LINKS = NO_LINK === 0
+
 async function run(expression: RegExp, path: NeededPath, include: string | null, context: RunContext): Promise<Ran> {
   const { signal, isDenied = () => false } = context
   const found = statOf(path.real)
   if (!found) return failed(`${path.named}: no such file or folder`)
-  const { files, cut } = found.isDirectory() ? await listFiles(path.real, signal) : { files: [''], cut: false }
+  const special = specialKindOf(found)
+  if (special) return failed(`${path.named}: ${reasonOf(new SpecialFileError(path.named, special))}`)
   const wanted = include === null ? undefined : matcherOf(include)
+  const { files, cut } = found.isDirectory() ? await listFiles(path.real, signal, wanted) : { files: [''], cut: false }
   const search = searcher(expression)
   const hits: string[] = []
   const slow: string[] = []
   for (const file of files) {
     if (signal.aborted) return failed('The search was cancelled.')
     if (hits.length > MOST_LINES || slow.length === MOST_SLOW) break
-    if (file !== '' && wanted?.test(file) === false) continue
     const full = file === '' ? path.real : inFolder(path.real, file)
-    if (isDenied(full)) continue
+    if (isDenied(full) || (FOLLOWS_LINKS && !entryAt(full)?.isFile())) continue
     const read = await readText(full)
     if (read.kind !== 'text') continue
     const lines = search(read.text)

@@ -1,9 +1,9 @@
 /** Image files, as messages carry them. */
-import { open } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { imageFormatOf } from '../../../conversation/create.ts'
 import { MAX_IMAGE_SIZE, MAX_NUMBER_OF_IMAGES_PER_REQUEST } from '../../../conversation/limits.ts'
 import type { ImageBlock } from '../../../conversation/message.ts'
+import { openRegularHandle } from '../../../lib/files/regular-file.ts'
 import { isSystemError, reasonOf } from '../../../lib/files/system-error.ts'
 import type { Part } from './fs-read.ts'
 
@@ -23,10 +23,9 @@ export async function imageAt(path: string): Promise<ImageBlock | string> {
   const format = imageFormatOf(extname(path).slice(1))
   if (format === undefined) return `${path} is not a gif, jpeg, png or webp file.`
   try {
-    const file = await open(path, 'r')
+    const file = await openRegularHandle(path)
     try {
       const found = await file.stat()
-      if (!found.isFile()) return `${path} is not a file.`
       if (found.size > MAX_IMAGE_SIZE) return `${path} has ${found.size} bytes: ${MAX_IMAGE_SIZE} are the most.`
       return { format, source: { Bytes: Array.from(await file.readFile()) } }
     } finally {

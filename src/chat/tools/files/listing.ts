@@ -2,7 +2,9 @@
 import { readdir } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { SKIPPED_FOLDERS } from '../../../lib/files/look.ts'
-import { runGit } from '../../../lib/git.ts'
+import { realFolders } from '../../../lib/files/real-folders.ts'
+import { listInProject } from '../../../lib/git/list-files.ts'
+import { gitProjectAt } from '../../../lib/git/project.ts'
 
 export interface Listing {
   /** Below the folder, with `/`, in the order of their names. */
@@ -12,18 +14,26 @@ export interface Listing {
 
 const MOST_FILES = 100_000
 
-/** Links are not followed, and git's own folders and installed packages are passed over. */
-export async function listFiles(folder: string, signal: AbortSignal): Promise<Listing> {
-  const files = (await knownToGit(folder, signal)) ?? (await walk(folder, signal))
-  return { files: files.slice(0, MOST_FILES).sort(), cut: files.length > MOST_FILES }
+/**
+ * Nothing behind a link to a folder, not even where the index of a repository knows a file there; git's own folders and installed
+ * packages are passed over. An entry itself may be a link, a pipe, or gone: whoever uses it looks.
+ * @param wanted only files whose paths fit
+ */
+export async function listFiles(folder: string, signal: AbortSignal, wanted?: RegExp): Promise<Listing> {
+  const paths = (await knownToGit(folder, signal)) ?? (await walk(folder, signal))
+  const isBelow = realFolders(folder)
+  const files = paths.slice(0, MOST_FILES).filter((path) => wanted?.test(path) !== false && isBelow(path))
+  return { files: files.sort(), cut: paths.length > MOST_FILES }
 }
 
 async function knownToGit(folder: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
-  const args = ['-C', folder, 'ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate']
-  const { code, stdout } = await runGit(args, signal)
-  if (code !== 0) return undefined
-  const isOurs = (path: string): boolean => path !== '' && !path.endsWith('/')
-  return stdout.split('\0').filter(isOurs)
+  const project = gitProjectAt(folder)
+  if (!project) return undefined
+  const listed =
+    (await listInProject(project, folder, ['--cached', '--others'], { signal })) ??
+    // An index that cannot be read costs the files that git ignores and knows nevertheless.
+    (await listInProject(project, folder, ['--others'], { signal, withoutIndex: true }))
+  return listed && [...new Set(listed.filter((path) => !path.endsWith('/')))]
 }
 
 async function walk(root: string, signal: AbortSignal): Promise<readonly string[]> {

@@ -13,7 +13,7 @@ export function neededPath(path: string, { cwd, home }: Place): NeededPath {
 const MOST_LINKS = 40
 
 /** What does not exist yet lies where its nearest folder that does exist really is; a link to nowhere is what it points to. */
-function realOf(path: string, links = 0): string {
+export function realOf(path: string, links = 0): string {
   try {
     return realpathSync(path)
   } catch (error) {
@@ -26,6 +26,10 @@ function realOf(path: string, links = 0): string {
     return realOf(resolve(folder, target), links + 1)
   }
 }
+
+/** Whether a path is a folder or below it. Both with links followed. */
+export const isInside = (real: string, folder: string): boolean =>
+  real === folder || real.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 
 function targetOf(path: string): string | undefined {
   try {

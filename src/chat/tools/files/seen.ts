@@ -1,6 +1,6 @@
 /** Remembers what the model last saw of each file, so that nobody's changes are overwritten unseen. */
-import { readFileSync } from 'node:fs'
 import { replaceFile } from '../../../lib/disk/replace-file.ts'
+import { readRegular } from '../../../lib/files/regular-file.ts'
 import { sha256 } from '../../../lib/hash.ts'
 import { fieldsOf } from '../../../lib/object.ts'
 
@@ -75,7 +75,7 @@ export class SeenFiles {
 
 function savedAt(file: string): object {
   try {
-    return fieldsOf(JSON.parse(readFileSync(file, 'utf8'))) ?? {}
+    return fieldsOf(JSON.parse(readRegular(file).toString())) ?? {}
   } catch {
     return {}
   }

@@ -1,8 +1,8 @@
 /** Text files as tools read them: whole, of a bearable size, and only where they are text. */
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { NO_LINK } from '../../../lib/disk/rewrite-file.ts'
+import { openRegularHandle } from '../../../lib/files/regular-file.ts'
 import { isSystemError, reasonOf } from '../../../lib/files/system-error.ts'
 import { textOf } from '../../../lib/text.ts'
 
@@ -17,11 +17,9 @@ const LOOKED_AT = 8192
 /** @param path with links followed */
 export async function readText(path: string): Promise<ReadText> {
   try {
-    const file = await open(path, constants.O_RDONLY | NO_LINK)
+    const file = await openRegularHandle(path, constants.O_RDONLY | NO_LINK)
     try {
       const found = await file.stat()
-      if (found.isDirectory()) return unreadable('a folder, not a file')
-      if (!found.isFile()) return unreadable('not a regular file')
       if (found.size > LARGEST) return unreadable(`too large (${found.size} bytes); read a part of it with a command`)
       const bytes = await file.readFile()
       if (bytes.subarray(0, LOOKED_AT).includes(0)) return unreadable('a binary file, not text')

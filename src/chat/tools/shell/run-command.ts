@@ -1,13 +1,17 @@
 /** Runs a command in a shell, with limits on time and output, and ends all that it started when nobody waits any more. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { StringDecoder } from 'node:string_decoder'
+import { programPath } from '../../../lib/programs.ts'
+import { cutLifeline, signalGroup, startInGroup } from '../../processes/process-group.ts'
+import type { Wrapper } from '../../processes/sandbox.ts'
 import type { OutputPiece } from '../tool.ts'
 
 export interface CommandOptions {
   readonly cwd: string
   readonly signal: AbortSignal
-  /** Beyond the variables of this process. */
-  readonly env?: Readonly<Record<string, string>>
+  /** All variables that it gets. */
+  readonly env: Readonly<Record<string, string>>
+  /** What runs the shell, such as a sandbox. */
+  readonly wrapper?: Wrapper | undefined
   /** Without it there is nothing to read. */
   readonly stdin?: string
   readonly timeoutMs?: number
@@ -35,27 +39,26 @@ const KILL_AFTER_MS = 2000
 
 /** Never rejects. */
 export function runCommand(command: string, options: CommandOptions): Promise<CommandRun> {
-  const { cwd, env, stdin, signal, timeoutMs, keep, onOutput } = options
+  const { cwd, env, wrapper = { words: [], lifeline: false }, stdin, signal, timeoutMs, keep, onOutput } = options
   const [shell, flag] = process.platform === 'win32' ? ['cmd', '/C'] : ['bash', '-c']
+  const [program = shell, ...args] = [...wrapper.words, programPath(shell, env), flag, command]
   const stdout = new Keeper('stdout', keep, onOutput)
   const stderr = new Keeper('stderr', keep, onOutput)
   if (signal.aborted)
     return Promise.resolve({ ended: 'aborted', code: 130, stdout: stdout.kept(), stderr: stderr.kept() })
   return new Promise((resolve) => {
-    const child = spawn(shell, [flag, command], {
-      cwd,
-      env: { ...process.env, ...env },
-      // A group of its own can be ended as a whole.
-      detached: process.platform !== 'win32',
-      stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      windowsHide: true,
-    })
-    if (child.pid !== undefined) groups.add(child.pid)
+    const { lifeline } = wrapper
+    const child = startInGroup(program, args, { cwd, env, lifeline, hasInput: stdin !== undefined })
+    const { pid } = child
     let ended: CommandRun['ended'] = 'exited'
+    let killing: NodeJS.Timeout | undefined
     const stop = (why: 'aborted' | 'timed_out'): void => {
       if (ended !== 'exited') return
       ended = why
-      endGroup(child)
+      if (pid === undefined) return
+      if (lifeline) cutLifeline(child)
+      signalGroup(pid, 'SIGTERM')
+      killing = setTimeout(() => signalGroup(pid, 'SIGKILL'), KILL_AFTER_MS).unref()
     }
     const onAbort = (): void => stop('aborted')
     const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop('timed_out'), timeoutMs)
@@ -63,10 +66,10 @@ export function runCommand(command: string, options: CommandOptions): Promise<Co
     const finish = (code: number): void => {
       if (isDone) return
       isDone = true
-      if (child.pid !== undefined) groups.delete(child.pid)
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)
-      if (ended !== 'exited' && child.pid !== undefined && process.platform !== 'win32') tellGroup(child.pid, 'SIGKILL')
+      clearTimeout(killing)
+      if (ended !== 'exited' && pid !== undefined) signalGroup(pid, 'SIGKILL')
       child.stdout?.destroy()
       child.stderr?.destroy()
       resolve({ ended, code, stdout: stdout.kept(), stderr: stderr.kept() })
@@ -99,31 +102,6 @@ const NUMBERS: { readonly [name: string]: number } = {
   SIGTERM: 15,
 }
 const signalNumber = (name: NodeJS.Signals | null): number => NUMBERS[name ?? ''] ?? 0
-
-function endGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return
-  if (process.platform === 'win32') {
-    spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'])
-    return
-  }
-  tellGroup(pid, 'SIGTERM')
-  setTimeout(() => tellGroup(pid, 'SIGKILL'), KILL_AFTER_MS).unref()
-}
-
-/** Of commands that are waited for: when this process ends, so do they. */
-const groups = new Set<number>()
-
-process.on('exit', () => {
-  for (const pid of groups) tellGroup(pid, 'SIGKILL')
-})
-
-function tellGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal)
-  } catch {
-    // All of them have ended.
-  }
-}
 
 class Keeper {
   readonly #stream: OutputPiece['stream']

@@ -1,5 +1,5 @@
 /** A prompt while it is typed: what each key does. Draws nothing and reads nothing. */
-import { printable } from '../../../lib/text.ts'
+import { typable } from '../../../lib/text.ts'
 import { droppedFile } from './dropped-file.ts'
 import type { Key } from './keys.ts'
 import { type Completer, commonBeginning, type Offer } from './offer.ts'
@@ -176,7 +176,7 @@ export class Editor {
   }
 }
 
-const pasted = (text: string): string => printable(text)
+const pasted = (text: string): string => typable(text)
 
 type Place = (line: TextLine) => number
 

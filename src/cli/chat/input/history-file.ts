@@ -1,7 +1,8 @@
 /** What was typed, kept across runs: one JSON string on each line, for the eyes of its owner only. */
-import { appendFileSync, chmodSync, mkdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { replaceFile } from '../../../lib/disk/replace-file.ts'
+import { readRegular, refuseSpecialAt } from '../../../lib/files/regular-file.ts'
 import { isSystemError } from '../../../lib/files/system-error.ts'
 import { AppError } from '../../../model/error.ts'
 
@@ -26,6 +27,7 @@ export function addToHistory(data: string, text: string): void {
   const path = historyPath(data)
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    refuseSpecialAt(path)
     appendFileSync(path, `${JSON.stringify(text)}\n`, { mode: 0o600 })
     chmodSync(path, 0o600)
   } catch (error) {
@@ -45,7 +47,7 @@ function rewrite(path: string, entries: readonly string[]): void {
 
 function textAt(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readRegular(path).toString()
   } catch (error) {
     if (isSystemError(error)) return ''
     throw error

@@ -1,4 +1,5 @@
 /** A prompt and the text behind it as rows of a terminal, and where the cursor stands in them. */
+import { readable } from '../../../model/told/visible.ts'
 import { lettersOf, widthOf } from '../width.ts'
 import type { TextLine } from './text-line.ts'
 
@@ -41,8 +42,8 @@ function wrap(head: string, line: string, most: number, at: number | undefined):
   let place = 0
   let cursor: Wrapped['cursor']
   for (const letter of lettersOf(line)) {
-    const shown = letter === '\t' ? TAB : letter
-    const width = letter === '\t' ? TAB.length : widthOf(letter)
+    const shown = letter === '\t' ? TAB : readable(letter)
+    const width = widthOf(shown)
     if (used + width > most) {
       rows.push(row)
       row = ''

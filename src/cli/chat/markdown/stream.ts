@@ -1,6 +1,6 @@
 /** Markdown written to a terminal while it streams: words as they come, blocks where they end, nothing moved afterwards. */
-import { printable } from '../../../lib/text.ts'
 import { paint } from '../../view/paint.ts'
+import { PrintableStream } from '../output/printable-stream.ts'
 import { Wrapped } from '../output/wrapped.ts'
 import { type Block, headOf, isUndecided } from './block-head.ts'
 import { CodeLines } from './code.ts'
@@ -9,9 +9,6 @@ import { isTableLine, tableText } from './table.ts'
 
 /** Longer lines are tiring to read. */
 const MOST_COLUMNS = 100
-
-const TORN = /\u001b(?:\[[0-9;?]*[ -/]*|\][^\u0007\u001b]*)?$/
-const MOST_TORN = 200
 
 interface OpenLine {
   readonly block: Block
@@ -29,8 +26,7 @@ interface OpenCode {
 export class MarkdownStream {
   readonly #columns: () => number
   #pending = ''
-  /** The beginning of an escape sequence, which is taken out as a whole. */
-  #torn = ''
+  readonly #printable = new PrintableStream()
   #line: OpenLine | undefined
   #code: OpenCode | undefined
   #table: string[] = []
@@ -41,23 +37,19 @@ export class MarkdownStream {
     this.#columns = columns
   }
 
-  /** What can be written now. Without escape sequences but our own. */
+  /** What can be written now. Has no escape sequences but our own. */
   add(text: string): string {
-    const all = this.#torn + text.replaceAll('\r', '')
-    const begins = all.search(TORN)
-    const end = begins < 0 || all.length - begins > MOST_TORN ? all.length : begins
-    this.#torn = all.slice(end)
-    this.#pending += printable(all.slice(0, end))
+    this.#pending += this.#printable.add(text)
     return this.#all(false)
   }
 
   /** All that is left. What follows begins on a line of its own. */
   end(): string {
+    this.#pending += this.#printable.end()
     const isOpen = this.#pending !== '' || this.#line !== undefined
     if (isOpen && !this.#pending.endsWith('\n')) this.#pending += '\n'
     const out = this.#all(true) + this.#endTable()
     this.#code = undefined
-    this.#torn = ''
     this.#isAfterBlank = true
     return out
   }

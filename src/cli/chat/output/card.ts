@@ -5,6 +5,7 @@ import type { TalkEvent } from '../../../chat.ts'
 import { plainJson } from '../../../lib/json/lossless.ts'
 import { printable } from '../../../lib/text.ts'
 import { duration } from '../../../model/gist.ts'
+import { visible } from '../../../model/told/visible.ts'
 import { inWords, say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { count, plural, truncate } from '../../view/table.ts'
@@ -35,9 +36,9 @@ export function cardText({ name, result, ms }: ToolDone, asked: Asked | undefine
       : []),
     paint.dim(duration(ms)),
   ].join(' ')
-  const label = printable(name)
+  const label = oneLine(visible(name))
   const room = Math.max(10, columns - widthOf(label) - widthOf(facts) - 6)
-  const summary = truncate(oneLine(asked ? inWords(asked.need.summary) : ''), room)
+  const summary = truncate(oneLine(asked ? visible(inWords(asked.need.summary).replaceAll(/\s+/g, ' ')) : ''), room)
   const head = `${paint.dim('▸')} ${paint.bold(label)}${summary === '' ? '' : ` ${summary}`}  ${facts}\n`
   if (isQuiet) return head + (asked?.wasShown ? '' : diffText(asked?.need.diff ?? '', MOST_DIFF_LINES).text)
   return head + folded(lines, columns)

@@ -3,11 +3,14 @@ import { visible } from '../../../model/told/visible.ts'
 import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 
-export function diffLine(line: string): string {
-  if (/^(?:---|\+\+\+|diff |index )/.test(line)) return paint.dim(line)
-  if (line.startsWith('@@')) return paint.cyan(line)
-  if (line.startsWith('+')) return paint.green(line)
-  return line.startsWith('-') ? paint.red(line) : line
+export const diffLine = (line: string): string => shadeOf(line)(line)
+
+/** The colour of a line, for each of its rows. */
+export function shadeOf(line: string): (row: string) => string {
+  if (/^(?:---|\+\+\+|diff |index )/.test(line)) return paint.dim
+  if (line.startsWith('@@')) return paint.cyan
+  if (line.startsWith('+')) return paint.green
+  return line.startsWith('-') ? paint.red : (row) => row
 }
 
 export interface Folded {
@@ -16,7 +19,7 @@ export interface Folded {
   readonly left: number
 }
 
-export const moreLines = (left: number): string => say(`    … ${left} more lines\n`, `    … ほか ${left} 行\n`)
+const moreLines = (left: number): string => say(`    … ${left} more lines\n`, `    … ほか ${left} 行\n`)
 
 /** @param most lines, from the first one on */
 export function diffText(diff: string, most: number): Folded {

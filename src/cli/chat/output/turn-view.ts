@@ -40,7 +40,7 @@ export class TurnView {
   /** A turn begins. @param said by the person */
   begin(said = ''): void {
     this.#isList = LISTS.test(said)
-    this.#began = Date.now()
+    this.#began = performance.now()
     this.#letters = 0
     this.#wasAsked = false
     this.#sent = { requests: 0, input: 0, output: 0, isEstimated: false }
@@ -130,7 +130,7 @@ export class TurnView {
     const facts = [
       ...(requests > 1 ? [say(plural(requests, 'request'), `要求 ${count(requests)} 回`)] : []),
       ...(input + output > 0 ? sentFacts(`${isEstimated ? '~' : ''}${count(input)}`, count(output)) : []),
-      duration(Date.now() - this.#began),
+      duration(performance.now() - this.#began),
     ]
     await this.#screen.line(`${paint.dim(facts.join(' · '))}\n`)
   }
@@ -161,7 +161,7 @@ export class TurnView {
     const tokens = Math.ceil(this.#letters / LETTERS_PER_TOKEN)
     return [
       doing,
-      duration(Math.floor((Date.now() - this.#began) / 100) * 100),
+      duration(Math.floor((performance.now() - this.#began) / 100) * 100),
       ...(tokens > 0 && !tool ? [say(`~${count(tokens)} tokens`, `約 ${count(tokens)} トークン`)] : []),
       ...(tool && tool.last !== '' ? [tool.last] : []),
       say('Ctrl-C stops', 'Ctrl-C で中断'),

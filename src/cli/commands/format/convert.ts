@@ -1,6 +1,7 @@
 /** `fumi convert`: a conversation of one agent as another's. */
 import type { Command } from 'commander'
 import { type Conversion, convertLog, type LogOptions, type Report } from '../../../convert.ts'
+import { specialKindAt } from '../../../lib/files/regular-file.ts'
 import { AppError } from '../../../model/error.ts'
 import { type Found, logNamed } from '../../choose.ts'
 import { cutLine, maxTokens } from '../../convert/cut.ts'
@@ -8,7 +9,7 @@ import { type Saving, saveConversion } from '../../convert/save.ts'
 import { saveReport } from '../../convert/save-report.ts'
 import { openHouse } from '../../house.ts'
 import { say } from '../../language.ts'
-import { writeErr, writeOut } from '../../output.ts'
+import { writeData, writeErr } from '../../output.ts'
 import { examples } from '../../run/examples.ts'
 
 interface Options {
@@ -145,7 +146,8 @@ async function converted({ log, id }: Found, directory: string, options: Options
     directory,
     isWhole: options.history === 'all',
     withoutExtensions: !options.extensions,
-    hasSidecar: options.output !== undefined && options.extensions,
+    // Nothing can lie beside a device or a pipe.
+    hasSidecar: options.output !== undefined && options.extensions && specialKindAt(options.output) === undefined,
     ...(options.profile !== undefined && { profile: options.profile }),
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
@@ -166,6 +168,6 @@ async function toStandardOutput(start: () => Promise<Conversion>, isStrict: bool
     if (isLossy(trial.report())) return trial.report()
   }
   const conversion = await start()
-  for await (const piece of conversion.pieces) if (piece.kind === 'bytes') await writeOut(piece.bytes)
+  for await (const piece of conversion.pieces) if (piece.kind === 'bytes') await writeData(piece.bytes)
   return conversion.report()
 }

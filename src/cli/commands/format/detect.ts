@@ -7,9 +7,9 @@ import { AppError } from '../../../model/error.ts'
 import type { Issue } from '../../../model/issue.ts'
 import { phrase, SAY, type Say } from '../../../model/phrase.ts'
 import { headOf } from '../../../normalize.ts'
-import { spooled } from '../../input.ts'
+import { spooledAt } from '../../input.ts'
 import { say } from '../../language.ts'
-import { writeOut } from '../../output.ts'
+import { writeJson, writeOut } from '../../output.ts'
 import { examples } from '../../run/examples.ts'
 
 interface Options {
@@ -53,14 +53,14 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   const words = options.json ? SAY.en : say
   const found: Detected[] = []
   for (const path of paths) {
-    const spool = path === '-' ? await spooled(process.stdin) : undefined
+    const spool = await spooledAt(path)
     try {
       found.push({ ...(await detect(agents, spool?.path ?? path, words)), path })
     } finally {
       spool?.remove()
     }
   }
-  await writeOut(options.json ? `${JSON.stringify(found)}\n` : await tableOf(found))
+  await (options.json ? writeJson(found) : writeOut(await tableOf(found)))
   if (found.every(({ agent }) => agent === null))
     throw new AppError(
       'nothing_readable',

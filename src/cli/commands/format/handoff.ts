@@ -10,7 +10,7 @@ import { cutLine, maxTokens } from '../../convert/cut.ts'
 import { saveReport } from '../../convert/save-report.ts'
 import { openHouse } from '../../house.ts'
 import { say } from '../../language.ts'
-import { writeErr, writeOut } from '../../output.ts'
+import { writeErr, writeJson, writeOut } from '../../output.ts'
 import { examples } from '../../run/examples.ts'
 
 interface Options {
@@ -129,7 +129,7 @@ async function tell(done: HandedOver, options: Options): Promise<void> {
   if (options.json) {
     const { path } = source
     const told = { session: session.id, path, isDry, isReplacement, backup, resume, exchanges, cut, repairs }
-    await writeOut(`${JSON.stringify({ ...told, warnings: warnings.map(({ what }) => what), report })}\n`)
+    await writeJson({ ...told, warnings: warnings.map(({ what }) => what), report })
     return
   }
   const { renderReport } = await import('../../convert/report.ts')

@@ -1,14 +1,18 @@
 /** `fumi normalize`: one NormalizedMessage per line. */
+
 import type { Command } from 'commander'
+import { printableField } from '../../../lib/text.ts'
 import { AppError } from '../../../model/error.ts'
 import type { Issue } from '../../../model/issue.ts'
 import { serialize } from '../../../model/serialize.ts'
 import { describeIssue } from '../../../model/told/issues.ts'
+import { whyIncomplete } from '../../../model/told/unreadable.ts'
 import { type Log, readLog } from '../../../normalize.ts'
+import { tellIncomplete } from '../../incomplete.ts'
 import { inWords, say } from '../../language.ts'
 import { logsFor } from '../../logs/logs.ts'
 import { tidyUp } from '../../memory.ts'
-import { LineWriter, writeErr } from '../../output.ts'
+import { LineWriter, writeErr, writeErrJson } from '../../output.ts'
 import { type Progress, progressOver } from '../../progress.ts'
 import { examples } from '../../run/examples.ts'
 
@@ -61,8 +65,11 @@ export function normalizeCommand(program: Command): void {
 }
 
 async function run(paths: readonly string[], options: Options): Promise<void> {
-  const tell = (issue: Issue): Promise<void> =>
-    writeErr(options.jsonIssues ? `${JSON.stringify(issue)}\n` : `${inWords(describeIssue(issue))}\n`)
+  const unread: Issue[] = []
+  const tell = (issue: Issue): Promise<void> => {
+    if (issue.code === 'unreadable') unread.push(issue)
+    return options.jsonIssues ? writeErrJson(issue) : writeErr(`${printableField(inWords(describeIssue(issue)))}\n`)
+  }
   const { logs, release } = await logsFor(paths)
   const progress = process.stdout.isTTY ? undefined : await progressOver(logs)
   const writer = new LineWriter()
@@ -77,7 +84,8 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
     progress?.stop()
     await release()
   }
-  if (messages > 0) return
+  await tellIncomplete(unread)
+  if (messages > 0 || unread.some(whyIncomplete)) return
   const where = paths.join(', ')
   throw new AppError(
     'nothing_readable',

@@ -5,12 +5,13 @@ import { allAgents } from '../../../agents/all.ts'
 import { TARGETS, type Target } from '../../../convert/check/check.ts'
 import { saveFile } from '../../../lib/disk/draft.ts'
 import { isFile } from '../../../lib/files/look.ts'
+import { readNamed } from '../../../lib/files/regular-file.ts'
 import { readError } from '../../../lib/files/system-error.ts'
 import { AppError } from '../../../model/error.ts'
 import { headOf } from '../../../normalize.ts'
 import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../../openai.ts'
 import { language, say } from '../../language.ts'
-import { writeErr, writeOut } from '../../output.ts'
+import { writeData, writeErr, writeErrJson, writeJson, writeOut } from '../../output.ts'
 import { examples } from '../../run/examples.ts'
 import { validateTarget } from '../../validate/target.ts'
 
@@ -105,8 +106,9 @@ async function run(path: string, options: Options): Promise<void> {
     )
   if (options.fix) await save(path, checked, options.output ?? '-')
   else if (checked.problems.length > 0) process.exitCode = EXIT_PROBLEMS
-  const report = options.json ? `${JSON.stringify(jsonOf(path, checked, options))}\n` : await reportOf(path, checked)
-  await (options.output === '-' ? writeErr(report) : writeOut(report))
+  const isToErr = options.output === '-'
+  if (options.json) await (isToErr ? writeErrJson : writeJson)(jsonOf(path, checked, options))
+  else await (isToErr ? writeErr : writeOut)(await reportOf(path, checked))
 }
 
 /** What asks for messages, and what is not looked at twice, is taken for messages. */
@@ -122,7 +124,7 @@ const EXIT_PROBLEMS = 1
 
 function textAt(path: string): string {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8')
+    return (path === '-' ? readFileSync(0) : readNamed(path)).toString()
   } catch (error) {
     throw readError(path, error)
   }
@@ -136,7 +138,7 @@ async function save(path: string, { mended, unmendable }: FileCheck, to: string)
       `${path} には、そのままでは修正できない形の会話が ${unmendable} 件あります。修正できるのはチャットメッセージの配列だけです。`,
     )
   if (to === '-') {
-    await writeOut(mended)
+    await writeData(mended)
     return
   }
   saveFile(to, [mended])

@@ -5,7 +5,7 @@ import { type ConfigProblem, describeConfigProblem, type Resolved } from '../../
 import { AppError } from '../../../model/error.ts'
 import { quietHouse } from '../../house.ts'
 import { inWords, say } from '../../language.ts'
-import { writeErr, writeOut } from '../../output.ts'
+import { writeErr, writeJson, writeOut } from '../../output.ts'
 import { examples } from '../../run/examples.ts'
 
 interface Options {
@@ -62,7 +62,7 @@ async function change(house: House, key: string | undefined, words: readonly str
   const { settings, file, problems } = await house.config()
   const now = settings.find((one) => one.key === key)
   if (!now) return
-  if (options.json) await writeOut(`${JSON.stringify(jsonOf(now))}\n`)
+  if (options.json) await writeJson(jsonOf(now))
   else
     await writeOut(
       say(
@@ -85,11 +85,7 @@ async function show(house: House, key: string | undefined, options: Options): Pr
       `「${key}」という設定はありません。fumi config で一覧を見られます。`,
     )
   if (options.json)
-    await writeOut(
-      `${JSON.stringify(
-        exact ? jsonOf(exact) : { file, settings: wanted.map(jsonOf), problems: problems.map(problemJson) },
-      )}\n`,
-    )
+    await writeJson(exact ? jsonOf(exact) : { file, settings: wanted.map(jsonOf), problems: problems.map(problemJson) })
   else if (exact) await writeOut(`${[exact.value].flat().join('\n')}\n`)
   else await writeOut((await import('../../view/home/config-report.ts')).configReport(wanted, file))
   await tell(problems)

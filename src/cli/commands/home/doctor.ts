@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Finding } from '../../../app.ts'
 import { quietHouse } from '../../house.ts'
 import { say } from '../../language.ts'
-import { writeOut } from '../../output.ts'
+import { writeJson, writeOut } from '../../output.ts'
 import { examples } from '../../run/examples.ts'
 
 interface Options {
@@ -38,7 +38,7 @@ async function run(options: Options): Promise<void> {
   }
   const problems = findings.filter(({ state }) => state === 'problem').length
   if (view) await writeOut(view.verdict(problems))
-  else await writeOut(`${JSON.stringify({ ok: problems === 0, findings: findings.map(inEnglish) })}\n`)
+  else await writeJson({ ok: problems === 0, findings: findings.map(inEnglish) })
   if (problems > 0) process.exitCode = UNWELL
 }
 

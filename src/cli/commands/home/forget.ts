@@ -2,11 +2,12 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { House } from '../../../app.ts'
+import { printable } from '../../../lib/text.ts'
 import { AppError } from '../../../model/error.ts'
 import type { SessionId } from '../../../model/ids.ts'
 import { openHouse } from '../../house.ts'
 import { say } from '../../language.ts'
-import { writeOut } from '../../output.ts'
+import { writeJson, writeOut } from '../../output.ts'
 import { examples } from '../../run/examples.ts'
 import { findSession } from '../../sessions.ts'
 
@@ -78,11 +79,9 @@ async function forget(house: House, name: string, options: Options): Promise<voi
       `${id} は取り除いていません。確認を省くには --yes を付けてください。`,
     )
   await house.forget(id)
-  await writeOut(
-    options.json
-      ? `${JSON.stringify({ forgotten: id })}\n`
-      : say(`${id} is forgotten. ${loss}\n`, `${id} を取り除きました。${loss}\n`),
-  )
+  await (options.json
+    ? writeJson({ forgotten: id })
+    : writeOut(printable(say(`${id} is forgotten. ${loss}\n`, `${id} を取り除きました。${loss}\n`))))
 }
 
 /** Nobody can answer in a pipe: then it is no. */
@@ -90,7 +89,7 @@ async function isSure(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim())
+    return /^y(es)?$/i.test((await lines.question(`${printable(question)} [y/N] `)).trim())
   } finally {
     lines.close()
   }
@@ -112,16 +111,16 @@ async function undo(house: House, name: string, options: Options): Promise<void>
       `取り除いた会話に ${name} で始まるものが複数あります。もっと長く指定してください。`,
     )
   house.keep.remember(only.session as SessionId)
-  await writeOut(
-    options.json
-      ? `${JSON.stringify({ remembered: only.session })}\n`
-      : say(`${only.session} may be found again.\n`, `${only.session} は再び見つかるようになりました。\n`),
-  )
+  await (options.json
+    ? writeJson({ remembered: only.session })
+    : writeOut(
+        printable(say(`${only.session} may be found again.\n`, `${only.session} は再び見つかるようになりました。\n`)),
+      ))
 }
 
 async function tellForgotten(house: House, options: Options): Promise<void> {
   const forgotten = house.keep.forgotten().map(({ session, at }) => ({ session, at }))
-  if (options.json) await writeOut(`${JSON.stringify({ forgotten })}\n`)
+  if (options.json) await writeJson({ forgotten })
   else
     await writeOut(
       forgotten.length === 0

@@ -5,7 +5,7 @@ import { AppError } from '../../../model/error.ts'
 import type { SessionId } from '../../../model/ids.ts'
 import { openHouse } from '../../house.ts'
 import { say } from '../../language.ts'
-import { writeOut } from '../../output.ts'
+import { writeJson, writeOut } from '../../output.ts'
 import { examples } from '../../run/examples.ts'
 import { findSession } from '../../sessions.ts'
 
@@ -82,7 +82,7 @@ async function listMarks(house: House, options: Options): Promise<void> {
       '会話を指定してください: fumi mark <session> …',
     )
   const marks = house.marks.list(options.search === undefined ? {} : { text: options.search })
-  if (options.json) await writeOut(`${JSON.stringify({ marks })}\n`)
+  if (options.json) await writeJson({ marks })
   else await writeOut((await import('../../view/home/mark-table.ts')).markTable(marks))
 }
 
@@ -101,7 +101,7 @@ async function markOne(house: House, name: string, options: Options): Promise<vo
     )
   const session = await sessionOf(house, name, options.in)
   const mark = changed(house, session, options)
-  if (options.json) await writeOut(`${JSON.stringify(mark ?? { session })}\n`)
+  if (options.json) await writeJson(mark ?? { session })
   else if (mark) await writeOut((await import('../../view/home/mark-table.ts')).markTable([mark]))
   else await writeOut(say(`${session} has no marks.\n`, `${session} には何も付いていません。\n`))
 }

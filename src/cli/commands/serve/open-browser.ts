@@ -1,8 +1,10 @@
 /** Opens an address in the user's browser, where there is a screen to show it on. */
 import { spawn } from 'node:child_process'
+import { findProgram } from '../../../lib/programs.ts'
 
 export async function openBrowser(address: string): Promise<void> {
-  const [program, ...words] = commandFor(address)
+  const [name, ...words] = commandFor(address)
+  const program = name === undefined ? undefined : findProgram(name)
   if (program === undefined) return
   await new Promise<void>((done) => {
     const child = spawn(program, words, { stdio: 'ignore', detached: true })

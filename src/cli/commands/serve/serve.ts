@@ -1,6 +1,8 @@
 /** `fumi serve`, and `fumi` alone: the page and the API in a browser. */
+import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { type Command, InvalidArgumentError } from 'commander'
+import { warn } from '../../../lib/log.ts'
 import { AppError } from '../../../model/error.ts'
 import type { Listening } from '../../../server/listen.ts'
 import { openHouse } from '../../house.ts'
@@ -88,10 +90,19 @@ async function run(command: string | undefined, options: Options): Promise<void>
     house.close()
     throw error
   }
+  const found = await greeting(house)
   const here = say('The page is here:', 'ページはこちら:')
+  const once = options.auth
+    ? say(
+        'The link works once, within 60 seconds. fumi token --link prints a new one.\n',
+        'リンクは 60 秒以内に 1 回だけ使えます。新しいリンクは fumi token --link で表示できます。\n',
+      )
+    : ''
   const end = say('Ctrl+C ends it.', 'Ctrl+C で終了します。')
-  await writeOut(`${await greeting(house)}\n${here}\n\n  ${paint.cyan(server.link)}\n\n${end}\n`)
-  if (options.open) await openBrowser(server.link)
+  await writeOut(`${found}\n${here}\n\n  ${paint.cyan(server.link())}\n\n${once}${end}\n`)
+  outliveBugs()
+  // Not the printed one: whoever else reads the command line of the browser must not use that up.
+  if (options.open) await openBrowser(server.link())
   await stopped()
   await server.close()
   house.close()
@@ -106,11 +117,24 @@ function portOf(text: string): number {
   return port
 }
 
+/** A bug in one answer or one live update is logged; whoever else is served goes on. */
+function outliveBugs(): void {
+  const log = (error: unknown): void =>
+    warn(`internal error; please report it: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  process.on('unhandledRejection', log)
+  process.on('uncaughtException', log)
+}
+
 /** A second Ctrl+C does not wait. */
 async function stopped(): Promise<void> {
   await new Promise<void>((done) => {
     process.once('SIGINT', () => done())
     process.once('SIGTERM', () => done())
+    // The terminal is gone: conversations are closed as with the others, and the exit code is that of the signal.
+    process.once('SIGHUP', () => {
+      process.exitCode = 128 + constants.signals.SIGHUP
+      done()
+    })
   })
   if (process.stderr.isTTY) await writeErr('\n')
 }

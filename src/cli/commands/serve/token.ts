@@ -1,6 +1,9 @@
-/** `fumi token`: what scripts send to the API. */
+/** `fumi token`: what scripts send to the API, and links that sign a browser in. */
 import type { Command } from 'commander'
+import { AppError } from '../../../model/error.ts'
+import { linkWith, makeCode } from '../../../server/guard/sign-in.ts'
 import { readToken, rotateToken } from '../../../server/guard/token.ts'
+import { type RunningServer, runningServer } from '../../../server/running.ts'
 import { openHouse } from '../../house.ts'
 import { say } from '../../language.ts'
 import { writeOut } from '../../output.ts'
@@ -8,6 +11,8 @@ import { examples } from '../../run/examples.ts'
 
 interface Options {
   readonly rotate?: boolean
+  readonly link?: boolean
+  readonly header?: boolean
 }
 
 export function tokenCommand(program: Command): void {
@@ -21,21 +26,55 @@ export function tokenCommand(program: Command): void {
         '新しく作り直す。古いトークンと開いているブラウザーは使えなくなる',
       ),
     )
+    .option(
+      '--link',
+      say(
+        'print a link to the running server instead; it signs one browser in, once, within 60 seconds',
+        '代わりに、実行中のサーバーへのリンクを表示。ブラウザー 1 つが 60 秒以内に 1 回だけサインインできる',
+      ),
+    )
+    .option(
+      '--header',
+      say(
+        'print it as a header for curl -H @-, which keeps it out of the command line',
+        'curl -H @- に渡すヘッダーとして表示（コマンドラインにトークンが残らない）',
+      ),
+    )
     .addHelpText(
       'after',
       examples(
-        'curl -H "Authorization: Bearer $(fumi token)" http://localhost:4680/api/sessions',
+        'fumi token --header | curl -H @- http://localhost:4680/api/sessions',
+        'fumi token --link',
         'fumi token --rotate',
       ),
     )
     .action(run)
 }
 
-async function run({ rotate }: Options): Promise<void> {
+async function run({ rotate = false, link = false, header = false }: Options): Promise<void> {
+  if (link && header)
+    throw new AppError(
+      'bad_usage',
+      'Pass either --link or --header.',
+      '--link と --header は、どちらか一方だけを指定してください。',
+    )
   const house = await openHouse()
   try {
-    await writeOut(`${rotate ? rotateToken(house.directory) : readToken(house.directory)}\n`)
+    const token = rotate ? rotateToken(house.directory) : readToken(house.directory)
+    const server = link ? serverOf(house.directory) : undefined
+    const text = server ? linkWith(server.url, makeCode(token, server.instance)) : token
+    await writeOut(`${header ? 'Authorization: Bearer ' : ''}${text}\n`)
   } finally {
     house.close()
   }
+}
+
+function serverOf(directory: string): RunningServer {
+  const server = runningServer(directory)
+  if (server) return server
+  throw new AppError(
+    'not_found',
+    'no server is running. Start one with fumi serve.',
+    'サーバーは実行されていません。fumi serve で起動してください。',
+  )
 }

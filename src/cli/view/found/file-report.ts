@@ -1,9 +1,10 @@
 /** Who touched a file, for a person: by session, newest first. */
+
 import type { House } from '../../../app.ts'
 import { oneLine } from '../../../model/gist.ts'
 import type { Touch } from '../../commands/files.ts'
 import { say } from '../../language.ts'
-import { safe } from '../conversation.ts'
+import { exact, safe } from '../conversation.ts'
 import { paint } from '../paint.ts'
 import { moment, shortId } from '../session-table.ts'
 import { count, plural, terminalWidth, truncate } from '../table.ts'
@@ -25,13 +26,13 @@ export function fileReport(touches: readonly Touch[], total: number, house: Hous
     const turn = touch.turn > 0 ? say(`turn ${touch.turn}`, `ターン ${touch.turn}`) : ''
     const facts = [
       word(touch.how),
-      safe(touch.tool ?? ''),
+      exact(touch.tool ?? ''),
       turn,
       touch.checkpoint === null
         ? ''
         : safe(say(`checkpoint ${touch.checkpoint}`, `チェックポイント ${touch.checkpoint}`)),
     ]
-    lines.push(`  ${paint.dim(moment(touch.timestamp))}  ${facts.filter(Boolean).join(' · ')}  ${safe(touch.path)}`)
+    lines.push(`  ${paint.dim(moment(touch.timestamp))}  ${facts.filter(Boolean).join(' · ')}  ${exact(touch.path)}`)
     if (touch.diff !== null) lines.push(diffText(touch.diff))
   }
   const left = total - touches.length

@@ -1,9 +1,10 @@
 /** What a search found, for a person: by session, with the words in their context. */
+
 import stringWidth from 'string-width'
 import type { Entry, Hit, SearchAnswer, Snippet } from '../../../app.ts'
 import { oneLine } from '../../../model/gist.ts'
 import { say } from '../../language.ts'
-import { safe } from '../conversation.ts'
+import { exact, safe } from '../conversation.ts'
 import { paint } from '../paint.ts'
 import { moment, shortId } from '../session-table.ts'
 import { count, plural, terminalWidth, truncate } from '../table.ts'
@@ -32,14 +33,14 @@ export function searchReport(answer: Answer): string {
 /** @param session told before the hit, where it is the first of it */
 export function hitBlock(hit: Hit, session: Entry | undefined): string {
   const head = session ? `${sessionLine(session)}\n` : ''
-  const who = hit.tool === undefined ? word(hit.scope) : `${word(hit.scope)} ${safe(hit.tool)}`
+  const who = hit.tool === undefined ? word(hit.scope) : `${word(hit.scope)} ${exact(hit.tool)}`
   const where = `  ${paint.dim(`${moment(hit.timestamp)}  ${who}`)}`
   return `${head}${where}\n    ${hit.snippet ? shown(hit.snippet) : paint.dim(say('(its log is gone)', '（元のログがありません）'))}\n`
 }
 
 function sessionLine({ id, title, project, gone }: Entry): string {
   const name = oneLine(safe(title ?? say('(nothing said)', '（発言なし）')))
-  const facts = [shortId(id), project === undefined ? '' : safe(project), gone ? word('gone') : '']
+  const facts = [shortId(id), project === undefined ? '' : exact(project), gone ? word('gone') : '']
     .filter(Boolean)
     .join(' · ')
   const room = Math.max(20, terminalWidth() - Math.min(stringWidth(facts), 60) - 2)

@@ -1,18 +1,19 @@
 /** What `fumi doctor` finds, for a person. */
+
 import stringWidth from 'string-width'
 import { ABOUT, type Finding } from '../../../app.ts'
+import { printableField } from '../../../lib/text.ts'
 import { inWords, say } from '../../language.ts'
-import { safe } from '../conversation.ts'
 import { paint } from '../paint.ts'
 import { count, plural } from '../table.ts'
 
 const WIDTH = 16
 
 export function findingText({ about, state, what, todo }: Finding): string {
-  const hint = todo === undefined ? '' : `${' '.repeat(WIDTH + 2)}${paint.cyan(safe(inWords(todo)))}\n`
+  const hint = todo === undefined ? '' : `${' '.repeat(WIDTH + 2)}${paint.cyan(printableField(inWords(todo)))}\n`
   const name = ABOUT[about] ? inWords(ABOUT[about]) : about
   const pad = ' '.repeat(Math.max(0, WIDTH - stringWidth(name)))
-  return `${markOf(state)} ${name}${pad}${safe(inWords(what))}\n${hint}`
+  return `${markOf(state)} ${name}${pad}${printableField(inWords(what))}\n${hint}`
 }
 
 function markOf(state: Finding['state']): string {

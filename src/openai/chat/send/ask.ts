@@ -38,6 +38,9 @@ export async function* ask(
   }
 }
 
+/** Words, reasoning and arguments of calls together: more than any model writes at once. */
+const MAX_ANSWER_LENGTH = 8_000_000
+
 async function* askOnce(
   request: ChatRequest,
   { transport, streams }: AskSettings,
@@ -46,14 +49,20 @@ async function* askOnce(
   const accumulator = new DeltaAccumulator()
   const chunks = streams ? transport.stream({ ...request, stream: true }, signal) : whole(transport, request, signal)
   let came = false
+  let length = 0
   let error: ChatError | undefined
   for await (const part of told(chunks, signal)) {
     if ('error' in part) error = part.error
     else
       for (const piece of accumulator.add(part.chunk)) {
         came = true
+        length += piece.text.length
         if (piece.choice === 0) yield eventOf(piece)
       }
+    if (length > MAX_ANSWER_LENGTH) {
+      error = { kind: 'garbage', message: `the answer is longer than ${MAX_ANSWER_LENGTH} characters` }
+      break
+    }
   }
   const completion = accumulator.completion()
   error ??= faultOf(completion)

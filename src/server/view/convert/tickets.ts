@@ -10,14 +10,14 @@ export class Tickets<Value> {
 
   give(value: Value): string {
     const ticket = randomBytes(18).toString('base64url')
-    this.#given.set(ticket, { value, until: Date.now() + LIFE })
+    this.#given.set(ticket, { value, until: performance.now() + LIFE })
     return ticket
   }
 
   /** Nothing when nobody has it, or no longer. */
   show(ticket: string): Value | undefined {
     const given = this.#given.get(ticket)
-    return given && given.until > Date.now() ? given.value : undefined
+    return given && given.until > performance.now() ? given.value : undefined
   }
 
   /** Good once. */

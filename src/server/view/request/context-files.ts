@@ -1,9 +1,10 @@
 /** The files that a conversation's patterns name, as they are now. A log may name any file: only those of its project are shown. */
-import { readFileSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 import type { ContextFile } from '../../../conversation/request/context.ts'
 import type { ConversationState } from '../../../conversation/state.ts'
 import { filesOf } from '../../../lib/files/glob.ts'
+import { readRegular } from '../../../lib/files/regular-file.ts'
 
 const MOST_FILES = 200
 const LARGEST = 4_000_000
@@ -32,7 +33,7 @@ export function filesNow(state: ConversationState, project: string | undefined, 
 function contentWithin(project: string, path: string): string | undefined {
   try {
     const [folder, file] = [realpathSync(project), realpathSync(path)]
-    return file.startsWith(folder + sep) ? readFileSync(file, 'utf8') : undefined
+    return file.startsWith(folder + sep) ? readRegular(file).toString() : undefined
   } catch {
     return undefined
   }

@@ -39,7 +39,7 @@ export async function sessionItems(house: House, entries: readonly Entry[]): Pro
       usage: entry.usage,
       estimate: entry.estimate ?? null,
       cost: spent[entry.id] ?? NOTHING_SPENT,
-      live: !gone && !entry.kept && now - Date.parse(entry.last_at) < LIVE,
+      live: !gone && !entry.kept && Math.abs(now - Date.parse(entry.last_at)) < LIVE,
       issue_count: issues,
       parent: entry.parent ?? null,
       relation: entry.relation ?? null,

@@ -14,9 +14,8 @@ interface Pen {
   readonly marks: Set<string>
 }
 
-// CSI, then OSC ended by BEL or ST, then two-character sequences.
-const ESCAPES =
-  /\x1b\[([0-9;:?]*)([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[^[\]]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g
+// CSI, then OSC that BEL or ST ends on its line, then character sets. All else stays, and is spelled out where it is shown.
+const ESCAPES = /\x1b\[([0-9:;<=>?]*)[ -/]*([@-~])|\x1b\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|\x1b[()][0-9A-Z]/g
 const MARKS: { readonly [code: number]: string } = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'under', 7: 'inverse' }
 
 export function stretchesOf(text: string): readonly Stretch[] {

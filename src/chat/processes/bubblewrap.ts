@@ -1,0 +1,127 @@
+/** The arguments of `bwrap`: no network, nothing writable but the project and temp, our own data out of sight. */
+import { lstatSync, realpathSync, type Stats } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, sep } from 'node:path'
+import type { Bounds } from './bounds.ts'
+
+/** What the sandboxed program sees at a path. Deeper paths are mounted later, on top of the others. */
+interface Mount {
+  readonly at: string
+  readonly args: readonly string[]
+}
+
+/** Paths are resolved again for each command: the project may have become a git repository meanwhile. */
+export function bubblewrapArgs(bounds: Bounds): readonly string[] {
+  const cwd = realpathSync(bounds.cwd)
+  const data = resolved(bounds.data)
+  const mounts = [
+    ...machineMounts(bounds),
+    bind(isInData(bounds) ? '--ro-bind' : '--bind', cwd),
+    ...repositoryMounts(cwd),
+    ...(data === undefined || data === cwd ? [] : [{ at: data, args: ['--tmpfs', data] }]),
+  ]
+  return [
+    // The user namespace lets ordinary users have all the others; root does without where there is none.
+    '--unshare-all',
+    '--die-with-parent',
+    '--new-session',
+    ...['--cap-drop', 'ALL'],
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    // Root owns these also without any capability, and /proc/sys/kernel/core_pattern names a program that the kernel runs.
+    ...['sys', 'sysrq-trigger', 'irq', 'bus'].flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`]),
+    ...mounts.toSorted((a, b) => depth(a.at) - depth(b.at)).flatMap(({ args }) => args),
+    ...(data === undefined || data === cwd ? [] : ['--remount-ro', data]),
+    ...['--chdir', cwd],
+    '--',
+  ]
+}
+
+/** A project in our own data directory cannot be written: agents and settings in it are obeyed outside of the sandbox. */
+export function isInData({ cwd, data }: Pick<Bounds, 'cwd' | 'data'>): boolean {
+  const hidden = resolved(data)
+  return hidden !== undefined && isWithin(resolved(cwd) ?? cwd, hidden)
+}
+
+/**
+ * Temp is the conversation's own. `/run` and the real temp hold the sockets of tmux, D-Bus, X11 and Docker, by which a command
+ * could have something run outside: cutting the network does not close those.
+ */
+function machineMounts({ cwd, home, temp, variables }: Bounds): readonly Mount[] {
+  const realHome = resolved(home)
+  const own = resolved(tmpdir())
+  const ownTemp = own === undefined || (realHome !== undefined && isWithin(realHome, own)) ? [] : [own]
+  const temps = [...['/tmp', '/var/tmp'].flatMap((path) => resolved(path) ?? []), ...ownTemp]
+  const isHidden = realHome !== undefined && temps.some((path) => isWithin(realHome, path))
+  return [
+    ...[...new Set(temps)].map((at) => ({ at, args: ['--bind', temp, at] })),
+    // A home below temp is seen nevertheless.
+    ...(isHidden ? [bind('--ro-bind', realHome)] : []),
+    ...(resolved('/run') === '/run' ? [{ at: '/run', args: ['--tmpfs', '/run'] }] : []),
+    // NixOS has its programs there.
+    ...['/run/current-system', '/run/wrappers', '/run/opengl-driver'].map((at) => bind('--ro-bind-try', at)),
+    ...socketsOf([cwd, home], home, variables).map((at) => ({ at, args: ['--ro-bind', '/dev/null', at] })),
+  ]
+}
+
+/** Sockets by which agents take orders, where they lie elsewhere. @param seen folders that are seen also below temp */
+function socketsOf(seen: readonly string[], home: string, variables: Bounds['variables']): readonly string[] {
+  const named = [variables['SSH_AUTH_SOCK'], variables['DOCKER_HOST']?.replace(/^unix:\/\//, '')]
+  const usual = [
+    '.docker/run/docker.sock',
+    '.docker/desktop/docker.sock',
+    '.gnupg/S.gpg-agent',
+    '.gnupg/S.gpg-agent.ssh',
+  ]
+  const all = [...named, ...usual.map((path) => join(home, path))].flatMap((path) => resolved(path) ?? [])
+  const isSeen = (path: string): boolean =>
+    !/^\/(?:run|tmp|var\/tmp)\//.test(path) || seen.some((folder) => isWithin(path, resolved(folder) ?? folder))
+  return [...new Set(all)].filter((path) => lookedAt(path)?.isSocket() && isSeen(path))
+}
+
+/**
+ * What git and this program would run or obey later, outside of the sandbox, stays as it is. `.git` is mounted onto itself:
+ * a mount point cannot be renamed, so no other `.git` can take its place.
+ */
+function repositoryMounts(cwd: string): readonly Mount[] {
+  const git = join(cwd, '.git')
+  const kind = lookedAt(git)
+  const inside = GUARDED_IN_GIT.map((name) => join(git, name)).filter((path) => {
+    const found = lookedAt(path)
+    return found?.isFile() || found?.isDirectory()
+  })
+  const agents = join(cwd, '.amazonq')
+  return [
+    ...(kind?.isDirectory() ? [bind('--bind', git), ...inside.map((path) => bind('--ro-bind', path))] : []),
+    ...(kind?.isFile() ? [bind('--ro-bind', git)] : []),
+    ...(lookedAt(agents)?.isDirectory() ? [bind('--ro-bind', agents)] : []),
+  ]
+}
+
+/** `commondir` and `config.worktree` name further configuration that git reads. */
+export const GUARDED_IN_GIT = ['hooks', 'config', 'config.worktree', 'commondir'] as const
+
+const bind = (how: '--bind' | '--ro-bind' | '--ro-bind-try', at: string): Mount => ({ at, args: [how, at, at] })
+
+const depth = (path: string): number => (path === sep ? 0 : path.split(sep).length)
+
+const isWithin = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder === sep ? sep : folder + sep)
+
+/** Links are not followed. */
+export function lookedAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** With links followed; nothing where there is no such path. */
+function resolved(path: string | undefined): string | undefined {
+  if (path === undefined || !path.startsWith(sep) || dirname(path) === path) return undefined
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Programs that die with this one: each runs in a process group of its own, and a watchdog kills the groups when this process
+ * is gone, whatever ended it.
+ */
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { programPath } from '../../lib/programs.ts'
+
+const IS_WINDOWS = process.platform === 'win32'
+
+export interface GroupOptions extends Pick<SpawnOptions, 'cwd' | 'env'> {
+  /** Standard input is a pipe, or empty. */
+  readonly hasInput: boolean
+  /** File descriptor 3 stays open in the program: its end says that this process is gone, or wants the program to end. */
+  readonly lifeline?: boolean
+}
+
+/**
+ * The program waits at a gate (file descriptor 3) until the watchdog knows its group. If this process is killed first, the
+ * gate closes and the program never starts, so there is no moment at which it could be forgotten.
+ */
+const GATE = 'read -r open <&3 || exit 125; exec 3<&-; exec "$@"'
+const GATE_WITH_LIFELINE = 'read -r open <&3 || exit 125; exec "$@"'
+
+/** Emits `error` where it cannot be started; a program that does not exist ends with 127 and says so on its standard error. */
+export function startInGroup(program: string, args: readonly string[], options: GroupOptions): ChildProcess {
+  const { cwd, env, hasInput, lifeline = false } = options
+  const input = hasInput ? 'pipe' : 'ignore'
+  const child = IS_WINDOWS
+    ? spawn(program, [...args], { cwd, env, stdio: [input, 'pipe', 'pipe'], windowsHide: true })
+    : spawn('/bin/sh', ['-c', lifeline ? GATE_WITH_LIFELINE : GATE, 'sh', program, ...args], {
+        cwd,
+        env,
+        // A session and a group of its own: the terminal's signals do not reach it, ours reach all of it.
+        detached: true,
+        stdio: [input, 'pipe', 'pipe', 'pipe'],
+      })
+  if (child.pid !== undefined) {
+    watchdog.add(child.pid)
+    child.once('exit', () => watchdog.review())
+  }
+  const gate = child.stdio[3] as Socket | undefined
+  // The program may be killed before it has read anything.
+  gate?.on('error', () => {})
+  gate?.resume()
+  if (lifeline) gate?.write('\n')
+  else gate?.end('\n')
+  child.once('exit', () => gate?.destroy())
+  return child
+}
+
+/** For a program with a lifeline. */
+export function cutLifeline({ stdio }: ChildProcess): void {
+  ;(stdio[3] as Socket | undefined)?.destroy()
+}
+
+/** To all of the group; on Windows every signal ends the tree. False if nothing of the group is left. */
+export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  if (IS_WINDOWS) {
+    if (signal !== 0) spawnSync(programPath('taskkill'), ['/pid', String(pid), '/T', '/F'])
+    return signal === 0 && isRunning(pid)
+  }
+  return isRunning(-pid, signal)
+}
+
+function isRunning(pid: number, signal: NodeJS.Signals | 0 = 0): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch (error) {
+    // EPERM: a member of the group runs as somebody else.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+/** Reads `+ group` and `- group`. The end of its input means that the writer is gone. */
+const WATCH = `trap '' HUP INT TERM
+groups=
+while read -r what group; do
+  if [ "$what" = + ]; then groups="$groups $group"; continue; fi
+  left=
+  for one in $groups; do [ "$one" = "$group" ] || left="$left $one"; done
+  groups=$left
+done
+for one in $groups; do kill -KILL "-$one" 2>/dev/null; done`
+
+/** How often groups are looked at whose program has ended and left something running. A number is not used again so soon. */
+const REVIEW_MS = 2000
+
+/** One for the whole process, started with the first group: a shell that waits for the end of its input. */
+class Watchdog {
+  readonly #groups = new Set<number>()
+  #shell: ChildProcess | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor() {
+    process.on('exit', () => {
+      for (const group of this.#groups) signalGroup(group, 'SIGKILL')
+    })
+  }
+
+  add(group: number): void {
+    if (!IS_WINDOWS) this.#start()
+    this.#groups.add(group)
+    this.#tell(`+ ${group}\n`)
+    this.#timer ??= setInterval(() => this.review(), REVIEW_MS).unref()
+  }
+
+  /** Forgets the groups of which nothing runs any more: the system may give their numbers to others. */
+  review(): void {
+    for (const group of this.#groups) {
+      if (signalGroup(group, 0)) continue
+      this.#groups.delete(group)
+      this.#tell(`- ${group}\n`)
+    }
+    if (this.#groups.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #start(): void {
+    if (this.#shell) return
+    const shell = spawn('/bin/sh', ['-c', WATCH], {
+      cwd: '/',
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: {},
+    })
+    this.#shell = shell
+    const gone = (): void => {
+      if (this.#shell === shell) this.#shell = undefined
+    }
+    // Without it, the exit handler above still ends the groups; the next group starts another one.
+    shell.once('error', gone).once('exit', gone)
+    shell.stdin.on('error', gone)
+    shell.unref()
+    ;(shell.stdin as unknown as { unref(): void }).unref()
+    for (const group of this.#groups) this.#tell(`+ ${group}\n`)
+  }
+
+  #tell(line: string): void {
+    if (this.#shell?.stdin?.writable) this.#shell.stdin.write(line)
+  }
+}
+
+const watchdog = new Watchdog()

@@ -1,0 +1,207 @@
+/** The files and folders that a command names, for rules about paths. */
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { entriesOf, isFolder, statOf } from '../../../lib/files/look.ts'
+import type { PlainCommand } from '../../../lib/shell/plain-commands.ts'
+import { isKnown, type ScriptWord } from '../../../lib/shell/script.ts'
+import { neededPath, realOf } from '../files/paths.ts'
+import type { Rules } from '../permission.ts'
+import type { NeededPath, Place } from '../tool.ts'
+import { deniedToRead, deniedWithin, isBelow } from './paths.ts'
+import { isReader } from './readers.ts'
+import { type AllStarted, nameOf, type Started } from './started.ts'
+
+/**
+ * Whether a command reads where `fs_read.deniedPaths` forbids it. `yes`: a word of it is such a path. `maybe`: it could be, by a
+ * pattern, an expansion, a folder that is searched, or because the command changes its directory.
+ */
+export function readsDenied(
+  all: AllStarted,
+  rules: Rules,
+): { readonly is: 'yes' | 'maybe' | 'no'; readonly byReader: boolean } {
+  if (rules.settings.fs_read.deniedPaths.length === 0) return { is: 'no', byReader: false }
+  const isDenied = deniedToRead(rules)
+  const contains = deniedWithin(rules)
+  const bad = ({ named, real }: NeededPath): boolean => isDenied(named) || isDenied(real)
+  let maybe = !all.isCertain
+  for (const one of all.started) {
+    const named = pathsNamed(one, rules)
+    if (named.sure.some(bad)) return { is: 'yes', byReader: isReader(nameOf(one.words)) }
+    maybe ||= named.isOpen || named.followsLinks || named.possible.some(bad)
+    if (named.isTree)
+      maybe ||= [...named.sure, ...named.possible].some(
+        ({ named, real }) => isFolder(real) && (contains(named) || contains(real)),
+      )
+  }
+  return { is: maybe ? 'maybe' : 'no', byReader: false }
+}
+
+interface Named {
+  /** Words, values of options and targets of redirections. */
+  readonly sure: readonly NeededPath[]
+  /** Pieces of words, and what patterns match. */
+  readonly possible: readonly NeededPath[]
+  /** An expansion decides what it reads. */
+  readonly isOpen: boolean
+  /** It reads all that is below its folders. */
+  readonly isTree: boolean
+  /** It also reads where links below them lead. */
+  readonly followsLinks: boolean
+}
+
+/** More words than these are not looked at. */
+const MOST_WORDS = 1000
+/** Their arguments are no files. */
+const NO_FILES = new Set(['echo', 'pwd', 'type', 'which', 'true', 'false', ':'])
+const MOVES = new Set(['cd', 'pushd', 'popd'])
+const SEARCHES = new Set('find rg ag ack fd tree tar cp rsync scp zip 7z du'.split(' '))
+
+function pathsNamed({ words, redirects }: Started, place: Place): Named {
+  const name = nameOf(words)
+  const rest = words.slice(1)
+  const files = NO_FILES.has(name) ? rest.filter((word) => hasPattern(word)) : withoutPattern(name, rest)
+  const isTree = isTreeReader(name, rest)
+  const all = [...files, ...redirects.map(({ target }) => target)].slice(0, MOST_WORDS)
+  const sure = all.filter(isKnown).flatMap(({ value }) => pathsIn(value))
+  const globs = all.filter((word) => !isKnown(word) && hasPattern(word))
+  const expanded = globs.map(({ value }) => expandGlob(value, place.cwd))
+  const possible = [
+    ...all.filter(isKnown).flatMap(({ value }) => piecesOf(value)),
+    ...expanded.flatMap((found) => found ?? []),
+  ]
+  const at = (path: string): NeededPath => neededPath(path.startsWith('~') ? `./${path}` : path, place)
+  const isOpen =
+    (words.length > 0 && name === '') ||
+    MOVES.has(name) ||
+    expanded.includes(undefined) ||
+    words.length > MOST_WORDS ||
+    all.some((word) => word.value.includes('\0') || (!isKnown(word) && !globs.includes(word)))
+  const here = isTree && readsHere(name, rest, files) ? ['.'] : []
+  return {
+    sure: [...here, ...sure].map(at),
+    possible: possible.map(at),
+    isOpen,
+    isTree,
+    followsLinks: isTree && followsLinks(name, rest),
+  }
+}
+
+/** Whether it reads the working directory without being told. */
+function readsHere(name: string, rest: readonly ScriptWord[], files: readonly ScriptWord[]): boolean {
+  const operands = files.filter(({ value }) => !value.startsWith('-'))
+  const options = rest.filter(({ value }) => value.startsWith('-'))
+  if (name === 'find') return !/^[^-(!]/.test(rest[0]?.value ?? '')
+  if (name === 'grep') return files === rest || operands.length === 0
+  if (name === 'ls' || name === 'dir')
+    return (
+      operands.length === 0 ||
+      !options.every(({ value }) => /^-[a-zA-HJ-SU-Z1]+$|^--[a-z-]+=/.test(value) && !value.includes('w'))
+    )
+  return true
+}
+
+function followsLinks(name: string, rest: readonly ScriptWord[]): boolean {
+  const options = name === 'grep' ? /^-[a-zA-Z]*R|^--deref/ : /^-[a-zA-Z]*[LH]|^-+(?:follow|deref|copy-links)/
+  return name !== 'ls' && name !== 'dir' && rest.some(({ value }) => options.test(value))
+}
+
+/** Nothing in it is expanded but patterns. */
+const hasPattern = ({ value, known }: ScriptWord): boolean =>
+  known < value.length && /^[*?[]/.test(value.slice(known)) && !/[$`{]/.test(value)
+
+/** The first operand of grep is no file, when it is sure which word that is. */
+function withoutPattern(name: string, rest: readonly ScriptWord[]): readonly ScriptWord[] {
+  if (name !== 'grep') return rest
+  const at = rest.findIndex(({ value }) => !value.startsWith('-'))
+  const before = rest.slice(0, at)
+  const isSure = at >= 0 && before.every((word) => isKnown(word) && /^-[chilnoqrsvwxyEFGHIRLTUVZz]+$/.test(word.value))
+  const hasOther = rest.some(({ value }) => /^-[a-zA-Z]*[ef]|^--(?:r|f)/.test(value))
+  return isSure && !hasOther ? rest.toSpliced(at, 1) : rest
+}
+
+function isTreeReader(name: string, rest: readonly ScriptWord[]): boolean {
+  if (SEARCHES.has(name)) return true
+  const has = (pattern: RegExp): boolean => rest.some(({ value }) => pattern.test(value))
+  if (name === 'grep' || name === 'egrep' || name === 'fgrep') return has(/^-[a-zA-Z]*[rRd]|^--(?:rec|deref|dir)/)
+  if (name === 'ls' || name === 'dir') return has(/^-[a-zA-Z1]*R|^--rec/)
+  return name === 'git' && has(/^grep$/)
+}
+
+const isPath = (text: string): boolean => text !== '' && !text.includes('\0')
+
+/** The word itself, and the value of an option in it. */
+function pathsIn(value: string): readonly string[] {
+  const paths = [value]
+  if (value.includes('=')) paths.push(value.slice(value.indexOf('=') + 1))
+  if (/^-[^-]./.test(value)) paths.push(value.slice(2))
+  return paths.filter(isPath)
+}
+
+/** What a program might take for a path in it: `-rfsecret`, `HEAD:secret`, `@secret`. */
+function piecesOf(value: string): readonly string[] {
+  const pieces = /[=:,@]/.test(value) ? value.split(/[=:,@]/) : []
+  if (/^-[^-]/.test(value)) for (let at = 3; at < Math.min(value.length, 10); at++) pieces.push(value.slice(at))
+  return pieces.filter(isPath)
+}
+
+const MOST_MATCHES = 1000
+
+/** The files that a pattern of bash might match, hidden ones too; nothing when there are too many to tell. */
+export function expandGlob(pattern: string, cwd: string): readonly string[] | undefined {
+  let found: readonly string[] = [pattern.startsWith('/') ? '/' : '.']
+  for (const step of pattern.split('/').filter((one) => one !== '')) {
+    if (!/[*?[]/.test(step)) found = found.map((folder) => `${folder}/${step}`)
+    else {
+      const matches = stepMatcher(step)
+      found = found.flatMap((folder) =>
+        entriesOf(resolve(cwd, folder)).flatMap(({ name }) => (matches.test(name) ? [`${folder}/${name}`] : [])),
+      )
+    }
+    if (found.length > MOST_MATCHES) return undefined
+  }
+  return found
+}
+
+/** Too many rather than too few: a class stands for anything. */
+function stepMatcher(step: string): RegExp {
+  const literal = /^[^*?[]*/.exec(step)?.[0] ?? ''
+  return new RegExp(`^${literal.replaceAll(/[.+^${}()|\]\\]/g, '\\$&')}`, 'u')
+}
+
+/** Reading from them can block, act, or tell the variables of other programs. */
+const MACHINE = ['/dev', '/proc', '/sys']
+
+/** Whether commands that read touch what is no file of a disk, or might. */
+export function readsMachine(all: AllStarted, place: Place): boolean {
+  return all.started.some((one) => {
+    const { sure, possible, isTree, isOpen } = pathsNamed(one, place)
+    const isMachine = (path: string): boolean =>
+      path !== '/dev/null' && MACHINE.some((folder) => isBelow(folder, path) || (isTree && isBelow(path, folder)))
+    return isOpen || [...sure, ...possible].some(({ named, real }) => isMachine(named) || isMachine(real))
+  })
+}
+
+/** Found by name in the folders of PATH; the others are builtins. */
+const BUILTINS = new Set(['echo', 'pwd', 'type'])
+
+/** Whether bash would take a program of the project for one of these: PATH may name its folders, as in scripts of npm. */
+export function findsProjectPrograms(
+  commands: readonly PlainCommand[],
+  { cwd }: Place,
+  path: string = process.env['PATH'] ?? '',
+): boolean {
+  const folders = path
+    .split(delimiter)
+    .map((folder) => ({ folder: resolve(cwd, folder), isOwn: !isProjects(folder, cwd) }))
+  return commands.some(({ words: [word] }) => {
+    const name = word?.value ?? ''
+    if (BUILTINS.has(name)) return false
+    const first = folders.find(({ folder }) => statOf(join(folder, name))?.isFile())
+    return first?.isOwn === false
+  })
+}
+
+const isProjects = (folder: string, cwd: string): boolean =>
+  !isAbsolute(folder) ||
+  /node_modules[\\/]\.bin[\\/]?$/.test(folder) ||
+  isBelow(cwd, resolve(folder)) ||
+  isBelow(cwd, realOf(folder))

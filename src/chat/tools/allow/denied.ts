@@ -1,0 +1,72 @@
+/** Rules of `deniedCommands`: whether one of them forbids a command, or might. */
+import { isKnown } from '../../../lib/shell/script.ts'
+import { type AllStarted, baseName, type Started } from './started.ts'
+
+export interface Rule {
+  matches(text: string): boolean
+  /** False only when no text that begins with this one is matched. */
+  couldMatch(beginning: string): boolean
+}
+
+/** A regular expression for a whole command; nothing when it cannot be read. `(?i)` in front is the one flag of Amazon Q's dialect. */
+export function ruleOf(source: string): Rule | undefined {
+  const isFolded = source.startsWith('(?i)')
+  const body = isFolded ? source.slice(4) : source
+  const flags = isFolded ? 'i' : ''
+  try {
+    const patterns = ['', 's'].map((more) => new RegExp(`^(?:${body})$`, flags + more))
+    const fold = (text: string): string => (isFolded ? text.toLowerCase() : text)
+    const prefix = fold(literalPrefix(body))
+    return {
+      matches: (text) => patterns.some((pattern) => pattern.test(text)),
+      couldMatch: (beginning) => prefix.startsWith(fold(beginning)) || fold(beginning).startsWith(prefix),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** The characters with which every text begins that the expression matches. */
+function literalPrefix(body: string): string {
+  if (body.includes('|')) return ''
+  let prefix = ''
+  for (let at = body.startsWith('^') ? 1 : 0; at < body.length; at++) {
+    const isEscaped = body.charAt(at) === '\\' && /^[^A-Za-z0-9]$/.test(body.charAt(at + 1))
+    if (isEscaped) at++
+    const letter = body.charAt(at)
+    const isLiteral = isEscaped ? /^[!-~ ]$/.test(letter) : /^[A-Za-z0-9 _/:=,@%&'"<>~;-]$/.test(letter)
+    if (!isLiteral || /^[*?{]/.test(body.slice(at + 1))) return prefix
+    prefix += letter
+  }
+  return prefix
+}
+
+/**
+ * Whether a rule matches one of the commands, wherever it is: as typed, without quotes, and by the program's file name alone.
+ * `maybe`: the shell could run a command that cannot be seen, and no rule excludes it.
+ */
+export function deniedBy(rules: readonly Rule[], command: string, all: AllStarted): 'yes' | 'maybe' | 'no' {
+  if (rules.length === 0) return 'no'
+  const texts = [command, command.trim(), ...all.texts, ...all.started.flatMap(textsOf)]
+  if (texts.some((text) => rules.some((rule) => rule.matches(text)))) return 'yes'
+  const isOpen = all.started.some((one) =>
+    beginningsOf(one).some((beginning) => rules.some((rule) => rule.couldMatch(beginning))),
+  )
+  return isOpen || !all.isCertain ? 'maybe' : 'no'
+}
+
+function textsOf({ words: [name, ...rest] }: Started): readonly string[] {
+  if (!name) return []
+  const after = rest.map(({ value }) => ` ${value}`).join('')
+  return [name.value + after, baseName(name.value) + after]
+}
+
+/** What is sure of a command before something in it is expanded; nothing where all is known. */
+function beginningsOf({ words }: Started): readonly string[] {
+  const at = words.findIndex((word) => !isKnown(word))
+  const open = words[at]
+  if (!open) return []
+  const known = [...words.slice(0, at).map(({ value }) => value), open.value.slice(0, open.known)]
+  const [name = '', ...rest] = known
+  return [known.join(' '), [at === 0 ? '' : baseName(name), ...rest].join(' ')]
+}

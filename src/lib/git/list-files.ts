@@ -1,0 +1,90 @@
+/** Which files of a project git knows or ignores, asked of an empty repository of our own: the project's configuration is not read. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeTempFolder } from '../disk/temp-folder.ts'
+import { isFile } from '../files/look.ts'
+import { isSystemError } from '../files/system-error.ts'
+import { runGit } from '../git.ts'
+import { filesOfProject, type GitProject } from './project.ts'
+
+export interface ListOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Without the index all files count as unknown to git. */
+  readonly withoutIndex?: boolean
+}
+
+/**
+ * `git ls-files` in a folder of a project: the project's index, its `.gitignore` files and `info/exclude`, and the user's own ignore
+ * rules. Each entry is below the folder, whatever the index says. Nothing where git fails.
+ * @param wanted options of `git ls-files`
+ */
+export async function listInProject(
+  project: GitProject,
+  folder: string,
+  wanted: readonly string[],
+  { signal, withoutIndex = false }: ListOptions = {},
+): Promise<readonly string[] | undefined> {
+  const { index, exclude, isSha256 } = filesOfProject(project)
+  const repository = emptyRepository(isSha256)
+  if (repository === undefined) return undefined
+  const args = [
+    '-C',
+    folder,
+    `--git-dir=${repository}`,
+    `--work-tree=${project.root}`,
+    'ls-files',
+    '-z',
+    '--exclude-standard',
+    ...(exclude === undefined ? [] : [`--exclude-from=${exclude}`]),
+    ...wanted,
+  ]
+  const isUsed = index !== undefined && !withoutIndex
+  const { code, stdout } = await runGit(args, signal, undefined, {
+    indexFile: isUsed ? index : join(repository, 'no-index'),
+  })
+  return code === 0 ? stdout.split('\0').filter((line) => isBelow(pathIn(line))) : undefined
+}
+
+/** The path of a line, also with `--stage` before it. */
+export const pathIn = (line: string): string => line.slice(line.indexOf('\t') + 1)
+
+/** An index that somebody made by hand may hold any path: absolute ones, or ones that lead out of the folder. */
+const isBelow = (path: string): boolean =>
+  path !== '' && !LEADS_AWAY.test(process.platform === 'win32' ? path.replaceAll('\\', '/') : path)
+
+/** A part that is empty, but for the end of a folder's path, or `.`, `..`, `.git`. */
+const LEADS_AWAY = /^\/|\/\/|(?:^|\/)\.(?:\.|git)?(?:\/|$)/i
+
+const repositories = new Map<boolean, string>()
+
+/** Gone when the process ends, or when somebody cleans up temporary files. Nothing where there is no room for it. */
+function emptyRepository(isSha256: boolean): string | undefined {
+  const known = repositories.get(isSha256)
+  if (known !== undefined && isFile(join(known, 'HEAD'))) return known
+  try {
+    const made = makeRepository(isSha256)
+    repositories.set(isSha256, made)
+    return made
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    return undefined
+  }
+}
+
+/** By hand, so that no template is copied. */
+function makeRepository(isSha256: boolean): string {
+  const { path } = makeTempFolder('git')
+  for (const name of ['objects', 'refs']) mkdirSync(join(path, name))
+  const folds = process.platform === 'darwin' || process.platform === 'win32'
+  const config = [
+    '[core]',
+    `repositoryformatversion = ${isSha256 ? 1 : 0}`,
+    'bare = false',
+    ...(folds ? ['ignorecase = true'] : []),
+    ...(process.platform === 'darwin' ? ['precomposeunicode = true'] : []),
+    ...(isSha256 ? ['[extensions]', 'objectformat = sha256'] : []),
+  ]
+  writeFileSync(join(path, 'config'), `${config.join('\n')}\n`)
+  writeFileSync(join(path, 'HEAD'), 'ref: refs/heads/none\n')
+  return path
+}

@@ -1,0 +1,130 @@
+/** What happened in an open chat since its past was read: numbered, and bounded however long a turn lasts. */
+import { randomUUID } from 'node:crypto'
+import type { ChatEvent } from '../../model/api/chat.ts'
+
+export interface EventLogLimits {
+  readonly events: number
+  /** Of text, in UTF-16 units. */
+  readonly length: number
+}
+
+const LIMITS: EventLogLimits = { events: 5000, length: 8_000_000 }
+
+export class EventLog {
+  readonly #limits: EventLogLimits
+  #events: ChatEvent[] = []
+  #size = 0
+  #epoch = randomUUID()
+  /** Where the end of the log before the last shortening is now. */
+  #before: { readonly epoch: string; readonly end: number; readonly now: number } | undefined
+
+  constructor(limits: EventLogLimits = LIMITS) {
+    this.#limits = limits
+  }
+
+  /** Numbers are counted anew with each epoch. */
+  get epoch(): string {
+    return this.#epoch
+  }
+
+  get length(): number {
+    return this.#events.length
+  }
+
+  at(number: number): ChatEvent | undefined {
+    return this.#events[number]
+  }
+
+  push(event: ChatEvent): void {
+    this.#events.push(event)
+    this.#size += sizeOf(event)
+    if (this.#events.length > this.#limits.events || this.#size > this.#limits.length) this.#shorten()
+  }
+
+  clear(): void {
+    this.#events = []
+    this.#size = 0
+    this.#epoch = randomUUID()
+    this.#before = undefined
+  }
+
+  /** The same place in this epoch, for a client that had been told everything; nothing for all others. */
+  placeOf(epoch: string, number: number): number | undefined {
+    const { epoch: from, end, now } = this.#before ?? {}
+    return from === epoch && end === number ? now : undefined
+  }
+
+  /** Leaves out what later events repeat, then the oldest, until half of the room is free. */
+  #shorten(): void {
+    const from = { epoch: this.#epoch, end: this.#events.length - 1 }
+    const last = this.#events.at(-1)
+    const kept = withoutRepeated(this.#events.slice(0, -1))
+    let size = kept.reduce((sum, event) => sum + sizeOf(event), 0)
+    let first = 0
+    while (kept.length - first > this.#limits.events / 2 || (size > this.#limits.length / 2 && first < kept.length))
+      size -= sizeOf(kept[first++] as ChatEvent)
+    const events = first === 0 ? kept : [CUT, ...kept.slice(first)]
+    this.#epoch = randomUUID()
+    this.#before = { ...from, now: events.length }
+    this.#events = last ? [...events, last] : events
+    this.#size = size + (last ? sizeOf(last) : 0)
+  }
+}
+
+const CUT: ChatEvent = {
+  kind: 'notice',
+  code: 'events_dropped',
+  text: 'The beginning of this turn is not shown here. It is in the conversation.',
+  ja: 'このターンの始めのほうは、ここには表示しません。会話には残っています。',
+}
+
+type Piece = Extract<ChatEvent, { kind: 'delta' | 'reasoning' }>
+
+/** Pieces become one; the output of a tool that is done is in its last event; of passing states the last one counts. */
+function withoutRepeated(events: readonly ChatEvent[]): ChatEvent[] {
+  const done = new Set(events.flatMap((event) => (event.kind === 'tool_done' ? [event.id] : [])))
+  const kept: ChatEvent[] = []
+  let pieces: string[] = []
+  let open: Piece | undefined
+  const flush = (): void => {
+    if (open) kept.push({ ...open, text: pieces.join('') })
+    open = undefined
+    pieces = []
+  }
+  for (const event of events) {
+    if (event.kind === 'calling' || event.kind === 'started' || event.kind === 'usage') continue
+    if (event.kind === 'tool_output' && done.has(event.id)) continue
+    if (event.kind !== 'delta' && event.kind !== 'reasoning') {
+      flush()
+      kept.push(event)
+      continue
+    }
+    if (open?.kind !== event.kind) flush()
+    open = event
+    pieces.push(event.text)
+  }
+  flush()
+  return kept
+}
+
+function sizeOf(event: ChatEvent): number {
+  switch (event.kind) {
+    case 'delta':
+    case 'reasoning':
+    case 'tool_output':
+    case 'said':
+    case 'notice':
+    case 'output':
+    case 'error':
+      return 100 + event.text.length
+    case 'tool_done':
+      return 100 + event.output.length
+    case 'compacted':
+      return 100 + event.summary.length
+    case 'tool_asked':
+    case 'consent_needed':
+      return 100 + JSON.stringify(event.need).length
+    default:
+      return 100
+  }
+}

@@ -1,0 +1,119 @@
+/** Signs browsers in: a code that works once and for a minute is exchanged for a cookie. Neither contains the token. */
+import { createHmac, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { replaceFile } from '../../lib/disk/replace-file.ts'
+import { readRegular } from '../../lib/files/regular-file.ts'
+import { warn } from '../../lib/log.ts'
+import { AppError } from '../../model/error.ts'
+import { isSame, type TokenKeeper } from './token.ts'
+
+export const CODE_SECONDS = 60
+const SESSION_SECONDS = 31_536_000
+
+const NONCE_BYTES = 12
+const MAC_BYTES = 16
+const ID_BYTES = 16
+
+/**
+ * A new code. Whoever can read the token can make one, so a second process of the same user needs no request to the
+ * server, and sends nothing to whatever listens at its port.
+ * @param instance of the server that is to accept it
+ */
+export function makeCode(token: string, instance: string, now = Date.now()): string {
+  const head = Buffer.concat([randomBytes(NONCE_BYTES), seconds(Math.floor(now / 1000) + CODE_SECONDS)])
+  return Buffer.concat([head, codeMac(token, instance, head)]).toString('base64url')
+}
+
+export const linkWith = (url: string, code: string): string => `${url}login#${code}`
+
+export type SignedIn =
+  | { readonly kind: 'session'; readonly cookie: string }
+  /** `used`: somebody signed in with it before. */
+  | { readonly kind: 'wrong' | 'expired' | 'used' }
+
+interface UsedCode {
+  readonly until: number
+  readonly session: string
+}
+
+export class SignIns {
+  readonly #tokens: TokenKeeper
+  readonly #now: () => number
+  /** By their random part, until they expire. */
+  readonly #used = new Map<string, UsedCode>()
+  readonly #revoked: Set<string>
+
+  constructor(tokens: TokenKeeper, now: () => number = Date.now) {
+    this.#tokens = tokens
+    this.#now = now
+    this.#revoked = new Set(revokedIn(tokens.directory))
+  }
+
+  /** A code that comes a second time was seen by somebody else: the session that it opened ends. */
+  exchange(code: string): SignedIn {
+    const { token, instance } = this.#tokens
+    const bytes = Buffer.from(code, 'base64url')
+    const head = bytes.subarray(0, NONCE_BYTES + 4)
+    const mac = bytes.subarray(NONCE_BYTES + 4)
+    if (bytes.length !== NONCE_BYTES + 4 + MAC_BYTES || !isSame(mac, codeMac(token, instance, head)))
+      return { kind: 'wrong' }
+    const now = this.#now() / 1000
+    const until = head.readUInt32BE(NONCE_BYTES)
+    // A code from far ahead was made before the clock was set back.
+    if (until < now || until > now + CODE_SECONDS + 1) return { kind: 'expired' }
+    for (const [nonce, used] of this.#used) if (used.until < now) this.#used.delete(nonce)
+    const nonce = head.toString('base64url')
+    const before = this.#used.get(nonce)
+    if (before) {
+      this.#revoke(before.session)
+      return { kind: 'used' }
+    }
+    const session = Buffer.concat([randomBytes(ID_BYTES), seconds(Math.floor(now))])
+    this.#used.set(nonce, { until, session: session.toString('base64url') })
+    return { kind: 'session', cookie: `${session.toString('base64url')}.${sessionMac(token, session)}` }
+  }
+
+  accepts(cookie: string): boolean {
+    const [id = '', mac = ''] = cookie.split('.', 2)
+    const session = Buffer.from(id, 'base64url')
+    if (session.length !== ID_BYTES + 4 || !isSame(mac, sessionMac(this.#tokens.token, session))) return false
+    if (session.readUInt32BE(ID_BYTES) + SESSION_SECONDS < this.#now() / 1000) return false
+    return !this.#revoked.has(session.toString('base64url'))
+  }
+
+  #revoke(session: string): void {
+    if (this.#revoked.has(session)) return
+    this.#revoked.add(session)
+    warn('A sign-in link was used twice. The browser that used it first is signed out.')
+    try {
+      replaceFile(pathIn(this.#tokens.directory), `${[...this.#revoked].slice(-MAX_REVOKED).join('\n')}\n`)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      warn(error.message)
+    }
+  }
+}
+
+const MAX_REVOKED = 1000
+
+const pathIn = (directory: string): string => join(directory, 'revoked-sessions')
+
+function revokedIn(directory: string): readonly string[] {
+  try {
+    return readRegular(pathIn(directory)).toString().split('\n').slice(-MAX_REVOKED).filter(Boolean)
+  } catch {
+    return []
+  }
+}
+
+function seconds(time: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(time)
+  return bytes
+}
+
+const codeMac = (token: string, instance: string, head: Buffer): Buffer =>
+  createHmac('sha256', token).update(`code ${instance} `).update(head).digest().subarray(0, MAC_BYTES)
+
+const sessionMac = (token: string, session: Buffer): string =>
+  createHmac('sha256', token).update('session ').update(session).digest('base64url')

@@ -1,0 +1,42 @@
+/** Writes a stream of events to its client piece by piece, as fast as the client reads it. */
+import type { ServerResponse } from 'node:http'
+
+export const isEventStream = (response: Response): boolean =>
+  /^text\/event-stream\b/.test(response.headers.get('content-type') ?? '') && response.body !== null
+
+/**
+ * The adapter of the HTTP framework chains one promise to the next for as long as a stream lasts, and so keeps some hundred
+ * bytes for every event that was ever sent. Streams that last for days are therefore written here.
+ */
+export async function sendStream(response: Response, outgoing: ServerResponse): Promise<void> {
+  const reader = response.body?.getReader()
+  if (!reader) throw new Error('a response without a body is no stream')
+  const stop = (): void => void reader.cancel().catch(() => {})
+  outgoing.once('close', stop)
+  outgoing.once('error', stop)
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+  outgoing.flushHeaders()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done || outgoing.destroyed) break
+      if (!outgoing.write(value)) await drained(outgoing)
+    }
+    outgoing.end()
+  } catch {
+    outgoing.destroy()
+  }
+}
+
+/** Returns as well when the client is gone. */
+function drained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      outgoing.off('drain', done)
+      outgoing.off('close', done)
+      resolve()
+    }
+    outgoing.once('drain', done)
+    outgoing.once('close', done)
+  })
+}

@@ -1,0 +1,347 @@
+/** What a command can do in the sandbox, with the real bubblewrap, and what it is told where it cannot. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer as createHttp } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ownEnvironment } from '../../../src/chat/processes/child-environment.ts'
+import { type Sandboxing, type SandboxMode, sandboxingFor } from '../../../src/chat/processes/sandbox.ts'
+import { seatbeltProfile } from '../../../src/chat/processes/seatbelt.ts'
+import { builtInTools } from '../../../src/chat/tools/built-in.ts'
+import { SeenFiles } from '../../../src/chat/tools/files/seen.ts'
+import type { Ran } from '../../../src/chat/tools/tool.ts'
+import { tempFolder } from '../../support/log.ts'
+import { answer, calls } from '../../support/model-chunks.ts'
+import { chatServer } from '../../support/model-server.ts'
+import { chatHome, fumiChat } from '../support/fumi-chat.ts'
+import { textIn } from '../tools/call.ts'
+import { hasBubblewrap, running, uniqueSleep } from './running.ts'
+
+interface Place {
+  readonly cwd: string
+  readonly home: string
+  readonly data: string
+}
+
+/** A home that is not below temp, as usual, would be the user's own: this one is, and is seen nevertheless. */
+function place(): Place {
+  const root = tempFolder()
+  const made = { cwd: join(root, 'work'), home: join(root, 'home'), data: join(root, 'home', 'data') }
+  for (const folder of [made.cwd, made.home, made.data]) mkdirSync(folder)
+  writeFileSync(join(made.data, 'token'), 'never-seen')
+  writeFileSync(join(made.home, 'notes'), 'seen')
+  return made
+}
+
+const sandboxing = (made: Place, mode: SandboxMode = 'auto', variables: NodeJS.ProcessEnv = process.env) =>
+  sandboxingFor({ mode, platform: process.platform, ...made, variables })
+
+async function shellIn(made: Place, how?: Sandboxing) {
+  const used = how ?? (await sandboxing(made))
+  if (used.kind === 'sandboxed') onTestFinished(() => used.sandbox.close())
+  const tools = builtInTools(new SeenFiles(), { environment: ownEnvironment, sandboxing: used })
+  return async (command: string, signal = new AbortController().signal): Promise<Ran> => {
+    const checked = await tools.find(({ name }) => name === 'execute_bash')?.check({ command }, made)
+    if (!checked?.ok) throw new Error('the command was not taken')
+    return checked.call.run({ ...made, signal })
+  }
+}
+
+interface Output {
+  readonly exit_status: string
+  readonly stdout: string
+  readonly stderr: string
+}
+const outputOf = ({ content }: Ran): Output => (content[0] as unknown as { Json: Output }).Json
+
+describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
+  test('the project and temp can be written, all else can be read', async () => {
+    const made = place()
+    const run = await shellIn(made)
+    const ran = outputOf(
+      await run(
+        `pwd; echo a > new.txt; cat ${made.home}/notes; echo b > "$TMPDIR/kept" && echo b > /var/tmp/other && echo ok`,
+      ),
+    )
+    expect(ran).toMatchObject({ exit_status: '0', stdout: `${made.cwd}\nseenok\n` })
+    expect(readFileSync(join(made.cwd, 'new.txt'), 'utf8')).toBe('a\n')
+    for (const path of [
+      join(made.home, 'x'),
+      '/etc/x',
+      '/usr/x',
+      '/x',
+      '/proc/sys/kernel/core_pattern',
+      '/proc/sys/kernel/hostname',
+    ])
+      expect(outputOf(await run(`: >> ${path}`)).exit_status, path).not.toBe('0')
+    expect(existsSync(join(made.home, 'x'))).toBe(false)
+  })
+
+  test('temp is the conversation’s own: it lasts from command to command, and nothing of the real one is seen', async () => {
+    const made = place()
+    const stranger = join(tempFolder(), 'stranger')
+    writeFileSync(stranger, 'of another program')
+    const how = await sandboxing(made)
+    const run = await shellIn(made, how)
+    await run('echo first > /tmp/kept')
+    expect(outputOf(await run('cat /tmp/kept')).stdout).toBe('first\n')
+    expect(existsSync('/tmp/kept')).toBe(false)
+    expect(outputOf(await run(`cat ${stranger}`)).exit_status).not.toBe('0')
+    const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`fumibako-sandbox-${process.pid}-`))
+    const before = folders().length
+    if (how.kind === 'sandboxed') how.sandbox.close()
+    expect(folders()).toHaveLength(before - 1)
+  })
+
+  test('our own data can neither be read nor written', async () => {
+    const made = place()
+    const run = await shellIn(made)
+    const ran = outputOf(await run(`cat ${made.data}/token; echo x > ${made.data}/config.json; ls -A ${made.data}`))
+    expect(ran.stdout).toBe('')
+    expect(ran.stderr).toContain('Read-only file system')
+    expect(readdirSync(made.data)).toEqual(['token'])
+  })
+
+  test('data within the project, and a project within the data', async () => {
+    const made = place()
+    const inside = { ...made, data: join(made.cwd, '.fumi') }
+    mkdirSync(inside.data)
+    writeFileSync(join(inside.data, 'token'), 'never-seen')
+    const run = await shellIn(inside)
+    expect(outputOf(await run('echo a > b; cat b .fumi/token')).stdout).toBe('a\n')
+    expect(outputOf(await run('mv .fumi away; cat .fumi/token away/token')).stdout).toBe('')
+    const below = { ...made, cwd: join(made.data, 'agents') }
+    mkdirSync(below.cwd)
+    const runBelow = await shellIn(below)
+    expect(outputOf(await runBelow('ls ..; cat ../token; echo a > b')).stdout).toBe('agents\n')
+    expect(readdirSync(below.cwd)).toEqual([])
+  })
+
+  test('there is no network, not even to this machine, and no socket of another program', async () => {
+    let asked = 0
+    const http = createHttp((_, response) => {
+      asked++
+      response.end('reached')
+    })
+    const made = place()
+    const socket = join(tempFolder(), 'agent.sock')
+    const unix = createServer((connection) => {
+      asked++
+      connection.end('reached')
+    })
+    await Promise.all([
+      new Promise<void>((done) => http.listen(0, '127.0.0.1', done)),
+      new Promise<void>((done) => unix.listen(socket, done)),
+    ])
+    onTestFinished(() => {
+      http.close()
+      unix.close()
+    })
+    const { port } = http.address() as AddressInfo
+    const run = await shellIn(made)
+    const node = JSON.stringify(process.execPath)
+    const connect = (to: string): string =>
+      `${node} -e 'require("net").connect(${to}).on("data", d => console.log(String(d))).on("error", e => { console.error(e.code); process.exit(1) })'`
+    const tcp = await run(connect(`${port}, "127.0.0.1"`))
+    expect(outputOf(tcp)).toMatchObject({ exit_status: '1', stdout: '' })
+    expect(textIn(tcp)).toContain('It ran in a sandbox: no network')
+    expect(textIn(tcp)).toContain('fumi chat --resume --no-sandbox')
+    expect(tcp.notice?.en).toContain('--no-sandbox')
+    expect(tcp.notice?.ja).toContain('--no-sandbox')
+    expect(outputOf(await run(connect(JSON.stringify(socket)))).exit_status).toBe('1')
+    expect(asked).toBe(0)
+  })
+
+  test('a socket that a variable names is hidden where it lies elsewhere', async () => {
+    const made = place()
+    const socket = join(made.cwd, 'agent.sock')
+    const unix = createServer((connection) => connection.end('reached'))
+    await new Promise<void>((done) => unix.listen(socket, done))
+    onTestFinished(() => void unix.close())
+    const variables = { ...process.env, SSH_AUTH_SOCK: socket }
+    const run = await shellIn(made, await sandboxing(made, 'auto', variables))
+    expect(outputOf(await run('test -S agent.sock')).exit_status).toBe('1')
+  })
+
+  test('what git obeys stays as it is, and the rest of the repository can be used', async () => {
+    const made = place()
+    const run = await shellIn(made)
+    await run('git init -q . && git config --file .git/config core.bare false')
+    expect(existsSync(join(made.cwd, '.git', 'config'))).toBe(true)
+    writeFileSync(join(made.cwd, 'a.txt'), 'a')
+    const who = '-c user.name=a -c user.email=a@example.com'
+    expect(outputOf(await run(`git add a.txt && git ${who} commit -qm first && git log --format=%s`))).toMatchObject({
+      exit_status: '0',
+      stdout: 'first\n',
+    })
+    const config = readFileSync(join(made.cwd, '.git', 'config'), 'utf8')
+    const attacks = [
+      'git config core.fsmonitor "touch PWNED"',
+      'echo x > .git/hooks/post-checkout',
+      'rm -rf .git/hooks && mkdir .git/hooks && echo x > .git/hooks/pre-commit',
+      'mv .git .old && mkdir .git',
+      'mv .git/config .git/was; echo "[core]" > .git/config',
+    ]
+    for (const attack of attacks) expect(outputOf(await run(attack)).exit_status, attack).not.toBe('0')
+    expect(readFileSync(join(made.cwd, '.git', 'config'), 'utf8')).toBe(config)
+    expect(readdirSync(join(made.cwd, '.git', 'hooks')).filter((name) => !name.endsWith('.sample'))).toEqual([])
+  })
+
+  test('what a command makes anew for git to obey is renamed, and said', async () => {
+    const made = place()
+    const run = await shellIn(made)
+    await run('git init -q .')
+    const ran = await run('mkdir -p evil && echo ../evil > .git/commondir')
+    expect(existsSync(join(made.cwd, '.git', 'commondir'))).toBe(false)
+    expect([textIn(ran), ran.notice?.ja]).toEqual([
+      expect.stringContaining('renamed to *.from-sandbox-'),
+      expect.stringContaining('commondir'),
+    ])
+    const other = place()
+    const runOther = await shellIn(other)
+    await runOther('git init -q . && git config core.fsmonitor "touch PWNED"')
+    expect(readdirSync(other.cwd)).toEqual([expect.stringMatching(/^\.git\.from-sandbox-/)])
+  })
+
+  test('agents of the project cannot be changed by a command', async () => {
+    const made = place()
+    mkdirSync(join(made.cwd, '.amazonq', 'cli-agents'), { recursive: true })
+    const run = await shellIn(made)
+    expect(outputOf(await run('echo {} > .amazonq/cli-agents/a.json')).exit_status).not.toBe('0')
+    expect(outputOf(await run('mv .amazonq .b')).exit_status).not.toBe('0')
+  })
+
+  test('links do not lead out of it', async () => {
+    const made = place()
+    symlinkSync(made.home, join(made.cwd, 'link'))
+    symlinkSync(made.home, join(made.cwd, '.git'))
+    const run = await shellIn(made)
+    expect(outputOf(await run('echo x > link/x; echo x > .git/x')).exit_status).not.toBe('0')
+    expect(readdirSync(made.home).sort()).toEqual(['data', 'notes'])
+  })
+
+  test('exit codes, signals, hostile folder names and an abort are as without it', async () => {
+    const root = tempFolder()
+    const made = { ...place(), cwd: join(root, `a "b" (c) '$(touch x)' --ro-bind`) }
+    mkdirSync(made.cwd)
+    const run = await shellIn(made)
+    expect(outputOf(await run('exit 3')).exit_status).toBe('3')
+    expect(outputOf(await run('kill -9 $$')).exit_status).toBe('137')
+    expect(outputOf(await run('pwd')).stdout).toBe(`${made.cwd}\n`)
+    const unique = uniqueSleep()
+    const ending = new AbortController()
+    const running_ = run(`setsid sleep ${unique} & sleep ${unique}`, ending.signal)
+    await expect.poll(() => running(unique).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(2)
+    ending.abort()
+    expect((await running_).status).toBe('Error')
+    await expect.poll(() => running(unique), { timeout: 30_000 }).toEqual([])
+  })
+
+  test('what a command leaves in the background ends with it, also in a session of its own', async () => {
+    const run = await shellIn(place())
+    const unique = uniqueSleep()
+    await run(`setsid sleep ${unique} >/dev/null 2>&1 & echo left`)
+    await expect.poll(() => running(unique), { timeout: 30_000 }).toEqual([])
+  })
+})
+
+describe('chat.sandbox', () => {
+  const none = { PATH: tempFolder() }
+
+  test('off never uses one', async () => {
+    expect(await sandboxing(place(), 'off')).toEqual({ kind: 'open' })
+  })
+
+  test.skipIf(process.platform !== 'linux')('auto goes without where none works, and says why', async () => {
+    const how = await sandboxing(place(), 'auto', none)
+    expect(how).toMatchObject({ kind: 'open', why: { en: expect.stringContaining('not installed') } })
+  })
+
+  test.skipIf(process.platform !== 'linux')('on refuses commands where none works', async () => {
+    const made = place()
+    const run = await shellIn(made, await sandboxing(made, 'on', none))
+    const ran = await run('touch ran')
+    expect([ran.status, textIn(ran)]).toEqual(['Error', expect.stringContaining('bubblewrap (bwrap) is not installed')])
+    expect(ran.notice?.ja).toContain('chat.sandbox')
+    expect(existsSync(join(made.cwd, 'ran'))).toBe(false)
+  })
+
+  test('there is none for other systems', async () => {
+    const how = await sandboxingFor({ mode: 'auto', platform: 'win32', ...place(), variables: process.env })
+    expect(how).toMatchObject({ kind: 'open', why: { en: expect.stringContaining('no sandbox') } })
+  })
+})
+
+describe.skipIf(!hasBubblewrap())('fumi chat', () => {
+  const bash = (command: string) => calls([{ name: 'execute_bash', args: { command } }])
+
+  test('says in its first line whether commands run in a sandbox; /tools says it too', async () => {
+    const server = await chatServer()
+    const args = ['--base-url', server.baseURL, '--model', 'm']
+    const home = chatHome()
+    expect((await fumiChat(args, home, '/tools\n')).out).toMatch(
+      /^fumi chat .*sandbox: no network[\s\S]*Commands: sandbox: no network/,
+    )
+    expect((await fumiChat([...args, '--no-sandbox'], home)).out).toMatch(/^fumi chat .*sandbox off/)
+    const empty = { PATH: tempFolder() }
+    expect((await fumiChat(args, home, '', undefined, empty)).out).toMatch(/^fumi chat .*no sandbox: bubblewrap/)
+  })
+
+  test('a command that cannot write is explained to model and person', async () => {
+    const server = await chatServer(bash('touch /etc/never'), answer('I see.'))
+    const args = ['--base-url', server.baseURL, '--model', 'm', '--trust-all-tools', '--no-interactive']
+    const { out, err, code } = await fumiChat([...args, 'Go'], chatHome())
+    expect([code, out]).toEqual([0, 'I see.\n'])
+    expect(err).toContain('run it yourself with !command')
+    expect(JSON.stringify(server.asked.at(-1)?.body.messages)).toContain('It ran in a sandbox: no network')
+  })
+
+  test('fumi config chat.sandbox off, --sandbox and --no-sandbox decide', async () => {
+    const home = chatHome()
+    mkdirSync(home.home, { recursive: true })
+    writeFileSync(join(home.home, 'config.json'), '{"chat": {"sandbox": "off"}}')
+    const outside = join(home.home, 'outside')
+    const ran = async (...options: readonly string[]): Promise<boolean> => {
+      const server = await chatServer(bash(`echo >> ${outside}`), answer('Done.'))
+      const args = ['--base-url', server.baseURL, '--model', 'm', '--trust-all-tools', '--no-interactive']
+      const before = existsSync(outside) ? readFileSync(outside).length : 0
+      await fumiChat([...args, ...options, 'Go'], home)
+      return existsSync(outside) && readFileSync(outside).length > before
+    }
+    expect([await ran(), await ran('--sandbox'), await ran('--no-sandbox')]).toEqual([true, false, true])
+  })
+})
+
+describe('the profile for macOS', () => {
+  test('denies by default, and names the places', () => {
+    const text = seatbeltProfile({ cwd: '/Users/a/code', temp: '/private/tmp/t', data: '/Users/a/Library/fumibako' })
+    expect(text).toMatch(/^\(version 1\)\n\(deny default\)/)
+    expect(text).not.toContain('allow network')
+    expect(text).toContain('(allow file-write* (subpath "/Users/a/code") (subpath "/private/tmp/t"))')
+    expect(text).toContain('(subpath "/Users/a/code/.git/hooks") (literal "/Users/a/code/.git/config")')
+    expect(text.trimEnd().split('\n').at(-1)).toBe(
+      '(deny file-read* file-write* (subpath "/Users/a/Library/fumibako"))',
+    )
+  })
+
+  test.each([
+    ['/a"b', String.raw`"/a\"b"`],
+    ['/a\\', String.raw`"/a\\"`],
+    ['/a\\"))(allow network*)(x "', String.raw`"/a\\\"))(allow network*)(x \""`],
+    ["/a(b) ;c 'd' 会話", '"/a(b) ;c \'d\' 会話"'],
+  ])('%s stays one string', (cwd, quoted) => {
+    const text = seatbeltProfile({ cwd, temp: '/t', data: '/d' })
+    expect(text).toContain(`(allow file-write* (subpath ${quoted}) (subpath "/t"))`)
+    expect(unquotedText(text)).not.toContain('network')
+    expect(balance(unquotedText(text))).toBe(0)
+  })
+
+  test('a path with control characters is refused', () => {
+    expect(() => seatbeltProfile({ cwd: '/a\nb', temp: '/t', data: '/d' })).toThrow('control characters')
+  })
+})
+
+const unquotedText = (text: string): string => text.replaceAll(/"(?:[^"\\]|\\[\s\S])*"/g, '')
+const balance = (text: string): number =>
+  [...text].reduce((sum, one) => sum + (one === '(' ? 1 : one === ')' ? -1 : 0), 0)

@@ -1,0 +1,106 @@
+/** Numbers, times and sizes that no log can mean: each costs its record an issue, and nothing else. */
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Agent, Source } from '../../src/agents/agent.ts'
+import { allAgents } from '../../src/agents/all.ts'
+import { addUsage, NO_USAGE, type Usage } from '../../src/model/usage.ts'
+import { home, rollout } from '../archive/house.ts'
+import { counted, readAll, scanAll } from '../support/fixtures.ts'
+import { talk, tempFolder, text } from '../support/log.ts'
+import { type NumberCase, numberCases } from './number-cases.ts'
+
+const CASES = 2000
+const SEED = 18
+const AT_ONCE = 250
+
+const TIME = /^(?:19[7-9]\d|[2-9]\d{3})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
+
+const isUsage = (usage: Usage): boolean => Object.values(usage).every(isCount)
+
+/** What is wrong with what was read, as one text; nothing where all is well. */
+async function faultsOf(agent: Agent, source: Source): Promise<readonly string[]> {
+  const faults: string[] = []
+  const { messages, sessions, issues, reads } = await readAll(agent, source)
+  const scan = counted(await scanAll(agent, source))
+  let usage = NO_USAGE
+  for (const { timestamp, tool_call, metadata, segments } of messages) {
+    if (!TIME.test(timestamp)) faults.push(`time ${timestamp}`)
+    const { exit_code = 0, duration_ms = 0 } = tool_call ?? {}
+    if (!Number.isSafeInteger(exit_code) || !isCount(duration_ms)) faults.push(`tool ${exit_code} ${duration_ms}`)
+    for (const { media } of segments) if (!isCount(media?.size_bytes ?? 0)) faults.push(`size ${media?.size_bytes}`)
+    if (metadata?.['usage'] && metadata['replayed'] !== true) usage = addUsage(usage, metadata['usage'] as Usage)
+  }
+  for (const { started_at, last_at } of sessions)
+    if (!TIME.test(started_at) || !TIME.test(last_at ?? started_at)) faults.push(`header ${started_at} ${last_at}`)
+  if (!isUsage(usage) || JSON.stringify(usage) !== JSON.stringify(scan.usage))
+    faults.push(`usage ${JSON.stringify(usage)}, counted ${JSON.stringify(scan.usage)}`)
+  if (!isCount(scan.lines) || !isCount(scan.messages)) faults.push(`counts ${scan.lines} ${scan.messages}`)
+  for (const { at } of scan.usages) if (!TIME.test(at)) faults.push(`counted at ${at}`)
+  for (const { line = 1 } of [...issues, ...scan.issues]) if (!isCount(line)) faults.push(`issue at ${line}`)
+  const last = reads.findLast((one) => one.kind === 'message')
+  if (last && JSON.stringify(await agent.body(source, last.locator)) !== JSON.stringify(last.message))
+    faults.push('body')
+  return faults
+}
+
+async function sourcesAt(agent: Agent, path: string): Promise<readonly Source[]> {
+  const found: Source[] = []
+  for await (const source of agent.find(path)) found.push(source)
+  return found
+}
+
+test(`${CASES} hostile values: what is read, counted and read again agrees, and all of it goes into the index`, {
+  timeout: 300_000,
+}, async () => {
+  const agents = await allAgents()
+  const cases = numberCases(agents, CASES, SEED)
+  expect(cases).toHaveLength(CASES)
+  const wrong: string[] = []
+  for (let from = 0; from < cases.length; from += AT_ONCE) {
+    const batch = cases.slice(from, from + AT_ONCE)
+    const folder = tempFolder()
+    const logs = join(folder, 'logs')
+    mkdirSync(logs)
+    for (const one of batch) one.write(join(logs, one.file))
+    for (const one of batch)
+      for (const source of await sourcesAt(one.agent, join(logs, one.file)))
+        for (const fault of await faultsOf(one.agent, source).catch((error: unknown) => [String(error)]))
+          wrong.push(`${one.name}: ${fault}`)
+    wrong.push(...(await indexFaults(folder, logs, batch)))
+    rmSync(folder, { recursive: true })
+  }
+  expect(wrong).toEqual([])
+})
+
+/** All logs of a batch and a good one in one index. */
+async function indexFaults(folder: string, logs: string, batch: readonly NumberCase[]): Promise<readonly string[]> {
+  const { house, write } = home({ roots: [logs] }, folder)
+  write(rollout('good'), text(talk()))
+  const outcome = await house.sync()
+  if (outcome.kind !== 'synced') return ['not synced']
+  const faults = house.index.unreadable().filter(({ code }) => code === 'internal_error')
+  const { sessions, total } = house.list({ kind: 'any', children: 'all', limit: -1 })
+  const bad = sessions.filter(
+    ({ started_at, last_at, usage, lines, messages, tools, size }) =>
+      !TIME.test(started_at) ||
+      !TIME.test(last_at) ||
+      !isUsage(usage) ||
+      ![lines, messages, tools, size].every(isCount),
+  )
+  const stats = await house.stats()
+  const sums = JSON.stringify(stats, (_, value: unknown) => {
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`a sum is ${value}`)
+    return value
+  })
+  const found = await house.search('"List the files"')
+  house.close()
+  const isComplete = total > batch.length / 3 && found.kind === 'found' && found.hits.length === 1 && sums.length > 2
+  return [
+    ...faults.map(({ reason, path }) => `${batch.find(({ file }) => path.endsWith(file))?.name}: ${reason}`),
+    ...bad.map((one) => `${batch.find(({ file }) => one.path.endsWith(file))?.name}: listed ${JSON.stringify(one)}`),
+    ...(isComplete ? [] : [`${total} sessions, search ${JSON.stringify(found).slice(0, 200)}`]),
+  ]
+}

@@ -1,0 +1,23 @@
+/** Two thousand more damages of the index: each heals, and each answer is as before. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { answersOf, asked, DAMAGES, damageFile, savedFiles } from '../archive/damaging.ts'
+import { home } from '../archive/house.ts'
+import { manyLogs } from '../archive/logs.ts'
+
+test('two thousand damages', async () => {
+  const { house, write } = home()
+  manyLogs(write, 6, 20)
+  const right = await answersOf(house)
+  house.close()
+  const index = join(house.directory, 'index.sqlite3')
+  expect(readFileSync(`${index}.seal`).length).toBeGreaterThan(0)
+  const files = savedFiles(house.directory)
+  for (let seed = 10_000; seed < 12_000; seed++) {
+    files.restore()
+    const damage = DAMAGES[seed % DAMAGES.length] ?? 'flip'
+    damageFile(index, damage, seed)
+    expect({ damage, seed, ...(await asked(house)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
+  }
+}, 1_800_000)

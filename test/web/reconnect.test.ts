@@ -1,0 +1,103 @@
+/** A page whose connection is dropped comes back by itself and shows what it missed; a turn that was stopped is continued. */
+import { channel } from 'node:diagnostics_channel'
+import { appendFileSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { home, rollout } from '../archive/house.ts'
+import { chromiumPath } from '../support/chromium.ts'
+import { assistant, header, THREAD, talk, text } from '../support/log.ts'
+import { answer, calls } from '../support/model-chunks.ts'
+import { chatServer, dataLine, type ModelServer, type Reply } from '../support/model-server.ts'
+import { whenDone } from '../support/when-done.ts'
+import { type Shown, shown } from './page.ts'
+
+describe.skipIf(chromiumPath === undefined)('a page', () => {
+  let site: Shown
+  let model: ModelServer
+  let log: string
+  const sockets = new Set<Socket>()
+
+  beforeAll(async () => {
+    const made = home()
+    const project = join(realpathSync(made.folder), 'project')
+    mkdirSync(project)
+    log = made.write(rollout('dropped'), text([header({ cwd: project }), ...talk().slice(1)]))
+    model = await chatServer()
+    mkdirSync(made.house.directory, { recursive: true })
+    const profiles = { here: { url: model.baseURL, model: 'm' } }
+    const config = { profile: 'here', profiles, chat: { maxRequests: 2 } }
+    writeFileSync(join(made.house.directory, 'config.json'), JSON.stringify(config))
+    const requests = channel('http.server.request.start')
+    const note = (message: unknown): void => void sockets.add((message as { socket: Socket }).socket)
+    requests.subscribe(note)
+    whenDone(() => requests.unsubscribe(note))
+    site = await shown(made, { cwd: project })
+  }, 60_000)
+
+  /** As the server does to clients that do not read. */
+  const drop = (): void => {
+    const port = Number(new URL(site.url).port)
+    for (const socket of sockets) if (socket.localPort === port) socket.resetAndDestroy()
+    sockets.clear()
+  }
+
+  test('that was dropped shows what was written meanwhile', async () => {
+    const { page, context } = await site.reader()
+    await page.goto(`${site.url}session?id=${encodeURIComponent(`codex:${THREAD}`)}`)
+    await page.locator('article').first().waitFor()
+    for (const word of ['one', 'two']) {
+      drop()
+      appendFileSync(log, text([assistant(word === 'one' ? 30 : 31, `Written while it was away: ${word}`)]))
+      await page.keyboard.press('G')
+      await page.getByText(`Written while it was away: ${word}`).first().waitFor({ timeout: 40_000 })
+    }
+    await context.close()
+  })
+
+  test('that was dropped in the middle of an answer shows all of it, once', async () => {
+    let goOn = (): void => {}
+    const gate = new Promise<void>((done) => {
+      goOn = done
+    })
+    const chunk = (delta: object, finish_reason: string | null = null): string =>
+      dataLine(JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] }))
+    const halting: Reply = async (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(chunk({ content: 'Ebb comes first' }))
+      await gate
+      response.end(`${chunk({ content: ', flood comes later.' })}${chunk({}, 'stop')}${dataLine('[DONE]')}`)
+    }
+    model.say(halting)
+    const { page, context } = await site.reader()
+    await page.goto(`${site.url}chat`)
+    await page.getByLabel('What is it about?').fill('Tides?')
+    await page.keyboard.press('Enter')
+    await page.getByText('Ebb comes first').waitFor()
+    drop()
+    goOn()
+    await page.getByText('Ebb comes first, flood comes later.').waitFor({ timeout: 40_000 })
+    expect(await page.locator('article.answer').count()).toBe(1)
+    await context.close()
+  })
+
+  test('says that a turn was stopped, and continues it', async () => {
+    const reading = (depth: number): Reply =>
+      calls([{ id: `c${depth}`, name: 'fs_read', args: { operations: [{ mode: 'Directory', path: '.', depth }] } }])
+    for (const [locale, first, sentence, name] of [
+      ['en-US', 'What is it about?', 'Stopped after 2 requests in this turn.', 'Continue'],
+      ['ja-JP', '何について話しますか？', 'このターンの要求が 2 件になったため、停止しました。', '続ける'],
+    ] as const) {
+      model.say(reading(0), reading(1), answer(`All is read, ${locale}.`))
+      const { page, context, wrong } = await site.reader({ locale })
+      await page.goto(`${site.url}chat`)
+      await page.getByLabel(first).fill('Read everything.')
+      await page.keyboard.press('Enter')
+      await page.getByText(sentence).waitFor()
+      await page.getByRole('button', { name, exact: true }).click()
+      await page.getByText(`All is read, ${locale}.`).waitFor()
+      expect(wrong).toEqual([])
+      await context.close()
+    }
+  })
+})

@@ -1,0 +1,43 @@
+/** A link signs a real browser in, once, and leaves nothing of itself in the address or the history. */
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { listen } from '../../src/server/listen.ts'
+import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
+import { whenDone } from '../support/when-done.ts'
+import { filledHome } from './page.ts'
+
+describe.skipIf(chromiumPath === undefined)('a link', () => {
+  test('signs one browser in, and says what to do when it is used up', async () => {
+    const made = filledHome()
+    await made.house.sync()
+    const page = join(import.meta.dirname, '..', '..', 'dist', 'web')
+    const server = await listen(made.house, { port: 0, page, version: '1', idle: true })
+    const browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: [...CHROMIUM_FLAGS] })
+    whenDone(async () => {
+      await browser.close()
+      await server.close()
+      made.house.close()
+    })
+    const link = server.link()
+    const mine = await browser.newPage({ locale: 'en-US' })
+    await mine.goto(server.url)
+    await mine.getByText('fumi token --link').waitFor()
+    await mine.goto(link)
+    await mine.getByRole('searchbox').first().waitFor()
+    expect(mine.url()).toBe(server.url)
+    // Neither the code nor the page that took it is a step back.
+    await mine.goBack()
+    expect(mine.url()).toBe(server.url)
+    await mine.goto(link)
+    await mine.getByRole('searchbox').first().waitFor()
+    const other = await browser.newPage({ locale: 'ja-JP' })
+    await other.goto(link)
+    await other.getByText('このリンクはすでに使われていたため').waitFor()
+    expect(other.url()).toBe(`${server.url}login`)
+    await mine.goto(server.url)
+    await mine.getByText('fumi token --link').waitFor()
+    await other.goto(server.link())
+    await other.getByRole('searchbox').first().waitFor()
+  })
+})
