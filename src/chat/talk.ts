@@ -58,14 +58,17 @@ export class Talk {
   }
 
   /**
-   * A command, a shell command after `!`, or a prompt.
-   * @param typed what of it the user wrote himself, where text from elsewhere was added
+   * A command, a shell command after `!`, or a prompt. Only what the user typed can be a command: text from a pipe never is.
+   * @param typed the part of the line that the user typed
    */
   async *say(line: string, typed = line): AsyncGenerator<TalkEvent> {
     // Loaded when they are first needed: whoever begins to talk does not wait for them.
     const { commandIn } = await import('./commands/table.ts')
-    const command = commandIn(line)
-    if (command === undefined) yield* this.#during((signal) => this.sayWithin(line, signal, true, typed))
+    const command = commandIn(typed)
+    if (command !== undefined && typed !== line) {
+      yield error(PIPED_WITH_COMMAND)
+      yield { kind: 'ended', how: 'failed' }
+    } else if (command === undefined) yield* this.#during((signal) => this.sayWithin(line, signal, true, typed))
     else yield* this.#during((signal) => this.#command(line, command.run(this, command.words, signal)))
   }
 
@@ -287,3 +290,8 @@ const sameTools = (a: ConversationState['tools'], b: ConversationState['tools'])
   a === b || sameJson(plain(a), plain(b))
 
 const plain = (tools: ConversationState['tools']): unknown => Object.fromEntries(tools)
+
+const PIPED_WITH_COMMAND = phrase(
+  'A command takes no piped text. Run it without a pipe.',
+  'コマンドにはパイプの内容を渡せません。パイプなしで実行してください。',
+)

@@ -51,6 +51,19 @@ describe('without a person', () => {
     await fumiChat(at(server.baseURL, '--no-interactive', 'What is this?'), chatHome(), '+ a line\n')
     expect(server.asked[0]?.body.messages?.at(-1)?.['content']).toContain('What is this?\n\n+ a line')
   })
+
+  test('piped text is never a command', async () => {
+    const place = chatHome()
+    const server = await chatServer(answer('No.'), answer('No.'))
+    for (const text of ['!touch PWNED', '/save PWNED -f']) {
+      const { code } = await fumiChat(at(server.baseURL, '--no-interactive'), place, `${text}\n`)
+      expect(code).toBe(0)
+      expect(server.asked.at(-1)?.body.messages?.at(-1)?.['content']).toContain(text)
+    }
+    const typed = await fumiChat(at(server.baseURL, '--no-interactive', '/save'), place, 'PWNED -f\n')
+    expect([typed.code, typed.err]).toEqual([10, expect.stringContaining('takes no piped text')])
+    expect(readdirSync(place.cwd)).toEqual([])
+  })
 })
 
 test('a person talks, consents, and ends; the conversation is in the archive with its tokens', async () => {

@@ -83,16 +83,18 @@ function socketsOf(seen: readonly string[], home: string, variables: Bounds['var
  * a mount point cannot be renamed, so no other `.git` can take its place.
  */
 function repositoryMounts(cwd: string): readonly Mount[] {
-  const git = join(cwd, '.git')
+  // A link cannot be mounted: what it leads to in the project is, and `newInRepository` notices where the link is replaced.
+  const git = resolved(join(cwd, '.git')) ?? join(cwd, '.git')
   const kind = lookedAt(git)
-  const inside = GUARDED_IN_GIT.map((name) => join(git, name)).filter((path) => {
+  const inside = GUARDED_IN_GIT.flatMap((name) => resolved(join(git, name)) ?? []).filter((path) => {
     const found = lookedAt(path)
-    return found?.isFile() || found?.isDirectory()
+    return isWithin(path, cwd) && (found?.isFile() || found?.isDirectory())
   })
   const agents = join(cwd, '.amazonq')
   return [
-    ...(kind?.isDirectory() ? [bind('--bind', git), ...inside.map((path) => bind('--ro-bind', path))] : []),
-    ...(kind?.isFile() ? [bind('--ro-bind', git)] : []),
+    ...(kind?.isDirectory() && isWithin(git, cwd) ? [bind('--bind', git)] : []),
+    ...(kind?.isDirectory() ? inside.map((path) => bind('--ro-bind', path)) : []),
+    ...(kind?.isFile() && isWithin(git, cwd) ? [bind('--ro-bind', git)] : []),
     ...(lookedAt(agents)?.isDirectory() ? [bind('--ro-bind', agents)] : []),
   ]
 }

@@ -1,8 +1,8 @@
 /**
- * Files that git obeys and that were not there before a sandboxed command. A mount can protect only what exists; what a
- * command makes anew is renamed once the command has ended, before anything outside of the sandbox can use it.
+ * Files that git obeys and that a sandboxed command made or replaced. A mount protects only a file or folder that exists: what a
+ * command creates, and a link that it replaces, is renamed once the command has ended, before anything outside the sandbox uses it.
  */
-import { readdirSync, renameSync } from 'node:fs'
+import { readdirSync, readlinkSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegular } from '../../lib/files/regular-file.ts'
 import { GUARDED_IN_GIT, lookedAt } from './bubblewrap.ts'
@@ -11,19 +11,34 @@ export interface RepositoryBefore {
   readonly hadRepository: boolean
   /** Of the guarded files, those that were not there. */
   readonly missing: readonly string[]
+  /** Of the guarded files and `.git` itself, those that were symbolic links, with their targets. */
+  readonly links: ReadonlyMap<string, string>
 }
 
 export function repositoryBefore(cwd: string): RepositoryBefore {
   const git = join(cwd, '.git')
-  const missing = GUARDED_IN_GIT.map((name) => join(git, name)).filter((path) => !exists(path))
-  return { hadRepository: exists(git), missing }
+  const guarded = GUARDED_IN_GIT.map((name) => join(git, name))
+  const links = [git, ...guarded].flatMap((path) => {
+    const target = linkAt(path)
+    return target === undefined ? [] : [[path, target] as const]
+  })
+  return { hadRepository: exists(git), missing: guarded.filter((path) => !exists(path)), links: new Map(links) }
 }
 
 /** @returns what was renamed, by the names that it had */
-export function newInRepository(cwd: string, { hadRepository, missing }: RepositoryBefore): readonly string[] {
+export function newInRepository(cwd: string, { hadRepository, missing, links }: RepositoryBefore): readonly string[] {
   const git = join(cwd, '.git')
-  const suspects = hadRepository ? missing : isPlainRepository(git) ? [] : [git]
-  return suspects.filter((path) => exists(path) && renamed(path))
+  const replaced = [...links].filter(([path, target]) => linkAt(path) !== target).map(([path]) => path)
+  const made = hadRepository ? missing : isPlainRepository(git) ? [] : [git]
+  return [...replaced, ...made].filter((path) => exists(path) && renamed(path))
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
 }
 
 function renamed(path: string): boolean {

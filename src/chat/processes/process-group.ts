@@ -22,8 +22,12 @@ export interface GroupOptions extends Pick<SpawnOptions, 'cwd' | 'env'> {
 const GATE = 'read -r open <&3 || exit 125; exec 3<&-; exec "$@"'
 const GATE_WITH_LIFELINE = 'read -r open <&3 || exit 125; exec "$@"'
 
-/** Emits `error` where it cannot be started; a program that does not exist ends with 127 and says so on its standard error. */
+/**
+ * @param program a path: a bare name would be looked up in `PATH`, which may have the current directory in it
+ * Emits `error` where it cannot be started; a program that does not exist ends with 127 and says so on its standard error.
+ */
 export function startInGroup(program: string, args: readonly string[], options: GroupOptions): ChildProcess {
+  if (!/[\\/]/.test(program)) throw new Error(`${program} is a name, not a path`)
   const { cwd, env, hasInput, lifeline = false } = options
   const input = hasInput ? 'pipe' : 'ignore'
   const child = IS_WINDOWS

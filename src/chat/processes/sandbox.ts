@@ -1,6 +1,7 @@
 /** Whether commands of a conversation run in a sandbox, and which: `chat.sandbox`, and what works on this machine. */
 import { accessSync, constants, realpathSync } from 'node:fs'
 import { makeTempFolder, type TempFolder } from '../../lib/disk/temp-folder.ts'
+import { findProgram, programPath } from '../../lib/programs.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Bounds } from './bounds.ts'
 import { bubblewrapArgs, isInData } from './bubblewrap.ts'
@@ -84,9 +85,11 @@ export class Sandbox {
   wrapper(): Wrapper {
     this.#temp ??= makeTempFolder('sandbox')
     const bounds = { ...this.#bounds, temp: this.#temp.path }
-    if (this.#program === 'bwrap') return { words: ['bwrap', ...bubblewrapArgs(bounds), ...WATCHED], lifeline: true }
+    // By its absolute path: a project must not bring its own.
+    const program = programPath(this.#program, bounds.variables)
+    if (this.#program === 'bwrap') return { words: [program, ...bubblewrapArgs(bounds), ...WATCHED], lifeline: true }
     const [cwd, temp, data] = [bounds.cwd, bounds.temp, bounds.data].map(realOrSame) as [string, string, string]
-    return { words: ['sandbox-exec', '-p', seatbeltProfile({ cwd, temp, data })], lifeline: false }
+    return { words: [program, '-p', seatbeltProfile({ cwd, temp, data })], lifeline: false }
   }
 
   /** Variables that hold inside of it; those of a command go before them. */
@@ -122,12 +125,13 @@ function problemWith(program: Program, bounds: Omit<Bounds, 'temp'>): Promise<Ph
 
 /** Looks at all that a command needs: that it starts, and that it may write where we may. */
 async function probed(program: Program, bounds: Omit<Bounds, 'temp'>): Promise<Phrase | undefined> {
+  if (findProgram(program, bounds.variables) === undefined) return notWorking(program, NOT_FOUND, '')
   const sandbox = new Sandbox(program, bounds)
   try {
     const { words, lifeline } = sandbox.wrapper()
     const script = canWrite(bounds.cwd) && !isInData(bounds) ? 'test -w . && test -w "$TMPDIR"' : 'test -w "$TMPDIR"'
     const env = { ...childEnvironment(bounds.variables), ...sandbox.variables }
-    const { code, said } = await ended([...words, 'sh', '-c', script], { cwd: bounds.cwd, env, lifeline })
+    const { code, said } = await ended([...words, '/bin/sh', '-c', script], { cwd: bounds.cwd, env, lifeline })
     return code === 0 ? undefined : notWorking(program, code, said)
   } catch (error) {
     return notWorking(program, null, error instanceof Error ? error.message : String(error))

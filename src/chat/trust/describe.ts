@@ -53,15 +53,15 @@ const flag = (name: string, isOn: boolean): readonly ChatTrustItem[] => (isOn ? 
 
 function serverItems(servers: ReadonlyMap<string, McpServerEntry>): readonly ChatTrustItem[] {
   return [...servers].flatMap(([name, entry]) => {
-    if (entry.type === 'http')
-      return [item('server', name, entry.url), ...[...entry.headers.keys()].map((header) => item('env', name, header))]
+    if (entry.type === 'http') return [item('server', name, entry.url), ...assigned(name, entry.headers)]
     const words = [entry.command, ...entry.args].map(quoted)
-    return [
-      item('server', name, words.join(' ')),
-      ...[...entry.env.keys()].map((variable) => item('env', name, variable)),
-    ]
+    return [item('server', name, words.join(' ')), ...assigned(name, entry.env)]
   })
 }
+
+/** With their values: one may load code (`NODE_OPTIONS`), or pass on a variable of the user (`${env:NAME}`). */
+const assigned = (server: string, values: ReadonlyMap<string, string>): readonly ChatTrustItem[] =>
+  [...values].map(([name, value]) => item('env', server, `${name}=${value}`))
 
 /** So that one argument with spaces is told from several. */
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -1,5 +1,14 @@
 /** What a command can do in the sandbox, with the real bubblewrap, and what it is told where it cannot. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer as createHttp } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -202,6 +211,36 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
     const runOther = await shellIn(other)
     await runOther('git init -q . && git config core.fsmonitor "touch PWNED"')
     expect(readdirSync(other.cwd)).toEqual([expect.stringMatching(/^\.git\.from-sandbox-/)])
+  })
+
+  test('links that git follows cannot be replaced', async () => {
+    const made = place()
+    const run = await shellIn(made)
+    await run('git init -q .')
+    const git = join(made.cwd, '.git')
+    mkdirSync(join(made.cwd, 'hooks'))
+    rmSync(join(git, 'hooks'), { recursive: true })
+    symlinkSync('../hooks', join(git, 'hooks'))
+    expect(outputOf(await run('echo x > hooks/pre-commit')).exit_status).not.toBe('0')
+    const ran = await run('rm .git/hooks; mkdir .git/hooks; echo x > .git/hooks/post-index-change')
+    expect(textIn(ran)).toContain('renamed to *.from-sandbox-')
+    expect(existsSync(join(git, 'hooks'))).toBe(false)
+    renameSync(git, join(made.cwd, 'repository'))
+    symlinkSync('repository', git)
+    expect(outputOf(await run('git config core.fsmonitor "touch PWNED"')).exit_status).not.toBe('0')
+    await run('rm .git; git init -q . && git config core.fsmonitor "touch PWNED"')
+    expect(existsSync(git)).toBe(false)
+  })
+
+  test('a project cannot bring its own bubblewrap', async () => {
+    const made = place()
+    writeFileSync(join(made.cwd, 'bwrap'), '#!/bin/sh\ntouch PWNED\n', { mode: 0o755 })
+    const cwd = process.cwd()
+    process.chdir(made.cwd)
+    onTestFinished(() => process.chdir(cwd))
+    for (const path of [`.:${process.env['PATH']}`, `:${process.env['PATH']}`, '.'])
+      await sandboxing(made, 'auto', { ...process.env, PATH: path })
+    expect(readdirSync(made.cwd)).toEqual(['bwrap'])
   })
 
   test('agents of the project cannot be changed by a command', async () => {

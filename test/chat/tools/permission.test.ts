@@ -1,4 +1,6 @@
 /** Who may do what unasked: denied before allowed, allowed before asked. */
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isReadOnly } from '../../../src/chat/tools/allow/commands.ts'
@@ -7,6 +9,7 @@ import { namesTool, toolsMeant } from '../../../src/chat/tools/allow/patterns.ts
 import { type CommandSettings, decide, NO_SETTINGS, type Rules } from '../../../src/chat/tools/permission.ts'
 import type { Need } from '../../../src/chat/tools/tool.ts'
 import { asIs } from '../../../src/model/phrase.ts'
+import { tempFolder } from '../../support/log.ts'
 
 const native = (name: string) => ({ name, hostName: name, origin: 'native___' })
 const rules: Rules = { allowedTools: [], trustAll: false, settings: NO_SETTINGS, cwd: '/w/app', home: '/home/u' }
@@ -101,6 +104,24 @@ describe('files', () => {
     expect(decide(read, link('/etc/passwd'), rules).kind).toBe('ask')
     expect(decide(read, link('/w/app/secret/key'), { ...ours, trustAll: true }).kind).toBe('deny')
     expect(decide(read, { ...reading(), paths: [path('/w/app/secret', '/w/app/open')] }, ours).kind).toBe('deny')
+  })
+
+  test('denied paths are followed through links, allowed ones are not', () => {
+    const root = tempFolder()
+    for (const folder of ['home', 'home/.ssh', 'elsewhere', 'app']) mkdirSync(join(root, folder))
+    symlinkSync('home', join(root, 'link-to-home'))
+    symlinkSync('../elsewhere', join(root, 'app/out'))
+    const here = (fs_read: Partial<typeof settings.fs_read>): Rules => ({
+      ...ours,
+      cwd: join(root, 'app'),
+      home: join(root, 'link-to-home'),
+      settings: { ...settings, fs_read: { ...settings.fs_read, ...fs_read } },
+    })
+    const key = join(root, 'home/.ssh/id')
+    expect(decide(read, reading(key), here({ deniedPaths: ['~/.ssh'], allowReadOnly: true })).kind).toBe('deny')
+    expect(decide(read, reading(key), here({ deniedPaths: ['~/.ssh/*'], allowReadOnly: true })).kind).toBe('deny')
+    const outside = { ...reading(), paths: [path(join(root, 'app/out/a'), join(root, 'elsewhere/a'))] }
+    expect(decide(read, outside, here({ allowedPaths: ['out'] })).kind).toBe('ask')
   })
 
   test('allowed and denied paths stand for all that is below them', () => {
