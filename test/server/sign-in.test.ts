@@ -69,6 +69,32 @@ describe('a code', () => {
   })
 })
 
+describe('a code in a browser that is signed in', () => {
+  const signedIn = () => {
+    const tokens = new TokenKeeper(tempFolder())
+    const signIns = new SignIns(tokens)
+    const code = (): string => makeCode(tokens.token, tokens.instance)
+    return { signIns, code, mine: cookieOf(signIns, code()) }
+  }
+
+  test('is used up: nobody else can sign in with it, and the attempt is noticed', () => {
+    const { signIns, code, mine } = signedIn()
+    const seen = code()
+    expect([signIns.exchange(seen, mine).kind, signIns.exchange(seen, mine).kind]).toEqual(['signed_in', 'signed_in'])
+    expect(signIns.accepts(mine)).toBe(true)
+    expect(signIns.exchange(seen).kind).toBe('used')
+    expect(signIns.accepts(mine)).toBe(false)
+  })
+
+  test('that somebody else used before ends that session, and not this one', () => {
+    const { signIns, code, mine } = signedIn()
+    const seen = code()
+    const thief = cookieOf(signIns, seen)
+    expect(signIns.exchange(seen, mine).kind).toBe('used')
+    expect([signIns.accepts(thief), signIns.accepts(mine)]).toEqual([false, true])
+  })
+})
+
 describe('a cookie', () => {
   test('holds neither token nor code, survives a restart, and ends with the token', async () => {
     const tokens = new TokenKeeper(tempFolder())

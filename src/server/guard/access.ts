@@ -32,8 +32,7 @@ export function access({ tokens, port, secure }: AccessOptions): MiddlewareHandl
     const isRead = method === 'GET' || method === 'HEAD'
     if (path === SIGN_IN_PATH && isRead) return signInPage(c, 200)
     if (path === SIGN_IN_PATH && method === 'POST') {
-      // A link that is opened twice in one browser is no reason for alarm.
-      const session = isSignedIn ? undefined : sessionFor(await codeIn(c), signIns, () => refuseMany(c, wrong))
+      const session = sessionFor(await codeIn(c), signIns, isSignedIn ? cookie : undefined, () => refuseMany(c, wrong))
       // Cookies of one host are shared by all its ports.
       if (session !== undefined)
         setCookie(c, cookieName(port()), session, {
@@ -75,16 +74,23 @@ async function codeIn(c: Context): Promise<string> {
   return stringOf(fieldsOf(body)?.['code']) ?? ''
 }
 
-function sessionFor(code: string, signIns: SignIns, onWrong: () => void): string {
-  const signedIn = signIns.exchange(code)
+/** Nothing for a browser that is signed in already: it may open the same link twice, or one that has expired. */
+function sessionFor(
+  code: string,
+  signIns: SignIns,
+  cookie: string | undefined,
+  onWrong: () => void,
+): string | undefined {
+  const signedIn = signIns.exchange(code, cookie)
   if (signedIn.kind === 'session') return signedIn.cookie
+  if (signedIn.kind === 'signed_in' || (cookie !== undefined && signedIn.kind !== 'used')) return undefined
   if (signedIn.kind === 'wrong') onWrong()
   throw new ApiProblem('unauthorized', REFUSED[signedIn.kind])
 }
 
 const EXPIRED = phrase('This link has expired.', 'このリンクは期限切れです。')
 
-const REFUSED: { readonly [kind in Exclude<SignedIn['kind'], 'session'>]: Phrase } = {
+const REFUSED: { readonly [kind in Exclude<SignedIn['kind'], 'session' | 'signed_in'>]: Phrase } = {
   // What an earlier run of the server gave is of no use either, and looks the same.
   wrong: EXPIRED,
   expired: EXPIRED,

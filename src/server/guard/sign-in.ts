@@ -28,6 +28,8 @@ export const linkWith = (url: string, code: string): string => `${url}login#${co
 
 export type SignedIn =
   | { readonly kind: 'session'; readonly cookie: string }
+  /** The browser has a session of its own, which goes on. */
+  | { readonly kind: 'signed_in' }
   /** `used`: somebody signed in with it before. */
   | { readonly kind: 'wrong' | 'expired' | 'used' }
 
@@ -49,8 +51,11 @@ export class SignIns {
     this.#revoked = new Set(revokedIn(tokens.directory))
   }
 
-  /** A code that comes a second time was seen by somebody else: the session that it opened ends. */
-  exchange(code: string): SignedIn {
+  /**
+   * A code that comes a second time, from another browser, was seen by somebody else: the session that used it first ends.
+   * @param cookie an accepted one: its browser needs no new session, but uses the code up all the same
+   */
+  exchange(code: string, cookie?: string): SignedIn {
     const { token, instance } = this.#tokens
     const bytes = Buffer.from(code, 'base64url')
     const head = bytes.subarray(0, NONCE_BYTES + 4)
@@ -64,6 +69,11 @@ export class SignIns {
     for (const [nonce, used] of this.#used) if (used.until < now) this.#used.delete(nonce)
     const nonce = head.toString('base64url')
     const before = this.#used.get(nonce)
+    const own = cookie?.split('.', 1)[0]
+    if (own !== undefined && (before === undefined || before.session === own)) {
+      this.#used.set(nonce, { until, session: own })
+      return { kind: 'signed_in' }
+    }
     if (before) {
       this.#revoke(before.session)
       return { kind: 'used' }
