@@ -56,7 +56,7 @@ export type Decision =
   | { readonly kind: 'allow' }
   | {
       readonly kind: 'ask'
-      /** It cannot be told whether a rule denies the command: also asked where everything is trusted. */
+      /** It cannot be told whether a rule denies the command or what it reads: also asked where everything is trusted. */
       readonly mayBeDenied?: true
     }
   /** All calls of the answer are cancelled with `forbidden(name)` as the prompt. */

@@ -63,11 +63,15 @@ const UNMODELLED = new Set('case esac select function coproc [[ ]] in'.split(' '
 
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/
 const SUBSCRIPT = /^[A-Za-z_][A-Za-z0-9_]*\[/
-/** They change what bash or the next program reads and runs. */
-export const POWERFUL =
-  /^(?:BASH_ENV|ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-4]|IFS|PATH|LD_\w+|DYLD_\w+)\+?=/
+/** They change what bash or the next program reads and runs. Bash evaluates what it assigns to the integers among them. */
+const POWERFUL_NAMES =
+  'BASH_ENV|ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-4]|IFS|PATH|LD_\\w+|DYLD_\\w+|S?RANDOM|SECONDS|OPTIND|HISTCMD'
+export const POWERFUL = new RegExp(`^(?:${POWERFUL_NAMES})\\+?=`)
+/** The same as a word of a command that sets variables: `PS4`, `-vPS4`, `PS4=x`. */
+export const NAMES_POWERFUL = new RegExp(`^(?:-\\w*?)?(?:${POWERFUL_NAMES})(?:\\+?=|\\[|$)`)
 
-const REDIRECT = /^(?:\d+|\{[A-Za-z_]\w*\})?(?:&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<|>)/
+/** Sticky: it is tried at one place of the text. */
+const REDIRECT = /(?:\d+|\{[A-Za-z_]\w*\})?(?:&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<|>)/y
 
 /** A word that is being read. */
 interface Draft {
@@ -194,12 +198,18 @@ class ScriptParser {
         break
       }
       if (letter === '#' && this.#isWordStart()) break
-      const operator = REDIRECT.exec(this.#text.slice(this.#at, this.#at + 60))?.[0]
+      const operator = this.#operator()
       if (operator !== undefined && !this.#isProcess(operator)) {
         redirects.push(this.#redirect(operator))
         continue
       }
+      const at = this.#at
       const word = this.#word()
+      if (words.length === 2 && words[0]?.typed === 'for' && /^(?:do|\{)$/.test(word.typed)) {
+        // `for i do …`: the body begins without a separator.
+        this.#at = at
+        break
+      }
       if (words.length > 0) words.push(word)
       else if (LEADING.has(word.typed)) continue
       else if (ASSIGNMENT.test(word.typed) || SUBSCRIPT.test(word.typed)) {
@@ -219,6 +229,12 @@ class ScriptParser {
     return this.#at === 0 || /[\s;&|()<>]/.test(this.#text.charAt(this.#at - 1))
   }
 
+  /** The redirection that begins here. */
+  #operator(): string | undefined {
+    REDIRECT.lastIndex = this.#at
+    return REDIRECT.exec(this.#text)?.[0]
+  }
+
   #isProcess(operator: string): boolean {
     return (operator === '<' || operator === '>') && this.#peek(1) === '('
   }
@@ -230,6 +246,8 @@ class ScriptParser {
   #redirect(operator: string): Redirect {
     this.#at += operator.length
     if (/(?:^|[^<])<<-?$/.test(operator)) this.#doubt()
+    // `{name}>` sets a variable.
+    if (NAMES_POWERFUL.test(/\w+/.exec(operator)?.[0] ?? '')) this.#doubt()
     this.#blanks()
     if (operator.endsWith('&') && this.#peek() === '-') {
       // Closes it: what follows is a word of its own, even without a blank between.
@@ -267,7 +285,7 @@ class ScriptParser {
     } else if (letter === '$' || letter === '`') {
       draft.known ??= draft.value.length
       draft.value += this.#expansion()
-    } else if (draft.value === '' && this.#startsWith('{}') && isEndOfWord(this.#peek(2), this.#peek(3))) {
+    } else if (this.#startsWith('{}') && isEndOfWord(this.#peek(2), this.#peek(3))) {
       draft.value += '{}'
       this.#at += 2
     } else if (draft.value === '' && letter === '[' && isEndOfWord(this.#peek(1), this.#peek(2))) {

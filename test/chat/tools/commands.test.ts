@@ -10,7 +10,16 @@ import { plainPipe } from '../../../src/lib/shell/plain-commands.ts'
 import { asIs } from '../../../src/model/phrase.ts'
 import { tempFolder } from '../../support/log.ts'
 import { desk } from './call.ts'
-import { DENIED, DOUBTFUL, NOT_ALLOWED, NOT_READ_ONLY, ORDINARY } from './command-attacks.ts'
+import {
+  DENIED,
+  DOUBTFUL,
+  NOT_ALLOWED,
+  NOT_READ_ONLY,
+  ORDINARY,
+  READS_DENIED,
+  READS_DENIED_LISTED,
+  READS_MACHINE,
+} from './command-attacks.ts'
 import { hostileProject } from './shell-cases.ts'
 
 const bash = { name: 'execute_bash', hostName: 'execute_bash', origin: 'native___' }
@@ -46,6 +55,15 @@ describe.skipIf(process.platform === 'win32')('commands of bash', () => {
     expect(kind(command, reading)).toBe('ask')
     expect(kind(command, rulesIn(cwd, { autoAllowReadonly: true, denyByDefault: true }))).toBe('deny')
     expect(kind(command, { ...reading, ...ALL })).toBe('allow')
+  })
+
+  test.each(READS_MACHINE.map((command) => [command]))('%j is asked about where links lead to /proc', (command) => {
+    const linked = rulesIn(realpathSync(hostileProject()), { autoAllowReadonly: true })
+    symlinkSync('/proc', join(linked.cwd, 'pr'))
+    symlinkSync('/proc/self/fd', join(linked.cwd, 'pf'))
+    symlinkSync('/proc/self/cwd', join(linked.cwd, 'cw'))
+    expect(isReadOnly(command, linked)).toBe(false)
+    expect(kind(command, linked)).toBe('ask')
   })
 
   test.each(NOT_ALLOWED)('the rule %j does not allow %j', (rule, command) => {
@@ -101,7 +119,17 @@ describe.skipIf(process.platform === 'win32')('commands of bash', () => {
     'grep -rn touch .',
     'mkdir -p a && cp b a/ || true',
     'if [ -f a ]; then cat a; fi',
-    "git commit -m 'touch up'",
+    "git commit -m 'touched up'",
+    'docker run --touch x',
+    "awk '{ print $1 }' a | sort | uniq -c",
+    "sed -n '1,5p' example.txt",
+    "sed 's/the end/an end/' a",
+    'ls | xargs wc -l',
+    'ls | xargs -I{} cp {} sub',
+    'find . -name a -exec wc -l {} +',
+    'while read -r line; do echo "$line"; done < a',
+    'set -eu; export A=1; npm test',
+    "git commit -m 'use `x`'",
     'python3 script.py --touch',
     'echo "touch x"',
     '# touch x\nls',
@@ -117,10 +145,27 @@ describe.skipIf(process.platform === 'win32')('commands of bash', () => {
     ['(?i)GIT PUSH.*', 'git $x'],
     ['git ?push', 'gi$x'],
     ['r?m x', 'm$x'],
+    ['git push.*', 'echo push | xargs git'],
+    ['(rm|mv) .*', "unheard-of -c 'ls; mv a b'"],
+    ['(rm|mv) a', "unheard-of --run='ls;mv a; ls'"],
+    ['(rm|mv) .*', 'unheard-of -qcmv a'],
+    ['/opt/x .*', 'unheard-of -c/opt/x a'],
   ])('the rule %j could deny %j', (rule, command) => {
     const rules = rulesIn(cwd, { deniedCommands: [rule] })
     expect(kind(command, { ...rules, ...LISTED })).toBe('ask')
     expect(kind(command, { ...rules, ...ALL })).toBe('ask')
+  })
+
+  test.each([
+    ['git push.*', 'git status'],
+    ['git push.*', 'sudo git status'],
+    ['git push.*', 'ls | xargs git add'],
+    ['rm .*', 'docker run --rm x'],
+    ['rm .*', 'git add src/form.ts'],
+    ['rm', 'rm x'],
+    ['(rm|mv) .*', 'npm test && git status'],
+  ])('the rule %j does not deny %j', (rule, command) => {
+    expect(kind(command, { ...rulesIn(cwd, { deniedCommands: [rule] }), ...LISTED })).toBe('allow')
   })
 
   test('a command of a thousand wrappers is judged in time, and asked about', () => {
@@ -132,6 +177,9 @@ describe.skipIf(process.platform === 'win32')('commands of bash', () => {
       '$('.repeat(5000),
       '`'.repeat(5001),
       `ls ${'a '.repeat(20_000)}`,
+      `make ${'a '.repeat(20_000)}`,
+      `sudo -${'a'.repeat(20_000)}' x'`,
+      'xargs '.repeat(3000),
     ])
       expect(['ask', 'allow']).toContain(kind(command, rules))
     expect(kind('sudo '.repeat(3000), rules)).toBe('ask')
@@ -290,8 +338,10 @@ describe.skipIf(process.platform === 'win32')('denied paths and commands', () =>
     expect(kind(command, rules)).toBe('allow')
   })
 
-  test('what only might read there is for whoever trusts all tools to answer for', () => {
-    expect(kind('grep -r x .', { ...rules, ...ALL })).toBe('allow')
+  test('what might read there is asked about where all tools are trusted', () => {
+    expect(kind('grep -r x .', { ...rules, ...ALL })).toBe('ask')
+    expect(kind('grep -r x src', { ...rules, ...ALL })).toBe('allow')
+    expect(kind('npm test', { ...rules, ...ALL })).toBe('allow')
   })
 
   test('a pattern may match below every folder', () => {
@@ -301,6 +351,49 @@ describe.skipIf(process.platform === 'win32')('denied paths and commands', () =>
     expect(kind('cat src/a.ts', keys)).toBe('allow')
     expect(kind('find /usr/share -name x', keys)).toBe('allow')
   })
+})
+
+describe.skipIf(process.platform === 'win32')('ways around denied paths', () => {
+  const cwd = realpathSync(tempFolder())
+  for (const folder of ['sub/x', 'other/deep', 'free/deep']) mkdirSync(join(cwd, folder), { recursive: true })
+  for (const file of ['secret', 'sub/secret', 'other/keys', 'kk', 'guess', 'a.txt', 'free/a'])
+    writeFileSync(join(cwd, file), 'x')
+  symlinkSync('other/deep', join(cwd, 'l'))
+  symlinkSync('free/deep', join(cwd, 'to-free'))
+  const rules = rulesIn(cwd, { autoAllowReadonly: true }, ['secret', 'sub/secret', 'other/keys', 'kk'])
+
+  test.each(READS_DENIED.map((command) => [command]))('%j is not free', (command) => {
+    expect(kind(command, rules)).not.toBe('allow')
+    for (const trust of [LISTED, ALL]) expect(kind(command, { ...rules, ...trust })).not.toBe('allow')
+  })
+
+  test.each(READS_DENIED_LISTED.map((command) => [command]))('%j is asked about where it is listed', (command) => {
+    for (const trust of [LISTED, ALL]) expect(kind(command, { ...rules, ...trust })).toBe('ask')
+  })
+
+  test.each(['env -C sub cat secret', 'git -C sub diff --no-index /dev/null secret'])(
+    '%j is asked about where only the file in the other folder is denied',
+    (command) => {
+      for (const trust of [LISTED, ALL])
+        expect(kind(command, { ...rulesIn(cwd, {}, ['sub/secret']), ...trust })).toBe('ask')
+    },
+  )
+
+  test.each(['cat to-free/../a', 'cat to-*/../a', 'grep -r x free', 'ls -1 sub', 'cat a.txt | head -1'])(
+    '%j stays free',
+    (command) => {
+      expect(kind(command, rules)).toBe('allow')
+    },
+  )
+
+  test.each(['npm test', 'git status', 'git fetch', 'diff -r free free/deep', 'make -j4', 'mkdir sub', 'wc -l a.txt'])(
+    '%j stays allowed where it is listed',
+    (command) => {
+      const etc = rulesIn(cwd, {}, ['secret', 'sub/secret', '/etc', '*.pem'])
+      for (const trust of [LISTED, ALL]) expect(kind(command, { ...rules, ...trust })).toBe('allow')
+      if (!command.includes('free')) expect(kind(command, { ...etc, ...LISTED })).toBe('allow')
+    },
+  )
 })
 
 describe('commands of cmd', () => {
@@ -388,6 +481,6 @@ describe('commands of cmd', () => {
   })
 })
 
-test('there are at least 300 attempts', () => {
-  expect(NOT_READ_ONLY.length + NOT_ALLOWED.length + DENIED.length + DOUBTFUL.length).toBeGreaterThan(300)
+test('there are at least 500 attempts', () => {
+  expect(NOT_READ_ONLY.length + NOT_ALLOWED.length + DENIED.length + DOUBTFUL.length).toBeGreaterThan(500)
 })

@@ -290,6 +290,7 @@ const scriptOf = (inner: fc.Arbitrary<string>): fc.Arbitrary<string> =>
     { weight: 1, arbitrary: inner.map((text) => `{ ${text}\n}`) },
     { weight: 1, arbitrary: inner.map((text) => `if ${text}\nthen ${text}\nelse aa\nfi`) },
     { weight: 1, arbitrary: inner.map((text) => `for i in a b; do ${text}\ndone`) },
+    { weight: 1, arbitrary: inner.map((text) => `set -- 1; for i do ${text}\ndone`) },
     { weight: 1, arbitrary: inner.map((text) => `aa "$(${text}\n)" b`) },
     { weight: 1, arbitrary: inner.map((text) => `aa <(${text}\n)`) },
     { weight: 1, arbitrary: inner.map((text) => `cat <<EOF\n${text}\nEOF`) },

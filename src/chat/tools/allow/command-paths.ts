@@ -3,16 +3,18 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { entriesOf, isFolder, statOf } from '../../../lib/files/look.ts'
 import type { PlainCommand } from '../../../lib/shell/plain-commands.ts'
 import { isKnown, type ScriptWord } from '../../../lib/shell/script.ts'
-import { neededPath, realOf } from '../files/paths.ts'
+import { realOf, stepsTo } from '../files/paths.ts'
 import type { Rules } from '../permission.ts'
 import type { NeededPath, Place } from '../tool.ts'
+import { looseTexts } from './mentions.ts'
 import { deniedToRead, deniedWithin, isBelow } from './paths.ts'
 import { isReader } from './readers.ts'
 import { type AllStarted, nameOf, type Started } from './started.ts'
 
 /**
  * Whether a command reads where `fs_read.deniedPaths` forbids it. `yes`: a word of it is such a path. `maybe`: it could be, by a
- * pattern, an expansion, a folder that is searched, or because the command changes its directory.
+ * pattern, an expansion, a folder that is searched, the name of a denied file in a word, or because the command changes its
+ * directory or moves files.
  */
 export function readsDenied(
   all: AllStarted,
@@ -22,12 +24,14 @@ export function readsDenied(
   const isDenied = deniedToRead(rules)
   const contains = deniedWithin(rules)
   const bad = ({ named, real }: NeededPath): boolean => isDenied(named) || isDenied(real)
-  let maybe = !all.isCertain
+  let maybe = !all.isCertain || namesDenied(all, rules.settings.fs_read.deniedPaths)
+  const pathAt = pathsFrom(rules)
   for (const one of all.started) {
-    const named = pathsNamed(one, rules)
+    const named = pathsNamed(one, rules, pathAt)
     if (named.sure.some(bad)) return { is: 'yes', byReader: isReader(nameOf(one.words)) }
     maybe ||= named.isOpen || named.followsLinks || named.possible.some(bad)
-    if (named.isTree)
+    maybe ||= [...named.sure, ...named.possible].some(({ isMachine }) => isMachine)
+    if (named.mayReadBelow)
       maybe ||= [...named.sure, ...named.possible].some(
         ({ named, real }) => isFolder(real) && (contains(named) || contains(real)),
       )
@@ -35,15 +39,37 @@ export function readsDenied(
   return { is: maybe ? 'maybe' : 'no', byReader: false }
 }
 
+/** Whether the name of a denied file stands in what a program gets that may read files in ways that are not modelled: `sed 'r secret'`. */
+function namesDenied(all: AllStarted, denied: readonly string[]): boolean {
+  const names = denied.flatMap((pattern) => nameIn(pattern) ?? [])
+  return looseTexts(all).some((text) => names.some((name) => name.test(text)))
+}
+
+/** The last fixed name in a pattern: `secret` of `secret/**`, `.pem` of `*.pem`. Letters may stand before one that is not short. */
+function nameIn(pattern: string): RegExp | undefined {
+  const steps = pattern.split('/').map((step) => step.split(/[*?[\]]+/).sort((a, b) => b.length - a.length)[0] ?? '')
+  const name = steps.findLast((step) => /\w/.test(step))
+  if (name === undefined) return undefined
+  const before = name.length < 4 && /^\w/.test(name) ? '(?<![A-Za-z0-9])' : ''
+  return new RegExp(`${before}${name.replaceAll(/[.+^${}()|\\]/g, '\\$&')}(?![A-Za-z0-9])`, 'i')
+}
+
+interface PassedPath extends NeededPath {
+  /** The way to it leads through what is no file of a disk. */
+  readonly isMachine: boolean
+}
+
 interface Named {
   /** Words, values of options and targets of redirections. */
-  readonly sure: readonly NeededPath[]
+  readonly sure: readonly PassedPath[]
   /** Pieces of words, and what patterns match. */
-  readonly possible: readonly NeededPath[]
-  /** An expansion decides what it reads. */
+  readonly possible: readonly PassedPath[]
+  /** An expansion or another command decides what it reads. */
   readonly isOpen: boolean
   /** It reads all that is below its folders. */
   readonly isTree: boolean
+  /** It does, or it is a program of which that is not known. */
+  readonly mayReadBelow: boolean
   /** It also reads where links below them lead. */
   readonly followsLinks: boolean
 }
@@ -52,10 +78,17 @@ interface Named {
 const MOST_WORDS = 1000
 /** Their arguments are no files. */
 const NO_FILES = new Set(['echo', 'pwd', 'type', 'which', 'true', 'false', ':'])
-const MOVES = new Set(['cd', 'pushd', 'popd'])
-const SEARCHES = new Set('find rg ag ack fd tree tar cp rsync scp zip 7z du'.split(' '))
+/** Of a folder they read at most the names in it, unless an option tells them otherwise. */
+const FLAT = new Set('ls dir cat head tail grep egrep fgrep wc stat file test [ mkdir basename dirname'.split(' '))
+/** They change which file a path is, here or for the next command. */
+const MOVES = new Set('cd pushd popd mv ln'.split(' '))
+/** They read names of files from their input. */
+const NAMES_FROM_INPUT = new Set('xargs parallel cpio pax'.split(' '))
+/** They let a program work in another folder, or read names of files from a file. */
+const ELSEWHERE = /^-[^-]*C|^--(?:ch|dir|cwd|work|prefix|git-dir)|^--[\w-]*from|^--files/
+const SEARCHES = new Set('find rg ag ack fd tree tar cp rsync scp zip 7z du rgrep'.split(' '))
 
-function pathsNamed({ words, redirects }: Started, place: Place): Named {
+function pathsNamed({ words, redirects }: Started, place: Place, pathAt = pathsFrom(place)): Named {
   const name = nameOf(words)
   const rest = words.slice(1)
   const files = NO_FILES.has(name) ? rest.filter((word) => hasPattern(word)) : withoutPattern(name, rest)
@@ -68,21 +101,43 @@ function pathsNamed({ words, redirects }: Started, place: Place): Named {
     ...all.filter(isKnown).flatMap(({ value }) => piecesOf(value)),
     ...expanded.flatMap((found) => found ?? []),
   ]
-  const at = (path: string): NeededPath => neededPath(path.startsWith('~') ? `./${path}` : path, place)
   const isOpen =
     (words.length > 0 && name === '') ||
     MOVES.has(name) ||
+    NAMES_FROM_INPUT.has(name) ||
+    (!isReader(name) && rest.some(({ value }) => ELSEWHERE.test(value))) ||
     expanded.includes(undefined) ||
+    rest.some(({ value }) => /^-[^-]/.test(value) && value.length > MOST_LETTERS) ||
     words.length > MOST_WORDS ||
     all.some((word) => word.value.includes('\0') || (!isKnown(word) && !globs.includes(word)))
   const here = isTree && readsHere(name, rest, files) ? ['.'] : []
   return {
-    sure: [...here, ...sure].map(at),
-    possible: possible.map(at),
+    sure: [...new Set([...here, ...sure])].map(pathAt),
+    possible: [...new Set(possible)].map(pathAt),
     isOpen,
     isTree,
+    mayReadBelow: isTree || !(FLAT.has(name) || NO_FILES.has(name)),
     followsLinks: isTree && followsLinks(name, rest),
   }
+}
+
+/** Looks at each path once: a command may name the same ones a thousand times. */
+function pathsFrom(place: Place): (path: string) => PassedPath {
+  const seen = new Map<string, PassedPath>()
+  return (path) => {
+    const found = seen.get(path) ?? passedPath(path, place)
+    seen.set(path, found)
+    return found
+  }
+}
+
+/** As the system finds it: links are followed one by one. */
+function passedPath(path: string, { cwd }: Place): PassedPath {
+  const named = resolve(cwd, path)
+  const steps = stepsTo(path, cwd)
+  const real = steps?.at(-1) ?? named
+  // Only by this name: what is `/dev/null` for us behind /proc/self is something else for the command.
+  return { named, real, isMachine: path !== '/dev/null' && [named, ...(steps ?? [])].some(isMachine) }
 }
 
 /** Whether it reads the working directory without being told. */
@@ -100,8 +155,8 @@ function readsHere(name: string, rest: readonly ScriptWord[], files: readonly Sc
 }
 
 function followsLinks(name: string, rest: readonly ScriptWord[]): boolean {
-  const options = name === 'grep' ? /^-[a-zA-Z]*R|^--deref/ : /^-[a-zA-Z]*[LH]|^-+(?:follow|deref|copy-links)/
-  return name !== 'ls' && name !== 'dir' && rest.some(({ value }) => options.test(value))
+  const options = isGrep(name) ? /^-(?!-).*R|^--der/s : /^-(?!-).*[LH]|^-+(?:follow|deref|copy-links)/s
+  return rest.some(({ value }) => options.test(value))
 }
 
 /** Nothing in it is expanded but patterns. */
@@ -114,15 +169,17 @@ function withoutPattern(name: string, rest: readonly ScriptWord[]): readonly Scr
   const at = rest.findIndex(({ value }) => !value.startsWith('-'))
   const before = rest.slice(0, at)
   const isSure = at >= 0 && before.every((word) => isKnown(word) && /^-[chilnoqrsvwxyEFGHIRLTUVZz]+$/.test(word.value))
-  const hasOther = rest.some(({ value }) => /^-[a-zA-Z]*[ef]|^--(?:r|f)/.test(value))
+  const hasOther = rest.some(({ value }) => /^-(?!-).*[ef]|^--(?:r|f)/s.test(value))
   return isSure && !hasOther ? rest.toSpliced(at, 1) : rest
 }
+
+const isGrep = (name: string): boolean => /^[ef]?grep$/.test(name)
 
 function isTreeReader(name: string, rest: readonly ScriptWord[]): boolean {
   if (SEARCHES.has(name)) return true
   const has = (pattern: RegExp): boolean => rest.some(({ value }) => pattern.test(value))
-  if (name === 'grep' || name === 'egrep' || name === 'fgrep') return has(/^-[a-zA-Z]*[rRd]|^--(?:rec|deref|dir)/)
-  if (name === 'ls' || name === 'dir') return has(/^-[a-zA-Z1]*R|^--rec/)
+  if (isGrep(name)) return has(/^-(?!-).*[rRd]|^--(?:rec|der|di)/s)
+  if (name === 'ls' || name === 'dir') return has(/^-(?!-).*R|^--rec/s)
   return name === 'git' && has(/^grep$/)
 }
 
@@ -136,10 +193,14 @@ function pathsIn(value: string): readonly string[] {
   return paths.filter(isPath)
 }
 
+/** Longer options are not looked at letter by letter. */
+const MOST_LETTERS = 300
+
 /** What a program might take for a path in it: `-rfsecret`, `HEAD:secret`, `@secret`. */
 function piecesOf(value: string): readonly string[] {
   const pieces = /[=:,@]/.test(value) ? value.split(/[=:,@]/) : []
-  if (/^-[^-]/.test(value)) for (let at = 3; at < Math.min(value.length, 10); at++) pieces.push(value.slice(at))
+  if (/^-[^-]/.test(value))
+    for (let at = 3; at < Math.min(value.length, MOST_LETTERS); at++) pieces.push(value.slice(at))
   return pieces.filter(isPath)
 }
 
@@ -153,7 +214,9 @@ export function expandGlob(pattern: string, cwd: string): readonly string[] | un
     else {
       const matches = stepMatcher(step)
       found = found.flatMap((folder) =>
-        entriesOf(resolve(cwd, folder)).flatMap(({ name }) => (matches.test(name) ? [`${folder}/${name}`] : [])),
+        entriesOf(stepsTo(folder, cwd)?.at(-1) ?? '').flatMap(({ name }) =>
+          matches.test(name) ? [`${folder}/${name}`] : [],
+        ),
       )
     }
     if (found.length > MOST_MATCHES) return undefined
@@ -170,13 +233,16 @@ function stepMatcher(step: string): RegExp {
 /** Reading from them can block, act, or tell the variables of other programs. */
 const MACHINE = ['/dev', '/proc', '/sys']
 
+const isMachine = (path: string): boolean => MACHINE.some((folder) => isBelow(folder, path))
+
 /** Whether commands that read touch what is no file of a disk, or might. */
 export function readsMachine(all: AllStarted, place: Place): boolean {
   return all.started.some((one) => {
-    const { sure, possible, isTree, isOpen } = pathsNamed(one, place)
-    const isMachine = (path: string): boolean =>
-      path !== '/dev/null' && MACHINE.some((folder) => isBelow(folder, path) || (isTree && isBelow(path, folder)))
-    return isOpen || [...sure, ...possible].some(({ named, real }) => isMachine(named) || isMachine(real))
+    const { sure, possible, isTree, isOpen, followsLinks } = pathsNamed(one, place)
+    const holdsMachine = (path: string): boolean => isTree && MACHINE.some((folder) => isBelow(path, folder))
+    // A link below may lead to it.
+    if (isOpen || followsLinks) return true
+    return [...sure, ...possible].some((path) => path.isMachine || holdsMachine(path.real))
   })
 }
 

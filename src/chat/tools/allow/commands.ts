@@ -31,7 +31,7 @@ export function commandDecision(command: string, listed: boolean, rules: Rules, 
   const isSafe = verdict.isDenied === 'no' && verdict.readsDenied === 'no'
   if (isSafe && (listed || verdict.isFree)) return { kind: 'allow' }
   if (denyByDefault) return { kind: 'deny', reason: 'only listed commands may run' }
-  return verdict.isDenied === 'maybe' ? { kind: 'ask', mayBeDenied: true } : { kind: 'ask' }
+  return isSafe ? { kind: 'ask' } : { kind: 'ask', mayBeDenied: true }
 }
 
 interface Verdict {

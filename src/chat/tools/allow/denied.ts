@@ -1,11 +1,14 @@
 /** Rules of `deniedCommands`: whether one of them forbids a command, or might. */
 import { isKnown } from '../../../lib/shell/script.ts'
+import { looseTexts, tailsOf } from './mentions.ts'
 import { type AllStarted, baseName, type Started } from './started.ts'
 
 export interface Rule {
   matches(text: string): boolean
   /** False only when no text that begins with this one is matched. */
   couldMatch(beginning: string): boolean
+  /** Whether a text begins with a command that the rule matches, whatever follows; by its fixed words where it has some. */
+  matchesStartOf(text: string): boolean
 }
 
 /** A regular expression for a whole command; nothing when it cannot be read. `(?i)` in front is the one flag of Amazon Q's dialect. */
@@ -17,8 +20,16 @@ export function ruleOf(source: string): Rule | undefined {
     const patterns = ['', 's'].map((more) => new RegExp(`^(?:${body})$`, flags + more))
     const fold = (text: string): string => (isFolded ? text.toLowerCase() : text)
     const prefix = fold(literalPrefix(body))
+    const name = prefix.trimEnd()
+    // `touch .*` names `touch`, and `touch.*` also `touchy`.
+    const isWhole = name !== prefix || prefix === fold(body)
+    const isNamed = (text: string): boolean =>
+      text.startsWith(name) && !(isWhole && /^[\w-]/.test(text.slice(name.length)))
+    const matches = (text: string): boolean => patterns.some((pattern) => pattern.test(text))
     return {
-      matches: (text) => patterns.some((pattern) => pattern.test(text)),
+      matches,
+      matchesStartOf: (text) =>
+        name === '' ? matches(text) || matches(/^[^;&|()\n]*/.exec(text)?.[0].trimEnd() ?? '') : isNamed(fold(text)),
       couldMatch: (beginning) => prefix.startsWith(fold(beginning)) || fold(beginning).startsWith(prefix),
     }
   } catch {
@@ -43,7 +54,8 @@ function literalPrefix(body: string): string {
 
 /**
  * Whether a rule matches one of the commands, wherever it is: as typed, without quotes, and by the program's file name alone.
- * `maybe`: the shell could run a command that cannot be seen, and no rule excludes it.
+ * `maybe`: the shell could run a command that cannot be seen, and no rule excludes it; or a program is given such a command in its
+ * arguments and might run it.
  */
 export function deniedBy(rules: readonly Rule[], command: string, all: AllStarted): 'yes' | 'maybe' | 'no' {
   if (rules.length === 0) return 'no'
@@ -52,8 +64,11 @@ export function deniedBy(rules: readonly Rule[], command: string, all: AllStarte
   const isOpen = all.started.some((one) =>
     beginningsOf(one).some((beginning) => rules.some((rule) => rule.couldMatch(beginning))),
   )
-  return isOpen || !all.isCertain ? 'maybe' : 'no'
+  return isOpen || !all.isCertain || looseTexts(all).some((text) => isMentioned(rules, text)) ? 'maybe' : 'no'
 }
+
+const isMentioned = (rules: readonly Rule[], text: string): boolean =>
+  tailsOf(text)?.some((tail) => rules.some((rule) => rule.matchesStartOf(tail))) ?? true
 
 function textsOf({ words: [name, ...rest] }: Started): readonly string[] {
   if (!name) return []

@@ -33,9 +33,16 @@ export function argumentDanger({ words: [name, ...rest] }: PlainCommand): Phrase
   return READERS.get(name?.value ?? '')?.(rest.map(({ value }) => value))
 }
 
+/** The same for a program by its name and arguments: it is a known reader and does nothing else. */
+export const readsOnly = (name: string, values: readonly string[]): boolean =>
+  isReader(name) && READERS.get(name)?.(values) === undefined
+
 /** Only by its words: which file bash takes for the program, and which files it reads, is not looked at. */
-export const isReading = (command: PlainCommand): boolean =>
-  isReader(command.words[0]?.value ?? '') && argumentDanger(command) === undefined
+export const isReading = ({ words: [name, ...rest] }: PlainCommand): boolean =>
+  readsOnly(
+    name?.value ?? '',
+    rest.map(({ value }) => value),
+  )
 
 /** The commands of a pipe in which all only read; nothing for any other line. */
 export function readingPipe(line: string): readonly PlainCommand[] | undefined {

@@ -1,6 +1,7 @@
 /** Which programs a script starts, also through others: `env touch x`, `bash -c 'touch x'`, `find . -exec touch {} +`. */
 import {
   isKnown,
+  NAMES_POWERFUL,
   POWERFUL,
   parseScript,
   type Redirect,
@@ -13,6 +14,7 @@ import {
 export interface Started {
   /** The name first. Empty where a command only sets variables or redirects. */
   readonly words: readonly ScriptWord[]
+  readonly assignments: readonly ScriptWord[]
   readonly redirects: readonly Redirect[]
   /** Reads what the one before it prints. */
   readonly isPiped: boolean
@@ -40,15 +42,22 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 export const SHELLS = words('bash sh dash ash zsh ksh mksh yash rbash fish csh tcsh pwsh')
 /** They run what follows their own options: each of their words may be the name of a program. */
 const WRAPPERS = words(
-  'env command exec builtin coproc function time nohup nice ionice chrt taskset timeout stdbuf setsid setpriv sudo doas su runuser pkexec xargs parallel watch script unshare nsenter chroot firejail bwrap proot fakeroot strace ltrace busybox toybox flock ssh entr systemd-run setarch linux32 linux64 unbuffer rlwrap torsocks proxychains caffeinate arch npx',
+  'env command exec builtin coproc function time nohup nice ionice chrt taskset timeout stdbuf setsid setpriv sudo doas su runuser pkexec xargs parallel watch script unshare nsenter chroot firejail bwrap proot fakeroot strace ltrace busybox toybox flock ssh entr systemd-run setarch linux32 linux64 unbuffer rlwrap torsocks proxychains caffeinate arch npx jobs sg prlimit choom numactl start-stop-daemon gosu su-exec',
 )
+/** The loader of programs, which is given one: `ld-linux-x86-64.so.2`. */
+const LOADER = /^ld[\w.-]*\.so[\d.]*$/
 /** Builtins after which bash may run what stands in no command. */
 const UNCERTAIN_BUILTINS = words('. source alias shopt enable hash compgen complete bind fc let mapfile readarray')
 /** Builtins that evaluate subscripts in their arguments, substitutions included. */
 const SUBSCRIPT_BUILTINS = words('declare typeset local readonly export unset read getopts wait printf test [')
+/** They set variables, or the parameters that a loop assigns. */
+const SETTERS = words('declare typeset local readonly export unset read getopts wait printf for select set')
 export const INTERPRETER = /^(?:python[\d.]*|perl[\d.]*|ruby|node|deno|bun|php|lua[\d.]*|tclsh|wish|Rscript|osascript)$/
 const EDITORS = words('vi vim nvim view ex ed emacs gdb lldb')
 const FIND_RUNS = words('-exec -execdir -ok -okdir')
+/** Options of xargs without a value, or with it behind `=`; those that name a placeholder are not among them. */
+const XARGS_OPTION =
+  /^-[0rtpxo]+$|^--(?:null|no-run-if-empty|verbose|interactive|exit|open-tty)$|^--(?:max-[a-z]+|delimiter|arg-file|eof)=/
 
 /** Scripts in scripts are followed so far. */
 const MOST_NESTED = 5
@@ -56,6 +65,9 @@ const MOST_NESTED = 5
 const MOST_SUFFIXES = 50
 /** A command that starts more programs is not judged to its end. */
 const MOST_STARTED = 500
+
+/** What a program reads elsewhere and puts into a command. */
+const UNKNOWN: ScriptWord = { value: '$@', known: 0, typed: '$@' }
 
 class Finder {
   readonly started: Started[] = []
@@ -75,18 +87,25 @@ class Finder {
   }
 
   #command(command: ScriptCommand, depth: number): void {
-    const { words, redirects, isPiped } = command
-    this.#add({ words, redirects, isPiped }, depth)
-    if (!WRAPPERS.has(nameOf(words))) return
+    const { words, assignments, redirects, isPiped } = command
+    // The variable may name what the program runs: `GIT_EXTERNAL_DIFF=$x git diff`.
+    if (words.length > 0 && !assignments.every(isKnown)) this.#doubt()
+    this.#add({ words, assignments, redirects, isPiped }, depth)
+    const name = nameOf(words)
+    if (!WRAPPERS.has(name) && !LOADER.test(name)) return
     if (words.length > MOST_SUFFIXES) this.#doubt()
     for (let at = 1; at < Math.min(words.length, MOST_SUFFIXES); at++) {
-      const inner = { words: words.slice(at), redirects, isPiped }
+      const inner = { words: words.slice(at), assignments: [], redirects, isPiped }
       const first = words[at]
       if (first === undefined) continue
       if (POWERFUL.test(first.value) || /^-[a-zA-Z]*S|^--s/.test(first.value)) this.#doubt()
-      if (first.value.startsWith('-') && isKnown(first)) continue
-      this.#add(inner, depth)
-      if (/[\s;&|]/.test(first.value)) this.#text(first, depth)
+      const isOption = first.value.startsWith('-')
+      if (isOption && !isKnown(first)) this.#doubt()
+      if (!isOption) this.#add(inner, depth)
+      const scripts = scriptsIn(first.value)
+      if (scripts.length > MOST_SUFFIXES) this.#doubt()
+      for (const value of scripts.slice(0, MOST_SUFFIXES))
+        this.#text({ ...first, value, known: isKnown(first) ? value.length : 0 }, depth)
     }
   }
 
@@ -104,27 +123,30 @@ class Finder {
     const name = nameOf(one.words)
     const rest = one.words.slice(1)
     if (SHELLS.has(name)) this.#shell(one, depth)
-    else if (name === 'eval') this.#joined(rest, depth)
-    else if (name === 'trap' && rest[0]) this.#text(rest[0], depth)
+    else if (name === 'eval') this.#joined(rest[0]?.value === '--' ? rest.slice(1) : rest, depth)
+    else if (name === 'trap') for (const word of rest) this.#text(word, depth)
     else if (name === 'find') this.#find(rest, depth)
+    else if (name === 'xargs') this.#xargs(rest, depth)
+    else if (name === 'parallel') this.#doubt()
     else if (this.#isUncertain(name, one)) this.#doubt()
   }
 
-  #isUncertain(name: string, { isPiped, words: [, ...rest] }: Started): boolean {
+  #isUncertain(name: string, { isPiped, words: [, ...rest], redirects }: Started): boolean {
     if (UNCERTAIN_BUILTINS.has(name) || EDITORS.has(name)) return true
-    if (SUBSCRIPT_BUILTINS.has(name))
-      return rest.some((word) => !isKnown(word) || /\[|`|\$\(/.test(word.value) || POWERFUL.test(word.value))
+    if (SETTERS.has(name) && setsPowerful(name, [...rest, ...redirects.map(({ target }) => target)])) return true
+    if (SUBSCRIPT_BUILTINS.has(name)) return rest.some((word) => !isKnown(word) || word.value.includes('['))
     const has = (pattern: RegExp): boolean => rest.some(({ value }) => pattern.test(value))
     if (INTERPRETER.test(name))
-      return isPiped || has(/^-[A-Za-z]*[ceErpnR]|^--(?:eval|print|command)|^(?:eval|-)$/) || !has(/^[^-]/)
-    if (/^[gmn]?awk$/.test(name)) return rest.some((word) => !isKnown(word)) || has(/system|getline|\||@|^-f|^--/)
-    if (/^g?sed$/.test(name))
       return (
-        rest.some((word) => !isKnown(word)) ||
-        has(/^-[a-zA-Z]*f|^--file|(?:^|[\s;{}\d$/])e(?:\s|$)|[^\w\s][gpiImM\d]*e/)
+        isPiped ||
+        has(/^-[A-Za-z]*[ceErpnR]|^--(?:eval|print|command)|^(?:eval|-)$/) ||
+        !rest.slice(0, 1 + rest.findIndex(({ value }) => !value.startsWith('-'))).every(isKnown) ||
+        !has(/^[^-]/)
       )
+    if (/^[gmn]?awk$/.test(name)) return rest.some((word) => !isKnown(word)) || has(/system|getline|ARGV|\||@|^-f|^--/)
+    if (/^g?sed$/.test(name)) return !rest.every(isKnown) || has(/^-[a-zA-Z]*f|^--file/) || runsInSed(rest)
     if (name === 'git') return has(/^(?:-c|--config-env.*|run|foreach|-x.*|--exec.*|-O.*|--open.*)$/)
-    return has(/^--?[\w-]*(?:exec|command)\b|\bexec=/)
+    return has(/^--?[\w-]*(?:exec|command|program|eval|action)\b|\bexec=/)
   }
 
   #shell({ words: [, ...rest], redirects }: Started, depth: number): void {
@@ -153,11 +175,56 @@ class Finder {
     rest.forEach(({ value }, at) => {
       if (!FIND_RUNS.has(value)) return
       const after = rest.slice(at + 1)
-      const end = after.findIndex((word) => word.value === ';' || word.value === '+')
-      const words = end < 0 ? after : after.slice(0, end)
-      this.#command({ words, assignments: [], redirects: [], text: '', isPiped: false }, depth)
+      const end = after.findIndex(
+        (word, place) => word.value === ';' || (word.value === '+' && after[place - 1]?.value === '{}'),
+      )
+      this.#filledIn(end < 0 ? after : after.slice(0, end), '{}', depth)
     })
   }
+
+  #xargs(rest: readonly ScriptWord[], depth: number): void {
+    let placeholder = ''
+    let at = 0
+    for (; rest[at]?.value.startsWith('-'); at++) {
+      const option = rest[at] ?? UNKNOWN
+      const [, letter = '', attached = ''] = /^-[0rtpxo]*([adEILnPsJRSeil])(.*)$/s.exec(option.value) ?? []
+      if (!isKnown(option) || (letter === '' && !XARGS_OPTION.test(option.value))) this.#doubt()
+      const value = attached === '' && /[^eil]/.test(letter) ? rest[++at]?.value : attached
+      if (/[IiJ]/.test(letter)) placeholder = value || '{}'
+    }
+    if (at < rest.length) this.#filledIn([...rest.slice(at), UNKNOWN], placeholder, depth)
+  }
+
+  /** A command in which a program replaces the placeholder by something that is not known. */
+  #filledIn(words: readonly ScriptWord[], placeholder: string, depth: number): void {
+    const filled = words.map((word) => {
+      const at = placeholder === '' ? -1 : word.value.indexOf(placeholder)
+      return at < 0 ? word : { ...word, known: Math.min(word.known, at) }
+    })
+    this.#command({ words: filled, assignments: [], redirects: [], text: '', isPiped: false }, depth)
+  }
+}
+
+/** Whether a builtin sets a variable that bash evaluates, or one to a text that would be run if bash evaluated it. */
+const setsPowerful = (name: string, rest: readonly ScriptWord[]): boolean =>
+  rest.some(({ value, known }) => NAMES_POWERFUL.test(value) || /`|\$\(/.test(value.slice(0, known))) ||
+  (/^(?:declare|typeset|local)$/.test(name) && rest.some(({ value }) => /^-\w*[in]/.test(value)))
+
+/** Whether a script of sed has the command `e`, or the flag. */
+function runsInSed(rest: readonly ScriptWord[]): boolean {
+  const hasOption = rest.some(({ value }) => /^-[a-zA-Z]*e|^--exp/.test(value))
+  const scripts = hasOption ? rest : rest.filter(({ value }) => !value.startsWith('-')).slice(0, 1)
+  return scripts.some(({ value }) =>
+    /(?:^|\n|\d|[^\w\s][gpiImM\d]*)\s*e/.test(value.replace(/^-[a-zA-Z]*?e|^--\w+=|^--?\w+$/, '')),
+  )
+}
+
+/** Scripts that a word of a wrapper may hold: itself, the value of an option, or what is attached to one: `-qc"touch x"`. */
+function scriptsIn(value: string): readonly string[] {
+  if (!/[\s;&|<>$`'"\\]/.test(value)) return []
+  const letters = /^-[A-Za-z0-9]+/.exec(value)?.[0].length ?? 0
+  const attached = Array.from({ length: Math.max(0, letters - 1) }, (_, at) => value.slice(at + 2))
+  return [value, ...(value.includes('=') ? [value.slice(value.indexOf('=') + 1)] : []), ...attached]
 }
 
 /** The file name of the program, or nothing where an expansion decides it. */

@@ -12,6 +12,31 @@ export function neededPath(path: string, { cwd, home }: Place): NeededPath {
 /** More than any system follows. */
 const MOST_LINKS = 40
 
+/**
+ * The folders and the file that the system goes through to open a path, the file last. It follows each link before the `..` behind
+ * it, so `link/../x` lies beside the link's target. Nothing where links lead in a circle.
+ */
+export function stepsTo(path: string, cwd: string): readonly string[] | undefined {
+  let at = path.startsWith('/') ? '/' : cwd
+  const passed = [at]
+  const left = path.split('/').reverse()
+  for (let links = 0; left.length > 0; ) {
+    const step = left.pop() ?? ''
+    if (step === '' || step === '.') continue
+    const next = step === '..' ? dirname(at) : join(at, step)
+    const target = step === '..' ? undefined : targetOf(next)
+    if (target === undefined) at = next
+    else if (++links > MOST_LINKS) return undefined
+    else {
+      passed.push(next)
+      if (target.startsWith('/')) at = '/'
+      left.push(...target.split('/').reverse())
+    }
+    passed.push(at)
+  }
+  return passed
+}
+
 /** What does not exist yet lies where its nearest folder that does exist really is; a link to nowhere is what it points to. */
 export function realOf(path: string, links = 0): string {
   try {
