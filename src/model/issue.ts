@@ -13,6 +13,7 @@ export type IssueCode =
   | 'line_too_long'
   | 'too_deep'
   | 'bad_number'
+  | 'bad_value'
   | 'bad_time'
   | 'foreign_session'
   | 'changed_while_read'

@@ -67,9 +67,14 @@ export class NumberCheck {
 const SOME = 5
 
 /** For an issue `bad_number`. @param names of fields, never their values */
-export function badNumbers(names: readonly string[]): string {
+export const badNumbers = (names: readonly string[]): string => `no usable number in ${someOf(names)}; left out`
+
+/** For an issue `bad_value`. @param names of fields, never their values */
+export const badValues = (names: readonly string[]): string => `no usable value in ${someOf(names)}; left out`
+
+function someOf(names: readonly string[]): string {
   const more = names.length > SOME ? ` and ${names.length - SOME} more` : ''
-  return `no usable number in ${names.slice(0, SOME).join(', ')}${more}; left out`
+  return `${names.slice(0, SOME).join(', ')}${more}`
 }
 
 /** For an issue `bad_time`. */

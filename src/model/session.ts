@@ -35,3 +35,15 @@ export interface Session {
   /** Other sessions whose header was copied into this log. */
   readonly ancestors: readonly SessionId[]
 }
+
+const GIT = ['commit_hash', 'branch', 'repository_url'] as const
+
+/** What a log tells of a repository: texts and nothing else. */
+export function gitOf(told: { readonly [key: string]: unknown }): NonNullable<Session['git']> {
+  const git: { [key in (typeof GIT)[number]]?: string } = {}
+  for (const key of GIT) {
+    const value = told[key]
+    if (typeof value === 'string') git[key] = value
+  }
+  return git
+}

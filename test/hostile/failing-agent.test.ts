@@ -1,7 +1,7 @@
 /** An adapter with a bug costs its own logs an issue: every command goes on with all the others, and so does a server. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
@@ -16,6 +16,7 @@ import { isMainThread } from 'node:worker_threads'
 import tiny from './tiny.js'
 const asks = ({ path }, what) => path.endsWith(what + '.txt')
 const bug = (what) => { throw new TypeError('bug in ' + what + '\\nsecond line') }
+const WRONG = { segments: [{ channel: 'input', type: 'text', format: 'text', text: 5 }] }
 const changed = (batch, change) => batch.map((one) => one.kind === 'message' ? { ...one, message: { ...one.message, ...change } } : one)
 export default {
   ...tiny,
@@ -35,9 +36,12 @@ export default {
     if (asks(source, 'read')) bug('read')
     if (asks(source, 'die') && !isMainThread) process.exit(3)
     for await (const batch of tiny.read(source))
-      yield asks(source, 'time') ? changed(batch, { timestamp: 'never' }) : batch
+      yield asks(source, 'time') ? changed(batch, { timestamp: 'never' }) : asks(source, 'types') ? changed(batch, WRONG) : batch
   },
-  body: async (source, locator) => asks(source, 'body') ? bug('body') : tiny.body(source, locator),
+  async body(source, locator) {
+    if (asks(source, 'body')) bug('body')
+    return { ...(await tiny.body(source, locator)), ...(asks(source, 'types') && WRONG) }
+  },
 }
 `
 
@@ -107,6 +111,19 @@ test('whatever throws for one log, the others are listed, searched, counted and 
   // The bug stays visible until it is gone, and its stack is in the log.
   const again = spawnSync(process.execPath, [main, 'list'], { env: { ...env, FUMI_LOG: 'debug' }, encoding: 'utf8' })
   expect(again.stderr).toMatch(/bug in scan.*agents\/tiny\/agent\.js/)
+})
+
+test('a session that cannot be shown costs no other its prompts or its export', { timeout: 300_000 }, () => {
+  const main = program()
+  const { env } = homeWith(['types'])
+  const fumi = (...words: string[]) => spawnSync(process.execPath, [main, ...words], { env, encoding: 'utf8' })
+  const failed = { status: 70, stderr: expect.stringContaining('internal error: TypeError') }
+  expect(fumi('prompts')).toMatchObject({ ...failed, stdout: expect.stringContaining('a question of fine') })
+  const out = tempFolder()
+  expect(fumi('export', 'tiny:types', 'tiny:fine', '-o', out)).toMatchObject(failed)
+  expect(readdirSync(out)).toEqual([expect.stringContaining('fine')])
+  const joined = fumi('export', 'tiny:types', 'tiny:fine', '--format', 'txt')
+  expect(joined).toMatchObject({ ...failed, stdout: expect.stringContaining('a question of fine') })
 })
 
 test('a place that cannot be searched loses nothing that is known of it', { timeout: 300_000 }, () => {

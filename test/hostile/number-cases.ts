@@ -52,7 +52,7 @@ const HARMFUL = 12
 
 const MARKER = '@@hostile@@'
 
-type Path = readonly (string | number)[]
+export type Path = readonly (string | number)[]
 
 /** A place that holds a number, a time, or a text in which one stands. */
 interface Spot {
@@ -79,7 +79,7 @@ function* spotsIn(value: unknown, path: Path = []): Generator<Spot> {
       yield* spotsIn(one, [...path, Array.isArray(value) ? Number(key) : key])
 }
 
-function changed(value: unknown, { path, put }: Spot): unknown {
+export function changed(value: unknown, { path, put }: Spot): unknown {
   const [step, ...rest] = path
   if (step === undefined) return put(value)
   const inside = { path: rest, put }
@@ -99,7 +99,7 @@ function spelt(json: string, value: string): string {
     .replaceAll(MARKER, bare)
 }
 
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -211,7 +211,7 @@ function setColumn(
   }
 }
 
-function* filesOf(folder: string): Generator<string> {
+export function* filesOf(folder: string): Generator<string> {
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name)
     if (name === GOLDEN || name.endsWith('.zst')) continue

@@ -4,10 +4,11 @@ import { decode, type Line } from '../../lib/jsonl.ts'
 import { type Fields, fieldsOf, parseStructure, stringOf } from '../../lib/object.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
-import { badNumbers, NumberCheck } from '../../model/numbers.ts'
+import { badNumbers, badValues } from '../../model/numbers.ts'
 import type { Locator, PrivacyOptions, Read, Source } from '../agent.ts'
 import { headerOf, promptOf, type SavedHeader } from './header.ts'
 import { idOf, isMessage, nativeOf, place } from './message.ts'
+import { LineCheck } from './usable.ts'
 
 export interface NormalizedLocator extends Locator {
   /** Offset, length and check sum. */
@@ -65,9 +66,10 @@ export class Follower {
     const number = numberOf(value)
     const isTaken = known !== undefined && !isAfter(number, known.last)
     const path = this.#source.shown ?? this.#source.path
-    const check = new NumberCheck()
+    const check = new LineCheck()
     const message = place(value, { line: line.number, path, session, isTaken }, this.#options, check)
-    if (check.faults) issue('bad_number', badNumbers(check.faults))
+    if (check.numbers.faults) issue('bad_number', badNumbers(check.numbers.faults))
+    if (check.values.size > 0) issue('bad_value', badValues([...check.values]))
     const at = message.timestamp as Instant
     const header = known ?? headerOf(value, { id: session, native, at, path, first: sha256(bytes).slice(0, 16) })
     const prompt = known?.header.first_prompt === undefined ? promptOf(message) : undefined

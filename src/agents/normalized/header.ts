@@ -2,7 +2,7 @@
 import { type Fields, fieldsOf, listOf, wordOf } from '../../lib/object.ts'
 import type { Instant, SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import type { Session } from '../../model/session.ts'
+import { gitOf, type Session } from '../../model/session.ts'
 import { AGENT_ID } from './find.ts'
 
 export interface SavedHeader {
@@ -37,7 +37,7 @@ export function headerOf(line: Fields, { id, native, at, path, first }: Birth): 
     started_at: at,
     models: listOf(said['models']).filter((model) => typeof model === 'string'),
     ...words,
-    ...(git && { git }),
+    ...(git && { git: gitOf(git) }),
     ancestors: [],
   }
   return { id, header }

@@ -23,7 +23,7 @@ export async function* scan(source: Source, from?: Cursor): AsyncGenerator<reado
 }
 
 /** The line counts with the message that it holds. */
-const BESIDE_A_MESSAGE: ReadonlySet<IssueCode> = new Set<IssueCode>(['bad_utf8', 'bad_number', 'bad_time'])
+const BESIDE_A_MESSAGE: ReadonlySet<IssueCode> = new Set<IssueCode>(['bad_utf8', 'bad_number', 'bad_value', 'bad_time'])
 
 function count({ role, source_type, tool_call, metadata, timestamp }: NormalizedMessage, found: Scan[]): void {
   const isCopy = metadata?.['replayed'] === true

@@ -3,7 +3,7 @@ import { sha256 } from '../../lib/hash.ts'
 import { fieldsOf, isObject, jsonText, listOf, stringOf, wordOf } from '../../lib/object.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import type { Session } from '../../model/session.ts'
+import { gitOf, type Session } from '../../model/session.ts'
 import type { ChatMessage, Conversation } from '../../openai/files/conversation.ts'
 import type { Mutable } from './message/draft.ts'
 
@@ -54,7 +54,7 @@ function conveyedBy({ header }: Conversation): Partial<Session> {
     if (value !== undefined) known[key] = value
   }
   const git = fieldsOf(session['git'])
-  if (git) known.git = git
+  if (git) known.git = gitOf(git)
   const models = listOf(session['models']).filter((one) => typeof one === 'string')
   if (models.length > 0) known.models = models
   return known

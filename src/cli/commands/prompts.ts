@@ -1,6 +1,7 @@
 /** `fumi prompts`: everything that was ever asked, newest first. */
 import type { Command } from 'commander'
 import { folded } from '../../lib/text.ts'
+import { EXIT_BUG } from '../../model/error.ts'
 import { limitOf } from '../ask/filters.ts'
 import { openHouse } from '../house.ts'
 import { tellIncomplete } from '../incomplete.ts'
@@ -40,7 +41,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   const limit = limitOf(options.limit, 40)
   const house = await openHouse()
   try {
-    const { said, lists, issues } = await gatherPrompts(house)
+    const { said, lists, issues, isIncomplete } = await gatherPrompts(house)
     const query = folded(words.join(' '))
     const wanted = linkPrompts(said, lists).filter(({ text }) => folded(text).includes(query))
     const shown = limit === 0 ? wanted : wanted.slice(0, limit)
@@ -51,6 +52,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     }
     await tellIssues(issues)
     await tellIncomplete(issues)
+    if (isIncomplete) process.exitCode ??= EXIT_BUG
   } finally {
     house.close()
   }

@@ -1,6 +1,8 @@
 /** Reads every log for what was asked in it, and every list of what was typed. */
 import { guarded } from '../../agents/guarded.ts'
 import type { House } from '../../app.ts'
+import { failureOf } from '../../lib/failure.ts'
+import { debug } from '../../lib/log.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
@@ -15,6 +17,8 @@ export interface Gathered {
   readonly said: readonly Said[]
   readonly lists: readonly TypedList[]
   readonly issues: readonly Issue[]
+  /** Prompts of a session are missing because of a bug. */
+  readonly isIncomplete: boolean
 }
 
 export async function gatherPrompts(house: House): Promise<Gathered> {
@@ -83,11 +87,24 @@ class Gathering implements Gathered {
   readonly said: Said[] = []
   readonly lists: TypedList[] = []
   readonly issues: Issue[] = []
+  isIncomplete = false
   /** Copies of one log hold the same messages. */
   readonly #seen = new Set<string>()
 
+  /** A session that fails costs its own prompts and no others. */
   add(session: Session, asked: readonly NormalizedMessage[]): void {
     this.sessions.add(session.id)
+    try {
+      this.#add(session, asked)
+    } catch (error) {
+      const { code, reason, stack } = failureOf(error)
+      this.issues.push({ code, reason, path: session.path })
+      this.isIncomplete = true
+      if (stack !== undefined) debug(stack)
+    }
+  }
+
+  #add(session: Session, asked: readonly NormalizedMessage[]): void {
     if (session.kind === 'prompts') this.lists.push(listOf(session, asked))
     // What a sub-agent is asked was written by its parent.
     else if (session.relation !== 'subagent') this.#conversation(session, asked)

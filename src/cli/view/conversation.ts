@@ -1,5 +1,6 @@
 /** A conversation as a person reads it in the terminal. */
 import stringWidth from 'string-width'
+import { stringOf } from '../../lib/object.ts'
 import { printable, printableField } from '../../lib/text.ts'
 import { gistOf, nameOf } from '../../model/gist.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
@@ -145,10 +146,11 @@ function toolLine(call: ToolCall): string {
 function renderMeta(message: NormalizedMessage, links: Backlinks): string | undefined {
   if (message.role !== 'meta') return undefined
   const { metadata, raw } = message
-  const kind = String(metadata?.['event_kind'] ?? raw.payload_type ?? raw.event_type ?? message.source_type)
-  const words = metadata?.['reasoning_summary'] ?? metadata?.['reasoning_text'] ?? message.segments[0]?.text ?? ''
+  const kind = stringOf(metadata?.['event_kind']) ?? raw.payload_type ?? raw.event_type ?? message.source_type
+  const thought = stringOf(metadata?.['reasoning_summary']) ?? stringOf(metadata?.['reasoning_text'])
+  const words = thought ?? message.segments[0]?.text ?? ''
   const copy = links.duplicates.has(message.id) ? say(' (repeats an item)', '（重複）') : ''
-  return paint.dim(truncate(`  · ${safe(`${kind}${copy} ${String(words)}`).replaceAll(/\s+/g, ' ')}`, terminalWidth()))
+  return paint.dim(truncate(`  · ${safe(`${kind}${copy} ${words}`).replaceAll(/\s+/g, ' ')}`, terminalWidth()))
 }
 
 function injectedNames(message: NormalizedMessage): readonly string[] {

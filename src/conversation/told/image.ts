@@ -15,7 +15,8 @@ export function imagesOf(images: unknown): readonly MessageSegment[] {
 
 function withData(mime_type: string, packed: string) {
   const padding = packed.endsWith('==') ? 2 : packed.endsWith('=') ? 1 : 0
-  return { data_uri: `data:${mime_type};base64,${packed}`, mime_type, size_bytes: (packed.length / 4) * 3 - padding }
+  const size_bytes = Math.max(0, Math.floor((packed.length * 3) / 4) - padding)
+  return { data_uri: `data:${mime_type};base64,${packed}`, mime_type, size_bytes }
 }
 
 /** Usually packed already; a list only where the row was read to the letter. */

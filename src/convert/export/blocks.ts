@@ -1,4 +1,5 @@
 /** A conversation as a row of blocks, as the formats for people show it: what was said, thought and done, turn by turn. */
+import { stringOf } from '../../lib/object.ts'
 import { printable } from '../../lib/text.ts'
 import type { MessageSegment, NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import { isPrompt } from '../../model/turn.ts'
@@ -108,7 +109,7 @@ const settled = (call: ToolCall, source_type: string): ToolCall =>
   source_type === 'tool_call' && call.status === 'pending' ? { ...call, status: 'missing' } : call
 
 const kindOf = ({ metadata, raw, source_type }: NormalizedMessage): string =>
-  String(metadata?.['event_kind'] ?? raw.payload_type ?? raw.event_type ?? source_type)
+  stringOf(metadata?.['event_kind']) ?? raw.payload_type ?? raw.event_type ?? source_type
 
 const saidIn = (segments: readonly MessageSegment[]): string => segments.map(({ text }) => text ?? '').join('\n')
 

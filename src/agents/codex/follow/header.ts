@@ -1,7 +1,7 @@
 /** Builds a session's header from the records that speak of the session as a whole. */
-import { type Fields, fieldsOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, wordOf } from '../../../lib/object.ts'
 import { type AgentId, type Instant, instant, type SessionId, sessionId } from '../../../model/ids.ts'
-import type { Session } from '../../../model/session.ts'
+import { gitOf, type Session } from '../../../model/session.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -154,13 +154,4 @@ function parentOf(payload: Fields): { readonly native: string; readonly relation
 /** A word, or an object with one key that is the word. */
 function originOf(source: unknown): string | undefined {
   return wordOf(source) ?? Object.keys(fieldsOf(source) ?? {})[0]
-}
-
-function gitOf(git: Fields): NonNullable<Session['git']> {
-  const found: Record<string, string> = {}
-  for (const key of ['commit_hash', 'branch', 'repository_url']) {
-    const value = stringOf(git[key])
-    if (value !== undefined) found[key] = value
-  }
-  return found
 }

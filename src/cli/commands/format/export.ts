@@ -9,7 +9,8 @@ import type { Privacy } from '../../../convert/export/privacy.ts'
 import { AppError } from '../../../model/error.ts'
 import type { Issue } from '../../../model/issue.ts'
 import { type TurnRange, turnRangeIn } from '../../../model/turn.ts'
-import { type Found, logNamed, type Naming } from '../../choose.ts'
+import { logNamed, type Naming } from '../../choose.ts'
+import { Attempts } from '../../export/attempts.ts'
 import { prepared } from '../../export/material.ts'
 import { FileNames, imagesBeside, isFolder, print, refuseOverwriting, save } from '../../export/save.ts'
 import { openHouse } from '../../house.ts'
@@ -117,7 +118,7 @@ async function run(names: readonly string[], options: Options): Promise<void> {
   const target = targetOf(names.length, name, FORMATS[name], options)
   const house = await openHouse()
   try {
-    await write(house, named(house, names, options), FORMATS[name], target, options)
+    await write(house, names, FORMATS[name], target, options)
   } finally {
     house.close()
   }
@@ -151,45 +152,52 @@ function targetOf(sessions: number, name: FormatName, format: FormatEntry, { out
 
 async function write(
   house: House,
-  sessions: AsyncIterable<Found>,
+  sessions: readonly string[],
   format: FormatEntry,
   target: Target,
   options: Options,
 ): Promise<void> {
   const issues: Issue[] = []
+  const attempts = new Attempts(sessions.length)
   const privacy = await privacyOf(house, options)
   const names = new FileNames()
   const writer = await format.load()
-  async function* materials(): AsyncGenerator<Material> {
-    for await (const one of sessions) {
+  async function* materials(): AsyncGenerator<Named> {
+    for (const name of sessions) {
+      const one = await attempts.at(name, () => logNamed(house, name, options))
+      if (!one) continue
       try {
-        const { material, issues: found } = await prepared(house, one, privacy)
-        issues.push(...found)
-        yield material
+        const ready = await attempts.at(name, () => prepared(house, one, privacy))
+        issues.push(...(ready?.issues ?? []))
+        if (ready) yield { name, material: ready.material }
       } finally {
         await one.release()
       }
     }
   }
-  if (target.kind === 'stream')
-    await print(joined(materials(), writer, format.between, exportOptions(options, undefined)))
+  const joinedTo = (path: string | undefined): AsyncIterable<string> =>
+    joined(materials(), attempts, writer, format.between, exportOptions(options, path))
+  if (target.kind === 'stream') await print(joinedTo(undefined))
   else if (target.kind === 'file') {
-    await save(target.path, joined(materials(), writer, format.between, exportOptions(options, target.path)))
+    await save(target.path, joinedTo(target.path))
     await writeOut(`${target.path}\n`)
   } else
-    for await (const material of materials()) {
-      const path = join(target.path, names.of(material.session.id, format.extension))
-      refuseOverwriting(path, options.force === true)
-      await save(path, written(material, writer, exportOptions(options, path)))
-      await writeOut(`${path}\n`)
-    }
+    for await (const { name, material } of materials())
+      await attempts.at(name, async () => {
+        const path = join(target.path, names.of(material.session.id, format.extension))
+        refuseOverwriting(path, options.force === true)
+        await save(path, written(material, writer, exportOptions(options, path)))
+        await writeOut(`${path}\n`)
+      })
   await tellIssues(issues)
   const redacted = privacy?.redacted()
   if (redacted) await writeErr((await import('../../view/redaction-report.ts')).redactionReport(redacted))
 }
 
-async function* named(house: House, names: readonly string[], options: Options): AsyncGenerator<Found> {
-  for (const name of names) yield await logNamed(house, name, options)
+/** A session as the user named it. */
+interface Named {
+  readonly name: string
+  readonly material: Material
 }
 
 async function privacyOf({ environment }: House, { redact, anonymize }: Options): Promise<Privacy | undefined> {
@@ -207,18 +215,24 @@ async function privacyOf({ environment }: House, { redact, anonymize }: Options)
 }
 
 async function* joined(
-  materials: AsyncIterable<Material>,
+  materials: AsyncIterable<Named>,
+  attempts: Attempts,
   write: Format,
   between: string | undefined,
   options: ExportOptions,
 ): AsyncGenerator<string> {
   let isFirst = true
-  for await (const material of materials) {
+  for await (const { name, material } of materials) {
     let isBegun = false
-    for await (const text of written(material, write, options)) {
-      if (!isBegun && !isFirst) yield between ?? ''
-      isBegun = true
-      yield text
+    try {
+      for await (const text of written(material, write, options)) {
+        if (!isBegun && !isFirst) yield between ?? ''
+        isBegun = true
+        yield text
+      }
+    } catch (error) {
+      await attempts.failed(name, error)
+      if (isBegun) yield '\n'
     }
     if (isBegun) isFirst = false
   }

@@ -1,0 +1,91 @@
+/** Logs of every agent with one value of a wrong type each: every field of every fixture gets its turn. */
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Agent } from '../../src/agents/agent.ts'
+import { random } from '../archive/random.ts'
+import { folderOf, GOLDEN } from '../support/fixtures.ts'
+import { changed, filesOf, type Path, parsed } from './number-cases.ts'
+
+export interface LeafCase {
+  readonly agent: Agent
+  /** The fixture, the field and the value: what a failing test shows. */
+  readonly name: string
+  /** With the ending of the fixture. */
+  readonly file: string
+  readonly text: string
+}
+
+/** `String` of the third one throws; the last one turns the direction of the text that follows it. */
+const VALUES: readonly unknown[] = [5, {}, { toString: 1, valueOf: 1 }, [], [5], true, -1.5, null, '', 'a\u202Eb']
+
+/** Where a value stands, and every value inside it. */
+function* placesIn(value: unknown, path: Path = []): Generator<Path> {
+  if (path.length > 0) yield path
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, one] of Object.entries(value))
+    yield* placesIn(one, [...path, Array.isArray(value) ? Number(key) : key])
+}
+
+interface Place {
+  readonly agent: Agent
+  readonly fixture: string
+  readonly field: string
+  put(value: unknown): string
+}
+
+function* inText(agent: Agent, fixture: string, text: string): Generator<Place> {
+  const isWhole = fixture.endsWith('.json') && parsed(text) !== undefined
+  const pieces = isWhole ? [text] : text.split('\n')
+  for (const [at, piece] of pieces.entries()) {
+    const value = parsed(piece.replace(/^\uFEFF/, ''))
+    for (const path of placesIn(value))
+      yield {
+        agent,
+        fixture,
+        field: `${pieces.length > 1 ? `line ${at + 1}: ` : ''}${path.join('.')}`,
+        put: (hostile) => pieces.with(at, JSON.stringify(changed(value, { path, put: () => hostile }))).join('\n'),
+      }
+  }
+}
+
+/** What other agents were read into is a file of our own messages too. */
+function* everyPlace(agents: readonly Agent[]): Generator<Place> {
+  const own = agents.find(({ id }) => id === 'normalized')
+  for (const agent of agents) {
+    const folder = join(folderOf(agent), 'fixtures')
+    for (const file of filesOf(folder)) {
+      const fixture = file.slice(folder.length + 1)
+      if (!file.endsWith('.sqlite3')) yield* inText(agent, fixture, readFileSync(file, 'utf8'))
+    }
+    if (!own) continue
+    for (const file of filesOf(join(folder, GOLDEN))) {
+      const lines = readFileSync(file, 'utf8').split('\n')
+      const messages = lines.filter((line) => line.startsWith('{"id":'))
+      yield* inText(own, `${agent.id}/${basename(file)}`, messages.join('\n'))
+    }
+  }
+}
+
+/** As many of each agent, always the same ones for the same seed. */
+export function leafCases(agents: readonly Agent[], count: number, seed: number): readonly LeafCase[] {
+  const next = random(seed)
+  const every = [...everyPlace(agents)]
+  return agents.flatMap((agent) => {
+    const own = every.filter((place) => place.agent === agent)
+    return Array.from({ length: Math.floor(count / agents.length) }, () =>
+      caseOf(own[Math.floor(next() * own.length)] as Place, VALUES[Math.floor(next() * VALUES.length)]),
+    )
+  })
+}
+
+function caseOf({ agent, fixture, field, put }: Place, value: unknown): LeafCase {
+  const [, ending = ''] = /((?:\.[a-z0-9]+)+)$/.exec(basename(fixture)) ?? []
+  return {
+    agent,
+    name: `${agent.id}/${fixture} ${field} = ${JSON.stringify(value)}`,
+    file: `log${agent.id === 'normalized' ? '.jsonl' : ending}`,
+    get text() {
+      return put(value)
+    },
+  }
+}

@@ -1,0 +1,133 @@
+/** Values of a wrong type in any field of any log: what is read has the types it promises, and everybody can show it. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Agent, Source } from '../../src/agents/agent.ts'
+import { allAgents } from '../../src/agents/all.ts'
+import { gatherPrompts } from '../../src/cli/prompts/gather.ts'
+import { headerOf, renderTurn } from '../../src/cli/view/conversation.ts'
+import { stateReport } from '../../src/cli/view/state-report.ts'
+import { renderTurns } from '../../src/cli/view/turn-table.ts'
+import { FORMATS } from '../../src/convert/export/formats.ts'
+import { outlineOf } from '../../src/convert/export/outline.ts'
+import type { NormalizedMessage } from '../../src/model/normalized.ts'
+import type { Session } from '../../src/model/session.ts'
+import { backlinksOf, turnsOf } from '../../src/model/turn.ts'
+import { rollout } from '../archive/house.ts'
+import { serve } from '../server/served.ts'
+import { readAll, scanAll } from '../support/fixtures.ts'
+import { talk, tempFolder, text } from '../support/log.ts'
+import { type LeafCase, leafCases } from './leaf-cases.ts'
+import { typeFaults } from './message-types.ts'
+
+const CASES = 500
+const SEED = 18
+const AT_ONCE = 250
+
+async function* each<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values
+}
+
+async function sourcesAt(agent: Agent, path: string): Promise<readonly Source[]> {
+  const found: Source[] = []
+  for await (const source of agent.find(path)) found.push(source)
+  return found
+}
+
+/** Reads the log in every way, and shows each of its sessions in every form. Throws where one of them does. */
+async function faultsOf(agent: Agent, source: Source): Promise<readonly string[]> {
+  await scanAll(agent, source)
+  await readAll(agent, source, undefined, { includeSource: true, includePrivate: true })
+  const { messages, sessions, reads } = await readAll(agent, source)
+  for (const one of reads) if (one.kind === 'message') await agent.body(source, one.locator)
+  for (const session of sessions)
+    await show(
+      session,
+      messages.filter(({ raw }) => raw.session_id === session.id),
+    )
+  return [...messages.flatMap(typeFaults), ...sessions.flatMap(headerFaults)]
+}
+
+async function show(session: Session, messages: readonly NormalizedMessage[]): Promise<void> {
+  headerOf(session, [])
+  const links = await backlinksOf(each(messages))
+  for await (const turn of turnsOf(each(messages), links)) for (const all of [true, false]) renderTurn(turn, links, all)
+  await renderTurns(turnsOf(each(messages), links), links)
+  for (const { metadata, source_type } of messages)
+    if (source_type === 'session' && metadata) stateReport(session, metadata)
+  const outline = await outlineOf(each(messages))
+  for (const format of Object.values(FORMATS))
+    for (const all of [true, false]) {
+      const write = await format.load()
+      for await (const _ of write({ session, agent: 'An agent', outline, messages: each(messages) }, { all }));
+    }
+}
+
+const TEXTS = ['title', 'first_prompt', 'cwd', 'agent_version', 'originator', 'origin', 'model_provider', 'nickname']
+
+function headerFaults(session: Session): readonly string[] {
+  const fields = session as unknown as Record<string, unknown>
+  const values = [...TEXTS.map((key) => fields[key]), ...Object.values(session.git ?? {}), ...session.models]
+  return values.every((value) => value === undefined || typeof value === 'string') ? [] : [JSON.stringify(session)]
+}
+
+test('values of a wrong type: what is read has the right types and can be shown', { timeout: 300_000 }, async () => {
+  const cases = leafCases(await allAgents(), CASES, SEED)
+  const folder = tempFolder()
+  const wrong: string[] = []
+  for (const one of cases) {
+    const path = join(folder, one.file)
+    writeFileSync(path, one.text)
+    for (const source of await sourcesAt(one.agent, path))
+      for (const fault of await faultsOf(one.agent, source).catch((error: Error) => [
+        String(error.stack).slice(0, 400),
+      ]))
+        wrong.push(`${one.name}: ${fault}`)
+    rmSync(path)
+  }
+  expect(wrong).toEqual([])
+})
+
+/** What the page asks for. */
+const PATHS = ['', '/messages', '/turns', '/totals', '/state', '/shape', '/export?format=html']
+
+test('they go into the index, and list, prompts, search, statistics and the server answer', {
+  timeout: 300_000,
+}, async () => {
+  const cases = leafCases(await allAgents(), CASES, SEED + 1)
+  const wrong: string[] = []
+  for (let from = 0; from < cases.length; from += AT_ONCE)
+    wrong.push(...(await servedFaults(cases.slice(from, from + AT_ONCE))))
+  expect(wrong).toEqual([])
+})
+
+async function servedFaults(cases: readonly LeafCase[]): Promise<readonly string[]> {
+  const served = serve({ [rollout('good')]: text(talk()) }, { rate: { burst: 1e9, perSecond: 1e9 } })
+  const { house, folder } = served
+  const logs = join(folder, 'logs')
+  const nameIn = (path: string): string => cases[Number(/logs\/(\d+)/.exec(path)?.[1] ?? -1)]?.name ?? path
+  const agents: Record<string, object> = {}
+  for (const [at, one] of cases.entries()) {
+    mkdirSync(join(logs, String(at)), { recursive: true })
+    writeFileSync(join(logs, String(at), one.file), one.text)
+  }
+  for (const { agent } of cases) agents[agent.id] = { roots: [logs] }
+  served.write('fumi/config.json', JSON.stringify({ agents }))
+  await house.sync()
+  const wrong = house.index
+    .unreadable()
+    .filter(({ code }) => code === 'internal_error')
+    .map(({ path, reason }) => `${nameIn(path)}: ${reason}`)
+  const { said } = await gatherPrompts(house)
+  if (!said.some(({ text }) => text.includes('List the files'))) wrong.push('prompts')
+  const found = await house.search('"List the files"')
+  if (found.kind !== 'found' || found.hits.length !== 1) wrong.push('search')
+  house.stats()
+  for (const { id, path } of house.list({ kind: 'any', children: 'all', limit: -1 }).sessions)
+    for (const rest of PATHS) {
+      const { status } = await served.ask(`/api/sessions/${encodeURIComponent(id)}${rest}`)
+      if (status >= 500) wrong.push(`${nameIn(path)}: ${status} of ${rest}`)
+    }
+  await served.close()
+  return wrong
+}
