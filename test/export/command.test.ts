@@ -75,9 +75,9 @@ describe('what is written', () => {
     const { run, fumi: other } = exporting()
     other('mark', FIRST, '--name', 'The <first>', '--star', '--tag', 'one', '--note', 'remember: "this"')
     const md = run(FIRST).out
-    expect(md).toContain('title: "The <first>"\n')
+    expect(md).toContain('title: "The \\u003cfirst\\u003e"\n')
     expect(md).toContain('starred: true\ntags: ["one"]\nnote: "remember: \\"this\\""\n')
-    expect(md).toContain('# The \\<first\\>')
+    expect(md).toContain('# The &lt;first&gt;')
     const html = run(FIRST, '--format', 'html').out
     expect(html).toContain('<h1>★ The &lt;first&gt;</h1>')
     expect(html).toContain('#one')

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { FORMAT_NAMES } from '../../src/convert/export/formats.ts'
 import { validate } from '../../src/openai/check/validate.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
-import { conversation, exported, messagesOf, type Step } from './make.ts'
+import { conversation, exported, messagesOf, SESSION, type Step } from './make.ts'
 import { flawOf } from './page.ts'
 
 /** Not many: each is a conversation of several hostile texts in five formats. */
@@ -176,6 +176,70 @@ describe('Markdown', () => {
     )
   })
 
+  /** Readers of Markdown differ: what one takes for code or for an address, another one runs. So the signs must be gone. */
+  test.each([
+    ['a span that a footnote cuts', '`a\n[^1]: ![x](http://evil.example/f.png) ` n[^1]'],
+    ['two spans over three lines', '`a\nb` <img src=//evil.example> `c\nd`'],
+    ['a tag behind a bare address', 'http://t(<img src="https://evil.example/i.png">'],
+    ['a tag with a backslash behind a bare address', 'http://t(\\<img src="https://evil.example/i.png">'],
+    ['an image behind a bare address', 'http://t(![x](https://evil.example/i.png)'],
+    ['a link in a bare address', 'https://a[c](javascript:alert(1))'],
+    ['a link in angle brackets in a bare address', 'https://a[c](\n<javascript:alert(1)>)'],
+    ['a link behind a tab', '\t[c](javascript:alert(1))'],
+    ['a definition', '[z]: javascript:alert(1)'],
+    ['a definition on two lines of a quote', '> [z]:\n> javascript:alert(1)'],
+  ])('leaves no other reader anything to run: %s', async (_, text) => {
+    const steps: readonly Step[] = [
+      { kind: 'prompt', text },
+      { kind: 'thought', text },
+      { kind: 'answer', text: `[click][z]\n\n${text}` },
+    ]
+    const document = await exported('md', steps)
+    expect(document).not.toMatch(/!\[|<img|\][(:][\s<>]*javascript:/)
+    expect(document.match(/evil\.example|alert\(1\)/g)).toHaveLength(3)
+    expect(document).not.toContain('```')
+  })
+
+  test.each(['a\n\n\n[^1]:     \n```', '[a]:\n```', '[a]: b\n"\n```\n"'])(
+    'closes a fence that others see in a definition: %j',
+    async (text) => {
+      const document = await exported('md', [{ kind: 'answer', text }])
+      expect(document.match(/^ *(?:```|~~~)/gm)).toHaveLength(2)
+      expect(document).not.toMatch(/^\[\^?\w\]:/m)
+    },
+  )
+
+  test('lowers a heading that is code alone and none in a quote', async () => {
+    expect(await exported('md', [{ kind: 'prompt', text: '\t# mine' }])).toContain('\n> \t#### mine\n')
+  })
+
+  test('what is known of a session holds no Markdown for readers without front matter, and stays what it is', async () => {
+    const evil = '![a](http://evil.example/t.png) <img src=http://evil.example/t.png> `*_&amp;_*` a|b [x]: y "z"'
+    const session = { ...SESSION, cwd: `/c/${evil}`, models: [evil], git: { branch: evil, repository_url: evil } }
+    const mark = { name: evil, starred: true, tags: [evil], note: `http://t(${evil}` }
+    const document = await exported('md', [], {}, { session, mark })
+    const found: string[] = []
+    walkTokens(new Marked().lexer(document), ({ type, raw }) => {
+      if (['image', 'html', 'codespan', 'strong', 'em', 'table'].includes(type)) found.push(raw)
+    })
+    expect(found).toEqual([])
+    const known = (key: string) => JSON.parse(new RegExp(`^${key}: (.*)$`, 'm').exec(document)?.[1] ?? '')
+    expect(['title', 'cwd', 'branch', 'repository', 'models', 'tags', 'note'].map(known)).toEqual([
+      evil,
+      session.cwd,
+      evil,
+      evil,
+      [evil],
+      [evil],
+      mark.note,
+    ])
+  })
+
+  test('a title behind a bare address is no HTML', async () => {
+    const mark = { name: 'http://t(<img src=//evil.example a=b>', starred: false, tags: [], note: null }
+    expect(await exported('md', [], {}, { mark })).not.toContain('<img')
+  })
+
   test('what is harmless stays as it was said', async () => {
     const text =
       'A `Set<string>`, *so*:\n\n- one\n- two\n\n```ts\nconst a = "<b>"\n```\n\nSee <https://ok.example/a> and [app.ts:1](app.ts:1).\n\n    ls | head'
@@ -194,7 +258,7 @@ describe('the page', () => {
         const [first] = steps
         const session = { title: first?.text ?? '', cwd: '"><script>', models: ["'><img>"] }
         const mark = { name: null, starred: true, tags: ['<b>'], note: '</p><script>' }
-        const more = { mark, session: { ...(await import('./make.ts')).SESSION, ...session } }
+        const more = { mark, session: { ...SESSION, ...session } }
         expect(flawOf(await exported('html', steps, { all }, more))).toBeUndefined()
       }),
       RUNS,
@@ -252,5 +316,5 @@ test('arguments that cannot be made words break no export', async () => {
 
 test('a text of nothing but backslashes takes no time', async () => {
   const text = `<b> ${'\\'.repeat(100_000)}`
-  expect(await exported('md', [{ kind: 'answer', text }])).toContain('\\<b>')
+  expect(await exported('md', [{ kind: 'answer', text }])).toContain('&lt;b>')
 })

@@ -57,11 +57,16 @@ export function stretchesOf(text: string): Stretches {
   return { stretches, open: fence }
 }
 
-/** What stands between backticks stays; the rest is given to the function. */
+/**
+ * What stands between backticks stays; the rest is given to the function. A span across lines is none for a reader that
+ * ends the paragraph between them, and then others are: all of it is words.
+ */
 export function outsideSpans(words: string, change: (text: string) => string): string {
+  const spans = spansIn(words)
+  if (spans.some(({ start, end }) => words.slice(start, end).includes('\n'))) return change(words)
   let result = ''
   let at = 0
-  for (const { start, end } of spansIn(words)) {
+  for (const { start, end } of spans) {
     result += change(words.slice(at, start)) + words.slice(start, end)
     at = end
   }

@@ -50,9 +50,12 @@ export function frontMatter(material: Material, { turns, timeZone = 'UTC' }: Exp
   return `---\n${lines.join('')}---\n`
 }
 
+/** Readers that know no front matter show it as Markdown: in a value they find no sign of it. */
+const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 /** With a space behind each comma and colon, as people write it. */
 function yaml(value: Exclude<Value, undefined>): string {
-  if (typeof value === 'string') return JSON.stringify(printable(value))
+  if (typeof value === 'string') return JSON.stringify(printable(value)).replaceAll(/[<>&![\]`*_|]/g, escaped)
   if (typeof value !== 'object') return String(value)
   if (Array.isArray(value)) return `[${value.map(yaml).join(', ')}]`
   return `{ ${Object.entries(value)

@@ -1,5 +1,5 @@
 /** Markdown that somebody said, made fit to stand in a document: it keeps its look and cannot touch what is around it. */
-import { type TokensList, walkTokens } from 'marked'
+import { type Token, type TokensList, walkTokens } from 'marked'
 import { lexMarkdown, MAX_MARKDOWN } from '../../../lib/markdown.ts'
 import { fenced, outsideSpans, type Stretch, stretchesOf } from './code.ts'
 
@@ -9,20 +9,24 @@ const NEXT_HEADING = `${'#'.repeat(DEEPEST_OWN_HEADING)} next`
 
 /**
  * The text as it is, where it leaves the document whole and loads nothing; else with its headings lowered, its HTML shown as
- * text and its images as links; else without any link; else in a fence. A parser decides, not we.
+ * text and its images as links; else without any link; else in a fence. Our parser decides; where readers differ from it,
+ * signs in the text do.
+ * @param placed puts the text where it will stand, such as in a quote: what is code alone may be none there
  */
-export function inert(text: string): string {
+export function inert(text: string, placed: (text: string) => string = (same) => same): string {
   // Readers of Markdown end a line at a carriage return, too.
   const trimmed = text
     .replaceAll(/\r\n?/g, '\n')
     .replace(/^(?:[ \t]*\n)+/, '')
     .trimEnd()
-  if (trimmed.length > MAX_MARKDOWN) return fenced(trimmed, 'text')
-  if (!mayDoHarm(trimmed) && leavesWhole(trimmed)) return trimmed
-  const mended = mend(trimmed, escapeTags)
+  const inFence = (): string => placed(fenced(trimmed, 'text'))
+  if (trimmed.length > MAX_MARKDOWN) return inFence()
+  const asIs = placed(trimmed)
+  if (!mayDoHarm(trimmed) && leavesWhole(asIs)) return asIs
+  const mended = placed(mend(trimmed, escapeHarm))
   if (leavesWhole(mended)) return mended
-  const plain = mend(trimmed, (words) => escapeLinks(escapeTags(words)))
-  return leavesWhole(plain) ? plain : fenced(trimmed, 'text')
+  const plain = placed(mend(trimmed, (words) => escapeLinks(escapeHarm(words))))
+  return leavesWhole(plain) ? plain : inFence()
 }
 
 /** Of a text on one line, nothing is Markdown. */
@@ -30,7 +34,11 @@ export const escapeLine = (text: string): string =>
   text
     .replaceAll(/\s+/g, ' ')
     .trim()
-    .replaceAll(/[\\`*_[\]<>~|#!&$]/g, (sign) => `\\${sign}`)
+    .replaceAll(/[\\`*_~|#!&$]/g, (sign) => `\\${sign}`)
+    .replaceAll(/[<>[\]]/g, entity)
+
+/** Not a backslash: readers take one for a part of the bare address before it. */
+const entity = (sign: string): string => ({ '<': '&lt;', '>': '&gt;' })[sign] ?? `&#${sign.charCodeAt(0)};`
 
 function leavesWhole(text: string): boolean {
   try {
@@ -47,12 +55,19 @@ function isHarmless(tokens: TokensList): boolean {
   walkTokens(tokens, (token) => {
     if (token.type === 'html' || token.type === 'image') isOk = false
     if (token.type === 'heading' && token['depth'] <= DEEPEST_OWN_HEADING) isOk = false
-    if (token.type === 'link' && !isSafeLink(String(token['href']))) isOk = false
+    if ((token.type === 'link' || token.type === 'def') && !isSafeLink(String(token['href']))) isOk = false
+    // For other readers a fence or a heading may begin on the second line.
+    if (token.type === 'def' && token.raw.trim().includes('\n')) isOk = false
+    if (isWords(token) && mendLines(token.raw.split('\n')) !== token.raw) isOk = false
     // Nested deeper than our parser looks: another one may look there.
-    if (token.type === 'text' && !token['tokens'] && mayDoHarm(token.raw.replaceAll(/\\[\s\S]/g, ''))) isOk = false
+    if (token.type === 'text' && !token['tokens'] && mayDoHarm(token.raw)) isOk = false
   })
   return isOk
 }
+
+/** Blocks that hold words; `text` is also the words themselves, and then has no tokens. */
+const isWords = (token: Token): boolean =>
+  token.type === 'text' ? token['tokens'] !== undefined : ['paragraph', 'table', 'def'].includes(token.type)
 
 /** What a program does when somebody follows it is only known of these; a name such as `app.ts:12` is no address. */
 function isSafeLink(href: string): boolean {
@@ -65,8 +80,15 @@ function isSafeLink(href: string): boolean {
 
 const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto'])
 
-/** Raw HTML, or an image. Also where our own parser would not look so deep. */
-const mayDoHarm = (text: string): boolean => /<[a-z/!?](?!ttps?:\/\/|ailto:)|!\[/i.test(text)
+/**
+ * What begins raw HTML, an image, or the address of a link or of a definition. Addresses in angle brackets stay links. An
+ * image becomes a link behind an exclamation mark: nothing is loaded by looking.
+ */
+const HARM =
+  /(?<!\\)(\\*)(<(?=[a-z/!?])(?!(?:https?:\/\/|mailto:)[^\s<>]*>)|!(?=\[)|\](?=[(:][\s<>\p{Cc}\p{Cf}]*([^ \n<>]{0,200})))/giu
+
+/** Also where our own parser sees none, or does not look so deep. */
+const mayDoHarm = (text: string): boolean => escapeHarm(text) !== text
 
 type Change = (words: string) => string
 
@@ -76,10 +98,12 @@ function mend(text: string, change: Change): string {
   return [...lines, ...(open === undefined ? [] : [open])].join('\n')
 }
 
-function mendWords({ lines }: Stretch, change: Change): string {
-  const lowered = lines.map((line, at) => (at > 0 ? withoutUnderline(line) : line)).map(lowerHeading)
-  return outsideSpans(lowered.join('\n'), change)
-}
+const mendWords = ({ lines }: Stretch, change: Change): string =>
+  outsideSpans(mendLines(lines.map(lowerHeading)), change)
+
+/** Without lines at which a reader may end a paragraph, whatever ours does. */
+const mendLines = (lines: readonly string[]): string =>
+  lines.map((line, at) => withoutFootnote(at > 0 ? withoutUnderline(line) : line)).join('\n')
 
 const lowerHeading = (line: string): string =>
   line.replace(
@@ -90,13 +114,19 @@ const lowerHeading = (line: string): string =>
 /** A line of `===` or `---` makes a heading of the line above it. */
 const withoutUnderline = (line: string): string => line.replace(/^((?:[ \t]|>)*)(=+|-+)(?=[ \t]*$)/, '$1\\$2')
 
-/** Addresses in angle brackets stay links. An image becomes a link behind an exclamation mark: nothing is loaded by looking. */
-const escapeTags = (text: string): string =>
-  text.replace(
-    /(?<!\\)(\\*)(?:<(?=[a-z/!?])(?!(?:https?:\/\/|mailto:)[^\s<>]*>)|!(?=\[))/gi,
-    (all: string, slashes: string) => (slashes.length % 2 === 1 ? all : `${slashes}\\${all.slice(slashes.length)}`),
+/** Our parser knows no footnotes. Others end a paragraph at one, and read blocks in it. */
+const FOOTNOTE = /^((?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*)\[(?=\^)/
+
+const withoutFootnote = (line: string): string => line.replace(FOOTNOTE, `$1${entity('[')}`)
+
+const escapeHarm = (text: string): string =>
+  text.replace(HARM, (all: string, slashes: string, sign: string, address?: string) =>
+    address !== undefined && isSafeLink(address) ? all : unescaped(slashes) + entity(sign),
   )
 
 /** Definitions of addresses, too. */
 const escapeLinks = (text: string): string =>
-  text.replace(/(?<!\\)(\\*)\[/g, (all: string, slashes: string) => (slashes.length % 2 === 1 ? all : `${slashes}\\[`))
+  text.replace(/(?<!\\)(\\*)\[/g, (_, slashes: string) => unescaped(slashes) + entity('['))
+
+/** Backslashes before a sign, without the one that escapes it. */
+const unescaped = (slashes: string): string => slashes.slice(slashes.length % 2)

@@ -74,7 +74,7 @@ class Writer {
     switch (part.kind) {
       case 'text':
         if (who === 'system' || who === 'context') return fenced(part.text, 'text')
-        return who === 'user' ? quoted(inert(part.text)) : inert(part.text)
+        return inert(part.text, who === 'user' ? quoted : undefined)
       case 'image':
         return `![image](<${this.#options.placeImage?.(part.image) ?? part.image.data_uri}>)`
       case 'absent':
