@@ -31,8 +31,7 @@ async function onceMore(error: unknown): Promise<void> {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.bad_usage
   if (error instanceof AppError) {
-    // Further lines are indented: text from a log must not look like a message of ours.
-    process.stderr.write(`fumi: ${printable(inWords(error.phrase)).replaceAll('\n', '\n  ')}\n`)
+    process.stderr.write(`fumi: ${printable(inWords(error.phrase))}\n`)
     return exitCodes[error.code]
   }
   const what = error instanceof Error ? error.stack : String(error)

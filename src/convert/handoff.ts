@@ -8,6 +8,7 @@ import { copyBackup, writeBackup } from '../lib/disk/backup.ts'
 import { placeFile } from '../lib/disk/place-file.ts'
 import { makeTempFolder } from '../lib/disk/temp-folder.ts'
 import { isFolder } from '../lib/files/look.ts'
+import { printableField } from '../lib/text.ts'
 import { AppError } from '../model/error.ts'
 import { type AgentId, type Instant, instantOf } from '../model/ids.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
@@ -128,12 +129,15 @@ function directoryOf(cwd: string | undefined): string {
       'the session does not say in which directory it took place. Say it with --cwd.',
       'どのディレクトリーの会話か記録されていません。--cwd で指定してください。',
     )
-  if (!isFolder(cwd))
+  if (!isFolder(cwd)) {
+    // It comes from a log: on one line, it cannot look like a message of ours.
+    const shown = printableField(cwd)
     throw new AppError(
       'bad_usage',
-      `${cwd} is no directory on this machine. Choose one with --cwd.`,
-      `${cwd} というディレクトリーはこのマシンにありません。--cwd で指定してください。`,
+      `${shown} is no directory on this machine. Choose one with --cwd.`,
+      `${shown} というディレクトリーはこのマシンにありません。--cwd で指定してください。`,
     )
+  }
   return realpathSync(cwd)
 }
 

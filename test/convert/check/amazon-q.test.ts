@@ -146,9 +146,8 @@ describe('a conversation for Amazon Q', () => {
 const corpus = shared('corpus')
 
 describe.skipIf(!corpus)('conversations that the program saved', () => {
-  const files = ['amazon-q', 'kiro/chat-save'].flatMap((folder) =>
-    readdirSync(join(corpus ?? '', folder)).map((name) => join(corpus ?? '', folder, name)),
-  )
+  const folders = corpus === undefined ? [] : ['amazon-q', 'kiro/chat-save'].map((name) => join(corpus, name))
+  const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
 
   /** A tag of a summary's request was replaced like a word; nothing else in them is out of order. */
   const textOf = (path: string): string =>
