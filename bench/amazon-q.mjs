@@ -68,12 +68,12 @@ function oldText(bytes) {
 /** @returns {Promise<import('./rows.mjs').Row[]>} */
 export async function timeStore() {
   const { default: agent } = await import('../dist/agents/amazon-q/agent.js')
-  const { House } = await import('../dist/app.js')
+  const { App } = await import('../dist/app.js')
   const folder = mkdtempSync(join(tmpdir(), 'fumi-store-'))
   try {
     const path = makeStore(join(folder, 'data.sqlite3'))
     const reading = await readRatio(agent, path)
-    const house = new House({
+    const house = new App({
       platform: process.platform,
       home: folder,
       variables: { FUMI_HOME: join(folder, 'home') },

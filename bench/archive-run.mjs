@@ -1,10 +1,10 @@
 /** One measured run over an archive: `archive-run.mjs sync|search|deep|idle|append|rest <home> <data>`; prints what it found as JSON. */
 import { appendFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { House } from '../dist/app.js'
+import { App } from '../dist/app.js'
 
 const [, , what, home, data] = process.argv
-const house = new House({ platform: 'linux', home, variables: { FUMI_HOME: data, XDG_DATA_HOME: join(home, 'data') } })
+const house = new App({ platform: 'linux', home, variables: { FUMI_HOME: data, XDG_DATA_HOME: join(home, 'data') } })
 const p95 = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)]
 const timed = async (work) => {
   const start = performance.now()

@@ -8,7 +8,7 @@ import { most, times } from './rows.mjs'
 
 const ROOT = join(import.meta.dirname, '..')
 
-export function benchArchive(work, megabytes) {
+export function benchIndex(work, megabytes) {
   const home = join(work, 'archive')
   mkdirSync(home, { recursive: true })
   const logs = generate(join(home, '.codex'), megabytes)
@@ -18,7 +18,7 @@ export function benchArchive(work, megabytes) {
   const wall = Math.min(base.wallMs, again.wallMs)
   const cpu = Math.min(base.cpuMs, again.cpuMs)
   rmSync(data, { recursive: true, force: true })
-  const at = (what) => run(work, join(ROOT, 'bench', 'archive-run.mjs'), what, home, data)
+  const at = (what) => run(work, join(ROOT, 'bench', 'index-run.mjs'), what, home, data)
   const sync = at('sync')
   const search = at('search').found
   const deep = at('deep').found
@@ -27,7 +27,7 @@ export function benchArchive(work, megabytes) {
   const surroundings = { HOME: home, FUMI_HOME: data, XDG_DATA_HOME: join(home, 'data') }
   const reports = [1, 2, 3, 4, 5].map(() => ({
     took: started(work, surroundings, FUMI, 'stats', '--json'),
-    bare: started(work, surroundings, join(ROOT, 'bench', 'nothing.mjs')),
+    bare: started(work, surroundings, join(ROOT, 'bench', 'empty-program.mjs')),
   }))
   const rest = at('rest').found
   const memory = 300 + (8 * longestLine(logs)) / 1e6

@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEFAULT_AGENT } from '../dist/chat/agent-file/agent-file.js'
-import { recordedTransport } from '../dist/chat/endpoint/recorded.js'
+import { createRecordedTransport } from '../dist/chat/endpoint/recorded.js'
 import { createJournal } from '../dist/chat/journal-file.js'
-import { Rig } from '../dist/chat/rig.js'
-import { Talk } from '../dist/chat/talk.js'
-import { Desk } from '../dist/chat/turn/desk.js'
+import { ChatSetup } from '../dist/chat/rig.js'
+import { ChatSession } from '../dist/chat/talk.js'
+import { JournalWriter } from '../dist/chat/turn/desk.js'
 import { NO_ENVIRONMENT, newPrompt, newResponse } from '../dist/conversation/create.js'
 import { Entries } from '../dist/conversation/entries.js'
 import { journalOf } from '../dist/conversation/journal/difference.js'
@@ -39,16 +39,16 @@ async function turnCost(entries) {
     const model_info = { model_id: 'm', context_window_tokens: WINDOW }
     const state = { ...newState('c', { model_info }), history }
     const journal = createJournal(folder, journalOf(state, { at: new Date().toISOString() }))
-    const desk = new Desk(journal, {
+    const desk = new JournalWriter(journal, {
       clock: systemClock,
       machine: { platform: 'linux', cwd: () => folder },
       newId: randomUUID,
     })
-    const transport = recordedTransport(Array.from({ length: TURNS + 5 }, () => newResponse('r', 'Yes.')))
+    const transport = createRecordedTransport(Array.from({ length: TURNS + 5 }, () => newResponse('r', 'Yes.')))
     const server = { transport, profile: PROFILES.openai, model: 'm', maxRetries: 0 }
     const place = { cwd: folder, home: folder }
-    const rig = new Rig({ place, server, agent: DEFAULT_AGENT, builtIn: [], autoCompact: false, attended: false })
-    const talk = new Talk(desk, rig, { data: folder, program: null })
+    const rig = new ChatSetup({ place, server, agent: DEFAULT_AGENT, builtIn: [], autoCompact: false, attended: false })
+    const talk = new ChatSession(desk, rig, { data: folder, program: null })
     const costs = []
     for (let turn = 0; turn < TURNS + 5; turn++) {
       const began = performance.now()

@@ -8,7 +8,7 @@ import { times } from './rows.mjs'
 const HERE = import.meta.dirname
 
 export const FUMI = join(HERE, '..', 'dist', 'bin', 'fumi.js')
-export const READ = join(HERE, 'read.mjs')
+export const READ = join(HERE, 'read-logs.mjs')
 
 /** A folder for logs that are made, and how to be rid of it. */
 export const workFolder = () => mkdtempSync(join(tmpdir(), 'fumi-bench-'))
@@ -57,4 +57,4 @@ export function timeRow(results, what, name, target) {
 export const leastMemory = (...args) => Math.min(...[1, 2, 3].map(() => run(...args).rssMb))
 
 /** What a program takes that does nothing. */
-export const bareMemory = () => leastMemory(join(HERE, 'nothing.mjs'))
+export const bareMemory = () => leastMemory(join(HERE, 'empty-program.mjs'))

@@ -9,40 +9,40 @@ const HEAD = ['room', 'what', 'target', 'measured', 'floor', 'ratio', 'met', 'ba
 /** A row that takes so much more of its target than before is a step back. */
 const TOLERANCE = 1.2
 
-/** Shares of the targets, by room and row. */
+/** Shares of the targets, by section and row. */
 const baseline = existsSync(BASELINE) ? JSON.parse(readFileSync(BASELINE, 'utf8')) : {}
-const nameOf = (room, row) => `${room}: ${row.what}`
+const nameOf = (section, row) => `${section}: ${row.what}`
 
 /** @returns how many times the share of the baseline, where there is one */
-export function against(room, row) {
-  const before = baseline[nameOf(room, row)]
+export function ratioToBaseline(section, row) {
+  const before = baseline[nameOf(section, row)]
   return before ? share(row) / before : undefined
 }
 
-export const isWorse = (room, row) => (against(room, row) ?? 0) > TOLERANCE
+export const isWorse = (section, row) => (ratioToBaseline(section, row) ?? 0) > TOLERANCE
 
-export function setBaseline(room, rows) {
-  for (const row of rows) baseline[nameOf(room, row)] = Number(share(row).toPrecision(3))
+export function setBaseline(section, rows) {
+  for (const row of rows) baseline[nameOf(section, row)] = Number(share(row).toPrecision(3))
   const sorted = Object.fromEntries(Object.entries(baseline).sort(([a], [b]) => (a < b ? -1 : 1)))
   writeFileSync(BASELINE, `${JSON.stringify(sorted, null, 2)}\n`)
 }
 
-/** The lines of one room; those of the others stay as they are. */
-export function writeRoom(room, note, rows) {
-  const lines = rows.map((row) => line([room, ...cellsOf(row), drift(room, row)]))
+/** The lines of one section; those of the others stay as they are. */
+export function writeSection(section, note, rows) {
+  const lines = rows.map((row) => line([section, ...cellsOf(row), drift(section, row)]))
   replace('table', (old) => [
     line(HEAD),
     line(HEAD.map(() => '---')),
-    ...otherLines(old.slice(2), `| ${room} |`),
+    ...otherLines(old.slice(2), `| ${section} |`),
     ...lines,
   ])
-  replace('notes', (old) => [...otherLines(old, `- *${room}*`), `- *${room}*: ${note}`])
+  replace('notes', (old) => [...otherLines(old, `- *${section}*`), `- *${section}*: ${note}`])
 }
 
 export const line = (cells) => `| ${cells.join(' | ')} |`
 
-export function drift(room, row) {
-  const ratio = against(room, row)
+export function drift(section, row) {
+  const ratio = ratioToBaseline(section, row)
   if (ratio === undefined) return '–'
   const percent = Math.round((ratio - 1) * 100)
   return `${percent > 0 ? '+' : ''}${percent} %${ratio > TOLERANCE ? ' ⚠' : ''}`

@@ -5,8 +5,8 @@
  * @typedef {{ what: string, target: number, unit: string, took?: number, floor?: number, of: string, measured: number }} Row
  */
 
-/** @returns {Row} at most so many times the floor */
-export const times = (what, target, took, floor, of = 'ms') => ({
+/** @returns {Row} at atMost so many timesFloor the floor */
+export const timesFloor = (what, target, took, floor, of = 'ms') => ({
   what,
   target,
   unit: '×',
@@ -16,8 +16,8 @@ export const times = (what, target, took, floor, of = 'ms') => ({
   measured: took / floor,
 })
 
-/** @returns {Row} at most so much */
-export const most = (what, target, measured, unit, floor) => ({
+/** @returns {Row} at atMost so much */
+export const atMost = (what, target, measured, unit, floor) => ({
   what,
   target,
   unit,
@@ -28,7 +28,7 @@ export const most = (what, target, measured, unit, floor) => ({
 })
 
 /** Of its target: 1 is just met, 2 is twice as much as allowed. */
-export const share = (row) => row.measured / row.target
+export const shareOfTarget = (row) => row.measured / row.target
 export const isMet = (row) => row.measured <= row.target
 
 /** As cells of the table: what, target, measured, floor, ratio, met. */

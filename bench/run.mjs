@@ -29,7 +29,7 @@ const { values: options } = parseArgs({
 const runs = Number(options.runs)
 
 /** Each gives its rows, and in a note what they were measured on. */
-const ROOMS = {
+const BENCHMARKS = {
   codex: (work) => benchCodex(work, options.logs, runs, options.quick),
   'amazon-q': (work) => benchStores(work),
   'openai-files': () => benchOpenAiFiles(options.quick ? 100 : 500, runs),
@@ -41,20 +41,20 @@ const ROOMS = {
   conversation: () => benchLibrary('conversation', 'benchConversation'),
 }
 
-const wanted = options.only?.split(',') ?? Object.keys(ROOMS)
-const unknown = wanted.filter((room) => !(room in ROOMS))
+const selected = options.only?.split(',') ?? Object.keys(BENCHMARKS)
+const unknown = selected.filter((room) => !(room in BENCHMARKS))
 if (unknown.length > 0) {
-  console.error(`There is no ${unknown.join(', ')}. There are ${Object.keys(ROOMS).join(', ')}.`)
+  console.error(`There is no ${unknown.join(', ')}. There are ${Object.keys(BENCHMARKS).join(', ')}.`)
   process.exit(2)
 }
 
 const machine = `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`
 const all = []
-for (const room of wanted) {
+for (const room of selected) {
   const work = workFolder()
   try {
     console.error(`measuring ${room} …`)
-    const { note, rows } = await ROOMS[room](work)
+    const { note, rows } = await BENCHMARKS[room](work)
     writeRoom(room, `${machine}${options.quick ? ', quick' : ''}. ${note}`, rows)
     for (const row of rows) all.push({ room, row, drift: drift(room, row), worse: isWorse(room, row) })
     if (options['set-baseline']) setBaseline(room, rows)

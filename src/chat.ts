@@ -1,13 +1,13 @@
 /** A conversation that can be held: what `fumi chat` and the page open. */
-import type { Environment } from './agents/agent.ts'
+import type { HostEnvironment } from './agents/agent.ts'
 import { chooseEndpoint, type Endpoint } from './chat/endpoint/endpoint.ts'
-import { askJsonOf, listModels, type Model } from './chat/endpoint/models.ts'
-import { type Recording, recordingOf } from './chat/endpoint/recording.ts'
-import { type OpenedTalk, type OpenOptions, openTalk } from './chat/open/open-talk.ts'
-import type { Keys } from './chat/processes/child-environment.ts'
+import { createAskJson, listModels, type Model } from './chat/endpoint/models.ts'
+import { type Recording, toRecording } from './chat/endpoint/recording.ts'
+import { type ChatSessionOptions, type OpenedChat, openChatSession } from './chat/open/open-talk.ts'
+import type { SecretKeys } from './chat/processes/child-environment.ts'
 import type { SandboxMode } from './chat/processes/sandbox.ts'
-import { DEFAULT_LIMITS } from './chat/turn/budget.ts'
-import { type Configuration, keyVariableOf } from './config.ts'
+import { DEFAULT_TURN_LIMITS } from './chat/turn/budget.ts'
+import { type Configuration, profileKeyVariable } from './config.ts'
 import { readJournal } from './conversation/journal/read.ts'
 import { replayJournal } from './conversation/journal/replay.ts'
 import type { LogToConvert } from './convert.ts'
@@ -16,9 +16,9 @@ import { openAITransport } from './openai-transport.ts'
 
 export type { Endpoint } from './chat/endpoint/endpoint.ts'
 export type { Model } from './chat/endpoint/models.ts'
-export type { OpenedTalk } from './chat/open/open-talk.ts'
-export type { Talk } from './chat/talk.ts'
-export type { Consent, Ending, TalkEvent } from './chat/turn/event.ts'
+export type { OpenedChat } from './chat/open/open-talk.ts'
+export type { ChatSession } from './chat/talk.ts'
+export type { ChatSessionEvent, ToolConsent, TurnEnding } from './chat/turn/event.ts'
 
 export interface EndpointOptions {
   readonly profile?: string
@@ -27,25 +27,29 @@ export interface EndpointOptions {
 }
 
 /** Where conversations are held, and by which settings. */
-export interface Household {
-  readonly environment: Environment
+export interface ChatConfig {
+  readonly environment: HostEnvironment
   readonly config: Configuration
 }
 
 /** Throws `bad_usage` where none is named. */
-export function endpointFor(options: EndpointOptions, { environment, config }: Household): Endpoint {
+export function resolveEndpoint(options: EndpointOptions, { environment, config }: ChatConfig): Endpoint {
   const profiles = [...config.profiles].map(([name, { server, ...rest }]) => {
     return [name, { ...rest, server: server === 'any' ? null : server }] as const
   })
   const { variables } = environment
-  return chooseEndpoint({ options, usual: config.profile, profiles: new Map(profiles), variables })
+  return chooseEndpoint({ options, defaultProfile: config.profile, profiles: new Map(profiles), variables })
 }
 
-export const modelsOf = (endpoint: Endpoint): Promise<readonly Model[]> => listModels(endpoint, askJsonOf(endpoint))
+export const fetchModels = (endpoint: Endpoint): Promise<readonly Model[]> =>
+  listModels(endpoint, createAskJson(endpoint))
 
-export interface TalkOptions
+export interface OpenChatOptions
   extends EndpointOptions,
-    Pick<OpenOptions, 'cwd' | 'program' | 'resume' | 'agent' | 'askTrust' | 'trusted' | 'trustAll' | 'attended'> {
+    Pick<
+      ChatSessionOptions,
+      'cwd' | 'program' | 'resume' | 'agent' | 'askTrust' | 'trusted' | 'trustAll' | 'attended'
+    > {
   /** For this run, whatever `chat.sandbox` says. */
   readonly sandbox?: SandboxMode
   /** Answers come from here and not from a server. */
@@ -56,8 +60,8 @@ export interface TalkOptions
 }
 
 /** Throws AppError where it cannot be begun; once it is open, what goes wrong is an event. */
-export async function openConversation(options: TalkOptions, household: Household): Promise<OpenedTalk> {
-  const { environment, config } = household
+export async function openChatWithConfig(options: OpenChatOptions, chatConfig: ChatConfig): Promise<OpenedChat> {
+  const { environment, config } = chatConfig
   const {
     recorded,
     profile: _,
@@ -69,39 +73,39 @@ export async function openConversation(options: TalkOptions, household: Househol
     ...rest
   } = options
   const { platform, home, variables } = environment
-  const around = {
+  const common = {
     platform,
     home,
     data: dataDirectory(environment),
     autoCompact: config.compact === 'auto',
-    processes: { variables, keys: keysIn(config), sandbox },
+    processes: { variables, keys: secretKeysIn(config), sandbox },
     limits: {
-      maxRequests: maxRequests ?? config.maxRequests ?? DEFAULT_LIMITS.maxRequests,
+      maxRequests: maxRequests ?? config.maxRequests ?? DEFAULT_TURN_LIMITS.maxRequests,
       maxTokens: maxTokens ?? config.maxTokens,
     },
   }
-  if (recorded) return openTalk({ ...rest, ...around, answerer: { kind: 'recorded', recording: recorded } })
-  const endpoint = endpointFor(options, household)
+  if (recorded) return openChatSession({ ...rest, ...common, answerer: { kind: 'recorded', recording: recorded } })
+  const endpoint = resolveEndpoint(options, chatConfig)
   const { baseURL, apiKey } = endpoint
   const transport = openAITransport({ baseURL, ...(apiKey !== null && { apiKey }) })
-  return openTalk({ ...rest, ...around, answerer: { kind: 'server', endpoint, transport } })
+  return openChatSession({ ...rest, ...common, answerer: { kind: 'server', endpoint, transport } })
 }
 
 /** Of every profile, whichever is used: none of them is for what a conversation starts. */
-const keysIn = ({ keys, profiles }: Configuration): Keys => ({
+const secretKeysIn = ({ keys, profiles }: Configuration): SecretKeys => ({
   names: [
     ...keys.flatMap((key) => (key.startsWith('$') ? [key.slice(1)] : [])),
-    ...Array.from(profiles.keys(), keyVariableOf),
+    ...Array.from(profiles.keys(), profileKeyVariable),
   ],
   values: keys.filter((key) => !key.startsWith('$')),
 })
 
 /** Everything that was answered in a session, whichever agent's it is. */
-export async function recordingIn(log: LogToConvert): Promise<Recording> {
+export async function readRecording(log: LogToConvert): Promise<Recording> {
   const { convertLog } = await import('./convert.ts')
   const { pieces } = await convertLog(log, 'fumibako')
   const bytes: Uint8Array[] = []
   for await (const piece of pieces) if (piece.kind === 'bytes') bytes.push(piece.bytes)
   const { events } = readJournal(Buffer.concat(bytes).toString('utf8'))
-  return recordingOf(Array.from(replayJournal(events).told, ({ entry }) => entry))
+  return toRecording(Array.from(replayJournal(events).allEntries, ({ entry }) => entry))
 }

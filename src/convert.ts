@@ -14,12 +14,19 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { Agent, Source, WrittenForm } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
-import { type Conversion, type ConvertOptions, convert, type From, lookOver, messagesOf } from './convert/convert.ts'
-import { besideRow } from './convert/handoff/row-sidecar.ts'
-import { type HandedOver, type HandoffOptions, handoff, targetsAmong } from './convert/handoff.ts'
-import { type Cut, shortened } from './convert/shorten.ts'
+import {
+  type Conversion,
+  type ConversionSource,
+  type ConvertOptions,
+  convert,
+  readSessionFacts,
+  readSourceMessages,
+} from './convert/convert.ts'
+import { findRowSidecar } from './convert/handoff/row-sidecar.ts'
+import { type HandedOver, type HandoffOptions, handoff, handoffTargets } from './convert/handoff.ts'
+import { type Cut, shortenConversation } from './convert/shorten.ts'
 import { sidecarOf } from './convert/sidecar.ts'
-import { besideIn } from './convert/sidecar-file.ts'
+import { createSidecarRestorer } from './convert/sidecar-file.ts'
 import { AppError } from './model/error.ts'
 import type { AgentId } from './model/ids.ts'
 
@@ -67,19 +74,23 @@ export async function convertLog(log: LogToConvert, to: string, options: LogOpti
   return convert(from, { agent: target, form: to }, { ...rest, now: () => new Date(), newId: timeOrderedId })
 }
 
-async function withBeside(log: LogToConvert, directory: string | undefined): Promise<From> {
+async function withBeside(log: LogToConvert, directory: string | undefined): Promise<ConversionSource> {
   if (log.source.key === undefined) {
     const path = sidecarOf(log.source.path)
-    return existsSync(path) ? { ...log, beside: besideIn(path) } : log
+    return existsSync(path) ? { ...log, beside: createSidecarRestorer(path) } : log
   }
   if (directory === undefined) return log
-  const { session } = await lookOver(log)
-  return { ...log, session: session.id, ...besideRow(log, session, directory) }
+  const { session } = await readSessionFacts(log)
+  return { ...log, session: session.id, ...findRowSidecar(log, session, directory) }
 }
 
-async function shorter(from: From, maxTokens: number, onCut: LogOptions['onCut']): Promise<From> {
-  const { session } = await lookOver(from)
-  const { open, cut } = await shortened(() => messagesOf(from, session), maxTokens)
+async function shorter(
+  from: ConversionSource,
+  maxTokens: number,
+  onCut: LogOptions['onCut'],
+): Promise<ConversionSource> {
+  const { session } = await readSessionFacts(from)
+  const { open, cut } = await shortenConversation(() => readSourceMessages(from, session), maxTokens)
   onCut?.(cut)
   return { ...from, session: session.id, beside: open }
 }
@@ -88,7 +99,7 @@ async function shorter(from: From, maxTokens: number, onCut: LogOptions['onCut']
 export type HandOverOptions = Omit<HandoffOptions, 'agents' | 'now' | 'newId'>
 
 /** Agents to whose programs a conversation can be given. */
-export const targetsOfHandoff = async (): Promise<readonly AgentId[]> => targetsAmong(await allAgents())
+export const targetsOfHandoff = async (): Promise<readonly AgentId[]> => handoffTargets(await allAgents())
 
 /** Writes it, puts it into the other program's store, reads it there again and compares. Throws, and then nothing has changed. */
 export async function handOver(log: LogToConvert, to: AgentId, options: HandOverOptions): Promise<HandedOver> {

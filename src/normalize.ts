@@ -6,11 +6,11 @@
  * for await (const message of normalize('rollout.jsonl')) console.log(message.role, message.segments)
  */
 import { stat } from 'node:fs/promises'
-import type { Agent, PrivacyOptions, Read, Source } from './agents/agent.ts'
+import type { Agent, PrivacyOptions, ReadItem, Source } from './agents/agent.ts'
 import { allAgents } from './agents/all.ts'
-import { guarded } from './agents/guarded.ts'
+import { catchReaderErrors } from './agents/guarded.ts'
 import { openRegularHandle, SpecialFileError, specialKindOf } from './lib/files/regular-file.ts'
-import { whyOf } from './lib/files/system-error.ts'
+import { describeSystemError } from './lib/files/system-error.ts'
 import { debug } from './lib/log.ts'
 import { AppError } from './model/error.ts'
 import type { Issue } from './model/issue.ts'
@@ -83,7 +83,7 @@ export async function placesAt(root: string): Promise<readonly { readonly agent:
 
 async function agentAt(path: string, agents: readonly Agent[]): Promise<Agent | undefined> {
   const head = await headOf(path)
-  return agents.find((agent) => agent.recognise(head, path))
+  return agents.find((agent) => agent.recognize(head, path))
 }
 
 /** What one log says, sanitised where that was asked for. */
@@ -91,18 +91,18 @@ export async function* readLog(
   agent: Agent,
   source: Source,
   options: NormalizeOptions,
-): AsyncGenerator<readonly Read[]> {
+): AsyncGenerator<readonly ReadItem[]> {
   debug(`reading ${source.path}`)
   // Loaded when it is wanted: the sanitiser is larger than all the rest.
   const sanitize = options.sanitized ? (await import('./lib/html.ts')).sanitizeText : undefined
-  for await (const batch of guarded(source, agent.read(source, options))) {
+  for await (const batch of catchReaderErrors(source, agent.read(source, options))) {
     yield sanitize ? batch.map((one) => sanitizeRead(one, sanitize)) : batch
   }
 }
 
 type Sanitize = (text: string) => string
 
-const sanitizeRead = (one: Read, sanitize: Sanitize): Read =>
+const sanitizeRead = (one: ReadItem, sanitize: Sanitize): ReadItem =>
   one.kind === 'message' ? { ...one, message: sanitizeMessage(one.message, sanitize) } : one
 
 /** Annotations count places in the text as it was said; they would point elsewhere in the sanitised one. */
@@ -143,7 +143,7 @@ function missing(path: string, error: NodeJS.ErrnoException): AppError {
     )
   }
   if (error instanceof SpecialFileError) {
-    const { en, ja } = whyOf(error)
+    const { en, ja } = describeSystemError(error)
     const [stream, streamJa] =
       error.kind === 'pipe'
         ? [', or pass - and connect it to standard input', '。または - を指定し、標準入力につないでください']
@@ -151,7 +151,7 @@ function missing(path: string, error: NodeJS.ErrnoException): AppError {
     return new AppError('bad_usage', `${path} is ${en}${stream}.`, `${path}: ${ja}${streamJa}。`)
   }
   if (error.code === 'ELOOP' || error.code === 'EISDIR') {
-    const { en, ja } = whyOf(error)
+    const { en, ja } = describeSystemError(error)
     return new AppError('not_found', `${path} is ${en}. Check the path.`, `${path}: ${ja}。パスを確認してください。`)
   }
   const why = error.code ?? error.message

@@ -1,9 +1,16 @@
 /** The way to a server, `fumibako/openai/transport`: HTTP, keys and uploads by the openai package, loaded when it is first used. */
 
 import type { OpenAI } from 'openai'
-import { fieldsOf, listOf, wordOf } from './lib/object.ts'
-import { eventData } from './lib/sse.ts'
-import { ABORTED, type ChatError, ChatFailure, CUT, headerHints, serverError } from './openai/chat/chat-error.ts'
+import { fieldsOf, listOf, nonEmptyStringOf } from './lib/object.ts'
+import { readEventData } from './lib/sse.ts'
+import {
+  ABORTED_ERROR,
+  type ChatError,
+  ChatFailure,
+  CONNECTION_BROKEN_ERROR,
+  readHeaderHints,
+  toServerError,
+} from './openai/chat/chat-error.ts'
 import type { ChatRequest, ChatTransport, FileTransport } from './openai/chat/transport.ts'
 
 export interface TransportOptions {
@@ -116,8 +123,8 @@ async function answerOf(...request: Parameters<typeof fetch>): Promise<Response>
   if (response.ok) return response
   const text = await textOf(response, MAX_ERROR_BYTES)
   const said = fieldsOf(parsed(text))
-  const error = serverError(said?.['error'] ?? said?.['detail'] ?? said ?? text, response.status)
-  throw new ChatFailure({ ...error, ...headerHints((name) => response.headers.get(name), Date.now()) })
+  const error = toServerError(said?.['error'] ?? said?.['detail'] ?? said ?? text, response.status)
+  throw new ChatFailure({ ...error, ...readHeaderHints((name) => response.headers.get(name), Date.now()) })
 }
 
 function send({ chat }: OpenAI, request: ChatRequest, signal: AbortSignal): Promise<Response> {
@@ -136,7 +143,7 @@ async function* chunksOf(response: Response): AsyncGenerator<unknown> {
   if (/\bjson\b/i.test(response.headers.get('content-type') ?? '')) return yield await parsedBody(response)
   let isWhole = false
   let isTorn = false
-  for await (const data of eventData(bounded(response.body ?? nothing(), MAX_BODY_BYTES), MAX_EVENT_LENGTH)) {
+  for await (const data of readEventData(bounded(response.body ?? nothing(), MAX_BODY_BYTES), MAX_EVENT_LENGTH)) {
     if (data.trim() === '') continue
     if (isTorn) throw new ChatFailure(NO_JSON)
     if (data.startsWith('[DONE]')) return
@@ -145,7 +152,7 @@ async function* chunksOf(response: Response): AsyncGenerator<unknown> {
     isWhole ||= isLast(chunk)
     if (!isTorn) yield chunk
   }
-  if (isTorn || !isWhole) throw new ChatFailure(CUT)
+  if (isTorn || !isWhole) throw new ChatFailure(CONNECTION_BROKEN_ERROR)
 }
 
 /** Of an answer with all that its server wraps around it: a stream has some hundred bytes for each token. */
@@ -172,7 +179,7 @@ async function textOf(response: Response, most: number): Promise<string> {
 
 function isLast(chunk: unknown): boolean {
   const { choices, error } = fieldsOf(chunk) ?? {}
-  return Boolean(error) || listOf(choices).some((choice) => wordOf(fieldsOf(choice)?.['finish_reason']))
+  return Boolean(error) || listOf(choices).some((choice) => nonEmptyStringOf(fieldsOf(choice)?.['finish_reason']))
 }
 
 const NO_JSON: ChatError = { kind: 'garbage', message: 'the server sent what is no JSON' }
@@ -209,14 +216,14 @@ class Patience {
   }
 
   failureOf(thrown: unknown): ChatFailure {
-    if (this.#caller.aborted) return new ChatFailure(ABORTED, thrown)
+    if (this.#caller.aborted) return new ChatFailure(ABORTED_ERROR, thrown)
     if (this.#late.signal.aborted) return new ChatFailure(silent(this.#milliseconds), thrown)
     if (thrown instanceof ChatFailure) return thrown
     if (thrown instanceof RangeError) return new ChatFailure(TOO_LARGE, thrown)
     const { message, cause } = thrown instanceof Error ? thrown : { message: String(thrown) }
     if (cause instanceof ChatFailure) return cause
     if (cause === undefined) return new ChatFailure({ kind: 'unknown', message }, thrown)
-    const reason = wordOf((cause as NodeJS.ErrnoException).code) ?? message
+    const reason = nonEmptyStringOf((cause as NodeJS.ErrnoException).code) ?? message
     if (/time_?d?_?out/i.test(reason)) return new ChatFailure({ kind: 'timeout', message: reason }, thrown)
     return new ChatFailure({ kind: 'connection', message: `no answer from the server: ${reason}` }, thrown)
   }

@@ -4,14 +4,14 @@ import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Agent, Source } from '../src/agents/agent.ts'
 import { allAgents } from '../src/agents/all.ts'
-import { openKeep } from '../src/archive/keep.ts'
+import { openBackupDatabase } from '../src/archive/keep.ts'
 import type { Instant } from '../src/model/ids.ts'
 import { readAll } from './support/fixtures.ts'
 import { tempFolder } from './support/log.ts'
-import { shared } from './support/shared.ts'
+import { sharedFolder } from './support/shared.ts'
 
 const agent = (await allAgents()).find(({ id }) => id === 'amazon-q') as Agent
-const folders = ['corpus/amazon-q', 'corpus/kiro/chat-save', 'vectors/amazon-q'].map((folder) => shared(folder))
+const folders = ['corpus/amazon-q', 'corpus/kiro/chat-save', 'vectors/amazon-q'].map((folder) => sharedFolder(folder))
 const files = folders.flatMap((folder) =>
   folder === undefined
     ? []
@@ -33,13 +33,13 @@ describe.skipIf(named.length === 0)('real conversations', () => {
     expect({ said: count('message'), calls: count('tool_call'), results: count('tool_result') }).toEqual(wordsIn(state))
     expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
     for (const one of reads.filter((_, at) => at % 17 === 0))
-      if (one.kind === 'message') expect(await agent.body(source, one.locator)).toEqual(one.message)
+      if (one.kind === 'message') expect(await agent.readMessage(source, one.locator)).toEqual(one.message)
   })
 
-  test.each(named)('$name comes back from the keep to the byte', async ({ source }) => {
+  test.each(named)('$name is restored from the backup byte for byte', async ({ source }) => {
     const captured = await agent.volatile?.capture(source)
     if (captured?.kind !== 'conversation') throw new Error('not captured')
-    const keep = openKeep(tempFolder())
+    const keep = openBackupDatabase(tempFolder())
     const at = '2026-01-01T00:00:00.000Z' as Instant
     const { session } = keep.put(
       captured.capture,

@@ -155,7 +155,7 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
-  test('the model and the pure rooms touch nothing of the machine', () => {
+  test('the model and the pure folders import nothing of the machine', () => {
     const pure = files.filter((file) => ['model', 'conversation', 'openai'].includes(roomOf(file.path)))
     const wrong = pure.flatMap((file) =>
       file.imports.filter((one) => one.startsWith('node:')).map((one) => `${file.path} -> ${one}`),
@@ -263,7 +263,7 @@ describe('files', () => {
     expect(files.filter((file) => length(file) > MOST_LINES).map((file) => `${file.path}: ${length(file)}`)).toEqual([])
   })
 
-  test('have names that say something, and a first sentence', () => {
+  test('have descriptive names and a first sentence', () => {
     expect(files.filter((file) => NAMES_THAT_SAY_NOTHING.test(file.path)).map((file) => file.path)).toEqual([])
     expect(
       files
@@ -272,7 +272,7 @@ describe('files', () => {
     ).toEqual([])
   })
 
-  test('look at the disk in ways that do not throw where it cannot be seen', () => {
+  test('access the disk with functions that do not throw on unreadable paths', () => {
     // `throwIfNoEntry: false` still throws for a closed folder, a file in the way or a link to itself: see lib/files/look.ts.
     const wrong = files.filter((file) => !file.path.startsWith('lib/') && file.text.includes('throwIfNoEntry'))
     expect(wrong.map((file) => file.path)).toEqual([])
@@ -291,7 +291,7 @@ test('the project names no host of a registry and no path of the machine it was 
   expect(lock).not.toMatch(/"resolved": "http/)
 })
 
-describe('files that anybody may have put there', () => {
+describe('files that anyone could have created', () => {
   /** Ways to open a file that wait for a pipe and read a device without end. */
   const OPENS = /\b(?:readFileSync|readFile|createReadStream|openSync|openAsBlob|copyFileSync|appendFileSync|open)\b/
   const FROM_FS = /import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g

@@ -4,7 +4,18 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync 
 import { join } from 'node:path'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { assistant, header, line, result, talk, tempFolder, tempLog, text, tokens, user } from './support/log.ts'
+import {
+  assistant,
+  header,
+  line,
+  result,
+  shortSession,
+  tempFolder,
+  tempLog,
+  text,
+  tokens,
+  user,
+} from './support/log.ts'
 import { ordinaryUser } from './support/ordinary-user.ts'
 import { fumi, fumiAs, fumiPath, lines } from './support/run.ts'
 
@@ -17,18 +28,18 @@ const reasoning = line(4, 'response_item', {
 
 describe('fumi normalize', () => {
   test('prints one message per line and nothing else', () => {
-    const path = tempLog(text(talk()))
+    const path = tempLog(text(shortSession()))
     const { code, out, err } = fumi(['normalize', path])
     expect({ code, err }).toEqual({ code: 0, err: '' })
     const messages = lines(out).map((one) => JSON.parse(one))
-    expect(messages).toHaveLength(talk().length)
+    expect(messages).toHaveLength(shortSession().length)
     expect(messages[0]).toMatchObject({
       source_type: 'session',
       raw: { file_path: path, line_index: 1, session_id: expect.stringMatching(/^codex:/) },
     })
   })
 
-  test('tells what it could not read as path:line: reason, and still succeeds', () => {
+  test('reports issues as path:line: reason and still succeeds', () => {
     const path = tempLog(text([header(), '{broken', user(2, 'Go on.')]))
     const { code, out, err } = fumi(['normalize', path])
     expect(code).toBe(0)
@@ -42,22 +53,22 @@ describe('fumi normalize', () => {
   })
 
   test('reads standard input', () => {
-    const { code, out } = fumi(['normalize', '-'], { input: text(talk()) })
+    const { code, out } = fumi(['normalize', '-'], { input: text(shortSession()) })
     expect(code).toBe(0)
     expect(JSON.parse(lines(out)[0] ?? '')).toMatchObject({ raw: { file_path: '-' } })
   })
 
-  test('walks a folder and leaves files of other kinds alone', () => {
+  test('walks a folder and skips other files', () => {
     const folder = tempFolder()
     mkdirSync(join(folder, 'deep', 'er'), { recursive: true })
-    writeFileSync(join(folder, 'deep', 'er', 'renamed.jsonl'), text(talk()))
+    writeFileSync(join(folder, 'deep', 'er', 'renamed.jsonl'), text(shortSession()))
     writeFileSync(join(folder, 'package.json'), '{"name":"x","version":"1.0.0"}')
     writeFileSync(join(folder, 'chat.jsonl'), '{"role":"user","content":"hi"}\n')
     const { code, out, err } = fumi(['normalize', folder])
-    expect({ code, err, count: lines(out).length }).toEqual({ code: 0, err: '', count: talk().length })
+    expect({ code, err, count: lines(out).length }).toEqual({ code: 0, err: '', count: shortSession().length })
   })
 
-  test('keeps ciphertext to itself unless asked', () => {
+  test('omits ciphertext unless requested', () => {
     const path = tempLog(text([header(), reasoning]))
     const closed = fumi(['normalize', path]).out
     expect(closed).not.toContain(SEALED)
@@ -80,7 +91,7 @@ describe('fumi normalize', () => {
     expect(sanitized).toContain('&lt;foo&gt;')
   })
 
-  test('writes long lines whole, also where letters are two units wide', () => {
+  test('writes long lines completely, also with surrogate pairs', () => {
     const words = '文箱🍵'.repeat(150_000)
     const { out } = fumi(['normalize', tempLog(text([header(), user(1, words), user(2, 'after')]))])
     const messages = lines(out).map((one) => JSON.parse(one))
@@ -109,7 +120,7 @@ describe('fumi normalize', () => {
 
   test('ends quietly when its reader goes away', () => {
     const path = tempLog(
-      text([...talk(), ...Array.from({ length: 3000 }, (_, n) => assistant(9, `word ${n} `.repeat(100)))]),
+      text([...shortSession(), ...Array.from({ length: 3000 }, (_, n) => assistant(9, `word ${n} `.repeat(100)))]),
     )
     const { stdout, stderr, status } = spawnSync(
       'sh',
@@ -119,9 +130,11 @@ describe('fumi normalize', () => {
     expect({ lines: lines(stdout).length, stderr, status }).toEqual({ lines: 1, stderr: '', status: 0 })
   })
 
-  test('leaves nothing of what it was given behind when its reader goes away, nor what a killed one left', () => {
+  test('leaves no temporary files when its reader closes, and removes those of a killed process', () => {
     const temporary = tempFolder()
-    const given = tempLog(text([...talk(), ...Array.from({ length: 3000 }, () => assistant(9, 'word '.repeat(200)))]))
+    const given = tempLog(
+      text([...shortSession(), ...Array.from({ length: 3000 }, () => assistant(9, 'word '.repeat(200)))]),
+    )
     const leftover = join(temporary, `fumibako-input-${spawnSync(process.execPath, ['-e', '']).pid}-abcdef`)
     mkdirSync(leftover)
     const { stdout } = spawnSync(
@@ -140,12 +153,12 @@ describe('fumi normalize', () => {
     chmodSync(folder, 0o755)
     const closed = join(folder, 'rollout-2026-01-01T00-00-00-closed.jsonl')
     const open = join(folder, 'rollout-2026-01-01T00-00-01-open.jsonl')
-    for (const path of [closed, open]) writeFileSync(path, text(talk()))
+    for (const path of [closed, open]) writeFileSync(path, text(shortSession()))
     chmodSync(closed, 0o000)
     const { code, out, err } = fumiAs(reader, ['normalize', folder], { cwd: folder })
     expect({ code, count: lines(out).length, err }).toEqual({
       code: 5,
-      count: talk().length,
+      count: shortSession().length,
       err: `${closed}: no permission to read it; check its owner and mode\nfumi: this answer is incomplete: 1 source could not be read.\n`,
     })
   })
@@ -153,7 +166,7 @@ describe('fumi normalize', () => {
 
 describe('fumi show', () => {
   const conversation = (): string[] => [
-    ...talk(),
+    ...shortSession(),
     line(20, 'event_msg', { type: 'thread_rolled_back', num_turns: 1 }),
     user(21, 'Now with\u001b[31m colours\u001b[0m and \u001b]0;title\u0007 tricks'),
     result(22, 'none', 'Exit code: 2\nWall time: 3.2 seconds\nOutput:\nno\n'),
@@ -175,7 +188,7 @@ describe('fumi show', () => {
     expect(out.match(/One file: a\.ts/g)).toHaveLength(1)
   })
 
-  test('lets no escape sequence of a log reach the terminal', () => {
+  test('prints no escape sequences of a log', () => {
     const { out } = fumi(['show', '--all', tempLog(text(conversation()))])
     expect(out).toContain('Now with colours and  tricks')
     expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f]/)
@@ -188,14 +201,14 @@ describe('fumi show', () => {
 
   test('takes one log', () => {
     const folder = tempFolder()
-    for (const name of ['a.jsonl', 'b.jsonl']) writeFileSync(join(folder, name), text(talk()))
+    for (const name of ['a.jsonl', 'b.jsonl']) writeFileSync(join(folder, name), text(shortSession()))
     expect(fumi(['show', folder])).toMatchObject({ code: 2, err: expect.stringContaining('holds 2 logs') })
   })
 })
 
 describe('fumi stats', () => {
   test('prints stable JSON', () => {
-    const { code, out } = fumi(['stats', '--json', tempLog(text(talk()))])
+    const { code, out } = fumi(['stats', '--json', tempLog(text(shortSession()))])
     const usage = {
       input_tokens: 2100,
       cached_input_tokens: 0,
@@ -206,7 +219,7 @@ describe('fumi stats', () => {
     expect(code).toBe(0)
     expect(JSON.parse(out)).toEqual({
       sessions: 1,
-      lines: talk().length,
+      lines: shortSession().length,
       messages: 2,
       usage,
       by_model: { 'gpt-5-codex': usage },
@@ -219,7 +232,7 @@ describe('fumi stats', () => {
   })
 
   test('counts days in local time unless UTC is asked for', () => {
-    const path = tempLog(text(talk()).replaceAll('2026-02-03T09:', '2026-02-03T20:'))
+    const path = tempLog(text(shortSession()).replaceAll('2026-02-03T09:', '2026-02-03T20:'))
     const days = (...more: string[]): string[] =>
       Object.keys(JSON.parse(fumi(['stats', '--json', path, ...more], { env: { TZ: 'Asia/Tokyo' } }).out).by_day)
     expect(days()).toEqual(['2026-02-04'])
@@ -231,7 +244,7 @@ describe('fumi stats', () => {
     mkdirSync(join(home, 'sessions', '2026', '02', '03'), { recursive: true })
     mkdirSync(join(home, 'archived_sessions'))
     const name = 'rollout-2026-02-03T09-15-00-019c0000-0000-7000-8000-000000000001.jsonl'
-    writeFileSync(join(home, 'sessions', '2026', '02', '03', name), text(talk()))
+    writeFileSync(join(home, 'sessions', '2026', '02', '03', name), text(shortSession()))
     cpSync(join(home, 'sessions', '2026', '02', '03', name), join(home, 'archived_sessions', name))
     writeFileSync(join(home, 'history.jsonl'), '{"session_id":"x","ts":1764009986,"text":"hello"}\n')
     const { out } = fumi(['stats', '--by', 'project'], { env: { CODEX_HOME: home } })
@@ -240,7 +253,7 @@ describe('fumi stats', () => {
   })
 
   test('cuts what does not fit, and only names', () => {
-    const path = tempLog(text(talk()).replaceAll('/w/app', `/w/${'長い名前の'.repeat(20)}`))
+    const path = tempLog(text(shortSession()).replaceAll('/w/app', `/w/${'長い名前の'.repeat(20)}`))
     const { out } = fumi(['stats', '--by', 'project', path], { env: { COLUMNS: '80' } })
     const narrow = fumi(['stats', path], { env: { COLUMNS: '50' } }).out
     expect(narrow).toMatch(/^model +input +cached +output +total +USD$/m)
@@ -257,10 +270,10 @@ describe('fumi stats', () => {
 })
 
 describe('fumi', () => {
-  test('shows what this machine has and how to go on, then serves it', async () => {
+  test('shows what this machine has and the next steps, then serves it', async () => {
     const home = tempFolder()
     mkdirSync(join(home, 'sessions', '2026'), { recursive: true })
-    writeFileSync(join(home, 'sessions', '2026', 'rollout-2026-02-03T09-15-00-x.jsonl'), text(talk()))
+    writeFileSync(join(home, 'sessions', '2026', 'rollout-2026-02-03T09-15-00-x.jsonl'), text(shortSession()))
     const { out, code, health } = await served({ CODEX_HOME: home })
     expect(out).toContain('Codex CLI')
     expect(out).toContain('fumi show')
@@ -279,7 +292,7 @@ describe('fumi', () => {
   })
 
   test('knows its version', () => {
-    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
       version: string
     }
     expect(fumi(['--version']).out).toBe(`${version}\n`)

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Stopwatch } from '../src/chat/turn/stopwatch.ts'
-import { makeTempFolder } from '../src/lib/disk/temp-folder.ts'
+import { createTempFolder } from '../src/lib/disk/temp-folder.ts'
 import { systemClock } from '../src/openai/chat/clock.ts'
-import { bucket } from '../src/server/guard/limits.ts'
-import { rotateToken, TokenKeeper } from '../src/server/guard/token.ts'
-import { Tickets } from '../src/server/view/convert/tickets.ts'
+import { createRateBucket } from '../src/server/guard/limits.ts'
+import { rotateToken, TokenFile } from '../src/server/guard/token.ts'
+import { PreviewTickets } from '../src/server/view/convert/tickets.ts'
 import { chatHome, fumiChat } from './chat/support/fumi-chat.ts'
 import { tempFolder } from './support/log.ts'
 import { machine } from './support/machine.ts'
@@ -26,12 +26,12 @@ describe.each([
   ['forward', HOUR],
 ])('set %s by an hour', (_, by) => {
   test('folders that this process uses stay', () => {
-    const before = makeTempFolder('clock')
+    const before = createTempFolder('clock')
     setClock(by)
-    const after = makeTempFolder('clock')
+    const after = createTempFolder('clock')
     expect([existsSync(before.path), existsSync(after.path)]).toEqual([true, true])
     setClock(-2 * by)
-    makeTempFolder('clock').remove()
+    createTempFolder('clock').remove()
     expect([existsSync(before.path), existsSync(after.path)]).toEqual([true, true])
     before.remove()
     after.remove()
@@ -39,7 +39,7 @@ describe.each([
 
   test('a token that was replaced is known soon', async () => {
     const folder = tempFolder()
-    const keeper = new TokenKeeper(folder)
+    const keeper = new TokenFile(folder)
     const old = keeper.token
     setClock(by)
     const next = rotateToken(folder)
@@ -47,9 +47,9 @@ describe.each([
     expect(keeper.accepts(old)).toBe(false)
   })
 
-  test('what was shown to somebody can be done', () => {
-    const tickets = new Tickets<string>()
-    const ticket = tickets.give('to do')
+  test('a shown preview can be executed', () => {
+    const tickets = new PreviewTickets<string>()
+    const ticket = tickets.issue('to do')
     setClock(by)
     expect([tickets.take(ticket), tickets.take(ticket)]).toEqual(['to do', undefined])
   })
@@ -67,7 +67,7 @@ describe.each([
 
 test('a client is not locked out by a clock that goes back', () => {
   let now = 10 * HOUR
-  const requests = bucket({ burst: 2, perSecond: 1 }, () => now)
+  const requests = createRateBucket({ burst: 2, perSecond: 1 }, () => now)
   expect([requests.take('a'), requests.take('a'), requests.take('a')]).toEqual([true, true, false])
   now -= HOUR
   expect(requests.take('a')).toBe(false)
@@ -111,7 +111,7 @@ describe.each([
     expect([searched.code, JSON.parse(searched.out).total]).toEqual([0, 2])
   })
 
-  test('holds a conversation, and goes on with it', async () => {
+  test('runs a chat and resumes it', async () => {
     const home = chatHome()
     const server = await chatServer(
       calls([{ name: 'execute_bash', args: { command: 'echo done' } }]),
@@ -124,7 +124,7 @@ describe.each([
     const second = await fumiChat([...args, '--resume', 'Two more'], home, '', undefined, jumping(by))
     expect([second.code, second.out, second.err]).toEqual([0, 'Second.\n', ''])
     const sent = JSON.stringify(server.asked.at(-1)?.body.messages)
-    for (const said of ['One', 'done', 'First.', 'Two more']) expect(sent).toContain(said)
+    for (const text of ['One', 'done', 'First.', 'Two more']) expect(sent).toContain(text)
     const folder = join(home.home, 'conversations')
     const journals = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
     expect(journals).toHaveLength(1)

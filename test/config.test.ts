@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { dataDirectory, type Machine } from '../src/config.ts'
+import { dataDirectory, type HostMachine } from '../src/config.ts'
 
-const linux = (variables: Machine['variables'] = {}): Machine => ({ platform: 'linux', home: '/home/me', variables })
-const mac = (variables: Machine['variables'] = {}): Machine => ({ platform: 'darwin', home: '/Users/me', variables })
-const windows = (variables: Machine['variables'] = {}): Machine => ({
+const linux = (variables: HostMachine['variables'] = {}): HostMachine => ({
+  platform: 'linux',
+  home: '/home/me',
+  variables,
+})
+const mac = (variables: HostMachine['variables'] = {}): HostMachine => ({
+  platform: 'darwin',
+  home: '/Users/me',
+  variables,
+})
+const windows = (variables: HostMachine['variables'] = {}): HostMachine => ({
   platform: 'win32',
   home: 'C:\\Users\\me',
   variables,
@@ -27,7 +35,7 @@ describe('the data directory', () => {
     expect(dataDirectory(machine)).toBe(directory)
   })
 
-  test.each([linux, mac, windows])('FUMI_HOME goes before everything, unless it is empty', (machine) => {
+  test.each([linux, mac, windows])('FUMI_HOME takes precedence unless it is empty', (machine) => {
     expect(dataDirectory(machine({ FUMI_HOME: '/elsewhere' }))).toBe('/elsewhere')
     expect(dataDirectory(machine({ FUMI_HOME: '' }))).toBe(dataDirectory(machine()))
   })

@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { tempFolder } from './support/log.ts'
-import { fumi as program, type Ran } from './support/run.ts'
+import { fumi as program, type RunResult } from './support/run.ts'
 
 const folder = tempFolder()
 
 const at = (name: string): string => join(folder, name)
 const env = { FUMI_HOME: at('home'), HOME: at('nobody') }
-const fumi = (...args: string[]): Ran => program(['convert', ...args], { env })
-const piped = (input: string, ...args: string[]): Ran => program(['convert', '-', ...args], { env, input })
+const fumi = (...args: string[]): RunResult => program(['convert', ...args], { env })
+const piped = (input: string, ...args: string[]): RunResult => program(['convert', '-', ...args], { env, input })
 
 const LINES = [
   {
@@ -53,7 +53,7 @@ interface Chat {
 const chatAt = (name: string): Chat => JSON.parse(readFileSync(at(name), 'utf8')) as Chat
 
 describe('fumi convert', () => {
-  test('there and back gives the log that it was, to the byte', () => {
+  test('a round trip restores the log byte for byte', () => {
     const there = fumi(at('rollout.jsonl'), '--to', 'openai', '-o', at('talk.json'))
     expect(there.code).toBe(0)
     expect(there.err).toMatch(
@@ -69,12 +69,12 @@ describe('fumi convert', () => {
     expect(readFileSync(at('back.jsonl'), 'utf8')).toBe(log)
   })
 
-  test.each(['amazon-q', 'normalized', 'fumibako'])('so does the way over %s', (form) => {
+  test.each(['amazon-q', 'normalized', 'fumibako'])('a round trip over %s restores the log', (form) => {
     expect(fumi(at('rollout.jsonl'), '--to', form, '-o', at(`over-${form}.json`)).code).toBe(0)
     expect(fumi(at(`over-${form}.json`), '--to', 'codex').out).toBe(log)
   })
 
-  test('what was edited meanwhile is written as it is now; the rest as it was', () => {
+  test('edited messages are written as edited, the rest unchanged', () => {
     const text = readFileSync(at('talk.json'), 'utf8')
     writeFileSync(at('edited.json'), text.replace('"content":"Here."', '"content":"There."'))
     const { out: stdout, err: stderr } = fumi(at('edited.json'), '--to', 'codex')
@@ -85,7 +85,7 @@ describe('fumi convert', () => {
     expect(stderr).toContain('nowhere')
   })
 
-  test('without extensions says what is lost, and --strict refuses', () => {
+  test('without extensions losses are reported, and --strict refuses', () => {
     const bare = fumi(at('rollout.jsonl'), '--to', 'openai', '--no-extensions', '--report', at('report.json'))
     expect(bare.code).toBe(0)
     expect(bare.out).not.toContain('x_conv')
@@ -103,7 +103,7 @@ describe('fumi convert', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
 
-  test('an example for fine-tuning holds nothing else, and the file beside it leads back', () => {
+  test('a fine-tuning example contains nothing else, and its sidecar file allows the way back', () => {
     const { code } = fumi(at('rollout.jsonl'), '--to', 'sft', '-o', at('example.jsonl'))
     expect(code).toBe(0)
     const line = JSON.parse(readFileSync(at('example.jsonl'), 'utf8')) as Chat
@@ -113,7 +113,7 @@ describe('fumi convert', () => {
     expect(readFileSync(at('from-example.jsonl'), 'utf8')).toBe(log)
   })
 
-  test('reads what it writes from standard input, and never overwrites unasked', () => {
+  test('reads its output from standard input and never overwrites by default', () => {
     const { out } = piped(log, '--to', 'normalized')
     const again = piped(out, '--to', 'codex')
     expect(again.out).toBe(log)
@@ -121,14 +121,14 @@ describe('fumi convert', () => {
     expect(fumi(at('rollout.jsonl'), '--to', 'openai', '-o', at('talk.json'), '--force').code).toBe(0)
   })
 
-  test('says why it cannot write, and leaves nothing half done', () => {
+  test('reports why it cannot write and leaves no partial files', () => {
     mkdirSync(at('taken/talk.json'), { recursive: true })
     const { code, err } = fumi(at('rollout.jsonl'), '--to', 'openai', '-o', at('taken/talk.json'), '--force')
     expect({ code, err }).toEqual({ code: 6, err: expect.stringContaining('there is a folder of that name') })
     expect(readdirSync(at('taken'))).toEqual(['talk.json'])
   })
 
-  test('writes a conversation and what belongs beside it, or neither', () => {
+  test('writes a conversation and its sidecar file, or neither', () => {
     mkdirSync(at('half/example.jsonl.x.json'), { recursive: true })
     const convert = () => fumi(at('rollout.jsonl'), '--to', 'sft', '-o', at('half/example.jsonl'), '--force')
     expect(convert()).toMatchObject({ code: 6, err: expect.stringContaining('there is a folder of that name') })

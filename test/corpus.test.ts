@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import codex from '../src/agents/codex/agent.ts'
 import { readAll, sourceOf } from './support/read.ts'
-import { shared } from './support/shared.ts'
+import { sharedFolder } from './support/shared.ts'
 
-const corpus = shared('corpus', 'codex')
+const corpus = sharedFolder('corpus', 'codex')
 const files = corpus
   ? readdirSync(corpus, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -32,12 +32,13 @@ describe.skipIf(!corpus)('the corpus', () => {
     expect(files.length).toBeGreaterThan(100)
   })
 
-  test('gives each message again from its locator', async () => {
+  test('rereads each message by its locator', async () => {
     for (const path of files.filter((_, at) => at % 4 === 0)) {
       const { messages, locators } = await readAll(path)
       for (let at = 0; at < messages.length; at += 7) {
         const locator = locators[at]
-        if (locator) expect(await codex.body(sourceOf(path), JSON.parse(JSON.stringify(locator)))).toEqual(messages[at])
+        if (locator)
+          expect(await codex.readMessage(sourceOf(path), JSON.parse(JSON.stringify(locator)))).toEqual(messages[at])
       }
     }
   })

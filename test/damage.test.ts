@@ -3,11 +3,23 @@ import { appendFileSync, mkdirSync, renameSync, truncateSync, writeFileSync } fr
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Read, Scan } from '../src/agents/agent.ts'
+import type { ReadItem, ScanItem } from '../src/agents/agent.ts'
 import codex from '../src/agents/codex/agent.ts'
-import { serialize } from '../src/model/serialize.ts'
-import { assistant, at, call, header, line, result, talk, tempFolder, tempLog, text, user } from './support/log.ts'
-import { codesOf, gather, readAll, saidBy, sourceOf } from './support/read.ts'
+import { serializeMessage } from '../src/model/serialize.ts'
+import {
+  assistant,
+  at,
+  call,
+  header,
+  line,
+  result,
+  shortSession,
+  tempFolder,
+  tempLog,
+  text,
+  user,
+} from './support/log.ts'
+import { codesOf, collectReads, readAll, sourceOf, textsOfRole } from './support/read.ts'
 
 const ASKED = 'List the files, please.'
 
@@ -15,25 +27,25 @@ async function read(content: string | Uint8Array) {
   return readAll(tempLog(content))
 }
 
-describe('a damaged log keeps all that is whole', () => {
+describe('a damaged log keeps all intact records', () => {
   test('a last line cut short', async () => {
-    const whole = text(talk())
+    const whole = text(shortSession())
     const cut = await read(whole.slice(0, -40))
     expect(codesOf(cut)).toEqual(['cut_short'])
-    expect(cut.issues[0]).toMatchObject({ line: talk().length })
-    expect(cut.messages).toHaveLength(talk().length - 1)
+    expect(cut.issues[0]).toMatchObject({ line: shortSession().length })
+    expect(cut.messages).toHaveLength(shortSession().length - 1)
   })
 
-  test('a whole last line without its newline is read', async () => {
-    const whole = await read(talk().join('\n'))
+  test('a complete last line without a newline is read', async () => {
+    const whole = await read(shortSession().join('\n'))
     expect(codesOf(whole)).toEqual([])
-    expect(whole.messages).toHaveLength(talk().length)
+    expect(whole.messages).toHaveLength(shortSession().length)
   })
 
   test('a tail of NUL bytes', async () => {
-    const found = await read(Buffer.concat([Buffer.from(text(talk())), Buffer.alloc(3772)]))
+    const found = await read(Buffer.concat([Buffer.from(text(shortSession())), Buffer.alloc(3772)]))
     expect(codesOf(found)).toEqual(['nul_bytes'])
-    expect(found.messages).toHaveLength(talk().length)
+    expect(found.messages).toHaveLength(shortSession().length)
   })
 
   test('NUL bytes before a record', async () => {
@@ -41,22 +53,22 @@ describe('a damaged log keeps all that is whole', () => {
       Buffer.concat([Buffer.from(`${header()}\n`), Buffer.alloc(512), Buffer.from(`${user(1, ASKED)}\n`)]),
     )
     expect(codesOf(found)).toEqual(['nul_bytes'])
-    expect(saidBy(found, 'user')).toEqual([ASKED])
+    expect(textsOfRole(found, 'user')).toEqual([ASKED])
   })
 
   test('two records glued on one line get ids of their own', async () => {
     const found = await read(text([header(), user(1, 'one {"timestamp":"x"}') + assistant(2, 'two'), user(3, 'three')]))
     expect(codesOf(found)).toEqual(['glued'])
     expect(found.messages.map((one) => one.id)).toEqual([`${at(0)}#1`, `${at(1)}#2`, `${at(2)}#2.2`, `${at(3)}#3`])
-    expect(saidBy(found, 'user')).toEqual(['one {"timestamp":"x"}', 'three'])
+    expect(textsOfRole(found, 'user')).toEqual(['one {"timestamp":"x"}', 'three'])
   })
 
-  test('a partial record followed by a whole one, on its line and on the next', async () => {
+  test('a partial record followed by a complete one, on its line and on the next', async () => {
     const part = user(1, 'lost').slice(0, -25)
     const found = await read(text([header(), part + user(2, 'kept'), part, user(3, 'kept too')]))
     expect(codesOf(found)).toEqual(['glued', 'bad_json'])
     expect(found.issues.map((issue) => issue.line)).toEqual([2, 3])
-    expect(saidBy(found, 'user')).toEqual(['kept', 'kept too'])
+    expect(textsOfRole(found, 'user')).toEqual(['kept', 'kept too'])
   })
 
   test('byte order mark, CRLF and blank lines are no damage, and lines keep their numbers', async () => {
@@ -68,7 +80,7 @@ describe('a damaged log keeps all that is whole', () => {
   test('line separators of Unicode inside strings end nothing', async () => {
     const words = 'a\u2028b\u2029c\rd\u0085e'
     const found = await read(text([header(), assistant(2, words)]))
-    expect(saidBy(found, 'assistant')).toEqual([words])
+    expect(textsOfRole(found, 'assistant')).toEqual([words])
     expect(codesOf(found)).toEqual([])
   })
 
@@ -78,20 +90,20 @@ describe('a damaged log keeps all that is whole', () => {
       Buffer.concat([Buffer.from(before ?? ''), Buffer.from([0xe9, 0xff]), Buffer.from(after ?? '')]),
     )
     expect(codesOf(found)).toEqual(['bad_utf8'])
-    expect(saidBy(found, 'user')).toEqual(['caf\uFFFD\uFFFD', 'fine'])
+    expect(textsOfRole(found, 'user')).toEqual(['caf\uFFFD\uFFFD', 'fine'])
   })
 
   test('lone surrogates survive and are written as escapes', async () => {
     const found = await read(text([header(), user(1, 'cut here').replace('cut', '\\ud83d')]))
-    expect(saidBy(found, 'user')).toEqual(['\ud83d here'])
+    expect(textsOfRole(found, 'user')).toEqual(['\ud83d here'])
     const user1 = found.messages[1]
-    expect(user1 && Buffer.from(serialize(user1).json).toString()).toContain('\\ud83d here')
+    expect(user1 && Buffer.from(serializeMessage(user1).json).toString()).toContain('\\ud83d here')
   })
 
   test('lines that hold no object', async () => {
     const found = await read(text([header(), '42', '"words"', 'null', '[1]', user(1, ASKED)]))
     expect(codesOf(found)).toEqual(['not_an_object', 'not_an_object', 'not_an_object', 'not_an_object'])
-    expect(saidBy(found, 'user')).toEqual([ASKED])
+    expect(textsOfRole(found, 'user')).toEqual([ASKED])
   })
 
   test('a payload that is missing, a string or a list', async () => {
@@ -112,7 +124,7 @@ describe('a damaged log keeps all that is whole', () => {
   test('a line of 50 MB, and what follows it', async () => {
     const found = await read(text([header(), call(1, 'c', {}), result(2, 'c', 'x'.repeat(50_000_000)), user(3, ASKED)]))
     expect(found.messages[2]?.tool_call?.output).toHaveLength(50_000_000)
-    expect(saidBy(found, 'user')).toEqual([ASKED])
+    expect(textsOfRole(found, 'user')).toEqual([ASKED])
   })
 
   test('nesting deeper than a stack', async () => {
@@ -125,20 +137,20 @@ describe('a damaged log keeps all that is whole', () => {
         user(3, ASKED),
       ]),
     )
-    expect(saidBy(found, 'user')).toEqual([ASKED])
-    const written = found.messages.map(serialize)
+    expect(textsOfRole(found, 'user')).toEqual([ASKED])
+    const written = found.messages.map(serializeMessage)
     expect(written.some((one) => one.cut)).toBe(true)
     for (const { json } of written) expect(JSON.parse(json)).toHaveProperty('id')
   })
 
-  test('unfinished nesting of any depth, and a whole record behind it', async () => {
+  test('unclosed nesting of any depth, and a complete record after it', async () => {
     const open = '{"id":'.repeat(200_000)
     const found = await read(text([header(), open, `${open}]`, open + user(1, ASKED), user(2, 'after')]))
     expect(codesOf(found)).toEqual(['bad_json', 'bad_json', 'glued'])
-    expect(saidBy(found, 'user')).toEqual([ASKED, 'after'])
+    expect(textsOfRole(found, 'user')).toEqual([ASKED, 'after'])
   })
 
-  test('names that mean something to objects are words like others', async () => {
+  test('names of object members are ordinary words', async () => {
     const odd = [
       line(1, 'event_msg', { type: 'constructor' }),
       line(2, 'response_item', { type: '__proto__', name: 'toString' }),
@@ -183,21 +195,21 @@ describe('a damaged log keeps all that is whole', () => {
 })
 
 describe('a file that changes while it is read', () => {
-  test('what is appended in time is read, and the cursor goes on behind it', async () => {
-    const path = tempLog(text(talk()))
-    const reads: Read[] = []
+  test('records appended in time are read, and the cursor continues after them', async () => {
+    const path = tempLog(text(shortSession()))
+    const reads: ReadItem[] = []
     for await (const batch of codex.read(sourceOf(path))) {
       if (reads.length === 0) appendFileSync(path, text([user(9, 'One more.')]))
       reads.push(...batch)
     }
-    const found = gather(reads)
-    expect(saidBy(found, 'user')).toContain('One more.')
+    const found = collectReads(reads)
+    expect(textsOfRole(found, 'user')).toContain('One more.')
     expect(found.issues).toEqual([])
   })
 
   test('a file that is replaced is read to its end and reported', async () => {
-    const path = tempLog(text(talk()))
-    const reads: Read[] = []
+    const path = tempLog(text(shortSession()))
+    const reads: ReadItem[] = []
     for await (const batch of codex.read(sourceOf(path))) {
       if (reads.length === 0) {
         writeFileSync(`${path}.new`, text([header({ id: 'new' })]))
@@ -205,28 +217,28 @@ describe('a file that changes while it is read', () => {
       }
       reads.push(...batch)
     }
-    expect(gather(reads).messages).toHaveLength(talk().length)
-    expect(codesOf(gather(reads))).toEqual(['changed_while_read'])
+    expect(collectReads(reads).messages).toHaveLength(shortSession().length)
+    expect(codesOf(collectReads(reads))).toEqual(['changed_while_read'])
   })
 
-  test('a cursor into a file that was replaced or cut starts anew and says so', async () => {
-    const path = tempLog(text(talk()))
+  test('a cursor into a replaced or truncated file restarts and reports it', async () => {
+    const path = tempLog(text(shortSession()))
     const from = (await readAll(path)).cursors.at(-1)?.cursor
     truncateSync(path, 100)
     expect(codesOf(await readAll(path, from ? { from } : {}))).toContain('changed_while_read')
     writeFileSync(path, text([header({ id: 'new' }), ...Array.from({ length: 40 }, (_, n) => user(n, `prompt ${n}`))]))
     const found = await readAll(path, from ? { from } : {})
     expect(codesOf(found)).toContain('changed_while_read')
-    expect(saidBy(found, 'user')).toHaveLength(40)
+    expect(textsOfRole(found, 'user')).toHaveLength(40)
   })
 
-  test('a file that is gone, and a folder in its place', async () => {
+  test('a deleted file, and a folder in its place', async () => {
     const folder = tempFolder()
     expect(codesOf(await readAll(join(folder, 'none.jsonl')))).toEqual(['unreadable'])
     mkdirSync(join(folder, 'rollout.jsonl'))
     expect(codesOf(await readAll(join(folder, 'rollout.jsonl')))).toEqual(['unreadable'])
     for (const name of ['none.jsonl', 'rollout.jsonl']) {
-      const scans: Scan[] = []
+      const scans: ScanItem[] = []
       for await (const batch of codex.scan(sourceOf(join(folder, name)))) scans.push(...batch)
       expect(scans).toMatchObject([{ kind: 'issue', issue: { code: 'unreadable' } }])
     }
@@ -234,16 +246,16 @@ describe('a file that changes while it is read', () => {
 })
 
 test('a first line that was broken in two costs that line alone', async () => {
-  const log = text(talk())
+  const log = text(shortSession())
   for (const gap of ['\n', '\n  ']) {
     const found = await readAll(tempLog(`{${gap}${log.slice(1)}`))
     expect(found.issues.map(({ line }) => line)).toEqual([1, 2])
-    expect(found.messages).toHaveLength(talk().length - 1)
+    expect(found.messages).toHaveLength(shortSession().length - 1)
   }
 })
 
 describe('laws', () => {
-  const whole = Buffer.from(text(talk()))
+  const whole = Buffer.from(text(shortSession()))
 
   test('any mutation of a log is read without throwing, and every line is accounted for', async () => {
     const path = tempLog('')
@@ -274,7 +286,7 @@ describe('laws', () => {
             )
               expect(accounted).toContain(index + 1)
           })
-        for (const message of found.messages) serialize(message)
+        for (const message of found.messages) serializeMessage(message)
       }),
       { numRuns: 300 },
     )
@@ -287,7 +299,7 @@ describe('laws', () => {
         writeFileSync(path, bytes)
         await readAll(path)
         for await (const _ of codex.scan(sourceOf(path)));
-        codex.recognise(bytes, path)
+        codex.recognize(bytes, path)
       }),
       { numRuns: 300 },
     )

@@ -60,7 +60,7 @@ describe('docs/cli.md and docs/cli.ja.md', async () => {
   }
   const pages = Object.entries(cliPages(ROOT))
 
-  test.each(pages)('%s says what the help says', (path, text) => {
+  test.each(pages)('%s matches the help', (path, text) => {
     expect(page(path), 'run npm run cli-docs').toBe(text)
   })
 
@@ -86,7 +86,7 @@ describe('help', () => {
     )
   })
 
-  test('lists the commands without words of the inside', () => {
+  test('lists the commands without internal words', () => {
     expect(helpOf(program)).not.toMatch(/default: \[\]|serve \[options\] \[command\]/)
   })
 })

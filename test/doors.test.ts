@@ -2,10 +2,10 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { House } from '../src/app.ts'
+import { App } from '../src/app.ts'
 import { rollout } from './archive/house.ts'
 import { serve } from './server/served.ts'
-import { assistant, header, talk, tempFolder, text, user } from './support/log.ts'
+import { assistant, header, shortSession, tempFolder, text, user } from './support/log.ts'
 import { fumi } from './support/run.ts'
 
 test('a name in a log becomes no formula of a spreadsheet', async () => {
@@ -21,7 +21,7 @@ test('a name in a log becomes no formula of a spreadsheet', async () => {
   const served = serve(
     Object.fromEntries([...names, '\nplain'].map((cwd, n) => [rollout(`formula-${n}`), log(cwd, n)])),
   )
-  await served.house.sync()
+  await served.app.sync()
   const csv = await (await served.ask('/api/stats/export.csv?table=projects')).text()
   expect(csv.match(/HYPERLINK/g)).toHaveLength(names.length)
   const cells = [...csv.matchAll(/(?:^|,|\r\n)("(?:[^"]|"")*"|[^,"\r\n]*)/g)].map((match) =>
@@ -60,16 +60,16 @@ test('a name in a log ends no line of what is piped on', () => {
   expect(fumi(['list'], { env }).out).toContain('\\u2028forged four')
 })
 
-test('a link among the logs does not lead to what lies elsewhere', async ({ skip }) => {
+test('a link among the logs is not followed elsewhere', async ({ skip }) => {
   if (process.platform === 'win32') skip('links need rights there')
   const home = tempFolder()
   const elsewhere = tempFolder()
-  writeFileSync(join(elsewhere, 'rollout-2026-02-03T09-15-00-other.jsonl'), text(talk()))
+  writeFileSync(join(elsewhere, 'rollout-2026-02-03T09-15-00-other.jsonl'), text(shortSession()))
   mkdirSync(join(home, 'codex', 'sessions'), { recursive: true })
   symlinkSync(elsewhere, join(home, 'codex', 'sessions', 'more'))
   symlinkSync(join(home, 'codex'), join(home, 'codex', 'sessions', 'round'))
   const variables = { CODEX_HOME: join(home, 'codex'), FUMI_HOME: join(home, 'fumi'), XDG_DATA_HOME: home }
-  const house = new House({ platform: process.platform, home, variables })
+  const house = new App({ platform: process.platform, home, variables })
   await house.sync()
   expect(house.list({ limit: 10 }).total).toBe(0)
   house.close()

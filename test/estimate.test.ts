@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { allAgents } from '../src/agents/all.ts'
 import { conversationSize, readState } from '../src/conversation.ts'
-import { addEstimates, estimateOf, NO_ESTIMATE } from '../src/model/tokens/estimate.ts'
+import { addEstimates, estimateMessage, NO_ESTIMATE } from '../src/model/tokens/estimate.ts'
 import { normalize } from '../src/normalize.ts'
 import { tempFolder, tempLog } from './support/log.ts'
 import { makeStore, stateOf } from './support/q-store.ts'
 import { fumi } from './support/run.ts'
-import { shared } from './support/shared.ts'
+import { sharedFolder } from './support/shared.ts'
 
 async function estimated(path: string) {
   let sum = NO_ESTIMATE
-  for await (const message of normalize(path)) sum = addEstimates(sum, estimateOf(message))
+  for await (const message of normalize(path)) sum = addEstimates(sum, estimateMessage(message))
   return { user: sum.user_bytes, assistant: sum.assistant_bytes }
 }
 
@@ -36,12 +36,15 @@ describe('an estimate from messages', () => {
     expect(counted(path).assistant).toBeGreaterThan(500)
   })
 
-  test.each(['state_object_history.compact.json', 'state_tuple_history.pretty.json'])('is so for %s', async (name) => {
-    const path = shared('vectors', 'amazon-q', name)
-    if (path !== undefined) expect(await estimated(path)).toEqual(counted(path))
-  })
+  test.each(['state_object_history.compact.json', 'state_tuple_history.pretty.json'])(
+    'matches for %s',
+    async (name) => {
+      const path = sharedFolder('vectors', 'amazon-q', name)
+      if (path !== undefined) expect(await estimated(path)).toEqual(counted(path))
+    },
+  )
 
-  test('is told by the first pass too', async () => {
+  test('is reported by the scan too', async () => {
     const path = tempLog(stateOf('c-1', SAID), 'saved.json')
     let sum = NO_ESTIMATE
     for (const agent of (await allAgents()).filter(({ id }) => id === 'amazon-q'))
@@ -52,7 +55,7 @@ describe('an estimate from messages', () => {
   })
 })
 
-test('fumi stats tells it apart from what was counted', () => {
+test('fumi stats separates it from counted tokens', () => {
   const home = tempFolder()
   const env = {
     HOME: home,

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { filesOf, matcher } from '../src/lib/files/glob.ts'
+import { compileGlob, findGlobFiles } from '../src/lib/files/glob.ts'
 import { tempFolder } from './support/log.ts'
 
 const home = tempFolder()
@@ -16,9 +16,9 @@ for (const below of CWDS.flatMap((cwd) => [`${cwd}/a.md`, `${cwd}/docs/b.md`, `$
 }
 
 const found = (pattern: string, cwd: string): readonly string[] =>
-  filesOf(pattern, join(home, cwd), home).map(({ path }) => relative(join(home, cwd), path))
+  findGlobFiles(pattern, join(home, cwd), home).map(({ path }) => relative(join(home, cwd), path))
 
-test.each(CWDS)('in a working directory called %s patterns mean what they mean anywhere', (cwd) => {
+test.each(CWDS)('patterns match the same in a working directory named %s', (cwd) => {
   expect(found('*.md', cwd)).toEqual(['a.md'])
   expect(found('**/*.md', cwd)).toEqual(['a.md', 'docs/b.md', 'docs/deep/c.md'])
   expect(found('./docs/../docs/*.md', cwd)).toEqual(['docs/b.md'])
@@ -26,21 +26,21 @@ test.each(CWDS)('in a working directory called %s patterns mean what they mean a
   expect(found('docs', cwd)).toEqual(['docs/b.md'])
   expect(found('../app/?.md', cwd).map((path) => resolve(home, cwd, path))).toEqual([join(home, 'app/a.md')])
   expect(found('~/app/docs/*.md', cwd).map((path) => resolve(home, cwd, path))).toEqual([join(home, 'app/docs/b.md')])
-  expect(filesOf(`${join(home, 'app')}/*.md`, cwd, '/')).toHaveLength(1)
+  expect(findGlobFiles(`${join(home, 'app')}/*.md`, cwd, '/')).toHaveLength(1)
 })
 
-test('a link to itself is no file, in a pattern or without', () => {
+test('a link to itself matches no file', () => {
   symlinkSync('loop.md', join(home, 'loop.md'))
-  expect([filesOf('*.md', home, home), filesOf('loop.md', home, home), filesOf('app/a.md/b', home, home)]).toEqual([
-    [],
-    [],
-    [],
-  ])
+  expect([
+    findGlobFiles('*.md', home, home),
+    findGlobFiles('loop.md', home, home),
+    findGlobFiles('app/a.md/b', home, home),
+  ]).toEqual([[], [], []])
 })
 
-test('a class that is none stands for itself', () => {
-  expect(matcher('a[z-a]?.md').test('a[z-a]1.md')).toBe(true)
-  expect(matcher('a[!b-c].md').test('ad.md')).toBe(true)
-  expect(matcher('a[!b-c].md').test('ab.md')).toBe(false)
-  fc.assert(fc.property(fc.string(), (pattern) => matcher(pattern) instanceof RegExp))
+test('an invalid class is literal', () => {
+  expect(compileGlob('a[z-a]?.md').test('a[z-a]1.md')).toBe(true)
+  expect(compileGlob('a[!b-c].md').test('ad.md')).toBe(true)
+  expect(compileGlob('a[!b-c].md').test('ab.md')).toBe(false)
+  fc.assert(fc.property(fc.string(), (pattern) => compileGlob(pattern) instanceof RegExp))
 })

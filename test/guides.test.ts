@@ -33,26 +33,29 @@ async function followed(name: string, variables: Record<string, string> = {}): P
   }
   const env = { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, HOME: home, NO_COLOR: '1', TZ: 'UTC' }
   const shell = spawn('sh', ['-euc', script], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let told = ''
-  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (bytes: Buffer) => (told += bytes))
+  let reported = ''
+  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (bytes: Buffer) => (reported += bytes))
   const code = await new Promise<number>((done) => shell.on('close', (status) => done(status ?? -1)))
-  return { code, told }
+  return { code, told: reported }
 }
 
-describe.skipIf(process.platform === 'win32')('followed to the letter', () => {
+describe.skipIf(process.platform === 'win32')('run command by command', () => {
   test('a first conversation', async () => {
     const { baseURL } = await chatServer(answer('A box for letters.'), answer('It is called a fumibako.'))
-    const { code, told } = await followed('first-conversation', { 'http://127.0.0.1:11434/v1': baseURL })
-    expect({ code, told }).toMatchObject({ code: 0, told: expect.stringContaining('It is called a fumibako.') })
-    expect(told).toMatch(/fumibako:\S+ +What is a letter b\S* +4 /)
-    expect(told).toContain('1 session')
+    const { code, told: reported } = await followed('first-conversation', { 'http://127.0.0.1:11434/v1': baseURL })
+    expect({ code, told: reported }).toMatchObject({
+      code: 0,
+      told: expect.stringContaining('It is called a fumibako.'),
+    })
+    expect(reported).toMatch(/fumibako:\S+ +What is a letter b\S* +4 /)
+    expect(reported).toContain('1 session')
   })
 
   test('a first conversion', async () => {
-    const { code, told } = await followed('first-conversion')
-    expect({ code, told }).toMatchObject({ code: 0, told: expect.stringContaining('the same, to the byte') })
-    expect(told).toContain('messages.json: 1 conversation, no problem')
-    expect(told).toMatch(/Go on with: cd \S+ && fumi chat --resume 019c22d1/)
+    const { code, told: reported } = await followed('first-conversion')
+    expect({ code, told: reported }).toMatchObject({ code: 0, told: expect.stringContaining('the same, to the byte') })
+    expect(reported).toContain('messages.json: 1 conversation, no problem')
+    expect(reported).toMatch(/Go on with: cd \S+ && fumi chat --resume 019c22d1/)
   })
 })
 

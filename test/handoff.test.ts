@@ -12,19 +12,23 @@ function given(): {
   const home = log.tempFolder()
   const at = (name: string): string => join(home, name)
   mkdirSync(at('code'))
-  writeFileSync(at('rollout.jsonl'), log.text(log.talk()))
+  writeFileSync(at('rollout.jsonl'), log.text(log.shortSession()))
   const env = { FUMI_HOME: at('fumi'), HOME: home }
   const run = (...args: string[]) =>
     fumi(['handoff', at('rollout.jsonl'), '--to', 'fumibako', '--cwd', at('code'), ...args], { env })
   return { at, run }
 }
 
-test('the account of what was lost and mended goes into a file', () => {
+test('the report of losses and repairs is written to a file', () => {
   const { at, run } = given()
   const done = run('--report', at('report.json'))
   expect(done).toMatchObject({ code: 0, out: expect.stringContaining('Go on with: ') })
   const report = JSON.parse(readFileSync(at('report.json'), 'utf8'))
-  expect(report).toMatchObject({ records: log.talk().length, losses: expect.any(Array), repairs: expect.any(Array) })
+  expect(report).toMatchObject({
+    records: log.shortSession().length,
+    losses: expect.any(Array),
+    repairs: expect.any(Array),
+  })
 })
 
 test('a report that cannot be written does not hide what was done', () => {

@@ -66,7 +66,7 @@ test.each(['constructor', '__proto__', 'nonsense'])('fumi %s says that there is 
 })
 
 describe('fumi list', () => {
-  test('has what the flags ask for, and says how many there are', () => {
+  test('applies its options and prints the total', () => {
     const { put, json, run } = machine()
     put(1, first())
     put(2, second())
@@ -156,19 +156,19 @@ describe('fumi search', () => {
     expect(run('search', 'nowhere-said')).toMatchObject({ code: 0, out: 'Nothing was found.\n' })
   })
 
-  test('says so when there is nothing to look through', () => {
+  test('reports when there is nothing to search', () => {
     const folder = tempFolder()
     const { err } = fumi(['search', 'timer'], { env: { HOME: folder, CODEX_HOME: folder, XDG_DATA_HOME: folder } })
     expect(err).toContain('no conversation was found on this machine; fumi doctor')
   })
 
-  test('says where a query cannot be understood', () => {
+  test('reports the position of an error in a query', () => {
     const { code, err } = machine().run('search', 'timer', '"ring')
     expect(code).toBe(2)
     expect(err).toContain('timer "ring\n')
     expect(err).toMatch(/^ +\^+$/m)
-    const { err: wide } = machine().run('search', '検索', 'role:king')
-    expect(wide).toMatch(/^ {2}検索 role:king\n {7}\^{9}$/m)
+    const { err: large } = machine().run('search', '検索', 'role:king')
+    expect(large).toMatch(/^ {2}検索 role:king\n {7}\^{9}$/m)
   })
 
   test('shows all of very many hits where all are asked for', () => {
@@ -186,7 +186,7 @@ describe('fumi search', () => {
       expect(run(...args).out).not.toContain('\u001b')
   })
 
-  test('finds with --deep what the index leaves out, and says that it is left out', () => {
+  test('finds unindexed text with --deep, and mentions it without', () => {
     const { put, json } = machine()
     const long = `${'filler '.repeat(4000)}needleword ${'filler '.repeat(4000)}`
     put(1, [...first().slice(0, 3), result(3, 'c1', long)])
@@ -200,7 +200,7 @@ describe('fumi search', () => {
     })
   })
 
-  test('says with --deep of which conversations the log is gone', () => {
+  test('lists with --deep the conversations whose log is gone', () => {
     const { put, json, run } = machine()
     const path = put(1, [...first().slice(0, 3), result(3, 'c1', `${'filler '.repeat(8000)}end`)])
     expect(json('search', 'needleword', '--deep')).toMatchObject({ total: 0, complete: true })
@@ -211,7 +211,7 @@ describe('fumi search', () => {
 })
 
 describe('fumi files', () => {
-  test('tells who touched a file, in which turn, and what was done to it', () => {
+  test('lists the sessions and turns that touched a file, and how', () => {
     const { put, json, run } = machine()
     put(1, first())
     expect(json('files', 'timer.ts')).toMatchObject({
@@ -257,7 +257,7 @@ describe('fumi sync', () => {
     watcher = undefined
   })
 
-  test('makes the index, says what is new, and makes it anew on request', () => {
+  test('builds the index, reports what is new, and rebuilds it on request', () => {
     const { put, json, env } = machine()
     const path = put(1, first())
     expect(json('sync')).toEqual({ sources: 1, scanned: 1, gone: 0, read: 1, sessions: 1 })
@@ -269,7 +269,7 @@ describe('fumi sync', () => {
     expect(readdirSync(env.FUMI_HOME)).toContain('index.sqlite3')
   })
 
-  test('follows changes, and lets other commands ask meanwhile', async () => {
+  test('follows changes while other commands read', async () => {
     const { put, env, run, json } = machine()
     const path = put(1, first())
     const child = spawn(process.execPath, [fumiPath, 'sync', '--watch', '--json'], {
@@ -277,11 +277,11 @@ describe('fumi sync', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     watcher = child
-    const told = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-    expect(JSON.parse((await told.next()).value)).toMatchObject({ sessions: 1 })
+    const reported = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    expect(JSON.parse((await reported.next()).value)).toMatchObject({ sessions: 1 })
     while (run('sync').code !== 8);
     appendFileSync(path, `${user(9, 'And after the watch began?')}\n`)
-    expect(JSON.parse((await told.next()).value)).toMatchObject({ session: `codex:${ID(1)}` })
+    expect(JSON.parse((await reported.next()).value)).toMatchObject({ session: `codex:${ID(1)}` })
     while (json('search', 'watch', 'began').total === 0);
     child.kill('SIGTERM')
     await once(child, 'exit')
@@ -304,7 +304,7 @@ test('fumi show and fumi resume know a session by the beginning of its id', () =
   expect(existsSync(join(tempFolder(), 'fumi'))).toBe(false)
 })
 
-test('fumi forget takes a session out for good, asks before, and can be undone', () => {
+test('fumi forget removes a session after confirmation, and can be undone', () => {
   const { put, run, json } = machine()
   const path = put(1, first())
   put(2, second())

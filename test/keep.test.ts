@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readState } from '../src/conversation.ts'
 import { tempFolder } from './support/log.ts'
-import { makeStore, type Said, stateOf } from './support/q-store.ts'
+import { type Exchange, makeStore, stateOf } from './support/q-store.ts'
 import { fumi, lines } from './support/run.ts'
 
-const FIRST: Said = { prompt: '最初の質問', answer: '最初の答え', tools: ['fs_read'] }
-const SECOND: Said = { prompt: 'second question', answer: 'second answer' }
+const FIRST: Exchange = { prompt: '最初の質問', answer: '最初の答え', tools: ['fs_read'] }
+const SECOND: Exchange = { prompt: 'second question', answer: 'second answer' }
 
 function machine() {
   const home = tempFolder()
@@ -19,8 +19,8 @@ function machine() {
   return { home, store, run, json, fumiHome: env.FUMI_HOME }
 }
 
-describe('keeping', () => {
-  test('an overwritten conversation stays, word for word, with the moment it ended', () => {
+describe('backing up', () => {
+  test('an overwritten conversation is preserved exactly, with its end time', () => {
     const { store, run, json } = machine()
     store.put('/code/a', stateOf('11111111-aaaa', [FIRST]))
     expect(json('keep')).toMatchObject({
@@ -44,15 +44,15 @@ describe('keeping', () => {
 
   test('a conversation that grows costs its new entries only, and its messages keep their ids', () => {
     const { store, json, run } = machine()
-    const long = (n: number): Said => ({
+    const long = (n: number): Exchange => ({
       prompt: `question ${n}`,
       answer: `answer ${n} ${'lorem ipsum '.repeat(n % 7)}`,
     })
-    const said = Array.from({ length: 60 }, (_, n) => long(n))
-    store.put('/code/a', stateOf('c-1', said.slice(0, 50)))
+    const texts = Array.from({ length: 60 }, (_, n) => long(n))
+    store.put('/code/a', stateOf('c-1', texts.slice(0, 50)))
     const first = json('keep').puts[0]
     const before = json('show', 'c-1').messages.map(({ id }: { id: string }) => id)
-    store.put('/code/a', stateOf('c-1', said))
+    store.put('/code/a', stateOf('c-1', texts))
     const grown = json('keep').puts[0]
     expect(grown).toMatchObject({ change: 'grown', new_entries: 10 })
     expect(grown.stored_bytes).toBeLessThan(first.stored_bytes)
@@ -76,13 +76,13 @@ describe('keeping', () => {
     store.close()
   })
 
-  test('a row that is no conversation is told with its key, and its bytes are kept', () => {
+  test('a row that is not a conversation is reported with its key, and its bytes are backed up', () => {
     const { store, json, run } = machine()
     store.put('/code/bad', '{"conversation_id": "x", "hist')
     store.put('/code/good', stateOf('c-2', [FIRST]))
-    const kept = run('keep')
-    expect(kept.code).toBe(0)
-    expect(kept.err).toContain('[/code/bad]')
+    const stored = run('keep')
+    expect(stored.code).toBe(0)
+    expect(stored.err).toContain('[/code/bad]')
     expect(json('list').sessions.map(({ id }: { id: string }) => id)).toContain('amazon-q:c-2')
     const normalized = run('normalize', store.path)
     expect(normalized.code).toBe(0)
@@ -91,7 +91,7 @@ describe('keeping', () => {
     store.close()
   })
 
-  test('the store is left as it is, to the byte, and nothing is put beside it', () => {
+  test('the store is unchanged byte for byte, and no file is added next to it', () => {
     const { store, run } = machine()
     store.put('/code/a', stateOf('c-1', [FIRST]))
     store.close()
@@ -103,7 +103,7 @@ describe('keeping', () => {
     )
   })
 
-  test('a damaged store is told with the reason', () => {
+  test('a damaged store is reported with the reason', () => {
     const path = join(tempFolder(), 'data.sqlite3')
     writeFileSync(path, 'SQLite format 3\0and then nothing')
     const { code, err } = fumi(['list', path], { env: { FUMI_HOME: tempFolder() } })
@@ -139,7 +139,7 @@ describe('restoring', () => {
     store.close()
   })
 
-  test('into the store, with what stood there safe', () => {
+  test('into the store, after backing up the current row', () => {
     const { store, run, json, fumiHome } = machine()
     store.put('/code/a', stateOf('c-1', [FIRST]))
     run('keep')
@@ -168,7 +168,7 @@ describe('restoring', () => {
     store.close()
   })
 
-  test('of a state that the program would not load mends it and says so', () => {
+  test('repairs a state that the program would reject, and reports it', () => {
     const { store, run, home } = machine()
     store.put('/code/a', stateOf('c-1', [FIRST], { latest_summary: 'a text, as before 1.13', mcp_enabled: true }))
     run('keep')
@@ -191,7 +191,7 @@ describe('showing', () => {
     tangent_start_time: [2026, 63, 1, 0, 0, 0, 0, 0, 0],
   }
 
-  test('the state for a person', () => {
+  test('the state as readable text', () => {
     const { store, run, home } = machine()
     writeFileSync(join(home, 'AmazonQ.md'), '12345')
     const manager = {
@@ -237,7 +237,7 @@ describe('showing', () => {
     store.close()
   })
 
-  test('several conversations in one file need to be told apart', () => {
+  test('several conversations in one file need a selection', () => {
     const { store, run } = machine()
     store.put('/code/a', stateOf('c-1', [FIRST]))
     store.put('/code/b', stateOf('c-2', [SECOND]))

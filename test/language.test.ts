@@ -13,13 +13,13 @@ describe('language', () => {
     expect(first(fumi(['--help'], { env: { LC_ALL: 'de_DE.UTF-8', LANG: 'ja_JP.UTF-8' } }).out)).toMatch(/^Usage/)
   })
 
-  test('is the one that is set', () => {
+  test('is the configured one', () => {
     const env = { LC_ALL: 'ja_JP.UTF-8', FUMI_LANGUAGE: 'en' }
     expect(fumi(['list', '--sort', 'x'], { env }).err).toContain('Allowed choices are last')
     expect(fumi(['list', '--set', 'language=ja', '--sort', 'x'], { env }).err).toContain('使えるのは last')
   })
 
-  test('errors about options are told in it', () => {
+  test('option errors use it', () => {
     const env = { LC_ALL: 'ja_JP.UTF-8' }
     expect(fumi(['show'], { env }).err).toContain('エラー: 引数 <session> が必要です')
     expect(fumi(['list', '--lmit'], { env }).err).toMatch(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, test } from 'vitest'
 import { tempFolder } from './support/log.ts'
-import { makeStore, type Said, stateOf } from './support/q-store.ts'
+import { type Exchange, makeStore, stateOf } from './support/q-store.ts'
 import { fumi, fumiPath } from './support/run.ts'
 
 let keeper: ChildProcess | undefined
@@ -15,7 +15,7 @@ afterEach(() => {
 })
 
 describe.each(['delete', 'wal'] as const)('in %s mode', (journal) => {
-  test('each answer is kept before the next one comes', async () => {
+  test('each answer is backed up before the next one', async () => {
     const home = tempFolder()
     const env = {
       ...process.env,
@@ -31,18 +31,20 @@ describe.each(['delete', 'wal'] as const)('in %s mode', (journal) => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     keeper = child
-    const told = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const reported = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     const entries = new Set<string>()
     // The first line tells of what was there; each later one of a change.
-    await told.next()
+    await reported.next()
     for (let conversation = 0; conversation < 4; conversation++) {
-      const said: Said[] = []
+      const text: Exchange[] = []
       for (let n = 0; n < 5; n++) {
-        said.push(answered(conversation, n))
+        text.push(answered(conversation, n))
         entries.add(answered(conversation, n).answer)
         if (conversation === 0 && n === 0) continue
-        store.put('/code/a', stateOf(`c-${conversation}`, said))
-        const { puts } = JSON.parse((await told.next()).value) as { puts: { session: string; new_entries: number }[] }
+        store.put('/code/a', stateOf(`c-${conversation}`, text))
+        const { puts } = JSON.parse((await reported.next()).value) as {
+          puts: { session: string; new_entries: number }[]
+        }
         expect(puts).toMatchObject([{ session: `amazon-q:c-${conversation}`, new_entries: 1 }])
       }
     }
@@ -56,7 +58,7 @@ describe.each(['delete', 'wal'] as const)('in %s mode', (journal) => {
   })
 })
 
-const answered = (conversation: number, n: number): Said => ({
+const answered = (conversation: number, n: number): Exchange => ({
   prompt: `question ${conversation}.${n}`,
   answer: `答え ${conversation}.${n}。`,
 })

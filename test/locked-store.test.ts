@@ -5,33 +5,33 @@ import { expect, test } from 'vitest'
 import { rollout } from './archive/house.ts'
 import { serve } from './server/served.ts'
 import { startOwner } from './support/database-owner.ts'
-import { talk, tempFolder, text } from './support/log.ts'
+import { shortSession, tempFolder, text } from './support/log.ts'
 import { makeStore, stateOf } from './support/q-store.ts'
-import { fumi, type Ran } from './support/run.ts'
+import { fumi, type RunResult } from './support/run.ts'
 
 const place = (folder = 'amazon-q') => {
   const home = tempFolder()
   const store = join(home, 'data', folder, 'data.sqlite3')
-  const made = makeStore(store)
-  made.put('/code', stateOf('c-1', [{ prompt: 'A question about needles', answer: 'Yes.' }]))
-  made.close()
+  const created = makeStore(store)
+  created.put('/code', stateOf('c-1', [{ prompt: 'A question about needles', answer: 'Yes.' }]))
+  created.close()
   const env = {
     HOME: home,
     FUMI_HOME: join(home, 'fumi'),
     CODEX_HOME: join(home, 'codex'),
     XDG_DATA_HOME: join(home, 'data'),
   }
-  const run = (...args: readonly string[]): Ran => fumi(args, { env })
+  const run = (...args: readonly string[]): RunResult => fumi(args, { env })
   const addLog = (): void => {
     mkdirSync(join(home, 'codex', 'sessions'), { recursive: true })
-    writeFileSync(join(home, 'codex', 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl'), text(talk()))
+    writeFileSync(join(home, 'codex', 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl'), text(shortSession()))
   }
   return { home, store, run, addLog }
 }
 
 const LOCKED = /Another program keeps it locked/
 
-test('nothing else there: no command says that there is nothing', async () => {
+test('with nothing else, no command reports an empty machine', async () => {
   const { store, run } = place()
   const owner = await startOwner(store, 'as it is')
   await owner.exec('BEGIN EXCLUSIVE')
@@ -57,7 +57,7 @@ test('nothing else there: no command says that there is nothing', async () => {
   await owner.close()
 }, 180_000)
 
-test('other logs are shown, and the answer is called incomplete', async () => {
+test('other logs are shown, and the result is marked incomplete', async () => {
   const { store, run, addLog } = place('kiro-cli')
   addLog()
   const owner = await startOwner(store, 'as it is')
@@ -70,7 +70,7 @@ test('other logs are shown, and the answer is called incomplete', async () => {
   await owner.kill()
 })
 
-test('sessions that are known stay while the store is locked, also where nothing is kept', async () => {
+test('indexed sessions stay while the store is locked, also without backups', async () => {
   const { store, run } = place()
   run('config', 'keep', 'none')
   expect(run('list').out).toContain('needles')
@@ -82,7 +82,7 @@ test('sessions that are known stay while the store is locked, also where nothing
   expect(run('show', 'c-1')).toMatchObject({ code: 0, out: expect.stringContaining('needles') })
 })
 
-test.skipIf(process.getuid?.() === 0)('a store and a log that may not be read: exit code 5', () => {
+test.skipIf(process.getuid?.() === 0)('a locked store and an unreadable log: exit code 5', () => {
   const { home, store, run, addLog } = place()
   chmodSync(store, 0)
   expect(run('list')).toMatchObject({
@@ -96,19 +96,19 @@ test.skipIf(process.getuid?.() === 0)('a store and a log that may not be read: e
   expect(run('sync')).toMatchObject({ code: 5, err: expect.stringMatching(/no permission/) })
 })
 
-test('the page is told', async () => {
-  const served = serve({ [rollout('test')]: text(talk()) })
+test('the page shows the problem', async () => {
+  const served = serve({ [rollout('test')]: text(shortSession()) })
   const store = join(served.folder, 'data', 'amazon-q', 'data.sqlite3')
   makeStore(store).close()
   const owner = await startOwner(store, 'as it is')
   await owner.exec('BEGIN EXCLUSIVE')
-  await served.house.sync()
+  await served.app.sync()
   const { data } = await served.get('/api/health')
   expect(data.problem).toMatch(/incomplete/)
   expect(data.problem).toMatch(LOCKED)
   expect(data.problem_ja).toMatch(/完全ではありません/)
   await owner.exec('ROLLBACK')
-  await served.house.sync()
+  await served.app.sync()
   expect((await served.get('/api/health')).data.problem).toBeNull()
   await owner.close()
   await served.close()

@@ -81,14 +81,14 @@ async function expectAllClear(env: NodeJS.ProcessEnv, needs: boolean, commands =
 }
 
 function prepared() {
-  const made = machine()
-  made.run('sync')
-  made.run('token')
-  made.run('mark', FIRST, '--star')
-  const { home } = made
+  const created = machine()
+  created.run('sync')
+  created.run('token')
+  created.run('mark', FIRST, '--star')
+  const { home } = created
   const data = join(home, 'fumi')
   const env = { HOME: home, FUMI_HOME: data, CODEX_HOME: join(home, 'codex'), XDG_DATA_HOME: join(home, 'data') }
-  return { ...made, data, env }
+  return { ...created, data, env }
 }
 
 /** Its mode comes back, whatever happens. */
@@ -112,7 +112,7 @@ describe.skipIf(!canTest())('without permission', () => {
     300_000,
   )
 
-  test('a home that was used before and is closed: nothing is lost', async () => {
+  test('a used home without permission: nothing is lost', async () => {
     const { home, env, data, json } = prepared()
     const before = readFileSync(join(data, 'token'), 'utf8')
     await closed(home, 0o000, () => expectAllClear(env, true))
@@ -148,7 +148,7 @@ describe.skipIf(!canTest())('without permission', () => {
     300_000,
   )
 
-  test('a data directory that cannot be made, or is a file', async () => {
+  test('a data directory that cannot be created, or is a file', async () => {
     const home = tempFolder()
     const shut = join(home, 'shut')
     mkdirSync(shut)
@@ -164,7 +164,7 @@ describe.skipIf(!canTest())('without permission', () => {
     await expectAllClear({ ...env, TMPDIR: join(home, 'not', 'there') }, false, commands)
   }, 300_000)
 
-  test('logs that may not be read hide no others', async () => {
+  test('unreadable logs do not hide others', async () => {
     const { home, env } = prepared()
     const more = join(home, 'codex', 'sessions', 'more')
     mkdirSync(more)

@@ -6,22 +6,22 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { tempFolder } from './support/log.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '..', '..')
 
 test('a new agent is one folder, and nothing else changes', () => {
-  const house = tempFolder()
+  const app = tempFolder()
   const home = tempFolder()
-  cpSync(join(ROOT, 'dist/bin'), join(house, 'dist/bin'), { recursive: true })
-  cpSync(join(ROOT, 'package.json'), join(house, 'package.json'))
-  symlinkSync(join(ROOT, 'node_modules'), join(house, 'node_modules'), 'junction')
+  cpSync(join(ROOT, 'dist/bin'), join(app, 'dist/bin'), { recursive: true })
+  cpSync(join(ROOT, 'package.json'), join(app, 'package.json'))
+  symlinkSync(join(ROOT, 'node_modules'), join(app, 'node_modules'), 'junction')
   mkdirSync(join(home, '.tiny'))
   writeFileSync(join(home, '.tiny', 'tea.txt'), 'me: How long does green tea steep?\nit: Two minutes, at 80 degrees.\n')
   const fumi = (...words: string[]) => {
     const env = { PATH: process.env['PATH'], HOME: home, FUMI_HOME: join(home, 'fumi'), NO_COLOR: '1', TZ: 'UTC' }
-    return spawnSync(process.execPath, [join(house, 'dist/bin/fumi.js'), ...words], { env, encoding: 'utf8' }).stdout
+    return spawnSync(process.execPath, [join(app, 'dist/bin/fumi.js'), ...words], { env, encoding: 'utf8' }).stdout
   }
 
-  const folder = join(house, 'dist/bin/agents/tiny')
+  const folder = join(app, 'dist/bin/agents/tiny')
   mkdirSync(folder)
   writeFileSync(join(folder, 'agent.js'), compiled('test/support/tiny-agent.ts'))
   expect(fumi('list')).toMatch(/tiny:tea +How long does green tea steep\?/)

@@ -3,15 +3,15 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { expect, test } from 'vitest'
-import { talk, tempLog, text } from './support/log.ts'
+import { shortSession, tempLog, text } from './support/log.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-test('offers the normaliser as fumibako/normalize', () => {
+test('exports the normalizer as fumibako/normalize', () => {
   const script = `
     import { normalize } from 'fumibako/normalize'
     const roles = []
-    for await (const message of normalize(${JSON.stringify(tempLog(text(talk())))})) roles.push(message.role)
+    for await (const message of normalize(${JSON.stringify(tempLog(text(shortSession())))})) roles.push(message.role)
     console.log(roles.join(' '))`
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     cwd: ROOT,

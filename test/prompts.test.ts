@@ -2,10 +2,10 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { House } from '../src/app.ts'
-import { gatherPrompts } from '../src/cli/prompts/gather.ts'
+import { App } from '../src/app.ts'
+import { collectPrompts } from '../src/cli/prompts/gather.ts'
 import { linkPrompts } from '../src/cli/prompts/link.ts'
-import { at, header, line, THREAD, talk, tempFolder, text, user } from './support/log.ts'
+import { at, header, line, shortSession, THREAD, tempFolder, text, user } from './support/log.ts'
 import { makeStore, stateOf } from './support/q-store.ts'
 import { fumi } from './support/run.ts'
 
@@ -23,10 +23,10 @@ function machine() {
   }
   const run = (...args: readonly string[]) => fumi(['prompts', ...args], { env })
   const prompts = async () => {
-    const house = new House({ platform: process.platform, home, variables: env })
-    const { said, lists } = await gatherPrompts(house)
-    house.close()
-    return linkPrompts(said, lists).map((one) => [one.text, one.session, one.typed])
+    const application = new App({ platform: process.platform, home, variables: env })
+    const { prompts: texts, lists } = await collectPrompts(application)
+    application.close()
+    return linkPrompts(texts, lists).map((one) => [one.text, one.session, one.typed])
   }
   return { home, env, codex, run, prompts }
 }
@@ -35,10 +35,10 @@ const SESSION = `codex:${THREAD}`
 const LOG = 'sessions/rollout-2026-02-03T09-15-00-test.jsonl'
 const seconds = (iso: string): number => Date.parse(iso) / 1000
 
-test('a prompt of Codex that was typed and said comes once, and what nobody typed does not come', async () => {
+test('a Codex prompt in both the history and a session is listed once, and injected text is not listed', async () => {
   const { codex, prompts, run } = machine()
-  codex(LOG, text(talk()))
-  codex('sessions/rollout-2026-02-03T09-15-00-copy.jsonl', text(talk()))
+  codex(LOG, text(shortSession()))
+  codex('sessions/rollout-2026-02-03T09-15-00-copy.jsonl', text(shortSession()))
   codex(
     'sessions/rollout-2026-02-03T09-16-00-child.jsonl',
     text([
@@ -73,7 +73,7 @@ test('a log that was trimmed to its events has prompts too', async () => {
   expect(await prompts()).toEqual([['only an event', SESSION, false]])
 })
 
-test('what was typed to Amazon Q names the session that holds it, also one that is only kept', async () => {
+test('a prompt typed to Amazon Q names its session, even one that exists only in the backup', async () => {
   const { home, env, run, prompts } = machine()
   const store = makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3'))
   store.put('/code/a', stateOf('11111111-aaaa', [{ prompt: 'first question', answer: 'x' }]))
@@ -101,7 +101,7 @@ test('what was typed to Amazon Q names the session that holds it, also one that 
   expect([found('三つ目'), found('二つ目'), found('ＦＩＲＳＴ', 'Question')]).toEqual([0, 1, 1])
 })
 
-test('says so when there is nothing, and when the limit is none', () => {
+test('reports when there are no prompts, and rejects an invalid limit', () => {
   const { run } = machine()
   expect(run()).toEqual({ code: 0, out: 'None.\n', err: '' })
   expect(run('--limit', 'many')).toMatchObject({ code: 2 })

@@ -53,7 +53,7 @@ describe.skipIf(process.platform === 'win32')('fumi resume', () => {
     expect(called()).toEqual([cwd, 'resume', THREAD])
   })
 
-  test('knows the programs of Amazon Q and Kiro', () => {
+  test('finds the programs of Amazon Q and Kiro', () => {
     const { home, cwd, install, called, run } = machine()
     for (const [folder, program] of [
       ['amazon-q', 'q'],
@@ -82,7 +82,7 @@ describe.skipIf(process.platform === 'win32')('fumi resume', () => {
     expect(run(['codex:nowhere'])).toMatchObject({ code: 4 })
   })
 
-  test('does not go on with what took the place of a session that ended', () => {
+  test('does not resume the session that replaced an ended one', () => {
     const { home, cwd, env, install, run } = machine()
     const store = makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3'))
     store.put(cwd, stateOf('11111111-aaaa', [{ prompt: 'one', answer: 'two' }]))
@@ -95,7 +95,7 @@ describe.skipIf(process.platform === 'win32')('fumi resume', () => {
     store.close()
   })
 
-  test('gives no program an option that a log made up', () => {
+  test('passes no option from a log to a program', () => {
     const { log, install, run } = machine()
     log('--dangerous')
     install('codex')
@@ -129,7 +129,7 @@ describe.skipIf(process.platform === 'win32')('fumi resume', () => {
       })
   })
 
-  test('prints nothing that a terminal would obey when it is pasted', () => {
+  test('prints no terminal control sequences', () => {
     const { home, env, log, install, called, run } = machine()
     const place = join(home, 'a\u001b[201~\n\u202eb\u0007')
     mkdirSync(place)

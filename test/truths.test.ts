@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { header, tempFolder, text, tokens, user } from './support/log.ts'
 import { fumi } from './support/run.ts'
-import { shared } from './support/shared.ts'
+import { sharedFolder } from './support/shared.ts'
 
 interface Manifest {
   readonly files: number
@@ -16,7 +16,7 @@ interface Manifest {
   readonly usage_by_day: object
 }
 
-const generator = shared('bench', 'gen.mjs')
+const generator = sharedFolder('bench', 'gen.mjs')
 
 describe.skipIf(!generator)('totals equal the generator', () => {
   test.each([
@@ -33,12 +33,12 @@ describe.skipIf(!generator)('totals equal the generator', () => {
     execFileSync(process.execPath, [generator ?? '', '--out', out, '--mb', '2', '--seed', '11', ...options])
     const manifest = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8')) as Manifest
     const { kinds } = manifest
-    const said = (kinds['response_item/message'] ?? kinds['legacy/message'] ?? 0) - manifest.files
+    const texts = (kinds['response_item/message'] ?? kinds['legacy/message'] ?? 0) - manifest.files
     const cutLines = options.includes('--faults') ? manifest.files : 0
     expect(JSON.parse(fumi(['stats', out, '--json']).out)).toMatchObject({
       sessions: manifest.files,
       lines: manifest.lines + cutLines,
-      messages: said,
+      messages: texts,
       usage: manifest.usage,
       by_model: manifest.usage_by_model,
       by_day: manifest.usage_by_day,

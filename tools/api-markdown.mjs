@@ -19,7 +19,7 @@ export function apiMarkdown(document) {
 
 const INTRODUCTION = `\`fumi serve\` answers at \`http://localhost:4680\`. Every request carries the token that \`fumi token\` prints, as \`Authorization: Bearer …\`; a browser has a cookie instead, from the one-time link that \`fumi serve\` opens and \`fumi token --link\` prints. \`/api/health\` alone needs none.
 
-Replies are JSON: \`{ "data": …, "meta": … }\`, or \`{ "errors": [{ "code", "status", "title", "detail", "meta" }] }\`. Times are UTC in ISO 8601. Ids of sessions and messages are encoded as parts of an address: \`encodeURIComponent\`. No endpoint opens a file that a client names. Encrypted reasoning is told by its hash and length alone.
+Replies are JSON: \`{ "data": …, "meta": … }\`, or \`{ "errors": [{ "code", "status", "title", "detail", "meta" }] }\`. Times are UTC in ISO 8601. Ids of sessions and messages are encoded as parts of an address: \`encodeURIComponent\`. No endpoint opens a file that a client names. Encrypted reasoning is replies by its hash and length alone.
 
 The same as OpenAPI 3.1: \`/api/openapi.json\`.
 
@@ -29,14 +29,14 @@ fumi token --header | curl -H @- 'http://localhost:4680/api/sessions?per_page=5'
 
 function endpoint(method, path, { summary, description, parameters = [], requestBody, responses }) {
   const lines = [`### ${method.toUpperCase()} ${path}`, `${summary}.${description ? ` ${description}` : ''}`]
-  const asked = parameters.filter((one) => one.in === 'query')
-  if (asked.length > 0)
+  const queryParameters = parameters.filter((one) => one.in === 'query')
+  if (queryParameters.length > 0)
     lines.push(
       table(
         ['parameter', 'takes', 'what'],
-        asked.map(({ name, required, schema, description: what }) => [
+        queryParameters.map(({ name, required, schema, description: what }) => [
           `\`${name}\`${required ? ' (needed)' : ''}`,
-          taken(schema),
+          typeText(schema),
           what ?? schema?.description ?? '',
         ]),
       ),
@@ -48,12 +48,12 @@ function endpoint(method, path, { summary, description, parameters = [], request
         ['field of the body', 'takes', 'what'],
         Object.entries(body.properties ?? {}).map(([name, schema]) => [
           `\`${name}\``,
-          taken(schema),
+          typeText(schema),
           schema.description ?? '',
         ]),
       ),
     )
-  const told = Object.entries(responses).map(([status, response]) => {
+  const replies = Object.entries(responses).map(([status, response]) => {
     const [[type, { schema }] = ['', {}]] = Object.entries(response.content ?? {})
     const what = status.startsWith('2')
       ? schema?.$ref
@@ -65,7 +65,7 @@ function endpoint(method, path, { summary, description, parameters = [], request
           .join(', ')
     return `${status}: ${what}`
   })
-  lines.push(`Replies: ${told.join('; ')}.`)
+  lines.push(`Replies: ${replies.join('; ')}.`)
   return lines.join('\n\n')
 }
 
@@ -79,12 +79,12 @@ function shapeText(name, shape) {
         ['field', 'is', 'what'],
         Object.entries(shape.properties).map(([field, inner]) => [
           `\`${field}\`${needed.has(field) ? '' : ' (optional)'}`,
-          taken(inner),
+          typeText(inner),
           inner.description ?? '',
         ]),
       ),
     )
-  } else lines.push(taken(shape))
+  } else lines.push(typeText(shape))
   return lines.join('\n\n')
 }
 
@@ -93,18 +93,18 @@ const linkTo = (ref) => {
   return `[${name}](#${name.toLowerCase()})`
 }
 
-function taken(schema = {}) {
+function typeText(schema = {}) {
   if (schema.$ref) return linkTo(schema.$ref)
   if (schema.enum) return schema.enum.map((one) => `\`${one}\``).join(', ')
   if (schema.const !== undefined) return `\`${schema.const}\``
-  if (schema.anyOf) return schema.anyOf.map(taken).join(' or ')
-  if (schema.type === 'array') return `list of ${taken(schema.items)}`
+  if (schema.anyOf) return schema.anyOf.map(typeText).join(' or ')
+  if (schema.type === 'array') return `list of ${typeText(schema.items)}`
   if (schema.type === 'object' && schema.properties)
     return `object of ${Object.keys(schema.properties)
       .map((key) => `\`${key}\``)
       .join(', ')}`
   if (schema.type === 'object' && schema.additionalProperties)
-    return `object with values of ${taken(schema.additionalProperties)}`
+    return `object with values of ${typeText(schema.additionalProperties)}`
   if (schema.minimum !== undefined && schema.maximum !== undefined && schema.maximum < 1e9)
     return `${schema.minimum} to ${schema.maximum}`
   return Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? 'anything')

@@ -6,23 +6,23 @@ const commands = [program, ...program.commands].map((command) => ({
   name: command.name(),
   usage: [command === program ? '' : program.name(), command.name(), command.usage()].filter(Boolean).join(' '),
   summary: command.summary() || command.description(),
-  arguments: command.registeredArguments.map((one) => ({ name: one.name(), ...told(one) })),
+  arguments: command.registeredArguments.map((one) => ({ name: one.name(), ...describeValue(one) })),
   options: command
     .createHelp()
     .visibleOptions(command)
     .filter(({ long }) => command === program || long !== '--help')
-    .map((one) => ({ flags: one.flags, ...told(one) })),
+    .map((one) => ({ flags: one.flags, ...describeValue(one) })),
   ...help(command),
 }))
 process.stdout.write(JSON.stringify(commands))
 
-function told({ description, argChoices: choices, defaultValue }) {
+function describeValue({ description, argChoices: choices, defaultValue }) {
   return { description, choices, usual: typeof defaultValue === 'boolean' ? undefined : defaultValue }
 }
 
 function help(command) {
-  let whole = ''
-  command.configureOutput({ writeOut: (more) => (whole += more) }).outputHelp()
+  let helpText = ''
+  command.configureOutput({ writeOut: (more) => (helpText += more) }).outputHelp()
   // Examples and notes.
-  return { help: whole, after: whole.slice(command.helpInformation().length).trim() }
+  return { help: helpText, after: helpText.slice(command.helpInformation().length).trim() }
 }

@@ -7,11 +7,11 @@ import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import type { Phrase } from '../model/phrase.ts'
-import type { Change } from '../model/replay/change.ts'
+import type { ConversionChange } from '../model/replay/change.ts'
 import type { WrittenExtension } from '../model/replay/extension.ts'
-import type { Outlook } from '../model/replay/outlook.ts'
+import type { SessionFacts } from '../model/replay/outlook.ts'
 import type { Session } from '../model/session.ts'
-import type { Estimate } from '../model/tokens/estimate.ts'
+import type { TokenEstimate } from '../model/tokens/estimate.ts'
 import type { Usage } from '../model/usage.ts'
 
 export interface Agent {
@@ -23,29 +23,29 @@ export interface Agent {
   /** Raise it and every source is read again. */
   readonly version: number
   /** A source may hold several sessions. It changes as a whole: what was read of it before does not count. */
-  readonly many?: true
+  readonly hasManySessions?: true
   /** Reads lines of any kind and says what is wrong with each: files that nobody knows are given to it. */
   readonly takesUnknown?: true
   /** Where this agent keeps its logs on this machine. They need not exist. */
-  roots(environment: Environment): readonly string[]
+  roots(environment: HostEnvironment): readonly string[]
   /** Decides by content. `head` is the beginning of the file, cut anywhere. */
-  recognise(head: Uint8Array, path: string): boolean
+  recognize(head: Uint8Array, path: string): boolean
   /** What a file is, for a person: also one that is refused but known. `head` as above. */
-  describe?(head: Uint8Array, path: string): Description | undefined
+  describe?(head: Uint8Array, path: string): FileDescription | undefined
   /** Every source below a folder, or the file itself. Sources carry their agent: one folder may serve several. */
   find(root: string): AsyncIterable<Source>
   /** Cheap: has it changed? Equal fingerprints mean it has not. Nothing when the source is gone. */
-  probe(source: Source): Promise<Fingerprint | undefined>
+  probe(source: Source): Promise<SourceFingerprint | undefined>
   /** First pass: header, counts and token usage; parses only what it must. */
-  scan(source: Source, from?: Cursor): AsyncIterable<readonly Scan[]>
+  scan(source: Source, from?: Cursor): AsyncIterable<readonly ScanItem[]>
   /** Second pass: everything. A later record never changes an earlier message; links sit on the later one. */
-  read(source: Source, options?: ReadOptions): AsyncIterable<readonly Read[]>
+  read(source: Source, options?: AgentReadOptions): AsyncIterable<readonly ReadItem[]>
   /** One message again, from its place. Throws `not_found` when the bytes there are no longer the same. */
-  body(source: Source, locator: Locator, options?: PrivacyOptions): Promise<NormalizedMessage>
+  readMessage(source: Source, locator: Locator, options?: PrivacyOptions): Promise<NormalizedMessage>
   /** Offset and length of the bytes that hold all that a message says, where they lie in a file by themselves. */
   span?(locator: Locator): readonly [offset: number, length: number] | undefined
   /** For agents that overwrite what they wrote: how to keep it, and how to put it back. */
-  readonly volatile?: Volatile
+  readonly volatile?: VolatileStore
   /**
    * The conversation as it stood when the request went out to which a message belongs, with what was sent still waiting.
    * Nothing where its line is part of no request. Only of agents whose logs tell so much.
@@ -58,7 +58,11 @@ export interface Agent {
    * The session as this agent's own bytes. Its messages come as `read` gave them with `includeSource` and
    * `includePrivate`; what they mean to a writer, `replay` in `model/replay` tells.
    */
-  write?(session: Session, messages: AsyncIterable<NormalizedMessage>, options: WriteOptions): AsyncIterable<Written>
+  write?(
+    session: Session,
+    messages: AsyncIterable<NormalizedMessage>,
+    options: AgentWriteOptions,
+  ): AsyncIterable<WriterOutput>
   /**
    * Puts a conversation that was written for this agent to where its program goes on with it: at once, or not at all.
    * Never over one that is newer, and never over any unless that is wanted. Throws AppError, `busy` while another program
@@ -69,13 +73,13 @@ export interface Agent {
   resume?(session: Session): ResumeCommand
 }
 
-export interface Environment {
+export interface HostEnvironment {
   readonly platform: NodeJS.Platform
   readonly home: string
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
-export interface Description {
+export interface FileDescription {
   /** A name of the format, short enough for a table. */
   readonly format: string
   /** What gave it away. */
@@ -105,18 +109,18 @@ export interface Source {
   /** When it was first met, for records that tell no time. */
   readonly first_seen?: Instant
   /** What `probe` would answer, where finding it told that already. */
-  readonly fingerprint?: Fingerprint
+  readonly fingerprint?: SourceFingerprint
 }
 
-export interface Volatile {
+export interface VolatileStore {
   /** The stores in which rows are overwritten. They need not exist. */
-  stores(environment: Environment): readonly string[]
+  stores(environment: HostEnvironment): readonly string[]
   /** All that a source holds now. */
-  capture(source: Source): Promise<Captured>
+  capture(source: Source): Promise<CaptureResult>
   /** Calls after each commit to a store. Reading causes no call, and a watch does not keep the process alive. */
   watch(store: string, onChange: () => void): { close(): void }
   /** Kept bytes as a file that the agent's own program loads. Nothing when they are no conversation. */
-  loadable(bytes: Uint8Array): Loadable | undefined
+  loadable(bytes: Uint8Array): LoadableConversation | undefined
   /**
    * Puts kept bytes back into the store that the source names: at once, or not at all.
    * Throws AppError, `busy` while another program holds a lock.
@@ -124,7 +128,7 @@ export interface Volatile {
   install(source: Source, bytes: Uint8Array, options: InstallOptions): Promise<void>
 }
 
-export interface Loadable {
+export interface LoadableConversation {
   readonly text: string
   /** What the program would not have loaded, and what was done instead. */
   readonly repairs: readonly string[]
@@ -138,14 +142,14 @@ export interface InstallOptions {
   backup(row: Uint8Array): void
 }
 
-export type Captured =
+export type CaptureResult =
   | { readonly kind: 'conversation'; readonly capture: Capture }
   /** Not understood, but not to be lost. */
   | { readonly kind: 'unreadable'; readonly bytes: Uint8Array; readonly issue: Issue }
   /** Gone, locked or damaged. */
   | { readonly kind: 'issue'; readonly issue: Issue }
 
-export type Fingerprint = string
+export type SourceFingerprint = string
 
 /** Where reading stopped and all it has to know to go on: plain JSON, opaque to everybody but its agent. */
 export interface Cursor {
@@ -166,11 +170,11 @@ export interface PrivacyOptions {
   readonly withoutHashes?: boolean
 }
 
-export interface ReadOptions extends PrivacyOptions {
+export interface AgentReadOptions extends PrivacyOptions {
   readonly from?: Cursor
 }
 
-export type Read =
+export type ReadItem =
   /** The header as known so far; a later one of the same id replaces it, one of another id begins another session. */
   | { readonly kind: 'session'; readonly session: Session }
   | { readonly kind: 'message'; readonly message: NormalizedMessage; readonly locator: Locator }
@@ -178,12 +182,17 @@ export type Read =
   /** Reading may go on from here. What follows the last cursor is provisional: it is read again next time. */
   | { readonly kind: 'cursor'; readonly cursor: Cursor }
 
-export type Scan =
+export type ScanItem =
   /** As in `Read`. Where a source holds several sessions, what follows a header belongs to it. */
   | { readonly kind: 'session'; readonly session: Session }
   | { readonly kind: 'usage'; readonly at: Instant; readonly model: string | undefined; readonly usage: Usage }
   /** Instead of usage, where a log counts no tokens. */
-  | { readonly kind: 'estimate'; readonly at: Instant; readonly model: string | undefined; readonly estimate: Estimate }
+  | {
+      readonly kind: 'estimate'
+      readonly at: Instant
+      readonly model: string | undefined
+      readonly estimate: TokenEstimate
+    }
   /** What the records since the last counts add. */
   | { readonly kind: 'counts'; readonly counts: Counts }
   /** Patterns and turns of a conversation that is told in entries. */
@@ -209,14 +218,14 @@ export interface WrittenForm {
   readonly suffix: string
 }
 
-export interface WriteOptions {
+export interface AgentWriteOptions {
   /** One of the agent's forms, by name; its first where none is given. */
   readonly form?: string
   /** For whom it is written, where a form has several readers. */
   readonly profile?: string
   readonly cwd?: string
   /** What only a first reading tells. Without it everything that was said is written. */
-  readonly outlook?: Outlook
+  readonly facts?: SessionFacts
   /** Leaves out what only the way back needs. */
   readonly withoutExtensions?: boolean
   /** Clock and ids, so that a writer stays a function of its arguments. */
@@ -224,17 +233,17 @@ export interface WriteOptions {
   readonly newId: () => string
 }
 
-export type Written =
+export type WriterOutput =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   /** What became of records of the source. Each record that was read must be named once. */
-  | { readonly kind: 'told'; readonly told: Told }
+  | { readonly kind: 'outcome'; readonly outcome: RecordOutcome }
   /** An extension that the form cannot hold, or that its owner would drop: it belongs into a file beside. */
   | { readonly kind: 'sidecar'; readonly at: number; readonly extension: WrittenExtension }
   /** Something that is not in the output, told by the writer: more than the comparison of `told` can see. */
-  | { readonly kind: 'loss'; readonly path: string; readonly what: Change; readonly kept_in: string | null }
-  | { readonly kind: 'repair'; readonly path: string; readonly what: Change }
+  | { readonly kind: 'loss'; readonly path: string; readonly what: ConversionChange; readonly kept_in: string | null }
+  | { readonly kind: 'repair'; readonly path: string; readonly what: ConversionChange }
 
-export interface Told {
+export interface RecordOutcome {
   readonly records: readonly unknown[]
   /** What was written in their place, without extensions; the records themselves where they were written as they are. */
   readonly as: readonly unknown[]
@@ -243,7 +252,7 @@ export interface Told {
 }
 
 export interface DeliverOptions {
-  readonly environment: Environment
+  readonly environment: HostEnvironment
   /** Which one, where an agent serves several. */
   readonly to: AgentId
   /** The directory in which its program will go on. */
@@ -257,18 +266,18 @@ export interface DeliverOptions {
   readonly mayReplace?: boolean
   /** Nothing is written: only says what would be done, or why it cannot. */
   readonly isDry?: boolean
-  readonly backup: Backup
+  readonly backup: DeliveryBackup
 }
 
 /** Has safe what is to be replaced, before it returns. */
-export interface Backup {
+export interface DeliveryBackup {
   row(source: Source, bytes: Uint8Array): void
   /** Answers where the copy lies. */
   file(path: string): string
 }
 
 /** What whoever hands something over should know. `unlisted`: the program takes it, and may not show it in its list. */
-export interface Warning {
+export interface DeliveryWarning {
   readonly code: 'unlisted'
   /** A sentence for a person. */
   readonly what: string
@@ -281,7 +290,7 @@ export interface Delivery {
   readonly isReplacement: boolean
   /** What the program would have refused, and what was done instead. */
   readonly repairs: readonly string[]
-  readonly warnings: readonly Warning[]
+  readonly warnings: readonly DeliveryWarning[]
   /** Takes it away and puts back what stood there. Throws `busy` when somebody wrote there meanwhile. */
   undo(): Promise<void>
 }

@@ -5,23 +5,23 @@ import { fileURLToPath } from 'node:url'
 import type { Agent } from './agent.ts'
 
 /** Modules carry `.ts` in the source tree and `.js` in the built one. */
-const suffix = extname(fileURLToPath(import.meta.url))
+const MODULE_SUFFIX = extname(fileURLToPath(import.meta.url))
 
-let loading: Promise<readonly Agent[]> | undefined
+let loadedAgents: Promise<readonly Agent[]> | undefined
 
 export function allAgents(): Promise<readonly Agent[]> {
-  loading ??= load()
-  return loading
+  loadedAgents ??= loadAgents()
+  return loadedAgents
 }
 
-async function load(): Promise<readonly Agent[]> {
+async function loadAgents(): Promise<readonly Agent[]> {
   const here = new URL('.', import.meta.url)
   const folders = readdirSync(here, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
     .sort()
   const modules = await Promise.all(
-    folders.map((name) => import(new URL(`${name}/agent${suffix}`, here).href) as Promise<{ default: Agent }>),
+    folders.map((name) => import(new URL(`${name}/agent${MODULE_SUFFIX}`, here).href) as Promise<{ default: Agent }>),
   )
   return modules.map((module) => module.default)
 }

@@ -3,125 +3,129 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
-  counted,
   cutsOf,
   type Fixture,
   folderOf,
   GOLDEN,
   linesOf,
-  put,
+  type ReadSummary,
   readAll,
   roundTrip,
   scanAll,
-  stage,
-  type Told,
-  told,
+  stageFixtures,
+  summarizeReads,
+  summarizeScans,
   upToCursor,
+  writeSource,
 } from '../../test/support/fixtures.ts'
 import { tempFolder } from '../../test/support/log.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { extensionOf } from '../model/replay/extension.ts'
-import { serialize } from '../model/serialize.ts'
+import { serializeMessage } from '../model/serialize.ts'
 import type { Session } from '../model/session.ts'
 import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
-import type { Agent, Written, WrittenForm } from './agent.ts'
+import type { Agent, WriterOutput, WrittenForm } from './agent.ts'
 import { allAgents } from './all.ts'
 
 for (const agent of await allAgents()) {
-  const fixtures = await stage(agent, tempFolder())
+  const fixtures = await stageFixtures(agent, tempFolder())
 
   describe(agent.id, () => {
-    it('is called like its folder, brings fixtures, and its README names the evidence', () => {
+    it('is named like its folder, has fixtures, and its README names the evidence', () => {
       expect(existsSync(join(folderOf(agent), 'agent.ts'))).toBe(true)
       expect(fixtures.length).toBeGreaterThan(0)
       expect(readFileSync(join(folderOf(agent), 'README.md'), 'utf8')).toMatch(/^## Evidence/m)
     })
 
     it('has a fixture for every golden', () => {
-      const wanted = fixtures.map(({ name }) => goldenOf(name)).sort()
+      const wanted = fixtures.map(({ name }) => goldenName(name)).sort()
       expect(readdirSync(join(folderOf(agent), 'fixtures', GOLDEN)).sort()).toEqual(wanted)
     })
 
     describe.each(fixtures.map((fixture) => ({ name: fixture.name, fixture })))('$name', ({ fixture }) => {
-      keepsItsPromises(agent, fixture)
+      checkContract(agent, fixture)
     })
   })
 }
 
-function keepsItsPromises(agent: Agent, fixture: Fixture): void {
+function checkContract(agent: Agent, fixture: Fixture): void {
   const { name, source, bytes } = fixture
 
-  it('is known by its content', () => {
-    expect(agent.recognise(bytes.subarray(0, 65_536), source.path)).toBe(true)
+  it('is detected by its content', () => {
+    expect(agent.recognize(bytes.subarray(0, 65_536), source.path)).toBe(true)
   })
 
-  it('reads as it always did', async () => {
-    const golden = join(folderOf(agent), 'fixtures', GOLDEN, goldenOf(name))
+  it('matches its golden file', async () => {
+    const golden = join(folderOf(agent), 'fixtures', GOLDEN, goldenName(name))
     await expect(await goldenText(agent, fixture)).toMatchFileSnapshot(golden)
   })
 
-  it('reads from any beginning without throwing, and gives the beginning of the messages', async () => {
-    const whole = await readAll(agent, source)
+  it('reads any prefix without throwing and yields a prefix of the messages', async () => {
+    const complete = await readAll(agent, source)
     for (const cut of cutsOf(fixture)) {
-      const part = await beginning(agent, fixture, cut)
+      const part = await readBeginning(agent, fixture, cut)
       if (name.endsWith('.jsonl')) {
-        agree(surelyIn(part.messages, bytes, cut), surelyIn(whole.messages, bytes, cut), cut)
+        expectEqualAt(
+          messagesBeforeCut(part.messages, bytes, cut),
+          messagesBeforeCut(complete.messages, bytes, cut),
+          cut,
+        )
         continue
       }
-      const sure = butLastLine(part.messages).map(withoutLateMarks)
-      agree(sure, whole.messages.slice(0, sure.length).map(withoutLateMarks), cut)
+      const certain = withoutLastLine(part.messages).map(withoutLateMarks)
+      expectEqualAt(certain, complete.messages.slice(0, certain.length).map(withoutLateMarks), cut)
     }
   })
 
-  it('goes on from every cursor as if it had never stopped', async () => {
-    const whole = await readAll(agent, source)
+  it('resumes reading from every cursor with the same result', async () => {
+    const complete = await readAll(agent, source)
     for (const cut of cutsOf(fixture)) {
-      const { before, cursor } = upToCursor((await beginning(agent, fixture, cut)).reads)
-      const both = told([...before, ...(await readAll(agent, source, cursor)).reads])
-      agree(both.messages, whole.messages, cut)
-      agree(both.issues, whole.issues, cut)
-      agree(both.sessions, whole.sessions, cut)
+      const { before, cursor } = upToCursor((await readBeginning(agent, fixture, cut)).reads)
+      const both = summarizeReads([...before, ...(await readAll(agent, source, cursor)).reads])
+      expectEqualAt(both.messages, complete.messages, cut)
+      expectEqualAt(both.issues, complete.issues, cut)
+      expectEqualAt(both.sessions, complete.sessions, cut)
     }
   })
 
-  it('counts on from every cursor as if it had never stopped', async () => {
-    const whole = counted(await scanAll(agent, source))
+  it('resumes scanning from every cursor with the same counts', async () => {
+    const complete = summarizeScans(await scanAll(agent, source))
     for (const cut of cutsOf(fixture)) {
-      put(source, bytes.subarray(0, cut))
+      writeSource(source, bytes.subarray(0, cut))
       const { before, cursor } = upToCursor(await scanAll(agent, source))
-      put(source, bytes)
-      agree(counted([...before, ...(await scanAll(agent, source, cursor))]), whole, cut)
+      writeSource(source, bytes)
+      expectEqualAt(summarizeScans([...before, ...(await scanAll(agent, source, cursor))]), complete, cut)
     }
   })
 
-  it('finds each message again at its place', async () => {
+  it('finds each message by its locator', async () => {
     for (const options of [{}, { includePrivate: true, includeSource: true }]) {
       for (const one of (await readAll(agent, source, undefined, options)).reads) {
         if (one.kind !== 'message') continue
-        expect(await agent.body(source, roundTrip(one.locator), options)).toEqual(one.message)
+        expect(await agent.readMessage(source, roundTrip(one.locator), options)).toEqual(one.message)
       }
     }
   })
 
-  it('leaves the source as it is, and notices when it is not', async () => {
+  it('does not change the source, and notices when it changes', async () => {
     const before = statSync(source.path)
     const print = await agent.probe(source)
     const { reads } = await readAll(agent, source)
     await scanAll(agent, source)
-    for (const one of reads) if (one.kind === 'message') await agent.body(source, one.locator)
+    for (const one of reads) if (one.kind === 'message') await agent.readMessage(source, one.locator)
     const after = statSync(source.path)
     expect([after.mtimeMs, after.ctimeMs, after.size]).toEqual([before.mtimeMs, before.ctimeMs, before.size])
     expect(readFileSync(source.path).equals(bytes)).toBe(true)
     expect(await agent.probe(source)).toBe(print)
     // A row does not notice the last byte of its database.
-    put(source, bytes.subarray(0, source.key === undefined ? -1 : bytes.length / 2))
+    writeSource(source, bytes.subarray(0, source.key === undefined ? -1 : bytes.length / 2))
     expect(await agent.probe(source)).not.toBe(print)
     rmSync(source.path)
     expect(await agent.probe(source)).toBeUndefined()
-    put(source, bytes)
+    writeSource(source, bytes)
   })
 
-  it('says why there is nothing to read', async () => {
+  it('reports why nothing can be read', async () => {
     const gone = { ...source, path: join(source.path, 'gone.jsonl'), shown: name }
     for (const given of [(await readAll(agent, gone)).reads, await scanAll(agent, gone)])
       expect(given).toMatchObject([{ kind: 'issue', issue: { code: 'unreadable', path: name } }])
@@ -139,7 +143,7 @@ function keepsItsPromises(agent: Agent, fixture: Fixture): void {
     }
   })
 
-  it('gives each message a session whose header it tells', async () => {
+  it('assigns each message a session with a header', async () => {
     const { messages, sessions } = await readAll(agent, source)
     const known = new Set<string>(sessions.map(({ id }) => id))
     expect(messages.filter(({ raw }) => !known.has(raw.session_id)).map(({ id }) => id)).toEqual([])
@@ -147,21 +151,21 @@ function keepsItsPromises(agent: Agent, fixture: Fixture): void {
 
   it('counts what it reads', async () => {
     const { messages, session, sessions } = await readAll(agent, source)
-    const scan = counted(await scanAll(agent, source))
-    expect(scan.messages).toBe(session?.kind === 'prompts' ? 0 : said(messages).length)
+    const scan = summarizeScans(await scanAll(agent, source))
+    expect(scan.messages).toBe(session?.kind === 'prompts' ? 0 : countedMessages(messages).length)
     expect(scan.usage).toEqual(usageIn(messages))
     expect(scan.tools).toEqual(toolsIn(messages))
     expect(scan.sessions.map(({ id }) => id)).toEqual(sessions.map(({ id }) => id))
     expect(scan.sessions.map((one, at) => ({ ...sessions[at], ...one }))).toEqual(sessions)
     if (name.endsWith('.jsonl'))
-      expect(scan.lines).toBe(linesOf(bytes).filter(([a, b]) => isFilled(bytes, a, b)).length)
+      expect(scan.lines).toBe(linesOf(bytes).filter(([a, b]) => hasContent(bytes, a, b)).length)
   })
 
-  it.runIf(agent.write)('writes what it can read again', async () => {
+  it.runIf(agent.write)('writes output that it can read', async () => {
     const { messages, sessions } = await readAll(agent, source, undefined, WITH_SOURCE)
     for (const session of sessions) {
       const own = messages.filter(({ raw }) => raw.session_id === session.id)
-      for (const form of agent.forms ?? []) await comesBack(agent, fixture, session, own, form)
+      for (const form of agent.forms ?? []) await expectRoundTrip(agent, fixture, session, own, form)
     }
   })
 }
@@ -169,7 +173,7 @@ function keepsItsPromises(agent: Agent, fixture: Fixture): void {
 const WITH_SOURCE = { includePrivate: true, includeSource: true }
 
 /** What was said comes back to the letter; a form that is meant for others may leave out what they refuse. */
-async function comesBack(
+async function expectRoundTrip(
   agent: Agent,
   { source }: Fixture,
   session: Session,
@@ -178,32 +182,32 @@ async function comesBack(
 ): Promise<void> {
   const copy = { agent: source.agent, path: `${source.path}.again${suffix}` }
   const options = { form, now: () => new Date(0), newId: () => '00000000-0000-7000-8000-000000000000' }
-  const written: Written[] = []
-  for await (const one of agent.write?.(session, listed(messages), options) ?? []) written.push(one)
-  put(copy, Buffer.concat(written.flatMap((one) => (one.kind === 'bytes' ? [one.bytes] : []))))
+  const written: WriterOutput[] = []
+  for await (const one of agent.write?.(session, iterate(messages), options) ?? []) written.push(one)
+  writeSource(copy, Buffer.concat(written.flatMap((one) => (one.kind === 'bytes' ? [one.bytes] : []))))
   const again = await readAll(agent, copy)
   rmSync(copy.path)
-  const told = written.flatMap((one) => (one.kind === 'told' ? one.told.records : []))
-  expect(told.length).toBe(messages.flatMap((one) => extensionOf(one)?.records ?? []).length)
+  const writtenRecords = written.flatMap((one) => (one.kind === 'outcome' ? one.outcome.records : []))
+  expect(writtenRecords.length).toBe(messages.flatMap((one) => extensionOf(one)?.records ?? []).length)
   // Copies of another session's messages are this one's own once they are written.
   const isCopied = messages.some(({ metadata }) => metadata?.['replayed'] === true)
   if (isCopied || written.some(({ kind }) => kind === 'loss' || kind === 'repair')) return
-  expect(said(again.messages).map(wordsOf)).toEqual(said(messages).map(wordsOf))
+  expect(countedMessages(again.messages).map(roleAndTexts)).toEqual(countedMessages(messages).map(roleAndTexts))
 }
 
 /** Most are equal to the letter, and letters are compared fastest. */
-function agree(found: unknown, wanted: unknown, cut: number): void {
+function expectEqualAt(found: unknown, wanted: unknown, cut: number): void {
   if (JSON.stringify(found) !== JSON.stringify(wanted)) expect(found, `cut at byte ${cut}`).toEqual(wanted)
 }
 
-const goldenOf = (name: string): string => `${name.replaceAll('/', '__')}.ndjson`
+const goldenName = (name: string): string => `${name.replaceAll('/', '__')}.ndjson`
 
 /** Messages as they come, what could not be read between them, at the end the headers and the counts. */
 async function goldenText(agent: Agent, { source }: Fixture): Promise<string> {
   const { reads, sessions } = await readAll(agent, source)
-  const { lines, messages, tools, usage, titles } = counted(await scanAll(agent, source))
+  const { lines, messages, tools, usage, titles } = summarizeScans(await scanAll(agent, source))
   const rows = reads.flatMap((one) => {
-    if (one.kind === 'message') return [serialize(one.message).json]
+    if (one.kind === 'message') return [serializeMessage(one.message).json]
     return one.kind === 'issue' ? [JSON.stringify({ issue: one.issue })] : []
   })
   const counts = { lines, messages, tools, usage, ...(titles.length > 0 ? { titles } : {}) }
@@ -212,23 +216,27 @@ async function goldenText(agent: Agent, { source }: Fixture): Promise<string> {
 }
 
 /** Two laws look at it. */
-async function beginning(agent: Agent, fixture: Fixture, length: number): Promise<Told> {
+async function readBeginning(agent: Agent, fixture: Fixture, length: number): Promise<ReadSummary> {
   const { source, bytes } = fixture
-  const known = beginnings.get(fixture) ?? new Map<number, Told>()
-  beginnings.set(fixture, known)
+  const known = beginningCache.get(fixture) ?? new Map<number, ReadSummary>()
+  beginningCache.set(fixture, known)
   const seen = known.get(length)
   if (seen) return seen
-  put(source, bytes.subarray(0, length))
+  writeSource(source, bytes.subarray(0, length))
   const part = await readAll(agent, source)
-  put(source, bytes)
+  writeSource(source, bytes)
   known.set(length, part)
   return part
 }
 
-const beginnings = new WeakMap<Fixture, Map<number, Told>>()
+const beginningCache = new WeakMap<Fixture, Map<number, ReadSummary>>()
 
 /** Those of the lines that end before the cut. */
-function surelyIn(messages: readonly NormalizedMessage[], bytes: Buffer, cut: number): readonly NormalizedMessage[] {
+function messagesBeforeCut(
+  messages: readonly NormalizedMessage[],
+  bytes: Buffer,
+  cut: number,
+): readonly NormalizedMessage[] {
   const ended = linesOf(bytes.subarray(0, cut)).filter(([, end]) => end < cut).length
   return messages.filter(({ raw }) => raw.line_index <= ended)
 }
@@ -239,22 +247,22 @@ function withoutLateMarks({ metadata, ...message }: NormalizedMessage): object {
   return { ...message, marks }
 }
 
-function butLastLine(messages: readonly NormalizedMessage[]): readonly NormalizedMessage[] {
+function withoutLastLine(messages: readonly NormalizedMessage[]): readonly NormalizedMessage[] {
   const last = messages.at(-1)?.raw.line_index
   return messages.filter(({ raw }) => raw.line_index !== last)
 }
 
 /** What people and models said: no duplicates, no injected context, no replayed copies. */
-function said(messages: readonly NormalizedMessage[]): readonly NormalizedMessage[] {
+function countedMessages(messages: readonly NormalizedMessage[]): readonly NormalizedMessage[] {
   const own = messages.filter(({ metadata }) => metadata?.['replayed'] !== true && metadata?.['injected'] !== true)
-  const items = own.filter(({ role, metadata }) => isSpoken(role) && metadata?.['duplicate_of'] === undefined)
+  const items = own.filter(({ role, metadata }) => isUserOrAssistant(role) && metadata?.['duplicate_of'] === undefined)
   // A log that was trimmed to its events has no other words.
-  return items.length > 0 ? items : own.filter(({ metadata }) => isSpokenEvent(metadata?.['event_kind']))
+  return items.length > 0 ? items : own.filter(({ metadata }) => isMessageEvent(metadata?.['event_kind']))
 }
 
-const isSpoken = (role: string): boolean => role === 'user' || role === 'assistant'
+const isUserOrAssistant = (role: string): boolean => role === 'user' || role === 'assistant'
 
-const isSpokenEvent = (kind: unknown): boolean => kind === 'user_message' || kind === 'agent_message'
+const isMessageEvent = (kind: unknown): boolean => kind === 'user_message' || kind === 'agent_message'
 
 const usageIn = (messages: readonly NormalizedMessage[]): Usage =>
   messages.reduce(
@@ -272,12 +280,15 @@ function toolsIn(messages: readonly NormalizedMessage[]): Record<string, number>
   return tools
 }
 
-const wordsOf = ({ role, segments }: NormalizedMessage) => ({ role, words: segments.map(({ text }) => text ?? '') })
+const roleAndTexts = ({ role, segments }: NormalizedMessage) => ({
+  role,
+  words: segments.map(({ text }) => text ?? ''),
+})
 
 /** NULs and white space alone are no line. */
-const isFilled = (bytes: Buffer, start: number, end: number): boolean =>
+const hasContent = (bytes: Buffer, start: number, end: number): boolean =>
   /[^\0\s\uFEFF]/.test(bytes.toString('utf8', start, end))
 
-async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
+async function* iterate<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values
 }

@@ -3,88 +3,97 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { counted, type Fixture, put, readAll, scanAll, stage, upToCursor } from '../../test/support/fixtures.ts'
+import {
+  type Fixture,
+  readAll,
+  scanAll,
+  stageFixtures,
+  summarizeScans,
+  upToCursor,
+  writeSource,
+} from '../../test/support/fixtures.ts'
 import { tempFolder } from '../../test/support/log.ts'
-import type { Agent, Read, Scan, Source } from './agent.ts'
+import type { Agent, ReadItem, ScanItem, Source } from './agent.ts'
 import { allAgents } from './all.ts'
 
 for (const agent of await allAgents()) {
-  const fixtures = await stage(agent, tempFolder())
+  const fixtures = await stageFixtures(agent, tempFolder())
   const logs: Fixture[] = []
-  for (const fixture of fixtures) if (await isGoneOnWith(agent, fixture)) logs.push(fixture)
+  for (const fixture of fixtures) if (await isResumable(agent, fixture)) logs.push(fixture)
 
   describe(agent.id, () => {
-    it('finds a log that is a link, follows no link to a folder, and opens nothing that is no file', async () => {
+    it('finds a linked log, follows no linked folder, and opens only regular files', async () => {
       const there = tempFolder()
-      const found = await Promise.all(fixtures.map((fixture, at) => foundAround(agent, fixture, join(there, `${at}`))))
+      const found = await Promise.all(fixtures.map((fixture, at) => findInFolder(agent, fixture, join(there, `${at}`))))
       const known = found.filter((names) => names.includes('itself'))
       expect(known.length).toBeGreaterThan(0)
       for (const names of known) expect(new Set(names)).toEqual(new Set(['itself', 'linked']))
     })
 
-    it('goes on with its logs from a place in them', () => {
+    it('resumes its logs from a cursor', () => {
       expect(logs.length > 0).toBe(fixtures.some(({ name }) => name.endsWith('.jsonl')))
     })
 
-    describe.each(named(logs))('$name', ({ fixture }) => bearsChange(agent, fixture))
+    describe.each(namedFixtures(logs))('$name', ({ fixture }) => checkReplacement(agent, fixture))
 
-    describe.each(named(logs.filter(({ name }) => !name.endsWith('.zst'))))('$name, compressed', ({ fixture }) =>
-      bearsCompression(agent, fixture),
+    describe.each(namedFixtures(logs.filter(({ name }) => !name.endsWith('.zst'))))(
+      '$name, compressed',
+      ({ fixture }) => checkCompression(agent, fixture),
     )
   })
 }
 
 /** Some sources are read whole, or are rows. */
-async function isGoneOnWith(agent: Agent, { source }: Fixture): Promise<boolean> {
+async function isResumable(agent: Agent, { source }: Fixture): Promise<boolean> {
   return upToCursor((await readAll(agent, source)).reads).cursor?.offset !== undefined
 }
 
-const named = (fixtures: readonly Fixture[]) => fixtures.map((fixture) => ({ name: fixture.name, fixture }))
+const namedFixtures = (fixtures: readonly Fixture[]) => fixtures.map((fixture) => ({ name: fixture.name, fixture }))
 
-function bearsChange(agent: Agent, { source, bytes }: Fixture): void {
-  it('reads anew what was replaced since, also by a file that is alike, and says so first', async () => {
-    const whole = await readAll(agent, source)
+function checkReplacement(agent: Agent, { source, bytes }: Fixture): void {
+  it('rereads a replaced log, even one that looks alike, and reports it first', async () => {
+    const complete = await readAll(agent, source)
     const scans = await scanAll(agent, source)
-    const { cursor } = upToCursor(whole.reads)
+    const { cursor } = upToCursor(complete.reads)
     replace(source, bytes)
     const again = await readAll(agent, source, cursor)
     expect(again.reads[0]).toMatchObject({ kind: 'issue', issue: { code: 'changed_while_read' } })
-    expect(again.messages).toEqual(whole.messages)
+    expect(again.messages).toEqual(complete.messages)
     const [first, ...others] = await scanAll(agent, source, upToCursor(scans).cursor)
     expect(first).toMatchObject({ kind: 'issue', issue: { code: 'changed_while_read' } })
-    expect(counted(others)).toEqual(counted(scans))
+    expect(summarizeScans(others)).toEqual(summarizeScans(scans))
   })
 
-  it('reads a file that is replaced meanwhile to its end, and says so last', async () => {
+  it('finishes a file that is replaced while it is read, and reports it last', async () => {
     for (const pass of [agent.read(source), agent.scan(source)]) {
-      const given: (Read | Scan)[] = []
+      const given: (ReadItem | ScanItem)[] = []
       for await (const batch of pass) {
         if (given.length === 0) replace(source, bytes.subarray(0, 1))
         given.push(...batch)
       }
-      put(source, bytes)
+      writeSource(source, bytes)
       expect(given.at(-1)).toMatchObject({ kind: 'issue', issue: { code: 'changed_while_read' } })
     }
   })
 }
 
-function bearsCompression(agent: Agent, { source, bytes }: Fixture): void {
-  it('says where compressed bytes end too soon, and reads what is before', async () => {
-    const whole = await readAll(agent, source)
+function checkCompression(agent: Agent, { source, bytes }: Fixture): void {
+  it('reports where compressed data is truncated and reads the data before', async () => {
+    const complete = await readAll(agent, source)
     const packed = { ...source, path: `${source.path}.zst` }
-    put(packed, cutFrame(bytes))
+    writeSource(packed, truncatedFrame(bytes))
     const { messages, issues } = await readAll(agent, packed)
-    const counts = counted(await scanAll(agent, packed))
+    const counts = summarizeScans(await scanAll(agent, packed))
     rmSync(packed.path)
-    expect(messages).toHaveLength(whole.messages.length)
-    expect(counts.lines).toBe(counted(await scanAll(agent, source)).lines)
+    expect(messages).toHaveLength(complete.messages.length)
+    expect(counts.lines).toBe(summarizeScans(await scanAll(agent, source)).lines)
     for (const last of [issues.at(-1), counts.issues.at(-1)])
       expect(last).toMatchObject({ code: 'cut_short', reason: expect.stringMatching(/^the compressed data/) })
   })
 }
 
 /** What is found of a log itself, of a link to it, behind a link to a folder, of a link to itself and of a pipe. */
-async function foundAround(agent: Agent, { source, bytes }: Fixture, folder: string): Promise<readonly string[]> {
+async function findInFolder(agent: Agent, { source, bytes }: Fixture, folder: string): Promise<readonly string[]> {
   const name = basename(source.path)
   const elsewhere = `${folder}-elsewhere`
   for (const one of [elsewhere, ...['itself', 'linked', 'endless', 'pipe'].map((two) => join(folder, two))])
@@ -102,12 +111,12 @@ async function foundAround(agent: Agent, { source, bytes }: Fixture, folder: str
 /** Another file in its place. */
 function replace(source: Source, bytes: Uint8Array): void {
   const other = { ...source, path: `${source.path}.other` }
-  put(other, bytes)
+  writeSource(other, bytes)
   renameSync(other.path, source.path)
 }
 
 /** Zstandard by hand: a window of one megabyte, one raw block, and nothing where the last one should be. */
-function cutFrame(bytes: Uint8Array): Uint8Array {
+function truncatedFrame(bytes: Uint8Array): Uint8Array {
   const header = bytes.length << 3
   return Buffer.concat([
     Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x50]),

@@ -4,10 +4,10 @@ import { isAbsolute } from 'node:path'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import type { Session } from '../model/session.ts'
 import type { Agent, ResumeCommand } from './agent.ts'
-import { shellWord } from './shell-word.ts'
+import { quoteShellWord } from './shell-word.ts'
 
 /** @param ended how it left its store, where it is there no longer */
-export function whyNotResumed(agent: Agent, session: Session, ended: string | undefined): Phrase | undefined {
+export function whyNotResumable(agent: Agent, session: Session, ended: string | undefined): Phrase | undefined {
   if (!agent.resume || session.kind === 'prompts')
     return phrase(
       `${session.id} is nothing that ${agent.label} could go on with.`,
@@ -40,7 +40,7 @@ export function whyNotResumed(agent: Agent, session: Session, ended: string | un
 const isLocalDirectory = (path: string): boolean =>
   isAbsolute(path) && !(process.platform === 'win32' && /^[\\/]{2}/.test(path))
 
-export function shellLine({ program, arguments: words, cwd }: ResumeCommand): string {
-  const line = [program, ...words].map(shellWord).join(' ')
-  return cwd === undefined ? line : `cd ${shellWord(cwd)} && ${line}`
+export function formatShellLine({ program, arguments: args, cwd }: ResumeCommand): string {
+  const line = [program, ...args].map(quoteShellWord).join(' ')
+  return cwd === undefined ? line : `cd ${quoteShellWord(cwd)} && ${line}`
 }

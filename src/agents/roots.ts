@@ -5,7 +5,7 @@ import { AppError } from '../model/error.ts'
 import type { AgentId } from '../model/ids.ts'
 import type { Agent, Source } from './agent.ts'
 
-export interface Wish {
+export interface AgentSourceConfig {
   readonly enabled: boolean
   /** More places than the agent's own. */
   readonly roots: readonly string[]
@@ -14,19 +14,19 @@ export interface Wish {
 }
 
 /** By the ids of agents, those included that another one serves. */
-export type Wishes = ReadonlyMap<AgentId, Wish>
+export type AgentSourceConfigs = ReadonlyMap<AgentId, AgentSourceConfig>
 
-export interface Root {
+export interface ConfiguredRoot {
   readonly agent: Agent
   readonly path: string
   /** By the user. */
   readonly added: boolean
 }
 
-export const idsOf = (agent: Agent): readonly AgentId[] => [agent.id, ...(agent.serves ?? [])]
+export const agentIdsOf = (agent: Agent): readonly AgentId[] => [agent.id, ...(agent.serves ?? [])]
 
 export function agentServing(id: AgentId, agents: readonly Agent[]): Agent {
-  const agent = agents.find((one) => idsOf(one).includes(id))
+  const agent = agents.find((one) => agentIdsOf(one).includes(id))
   if (!agent) {
     throw new AppError(
       'not_found',
@@ -43,41 +43,41 @@ export function agentServing(id: AgentId, agents: readonly Agent[]): Agent {
  */
 export function rootsOf(
   agents: readonly Agent[],
-  wishes: Wishes,
+  configs: AgentSourceConfigs,
   own: (agent: Agent) => readonly string[],
-): readonly Root[] {
+): readonly ConfiguredRoot[] {
   return agents.flatMap((agent) => {
-    const ids = idsOf(agent).filter((id) => wishes.get(id)?.enabled !== false)
+    const ids = agentIdsOf(agent).filter((id) => configs.get(id)?.enabled !== false)
     if (ids.length === 0) return []
     const known = own(agent)
-    const more = new Set(ids.flatMap((id) => wishes.get(id)?.roots ?? []))
+    const more = new Set(ids.flatMap((id) => configs.get(id)?.roots ?? []))
     return [
       ...known.map((path) => ({ agent, path, added: false })),
       ...[...more].filter((path) => !known.includes(path)).map((path) => ({ agent, path, added: true })),
-    ].filter(({ path }) => ids.some((id) => !isSkipped(path, wishes.get(id))))
+    ].filter(({ path }) => ids.some((id) => !isPathSkipped(path, configs.get(id))))
   })
 }
 
-export function isWanted({ agent, path }: Pick<Source, 'agent' | 'path'>, wishes: Wishes): boolean {
-  const wish = wishes.get(agent)
-  return wish?.enabled !== false && !isSkipped(path, wish)
+export function isSourceEnabled({ agent, path }: Pick<Source, 'agent' | 'path'>, configs: AgentSourceConfigs): boolean {
+  const config = configs.get(agent)
+  return config?.enabled !== false && !isPathSkipped(path, config)
 }
 
-const isSkipped = (path: string, wish: Wish | undefined): boolean =>
-  wish?.skip.some((one) => path === one || path.startsWith(one.endsWith(sep) ? one : `${one}${sep}`)) ?? false
+const isPathSkipped = (path: string, config: AgentSourceConfig | undefined): boolean =>
+  config?.skip.some((one) => path === one || path.startsWith(one.endsWith(sep) ? one : `${one}${sep}`)) ?? false
 
 /** What lies in the places. One that was added may lie inside another: each source comes once. */
-export async function* wantedSources(
-  roots: readonly Root[],
-  wishes: Wishes,
+export async function* enabledSources(
+  roots: readonly ConfiguredRoot[],
+  configs: AgentSourceConfigs,
 ): AsyncGenerator<{ readonly agent: Agent; readonly source: Source }> {
   const seen = new Set<string>()
   for (const { agent, path } of roots) {
     if (!existsSync(path)) continue
     for await (const source of agent.find(path)) {
-      const place = JSON.stringify([source.path, source.key])
-      if (!seen.has(place) && isWanted(source, wishes)) yield { agent, source }
-      seen.add(place)
+      const sourceKey = JSON.stringify([source.path, source.key])
+      if (!seen.has(sourceKey) && isSourceEnabled(source, configs)) yield { agent, source }
+      seen.add(sourceKey)
     }
   }
 }

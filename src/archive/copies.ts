@@ -4,113 +4,113 @@
  */
 import { closeSync, existsSync, fstatSync, openSync, rmSync, type Stats, utimesSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { readNow } from '../lib/bytes.ts'
-import { makeTempFolder, type TempFolder } from '../lib/disk/temp-folder.ts'
+import { readRange } from '../lib/bytes.ts'
+import { createTempFolder, type TempFolder } from '../lib/disk/temp-folder.ts'
 import { statOf } from '../lib/files/look.ts'
-import { openRegular } from '../lib/files/regular-file.ts'
+import { openRegularFile } from '../lib/files/regular-file.ts'
 import { isSystemError } from '../lib/files/system-error.ts'
 import { sha256 } from '../lib/hash.ts'
 import { AppError } from '../model/error.ts'
 import type { AgentId } from '../model/ids.ts'
-import { COPIES, type Copied, CopyTables, type Piece } from './copies/tables.ts'
-import { unpack } from './keep/pack.ts'
-import { explained, openToReadAtLeast } from './open.ts'
+import { COPIES_FORMAT, type CopyPiece, CopyTables, type FileCopy } from './copies/tables.ts'
+import { unpackPiece } from './keep/pack.ts'
+import { openWritableOrCopy, withDatabaseErrors } from './open.ts'
 
-export type { Copied } from './copies/tables.ts'
+export type { FileCopy } from './copies/tables.ts'
 
 /** Compresses nearly as well as a whole log. */
-const PIECE = 1 << 18
+const PIECE_BYTES = 1 << 18
 /** A last piece that is smaller is made anew with what is appended to it. */
-const SMALL = 1 << 16
+const MIN_LAST_PIECE_BYTES = 1 << 16
 /** Pieces of one transaction. */
-const AT_ONCE = 16
+const PIECES_PER_TRANSACTION = 16
 /** So much of a beginning tells files apart. */
-const HEAD = 1024
+const HEAD_BYTES = 1024
 /** Bytes of files with what was copied. */
-const MOST_RESTORED = 512 << 20
+const MAX_RESTORED_BYTES = 512 << 20
 
 /** @param directory the data directory; it and the file in it are made with the first copy */
-export const openCopies = (directory: string): Copies => new Copies(join(directory, 'copies.sqlite3'))
+export const openFileCopies = (directory: string): FileCopies => new FileCopies(join(directory, 'copies.sqlite3'))
 
-export class Copies {
+export class FileCopies {
   readonly path: string
   #open: { readonly tables: CopyTables; close(): void } | undefined
   #restored: TempFolder | undefined
   /** The one that was asked for last comes last. */
   readonly #files = new Map<string, { readonly path: string; readonly size: number }>()
   #count = 0
-  readonly #most: number
+  readonly #maxRestoredBytes: number
 
-  /** @param most bytes of files with what was copied */
-  constructor(path: string, most = MOST_RESTORED) {
+  /** @param maxRestoredBytes bytes of files with what was copied */
+  constructor(path: string, maxRestoredBytes = MAX_RESTORED_BYTES) {
     this.path = path
-    this.#most = most
+    this.#maxRestoredBytes = maxRestoredBytes
   }
 
   /** Those of one path: the latest last. */
-  list(): readonly Copied[] {
-    return this.#isThere() ? explained(this.path, () => this.#tables().list()) : []
+  list(): readonly FileCopy[] {
+    return this.#exists() ? withDatabaseErrors(this.path, () => this.#tables().list()) : []
   }
 
   /** Copies what is new in a file. What cannot be read is left for the next time. */
-  take(agent: AgentId, path: string, root: string | undefined): void {
+  copyFile(agent: AgentId, path: string, root: string | undefined): void {
     const stat = statOf(path)
-    const known = this.#isThere() ? explained(this.path, () => this.#tables().latest(agent, path)) : undefined
-    if (!stat?.isFile() || (known && known.probe === probeOf(stat))) return
+    const known = this.#exists() ? withDatabaseErrors(this.path, () => this.#tables().latest(agent, path)) : undefined
+    if (!stat?.isFile() || (known && known.probe === fileProbeOf(stat))) return
     try {
-      const file = openRegular(path)
+      const file = openRegularFile(path)
       try {
-        this.#takeOpen(file, { agent, path, ...(root !== undefined && { root }) }, known)
+        this.#copyOpenFile(file, { agent, path, ...(root !== undefined && { root }) }, known)
       } finally {
         closeSync(file)
       }
     } catch (error) {
       if (isSystemError(error)) return
-      explained(this.path, () => {
+      withDatabaseErrors(this.path, () => {
         throw error
       })
     }
   }
 
-  #takeOpen(file: number, where: Pick<Copied, 'agent' | 'path' | 'root'>, known: Copied | undefined): void {
+  #copyOpenFile(file: number, location: Pick<FileCopy, 'agent' | 'path' | 'root'>, known: FileCopy | undefined): void {
     const tables = this.#tables()
     const stat = fstatSync(file)
-    const before = known ?? this.#moved(stat, where.agent)
-    const step = before ? this.#step(file, stat, before) : 'another'
-    const copy = before && step === 'grown' ? before : tables.add(where, stat.ino)
-    if (copy.path !== where.path) tables.move(copy.id, where.path)
+    const before = known ?? this.#findRenamed(stat, location.agent)
+    const change = before ? this.#compareFile(file, stat, before) : 'another'
+    const copy = before && change === 'grown' ? before : tables.add(location, stat.ino)
+    if (copy.path !== location.path) tables.move(copy.id, location.path)
     const last = tables.lastPiece(copy.id)
-    let at = last && last.length < SMALL ? last.start : copy.size
+    let at = last && last.length < MIN_LAST_PIECE_BYTES ? last.start : copy.size
     for (let isOver = false; !isOver; ) {
       const pieces: { readonly start: number; readonly bytes: Buffer }[] = []
-      while (pieces.length < AT_ONCE && !isOver) {
-        const bytes = readNow(file, at, PIECE)
+      while (pieces.length < PIECES_PER_TRANSACTION && !isOver) {
+        const bytes = readRange(file, at, PIECE_BYTES)
         if (bytes.length > 0) pieces.push({ start: at, bytes })
         at += bytes.length
-        isOver = bytes.length < PIECE
+        isOver = bytes.length < PIECE_BYTES
       }
       tables.append(copy.id, pieces, {
         size: at,
         modified: Math.trunc(stat.mtimeMs),
-        probe: isOver ? probeOf(stat) : '',
+        probe: isOver ? fileProbeOf(stat) : '',
       })
     }
-    if (before && step === 'rewritten') tables.drop(before.id)
+    if (before && change === 'rewritten') tables.drop(before.id)
   }
 
   /** What the file is to a copy. One that was written anew begins alike and is not shorter: its new copy takes the old one's place. */
-  #step(file: number, { size }: Stats, copy: Copied): 'grown' | 'rewritten' | 'another' {
+  #compareFile(file: number, { size }: Stats, copy: FileCopy): 'grown' | 'rewritten' | 'another' {
     if (size < copy.size) return 'another'
     const tables = this.#tables()
     const [first, last] = [tables.firstPiece(copy.id), tables.lastPiece(copy.id)]
-    const isSame = (piece: Piece): boolean => sha256(readNow(file, piece.start, piece.length)) === piece.hash
+    const isSame = (piece: CopyPiece): boolean => sha256(readRange(file, piece.start, piece.length)) === piece.hash
     if (!first || !last || (isSame(first) && isSame(last))) return 'grown'
-    const head = tables.body(copy.id, first.start).subarray(0, HEAD)
-    return head.equals(readNow(file, 0, head.length)) ? 'rewritten' : 'another'
+    const head = tables.body(copy.id, first.start).subarray(0, HEAD_BYTES)
+    return head.equals(readRange(file, 0, head.length)) ? 'rewritten' : 'another'
   }
 
   /** A file that was renamed. */
-  #moved({ ino }: Stats, agent: AgentId): Copied | undefined {
+  #findRenamed({ ino }: Stats, agent: AgentId): FileCopy | undefined {
     return this.#tables()
       .ofInode(agent, ino)
       .find((copy) => !existsSync(copy.path))
@@ -123,24 +123,24 @@ export class Copies {
     } catch (error) {
       // The disk that it is restored to is not the one that it lies on.
       if (isSystemError(error)) throw error
-      return explained(this.path, () => {
+      return withDatabaseErrors(this.path, () => {
         throw error
       })
     }
   }
 
   #restore(id: number): string {
-    const copy = this.#isThere() ? this.#tables().get(id) : undefined
+    const copy = this.#exists() ? this.#tables().get(id) : undefined
     if (!copy) throw new AppError('not_found', `copy ${id} is no longer kept`, `控え ${id} はもうありません。`)
     const key = `${id} ${copy.size} ${copy.probe}`
     const known = this.#files.get(key)
-    if (known !== undefined) return this.#remembered(key, known.path, known.size)
-    this.#restored ??= makeTempFolder('copies')
+    if (known !== undefined) return this.#cacheRestored(key, known.path, known.size)
+    this.#restored ??= createTempFolder('copies')
     const path = join(this.#restored.path, `${this.#count++}-${basename(copy.path)}`)
     const file = openSync(path, 'w', 0o600)
     try {
       for (const piece of this.#tables().pieces(id)) {
-        const bytes = unpack(piece.body)
+        const bytes = unpackPiece(piece.body)
         if (sha256(bytes) !== piece.hash)
           throw new AppError(
             'unusable_data',
@@ -153,16 +153,16 @@ export class Copies {
       closeSync(file)
     }
     utimesSync(path, copy.modified / 1000, copy.modified / 1000)
-    return this.#remembered(key, path, copy.size)
+    return this.#cacheRestored(key, path, copy.size)
   }
 
   /** Files that were not asked for in a long time go. */
-  #remembered(key: string, path: string, size: number): string {
+  #cacheRestored(key: string, path: string, size: number): string {
     this.#files.delete(key)
     let sum = size
     for (const one of this.#files.values()) sum += one.size
     for (const [oldest, one] of this.#files) {
-      if (sum <= this.#most) break
+      if (sum <= this.#maxRestoredBytes) break
       this.#files.delete(oldest)
       sum -= one.size
       removeUnlessOpen(one.path)
@@ -173,7 +173,7 @@ export class Copies {
 
   /** Takes every copy of these paths out. */
   forget(paths: readonly string[]): void {
-    if (this.#isThere()) explained(this.path, () => this.#tables().remove(paths))
+    if (this.#exists()) withDatabaseErrors(this.path, () => this.#tables().remove(paths))
   }
 
   close(): void {
@@ -184,13 +184,13 @@ export class Copies {
     this.#files.clear()
   }
 
-  #isThere(): boolean {
+  #exists(): boolean {
     return this.#open !== undefined || existsSync(this.path)
   }
 
   #tables(): CopyTables {
     if (!this.#open) {
-      const { db, close } = openToReadAtLeast(this.path, COPIES)
+      const { db, close } = openWritableOrCopy(this.path, COPIES_FORMAT)
       this.#open = { tables: new CopyTables(db), close }
     }
     return this.#open.tables
@@ -206,4 +206,4 @@ function removeUnlessOpen(path: string): void {
   }
 }
 
-const probeOf = ({ size, mtimeMs, ino }: Stats): string => `${size}:${mtimeMs}:${ino}`
+const fileProbeOf = ({ size, mtimeMs, ino }: Stats): string => `${size}:${mtimeMs}:${ino}`

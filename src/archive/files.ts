@@ -1,14 +1,14 @@
 /** Who touched a file: every tool call that spoke of it. */
 
-import type { Touch } from '../model/files/touched.ts'
+import type { FileTouchKind } from '../model/files/touched.ts'
 import type { Instant, SessionId } from '../model/ids.ts'
-import { knownOf, MESSAGE_COLUMNS, type RawMessage } from './get/messages.ts'
+import { MESSAGE_COLUMNS, type MessageRow, toIndexedMessage } from './get/messages.ts'
 import type { Db } from './open.ts'
 import { DUPLICATE, INJECTED, REPLAYED, ROLES } from './rows/kind.ts'
 
 export interface FileTouched {
   readonly path: string
-  readonly how: Touch
+  readonly how: FileTouchKind
   readonly session_id: SessionId
   readonly message_id: string
   readonly timestamp: Instant
@@ -23,30 +23,30 @@ export interface FilesTouched {
   readonly touched: readonly FileTouched[]
 }
 
-const HOW: readonly Touch[] = ['named', 'added', 'updated', 'deleted']
-const MOST = 200
+const TOUCH_KINDS: readonly FileTouchKind[] = ['named', 'added', 'updated', 'deleted']
+const MAX_TOUCHES = 200
 
 /** The file itself, or any whose path ends so. */
-const MEANT = `(y.path = :path OR substr(y.path, -length(:path) - 1) IN ('/' || :path, char(92) || :path))`
-const TURN = `(SELECT count(*) FROM message p WHERE p.session_id = m.session_id AND (p.line, p.part) <= (m.line, m.part)
+const PATH_CONDITION = `(y.path = :path OR substr(y.path, -length(:path) - 1) IN ('/' || :path, char(92) || :path))`
+const TURN_NUMBER = `(SELECT count(*) FROM message p WHERE p.session_id = m.session_id AND (p.line, p.part) <= (m.line, m.part)
   AND p.kind & 7 = ${ROLES.indexOf('user')} AND p.kind & ${DUPLICATE | REPLAYED | INJECTED} = 0)`
 
 /** @param path whole, or its end */
-export function touchesOf(db: Db, path: string, limit = MOST): FilesTouched {
+export function readTouches(db: Db, path: string, limit = MAX_TOUCHES): FilesTouched {
   const from = 'FROM file y CROSS JOIN touched x ON x.file_id = y.id'
-  const total = db.prepare(`SELECT count(*) ${from} WHERE ${MEANT}`).pluck().get({ path }) as number
+  const total = db.prepare(`SELECT count(*) ${from} WHERE ${PATH_CONDITION}`).pluck().get({ path }) as number
   const rows = db
     .prepare(
-      `SELECT y.path, x.how, ${TURN} AS turn, ${MESSAGE_COLUMNS} ${from}
+      `SELECT y.path, x.how, ${TURN_NUMBER} AS turn, ${MESSAGE_COLUMNS} ${from}
          CROSS JOIN message m ON m.id = x.message_id CROSS JOIN session t ON t.id = m.session_id
-       WHERE ${MEANT} ORDER BY m.id DESC LIMIT :limit`,
+       WHERE ${PATH_CONDITION} ORDER BY m.id DESC LIMIT :limit`,
     )
-    .all({ path, limit }) as (RawMessage & { path: string; how: number; turn: number })[]
+    .all({ path, limit }) as (MessageRow & { path: string; how: number; turn: number })[]
   const touched = rows.map(({ path: file, how, turn, ...row }) => {
-    const { session, id, timestamp, tool } = knownOf(row)
+    const { session, id, timestamp, tool } = toIndexedMessage(row)
     return {
       path: file,
-      how: HOW[how] ?? 'named',
+      how: TOUCH_KINDS[how] ?? 'named',
       session_id: session,
       message_id: id,
       timestamp,

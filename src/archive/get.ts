@@ -5,28 +5,56 @@ import type { AgentId, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
 import type { Totals } from '../model/totals.ts'
-import { type FilesTouched, touchesOf } from './files.ts'
-import { type Choices, choicesOf, type Extent, extentOf, NO_CHOICES, NO_EXTENT } from './get/choices.ts'
-import { type Details, detailsOf } from './get/details.ts'
+import { type FilesTouched, readTouches } from './files.ts'
+import {
+  EMPTY_INDEX_SIZE,
+  type FilterChoices,
+  type IndexSize,
+  NO_FILTER_CHOICES,
+  readFilterChoices,
+  readIndexSize,
+} from './get/choices.ts'
+import { readSessionDetails, type SessionDetails } from './get/details.ts'
 import type { SessionFilter } from './get/filter.ts'
-import { issuesOf, unreadableIn } from './get/issues.ts'
-import { anchorBefore, anchorOf, countOf, type Layout, layoutOf, NO_LAYOUT, offsetOf } from './get/layout.ts'
-import { type WindowOptions, windowOf } from './get/messages.ts'
-import { namesLike } from './get/names.ts'
-import { promptsOf } from './get/prompts.ts'
-import { entriesOf, type Listing, type ListOptions, listSessions } from './get/sessions.ts'
-import { type Standing, standingOf } from './get/standing.ts'
-import { plucked, prepared } from './get/statements.ts'
-import { doubt, IndexDamagedError, indexPath, isDamage, type Opened, openToRead } from './index-file.ts'
-import { type Db, explained } from './open.ts'
-import type { Change, Entry, Known } from './record.ts'
-import { activityOf, type DaySum, type Moment, type SeriesOptions, seriesOf } from './stats/series.ts'
-import { type Measures, totalsOf } from './stats/totals.ts'
-import { historiesOf, type Stats, type StatsOptions, statsOf } from './stats.ts'
+import { readSessionIssues, readUnreadableSources } from './get/issues.ts'
+import {
+  anchorBefore,
+  anchorOf,
+  countMessages,
+  EMPTY_LAYOUT,
+  readOffset,
+  readSessionLayout,
+  type SessionLayout,
+} from './get/layout.ts'
+import { readMessageWindow, type WindowOptions } from './get/messages.ts'
+import { findSessionsByName } from './get/names.ts'
+import { readPromptRows } from './get/prompts.ts'
+import { readSessionEntries, readSessionPage, type SessionListOptions, type SessionPage } from './get/sessions.ts'
+import { readSessionSource, type SessionSource } from './get/standing.ts'
+import { prepareCached, prepareFirstColumn } from './get/statements.ts'
+import {
+  IndexDamagedError,
+  indexPath,
+  isIndexDamage,
+  markIndexSuspect,
+  type OpenIndex,
+  openIndexToRead,
+} from './index-file.ts'
+import { type Db, withDatabaseErrors } from './open.ts'
+import type { IndexedMessage, SessionChange, SessionEntry } from './record.ts'
+import {
+  type ActivityQuarter,
+  type DayUsage,
+  readActivity,
+  readUsageSeries,
+  type UsageSeriesOptions,
+} from './stats/series.ts'
+import { type IndexTotalsOptions, readTotals } from './stats/totals.ts'
+import { type IndexStatistics, readHistories, readStatistics, type StatisticsOptions } from './stats.ts'
 
 export class IndexReader {
   readonly #directory: string
-  #opened: Opened | undefined
+  #opened: OpenIndex | undefined
   #inode = 0
 
   constructor(directory: string) {
@@ -35,90 +63,90 @@ export class IndexReader {
 
   /** Nothing while there is no index. Another one means that all that was read before may be different now. */
   get epoch(): string | undefined {
-    return this.#told(() => this.#open()?.epoch)
+    return this.#withDamageCheck(() => this.#open()?.epoch)
   }
 
-  list(options: ListOptions = {}): Listing {
-    return this.read((db) => listSessions(db, options), { total: 0, sessions: [] })
+  list(options: SessionListOptions = {}): SessionPage {
+    return this.read((db) => readSessionPage(db, options), { total: 0, sessions: [] })
   }
 
-  get(id: SessionId): Entry | undefined {
-    return this.read((db) => entriesOf(db, [id])[0], undefined)
+  get(id: SessionId): SessionEntry | undefined {
+    return this.read((db) => readSessionEntries(db, [id])[0], undefined)
   }
 
   /** By its id, by the agent's own, or by the beginning of either. @returns a few of those that it may mean */
-  named(name: string): readonly Entry[] {
-    const ids = this.read((db) => namesLike(db, name), [])
+  findByName(name: string): readonly SessionEntry[] {
+    const ids = this.read((db) => findSessionsByName(db, name), [])
     return ids.length === 0 ? [] : this.list({ ids, kind: 'any', children: 'all' }).sessions
   }
 
   /** The header as it was last read. */
   header(id: SessionId): Session | undefined {
     return this.read<Session | undefined>((db) => {
-      const text = plucked(db, 'SELECT header FROM session WHERE name = ?').get(id) as string | undefined
+      const text = prepareFirstColumn(db, 'SELECT header FROM session WHERE name = ?').get(id) as string | undefined
       return text === undefined ? undefined : (JSON.parse(text) as Session)
     }, undefined)
   }
 
-  messages(id: SessionId, options: WindowOptions = {}): readonly Known[] {
-    return this.read((db) => windowOf(db, id, options), [])
+  messages(id: SessionId, options: WindowOptions = {}): readonly IndexedMessage[] {
+    return this.read((db) => readMessageWindow(db, id, options), [])
   }
 
   /**
    * A stretch of a session with its place: how many messages stand before it, and how many there are.
    * @param layout of the session as it is now, where it is known: places in a long one are found sooner
    */
-  window(id: SessionId, options: WindowOptions, layout?: Layout): Window {
+  window(id: SessionId, options: WindowOptions, layout?: SessionLayout): MessageWindow {
     return this.read((db) => {
       const { offset, end } = options
       const anchor = layout && offset !== undefined ? anchorBefore(layout, offset) : undefined
-      const messages = windowOf(db, id, anchor ? { ...options, anchor } : options)
+      const messages = readMessageWindow(db, id, anchor ? { ...options, anchor } : options)
       const [first] = messages
-      const total = layout?.total ?? countOf(db, id)
+      const total = layout?.total ?? countMessages(db, id)
       if (!first) return { messages, offset: Math.min(offset ?? 0, total), total }
       const before =
-        offset ?? (end ? total - messages.length : offsetOf(db, id, first, layout && anchorOf(layout, first)))
+        offset ?? (end ? total - messages.length : readOffset(db, id, first, layout && anchorOf(layout, first)))
       return { messages, offset: before, total }
-    }, NO_WINDOW)
+    }, EMPTY_WINDOW)
   }
 
   /** @param before the layout that it had when it was asked for last */
-  layout(id: SessionId, before?: Layout): Layout {
-    return this.read((db) => layoutOf(db, id, before), NO_LAYOUT)
+  layout(id: SessionId, before?: SessionLayout): SessionLayout {
+    return this.read((db) => readSessionLayout(db, id, before), EMPTY_LAYOUT)
   }
 
   /** Beside what the list tells of each. */
-  details(ids: readonly SessionId[]): ReadonlyMap<SessionId, Details> {
-    return this.read((db) => detailsOf(db, ids), NO_DETAILS)
+  details(ids: readonly SessionId[]): ReadonlyMap<SessionId, SessionDetails> {
+    return this.read((db) => readSessionDetails(db, ids), NO_DETAILS)
   }
 
-  issues(id: SessionId, limit: number): ReturnType<typeof issuesOf> {
-    return this.read((db) => issuesOf(db, id, limit), [])
+  issues(id: SessionId, limit: number): ReturnType<typeof readSessionIssues> {
+    return this.read((db) => readSessionIssues(db, id, limit), [])
   }
 
-  choices(): Choices {
-    return this.read((db) => choicesOf(db), NO_CHOICES)
+  choices(): FilterChoices {
+    return this.read((db) => readFilterChoices(db), NO_FILTER_CHOICES)
   }
 
-  extent(): Extent {
-    return this.read((db) => extentOf(db), NO_EXTENT)
+  extent(): IndexSize {
+    return this.read((db) => readIndexSize(db), EMPTY_INDEX_SIZE)
   }
 
-  series(options: SeriesOptions): readonly DaySum[] {
-    return this.read((db) => seriesOf(db, options), [])
+  series(options: UsageSeriesOptions): readonly DayUsage[] {
+    return this.read((db) => readUsageSeries(db, options), [])
   }
 
-  activity(filter: SessionFilter): readonly Moment[] {
-    return this.read((db) => activityOf(db, filter), [])
+  activity(filter: SessionFilter): readonly ActivityQuarter[] {
+    return this.read((db) => readActivity(db, filter), [])
   }
 
   /** Where a session is read. */
-  sourceOf(id: SessionId): Standing | undefined {
-    return this.read((db) => standingOf(db, id), undefined)
+  sourceOf(id: SessionId): SessionSource | undefined {
+    return this.read((db) => readSessionSource(db, id), undefined)
   }
 
   /** Every source that tells a session, the one that stands for it first. */
-  tellersOf(
+  allSourcesOf(
     id: SessionId,
   ): readonly { readonly path: string; readonly claim: string; readonly first_record: string }[] {
     const sql = `SELECT s.path, s.claim, s.first_record FROM session t JOIN source s ON s.session_id = t.id
@@ -127,11 +155,11 @@ export class IndexReader {
   }
 
   /** Sessions with a revision above this one, oldest change first. */
-  changesSince(revision: number, limit = 1000): readonly Change[] {
+  changesSince(revision: number, limit = 1000): readonly SessionChange[] {
     return this.read((db) => {
       const sql = `SELECT name AS session, revision, 0 AS removed FROM session WHERE revision > ?
         UNION ALL SELECT name, revision, 1 FROM removed WHERE revision > ? ORDER BY revision LIMIT ?`
-      const rows = prepared(db, sql).all(revision, revision, limit) as {
+      const rows = prepareCached(db, sql).all(revision, revision, limit) as {
         session: SessionId
         revision: number
         removed: number
@@ -140,53 +168,58 @@ export class IndexReader {
     }, [])
   }
 
-  stats(options: StatsOptions): Stats | undefined {
-    return this.read<Stats | undefined>((db) => statsOf(db, options), undefined)
+  stats(options: StatisticsOptions): IndexStatistics | undefined {
+    return this.read<IndexStatistics | undefined>((db) => readStatistics(db, options), undefined)
   }
 
-  totals(filter: SessionFilter, measures: Measures): Totals | undefined {
-    return this.read<Totals | undefined>((db) => totalsOf(db, filter, measures), undefined)
+  totals(filter: SessionFilter, measures: IndexTotalsOptions): Totals | undefined {
+    return this.read<Totals | undefined>((db) => readTotals(db, filter, measures), undefined)
   }
 
   /** Sources that are there and could not be read. @param agent only this one's */
   unreadable(agent?: AgentId): readonly Issue[] {
-    return this.read((db) => unreadableIn(db, agent), [])
+    return this.read((db) => readUnreadableSources(db, agent), [])
   }
 
   /** What people asked, session by session. */
-  prompts(): readonly Known[] {
-    return this.read((db) => promptsOf(db), [])
+  prompts(): readonly IndexedMessage[] {
+    return this.read((db) => readPromptRows(db), [])
   }
 
   histories(filter: SessionFilter = {}): readonly unknown[] {
-    return this.read((db) => historiesOf(db, filter).map((text) => JSON.parse(text) as unknown), [])
+    return this.read((db) => readHistories(db, filter).map((text) => JSON.parse(text) as unknown), [])
   }
 
   /** Every tool call that spoke of a file, newest first. */
   touches(path: string, limit?: number): FilesTouched {
-    return this.read((db) => touchesOf(db, path, limit), { total: 0, touched: [] })
+    return this.read((db) => readTouches(db, path, limit), { total: 0, touched: [] })
   }
 
   get revision(): number {
-    return this.read((db) => Number(plucked(db, "SELECT value FROM setting WHERE name = 'revision'").get()), 0)
+    return this.read(
+      (db) => Number(prepareFirstColumn(db, "SELECT value FROM setting WHERE name = 'revision'").get()),
+      0,
+    )
   }
 
   /** In one transaction, so that all of it is of one moment. */
-  read<T>(work: (db: Db) => T, without: T): T {
-    return this.#told(() => {
+  read<T>(work: (db: Db) => T, fallback: T): T {
+    return this.#withDamageCheck(() => {
       const opened = this.#open()
-      if (!opened) return without
-      return explained(indexPath(this.#directory), () => opened.db.transaction(() => work(opened.db)).deferred())
+      if (!opened) return fallback
+      return withDatabaseErrors(indexPath(this.#directory), () =>
+        opened.db.transaction(() => work(opened.db)).deferred(),
+      )
     })
   }
 
-  #told<T>(work: () => T): T {
+  #withDamageCheck<T>(work: () => T): T {
     try {
       return work()
     } catch (error) {
       // What is neither expected nor SQLite's is a row that holds what no writer wrote.
-      if (error instanceof AppError && !isDamage(error, this.#directory)) throw error
-      doubt(this.#directory)
+      if (error instanceof AppError && !isIndexDamage(error, this.#directory)) throw error
+      markIndexSuspect(this.#directory)
       this.close()
       throw new IndexDamagedError(indexPath(this.#directory), error)
     }
@@ -198,24 +231,24 @@ export class IndexReader {
   }
 
   /** An index that was made anew is another file. */
-  #open(): Opened | undefined {
+  #open(): OpenIndex | undefined {
     const inode = inodeOf(indexPath(this.#directory))
     if (this.#opened && inode === this.#inode) return this.#opened
     this.close()
-    this.#opened = inode === 0 ? undefined : openToRead(this.#directory)
+    this.#opened = inode === 0 ? undefined : openIndexToRead(this.#directory)
     this.#inode = inode
     return this.#opened
   }
 }
 
-export interface Window {
-  readonly messages: readonly Known[]
+export interface MessageWindow {
+  readonly messages: readonly IndexedMessage[]
   readonly offset: number
   readonly total: number
 }
 
-const NO_WINDOW: Window = { messages: [], offset: 0, total: 0 }
-const NO_DETAILS: ReadonlyMap<SessionId, Details> = new Map()
+const EMPTY_WINDOW: MessageWindow = { messages: [], offset: 0, total: 0 }
+const NO_DETAILS: ReadonlyMap<SessionId, SessionDetails> = new Map()
 
 /** 0 also where its folder is none, or may not be looked into. */
 function inodeOf(path: string): number {

@@ -7,50 +7,54 @@ import { statOf } from '../lib/files/look.ts'
 import { refuseSpecialAt } from '../lib/files/regular-file.ts'
 import { openSqlite } from '../lib/sqlite/driver.ts'
 import { AppError } from '../model/error.ts'
-import { healthOf } from './health.ts'
-import { breakSeal, removeSeal } from './index-seal.ts'
-import { type Db, explained, needsCopy, openCopy, openDatabase } from './open.ts'
-import { INDEX } from './schema.ts'
+import { checkDatabaseHealth } from './health.ts'
+import { checkAndRemoveSeal, removeSeal } from './index-seal.ts'
+import { type Db, needsDatabaseCopy, openDatabaseCopy, openOwnDatabase, withDatabaseErrors } from './open.ts'
+import { INDEX_FORMAT } from './schema.ts'
 
 export const indexPath = (directory: string): string => join(directory, 'index.sqlite3')
 
-export interface Opened {
+export interface OpenIndex {
   readonly db: Db
   /** Another one means that the index was made anew. */
   readonly epoch: string
   /** Where a damaged index was put. */
   readonly setAside?: string
   /** For the seal: how often in a row the file was not as it had been left. */
-  readonly unsealed?: number
+  readonly sealMismatches?: number
   close(): void
 }
 
 /** Makes it where it does not exist. Throws an AppError for one that a newer version wrote. */
-export function openToWrite(directory: string): Opened {
+export function openIndexToWrite(directory: string): OpenIndex {
   const path = indexPath(directory)
-  const { isChanged, times } = breakSeal(directory, path)
-  const aside = isDoubted(directory) || isChanged ? putAside(directory) : undefined
+  const { isChanged, mismatches } = checkAndRemoveSeal(directory, path)
+  const setAsidePath = isIndexSuspect(directory) || isChanged ? setIndexAside(directory) : undefined
   try {
     return {
-      ...explained(path, () => prepared(openDatabase(path, INDEX))),
-      ...(aside !== undefined && { setAside: aside }),
-      unsealed: times,
+      ...withDatabaseErrors(path, () => prepareConnection(openOwnDatabase(path, INDEX_FORMAT))),
+      ...(setAsidePath !== undefined && { setAside: setAsidePath }),
+      sealMismatches: mismatches,
     }
   } catch (error) {
-    if (!isDamage(error, directory)) throw error
-    const setAside = putAside(directory)
-    return { ...explained(path, () => prepared(openDatabase(path, INDEX))), setAside, unsealed: times }
+    if (!isIndexDamage(error, directory)) throw error
+    const setAside = setIndexAside(directory)
+    return {
+      ...withDatabaseErrors(path, () => prepareConnection(openOwnDatabase(path, INDEX_FORMAT))),
+      setAside,
+      sealMismatches: mismatches,
+    }
   }
 }
 
 /** Beside the process that holds the lock, to which a damaged or doubted one is left. Throws where it cannot be used. */
-export function openBesideHolder(directory: string): Opened {
+export function openIndexWithoutLock(directory: string): OpenIndex {
   const path = indexPath(directory)
   removeSeal(directory)
-  return explained(path, () => prepared(openDatabase(path, INDEX)))
+  return withDatabaseErrors(path, () => prepareConnection(openOwnDatabase(path, INDEX_FORMAT)))
 }
 
-function prepared(db: Db): Opened {
+function prepareConnection(db: Db): OpenIndex {
   try {
     // A crash of the machine may cost the last batches, which are then read again.
     db.pragma('synchronous = NORMAL')
@@ -61,7 +65,7 @@ function prepared(db: Db): Opened {
     db.pragma('wal_autocheckpoint = 8000')
     if (!hasEpoch(db))
       db.prepare("INSERT OR IGNORE INTO setting VALUES ('epoch', ?), ('revision', '0')").run(randomUUID().slice(0, 8))
-    setMerging(db, true)
+    setAutomerge(db, true)
     // Damage that shows at once is mended at once, also by a sync that has nothing to write there.
     db.prepare('SELECT max(id) FROM message').get()
     return { db, epoch: epochOf(db), close: () => db.close() }
@@ -72,12 +76,12 @@ function prepared(db: Db): Opened {
 }
 
 /** How many pieces of one size FTS5 lets be before it begins to put them together after each transaction; 0: it does not. */
-const PIECES = 4
+const AUTOMERGE_SEGMENTS = 4
 
-export function setMerging(db: Db, merges: boolean): void {
-  const pieces = merges ? PIECES : 0
-  const now = db.prepare("SELECT v FROM said_config WHERE k = 'automerge'").pluck().get() ?? PIECES
-  if (now !== pieces) db.exec(`INSERT INTO said (said, rank) VALUES ('automerge', ${pieces})`)
+export function setAutomerge(db: Db, isEnabled: boolean): void {
+  const segments = isEnabled ? AUTOMERGE_SEGMENTS : 0
+  const current = db.prepare("SELECT v FROM said_config WHERE k = 'automerge'").pluck().get() ?? AUTOMERGE_SEGMENTS
+  if (current !== segments) db.exec(`INSERT INTO said (said, rank) VALUES ('automerge', ${segments})`)
 }
 
 const hasEpoch = (db: Db): boolean => db.prepare("SELECT 1 FROM setting WHERE name = 'epoch'").get() !== undefined
@@ -85,18 +89,18 @@ const hasEpoch = (db: Db): boolean => db.prepare("SELECT 1 FROM setting WHERE na
 const epochOf = (db: Db): string => String(db.prepare("SELECT value FROM setting WHERE name = 'epoch'").pluck().get())
 
 /** Nothing when there is no index yet. Where nothing may be written, a copy is read. */
-export function openToRead(directory: string): Opened | undefined {
+export function openIndexToRead(directory: string): OpenIndex | undefined {
   const path = indexPath(directory)
   if (!existsSync(path)) return undefined
-  return explained(path, () => {
+  return withDatabaseErrors(path, () => {
     try {
       const db = openSqlite(path, { readonly: true, timeout: 5000 })
-      return checked(path, { db, close: () => db.close() })
+      return checkIndexVersion(path, { db, close: () => db.close() })
     } catch (error) {
-      if (!needsCopy(error)) throw error
-      const copy = openCopy(path, (at) => openSqlite(at))
+      if (!needsDatabaseCopy(error)) throw error
+      const copy = openDatabaseCopy(path, (at) => openSqlite(at))
       if (!copy) throw error
-      return checked(path, copy)
+      return checkIndexVersion(path, copy)
     }
   })
 }
@@ -107,16 +111,16 @@ export function removeIndex(directory: string): void {
   for (const suffix of ['-wal', '-shm', '']) rmSync(indexPath(directory) + suffix, { force: true })
 }
 
-function checked(path: string, { db, close }: Pick<Opened, 'db' | 'close'>): Opened | undefined {
+function checkIndexVersion(path: string, { db, close }: Pick<OpenIndex, 'db' | 'close'>): OpenIndex | undefined {
   try {
     const version = Number(db.pragma('user_version', { simple: true }))
-    if (version > INDEX.migrations.length)
+    if (version > INDEX_FORMAT.migrations.length)
       throw new AppError(
         'unusable_data',
         `${path} was written by a newer fumibako. Update fumibako.`,
         `${path} はもっと新しい fumibako が書いたものです。fumibako を更新してください。`,
       )
-    if (version < INDEX.migrations.length) {
+    if (version < INDEX_FORMAT.migrations.length) {
       close()
       return undefined
     }
@@ -129,7 +133,7 @@ function checked(path: string, { db, close }: Pick<Opened, 'db' | 'close'>): Ope
   }
 }
 
-const DAMAGE = /^(?:SQLITE_(?:CORRUPT|NOTADB)|Z_)/
+const DAMAGE_CODES = /^(?:SQLITE_(?:CORRUPT|NOTADB)|Z_)/
 
 /** The index could not answer. It is noted as damaged: the next sync makes it again from the logs. */
 export class IndexDamagedError extends AppError {
@@ -145,47 +149,47 @@ export class IndexDamagedError extends AppError {
 }
 
 /** Of the index: what else is damaged is not for us to set aside. */
-export const isDamage = (error: unknown, directory: string): boolean =>
+export const isIndexDamage = (error: unknown, directory: string): boolean =>
   error instanceof Error &&
   (error instanceof AppError
     ? error.code === 'unusable_data' && error.message.startsWith(`${indexPath(directory)} is damaged`)
-    : 'code' in error && DAMAGE.test(String(error.code)))
+    : 'code' in error && DAMAGE_CODES.test(String(error.code)))
 
-const doubtPath = (directory: string): string => `${indexPath(directory)}.doubt`
+const suspectPath = (directory: string): string => `${indexPath(directory)}.doubt`
 
 /** Who reads may not set a damaged index aside, but leaves a note for the one who writes. */
-export function doubt(directory: string): void {
+export function markIndexSuspect(directory: string): void {
   try {
-    refuseSpecialAt(doubtPath(directory))
-    writeFileSync(doubtPath(directory), '', { mode: 0o600 })
+    refuseSpecialAt(suspectPath(directory))
+    writeFileSync(suspectPath(directory), '', { mode: 0o600 })
   } catch {
     // Where nothing may be written, nobody writes the index either.
   }
 }
 
 /** Notes an index that SQLite finds damaged. @returns whether it is */
-export function doubtDamagedIndex(directory: string): boolean {
-  const { kind } = healthOf(indexPath(directory), INDEX, 'SELECT 1')
-  if (kind === 'unsound') doubt(directory)
+export function markIndexIfDamaged(directory: string): boolean {
+  const { kind } = checkDatabaseHealth(indexPath(directory), INDEX_FORMAT, 'SELECT 1')
+  if (kind === 'unsound') markIndexSuspect(directory)
   return kind === 'unsound'
 }
 
-export const isDoubted = (directory: string): boolean => existsSync(doubtPath(directory))
+export const isIndexSuspect = (directory: string): boolean => existsSync(suspectPath(directory))
 
 /** The one that was set aside before goes. @returns the name it has now */
-export function putAside(directory: string): string {
+export function setIndexAside(directory: string): string {
   const path = indexPath(directory)
   removeSeal(directory)
-  const aside = `${path}.damaged-${Math.trunc(statOf(path)?.mtimeMs ?? 0)}`
-  for (const old of setAsideIn(directory)) rmSync(old, { force: true })
+  const setAsidePath = `${path}.damaged-${Math.trunc(statOf(path)?.mtimeMs ?? 0)}`
+  for (const earlier of listSetAsideIndexes(directory)) rmSync(earlier, { force: true })
   for (const suffix of ['', '-wal', '-shm'])
-    if (existsSync(path + suffix)) renameSync(path + suffix, `${aside}${suffix}`)
-  rmSync(doubtPath(directory), { force: true })
-  return aside
+    if (existsSync(path + suffix)) renameSync(path + suffix, `${setAsidePath}${suffix}`)
+  rmSync(suspectPath(directory), { force: true })
+  return setAsidePath
 }
 
 /** Files of indexes that were set aside. */
-export function setAsideIn(directory: string): readonly string[] {
+export function listSetAsideIndexes(directory: string): readonly string[] {
   const prefix = `${basename(indexPath(directory))}.damaged-`
   try {
     return readdirSync(directory)

@@ -5,9 +5,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { statOf } from '../lib/files/look.ts'
-import { readRegular } from '../lib/files/regular-file.ts'
+import { readRegularFile } from '../lib/files/regular-file.ts'
 import { openSqlite } from '../lib/sqlite/driver.ts'
-import { INDEX } from './schema.ts'
+import { INDEX_FORMAT } from './schema.ts'
 
 interface Seal {
   /** Another one is a copy, which has times of its own: it is believed. */
@@ -19,45 +19,47 @@ interface Seal {
 }
 
 /** On a disk that does not keep times, every look would make the index again: such seals are no longer believed. */
-const MOST_BROKEN = 3
+const MAX_MISMATCHES = 3
 
-const pathIn = (directory: string): string => join(directory, 'index.sqlite3.seal')
+const sealPath = (directory: string): string => join(directory, 'index.sqlite3.seal')
 
 /** While it is open nothing is known: a crash leaves no seal, and SQLite recovers from crashes by itself. */
-export interface Broken {
+export interface SealCheck {
   /** The file is ours, and another program or the disk changed it. */
   readonly isChanged: boolean
   /** For the next seal. */
-  readonly times: number
+  readonly mismatches: number
 }
 
-export function breakSeal(directory: string, index: string): Broken {
-  const seal = sealIn(directory)
-  rmSync(pathIn(directory), { force: true })
-  if (!seal) return { isChanged: false, times: 0 }
-  const now = markOf(index)
-  const isSame = now?.size === seal.size && now.modified === seal.modified
-  if (isSame || now?.inode !== seal.inode) return { isChanged: false, times: 0 }
-  return { isChanged: seal.broken < MOST_BROKEN && isOurs(index), times: seal.broken + 1 }
+export function checkAndRemoveSeal(directory: string, index: string): SealCheck {
+  const seal = readSeal(directory)
+  rmSync(sealPath(directory), { force: true })
+  if (!seal) return { isChanged: false, mismatches: 0 }
+  const current = fileStateOf(index)
+  const isSame = current?.size === seal.size && current.modified === seal.modified
+  if (isSame || current?.inode !== seal.inode) return { isChanged: false, mismatches: 0 }
+  return { isChanged: seal.broken < MAX_MISMATCHES && isOwnIndex(index), mismatches: seal.broken + 1 }
 }
 
 /** Nothing where another process still has it open: then its log is not empty, and the file changes later. */
-export function sealIndex(directory: string, index: string, times: number): void {
-  const now = markOf(index)
-  if (!now || (statOf(`${index}-wal`)?.size ?? 0) > 0) return
+export function sealIndex(directory: string, index: string, mismatches: number): void {
+  const current = fileStateOf(index)
+  if (!current || (statOf(`${index}-wal`)?.size ?? 0) > 0) return
   try {
-    const seal: Seal = { ...now, broken: times }
-    writeFileSync(pathIn(directory), JSON.stringify(seal), { mode: 0o600, flag: 'wx' })
+    const seal: Seal = { ...current, broken: mismatches }
+    writeFileSync(sealPath(directory), JSON.stringify(seal), { mode: 0o600, flag: 'wx' })
   } catch {
     // Without a seal the next one believes the file.
   }
 }
 
-export const removeSeal = (directory: string): void => rmSync(pathIn(directory), { force: true })
+export const removeSeal = (directory: string): void => rmSync(sealPath(directory), { force: true })
 
-function sealIn(directory: string): Seal | undefined {
+function readSeal(directory: string): Seal | undefined {
   try {
-    const seal = JSON.parse(readRegular(pathIn(directory)).toString()) as { readonly [key in keyof Seal]: unknown }
+    const seal = JSON.parse(readRegularFile(sealPath(directory)).toString()) as {
+      readonly [key in keyof Seal]: unknown
+    }
     const { inode, size, modified, broken } = seal
     return [inode, size, modified, broken].every(Number.isFinite) ? (seal as Seal) : undefined
   } catch {
@@ -65,18 +67,21 @@ function sealIn(directory: string): Seal | undefined {
   }
 }
 
-function markOf(index: string): Omit<Seal, 'broken'> | undefined {
+function fileStateOf(index: string): Omit<Seal, 'broken'> | undefined {
   const stat = statOf(index)
   return stat && { inode: stat.ino, size: stat.size, modified: stat.mtimeMs }
 }
 
 /** One of another program or of a newer version is left alone; whoever opens it says so. */
-function isOurs(index: string): boolean {
+function isOwnIndex(index: string): boolean {
   try {
     const db = openSqlite(index, { readonly: true, fileMustExist: true })
     try {
       const version = Number(db.pragma('user_version', { simple: true }))
-      return version <= INDEX.migrations.length && db.pragma('application_id', { simple: true }) === INDEX.application
+      return (
+        version <= INDEX_FORMAT.migrations.length &&
+        db.pragma('application_id', { simple: true }) === INDEX_FORMAT.application
+      )
     } finally {
       db.close()
     }

@@ -6,53 +6,68 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sha256 } from '../lib/hash.ts'
 import type { Capture } from '../model/capture.ts'
-import { type Instant, type SessionId, sessionId } from '../model/ids.ts'
-import { type Copies, openCopies } from './copies.ts'
-import { vanish } from './keep/ends.ts'
-import { type Forgotten, forget, forgottenIn, isForgotten, type Remembered, remember } from './keep/forget.ts'
-import { matchOf } from './keep/look.ts'
+import { type Instant, makeSessionId, type SessionId } from '../model/ids.ts'
+import { type FileCopies, openFileCopies } from './copies.ts'
+import { endVanished } from './keep/ends.ts'
+import {
+  type ForgottenRecord,
+  type ForgottenSession,
+  forgetBackup,
+  isForgottenRow,
+  readForgotten,
+  unforgetSession,
+} from './keep/forget.ts'
+import { matchRow } from './keep/look.ts'
 import { putCapture, putUnreadable } from './keep/put.ts'
-import { conversationOf, notKept, rowOf, spellingsOf } from './keep/read.ts'
-import type { Ended, From, Kept, KeptFilter, Match, Place, Put } from './keep/record.ts'
-import { KEEP } from './keep/tables/schema.ts'
-import { type Shelves, shelvesIn } from './keep/tables/shelves.ts'
-import { explained, openToReadAtLeast } from './open.ts'
+import { readBackedUpRow, readFullConversation, readSpellings, throwNotBackedUp } from './keep/read.ts'
+import type {
+  BackedUpSession,
+  BackupFilter,
+  BackupResult,
+  EndedSession,
+  RowLocation,
+  RowOrigin,
+  SessionMatch,
+} from './keep/record.ts'
+import { BACKUP_FORMAT } from './keep/tables/schema.ts'
+import { type BackupTables, backupTablesIn } from './keep/tables/shelves.ts'
+import { openWritableOrCopy, withDatabaseErrors } from './open.ts'
 
 /**
  * Throws an AppError when there is a keep and it cannot be used.
  * @param directory the data directory; it and the file in it are made when something is first kept
  */
-export function openKeep(directory: string): Keep {
-  return new Keep(join(directory, 'keep.sqlite3'))
+export function openBackupDatabase(directory: string): BackupDatabase {
+  return new BackupDatabase(join(directory, 'keep.sqlite3'))
 }
 
 /** Every door that writes does so at once or not at all, and waits for other processes that write. */
-export class Keep {
+export class BackupDatabase {
   readonly path: string
-  #open: Shelves | undefined
+  #open: BackupTables | undefined
   #close: (() => void) | undefined
-  #copies: Copies | undefined
+  #copies: FileCopies | undefined
 
   constructor(path: string) {
     this.path = path
-    if (existsSync(path)) this.#shelves()
+    if (existsSync(path)) this.#tables()
   }
 
   /** Keeps a row as it was at that moment. */
-  put(capture: Capture, from: From, at: Instant): Put {
+  put(capture: Capture, from: RowOrigin, at: Instant): BackupResult {
     const arrival = { capture, hash: sha256(capture.bytes), from, at }
-    return this.#write((shelves) => putCapture(shelves, arrival))
+    return this.#write((tables) => putCapture(tables, arrival))
   }
 
   /** Keeps a row that is no conversation. */
-  putUnreadable(bytes: Uint8Array, from: From, at: Instant): Put {
-    return this.#write((shelves) => putUnreadable(shelves, bytes, from, at))
+  putUnreadable(bytes: Uint8Array, from: RowOrigin, at: Instant): BackupResult {
+    return this.#write((tables) => putUnreadable(tables, bytes, from, at))
   }
 
   /** Says which rows a store has: the sessions of all others have vanished, all that are left were seen at this moment. */
-  sweep(store: string, keysSeen: Iterable<string>, at: Instant): readonly Ended[] {
+  sweep(store: string, keysSeen: Iterable<string>, at: Instant): readonly EndedSession[] {
     const keys = new Set(keysSeen)
-    return this.#isThere() ? this.#write((shelves) => vanish(shelves, store, keys, at)) : []
+    return this.#exists() ? this.#write((tables) => endVanished(tables, store, keys, at)) : []
   }
 
   /** By row key, as they were given with the last `put`. */
@@ -64,25 +79,25 @@ export class Keep {
   }
 
   /** Which session `put` would say; nothing is written. */
-  match(capture: Capture, place: Place): Match {
-    return this.#read<Match>(
-      () => ({ session: sessionId(capture.agent, capture.native_id), first_number: 1 }),
-      (shelves) => matchOf(shelves, capture, place),
+  match(capture: Capture, location: RowLocation): SessionMatch {
+    return this.#read<SessionMatch>(
+      () => ({ session: makeSessionId(capture.agent, capture.native_id), first_number: 1 }),
+      (tables) => matchRow(tables, capture, location),
     )
   }
 
   /** In the order in which they were first kept. */
-  list(filter: KeptFilter = {}): readonly Kept[] {
-    return this.#read<readonly Kept[]>(
+  list(filter: BackupFilter = {}): readonly BackedUpSession[] {
+    return this.#read<readonly BackedUpSession[]>(
       () => [],
       ({ generations }) => generations.list(filter),
     )
   }
 
-  get(session: SessionId): Kept | undefined {
-    return this.#read<Kept | undefined>(
+  get(session: SessionId): BackedUpSession | undefined {
+    return this.#read<BackedUpSession | undefined>(
       () => undefined,
-      ({ generations }) => generations.kept(session),
+      ({ generations }) => generations.backedUp(session),
     )
   }
 
@@ -90,45 +105,45 @@ export class Keep {
    * The row as it was last, to the byte. A session that was in several rows: the one that reaches furthest, or the one
    * that is asked for. Throws `not_found`.
    */
-  bytes(session: SessionId, place?: Place): Uint8Array {
+  bytes(session: SessionId, location?: RowLocation): Uint8Array {
     return this.#read(
-      () => notKept(session),
-      (shelves) => rowOf(shelves, session, place),
+      () => throwNotBackedUp(session),
+      (tables) => readBackedUpRow(tables, session, location),
     )
   }
 
   /** The same row with every kept entry in its history, also those that it had dropped: for reading. */
   conversation(session: SessionId): Uint8Array {
     return this.#read(
-      () => notKept(session),
-      (shelves) => conversationOf(shelves, session),
+      () => throwNotBackedUp(session),
+      (tables) => readFullConversation(tables, session),
     )
   }
 
   /** One entry in every way in which its owner wrote it, the latest first. */
   spellings(session: SessionId, number: number): readonly Uint8Array[] {
     return this.#read(
-      () => notKept(session),
-      (shelves) => spellingsOf(shelves, session, number),
+      () => throwNotBackedUp(session),
+      (tables) => readSpellings(tables, session, number),
     )
   }
 
   /** Takes a session out and remembers that it is not wanted, whether it is here or not. */
-  forget(session: Forgotten, at: Instant): void {
-    this.#shelves().db.pragma('secure_delete = ON')
-    this.#write((shelves) => forget(shelves, session, at))
-    this.#shelves().db.pragma('wal_checkpoint(TRUNCATE)')
+  forget(session: ForgottenSession, at: Instant): void {
+    this.#tables().db.pragma('secure_delete = ON')
+    this.#write((tables) => forgetBackup(tables, session, at))
+    this.#tables().db.pragma('wal_checkpoint(TRUNCATE)')
   }
 
   /** It is wanted again. Whether it was forgotten. */
-  remember(session: SessionId): boolean {
-    return this.#isThere() && this.#write((shelves) => remember(shelves, session))
+  unforget(session: SessionId): boolean {
+    return this.#exists() && this.#write((tables) => unforgetSession(tables, session))
   }
 
-  forgotten(): readonly Remembered[] {
-    return this.#read<readonly Remembered[]>(
+  forgotten(): readonly ForgottenRecord[] {
+    return this.#read<readonly ForgottenRecord[]>(
       () => [],
-      ({ db }) => forgottenIn(db),
+      ({ db }) => readForgotten(db),
     )
   }
 
@@ -136,13 +151,13 @@ export class Keep {
   isForgotten(capture: Capture): boolean {
     return this.#read(
       () => false,
-      (shelves) => isForgotten(shelves, capture),
+      (tables) => isForgottenRow(tables, capture),
     )
   }
 
   /** Of files that are kept whole. */
-  get copies(): Copies {
-    this.#copies ??= openCopies(dirname(this.path))
+  get copies(): FileCopies {
+    this.#copies ??= openFileCopies(dirname(this.path))
     return this.#copies
   }
 
@@ -154,27 +169,27 @@ export class Keep {
     this.#close = undefined
   }
 
-  #isThere(): boolean {
+  #exists(): boolean {
     return this.#open !== undefined || existsSync(this.path)
   }
 
-  #shelves(): Shelves {
+  #tables(): BackupTables {
     if (this.#open) return this.#open
-    const { db, close } = openToReadAtLeast(this.path, KEEP)
-    this.#open = shelvesIn(db)
+    const { db, close } = openWritableOrCopy(this.path, BACKUP_FORMAT)
+    this.#open = backupTablesIn(db)
     this.#close = close
     return this.#open
   }
 
-  #write<T>(work: (shelves: Shelves) => T): T {
-    const shelves = this.#shelves()
-    return explained(this.path, () => shelves.db.transaction(() => work(shelves)).immediate())
+  #write<T>(work: (tables: BackupTables) => T): T {
+    const tables = this.#tables()
+    return withDatabaseErrors(this.path, () => tables.db.transaction(() => work(tables)).immediate())
   }
 
   /** In one transaction, so that all of it is of one moment. */
-  #read<T>(without: () => T, work: (shelves: Shelves) => T): T {
-    if (!this.#isThere()) return without()
-    const shelves = this.#shelves()
-    return explained(this.path, () => shelves.db.transaction(() => work(shelves)).deferred())
+  #read<T>(fallback: () => T, work: (tables: BackupTables) => T): T {
+    if (!this.#exists()) return fallback()
+    const tables = this.#tables()
+    return withDatabaseErrors(this.path, () => tables.db.transaction(() => work(tables)).deferred())
   }
 }

@@ -1,32 +1,32 @@
 /** Who may write the index: one process at a time. The system takes the lock from a process that dies. */
 import { join } from 'node:path'
-import { makeFile } from '../lib/disk/make-file.ts'
+import { ensurePrivateFile } from '../lib/disk/make-file.ts'
 import { type Connection, openSqlite } from '../lib/sqlite/driver.ts'
-import { explained } from './open.ts'
+import { withDatabaseErrors } from './open.ts'
 
-export interface Lock {
+export interface IndexLock {
   release(): void
 }
 
-export interface Holder {
+export interface LockHolder {
   readonly pid: number
   readonly since: string
   /** What it does: `sync`, `serve` … */
   readonly what: string
 }
 
-export type Taken =
-  | { readonly kind: 'taken'; readonly lock: Lock }
+export type LockAttempt =
+  | { readonly kind: 'taken'; readonly lock: IndexLock }
   /** Nobody is known where the other process has only just begun. */
-  | { readonly kind: 'held'; readonly by: Holder | undefined }
+  | { readonly kind: 'held'; readonly by: LockHolder | undefined }
 
 /**
  * A database of one row, which says who holds it; the lock is a transaction that its holder never ends. Never waits.
  */
-export function takeLock(directory: string, what: string): Taken {
+export function takeIndexLock(directory: string, what: string): LockAttempt {
   const path = join(directory, 'lock')
-  return explained(path, () => {
-    makeFile(path)
+  return withDatabaseErrors(path, () => {
+    ensurePrivateFile(path)
     const db = openSqlite(path, { timeout: 0 })
     try {
       // Nothing in it outlives its holder: it need not survive the machine.
@@ -39,20 +39,20 @@ export function takeLock(directory: string, what: string): Taken {
       db.exec('BEGIN IMMEDIATE')
       return { kind: 'taken', lock: { release: () => db.close() } }
     } catch (error) {
-      const by = isBusy(error) ? holderIn(db) : undefined
+      const holder = isBusyError(error) ? readLockHolder(db) : undefined
       db.close()
-      if (!isBusy(error)) throw error
-      return { kind: 'held', by }
+      if (!isBusyError(error)) throw error
+      return { kind: 'held', by: holder }
     }
   })
 }
 
-const isBusy = (error: unknown): boolean =>
+const isBusyError = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 
-function holderIn(db: Connection): Holder | undefined {
+function readLockHolder(db: Connection): LockHolder | undefined {
   try {
-    return db.prepare('SELECT pid, since, what FROM holder').get() as Holder | undefined
+    return db.prepare('SELECT pid, since, what FROM holder').get() as LockHolder | undefined
   } catch {
     return undefined
   }

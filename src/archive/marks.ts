@@ -1,26 +1,26 @@
 /** What the user says about sessions: a name, a star, tags, a note. It is precious: no log and no index holds it. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { folded } from '../lib/text.ts'
+import { foldText } from '../lib/text.ts'
 import type { Instant, SessionId } from '../model/ids.ts'
-import type { Mark, MarkChange, MarkFilter } from './marks/record.ts'
-import { MARKS, MarkTables } from './marks/tables.ts'
-import { explained, openToReadAtLeast } from './open.ts'
+import type { AnnotationChange, AnnotationFilter, SessionAnnotation } from './marks/record.ts'
+import { ANNOTATIONS_FORMAT, AnnotationTables } from './marks/tables.ts'
+import { openWritableOrCopy, withDatabaseErrors } from './open.ts'
 
 /**
  * Throws an AppError when there are marks and they cannot be used.
  * @param directory the data directory; it and the file in it are made with the first mark
  */
-export function openMarks(directory: string): Marks {
-  return new Marks(join(directory, 'marks.sqlite3'))
+export function openAnnotations(directory: string): SessionAnnotations {
+  return new SessionAnnotations(join(directory, 'marks.sqlite3'))
 }
 
 /** Every door that writes does so at once or not at all, and waits for other processes that write. */
-export class Marks {
+export class SessionAnnotations {
   readonly path: string
-  #open: MarkTables | undefined
+  #open: AnnotationTables | undefined
   #close: (() => void) | undefined
-  #read: { readonly version: string; readonly marks: readonly Mark[] } | undefined
+  #read: { readonly version: string; readonly marks: readonly SessionAnnotation[] } | undefined
   #writes = 0
 
   constructor(path: string) {
@@ -29,21 +29,21 @@ export class Marks {
   }
 
   /** What is marked last comes first. */
-  list(filter: MarkFilter = {}): readonly Mark[] {
+  list(filter: AnnotationFilter = {}): readonly SessionAnnotation[] {
     if (!this.#isThere()) return []
-    const all = this.#in((tables) => this.#all(tables), 'deferred')
-    return all.filter((mark) => fits(mark, filter))
+    const annotations = this.#transaction((tables) => this.#all(tables), 'deferred')
+    return annotations.filter((annotation) => matchesAnnotationFilter(annotation, filter))
   }
 
-  get(session: SessionId): Mark | undefined {
-    return this.#isThere() ? this.#in((tables) => tables.one(session), 'deferred') : undefined
+  get(session: SessionId): SessionAnnotation | undefined {
+    return this.#isThere() ? this.#transaction((tables) => tables.one(session), 'deferred') : undefined
   }
 
   /** The mark as it is now; nothing when nothing is left of it. */
-  change(session: SessionId, change: MarkChange, at: Instant): Mark | undefined {
-    return this.#in((tables) => {
-      const next = changed(tables.one(session) ?? blank(session, at), change, at)
-      if (isBlank(next)) tables.remove(session)
+  change(session: SessionId, change: AnnotationChange, at: Instant): SessionAnnotation | undefined {
+    return this.#transaction((tables) => {
+      const next = applyChange(tables.one(session) ?? emptyAnnotation(session, at), change, at)
+      if (isEmptyAnnotation(next)) tables.remove(session)
       else tables.put(next)
       return tables.one(session)
     }, 'immediate')
@@ -51,7 +51,7 @@ export class Marks {
 
   /** Whether there was one. */
   clear(session: SessionId): boolean {
-    return this.#isThere() && this.#in((tables) => tables.remove(session), 'immediate')
+    return this.#isThere() && this.#transaction((tables) => tables.remove(session), 'immediate')
   }
 
   close(): void {
@@ -61,7 +61,7 @@ export class Marks {
   }
 
   /** Every search asks for them: they are read again when somebody has written. */
-  #all(tables: MarkTables): readonly Mark[] {
+  #all(tables: AnnotationTables): readonly SessionAnnotation[] {
     const version = `${tables.version()} ${this.#writes}`
     if (this.#read?.version !== version) this.#read = { version, marks: tables.all() }
     return this.#read.marks
@@ -71,22 +71,22 @@ export class Marks {
     return this.#open !== undefined || existsSync(this.path)
   }
 
-  #tables(): MarkTables {
+  #tables(): AnnotationTables {
     if (this.#open) return this.#open
-    const { db, close } = openToReadAtLeast(this.path, MARKS)
-    this.#open = new MarkTables(db)
+    const { db, close } = openWritableOrCopy(this.path, ANNOTATIONS_FORMAT)
+    this.#open = new AnnotationTables(db)
     this.#close = close
     return this.#open
   }
 
-  #in<T>(work: (tables: MarkTables) => T, how: 'deferred' | 'immediate'): T {
+  #transaction<T>(work: (tables: AnnotationTables) => T, mode: 'deferred' | 'immediate'): T {
     const tables = this.#tables()
-    if (how === 'immediate') this.#writes++
-    return explained(this.path, () => tables.db.transaction(() => work(tables))[how]())
+    if (mode === 'immediate') this.#writes++
+    return withDatabaseErrors(this.path, () => tables.db.transaction(() => work(tables))[mode]())
   }
 }
 
-const blank = (session: SessionId, at: Instant): Mark => ({
+const emptyAnnotation = (session: SessionId, at: Instant): SessionAnnotation => ({
   session,
   name: null,
   starred: false,
@@ -96,20 +96,20 @@ const blank = (session: SessionId, at: Instant): Mark => ({
   changed_at: at,
 })
 
-const isBlank = ({ name, starred, tags, note }: Mark): boolean =>
+const isEmptyAnnotation = ({ name, starred, tags, note }: SessionAnnotation): boolean =>
   name === null && !starred && tags.length === 0 && note === null
 
-function changed(mark: Mark, change: MarkChange, at: Instant): Mark {
-  const { name = mark.name, starred = mark.starred, note = mark.note, tag = [], untag = [] } = change
-  const without = new Set(untag.map((one) => folded(oneLine(one))))
+function applyChange(annotation: SessionAnnotation, change: AnnotationChange, at: Instant): SessionAnnotation {
+  const { name = annotation.name, starred = annotation.starred, note = annotation.note, tag = [], untag = [] } = change
+  const removed = new Set(untag.map((one) => foldText(toOneLine(one))))
   const tags = new Map<string, string>()
-  for (const one of [...mark.tags, ...tag].map(oneLine)) {
-    const key = folded(one)
-    if (key !== '' && !without.has(key) && !tags.has(key)) tags.set(key, one)
+  for (const one of [...annotation.tags, ...tag].map(toOneLine)) {
+    const key = foldText(one)
+    if (key !== '' && !removed.has(key) && !tags.has(key)) tags.set(key, one)
   }
   return {
-    ...mark,
-    name: name === null ? null : oneLine(name) || null,
+    ...annotation,
+    name: name === null ? null : toOneLine(name) || null,
     starred,
     tags: [...tags.values()].sort(),
     note: note === null ? null : note.trim() || null,
@@ -117,11 +117,13 @@ function changed(mark: Mark, change: MarkChange, at: Instant): Mark {
   }
 }
 
-const oneLine = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim()
+const toOneLine = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim()
 
-function fits(mark: Mark, { starred, tag, text }: MarkFilter): boolean {
-  if (starred !== undefined && mark.starred !== starred) return false
-  if (tag !== undefined && !mark.tags.some((one) => folded(one) === folded(oneLine(tag)))) return false
+function matchesAnnotationFilter(annotation: SessionAnnotation, { starred, tag, text }: AnnotationFilter): boolean {
+  if (starred !== undefined && annotation.starred !== starred) return false
+  if (tag !== undefined && !annotation.tags.some((one) => foldText(one) === foldText(toOneLine(tag)))) return false
   if (text === undefined) return true
-  return [mark.name ?? '', mark.note ?? '', ...mark.tags].some((one) => folded(one).includes(folded(text)))
+  return [annotation.name ?? '', annotation.note ?? '', ...annotation.tags].some((one) =>
+    foldText(one).includes(foldText(text)),
+  )
 }

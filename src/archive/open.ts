@@ -1,38 +1,38 @@
 /** Opens a database of our own: private to its user, safe against crashes, never one that a newer fumibako wrote. */
 import { existsSync } from 'node:fs'
-import { makeFile } from '../lib/disk/make-file.ts'
+import { ensurePrivateFile } from '../lib/disk/make-file.ts'
 import { SpecialFileError } from '../lib/files/regular-file.ts'
 import { isSystemError } from '../lib/files/system-error.ts'
-import { type Copy, copyDatabase } from '../lib/sqlite/copy.ts'
+import { copyDatabase, type DatabaseCopy } from '../lib/sqlite/copy.ts'
 import { type Connection, openSqlite } from '../lib/sqlite/driver.ts'
-import { filesAt } from '../lib/sqlite/header.ts'
+import { databaseFilesAt } from '../lib/sqlite/header.ts'
 import { AppError } from '../model/error.ts'
 
 export type Db = Connection
 
-export interface Kind {
+export interface DatabaseFormat {
   /** Written into the file, so that no other database is taken for it. */
   readonly application: number
   /** Each takes the database one version further; its place is the version it starts from. Never changed, only added. */
   readonly migrations: readonly string[]
   /** Room that is no longer needed can be given back to the disk. */
-  readonly shrinks?: true
+  readonly canShrink?: true
 }
 
 /** How long one process waits for another. */
-const PATIENCE_MS = 30_000
+const BUSY_TIMEOUT_MS = 30_000
 /** A log that grew beyond this for one large row is cut back. */
-const LOG_BYTES = 4 << 20
+const MAX_WAL_BYTES = 4 << 20
 
 /** One that may not be written is opened all the same, for reading: what lies there is still to be had. */
-export function openToReadAtLeast(path: string, kind: Kind): { readonly db: Db; close(): void } {
+export function openWritableOrCopy(path: string, format: DatabaseFormat): { readonly db: Db; close(): void } {
   try {
-    const db = openDatabase(path, kind)
+    const db = openOwnDatabase(path, format)
     return { db, close: () => db.close() }
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'no_permission' || !existsSync(path)) throw error
-    return explained(path, () => {
-      const opened = openCopy(path, (copy) => openDatabase(copy, kind))
+    return withDatabaseErrors(path, () => {
+      const opened = openDatabaseCopy(path, (copy) => openOwnDatabase(copy, format))
       if (!opened) throw error
       opened.db.pragma('query_only = ON')
       return opened
@@ -41,14 +41,17 @@ export function openToReadAtLeast(path: string, kind: Kind): { readonly db: Db; 
 }
 
 /** What SQLite says where it would have to make a file beside the database and cannot. */
-const NEEDS_A_COPY = /^SQLITE_(?:CANTOPEN|READONLY|FULL|IOERR_SHM)/
+const NEEDS_COPY_CODES = /^SQLITE_(?:CANTOPEN|READONLY|FULL|IOERR_SHM)/
 
-export const needsCopy = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && NEEDS_A_COPY.test(String(error.code))
+export const needsDatabaseCopy = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && NEEDS_COPY_CODES.test(String(error.code))
 
 /** A copy in the system's folder for such things, removed when it is closed. Nothing when somebody is writing just now. */
-export function openCopy(path: string, open: (copy: string) => Db): { readonly db: Db; close(): void } | undefined {
-  const copy = patientCopy(path)
+export function openDatabaseCopy(
+  path: string,
+  open: (copy: string) => Db,
+): { readonly db: Db; close(): void } | undefined {
+  const copy = copyWithRetries(path)
   if (!copy) return undefined
   try {
     const db = open(copy.path)
@@ -63,25 +66,25 @@ export function openCopy(path: string, open: (copy: string) => Db): { readonly d
   }
 }
 
-const ATTEMPTS = 8
-const PAUSE_MS = 30
+const MAX_COPY_ATTEMPTS = 8
+const COPY_RETRY_MS = 30
 
-function patientCopy(path: string): Copy | undefined {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const copy = copyDatabase(filesAt(path))
+function copyWithRetries(path: string): DatabaseCopy | undefined {
+  for (let attempt = 0; attempt < MAX_COPY_ATTEMPTS; attempt++) {
+    const copy = copyDatabase(databaseFilesAt(path))
     if (copy) return copy
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, COPY_RETRY_MS)
   }
   return undefined
 }
 
 /** Makes the folder and the file where they do not exist. */
-export function openDatabase(path: string, kind: Kind): Db {
-  return explained(path, () => {
-    makeFile(path)
-    const db = openSqlite(path, { timeout: PATIENCE_MS })
+export function openOwnDatabase(path: string, format: DatabaseFormat): Db {
+  return withDatabaseErrors(path, () => {
+    ensurePrivateFile(path)
+    const db = openSqlite(path, { timeout: BUSY_TIMEOUT_MS })
     try {
-      prepare(db, path, kind)
+      migrateDatabase(db, path, format)
       return db
     } catch (error) {
       db.close()
@@ -90,53 +93,53 @@ export function openDatabase(path: string, kind: Kind): Db {
   })
 }
 
-function prepare(db: Db, path: string, kind: Kind): void {
+function migrateDatabase(db: Db, path: string, format: DatabaseFormat): void {
   // Written anew each time it is set, also where it is set already.
-  if (checkVersion(db, path, kind) === 0 && kind.shrinks) db.pragma('auto_vacuum = INCREMENTAL')
+  if (checkFormatVersion(db, path, format) === 0 && format.canShrink) db.pragma('auto_vacuum = INCREMENTAL')
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
   db.pragma('foreign_keys = ON')
-  db.pragma(`journal_size_limit = ${LOG_BYTES}`)
-  if (versionOf(db) === kind.migrations.length) return
+  db.pragma(`journal_size_limit = ${MAX_WAL_BYTES}`)
+  if (formatVersionOf(db) === format.migrations.length) return
   const migrate = db.transaction(() => {
     // Another process may have come first.
-    for (const step of kind.migrations.slice(checkVersion(db, path, kind))) db.exec(step)
-    db.pragma(`application_id = ${kind.application}`)
-    db.pragma(`user_version = ${kind.migrations.length}`)
+    for (const step of format.migrations.slice(checkFormatVersion(db, path, format))) db.exec(step)
+    db.pragma(`application_id = ${format.application}`)
+    db.pragma(`user_version = ${format.migrations.length}`)
   })
   migrate.immediate()
 }
 
-const versionOf = (db: Db): number => Number(db.pragma('user_version', { simple: true }))
+const formatVersionOf = (db: Db): number => Number(db.pragma('user_version', { simple: true }))
 
-function checkVersion(db: Db, path: string, kind: Kind): number {
-  const version = versionOf(db)
+function checkFormatVersion(db: Db, path: string, format: DatabaseFormat): number {
+  const version = formatVersionOf(db)
   const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
-  if (!isEmpty && db.pragma('application_id', { simple: true }) !== kind.application)
+  if (!isEmpty && db.pragma('application_id', { simple: true }) !== format.application)
     throw new AppError(
       'unusable_data',
       `${path} is a database of another program. Move it away, or set FUMI_HOME.`,
       `${path} は別のプログラムのデータベースです。別の場所へ移すか、FUMI_HOME を設定してください。`,
     )
-  if (version > kind.migrations.length)
+  if (version > format.migrations.length)
     throw new AppError(
       'unusable_data',
-      `${path} was written by a newer fumibako (format ${version}; this one knows ${kind.migrations.length}). Update fumibako.`,
-      `${path} はもっと新しい fumibako が書いたものです（形式 ${version}。この版が扱えるのは ${kind.migrations.length} まで）。fumibako を更新してください。`,
+      `${path} was written by a newer fumibako (format ${version}; this one knows ${format.migrations.length}). Update fumibako.`,
+      `${path} はもっと新しい fumibako が書いたものです（形式 ${version}。この版が扱えるのは ${format.migrations.length} まで）。fumibako を更新してください。`,
     )
   return version
 }
 
 /** Failures of the disk and of the file as AppErrors that say what to do; anything else as it is. */
-export function explained<T>(path: string, work: () => T): T {
+export function withDatabaseErrors<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw explain(path, error)
+    throw toDatabaseError(path, error)
   }
 }
 
-function explain(path: string, error: unknown): unknown {
+function toDatabaseError(path: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (error instanceof AppError) return error
   if (error instanceof SpecialFileError)
@@ -173,7 +176,7 @@ function explain(path: string, error: unknown): unknown {
   const isDamaged =
     /^(?:SQLITE_CORRUPT|SQLITE_NOTADB|Z_)/.test(code) ||
     error instanceof SyntaxError ||
-    (!isSystemError(error) && !isSound(path))
+    (!isSystemError(error) && !passesQuickCheck(path))
   if (isDamaged)
     return new AppError(
       'unusable_data',
@@ -184,7 +187,7 @@ function explain(path: string, error: unknown): unknown {
 }
 
 /** Whether what SQLite can check holds. Reads all of it. */
-function isSound(path: string): boolean {
+function passesQuickCheck(path: string): boolean {
   try {
     const db = openSqlite(path, { readonly: true, fileMustExist: true })
     try {

@@ -2,18 +2,27 @@
 
 import type { SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
-import { indexPath, type Opened, openToWrite, setMerging } from './index-file.ts'
+import { indexPath, type OpenIndex, openIndexToWrite, setAutomerge } from './index-file.ts'
 import { sealIndex } from './index-seal.ts'
-import { type Db, explained } from './open.ts'
-import { type Chunks, chunksIn } from './put/chunks.ts'
-import { type Parts, partsIn, partsOf } from './put/parts.ts'
-import { type Sessions, sessionsIn } from './put/sessions.ts'
-import { issuesIn, type Sources, sourcesIn } from './put/sources.ts'
-import { type Numbers, numbersIn } from './put/words.ts'
-import type { Change, Chunk, Counted, KnownSource, Scanned, Task, Where } from './record.ts'
-import { unpackText } from './rows/packed.ts'
+import { type Db, withDatabaseErrors } from './open.ts'
+import { type ChunkWriter, chunkWriter } from './put/chunks.ts'
+import { partsAsSources, type SourceParts, sourcePartsIn } from './put/parts.ts'
+import { type SessionWriter, sessionWriter } from './put/sessions.ts'
+import { issueWriter, type SourceWriter, sourceWriter } from './put/sources.ts'
+import { type StringIds, stringIdsIn } from './put/words.ts'
+import type {
+  KnownSource,
+  ReadTask,
+  ScannedSource,
+  SessionChange,
+  SessionChunk,
+  SourceCounts,
+  SourceLocation,
+} from './record.ts'
+import { decompressText } from './rows/packed.ts'
 
-const SOURCES = 'SELECT id, agent, path, key, root, kept, version, fingerprint, gone FROM source WHERE whole IS NULL'
+const SELECT_SOURCES =
+  'SELECT id, agent, path, key, root, kept, version, fingerprint, gone FROM source WHERE whole IS NULL'
 
 export class IndexWriter {
   readonly path: string
@@ -23,27 +32,27 @@ export class IndexWriter {
   readonly #db: Db
   readonly #directory: string
   readonly #unsealed: number
-  readonly #numbers: readonly Numbers[]
-  readonly #sources: Sources
-  readonly #sessions: Sessions
-  readonly #chunks: Chunks
-  readonly #parts: Parts
+  readonly #numbers: readonly StringIds[]
+  readonly #sources: SourceWriter
+  readonly #sessions: SessionWriter
+  readonly #chunks: ChunkWriter
+  readonly #parts: SourceParts
 
-  constructor(directory: string, opened: Opened = openToWrite(directory)) {
+  constructor(directory: string, opened: OpenIndex = openIndexToWrite(directory)) {
     this.path = indexPath(directory)
     this.#directory = directory
-    this.#unsealed = opened.unsealed ?? 0
+    this.#unsealed = opened.sealMismatches ?? 0
     this.epoch = opened.epoch
     this.setAside = opened.setAside
     this.#db = opened.db
     try {
-      const words = numbersIn(this.#db, 'word', 'text')
-      this.#parts = partsIn(this.#db)
-      const files = numbersIn(this.#db, 'file', 'path')
+      const words = stringIdsIn(this.#db, 'word', 'text')
+      this.#parts = sourcePartsIn(this.#db)
+      const files = stringIdsIn(this.#db, 'file', 'path')
       this.#numbers = [words, files]
-      this.#sources = sourcesIn(this.#db, words)
-      this.#sessions = sessionsIn(this.#db, words)
-      this.#chunks = chunksIn(this.#db, words, files, issuesIn(this.#db))
+      this.#sources = sourceWriter(this.#db, words)
+      this.#sessions = sessionWriter(this.#db, words)
+      this.#chunks = chunkWriter(this.#db, words, files, issueWriter(this.#db))
     } catch (error) {
       this.#db.close()
       throw error
@@ -52,110 +61,113 @@ export class IndexWriter {
 
   /** All sources that were ever met. */
   sources(): readonly KnownSource[] {
-    return explained(this.path, () => this.#db.prepare(SOURCES).raw().all() as RawColumns[]).map(knownOf)
+    return withDatabaseErrors(this.path, () => this.#db.prepare(SELECT_SOURCES).raw().all() as SourceColumns[]).map(
+      toKnownSource,
+    )
   }
 
-  source({ agent, path, key, kept }: Where): KnownSource | undefined {
-    const sql = `${SOURCES} AND path = ? AND key = ? AND agent = ? AND kept = ?`
-    const row = this.#db.prepare(sql).get(path, key ?? '', agent, kept ? 1 : 0) as RawSource | undefined
-    return row && sourceOf(row)
+  source({ agent, path, key, kept }: SourceLocation): KnownSource | undefined {
+    const sql = `${SELECT_SOURCES} AND path = ? AND key = ? AND agent = ? AND kept = ?`
+    const row = this.#db.prepare(sql).get(path, key ?? '', agent, kept ? 1 : 0) as SourceRow | undefined
+    return row && rowToKnownSource(row)
   }
 
   /** Where the first pass over a source goes on. */
-  resume(source: number): { readonly cursor: unknown; readonly sure: Counted } | undefined {
+  resume(source: number): { readonly cursor: unknown; readonly sure: SourceCounts } | undefined {
     const row = this.#db.prepare('SELECT cursor, sure FROM source WHERE id = ?').get(source) as
       | { cursor: Uint8Array | null; sure: string | null }
       | undefined
     if (!row || row.cursor === null || row.sure === null) return undefined
-    return { cursor: JSON.parse(unpackText(row.cursor)), sure: JSON.parse(row.sure) as Counted }
+    return { cursor: JSON.parse(decompressText(row.cursor)), sure: JSON.parse(row.sure) as SourceCounts }
   }
 
   /** Writes what the first pass found. */
-  putScanned(found: readonly Scanned[]): readonly Change[] {
+  putScanned(scannedSources: readonly ScannedSource[]): readonly SessionChange[] {
     return this.#write((revision) => {
-      const unread = new Set<number>()
-      const known = new Set<number>()
-      const put = (scanned: Scanned, whole?: number): number => {
-        const { source, before, claims, unreadable, named } = this.#sources(scanned, whole)
-        for (const session of named) known.add(session)
+      const unreadSessions = new Set<number>()
+      const unchangedSessions = new Set<number>()
+      const putOne = (scanned: ScannedSource, container?: number): number => {
+        const { source, before, claims, unreadable, named } = this.#sources(scanned, container)
+        for (const session of named) unchangedSessions.add(session)
         if (claims) {
-          if (before !== null) known.add(before)
-          if (before !== null && scanned.anew && !scanned.session) this.#unassign(source)
+          if (before !== null) unchangedSessions.add(before)
+          if (before !== null && scanned.fromStart && !scanned.session) this.#unassign(source)
           const claim = this.#claimOf(source)
-          for (const session of claim === null ? [] : this.#sessions.settle(claim)) known.add(session)
+          for (const session of claim === null ? [] : this.#sessions.settle(claim)) unchangedSessions.add(session)
         }
         const session = this.#sessionOf(source)
-        if (session !== null) (unreadable ? known : unread).add(session)
+        if (session !== null) (unreadable ? unchangedSessions : unreadSessions).add(session)
         return source
       }
-      for (const scanned of found) {
-        const whole = put(scanned)
+      for (const scanned of scannedSources) {
+        const container = putOne(scanned)
         if (!scanned.parts) continue
-        for (const session of this.#parts.markGone(whole)) known.add(session)
-        for (const part of partsOf(scanned)) put(part, whole)
+        for (const session of this.#parts.markGone(container)) unchangedSessions.add(session)
+        for (const part of partsAsSources(scanned)) putOne(part, container)
       }
-      for (const session of known) if (!unread.has(session)) this.#sessions.stand(session, revision, false)
-      for (const session of unread) this.#sessions.stand(session, revision, true)
+      for (const session of unchangedSessions)
+        if (!unreadSessions.has(session)) this.#sessions.chooseSource(session, revision, false)
+      for (const session of unreadSessions) this.#sessions.chooseSource(session, revision, true)
     })
   }
 
   /** Sources that are there no more, or again. */
-  putGone(gone: readonly KnownSource[], back: readonly KnownSource[]): readonly Change[] {
+  putGone(gone: readonly KnownSource[], back: readonly KnownSource[]): readonly SessionChange[] {
     if (gone.length + back.length === 0) return []
     return this.#write((revision) => {
-      const mark = this.#db.prepare('UPDATE source SET gone = :flag WHERE id = :id OR whole = :id')
+      const setGone = this.#db.prepare('UPDATE source SET gone = :flag WHERE id = :id OR whole = :id')
       const sessions = new Set<number>()
       for (const [ids, flag] of [
         [gone, 1],
         [back, 0],
       ] as const)
         for (const { id } of ids) {
-          mark.run({ flag, id })
+          setGone.run({ flag, id })
           for (const session of this.#parts.sessions(id)) sessions.add(session)
         }
-      for (const session of sessions) this.#sessions.stand(session, revision, false)
+      for (const session of sessions) this.#sessions.chooseSource(session, revision, false)
     })
   }
 
   /** Sources that are to be left alone: a session goes with the last of its sources. */
-  putUnwanted(unwanted: readonly KnownSource[]): readonly Change[] {
+  putUnwanted(unwanted: readonly KnownSource[]): readonly SessionChange[] {
     if (unwanted.length === 0) return []
-    const removed: Change[] = []
-    const left = this.#write((revision) => {
+    const removed: SessionChange[] = []
+    const remaining = this.#write((revision) => {
       for (const id of unwanted.flatMap((one) => this.#parts.rows(one.id))) {
         const session = this.#sessionOf(id)
         this.#dropSource(id)
         if (session === null) continue
         const others = this.#db.prepare('SELECT 1 FROM source WHERE session_id = ?').get(session)
         const name = this.#db.prepare('SELECT name FROM session WHERE id = ?').pluck().get(session) as SessionId
-        if (others) this.#sessions.stand(session, revision, false)
+        if (others) this.#sessions.chooseSource(session, revision, false)
         else if (this.#forget(name)) removed.push({ session: name, revision, removed: true })
       }
     })
-    return [...left, ...removed]
+    return [...remaining, ...removed]
   }
 
   /** Sessions that are not read to their end, newest first. */
-  tasks(): readonly Task[] {
+  tasks(): readonly ReadTask[] {
     const rows = this.#db
       .prepare(
         `SELECT t.id AS session, t.name, t.source_id AS source, s.agent, s.path, s.key, s.root, s.kept, s.size, t.read_bytes AS read, t.cursor, t.project
          FROM session t JOIN source s ON s.id = t.source_id
          WHERE t.indexed = 0 AND s.gone = 0 AND s.whole IS NULL ORDER BY t.last_at DESC, t.id DESC`,
       )
-      .all() as RawTask[]
-    return [...rows.map(taskOf), ...this.#parts.tasks()]
+      .all() as TaskRow[]
+    return [...rows.map(toReadTask), ...this.#parts.tasks()]
   }
 
-  putChunks(chunks: readonly Chunk[]): readonly Change[] {
+  putChunks(chunks: readonly SessionChunk[]): readonly SessionChange[] {
     return this.#write((revision) => this.#chunks.put(chunks, revision))
   }
 
   /** The second pass over a session ended with a failure: what is there of it stays, and it is tried again. */
-  putFailed(session: number, source: number, issue: Issue): readonly Change[] {
+  putFailed(session: number, source: number, issue: Issue): readonly SessionChange[] {
     return this.#write((revision) => {
       this.#db.prepare(`DELETE FROM issue WHERE source_id = ? AND pass = 2 AND code = ?`).run(source, issue.code)
-      issuesIn(this.#db)(source, 2, 1, issue)
+      issueWriter(this.#db)(source, 2, 1, issue)
       this.#db.prepare('UPDATE session SET revision = ? WHERE id = ?').run(revision, session)
     })
   }
@@ -164,19 +176,19 @@ export class IndexWriter {
    * Before much is written, and after that. Meanwhile the text's index only grows: its pieces are put together sixteen at a time, instead
    * of a few after each transaction. A process that dies in between leaves it so, until the next one has opened it.
    */
-  expectMuch(much: boolean): void {
-    explained(this.path, () => setMerging(this.#db, !much))
+  setBulkLoad(isBulkLoad: boolean): void {
+    withDatabaseErrors(this.path, () => setAutomerge(this.#db, !isBulkLoad))
   }
 
   /** A session and all its sources leave the index. */
   forget(name: SessionId): boolean {
     this.#db.pragma('secure_delete = ON')
-    return explained(this.path, () => this.#db.transaction(() => this.#forget(name)).immediate())
+    return withDatabaseErrors(this.path, () => this.#db.transaction(() => this.#forget(name)).immediate())
   }
 
   /** Gives room that is no longer needed back to the disk. */
   shrink(): void {
-    explained(this.path, () => this.#db.pragma('incremental_vacuum'))
+    withDatabaseErrors(this.path, () => this.#db.pragma('incremental_vacuum'))
   }
 
   close(): void {
@@ -193,16 +205,16 @@ export class IndexWriter {
     }
   }
 
-  #write(work: (revision: number) => void): readonly Change[] {
+  #write(work: (revision: number) => void): readonly SessionChange[] {
     const write = this.#db.transaction(() => {
       const revision = this.#nextRevision()
       work(revision)
       return this.#db
         .prepare('SELECT name AS session, revision FROM session WHERE revision = ?')
-        .all(revision) as Change[]
+        .all(revision) as SessionChange[]
     })
     try {
-      return explained(this.path, () => write.immediate())
+      return withDatabaseErrors(this.path, () => write.immediate())
     } catch (error) {
       // What was given a number in it has none any more.
       for (const numbers of this.#numbers) numbers.reset()
@@ -254,7 +266,7 @@ export class IndexWriter {
   }
 }
 
-interface RawSource {
+interface SourceRow {
   readonly id: number
   readonly agent: string
   readonly path: string
@@ -266,16 +278,16 @@ interface RawSource {
   readonly gone: number
 }
 
-type RawColumns = readonly [number, string, string, string, string | null, number, number, string | null, number]
+type SourceColumns = readonly [number, string, string, string, string | null, number, number, string | null, number]
 
 /** A sweep asks for all of them: no more is made of each than must be. */
-function knownOf([id, agent, path, key, root, kept, version, fingerprint, gone]: RawColumns): KnownSource {
+function toKnownSource([id, agent, path, key, root, kept, version, fingerprint, gone]: SourceColumns): KnownSource {
   const source = { id, agent, path, kept: kept === 1, version, fingerprint: fingerprint ?? undefined, gone: gone === 1 }
   if (key === '') return root === null ? source : { ...source, root }
   return root === null ? { ...source, key } : { ...source, key, root }
 }
 
-const sourceOf = ({ key, root, kept, fingerprint, gone, ...rest }: RawSource): KnownSource => ({
+const rowToKnownSource = ({ key, root, kept, fingerprint, gone, ...rest }: SourceRow): KnownSource => ({
   ...rest,
   ...(key !== '' && { key }),
   ...(root !== null && { root }),
@@ -284,7 +296,7 @@ const sourceOf = ({ key, root, kept, fingerprint, gone, ...rest }: RawSource): K
   gone: gone === 1,
 })
 
-interface RawTask {
+interface TaskRow {
   readonly session: number
   readonly name: SessionId
   readonly source: number
@@ -299,11 +311,11 @@ interface RawTask {
   readonly project: string | null
 }
 
-const taskOf = ({ key, root, kept, cursor, project, ...rest }: RawTask): Task => ({
+const toReadTask = ({ key, root, kept, cursor, project, ...rest }: TaskRow): ReadTask => ({
   ...rest,
   ...(key !== '' && { key }),
   ...(root !== null && { root }),
   kept: kept === 1,
-  ...(cursor !== null && { cursor: unpackText(cursor) }),
+  ...(cursor !== null && { cursor: decompressText(cursor) }),
   ...(project !== null && { project }),
 })

@@ -3,12 +3,12 @@ import type { AgentId, Instant, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Role, SourceType } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
-import type { Estimate, EstimatedTokens } from '../model/tokens/estimate.ts'
+import type { EstimatedTokens, TokenEstimate } from '../model/tokens/estimate.ts'
 import type { Usage } from '../model/usage.ts'
-import type { Rows } from './rows/rows.ts'
+import type { RowBatch } from './rows/rows.ts'
 
 /** Where a source lies. */
-export interface Where {
+export interface SourceLocation {
   readonly agent: AgentId
   readonly path: string
   readonly key?: string
@@ -17,7 +17,7 @@ export interface Where {
 }
 
 /** A source as the index knows it. */
-export interface KnownSource extends Where {
+export interface KnownSource extends SourceLocation {
   readonly id: number
   readonly root?: string
   readonly fingerprint: string | undefined
@@ -25,46 +25,46 @@ export interface KnownSource extends Where {
   readonly gone: boolean
 }
 
-export interface Counted {
+export interface SourceCounts {
   readonly lines: number
   readonly messages: number
   readonly tools: Readonly<Record<string, number>>
 }
 
-export interface Used {
+export interface ModelUsage {
   readonly quarter: number
   readonly model: string
   readonly usage: Usage
 }
 
 /** Bytes of what was said, where a log counts no tokens. */
-export interface Estimated {
+export interface ModelEstimate {
   readonly quarter: number
   readonly model: string
-  readonly estimate: Estimate
+  readonly estimate: TokenEstimate
 }
 
 /** One session of a source that holds several. */
-export interface Part extends Sums {
+export interface ScannedPart extends ScanSums {
   readonly session: Session
 }
 
 /** What the first pass adds up, of a source or of one session in it. */
-export interface Sums {
+export interface ScanSums {
   readonly history?: unknown
   /** Up to the cursor. */
-  readonly sure: Counted
+  readonly sure: SourceCounts
   /** Up to the end. */
-  readonly counts: Counted
-  readonly usage: readonly Used[]
+  readonly counts: SourceCounts
+  readonly usage: readonly ModelUsage[]
   /** After the cursor. */
-  readonly provisionalUsage: readonly Used[]
-  readonly estimates: readonly Estimated[]
-  readonly provisionalEstimates: readonly Estimated[]
+  readonly provisionalUsage: readonly ModelUsage[]
+  readonly estimates: readonly ModelEstimate[]
+  readonly provisionalEstimates: readonly ModelEstimate[]
 }
 
 /** What the first pass over one source found. */
-export interface Scanned extends Where, Sums {
+export interface ScannedSource extends SourceLocation, ScanSums {
   readonly root?: string
   readonly version: number
   readonly fingerprint: string | undefined
@@ -72,11 +72,11 @@ export interface Scanned extends Where, Sums {
   /** Milliseconds. */
   readonly modified: number
   /** It was read from its start: all that is known of it goes. */
-  readonly anew: boolean
+  readonly fromStart: boolean
   /** Absent when nothing new is known. */
   readonly session?: Session
   /** Its sessions, where it may hold several: then it is none itself. */
-  readonly parts?: readonly Part[]
+  readonly parts?: readonly ScannedPart[]
   readonly cursor?: unknown
   readonly titles: readonly { readonly native_id: string; readonly title: string }[]
   readonly issues: readonly Issue[]
@@ -85,7 +85,7 @@ export interface Scanned extends Where, Sums {
 }
 
 /** Where the second pass over a session goes on. */
-export interface Task extends Where {
+export interface ReadTask extends SourceLocation {
   readonly session: number
   readonly name: SessionId
   readonly source: number
@@ -109,12 +109,12 @@ export interface PartTask {
 }
 
 /** A stretch of a session, up to a cursor or to the end. */
-export interface Chunk {
+export interface SessionChunk {
   readonly session: number
   readonly source: number
   /** What was there of the session goes. */
-  readonly anew: boolean
-  readonly rows: Rows
+  readonly fromStart: boolean
+  readonly rows: RowBatch
   /** Messages of earlier stretches, by line and part, that repeat one of these. */
   readonly repeated: readonly (readonly [line: number, part: number])[]
   /** When it was last that somebody spoke. */
@@ -130,7 +130,7 @@ export interface Chunk {
 }
 
 /** A session of the list. */
-export interface Entry {
+export interface SessionEntry {
   readonly id: SessionId
   readonly agent: AgentId
   readonly native_id: string
@@ -162,7 +162,7 @@ export interface Entry {
 }
 
 /** A message as far as the index knows it. */
-export interface Known {
+export interface IndexedMessage {
   readonly id: string
   readonly row: number
   readonly session: SessionId
@@ -181,7 +181,7 @@ export interface Known {
 }
 
 /** News that a session has a new revision. */
-export interface Change {
+export interface SessionChange {
   readonly session: SessionId
   readonly revision: number
   /** It was taken out of the index. */

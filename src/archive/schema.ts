@@ -1,10 +1,10 @@
 /** The tables of the index: what lists, search and statistics need, and where each body lies. Never a body. */
-import { SPOKEN } from '../model/spoken.ts'
-import type { Kind } from './open.ts'
+import { TEXT_SCOPES } from '../model/spoken.ts'
+import type { DatabaseFormat } from './open.ts'
 import { TOKENIZER } from './text/analyse.ts'
 
 /** The columns of `said`; what nobody typed has a table of its own. */
-export const SAID = SPOKEN.filter((voice) => voice !== 'context')
+export const TEXT_COLUMNS = TEXT_SCOPES.filter((scope) => scope !== 'context')
 
 /**
  * `source` is one unit of reading with what the first pass found in it; `session` stands for all sources that tell it, by
@@ -17,7 +17,7 @@ export const SAID = SPOKEN.filter((voice) => voice !== 'context')
  *
  * A quarter is 900,000 ms since 1970: time zones differ by quarters. An `estimate` is bytes of what was said in logs that count no tokens.
  */
-const FIRST = `
+const FIRST_VERSION = `
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
@@ -134,7 +134,7 @@ CREATE INDEX aside_first ON aside (session_id, first_line);
 CREATE INDEX aside_last ON aside (session_id, last_line);
 
 CREATE VIRTUAL TABLE said USING fts5(
-  ${SAID.join(', ')}, content='', contentless_delete=1, tokenize="${TOKENIZER}"
+  ${TEXT_COLUMNS.join(', ')}, content='', contentless_delete=1, tokenize="${TOKENIZER}"
 );
 INSERT INTO said (said, rank) VALUES ('hashsize', 50331648);
 
@@ -217,4 +217,4 @@ CREATE TABLE removed (name TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, 
 `
 
 /** The application id is `fumi` in ASCII: an index of fumibako. */
-export const INDEX: Kind = { application: 0x66756d69, migrations: [FIRST], shrinks: true }
+export const INDEX_FORMAT: DatabaseFormat = { application: 0x66756d69, migrations: [FIRST_VERSION], canShrink: true }

@@ -1,39 +1,42 @@
 /** Finds messages by what they say, newest first: the index alone, without a look at any body. */
 import type { SessionId } from '../model/ids.ts'
 import type { SessionFilter } from './get/filter.ts'
-import { knownOf, MESSAGE_COLUMNS, type RawMessage } from './get/messages.ts'
-import { prepared } from './get/statements.ts'
+import { MESSAGE_COLUMNS, type MessageRow, toIndexedMessage } from './get/messages.ts'
+import { prepareCached } from './get/statements.ts'
 import type { Db } from './open.ts'
-import type { Known } from './record.ts'
-import { CUT } from './rows/kind.ts'
-import { type RowOptions, rowsOf, sessionConditions } from './search/rows.ts'
+import type { IndexedMessage } from './record.ts'
+import { TRUNCATED } from './rows/kind.ts'
+import { findRows, type RowSearchOptions, sessionConditions } from './search/rows.ts'
 import { matchExpression } from './text/expression.ts'
-import type { Query } from './text/query.ts'
+import type { ParsedQuery } from './text/query.ts'
 
 /** A message that the index says is meant. */
-export interface Candidate extends Known {
+export interface SearchCandidate extends IndexedMessage {
   /** Not all that it says is in the index. */
-  readonly cut: boolean
+  readonly isTruncated: boolean
 }
 
-export const candidatesOf = (db: Db, query: Query, options: RowOptions): readonly Candidate[] =>
-  candidatesAt(db, rowsOf(db, query, options))
+export const findCandidates = (db: Db, query: ParsedQuery, options: RowSearchOptions): readonly SearchCandidate[] =>
+  readCandidates(db, findRows(db, query, options))
 
 /** In the order of the ids; a row may be gone since it was found, when its log was read anew meanwhile. */
-export function candidatesAt(db: Db, ids: readonly number[]): readonly Candidate[] {
-  const row = prepared(
+export function readCandidates(db: Db, ids: readonly number[]): readonly SearchCandidate[] {
+  const row = prepareCached(
     db,
     `SELECT ${MESSAGE_COLUMNS} FROM message m CROSS JOIN session t ON t.id = m.session_id WHERE m.id = ?`,
   )
   return ids.flatMap((id) => {
-    const found = row.get(id) as RawMessage | undefined
-    return found ? candidateOf(found) : []
+    const found = row.get(id) as MessageRow | undefined
+    return found ? toCandidate(found) : []
   })
 }
 
-export const candidateOf = (row: RawMessage): Candidate => ({ ...knownOf(row), cut: (row.kind & CUT) !== 0 })
+export const toCandidate = (row: MessageRow): SearchCandidate => ({
+  ...toIndexedMessage(row),
+  isTruncated: (row.kind & TRUNCATED) !== 0,
+})
 
-export interface TitleOptions {
+export interface TitleSearchOptions {
   readonly filter?: SessionFilter
   readonly limit: number
   /** Sessions that are named otherwise than in the index. */
@@ -41,7 +44,11 @@ export interface TitleOptions {
 }
 
 /** Sessions whose title says it, newest first. */
-export function titlesOf(db: Db, query: Query, { filter, limit, more }: TitleOptions): readonly SessionId[] {
+export function findSessionsByTitle(
+  db: Db,
+  query: ParsedQuery,
+  { filter, limit, more }: TitleSearchOptions,
+): readonly SessionId[] {
   const must = matchExpression(query, { title: 'title' })
   if (must === undefined || must === '""') return []
   const { sql, values } = sessionConditions(query, filter)
@@ -49,13 +56,14 @@ export function titlesOf(db: Db, query: Query, { filter, limit, more }: TitleOpt
     ORDER BY t.last_at DESC LIMIT ?`
   const named = `SELECT t.name, t.last_at FROM json_each(?) j CROSS JOIN session t ON t.name = j.value WHERE ${sql}
     ORDER BY t.last_at DESC LIMIT ?`
-  const found = prepared(db, titled).all(must, ...values, limit) as Titled[]
-  if (more.length > 0) found.push(...(prepared(db, named).all(JSON.stringify(more), ...values, limit) as Titled[]))
+  const found = prepareCached(db, titled).all(must, ...values, limit) as TitleRow[]
+  if (more.length > 0)
+    found.push(...(prepareCached(db, named).all(JSON.stringify(more), ...values, limit) as TitleRow[]))
   const newest = found.sort((a, b) => b.last_at - a.last_at).map(({ name }) => name)
   return [...new Set(newest)].slice(0, limit)
 }
 
-interface Titled {
+interface TitleRow {
   readonly name: SessionId
   readonly last_at: number
 }

@@ -1,18 +1,18 @@
 /** What was done in the sessions, and when: tools, hours, the longest ones. Tokens are in `stats/totals.ts`. */
 import type { ToolStat } from '../model/api/stats.ts'
 import type { SessionId } from '../model/ids.ts'
-import { conditionsOf, type SessionFilter } from './get/filter.ts'
+import { filterConditions, type SessionFilter } from './get/filter.ts'
 import type { Db } from './open.ts'
 import { safeSum } from './rows/exact.ts'
 
-export interface StatsOptions extends SessionFilter {
+export interface StatisticsOptions extends SessionFilter {
   /** The hour and weekday (0: Sunday) on the wall. */
   readonly hourOf: (milliseconds: number) => { readonly hour: number; readonly weekday: number }
   /** How many sessions are named. */
   readonly most?: number
 }
 
-export interface Stats {
+export interface IndexStatistics {
   /** Most calls first. */
   readonly tools: readonly ToolStat[]
   /** Prompts, answers and calls. */
@@ -25,15 +25,15 @@ export interface Stats {
   readonly unread: number
 }
 
-const QUARTER = 900_000
-const MOST = 20
+const QUARTER_MS = 900_000
+const DEFAULT_LONGEST_SESSIONS = 20
 
-export function statsOf(db: Db, options: StatsOptions): Stats {
-  const { since, until, most = MOST } = options
-  const { sql, values } = conditionsOf(options)
+export function readStatistics(db: Db, options: StatisticsOptions): IndexStatistics {
+  const { since, until, most: maxLongest = DEFAULT_LONGEST_SESSIONS } = options
+  const { sql, values } = filterConditions(options)
   const quarters = [
-    since === undefined ? 0 : Math.floor(since / QUARTER),
-    until === undefined ? 1e12 : Math.ceil(until / QUARTER),
+    since === undefined ? 0 : Math.floor(since / QUARTER_MS),
+    until === undefined ? 1e12 : Math.ceil(until / QUARTER_MS),
   ]
   const activity = db
     .prepare(
@@ -50,13 +50,13 @@ export function statsOf(db: Db, options: StatsOptions): Stats {
          WHERE ${sql} GROUP BY u.tool_id ORDER BY calls DESC, tool`,
       )
       .all(...values) as ToolStat[],
-    ...clock(activity, options.hourOf),
+    ...sumByClock(activity, options.hourOf),
     longest: db
       .prepare(
         `SELECT t.name AS session, t.last_at - t.started_at AS duration_ms, t.messages FROM session t WHERE ${sql}
          ORDER BY duration_ms DESC LIMIT ?`,
       )
-      .all(...values, most) as Stats['longest'],
+      .all(...values, maxLongest) as IndexStatistics['longest'],
     unread: db
       .prepare(`SELECT count(*) FROM session t WHERE t.indexed = 0 AND ${sql}`)
       .pluck()
@@ -65,13 +65,13 @@ export function statsOf(db: Db, options: StatsOptions): Stats {
       .prepare(
         `SELECT agent, count(*) AS sources, coalesce(sum(size), 0) AS bytes FROM source WHERE gone = 0 AND whole IS NULL GROUP BY agent ORDER BY bytes DESC`,
       )
-      .all() as Stats['disk'],
+      .all() as IndexStatistics['disk'],
   }
 }
 
 /** The counts of each conversation that is told in entries, as JSON. */
-export function historiesOf(db: Db, filter: SessionFilter): readonly string[] {
-  const { sql, values } = conditionsOf(filter)
+export function readHistories(db: Db, filter: SessionFilter): readonly string[] {
+  const { sql, values } = filterConditions(filter)
   return db
     .prepare(
       `SELECT s.history FROM session t JOIN source s ON s.id = t.source_id WHERE ${sql} AND s.history IS NOT NULL`,
@@ -80,11 +80,11 @@ export function historiesOf(db: Db, filter: SessionFilter): readonly string[] {
     .all(...values) as string[]
 }
 
-function clock(activity: readonly { quarter: number; count: number }[], hourOf: StatsOptions['hourOf']) {
+function sumByClock(activity: readonly { quarter: number; count: number }[], hourOf: StatisticsOptions['hourOf']) {
   const by_hour = Array.from({ length: 24 }, () => 0)
   const by_weekday = Array.from({ length: 7 }, () => 0)
   for (const { quarter, count } of activity) {
-    const { hour, weekday } = hourOf(quarter * QUARTER)
+    const { hour, weekday } = hourOf(quarter * QUARTER_MS)
     by_hour[hour] = (by_hour[hour] ?? 0) + count
     by_weekday[weekday] = (by_weekday[weekday] ?? 0) + count
   }

@@ -1,22 +1,22 @@
 /** The journal of a conversation on disk: one writer, one line for each event, safe before anybody goes on. */
 import { closeSync, constants, existsSync, fstatSync, fsyncSync, ftruncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { explained } from '../archive/open.ts'
+import { withDatabaseErrors } from '../archive/open.ts'
 import { writeEvent } from '../conversation/journal/codec.ts'
 import { JOURNAL_VERSION, type JournalEvent } from '../conversation/journal/event.ts'
-import { CONVERSATIONS, journalName } from '../conversation/journal/file-name.ts'
+import { CONVERSATIONS_FOLDER, journalName } from '../conversation/journal/file-name.ts'
 import type { LineIssue } from '../conversation/journal/read.ts'
-import { recoveryOf } from '../conversation/journal/recover.ts'
+import { recoveryEvents } from '../conversation/journal/recover.ts'
 import { type Replay, replayEvent, replayJournal } from '../conversation/journal/replay.ts'
 import type { UserEnvContext } from '../conversation/message.ts'
 import type { ConversationState } from '../conversation/state.ts'
-import { type FileLock, lockFile } from '../lib/disk/file-lock.ts'
-import { replaceFile } from '../lib/disk/replace-file.ts'
-import { openRegular } from '../lib/files/regular-file.ts'
+import { type FileLock, tryLockFile } from '../lib/disk/file-lock.ts'
+import { replaceOwnFile } from '../lib/disk/replace-file.ts'
+import { openRegularFile } from '../lib/files/regular-file.ts'
 import { AppError } from '../model/error.ts'
-import { readFrom, takeTornLine } from './journal-disk.ts'
+import { moveTornLine, readJournalFile } from './journal-disk.ts'
 
-export interface OpenOptions {
+export interface OpenJournalOptions {
   /** UTC. */
   readonly at: string
   readonly cwd: string | null
@@ -34,7 +34,8 @@ export interface OpenedJournal {
   readonly issues: readonly LineIssue[]
 }
 
-export const journalPath = (directory: string, id: string): string => join(directory, CONVERSATIONS, journalName(id))
+export const journalPath = (directory: string, id: string): string =>
+  join(directory, CONVERSATIONS_FOLDER, journalName(id))
 
 /**
  * A new journal, which is there at once or not at all.
@@ -44,20 +45,20 @@ export const journalPath = (directory: string, id: string): string => join(direc
 export function createJournal(directory: string, events: readonly JournalEvent[]): JournalFile {
   const replay = replayJournal(events)
   const path = journalPath(directory, replay.state.conversation_id)
-  return locked(path, (lock) => {
+  return withJournalLock(path, (lock) => {
     if (existsSync(path))
       throw new AppError(
         'cannot_write',
         `There is a conversation already at ${path}.`,
         `${path} にはすでに会話があります。`,
       )
-    replaceFile(path, lines(events))
-    return new JournalFile(path, openRegular(path, constants.O_RDWR), lock, replay)
+    replaceOwnFile(path, journalLines(events))
+    return new JournalFile(path, openRegularFile(path, constants.O_RDWR), lock, replay)
   })
 }
 
 /** Goes on with a conversation. Throws AppError: `not_found`, `busy` while another process has it, `unusable_data`. */
-export function openJournal(directory: string, id: string, options: OpenOptions): OpenedJournal {
+export function openJournal(directory: string, id: string, options: OpenJournalOptions): OpenedJournal {
   const path = journalPath(directory, id)
   if (!existsSync(path))
     throw new AppError(
@@ -65,14 +66,14 @@ export function openJournal(directory: string, id: string, options: OpenOptions)
       `There is no conversation ${id} at ${path}.`,
       `会話 ${id} は ${path} にありません。`,
     )
-  return locked(path, (lock) => {
-    const fd = openRegular(path, constants.O_RDWR)
+  return withJournalLock(path, (lock) => {
+    const fd = openRegularFile(path, constants.O_RDWR)
     try {
-      const { replay, issues, tail } = readFrom(fd)
+      const { replay, issues, tail } = readJournalFile(fd)
       checkHeader(path, id, replay)
-      const torn = takeTornLine(fd, path, tail)
+      const torn = moveTornLine(fd, path, tail)
       const journal = new JournalFile(path, fd, lock, replay)
-      const recovered = recoveryOf(replay, options.at, options.env)
+      const recovered = recoveryEvents(replay, options.at, options.env)
       const { at, cwd, program } = options
       const opened = { journal: JOURNAL_VERSION, event: 'opened', at, conversation_id: id, cwd, program } as const
       journal.append([opened, ...recovered])
@@ -84,9 +85,9 @@ export function openJournal(directory: string, id: string, options: OpenOptions)
   })
 }
 
-function locked<T>(path: string, work: (lock: FileLock) => T): T {
-  return explained(path, () => {
-    const lock = lockFile(path.replace(/\.jsonl$/, '.lock'))
+function withJournalLock<T>(path: string, work: (lock: FileLock) => T): T {
+  return withDatabaseErrors(path, () => {
+    const lock = tryLockFile(path.replace(/\.jsonl$/, '.lock'))
     if (!lock)
       throw new AppError(
         'busy',
@@ -117,7 +118,7 @@ function checkHeader(path: string, id: string, { version, state }: Replay): void
     )
 }
 
-function* lines(events: readonly JournalEvent[]): Generator<string> {
+function* journalLines(events: readonly JournalEvent[]): Generator<string> {
   for (const event of events) yield `${writeEvent(event)}\n`
 }
 
@@ -152,8 +153,8 @@ export class JournalFile {
    */
   append(events: readonly JournalEvent[]): void {
     if (events.length === 0) return
-    const bytes = Buffer.from([...lines(events)].join(''))
-    explained(this.path, () =>
+    const bytes = Buffer.from([...journalLines(events)].join(''))
+    withDatabaseErrors(this.path, () =>
       this.#write(
         bytes,
         events.some(({ event }) => event !== 'delta'),

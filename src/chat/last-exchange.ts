@@ -12,15 +12,15 @@ export interface LastExchange {
 }
 
 /** Nothing where nothing was asked. */
-export function lastExchange({ history }: ConversationState): LastExchange | undefined {
+export function findLastExchange({ history }: ConversationState): LastExchange | undefined {
   const last = history.at(-1)
   for (let at = history.length - 1; at >= 0 && last; at--) {
     const entry = history.at(at)
     const prompt = entry && promptOf(entry.user)
-    if (prompt !== undefined) return { prompt, answer: textOf(last.assistant), entries: history.length }
+    if (prompt !== undefined) return { prompt, answer: answerTextOf(last.assistant), entries: history.length }
   }
   return undefined
 }
 
-const textOf = (assistant: AssistantMessage): string =>
+const answerTextOf = (assistant: AssistantMessage): string =>
   ('Response' in assistant ? assistant.Response : assistant.ToolUse).content

@@ -2,34 +2,34 @@
 import type { UserMessage } from '../conversation/message.ts'
 import type { ContextManager, Tools } from '../conversation/record.ts'
 import { calcMaxContextFilesSize } from '../conversation/request/budget.ts'
-import { asIs, type Phrase, phrase } from '../model/phrase.ts'
+import { type Phrase, phrase, untranslated } from '../model/phrase.ts'
 import type { FilePart } from '../openai/message.ts'
-import { type AgentFile, contextPaths } from './agent-file/agent-file.ts'
+import { type AgentFile, contextPathsOf } from './agent-file/agent-file.ts'
 import type { FoundAgent } from './agent-file/find.ts'
-import { boundaryOf } from './context/boundary.ts'
-import { type Gathered, gatherFiles, MOST_FILES, type OutsideFile } from './context/gather.ts'
-import { type Help, NO_HELP } from './help.ts'
-import { NO_SANDBOX, type Sandboxing } from './processes/sandbox.ts'
-import { deniedToRead } from './tools/allow/paths.ts'
+import { sendBoundary } from './context/boundary.ts'
+import { type CollectedFiles, collectFiles, MAX_FILES_PER_RULE, type OutsideFile } from './context/gather.ts'
+import { NO_SESSION_HOOKS, type SessionHooks } from './help.ts'
+import { NO_SANDBOX, type SandboxSetup } from './processes/sandbox.ts'
+import { isDeniedToRead } from './tools/allow/paths.ts'
 import { isSameTool, type ToolName } from './tools/allow/patterns.ts'
-import { type ToolBox, toolBox } from './tools/box.ts'
+import { buildToolSet, type ToolSet } from './tools/box.ts'
 import { SeenFiles } from './tools/files/seen.ts'
-import { type Decision, decide, type Rules } from './tools/permission.ts'
-import { executeBash } from './tools/shell/execute-bash.ts'
-import type { ChatTool, Need, Place } from './tools/tool.ts'
-import type { Trust } from './trust/store.ts'
-import { DEFAULT_LIMITS, type TurnLimits } from './turn/budget.ts'
-import { type Notice, notice, type TalkEvent } from './turn/event.ts'
-import type { Around, Gear, Server, Shelf, ToolOutcome } from './turn/gear.ts'
+import { decidePermission, type PermissionDecision, type PermissionRules } from './tools/permission.ts'
+import { createExecuteBash } from './tools/shell/execute-bash.ts'
+import type { CallNeed, ChatTool, Workspace } from './tools/tool.ts'
+import type { TrustStore } from './trust/store.ts'
+import { DEFAULT_TURN_LIMITS, type TurnLimits } from './turn/budget.ts'
+import { type ChatSessionEvent, type NoticeEvent, noticeEvent } from './turn/event.ts'
+import type { FinishedToolCall, ModelServer, TurnContext, TurnSetup, TurnTools } from './turn/gear.ts'
 
-export interface RigOptions {
-  readonly place: Place
-  readonly server: Server
+export interface ChatSetupOptions {
+  readonly place: Workspace
+  readonly server: ModelServer
   readonly agent: AgentFile
   /** Where the agent's file is; built-in where nothing is said. */
   readonly agentPlace?: FoundAgent['place']
   /** What the user has decided; without it he has decided nothing. */
-  readonly trust?: Trust
+  readonly trust?: TrustStore
   readonly builtIn: readonly ChatTool[]
   /** What the model has seen of the files. */
   readonly seen?: SeenFiles
@@ -42,18 +42,18 @@ export interface RigOptions {
   readonly attended: boolean
   /** Of each turn. */
   readonly limits?: TurnLimits
-  readonly help?: Help
-  readonly sandboxing?: Sandboxing
+  readonly help?: SessionHooks
+  readonly sandboxing?: SandboxSetup
 }
 
-export class Rig implements Gear, Shelf {
-  readonly place: Place
-  readonly settings: Gear['settings']
-  readonly help: Help
+export class ChatSetup implements TurnSetup, TurnTools {
+  readonly workspace: Workspace
+  readonly settings: TurnSetup['settings']
+  readonly hooks: SessionHooks
   readonly seen: SeenFiles
   /** Of the model's commands; what a person types after `!` runs without. */
-  readonly sandboxing: Sandboxing
-  server: Server
+  readonly sandboxing: SandboxSetup
+  server: ModelServer
   /** The paths and patterns of the conversation's context files, as they are now. */
   rules: readonly string[] = []
   readonly #builtIn: readonly ChatTool[]
@@ -64,18 +64,18 @@ export class Rig implements Gear, Shelf {
   #trusted: readonly ToolName[] = []
   #trustsAll: boolean
   #mcp: readonly ChatTool[] = []
-  readonly #trust: Trust | undefined
+  readonly #trust: TrustStore | undefined
   #agent: AgentFile
   #agentPlace: FoundAgent['place']
-  #box: ToolBox
-  #told = ''
+  #toolSet: ToolSet
+  #lastNotices = ''
 
-  constructor(options: RigOptions) {
+  constructor(options: ChatSetupOptions) {
     const { place, server, agent, builtIn, trusted = [], trustAll = false, autoCompact, attended } = options
-    this.place = place
+    this.workspace = place
     this.server = server
-    this.settings = { autoCompact, attended, limits: options.limits ?? DEFAULT_LIMITS }
-    this.help = options.help ?? NO_HELP
+    this.settings = { autoCompact, attended, limits: options.limits ?? DEFAULT_TURN_LIMITS }
+    this.hooks = options.help ?? NO_SESSION_HOOKS
     this.seen = options.seen ?? new SeenFiles()
     this.sandboxing = options.sandboxing ?? NO_SANDBOX
     this.#builtIn = builtIn
@@ -84,10 +84,10 @@ export class Rig implements Gear, Shelf {
     this.#agent = agent
     this.#agentPlace = options.agentPlace ?? 'built-in'
     this.#trust = options.trust
-    this.#box = this.#filled()
+    this.#toolSet = this.#buildToolSet()
   }
 
-  get shelf(): Shelf {
+  get tools(): TurnTools {
     return this
   }
 
@@ -95,13 +95,13 @@ export class Rig implements Gear, Shelf {
     return this.#agent
   }
 
-  get box(): ToolBox {
-    return this.#box
+  get toolSet(): ToolSet {
+    return this.#toolSet
   }
 
   /** For what a person wants to run. */
   get shell(): ChatTool | undefined {
-    return this.#builtIn.some(({ hostName }) => hostName === PERSONS_SHELL.hostName) ? PERSONS_SHELL : undefined
+    return this.#builtIn.some(({ hostName }) => hostName === USER_SHELL.hostName) ? USER_SHELL : undefined
   }
 
   get trusted(): {
@@ -117,44 +117,50 @@ export class Rig implements Gear, Shelf {
     return this.#agentPlace
   }
 
-  swap({ agent, place }: Pick<FoundAgent, 'agent' | 'place'>): void {
+  switchAgent({ agent, place }: Pick<FoundAgent, 'agent' | 'place'>): void {
     this.#agent = agent
     this.#agentPlace = place
-    this.#box = this.#filled()
+    this.#toolSet = this.#buildToolSet()
   }
 
   /** Tools of servers that run now. */
-  offer(mcp: readonly ChatTool[]): void {
+  setMcpTools(mcp: readonly ChatTool[]): void {
     this.#mcp = mcp
-    this.#box = this.#filled()
+    this.#toolSet = this.#buildToolSet()
   }
 
-  #filled(): ToolBox {
+  #buildToolSet(): ToolSet {
     const { tools, toolAliases } = this.#agent
-    return toolBox({ builtIn: this.#builtIn, mcp: this.#mcp, offered: tools, aliases: toolAliases })
+    return buildToolSet({ builtIn: this.#builtIn, mcp: this.#mcp, offered: tools, aliases: toolAliases })
   }
 
   specs(): Tools {
-    return this.#box.byOrigin()
+    return this.#toolSet.byOrigin()
   }
 
   find(name: string): ChatTool | undefined {
-    return this.#box.find(name)
+    return this.#toolSet.find(name)
   }
 
   names(): readonly string[] {
-    return this.#box.all.map(({ name }) => name)
+    return this.#toolSet.all.map(({ name }) => name)
   }
 
-  decide(tool: ChatTool, need: Need): Decision {
+  decide(tool: ChatTool, need: CallNeed): PermissionDecision {
     const { all, patterns, tools } = this.trusted
     const settings = this.#agent.toolsSettings
-    const rules: Rules = { allowedTools: patterns, trustedTools: tools, trustAll: all, settings, ...this.place }
-    return decide(tool, need, rules)
+    const rules: PermissionRules = {
+      allowedTools: patterns,
+      trustedTools: tools,
+      trustAll: all,
+      settings,
+      ...this.workspace,
+    }
+    return decidePermission(tool, need, rules)
   }
 
   denied(): (path: string) => boolean {
-    return deniedToRead({ settings: this.#agent.toolsSettings, ...this.place })
+    return isDeniedToRead({ settings: this.#agent.toolsSettings, ...this.workspace })
   }
 
   trust({ origin, hostName }: ToolName): void {
@@ -180,57 +186,62 @@ export class Rig implements Gear, Shelf {
     return {
       max_context_files_size: calcMaxContextFilesSize(window),
       current_profile: this.#agent.name,
-      paths: contextPaths(this.#agent),
+      paths: contextPathsOf(this.#agent),
       hooks: this.#agent.hooks,
     }
   }
 
   /** The context files of these rules, without those that may not be sent. @param budget in tokens */
-  gather(rules: readonly string[], budget: number): Gathered {
+  collectContextFiles(rules: readonly string[], budget: number): CollectedFiles {
     const from = { agent: this.#agent, place: this.#agentPlace }
-    return gatherFiles(rules, this.place, budget, boundaryOf(this.place, from, this.#trust))
+    return collectFiles(rules, this.workspace, budget, sendBoundary(this.workspace, from, this.#trust))
   }
 
-  async around(budget: number, signal: AbortSignal): Promise<Around> {
-    const { kept, dropped, unreadable, outside, cut } = this.gather(this.rules, budget)
-    const notices: Notice[] = []
-    if (outside.length > 0) notices.push(notice('context_outside', outsideText(outside)))
+  async collectContext(budget: number, signal: AbortSignal): Promise<TurnContext> {
+    const { included, dropped, unreadable, outside, cut } = this.collectContextFiles(this.rules, budget)
+    const notices: NoticeEvent[] = []
+    if (outside.length > 0) notices.push(noticeEvent('context_outside', outsideFilesText(outside)))
     if (dropped.length > 0) {
-      const { en, ja } = named(dropped.map(({ path }) => path))
-      const said = phrase(`No room for ${en}.`, `コンテキストに入りきらないため省きました：${ja}。`)
-      notices.push(notice('context_dropped', said))
+      const { en, ja } = listPaths(dropped.map(({ path }) => path))
+      const text = phrase(`No room for ${en}.`, `コンテキストに入りきらないため省きました：${ja}。`)
+      notices.push(noticeEvent('context_dropped', text))
     }
     if (unreadable.length > 0) {
-      const { en, ja } = named(unreadable)
-      const said = phrase(
+      const { en, ja } = listPaths(unreadable)
+      const text = phrase(
         `Left out of the context, no text: ${en}.`,
         `テキストではないため、コンテキストから省きました：${ja}。`,
       )
-      notices.push(notice('context_unreadable', said))
+      notices.push(noticeEvent('context_unreadable', text))
     }
     if (cut.length > 0) {
-      const { en, ja } = named(cut)
-      const most = MOST_FILES.toLocaleString('en-US')
-      const said = phrase(
-        `Only the first ${most} files are looked at: ${en}.`,
-        `先頭の ${most} ファイルだけを対象にします：${ja}。`,
+      const { en, ja } = listPaths(cut)
+      const limit = MAX_FILES_PER_RULE.toLocaleString('en-US')
+      const text = phrase(
+        `Only the first ${limit} files are looked at: ${en}.`,
+        `先頭の ${limit} ファイルだけを対象にします：${ja}。`,
       )
-      notices.push(notice('context_dropped', said))
+      notices.push(noticeEvent('context_dropped', text))
     }
-    const spawnHooks = await this.help.spawnHooks(signal)
+    const spawnHooks = await this.hooks.spawnHooks(signal)
     const { prompt } = this.#agent
-    return { files: kept, spawnHooks, ...(prompt !== null && { instruction: prompt }), notices: this.#news(notices) }
+    return {
+      files: included,
+      spawnHooks,
+      ...(prompt !== null && { instruction: prompt }),
+      notices: this.#newNotices(notices),
+    }
   }
 
   /** The same is not told with every request. */
-  #news(notices: readonly Notice[]): readonly Notice[] {
-    const said = JSON.stringify(notices)
-    if (said === this.#told) return []
-    this.#told = said
+  #newNotices(notices: readonly NoticeEvent[]): readonly NoticeEvent[] {
+    const text = JSON.stringify(notices)
+    if (text === this.#lastNotices) return []
+    this.#lastNotices = text
     return notices
   }
 
-  keepDocuments(message: UserMessage, documents: readonly FilePart[]): void {
+  setDocuments(message: UserMessage, documents: readonly FilePart[]): void {
     this.#documents.set(message, documents)
   }
 
@@ -238,24 +249,24 @@ export class Rig implements Gear, Shelf {
     return this.#documents.get(message) ?? []
   }
 
-  beforeTool(...call: Parameters<Help['beforeTool']>): Promise<string | undefined> {
-    return this.help.beforeTool(...call)
+  beforeTool(...call: Parameters<SessionHooks['beforeTool']>): Promise<string | undefined> {
+    return this.hooks.beforeTool(...call)
   }
 
-  afterTool(outcome: ToolOutcome, signal: AbortSignal): AsyncIterable<TalkEvent> {
-    return this.help.afterTool(outcome, signal)
+  afterTool(outcome: FinishedToolCall, signal: AbortSignal): AsyncIterable<ChatSessionEvent> {
+    return this.hooks.afterTool(outcome, signal)
   }
 
-  afterTurn(signal: AbortSignal): AsyncIterable<TalkEvent> {
-    return this.help.afterTurn(signal)
+  afterTurn(signal: AbortSignal): AsyncIterable<ChatSessionEvent> {
+    return this.hooks.afterTurn(signal)
   }
 }
 
-const PERSONS_SHELL = executeBash()
+const USER_SHELL = createExecuteBash()
 
 /** Says how to send it nevertheless. */
-export function outsideText(files: readonly OutsideFile[]): Phrase {
-  const { en, ja } = named(files.map(({ path, real }) => (path === real ? path : `${path} → ${real}`)))
+export function outsideFilesText(files: readonly OutsideFile[]): Phrase {
+  const { en, ja } = listPaths(files.map(({ path, real }) => (path === real ? path : `${path} → ${real}`)))
   const real = files[0]?.real
   return phrase(
     `Not sent, because it is outside of this directory: ${en}. To send it, type in a terminal: /context add ${real}`,
@@ -263,10 +274,10 @@ export function outsideText(files: readonly OutsideFile[]): Phrase {
   )
 }
 
-const MOST_NAMED = 3
+const MAX_NAMED_PATHS = 3
 
-function named(paths: readonly string[]): Phrase {
-  const more = paths.length - MOST_NAMED
-  const first = paths.slice(0, MOST_NAMED).join(', ')
-  return more > 0 ? phrase(`${first} and ${more} more`, `${first} ほか ${more} 件`) : asIs(first)
+function listPaths(paths: readonly string[]): Phrase {
+  const more = paths.length - MAX_NAMED_PATHS
+  const first = paths.slice(0, MAX_NAMED_PATHS).join(', ')
+  return more > 0 ? phrase(`${first} and ${more} more`, `${first} ほか ${more} 件`) : untranslated(first)
 }

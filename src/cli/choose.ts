@@ -1,57 +1,57 @@
 /** Which conversation is meant: by its name, by its file, or by its number in a file. */
 import { existsSync } from 'node:fs'
-import type { House } from '../app.ts'
+import type { App } from '../app.ts'
 import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import type { Session } from '../model/session.ts'
 import type { Log } from '../normalize.ts'
-import { mayBeMissing } from './incomplete.ts'
+import { incompleteError } from './incomplete.ts'
 import { say } from './language.ts'
-import { logsFor } from './logs/logs.ts'
+import { findLogsAt } from './logs/logs.ts'
 import { writeOut } from './output.ts'
 import { findSession } from './sessions.ts'
 
-export interface Choice {
+export interface ChosenSession {
   readonly id: SessionId
   /** The numbers of its branches, which are sessions of their own. */
   readonly branches: readonly number[]
 }
 
 /** The session that was asked for by number or id, else the only one that is no branch of another. */
-export async function chooseSession(path: string, log: Log, asked: string | undefined): Promise<Choice> {
-  const found = new Sessions(asked)
+export async function chooseSession(path: string, log: Log, requested: string | undefined): Promise<ChosenSession> {
+  const found = new SessionChooser(requested)
   const issues: Issue[] = []
   for await (const batch of log.agent.scan(log.source))
     for (const one of batch) {
-      if (one.kind === 'session') found.see(one.session)
+      if (one.kind === 'session') found.add(one.session)
       if (one.kind === 'issue' && one.issue.code === 'unreadable') issues.push(one.issue)
     }
   const { chosen, conversations } = found
-  if (conversations === 0) throw mayBeMissing(issues) ?? nothingIn(path)
-  if (chosen && (asked !== undefined || conversations === 1)) return chosen
-  await writeOut(await listOf(found))
-  throw new AppError('bad_usage', severalIn(path, conversations, asked))
+  if (conversations === 0) throw incompleteError(issues) ?? noSessionError(path)
+  if (chosen && (requested !== undefined || conversations === 1)) return chosen
+  await writeOut(await renderChoices(found))
+  throw new AppError('bad_usage', severalSessionsMessage(path, conversations, requested))
 }
 
-function severalIn(path: string, conversations: number, asked: string | undefined): Phrase {
-  const many = conversations === 1 ? '1 conversation' : `${conversations} conversations`
-  const none = asked === undefined ? '' : `, but none has the number or id ${asked}`
-  const noneJa = asked === undefined ? '' : `が、番号または ID が ${asked} のものはありません`
+function severalSessionsMessage(path: string, conversations: number, requested: string | undefined): Phrase {
+  const countText = conversations === 1 ? '1 conversation' : `${conversations} conversations`
+  const none = requested === undefined ? '' : `, but none has the number or id ${requested}`
+  const noneJa = requested === undefined ? '' : `が、番号または ID が ${requested} のものはありません`
   return phrase(
-    `${path} holds ${many}${none}; choose one with --session and its number or id.`,
+    `${path} holds ${countText}${none}; choose one with --session and its number or id.`,
     `${path} には会話が ${conversations} 件あります${noneJa}。--session に番号か ID を指定して選んでください。`,
   )
 }
 
 /** The first ones, on standard output: no error tells what was said. */
-async function listOf({ first, conversations }: Sessions): Promise<string> {
-  const { count, table } = await import('./view/table.ts')
+async function renderChoices({ first, conversations }: SessionChooser): Promise<string> {
+  const { formatCount, renderTable } = await import('./view/table.ts')
   const rows = first.map(({ number, name }) => [String(number), name])
-  const left = conversations - first.length
-  const more = left > 0 ? [['…', say(`${count(left)} more`, `ほか ${count(left)} 件`)]] : []
-  return table(
+  const remaining = conversations - first.length
+  const more = remaining > 0 ? [['…', say(`${formatCount(remaining)} more`, `ほか ${formatCount(remaining)} 件`)]] : []
+  return renderTable(
     [
       { title: '#', right: true },
       { title: say('conversation', '会話'), grows: true },
@@ -60,32 +60,32 @@ async function listOf({ first, conversations }: Sessions): Promise<string> {
   )
 }
 
-export const nothingIn = (path: string): AppError =>
+export const noSessionError = (path: string): AppError =>
   new AppError(
     'nothing_readable',
     `${path} holds no conversation. See fumi normalize for what is wrong with it.`,
     `${path} に会話がありません。原因は fumi normalize で分かります。`,
   )
 
-const MOST_LISTED = 10
+const MAX_LISTED_SESSIONS = 10
 /** As much as a line of a terminal may take. */
-const NAME_LENGTH = 200
+const MAX_NAME_LENGTH = 200
 
 /** Counts the sessions of a log as they come. Branches follow the conversation that they leave. */
-class Sessions {
+class SessionChooser {
   conversations = 0
   chosen: { readonly id: SessionId; readonly branches: number[] } | undefined
   readonly first: { readonly number: number; readonly name: string }[] = []
-  readonly #asked: string | undefined
+  readonly #requested: string | undefined
   #count = 0
   /** The conversation that came last, and its branches. */
   #family: SessionId[] = []
 
-  constructor(asked: string | undefined) {
-    this.#asked = asked
+  constructor(requested: string | undefined) {
+    this.#requested = requested
   }
 
-  see(session: Session): void {
+  add(session: Session): void {
     const { id, native_id, parent } = session
     if (this.#family.includes(id)) return
     this.#count++
@@ -96,24 +96,25 @@ class Sessions {
     } else {
       this.conversations++
       this.#family = [id]
-      if (this.first.length < MOST_LISTED) this.first.push({ number: this.#count, name: nameOf(session) })
+      if (this.first.length < MAX_LISTED_SESSIONS) this.first.push({ number: this.#count, name: sessionName(session) })
     }
-    const isMeant = this.#asked === undefined ? !isBranch : [String(this.#count), id, native_id].includes(this.#asked)
-    if (isMeant) this.chosen ??= { id, branches: [] }
+    const isRequested =
+      this.#requested === undefined ? !isBranch : [String(this.#count), id, native_id].includes(this.#requested)
+    if (isRequested) this.chosen ??= { id, branches: [] }
   }
 }
 
-const nameOf = ({ title, first_prompt, id }: Session): string =>
-  (title ?? first_prompt ?? id).replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, NAME_LENGTH)
+const sessionName = ({ title, first_prompt, id }: Session): string =>
+  (title ?? first_prompt ?? id).replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, MAX_NAME_LENGTH)
 
 /** A log and the conversation in it that a command is about. */
-export interface Found extends Choice {
+export interface ChosenLog extends ChosenSession {
   readonly log: Log
   /** Removes what was spooled from standard input. */
   release(): Promise<void>
 }
 
-export interface Naming {
+export interface SessionSelector {
   /** The database, file or folder to look in. */
   readonly in?: string
   /** One of several conversations in a file. */
@@ -121,8 +122,8 @@ export interface Naming {
 }
 
 /** By the name of a session, or by its file; `-` for standard input. Throws `not_found` when its log is gone. */
-export async function logNamed(house: House, name: string, options: Naming): Promise<Found> {
-  const { log, ...found } = await sessionNamed(house, name, options)
+export async function resolveLog(app: App, name: string, options: SessionSelector): Promise<ChosenLog> {
+  const { log, ...found } = await resolveSession(app, name, options)
   if (log) return { ...found, log }
   throw new AppError(
     'not_found',
@@ -132,21 +133,21 @@ export async function logNamed(house: House, name: string, options: Naming): Pro
 }
 
 /** The same; no log when it is gone. */
-export async function sessionNamed(
-  house: House,
+export async function resolveSession(
+  app: App,
   name: string,
-  options: Naming,
-): Promise<Omit<Found, 'log'> & { readonly log: Log | undefined }> {
+  options: SessionSelector,
+): Promise<Omit<ChosenLog, 'log'> & { readonly log: Log | undefined }> {
   if (options.in === undefined && (name === '-' || existsSync(name))) {
-    const { logs, release } = await logsFor([name])
-    const log = onlyOne(name, logs)
+    const { logs, release } = await findLogsAt([name])
+    const log = onlyLog(name, logs)
     return { log, ...(await chooseSession(name, log, options.session)), release }
   }
-  const { log, session } = await findSession(house, name, options.in)
+  const { log, session } = await findSession(app, name, options.in)
   return { log, id: session.id, branches: [], release: async () => {} }
 }
 
-function onlyOne(path: string, logs: readonly Log[]): Log {
+function onlyLog(path: string, logs: readonly Log[]): Log {
   const [log, ...others] = logs
   if (!log || log.unknown)
     throw new AppError(

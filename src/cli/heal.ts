@@ -1,10 +1,10 @@
 /** Whether a command failed because the index is damaged: then it can be run again, and makes the index anew. */
-import { doubtDamagedIndex, IndexDamagedError } from '../app.ts'
+import { IndexDamagedError, markIndexIfDamaged } from '../app.ts'
 import { dataDirectory, thisMachine } from '../lib/files/data-directory.ts'
 import { AppError } from '../model/error.ts'
 
 /** Reads all of the index for an error that nobody expected: it may come from values that no writer wrote. */
-export async function isIndexToBlame(error: unknown): Promise<boolean> {
+export async function isCausedByDamagedIndex(error: unknown): Promise<boolean> {
   if (error instanceof IndexDamagedError) return true
-  return !(error instanceof AppError) && doubtDamagedIndex(dataDirectory(thisMachine()))
+  return !(error instanceof AppError) && markIndexIfDamaged(dataDirectory(thisMachine()))
 }

@@ -2,19 +2,19 @@
 import { AppError, exitCodes } from '../model/error.ts'
 import type { Issue } from '../model/issue.ts'
 import { describeIssue } from '../model/told/issues.ts'
-import { whyIncomplete } from '../model/told/unreadable.ts'
+import { incompleteReasonOf } from '../model/told/unreadable.ts'
 import { say } from './language.ts'
 import { writeErr } from './output.ts'
 
-interface Incomplete {
+interface IncompleteResult {
   readonly code: 'busy' | 'no_permission'
   readonly issues: readonly Issue[]
 }
 
 /** Nothing where all that is missing would be missing whoever asks, and whenever. A lock counts first: it goes away. */
-function incompleteBy(issues: readonly Issue[]): Incomplete | undefined {
+function findIncomplete(issues: readonly Issue[]): IncompleteResult | undefined {
   const found = issues.flatMap((issue) => {
-    const code = whyIncomplete(issue)
+    const code = incompleteReasonOf(issue)
     return code === undefined ? [] : [{ code, issue }]
   })
   if (found.length === 0) return undefined
@@ -23,8 +23,8 @@ function incompleteBy(issues: readonly Issue[]): Incomplete | undefined {
 }
 
 /** After the answer and its issues. */
-export async function tellIncomplete(issues: readonly Issue[]): Promise<void> {
-  const found = incompleteBy(issues)
+export async function reportIncomplete(issues: readonly Issue[]): Promise<void> {
+  const found = findIncomplete(issues)
   if (!found) return
   const { length } = found.issues
   await writeErr(
@@ -37,8 +37,8 @@ export async function tellIncomplete(issues: readonly Issue[]): Promise<void> {
 }
 
 /** Instead of "there is nothing": what was asked for may lie in what could not be read. */
-export function mayBeMissing(issues: readonly Issue[]): AppError | undefined {
-  const found = incompleteBy(issues)
+export function incompleteError(issues: readonly Issue[]): AppError | undefined {
+  const found = findIncomplete(issues)
   const [first] = found?.issues ?? []
   if (!found || !first) return undefined
   const { en, ja } = describeIssue(first)

@@ -2,21 +2,21 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { makeTempFolder, type TempFolder } from '../lib/disk/temp-folder.ts'
+import { createTempFolder, type TempFolder } from '../lib/disk/temp-folder.ts'
 import { isPassedStream } from '../lib/files/regular-file.ts'
 
 /**
  * What a command is given that can be read only once, as a file: standard input for `-`, and the pipe of a shell's `<(…)`.
  * Nothing for any other path: it is read where it lies.
  */
-export async function spooledAt(path: string): Promise<TempFolder | undefined> {
-  if (path === '-') return spooled(process.stdin)
-  return isPassedStream(path) ? spooled(createReadStream(path)) : undefined
+export async function spoolInput(path: string): Promise<TempFolder | undefined> {
+  if (path === '-') return spoolStream(process.stdin)
+  return isPassedStream(path) ? spoolStream(createReadStream(path)) : undefined
 }
 
 /** @returns the file in its folder, which is to be removed */
-async function spooled(input: NodeJS.ReadableStream): Promise<TempFolder> {
-  const folder = makeTempFolder('input')
+async function spoolStream(input: NodeJS.ReadableStream): Promise<TempFolder> {
+  const folder = createTempFolder('input')
   const path = join(folder.path, 'stdin.jsonl')
   await pipeline(input, createWriteStream(path, { mode: 0o600 }))
   return { path, remove: folder.remove }

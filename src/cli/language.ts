@@ -1,31 +1,31 @@
 /** The language of this run: the setting `language`, else that of the terminal. What programs read (`--json`) is English. */
 import { readConfig } from '../config.ts'
 import { thisMachine } from '../lib/files/data-directory.ts'
-import { type Language, type Phrase, SAY, type Say } from '../model/phrase.ts'
+import { type Language, type Phrase, PICK_WORDING, type PickWording } from '../model/phrase.ts'
 
-const KEY = 'language'
-const FLAG = `--set=${KEY}=`
+const LANGUAGE_KEY = 'language'
+const LANGUAGE_FLAG = `--set=${LANGUAGE_KEY}=`
 
-function languageOfRun(): Language {
+function detectLanguage(): Language {
   // Before anything else is read: help and errors are in this language too.
   const flag = process.argv
     .map((one, at) => (process.argv[at - 1] === '--set' ? `--set=${one}` : one))
-    .find((one) => one.startsWith(FLAG))
-    ?.slice(FLAG.length)
-  const flags = new Map(flag === undefined ? [] : [[KEY, flag]])
+    .find((one) => one.startsWith(LANGUAGE_FLAG))
+    ?.slice(LANGUAGE_FLAG.length)
+  const flags = new Map(flag === undefined ? [] : [[LANGUAGE_KEY, flag]])
   const { language } = readConfig(thisMachine(), { agents: [], flags })
-  return language === 'auto' ? languageOfTerminal() : language
+  return language === 'auto' ? terminalLanguage() : language
 }
 
-function languageOfTerminal(): Language {
+function terminalLanguage(): Language {
   const { env } = process
   const locale = env['LC_ALL'] || env['LC_MESSAGES'] || env['LANG'] || Intl.DateTimeFormat().resolvedOptions().locale
   return locale.startsWith('ja') ? 'ja' : 'en'
 }
 
-export const language: Language = languageOfRun()
+export const runLanguage: Language = detectLanguage()
 
 /** The wording of this run: `say('nothing new', '変更なし')`. */
-export const say: Say = SAY[language]
+export const say: PickWording = PICK_WORDING[runLanguage]
 
-export const inWords = (phrase: Phrase): string => phrase[language]
+export const localize = (phrase: Phrase): string => phrase[runLanguage]

@@ -1,18 +1,18 @@
 /** Runs one command and turns errors into exit codes. */
 import { CommanderError } from 'commander'
-import { printable } from '../lib/text.ts'
+import { toPrintable } from '../lib/text.ts'
 import { AppError, EXIT_BUG, exitCodes } from '../model/error.ts'
-import { inWords, say } from './language.ts'
-import { endWithReader, hasWritten } from './output.ts'
+import { localize, say } from './language.ts'
+import { exitOnClosedPipe, hasWritten } from './output.ts'
 import { closePager } from './pager.ts'
 import { buildProgram } from './program.ts'
 
-endWithReader()
+exitOnClosedPipe()
 try {
-  await run().catch(onceMore)
+  await run().catch(retryAfterIndexDamage)
 } catch (error) {
   await closePager()
-  process.exitCode = report(error)
+  process.exitCode = reportError(error)
 }
 
 async function run(): Promise<void> {
@@ -22,21 +22,25 @@ async function run(): Promise<void> {
 }
 
 /** An index that turned out to be damaged is made again by the command itself, as long as it has answered nothing yet. */
-async function onceMore(error: unknown): Promise<void> {
-  if (error instanceof CommanderError || hasWritten() || !(await (await import('./heal.ts')).isIndexToBlame(error)))
+async function retryAfterIndexDamage(error: unknown): Promise<void> {
+  if (
+    error instanceof CommanderError ||
+    hasWritten() ||
+    !(await (await import('./heal.ts')).isCausedByDamagedIndex(error))
+  )
     throw error
   await run()
 }
 
-function report(error: unknown): number {
+function reportError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.bad_usage
   if (error instanceof AppError) {
-    process.stderr.write(`fumi: ${printable(inWords(error.phrase))}\n`)
+    process.stderr.write(`fumi: ${toPrintable(localize(error.phrase))}\n`)
     return exitCodes[error.code]
   }
   const what = error instanceof Error ? error.stack : String(error)
   process.stderr.write(
-    `fumi: ${say('this is a bug in fumibako, please report it.', 'fumibako の不具合です。報告してください。')}\n${printable(what ?? '')}\n`,
+    `fumi: ${say('this is a bug in fumibako, please report it.', 'fumibako の不具合です。報告してください。')}\n${toPrintable(what ?? '')}\n`,
   )
   return EXIT_BUG
 }

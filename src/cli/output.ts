@@ -1,15 +1,15 @@
 /** Writing that waits for a slow reader and ends quietly when the reader goes away. */
 import type { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { printable } from '../lib/text.ts'
-import { readableOutput, safeJson } from '../model/told/visible.ts'
+import { toPrintable } from '../lib/text.ts'
+import { toReadableOutput, toSafeJson } from '../model/told/visible.ts'
 
-export function endWithReader(): void {
-  process.stdout.on('error', endQuietly)
+export function exitOnClosedPipe(): void {
+  process.stdout.on('error', exitOnEpipe)
   process.stderr.on('error', () => {})
 }
 
-function endQuietly(error: NodeJS.ErrnoException): void {
+function exitOnEpipe(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0)
   throw error
 }
@@ -19,72 +19,72 @@ function endQuietly(error: NodeJS.ErrnoException): void {
  * command lets it through. A pipe gets no colours. Answers when the text has been handed on.
  */
 export const writeOut = (text: string): Promise<void> =>
-  answer(process.stdout.isTTY ? readableOutput(text) : printable(text))
+  writeAnswer(process.stdout.isTTY ? toReadableOutput(text) : toPrintable(text))
 
 /** For programs: one line that parses to the value, and does no harm in a terminal either. */
-export const writeJson = (value: unknown): Promise<void> => answer(`${safeJson(JSON.stringify(value))}\n`)
+export const writeOutJson = (value: unknown): Promise<void> => writeAnswer(`${toSafeJson(JSON.stringify(value))}\n`)
 
 /** For programs: to the letter, except on a terminal. Answers when the bytes may be used again. */
 export const writeData = (data: string | Uint8Array): Promise<void> =>
-  answer(process.stdout.isTTY ? safeJson(decoded(data)) : data)
+  writeAnswer(process.stdout.isTTY ? toSafeJson(toText(data)) : data)
 
 /** For people, as `writeOut`; without colours. */
-export const writeErr = (text: string): Promise<void> => write(process.stderr, printable(text))
+export const writeErr = (text: string): Promise<void> => writeStream(process.stderr, toPrintable(text))
 
 /** As `writeJson`, to standard error. */
 export const writeErrJson = (value: unknown, indent?: number): Promise<void> =>
-  write(process.stderr, `${safeJson(JSON.stringify(value, null, indent))}\n`)
+  writeStream(process.stderr, `${toSafeJson(JSON.stringify(value, null, indent))}\n`)
 
 const decoder = new StringDecoder('utf8')
 
-const decoded = (data: string | Uint8Array): string =>
+const toText = (data: string | Uint8Array): string =>
   typeof data === 'string' ? data : decoder.write(Buffer.from(data.buffer, data.byteOffset, data.byteLength))
 
-let isAnswered = false
+let hasAnswered = false
 
-function answer(data: string | Uint8Array): Promise<void> {
-  isAnswered = true
-  return write(target, data)
+function writeAnswer(data: string | Uint8Array): Promise<void> {
+  hasAnswered = true
+  return writeStream(outputStream, data)
 }
 
 /** Part of the answer has been written: the command cannot start again. */
-export const hasWritten = (): boolean => isAnswered
+export const hasWritten = (): boolean => hasAnswered
 
-let target: Writable = process.stdout
+let outputStream: Writable = process.stdout
 
 /** From now on all that was asked for goes there. */
-export function writeTo(stream: Writable): void {
-  stream.on('error', endQuietly)
-  target = stream
+export function redirectOutput(stream: Writable): void {
+  stream.on('error', exitOnEpipe)
+  outputStream = stream
 }
 
-function write(stream: Writable, text: string | Uint8Array): Promise<void> {
+function writeStream(stream: Writable, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     stream.write(text, () => resolve())
   })
 }
 
-const CHUNK = 1 << 18
-const WIDEST_LETTER = 3
+const CHUNK_BYTES = 1 << 18
+const MAX_BYTES_PER_UNIT = 3
 const NEWLINE = 10
 
 /** Gathers lines as bytes: joined as strings, one wide letter would double the width of all. */
 export class LineWriter {
-  readonly #buffer = Buffer.allocUnsafeSlow(CHUNK)
+  readonly #buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES)
   #used = 0
 
   /** Answers nothing when there was nothing to wait for, which is nearly always. */
   writeLine(line: string): Promise<void> | undefined {
-    const most = line.length * WIDEST_LETTER + 1
-    if (this.#used + most > CHUNK) return this.#writeAfter(line, most)
+    const maxBytes = line.length * MAX_BYTES_PER_UNIT + 1
+    if (this.#used + maxBytes > CHUNK_BYTES) return this.#writeAfterFlush(line, maxBytes)
     this.#used += this.#buffer.write(line, this.#used, 'utf8')
     this.#buffer[this.#used++] = NEWLINE
     return undefined
   }
 
-  async #writeAfter(line: string, most: number): Promise<void> {
+  async #writeAfterFlush(line: string, maxBytes: number): Promise<void> {
     await this.flush()
-    if (most <= CHUNK) return this.writeLine(line)
+    if (maxBytes <= CHUNK_BYTES) return this.writeLine(line)
     // In slices: a line of many megabytes is in memory often enough already.
     for (let from = 0; from < line.length; ) {
       const to = endOfSlice(line, from)
@@ -102,11 +102,11 @@ export class LineWriter {
   }
 }
 
-const SLICE = Math.floor(CHUNK / WIDEST_LETTER)
+const SLICE_LENGTH = Math.floor(CHUNK_BYTES / MAX_BYTES_PER_UNIT)
 
 /** Never between the two halves of a letter. */
 function endOfSlice(line: string, from: number): number {
-  const to = from + SLICE
+  const to = from + SLICE_LENGTH
   if (to >= line.length) return line.length
   const code = line.charCodeAt(to - 1)
   return code >= 0xd800 && code <= 0xdbff ? to - 1 : to

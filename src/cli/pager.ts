@@ -2,43 +2,45 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { findProgram } from '../lib/programs.ts'
-import { writeTo } from './output.ts'
+import { redirectOutput } from './output.ts'
 
-let pager: ChildProcess | undefined
+let pagerProcess: ChildProcess | undefined
 
 /** What fits on the screen is simply printed: less is told so. An empty `PAGER`, or `cat`, means none. */
 export async function openPager(): Promise<void> {
-  const wanted = wantedPager()
-  if (wanted === undefined || pager) return
-  const [name = 'less', ...words] = wanted.split(/\s+/)
+  const wantedCommand = pagerCommand()
+  if (wantedCommand === undefined || pagerProcess) return
+  const [name = 'less', ...args] = wantedCommand.split(/\s+/)
   const program = findProgram(name)
   if (program === undefined) return
   const env = { LESS: 'FRX', LESSCHARSET: 'utf-8', ...process.env }
-  const child = spawn(program, words, { stdio: ['pipe', 'inherit', 'inherit'], env })
+  const child = spawn(program, args, { stdio: ['pipe', 'inherit', 'inherit'], env })
   const isRunning = await Promise.race([once(child, 'spawn').then(() => true), once(child, 'error').then(() => false)])
   if (!isRunning || !child.stdin) return
-  pager = child
-  writeTo(child.stdin)
+  pagerProcess = child
+  redirectOutput(child.stdin)
   // Ctrl-C is the pager's: it stops a search, not the reading.
   process.on('SIGINT', () => {})
 }
 
 /** Nothing where none is wanted, or nobody would see it. */
-export function wantedPager(): string | undefined {
-  const wanted = (process.env['PAGER'] ?? 'less').trim()
-  return !process.stdout.isTTY || !isOn || wanted === '' || wanted === 'cat' ? undefined : wanted
+export function pagerCommand(): string | undefined {
+  const wantedCommand = (process.env['PAGER'] ?? 'less').trim()
+  return !process.stdout.isTTY || !isPagerEnabled || wantedCommand === '' || wantedCommand === 'cat'
+    ? undefined
+    : wantedCommand
 }
 
-let isOn = true
+let isPagerEnabled = true
 
-export function noPager(): void {
-  isOn = false
+export function disablePager(): void {
+  isPagerEnabled = false
 }
 
 /** Waits until the reader has read. */
 export async function closePager(): Promise<void> {
-  if (!pager) return
-  const closed = once(pager, 'close')
-  pager.stdin?.end()
+  if (!pagerProcess) return
+  const closed = once(pagerProcess, 'close')
+  pagerProcess.stdin?.end()
   await closed
 }

@@ -1,16 +1,16 @@
 /** `fumi` and its commands. Who asks for one does not wait for the others. */
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/log.ts'
-import { ownVersion } from './commands/serve/own-version.ts'
+import { readProgramVersion } from './commands/serve/own-version.ts'
 import { say } from './language.ts'
-import { noPager } from './pager.ts'
-import { setFlags } from './run/flags.ts'
-import { speakIn } from './run/help-words.ts'
+import { disablePager } from './pager.ts'
+import { setConfigFlags } from './run/flags.ts'
+import { translateHelp } from './run/help-words.ts'
 
-type Add = (program: Command) => void
+type AddCommand = (program: Command) => void
 
 /** In the order in which the help lists them. */
-const COMMANDS: { readonly [name: string]: () => Promise<Add> } = {
+const COMMAND_LOADERS: { readonly [name: string]: () => Promise<AddCommand> } = {
   serve: async () => (await import('./commands/serve/serve.ts')).serveCommand,
   list: async () => (await import('./commands/list.ts')).listCommand,
   show: async () => (await import('./commands/show.ts')).showCommand,
@@ -37,8 +37,8 @@ const COMMANDS: { readonly [name: string]: () => Promise<Add> } = {
   token: async () => (await import('./commands/serve/token.ts')).tokenCommand,
 }
 
-/** @param asked the first word of the command line; all commands where it is none of them: the help lists them */
-export async function buildProgram(asked?: string): Promise<Command> {
+/** @param requested the first word of the command line; all commands where it is none of them: the help lists them */
+export async function buildProgram(requested?: string): Promise<Command> {
   const program = new Command('fumi')
     .description(
       say(
@@ -46,29 +46,30 @@ export async function buildProgram(asked?: string): Promise<Command> {
         'AI コーディングエージェントとの会話を、ひとつの箱に。',
       ),
     )
-    .version(ownVersion(), '-V, --version', say('output the version number', '版の番号を表示'))
+    .version(readProgramVersion(), '-V, --version', say('output the version number', '版の番号を表示'))
     .option('-v, --verbose', say('say more on standard error', '標準エラーに詳しく出力'))
     .option('--no-pager', say('do not show long output by pages', '長い出力をページ送りにしない'))
     .option(
       '--set <key=value>',
       say('a setting for this run only; fumi config lists them', 'この実行だけの設定。一覧は fumi config'),
-      gathered,
+      collectValues,
     )
     .usage('[command] [options]')
     .showHelpAfterError(say('(see fumi --help)', '（fumi --help を参照）'))
     .helpCommand('help [command]', say('show the help of a command', 'コマンドのヘルプを表示'))
     .hook('preAction', (command) => {
       const { verbose, set, pager } = command.opts<{ verbose?: boolean; set?: readonly string[]; pager: boolean }>()
-      if (!pager) noPager()
+      if (!pager) disablePager()
       if (verbose) setLogLevel('debug')
-      setFlags(set ?? [])
+      setConfigFlags(set ?? [])
     })
-  const one = asked !== undefined && Object.hasOwn(COMMANDS, asked) ? COMMANDS[asked] : undefined
-  const wanted = asked === '-V' || asked === '--version' ? [] : Object.values(COMMANDS)
+  const one =
+    requested !== undefined && Object.hasOwn(COMMAND_LOADERS, requested) ? COMMAND_LOADERS[requested] : undefined
+  const wanted = requested === '-V' || requested === '--version' ? [] : Object.values(COMMAND_LOADERS)
   for (const load of one ? [one] : wanted) (await load())(program)
   for (const command of [program, ...program.commands]) command.exitOverride()
-  await speakIn([program, ...program.commands])
+  await translateHelp([program, ...program.commands])
   return program
 }
 
-const gathered = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+const collectValues = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import type { Log } from '../normalize.ts'
 import { say } from './language.ts'
 
-export interface Progress {
+export interface LogProgress {
   /** Bytes of this log have been read. */
   at(log: Log, offset: number): void
   /** The log is done. */
@@ -12,20 +12,22 @@ export interface Progress {
 }
 
 /** Less than this is done before a bar can be read. */
-const WORTH_A_BAR = 30_000_000
+const MIN_BYTES_FOR_BAR = 30_000_000
 
-const SILENT: Progress = { at: () => {}, done: () => {}, stop: () => {} }
+const NO_PROGRESS: LogProgress = { at: () => {}, done: () => {}, stop: () => {} }
 
-export async function progressOver(logs: readonly Log[]): Promise<Progress> {
-  if (!process.stderr.isTTY) return SILENT
-  const sizes = await Promise.all(logs.map(({ source }) => source.size ?? sizeOf(source.path)))
+export async function createLogProgress(logs: readonly Log[]): Promise<LogProgress> {
+  if (!process.stderr.isTTY) return NO_PROGRESS
+  const sizes = await Promise.all(logs.map(({ source }) => source.size ?? fileSize(source.path)))
   const total = sizes.reduce((sum, size) => sum + size, 0)
-  return total < WORTH_A_BAR ? SILENT : bar(new Map(logs.map((log, at) => [log, sizes[at] ?? 0])), total)
+  return total < MIN_BYTES_FOR_BAR
+    ? NO_PROGRESS
+    : createBar(new Map(logs.map((log, at) => [log, sizes[at] ?? 0])), total)
 }
 
-async function bar(sizes: ReadonlyMap<Log, number>, total: number): Promise<Progress> {
+async function createBar(sizes: ReadonlyMap<Log, number>, total: number): Promise<LogProgress> {
   const { SingleBar } = await import('cli-progress')
-  const single = new SingleBar({
+  const progressBar = new SingleBar({
     format: say(
       '{bar} {percentage}%  {files}/{all} files  {megabytes}/{size} MB  {eta_formatted} left',
       '{bar} {percentage}%  {files}/{all} ファイル  {megabytes}/{size} MB  残り {eta_formatted}',
@@ -38,26 +40,26 @@ async function bar(sizes: ReadonlyMap<Log, number>, total: number): Promise<Prog
     etaBuffer: 50,
   })
   let files = 0
-  let before = 0
+  let finishedBytes = 0
   const update = (bytes: number): void =>
-    single.update(Math.min(bytes, total), {
+    progressBar.update(Math.min(bytes, total), {
       files,
       all: sizes.size,
-      megabytes: megabytes(bytes),
-      size: megabytes(total),
+      megabytes: toMegabytes(bytes),
+      size: toMegabytes(total),
     })
-  single.start(total, 0, { files, all: sizes.size, megabytes: 0, size: megabytes(total) })
+  progressBar.start(total, 0, { files, all: sizes.size, megabytes: 0, size: toMegabytes(total) })
   return {
-    at: (_, offset) => update(before + offset),
+    at: (_, offset) => update(finishedBytes + offset),
     done(log) {
       files++
-      before += sizes.get(log) ?? 0
-      update(before)
+      finishedBytes += sizes.get(log) ?? 0
+      update(finishedBytes)
     },
-    stop: () => single.stop(),
+    stop: () => progressBar.stop(),
   }
 }
 
-const megabytes = (bytes: number): number => Math.round(bytes / 1e6)
+const toMegabytes = (bytes: number): number => Math.round(bytes / 1e6)
 
-const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.size ?? 0
+const fileSize = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.size ?? 0

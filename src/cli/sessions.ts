@@ -1,56 +1,59 @@
 /** The sessions of this machine, or of some files, as a list: newest first, each with what its first lines tell. */
-import { guarded } from '../agents/guarded.ts'
-import type { House, Kept } from '../app.ts'
+import { catchReaderErrors } from '../agents/guarded.ts'
+import type { App, BackedUpSession } from '../app.ts'
 import { statOf } from '../lib/files/look.ts'
 import { AppError } from '../model/error.ts'
-import { type Instant, instantOf, type SessionId } from '../model/ids.ts'
+import { type Instant, instantFromMs, type SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
 import type { Log } from '../normalize.ts'
-import { freshen } from './ask/fresh.ts'
-import { mayBeMissing } from './incomplete.ts'
+import { refreshIndex } from './ask/fresh.ts'
+import { incompleteError } from './incomplete.ts'
 
-export interface Listing {
+export interface LogSession {
   readonly log: Log
   readonly session: Session
   readonly last_at: Instant
   /** Absent where only the beginning was looked at. */
   readonly messages: number | undefined
   /** Set for what is kept and no longer in its store. */
-  readonly kept: Kept | undefined
+  readonly kept: BackedUpSession | undefined
 }
 
-export interface Listed {
-  readonly sessions: readonly Listing[]
+export interface LogSessions {
+  readonly sessions: readonly LogSession[]
   readonly issues: readonly Issue[]
 }
 
 /** Copies of one session come once, the longest. */
-export async function listSessions(house: House, paths: readonly string[]): Promise<Listed> {
-  const found = new Map<string, Listing>()
+export async function listLogSessions(app: App, paths: readonly string[]): Promise<LogSessions> {
+  const found = new Map<string, LogSession>()
   const issues: Issue[] = []
-  const add = async (held: Log & { readonly kept?: Kept }): Promise<void> => {
-    for (const one of held.unknown ? [] : await look(held, issues)) {
+  const add = async (candidate: Log & { readonly kept?: BackedUpSession }): Promise<void> => {
+    for (const one of candidate.unknown ? [] : await scanLog(candidate, issues)) {
       const known = found.get(one.session.id)
       if (!known || (one.messages ?? 0) > (known.messages ?? 0)) found.set(one.session.id, one)
     }
   }
-  for await (const log of house.live(paths)) await add(log)
-  for await (const held of house.keeper.alone(new Set(found.keys()), paths)) await add(held)
+  for await (const log of app.findLogs(paths)) await add(log)
+  for await (const candidate of app.backupService.onlyInBackup(new Set(found.keys()), paths)) await add(candidate)
   const sessions = [...found.values()].sort((a, b) => (a.last_at < b.last_at ? 1 : -1))
   return { sessions, issues }
 }
 
 /** How far into a large log is looked for its header and first prompt. */
-const FAR_ENOUGH = 2_000_000
+const MAX_HEADER_BYTES = 2_000_000
 
 /** What follows a header belongs to its session. */
-async function look(held: Log & { readonly kept?: Kept }, issues: Issue[]): Promise<readonly Listing[]> {
-  const { agent, source } = held
+async function scanLog(
+  candidate: Log & { readonly kept?: BackedUpSession },
+  issues: Issue[],
+): Promise<readonly LogSession[]> {
+  const { agent, source } = candidate
   const seen = new Map<string, { session: Session; messages: number }>()
   let open: { session: Session; messages: number } | undefined
-  let isWhole = true
-  for await (const batch of guarded(source, agent.scan(source))) {
+  let isComplete = true
+  for await (const batch of catchReaderErrors(source, agent.scan(source))) {
     let offset = 0
     for (const one of batch) {
       if (one.kind === 'session') {
@@ -61,70 +64,70 @@ async function look(held: Log & { readonly kept?: Kept }, issues: Issue[]): Prom
       if (one.kind === 'counts' && open) open.messages += one.counts.messages
       if (one.kind === 'cursor') offset = one.cursor.offset ?? 0
     }
-    const isKnown = offset > FAR_ENOUGH || (offset > 0 && open?.session.first_prompt !== undefined)
-    isWhole = !(isKnown && seen.size === 1)
-    if (!isWhole) break
+    const isKnown = offset > MAX_HEADER_BYTES || (offset > 0 && open?.session.first_prompt !== undefined)
+    isComplete = !(isKnown && seen.size === 1)
+    if (!isComplete) break
   }
   const modified = modifiedAt(source.path)
   return Array.from(seen.values(), ({ session, messages }) => ({
-    log: held,
+    log: candidate,
     session,
     last_at: session.last_at ?? modified ?? session.started_at,
-    messages: isWhole ? messages : undefined,
-    kept: held.kept,
+    messages: isComplete ? messages : undefined,
+    kept: candidate.kept,
   }))
 }
 
 function modifiedAt(path: string): Instant | undefined {
   const file = statOf(path)
-  return file && instantOf(Math.trunc(file.mtimeMs))
+  return file && instantFromMs(Math.trunc(file.mtimeMs))
 }
 
 /** A session that was asked for. */
-export interface Found {
+export interface FoundSession {
   readonly session: Session
   /** Nothing when its source is gone. */
   readonly log: Log | undefined
   /** Set for what is kept and no longer in its store. */
-  readonly kept: Kept | undefined
+  readonly kept: BackedUpSession | undefined
 }
 
 /** By its id, by the agent's own, or by the beginning of either. @param within a database, file or folder to look in */
-export async function findSession(house: House, name: string, within?: string): Promise<Found> {
-  if (within === undefined && (await freshen(house, 'first'))) {
-    const { id } = onlyOne(name, house.named(name), house.index.unreadable())
-    const session = house.index.header(id)
-    if (session) return { session, log: await house.logOf(id), kept: endedIn(house, id) }
+export async function findSession(app: App, name: string, within?: string): Promise<FoundSession> {
+  if (within === undefined && (await refreshIndex(app, 'first'))) {
+    const { id } = onlySession(name, app.findSessions(name), app.index.unreadable())
+    const session = app.index.header(id)
+    if (session) return { session, log: await app.logOf(id), kept: findEndedBackup(app, id) }
   }
-  const { sessions, issues } = await listSessions(house, within === undefined ? [] : [within])
-  const { id } = onlyOne(
+  const { sessions, issues } = await listLogSessions(app, within === undefined ? [] : [within])
+  const { id } = onlySession(
     name,
-    likeIn(
+    matchByName(
       name,
       sessions.map(({ session }) => session),
     ),
     issues,
   )
-  return sessions.find(({ session }) => session.id === id) as Listing
+  return sessions.find(({ session }) => session.id === id) as LogSession
 }
 
 /** What the keep knows of a session that is no longer in its store. */
-export function endedIn(house: House, id: SessionId): Kept | undefined {
-  const kept = house.keep.get(id)
-  return kept?.ended_at === undefined ? undefined : kept
+export function findEndedBackup(app: App, id: SessionId): BackedUpSession | undefined {
+  const backup = app.backup.get(id)
+  return backup?.ended_at === undefined ? undefined : backup
 }
 
-const SHORTEST = 4
+const MIN_NAME_LENGTH = 4
 
-function likeIn(name: string, sessions: readonly Session[]): readonly Session[] {
+function matchByName(name: string, sessions: readonly Session[]): readonly Session[] {
   const exact = sessions.find(({ id, native_id }) => id === name || native_id === name)
   if (exact) return [exact]
   return sessions.filter(
-    ({ id, native_id }) => name.length >= SHORTEST && (id.startsWith(name) || native_id.startsWith(name)),
+    ({ id, native_id }) => name.length >= MIN_NAME_LENGTH && (id.startsWith(name) || native_id.startsWith(name)),
   )
 }
 
-function onlyOne(
+function onlySession(
   name: string,
   found: readonly { readonly id: SessionId }[],
   issues: readonly Issue[],
@@ -142,7 +145,7 @@ function onlyOne(
       `${name} で始まる会話が複数あります: ${first} … もっと長く指定してください。`,
     )
   }
-  const missing = mayBeMissing(issues)
+  const missing = incompleteError(issues)
   if (missing) throw missing
   throw new AppError(
     'not_found',

@@ -1,7 +1,7 @@
 /** Changes the file `config.json` without losing anything that stands in it. */
-import { replaceFile } from '../lib/disk/replace-file.ts'
+import { replaceOwnFile } from '../lib/disk/replace-file.ts'
 import { isJsonObject, type JsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
-import { jsonMap, writeJson } from '../lib/json/write.ts'
+import { toJsonMap, writeJson } from '../lib/json/write.ts'
 import { AppError } from '../model/error.ts'
 import { readJsonFile } from './json-file.ts'
 
@@ -17,13 +17,17 @@ export function changeConfigFile(path: string, key: string, value: JsonValue | u
       `${problem.where}: ${problem.reason.en} It was left as it is: mend it first.`,
       `${problem.where}: ${problem.reason.ja}ファイルはそのままです。先に直してください。`,
     )
-  const text = writeJson(edited(content, key.split('.'), value), 2)
+  const text = writeJson(withSetting(content, key.split('.'), value), 2)
   if (text === writeJson(content, 2)) return
-  replaceFile(path, `${text}\n`)
+  replaceOwnFile(path, `${text}\n`)
 }
 
-function edited(object: JsonObject, [key = '', ...rest]: readonly string[], value: JsonValue | undefined): JsonObject {
-  const fields = jsonMap<JsonValue>(object)
+function withSetting(
+  object: JsonObject,
+  [key = '', ...rest]: readonly string[],
+  value: JsonValue | undefined,
+): JsonObject {
+  const fields = toJsonMap<JsonValue>(object)
   if (rest.length === 0) {
     if (value === undefined) fields.delete(key)
     else fields.set(key, value)
@@ -36,7 +40,7 @@ function edited(object: JsonObject, [key = '', ...rest]: readonly string[], valu
       `"${key}" in the file is no object. Mend it first: nothing was changed.`,
       `ファイルの「${key}」がオブジェクトではありません。何も変更していません。先に直してください。`,
     )
-  const next = edited(inner, rest, value)
+  const next = withSetting(inner, rest, value)
   if (value === undefined && jsonEntries(next).length === 0) fields.delete(key)
   else fields.set(key, next)
   return fields

@@ -3,46 +3,46 @@ import { posix, win32 } from 'node:path'
 import { isJsonArray, type JsonValue } from '../lib/json/lossless.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 
-export type Value = string | number | boolean | null | readonly string[]
+export type SettingValue = string | number | boolean | null | readonly string[]
 
-export interface Surroundings {
+export interface SettingContext {
   readonly platform: NodeJS.Platform
   readonly home: string
   /** Where the command was started. */
   readonly cwd: string
 }
 
-export type Parsed<T> =
+export type ParsedSetting<T> =
   | { readonly ok: true; readonly value: T }
   /** `at` is the place inside the value: empty, or the number of an element in brackets. */
   | { readonly ok: false; readonly at: string; readonly reason: Phrase }
 
-export interface Kind<T extends Value> {
+export interface SettingType<T extends SettingValue> {
   /** Takes any number of words. */
   readonly isList: boolean
   /** Its value is used and never shown. */
   readonly isSecret?: boolean
-  read(value: JsonValue, around: Surroundings): Parsed<T>
+  read(value: JsonValue, context: SettingContext): ParsedSetting<T>
   /** One word as JSON. What it does not know is left for `read` to refuse. */
-  fromWord(word: string, around: Surroundings): JsonValue
+  fromText(word: string, context: SettingContext): JsonValue
 }
 
-const right = <T>(value: T): Parsed<T> => ({ ok: true, value })
-const wrong = (reason: Phrase, at = ''): Parsed<never> => ({ ok: false, at, reason })
+const valid = <T>(value: T): ParsedSetting<T> => ({ ok: true, value })
+const invalid = (reason: Phrase, at = ''): ParsedSetting<never> => ({ ok: false, at, reason })
 
-export const choice = <const T extends string>(...choices: readonly T[]): Kind<T> => ({
+export const choiceSetting = <const T extends string>(...choices: readonly T[]): SettingType<T> => ({
   isList: false,
   read(value) {
     const found = choices.find((one) => one === value)
     const all = choices.map((one) => JSON.stringify(one))
     return found === undefined
-      ? wrong(phrase(`wants one of ${all.join(', ')}`, `には ${all.join('、')} のどれかを指定してください`))
-      : right(found)
+      ? invalid(phrase(`wants one of ${all.join(', ')}`, `には ${all.join('、')} のどれかを指定してください`))
+      : valid(found)
   },
-  fromWord: (word) => word,
+  fromText: (word) => word,
 })
 
-const WORDS: { readonly [word: string]: boolean } = {
+const BOOLEAN_WORDS: { readonly [word: string]: boolean } = {
   true: true,
   on: true,
   yes: true,
@@ -51,47 +51,47 @@ const WORDS: { readonly [word: string]: boolean } = {
   no: false,
 }
 
-export const onOrOff: Kind<boolean> = {
+export const booleanSetting: SettingType<boolean> = {
   isList: false,
   read: (value) =>
     typeof value === 'boolean'
-      ? right(value)
-      : wrong(phrase('wants true or false', 'には true か false を指定してください')),
-  fromWord: (word) => WORDS[word.toLowerCase()] ?? word,
+      ? valid(value)
+      : invalid(phrase('wants true or false', 'には true か false を指定してください')),
+  fromText: (word) => BOOLEAN_WORDS[word.toLowerCase()] ?? word,
 }
 
-export const word: Kind<string | null> = {
+export const textSetting: SettingType<string | null> = {
   isList: false,
   read: (value) =>
     value === null || typeof value === 'string'
-      ? right(value)
-      : wrong(phrase('wants a text', 'には文字列を指定してください')),
-  fromWord: (text) => text,
+      ? valid(value)
+      : invalid(phrase('wants a text', 'には文字列を指定してください')),
+  fromText: (text) => text,
 }
 
 /** A text that names a variable with `$` is no secret itself. */
-export const secret: Kind<string | null> = { ...word, isSecret: true }
+export const secretSetting: SettingType<string | null> = { ...textSetting, isSecret: true }
 
-export const amount: Kind<number | null> = {
+export const positiveIntegerSetting: SettingType<number | null> = {
   isList: false,
   read: (value) =>
     value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value > 0)
-      ? right(value)
-      : wrong(phrase('wants a whole number above 0', 'には 1 以上の整数を指定してください')),
-  fromWord: (text) => (/^\d+$/.test(text) ? Number(text) : text),
+      ? valid(value)
+      : invalid(phrase('wants a whole number above 0', 'には 1 以上の整数を指定してください')),
+  fromText: (text) => (/^\d+$/.test(text) ? Number(text) : text),
 }
 
-export const file: Kind<string | null> = {
+export const pathSetting: SettingType<string | null> = {
   isList: false,
-  read: (value, around) => (value === null ? right(null) : readPath(value, around)),
-  fromWord: pathFromWord,
+  read: (value, context) => (value === null ? valid(null) : readPath(value, context)),
+  fromText: pathFromText,
 }
 
-export const paths: Kind<readonly string[]> = {
+export const pathListSetting: SettingType<readonly string[]> = {
   isList: true,
-  read(value, around) {
+  read(value, context) {
     if (!isJsonArray(value))
-      return wrong(
+      return invalid(
         phrase(
           'wants a list of paths: ["/one", "/another"]',
           'には ["/one", "/another"] のようにパスの一覧を指定してください',
@@ -99,37 +99,39 @@ export const paths: Kind<readonly string[]> = {
       )
     const found: string[] = []
     for (const [at, one] of value.entries()) {
-      const path = readPath(one, around)
-      if (!path.ok) return wrong(path.reason, `[${at}]`)
+      const path = readPath(one, context)
+      if (!path.ok) return invalid(path.reason, `[${at}]`)
       found.push(path.value)
     }
-    return right(found)
+    return valid(found)
   },
-  fromWord: pathFromWord,
+  fromText: pathFromText,
 }
 
 /** A word that stands for all: lists are parted as the platform parts its PATH. */
-export const jsonFromText = (kind: Kind<Value>, text: string, around: Surroundings): JsonValue =>
+export const settingFromText = (kind: SettingType<SettingValue>, text: string, context: SettingContext): JsonValue =>
   kind.isList
     ? text
-        .split(rules(around).delimiter)
+        .split(pathRules(context).delimiter)
         .filter((word) => word !== '')
-        .map((word) => kind.fromWord(word, around))
-    : kind.fromWord(text, around)
+        .map((word) => kind.fromText(word, context))
+    : kind.fromText(text, context)
 
 /** A file knows no current directory, so what it names must be whole. */
-function readPath(value: JsonValue, around: Surroundings): Parsed<string> {
-  const { isAbsolute, join, resolve } = rules(around)
-  if (typeof value !== 'string' || value === '') return wrong(phrase('wants a path', 'にはパスを指定してください'))
-  if (value === '~' || /^~[/\\]/.test(value)) return right(resolve(join(around.home, value.slice(1))))
+function readPath(value: JsonValue, context: SettingContext): ParsedSetting<string> {
+  const { isAbsolute, join, resolve } = pathRules(context)
+  if (typeof value !== 'string' || value === '') return invalid(phrase('wants a path', 'にはパスを指定してください'))
+  if (value === '~' || /^~[/\\]/.test(value)) return valid(resolve(join(context.home, value.slice(1))))
   return isAbsolute(value)
-    ? right(resolve(value))
-    : wrong(phrase('wants a whole path, from the root or from ~/', 'にはルートか ~/ から始まるパスを指定してください'))
+    ? valid(resolve(value))
+    : invalid(
+        phrase('wants a whole path, from the root or from ~/', 'にはルートか ~/ から始まるパスを指定してください'),
+      )
 }
 
-function pathFromWord(word: string, around: Surroundings): JsonValue {
+function pathFromText(word: string, context: SettingContext): JsonValue {
   if (word === '' || word === '~' || /^~[/\\]/.test(word)) return word
-  return rules(around).resolve(around.cwd, word)
+  return pathRules(context).resolve(context.cwd, word)
 }
 
-const rules = ({ platform }: Surroundings): typeof posix => (platform === 'win32' ? win32 : posix)
+const pathRules = ({ platform }: SettingContext): typeof posix => (platform === 'win32' ? win32 : posix)

@@ -2,17 +2,17 @@
 import { isJsonObject, type JsonValue, jsonEntries, plainJson } from '../lib/json/lossless.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import { LIST_PRICES } from '../model/tokens/list-prices.ts'
-import { mergeLists, type Price, type PriceList } from '../model/tokens/prices.ts'
+import { mergePriceLists, type PriceList, type TokenPrice } from '../model/tokens/prices.ts'
 import { readJsonFile } from './json-file.ts'
 import type { ConfigProblem } from './problem.ts'
 
-export interface Prices {
+export interface PriceSettings {
   readonly list: PriceList
   readonly problems: readonly ConfigProblem[]
 }
 
 /** @param path of the user's list; without one the built-in list is all there is */
-export function readPrices(path: string | null): Prices {
+export function readPrices(path: string | null): PriceSettings {
   if (path === null) return { list: LIST_PRICES, problems: [] }
   const { content, exists, problem } = readJsonFile(path)
   if (problem) return { list: LIST_PRICES, problems: [problem] }
@@ -30,19 +30,22 @@ export function readPrices(path: string | null): Prices {
         },
       ],
     }
-  const reader = new Reader(path)
+  const reader = new PriceFileReader(path)
   const list = reader.list(content)
-  return { list: mergeLists(list, LIST_PRICES), problems: reader.problems }
+  return { list: mergePriceLists(list, LIST_PRICES), problems: reader.problems }
 }
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/
-const NUMBERS = ['input', 'cached_input', 'output'] as const
-const SAMPLE = '{ "input": 1.25, "cached_input": 0.125, "output": 10 }'
+const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
+const PRICE_FIELDS = ['input', 'cached_input', 'output'] as const
+const SAMPLE_PRICE = '{ "input": 1.25, "cached_input": 0.125, "output": 10 }'
 const WANTS_DAY = phrase('wants a day: "2026-02-03"', 'には "2026-02-03" のように日付を指定してください')
-const unknown = (known: readonly string[]): Phrase =>
-  phrase(`is not known; there are ${known.join(', ')}`, `は使えません。使えるのは ${known.join('、')} です`)
+const unknownKey = (problemsBefore: readonly string[]): Phrase =>
+  phrase(
+    `is not known; there are ${problemsBefore.join(', ')}`,
+    `は使えません。使えるのは ${problemsBefore.join('、')} です`,
+  )
 
-class Reader {
+class PriceFileReader {
   readonly problems: ConfigProblem[] = []
   readonly #where: string
 
@@ -54,25 +57,25 @@ class Reader {
     const list = {
       as_of: '',
       source: this.#where,
-      models: Object.create(null) as Record<string, readonly Price[] | string>,
+      models: Object.create(null) as Record<string, readonly TokenPrice[] | string>,
     }
     for (const [key, value] of jsonEntries(isJsonObject(content) ? content : {})) {
       if (key === 'models' && isJsonObject(value))
         for (const [model, entry] of jsonEntries(value)) this.#model(`models.${model}`, model, entry, list.models)
       else if (key === 'models')
-        this.#wrong(
+        this.#addProblem(
           key,
           phrase('wants an object of prices by model', 'にはモデルごとの価格のオブジェクトを指定してください'),
         )
-      else if (key === 'as_of' && typeof value === 'string' && DAY.test(value)) list.as_of = value
-      else if (key === 'as_of') this.#wrong(key, WANTS_DAY)
+      else if (key === 'as_of' && typeof value === 'string' && DAY_PATTERN.test(value)) list.as_of = value
+      else if (key === 'as_of') this.#addProblem(key, WANTS_DAY)
       else if (key === 'source' && typeof value === 'string') list.source = value
-      else if (key === 'source') this.#wrong(key, phrase('wants a text', 'には文字列を指定してください'))
-      else this.#wrong(key, unknown(['as_of', 'source', 'models']))
+      else if (key === 'source') this.#addProblem(key, phrase('wants a text', 'には文字列を指定してください'))
+      else this.#addProblem(key, unknownKey(['as_of', 'source', 'models']))
     }
     for (const [model, entry] of Object.entries(list.models))
       if (typeof entry === 'string' && !isPriced(entry, list.models)) {
-        this.#wrong(
+        this.#addProblem(
           `models.${model}`,
           phrase('wants the name of a model that has prices itself', 'には価格のあるモデルの名前を指定してください'),
         )
@@ -81,44 +84,45 @@ class Reader {
     return list
   }
 
-  #model(key: string, model: string, entry: JsonValue, models: Record<string, readonly Price[] | string>): void {
+  #model(key: string, model: string, entry: JsonValue, models: Record<string, readonly TokenPrice[] | string>): void {
     if (typeof entry === 'string') {
       models[model] = entry
       return
     }
-    const several = Array.isArray(entry)
-    const prices = (several ? (entry as readonly JsonValue[]) : [entry]).map((one, at) =>
-      this.#price(several ? `${key}[${at}]` : key, one),
+    const isList = Array.isArray(entry)
+    const prices = (isList ? (entry as readonly JsonValue[]) : [entry]).map((one, at) =>
+      this.#price(isList ? `${key}[${at}]` : key, one),
     )
-    if (prices.length === 0) this.#wrong(key, phrase('wants at least one price', 'には価格が 1 つ以上必要です'))
-    const right = prices.filter((one) => one !== undefined)
+    if (prices.length === 0) this.#addProblem(key, phrase('wants at least one price', 'には価格が 1 つ以上必要です'))
+    const valid = prices.filter((one) => one !== undefined)
     // A list with a gap would be wrong on some days without a word.
-    if (right.length < prices.length || right.length === 0) return
-    models[model] = right.sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1))
+    if (valid.length < prices.length || valid.length === 0) return
+    models[model] = valid.sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1))
   }
 
-  #price(key: string, entry: JsonValue): Price | undefined {
-    const known = this.problems.length
+  #price(key: string, entry: JsonValue): TokenPrice | undefined {
+    const problemsBefore = this.problems.length
     if (!isJsonObject(entry))
-      return this.#wrong(key, phrase(`wants ${SAMPLE}`, `には ${SAMPLE} のように指定してください`))
+      return this.#addProblem(key, phrase(`wants ${SAMPLE_PRICE}`, `には ${SAMPLE_PRICE} のように指定してください`))
     const fields = plainJson(entry) as { readonly [name: string]: unknown }
     for (const [name, value] of Object.entries(fields)) {
       const isNumber = typeof value === 'number' && Number.isFinite(value) && value >= 0
-      if (name === 'from' && !(typeof value === 'string' && DAY.test(value))) this.#wrong(`${key}.from`, WANTS_DAY)
-      else if (NUMBERS.some((one) => one === name) && !isNumber)
-        this.#wrong(
+      if (name === 'from' && !(typeof value === 'string' && DAY_PATTERN.test(value)))
+        this.#addProblem(`${key}.from`, WANTS_DAY)
+      else if (PRICE_FIELDS.some((one) => one === name) && !isNumber)
+        this.#addProblem(
           `${key}.${name}`,
           phrase('wants dollars for a million tokens', 'には 100 万トークンあたりのドルを指定してください'),
         )
-      else if (name !== 'from' && !NUMBERS.some((one) => one === name))
-        this.#wrong(`${key}.${name}`, unknown(['from', ...NUMBERS]))
+      else if (name !== 'from' && !PRICE_FIELDS.some((one) => one === name))
+        this.#addProblem(`${key}.${name}`, unknownKey(['from', ...PRICE_FIELDS]))
     }
     for (const name of ['input', 'output'])
-      if (!(name in fields)) this.#wrong(`${key}.${name}`, phrase('is missing', 'がありません'))
-    return this.problems.length === known ? (fields as unknown as Price) : undefined
+      if (!(name in fields)) this.#addProblem(`${key}.${name}`, phrase('is missing', 'がありません'))
+    return this.problems.length === problemsBefore ? (fields as unknown as TokenPrice) : undefined
   }
 
-  #wrong(key: string, reason: Phrase): undefined {
+  #addProblem(key: string, reason: Phrase): undefined {
     this.problems.push({ where: this.#where, key, reason })
   }
 }

@@ -1,111 +1,129 @@
 /** Every setting there is: what it may hold, what it is when nobody says anything, and what it does. */
 import type { AgentId } from '../model/ids.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
-import { amount, choice, file, type Kind, onOrOff, paths, secret, type Value, word } from './kinds.ts'
+import {
+  booleanSetting,
+  choiceSetting,
+  pathListSetting,
+  pathSetting,
+  positiveIntegerSetting,
+  type SettingType,
+  type SettingValue,
+  secretSetting,
+  textSetting,
+} from './kinds.ts'
 
-export interface Setting<T extends Value = Value> {
-  readonly kind: Kind<T>
+export interface Setting<T extends SettingValue = SettingValue> {
+  readonly kind: SettingType<T>
   readonly standard: T
   readonly what: Phrase
 }
 
-const setting = <T extends Value>(kind: Kind<T>, standard: T, what: Phrase): Setting<T> => ({ kind, standard, what })
+const defineSetting = <T extends SettingValue>(kind: SettingType<T>, standard: T, what: Phrase): Setting<T> => ({
+  kind,
+  standard,
+  what,
+})
 
 /** `*` stands for the id of an agent, or for the name of a profile. */
 export const SETTINGS = {
-  keep: setting(
-    choice('volatile', 'all', 'none'),
+  keep: defineSetting(
+    choiceSetting('volatile', 'all', 'none'),
     'volatile',
     phrase(
       'what is copied unasked: volatile (what its program overwrites), all, none',
       '自動で控えを取る範囲。volatile（プログラムが上書きするもの）、all、none',
     ),
   ),
-  language: setting(
-    choice('auto', 'en', 'ja'),
+  language: defineSetting(
+    choiceSetting('auto', 'en', 'ja'),
     'auto',
     phrase('in which language fumi speaks; auto: that of the terminal', 'fumi の言語。auto ならターミナルに合わせる'),
   ),
-  prices: setting(
-    file,
+  prices: defineSetting(
+    pathSetting,
     null,
     phrase('a JSON file of prices, which go before the built-in ones', '価格の JSON ファイル。内蔵の価格より優先'),
   ),
-  'agents.*.enabled': setting(onOrOff, true, phrase('whether its conversations are read', '会話を読むかどうか')),
-  'agents.*.roots': setting(
-    paths,
+  'agents.*.enabled': defineSetting(
+    booleanSetting,
+    true,
+    phrase('whether its conversations are read', '会話を読むかどうか'),
+  ),
+  'agents.*.roots': defineSetting(
+    pathListSetting,
     [],
     phrase('more files and folders in which its conversations lie', '会話のある場所として追加するファイルとフォルダー'),
   ),
-  'agents.*.skip': setting(
-    paths,
+  'agents.*.skip': defineSetting(
+    pathListSetting,
     [],
     phrase(
       'files and folders that are left alone, with all below them',
       '読まないファイルとフォルダー（その下もすべて）',
     ),
   ),
-  profile: setting(
-    word,
+  profile: defineSetting(
+    textSetting,
     null,
     phrase(
       'the profile with which fumi chat talks when none is asked for',
       '指定がないときに fumi chat が使うプロファイル',
     ),
   ),
-  'chat.compact': setting(
-    choice('auto', 'ask'),
+  'chat.compact': defineSetting(
+    choiceSetting('auto', 'ask'),
     'auto',
     phrase(
       'when the window of a model is full: auto (sum up by itself), ask (send less, and propose it)',
       'ウィンドウがいっぱいのとき。auto（自動で要約）、ask（送る量を減らして提案）',
     ),
   ),
-  'chat.sandbox': setting(
-    choice('auto', 'on', 'off'),
+  'chat.sandbox': defineSetting(
+    choiceSetting('auto', 'on', 'off'),
     'auto',
     phrase(
       'commands of a chat in a sandbox without network: auto (where one works), on (else refuse them), off',
       'チャットのコマンドを、ネットワークのないサンドボックスで実行。auto（使えるとき）、on（使えなければ実行しない）、off',
     ),
   ),
-  'chat.maxRequests': setting(
-    amount,
+  'chat.maxRequests': defineSetting(
+    positiveIntegerSetting,
     50,
     phrase(
       'requests to the model after which a turn stops and can be continued',
       'モデルへの要求がこの件数になるとターンを停止（続けられる）',
     ),
   ),
-  'chat.maxTokens': setting(
-    amount,
+  'chat.maxTokens': defineSetting(
+    positiveIntegerSetting,
     null,
     phrase(
       'tokens, sent and received, after which a turn stops and can be continued',
       '送受信したトークンがこの数になるとターンを停止（続けられる）',
     ),
   ),
-  'profiles.*.server': setting(
-    choice('openai', 'ollama', 'llamacpp', 'lmstudio', 'vllm', 'any'),
+  'profiles.*.server': defineSetting(
+    choiceSetting('openai', 'ollama', 'llamacpp', 'lmstudio', 'vllm', 'any'),
     'any',
     phrase('what kind of server it is; any: told by its address', 'サーバーの種類。any ならアドレスから判断'),
   ),
-  'profiles.*.url': setting(word, null, phrase('its address, up to and with /v1', 'アドレス。/v1 まで')),
-  'profiles.*.model': setting(word, null, phrase('the model that answers', '応答するモデル')),
-  'profiles.*.key': setting(
-    secret,
+  'profiles.*.url': defineSetting(textSetting, null, phrase('its address, up to and with /v1', 'アドレス。/v1 まで')),
+  'profiles.*.model': defineSetting(textSetting, null, phrase('the model that answers', '応答するモデル')),
+  'profiles.*.key': defineSetting(
+    secretSetting,
     null,
     phrase('its key, or $NAME for a variable that holds it', 'キー、またはキーの入った変数 $NAME'),
   ),
-  'profiles.*.window': setting(
-    amount,
+  'profiles.*.window': defineSetting(
+    positiveIntegerSetting,
     null,
     phrase('the window of its model, in tokens', 'モデルのウィンドウ（トークン数）'),
   ),
 }
 
 export type SettingName = keyof typeof SETTINGS
-export type ValueOf<Name extends SettingName> = (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never
+export type SettingValueOf<Name extends SettingName> = (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never
 
 /** The settings of a house with these agents and profiles, by their keys. */
 export function settingsFor(agents: readonly AgentId[], profiles: readonly string[]): ReadonlyMap<string, Setting> {
@@ -117,15 +135,15 @@ export function settingsFor(agents: readonly AgentId[], profiles: readonly strin
     ['profiles.', profiles],
   ] as const)
     for (const each of names)
-      for (const [name, one] of all) if (name.startsWith(`${group}*`)) found.set(keyOf(name, each), one)
+      for (const [name, one] of all) if (name.startsWith(`${group}*`)) found.set(settingKey(name, each), one)
   return found
 }
 
 /** @param each an agent or a profile */
-export const keyOf = (name: SettingName, each: string): string => name.replace('*', each)
+export const settingKey = (name: SettingName, each: string): string => name.replace('*', each)
 
 /** The profile that a key is about, whether there is one of that name or not. */
-export const profileIn = (key: string): string | undefined => /^profiles\.([\w-]+)(?:\.|$)/.exec(key)?.[1]
+export const profileOfKey = (key: string): string | undefined => /^profiles\.([\w-]+)(?:\.|$)/.exec(key)?.[1]
 
 /** `agents.amazon-q.roots` is FUMI_AGENTS_AMAZON_Q_ROOTS. */
-export const variableOf = (key: string): string => `FUMI_${key.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`
+export const variableOfKey = (key: string): string => `FUMI_${key.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`

@@ -13,7 +13,9 @@ export interface GitResult {
 /** Runs git with these arguments and answers when it has ended. Does not throw for what git does. */
 export type Git = (args: readonly string[]) => Promise<GitResult>
 
-export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string }
+export type CheckpointResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: string }
 
 export interface NewCheckpoint {
   readonly tag: string
@@ -31,15 +33,15 @@ export interface InitOptions {
   readonly timestamp: string
 }
 
-export async function initCheckpoints(git: Git, options: InitOptions): Promise<Outcome<CheckpointManager>> {
+export async function initCheckpoints(git: Git, options: InitOptions): Promise<CheckpointResult<CheckpointManager>> {
   const { shadowRepoPath, workTreePath, history, timestamp } = options
   const settings = [
     ['init', '--bare', shadowRepoPath],
-    ...SETTINGS.map(([key, value]) => [`--git-dir=${shadowRepoPath}`, 'config', key, value]),
+    ...GIT_SETTINGS.map(([key, value]) => [`--git-dir=${shadowRepoPath}`, 'config', key, value]),
   ]
   for (const args of settings) {
     const result = await git(args)
-    if (result.code !== 0) return failed('the shadow repository could not be made', result)
+    if (result.code !== 0) return gitFailure('the shadow repository could not be made', result)
   }
   const manager: CheckpointManager = {
     shadow_repo_path: shadowRepoPath,
@@ -53,12 +55,12 @@ export async function initCheckpoints(git: Git, options: InitOptions): Promise<O
     file_stats_cache: new JsonMap(),
   }
   const first = { tag: '0', description: 'Initial state', isTurn: true, toolName: null, history, timestamp }
-  const saved = await commit(git, manager, first)
+  const saved = await commitCheckpoint(git, manager, first)
   return saved.ok ? { ok: true, value: withCheckpoint(manager, first) } : saved
 }
 
 /** The last two are ours: whoever signs commits would otherwise be asked for a key at every checkpoint. */
-const SETTINGS = [
+const GIT_SETTINGS = [
   ['user.name', 'Q'],
   ['user.email', 'qcli@local'],
   ['core.preloadindex', 'true'],
@@ -70,54 +72,58 @@ const SETTINGS = [
 export async function createCheckpoint(
   git: Git,
   manager: CheckpointManager,
-  made: NewCheckpoint,
-): Promise<Outcome<CheckpointManager>> {
-  const saved = await commit(git, manager, made)
+  created: NewCheckpoint,
+): Promise<CheckpointResult<CheckpointManager>> {
+  const saved = await commitCheckpoint(git, manager, created)
   if (!saved.ok) return saved
-  const updated = withCheckpoint(manager, made)
-  const stats = await diffStats(git, updated, previousTag(made.tag), made.tag)
+  const updated = withCheckpoint(manager, created)
+  const stats = await diffStats(git, updated, previousTag(created.tag), created.tag)
   if (!stats.ok) return { ok: true, value: updated }
-  const cache = new JsonMap(updated.file_stats_cache).set(made.tag, stats.value)
+  const cache = new JsonMap(updated.file_stats_cache).set(created.tag, stats.value)
   return { ok: true, value: { ...updated, file_stats_cache: cache } }
 }
 
-async function commit(git: Git, manager: CheckpointManager, made: NewCheckpoint): Promise<Outcome<true>> {
+async function commitCheckpoint(
+  git: Git,
+  manager: CheckpointManager,
+  created: NewCheckpoint,
+): Promise<CheckpointResult<true>> {
   const steps = [
-    [...inTree(manager), 'add', '-A'],
-    [...inTree(manager), 'commit', '--allow-empty', '--no-verify', '-m', messageOf(made)],
-    [inRepo(manager), 'tag', '-f', '--', made.tag],
+    [...treeArguments(manager), 'add', '-A'],
+    [...treeArguments(manager), 'commit', '--allow-empty', '--no-verify', '-m', commitMessage(created)],
+    [repoArgument(manager), 'tag', '-f', '--', created.tag],
   ]
   for (const args of steps) {
     const result = await git(args)
-    if (result.code !== 0) return failed(`checkpoint ${made.tag} could not be made`, result)
+    if (result.code !== 0) return gitFailure(`checkpoint ${created.tag} could not be made`, result)
   }
   return { ok: true, value: true }
 }
 
 /** An argument cannot hold a zero byte. */
-const messageOf = ({ description }: NewCheckpoint): string => description.replaceAll('\0', '')
+const commitMessage = ({ description }: NewCheckpoint): string => description.replaceAll('\0', '')
 
 /** A tag of a conversation that somebody else wrote must not be taken for an option. */
 const revision = (tag: string): string => (tag.startsWith('-') ? `refs/tags/${tag}` : tag)
 
-function withCheckpoint(manager: CheckpointManager, made: NewCheckpoint): CheckpointManager {
-  const known = manager.checkpoints.some(({ tag }) => tag === made.tag)
-  if (known && !made.isTurn) return manager
+function withCheckpoint(manager: CheckpointManager, created: NewCheckpoint): CheckpointManager {
+  const known = manager.checkpoints.some(({ tag }) => tag === created.tag)
+  if (known && !created.isTurn) return manager
   const checkpoint: Checkpoint = {
-    tag: made.tag,
-    timestamp: made.timestamp,
-    description: made.description,
-    history_snapshot: made.history,
-    is_turn: made.isTurn,
-    tool_name: made.toolName,
+    tag: created.tag,
+    timestamp: created.timestamp,
+    description: created.description,
+    history_snapshot: created.history,
+    is_turn: created.isTurn,
+    tool_name: created.toolName,
   }
-  const checkpoints = [...manager.checkpoints.filter(({ tag }) => tag !== made.tag), checkpoint]
+  const checkpoints = [...manager.checkpoints.filter(({ tag }) => tag !== created.tag), checkpoint]
   return { ...manager, checkpoints, tag_index: new JsonMap(checkpoints.map(({ tag }, index) => [tag, index] as const)) }
 }
 
 /** True also when git cannot tell: a checkpoint too many is better than one too few. */
 export async function hasChanges(git: Git, manager: CheckpointManager): Promise<boolean> {
-  const { code, stdout } = await git([...inTree(manager), 'status', '--porcelain'])
+  const { code, stdout } = await git([...treeArguments(manager), 'status', '--porcelain'])
   return code !== 0 || stdout !== ''
 }
 
@@ -126,7 +132,7 @@ export interface FileChange {
   readonly change: 'added' | 'modified' | 'renamed' | 'deleted'
 }
 
-const CHANGES = { A: 'added', M: 'modified', R: 'renamed', C: 'renamed', D: 'deleted' } as const
+const CHANGE_NAMES = { A: 'added', M: 'modified', R: 'renamed', C: 'renamed', D: 'deleted' } as const
 
 /** Between two tags, or a tag and `HEAD`, which is the newest checkpoint and not the work tree. */
 export async function diffCheckpoints(
@@ -134,17 +140,18 @@ export async function diffCheckpoints(
   manager: CheckpointManager,
   from: string,
   to: string,
-): Promise<Outcome<readonly FileChange[]>> {
-  const result = await git([inRepo(manager), 'diff', '--name-status', '-z', revision(from), revision(to), '--'])
-  if (result.code !== 0) return failed(`${from} and ${to} could not be compared`, result)
+): Promise<CheckpointResult<readonly FileChange[]>> {
+  const result = await git([repoArgument(manager), 'diff', '--name-status', '-z', revision(from), revision(to), '--'])
+  if (result.code !== 0) return gitFailure(`${from} and ${to} could not be compared`, result)
   const fields = result.stdout.split('\0')
   const changes: FileChange[] = []
   for (let i = 0; i < fields.length - 1; ) {
-    const letter = (fields[i++] ?? '')[0] ?? ''
-    const isPair = letter === 'R' || letter === 'C'
+    const statusLetter = (fields[i++] ?? '')[0] ?? ''
+    const isPair = statusLetter === 'R' || statusLetter === 'C'
     const path = fields[isPair ? i + 1 : i] ?? ''
     i += isPair ? 2 : 1
-    if (letter in CHANGES) changes.push({ path, change: CHANGES[letter as keyof typeof CHANGES] })
+    if (statusLetter in CHANGE_NAMES)
+      changes.push({ path, change: CHANGE_NAMES[statusLetter as keyof typeof CHANGE_NAMES] })
   }
   return { ok: true, value: changes }
 }
@@ -155,7 +162,7 @@ export async function diffStats(
   manager: CheckpointManager,
   from: string,
   to: string,
-): Promise<Outcome<FileStats>> {
+): Promise<CheckpointResult<FileStats>> {
   const changes = await diffCheckpoints(git, manager, from, to)
   if (!changes.ok) return changes
   const count = (...kinds: FileChange['change'][]) =>
@@ -166,9 +173,9 @@ export async function diffStats(
   }
 }
 
-export function changeLine({ path, change }: FileChange): string {
-  const mark = change === 'added' ? '+' : change === 'deleted' ? '-' : '~'
-  return `  ${mark} ${path} (${change})`
+export function formatFileChange({ path, change }: FileChange): string {
+  const sign = change === 'added' ? '+' : change === 'deleted' ? '-' : '~'
+  return `  ${sign} ${path} (${change})`
 }
 
 /**
@@ -180,53 +187,56 @@ export async function restoreCheckpoint(
   state: ConversationState,
   tag: string,
   hard: boolean,
-): Promise<Outcome<ConversationState>> {
+): Promise<CheckpointResult<ConversationState>> {
   const manager = state.checkpoint_manager
   const checkpoint = manager?.checkpoints.find((one) => one.tag === tag)
   if (!manager || !checkpoint) return { ok: false, reason: `Checkpoint '${tag}' not found` }
   if (hard || !(await isEmptyTree(git, manager, tag))) {
     const args = hard ? ['reset', '--hard', revision(tag), '--'] : ['checkout', revision(tag), '--', '.']
-    const result = await git([...inTree(manager), ...args])
-    if (result.code !== 0) return failed(`checkpoint ${tag} could not be restored`, result)
+    const result = await git([...treeArguments(manager), ...args])
+    if (result.code !== 0) return gitFailure(`checkpoint ${tag} could not be restored`, result)
   }
-  return { ok: true, value: restoredTo(state, checkpoint) }
+  return { ok: true, value: withRestoredHistory(state, checkpoint) }
 }
 
 /** The conversation's part of it. */
-export function restoredTo(state: ConversationState, { history_snapshot: history }: Checkpoint): ConversationState {
+export function withRestoredHistory(
+  state: ConversationState,
+  { history_snapshot: history }: Checkpoint,
+): ConversationState {
   return { ...state, history, next_message: null, valid_history_range: [0, history.length] }
 }
 
 /** Git refuses to check out of a tree without files. */
 async function isEmptyTree(git: Git, manager: CheckpointManager, tag: string): Promise<boolean> {
-  const { code, stdout } = await git([inRepo(manager), 'ls-tree', '--name-only', revision(tag)])
+  const { code, stdout } = await git([repoArgument(manager), 'ls-tree', '--name-only', revision(tag)])
   return code === 0 && stdout === ''
 }
 
 /** `2.3` → `2.2`; `2.1` → `2`; `2` → `1`; anything else → `0`. */
 export function previousTag(tag: string): string {
   const dot = tag.indexOf('.')
-  const number = unsignedOf(dot < 0 ? tag : tag.slice(dot + 1))
+  const number = parseUnsigned(dot < 0 ? tag : tag.slice(dot + 1))
   if (number === undefined) return '0'
   if (dot < 0) return String(number > 0n ? number - 1n : 0n)
   return number > 1n ? `${tag.slice(0, dot)}.${number - 1n}` : tag.slice(0, dot)
 }
 
-function unsignedOf(text: string): bigint | undefined {
+function parseUnsigned(text: string): bigint | undefined {
   if (!/^\+?\d+$/.test(text)) return undefined
   const number = BigInt(text.replace('+', ''))
   return number < 2n ** 64n ? number : undefined
 }
 
-function inRepo(manager: CheckpointManager): string {
+function repoArgument(manager: CheckpointManager): string {
   return `--git-dir=${manager.shadow_repo_path}`
 }
 
-function inTree(manager: CheckpointManager): readonly string[] {
-  return [inRepo(manager), `--work-tree=${manager.work_tree_path}`]
+function treeArguments(manager: CheckpointManager): readonly string[] {
+  return [repoArgument(manager), `--work-tree=${manager.work_tree_path}`]
 }
 
-function failed(what: string, { stderr }: GitResult): { readonly ok: false; readonly reason: string } {
-  const said = stderr.trim().split('\n').at(-1)
-  return { ok: false, reason: said ? `${what}: ${said}` : what }
+function gitFailure(what: string, { stderr }: GitResult): { readonly ok: false; readonly reason: string } {
+  const lastLine = stderr.trim().split('\n').at(-1)
+  return { ok: false, reason: lastLine ? `${what}: ${lastLine}` : what }
 }

@@ -25,7 +25,7 @@ export interface Machine {
 export const NO_ENVIRONMENT: UserEnvContext = { env_state: null }
 
 export function newPrompt(prompt: string, timestamp: string | null, env: UserEnvContext): UserMessage {
-  return userMessage({ Prompt: { prompt } }, timestamp, null, env)
+  return newUserMessage({ Prompt: { prompt } }, timestamp, null, env)
 }
 
 /** Every tool use gets a result that says it was cancelled. */
@@ -35,16 +35,16 @@ export function newCancelledToolUses(
   timestamp: string | null,
   env: UserEnvContext,
 ): UserMessage {
-  const tool_use_results = Array.from(toolUseIds, cancelled)
-  return userMessage({ CancelledToolUses: { prompt, tool_use_results } }, timestamp, null, env)
+  const tool_use_results = Array.from(toolUseIds, cancelledResult)
+  return newUserMessage({ CancelledToolUses: { prompt, tool_use_results } }, timestamp, null, env)
 }
 
-function cancelled(tool_use_id: string): ToolUseResult {
+function cancelledResult(tool_use_id: string): ToolUseResult {
   return { tool_use_id, content: [{ Text: TOOL_USE_CANCELLED }], status: 'Error' }
 }
 
 export function newToolUseResults(results: readonly ToolUseResult[], env: UserEnvContext): UserMessage {
-  return userMessage({ ToolUseResults: { tool_use_results: results } }, null, null, env)
+  return newUserMessage({ ToolUseResults: { tool_use_results: results } }, null, null, env)
 }
 
 export function newToolUseResultsWithImages(
@@ -53,10 +53,10 @@ export function newToolUseResultsWithImages(
   timestamp: string | null,
   env: UserEnvContext,
 ): UserMessage {
-  return userMessage({ ToolUseResults: { tool_use_results: results } }, timestamp, images, env)
+  return newUserMessage({ ToolUseResults: { tool_use_results: results } }, timestamp, images, env)
 }
 
-function userMessage(
+function newUserMessage(
   content: UserMessageContent,
   timestamp: string | null,
   images: readonly ImageBlock[] | null,
@@ -77,7 +77,7 @@ export function newToolUse(
   return { ToolUse: { message_id, content, tool_uses } }
 }
 
-const SYSTEMS = new Map([
+const SYSTEM_NAMES = new Map([
   ['darwin', 'macos'],
   ['win32', 'windows'],
 ])
@@ -88,7 +88,7 @@ export function environmentOf(machine: Machine, warn: Warn = () => {}): UserEnvC
 
 function environmentState({ platform, cwd }: Machine, warn: Warn): EnvState {
   const state = {
-    operating_system: SYSTEMS.get(platform) ?? platform,
+    operating_system: SYSTEM_NAMES.get(platform) ?? platform,
     current_working_directory: null,
     environment_variables: [],
   }
@@ -100,7 +100,7 @@ function environmentState({ platform, cwd }: Machine, warn: Warn): EnvState {
   }
 }
 
-const FORMATS = new Map<string, ImageFormat>([
+const IMAGE_FORMATS = new Map<string, ImageFormat>([
   ['gif', 'Gif'],
   ['jpg', 'Jpeg'],
   ['jpeg', 'Jpeg'],
@@ -110,5 +110,5 @@ const FORMATS = new Map<string, ImageFormat>([
 
 /** From a file name's extension, without the dot. */
 export function imageFormatOf(extension: string): ImageFormat | undefined {
-  return FORMATS.get(extension.trim().toLowerCase())
+  return IMAGE_FORMATS.get(extension.trim().toLowerCase())
 }

@@ -41,17 +41,17 @@ export class Entries<T> implements Iterable<T> {
 
   /** A window on the same items, with the bounds of Array.prototype.slice. */
   slice(from = 0, to: number = this.length): Entries<T> {
-    const start = bounded(from, this.length)
-    const end = Math.max(start, bounded(to, this.length))
+    const start = clampPosition(from, this.length)
+    const end = Math.max(start, clampPosition(to, this.length))
     return new Entries(this.#items, this.#start + start, this.#start + end)
   }
 
   /** How many items both begin with. Lists of one line need not be looked through. */
   shared(other: Entries<T>): number {
-    const most = Math.min(this.length, other.length)
-    if (this.#items === other.#items && this.#start === other.#start) return most
+    const limit = Math.min(this.length, other.length)
+    if (this.#items === other.#items && this.#start === other.#start) return limit
     let at = 0
-    while (at < most && this.at(at) === other.at(at)) at++
+    while (at < limit && this.at(at) === other.at(at)) at++
     return at
   }
 
@@ -75,6 +75,6 @@ export class Entries<T> implements Iterable<T> {
   }
 }
 
-function bounded(position: number, length: number): number {
+function clampPosition(position: number, length: number): number {
   return position < 0 ? Math.max(0, length + position) : Math.min(position, length)
 }

@@ -1,6 +1,6 @@
 /** What the model gets to see of a user message, and the clean-up of what users type. */
 
-import { stripped } from '../lib/text.ts'
+import { trimCharacters } from '../lib/text.ts'
 import {
   CONTEXT_ENTRY_END_HEADER,
   CONTEXT_ENTRY_START_HEADER,
@@ -10,7 +10,7 @@ import {
   USER_ENTRY_START_HEADER,
 } from './limits.ts'
 import type { ToolUseResult, UserMessage, UserMessageContent } from './message.ts'
-import { parseMoment, promptTime, weekday } from './time.ts'
+import { formatPromptTime, parseZonedTime, weekday } from './time.ts'
 import { truncateSafe, type Warn, writeBlock } from './truncate.ts'
 
 /** The prompt with its time and context around it, in markers only where there is something around it. */
@@ -23,16 +23,16 @@ export function contentWithContext(message: UserMessage): string {
 }
 
 function timeContext(timestamp: string | null): string {
-  const moment = timestamp === null ? undefined : parseMoment(timestamp)
-  if (!moment) return ''
-  return `${CONTEXT_ENTRY_START_HEADER}Current time: ${weekday(moment)}, ${promptTime(moment)}\n${CONTEXT_ENTRY_END_HEADER}`
+  const zoned = timestamp === null ? undefined : parseZonedTime(timestamp)
+  if (!zoned) return ''
+  return `${CONTEXT_ENTRY_START_HEADER}Current time: ${weekday(zoned)}, ${formatPromptTime(zoned)}\n${CONTEXT_ENTRY_END_HEADER}`
 }
 
 const WHITE_SPACE = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 
 /** Unicode's White_Space. Unlike String.prototype.trim it keeps U+FEFF and takes U+0085. */
 export function trimWhiteSpace(text: string): string {
-  return stripped(text, WHITE_SPACE)
+  return trimCharacters(text, WHITE_SPACE)
 }
 
 export function promptOf({ content }: { readonly content: UserMessageContent }): string | undefined {
@@ -60,16 +60,16 @@ export function hasToolUseResults(message: { readonly content: UserMessageConten
 export function replaceContentWithToolUseResults<T extends UserMessage>(message: T, warn: Warn = () => {}): T {
   const results = toolUseResultsOf(message)
   if (!results) return message
-  const said = results.flatMap(({ content }) => content.map((block) => writeBlock(block, warn) ?? '')).join(' ')
+  const resultText = results.flatMap(({ content }) => content.map((block) => writeBlock(block, warn) ?? '')).join(' ')
   return {
     ...message,
-    content: { Prompt: { prompt: truncateSafe(said || TOOL_RESULT_REDACTED, MAX_USER_MESSAGE_SIZE) } },
+    content: { Prompt: { prompt: truncateSafe(resultText || TOOL_RESULT_REDACTED, MAX_USER_MESSAGE_SIZE) } },
   }
 }
 
-const HIDDEN = /[\u200b-\u200f\u2028-\u202f\u205f-\u206f\ufff0-\ufffc\ufffe\uffff\u{e0000}-\u{e007f}]/gu
+const HIDDEN_CHARACTERS = /[\u200b-\u200f\u2028-\u202f\u205f-\u206f\ufff0-\ufffc\ufffe\uffff\u{e0000}-\u{e007f}]/gu
 
 /** Removes characters that hide text from the reader but not from the model. Breaks joined emoji apart. */
 export function sanitizeUnicodeTags(text: string): string {
-  return text.replace(HIDDEN, '')
+  return text.replace(HIDDEN_CHARACTERS, '')
 }

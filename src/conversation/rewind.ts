@@ -3,7 +3,7 @@
 import { Entries } from './entries.ts'
 import type { HistoryEntry } from './record.ts'
 import { hasToolUseResults } from './render.ts'
-import type { Branch, ConversationState } from './state.ts'
+import type { ConversationBranch, ConversationState } from './state.ts'
 
 /**
  * Makes this entry the last one. The transcript stays: it tells what happened.
@@ -12,23 +12,23 @@ import type { Branch, ConversationState } from './state.ts'
 export function rewindTo(state: ConversationState, index: number, name: string | null = null): ConversationState {
   const after = Math.max(0, Math.min(index + 1, state.history.length))
   const entries = state.history.slice(after)
-  const rewound = at(state, state.history.slice(0, after))
-  return entries.length === 0 ? rewound : withBranches(rewound, [...branchesOf(state), { name, after, entries }])
+  const rewound = withHistory(state, state.history.slice(0, after))
+  return entries.length === 0 ? rewound : withBranches(rewound, [...stateBranches(state), { name, after, entries }])
 }
 
-export function branchesOf(state: ConversationState): readonly Branch[] {
+export function stateBranches(state: ConversationState): readonly ConversationBranch[] {
   return state.fumibako?.branches ?? []
 }
 
 /** Goes to the end of a branch; what it replaces becomes a branch in its turn. An unknown one changes nothing. */
 export function switchToBranch(state: ConversationState, index: number): ConversationState {
-  const branch = branchesOf(state)[index]
+  const branch = stateBranches(state)[index]
   if (!branch || branch.after > state.history.length) return state
-  const others = branchesOf(state).filter((_, i) => i !== index)
+  const others = stateBranches(state).filter((_, i) => i !== index)
   const replaced = state.history.slice(branch.after)
-  const left = replaced.length > 0 ? [...others, { name: null, after: branch.after, entries: replaced }] : others
-  const kept: readonly HistoryEntry[] = [...state.history.slice(0, branch.after), ...branch.entries]
-  return withBranches(at(state, Entries.over([...kept])), left)
+  const remaining = replaced.length > 0 ? [...others, { name: null, after: branch.after, entries: replaced }] : others
+  const newEntries: readonly HistoryEntry[] = [...state.history.slice(0, branch.after), ...branch.entries]
+  return withBranches(withHistory(state, Entries.over([...newEntries])), remaining)
 }
 
 /** Deletes the last prompt with all that answered it: tools, results, response. Nothing of it is kept. */
@@ -42,13 +42,13 @@ export function dropLastExchange(state: ConversationState): ConversationState {
 
 /** Makes this entry the last one. Nothing of what followed is kept. */
 export function dropEntries(state: ConversationState, index: number): ConversationState {
-  return at(state, state.history.slice(0, Math.max(0, index + 1)))
+  return withHistory(state, state.history.slice(0, Math.max(0, index + 1)))
 }
 
-function at(state: ConversationState, history: ConversationState['history']): ConversationState {
+function withHistory(state: ConversationState, history: ConversationState['history']): ConversationState {
   return { ...state, history, next_message: null, valid_history_range: [0, history.length] }
 }
 
-function withBranches(state: ConversationState, branches: readonly Branch[]): ConversationState {
+function withBranches(state: ConversationState, branches: readonly ConversationBranch[]): ConversationState {
   return { ...state, fumibako: { ...state.fumibako, branches } }
 }

@@ -40,7 +40,7 @@ export interface ConversationState {
   readonly mcp_enabled: boolean
   readonly tangent_state?: ConversationCheckpoint
   /** What the original has no place for. It ignores the field. */
-  readonly fumibako?: Extension
+  readonly fumibako?: StateExtension
 }
 
 /** The conversation that waits while a tangent runs. */
@@ -52,10 +52,10 @@ export interface ConversationCheckpoint {
   readonly tangent_start_time: TangentTime
 }
 
-export interface Extension {
+export interface StateExtension {
   /** The open tangents from the outermost in. The first one's checkpoint is `tangent_state` itself. */
   readonly tangents?: readonly NamedTangent[]
-  readonly branches?: readonly Branch[]
+  readonly branches?: readonly ConversationBranch[]
   readonly set_aside?: readonly SetAside[]
 }
 
@@ -66,7 +66,7 @@ export interface NamedTangent {
 }
 
 /** What was left behind by going back. */
-export interface Branch {
+export interface ConversationBranch {
   readonly name: string | null
   /** How many entries of the history came before it. */
   readonly after: number

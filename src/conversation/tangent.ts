@@ -3,8 +3,8 @@
 import { newPrompt, newResponse } from './create.ts'
 import type { UserEnvContext } from './message.ts'
 import type { CheckpointManager } from './record.ts'
-import type { ConversationCheckpoint, ConversationState, Extension, NamedTangent } from './state.ts'
-import { epochNanoseconds, parseMoment, type TangentTime, tangentNanoseconds, tangentTime } from './time.ts'
+import type { ConversationCheckpoint, ConversationState, NamedTangent, StateExtension } from './state.ts'
+import { epochNanoseconds, parseZonedTime, type TangentTime, tangentNanoseconds, tangentTime } from './time.ts'
 
 export interface EnterOptions {
   readonly name?: string
@@ -50,29 +50,32 @@ export function tangentSeconds(state: ConversationState, now: TangentTime): numb
 export function exitTangent(state: ConversationState): ConversationState {
   const main = innermost(state)
   if (!main) return state
-  const left = openTangents(state).slice(0, -1)
+  const remaining = openTangents(state).slice(0, -1)
   const { tangent_state, ...rest } = state
   const restored = {
     ...rest,
-    ...(left.length > 0 && tangent_state && { tangent_state }),
+    ...(remaining.length > 0 && tangent_state && { tangent_state }),
     history: main.main_history,
     next_message: main.main_next_message,
     transcript: main.main_transcript,
     latest_summary: main.main_latest_summary,
     valid_history_range: [0, main.main_history.length] as const,
-    checkpoint_manager: unlocked(state.checkpoint_manager),
+    checkpoint_manager: withUnlockedMessage(state.checkpoint_manager),
   }
-  return withTangents(restored, left.some(({ name, checkpoint }) => name !== null || checkpoint !== null) ? left : [])
+  return withTangents(
+    restored,
+    remaining.some(({ name, checkpoint }) => name !== null || checkpoint !== null) ? remaining : [],
+  )
 }
 
 /** The last exchange comes along, if the tangent made the history longer. The range still ends before it. */
 export function exitTangentWithTail(state: ConversationState): ConversationState {
   const main = innermost(state)
   if (!main) return state
-  const left = exitTangent(state)
+  const remaining = exitTangent(state)
   const tail = state.history.at(-1)
-  if (!tail || state.history.length <= main.main_history.length) return left
-  return { ...left, history: left.history.append(tail) }
+  if (!tail || state.history.length <= main.main_history.length) return remaining
+  return { ...remaining, history: remaining.history.append(tail) }
 }
 
 /** What the tangent came to is told to the main conversation as an exchange of its own. */
@@ -84,17 +87,17 @@ export function exitTangentWithSummary(
 ): ConversationState {
   if (!isInTangent(state)) return state
   const name = openTangents(state).at(-1)?.name
-  const left = exitTangent(state)
+  const remaining = exitTangent(state)
   const about = name === undefined || name === null ? '' : ` "${name}"`
   const user = newPrompt(`A side conversation${about} has ended. Sum up what it came to.`, timestamp, env)
-  const history = left.history.append({ user, assistant: newResponse(null, summary), request_metadata: null })
-  return { ...left, history, valid_history_range: [0, history.length] }
+  const history = remaining.history.append({ user, assistant: newResponse(null, summary), request_metadata: null })
+  return { ...remaining, history, valid_history_range: [0, history.length] }
 }
 
 /** The nine numbers for a time with offset. */
 export function tangentTimeOf(timestamp: string): TangentTime | undefined {
-  const moment = parseMoment(timestamp)
-  return moment && tangentTime(epochNanoseconds(moment))
+  const zoned = parseZonedTime(timestamp)
+  return zoned && tangentTime(epochNanoseconds(zoned))
 }
 
 function innermost(state: ConversationState): ConversationCheckpoint | undefined {
@@ -111,7 +114,7 @@ function snapshot(state: ConversationState, startedAt: TangentTime): Conversatio
   }
 }
 
-function unlocked(manager: CheckpointManager | null): CheckpointManager | null {
+function withUnlockedMessage(manager: CheckpointManager | null): CheckpointManager | null {
   return manager && { ...manager, message_locked: false, pending_user_message: null }
 }
 
@@ -119,6 +122,6 @@ function unlocked(manager: CheckpointManager | null): CheckpointManager | null {
 function withTangents(state: ConversationState, tangents: readonly NamedTangent[]): ConversationState {
   const { fumibako, ...rest } = state
   const { tangents: _, ...others } = fumibako ?? {}
-  const extension: Extension = tangents.length > 0 ? { tangents, ...others } : others
+  const extension: StateExtension = tangents.length > 0 ? { tangents, ...others } : others
   return Object.keys(extension).length > 0 ? { ...rest, fumibako: extension } : rest
 }

@@ -1,6 +1,6 @@
 /** Times as the original keeps them: RFC 3339 text with its own offset, and the nine numbers of a tangent's start. */
 
-export interface Moment {
+export interface ZonedTime {
   readonly year: number
   readonly month: number
   readonly day: number
@@ -20,12 +20,12 @@ export type TangentTime = readonly [number, number, number, number, number, numb
 const RFC_3339 =
   /^\s*(\d{1,4})-\s*(\d{1,2})-\s*(\d{1,2})[Tt ]\s*(\d{1,2}):\s*(\d{1,2}):\s*(\d{1,2})(?:\.(\d+))?\s*(?:(Z|UTC)|([+\-\u2212])(\d\d)[:\s]*(\d\d))\s*$/i
 
-export function parseMoment(text: string): Moment | undefined {
+export function parseZonedTime(text: string): ZonedTime | undefined {
   const match = RFC_3339.exec(text)
   if (!match) return undefined
   const [, year, month, day, hour, minute, second, fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] = match
   const offset = Number(offsetHour) * 60 + Number(offsetMinute)
-  const moment = {
+  const zoned = {
     year: Number(year),
     month: Number(month),
     day: Number(day),
@@ -35,10 +35,10 @@ export function parseMoment(text: string): Moment | undefined {
     nanosecond: Number(fraction.slice(0, 9).padEnd(9, '0')),
     offset: sign === undefined || sign === '+' ? offset : -offset || 0,
   }
-  return isPossible(moment) && Number(offsetMinute) < 60 && offset < 24 * 60 ? moment : undefined
+  return isValidTime(zoned) && Number(offsetMinute) < 60 && offset < 24 * 60 ? zoned : undefined
 }
 
-function isPossible({ year, month, day, hour, minute, second }: Moment): boolean {
+function isValidTime({ year, month, day, hour, minute, second }: ZonedTime): boolean {
   const last = month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
   return month >= 1 && month <= 12 && day >= 1 && day <= last && hour <= 23 && minute <= 59 && second <= 60
 }
@@ -48,20 +48,20 @@ function isLeap(year: number): boolean {
 }
 
 /** 0, 3, 6 or 9 fraction digits, as many as are needed; `Z` for a zero offset. */
-export function storedTime(moment: Moment): string {
-  const digits = String(moment.nanosecond).padStart(9, '0')
+export function formatStoredTime(zoned: ZonedTime): string {
+  const digits = String(zoned.nanosecond).padStart(9, '0')
   const needed = digits.endsWith('000000000') ? 0 : digits.endsWith('000000') ? 3 : digits.endsWith('000') ? 6 : 9
   const fraction = needed === 0 ? '' : `.${digits.slice(0, needed)}`
-  return `${dateAndTime(moment)}${fraction}${moment.offset === 0 ? 'Z' : offsetText(moment.offset)}`
+  return `${dateAndTime(zoned)}${fraction}${zoned.offset === 0 ? 'Z' : offsetText(zoned.offset)}`
 }
 
 /** Exactly three digits, cut and not rounded; a numeric offset, never `Z`. */
-export function promptTime(moment: Moment): string {
-  const fraction = String(moment.nanosecond).padStart(9, '0').slice(0, 3)
-  return `${dateAndTime(moment)}.${fraction}${offsetText(moment.offset)}`
+export function formatPromptTime(zoned: ZonedTime): string {
+  const fraction = String(zoned.nanosecond).padStart(9, '0').slice(0, 3)
+  return `${dateAndTime(zoned)}.${fraction}${offsetText(zoned.offset)}`
 }
 
-function dateAndTime({ year, month, day, hour, minute, second }: Moment): string {
+function dateAndTime({ year, month, day, hour, minute, second }: ZonedTime): string {
   return `${pad(year, 4)}-${pad(month)}-${pad(day)}T${pad(hour)}:${pad(minute)}:${pad(second)}`
 }
 
@@ -73,42 +73,42 @@ function offsetText(offset: number): string {
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
 
 /** In the moment's own offset. */
-export function weekday({ year, month, day }: Moment): string {
-  return WEEKDAYS[utc(year, month, day).getUTCDay()] ?? ''
+export function weekday({ year, month, day }: ZonedTime): string {
+  return WEEKDAYS[utcDate(year, month, day).getUTCDay()] ?? ''
 }
 
 /** Date.UTC takes years below 100 for those of the last century. */
-function utc(year: number, month: number, day: number): Date {
+function utcDate(year: number, month: number, day: number): Date {
   const date = new Date(Date.UTC(2000, month - 1, day))
   date.setUTCFullYear(year, month - 1, day)
   return date
 }
 
-export function epochNanoseconds(moment: Moment): bigint {
-  const days = BigInt(utc(moment.year, moment.month, moment.day).getTime()) * 1_000_000n
-  const seconds = BigInt(moment.hour * 3600 + moment.minute * 60 + moment.second - moment.offset * 60)
-  return days + seconds * 1_000_000_000n + BigInt(moment.nanosecond)
+export function epochNanoseconds(zoned: ZonedTime): bigint {
+  const days = BigInt(utcDate(zoned.year, zoned.month, zoned.day).getTime()) * 1_000_000n
+  const seconds = BigInt(zoned.hour * 3600 + zoned.minute * 60 + zoned.second - zoned.offset * 60)
+  return days + seconds * 1_000_000_000n + BigInt(zoned.nanosecond)
 }
 
 export function tangentTime(nanoseconds: bigint): TangentTime {
   const fraction = ((nanoseconds % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n
   const date = new Date(Number((nanoseconds - fraction) / 1_000_000n))
   const year = date.getUTCFullYear()
-  const startOfYear = utc(year, 1, 1).getTime()
+  const startOfYear = utcDate(year, 1, 1).getTime()
   const day = Math.floor((date.getTime() - startOfYear) / 86_400_000) + 1
   return [year, day, date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds(), Number(fraction), 0, 0, 0]
 }
 
 export function tangentNanoseconds(time: TangentTime): bigint {
   const [year, day, hour, minute, second, nanosecond, offsetHours, offsetMinutes, offsetSeconds] = time
-  const start = BigInt(utc(year, 1, 1).getTime()) * 1_000_000n
+  const start = BigInt(utcDate(year, 1, 1).getTime()) * 1_000_000n
   const offset = offsetHours * 3600 + offsetMinutes * 60 + offsetSeconds
   const seconds = BigInt((day - 1) * 86_400 + hour * 3600 + minute * 60 + second - offset)
   return start + seconds * 1_000_000_000n + BigInt(nanosecond)
 }
 
 /** Why the nine numbers are no time, or nothing. */
-export function tangentTimeFault(time: readonly number[]): string | undefined {
+export function findTangentTimeFault(time: readonly number[]): string | undefined {
   if (time.length !== 9) return `a start time has nine numbers, not ${time.length}`
   const [year = 0] = time
   const limits = [
@@ -122,9 +122,9 @@ export function tangentTimeFault(time: readonly number[]): string | undefined {
     [-59, 59],
     [-59, 59],
   ]
-  const at = limits.findIndex(([least = 0, most = 0], i) => {
+  const at = limits.findIndex(([min = 0, max = 0], i) => {
     const number = time[i] ?? Number.NaN
-    return !Number.isInteger(number) || number < least || number > most
+    return !Number.isInteger(number) || number < min || number > max
   })
   return at < 0 ? undefined : `the ${at + 1}. number of a start time is out of range`
 }

@@ -17,7 +17,7 @@ export function truncateSafe(text: string, maxBytes: number): string {
   let at = 0
   while (at < text.length) {
     const code = text.charCodeAt(at)
-    const isPair = code >= 0xd800 && code < 0xdc00 && isLow(text.charCodeAt(at + 1))
+    const isPair = code >= 0xd800 && code < 0xdc00 && isLowSurrogate(text.charCodeAt(at + 1))
     bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : isPair ? 4 : 3
     if (bytes > maxBytes) return text.slice(0, at)
     at += isPair ? 2 : 1
@@ -25,15 +25,15 @@ export function truncateSafe(text: string, maxBytes: number): string {
   return text
 }
 
-function isLow(code: number): boolean {
+function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code < 0xe000
 }
 
 /** With a suffix in place of what was cut. A limit that has no room for the suffix leaves the text whole, however long. */
 export function truncateSafeInPlace(text: string, maxBytes: number, suffix: string = TRUNCATED_SUFFIX): string {
-  const room = maxBytes - byteLength(suffix)
-  if (room < 0 || byteLength(text) <= maxBytes) return text
-  return truncateSafe(text, room) + suffix
+  const availableBytes = maxBytes - byteLength(suffix)
+  if (availableBytes < 0 || byteLength(text) <= maxBytes) return text
+  return truncateSafe(text, availableBytes) + suffix
 }
 
 /** Only the content is cut: never the context, never images. */

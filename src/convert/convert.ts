@@ -1,15 +1,15 @@
 /** Reads a session with one agent and writes it with another. Nothing here knows which. */
-import type { Agent, Source, WriteOptions, Written } from '../agents/agent.ts'
-import { breathing } from '../lib/disk/breathing.ts'
+import type { Agent, AgentWriteOptions, Source, WriterOutput } from '../agents/agent.ts'
+import { withYields } from '../lib/disk/breathing.ts'
 import { statOf } from '../lib/files/look.ts'
 import { AppError } from '../model/error.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
-import { sizeOf } from '../model/replay/groups.ts'
-import { EVERYTHING, Lookout, type Outlook } from '../model/replay/outlook.ts'
+import { characterCountOf } from '../model/replay/groups.ts'
+import { NO_SESSION_FACTS, type SessionFacts, SessionFactsCollector } from '../model/replay/outlook.ts'
 import type { Session } from '../model/session.ts'
-import { Ledger, type Report } from './ledger.ts'
+import { LossReportBuilder, type Report } from './ledger.ts'
 
-export interface From {
+export interface ConversionSource {
   readonly agent: Agent
   readonly source: Source
   /** Which of its sessions, by id; the first where none is named. */
@@ -18,12 +18,12 @@ export interface From {
   readonly beside?: (messages: AsyncIterable<NormalizedMessage>) => AsyncIterable<NormalizedMessage>
 }
 
-export interface Target {
+export interface ConversionTarget {
   readonly agent: Agent
   readonly form?: string
 }
 
-export interface ConvertOptions extends Omit<WriteOptions, 'form' | 'outlook'> {
+export interface ConvertOptions extends Omit<AgentWriteOptions, 'form' | 'facts'> {
   /** Also what the model no longer knows: turns that were taken back, what stands before a compaction. */
   readonly isWhole?: boolean
   /** What belongs into a file beside the output is kept there; otherwise it is lost, and reported so. */
@@ -38,41 +38,45 @@ export interface Conversion {
   report(): Report
 }
 
-export type Piece = Extract<Written, { kind: 'bytes' | 'sidecar' }>
+export type Piece = Extract<WriterOutput, { kind: 'bytes' | 'sidecar' }>
 
 /** Throws `bad_usage` when the target is one that nobody writes, `nothing_readable` when there is no such session. */
-export async function convert(from: From, target: Target, options: ConvertOptions): Promise<Conversion> {
-  const { isWhole, hasSidecar, ...writing } = options
-  const held = isShort(from.source) ? new Held() : undefined
-  const { session, outlook } = await lookOver(from, held)
+export async function convert(
+  from: ConversionSource,
+  target: ConversionTarget,
+  options: ConvertOptions,
+): Promise<Conversion> {
+  const { isWhole: includesAll, hasSidecar, ...writing } = options
+  const buffer = fitsBuffer(from.source) ? new MessageBuffer() : undefined
+  const { session, facts } = await readSessionFacts(from, buffer)
   if (!target.agent.write) {
     const { label } = target.agent
     throw new AppError('bad_usage', `${label} cannot be written.`, `${label} の形式では書き込めません。`)
   }
-  const ledger = new Ledger(hasSidecar ?? false)
-  const messages = noted(messagesOf(from, session, held), ledger)
+  const lossReport = new LossReportBuilder(hasSidecar ?? false)
+  const messages = recordRead(readSourceMessages(from, session, buffer), lossReport)
   const written = target.agent.write(session, messages, {
     ...writing,
     ...(target.form !== undefined && { form: target.form }),
-    outlook: isWhole ? { ...EVERYTHING, eventsOnly: outlook.eventsOnly, head: outlook.head } : outlook,
+    facts: includesAll ? { ...NO_SESSION_FACTS, eventsOnly: facts.eventsOnly, head: facts.head } : facts,
   })
-  return { session, pieces: piecesOf(written, ledger), report: () => ledger.report() }
+  return { session, pieces: writtenPieces(written, lossReport), report: () => lossReport.report() }
 }
 
 /**
  * The first reading: which session, and what only its whole tells.
- * @param held takes the messages for the second one
+ * @param buffer takes the messages for the second one
  */
-export async function lookOver(
-  from: From,
-  held?: Held,
-): Promise<{ readonly session: Session; readonly outlook: Outlook }> {
-  const lookout = new Lookout()
+export async function readSessionFacts(
+  from: ConversionSource,
+  buffer?: MessageBuffer,
+): Promise<{ readonly session: Session; readonly facts: SessionFacts }> {
+  const factCollector = new SessionFactsCollector()
   let wanted = from.session
   let session: Session | undefined
-  const options = { includeSource: true, includePrivate: held !== undefined }
-  for await (const batch of breathing(from.agent.read(from.source, options))) {
-    held?.next()
+  const options = { includeSource: true, includePrivate: buffer !== undefined }
+  for await (const batch of withYields(from.agent.read(from.source, options))) {
+    buffer?.startBatch()
     for (const one of batch) {
       if (one.kind === 'session') {
         wanted ??= one.session.id
@@ -81,12 +85,12 @@ export async function lookOver(
         // A header may come after the messages that told it.
         wanted ??= one.message.raw.session_id
         if (one.message.raw.session_id !== wanted) continue
-        lookout.take(one.message)
-        held?.take(one.message)
+        factCollector.take(one.message)
+        buffer?.add(one.message)
       }
     }
   }
-  if (session) return { session, outlook: lookout.outlook() }
+  if (session) return { session, facts: factCollector.facts() }
   const where = from.source.shown ?? from.source.path
   const which = from.session ? ` ${from.session}` : ''
   throw new AppError(
@@ -96,62 +100,75 @@ export async function lookOver(
   )
 }
 
-export function messagesOf(from: From, session: Session, held?: Held): AsyncIterable<NormalizedMessage> {
-  const own = held?.isWhole ? held.messages() : ownMessages(from, session)
+export function readSourceMessages(
+  from: ConversionSource,
+  session: Session,
+  buffer?: MessageBuffer,
+): AsyncIterable<NormalizedMessage> {
+  const own = buffer?.isComplete ? buffer.messages() : readOwnMessages(from, session)
   return from.beside ? from.beside(own) : own
 }
 
 /** The messages of the first reading, as long as they are not too many. */
-class Held {
+class MessageBuffer {
   #batches: NormalizedMessage[][] = []
   #size = 0
 
-  get isWhole(): boolean {
-    return this.#size <= MOST_HELD
+  get isComplete(): boolean {
+    return this.#size <= MAX_BUFFERED_CHARACTERS
   }
 
-  next(): void {
-    if (this.isWhole) this.#batches.push([])
+  startBatch(): void {
+    if (this.isComplete) this.#batches.push([])
   }
 
-  take(message: NormalizedMessage): void {
-    if (!this.isWhole) return
-    this.#size += sizeOf(message)
-    if (this.isWhole) this.#batches.at(-1)?.push(message)
+  add(message: NormalizedMessage): void {
+    if (!this.isComplete) return
+    this.#size += characterCountOf(message)
+    if (this.isComplete) this.#batches.at(-1)?.push(message)
     else this.#batches = []
   }
 
   /** To be read once: what was read is let go. */
   async *messages(): AsyncGenerator<NormalizedMessage> {
-    for await (const batch of breathing(this.#left())) yield* batch
+    for await (const batch of withYields(this.#drain())) yield* batch
   }
 
-  async *#left(): AsyncGenerator<readonly NormalizedMessage[]> {
+  async *#drain(): AsyncGenerator<readonly NormalizedMessage[]> {
     for (let batch = this.#batches.shift(); batch; batch = this.#batches.shift()) yield batch
   }
 }
 
 /** In characters: most conversations are shorter. A longer one would cost more memory than a second reading is worth. */
-const MOST_HELD = 8_000_000
+const MAX_BUFFERED_CHARACTERS = 8_000_000
 
 /** To hold messages for nothing costs more than it could save. */
-const isShort = ({ size, path }: Source): boolean => (size ?? statOf(path)?.size ?? 0) <= MOST_HELD
+const fitsBuffer = ({ size, path }: Source): boolean => (size ?? statOf(path)?.size ?? 0) <= MAX_BUFFERED_CHARACTERS
 
-async function* ownMessages({ agent, source }: From, { id }: Session): AsyncGenerator<NormalizedMessage> {
-  for await (const batch of breathing(agent.read(source, { includeSource: true, includePrivate: true })))
+async function* readOwnMessages(
+  { agent, source }: ConversionSource,
+  { id }: Session,
+): AsyncGenerator<NormalizedMessage> {
+  for await (const batch of withYields(agent.read(source, { includeSource: true, includePrivate: true })))
     for (const one of batch) if (one.kind === 'message' && one.message.raw.session_id === id) yield one.message
 }
 
-async function* noted(messages: AsyncIterable<NormalizedMessage>, ledger: Ledger): AsyncGenerator<NormalizedMessage> {
+async function* recordRead(
+  messages: AsyncIterable<NormalizedMessage>,
+  lossReport: LossReportBuilder,
+): AsyncGenerator<NormalizedMessage> {
   for await (const message of messages) {
-    ledger.read(message)
+    lossReport.read(message)
     yield message
   }
 }
 
-async function* piecesOf(written: AsyncIterable<Written>, ledger: Ledger): AsyncGenerator<Piece> {
+async function* writtenPieces(
+  written: AsyncIterable<WriterOutput>,
+  lossReport: LossReportBuilder,
+): AsyncGenerator<Piece> {
   for await (const one of written) {
     if (one.kind === 'bytes' || one.kind === 'sidecar') yield one
-    else ledger.take(one)
+    else lossReport.take(one)
   }
 }

@@ -1,33 +1,41 @@
 /** Gives a conversation to another agent's program: written, put into its store, read again there, compared. */
 import { existsSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Agent, Backup, Delivery, Environment, ResumeCommand, Source, Warning } from '../agents/agent.ts'
-import { agentServing, idsOf } from '../agents/roots.ts'
-import type { Keep } from '../archive/keep.ts'
-import { copyBackup, writeBackup } from '../lib/disk/backup.ts'
-import { placeFile } from '../lib/disk/place-file.ts'
-import { makeTempFolder } from '../lib/disk/temp-folder.ts'
+import type {
+  Agent,
+  Delivery,
+  DeliveryBackup,
+  DeliveryWarning,
+  HostEnvironment,
+  ResumeCommand,
+  Source,
+} from '../agents/agent.ts'
+import { agentIdsOf, agentServing } from '../agents/roots.ts'
+import type { BackupDatabase } from '../archive/keep.ts'
+import { copyToBackupFile, writeBackupFile } from '../lib/disk/backup.ts'
+import { copyFileAtomically } from '../lib/disk/place-file.ts'
+import { createTempFolder } from '../lib/disk/temp-folder.ts'
 import { isFolder } from '../lib/files/look.ts'
-import { printableField } from '../lib/text.ts'
+import { toPrintableField } from '../lib/text.ts'
 import { AppError } from '../model/error.ts'
-import { type AgentId, type Instant, instantOf } from '../model/ids.ts'
+import { type AgentId, type Instant, instantFromMs } from '../model/ids.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import type { Session } from '../model/session.ts'
-import { convert, type From, lookOver, messagesOf } from './convert.ts'
-import { type Exchange, exchangesOf } from './exchanges.ts'
-import { differenceBetween, type Mended } from './handoff/compare.ts'
-import { besideRow, sidecarOfRow } from './handoff/row-sidecar.ts'
-import { type Saved, saveTo } from './handoff/save.ts'
+import { type ConversionSource, convert, readSessionFacts, readSourceMessages } from './convert.ts'
+import { type Exchange, readExchanges } from './exchanges.ts'
+import { type AllowedChanges, findDifference } from './handoff/compare.ts'
+import { findRowSidecar, rowSidecarPath } from './handoff/row-sidecar.ts'
+import { type SavedConversion, saveToFolder } from './handoff/save.ts'
 import type { Report } from './ledger.ts'
-import { type Cut, shortened } from './shorten.ts'
+import { type Cut, shortenConversation } from './shorten.ts'
 
 export interface HandoffOptions {
   readonly agents: readonly Agent[]
-  readonly environment: Environment
+  readonly environment: HostEnvironment
   /** Fumibako's own: for backups, and for what the target cannot hold. */
   readonly directory: string
-  readonly keep: Keep
+  readonly keep: BackupDatabase
   /** Where the other program will go on; the session's own directory where none is given. */
   readonly cwd?: string
   /** An older conversation in its place may go; it is kept first. */
@@ -55,17 +63,17 @@ export interface HandedOver {
   readonly cut: Cut | undefined
   readonly report: Report
   readonly repairs: readonly string[]
-  readonly warnings: readonly Warning[]
+  readonly warnings: readonly DeliveryWarning[]
 }
 
 /** Agents to which a conversation can be given, by the names that they bear. */
-export const targetsAmong = (agents: readonly Agent[]): readonly AgentId[] =>
-  agents.filter((agent) => agent.write && agent.deliver).flatMap(idsOf)
+export const handoffTargets = (agents: readonly Agent[]): readonly AgentId[] =>
+  agents.filter((agent) => agent.write && agent.deliver).flatMap(agentIdsOf)
 
 /** Throws AppError, and then the store is as it was. */
-export async function handoff(from: From, to: AgentId, options: HandoffOptions): Promise<HandedOver> {
+export async function handoff(from: ConversionSource, to: AgentId, options: HandoffOptions): Promise<HandedOver> {
   const { agents } = options
-  const targets = targetsAmong(agents)
+  const targets = handoffTargets(agents)
   if (!targets.includes(to))
     throw new AppError(
       'bad_usage',
@@ -73,38 +81,42 @@ export async function handoff(from: From, to: AgentId, options: HandoffOptions):
       `「${to}」には引き継げません。使えるのは ${targets.join('、')} です。`,
     )
   const agent = agentServing(to, agents)
-  const folder = makeTempFolder('handoff')
+  const folder = createTempFolder('handoff')
   try {
-    return await handedOver(from, agent, to, folder.path, options)
+    return await runHandoff(from, agent, to, folder.path, options)
   } finally {
     folder.remove()
   }
 }
 
-async function handedOver(
-  given: From,
+async function runHandoff(
+  original: ConversionSource,
   agent: Agent,
   to: AgentId,
   folder: string,
   options: HandoffOptions,
 ): Promise<HandedOver> {
-  const { session, outlook } = await lookOver(given)
-  const whole: From = { ...given, session: session.id, ...besideRow(given, session, options.directory) }
-  const open = (): AsyncIterable<NormalizedMessage> => messagesOf(whole, session)
-  const short = options.maxTokens === undefined ? undefined : await shortened(open, options.maxTokens)
-  const from: From = short ? { ...whole, beside: short.open } : whole
-  const cwd = directoryOf(options.cwd ?? session.cwd)
+  const { session, facts } = await readSessionFacts(original)
+  const fullSource: ConversionSource = {
+    ...original,
+    session: session.id,
+    ...findRowSidecar(original, session, options.directory),
+  }
+  const open = (): AsyncIterable<NormalizedMessage> => readSourceMessages(fullSource, session)
+  const trimmed = options.maxTokens === undefined ? undefined : await shortenConversation(open, options.maxTokens)
+  const from: ConversionSource = trimmed ? { ...fullSource, beside: trimmed.open } : fullSource
+  const cwd = resolveDirectory(options.cwd ?? session.cwd)
   const { now, newId, isDry = false } = options
   const conversion = await convert(from, { agent, form: to }, { cwd, now, newId, hasSidecar: true })
-  const saved = await saveTo(folder, agent, conversion)
+  const saved = await saveToFolder(folder, agent, conversion)
   const report = conversion.report()
-  const source = (): AsyncGenerator<Exchange> => exchangesOf(messagesOf(from, session), outlook)
-  const { exchanges, lastAt } = await measured(messagesOf(from, session), source())
-  await compare(source(), { agent, source: { agent: to, path: saved.path } }, report, UNCHANGED)
-  const backups = new Backups(options)
-  const delivery = await deliver(agent, to, saved, { ...options, cwd, lastAt, session, backups })
-  const target: From = { agent, source: isDry ? { agent: to, path: saved.path } : delivery.source }
-  const placed = await settle(target, delivery, saved, source, report, { ...options, backups })
+  const source = (): AsyncGenerator<Exchange> => readExchanges(readSourceMessages(from, session), facts)
+  const { exchanges, lastAt } = await measureSource(readSourceMessages(from, session), source())
+  await verifyTarget(source(), { agent, source: { agent: to, path: saved.path } }, report, UNCHANGED)
+  const backups = new HandoffBackups(options)
+  const delivery = await deliverTo(agent, to, saved, { ...options, cwd, lastAt, session, backups })
+  const target: ConversionSource = { agent, source: isDry ? { agent: to, path: saved.path } : delivery.source }
+  const placed = await finishDelivery(target, delivery, saved, source, report, { ...options, backups })
   return {
     session: placed,
     source: delivery.source,
@@ -114,7 +126,7 @@ async function handedOver(
     backup: backups.path,
     resume: agent.resume?.({ ...placed, agent: to, cwd }),
     exchanges,
-    cut: short?.cut,
+    cut: trimmed?.cut,
     report,
     repairs: delivery.repairs,
     warnings: delivery.warnings,
@@ -122,7 +134,7 @@ async function handedOver(
 }
 
 /** As the system calls it: programs find conversations by that name. */
-function directoryOf(cwd: string | undefined): string {
+function resolveDirectory(cwd: string | undefined): string {
   if (cwd === undefined)
     throw new AppError(
       'bad_usage',
@@ -131,7 +143,7 @@ function directoryOf(cwd: string | undefined): string {
     )
   if (!isFolder(cwd)) {
     // It comes from a log: on one line, it cannot look like a message of ours.
-    const shown = printableField(cwd)
+    const shown = toPrintableField(cwd)
     throw new AppError(
       'bad_usage',
       `${shown} is no directory on this machine. Choose one with --cwd.`,
@@ -141,15 +153,15 @@ function directoryOf(cwd: string | undefined): string {
   return realpathSync(cwd)
 }
 
-interface Measured {
+interface HandoffMeasure {
   readonly exchanges: number
   readonly lastAt: Instant | undefined
 }
 
-async function measured(
+async function measureSource(
   messages: AsyncIterable<NormalizedMessage>,
   exchanges: AsyncIterable<Exchange>,
-): Promise<Measured> {
+): Promise<HandoffMeasure> {
   let lastAt: Instant | undefined
   for await (const { timestamp, metadata } of messages)
     if (metadata?.['timestamp_inferred'] !== true && (lastAt === undefined || timestamp > lastAt))
@@ -161,21 +173,25 @@ async function measured(
 }
 
 const UNCHANGED = phrase('nothing was changed', '何も変更していません')
-const TAKEN_BACK = phrase('it was taken back', '元に戻しました')
+const ROLLED_BACK = phrase('it was taken back', '元に戻しました')
 
 /** Throws `cannot_write` when it reads otherwise than the source. */
-async function compare(
+async function verifyTarget(
   source: AsyncGenerator<Exchange>,
-  target: From,
+  target: ConversionSource,
   report: Report,
   outcome: Phrase,
 ): Promise<Session> {
-  const { session, outlook } = await lookOver(target)
+  const { session, facts } = await readSessionFacts(target)
   const found = (): AsyncGenerator<Exchange> =>
-    exchangesOf(messagesOf({ ...target, session: session.id }, session), outlook)
+    readExchanges(readSourceMessages({ ...target, session: session.id }, session), facts)
   // Where the oldest had to go, the rest must be the same.
   const isCut = report.losses.some(({ code }) => code === 'oldest_left_out')
-  const difference = await differenceBetween(isCut ? await lastOf(source, found()) : source, found(), mendedIn(report))
+  const difference = await findDifference(
+    isCut ? await lastExchanges(source, found()) : source,
+    found(),
+    allowedChangesIn(report),
+  )
   if (difference === undefined) return session
   throw new AppError(
     'cannot_write',
@@ -184,7 +200,7 @@ async function compare(
   )
 }
 
-const mendedIn = ({ losses, repairs }: Report): Mended => ({
+const allowedChangesIn = ({ losses, repairs }: Report): AllowedChanges => ({
   names: repairs.some(({ code }) => code === 'tool_renamed'),
   images: [...losses, ...repairs].reduce(
     (sum, { code, times }) => sum + (code === 'image_unheld' || code === 'image_unaddressed' ? times : 0),
@@ -192,31 +208,36 @@ const mendedIn = ({ losses, repairs }: Report): Mended => ({
   ),
 })
 
-async function lastOf(source: AsyncGenerator<Exchange>, found: AsyncGenerator<Exchange>) {
+async function lastExchanges(source: AsyncGenerator<Exchange>, found: AsyncGenerator<Exchange>) {
   let wanted = 0
   for await (const _ of found) wanted++
-  const last: Exchange[] = []
+  const latest: Exchange[] = []
   for await (const one of source) {
-    last.push(one)
-    if (last.length > wanted) last.shift()
+    latest.push(one)
+    if (latest.length > wanted) latest.shift()
   }
-  return listed(last)
+  return iterate(latest)
 }
 
-async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
+async function* iterate<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values
 }
 
-interface Placing extends HandoffOptions {
+interface DeliveryContext extends HandoffOptions {
   readonly cwd: string
   readonly lastAt: Instant | undefined
   readonly session: Session
-  readonly backups: Backup
+  readonly backups: DeliveryBackup
 }
 
-async function deliver(agent: Agent, to: AgentId, { path }: Saved, placing: Placing): Promise<Delivery> {
-  const { environment, cwd, lastAt, session, mayReplace = false, isDry = false, now, backups } = placing
-  const title = titled(session.title ?? session.first_prompt)
+async function deliverTo(
+  agent: Agent,
+  to: AgentId,
+  { path }: SavedConversion,
+  context: DeliveryContext,
+): Promise<Delivery> {
+  const { environment, cwd, lastAt, session, mayReplace = false, isDry = false, now, backups } = context
+  const title = toTitle(session.title ?? session.first_prompt)
   const delivery = await agent.deliver?.(path, {
     environment,
     to,
@@ -232,41 +253,41 @@ async function deliver(agent: Agent, to: AgentId, { path }: Saved, placing: Plac
   return delivery
 }
 
-const TITLE_LENGTH = 80
+const MAX_TITLE_LENGTH = 80
 
 /** On one line, and without half of a letter at its end, which some programs do not read. */
-const titled = (text: string | undefined): string | undefined =>
+const toTitle = (text: string | undefined): string | undefined =>
   text
     ?.replaceAll(/\s+/g, ' ')
-    .slice(0, TITLE_LENGTH)
+    .slice(0, MAX_TITLE_LENGTH)
     .replace(/[\ud800-\udbff]$/, '')
 
 /** Until its owner saves the conversation, it brings by itself what is then put beside. */
-async function settle(
-  target: From,
+async function finishDelivery(
+  target: ConversionSource,
   delivery: Delivery,
-  saved: Saved,
+  saved: SavedConversion,
   source: () => AsyncGenerator<Exchange>,
   report: Report,
-  { directory, isDry, backups }: HandoffOptions & { readonly backups: Backups },
+  { directory, isDry, backups }: HandoffOptions & { readonly backups: HandoffBackups },
 ): Promise<Session> {
-  let beside: string | undefined
+  let sidecarPath: string | undefined
   try {
-    const placed = await compare(source(), target, report, TAKEN_BACK)
+    const placed = await verifyTarget(source(), target, report, ROLLED_BACK)
     await backups.keep(target.agent)
     if (isDry || saved.sidecar === undefined) return placed
-    beside = sidecarOfRow(directory, delivery.source.agent, placed.native_id)
-    placeFile(saved.sidecar, beside)
+    sidecarPath = rowSidecarPath(directory, delivery.source.agent, placed.native_id)
+    copyFileAtomically(saved.sidecar, sidecarPath)
     return placed
   } catch (error) {
     await delivery.undo()
-    if (beside !== undefined && existsSync(beside)) rmSync(beside)
+    if (sidecarPath !== undefined && existsSync(sidecarPath)) rmSync(sidecarPath)
     throw error
   }
 }
 
 /** What stood in the place of a conversation: in a file of its own, and in the keep where it was a row. */
-class Backups implements Backup {
+class HandoffBackups implements DeliveryBackup {
   readonly #options: HandoffOptions
   #row: { readonly source: Source; readonly bytes: Uint8Array } | undefined
   path: string | undefined
@@ -277,11 +298,11 @@ class Backups implements Backup {
 
   row(source: Source, bytes: Uint8Array): void {
     this.#row = { source, bytes }
-    this.path = writeBackup(this.#folder, bytes, this.#options.now())
+    this.path = writeBackupFile(this.#folder, bytes, this.#options.now())
   }
 
   file(path: string): string {
-    const copy = copyBackup(this.#folder, path, this.#options.now())
+    const copy = copyToBackupFile(this.#folder, path, this.#options.now())
     this.path = copy
     return copy
   }
@@ -291,7 +312,7 @@ class Backups implements Backup {
     if (!source || !bytes || source.key === undefined) return
     const captured = await agent.volatile?.capture({ ...source, bytes })
     const from = { agent: source.agent, store: source.path, key: source.key }
-    const at = instantOf(this.#options.now().getTime()) as Instant
+    const at = instantFromMs(this.#options.now().getTime()) as Instant
     if (captured?.kind === 'conversation') this.#options.keep.put(captured.capture, from, at)
     else if (captured?.kind === 'unreadable') this.#options.keep.putUnreadable(captured.bytes, from, at)
   }

@@ -2,100 +2,114 @@
 import { type Fields, isObject, parseStructure, stringOf } from '../lib/object.ts'
 
 /** Where values stand in records: one object for each place, so that counting them compares no texts. */
-export class Path {
+export class ValuePath {
   readonly text: string
-  #members: Map<string, Path> | undefined
-  #elements: Path | undefined
+  #members: Map<string, ValuePath> | undefined
+  #elements: ValuePath | undefined
 
   /** @param text names keys; places in lists are `[]` */
   constructor(text: string) {
     this.text = text
   }
 
-  member(key: string): Path {
+  member(key: string): ValuePath {
     this.#members ??= new Map()
-    return madeOnce(this.#members, key, () => `${this.text}.${key}`)
+    return getOrCreatePath(this.#members, key, () => `${this.text}.${key}`)
   }
 
-  get elements(): Path {
-    this.#elements ??= new Path(`${this.text}[]`)
+  get elements(): ValuePath {
+    this.#elements ??= new ValuePath(`${this.text}[]`)
     return this.#elements
   }
 }
 
-function madeOnce(paths: Map<string, Path>, key: string, text: () => string): Path {
+function getOrCreatePath(paths: Map<string, ValuePath>, key: string, text: () => string): ValuePath {
   const known = paths.get(key)
   if (known) return known
-  const made = new Path(text())
-  paths.set(key, made)
-  return made
+  const created = new ValuePath(text())
+  paths.set(key, created)
+  return created
 }
 
 /**
  * Calls with the path of each value that is not there.
  * @param kinds the paths of all records so far, by their kind
  */
-export function missingIn(
+export function findMissing(
   records: readonly unknown[],
   written: readonly unknown[],
-  kinds: Map<string, Path>,
-  onMissing: (path: Path) => void,
+  kinds: Map<string, ValuePath>,
+  onMissing: (path: ValuePath) => void,
 ): void {
-  const there = new There(written)
+  const present = new WrittenValues(written)
   for (const record of records) {
-    const kind = kindOf(record)
-    look(
+    const kind = recordKind(record)
+    visitValue(
       record,
-      madeOnce(kinds, kind, () => kind),
-      there,
+      getOrCreatePath(kinds, kind, () => kind),
+      present,
       onMissing,
       0,
     )
   }
 }
 
-const DEEPEST = 60
+const MAX_DEPTH = 60
 
 /** `type` says how a record is written, not what: its word stands in the path. */
-function look(value: unknown, path: Path, there: There, onMissing: (path: Path) => void, depth: number): void {
-  if (value === null || depth > DEEPEST) return
+function visitValue(
+  value: unknown,
+  path: ValuePath,
+  present: WrittenValues,
+  onMissing: (path: ValuePath) => void,
+  depth: number,
+): void {
+  if (value === null || depth > MAX_DEPTH) return
   if (typeof value !== 'object') {
-    if (!isThere(value, there)) inside(value, path, there, onMissing, depth)
+    if (!isPresent(value, present)) visitText(value, path, present, onMissing, depth)
     return
   }
   if (Array.isArray(value)) {
-    if (isBytes(value)) {
-      if (!there.holds(base64(value))) onMissing(path)
+    if (isByteList(value)) {
+      if (!present.has(bytesToBase64(value))) onMissing(path)
       return
     }
-    for (const one of value) look(one, path.elements, there, onMissing, depth + 1)
+    for (const one of value) visitValue(one, path.elements, present, onMissing, depth + 1)
     return
   }
   const fields = value as Fields
   for (const key in fields) {
     const one = fields[key]
     if (key === 'type' && typeof one === 'string') continue
-    if (typeof one === 'object') look(one, path.member(key), there, onMissing, depth + 1)
-    else if (depth < DEEPEST && !isThere(one, there)) inside(one, path.member(key), there, onMissing, depth + 1)
+    if (typeof one === 'object') visitValue(one, path.member(key), present, onMissing, depth + 1)
+    else if (depth < MAX_DEPTH && !isPresent(one, present))
+      visitText(one, path.member(key), present, onMissing, depth + 1)
   }
 }
 
-const isThere = (value: unknown, there: There): boolean => value === undefined || value === '' || there.holds(value)
+const isPresent = (value: unknown, present: WrittenValues): boolean =>
+  value === undefined || value === '' || present.has(value)
 
 /** A text that spells JSON may stand there as a value. */
-function inside(value: unknown, path: Path, there: There, onMissing: (path: Path) => void, depth: number): void {
+function visitText(
+  value: unknown,
+  path: ValuePath,
+  present: WrittenValues,
+  onMissing: (path: ValuePath) => void,
+  depth: number,
+): void {
   const inner = typeof value === 'string' ? parseStructure(value) : undefined
   if (inner === undefined) onMissing(path)
-  else look(inner, path, there, onMissing, depth + 1)
+  else visitValue(inner, path, present, onMissing, depth + 1)
 }
 
 /** Short lists of small numbers may mean anything. */
-const isBytes = (list: readonly unknown[]): boolean =>
+const isByteList = (list: readonly unknown[]): boolean =>
   list.length > 16 && list.every((one) => typeof one === 'number' && Number.isInteger(one) && one >= 0 && one < 256)
 
-const base64 = (bytes: readonly unknown[]): string => Buffer.from(bytes as readonly number[]).toString('base64')
+const bytesToBase64 = (bytes: readonly unknown[]): string => Buffer.from(bytes as readonly number[]).toString('base64')
 
-function kindOf(record: unknown): string {
+function recordKind(record: unknown): string {
   if (!isObject(record)) return 'record'
   const payload = record['payload']
   const words = [stringOf(record['type']), isObject(payload) ? stringOf(payload['type']) : undefined]
@@ -103,21 +117,21 @@ function kindOf(record: unknown): string {
   return named.length > 0 ? named.join('/') : (stringOf(record['role']) ?? Object.keys(record)[0] ?? 'record')
 }
 
-class There {
+class WrittenValues {
   readonly #values = new Set<unknown>()
   readonly #texts: string[] = []
   /** Texts that may spell JSON: looked into when something is missing, which is seldom. */
-  #closed: string[] = []
+  #unparsed: string[] = []
 
   constructor(written: readonly unknown[]) {
-    for (const one of written) this.#gather(one, 0)
+    for (const one of written) this.#collect(one, 0)
   }
 
   /** A text may be a part of a longer one: texts are joined, and put into frames. */
-  holds(value: unknown): boolean {
+  has(value: unknown): boolean {
     if (this.#values.has(value) || this.#isPart(value)) return true
-    if (this.#closed.length === 0) return false
-    for (const text of this.#closed.splice(0)) this.#gather(parseStructure(text), 1)
+    if (this.#unparsed.length === 0) return false
+    for (const text of this.#unparsed.splice(0)) this.#collect(parseStructure(text), 1)
     return this.#values.has(value) || this.#isPart(value)
   }
 
@@ -125,15 +139,15 @@ class There {
     return typeof value === 'string' && this.#texts.some((text) => text.length > value.length && text.includes(value))
   }
 
-  #gather(value: unknown, depth: number): void {
+  #collect(value: unknown, depth: number): void {
     if (typeof value === 'string') {
       this.#values.add(value)
       this.#texts.push(value)
-      if (value.startsWith('{') || value.startsWith('[')) this.#closed.push(value)
+      if (value.startsWith('{') || value.startsWith('[')) this.#unparsed.push(value)
     } else if (typeof value !== 'object') this.#values.add(value)
-    else if (value !== null && depth <= DEEPEST) {
-      if (Array.isArray(value) && isBytes(value)) this.#texts.push(base64(value))
-      else for (const key in value) this.#gather((value as Fields)[key], depth + 1)
+    else if (value !== null && depth <= MAX_DEPTH) {
+      if (Array.isArray(value) && isByteList(value)) this.#texts.push(bytesToBase64(value))
+      else for (const key in value) this.#collect((value as Fields)[key], depth + 1)
     }
   }
 }

@@ -1,9 +1,9 @@
 /** What was read and what became of it: every record is accounted for, and every loss has a line. */
-import type { Told, Written } from '../agents/agent.ts'
+import type { RecordOutcome, WriterOutput } from '../agents/agent.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
-import { type Change, type ChangeCode, change, sentenceOf } from '../model/replay/change.ts'
+import { type ChangeCode, type ConversionChange, describeChange, toConversionChange } from '../model/replay/change.ts'
 import { extensionOf } from '../model/replay/extension.ts'
-import { missingIn, type Path } from './leaves.ts'
+import { findMissing, type ValuePath } from './leaves.ts'
 
 export interface Loss {
   /** Where in the source's records. */
@@ -36,16 +36,16 @@ export interface Report {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-export class Ledger {
+export class LossReportBuilder {
   #messages = 0
   #read = 0
-  #told = 0
+  #accounted = 0
   readonly #losses = new Map<string, Mutable<Loss>>()
   readonly #repairs = new Map<string, Mutable<Repair>>()
 
-  readonly #kinds = new Map<string, Path>()
+  readonly #kinds = new Map<string, ValuePath>()
   /** Of values without a place, by where they are kept: nearly all there are. */
-  readonly #unplaced = new Map<string | null, Map<Path, Mutable<Loss>>>()
+  readonly #unplaced = new Map<string | null, Map<ValuePath, Mutable<Loss>>>()
   readonly #hasSidecar: boolean
 
   /** @param hasSidecar there is a file beside the output */
@@ -58,38 +58,38 @@ export class Ledger {
     this.#read += extensionOf(message)?.records?.length ?? 0
   }
 
-  take(written: Exclude<Written, { kind: 'bytes' | 'sidecar' }>): void {
-    if (written.kind === 'told') this.#compare(written.told)
-    else if (written.kind === 'loss') this.#lose(written.path, written.what, written.kept_in)
-    else this.#mend(written.path, written.what)
+  take(written: Exclude<WriterOutput, { kind: 'bytes' | 'sidecar' }>): void {
+    if (written.kind === 'outcome') this.#compare(written.outcome)
+    else if (written.kind === 'loss') this.#addLoss(written.path, written.what, written.kept_in)
+    else this.#addRepair(written.path, written.what)
   }
 
   report(): Report {
-    const unnamed = this.#read - this.#told
-    if (unnamed !== 0) this.#lose('records', change('unaccounted', unnamed), null)
+    const unaccounted = this.#read - this.#accounted
+    if (unaccounted !== 0) this.#addLoss('records', toConversionChange('unaccounted', unaccounted), null)
     return {
       records: this.#read,
       messages: this.#messages,
-      losses: [...this.#losses.values()].sort(byWeight),
+      losses: [...this.#losses.values()].sort(compareLosses),
       repairs: [...this.#repairs.values()],
     }
   }
 
-  #compare({ records, as, kept_in }: Told): void {
-    this.#told += records.length
+  #compare({ records, as, kept_in }: RecordOutcome): void {
+    this.#accounted += records.length
     if (as === records) return
-    const losses = this.#unplaced.get(kept_in) ?? new Map<Path, Mutable<Loss>>()
+    const losses = this.#unplaced.get(kept_in) ?? new Map<ValuePath, Mutable<Loss>>()
     this.#unplaced.set(kept_in, losses)
-    missingIn(records, as, this.#kinds, (path) => {
+    findMissing(records, as, this.#kinds, (path) => {
       const known = losses.get(path)
       if (known) known.times++
-      else losses.set(path, this.#lose(path.text, NO_PLACE, kept_in))
+      else losses.set(path, this.#addLoss(path.text, NO_EQUIVALENT, kept_in))
     })
   }
 
-  #lose(path: string, change: Change, where: string | null): Mutable<Loss> {
+  #addLoss(path: string, change: ConversionChange, where: string | null): Mutable<Loss> {
     const kept_in = where === 'sidecar' && !this.#hasSidecar ? null : where
-    const what = sentenceOf(change).en
+    const what = describeChange(change).en
     const key = `${kept_in}\n${path}\n${what}`
     const loss = this.#losses.get(key) ?? { path, ...change, what, kept_in, times: 0 }
     loss.times++
@@ -97,18 +97,18 @@ export class Ledger {
     return loss
   }
 
-  #mend(path: string, change: Change): void {
-    const what = sentenceOf(change).en
+  #addRepair(path: string, change: ConversionChange): void {
+    const what = describeChange(change).en
     const known = this.#repairs.get(what)
     if (known) known.times++
     else this.#repairs.set(what, { path, ...change, what, times: 1 })
   }
 }
 
-const NO_PLACE = change('no_place')
+const NO_EQUIVALENT = toConversionChange('no_place')
 
 /** What is gone comes before what is kept, the most frequent first. */
-function byWeight(a: Loss, b: Loss): number {
-  const gone = Number(a.kept_in !== null) - Number(b.kept_in !== null)
-  return gone || b.times - a.times || (a.path < b.path ? -1 : 1)
+function compareLosses(a: Loss, b: Loss): number {
+  const lostFirst = Number(a.kept_in !== null) - Number(b.kept_in !== null)
+  return lostFirst || b.times - a.times || (a.path < b.path ? -1 : 1)
 }

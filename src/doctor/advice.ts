@@ -6,7 +6,7 @@ export interface Advice {
   readonly todo?: Phrase
 }
 
-export function adviceIn({ en, ja }: Phrase): Advice {
+export function splitAdvice({ en, ja }: Phrase): Advice {
   const [first = ''] = en.split(/(?<=[.:)]) (?=[A-Z`])/, 1)
   const [firstJa = ''] = ja.split(/(?<=。)/, 1)
   const rest = phrase(en.slice(first.length).trim(), ja.slice(firstJa.length))

@@ -1,21 +1,21 @@
 /** Each agent's places: are they there, may they be read, how much lies in them. */
 import { accessSync, constants, statSync } from 'node:fs'
 import type { Agent } from '../agents/agent.ts'
-import { idsOf, isWanted, type Root } from '../agents/roots.ts'
+import { agentIdsOf, type ConfiguredRoot, isSourceEnabled } from '../agents/roots.ts'
 import { statOf } from '../lib/files/look.ts'
 import type { AgentId } from '../model/ids.ts'
 import { phrase } from '../model/phrase.ts'
-import { amount, count, several } from './amount.ts'
-import type { Finding, Patient } from './finding.ts'
+import { formatBytes, formatNumber, formatPlural } from './amount.ts'
+import type { DoctorContext, DoctorFinding } from './finding.ts'
 
-export async function* checkAgents(patient: Patient): AsyncGenerator<Finding> {
-  for (const agent of patient.agents)
-    for (const id of idsOf(agent).filter((one) => patient.wishes.get(one)?.enabled === false))
-      yield switchedOff(agent, id)
-  for (const root of patient.roots) yield await lookAt(root, patient)
+export async function* checkAgents(context: DoctorContext): AsyncGenerator<DoctorFinding> {
+  for (const agent of context.agents)
+    for (const id of agentIdsOf(agent).filter((one) => context.wishes.get(one)?.enabled === false))
+      yield disabledFinding(agent, id)
+  for (const root of context.roots) yield await checkRoot(root, context)
 }
 
-const switchedOff = (agent: Agent, id: AgentId): Finding => ({
+const disabledFinding = (agent: Agent, id: AgentId): DoctorFinding => ({
   about: id,
   state: 'note',
   what: phrase(`switched off (${agent.label})`, `オフになっています（${agent.label}）`),
@@ -26,10 +26,10 @@ const switchedOff = (agent: Agent, id: AgentId): Finding => ({
   facts: { enabled: false },
 })
 
-async function lookAt(root: Root, patient: Patient): Promise<Finding> {
+async function checkRoot(root: ConfiguredRoot, context: DoctorContext): Promise<DoctorFinding> {
   const { agent, path, added } = root
   const about = agent.id
-  const missing = reasonFor(path)
+  const missing = whyUnreadable(path)
   if (missing === 'absent')
     return added
       ? {
@@ -56,39 +56,39 @@ async function lookAt(root: Root, patient: Patient): Promise<Finding> {
       todo: phrase(`Check its owner and mode: ls -ld ${path}`, `所有者とモードを確認してください: ls -ld ${path}`),
       facts: { path, exists: true, readable: false },
     }
-  return contents(root, patient)
+  return checkContents(root, context)
 }
 
-async function contents({ agent, path: root }: Root, { wishes }: Patient): Promise<Finding> {
+async function checkContents({ agent, path: root }: ConfiguredRoot, { wishes }: DoctorContext): Promise<DoctorFinding> {
   let logs = 0
   let bytes = 0
-  const closed: string[] = []
+  const unreadable: string[] = []
   for await (const source of agent.find(root)) {
-    if (!isWanted(source, wishes)) continue
+    if (!isSourceEnabled(source, wishes)) continue
     logs++
-    if (reasonFor(source.path) !== undefined) closed.push(source.path)
+    if (whyUnreadable(source.path) !== undefined) unreadable.push(source.path)
     else bytes += source.size ?? statOf(source.path)?.size ?? 0
   }
-  const facts = { path: root, exists: true, readable: true, logs, bytes, unreadable: closed.length }
+  const facts = { path: root, exists: true, readable: true, logs, bytes, unreadable: unreadable.length }
   const what = phrase(
-    `${several(logs, 'log')}, ${amount(bytes)} in ${root}`,
-    `ログ ${count(logs)} 件、${amount(bytes)}（${root}）`,
+    `${formatPlural(logs, 'log')}, ${formatBytes(bytes)} in ${root}`,
+    `ログ ${formatNumber(logs)} 件、${formatBytes(bytes)}（${root}）`,
   )
-  if (closed.length === 0) return { about: agent.id, state: 'ok', what, facts }
-  const first = `${closed[0]}${closed.length > 1 ? ' …' : ''}`
+  if (unreadable.length === 0) return { about: agent.id, state: 'ok', what, facts }
+  const first = `${unreadable[0]}${unreadable.length > 1 ? ' …' : ''}`
   return {
     about: agent.id,
     state: 'problem',
     what: phrase(
-      `${what.en}; ${several(closed.length, 'of them', 'of them')} may not be read: ${first}`,
-      `${what.ja}。うち ${count(closed.length)} 件は読み取る権限がありません: ${first}`,
+      `${what.en}; ${formatPlural(unreadable.length, 'of them', 'of them')} may not be read: ${first}`,
+      `${what.ja}。うち ${formatNumber(unreadable.length)} 件は読み取る権限がありません: ${first}`,
     ),
     todo: phrase('Check their owner and mode.', '所有者とモードを確認してください。'),
     facts,
   }
 }
 
-function reasonFor(path: string): 'absent' | 'closed' | undefined {
+function whyUnreadable(path: string): 'absent' | 'closed' | undefined {
   try {
     const isFolder = statSync(path).isDirectory()
     accessSync(path, isFolder ? constants.R_OK | constants.X_OK : constants.R_OK)

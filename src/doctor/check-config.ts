@@ -1,10 +1,10 @@
 /** The settings and the user's prices: what of them could not be used. */
 import { describeConfigProblem } from '../config.ts'
 import { phrase } from '../model/phrase.ts'
-import { count, several } from './amount.ts'
-import type { Finding, Patient } from './finding.ts'
+import { formatNumber, formatPlural } from './amount.ts'
+import type { DoctorContext, DoctorFinding } from './finding.ts'
 
-export function* checkConfig({ config, priceProblems }: Patient): Generator<Finding> {
+export function* checkConfig({ config, priceProblems }: DoctorContext): Generator<DoctorFinding> {
   const changed = config.settings.filter(({ from }) => from !== 'default')
   const problems = [...config.problems, ...priceProblems]
   for (const problem of problems)
@@ -25,7 +25,7 @@ export function* checkConfig({ config, priceProblems }: Patient): Generator<Find
     what:
       changed.length === 0
         ? phrase('all as they come', 'すべて既定値')
-        : phrase(`${several(changed.length, 'setting')} of your own`, `${count(changed.length)} 件を変更`),
+        : phrase(`${formatPlural(changed.length, 'setting')} of your own`, `${formatNumber(changed.length)} 件を変更`),
     facts: { changed: changed.length },
   }
 }

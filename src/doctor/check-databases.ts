@@ -1,21 +1,21 @@
 /** Our own databases: are they whole, whose are they, how much is in them. */
 import { join } from 'node:path'
-import { COPIES } from '../archive/copies/tables.ts'
-import { healthOf } from '../archive/health.ts'
-import { setAsideIn } from '../archive/index-file.ts'
-import { KEEP } from '../archive/keep/tables/schema.ts'
-import { MARKS } from '../archive/marks/tables.ts'
-import type { Kind } from '../archive/open.ts'
-import { INDEX } from '../archive/schema.ts'
+import { COPIES_FORMAT } from '../archive/copies/tables.ts'
+import { checkDatabaseHealth } from '../archive/health.ts'
+import { listSetAsideIndexes } from '../archive/index-file.ts'
+import { BACKUP_FORMAT } from '../archive/keep/tables/schema.ts'
+import { ANNOTATIONS_FORMAT } from '../archive/marks/tables.ts'
+import type { DatabaseFormat } from '../archive/open.ts'
+import { INDEX_FORMAT } from '../archive/schema.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
-import { adviceIn } from './advice.ts'
-import { amount, count, several } from './amount.ts'
-import type { Finding, Patient } from './finding.ts'
+import { splitAdvice } from './advice.ts'
+import { formatBytes, formatNumber, formatPlural } from './amount.ts'
+import type { DoctorContext, DoctorFinding } from './finding.ts'
 
-interface Own {
+interface OwnDatabase {
   readonly name: string
   readonly file: string
-  readonly kind: Kind
+  readonly kind: DatabaseFormat
   /** What it is there for, in SQL and in words. */
   readonly rows: string
   readonly one: string
@@ -24,11 +24,11 @@ interface Own {
   readonly disposable?: true
 }
 
-const OWN: readonly Own[] = [
+const OWN_DATABASES: readonly OwnDatabase[] = [
   {
     name: 'index',
     file: 'index.sqlite3',
-    kind: INDEX,
+    kind: INDEX_FORMAT,
     rows: 'SELECT count(*) FROM session',
     one: 'session',
     ja: '会話',
@@ -37,7 +37,7 @@ const OWN: readonly Own[] = [
   {
     name: 'keep',
     file: 'keep.sqlite3',
-    kind: KEEP,
+    kind: BACKUP_FORMAT,
     rows: 'SELECT count(*) FROM generation',
     one: 'kept session',
     ja: '控えた会話',
@@ -45,7 +45,7 @@ const OWN: readonly Own[] = [
   {
     name: 'marks',
     file: 'marks.sqlite3',
-    kind: MARKS,
+    kind: ANNOTATIONS_FORMAT,
     rows: 'SELECT count(*) FROM mark',
     one: 'marked session',
     ja: '名前・タグ・メモのある会話',
@@ -53,34 +53,34 @@ const OWN: readonly Own[] = [
   {
     name: 'copies',
     file: 'copies.sqlite3',
-    kind: COPIES,
+    kind: COPIES_FORMAT,
     rows: 'SELECT count(*) FROM copy',
     one: 'copied file',
     ja: 'コピーしたファイル',
   },
 ]
 
-export function* checkDatabases({ directory }: Patient): Generator<Finding> {
-  for (const own of OWN) yield look(own, join(directory, own.file))
-  const [aside] = setAsideIn(directory)
-  if (aside === undefined) return
+export function* checkDatabases({ directory }: DoctorContext): Generator<DoctorFinding> {
+  for (const database of OWN_DATABASES) yield checkDatabase(database, join(directory, database.file))
+  const [setAside] = listSetAsideIndexes(directory)
+  if (setAside === undefined) return
   yield {
     about: 'index',
     state: 'note',
     what: phrase(
-      `${aside} was damaged and set aside; the index was made again`,
-      `${aside} は壊れていたため取り置きました。索引は作り直してあります`,
+      `${setAside} was damaged and set aside; the index was made again`,
+      `${setAside} は壊れていたため取り置きました。索引は作り直してあります`,
     ),
     todo: phrase(
       'Delete it when you have no more use for it, and check the disk.',
       '不要になったら削除してください。ディスクも確認してください。',
     ),
-    facts: { path: aside },
+    facts: { path: setAside },
   }
 }
 
-function look({ name, kind, rows, one, ja, disposable }: Own, path: string): Finding {
-  const health = healthOf(path, kind, rows)
+function checkDatabase({ name, kind, rows, one, ja, disposable }: OwnDatabase, path: string): DoctorFinding {
+  const health = checkDatabaseHealth(path, kind, rows)
   if (health.kind === 'absent')
     return {
       about: name,
@@ -90,19 +90,19 @@ function look({ name, kind, rows, one, ja, disposable }: Own, path: string): Fin
     }
   const { bytes } = health
   if (health.kind === 'unsound') {
-    const { what, todo = RESTORE } = adviceIn(health.reason)
+    const { what, todo = RESTORE_ADVICE } = splitAdvice(health.reason)
     return {
       about: name,
       state: 'problem',
       what,
-      todo: disposable && what.en.includes('damaged') ? remade(path) : todo,
+      todo: disposable && what.en.includes('damaged') ? rebuildAdvice(path) : todo,
       facts: { path, exists: true, sound: false, bytes },
     }
   }
   const facts = { path, exists: true, sound: true, bytes, rows: health.rows }
   const what = phrase(
-    `${several(health.rows, one)}, ${amount(bytes)}, sound`,
-    `${ja} ${count(health.rows)} 件、${amount(bytes)}、異常なし`,
+    `${formatPlural(health.rows, one)}, ${formatBytes(bytes)}, sound`,
+    `${ja} ${formatNumber(health.rows)} 件、${formatBytes(bytes)}、異常なし`,
   )
   if (process.platform === 'win32' || (health.mode & 0o077) === 0) return { about: name, state: 'ok', what, facts }
   return {
@@ -114,9 +114,9 @@ function look({ name, kind, rows, one, ja, disposable }: Own, path: string): Fin
   }
 }
 
-const RESTORE = phrase('Restore it from a backup if you have one.', 'バックアップがあれば復元してください。')
+const RESTORE_ADVICE = phrase('Restore it from a backup if you have one.', 'バックアップがあれば復元してください。')
 
-const remade = (path: string): Phrase =>
+const rebuildAdvice = (path: string): Phrase =>
   phrase(
     `Move it away: mv ${path} ${path}.old. The next sync makes it again from the logs; what is kept lies elsewhere.`,
     `別の場所へ移してください: mv ${path} ${path}.old。次の同期でログから作り直します。控えは別の場所にあります。`,

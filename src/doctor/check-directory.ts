@@ -3,19 +3,19 @@ import { accessSync, constants, type Stats, type StatsFs, statfsSync } from 'nod
 import { dirname } from 'node:path'
 import { statOf } from '../lib/files/look.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
-import { amount } from './amount.ts'
-import type { Finding, Patient } from './finding.ts'
+import { formatBytes } from './amount.ts'
+import type { DoctorContext, DoctorFinding } from './finding.ts'
 
-const LITTLE_ROOM = 1e9
-const NO_ROOM = 50e6
+const LOW_SPACE_BYTES = 1e9
+const MIN_SPACE_BYTES = 50e6
 
-export function* checkDirectory({ directory }: Patient): Generator<Finding> {
+export function* checkDirectory({ directory }: DoctorContext): Generator<DoctorFinding> {
   const stat = statOf(directory)
-  yield stat ? state(directory, stat) : absent(directory)
-  yield* room(nearest(directory))
+  yield stat ? checkExisting(directory, stat) : checkAbsent(directory)
+  yield* checkSpace(nearestFolder(directory))
 }
 
-const finding = (state: Finding['state'], what: Phrase, path: string, todo?: Phrase): Finding => ({
+const directoryFinding = (state: DoctorFinding['state'], what: Phrase, path: string, todo?: Phrase): DoctorFinding => ({
   about: 'data directory',
   state,
   what,
@@ -23,9 +23,9 @@ const finding = (state: Finding['state'], what: Phrase, path: string, todo?: Phr
   facts: { path },
 })
 
-function absent(path: string): Finding {
-  if (mayWrite(nearest(path)))
-    return finding(
+function checkAbsent(path: string): DoctorFinding {
+  if (canWrite(nearestFolder(path)))
+    return directoryFinding(
       'note',
       phrase(
         `${path} does not exist yet: it is made when something is first written`,
@@ -33,53 +33,53 @@ function absent(path: string): Finding {
       ),
       path,
     )
-  return finding(
+  return directoryFinding(
     'problem',
     phrase(`${path} cannot be made`, `${path} を作れません`),
     path,
     phrase(
-      `Make ${nearest(path)} writable, or set FUMI_HOME.`,
-      `${nearest(path)} に書き込めるようにするか、FUMI_HOME を設定してください。`,
+      `Make ${nearestFolder(path)} writable, or set FUMI_HOME.`,
+      `${nearestFolder(path)} に書き込めるようにするか、FUMI_HOME を設定してください。`,
     ),
   )
 }
 
-function state(path: string, stat: Stats): Finding {
+function checkExisting(path: string, stat: Stats): DoctorFinding {
   if (!stat.isDirectory())
-    return finding(
+    return directoryFinding(
       'problem',
       phrase(`${path} is no folder`, `${path} がフォルダーではありません`),
       path,
       phrase('Move the file away, or set FUMI_HOME.', 'ファイルを別の場所へ移すか、FUMI_HOME を設定してください。'),
     )
-  if (!mayWrite(path))
-    return finding(
+  if (!canWrite(path))
+    return directoryFinding(
       'problem',
       phrase(`${path} may not be written by this user`, `${path} に書き込む権限がありません`),
       path,
       phrase(`Check its owner and mode: ls -ld ${path}`, `所有者とモードを確認してください: ls -ld ${path}`),
     )
   if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0)
-    return finding(
+    return directoryFinding(
       'problem',
       phrase(`${path} is open to other users`, `${path} をほかの利用者も開けます`),
       path,
       phrase(`Close it: chmod 700 ${path}`, `権限を狭めてください: chmod 700 ${path}`),
     )
-  return finding('ok', phrase(path, path), path)
+  return directoryFinding('ok', phrase(path, path), path)
 }
 
-function* room(folder: string): Generator<Finding> {
-  const disk = diskOf(folder)
+function* checkSpace(folder: string): Generator<DoctorFinding> {
+  const disk = fileSystemOf(folder)
   if (!disk) return
   const { bavail, bsize, type } = disk
   const free = bavail * bsize
-  const little = free < LITTLE_ROOM
+  const isLow = free < LOW_SPACE_BYTES
   yield {
     about: 'disk',
-    state: free < NO_ROOM ? 'problem' : little ? 'note' : 'ok',
-    what: phrase(`${amount(free)} free`, `空き ${amount(free)}`),
-    ...(little && {
+    state: free < MIN_SPACE_BYTES ? 'problem' : isLow ? 'note' : 'ok',
+    what: phrase(`${formatBytes(free)} free`, `空き ${formatBytes(free)}`),
+    ...(isLow && {
       todo: phrase(
         'Free some space: what cannot be written is lost.',
         '空きを作ってください。書き込めないものは失われます。',
@@ -87,7 +87,7 @@ function* room(folder: string): Generator<Finding> {
     }),
     facts: { free_bytes: free },
   }
-  const network = NETWORKS[type]
+  const network = NETWORK_FILE_SYSTEMS[type]
   if (network === undefined) return
   yield {
     about: 'disk',
@@ -105,7 +105,7 @@ function* room(folder: string): Generator<Finding> {
 }
 
 /** Some file systems cannot tell. */
-function diskOf(folder: string): StatsFs | undefined {
+function fileSystemOf(folder: string): StatsFs | undefined {
   try {
     return statfsSync(folder)
   } catch {
@@ -114,14 +114,14 @@ function diskOf(folder: string): StatsFs | undefined {
 }
 
 /** By the number that Linux has for each. */
-const NETWORKS: { readonly [type: number]: string } = {
+const NETWORK_FILE_SYSTEMS: { readonly [type: number]: string } = {
   26985: 'NFS',
   20859: 'SMB',
   4283649346: 'CIFS',
   4266872130: 'SMB',
 }
 
-function mayWrite(path: string): boolean {
+function canWrite(path: string): boolean {
   try {
     accessSync(path, constants.W_OK | constants.X_OK)
     return true
@@ -130,6 +130,6 @@ function mayWrite(path: string): boolean {
   }
 }
 
-function nearest(path: string): string {
-  return statOf(path)?.isDirectory() || dirname(path) === path ? path : nearest(dirname(path))
+function nearestFolder(path: string): string {
+  return statOf(path)?.isDirectory() || dirname(path) === path ? path : nearestFolder(dirname(path))
 }

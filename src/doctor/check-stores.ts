@@ -1,28 +1,28 @@
 /** Other programs' databases: can they be read, and are their owners in the middle of something. */
 import { existsSync } from 'node:fs'
-import { fileState } from '../lib/sqlite/fingerprint.ts'
-import { filesAt, readHeader } from '../lib/sqlite/header.ts'
-import { openDatabase } from '../lib/sqlite/open.ts'
+import { readDatabaseFileState } from '../lib/sqlite/fingerprint.ts'
+import { databaseFilesAt, readSqliteHeader } from '../lib/sqlite/header.ts'
+import { openForeignDatabase } from '../lib/sqlite/open.ts'
 import { phrase } from '../model/phrase.ts'
-import { adviceIn } from './advice.ts'
-import type { Finding, Patient } from './finding.ts'
+import { splitAdvice } from './advice.ts'
+import type { DoctorContext, DoctorFinding } from './finding.ts'
 
 /** Long enough for a commit; a program that holds its lock longer is told of. */
-const BUSY_MS = 500
+const BUSY_TIMEOUT_MS = 500
 
-export async function* checkStores({ stores }: Patient): AsyncGenerator<Finding> {
-  for (const { store } of await stores()) if (existsSync(store)) yield look(store)
+export async function* checkStores({ stores }: DoctorContext): AsyncGenerator<DoctorFinding> {
+  for (const { store } of await stores()) if (existsSync(store)) yield checkStore(store)
 }
 
-function look(path: string): Finding {
-  const header = readHeader(filesAt(path).main)
+function checkStore(path: string): DoctorFinding {
+  const header = readSqliteHeader(databaseFilesAt(path).main)
   const journal = header.ok ? header.value.journal : null
-  const { inTransaction } = fileState(path)
-  const opened = header.ok ? openDatabase(path, { busyMs: BUSY_MS }) : header
+  const { inTransaction } = readDatabaseFileState(path)
+  const opened = header.ok ? openForeignDatabase(path, { busyMs: BUSY_TIMEOUT_MS }) : header
   const facts = { path, journal, in_transaction: inTransaction, readable: opened.ok }
   if (!opened.ok) {
     const { kind, reason } = opened.problem
-    const { what, todo } = adviceIn(reason)
+    const { what, todo } = splitAdvice(reason)
     return {
       about: 'store',
       state: kind === 'empty' ? 'note' : 'problem',

@@ -4,20 +4,20 @@ import { checkConfig } from './check-config.ts'
 import { checkDatabases } from './check-databases.ts'
 import { checkDirectory } from './check-directory.ts'
 import { checkStores } from './check-stores.ts'
-import { checkVersions, SQLITE } from './check-versions.ts'
-import type { Check, Finding, Patient } from './finding.ts'
+import { checkVersions, SQLITE_SUBJECT } from './check-versions.ts'
+import type { DoctorCheck, DoctorContext, DoctorFinding } from './finding.ts'
 
 /** In the order in which they are told. */
-const CHECKS: readonly Check[] = [checkVersions, checkDirectory, checkConfig]
+const FIRST_CHECKS: readonly DoctorCheck[] = [checkVersions, checkDirectory, checkConfig]
 /** Without SQLite there is nothing more to find out. */
-const CHECKS_OF_DATABASES: readonly Check[] = [checkAgents, checkStores, checkDatabases]
+const DATABASE_CHECKS: readonly DoctorCheck[] = [checkAgents, checkStores, checkDatabases]
 
-export async function* examine(patient: Patient): AsyncGenerator<Finding> {
+export async function* runChecks(context: DoctorContext): AsyncGenerator<DoctorFinding> {
   let hasSqlite = true
-  for (const check of CHECKS)
-    for await (const finding of check(patient)) {
-      if (finding.about === SQLITE && finding.state === 'problem') hasSqlite = false
+  for (const check of FIRST_CHECKS)
+    for await (const finding of check(context)) {
+      if (finding.about === SQLITE_SUBJECT && finding.state === 'problem') hasSqlite = false
       yield finding
     }
-  if (hasSqlite) for (const check of CHECKS_OF_DATABASES) yield* check(patient)
+  if (hasSqlite) for (const check of DATABASE_CHECKS) yield* check(context)
 }

@@ -1,16 +1,16 @@
 /** What an examination finds, and what it is told beforehand. */
-import type { Agent, Environment } from '../agents/agent.ts'
-import type { Root, Wishes } from '../agents/roots.ts'
+import type { Agent, HostEnvironment } from '../agents/agent.ts'
+import type { AgentSourceConfigs, ConfiguredRoot } from '../agents/roots.ts'
 import type { ConfigProblem, Configuration } from '../config.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 
 /** A note is worth knowing and needs nothing done. */
-export type State = 'ok' | 'note' | 'problem'
+export type FindingState = 'ok' | 'note' | 'problem'
 
-export interface Finding {
+export interface DoctorFinding {
   /** What was looked at: `data directory`, `codex`, `keep` … */
   readonly about: string
-  readonly state: State
+  readonly state: FindingState
   readonly what: Phrase
   /** Absent where nothing is to be done. */
   readonly todo?: Phrase
@@ -18,21 +18,21 @@ export interface Finding {
   readonly facts: { readonly [name: string]: string | number | boolean | null }
 }
 
-export interface Patient {
-  readonly environment: Environment
+export interface DoctorContext {
+  readonly environment: HostEnvironment
   /** The data directory. */
   readonly directory: string
   readonly config: Configuration
   readonly priceProblems: readonly ConfigProblem[]
   readonly agents: readonly Agent[]
-  readonly roots: readonly Root[]
-  readonly wishes: Wishes
+  readonly roots: readonly ConfiguredRoot[]
+  readonly wishes: AgentSourceConfigs
   /** Those of other programs; they need not exist. */
   stores(): Promise<readonly { readonly agent: Agent; readonly store: string }[]>
 }
 
 /** The names of what is looked at; an agent has its own. */
-export const ABOUT: { readonly [about: string]: Phrase } = {
+export const SUBJECT_LABELS: { readonly [about: string]: Phrase } = {
   versions: phrase('versions', 'バージョン'),
   sqlite: phrase('sqlite', 'SQLite'),
   'data directory': phrase('data directory', 'データの場所'),
@@ -46,4 +46,4 @@ export const ABOUT: { readonly [about: string]: Phrase } = {
 }
 
 /** Throws nothing for what the world does. */
-export type Check = (patient: Patient) => AsyncIterable<Finding> | Iterable<Finding>
+export type DoctorCheck = (patient: DoctorContext) => AsyncIterable<DoctorFinding> | Iterable<DoctorFinding>

@@ -1,9 +1,9 @@
 /** Reads a file's bytes in order, plain or `.zst`, never for writing. */
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs'
-import { openRegular } from './files/regular-file.ts'
-import { type Broken, unzstd } from './zstd.ts'
+import { openRegularFile } from './files/regular-file.ts'
+import { unzstd, type ZstdFailure } from './zstd.ts'
 
-const CHUNK = 1 << 18
+const CHUNK_BYTES = 1 << 18
 
 export interface OpenFile {
   readonly size: number
@@ -14,7 +14,7 @@ export interface OpenFile {
   /** The bytes from `offset` on, decompressed. Each chunk is valid until the next one is asked for. */
   chunks(offset: number): AsyncGenerator<Buffer>
   /** Set once the bytes turned out not to be whole Zstandard, or to ask for too much. */
-  damaged(): Broken | undefined
+  damaged(): ZstdFailure | undefined
   close(): void
 }
 
@@ -25,21 +25,21 @@ export const isCompressed = (path: string): boolean => path.endsWith('.zst')
  * answer would. Larger chunks make larger batches, which outlive the garbage collector's young generation.
  */
 export function openFile(path: string): OpenFile {
-  const fd = openRegular(path)
+  const fd = openRegularFile(path)
   const { size, mtimeMs, ino } = fstatSync(fd)
-  let damaged: Broken | undefined
+  let damaged: ZstdFailure | undefined
   const chunks = (offset: number): AsyncGenerator<Buffer> => {
-    if (!isCompressed(path)) return plain(fd, offset)
-    const decompressed = unzstd(plain(fd, 0), (why) => {
-      damaged = why
+    if (!isCompressed(path)) return readChunks(fd, offset)
+    const decompressed = unzstd(readChunks(fd, 0), (reason) => {
+      damaged = reason
     })
-    return skip(decompressed, offset)
+    return skipBytes(decompressed, offset)
   }
   return {
     size,
     modifiedMs: Math.trunc(mtimeMs),
     inode: ino,
-    head: (length) => (isCompressed(path) ? take(chunks(0), length) : Promise.resolve(readNow(fd, 0, length))),
+    head: (length) => (isCompressed(path) ? readFirst(chunks(0), length) : Promise.resolve(readRange(fd, 0, length))),
     chunks,
     damaged: () => damaged,
     close: () => closeSync(fd),
@@ -53,37 +53,37 @@ export function wasReplaced(path: string, { inode, size }: OpenFile): boolean {
 }
 
 /** A stretch of a file, decompressed. Shorter than asked for when the file is. */
-export async function readAt(path: string, offset: number, length: number): Promise<Buffer> {
-  if (isCompressed(path)) return unpackedAt(path, offset, length)
-  const fd = openRegular(path)
+export async function readFileRange(path: string, offset: number, length: number): Promise<Buffer> {
+  if (isCompressed(path)) return readDecompressedRange(path, offset, length)
+  const fd = openRegularFile(path)
   try {
-    return readNow(fd, offset, length)
+    return readRange(fd, offset, length)
   } finally {
     closeSync(fd)
   }
 }
 
 /** The file that was last asked for, unless it is large: whoever asks for one stretch of it asks for more. */
-let unpacked: { readonly path: string; readonly stamp: string; readonly bytes: Buffer } | undefined
-const MOST_UNPACKED = 16 << 20
+let lastDecompressed: { readonly path: string; readonly stamp: string; readonly bytes: Buffer } | undefined
+const MAX_CACHED_BYTES = 16 << 20
 
-async function unpackedAt(path: string, offset: number, length: number): Promise<Buffer> {
+async function readDecompressedRange(path: string, offset: number, length: number): Promise<Buffer> {
   const file = openFile(path)
   try {
     const stamp = `${file.size} ${file.modifiedMs} ${file.inode}`
-    if (unpacked?.path !== path || unpacked.stamp !== stamp) {
-      const bytes = await take(file.chunks(0), MOST_UNPACKED)
-      if (bytes.length >= MOST_UNPACKED) return await take(file.chunks(offset), length)
-      unpacked = { path, stamp, bytes }
+    if (lastDecompressed?.path !== path || lastDecompressed.stamp !== stamp) {
+      const bytes = await readFirst(file.chunks(0), MAX_CACHED_BYTES)
+      if (bytes.length >= MAX_CACHED_BYTES) return await readFirst(file.chunks(offset), length)
+      lastDecompressed = { path, stamp, bytes }
     }
-    return unpacked.bytes.subarray(offset, offset + length)
+    return lastDecompressed.bytes.subarray(offset, offset + length)
   } finally {
     file.close()
   }
 }
 
 /** A stretch of an open file, as it is. Shorter than asked for when the file is. */
-export function readNow(fd: number, offset: number, length: number): Buffer {
+export function readRange(fd: number, offset: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   let filled = 0
   while (filled < length) {
@@ -94,39 +94,39 @@ export function readNow(fd: number, offset: number, length: number): Buffer {
   return bytes.subarray(0, filled)
 }
 
-async function take(chunks: AsyncIterable<Buffer>, length: number): Promise<Buffer> {
+async function readFirst(chunks: AsyncIterable<Buffer>, length: number): Promise<Buffer> {
   const pieces: Buffer[] = []
-  let left = length
+  let remaining = length
   for await (const chunk of chunks) {
-    pieces.push(Buffer.from(chunk.subarray(0, left)))
-    left -= chunk.length
-    if (left <= 0) break
+    pieces.push(Buffer.from(chunk.subarray(0, remaining)))
+    remaining -= chunk.length
+    if (remaining <= 0) break
   }
   return Buffer.concat(pieces)
 }
 
 /** Using chunks again keeps the garbage collector quiet. */
-const spare: Buffer[] = []
-const MOST_SPARE = 4
+const freeBuffers: Buffer[] = []
+const MAX_FREE_BUFFERS = 4
 
-async function* plain(fd: number, from: number): AsyncGenerator<Buffer> {
-  const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(CHUNK)
+async function* readChunks(fd: number, from: number): AsyncGenerator<Buffer> {
+  const buffer = freeBuffers.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES)
   try {
     for (let at = from; ; ) {
-      const read = readSync(fd, buffer, 0, CHUNK, at)
+      const read = readSync(fd, buffer, 0, CHUNK_BYTES, at)
       if (read === 0) return
       yield buffer.subarray(0, read)
       at += read
     }
   } finally {
-    if (spare.length < MOST_SPARE) spare.push(buffer)
+    if (freeBuffers.length < MAX_FREE_BUFFERS) freeBuffers.push(buffer)
   }
 }
 
-async function* skip(chunks: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
-  let left = count
+async function* skipBytes(chunks: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
+  let remaining = count
   for await (const chunk of chunks) {
-    if (left < chunk.length) yield chunk.subarray(left)
-    left = Math.max(0, left - chunk.length)
+    if (remaining < chunk.length) yield chunk.subarray(remaining)
+    remaining = Math.max(0, remaining - chunk.length)
   }
 }

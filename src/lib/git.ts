@@ -5,8 +5,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
-import { gitProjectAt } from './git/project.ts'
-import { type GitCall, gitEnvironment, safeCall } from './git/settings.ts'
+import { findGitProject } from './git/project.ts'
+import { type GitCall, gitEnvironment, toSafeCall } from './git/settings.ts'
 import { findProgram } from './programs.ts'
 
 export interface GitRun {
@@ -25,9 +25,9 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 const READ_TIMEOUT_MS = 60_000
 /** The first checkpoint of a large project copies all of it. */
 const WRITE_TIMEOUT_MS = 600_000
-const WRITING = new Set(['add', 'commit', 'checkout', 'reset', 'update-index'])
+const WRITING_COMMANDS = new Set(['add', 'commit', 'checkout', 'reset', 'update-index'])
 /** As a shell answers for a program that it cannot run. */
-const NOT_RUN = 127
+const NOT_RUN_EXIT_CODE = 127
 
 /**
  * No shell, no prompts, no programs but git. Never rejects.
@@ -40,39 +40,40 @@ export async function runGit(
   input?: string,
   options: GitRunOptions = {},
 ): Promise<GitRun> {
-  const call = safeCall(args)
-  if (!call) return notRun(`not run, since it names no repository or is not known to be safe: git ${args.join(' ')}`)
+  const call = toSafeCall(args)
+  if (!call)
+    return notRunResult(`not run, since it names no repository or is not known to be safe: git ${args.join(' ')}`)
   if (call.command === 'add') {
-    const dropped = await dropSubmodules(call, signal)
-    if (dropped.code !== 0) return dropped
+    const removal = await dropSubmodules(call, signal)
+    if (removal.code !== 0) return removal
   }
-  return start(call, signal, input, options)
+  return startGit(call, signal, input, options)
 }
 
-const notRun = (stderr: string): GitRun => ({ code: NOT_RUN, stdout: '', stderr })
+const notRunResult = (stderr: string): GitRun => ({ code: NOT_RUN_EXIT_CODE, stdout: '', stderr })
 
 /**
  * `git add` starts a second git in each submodule that the index knows, which runs the filters that the submodule's configuration
  * names. Those that it does not know it only adds, so the index forgets them first.
  */
-async function dropSubmodules({ place }: GitCall, signal?: AbortSignal): Promise<GitRun> {
-  const listed = await runGit([...place, 'ls-files', '-z', '--stage', '--', ':/'], signal)
-  if (listed.code !== 0 || !/(?:^|\0)160000 /.test(listed.stdout)) return listed
-  const paths = listed.stdout
+async function dropSubmodules({ locationArgs }: GitCall, signal?: AbortSignal): Promise<GitRun> {
+  const listing = await runGit([...locationArgs, 'ls-files', '-z', '--stage', '--', ':/'], signal)
+  if (listing.code !== 0 || !/(?:^|\0)160000 /.test(listing.stdout)) return listing
+  const paths = listing.stdout
     .split('\0')
     .flatMap((line) => (line.startsWith('160000 ') ? [line.slice(line.indexOf('\t') + 1)] : []))
-  return runGit([...place, 'update-index', '--force-remove', '-z', '--stdin'], signal, `${paths.join('\0')}\0`)
+  return runGit([...locationArgs, 'update-index', '--force-remove', '-z', '--stdin'], signal, `${paths.join('\0')}\0`)
 }
 
-function start(
+function startGit(
   call: GitCall,
   signal: AbortSignal | undefined,
   input: string | undefined,
   { indexFile, timeoutMs }: GitRunOptions,
 ): Promise<GitRun> {
   const program = findProgram('git')
-  if (program === undefined) return Promise.resolve(notRun('git is not installed'))
-  if (signal?.aborted) return Promise.resolve(notRun('cancelled'))
+  if (program === undefined) return Promise.resolve(notRunResult('git is not installed'))
+  if (signal?.aborted) return Promise.resolve(notRunResult('cancelled'))
   const env = gitEnvironment(process.env)
   if (indexFile !== undefined) Object.assign(env, { GIT_INDEX_FILE: indexFile, GIT_OPTIONAL_LOCKS: '0' })
   return new Promise((resolve) => {
@@ -82,26 +83,26 @@ function start(
       child = spawn(program, [...call.args], { env, detached: process.platform !== 'win32', windowsHide: true })
     } catch (error) {
       // An argument holds a zero byte.
-      return resolve(notRun(String(error)))
+      return resolve(notRunResult(String(error)))
     }
-    const out = new Output()
-    const err = new Output()
+    const out = new OutputBuffer()
+    const err = new OutputBuffer()
     let failure: string | undefined
-    const stop = (why: string): void => {
-      failure ??= why
-      endGroup(child)
+    const stop = (reason: string): void => {
+      failure ??= reason
+      endProcessGroup(child)
     }
     const onAbort = (): void => stop('cancelled')
-    const limit = timeoutMs ?? (WRITING.has(call.command) ? WRITE_TIMEOUT_MS : READ_TIMEOUT_MS)
+    const limit = timeoutMs ?? (WRITING_COMMANDS.has(call.command) ? WRITE_TIMEOUT_MS : READ_TIMEOUT_MS)
     const timer = setTimeout(() => stop(`git ${call.command} took longer than ${limit / 1000} s`), limit)
     const finish = (code: number): void => {
-      running.delete(child)
+      runningProcesses.delete(child)
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
-      const said = failure === undefined ? err.text() : [err.text(), failure].filter(Boolean).join('\n')
-      resolve({ code: failure === undefined ? code : NOT_RUN, stdout: out.text(), stderr: said })
+      const errorOutput = failure === undefined ? err.text() : [err.text(), failure].filter(Boolean).join('\n')
+      resolve({ code: failure === undefined ? code : NOT_RUN_EXIT_CODE, stdout: out.text(), stderr: errorOutput })
     }
-    running.add(child)
+    runningProcesses.add(child)
     signal?.addEventListener('abort', onAbort, { once: true })
     child.stdout?.on('data', (bytes: Buffer) => out.take(bytes) || stop('git printed too much'))
     child.stderr?.on('data', (bytes: Buffer) => err.take(bytes) || stop('git printed too much'))
@@ -110,26 +111,26 @@ function start(
     child.stdin?.end(input)
     child.once('error', (error) => {
       failure ??= error.message
-      finish(NOT_RUN)
+      finish(NOT_RUN_EXIT_CODE)
     })
-    child.once('close', (code) => finish(code ?? NOT_RUN))
+    child.once('close', (code) => finish(code ?? NOT_RUN_EXIT_CODE))
   })
 }
 
 const KILL_AFTER_MS = 2000
-const running = new Set<ChildProcess>()
+const runningProcesses = new Set<ChildProcess>()
 
 process.on('exit', () => {
-  for (const child of running) signalGroup(child, 'SIGTERM')
+  for (const child of runningProcesses) signalProcessGroup(child, 'SIGTERM')
 })
 
 /** git takes its locks away when it is asked to end. */
-function endGroup(child: ChildProcess): void {
-  signalGroup(child, 'SIGTERM')
-  setTimeout(() => running.has(child) && signalGroup(child, 'SIGKILL'), KILL_AFTER_MS).unref()
+function endProcessGroup(child: ChildProcess): void {
+  signalProcessGroup(child, 'SIGTERM')
+  setTimeout(() => runningProcesses.has(child) && signalProcessGroup(child, 'SIGKILL'), KILL_AFTER_MS).unref()
 }
 
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+function signalProcessGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return
   try {
     if (process.platform === 'win32') child.kill(signal)
@@ -139,7 +140,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-class Output {
+class OutputBuffer {
   readonly #chunks: Buffer[] = []
   #size = 0
 
@@ -162,7 +163,7 @@ export async function isGitInstalled(): Promise<boolean> {
 
 /** By the `.git` of this folder or of one above it; git is not asked. */
 export async function isInWorkTree(directory: string): Promise<boolean> {
-  return gitProjectAt(directory) !== undefined
+  return findGitProject(directory) !== undefined
 }
 
 /** Deletes a bare repository and nothing else: a directory without one is left alone. */

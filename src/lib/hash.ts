@@ -2,28 +2,28 @@
 import * as crypto from 'node:crypto'
 import * as zlib from 'node:zlib'
 
-type OneShot = (algorithm: string, data: string | Uint8Array, encoding: 'hex') => string
+type OneShotHash = (algorithm: string, data: string | Uint8Array, encoding: 'hex') => string
 type Crc = (data: Uint8Array) => number
 
 // Both are younger than Node 20.0: crypto.hash came with 20.12, zlib.crc32 with 20.15.
-const oneShot = (crypto as { hash?: OneShot }).hash
+const nativeHash = (crypto as { hash?: OneShotHash }).hash
 const nativeCrc = (zlib as { crc32?: Crc }).crc32
 
 export const sha256 = (data: string | Uint8Array): string =>
-  oneShot ? oneShot('sha256', data, 'hex') : crypto.createHash('sha256').update(data).digest('hex')
+  nativeHash ? nativeHash('sha256', data, 'hex') : crypto.createHash('sha256').update(data).digest('hex')
 
 /** CRC-32: tells whether bytes at a place are still the same. Not a defence against anybody. */
-export const checksum = (data: Uint8Array): number => (nativeCrc ? nativeCrc(data) : slowCrc(data))
+export const checksum = (data: Uint8Array): number => (nativeCrc ? nativeCrc(data) : portableCrc(data))
 
-let table: Uint32Array | undefined
+let crcTable: Uint32Array | undefined
 
-export function slowCrc(data: Uint8Array): number {
-  table ??= Uint32Array.from({ length: 256 }, (_, n) => {
+export function portableCrc(data: Uint8Array): number {
+  crcTable ??= Uint32Array.from({ length: 256 }, (_, n) => {
     let c = n
     for (let k = 0; k < 8; k++) c = c & 1 ? (c >>> 1) ^ 0xedb88320 : c >>> 1
     return c
   })
   let crc = 0xffffffff
-  for (const byte of data) crc = (crc >>> 8) ^ (table[(crc ^ byte) & 255] ?? 0)
+  for (const byte of data) crc = (crc >>> 8) ^ (crcTable[(crc ^ byte) & 255] ?? 0)
   return (crc ^ 0xffffffff) >>> 0
 }

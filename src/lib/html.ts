@@ -3,12 +3,12 @@
 import type { MarkedToken, Token, Tokens } from 'marked'
 import sanitize from 'sanitize-html'
 import { ALLOWED_ATTRIBUTES, ALLOWED_SCHEMES, ALLOWED_TAGS, LINK_REL } from '../model/html-policy.ts'
-import { lexMarkdown, MAX_MARKDOWN } from './markdown.ts'
+import { lexMarkdown, MAX_MARKDOWN_LENGTH } from './markdown.ts'
 
 /** Open elements at one point; tags beyond it are left out, their text stays. */
 const MAX_DEPTH = 100
 
-const ALLOWED: ReadonlySet<string> = new Set(ALLOWED_TAGS)
+const ALLOWED_TAG_SET: ReadonlySet<string> = new Set(ALLOWED_TAGS)
 const INLINE_TAGS: ReadonlySet<string> = new Set(
   `a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q rb rp rt rtc ruby s samp
   small span strike strong sub sup svg time tt u var wbr`.split(/\s+/),
@@ -27,7 +27,7 @@ const SAFE_URL = new RegExp(`^(?:${ALLOWED_SCHEMES.join('|')}):(?://|(?<=^mailto
 /** A link target worth reading although it is no link: a path, `file.ts:12`, an anchor. */
 const READABLE_TARGET = /^(?:[^:&]*(?:$|\/|:\d)|file:|[a-z]:[\\/])/i
 
-const OPTIONS: sanitize.IOptions = {
+const SANITIZE_OPTIONS: sanitize.IOptions = {
   allowedTags: [...ALLOWED_TAGS],
   allowedAttributes: { a: [...ALLOWED_ATTRIBUTES.a] },
   allowedSchemes: [...ALLOWED_SCHEMES],
@@ -35,7 +35,7 @@ const OPTIONS: sanitize.IOptions = {
   transformTags: {
     // `span` is not allowed: without a safe address the tag goes and its text stays.
     a: (_name, { href = '' }): sanitize.Tag => {
-      const attribs = { href: percentEncoded(href.trim()), rel: LINK_REL }
+      const attribs = { href: percentEncode(href.trim()), rel: LINK_REL }
       return SAFE_URL.test(attribs.href) ? { tagName: 'a', attribs } : { tagName: 'span', attribs: {} }
     },
   },
@@ -43,34 +43,36 @@ const OPTIONS: sanitize.IOptions = {
 
 /** Markdown (GFM) as HTML. Raw HTML that is not allowed, and XML-like text, stays readable as text. Never throws. */
 export function renderMarkdown(text: string): string {
-  const source = withoutNul(text)
-  if (source.length > MAX_MARKDOWN) return preformatted(source)
+  const source = replaceNul(text)
+  if (source.length > MAX_MARKDOWN_LENGTH) return toPreformatted(source)
   try {
-    return sanitizeHtml(written(lexMarkdown(source)))
+    return sanitizeHtml(writeTokens(lexMarkdown(source)))
   } catch {
-    return preformatted(source)
+    return toPreformatted(source)
   }
 }
 
 /** HTML reduced to the policy: other tags go and their text stays; comments, scripts and styles go whole. */
-export const sanitizeHtml = (html: string): string => sanitize(balanced(reduced(withoutNul(html), 'all')), OPTIONS)
+export const sanitizeHtml = (html: string): string =>
+  sanitize(balanceTags(reduceHtml(replaceNul(html), 'all')), SANITIZE_OPTIONS)
 
 /** A message's text taken as HTML, as above; but comments and what HTML does not know (`Array<string>`) stay as text. */
-export const sanitizeText = (text: string): string => sanitize(balanced(reduced(withoutNul(text), 'known')), OPTIONS)
+export const sanitizeText = (text: string): string =>
+  sanitize(balanceTags(reduceHtml(replaceNul(text), 'known')), SANITIZE_OPTIONS)
 
 /** Which of the things that are not allowed vanish: all, those that HTML knows, or none. The others become text. */
-type Drops = 'all' | 'known' | 'none'
+type DropMode = 'all' | 'known' | 'none'
 
-type Tag = { kind: 'tag'; source: string; name: string; closing: boolean; attributes: string }
-type Piece = Tag | { kind: 'text' | 'comment' | 'script'; source: string }
+type HtmlTag = { kind: 'tag'; source: string; name: string; closing: boolean; attributes: string }
+type HtmlPiece = HtmlTag | { kind: 'text' | 'comment' | 'script'; source: string }
 
 /** Leaves `<tag>`, `</tag>` and `<a href="…">` of the allowed tags, not yet balanced, and escaped text. */
-function reduced(html: string, drops: Drops): string {
+function reduceHtml(html: string, drops: DropMode): string {
   const parts: string[] = []
-  const find = finder(html)
+  const find = createFinder(html)
   for (let at = 0; at < html.length; ) {
-    const piece = pieceAt(html, at, find)
-    parts.push(reducedPiece(piece, html.charAt(at - 1), drops))
+    const piece = readPiece(html, at, find)
+    parts.push(reducePiece(piece, html.charAt(at - 1), drops))
     at += piece.source.length
   }
   // A dropped block tag left a NUL: it becomes a line break where two words would otherwise touch.
@@ -78,35 +80,35 @@ function reduced(html: string, drops: Drops): string {
   return joined.replace(/(?<=[^\s>\0])\0+(?=[^\s<\0]|<[^/])/g, '\n').replaceAll('\0', '')
 }
 
-function reducedPiece(piece: Piece, before: string, drops: Drops): string {
-  if (piece.kind === 'text') return escapedText(piece.source)
-  const shown = escapedCode(piece.source)
-  if (piece.kind !== 'tag') return drops === 'all' || (drops === 'known' && piece.kind === 'script') ? '' : shown
+function reducePiece(piece: HtmlPiece, before: string, drops: DropMode): string {
+  if (piece.kind === 'text') return escapeText(piece.source)
+  const escaped = escapeCode(piece.source)
+  if (piece.kind !== 'tag') return drops === 'all' || (drops === 'known' && piece.kind === 'script') ? '' : escaped
   const name = piece.name.toLowerCase()
   if (name === 'br') return '\n'
-  if (drops !== 'all' && !piece.closing && readsAsCode(piece, before, drops)) return shown
+  if (drops !== 'all' && !piece.closing && readsAsCode(piece, before, drops)) return escaped
   const tag = name === 'b' ? 'strong' : name === 'i' ? 'em' : name
-  if (ALLOWED.has(tag)) {
+  if (ALLOWED_TAG_SET.has(tag)) {
     if (piece.closing) return `</${tag}>`
     if (tag !== 'a') return `<${tag}>`
-    const href = hrefOf(piece.attributes)
-    if (SAFE_URL.test(href)) return `<a href="${escapedText(href)}">`
+    const href = readHref(piece.attributes)
+    if (SAFE_URL.test(href)) return `<a href="${escapeText(href)}">`
   }
-  if (drops === 'none' || (drops === 'known' && !BLOCK_TAGS.has(name) && !INLINE_TAGS.has(name))) return shown
+  if (drops === 'none' || (drops === 'known' && !BLOCK_TAGS.has(name) && !INLINE_TAGS.has(name))) return escaped
   return BLOCK_TAGS.has(name) ? '\0' : ''
 }
 
 /** `List<Object>` and `a <b or c> d` are words, not elements. */
-function readsAsCode(tag: Tag, before: string, drops: Drops): boolean {
+function readsAsCode(tag: HtmlTag, before: string, drops: DropMode): boolean {
   const attributes = tag.attributes.replaceAll('/', ' ').trim()
   if (attributes !== '') return !attributes.includes('=')
   return /^[A-Z]/.test(tag.name) && (drops === 'none' || /[\w$]/.test(before))
 }
 
-type Find = (pattern: string, from: number) => number | undefined
+type FindPattern = (pattern: string, from: number) => number | undefined
 
 /** Remembers what was not found, so that a thousand unclosed things are searched for once. */
-function finder(html: string): Find {
+function createFinder(html: string): FindPattern {
   const missing = new Set<string>()
   return (pattern, from) => {
     const search = new RegExp(pattern, 'gi')
@@ -118,39 +120,39 @@ function finder(html: string): Find {
 }
 
 /** The text, tag, comment or script that starts at `at`. Over all calls each character is read a few times at most. */
-function pieceAt(html: string, at: number, find: Find): Piece {
-  const upTo = (kind: 'text' | 'comment' | 'script', end: number): Piece => ({ kind, source: html.slice(at, end) })
+function readPiece(html: string, at: number, find: FindPattern): HtmlPiece {
+  const upTo = (kind: 'text' | 'comment' | 'script', end: number): HtmlPiece => ({ kind, source: html.slice(at, end) })
   if (html[at] !== '<') return upTo('text', find('<', at) ?? html.length)
   if (html[at + 1] === '!' || html[at + 1] === '?') {
-    const mark = html.startsWith('<!--', at) ? '-->' : '>'
-    const end = find(mark, at + 2)
-    return end === undefined ? upTo('text', at + 2) : upTo('comment', end + mark.length)
+    const terminator = html.startsWith('<!--', at) ? '-->' : '>'
+    const end = find(terminator, at + 2)
+    return end === undefined ? upTo('text', at + 2) : upTo('comment', end + terminator.length)
   }
   const start = /<(\/?)([a-zA-Z][^\t\n\f\r />< ]*)/y
   start.lastIndex = at
-  const [whole, slash, name] = start.exec(html) ?? []
-  if (whole === undefined || name === undefined) return upTo('text', at + 1)
-  const end = tagEnd(html, at + whole.length, find)
+  const [matched, slash, name] = start.exec(html) ?? []
+  if (matched === undefined || name === undefined) return upTo('text', at + 1)
+  const end = findTagEnd(html, at + matched.length, find)
   if (html[end - 1] !== '>') return upTo('text', end)
   if (slash === '' && /^(?:script|style)$/i.test(name)) {
     const closing = find(`</${name.toLowerCase()}[\\t\\n\\f\\r /]*>`, end)
     if (closing !== undefined) return upTo('script', html.indexOf('>', closing) + 1)
   }
-  const attributes = html.slice(at + whole.length, end - 1)
+  const attributes = html.slice(at + matched.length, end - 1)
   return { kind: 'tag', source: html.slice(at, end), name, closing: slash === '/', attributes }
 }
 
 /** The index after the tag's `>`; where there is none before the next tag, the index up to which all is text. */
-function tagEnd(html: string, from: number, find: Find): number {
+function findTagEnd(html: string, from: number, find: FindPattern): number {
   const stop = /["'<>]/g
   stop.lastIndex = from
   for (let match = stop.exec(html); match !== null; match = stop.exec(html)) {
-    const [sign] = match
-    if (sign === '>') return match.index + 1
-    if (sign === '<') return match.index
+    const [character] = match
+    if (character === '>') return match.index + 1
+    if (character === '<') return match.index
     // A quote opens a value only after the equals sign; elsewhere, as in `it's`, it is a character.
     if (!/=[\t\n\f\r ]*$/.test(html.slice(Math.max(from, match.index - 32), match.index))) continue
-    const close = find(sign, match.index + 1)
+    const close = find(character, match.index + 1)
     if (close === undefined) return from
     stop.lastIndex = close + 1
   }
@@ -158,88 +160,101 @@ function tagEnd(html: string, from: number, find: Find): number {
 }
 
 /** The first one wins, as in a browser. Character references are not decoded. */
-function hrefOf(attributes: string): string {
+function readHref(attributes: string): string {
   const pattern = /([^\t\n\f\r "'<>/=]+)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r "'<>]+)))?/g
   const match = [...attributes.matchAll(pattern)].find(([, name]) => name?.toLowerCase() === 'href') ?? []
   return (match[2] ?? match[3] ?? match[4] ?? '').trim()
 }
 
 /** Ends what was left open and drops ends of what was not, so that no parser needs to repair the result. */
-function balanced(html: string): string {
+function balanceTags(html: string): string {
   const open: string[] = []
   const closeTo = (depth: number): string => open.splice(depth).reduceRight((ends, name) => `${ends}</${name}>`, '')
   const body = html.replace(/<(\/?)([a-z]+)[^>]*>/g, (tag: string, slash: string, name: string) => {
     if (slash === '/') return open.includes(name) ? closeTo(open.lastIndexOf(name)) : ''
     const top = open.at(-1)
     const implied = top === 'p' ? /^(?:p|pre|ul|ol)$/.test(name) : top === 'li' && name === 'li'
-    const ended = closeTo(name === 'a' && open.includes('a') ? open.indexOf('a') : open.length - (implied ? 1 : 0))
-    if (open.length >= MAX_DEPTH) return ended
+    const closingTags = closeTo(
+      name === 'a' && open.includes('a') ? open.indexOf('a') : open.length - (implied ? 1 : 0),
+    )
+    if (open.length >= MAX_DEPTH) return closingTags
     open.push(name)
-    return ended + tag
+    return closingTags + tag
   })
   return body + closeTo(0)
 }
 
-function written(tokens: readonly Token[]): string {
+function writeTokens(tokens: readonly Token[]): string {
   // The lexer has no extensions, so each token's type names the writer that takes it.
-  return tokens.map((token) => (WRITERS[token.type as keyof Writers] as (token: Token) => string)(token)).join('')
+  return tokens
+    .map((token) => (TOKEN_WRITERS[token.type as keyof TokenWriters] as (token: Token) => string)(token))
+    .join('')
 }
 
-type Writers = { readonly [Type in MarkedToken['type']]: (token: Extract<MarkedToken, { type: Type }>) => string }
+type TokenWriters = { readonly [Type in MarkedToken['type']]: (token: Extract<MarkedToken, { type: Type }>) => string }
 
 /** Each Markdown construct with the allowed tags alone. */
-const WRITERS: Writers = {
-  blockquote: (token) => written(token.tokens),
+const TOKEN_WRITERS: TokenWriters = {
+  blockquote: (token) => writeTokens(token.tokens),
   br: () => '\n',
-  checkbox: (token) => escapedCode(token.raw),
-  code: (token) => `<pre><code>${escapedCode(token.text)}</code></pre>\n`,
-  codespan: (token) => `<code>${escapedCode(token.text)}</code>`,
+  checkbox: (token) => escapeCode(token.raw),
+  code: (token) => `<pre><code>${escapeCode(token.text)}</code></pre>\n`,
+  codespan: (token) => `<code>${escapeCode(token.text)}</code>`,
   // `[INFO]: done` reads as the definition of a link, too, and must not vanish.
-  def: (token) => `<p>${escapedCode(token.raw)}</p>\n`,
-  del: (token) => written(token.tokens),
-  em: (token) => `<em>${written(token.tokens)}</em>`,
-  escape: (token) => escapedCode(token.text),
-  heading: (token) => `<p><strong>${written(token.tokens)}</strong></p>\n`,
+  def: (token) => `<p>${escapeCode(token.raw)}</p>\n`,
+  del: (token) => writeTokens(token.tokens),
+  em: (token) => `<em>${writeTokens(token.tokens)}</em>`,
+  escape: (token) => escapeCode(token.text),
+  heading: (token) => `<p><strong>${writeTokens(token.tokens)}</strong></p>\n`,
   hr: () => '',
   html: (token) => {
-    const html = reduced(token.text, 'none')
+    const html = reduceHtml(token.text, 'none')
     return token.block && !html.includes('<') ? `<pre>${html.trimEnd()}</pre>\n` : html
   },
-  image: (token) => link(token.href, escapedText(token.text || (SAFE_URL.test(token.href) ? token.href : ''))),
-  link: (token) => link(token.href, written(token.tokens)),
+  image: (token) => writeLink(token.href, escapeText(token.text || (SAFE_URL.test(token.href) ? token.href : ''))),
+  link: (token) => writeLink(token.href, writeTokens(token.tokens)),
   // A first number other than 1 is part of what was said, and there is no attribute to keep it in.
   list: (token) => {
     const numbered = token.ordered && token.start !== 1
-    const items = token.items.map((item, at) => [numbered ? `${Number(token.start) + at}. ` : '', written(item.tokens)])
+    const items = token.items.map((item, at) => [
+      numbered ? `${Number(token.start) + at}. ` : '',
+      writeTokens(item.tokens),
+    ])
     const tag = token.ordered && !numbered ? 'ol' : 'ul'
     return `<${tag}>\n${items.map((item) => `<li>${item.join('')}</li>\n`).join('')}</${tag}>\n`
   },
-  list_item: (token) => written(token.tokens),
-  paragraph: (token) => `<p>${written(token.tokens)}</p>\n`,
+  list_item: (token) => writeTokens(token.tokens),
+  paragraph: (token) => `<p>${writeTokens(token.tokens)}</p>\n`,
   space: () => '',
-  strong: (token) => `<strong>${written(token.tokens)}</strong>`,
-  table: (token) => [token.header, ...token.rows].map((cells) => `<p>${cells.map(cell).join(' | ')}</p>\n`).join(''),
-  text: (token) => (token.tokens ? written(token.tokens) : escapedText(token.text)),
+  strong: (token) => `<strong>${writeTokens(token.tokens)}</strong>`,
+  table: (token) =>
+    [token.header, ...token.rows].map((cells) => `<p>${cells.map(writeCell).join(' | ')}</p>\n`).join(''),
+  text: (token) => (token.tokens ? writeTokens(token.tokens) : escapeText(token.text)),
 }
 
-const cell = ({ header, tokens }: Tokens.TableCell): string =>
-  header ? `<strong>${written(tokens)}</strong>` : written(tokens)
+const writeCell = ({ header, tokens }: Tokens.TableCell): string =>
+  header ? `<strong>${writeTokens(tokens)}</strong>` : writeTokens(tokens)
 
 /** Takes links out of `inside`, as links do not nest, and shows the target that cannot be linked but can be read. */
-function link(href: string, inside: string): string {
-  const text = inside.replace(/<\/?a(?: [^>]*)?>/g, '')
-  if (SAFE_URL.test(href)) return `<a href="${escapedText(href)}">${text}</a>`
-  const target = escapedText(href)
+function writeLink(href: string, innerHtml: string): string {
+  const text = innerHtml.replace(/<\/?a(?: [^>]*)?>/g, '')
+  if (SAFE_URL.test(href)) return `<a href="${escapeText(href)}">${text}</a>`
+  const target = escapeText(href)
   return READABLE_TARGET.test(href) && target !== text && target !== '' ? `${text} (${target})` : text
 }
 
-const withoutNul = (text: string): string => text.replaceAll('\0', '\ufffd')
-const preformatted = (text: string): string => `<pre>${escapedCode(text)}</pre>`
+const replaceNul = (text: string): string => text.replaceAll('\0', '\ufffd')
+const toPreformatted = (text: string): string => `<pre>${escapeCode(text)}</pre>`
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const escapedCode = (text: string): string => text.replace(/[&<>]/g, (sign) => ESCAPES[sign] ?? sign)
+const escapeCode = (text: string): string => text.replace(/[&<>]/g, (character) => ESCAPES[character] ?? character)
 /** Keeps complete character references; any other `&`, as in `?a=1&copy=2`, is itself. */
-const escapedText = (text: string): string =>
-  text.replace(/&(?!(?:[a-z][a-z0-9]{0,31}|#\d{1,7}|#x[\da-f]{1,6});)|[<>"]/gi, (sign) => ESCAPES[sign] ?? sign)
+const escapeText = (text: string): string =>
+  text.replace(
+    /&(?!(?:[a-z][a-z0-9]{0,31}|#\d{1,7}|#x[\da-f]{1,6});)|[<>"]/gi,
+    (character) => ESCAPES[character] ?? character,
+  )
 
-const percentEncoded = (url: string): string =>
-  url.replace(/\p{Surrogate}/gu, '\ufffd').replace(/[^\x21-\x7e]|["<>`\\^{|}]/gu, (sign) => encodeURIComponent(sign))
+const percentEncode = (url: string): string =>
+  url
+    .replace(/\p{Surrogate}/gu, '\ufffd')
+    .replace(/[^\x21-\x7e]|["<>`\\^{|}]/gu, (character) => encodeURIComponent(character))

@@ -1,7 +1,7 @@
 /** Splits bytes into lines at `\n` only: a lone CR and U+2028 occur inside JSON strings and end nothing. */
 import { isUtf8 } from 'node:buffer'
 
-export interface Line {
+export interface ByteLine {
   /** 1-based; blank lines count. */
   readonly number: number
   /** Of the line's first byte in the (decompressed) file. */
@@ -17,7 +17,7 @@ export interface Line {
 }
 
 /** A line takes about six times its length while it is read. The longest that any agent is known to have written is 54 MB. */
-export const LONGEST_LINE = 128_000_000
+export const MAX_LINE_BYTES = 128_000_000
 
 const NEWLINE = 10
 
@@ -25,57 +25,57 @@ const NEWLINE = 10
 export async function* splitLines(
   chunks: AsyncIterable<Buffer>,
   start: { readonly offset: number; readonly number: number } = { offset: 0, number: 1 },
-  longest = LONGEST_LINE,
-): AsyncGenerator<readonly Line[]> {
+  maxBytes = MAX_LINE_BYTES,
+): AsyncGenerator<readonly ByteLine[]> {
   let { offset, number } = start
   // Two in turn: the line that ends in this chunk is still being read while the next one's beginning is put aside.
-  let carry = new Carry(longest)
-  let other = new Carry(longest)
+  let current = new LineBuffer(maxBytes)
+  let previous = new LineBuffer(maxBytes)
   for await (const chunk of chunks) {
-    const batch: Line[] = []
+    const batch: ByteLine[] = []
     const utf8 = isUtf8(chunk)
     let at = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, at)) {
-      const whole = carry.length === 0
-      if (!whole) carry.add(chunk.subarray(at, end))
-      const length = whole ? end - at : carry.length
-      const bytes = whole ? chunk.subarray(at, end) : carry.bytes()
-      batch.push({ number, offset, length, bytes, ended: true, utf8: utf8 && whole })
-      if (!whole) {
-        const used = carry
-        carry = other
-        other = used
-        carry.clear()
+      const isInChunk = current.length === 0
+      if (!isInChunk) current.add(chunk.subarray(at, end))
+      const length = isInChunk ? end - at : current.length
+      const bytes = isInChunk ? chunk.subarray(at, end) : current.bytes()
+      batch.push({ number, offset, length, bytes, ended: true, utf8: utf8 && isInChunk })
+      if (!isInChunk) {
+        const used = current
+        current = previous
+        previous = used
+        current.clear()
       }
       offset += length + 1
       number++
       at = end + 1
     }
-    if (at < chunk.length) carry.add(chunk.subarray(at))
+    if (at < chunk.length) current.add(chunk.subarray(at))
     if (batch.length > 0) yield batch
-    other.clear()
+    previous.clear()
   }
-  if (carry.length > 0) {
-    yield [{ number, offset, length: carry.length, bytes: carry.bytes(), ended: false, utf8: false }]
+  if (current.length > 0) {
+    yield [{ number, offset, length: current.length, bytes: current.bytes(), ended: false, utf8: false }]
   }
 }
 
 /** Memory that is worth keeping for the next line. */
-const KEEP_CAPACITY = 1 << 22
+const MAX_REUSED_BYTES = 1 << 22
 
 /** The beginning of a line whose end has not been seen, in memory that is used again and again. */
-export class Carry {
+export class LineBuffer {
   length = 0
-  readonly #longest: number
+  readonly #maxBytes: number
   #memory = Buffer.alloc(0)
 
-  constructor(longest: number) {
-    this.#longest = longest
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
   }
 
   add(bytes: Buffer): void {
     const needed = this.length + bytes.length
-    if (needed <= this.#longest) {
+    if (needed <= this.#maxBytes) {
       if (needed > this.#memory.length) this.#grow(needed)
       bytes.copy(this.#memory, this.length)
     } else if (this.#memory.length > 0) this.#memory = Buffer.alloc(0)
@@ -84,22 +84,22 @@ export class Carry {
 
   /** Nothing when the line is too long to be held. Valid until `clear` or `add`. */
   bytes(): Buffer | undefined {
-    return this.length > this.#longest ? undefined : this.#memory.subarray(0, this.length)
+    return this.length > this.#maxBytes ? undefined : this.#memory.subarray(0, this.length)
   }
 
   clear(): void {
     this.length = 0
-    if (this.#memory.length > KEEP_CAPACITY) this.#memory = Buffer.alloc(0)
+    if (this.#memory.length > MAX_REUSED_BYTES) this.#memory = Buffer.alloc(0)
   }
 
   #grow(needed: number): void {
-    const grown = Buffer.allocUnsafeSlow(Math.min(this.#longest, Math.max(1 << 16, needed + (needed >> 1))))
+    const grown = Buffer.allocUnsafeSlow(Math.min(this.#maxBytes, Math.max(1 << 16, needed + (needed >> 1))))
     this.#memory.copy(grown, 0, 0, Math.min(this.length, this.#memory.length))
     this.#memory = grown
   }
 }
 
-export interface Text {
+export interface DecodedLine {
   readonly text: string
   /** Bytes that are not UTF-8 were replaced by U+FFFD. */
   readonly repaired: boolean
@@ -108,10 +108,10 @@ export interface Text {
 }
 
 /** The line's text without BOM (on line 1), NULs at the ends and CR at the end. */
-export function decode(line: Pick<Line, 'number' | 'utf8'>, bytes: Buffer): Text {
+export function decodeLine(line: Pick<ByteLine, 'number' | 'utf8'>, bytes: Buffer): DecodedLine {
   const last = bytes[bytes.length - 1]
-  if (bytes[0] === OPEN && last === CLOSE)
-    return { text: bytes.toString('utf8'), repaired: isDamaged(line, bytes), nuls: false }
+  if (bytes[0] === OPEN_BRACE && last === CLOSE_BRACE)
+    return { text: bytes.toString('utf8'), repaired: isInvalidUtf8(line, bytes), nuls: false }
   const bom = line.number === 1 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   let from = bom ? 3 : 0
   let to = bytes.length
@@ -119,11 +119,11 @@ export function decode(line: Pick<Line, 'number' | 'utf8'>, bytes: Buffer): Text
   for (; from < to && bytes[from] === 0; from++) nuls++
   for (; to > from && (bytes[to - 1] === 0 || bytes[to - 1] === CR); to--) if (bytes[to - 1] === 0) nuls++
   const inner = bytes.subarray(from, to)
-  return { text: inner.toString('utf8'), repaired: isDamaged(line, inner), nuls: nuls > 0 }
+  return { text: inner.toString('utf8'), repaired: isInvalidUtf8(line, inner), nuls: nuls > 0 }
 }
 
-const isDamaged = (line: Pick<Line, 'utf8'>, bytes: Buffer): boolean => !line.utf8 && !isUtf8(bytes)
+const isInvalidUtf8 = (line: Pick<ByteLine, 'utf8'>, bytes: Buffer): boolean => !line.utf8 && !isUtf8(bytes)
 
 const CR = 13
-const OPEN = 123
-const CLOSE = 125
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125

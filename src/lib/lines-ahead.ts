@@ -1,30 +1,30 @@
 /** Looks at a file's coming lines without taking them, to compare it with another file in step. */
 import { closeSync, readSync } from 'node:fs'
-import { openRegular } from './files/regular-file.ts'
+import { openRegularFile } from './files/regular-file.ts'
 
-interface Ahead {
+interface PeekedLine {
   readonly bytes: Buffer
   /** Offset of the byte after the line's newline. */
   readonly end: number
 }
 
-const CHUNK = 1 << 18
+const CHUNK_BYTES = 1 << 18
 /** Looking further than this would hold too much. */
-const MOST_BYTES = 1 << 24
+const MAX_LOOKAHEAD_BYTES = 1 << 24
 
 /** A file that cannot be opened has no lines. */
-export class LinesAhead {
+export class LineLookahead {
   #fd: number | undefined
   #offset: number
   #taken: number
   #buffered = Buffer.alloc(0)
-  readonly #ahead: Ahead[] = []
+  readonly #ahead: PeekedLine[] = []
 
   constructor(path: string, offset: number) {
     this.#offset = offset
     this.#taken = offset
     try {
-      this.#fd = openRegular(path)
+      this.#fd = openRegularFile(path)
     } catch {
       this.#fd = undefined
     }
@@ -34,7 +34,7 @@ export class LinesAhead {
   find(window: number, fits: (bytes: Buffer) => boolean): number | undefined {
     for (let at = 0; at < window; at++) {
       const line = this.#peek(at)
-      if (!line || line.end - this.#taken > MOST_BYTES) return undefined
+      if (!line || line.end - this.#taken > MAX_LOOKAHEAD_BYTES) return undefined
       if (!fits(line.bytes)) continue
       this.#ahead.splice(0, at + 1)
       this.#taken = line.end
@@ -48,7 +48,7 @@ export class LinesAhead {
     this.#fd = undefined
   }
 
-  #peek(at: number): Ahead | undefined {
+  #peek(at: number): PeekedLine | undefined {
     while (this.#ahead.length <= at && this.#fill());
     return this.#ahead[at]
   }
@@ -65,7 +65,7 @@ export class LinesAhead {
       }
       if (this.#fd === undefined) return false
       // Doubling keeps a line of many megabytes from being copied once per chunk.
-      const chunk = Buffer.allocUnsafe(Math.max(CHUNK, this.#buffered.length))
+      const chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, this.#buffered.length))
       const read = readSync(this.#fd, chunk, 0, chunk.length, this.#offset + this.#buffered.length)
       if (read === 0) return false
       this.#buffered = Buffer.concat([this.#buffered, chunk.subarray(0, read)])

@@ -1,26 +1,26 @@
 /** One line per warning on stderr. Never conversation text. */
-import { printable } from './text.ts'
+import { toPrintable } from './text.ts'
 
-export type Level = 'silent' | 'warn' | 'debug'
+export type LogLevel = 'silent' | 'warn' | 'debug'
 
-let level: Level = readLevel(process.env['FUMI_LOG'])
+let currentLevel: LogLevel = parseLogLevel(process.env['FUMI_LOG'])
 
-export function setLogLevel(next: Level): void {
-  level = next
+export function setLogLevel(next: LogLevel): void {
+  currentLevel = next
 }
 
-export function warn(what: string): void {
-  if (level !== 'silent') process.stderr.write(`fumi: ${oneLine(what)}\n`)
+export function warn(message: string): void {
+  if (currentLevel !== 'silent') process.stderr.write(`fumi: ${toOneLine(message)}\n`)
 }
 
-export function debug(what: string): void {
-  if (level === 'debug') process.stderr.write(`fumi: ${oneLine(what)}\n`)
+export function debug(message: string): void {
+  if (currentLevel === 'debug') process.stderr.write(`fumi: ${toOneLine(message)}\n`)
 }
 
-function readLevel(value: string | undefined): Level {
+function parseLogLevel(value: string | undefined): LogLevel {
   return value === 'silent' || value === 'debug' ? value : 'warn'
 }
 
-function oneLine(text: string): string {
-  return printable(text).replaceAll(/\s*\n\s*/g, ' ')
+function toOneLine(text: string): string {
+  return toPrintable(text).replaceAll(/\s*\n\s*/g, ' ')
 }

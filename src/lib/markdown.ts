@@ -3,7 +3,7 @@
 import { Lexer, type Token, Tokenizer, type TokensList } from 'marked'
 
 /** UTF-16 units; a longer text is not worth taking apart. */
-export const MAX_MARKDOWN = 128 * 1024
+export const MAX_MARKDOWN_LENGTH = 128 * 1024
 /** Levels of quotes and lists, and of emphasis and links; what lies deeper is shown as plain text. */
 const MAX_NESTING = 32
 /** Marked can cost a text's length squared. Beyond so many characters read, a stretch, or the text, stays plain. */
@@ -33,7 +33,7 @@ class BoundedLexer extends Lexer {
   override blockTokens(source: string, tokens?: TokensList, clipped?: boolean): TokensList
   override blockTokens(source: string, tokens: Token[] = [], clipped?: boolean): Token[] {
     // Only quotes call with `clipped`, once for each stretch of `>` lines, and copy all that they hold each time.
-    this.#spend(clipped ? MAX_MARKDOWN / 8 : 0)
+    this.#spend(clipped ? MAX_MARKDOWN_LENGTH / 8 : 0)
     return this.#bounded(source, tokens, 0, () => super.blockTokens(source, tokens, clipped))
   }
 

@@ -11,7 +11,7 @@ export const fieldsOf = (value: unknown): Fields | undefined => (isObject(value)
 export const stringOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /** A string that says something. */
-export const wordOf = (value: unknown): string | undefined =>
+export const nonEmptyStringOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
 export const numberOf = (value: unknown): number | undefined =>
@@ -21,7 +21,7 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 
 /** The object or array that a text spells, or nothing. Scalars are not worth a second form. */
 export function parseStructure(text: string): object | undefined {
-  const first = firstLetter(text)
+  const first = firstCharCode(text)
   if (first !== 123 && first !== 91) return undefined
   try {
     return JSON.parse(text) as object
@@ -30,7 +30,7 @@ export function parseStructure(text: string): object | undefined {
   }
 }
 
-function firstLetter(text: string): number {
+function firstCharCode(text: string): number {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return code
@@ -39,7 +39,7 @@ function firstLetter(text: string): number {
 }
 
 /** A value as JSON text; what is nested too deep for that becomes a note. */
-export function jsonText(value: unknown): string {
+export function toJsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null'
   } catch {

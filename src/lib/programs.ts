@@ -4,9 +4,9 @@ import { delimiter, isAbsolute, join } from 'node:path'
 import { isFile } from './files/look.ts'
 
 /** Where the system has its own programs, and nobody else may put any. */
-const NOWHERE = process.platform === 'win32' ? 'C:\\Windows\\System32' : '/usr/bin'
+const SYSTEM_FOLDER = process.platform === 'win32' ? 'C:\\Windows\\System32' : '/usr/bin'
 
-type Environment = Readonly<Record<string, string | undefined>>
+type ProcessVariables = Readonly<Record<string, string | undefined>>
 
 const isWindows = process.platform === 'win32'
 
@@ -17,31 +17,34 @@ const DEFAULT_PATH = isWindows ? '' : '/usr/local/bin:/usr/bin:/bin'
  * The absolute path of a program. Relative entries of `PATH` are passed over, and so is the current directory, in which Windows
  * would look first. A name that is a path already stays as it is. Nothing where there is no such program.
  */
-export function findProgram(name: string, env: Environment = process.env): string | undefined {
+export function findProgram(name: string, env: ProcessVariables = process.env): string | undefined {
   if (/[\\/]/.test(name)) return name
-  const found = foldersOf(env).flatMap((folder) => endings(env, name).map((ending) => join(folder, name + ending)))
-  const files = found.filter(isFile)
+  const candidates = pathFolders(env).flatMap((folder) =>
+    executableEndings(env, name).map((ending) => join(folder, name + ending)),
+  )
+  const files = candidates.filter(isFile)
   // One that may not be run is better than none: the system says why.
   return files.find(isExecutable) ?? files[0]
 }
 
 /** The same for whoever needs a path: where there is no such program, one at which nothing is, so that starting it says so. */
-export const programPath = (name: string, env?: Environment): string => findProgram(name, env) ?? join(NOWHERE, name)
+export const programPathOrMissing = (name: string, env?: ProcessVariables): string =>
+  findProgram(name, env) ?? join(SYSTEM_FOLDER, name)
 
 /** The same variables with a `PATH` that holds absolute folders only, for programs that are found by a shell. */
-export function withSafePath(env: Environment): Record<string, string | undefined> {
-  const safe = { ...env, [pathName(env)]: foldersOf(env).join(delimiter) }
+export function withSafePath(env: ProcessVariables): Record<string, string | undefined> {
+  const safe = { ...env, [pathVariableName(env)]: pathFolders(env).join(delimiter) }
   return isWindows ? { ...safe, NoDefaultCurrentDirectoryInExePath: '1' } : safe
 }
 
-const foldersOf = (env: Environment): readonly string[] =>
-  (env[pathName(env)] ?? DEFAULT_PATH).split(delimiter).filter((folder) => isAbsolute(folder))
+const pathFolders = (env: ProcessVariables): readonly string[] =>
+  (env[pathVariableName(env)] ?? DEFAULT_PATH).split(delimiter).filter((folder) => isAbsolute(folder))
 
 /** Windows spells it `Path`, and does not care. */
-const pathName = (env: Environment): string =>
+const pathVariableName = (env: ProcessVariables): string =>
   (isWindows && Object.keys(env).find((name) => name.toUpperCase() === 'PATH')) || 'PATH'
 
-const endings = (env: Environment, name: string): readonly string[] =>
+const executableEndings = (env: ProcessVariables, name: string): readonly string[] =>
   isWindows && !/\.[^.]+$/.test(name) ? (env['PATHEXT'] ?? '.COM;.EXE;.BAT;.CMD').split(';') : ['']
 
 function isExecutable(path: string): boolean {

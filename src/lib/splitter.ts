@@ -1,5 +1,5 @@
 /** Cuts chunks into lines without making an object of each: for passes that only glance at most of them. */
-import { Carry, LONGEST_LINE } from './jsonl.ts'
+import { LineBuffer, MAX_LINE_BYTES } from './jsonl.ts'
 
 export interface LineSink {
   /** The line's bytes are `bytes[from … to)`; they are valid during the call. */
@@ -9,13 +9,13 @@ export interface LineSink {
 
 const NEWLINE = 10
 
-export class Splitter {
+export class LineSplitter {
   /** Of the line that is being given or comes next. */
   number: number
   offset: number
   /** The last whole line of the chunk that was fed last. */
   last: Buffer | undefined
-  readonly #carry = new Carry(LONGEST_LINE)
+  readonly #buffer = new LineBuffer(MAX_LINE_BYTES)
 
   constructor(start: { readonly offset: number; readonly number: number }) {
     this.offset = start.offset
@@ -28,10 +28,10 @@ export class Splitter {
     this.last = undefined
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, at)) {
       let length = end - at
-      if (this.#carry.length > 0) {
-        this.#carry.add(chunk.subarray(at, end))
-        length = this.#carry.length
-        this.#give(sink, true)
+      if (this.#buffer.length > 0) {
+        this.#buffer.add(chunk.subarray(at, end))
+        length = this.#buffer.length
+        this.#emit(sink, true)
       } else {
         sink.line(chunk, at, end, true)
         lastAt = at
@@ -41,20 +41,20 @@ export class Splitter {
       at = end + 1
     }
     if (lastAt >= 0) this.last = chunk.subarray(lastAt, at - 1)
-    if (at < chunk.length) this.#carry.add(chunk.subarray(at))
+    if (at < chunk.length) this.#buffer.add(chunk.subarray(at))
   }
 
   /** A last line without its newline. */
   end(sink: LineSink): void {
-    if (this.#carry.length > 0) this.#give(sink, false)
+    if (this.#buffer.length > 0) this.#emit(sink, false)
   }
 
-  #give(sink: LineSink, ended: boolean): void {
-    const bytes = this.#carry.bytes()
+  #emit(sink: LineSink, ended: boolean): void {
+    const bytes = this.#buffer.bytes()
     if (bytes) sink.line(bytes, 0, bytes.length, ended)
-    else sink.tooLong(this.#carry.length)
+    else sink.tooLong(this.#buffer.length)
     // Copied: the beginning of the next line may be put into the same memory before anybody asks.
     this.last = bytes && Buffer.from(bytes)
-    this.#carry.clear()
+    this.#buffer.clear()
   }
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { eventData } from './sse.ts'
+import { readEventData } from './sse.ts'
 
 async function read(packets: readonly Uint8Array[]): Promise<readonly string[]> {
   const data: string[] = []
-  for await (const one of eventData(each(packets))) data.push(one)
+  for await (const one of readEventData(each(packets))) data.push(one)
   return data
 }
 
@@ -45,19 +45,19 @@ describe('the data of events', () => {
     const stream = fc.array(fc.tuple(line, end)).map((lines) => lines.flat().join(''))
     await fc.assert(
       fc.asyncProperty(stream, fc.array(fc.nat(200)), async (text, cuts) => {
-        const whole = bytes(text)
-        const places = [0, ...cuts.filter((cut) => cut < whole.length).sort((a, b) => a - b), whole.length]
-        const packets = places.slice(1).map((to, at) => whole.subarray(places[at], to))
-        expect(await read(packets)).toEqual(await read([whole]))
+        const allBytes = bytes(text)
+        const boundaries = [0, ...cuts.filter((cut) => cut < allBytes.length).sort((a, b) => a - b), allBytes.length]
+        const packets = boundaries.slice(1).map((to, at) => allBytes.subarray(boundaries[at], to))
+        expect(await read(packets)).toEqual(await read([allBytes]))
       }),
     )
   })
 
   test('may be very long', async () => {
     const long = 'x'.repeat(4_000_000)
-    const whole = bytes(`data: ${long}\n\n`)
-    const packets = Array.from({ length: Math.ceil(whole.length / 1000) }, (_, at) =>
-      whole.subarray(at * 1000, at * 1000 + 1000),
+    const allBytes = bytes(`data: ${long}\n\n`)
+    const packets = Array.from({ length: Math.ceil(allBytes.length / 1000) }, (_, at) =>
+      allBytes.subarray(at * 1000, at * 1000 + 1000),
     )
     expect(await read(packets)).toEqual([long])
   })

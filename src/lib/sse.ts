@@ -3,14 +3,14 @@
 /**
  * Packets may be cut anywhere, also within a letter. Comments and fields other than `data` are passed over; an event that
  * lacks its blank line at the very end is given all the same, whole or not.
- * @param longest of an event, in UTF-16 units; throws RangeError beyond
+ * @param maxLength of an event, in UTF-16 units; throws RangeError beyond
  */
-export async function* eventData(
+export async function* readEventData(
   packets: AsyncIterable<Uint8Array>,
-  longest = Number.POSITIVE_INFINITY,
+  maxLength = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder()
-  const lines = new Lines()
+  const lines = new LineReader()
   let data: string[] = []
   let length = 0
   for await (const packet of packets) {
@@ -24,7 +24,7 @@ export async function* eventData(
         length = 0
       }
     }
-    if (length + lines.open > longest) throw new RangeError(`an event is longer than ${longest}`)
+    if (length + lines.openLength > maxLength) throw new RangeError(`an event is longer than ${maxLength}`)
   }
   for (const line of lines.end(decoder.decode())) addData(data, line)
   if (data.length > 0) yield data.join('\n')
@@ -36,29 +36,29 @@ function addData(data: string[], line: string): void {
 }
 
 /** Lines end with CR, LF or both. */
-class Lines {
-  #begun: string[] = []
+class LineReader {
+  #pending: string[] = []
   /** How much of a line has come that has no end yet. */
-  open = 0
+  openLength = 0
 
   add(text: string): readonly string[] {
     // An empty packet, or a part of a letter, says nothing of the CR before it.
     if (text === '') return []
     // A CR at the end may be half of a line's end.
-    const isCut = text.endsWith('\r')
-    if (!isCut && !/[\r\n]/.test(text) && !this.#begun.at(-1)?.endsWith('\r')) {
-      this.#begun.push(text)
-      this.open += text.length
+    const endsWithCr = text.endsWith('\r')
+    if (!endsWithCr && !/[\r\n]/.test(text) && !this.#pending.at(-1)?.endsWith('\r')) {
+      this.#pending.push(text)
+      this.openLength += text.length
       return []
     }
-    const lines = (this.#begun.join('') + (isCut ? text.slice(0, -1) : text)).split(/\r\n|\n|\r/)
-    const rest = (lines.pop() ?? '') + (isCut ? '\r' : '')
-    this.#begun = [rest]
-    this.open = rest.length
+    const lines = (this.#pending.join('') + (endsWithCr ? text.slice(0, -1) : text)).split(/\r\n|\n|\r/)
+    const rest = (lines.pop() ?? '') + (endsWithCr ? '\r' : '')
+    this.#pending = [rest]
+    this.openLength = rest.length
     return lines
   }
 
   end(text: string): readonly string[] {
-    return [...this.add(text), ...this.#begun.join('').split('\r')].filter((line) => line !== '')
+    return [...this.add(text), ...this.#pending.join('').split('\r')].filter((line) => line !== '')
   }
 }

@@ -1,40 +1,41 @@
 /** Bytes as text, by the fastest means that this Node has; texts as people compare them. */
 import { isAscii, isUtf8, transcode } from 'node:buffer'
-import { readable } from '../model/told/visible.ts'
+import { toReadable } from '../model/told/visible.ts'
 
 /** Invalid bytes become U+FFFD. The usual conversion takes three times as long on text that is not all ASCII. */
-export function textOf(bytes: Buffer): string {
+export function decodeUtf8(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1')
-  if (bytes.length < WORTH_IT || !isUtf8(bytes)) return bytes.toString('utf8')
+  if (bytes.length < MIN_TRANSCODE_BYTES || !isUtf8(bytes)) return bytes.toString('utf8')
   return transcode(bytes, 'utf8', 'utf16le').toString('utf16le')
 }
 
-const WORTH_IT = 2048
+const MIN_TRANSCODE_BYTES = 2048
 
 /** For comparing what people type: case, width and composition of letters do not matter. */
-export const folded = (text: string): string => text.normalize('NFKC').toLowerCase().normalize('NFKC')
+export const foldText = (text: string): string => text.normalize('NFKC').toLowerCase().normalize('NFKC')
 
 /**
  * Text of others for a terminal or a document: without escape sequences, and with all else that hides or reorders spelled
  * out. Lines end with `\n`, and tabs stay.
  */
-export const printable = (text: string): string => readable(withoutEscapes(text))
+export const toPrintable = (text: string): string => toReadable(removeEscapes(text))
 
 /** Text for the user's own prompt: without escape sequences and control characters, else as it is. */
-export const typable = (text: string): string => withoutEscapes(text).replaceAll(CONTROL, '')
+export const toTypable = (text: string): string => removeEscapes(text).replaceAll(CONTROL_CHARACTERS, '')
 
-const withoutEscapes = (text: string): string => text.replaceAll(/\r\n?/g, '\n').replaceAll(ESCAPE, '')
+const removeEscapes = (text: string): string => text.replaceAll(/\r\n?/g, '\n').replaceAll(ESCAPE_SEQUENCE, '')
 
 /** A colour or a movement, a title or a link that ends on its line, a character set. Whatever is torn stays to be seen. */
-const ESCAPE = /\u001b(?:\[[0-9:;<=>?]*[ -/]*[@-~]|\][^\u0007\u001b\n]{0,4096}(?:\u0007|\u001b\\)|[()][0-9A-Z])/g
+const ESCAPE_SEQUENCE =
+  /\u001b(?:\[[0-9:;<=>?]*[ -/]*[@-~]|\][^\u0007\u001b\n]{0,4096}(?:\u0007|\u001b\\)|[()][0-9A-Z])/g
 
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
 /** The same for a part of a line: what would end the line, or move to another column, is spelled out, so that a record stays one line. */
-export const printableField = (text: string): string =>
-  printable(text.replaceAll(/[\r\n\t\v\f\u0085\u2028\u2029]/g, (sign) => FIELD_ENDS[sign] ?? ''))
+export const toPrintableField = (text: string): string =>
+  toPrintable(text.replaceAll(/[\r\n\t\v\f\u0085\u2028\u2029]/g, (character) => FIELD_ESCAPES[character] ?? ''))
 
-const FIELD_ENDS: { readonly [sign: string]: string } = {
+const FIELD_ESCAPES: { readonly [character: string]: string } = {
   '\r': '\\r',
   '\n': '\\n',
   '\t': '\\t',
@@ -49,7 +50,7 @@ const FIELD_ENDS: { readonly [sign: string]: string } = {
  * Without those of its first and last letters that are of a kind. Looks at no others: an expression that ends with `+$`
  * takes the square of every run of such letters, wherever it stands.
  */
-export function stripped(text: string, kind: RegExp): string {
+export function trimCharacters(text: string, kind: RegExp): string {
   let start = 0
   let end = text.length
   while (end > 0 && kind.test(text.charAt(end - 1))) end--
@@ -58,4 +59,4 @@ export function stripped(text: string, kind: RegExp): string {
 }
 
 /** Half of a character has no place in UTF-8, and stricter readers than ours refuse it. */
-export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')
+export const toWellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')

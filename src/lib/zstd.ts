@@ -4,44 +4,49 @@ import * as zlib from 'node:zlib'
 import { Decompress } from 'fzstd'
 import { isSystemError } from './files/system-error.ts'
 
-type Params = { readonly [parameter: number]: number }
-type Factory = (options: { readonly params: Params }) => NodeJS.WritableStream & AsyncIterable<Buffer>
+type ZstdParameters = { readonly [parameter: number]: number }
+type DecompressorFactory = (options: {
+  readonly params: ZstdParameters
+}) => NodeJS.WritableStream & AsyncIterable<Buffer>
 
 // Node has it from 22.15 and 23.8 on.
-const native = (zlib as { createZstdDecompress?: Factory }).createZstdDecompress
+const createNativeDecompressor = (zlib as { createZstdDecompress?: DecompressorFactory }).createZstdDecompress
 const WINDOW_LOG_MAX = (zlib.constants as { readonly ZSTD_d_windowLogMax?: number }).ZSTD_d_windowLogMax
 
 /** What the `zstd` tool refuses without an option too: a decompressor holds that much memory, whatever the file's size. */
-const LARGEST_WINDOW_LOG = 27
-const LARGEST_WINDOW = 2 ** LARGEST_WINDOW_LOG
+const MAX_WINDOW_LOG = 27
+const MAX_WINDOW_BYTES = 2 ** MAX_WINDOW_LOG
 
 /** Why there is no more: the bytes break off, or they ask for more memory or work than any log is worth. */
-export type Broken = 'damaged' | 'refused'
+export type ZstdFailure = 'damaged' | 'refused'
 
 /** Gives all that can be decompressed; where the stream is damaged, cut or hostile it says so and ends. */
-export async function* unzstd(chunks: AsyncIterable<Buffer>, onDamage: (why: Broken) => void): AsyncGenerator<Buffer> {
+export async function* unzstd(
+  chunks: AsyncIterable<Buffer>,
+  onDamage: (failure: ZstdFailure) => void,
+): AsyncGenerator<Buffer> {
   try {
-    yield* native ? unzstdNative(chunks, native) : unzstdPortable(chunks)
+    yield* createNativeDecompressor ? unzstdNative(chunks, createNativeDecompressor) : unzstdPortable(chunks)
   } catch (error) {
-    if (!(error instanceof Damage)) throw error
+    if (!(error instanceof ZstdError)) throw error
     onDamage(error.why)
   }
 }
 
-class Damage extends Error {
-  readonly why: Broken
+class ZstdError extends Error {
+  readonly why: ZstdFailure
 
-  constructor(why: Broken = 'damaged') {
-    super(why)
-    this.why = why
+  constructor(failure: ZstdFailure = 'damaged') {
+    super(failure)
+    this.why = failure
   }
 }
 
-async function* unzstdNative(chunks: AsyncIterable<Buffer>, create: Factory): AsyncGenerator<Buffer> {
+async function* unzstdNative(chunks: AsyncIterable<Buffer>, create: DecompressorFactory): AsyncGenerator<Buffer> {
   // Copied, because the stream may hold a chunk after the next one was read into the same memory.
-  const frames = new Frames()
-  const copies = Readable.from(copy(chunks, frames))
-  const output = create({ params: WINDOW_LOG_MAX === undefined ? {} : { [WINDOW_LOG_MAX]: LARGEST_WINDOW_LOG } })
+  const frames = new FrameTracker()
+  const copies = Readable.from(copyChunks(chunks, frames))
+  const output = create({ params: WINDOW_LOG_MAX === undefined ? {} : { [WINDOW_LOG_MAX]: MAX_WINDOW_LOG } })
   // What the file says ends the output too; what is thrown away before its end is no failure.
   pipeline(copies, output, () => {})
   const decoded: AsyncIterator<Buffer> = output[Symbol.asyncIterator]()
@@ -52,7 +57,7 @@ async function* unzstdNative(chunks: AsyncIterable<Buffer>, create: Factory): As
         return undefined
       })
       // Node 22 does not notice an end that comes too soon.
-      if (!next || (next.done && !frames.areWhole)) throw new Damage(frames.isRefused ? 'refused' : 'damaged')
+      if (!next || (next.done && !frames.areComplete)) throw new ZstdError(frames.isRefused ? 'refused' : 'damaged')
       if (next.done) return
       yield next.value
     }
@@ -61,29 +66,29 @@ async function* unzstdNative(chunks: AsyncIterable<Buffer>, create: Factory): As
   }
 }
 
-async function* copy(chunks: AsyncIterable<Buffer>, frames: Frames): AsyncGenerator<Buffer> {
+async function* copyChunks(chunks: AsyncIterable<Buffer>, frames: FrameTracker): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     for (let at = 0; at < chunk.length && !frames.isRefused; ) at = frames.follow(chunk, at)
-    if (frames.isRefused) throw new Damage('refused')
+    if (frames.isRefused) throw new ZstdError('refused')
     yield Buffer.from(chunk)
   }
 }
 
-const MAGIC = 0xfd2fb528
+const FRAME_MAGIC = 0xfd2fb528
 /** Frames that hold something else bear one of sixteen. */
-const SKIPPABLE = 0x184d2a50
+const SKIPPABLE_MAGIC = 0x184d2a50
 
-type Header = 'magic' | 'descriptor' | 'window' | 'length' | 'block' | 'nothing'
+type HeaderKind = 'magic' | 'descriptor' | 'window' | 'length' | 'block' | 'nothing'
 
 /** A block gives at most 128 KB: what is decompressed in one go stays small, whatever the blocks hold. */
-const BLOCKS_AT_ONCE = 8
+const MAX_BLOCKS_PER_CHUNK = 8
 
 /**
  * Goes along compressed bytes from header to header: to know whether the last frame has its end, to cut them into small
  * pieces, and to refuse windows that no log needs before anybody makes room for them.
  */
-class Frames {
-  #next: Header = 'magic'
+class FrameTracker {
+  #next: HeaderKind = 'magic'
   /** Of a header: its bytes so far, and how many it takes. */
   #value = 0
   #read = 0
@@ -102,7 +107,7 @@ class Frames {
   /** Blocks and frames so far, each with the memory that is gone through for it. */
   work = 0
 
-  get areWhole(): boolean {
+  get areComplete(): boolean {
     return this.#next === 'magic' && this.#read === 0 && this.#skip === 0
   }
 
@@ -121,7 +126,7 @@ class Frames {
       this.#value = 0
       this.#read = 0
       this.#take(value)
-      if (this.isRefused || this.#blocks >= BLOCKS_AT_ONCE || this.#frames > 1) return at
+      if (this.isRefused || this.#blocks >= MAX_BLOCKS_PER_CHUNK || this.#frames > 1) return at
     }
     return chunk.length
   }
@@ -130,24 +135,24 @@ class Frames {
     switch (this.#next) {
       case 'magic':
         this.#frames++
-        if (value === MAGIC) return this.#await('descriptor', 1)
-        return value - (value % 16) === SKIPPABLE ? this.#await('length', 4) : this.#await('nothing', 0)
+        if (value === FRAME_MAGIC) return this.#await('descriptor', 1)
+        return value - (value % 16) === SKIPPABLE_MAGIC ? this.#await('length', 4) : this.#await('nothing', 0)
       case 'length':
         return this.#await('magic', 4, value)
       case 'descriptor':
         this.#hasCheck = (value & 4) !== 0
         this.#isSingle = (value & 32) !== 0
-        this.#rest = headerLength(value)
+        this.#rest = headerLengthBytes(value)
         if (this.#isSingle) {
-          const size = contentLength(value)
+          const size = contentLengthBytes(value)
           return this.#await('window', size, this.#rest - size)
         }
         return this.#await('window', 1)
       case 'window':
         // A frame of one segment is its own window, as long as it says.
-        this.window = this.#isSingle ? value : windowOf(value)
-        this.work += this.window * WORK_OF_NEW_MEMORY
-        if (this.window > LARGEST_WINDOW) this.isRefused = true
+        this.window = this.#isSingle ? value : windowSizeOf(value)
+        this.work += this.window * NEW_MEMORY_WORK_FACTOR
+        if (this.window > MAX_WINDOW_BYTES) this.isRefused = true
         return this.#await('block', 3, this.#isSingle ? 0 : this.#rest - 1)
       case 'block': {
         this.#blocks++
@@ -160,7 +165,7 @@ class Frames {
     }
   }
 
-  #await(next: Header, wanted: number, skip = 0): void {
+  #await(next: HeaderKind, wanted: number, skip = 0): void {
     this.#next = next
     this.#wanted = wanted
     this.#skip = skip
@@ -171,29 +176,30 @@ class Frames {
  * The portable decompressor goes through its whole window for each block and each frame. So much is always done, and so much
  * more for each compressed byte: a block of a log has thousands of them. Tiny blocks with a large window keep a machine busy.
  */
-const FREE_WORK = 2 ** 34
+const BASE_WORK = 2 ** 34
 const WORK_PER_BYTE = 2 ** 14
 /** New memory takes longer than memory that is there. */
-const WORK_OF_NEW_MEMORY = 8
+const NEW_MEMORY_WORK_FACTOR = 8
 
 /** Of the window's own byte: a power of two, and eighths of it. */
-function windowOf(byte: number): number {
+function windowSizeOf(byte: number): number {
   const base = 2 ** (10 + (byte >> 3))
   return base + (base / 8) * (byte & 7)
 }
 
 /** How many bytes tell the length of the content. */
-const contentLength = (descriptor: number): number => [(descriptor & 32) !== 0 ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0
+const contentLengthBytes = (descriptor: number): number =>
+  [(descriptor & 32) !== 0 ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0
 
 /** Behind the descriptor: window, dictionary and length of the content, each where it is told. */
-function headerLength(descriptor: number): number {
+function headerLengthBytes(descriptor: number): number {
   const isSingle = (descriptor & 32) !== 0
-  return (isSingle ? 0 : 1) + ([0, 1, 2, 4][descriptor & 3] ?? 0) + contentLength(descriptor)
+  return (isSingle ? 0 : 1) + ([0, 1, 2, 4][descriptor & 3] ?? 0) + contentLengthBytes(descriptor)
 }
 
 async function* unzstdPortable(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let ready: Buffer[] = []
-  const frames = new Frames()
+  const frames = new FrameTracker()
   const stream = new Decompress((data) => {
     if (data.length > 0) ready.push(Buffer.from(data))
   })
@@ -210,16 +216,16 @@ async function* unzstdPortable(chunks: AsyncIterable<Buffer>): AsyncGenerator<Bu
     for (let at = 0; at < chunk.length; ) {
       const end = frames.follow(chunk, at)
       read += end - at
-      if (frames.isRefused || frames.work > FREE_WORK + WORK_PER_BYTE * read) throw new Damage('refused')
-      const whole = push(Uint8Array.from(chunk.subarray(at, end)), false)
+      if (frames.isRefused || frames.work > BASE_WORK + WORK_PER_BYTE * read) throw new ZstdError('refused')
+      const isAccepted = push(Uint8Array.from(chunk.subarray(at, end)), false)
       at = end
       const out = ready
       ready = []
       yield* out
-      if (!whole) throw new Damage()
+      if (!isAccepted) throw new ZstdError()
     }
   }
-  const whole = push(new Uint8Array(0), true)
+  const isAccepted = push(new Uint8Array(0), true)
   yield* ready
-  if (!whole) throw new Damage()
+  if (!isAccepted) throw new ZstdError()
 }

@@ -10,16 +10,16 @@ export interface Capture {
   /** The conversation's entries, in order. */
   readonly entries: readonly CapturedEntry[]
   /** Other stretches that later captures are likely to hold again. None overlaps an entry or another one; in order. */
-  readonly repeats: readonly Stretch[]
+  readonly repeats: readonly ByteSpan[]
 }
 
 /** From the first byte to the one after the last. */
-export interface Stretch {
+export interface ByteSpan {
   readonly start: number
   readonly end: number
 }
 
-export interface CapturedEntry extends Stretch {
+export interface CapturedEntry extends ByteSpan {
   /** What was said, told apart from how its owner spelt it this time. Equal for an entry that was only written anew. */
   identity(): string
 }

@@ -21,10 +21,10 @@ export class AppError extends Error {
   /** The message for a person; `message` is its English. */
   readonly phrase: Phrase
 
-  constructor(code: ErrorCode, said: Phrase)
+  constructor(code: ErrorCode, text: Phrase)
   constructor(code: ErrorCode, en: string, ja: string)
-  constructor(code: ErrorCode, said: Phrase | string, ja = '') {
-    const phrase = typeof said === 'string' ? { en: said, ja } : said
+  constructor(code: ErrorCode, text: Phrase | string, ja = '') {
+    const phrase = typeof text === 'string' ? { en: text, ja } : text
     super(phrase.en)
     this.name = 'AppError'
     this.code = code
@@ -33,15 +33,15 @@ export class AppError extends Error {
 }
 
 /** A part of the program that is loaded when it is first needed is no longer there: it was updated while it ran. */
-export const isUpdated = (error: unknown): boolean =>
+export const isProgramUpdated = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
 
-export const UPDATED = phrase(
+export const UPDATED_PHRASE = phrase(
   'fumibako was updated while it ran. End it and start it again.',
   '実行中に fumibako が更新されました。いったん終了して、もう一度起動してください。',
 )
 
 /** For the default branch of a switch over a closed union. */
-export function never(value: never): never {
+export function assertNever(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`)
 }

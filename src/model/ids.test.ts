@@ -1,7 +1,7 @@
 /** Times and ids, as every room relies on them. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { instant, messageId, sessionId, settleClaims } from './ids.ts'
+import { assignSessionIds, makeMessageId, makeSessionId, toInstant } from './ids.ts'
 
 describe('instant', () => {
   test.each([
@@ -16,7 +16,7 @@ describe('instant', () => {
     [1767323045.678, '2026-01-02T03:04:05.678Z'],
     [1767323045678, '2026-01-02T03:04:05.678Z'],
   ])('%s is %s', (given, wanted) => {
-    expect(instant(given)).toBe(wanted)
+    expect(toInstant(given)).toBe(wanted)
   })
 
   test.each([
@@ -38,27 +38,27 @@ describe('instant', () => {
     null,
     {},
   ])('%s is no time', (given) => {
-    expect(instant(given)).toBeUndefined()
+    expect(toInstant(given)).toBeUndefined()
   })
 
-  test('gives back any time that it wrote', () => {
+  test('round-trips any time', () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }), (date) => {
-        expect(instant(date.toISOString())).toBe(date.toISOString())
+        expect(toInstant(date.toISOString())).toBe(date.toISOString())
       }),
     )
   })
 })
 
 test('the further messages of a line have numbers of their own', () => {
-  const at = instant('2026-02-03T09:15:00.000Z')
+  const at = toInstant('2026-02-03T09:15:00.000Z')
   if (!at) throw new Error('no time')
-  expect([1, 2, 3].map((part) => messageId(at, 7, part))).toEqual([`${at}#7`, `${at}#7.2`, `${at}#7.3`])
+  expect([1, 2, 3].map((part) => makeMessageId(at, 7, part))).toEqual([`${at}#7`, `${at}#7.2`, `${at}#7.3`])
 })
 
 describe('settleClaims', () => {
-  const id = sessionId('codex', 'a')
-  const at = (day: number) => instant(`2026-02-0${day}T00:00:00.000Z`) ?? ('' as never)
+  const id = makeSessionId('codex', 'a')
+  const at = (day: number) => toInstant(`2026-02-0${day}T00:00:00.000Z`) ?? ('' as never)
   const claims = [
     { id, at: at(2), first: 'bbbbbbbbbb' },
     { id, at: at(1), first: 'cccccccccc' },
@@ -66,16 +66,16 @@ describe('settleClaims', () => {
     { id, at: at(3), first: 'aaaaaaaaaa' },
   ]
 
-  test('copies share their id, the oldest keeps the bare one, others are told apart by their first record', () => {
-    expect(settleClaims(claims)).toEqual(['codex:a~bbbbbb', 'codex:a', 'codex:a', 'codex:a~aaaaaa'])
+  test('copies share an id; the oldest keeps it bare, others add a hash of their first record', () => {
+    expect(assignSessionIds(claims)).toEqual(['codex:a~bbbbbb', 'codex:a', 'codex:a', 'codex:a~aaaaaa'])
   })
 
   test('does not depend on the order of discovery', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(claims, { minLength: claims.length }), (shuffled) => {
-        const settled = settleClaims(shuffled)
+        const settled = assignSessionIds(shuffled)
         for (const [at, claim] of shuffled.entries())
-          expect(settled[at]).toBe(settleClaims(claims)[claims.indexOf(claim)])
+          expect(settled[at]).toBe(assignSessionIds(claims)[claims.indexOf(claim)])
       }),
     )
   })

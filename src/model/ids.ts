@@ -9,21 +9,21 @@ export type SessionId = Brand<string, 'SessionId'>
 /** UTC ISO-8601 with exactly three fraction digits and `Z`. */
 export type Instant = Brand<string, 'Instant'>
 
-export function sessionId(agent: AgentId, native: string): SessionId {
+export function makeSessionId(agent: AgentId, native: string): SessionId {
   return `${agent}:${native}` as SessionId
 }
 
-export function messageId(at: Instant, line: number, part: number): string {
+export function makeMessageId(at: Instant, line: number, part: number): string {
   return part > 1 ? `${at}#${line}.${part}` : `${at}#${line}`
 }
 
 /** For expressions that do not mind the case. */
-export const UUID = '[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}'
+export const UUID_PATTERN = '[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}'
 
-const WHOLE_UUID = new RegExp(`^${UUID}$`, 'i')
-export const isUuid = (text: string): boolean => WHOLE_UUID.test(text)
+const UUID_ONLY = new RegExp(`^${UUID_PATTERN}$`, 'i')
+export const isUuid = (text: string): boolean => UUID_ONLY.test(text)
 
-export interface Claim {
+export interface SessionClaim {
   readonly id: SessionId
   /** When the source's first record was written. */
   readonly at: Instant
@@ -35,25 +35,25 @@ export interface Claim {
  * Gives each claim its own id. Sources with the same first record are copies of one session and share it; of the
  * others the oldest keeps the bare id. The answer does not depend on the order of discovery.
  */
-export function settleClaims(claims: readonly Claim[]): readonly SessionId[] {
-  const owners = new Map<SessionId, Claim>()
+export function assignSessionIds(claims: readonly SessionClaim[]): readonly SessionId[] {
+  const owners = new Map<SessionId, SessionClaim>()
   for (const claim of claims) {
     const owner = owners.get(claim.id)
-    if (!owner || older(claim, owner)) owners.set(claim.id, claim)
+    if (!owner || isOlder(claim, owner)) owners.set(claim.id, claim)
   }
   return claims.map((claim) =>
     owners.get(claim.id)?.first === claim.first ? claim.id : (`${claim.id}~${claim.first.slice(0, 6)}` as SessionId),
   )
 }
 
-function older(a: Claim, b: Claim): boolean {
+function isOlder(a: SessionClaim, b: SessionClaim): boolean {
   return a.at === b.at ? a.first < b.first : a.at < b.at
 }
 
 /** Nothing outside the years 1970 to 9999: such a time is a mistake, and no text of four digits can tell it. */
-export function instantOf(milliseconds: number): Instant | undefined {
-  const minute = Math.floor(milliseconds / MINUTE)
-  if (minute === lastMinute && Number.isInteger(milliseconds)) return withSeconds(milliseconds - minute * MINUTE)
+export function instantFromMs(milliseconds: number): Instant | undefined {
+  const minute = Math.floor(milliseconds / MINUTE_MS)
+  if (minute === lastMinute && Number.isInteger(milliseconds)) return withSeconds(milliseconds - minute * MINUTE_MS)
   const date = new Date(milliseconds)
   const year = date.getUTCFullYear()
   if (!(year >= 1970 && year <= 9999)) return undefined
@@ -63,7 +63,7 @@ export function instantOf(milliseconds: number): Instant | undefined {
   return text as Instant
 }
 
-const MINUTE = 60_000
+const MINUTE_MS = 60_000
 
 /** Times come in order: most are of the same minute as the one before, and writing a date is slow. */
 let lastMinute = Number.NaN
@@ -75,30 +75,32 @@ function withSeconds(milliseconds: number): Instant {
 }
 
 /** Reads an ISO time with offset, or a number of epoch seconds or milliseconds. Impossible dates and years are refused. */
-export function instant(value: unknown): Instant | undefined {
+export function toInstant(value: unknown): Instant | undefined {
   if (typeof value === 'number')
-    return Number.isFinite(value) ? instantOf(value < 1e11 ? value * 1000 : value) : undefined
+    return Number.isFinite(value) ? instantFromMs(value < 1e11 ? value * 1000 : value) : undefined
   if (typeof value !== 'string') return undefined
-  return CANONICAL.test(value) ? (value as Instant) : parseInstant(value)
+  return CANONICAL_TIME.test(value) ? (value as Instant) : parseIsoInstant(value)
 }
 
-const ISO = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*(?:([Zz])|([+-])(\d\d):?(\d\d))?$/
+const ISO_TIME =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*(?:([Zz])|([+-])(\d\d):?(\d\d))?$/
 
-function parseInstant(text: string): Instant | undefined {
-  const match = ISO.exec(text.trim())
+function parseIsoInstant(text: string): Instant | undefined {
+  const match = ISO_TIME.exec(text.trim())
   if (!match) return undefined
   const [, year, month, day, hour, minute, second = '0', fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] =
     match
   const milliseconds = fraction.padEnd(3, '0').slice(0, 3)
   const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second.padStart(2, '0')}.${milliseconds}Z`)
   // Date.parse lets 30 February pass as 2 March, and 24:00 as the next day.
-  const back = new Date(local)
-  if (Number.isNaN(local) || back.getUTCDate() !== Number(day) || back.getUTCHours() !== Number(hour)) return undefined
+  const reparsed = new Date(local)
+  if (Number.isNaN(local) || reparsed.getUTCDate() !== Number(day) || reparsed.getUTCHours() !== Number(hour))
+    return undefined
   if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000
-  return instantOf(sign === '-' ? local + offset : sign === '+' ? local - offset : local)
+  return instantFromMs(sign === '-' ? local + offset : sign === '+' ? local - offset : local)
 }
 
 /** The form that most logs have, and the only one whose check must be fast. Days 29 to 31 take the long way. */
-const CANONICAL =
+const CANONICAL_TIME =
   /^(?:19[7-9]\d|[2-9]\d{3})-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/

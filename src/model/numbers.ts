@@ -1,25 +1,26 @@
 /** Checks numbers from logs where they enter: a value that cannot be right is left out, and its record gets an issue. */
 
 /** One report never counts more tokens than a trillion. Sums of many reports stop at the largest exact integer. */
-export const MOST_TOKENS = 1e12
+export const MAX_TOKEN_COUNT = 1e12
 /** More than three years, in milliseconds. */
-export const MOST_DURATION_MS = 1e11
+export const MAX_DURATION_MS = 1e11
 /** Windows reports exit codes as unsigned 32-bit numbers, other systems as small signed ones. */
-const MOST_EXIT_CODE = 2 ** 32
+const MAX_EXIT_CODE = 2 ** 32
 /** Numbers of entries, turns and lines. */
-const MOST_COUNT = 1e12
+const MAX_COUNT = 1e12
 
 /** Adds two sums without leaving the integers that JavaScript holds exactly. */
 export const addSafely = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER)
 
 /** A count that may be used as one; nothing for anything else. */
-export const countOf = (value: unknown): number | undefined => wholeOf(value, 0, MOST_COUNT)
+export const validCountOf = (value: unknown): number | undefined => integerInRange(value, 0, MAX_COUNT)
 
 /** An exit code that may be one; nothing for anything else. */
-export const exitCodeIn = (value: unknown): number | undefined => wholeOf(value, -MOST_EXIT_CODE, MOST_EXIT_CODE)
+export const validExitCodeOf = (value: unknown): number | undefined =>
+  integerInRange(value, -MAX_EXIT_CODE, MAX_EXIT_CODE)
 
-const wholeOf = (value: unknown, least: number, most: number): number | undefined =>
-  typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most ? value + 0 : undefined
+const integerInRange = (value: unknown, min: number, max: number): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value + 0 : undefined
 
 /** Reads the numbers of one record and remembers the names of the fields that held no usable one. */
 export class NumberCheck {
@@ -31,21 +32,21 @@ export class NumberCheck {
   }
 
   tokens(value: unknown, name: string): number | undefined {
-    return this.#checked(value, name, wholeOf(value, 0, MOST_TOKENS))
+    return this.#checked(value, name, integerInRange(value, 0, MAX_TOKEN_COUNT))
   }
 
   count(value: unknown, name: string): number | undefined {
-    return this.#checked(value, name, countOf(value))
+    return this.#checked(value, name, validCountOf(value))
   }
 
   exitCode(value: unknown, name: string): number | undefined {
-    return this.#checked(value, name, exitCodeIn(value))
+    return this.#checked(value, name, validExitCodeOf(value))
   }
 
   /** In whole milliseconds. @param unit how many milliseconds one of the value's units has */
   duration(value: unknown, name: string, unit = 1): number | undefined {
     const ms = typeof value === 'number' ? Math.round(value * unit) : undefined
-    return this.#checked(value, name, value === undefined ? undefined : wholeOf(ms, 0, MOST_DURATION_MS))
+    return this.#checked(value, name, value === undefined ? undefined : integerInRange(ms, 0, MAX_DURATION_MS))
   }
 
   /** Another check of the same record. */
@@ -64,22 +65,22 @@ export class NumberCheck {
   }
 }
 
-const SOME = 5
+const MAX_LISTED_NAMES = 5
 
 /** For an issue `bad_number`. @param names of fields, never their values */
-export const badNumbers = (names: readonly string[]): string => `no usable number in ${someOf(names)}; left out`
+export const describeBadNumbers = (names: readonly string[]): string => `no usable number in ${someOf(names)}; left out`
 
 /** For an issue `bad_value`. @param names of fields, never their values */
 export const badValues = (names: readonly string[]): string => `no usable value in ${someOf(names)}; left out`
 
 function someOf(names: readonly string[]): string {
-  const more = names.length > SOME ? ` and ${names.length - SOME} more` : ''
-  return `${names.slice(0, SOME).join(', ')}${more}`
+  const more = names.length > MAX_LISTED_NAMES ? ` and ${names.length - MAX_LISTED_NAMES} more` : ''
+  return `${names.slice(0, MAX_LISTED_NAMES).join(', ')}${more}`
 }
 
 /** For an issue `bad_time`. */
-export const badTime = (name: string): string => `no usable time in ${name}; left out`
+export const describeBadTime = (name: string): string => `no usable time in ${name}; left out`
 
 /** A time was given, but it is none between 1970 and 9999. */
-export const isRefused = (given: unknown, read: unknown): boolean =>
+export const isInvalidTime = (given: unknown, read: unknown): boolean =>
   read === undefined && given !== undefined && given !== null

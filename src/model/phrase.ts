@@ -7,14 +7,17 @@ export interface Phrase {
 }
 
 /** Picks one of two wordings. */
-export type Say = (en: string, ja: string) => string
+export type PickWording = (en: string, ja: string) => string
 
-export const SAY: { readonly [language in Language]: Say } = { en: (en) => en, ja: (_, ja) => ja }
+export const PICK_WORDING: { readonly [language in Language]: PickWording } = { en: (en) => en, ja: (_, ja) => ja }
 
 export const phrase = (en: string, ja: string): Phrase => ({ en, ja })
 
 /** What is the same in every language: names, lists of them, what another program said. */
-export const asIs = (text: string): Phrase => phrase(text, text)
+export const untranslated = (text: string): Phrase => phrase(text, text)
 
 /** What is put together of several wordings, told once for each language. */
-export const phrased = (tell: (say: Say) => string): Phrase => ({ en: tell(SAY.en), ja: tell(SAY.ja) })
+export const composePhrase = (compose: (pick: PickWording) => string): Phrase => ({
+  en: compose(PICK_WORDING.en),
+  ja: compose(PICK_WORDING.ja),
+})

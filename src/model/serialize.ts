@@ -1,22 +1,22 @@
 /** A message as one line of JSON. */
 import type { Metadata, NormalizedMessage, ToolCall } from './normalized.ts'
 
-export interface Serialized {
+export interface SerializedMessage {
   readonly json: string
   /** Parts nested deeper than JSON.stringify bears were left out. */
   readonly cut: boolean
 }
 
-export function serialize(message: NormalizedMessage): Serialized {
+export function serializeMessage(message: NormalizedMessage): SerializedMessage {
   try {
     return { json: JSON.stringify(message), cut: false }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    return { json: JSON.stringify(flatten(message)), cut: true }
+    return { json: JSON.stringify(withoutDeepParts(message)), cut: true }
   }
 }
 
-function flatten({ tool_call, metadata, ...rest }: NormalizedMessage): NormalizedMessage {
+function withoutDeepParts({ tool_call, metadata, ...rest }: NormalizedMessage): NormalizedMessage {
   return {
     ...rest,
     ...(tool_call ? { tool_call: shallowFields(tool_call) as ToolCall } : {}),
@@ -25,10 +25,10 @@ function flatten({ tool_call, metadata, ...rest }: NormalizedMessage): Normalize
 }
 
 function shallowFields(value: object): object {
-  return Object.fromEntries(Object.entries(value).filter(([, inner]) => isShallow(inner, DEEPEST)))
+  return Object.fromEntries(Object.entries(value).filter(([, inner]) => isShallow(inner, MAX_DEPTH)))
 }
 
-const DEEPEST = 200
+const MAX_DEPTH = 200
 
 function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true

@@ -36,13 +36,13 @@ export interface Session {
   readonly ancestors: readonly SessionId[]
 }
 
-const GIT = ['commit_hash', 'branch', 'repository_url'] as const
+const GIT_KEYS = ['commit_hash', 'branch', 'repository_url'] as const
 
 /** What a log tells of a repository: texts and nothing else. */
-export function gitOf(told: { readonly [key: string]: unknown }): NonNullable<Session['git']> {
-  const git: { [key in (typeof GIT)[number]]?: string } = {}
-  for (const key of GIT) {
-    const value = told[key]
+export function parseGitInfo(record: { readonly [key: string]: unknown }): NonNullable<Session['git']> {
+  const git: { [key in (typeof GIT_KEYS)[number]]?: string } = {}
+  for (const key of GIT_KEYS) {
+    const value = record[key]
     if (typeof value === 'string') git[key] = value
   }
   return git

@@ -2,52 +2,52 @@
 import type { MessageSegment, NormalizedMessage, ToolCall } from './normalized.ts'
 
 /** The most usual first. */
-export const SPOKEN = ['output', 'arguments', 'reasoning', 'answer', 'prompt', 'file', 'context'] as const
+export const TEXT_SCOPES = ['output', 'arguments', 'reasoning', 'answer', 'prompt', 'file', 'context'] as const
 
-export type Voice = (typeof SPOKEN)[number]
+export type TextScope = (typeof TEXT_SCOPES)[number]
 
-export type Spoken = { -readonly [voice in Voice]?: string }
+export type SearchableText = { -readonly [voice in TextScope]?: string }
 
 /** `context` is what the program gave the model without anybody having typed it. */
-export function spokenIn(message: NormalizedMessage): Spoken {
-  const spoken: Spoken = {}
-  for (const segment of message.segments) addSegment(spoken, segment, message)
+export function searchableTextOf(message: NormalizedMessage): SearchableText {
+  const texts: SearchableText = {}
+  for (const segment of message.segments) appendSegment(texts, segment, message)
   const { tool_call, source_type, metadata } = message
-  if (tool_call && source_type === 'tool_result') add(spoken, 'output', outputOf(tool_call))
+  if (tool_call && source_type === 'tool_result') appendText(texts, 'output', outputOf(tool_call))
   else if (tool_call) {
-    add(spoken, 'arguments', argumentsOf(tool_call))
-    if (tool_call.output !== undefined) add(spoken, 'output', outputOf(tool_call))
+    appendText(texts, 'arguments', argumentsOf(tool_call))
+    if (tool_call.output !== undefined) appendText(texts, 'output', outputOf(tool_call))
   }
   if (metadata) {
-    add(spoken, 'reasoning', metadata['reasoning_summary'])
-    add(spoken, 'reasoning', metadata['reasoning_text'])
+    appendText(texts, 'reasoning', metadata['reasoning_summary'])
+    appendText(texts, 'reasoning', metadata['reasoning_text'])
   }
-  return spoken
+  return texts
 }
 
-function add(spoken: Spoken, scope: Voice, text: unknown): void {
+function appendText(texts: SearchableText, scope: TextScope, text: unknown): void {
   if (typeof text !== 'string' || text === '') return
-  const before = spoken[scope]
-  spoken[scope] = before === undefined ? text : `${before}\n${text}`
+  const before = texts[scope]
+  texts[scope] = before === undefined ? text : `${before}\n${text}`
 }
 
-function addSegment(spoken: Spoken, segment: MessageSegment, message: NormalizedMessage): void {
+function appendSegment(texts: SearchableText, segment: MessageSegment, message: NormalizedMessage): void {
   const { text, annotations } = segment
   if (text === undefined || text === '') return
   const scope = scopeOf(segment, message)
   const injected = scope === 'prompt' ? (annotations?.filter((mark) => mark.kind === 'injected') ?? []) : []
-  if (injected.length === 0) return add(spoken, scope, text)
+  if (injected.length === 0) return appendText(texts, scope, text)
   let at = 0
   let typed = ''
   for (const { start, end } of injected) {
     typed += text.slice(at, start)
-    add(spoken, 'context', text.slice(start, end))
+    appendText(texts, 'context', text.slice(start, end))
     at = end
   }
-  add(spoken, scope, (typed + text.slice(at)).trim())
+  appendText(texts, scope, (typed + text.slice(at)).trim())
 }
 
-function scopeOf({ channel }: MessageSegment, { role, source_type, metadata }: NormalizedMessage): Voice {
+function scopeOf({ channel }: MessageSegment, { role, source_type, metadata }: NormalizedMessage): TextScope {
   if (metadata?.['injected'] === true) return 'context'
   if (source_type === 'tool_result') return 'output'
   if (source_type === 'tool_call') return 'arguments'
@@ -61,30 +61,30 @@ function scopeOf({ channel }: MessageSegment, { role, source_type, metadata }: N
 
 const argumentsOf = (call: ToolCall): string =>
   call.arguments_json
-    ? flat(call.arguments_json)
+    ? flattenValue(call.arguments_json)
     : call.input_json
-      ? flat(call.input_json)
+      ? flattenValue(call.input_json)
       : (call.arguments ?? call.input ?? '')
 
-const outputOf = (call: ToolCall): string => (call.output_json ? flat(call.output_json) : (call.output ?? ''))
+const outputOf = (call: ToolCall): string => (call.output_json ? flattenValue(call.output_json) : (call.output ?? ''))
 
 /** Keys and values without JSON's quotes and escapes, which nobody looks for. */
-function flat(value: unknown): string {
+function flattenValue(value: unknown): string {
   const pieces: string[] = []
-  gather(value, pieces, 0)
+  collectTexts(value, pieces, 0)
   return pieces.join('\n')
 }
 
-const DEEPEST = 64
+const MAX_DEPTH = 64
 
-function gather(value: unknown, pieces: string[], depth: number): void {
+function collectTexts(value: unknown, pieces: string[], depth: number): void {
   if (typeof value === 'string') pieces.push(value)
   else if (typeof value === 'number' || typeof value === 'boolean') pieces.push(String(value))
-  else if (typeof value !== 'object' || value === null || depth > DEEPEST) return
-  else if (Array.isArray(value)) for (const one of value) gather(one, pieces, depth + 1)
+  else if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return
+  else if (Array.isArray(value)) for (const one of value) collectTexts(one, pieces, depth + 1)
   else
     for (const key in value) {
       pieces.push(key)
-      gather((value as { [key: string]: unknown })[key], pieces, depth + 1)
+      collectTexts((value as { [key: string]: unknown })[key], pieces, depth + 1)
     }
 }

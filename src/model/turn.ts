@@ -20,7 +20,7 @@ export interface TurnRange {
 }
 
 /** As people write it: `3`, `2..5`, `4..` or `..3`; nothing for anything else. */
-export function turnRangeIn(text: string): TurnRange | undefined {
+export function parseTurnRange(text: string): TurnRange | undefined {
   const [, from = '', dots, to = ''] = /^(\d{0,9})(?:(\.\.)(\d{0,9}))?$/.exec(text) ?? []
   if (from === '' && to === '') return undefined
   const first = from === '' ? 1 : Number(from)
@@ -29,7 +29,7 @@ export function turnRangeIn(text: string): TurnRange | undefined {
 }
 
 /** What later messages say about earlier ones, gathered before anything is shown. */
-export interface Backlinks {
+export interface MessageBacklinks {
   /** Events that repeat an item. */
   readonly duplicates: ReadonlySet<string>
   readonly rolledBack: ReadonlySet<string>
@@ -37,7 +37,7 @@ export interface Backlinks {
   readonly eventsOnly: boolean
 }
 
-export async function backlinksOf(messages: AsyncIterable<NormalizedMessage>): Promise<Backlinks> {
+export async function collectBacklinks(messages: AsyncIterable<NormalizedMessage>): Promise<MessageBacklinks> {
   const duplicates = new Set<string>()
   const rolledBack = new Set<string>()
   let eventsOnly = true
@@ -45,37 +45,40 @@ export async function backlinksOf(messages: AsyncIterable<NormalizedMessage>): P
     if (role === 'user' || role === 'assistant') eventsOnly = false
     if (!metadata) continue
     if (metadata['duplicate_of'] !== undefined) duplicates.add(id)
-    for (const event of ids(metadata['duplicates'])) duplicates.add(event)
-    for (const gone of ids(metadata['rolled_back'])) rolledBack.add(gone)
+    for (const event of idsOf(metadata['duplicates'])) duplicates.add(event)
+    for (const rolledBackId of idsOf(metadata['rolled_back'])) rolledBack.add(rolledBackId)
   }
   return { duplicates, rolledBack, eventsOnly }
 }
 
-const ids = (value: unknown): readonly string[] => (Array.isArray(value) ? (value as string[]) : [])
+const idsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? (value as string[]) : [])
 
-export async function* turnsOf(messages: AsyncIterable<NormalizedMessage>, links: Backlinks): AsyncGenerator<Turn> {
+export async function* groupIntoTurns(
+  messages: AsyncIterable<NormalizedMessage>,
+  links: MessageBacklinks,
+): AsyncGenerator<Turn> {
   let number = 0
   let open: NormalizedMessage[] = []
   for await (const message of messages) {
     if (isPrompt(message, links) && open.length > 0) {
-      yield turnOf(number, open, links)
+      yield toTurn(number, open, links)
       open = []
       number++
     } else if (isPrompt(message, links)) number++
     open.push(message)
   }
-  if (open.length > 0) yield turnOf(number, open, links)
+  if (open.length > 0) yield toTurn(number, open, links)
 }
 
 /** Something that a person asked, here and not in a conversation that this one was copied from. */
-export function isPrompt(message: NormalizedMessage, links: Backlinks): boolean {
+export function isPrompt(message: NormalizedMessage, links: MessageBacklinks): boolean {
   const { role, metadata } = message
   if (metadata?.['replayed'] === true) return false
   if (role === 'user') return metadata?.['injected'] !== true
   return links.eventsOnly && metadata?.['event_kind'] === 'user_message' && !links.duplicates.has(message.id)
 }
 
-function turnOf(number: number, messages: readonly NormalizedMessage[], links: Backlinks): Turn {
+function toTurn(number: number, messages: readonly NormalizedMessage[], links: MessageBacklinks): Turn {
   let usage = NO_USAGE
   let tools = 0
   let errors = 0

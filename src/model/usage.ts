@@ -30,7 +30,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
 }
 
 /** Counts by our own names, from a record that is not trusted. A missing or unusable count is 0. */
-export function checkedUsage(given: { readonly [key: string]: unknown }, check: NumberCheck): Usage {
+export function readCheckedUsage(given: { readonly [key: string]: unknown }, check: NumberCheck): Usage {
   const count = (name: keyof Usage): number => check.tokens(given[name], name) ?? 0
   return {
     input_tokens: count('input_tokens'),
@@ -41,11 +41,11 @@ export function checkedUsage(given: { readonly [key: string]: unknown }, check: 
   }
 }
 
-export function isZero(usage: Usage): boolean {
+export function isZeroUsage(usage: Usage): boolean {
   return usage.input_tokens === 0 && usage.output_tokens === 0 && usage.total_tokens === 0
 }
 
-export function sameUsage(a: Usage, b: Usage): boolean {
+export function isSameUsage(a: Usage, b: Usage): boolean {
   return (
     a.input_tokens === b.input_tokens &&
     a.cached_input_tokens === b.cached_input_tokens &&
@@ -60,17 +60,22 @@ export function sameUsage(a: Usage, b: Usage): boolean {
  * @param before the total reported before it, or nothing for the first report of a log
  * @param inherits the log continues another one, so that its first total may hold the other's tokens
  */
-export function usageSince(before: Usage | undefined, total: Usage, last: Usage | undefined, inherits: boolean): Usage {
-  if (before && sameUsage(before, total)) return NO_USAGE
+export function usageIncrease(
+  before: Usage | undefined,
+  total: Usage,
+  last: Usage | undefined,
+  inherits: boolean,
+): Usage {
+  if (before && isSameUsage(before, total)) return NO_USAGE
   if (!before && !inherits) return total
-  const fell = !before || total.input_tokens < before.input_tokens || total.output_tokens < before.output_tokens
-  if (!fell && before) return difference(total, before)
+  const hasReset = !before || total.input_tokens < before.input_tokens || total.output_tokens < before.output_tokens
+  if (!hasReset && before) return usageDifference(total, before)
   // A reset that only restates the size of the context window is not a use of tokens.
   if (last && last.input_tokens + last.output_tokens > 0) return last
   return NO_USAGE
 }
 
-function difference(a: Usage, b: Usage): Usage {
+function usageDifference(a: Usage, b: Usage): Usage {
   return {
     input_tokens: Math.max(0, a.input_tokens - b.input_tokens),
     cached_input_tokens: Math.max(0, a.cached_input_tokens - b.cached_input_tokens),
@@ -81,5 +86,5 @@ function difference(a: Usage, b: Usage): Usage {
 }
 
 /** Of the input, from 0 to 1; 0 where there was none. */
-export const cacheShare = ({ input_tokens, cached_input_tokens }: Usage): number =>
+export const cacheShareOf = ({ input_tokens, cached_input_tokens }: Usage): number =>
   input_tokens === 0 ? 0 : cached_input_tokens / input_tokens

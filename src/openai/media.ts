@@ -2,15 +2,15 @@
 
 /** By content, never by name: names lie. */
 export function mimeOf(bytes: Uint8Array): string | undefined {
-  return SIGNATURES.find(({ magic }) => magic.every(([at, text]) => startsAt(bytes, at, text)))?.mime
+  return SIGNATURES.find(({ magic }) => magic.every(([at, text]) => hasTextAt(bytes, at, text)))?.mime
 }
 
 /** The form in which the API takes images and documents. */
-export function dataUri(bytes: Uint8Array, mime: string): string {
-  return `data:${mime};base64,${base64(bytes)}`
+export function toDataUri(bytes: Uint8Array, mime: string): string {
+  return `data:${mime};base64,${toBase64(bytes)}`
 }
 
-export function base64(bytes: Uint8Array): string {
+export function toBase64(bytes: Uint8Array): string {
   const pieces: string[] = []
   // A multiple of three, so that no piece but the last is padded; small enough to be arguments of one call.
   for (let at = 0; at < bytes.length; at += 24_573) {
@@ -49,7 +49,7 @@ const SIGNATURES: readonly Signature[] = [
   { mime: 'application/pdf', magic: [[0, '%PDF-']] },
 ]
 
-function startsAt(bytes: Uint8Array, at: number, text: string): boolean {
+function hasTextAt(bytes: Uint8Array, at: number, text: string): boolean {
   for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false
   return true
 }

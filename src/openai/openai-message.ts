@@ -1,11 +1,11 @@
 /** OpenAIMessage as library users know it from the specification: a message whose content can grow. */
 
-import { isObject, jsonText, parseStructure } from '../lib/object.ts'
-import { sameJson } from '../lib/same.ts'
+import { isObject, parseStructure, toJsonText } from '../lib/object.ts'
+import { isSameJson } from '../lib/same.ts'
 import { AppError } from '../model/error.ts'
-import { bodyOf } from './check/message.ts'
-import { allTextOf, imagePart, textOf, textPart, withPart, withText } from './content.ts'
-import { base64, dataUri, mimeOf } from './media.ts'
+import { toMessageBody } from './check/message.ts'
+import { allTextOf, firstTextOf, toImagePart, toTextPart, withPart, withText } from './content.ts'
+import { mimeOf, toBase64, toDataUri } from './media.ts'
 import type { ChatMessage, Content, ImageDetail, MessageFields, Open, Role, ToolCall } from './message.ts'
 import { type Profile, type ProfileName, profileOf } from './profile.ts'
 
@@ -81,7 +81,7 @@ export class OpenAIMessage {
    * OpenAIMessage.toolResult(call, { tables: ['people', 'places'] })
    */
   static toolResult(call: { readonly id: string }, value: unknown): OpenAIMessage {
-    return OpenAIMessage.tool(call.id, typeof value === 'string' ? value : value === undefined ? '' : jsonText(value))
+    return OpenAIMessage.tool(call.id, typeof value === 'string' ? value : value === undefined ? '' : toJsonText(value))
   }
 
   /**
@@ -101,7 +101,7 @@ export class OpenAIMessage {
 
   /** The content where it is a text, else the first text part's; empty where there is none. Setting it leaves other parts. */
   get text(): string {
-    return textOf(this.content)
+    return firstTextOf(this.content)
   }
 
   set text(text: string) {
@@ -115,7 +115,7 @@ export class OpenAIMessage {
 
   /** Adds a text part. A message without content becomes a plain text. */
   addText(text: string): this {
-    this.content = this.content ? withPart(this.content, textPart(text)) : text
+    this.content = this.content ? withPart(this.content, toTextPart(text)) : text
     return this
   }
 
@@ -124,7 +124,7 @@ export class OpenAIMessage {
    * @param detail any other word is passed over
    */
   addImageURL(url: string, detail?: Open<ImageDetail>): this {
-    this.content = withPart(this.content, imagePart(url, detail))
+    this.content = withPart(this.content, toImagePart(url, detail))
     return this
   }
 
@@ -137,7 +137,7 @@ export class OpenAIMessage {
         'these bytes are no png, jpeg, gif or webp image',
         'PNG、JPEG、GIF、WebP のどの画像でもありません。',
       )
-    return this.addImageURL(dataUri(bytes, mime), detail)
+    return this.addImageURL(toDataUri(bytes, mime), detail)
   }
 
   /** Adds an uploaded file by its id. Content that is a text becomes a list first. */
@@ -151,7 +151,7 @@ export class OpenAIMessage {
    * @param data bytes, or a data URI that was made before
    */
   addFileData(filename: string, data: Uint8Array | string): this {
-    const file_data = typeof data === 'string' ? data : dataUri(data, mimeOf(data) ?? 'application/octet-stream')
+    const file_data = typeof data === 'string' ? data : toDataUri(data, mimeOf(data) ?? 'application/octet-stream')
     this.content = withPart(this.content, { type: 'file', file: { filename, file_data } })
     return this
   }
@@ -160,7 +160,7 @@ export class OpenAIMessage {
   addAudio(bytes: Uint8Array): this {
     const format = ({ 'audio/wav': 'wav', 'audio/mpeg': 'mp3' } as const)[mimeOf(bytes) ?? '']
     if (!format) throw new AppError('bad_usage', 'these bytes are neither wav nor mp3', 'WAV でも MP3 でもありません。')
-    this.content = withPart(this.content, { type: 'input_audio', input_audio: { data: base64(bytes), format } })
+    this.content = withPart(this.content, { type: 'input_audio', input_audio: { data: toBase64(bytes), format } })
     return this
   }
 
@@ -181,7 +181,7 @@ export class OpenAIMessage {
 
   /** Whether both say the same; the order of keys does not count. */
   equals(other: OpenAIMessage | MessageFields): boolean {
-    return sameJson(this.toJSON(), (other instanceof OpenAIMessage ? other : new OpenAIMessage(other)).toJSON())
+    return isSameJson(this.toJSON(), (other instanceof OpenAIMessage ? other : new OpenAIMessage(other)).toJSON())
   }
 
   /** Every field, known or not, but those that are undefined and a role that was never given. */
@@ -195,6 +195,6 @@ export class OpenAIMessage {
    * the nested form. What a message owes to its neighbours, `repair` sees to.
    */
   toBody(profile: ProfileName | Profile = 'openai'): ChatMessage {
-    return bodyOf(this.toJSON(), profileOf(profile)) as unknown as ChatMessage
+    return toMessageBody(this.toJSON(), profileOf(profile)) as unknown as ChatMessage
   }
 }

@@ -1,6 +1,6 @@
 /** OpenAITool as library users know it from the specification: a tool that a model may call. */
 
-import { fieldsOf, isObject, wordOf } from '../lib/object.ts'
+import { fieldsOf, isObject, nonEmptyStringOf } from '../lib/object.ts'
 import type { Open } from './message.ts'
 
 /** What a tool is made of. `tool` and `function` hold the same fields one level down, as others write them. */
@@ -39,12 +39,12 @@ export class OpenAITool {
   /** @param fields flat, as `{ type, function: {…} }`, as `{ type, custom: {…} }`, or any of these as `{ tool: {…} }` */
   constructor(fields: ToolFields) {
     const outer = fieldsOf(fields['tool']) ?? fields
-    const type = wordOf(outer['type']) ?? (isObject(outer['custom']) ? 'custom' : 'function')
+    const type = nonEmptyStringOf(outer['type']) ?? (isObject(outer['custom']) ? 'custom' : 'function')
     const inner = fieldsOf(outer[type]) ?? {}
     const { name, description, parameters, strict, format, ...rest } = { ...outer, ...inner }
     this.type = type
-    this.name = wordOf(name) ?? ''
-    this.description = wordOf(description)
+    this.name = nonEmptyStringOf(name) ?? ''
+    this.description = nonEmptyStringOf(description)
     this.parameters = fieldsOf(parameters)
     this.strict = typeof strict === 'boolean' ? strict : undefined
     this.format = fieldsOf(format)
@@ -55,9 +55,17 @@ export class OpenAITool {
   body(): { readonly [key: string]: unknown } {
     const { name, description, parameters, strict, format } = this
     if (this.type === 'function')
-      return { type: 'function', function: defined({ name, description, parameters, strict }) }
-    if (this.type === 'custom') return { type: 'custom', custom: defined({ name, description, format }) }
-    return defined({ ...this.#rest, type: this.type, name: name || undefined, description, parameters, strict, format })
+      return { type: 'function', function: omitUndefined({ name, description, parameters, strict }) }
+    if (this.type === 'custom') return { type: 'custom', custom: omitUndefined({ name, description, format }) }
+    return omitUndefined({
+      ...this.#rest,
+      type: this.type,
+      name: name || undefined,
+      description,
+      parameters,
+      strict,
+      format,
+    })
   }
 
   /** The same as {@link body}, so that a request can be written with the tool in it. */
@@ -66,6 +74,6 @@ export class OpenAITool {
   }
 }
 
-function defined(fields: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } {
+function omitUndefined(fields: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

@@ -72,22 +72,22 @@ const LOCAL_KEYS: Profile['keys'] = {
   function: ['name'],
 }
 
-const TEXT = ['text']
+const TEXT_ONLY = ['text']
 
 /** Types of openai 6.49: instructions and results are text only, and only an assistant refuses. */
 const OPENAI_PARTS: Profile['parts'] = {
-  developer: TEXT,
-  system: TEXT,
+  developer: TEXT_ONLY,
+  system: TEXT_ONLY,
   user: ['text', 'image_url', 'input_audio', 'file'],
   assistant: ['text', 'refusal'],
-  tool: TEXT,
-  function: TEXT,
+  tool: TEXT_ONLY,
+  function: TEXT_ONLY,
 }
 
-const localParts = (...user: readonly string[]): Profile['parts'] => ({
+const toLocalParts = (...user: readonly string[]): Profile['parts'] => ({
   ...OPENAI_PARTS,
   user,
-  assistant: TEXT,
+  assistant: TEXT_ONLY,
 })
 
 /** Refused with "string_above_max_length" from 41 letters on: vercel/ai#5171, microsoft/autogen#6377, agno#5382. */
@@ -117,7 +117,7 @@ const openai: Profile = {
   endsWithAssistant: false,
 }
 
-const local = {
+const LOCAL_SERVER = {
   roles: LOCAL_ROLES,
   keys: LOCAL_KEYS,
   nullKeys: [],
@@ -146,10 +146,10 @@ export const PROFILES: { readonly [name in ProfileName]: Profile } = {
   },
   /** openai/openai.go: its Message struct, FromChatRequest. */
   ollama: {
-    ...local,
+    ...LOCAL_SERVER,
     label: 'Ollama',
     unknownKeys: 'ignored',
-    parts: localParts('text', 'image_url'),
+    parts: toLocalParts('text', 'image_url'),
     // "invalid image input" for anything else; a data URI may also name no type.
     images: { remote: false, types: ['jpeg', 'jpg', 'png', 'webp', ''] },
     // An empty text makes some models write their calls as text: vercel/ai#12390.
@@ -157,29 +157,29 @@ export const PROFILES: { readonly [name in ProfileName]: Profile } = {
     reasoningKey: 'reasoning',
   },
   vllm: {
-    ...local,
+    ...LOCAL_SERVER,
     label: 'vLLM',
     // "extra_forbidden": vllm#9209; 400 for reasoning_content: Qwen-Agent#470.
     unknownKeys: 'refused',
-    parts: localParts('text', 'image_url', 'input_audio', 'audio_url', 'video_url'),
+    parts: toLocalParts('text', 'image_url', 'input_audio', 'audio_url', 'video_url'),
     images: { remote: true },
     silence: 'any',
   },
   /** common/chat.cpp: calls are functions, a field that is null is no text. */
   llamacpp: {
-    ...local,
+    ...LOCAL_SERVER,
     label: 'llama.cpp',
     unknownKeys: 'ignored',
-    parts: localParts('text', 'image_url', 'input_audio'),
+    parts: toLocalParts('text', 'image_url', 'input_audio'),
     images: { remote: true },
     // Templates that add texts fail on null: llama.cpp#18463.
     silence: 'empty',
   },
   lmstudio: {
-    ...local,
+    ...LOCAL_SERVER,
     label: 'LM Studio',
     unknownKeys: 'ignored',
-    parts: localParts('text', 'image_url'),
+    parts: toLocalParts('text', 'image_url'),
     // "'url' field must be a base64 encoded image", for addresses and for webp: lmstudio-bug-tracker#1120, #1752, #1027.
     images: { remote: false, types: ['png', 'jpeg', 'jpg'] },
     // "'content' field must be a string or an array of objects": lmstudio-bug-tracker#261.

@@ -1,22 +1,22 @@
 /** The server as one function from requests to answers. It opens no port: who listens, and where, is not its matter. */
 
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { type House, IndexDamagedError } from '../app.ts'
+import { type App, IndexDamagedError } from '../app.ts'
 import { warn } from '../lib/log.ts'
 import { phrase } from '../model/phrase.ts'
-import { Talks, type TalksOptions } from './chat/talks.ts'
-import { type AccessOptions, access } from './guard/access.ts'
-import { safeHeaders } from './guard/headers.ts'
-import { type BucketOptions, rateLimit, smallBodies } from './guard/limits.ts'
+import { OpenChats, type OpenChatsOptions } from './chat/talks.ts'
+import { type AccessOptions, checkAccess } from './guard/access.ts'
+import { addSecurityHeaders } from './guard/headers.ts'
+import { limitBodySize, limitRate, type RateBucketOptions } from './guard/limits.ts'
 import { checkOrigin, type OriginOptions } from './guard/origin.ts'
 import { SIGN_IN_PATH } from './guard/sign-in-page.ts'
-import { checkTarget } from './guard/target.ts'
-import { HouseView } from './house-view.ts'
-import { Attendant, type AttendantOptions } from './live/attendant.ts'
-import { Hub } from './live/hub.ts'
-import { documentOf } from './openapi/document.ts'
-import { page } from './page.ts'
-import { ApiProblem, problemOf, problemResponse } from './problem.ts'
+import { checkRequestTarget } from './guard/target.ts'
+import { ServerContext } from './house-view.ts'
+import { IndexWatcher, type IndexWatcherOptions } from './live/attendant.ts'
+import { LiveEventBus } from './live/hub.ts'
+import { buildApiDocument } from './openapi/document.ts'
+import { servePage } from './page.ts'
+import { ApiProblem, toApiProblem, toProblemResponse } from './problem.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { convertRoutes } from './routes/convert.ts'
 import { exportRoutes } from './routes/export.ts'
@@ -30,77 +30,82 @@ import { turnRoutes } from './routes/turns.ts'
 export interface ServerOptions
   extends OriginOptions,
     Omit<AccessOptions, 'port'>,
-    AttendantOptions,
-    Pick<TalksOptions, 'cwd' | 'linger'> {
+    IndexWatcherOptions,
+    Pick<OpenChatsOptions, 'cwd' | 'linger'> {
   /** Where the page was built. */
   readonly page: string
   readonly version: string
-  readonly rate?: BucketOptions
+  readonly rate?: RateBucketOptions
 }
 
-export interface Server {
-  readonly app: OpenAPIHono
-  readonly hub: Hub
+export interface BuiltServer {
+  readonly api: OpenAPIHono
+  readonly eventBus: LiveEventBus
   /** Begins to keep the index up to date. */
   start(): Promise<void>
   close(): Promise<void>
 }
 
 /** A page that scrolls fast asks for a few dozen windows in a second. */
-const RATE: BucketOptions = { burst: 1000, perSecond: 200 }
+const DEFAULT_RATE: RateBucketOptions = { burst: 1000, perSecond: 200 }
 
-export function buildServer(house: House, options: ServerOptions): Server {
-  const hub = new Hub()
-  const attendant = new Attendant(house, hub, options)
-  const view = new HouseView(house, hub, attendant, options.version)
-  const talks = new Talks(house, options)
-  const app = new OpenAPIHono()
+export function buildServer(app: App, options: ServerOptions): BuiltServer {
+  const eventBus = new LiveEventBus()
+  const indexWatcher = new IndexWatcher(app, eventBus, options)
+  const context = new ServerContext(app, eventBus, indexWatcher, options.version)
+  const chats = new OpenChats(app, options)
+  const api = new OpenAPIHono()
   /** Requests that are answered for the second time. */
   const repeated = new WeakSet<Request>()
-  app.onError(async (error, c) => {
+  api.onError(async (error, c) => {
     const { raw } = c.req
-    if (error instanceof IndexDamagedError && raw.method === 'GET' && !repeated.has(raw) && (await attendant.heal())) {
+    if (
+      error instanceof IndexDamagedError &&
+      raw.method === 'GET' &&
+      !repeated.has(raw) &&
+      (await indexWatcher.repair())
+    ) {
       repeated.add(raw)
-      return app.fetch(raw, c.env)
+      return api.fetch(raw, c.env)
     }
-    const problem = problemOf(error)
+    const problem = toApiProblem(error)
     if (problem.code === 'internal_error') warn(error.stack ?? error.message)
-    return problemResponse(problem)
+    return toProblemResponse(problem)
   })
-  app.notFound((c) =>
-    problemResponse(
+  api.notFound((c) =>
+    toProblemResponse(
       new ApiProblem('not_found', phrase(`There is nothing at ${c.req.path}.`, `${c.req.path} には何もありません。`)),
     ),
   )
-  app.use(safeHeaders)
-  app.use(checkTarget)
-  app.use(checkOrigin(options))
-  app.use(rateLimit(options.rate ?? RATE))
-  app.use(SIGN_IN_PATH, smallBodies)
-  app.use(access(options))
-  app.use('/api/*', smallBodies)
-  addRoutes(app, view)
-  chatRoutes(app, view, talks)
-  app.get('/api/openapi.json', (c) => c.json(documentOf(app, options.version)))
-  app.use(page(options.page))
+  api.use(addSecurityHeaders)
+  api.use(checkRequestTarget)
+  api.use(checkOrigin(options))
+  api.use(limitRate(options.rate ?? DEFAULT_RATE))
+  api.use(SIGN_IN_PATH, limitBodySize)
+  api.use(checkAccess(options))
+  api.use('/api/*', limitBodySize)
+  addRoutes(api, context)
+  chatRoutes(api, context, chats)
+  api.get('/api/openapi.json', (c) => c.json(buildApiDocument(api, options.version)))
+  api.use(servePage(options.page))
   return {
-    app,
-    hub,
-    start: () => attendant.start(),
+    api,
+    eventBus,
+    start: () => indexWatcher.start(),
     async close() {
-      await talks.close()
-      await attendant.close()
+      await chats.close()
+      await indexWatcher.close()
     },
   }
 }
 
-export function addRoutes(app: OpenAPIHono, view: HouseView): void {
-  sessionRoutes(app, view)
-  messageRoutes(app, view)
-  turnRoutes(app, view)
-  searchRoutes(app, view)
-  statsRoutes(app, view)
-  exportRoutes(app, view)
-  convertRoutes(app, view)
-  machineRoutes(app, view)
+export function addRoutes(api: OpenAPIHono, context: ServerContext): void {
+  sessionRoutes(api, context)
+  messageRoutes(api, context)
+  turnRoutes(api, context)
+  searchRoutes(api, context)
+  statsRoutes(api, context)
+  exportRoutes(api, context)
+  convertRoutes(api, context)
+  machineRoutes(api, context)
 }

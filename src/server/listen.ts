@@ -3,14 +3,14 @@ import { createServer as createPlain, type Server as HttpServer, type ServerResp
 import { createServer as createSecure } from 'node:https'
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import type { House } from '../app.ts'
-import { readNamed } from '../lib/files/regular-file.ts'
-import { isSystemError, reasonOf } from '../lib/files/system-error.ts'
+import type { App } from '../app.ts'
+import { readUserFile } from '../lib/files/regular-file.ts'
+import { isSystemError, systemErrorReason } from '../lib/files/system-error.ts'
 import { AppError } from '../model/error.ts'
 import { buildServer, type ServerOptions } from './build.ts'
 import { isLoopback } from './guard/origin.ts'
-import { linkWith, makeCode } from './guard/sign-in.ts'
-import { TokenKeeper } from './guard/token.ts'
+import { createSignInCode, signInLink } from './guard/sign-in.ts'
+import { TokenFile } from './guard/token.ts'
 import { recordServer } from './running.ts'
 import { isEventStream, sendStream } from './send-stream.ts'
 
@@ -21,13 +21,13 @@ export interface ListenOptions
   readonly host?: string
   readonly port: number
   /** The next free one is taken where this one is not. */
-  readonly isPortMeant?: boolean
+  readonly isPortFixed?: boolean
   readonly cert?: string
   readonly key?: string
   readonly auth?: boolean
 }
 
-export interface Listening {
+export interface RunningListener {
   /** Without the token. */
   readonly url: string
   /** Signs one browser in, once and within a minute; a new one each time. */
@@ -37,26 +37,26 @@ export interface Listening {
   close(): Promise<void>
 }
 
-const HOST = '127.0.0.1'
-const MOST_TRIED = 50
+const DEFAULT_HOST = '127.0.0.1'
+const MAX_PORTS_TRIED = 50
 /** A page holds at most six. */
 const MAX_CONNECTIONS = 2000
-const STALL = 30_000
+const STALL_TIMEOUT_MS = 30_000
 
-export async function listen(house: House, options: ListenOptions): Promise<Listening> {
-  const { host = HOST, auth = true } = options
+export async function listen(app: App, options: ListenOptions): Promise<RunningListener> {
+  const { host = DEFAULT_HOST, auth = true } = options
   if (!auth && !isLoopback(host))
     throw new AppError(
       'bad_usage',
       '--no-auth is for this machine alone: leave out --host, or use the token.',
       '--no-auth はこのマシンだけで使えます。--host を外すか、トークンを使ってください。',
     )
-  const tls = tlsOf(options)
-  const tokens = auth ? new TokenKeeper(house.directory) : undefined
+  const tls = readTls(options)
+  const tokens = auth ? new TokenFile(app.directory) : undefined
   let port = options.port
-  const server = buildServer(house, { ...options, host, port: () => port, tokens, secure: tls !== undefined })
+  const server = buildServer(app, { ...options, host, port: () => port, tokens, secure: tls !== undefined })
   const listener = getRequestListener(async (request, env) => {
-    const response = await server.app.fetch(request, env)
+    const response = await server.api.fetch(request, env)
     const { outgoing } = env as { outgoing: ServerResponse }
     if (!isEventStream(response)) return response
     void sendStream(response, outgoing)
@@ -69,19 +69,19 @@ export async function listen(house: House, options: ListenOptions): Promise<List
   http.headersTimeout = 10_000
   http.keepAliveTimeout = 5_000
   http.maxConnections = MAX_CONNECTIONS
-  dropStalled(http as HttpServer, options.stall ?? STALL)
-  port = await opened(http as HttpServer, host, options)
+  dropStalled(http as HttpServer, options.stall ?? STALL_TIMEOUT_MS)
+  port = await openPort(http as HttpServer, host, options)
   await server.start()
   const name = host === '0.0.0.0' || host === '::' || isLoopback(host) ? (host === '::1' ? '[::1]' : 'localhost') : host
   const url = `${tls ? 'https' : 'http'}://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}/`
   const forget = tokens
-    ? recordServer(house.directory, port, { url, pid: process.pid, instance: tokens.instance })
+    ? recordServer(app.directory, port, { url, pid: process.pid, instance: tokens.instance })
     : () => {}
   return {
     url,
-    link: () => (tokens ? linkWith(url, makeCode(tokens.token, tokens.instance)) : url),
+    link: () => (tokens ? signInLink(url, createSignInCode(tokens.token, tokens.instance)) : url),
     port,
-    clients: () => server.hub.clients,
+    clients: () => server.eventBus.clients,
     async close() {
       forget()
       const closed = new Promise<void>((done) => http.close(() => done()))
@@ -99,19 +99,19 @@ function dropStalled(http: HttpServer, milliseconds: number): void {
   })
 }
 
-function tlsOf({ cert, key }: ListenOptions): { readonly cert: Buffer; readonly key: Buffer } | undefined {
+function readTls({ cert, key }: ListenOptions): { readonly cert: Buffer; readonly key: Buffer } | undefined {
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined || key === undefined)
     throw new AppError('bad_usage', 'TLS needs both --cert and --key.', 'TLS には --cert と --key の両方が必要です。')
-  return { cert: fileAt('--cert', cert), key: fileAt('--key', key) }
+  return { cert: readOptionFile('--cert', cert), key: readOptionFile('--key', key) }
 }
 
-function fileAt(option: string, path: string): Buffer {
+function readOptionFile(option: string, path: string): Buffer {
   try {
-    return readNamed(path)
+    return readUserFile(path)
   } catch (error) {
     if (!isSystemError(error)) throw error
-    const reason = reasonOf(error)
+    const reason = systemErrorReason(error)
     throw new AppError(
       'not_found',
       `${option}: ${path} cannot be read (${reason}).`,
@@ -121,7 +121,7 @@ function fileAt(option: string, path: string): Buffer {
 }
 
 /** @returns the port that it has */
-async function opened(http: HttpServer, host: string, { port, isPortMeant = false }: ListenOptions): Promise<number> {
+async function openPort(http: HttpServer, host: string, { port, isPortFixed = false }: ListenOptions): Promise<number> {
   for (let tried = 0; ; tried++) {
     const wanted = port === 0 ? 0 : port + tried
     const error = await new Promise<NodeJS.ErrnoException | undefined>((done) => {
@@ -136,7 +136,7 @@ async function opened(http: HttpServer, host: string, { port, isPortMeant = fals
       const address = http.address()
       return typeof address === 'object' && address ? address.port : wanted
     }
-    if (error.code !== 'EADDRINUSE' || isPortMeant || tried >= MOST_TRIED)
+    if (error.code !== 'EADDRINUSE' || isPortFixed || tried >= MAX_PORTS_TRIED)
       throw new AppError(
         error.code === 'EADDRINUSE' ? 'busy' : 'no_permission',
         `${host}:${wanted} cannot be opened (${error.code ?? error.message}). Choose another with --port.`,

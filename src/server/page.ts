@@ -18,62 +18,64 @@ const TYPES: { readonly [extension: string]: string } = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-interface File {
+interface PageFile {
   readonly bytes: Buffer
   /** Where it is worth it. */
-  readonly packed: Buffer | undefined
+  readonly gzipped: Buffer | undefined
   readonly type: string
   readonly tag: string
   /** Its name changes with its content. */
-  readonly forever: boolean
+  readonly isImmutable: boolean
 }
 
 /** @param folder where the page was built; it need not exist */
-export function page(folder: string): MiddlewareHandler {
-  const files = new Map(existsSync(folder) ? Array.from(pathsIn(folder), (path) => [path, fileAt(folder, path)]) : [])
+export function servePage(folder: string): MiddlewareHandler {
+  const files = new Map(
+    existsSync(folder) ? Array.from(listPaths(folder), (path) => [path, readPageFile(folder, path)]) : [],
+  )
   return async (c, next) => {
     if (c.req.path.startsWith('/api/') || (c.req.method !== 'GET' && c.req.method !== 'HEAD')) return next()
     // The page itself decides what other addresses show.
     const isAsset = extname(c.req.path) !== ''
     const file = files.get(c.req.path) ?? (isAsset ? undefined : files.get('/index.html'))
-    if (file) return sent(c, file)
+    if (file) return sendFile(c, file)
     return isAsset ? next() : c.text(NOT_BUILT, 200)
   }
 }
 
 const NOT_BUILT =
   'fumibako: the page is not part of this build. The API is at /api, its description at /api/openapi.json.\n'
-const SMALL = 1024
+const MIN_GZIP_BYTES = 1024
 
-function* pathsIn(folder: string): Generator<string> {
+function* listPaths(folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
     if (entry.isFile()) yield `/${relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/')}`
 }
 
-function fileAt(folder: string, path: string): File {
+function readPageFile(folder: string, path: string): PageFile {
   const bytes = readFileSync(join(folder, path))
   const type = TYPES[extname(path)] ?? 'application/octet-stream'
   const isText = /^text\/|json|svg/.test(type)
   return {
     bytes,
-    packed: isText && bytes.length > SMALL ? gzipSync(bytes, { level: 9 }) : undefined,
+    gzipped: isText && bytes.length > MIN_GZIP_BYTES ? gzipSync(bytes, { level: 9 }) : undefined,
     type,
     tag: `"${sha256(bytes).slice(0, 20)}"`,
-    forever: path.startsWith('/assets/'),
+    isImmutable: path.startsWith('/assets/'),
   }
 }
 
-function sent(c: Context, { bytes, packed, type, tag, forever }: File): Response {
+function sendFile(c: Context, { bytes, gzipped, type, tag, isImmutable: forever }: PageFile): Response {
   const headers = new Headers({
     etag: tag,
     vary: 'accept-encoding',
     'cache-control': forever ? 'private, max-age=31536000, immutable' : 'no-cache',
   })
   if (c.req.header('if-none-match') === tag) return new Response(null, { status: 304, headers })
-  const isPacked = packed !== undefined && /\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
+  const isGzipped = gzipped !== undefined && /\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
   headers.set('content-type', type)
-  if (isPacked) headers.set('content-encoding', 'gzip')
-  const body = isPacked ? packed : bytes
+  if (isGzipped) headers.set('content-encoding', 'gzip')
+  const body = isGzipped ? gzipped : bytes
   headers.set('content-length', String(body.length))
   return new Response(c.req.method === 'HEAD' ? null : new Uint8Array(body), { headers })
 }

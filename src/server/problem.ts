@@ -1,9 +1,9 @@
 /** Errors as clients are told of them. This table is the only place that maps codes to HTTP. */
 import type { ApiError, ApiErrorCode, ErrorReply } from '../model/api/envelope.ts'
-import { AppError, isUpdated, UPDATED } from '../model/error.ts'
+import { AppError, isProgramUpdated, UPDATED_PHRASE } from '../model/error.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 
-export const ERRORS = {
+export const API_ERRORS = {
   invalid_parameters: [400, 'Parameters are wrong'],
   invalid_query: [400, 'The query was not understood'],
   invalid_period: [422, 'The period was not understood'],
@@ -33,26 +33,26 @@ export class ApiProblem extends Error {
   readonly phrase: Phrase
   readonly meta: ApiError['meta']
 
-  constructor(code: ApiErrorCode, said: Phrase, meta?: ApiError['meta']) {
-    super(said.en)
+  constructor(code: ApiErrorCode, text: Phrase, meta?: ApiError['meta']) {
+    super(text.en)
     this.name = 'ApiProblem'
     this.code = code
-    this.phrase = said
+    this.phrase = text
     this.meta = meta
   }
 }
 
-export const statusOf = (code: ApiErrorCode): number => ERRORS[code][0]
+export const httpStatusOf = (code: ApiErrorCode): number => API_ERRORS[code][0]
 
-export function errorReply({ code, phrase: { en, ja }, meta }: ApiProblem): ErrorReply {
-  const [status, title] = ERRORS[code]
+export function toErrorReply({ code, phrase: { en, ja }, meta }: ApiProblem): ErrorReply {
+  const [status, title] = API_ERRORS[code]
   return { errors: [{ code, status, title, detail: en, detail_ja: ja, ...(meta && { meta }) }] }
 }
 
 /** What the rest of the house throws, in the words of the API. */
-export function problemOf(error: unknown): ApiProblem {
+export function toApiProblem(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error
-  if (isUpdated(error)) return new ApiProblem('internal_error', UPDATED)
+  if (isProgramUpdated(error)) return new ApiProblem('internal_error', UPDATED_PHRASE)
   if (!(error instanceof AppError)) return new ApiProblem('internal_error', SEE_LOG)
   switch (error.code) {
     case 'not_found':
@@ -67,5 +67,5 @@ export function problemOf(error: unknown): ApiProblem {
   }
 }
 
-export const problemResponse = (problem: ApiProblem): Response =>
-  Response.json(errorReply(problem), { status: statusOf(problem.code) })
+export const toProblemResponse = (problem: ApiProblem): Response =>
+  Response.json(toErrorReply(problem), { status: httpStatusOf(problem.code) })

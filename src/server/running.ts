@@ -1,9 +1,9 @@
 /** Which servers of a data directory run now: each leaves a file, readable by its user alone, while it runs. */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from '../lib/disk/replace-file.ts'
+import { replaceOwnFile } from '../lib/disk/replace-file.ts'
 import { statOf } from '../lib/files/look.ts'
-import { readRegular } from '../lib/files/regular-file.ts'
+import { readRegularFile } from '../lib/files/regular-file.ts'
 import { isSystemError } from '../lib/files/system-error.ts'
 import { warn } from '../lib/log.ts'
 import { fieldsOf, numberOf, stringOf } from '../lib/object.ts'
@@ -17,34 +17,34 @@ export interface RunningServer {
   readonly instance: string
 }
 
-const folderIn = (directory: string): string => join(directory, 'servers')
+const serversFolder = (directory: string): string => join(directory, 'servers')
 
 /** @returns what takes it out again */
 export function recordServer(directory: string, port: number, server: RunningServer): () => void {
-  const path = join(folderIn(directory), `${port}.json`)
+  const path = join(serversFolder(directory), `${port}.json`)
   try {
-    replaceFile(path, `${JSON.stringify(server)}\n`)
+    replaceOwnFile(path, `${JSON.stringify(server)}\n`)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     warn(error.message)
     return () => {}
   }
   return () => {
-    if (serverAt(path)?.instance === server.instance) rmSync(path, { force: true })
+    if (readServerFile(path)?.instance === server.instance) rmSync(path, { force: true })
   }
 }
 
 /** The one that started last. */
-export function runningServer(directory: string): RunningServer | undefined {
+export function findLastStartedServer(directory: string): RunningServer | undefined {
   const started = (path: string): number => statOf(path)?.mtimeMs ?? 0
-  return namesIn(folderIn(directory))
-    .map((name) => join(folderIn(directory), name))
+  return listNames(serversFolder(directory))
+    .map((name) => join(serversFolder(directory), name))
     .sort((a, b) => started(b) - started(a))
-    .map(serverAt)
+    .map(readServerFile)
     .find((server) => server !== undefined && isAlive(server.pid))
 }
 
-function namesIn(folder: string): readonly string[] {
+function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder).filter((name) => /^\d{1,5}\.json$/.test(name))
   } catch (error) {
@@ -53,9 +53,9 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-function serverAt(path: string): RunningServer | undefined {
+function readServerFile(path: string): RunningServer | undefined {
   try {
-    const fields = fieldsOf(JSON.parse(readRegular(path).toString()))
+    const fields = fieldsOf(JSON.parse(readRegularFile(path).toString()))
     const url = stringOf(fields?.['url'])
     const pid = numberOf(fields?.['pid'])
     const instance = stringOf(fields?.['instance'])

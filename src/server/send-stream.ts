@@ -20,7 +20,7 @@ export async function sendStream(response: Response, outgoing: ServerResponse): 
     for (;;) {
       const { done, value } = await reader.read()
       if (done || outgoing.destroyed) break
-      if (!outgoing.write(value)) await drained(outgoing)
+      if (!outgoing.write(value)) await waitForDrain(outgoing)
     }
     outgoing.end()
   } catch {
@@ -29,7 +29,7 @@ export async function sendStream(response: Response, outgoing: ServerResponse): 
 }
 
 /** Returns as well when the client is gone. */
-function drained(outgoing: ServerResponse): Promise<void> {
+function waitForDrain(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       outgoing.off('drain', done)

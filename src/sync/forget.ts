@@ -1,11 +1,11 @@
 /** Sessions that are not wanted: they leave the index and the keep, and no sync brings them back. Their sources are not touched. */
 import type { IndexReader } from '../archive/get.ts'
-import { doubt, isDamage, openBesideHolder, openToWrite } from '../archive/index-file.ts'
-import type { Forgotten } from '../archive/keep/forget.ts'
-import type { Keep } from '../archive/keep.ts'
-import { takeLock } from '../archive/lock.ts'
+import { isIndexDamage, markIndexSuspect, openIndexToWrite, openIndexWithoutLock } from '../archive/index-file.ts'
+import type { ForgottenSession } from '../archive/keep/forget.ts'
+import type { BackupDatabase } from '../archive/keep.ts'
+import { takeIndexLock } from '../archive/lock.ts'
 import { IndexWriter } from '../archive/put.ts'
-import type { Scanned } from '../archive/record.ts'
+import type { ScannedSource } from '../archive/record.ts'
 import { sha256 } from '../lib/hash.ts'
 import { AppError } from '../model/error.ts'
 import type { Instant, SessionId } from '../model/ids.ts'
@@ -15,12 +15,12 @@ import type { Session } from '../model/session.ts'
 export function forgetSession(
   directory: string,
   index: IndexReader,
-  keep: Keep,
+  backup: BackupDatabase,
   session: SessionId,
   at: Instant,
 ): void {
-  const told = index.tellersOf(session)
-  const first = told[0]
+  const sessionSources = index.allSourcesOf(session)
+  const first = sessionSources[0]
   if (!first) {
     throw new AppError(
       'not_found',
@@ -29,13 +29,13 @@ export function forgetSession(
     )
   }
   // The wish comes first: whatever fails behind it can be done again.
-  keep.forget({ session, claim: first.claim, first_record: first.first_record }, at)
-  keep.copies.forget(told.map(({ path }) => path))
-  const taken = takeLock(directory, 'forget')
+  backup.forget({ session, claim: first.claim, first_record: first.first_record }, at)
+  backup.copies.forget(sessionSources.map(({ path }) => path))
+  const attempt = takeIndexLock(directory, 'forget')
   try {
     const writer = new IndexWriter(
       directory,
-      taken.kind === 'taken' ? openToWrite(directory) : openBesideHolder(directory),
+      attempt.kind === 'taken' ? openIndexToWrite(directory) : openIndexWithoutLock(directory),
     )
     try {
       writer.forget(session)
@@ -44,45 +44,49 @@ export function forgetSession(
     }
   } catch (error) {
     // Its holder makes it anew, without what is not wanted.
-    if (taken.kind === 'taken' || !isDamage(error, directory)) throw error
-    doubt(directory)
+    if (attempt.kind === 'taken' || !isIndexDamage(error, directory)) throw error
+    markIndexSuspect(directory)
   } finally {
-    if (taken.kind === 'taken') taken.lock.release()
+    if (attempt.kind === 'taken') attempt.lock.release()
   }
 }
 
 /** What a sync must leave out, and a sign that changes with it. */
-export class Unwanted {
+export class ForgottenFilter {
   /** Empty when nothing is. */
-  readonly sign: string
+  readonly fingerprintSuffix: string
   readonly #keys: ReadonlySet<string>
 
-  constructor(forgotten: readonly Forgotten[]) {
+  constructor(forgotten: readonly ForgottenSession[]) {
     this.#keys = new Set(forgotten.map(({ claim, first_record }) => `${claim}\n${first_record}`))
-    this.sign = forgotten.length === 0 ? '' : ` forgotten ${sha256([...this.#keys].join('\n')).slice(0, 16)}`
+    this.fingerprintSuffix =
+      forgotten.length === 0 ? '' : ` forgotten ${sha256([...this.#keys].join('\n')).slice(0, 16)}`
   }
 
   /** A source that tells what is not wanted is known, so that it is not read again and again, but tells nothing of it. */
-  leftOut(scanned: Scanned): Scanned {
+  withoutForgotten(scanned: ScannedSource): ScannedSource {
     const parts = scanned.parts?.filter(({ session }) => !this.#has(session))
-    if (parts && parts.length < (scanned.parts?.length ?? 0)) return { ...this.#signed(scanned), parts }
+    if (parts && parts.length < (scanned.parts?.length ?? 0)) return { ...this.#withSuffix(scanned), parts }
     const { session, history: _, cursor: __, ...rest } = scanned
-    return session && this.#has(session) ? { ...this.#signed(rest), ...NOTHING, anew: true } : scanned
+    return session && this.#has(session) ? { ...this.#withSuffix(rest), ...EMPTY_SCAN, fromStart: true } : scanned
   }
 
   #has({ id, first_record }: Session): boolean {
     return this.#keys.has(`${id}\n${first_record}`)
   }
 
-  #signed<T extends Pick<Scanned, 'fingerprint'>>(scanned: T): T {
-    return { ...scanned, fingerprint: scanned.fingerprint === undefined ? undefined : scanned.fingerprint + this.sign }
+  #withSuffix<T extends Pick<ScannedSource, 'fingerprint'>>(scanned: T): T {
+    return {
+      ...scanned,
+      fingerprint: scanned.fingerprint === undefined ? undefined : scanned.fingerprint + this.fingerprintSuffix,
+    }
   }
 }
 
-const NO_COUNTS = { lines: 0, messages: 0, tools: {} }
-const NOTHING = {
-  sure: NO_COUNTS,
-  counts: NO_COUNTS,
+const ZERO_COUNTS = { lines: 0, messages: 0, tools: {} }
+const EMPTY_SCAN = {
+  sure: ZERO_COUNTS,
+  counts: ZERO_COUNTS,
   usage: [],
   provisionalUsage: [],
   estimates: [],

@@ -1,26 +1,26 @@
 /** The thread that reads sources for the one that writes. Runs from the built files only. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { buffersOf } from '../archive/rows/rows.ts'
+import { rowBatchBuffers } from '../archive/rows/rows.ts'
 import { AppError, type ErrorCode } from '../model/error.ts'
 import type { Phrase } from '../model/phrase.ts'
-import type { Job, Result } from './passes/work.ts'
-import { Worker } from './passes/work.ts'
+import type { JobResult, SyncJob } from './passes/work.ts'
+import { SourceWorker } from './passes/work.ts'
 
 /** Bytes of results that nobody has taken yet: more would only fill the memory, less would let this thread wait for each transaction. */
-const AHEAD = 8_000_000
+const MAX_UNREAD_BYTES = 8_000_000
 
 const port = parentPort
-const worker = new Worker((workerData as { directory: string }).directory)
-const jobs: Job[] = []
+const worker = new SourceWorker((workerData as { directory: string }).directory)
+const jobs: SyncJob[] = []
 /** The sizes of those that are on their way, the oldest first. */
-const unread: number[] = []
+const unreadSizes: number[] = []
 let unreadBytes = 0
-let resume: (() => void) | undefined
+let resumeSending: (() => void) | undefined
 let isBusy = false
 
-export type ToThread = { readonly kind: 'job'; readonly job: Job } | { readonly kind: 'taken' }
+export type ToThread = { readonly kind: 'job'; readonly job: SyncJob } | { readonly kind: 'taken' }
 export type FromThread =
-  | Result
+  | JobResult
   /** It runs: from now on whatever ends it is a job's doing. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'done' }
@@ -31,40 +31,40 @@ export type FromThread =
 port?.on('message', (message: ToThread) => {
   if (message.kind === 'job') {
     jobs.push(message.job)
-    void work()
+    void runJobs()
     return
   }
-  unreadBytes -= unread.shift() ?? 0
-  resume?.()
+  unreadBytes -= unreadSizes.shift() ?? 0
+  resumeSending?.()
 })
 
 port?.postMessage({ kind: 'ready' } satisfies FromThread)
 
-async function work(): Promise<void> {
+async function runJobs(): Promise<void> {
   if (isBusy) return
   isBusy = true
   for (let job = jobs.shift(); job; job = jobs.shift()) {
     try {
-      for await (const result of worker.run(job)) await give(result)
+      for await (const result of worker.run(job)) await sendResult(result)
       port?.postMessage({ kind: 'done' } satisfies FromThread)
     } catch (error) {
-      port?.postMessage(failure(error))
+      port?.postMessage(toFailureMessage(error))
     }
   }
   isBusy = false
 }
 
-const failure = (error: unknown): FromThread =>
+const toFailureMessage = (error: unknown): FromThread =>
   error instanceof AppError ? { kind: 'refused', code: error.code, phrase: error.phrase } : { kind: 'broken', error }
 
-async function give(result: Result): Promise<void> {
-  const moved = result.kind === 'chunk' ? buffersOf(result.chunk.rows) : []
-  const size = moved.reduce((sum, { byteLength }) => sum + byteLength, 1)
-  while (unread.length > 0 && unreadBytes + size > AHEAD)
+async function sendResult(result: JobResult): Promise<void> {
+  const transferred = result.kind === 'chunk' ? rowBatchBuffers(result.chunk.rows) : []
+  const size = transferred.reduce((sum, { byteLength }) => sum + byteLength, 1)
+  while (unreadSizes.length > 0 && unreadBytes + size > MAX_UNREAD_BYTES)
     await new Promise<void>((done) => {
-      resume = done
+      resumeSending = done
     })
-  unread.push(size)
+  unreadSizes.push(size)
   unreadBytes += size
-  port?.postMessage(result satisfies FromThread, moved)
+  port?.postMessage(result satisfies FromThread, transferred)
 }

@@ -1,15 +1,15 @@
 /** The sources that the index knows, at hand for a sweep that must not ask for each. */
-import type { KnownSource, Where } from '../archive/record.ts'
+import type { KnownSource, SourceLocation } from '../archive/record.ts'
 
-interface Held {
+interface TrackedSource {
   source: KnownSource
   /** The number of the last sweep that met it. */
-  met: number
+  lastSweep: number
 }
 
 export class KnownSources {
   /** Nearly always one for each path: other agents and rows share some. */
-  readonly #byPath = new Map<string, Held[]>()
+  readonly #byPath = new Map<string, TrackedSource[]>()
   #sweep = 0
 
   constructor(sources: Iterable<KnownSource>) {
@@ -17,15 +17,15 @@ export class KnownSources {
   }
 
   set(source: KnownSource): void {
-    const there = this.#byPath.get(source.path)
-    const before = there?.find((one) => isAt(one.source, source))
+    const atPath = this.#byPath.get(source.path)
+    const before = atPath?.find((one) => isSameLocation(one.source, source))
     if (before) before.source = source
-    else if (there) there.push({ source, met: 0 })
-    else this.#byPath.set(source.path, [{ source, met: 0 }])
+    else if (atPath) atPath.push({ source, lastSweep: 0 })
+    else this.#byPath.set(source.path, [{ source, lastSweep: 0 }])
   }
 
   delete(source: KnownSource): void {
-    const rest = this.#byPath.get(source.path)?.filter((one) => !isAt(one.source, source)) ?? []
+    const rest = this.#byPath.get(source.path)?.filter((one) => !isSameLocation(one.source, source)) ?? []
     if (rest.length > 0) this.#byPath.set(source.path, rest)
     else this.#byPath.delete(source.path)
   }
@@ -35,20 +35,20 @@ export class KnownSources {
   }
 
   /** What is known of it, and whether this sweep has met it before. */
-  meet(where: Where): { readonly source: KnownSource; readonly again: boolean } | undefined {
-    const held = this.#byPath.get(where.path)?.find((one) => isAt(one.source, where))
-    if (!held) return undefined
-    const again = held.met === this.#sweep
-    held.met = this.#sweep
-    return { source: held.source, again }
+  meet(location: SourceLocation): { readonly source: KnownSource; readonly again: boolean } | undefined {
+    const tracked = this.#byPath.get(location.path)?.find((one) => isSameLocation(one.source, location))
+    if (!tracked) return undefined
+    const again = tracked.lastSweep === this.#sweep
+    tracked.lastSweep = this.#sweep
+    return { source: tracked.source, again }
   }
 
   /** Those that this sweep has not met. @param paths where it looked; everywhere if not given */
   *missed(paths?: Iterable<string>): Generator<KnownSource> {
     const places = paths ? [...paths].flatMap((path) => [this.#byPath.get(path) ?? []]) : this.#byPath.values()
-    for (const there of places) for (const { source, met } of there) if (met !== this.#sweep) yield source
+    for (const atPath of places) for (const { source, lastSweep } of atPath) if (lastSweep !== this.#sweep) yield source
   }
 }
 
-const isAt = (source: KnownSource, { agent, key, kept }: Where): boolean =>
+const isSameLocation = (source: KnownSource, { agent, key, kept }: SourceLocation): boolean =>
   source.agent === agent && source.key === key && source.kept === kept

@@ -1,14 +1,14 @@
 /** Compares what lies on disk with what the index knows. The sweep decides what is read; a watcher only hints. */
 import { sep } from 'node:path'
 import type { Agent, Source } from '../agents/agent.ts'
-import type { KnownSource, Where } from '../archive/record.ts'
-import { failureOf } from '../lib/failure.ts'
-import { isHidden } from '../lib/files/look.ts'
+import type { KnownSource, SourceLocation } from '../archive/record.ts'
+import { toSourceFailure } from '../lib/failure.ts'
+import { isInaccessible } from '../lib/files/look.ts'
 import type { KnownSources } from './known.ts'
 import type { ScanTask } from './passes/scan-source.ts'
 
 /** A source that is there now. */
-export interface Found {
+export interface FoundSource {
   readonly agent: Agent
   readonly source: Source
   /** It is read from the keep. */
@@ -17,7 +17,7 @@ export interface Found {
   readonly isUnlisted?: true
 }
 
-export interface Swept {
+export interface SweepResult {
   /** How many sources are there. */
   readonly sources: number
   readonly changed: readonly ScanTask[]
@@ -28,15 +28,15 @@ export interface Swept {
 
 /**
  * @param paths where it was looked; everywhere if not given
- * @param unwanted what is added to the fingerprints of sources that are left out on purpose
+ * @param forgottenSuffix what is added to the fingerprints of sources that are left out on purpose
  */
-export async function sweep(
-  found: AsyncIterable<Found> | Iterable<Found>,
+export async function sweepSources(
+  found: AsyncIterable<FoundSource> | Iterable<FoundSource>,
   known: KnownSources,
   resume: (source: number) => ScanTask['from'],
   paths?: Iterable<string>,
-  unwanted = '',
-): Promise<Swept> {
+  forgottenSuffix = '',
+): Promise<SweepResult> {
   const changed: ScanTask[] = []
   const back: KnownSource[] = []
   const fresh = new Set<string>()
@@ -50,20 +50,20 @@ export async function sweep(
       unsearched.push(source.path)
       continue
     }
-    const fingerprint = source.fingerprint ?? (await probed(agent, source))
+    const fingerprint = source.fingerprint ?? (await probeOrFailure(agent, source))
     if (fingerprint === undefined) continue
-    const where = whereOf(source, kept === true)
-    const met = known.meet(where)
-    if (met ? met.again : isKnown(fresh, where)) continue
+    const location = locationOf(source, kept === true)
+    const met = known.meet(location)
+    if (met ? met.again : isRepeated(fresh, location)) continue
     sources++
     if (agent.volatile && source.key === undefined) unreadStores.add(source.path)
     const before = met?.source
     if (before?.gone) back.push(before)
-    const isSame = before?.fingerprint === fingerprint || before?.fingerprint === fingerprint + unwanted
+    const isSame = before?.fingerprint === fingerprint || before?.fingerprint === fingerprint + forgottenSuffix
     if (before && isSame && before.version === agent.version) continue
-    const from = before && !agent.many && before.version === agent.version ? resume(before.id) : undefined
+    const from = before && !agent.hasManySessions && before.version === agent.version ? resume(before.id) : undefined
     changed.push({
-      ...where,
+      ...location,
       ...(source.root !== undefined && { root: source.root }),
       ...(source.size !== undefined && { size: source.size }),
       version: agent.version,
@@ -73,25 +73,25 @@ export async function sweep(
   }
   const isUnknown = (source: KnownSource): boolean =>
     (source.key !== undefined && unreadStores.has(source.path)) ||
-    unsearched.some((root) => isIn(source, root)) ||
-    isHidden(source.path)
+    unsearched.some((root) => isBelow(source, root)) ||
+    isInaccessible(source.path)
   const gone = [...known.missed(paths)].filter((source) => !source.gone && !isUnknown(source))
   return { sources, changed, gone, back }
 }
 
 /** One that cannot even be asked is read: that says what is wrong with it. */
-const probed = (agent: Agent, source: Source): Promise<string | undefined> =>
-  agent.probe(source).catch((error: unknown) => `failed: ${failureOf(error).reason}`)
+const probeOrFailure = (agent: Agent, source: Source): Promise<string | undefined> =>
+  agent.probe(source).catch((error: unknown) => `failed: ${toSourceFailure(error).reason}`)
 
-const isIn = ({ path }: KnownSource, root: string): boolean =>
+const isBelow = ({ path }: KnownSource, root: string): boolean =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 
-function whereOf({ agent, path, key }: Source, kept: boolean): Where {
+function locationOf({ agent, path, key }: Source, kept: boolean): SourceLocation {
   return key === undefined ? { agent, path, kept } : { agent, path, key, kept }
 }
 
 /** Among those that the index does not know yet. */
-function isKnown(fresh: Set<string>, { agent, path, key, kept }: Where): boolean {
+function isRepeated(fresh: Set<string>, { agent, path, key, kept }: SourceLocation): boolean {
   const place = `${agent}\n${path}\n${kept ? 'kept' : 'row'}\n${key ?? ''}`
   if (fresh.has(place)) return true
   fresh.add(place)

@@ -1,24 +1,24 @@
 /** Whose turn it is to write the index: takes the lock, does the work, and gives it back. */
 import { removeIndex } from '../archive/index-file.ts'
-import { type Holder, type Lock, takeLock } from '../archive/lock.ts'
+import { type IndexLock, type LockHolder, takeIndexLock } from '../archive/lock.ts'
 import type { AppError } from '../model/error.ts'
-import { allSources } from './keep/policy.ts'
-import type { Scene } from './list.ts'
-import type { Feed } from './live/feed.ts'
-import { goLive, type Live, type LiveOptions } from './live/live.ts'
-import { type Synced, Syncer, type SyncOptions } from './sync.ts'
+import { listAllSources } from './keep/policy.ts'
+import type { SyncContext } from './list.ts'
+import type { IndexEventBus } from './live/feed.ts'
+import { type LiveSync, type LiveSyncOptions, startLiveSync } from './live/live.ts'
+import { Syncer, type SyncOptions, type SyncResult } from './sync.ts'
 
 /** Another process is at it; nobody is known where it has only just begun. */
-export interface Held {
+export interface LockedByOther {
   readonly kind: 'held'
-  readonly by: Holder | undefined
+  readonly by: LockHolder | undefined
 }
 
-export type SyncOutcome = { readonly kind: 'synced'; readonly synced: Synced } | Held
+export type SyncOutcome = { readonly kind: 'synced'; readonly synced: SyncResult } | LockedByOther
 
-export type WatchOutcome = ({ readonly kind: 'watching' } & Live) | Held
+export type WatchOutcome = ({ readonly kind: 'watching' } & LiveSync) | LockedByOther
 
-export interface WatchOptions extends Pick<SyncOptions, 'onProgress'> {
+export interface WatchIndexOptions extends Pick<SyncOptions, 'onProgress'> {
   /** Milliseconds between looks at everything, for hints that never came. */
   readonly sweepEvery?: number
   /** Something could not be done, such as writing to a full disk. It is tried again. */
@@ -26,55 +26,58 @@ export interface WatchOptions extends Pick<SyncOptions, 'onProgress'> {
 }
 
 /** With a word to whoever listens. */
-export const published = <T extends SyncOptions>(options: T, feed: Feed): T => ({
+export const publishChanges = <T extends SyncOptions>(options: T, eventBus: IndexEventBus): T => ({
   ...options,
   onChanges: (changes) => {
     options.onChanges?.(changes)
-    feed.publish(changes)
+    eventBus.publish(changes)
   },
 })
 
-export async function syncOnce(
+export async function syncWithLock(
   directory: string,
   threads: number | undefined,
-  scene: Scene,
+  context: SyncContext,
   options: SyncOptions & { readonly anew?: boolean },
 ): Promise<SyncOutcome> {
-  const taken = takeLock(directory, 'sync')
-  if (taken.kind === 'held') return taken
+  const attempt = takeIndexLock(directory, 'sync')
+  if (attempt.kind === 'held') return attempt
   try {
     if (options.anew) removeIndex(directory)
     const syncer = new Syncer(directory, threads)
     try {
-      const synced = await syncer.syncSound(() => allSources(scene), { ...options, isWanted: scene.isWanted })
+      const synced = await syncer.syncOrRebuild(() => listAllSources(context), {
+        ...options,
+        isWanted: context.isWanted,
+      })
       return { kind: 'synced', synced }
     } finally {
       syncer.close()
     }
   } finally {
-    taken.lock.release()
+    attempt.lock.release()
   }
 }
 
-export function watchOn(
+export function watchWithLock(
   directory: string,
   threads: number | undefined,
-  options: Omit<LiveOptions, 'syncer'>,
+  options: Omit<LiveSyncOptions, 'syncer'>,
 ): WatchOutcome {
-  const taken = takeLock(directory, 'watch')
-  if (taken.kind === 'held') return taken
-  const syncer = released(taken.lock, () => new Syncer(directory, threads))
-  const live = goLive({ ...options, syncer })
+  const attempt = takeIndexLock(directory, 'watch')
+  if (attempt.kind === 'held') return attempt
+  const syncer = releaseOnFailure(attempt.lock, () => new Syncer(directory, threads))
+  const liveSync = startLiveSync({ ...options, syncer })
   const close = async (): Promise<void> => {
-    await live.close()
+    await liveSync.close()
     syncer.close()
-    taken.lock.release()
+    attempt.lock.release()
   }
-  return { kind: 'watching', ready: live.ready, sync: live.sync, close }
+  return { kind: 'watching', ready: liveSync.ready, sync: liveSync.sync, close }
 }
 
 /** The lock is given back when the work fails. */
-function released<T>(lock: Lock, work: () => T): T {
+function releaseOnFailure<T>(lock: IndexLock, work: () => T): T {
   try {
     return work()
   } catch (error) {

@@ -4,8 +4,8 @@ import './style/tokens.css'
 import './style/base.css'
 import './style/prose.css'
 import App from './App.svelte'
-import { spellOutIn } from './frame/spelled.ts'
+import { escapeHostileCharactersIn } from './frame/spelled.ts'
 
-spellOutIn(document)
+escapeHostileCharactersIn(document)
 
 mount(App, { target: document.body })

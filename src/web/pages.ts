@@ -2,9 +2,9 @@
 import type { Component } from 'svelte'
 import Home from './home/Home.svelte'
 
-type Page = { readonly default: Component }
+type PageModule = { readonly default: Component }
 
-export const PAGES: { readonly [path: string]: () => Page | Promise<Page> } = {
+export const PAGES: { readonly [path: string]: () => PageModule | Promise<PageModule> } = {
   '/': () => ({ default: Home }),
   '/session': () => import('./conversation/ConversationPage.svelte'),
   '/chat': () => import('./chat/ChatPage.svelte'),
@@ -16,7 +16,7 @@ export const PAGES: { readonly [path: string]: () => Page | Promise<Page> } = {
 }
 
 /** Fetched while nothing else is to be done: the next thing a reader opens. */
-export function warmUp(): void {
+export function prefetchConversationPage(): void {
   const idle = globalThis.requestIdleCallback ?? ((then: () => void) => setTimeout(then, 500))
   idle(() => void PAGES['/session']?.())
 }

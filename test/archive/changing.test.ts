@@ -4,4 +4,4 @@ import { changeBetween, changeDuring } from './changing.ts'
 
 test.each([1, 7, 22])('changes between syncs, %i', (seed) => changeBetween({ seed, rounds: 3, steps: 12 }))
 
-test('changes during syncs, some of which are killed', () => changeDuring({ seed: 1, rounds: 1, steps: 150 }))
+test('changes during syncs that are sometimes killed', () => changeDuring({ seed: 1, rounds: 1, steps: 150 }))

@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { contentOf } from './content.ts'
-import { type Home, home } from './house.ts'
+import { type TestHome, testHome } from './house.ts'
 import { manyLogs } from './logs.ts'
 
-const CHANGER = join(import.meta.dirname, 'changer.mjs')
-const SYNCER = join(import.meta.dirname, 'syncer.mjs')
+const CHANGER = join(import.meta.dirname, 'change-logs.mjs')
+const SYNCER = join(import.meta.dirname, 'sync-process.mjs')
 
-export interface Changing {
+export interface ChangeOptions {
   /** Other numbers make other changes. */
   readonly seed: number
   /** How often it is synced. */
@@ -19,33 +19,42 @@ export interface Changing {
   readonly steps: number
 }
 
-export async function changeBetween({ seed, rounds, steps }: Changing): Promise<void> {
-  const made = home()
-  manyLogs(made.write, 6, 6)
-  await made.house.sync()
+export async function changeBetween({ seed, rounds, steps }: ChangeOptions): Promise<void> {
+  const testMachine = testHome()
+  manyLogs(testMachine.write, 6, 6)
+  await testMachine.app.sync()
   for (let round = 0; round < rounds; round++) {
-    const changed = spawnSync(process.execPath, [CHANGER, made.folder, String(seed * 100 + round), String(steps)])
+    const changed = spawnSync(process.execPath, [
+      CHANGER,
+      testMachine.folder,
+      String(seed * 100 + round),
+      String(steps),
+    ])
     expect(String(changed.stderr)).toBe('')
-    await made.house.sync()
+    await testMachine.app.sync()
   }
-  await expectAsNew(made)
+  await expectAsNew(testMachine)
 }
 
 /** A process that changes logs, and others beside it that sync, some of which are killed. */
-export async function changeDuring({ seed, rounds, steps }: Changing): Promise<void> {
-  const made = home()
-  manyLogs(made.write, 12, 80)
+export async function changeDuring({ seed, rounds, steps }: ChangeOptions): Promise<void> {
+  const testMachine = testHome()
+  manyLogs(testMachine.write, 12, 80)
   for (let round = 0; round < rounds; round++) {
-    const changer = spawn(process.execPath, [CHANGER, made.folder, String(seed * 100 + round), String(steps), '4'], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
+    const changer = spawn(
+      process.execPath,
+      [CHANGER, testMachine.folder, String(seed * 100 + round), String(steps), '4'],
+      {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      },
+    )
     const changed = once(changer, 'exit')
     let isChanging = true
     void changed.then(() => {
       isChanging = false
     })
     for (let n = 0; isChanging; n++) {
-      const syncer = spawn(process.execPath, [SYNCER, made.folder, made.house.directory], {
+      const syncer = spawn(process.execPath, [SYNCER, testMachine.folder, testMachine.app.directory], {
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       const ended = once(syncer, 'exit')
@@ -56,12 +65,12 @@ export async function changeDuring({ seed, rounds, steps }: Changing): Promise<v
     }
     expect((await changed)[0]).toBe(0)
   }
-  await made.house.sync()
-  await expectAsNew(made)
+  await testMachine.app.sync()
+  await expectAsNew(testMachine)
 }
 
-async function expectAsNew({ folder, house }: Home): Promise<void> {
-  const fresh = home({}, folder, join(folder, 'fresh')).house
+async function expectAsNew({ folder, app: house }: TestHome): Promise<void> {
+  const fresh = testHome({}, folder, join(folder, 'fresh')).app
   await fresh.sync()
   expect(await contentOf(house, true)).toEqual(await contentOf(fresh, true))
   expect(await house.sync()).toMatchObject({ synced: { scanned: 0, read: 0 } })

@@ -1,5 +1,5 @@
 /** All that an index tells, in a form in which two of them can be compared. */
-import type { House } from '../../src/app.ts'
+import type { App } from '../../src/app.ts'
 import type { Db } from '../../src/archive/open.ts'
 
 /** Found in what `manyLogs` writes. */
@@ -9,7 +9,7 @@ const QUERIES = ['widget3', 'file2 exit', 'line has:error', '検索', 'growing',
  * Without what depends on the order in which it was made: revisions, and the numbers of rows.
  * @param isThere leaves out what the index knows of sources that are gone, which one made anew cannot know
  */
-export async function contentOf(house: House, isThere = false): Promise<unknown> {
+export async function contentOf(house: App, isThere = false): Promise<unknown> {
   const { sessions } = house.list({ limit: 1_000_000, children: 'all', sort: 'started', kind: 'any' })
   const meant = sessions.filter(({ gone }) => !isThere || !gone)
   const told = meant.map(({ revision: _, path, size, ...session }) => ({
@@ -45,7 +45,7 @@ export async function contentOf(house: House, isThere = false): Promise<unknown>
     totals,
     byModel: models.map((model) => [model, house.list({ ...filter, model, children: 'all' }).total]),
     touches: house
-      .touches('file2.ts', 100_000)
+      .fileTouches('file2.ts', 100_000)
       .touched.filter(({ session_id }) => ids.has(session_id))
       .map(({ session_id, message_id, path, how }) => `${session_id} ${message_id} ${path} ${how}`)
       .sort(),

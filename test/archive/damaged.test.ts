@@ -2,31 +2,31 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { rightNow } from '../../src/app.ts'
+import { currentInstant } from '../../src/app.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { serve } from '../server/served.ts'
 import { text } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
-import { answersOf, asked, DAMAGES, damageFile, savedFiles } from './damaging.ts'
-import { type Home, home, rollout } from './house.ts'
+import { answersOf, DAMAGES, damageFile, queryIndex, savedFiles } from './damaging.ts'
+import { rollout, type TestHome, testHome } from './house.ts'
 import { logOf, manyLogs, threadOf } from './logs.ts'
 
-const filled = async (keep = 'volatile'): Promise<Home> => {
-  const made = home({ flags: new Map([['keep', keep]]) })
+const filled = async (keep = 'volatile'): Promise<TestHome> => {
+  const made = testHome({ flags: new Map([['keep', keep]]) })
   manyLogs(made.write, 3, 8)
   const store = makeStore(join(made.folder, 'data', 'amazon-q', 'data.sqlite3'))
   store.put('/code', stateOf('c-1', [{ prompt: 'A question about widget3', answer: 'Yes.' }]))
   store.close()
-  await made.house.sync()
+  await made.app.sync()
   return made
 }
 
 describe('the index', () => {
   const damages = Array.from({ length: 160 }, (_, seed) => ({ damage: DAMAGES[seed % DAMAGES.length] ?? 'flip', seed }))
 
-  test('damaged while nobody had it open, it is made again, and every answer is as before', async () => {
-    const { house } = await filled()
+  test('is rebuilt with identical answers if damaged while closed', async () => {
+    const { app: house } = await filled()
     const right = await answersOf(house)
     house.close()
     const index = join(house.directory, 'index.sqlite3')
@@ -35,12 +35,12 @@ describe('the index', () => {
     for (const { damage, seed } of damages.slice(0, 80)) {
       files.restore()
       damageFile(index, damage, seed)
-      expect({ damage, seed, ...(await asked(house)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
+      expect({ damage, seed, ...(await queryIndex(house)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
     }
   }, 180_000)
 
-  test('damaged in the middle of something, it never is a bug, and answers as before once it is made again', async () => {
-    const { house } = await filled()
+  test('reports no bug if damaged during use, and answers identically after a rebuild', async () => {
+    const { app: house } = await filled()
     const right = await answersOf(house)
     house.close()
     const index = join(house.directory, 'index.sqlite3')
@@ -50,7 +50,7 @@ describe('the index', () => {
     for (const { damage, seed } of damages.slice(80)) {
       files.restore()
       damageFile(index, damage, seed)
-      const outcome = await asked(house)
+      const outcome = await queryIndex(house)
       if (outcome.kind === 'answer' && JSON.stringify(outcome.answer) === JSON.stringify(right)) isRight++
     }
     await house.sync({ anew: true })
@@ -59,8 +59,8 @@ describe('the index', () => {
     expect(isRight).toBeGreaterThan(50)
   }, 180_000)
 
-  test('a log of SQLite that is damaged costs what is in it, which is read again', async () => {
-    const { house, write } = await filled()
+  test('a damaged SQLite log loses its content, which is read again', async () => {
+    const { app: house, write } = await filled()
     const index = join(house.directory, 'index.sqlite3')
     const other = openSqlite(index, { readonly: true })
     other.prepare('SELECT 1 FROM session').get()
@@ -76,12 +76,12 @@ describe('the index', () => {
       for (const [suffix, bytes] of saved) writeFileSync(index + suffix, bytes)
       const damage = DAMAGES[seed % DAMAGES.length] ?? 'flip'
       damageFile(`${index}-wal`, damage, seed)
-      expect({ damage, seed, ...(await asked(house)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
+      expect({ damage, seed, ...(await queryIndex(house)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
     }
   })
 
-  test('left as it was, it is not made again', async () => {
-    const { house } = await filled()
+  test('is not rebuilt if it is intact', async () => {
+    const { app: house } = await filled()
     const before = house.index.epoch
     house.close()
     for (let n = 0; n < 3; n++) {
@@ -92,8 +92,8 @@ describe('the index', () => {
     expect(readdirSync(house.directory).filter((name) => name.includes('damaged'))).toEqual([])
   })
 
-  test('on a disk that keeps no times, the seal is soon no longer believed', async () => {
-    const { house } = await filled()
+  test('the seal expires soon on a disk without file times', async () => {
+    const { app: house } = await filled()
     house.close()
     const seal = join(house.directory, 'index.sqlite3.seal')
     const epochs = new Set<string | undefined>()
@@ -107,13 +107,13 @@ describe('the index', () => {
     expect(epochs.size).toBeLessThanOrEqual(4)
   })
 
-  test('damaged under a running server, requests are answered again', async () => {
+  test('a server recovers when its index is damaged', async () => {
     const served = serve({ [rollout(threadOf(1))]: text(logOf(1, 12)) })
-    await served.house.sync()
+    await served.app.sync()
     const right = await served.get('/api/sessions')
-    const index = join(served.house.directory, 'index.sqlite3')
+    const index = join(served.app.directory, 'index.sqlite3')
     for (const damage of ['text', 'overwrite', 'zero', 'cut'] as const) {
-      served.house.index.close()
+      served.app.index.close()
       damageFile(index, damage, 7)
       const { data } = await served.get('/api/sessions')
       expect(data.map(({ id }: { id: string }) => id)).toEqual(right.data.map(({ id }: { id: string }) => id))
@@ -123,9 +123,9 @@ describe('the index', () => {
 })
 
 describe.each(['keep.sqlite3', 'marks.sqlite3', 'copies.sqlite3'])('%s', (name) => {
-  test('is never made anew over what is in it', async () => {
-    const { house } = await filled('all')
-    house.marks.change(`codex:${threadOf(1)}` as SessionId, { starred: true }, rightNow())
+  test('is never overwritten while it has content', async () => {
+    const { app: house } = await filled('all')
+    house.annotations.change(`codex:${threadOf(1)}` as SessionId, { starred: true }, currentInstant())
     house.close()
     const path = join(house.directory, name)
     expect(existsSync(path)).toBe(true)
@@ -136,11 +136,11 @@ describe.each(['keep.sqlite3', 'marks.sqlite3', 'copies.sqlite3'])('%s', (name) 
       damageFile(path, damage, seed)
       const { size } = { size: readFileSync(path).length }
       const ask = async () => {
-        const outcome = await asked(house)
+        const outcome = await queryIndex(house)
         try {
-          house.marks.list()
-          for (const { session } of house.keep.list()) house.keep.bytes(session)
-          for (const { id } of house.keep.copies.list()) house.keep.copies.restore(id)
+          house.annotations.list()
+          for (const { session } of house.backup.list()) house.backup.bytes(session)
+          for (const { id } of house.backup.copies.list()) house.backup.copies.restore(id)
         } catch (error) {
           expect({ damage, seed, error }).toMatchObject({ error: { name: 'AppError' } })
         } finally {

@@ -1,7 +1,7 @@
 /** Damages files of our own in every way that a disk, a crash or a careless program knows, and asks what every command asks. */
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { doubtDamagedIndex, type House, IndexDamagedError } from '../../src/app.ts'
+import { type App, IndexDamagedError, markIndexIfDamaged } from '../../src/app.ts'
 import { AppError } from '../../src/model/error.ts'
 import { randomFrom } from '../chat/support/killing.ts'
 
@@ -11,7 +11,7 @@ export type Damage = (typeof DAMAGES)[number]
 const PAGE = 4096
 
 /** The bytes as the damage leaves them. */
-export function damaged(bytes: Buffer, damage: Damage, random: () => number): Buffer {
+export function damageBytes(bytes: Buffer, damage: Damage, random: () => number): Buffer {
   const copy = Buffer.from(bytes)
   const below = (most: number): number => Math.floor(random() * most)
   const fill = (start: number, length: number, value: () => number): void => {
@@ -75,28 +75,28 @@ export function savedFiles(folder: string): { restore(): void } {
 }
 
 export const damageFile = (path: string, damage: Damage, seed: number): void =>
-  writeFileSync(path, damaged(readFileSync(path), damage, randomFrom(seed)))
+  writeFileSync(path, damageBytes(readFileSync(path), damage, randomFrom(seed)))
 
 /** What list, search, stats, show and doctor tell, without what differs between two indexes of the same logs. */
-export async function answersOf(house: House): Promise<unknown> {
-  await house.sync()
-  const { total, sessions } = house.list({ kind: 'any', children: 'all', limit: -1 })
+export async function answersOf(application: App): Promise<unknown> {
+  await application.sync()
+  const { total, sessions } = application.list({ kind: 'any', children: 'all', limit: -1 })
   const shown = sessions.map(
     ({ revision: _, ...one }: { readonly revision?: number } & (typeof sessions)[number]) => one,
   )
-  const found = await house.search('widget3 OR question', { limit: 50 })
+  const found = await application.search('widget3 OR question', { limit: 50 })
   const first = sessions[0]?.id
   return JSON.parse(
     JSON.stringify({
       total,
       shown,
       hits: found.kind === 'found' ? found.hits : found,
-      totals: await house.totals(),
-      stats: { ...house.stats(), disk: undefined },
-      header: first && house.index.header(first),
-      messages: first && (await house.messages(first, { limit: 200 })).map(({ known }) => known.id),
-      choices: house.index.choices(),
-      touched: house.touches('file3.ts').total,
+      totals: await application.totals(),
+      stats: { ...application.stats(), disk: undefined },
+      header: first && application.index.header(first),
+      messages: first && (await application.messages(first, { limit: 200 })).map(({ known }) => known.id),
+      choices: application.index.choices(),
+      touched: application.fileTouches('file3.ts').total,
     }),
   )
 }
@@ -106,21 +106,24 @@ export type Outcome =
   | { readonly kind: 'error'; readonly code: AppError['code']; readonly message: string }
 
 /** As the command line does: an index that turns out to be damaged is made again, and asked once more. */
-export async function asked(house: House): Promise<Outcome> {
+export async function queryIndex(application: App): Promise<Outcome> {
   try {
-    return { kind: 'answer', answer: await answersOf(house).catch((error) => again(house, error)) }
+    return {
+      kind: 'answer',
+      answer: await answersOf(application).catch((error) => retryAfterDamage(application, error)),
+    }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { kind: 'error', code: error.code, message: error.message }
   } finally {
-    house.close()
+    application.close()
   }
 }
 
-async function again(house: House, error: unknown): Promise<unknown> {
+async function retryAfterDamage(application: App, error: unknown): Promise<unknown> {
   const isToBlame =
-    error instanceof IndexDamagedError || (!(error instanceof AppError) && doubtDamagedIndex(house.directory))
+    error instanceof IndexDamagedError || (!(error instanceof AppError) && markIndexIfDamaged(application.directory))
   if (!isToBlame) throw error
-  house.close()
-  return answersOf(house)
+  application.close()
+  return answersOf(application)
 }

@@ -3,23 +3,23 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { THREAD, talk, tempFolder, text } from '../support/log.ts'
+import { shortSession, THREAD, tempFolder, text } from '../support/log.ts'
 import { ordinaryUser } from '../support/ordinary-user.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { contentOf } from './content.ts'
-import { home, rollout } from './house.ts'
+import { rollout, testHome } from './house.ts'
 import { manyLogs } from './logs.ts'
-import { visit } from './visits.ts'
+import { runInProcess } from './visits.ts'
 
 const isRoot = process.getuid?.() === 0
 
 /** A home with a kept conversation and some logs. */
 function furnished(sessions: number, turns: number) {
-  const made = home()
-  const store = makeStore(join(made.folder, 'data', 'amazon-q', 'data.sqlite3'))
+  const testMachine = testHome()
+  const store = makeStore(join(testMachine.folder, 'data', 'amazon-q', 'data.sqlite3'))
   store.put('/code', stateOf('one', [{ prompt: 'First?', answer: 'An answer.' }]))
-  manyLogs(made.write, sessions, turns)
-  return { ...made, store }
+  manyLogs(testMachine.write, sessions, turns)
+  return { ...testMachine, store }
 }
 
 describe('a full disk', () => {
@@ -29,17 +29,17 @@ describe('a full disk', () => {
   }
 
   async function expectWhole(folder: string, data: string): Promise<void> {
-    expect(visit(folder, data, 'sync')).toMatchObject({ kind: 'synced' })
-    const whole = home({}, folder, join(tempFolder(), 'whole')).house
-    await whole.sync()
-    const { house } = home({}, folder, data)
-    expect(house.keep.list()).toMatchObject([{ session: 'amazon-q:one' }])
-    expect(await contentOf(house)).toEqual(await contentOf(whole))
+    expect(runInProcess(folder, data, 'sync')).toMatchObject({ kind: 'synced' })
+    const complete = testHome({}, folder, join(tempFolder(), 'whole')).app
+    await complete.sync()
+    const { app: house } = testHome({}, folder, data)
+    expect(house.backup.list()).toMatchObject([{ session: 'amazon-q:one' }])
+    expect(await contentOf(house)).toEqual(await contentOf(complete))
     house.close()
-    whole.close()
+    complete.close()
   }
 
-  test('is told, what is kept stays, and the next sync with room goes on', async (context) => {
+  test('is reported, keeps backups intact, and the next sync with space continues', async (context) => {
     const { folder } = furnished(6, 60)
     const data = join(tempFolder(), 'disk')
     mkdirSync(data)
@@ -50,11 +50,11 @@ describe('a full disk', () => {
       context.skip()
     }
     try {
-      expect(visit(folder, data, 'sync')).toMatchObject(FULL)
+      expect(runInProcess(folder, data, 'sync')).toMatchObject(FULL)
       spawnSync('sh', ['-c', 'cat /dev/zero > "$0"', join(data, 'more')])
       // What was read until then can be read on a disk without a single free byte.
-      expect(visit(folder, data, 'read')).toMatchObject({ kept: 1 })
-      expect(visit(folder, data, 'sync')).toMatchObject(FULL)
+      expect(runInProcess(folder, data, 'read')).toMatchObject({ kept: 1 })
+      expect(runInProcess(folder, data, 'sync')).toMatchObject(FULL)
       rmSync(join(data, 'more'))
       mount('64m', 'remount,')
       await expectWhole(folder, data)
@@ -66,16 +66,16 @@ describe('a full disk', () => {
   test.skipIf(process.platform === 'win32')('a file that may not grow is the same', async () => {
     const { folder } = furnished(6, 60)
     const data = join(folder, 'small')
-    for (const blocks of [200, 400, 600]) expect(visit(folder, data, 'sync', { blocks })).toMatchObject(FULL)
+    for (const blocks of [200, 400, 600]) expect(runInProcess(folder, data, 'sync', { blocks })).toMatchObject(FULL)
     await expectWhole(folder, data)
   })
 })
 
 describe.skipIf(process.platform === 'win32')('a data directory that may not be written', () => {
-  test('what is there can be read, and a sync says why it does nothing', async ({ skip }) => {
+  test('allows reading, and sync reports why it does nothing', async ({ skip }) => {
     const user = ordinaryUser()
     if (typeof user === 'string') return skip(user)
-    const { folder, house, store } = furnished(2, 4)
+    const { folder, app: house, store } = furnished(2, 4)
     await house.sync()
     house.close()
     store.close()
@@ -89,19 +89,19 @@ describe.skipIf(process.platform === 'win32')('a data directory that may not be 
     if (isRoot) for (const path of [folder, join(data, '..')]) chmodSync(path, 0o755)
     close(0o500)
     try {
-      expect(visit(folder, data, 'sync', { user })).toMatchObject({
+      expect(runInProcess(folder, data, 'sync', { user })).toMatchObject({
         error: 'no_permission',
         message: expect.stringMatching(/cannot be opened for writing.*FUMI_HOME/),
       })
-      expect(visit(folder, data, 'read', { user })).toMatchObject({ total: 3, kept: 1, hits: 9, bodies: 63 })
+      expect(runInProcess(folder, data, 'read', { user })).toMatchObject({ total: 3, kept: 1, hits: 9, bodies: 63 })
       expect(readdirSync(data)).toEqual(names)
     } finally {
       close(0o700)
     }
-    expect(visit(folder, data, 'sync')).toMatchObject({ kind: 'synced', synced: { scanned: 0 } })
+    expect(runInProcess(folder, data, 'sync')).toMatchObject({ kind: 'synced', synced: { scanned: 0 } })
   })
 
-  test('a home that nothing can be made in is an error that says so', ({ skip }) => {
+  test('a read-only home is a clear error', ({ skip }) => {
     const user = ordinaryUser()
     if (typeof user === 'string') return skip(user)
     const folder = tempFolder()
@@ -111,37 +111,37 @@ describe.skipIf(process.platform === 'win32')('a data directory that may not be 
     if (isRoot) chownSync(closed, 0, 0)
     chmodSync(closed, 0o555)
     chmodSync(folder, 0o755)
-    expect(visit(folder, join(closed, 'fumi'), 'sync', { user })).toMatchObject({
+    expect(runInProcess(folder, join(closed, 'fumi'), 'sync', { user })).toMatchObject({
       error: 'no_permission',
       message: expect.stringContaining('FUMI_HOME'),
     })
-    expect(visit(folder, join(closed, 'fumi'), 'read', { user })).toMatchObject({ total: 0 })
+    expect(runInProcess(folder, join(closed, 'fumi'), 'read', { user })).toMatchObject({ total: 0 })
   })
 })
 
 test.skipIf(process.platform === 'win32')(
-  'logs that may not be read are noted, stay as they are known, and stop nobody',
+  'unreadable logs are reported, keep their indexed data, and do not stop the sync',
   async ({ skip }) => {
     const user = ordinaryUser()
     if (typeof user === 'string') return skip(user)
-    const { folder, write, house } = home()
+    const { folder, write, app: house } = testHome()
     manyLogs(write, 1, 3)
-    const path = write(rollout(THREAD, 'sessions/2026/03/01'), text(talk()))
+    const path = write(rollout(THREAD, 'sessions/2026/03/01'), text(shortSession()))
     const data = house.directory
     mkdirSync(data, { recursive: true })
     if (isRoot) for (const one of [folder, data]) chmodSync(one, 0o777)
-    expect(visit(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced', synced: { sources: 2 } })
+    expect(runInProcess(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced', synced: { sources: 2 } })
     const shut = join(path, '..')
     const { mode } = statSync(shut)
     chmodSync(path, 0)
-    expect(visit(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced' })
-    expect(visit(folder, data, 'read', { user })).toMatchObject({ total: 2, bodies: 23 })
+    expect(runInProcess(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced' })
+    expect(runInProcess(folder, data, 'read', { user })).toMatchObject({ total: 2, bodies: 23 })
     chmodSync(shut, 0o444)
-    expect(visit(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced' })
-    expect(visit(folder, data, 'read', { user })).toMatchObject({ total: 2, bodies: 23 })
+    expect(runInProcess(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced' })
+    expect(runInProcess(folder, data, 'read', { user })).toMatchObject({ total: 2, bodies: 23 })
     chmodSync(shut, mode)
     chmodSync(path, 0o644)
-    expect(visit(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced' })
-    expect(visit(folder, data, 'read', { user })).toMatchObject({ total: 2, bodies: 34 })
+    expect(runInProcess(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced' })
+    expect(runInProcess(folder, data, 'read', { user })).toMatchObject({ total: 2, bodies: 34 })
   },
 )

@@ -2,33 +2,33 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { doubt } from '../../src/archive/index-file.ts'
-import { takeLock } from '../../src/archive/lock.ts'
+import { markIndexSuspect } from '../../src/archive/index-file.ts'
+import { takeIndexLock } from '../../src/archive/lock.ts'
 import type { SessionId } from '../../src/model/ids.ts'
-import { assistant, header, THREAD, talk, text, tokens, user } from '../support/log.ts'
+import { assistant, header, shortSession, THREAD, text, tokens, user } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { contentOf } from './content.ts'
-import { type Home, home, rollout } from './house.ts'
-import { visitor } from './visits.ts'
+import { rollout, type TestHome, testHome } from './house.ts'
+import { startProcess } from './visits.ts'
 
 const ID = `codex:${THREAD}` as SessionId
 const OTHER = '019c0000-0000-7000-8000-000000000002'
 
 /** No word of it is in any of our files, but for the text's index, which drops words when it next puts its parts together. */
-function everywhere({ house }: Home, ...names: readonly string[]): string {
+function everywhere({ app: house }: TestHome, ...names: readonly string[]): string {
   house.close()
   const files = readdirSync(house.directory).filter((name) => names.some((one) => name.startsWith(one)))
   return files.map((name) => readFileSync(join(house.directory, name), 'latin1')).join('')
 }
 
-test('it leaves list, search, sums and copies; its file stays, and no sync brings it back', async () => {
-  const made = home({ flags: new Map([['keep', 'all']]) })
-  const { house, write, folder } = made
+test('forgetting removes it from list, search, totals and copies; its file stays, and sync does not restore it', async () => {
+  const testMachine = testHome({ flags: new Map([['keep', 'all']]) })
+  const { app: house, write, folder } = testMachine
   write(rollout(OTHER), text([header({ id: OTHER }), user(1, 'Another please.'), tokens(2, 5, 5)]))
   await house.sync()
   const without = await contentOf(house)
-  const path = write(rollout(THREAD), text(talk()))
-  write(rollout(THREAD, 'archived_sessions'), text(talk()))
+  const path = write(rollout(THREAD), text(shortSession()))
+  write(rollout(THREAD, 'archived_sessions'), text(shortSession()))
   const bytes = readFileSync(path)
   await house.sync()
   expect(house.list().total).toBe(2)
@@ -36,7 +36,7 @@ test('it leaves list, search, sums and copies; its file stays, and no sync bring
   await house.forget(ID)
   expect(house.session(ID)).toBeUndefined()
   expect(house.changesSince(revision)).toMatchObject([{ session: ID, removed: true }])
-  expect(house.keep.copies.list()).toHaveLength(1)
+  expect(house.backup.copies.list()).toHaveLength(1)
   for (let n = 0; n < 2; n++) {
     await house.sync()
     expect(house.list({ kind: 'any' }).total).toBe(1)
@@ -58,55 +58,55 @@ test('it leaves list, search, sums and copies; its file stays, and no sync bring
   const { stats: __, totals: _then, ...then } = without as { stats: unknown; totals: unknown }
   expect(now).toEqual(then)
   await expect(house.forget(ID)).rejects.toMatchObject({ code: 'not_found' })
-  expect(house.keep.forgotten()).toMatchObject([{ session: ID }])
-  expect(house.keep.remember(ID)).toBe(true)
+  expect(house.backup.forgotten()).toMatchObject([{ session: ID }])
+  expect(house.backup.unforget(ID)).toBe(true)
   await house.sync()
-  const fresh = home({}, folder, join(folder, 'fresh')).house
+  const fresh = testHome({}, folder, join(folder, 'fresh')).app
   await fresh.sync()
   expect(await contentOf(house)).toEqual(await contentOf(fresh))
 })
 
-test('a kept conversation leaves the keep with all that is its own; what others share stays', async () => {
-  const made = home()
-  const { house, folder } = made
+test('forgetting deletes a backed-up conversation but keeps data shared with others', async () => {
+  const testMachine = testHome()
+  const { app: house, folder } = testMachine
   const store = makeStore(join(folder, 'data', 'amazon-q', 'data.sqlite3'))
-  const said = (prompt: string) => ({ prompt, answer: `Answer to ${prompt}` })
-  store.put('/code', stateOf('one', [said('Shared-beginning'), said('Secret-end')]))
-  store.put('/other', stateOf('two', [said('Unrelated')]))
+  const texts = (prompt: string) => ({ prompt, answer: `Answer to ${prompt}` })
+  store.put('/code', stateOf('one', [texts('Shared-beginning'), texts('Secret-end')]))
+  store.put('/other', stateOf('two', [texts('Unrelated')]))
   await house.sync()
   // It goes back and goes on otherwise: two sessions that share their first entry.
-  store.put('/code', stateOf('one', [said('Shared-beginning'), said('Public-end')]))
+  store.put('/code', stateOf('one', [texts('Shared-beginning'), texts('Public-end')]))
   await house.sync()
   const [branch] = house.list().sessions.filter(({ id }) => id.includes('~'))
   expect(house.list().total).toBe(3)
-  const others = (['amazon-q:one', 'amazon-q:two'] as SessionId[]).map((id) => [id, house.keep.bytes(id)] as const)
+  const others = (['amazon-q:one', 'amazon-q:two'] as SessionId[]).map((id) => [id, house.backup.bytes(id)] as const)
   await house.forget(branch?.id as SessionId)
   await house.sync()
   expect(house.list().total).toBe(2)
-  for (const [id, bytes] of others) expect(house.keep.bytes(id)).toEqual(bytes)
+  for (const [id, bytes] of others) expect(house.backup.bytes(id)).toEqual(bytes)
   await house.forget('amazon-q:two' as SessionId)
   await house.sync()
   expect(house.list().sessions.map(({ id }) => id)).toEqual(['amazon-q:one'])
-  expect(house.keep.list().map(({ session }) => session)).toEqual(['amazon-q:one'])
-  expect(everywhere(made, 'keep.sqlite3')).not.toMatch(/Secret-end|Unrelated/)
+  expect(house.backup.list().map(({ session }) => session)).toEqual(['amazon-q:one'])
+  expect(everywhere(testMachine, 'keep.sqlite3')).not.toMatch(/Secret-end|Unrelated/)
   expect(store.value('/other')).toContain('Unrelated')
   // It goes on, which does not make it wanted; begun anew under the same id it is another conversation.
-  store.put('/other', stateOf('two', [said('Unrelated'), said('More')]))
+  store.put('/other', stateOf('two', [texts('Unrelated'), texts('More')]))
   await house.sync()
   expect(house.list().total).toBe(1)
-  store.put('/other', stateOf('two', [said('New beginning')]))
+  store.put('/other', stateOf('two', [texts('New beginning')]))
   await house.sync()
   expect(house.list().total).toBe(2)
   expect(await house.search('beginning')).toMatchObject({ total: 4 })
   store.close()
 })
 
-test('it works beside a process that watches, which does not bring it back', async () => {
-  const { folder, house, write } = home()
-  const path = write(rollout(THREAD), text(talk()))
+test('forgetting works while another process watches, which does not restore it', async () => {
+  const { folder, app: house, write } = testHome()
+  const path = write(rollout(THREAD), text(shortSession()))
   write(rollout(OTHER), text([header({ id: OTHER }), user(1, 'Another.')]))
-  const watcher = visitor(folder, house.directory, 'watch')
-  expect(await watcher.heard()).toEqual({ kind: 'watching' })
+  const watcher = startProcess(folder, house.directory, 'watch')
+  expect(await watcher.nextReport()).toEqual({ kind: 'watching' })
   await house.forget(ID)
   expect(house.list().total).toBe(1)
   appendFileSync(path, text([user(60, 'Still there?')]))
@@ -115,24 +115,24 @@ test('it works beside a process that watches, which does not bring it back', asy
   await expect.poll(() => house.session(other)?.messages, { timeout: 30_000 }).toBe(2)
   expect(house.list().total).toBe(1)
   watcher.stop()
-  expect(await watcher.heard()).toEqual({ kind: 'closed' })
+  expect(await watcher.nextReport()).toEqual({ kind: 'closed' })
   await house.sync()
   expect(house.list().total).toBe(1)
 })
 
-test('it does not take the index away from a process that writes it', async () => {
-  const { house, write } = home()
-  write(rollout(THREAD), text(talk()))
+test('forgetting waits for a process that writes the index', async () => {
+  const { app: house, write } = testHome()
+  write(rollout(THREAD), text(shortSession()))
   write(rollout(OTHER), text([header({ id: OTHER }), user(1, 'Another.')]))
   const watch = await house.watch()
   if (watch.kind !== 'watching') throw new Error('somebody else watches')
   await watch.ready
   const epoch = house.index.epoch
-  doubt(house.directory)
+  markIndexSuspect(house.directory)
   await house.forget(ID)
   expect(house.list().total).toBe(1)
   expect(house.index.epoch).toBe(epoch)
   expect(readdirSync(house.directory).filter((name) => name.includes('damaged'))).toEqual([])
-  expect(takeLock(house.directory, 'test').kind).toBe('held')
+  expect(takeIndexLock(house.directory, 'test').kind).toBe('held')
   await watch.close()
 })

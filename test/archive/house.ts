@@ -1,22 +1,22 @@
 /** Houses of their own for tests: a home folder, a data directory, and nothing else of this machine. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { House, type HouseOptions } from '../../src/app.ts'
+import { App, type AppOptions } from '../../src/app.ts'
 import { tempFolder } from '../support/log.ts'
 
-export interface Home {
+export interface TestHome {
   readonly folder: string
-  readonly house: House
+  readonly app: App
   /** Writes a file below the home folder. */
   write(path: string, content: string | Uint8Array): string
 }
 
-export function home(options: HouseOptions = {}, folder = tempFolder(), data = join(folder, 'fumi')): Home {
+export function testHome(options: AppOptions = {}, folder = tempFolder(), data = join(folder, 'fumi')): TestHome {
   const variables = { FUMI_HOME: data, XDG_DATA_HOME: join(folder, 'data') }
-  const house = new House({ platform: 'linux', home: folder, variables }, { threads: 0, ...options })
+  const application = new App({ platform: 'linux', home: folder, variables }, { threads: 0, ...options })
   return {
     folder,
-    house,
+    app: application,
     write(path, content) {
       const full = join(folder, path)
       mkdirSync(dirname(full), { recursive: true })

@@ -4,10 +4,10 @@ import { afterEach, expect, test } from 'vitest'
 import { createJournal, type JournalFile, openJournal } from '../../src/chat/journal-file.ts'
 import { NO_ENVIRONMENT, newPrompt, newResponse, newToolUse } from '../../src/conversation/create.ts'
 import { journalOf } from '../../src/conversation/journal/difference.ts'
-import type { JournalEvent, Untimed } from '../../src/conversation/journal/event.ts'
+import type { JournalEvent, UntimedEvent } from '../../src/conversation/journal/event.ts'
 import { newState } from '../../src/conversation/state.ts'
 import type { SessionId } from '../../src/model/ids.ts'
-import { home } from './house.ts'
+import { testHome } from './house.ts'
 
 const ID = '5b1f0c52-0000-4000-8000-00000000000a'
 const SESSION = `fumibako:${ID}` as SessionId
@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 let second = 0
-const timed = (event: Untimed): JournalEvent =>
+const timed = (event: UntimedEvent): JournalEvent =>
   ({ ...event, at: new Date(Date.UTC(2026, 3, 2, 8, 0, second++)).toISOString() }) as JournalEvent
 
 function begun(folder: string): JournalFile {
@@ -49,12 +49,12 @@ const used = (input: number, output: number): JournalEvent =>
   })
 const piece = (text: string): JournalEvent => timed({ event: 'delta', text })
 
-test('a journal is listed with its prompt, place, tokens and models, and its words are found', async () => {
-  const { house, folder } = home()
+test('a journal is listed with prompt, directory, tokens and models, and its text is searchable', async () => {
+  const { app, folder } = testHome()
   const journal = begun(folder)
   journal.append([ask('How high is the tide?'), used(120, 8), answer(1, 'Two metres at the breakwater.')])
-  await house.sync()
-  expect(house.list()).toMatchObject({
+  await app.sync()
+  expect(app.list()).toMatchObject({
     total: 1,
     sessions: [
       {
@@ -69,28 +69,28 @@ test('a journal is listed with its prompt, place, tokens and models, and its wor
       },
     ],
   })
-  expect(await house.search('breakwater')).toMatchObject({ hits: [{ session_id: SESSION }] })
+  expect(await app.search('breakwater')).toMatchObject({ hits: [{ session_id: SESSION }] })
 })
 
-test('what is added is added once, and an answer that comes in is replaced by the whole one', async () => {
-  const { house, folder } = home()
+test('added entries are indexed once, and the complete answer replaces a partial one', async () => {
+  const { app, folder } = testHome()
   const journal = begun(folder)
   journal.append([ask('How high is the tide?')])
   journal.append([piece('Two met')])
-  await house.sync()
-  expect(house.session(SESSION)).toMatchObject({ messages: 2 })
-  expect((await said(house))[1]).toBe('Two met')
+  await app.sync()
+  expect(app.session(SESSION)).toMatchObject({ messages: 2 })
+  expect((await texts(app))[1]).toBe('Two met')
   journal.append([piece('res.')])
-  await house.sync()
-  expect(await said(house)).toEqual(['How high is the tide?', 'Two metres.'])
+  await app.sync()
+  expect(await texts(app)).toEqual(['How high is the tide?', 'Two metres.'])
   journal.append([used(120, 8), answer(1, 'Two metres.')])
-  await house.sync()
-  expect(house.session(SESSION)).toMatchObject({ messages: 2, usage: { total_tokens: 128 } })
-  expect(await said(house)).toEqual(['How high is the tide?', 'Two metres.'])
+  await app.sync()
+  expect(app.session(SESSION)).toMatchObject({ messages: 2, usage: { total_tokens: 128 } })
+  expect(await texts(app)).toEqual(['How high is the tide?', 'Two metres.'])
 })
 
-test('a result that its tool told and the next message repeats is found once', async () => {
-  const { house, folder } = home()
+test('a tool result that the next message repeats is found once', async () => {
+  const { app, folder } = testHome()
   const journal = begun(folder)
   const use = { id: 't', name: 'look', orig_name: 'look', args: {}, orig_args: {} }
   const result = { tool_use_id: 't', content: [{ Text: 'a periwinkle' }], status: 'Success' }
@@ -106,22 +106,22 @@ test('a result that its tool told and the next message repeats is found once', a
     timed({ event: 'next_message', message }),
     answer(2, 'A snail.'),
   ])
-  await house.sync()
-  expect(await house.search('periwinkle')).toMatchObject({ hits: [{ session_id: SESSION }] })
-  expect(house.session(SESSION)).toMatchObject({ messages: 2, tools: 1 })
+  await app.sync()
+  expect(await app.search('periwinkle')).toMatchObject({ hits: [{ session_id: SESSION }] })
+  expect(app.session(SESSION)).toMatchObject({ messages: 2, tools: 1 })
 })
 
-test('a conversation is followed while it is held, also by another process that goes on with it', async () => {
-  const { house, folder } = home()
+test('a chat in progress is followed, also when another process continues it', async () => {
+  const { app, folder } = testHome()
   const journal = begun(folder)
   journal.append([ask('One?'), answer(1, 'Yes.')])
-  const watch = await house.watch()
+  const watch = await app.watch()
   if (watch.kind !== 'watching') throw new Error('somebody else watches')
   closing.push(watch.close)
   await watch.ready
-  const changes = house.changes()
+  const changes = app.changes()
   const until = async (count: number): Promise<void> => {
-    while (house.session(SESSION)?.messages !== count) await changes.next()
+    while (app.session(SESSION)?.messages !== count) await changes.next()
   }
   setTimeout(() => journal.append([ask('Two?'), answer(2, 'Also.')]), 20)
   await until(4)
@@ -135,8 +135,8 @@ test('a conversation is followed while it is held, also by another process that 
   await until(5)
 })
 
-async function said(house: ReturnType<typeof home>['house']): Promise<readonly string[]> {
-  const bodies = await house.messages(SESSION)
+async function texts(app: ReturnType<typeof testHome>['app']): Promise<readonly string[]> {
+  const bodies = await app.messages(SESSION)
   return bodies.flatMap((one) => {
     if (one.kind !== 'body') throw new Error('gone')
     const { role, segments } = one.message

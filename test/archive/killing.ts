@@ -5,11 +5,11 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { contentOf } from './content.ts'
-import { home } from './house.ts'
+import { testHome } from './house.ts'
 import { manyLogs } from './logs.ts'
 import { random } from './random.ts'
 
-const SYNCER = join(import.meta.dirname, 'syncer.mjs')
+const SYNCER = join(import.meta.dirname, 'sync-process.mjs')
 
 /** @returns how many kills really struck, and how often an index was finished */
 export async function killAt(
@@ -17,10 +17,10 @@ export async function killAt(
   seed: number,
   logs: { readonly count: number; readonly turns: number },
 ): Promise<{ struck: number; finished: number }> {
-  const { folder, write, house: whole } = home()
+  const { folder, write, app: complete } = testHome()
   manyLogs(write, logs.count, logs.turns)
-  await whole.sync()
-  const expected = await contentOf(whole)
+  await complete.sync()
+  const expected = await contentOf(complete)
   const next = random(seed)
   const data = join(folder, 'killed')
   const runs = join(folder, 'timed')
@@ -28,7 +28,7 @@ export async function killAt(
   let struck = 0
   let finished = 0
   const compare = async (): Promise<void> => {
-    const { house } = home({}, folder, data)
+    const { app: house } = testHome({}, folder, data)
     expect(await contentOf(house)).toEqual(expected)
     house.close()
     rmSync(data, { recursive: true })

@@ -1,58 +1,58 @@
 /** Sessions from end to end: turns, shapes and windows by number, whatever their length. */
 import { expect, test } from 'vitest'
-import { assistant, call, header, result, talk, text, tokens, user } from '../support/log.ts'
-import { home, rollout } from './house.ts'
+import { assistant, call, header, result, shortSession, text, tokens, user } from '../support/log.ts'
+import { rollout, testHome } from './house.ts'
 
-type Layout = ReturnType<ReturnType<typeof home>['house']['index']['layout']>
+type Layout = ReturnType<ReturnType<typeof testHome>['app']['index']['layout']>
 
 test('windows by number are the same with and without a layout, at every place', async () => {
-  const { house, write } = home()
+  const { app, write } = testHome()
   const lines = [header()]
   for (let n = 0; n < 400; n++) {
     lines.push(user(n + 1, `ask ${n}`), call(n + 1, `c${n}`, {}), result(n + 1, `c${n}`, 'ok'), assistant(n + 1, 'yes'))
     lines.push(tokens(n + 1, n * 10, n))
   }
   write(rollout('long'), text(lines))
-  await house.sync()
-  const [session] = house.list().sessions
+  await app.sync()
+  const [session] = app.list().sessions
   if (!session) throw new Error('no session')
-  const layout = house.index.layout(session.id)
+  const layout = app.index.layout(session.id)
   expect(layout.total).toBe(2001)
   expect(layout.shape).toBe(`h${'ucrax'.repeat(400)}`)
   expect(layout.turns).toHaveLength(400)
   expect(layout.turns[7]).toMatchObject({ offset: 36, messages: 5, tools: 1, errors: 0 })
-  const all = house.index.messages(session.id, { limit: 5000 })
+  const all = app.index.messages(session.id, { limit: 5000 })
   for (const offset of [0, 1, 511, 512, 513, 1023, 1024, 1500, 1999, 2000, 2001, 9999]) {
-    const plain = house.index.window(session.id, { offset, limit: 3 })
-    expect(house.index.window(session.id, { offset, limit: 3 }, layout)).toEqual(plain)
+    const plain = app.index.window(session.id, { offset, limit: 3 })
+    expect(app.index.window(session.id, { offset, limit: 3 }, layout)).toEqual(plain)
     expect(plain.messages).toEqual(all.slice(offset, offset + 3))
     const around = all[offset]?.id
     if (around === undefined) continue
-    const middle = house.index.window(session.id, { around, limit: 5 })
-    expect(house.index.window(session.id, { around, limit: 5 }, layout)).toEqual(middle)
+    const middle = app.index.window(session.id, { around, limit: 5 })
+    expect(app.index.window(session.id, { around, limit: 5 }, layout)).toEqual(middle)
     expect(all[middle.offset]).toEqual(middle.messages[0])
   }
-  expect(house.index.window(session.id, { end: true, limit: 2 }, layout)).toEqual({
+  expect(app.index.window(session.id, { end: true, limit: 2 }, layout)).toEqual({
     messages: all.slice(-2),
     offset: 1999,
     total: 2001,
   })
-  house.close()
+  app.close()
 })
 
-test('the layout of a session that grew is the one it would have if it was laid out anew', async () => {
-  const { house, write } = home()
+test('an updated layout equals a newly computed one', async () => {
+  const { app, write } = testHome()
   const lines = [header()]
-  const add = (turns: number, said: string): void => {
+  const add = (turns: number, texts: string): void => {
     for (let n = lines.length; turns > 0; turns--, n += 4)
-      lines.push(user(n, `${said} ${n}`), call(n, `c${n}`, {}), tokens(n, n * 10, n), result(n, `c${n}`, 'ok'))
+      lines.push(user(n, `${texts} ${n}`), call(n, `c${n}`, {}), tokens(n, n * 10, n), result(n, `c${n}`, 'ok'))
   }
   const laidOut = async () => {
     const path = write(rollout('long'), text(lines))
-    await house.sync({ paths: [path] })
-    const [session] = house.list().sessions
+    await app.sync({ paths: [path] })
+    const [session] = app.list().sessions
     if (!session) throw new Error('no session')
-    return (before?: Layout) => house.index.layout(session.id, before)
+    return (before?: Layout) => app.index.layout(session.id, before)
   }
   let before: Layout | undefined
   for (const turns of [100, 60, 130, 1, 40, 300, 2]) {
@@ -66,37 +66,37 @@ test('the layout of a session that grew is the one it would have if it was laid 
   add(700, 'quite another question of')
   const layout = await laidOut()
   expect(layout(before)).toEqual(layout())
-  house.close()
+  app.close()
 })
 
-test('what nobody typed begins no turn, and is no prompt of the list', async () => {
-  const { house, write } = home()
-  write(rollout('talk'), text(talk()))
-  await house.sync()
-  const [session] = house.list().sessions
+test('injected text starts no turn and is not listed as a prompt', async () => {
+  const { app, write } = testHome()
+  write(rollout('talk'), text(shortSession()))
+  await app.sync()
+  const [session] = app.list().sessions
   if (!session) throw new Error('no session')
-  expect(house.index.layout(session.id)).toMatchObject({
+  expect(app.index.layout(session.id)).toMatchObject({
     shape: 'hxiudcrxdax',
     turns: [{ offset: 3, messages: 8, tools: 1 }],
   })
-  expect(house.index.details([session.id]).get(session.id)).toMatchObject({ turns: 1, errors: 0, issues: 0 })
-  house.close()
+  expect(app.index.details([session.id]).get(session.id)).toMatchObject({ turns: 1, errors: 0, issues: 0 })
+  app.close()
 })
 
-test('a list goes on after one of its sessions, in every order', async () => {
-  const { house, write } = home()
+test('a list continues after any session in every sort order', async () => {
+  const { app, write } = testHome()
   for (let n = 0; n < 5; n++)
     write(
       rollout(`s${n}`),
       text([header({ id: `s-${n}`, cwd: `/w/${n % 2}` }), user(n + 1, `ask ${5 - n}`), assistant(9, 'x'.repeat(n))]),
     )
-  await house.sync()
+  await app.sync()
   for (const sort of ['last', 'started', 'messages', 'tokens', 'size', 'title'] as const)
     for (const ascending of [true, false]) {
-      const all = house.list({ sort, ascending }).sessions.map(({ id }) => id)
+      const all = app.list({ sort, ascending }).sessions.map(({ id }) => id)
       expect(all).toHaveLength(5)
       for (const [at, after] of all.entries())
-        expect(house.list({ sort, ascending, after }).sessions.map(({ id }) => id)).toEqual(all.slice(at + 1))
+        expect(app.list({ sort, ascending, after }).sessions.map(({ id }) => id)).toEqual(all.slice(at + 1))
     }
-  house.close()
+  app.close()
 })

@@ -1,20 +1,20 @@
 /** A packed locator is the same locator again, and takes few bytes. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Bytes } from '../../src/archive/rows/bytes.ts'
+import { ByteBuffer } from '../../src/archive/rows/bytes.ts'
 import { packLocator, unpackLocator } from '../../src/archive/rows/locator.ts'
 
 const known = { line: 1664, time: '2026-01-05T08:24:03.430Z', session: 'codex:019c' }
 
 function packed(locator: { readonly [key: string]: unknown }): Uint8Array {
-  const bytes = new Bytes()
+  const bytes = new ByteBuffer()
   packLocator(locator, known, bytes)
-  return bytes.taken()
+  return bytes.take()
 }
 
 const again = (locator: { readonly [key: string]: unknown }): unknown => unpackLocator(packed(locator), known)
 
-test('whatever an agent needs to find a body comes back', () => {
+test('locators round-trip', () => {
   const place = fc.constantFrom(
     'at',
     'marks',
@@ -51,7 +51,7 @@ test('whatever an agent needs to find a body comes back', () => {
   )
 })
 
-test('what the row tells already is left out', () => {
+test('values that the row already has are omitted', () => {
   const locator = { at: [1_048_576, 605, 3_141_592_653, 1], ...known }
   expect(again(locator)).toEqual(locator)
   expect(packed(locator)).toHaveLength(17)

@@ -1,8 +1,8 @@
 /** Locks hold against other processes, whatever their own process asks for meanwhile. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { takeLock } from '../../src/archive/lock.ts'
-import { lockFile } from '../../src/lib/disk/file-lock.ts'
+import { takeIndexLock } from '../../src/archive/lock.ts'
+import { tryLockFile } from '../../src/lib/disk/file-lock.ts'
 import { startOwner } from '../support/database-owner.ts'
 import { tempFolder } from '../support/log.ts'
 
@@ -13,21 +13,21 @@ interface Held {
 }
 
 function take(directory: string): Held | undefined {
-  const taken = takeLock(directory, 'test')
+  const taken = takeIndexLock(directory, 'test')
   return taken.kind === 'taken' ? taken.lock : undefined
 }
 
 test.each([
-  ['of a file', join(folder, 'one.lock'), () => lockFile(join(folder, 'one.lock'))],
+  ['of a file', join(folder, 'one.lock'), () => tryLockFile(join(folder, 'one.lock'))],
   ['of the index', join(folder, 'lock'), () => take(folder)],
-])('a lock %s that is asked for again is not given away', async (_, path, lock) => {
-  const held = lock()
-  expect(held).toBeDefined()
+])('a lock %s that is requested again is not released', async (_, path, lock) => {
+  const openChat = lock()
+  expect(openChat).toBeDefined()
   const other = await startOwner(path, 'as it is', 0)
   await expect(other.exec('BEGIN IMMEDIATE')).rejects.toThrow('SQLITE_BUSY')
   expect(lock()).toBeUndefined()
   await expect(other.exec('BEGIN IMMEDIATE')).rejects.toThrow('SQLITE_BUSY')
-  held?.release()
+  openChat?.release()
   await other.exec('BEGIN IMMEDIATE')
   expect(lock()).toBeUndefined()
   await other.close()

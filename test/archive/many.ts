@@ -1,11 +1,11 @@
 /** Very many small logs: each is listed, counted and found, and nothing is read again while nothing changes. */
 import { expect } from 'vitest'
 import { header, text, tokens, user } from '../support/log.ts'
-import { home, rollout } from './house.ts'
+import { rollout, testHome } from './house.ts'
 import { threadOf } from './logs.ts'
 
 export async function expectMany(count: number, threads = 0): Promise<void> {
-  const { house, write } = home({ threads })
+  const { app: house, write } = testHome({ threads })
   for (let n = 0; n < count; n++) {
     const folder = `sessions/2026/02/${String(1 + (n % 28)).padStart(2, '0')}`
     write(

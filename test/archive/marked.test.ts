@@ -1,9 +1,9 @@
 /** What the user says about sessions is found, and searches can be kept to it. */
 import { expect, test } from 'vitest'
-import type { House } from '../../src/app.ts'
+import type { App } from '../../src/app.ts'
 import type { Instant, SessionId } from '../../src/model/ids.ts'
 import { call, header, result, THREAD, text, user } from '../support/log.ts'
-import { home, rollout } from './house.ts'
+import { rollout, testHome } from './house.ts'
 
 const OTHER = '019c0000-0000-7000-8000-000000000002'
 const FIRST = `codex:${THREAD}` as SessionId
@@ -11,51 +11,51 @@ const SECOND = `codex:${OTHER}` as SessionId
 const NOW = '2026-02-04T00:00:00.000Z' as Instant
 const LONG = `${'begin '.repeat(600)} hidden ${'end '.repeat(600)}`
 
-async function two(): Promise<House> {
-  const { house, write } = home()
+async function two(): Promise<App> {
+  const { app: application, write } = testHome()
   for (const id of [THREAD, OTHER])
     write(
       rollout(id),
       text([header({ id }), user(1, 'The same words.'), call(2, 'c', { command: ['cat'] }), result(3, 'c', LONG)]),
     )
-  await house.sync()
-  return house
+  await application.sync()
+  return application
 }
 
-async function found(house: House, query: string) {
-  const answer = await house.search(query)
+async function found(application: App, query: string) {
+  const answer = await application.search(query)
   if (answer.kind !== 'found') throw new Error(answer.what)
   const { hits, titles, marks } = answer
   return { hits: hits.map((hit) => hit.session_id), titles: titles.map(({ id }) => id), marks }
 }
 
-test('stars and tags keep a search to their sessions', async () => {
-  const house = await two()
-  expect((await found(house, 'same is:starred')).hits).toEqual([])
-  expect((await found(house, 'same -is:starred')).hits.length).toBe(2)
-  house.marks.change(FIRST, { starred: true, tag: ['Work'] }, NOW)
-  house.marks.change(SECOND, { tag: ['play'] }, NOW)
-  expect((await found(house, 'same is:starred')).hits).toEqual([FIRST])
-  expect((await found(house, 'same -is:starred')).hits).toEqual([SECOND])
-  expect((await found(house, 'same tag:work')).hits).toEqual([FIRST])
-  expect((await found(house, 'same tag:work tag:play')).hits.length).toBe(2)
-  expect((await found(house, 'is:starred role:user')).hits).toEqual([FIRST])
-  expect((await found(house, 'same is:starred')).marks).toMatchObject([{ session: FIRST, tags: ['Work'] }])
+test('stars and tags filter a search', async () => {
+  const application = await two()
+  expect((await found(application, 'same is:starred')).hits).toEqual([])
+  expect((await found(application, 'same -is:starred')).hits.length).toBe(2)
+  application.annotations.change(FIRST, { starred: true, tag: ['Work'] }, NOW)
+  application.annotations.change(SECOND, { tag: ['play'] }, NOW)
+  expect((await found(application, 'same is:starred')).hits).toEqual([FIRST])
+  expect((await found(application, 'same -is:starred')).hits).toEqual([SECOND])
+  expect((await found(application, 'same tag:work')).hits).toEqual([FIRST])
+  expect((await found(application, 'same tag:work tag:play')).hits.length).toBe(2)
+  expect((await found(application, 'is:starred role:user')).hits).toEqual([FIRST])
+  expect((await found(application, 'same is:starred')).marks).toMatchObject([{ session: FIRST, tags: ['Work'] }])
   const deep: string[] = []
-  for await (const event of house.deepSearch('hidden tag:play'))
+  for await (const event of application.deepSearch('hidden tag:play'))
     if (event.kind === 'hit') deep.push(event.hit.session_id)
   expect(deep).toEqual([SECOND])
-  house.marks.change(FIRST, { starred: false }, NOW)
-  expect((await found(house, 'same is:starred')).hits).toEqual([])
-  expect(await house.search('is:new')).toMatchObject({ kind: 'problem', advice: 'write one of starred' })
+  application.annotations.change(FIRST, { starred: false }, NOW)
+  expect((await found(application, 'same is:starred')).hits).toEqual([])
+  expect(await application.search('is:new')).toMatchObject({ kind: 'problem', advice: 'write one of starred' })
 })
 
 test('names, tags and notes are found as titles are', async () => {
-  const house = await two()
-  house.marks.change(SECOND, { name: 'Kettle affairs', tag: ['東京都'], note: 'Ask again in spring.' }, NOW)
+  const application = await two()
+  application.annotations.change(SECOND, { name: 'Kettle affairs', tag: ['東京都'], note: 'Ask again in spring.' }, NOW)
   for (const query of ['kettle', '京都', '"again in spring"', 'affairs spring', 'kettle in:title'])
-    expect((await found(house, query)).titles).toEqual([SECOND])
+    expect((await found(application, query)).titles).toEqual([SECOND])
   for (const query of ['kettles', 'kettle in:prompt', 'kettle -spring', `kettle session:${THREAD}`, '"affairs 東京"'])
-    expect((await found(house, query)).titles).toEqual([])
-  expect((await found(house, 'kettle')).hits).toEqual([])
+    expect((await found(application, query)).titles).toEqual([])
+  expect((await found(application, 'kettle')).hits).toEqual([])
 })

@@ -12,50 +12,50 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openDatabase } from '../../src/archive/open.ts'
-import { INDEX } from '../../src/archive/schema.ts'
+import { openOwnDatabase } from '../../src/archive/open.ts'
+import { INDEX_FORMAT } from '../../src/archive/schema.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { header, tempFolder, text, user } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { contentOf } from './content.ts'
-import { type Home, home, rollout } from './house.ts'
+import { rollout, type TestHome, testHome } from './house.ts'
 import { manyLogs, threadOf } from './logs.ts'
-import { visit, visitor } from './visits.ts'
+import { runInProcess, startProcess } from './visits.ts'
 
 const OTHER = '019c0000-0000-7000-8000-00000000beef'
 
-test('a watcher and others beside it: they are told who it is, and read; killed, it is followed by the next', async () => {
-  const { folder, house, write } = home()
+test('other processes get the id of the watcher and can read; another process takes over when it is killed', async () => {
+  const { folder, app: house, write } = testHome()
   manyLogs(write, 3, 4)
-  const watcher = visitor(folder, house.directory, 'watch')
-  expect(await watcher.heard()).toEqual({ kind: 'watching' })
-  const held = { kind: 'held', by: { pid: watcher.child.pid, what: 'watch' } }
-  expect(visit(folder, house.directory, 'sync')).toMatchObject(held)
-  expect(await house.watch()).toMatchObject(held)
-  expect(visit(folder, house.directory, 'read')).toMatchObject({ total: 3 })
+  const watcher = startProcess(folder, house.directory, 'watch')
+  expect(await watcher.nextReport()).toEqual({ kind: 'watching' })
+  const openChat = { kind: 'held', by: { pid: watcher.child.pid, what: 'watch' } }
+  expect(runInProcess(folder, house.directory, 'sync')).toMatchObject(openChat)
+  expect(await house.watch()).toMatchObject(openChat)
+  expect(runInProcess(folder, house.directory, 'read')).toMatchObject({ total: 3 })
   await watcher.kill()
-  const next = visitor(folder, house.directory, 'watch')
-  expect(await next.heard()).toEqual({ kind: 'watching' })
+  const next = startProcess(folder, house.directory, 'watch')
+  expect(await next.nextReport()).toEqual({ kind: 'watching' })
   expect(await house.sync()).toMatchObject({ kind: 'held', by: { pid: next.child.pid } })
   next.stop()
-  expect(await next.heard()).toEqual({ kind: 'closed' })
+  expect(await next.nextReport()).toEqual({ kind: 'closed' })
   expect(await house.sync()).toMatchObject({ kind: 'synced', synced: { scanned: 0, read: 0 } })
 })
 
-test('who reads while another writes never waits and never sees half a batch', async () => {
-  const { folder, house, write } = home()
+test('readers never wait for a writer and never see half a batch', async () => {
+  const { folder, app: house, write } = testHome()
   manyLogs(write, 2, 2)
   await house.sync()
-  const reader = visitor(folder, house.directory, 'stare')
-  expect(await reader.heard()).toEqual({ kind: 'staring' })
+  const reader = startProcess(folder, house.directory, 'stare')
+  expect(await reader.nextReport()).toEqual({ kind: 'staring' })
   for (const sessions of [6, 12]) {
     manyLogs(write, sessions, 40)
-    expect(visit(folder, house.directory, 'sync')).toMatchObject({ kind: 'synced' })
+    expect(runInProcess(folder, house.directory, 'sync')).toMatchObject({ kind: 'synced' })
   }
   reader.stop()
   // One that had to wait would say that another process holds the index.
-  const { looks, wrong } = await reader.heard()
+  const { looks, wrong } = await reader.nextReport()
   expect(wrong).toEqual([])
   expect(looks).toBeGreaterThan(2)
 })
@@ -64,7 +64,7 @@ test('who reads while another writes never waits and never sees half a batch', a
  * Writes over pages of the file, as a failing disk does: all but the first ones, or the first one of a table, so that it opens
  * as if nothing were.
  */
-function damage(house: Home['house'], table?: string): void {
+function damage(house: TestHome['app'], table?: string): void {
   const path = join(house.directory, 'index.sqlite3')
   const db = openSqlite(path)
   db.pragma('wal_checkpoint(TRUNCATE)')
@@ -81,38 +81,38 @@ const asideIn = (directory: string): readonly string[] =>
   readdirSync(directory).filter((name) => /^index\.sqlite3\.damaged-\d+$/.test(name))
 
 async function furnished(): Promise<
-  Home & { readonly kept: Uint8Array; expectAgain(house: Home['house']): Promise<void> }
+  TestHome & { readonly kept: Uint8Array; expectAgain(house: TestHome['app']): Promise<void> }
 > {
-  const made = home()
-  const store = makeStore(join(made.folder, 'data', 'amazon-q', 'data.sqlite3'))
+  const testMachine = testHome()
+  const store = makeStore(join(testMachine.folder, 'data', 'amazon-q', 'data.sqlite3'))
   store.put('/code', stateOf('one', [{ prompt: 'First?', answer: 'An answer.' }]))
   store.put('/code', stateOf('two', [{ prompt: 'Second?', answer: 'Another.' }]))
-  await made.house.sync()
+  await testMachine.app.sync()
   store.put('/code', stateOf('three', [{ prompt: 'Third?', answer: 'One more.' }]))
   store.close()
-  manyLogs(made.write, 3, 8)
-  await made.house.sync()
-  const before = await contentOf(made.house)
-  const kept = made.house.keep.bytes('amazon-q:two' as SessionId)
+  manyLogs(testMachine.write, 3, 8)
+  await testMachine.app.sync()
+  const before = await contentOf(testMachine.app)
+  const stored = testMachine.app.backup.bytes('amazon-q:two' as SessionId)
   return {
-    ...made,
-    kept,
+    ...testMachine,
+    kept: stored,
     async expectAgain(house) {
       expect(await contentOf(house)).toEqual(before)
-      expect(house.keep.bytes('amazon-q:two' as SessionId)).toEqual(kept)
+      expect(house.backup.bytes('amazon-q:two' as SessionId)).toEqual(stored)
       expect(asideIn(house.directory)).toHaveLength(1)
     },
   }
 }
 
 test.each(['message', 'usage', 'session', 'source'])(
-  'an index that is found damaged in the middle of a sync is set aside and made again, and nothing kept is touched: %s',
+  'an index found damaged during a sync is moved away and rebuilt, and backups are untouched: %s',
   async (table) => {
-    const { folder, house, expectAgain } = await furnished()
+    const { folder, app: house, expectAgain } = await furnished()
     house.close()
     damage(house, table)
     utimesSync(join(folder, rollout(threadOf(0))), 1, 1)
-    const { house: next } = home({}, folder)
+    const { app: next } = testHome({}, folder)
     expect(await next.sync()).toMatchObject({
       kind: 'synced',
       synced: { setAside: expect.stringContaining('.damaged-') },
@@ -122,22 +122,22 @@ test.each(['message', 'usage', 'session', 'source'])(
   },
 )
 
-test('one that is damaged while a reader has it open: the reader says so, the next sync makes it again, the reader goes on', async () => {
-  const { house, folder, expectAgain } = await furnished()
+test('a reader reports an index damaged while open, the next sync rebuilds it, and the reader continues', async () => {
+  const { app: house, folder, expectAgain } = await furnished()
   expect(house.list().total).toBeGreaterThan(0)
   damage(house)
   expect(() => house.stats()).toThrow(
     expect.objectContaining({ code: 'unusable_data', message: expect.stringMatching(/is damaged\. Run fumi sync/) }),
   )
-  expect(visit(folder, house.directory, 'sync')).toMatchObject({ synced: { setAside: expect.any(String) } })
+  expect(runInProcess(folder, house.directory, 'sync')).toMatchObject({ synced: { setAside: expect.any(String) } })
   await expectAgain(house)
 })
 
-test('a watcher whose index is damaged makes it again and goes on watching', async () => {
-  const { folder, house, write } = home()
+test('a watcher rebuilds a damaged index and continues', async () => {
+  const { folder, app: house, write } = testHome()
   manyLogs(write, 3, 4)
-  const watcher = visitor(folder, house.directory, 'watch')
-  expect(await watcher.heard()).toEqual({ kind: 'watching' })
+  const watcher = startProcess(folder, house.directory, 'watch')
+  expect(await watcher.nextReport()).toEqual({ kind: 'watching' })
   damage(house)
   expect(totalOf(house)).toBe(-1)
   const path = write(rollout(OTHER), text([header({ id: OTHER }), user(1, 'New.')]))
@@ -147,10 +147,10 @@ test('a watcher whose index is damaged makes it again and goes on watching', asy
   await expect.poll(() => house.session(id)?.messages, { timeout: 30_000 }).toBe(2)
   expect(asideIn(house.directory)).toHaveLength(1)
   watcher.stop()
-  expect(await watcher.heard()).toEqual({ kind: 'closed' })
+  expect(await watcher.nextReport()).toEqual({ kind: 'closed' })
 })
 
-function totalOf(house: Home['house']): number {
+function totalOf(house: TestHome['app']): number {
   try {
     return house.list().total
   } catch {
@@ -158,8 +158,8 @@ function totalOf(house: Home['house']): number {
   }
 }
 
-test('of damaged indexes the last one stays', async () => {
-  const { house, write } = home()
+test('only the last damaged index is kept', async () => {
+  const { app: house, write } = testHome()
   manyLogs(write, 2, 2)
   for (let n = 0; n < 3; n++) {
     await house.sync()
@@ -172,7 +172,7 @@ test('of damaged indexes the last one stays', async () => {
 })
 
 test('an index of a newer version is refused and not touched', async () => {
-  const { house, write, folder } = home()
+  const { app: house, write, folder } = testHome()
   manyLogs(write, 1, 2)
   await house.sync()
   house.close()
@@ -182,31 +182,31 @@ test('an index of a newer version is refused and not touched', async () => {
   db.close()
   const before = readFileSync(path)
   const refused = { error: 'unusable_data', message: expect.stringMatching(/newer fumibako.*Update fumibako/) }
-  expect(visit(folder, house.directory, 'sync')).toMatchObject(refused)
-  expect(visit(folder, house.directory, 'read')).toMatchObject(refused)
+  expect(runInProcess(folder, house.directory, 'sync')).toMatchObject(refused)
+  expect(runInProcess(folder, house.directory, 'read')).toMatchObject(refused)
   expect(readFileSync(path).equals(before)).toBe(true)
   expect(asideIn(house.directory)).toEqual([])
 })
 
-test('an older database is taken further step by step, by one process, and keeps what it holds', () => {
+test('an older database is migrated step by step by one process without data loss', () => {
   const path = join(tempFolder(), 'old.sqlite3')
   const first = 'CREATE TABLE note (text TEXT)'
   const second = "ALTER TABLE note ADD COLUMN colour TEXT; UPDATE note SET colour = 'white'"
   const third = 'CREATE INDEX by_colour ON note (colour)'
-  const { application } = INDEX
-  const old = openDatabase(path, { application, migrations: [first] })
+  const { application } = INDEX_FORMAT
+  const old = openOwnDatabase(path, { application, migrations: [first] })
   old.prepare('INSERT INTO note VALUES (?)').run('an old note')
   old.close()
   for (let n = 0; n < 2; n++) {
-    const now = openDatabase(path, { application, migrations: [first, second, third] })
+    const now = openOwnDatabase(path, { application, migrations: [first, second, third] })
     expect(now.prepare('SELECT * FROM note').all()).toEqual([{ text: 'an old note', colour: 'white' }])
     expect(now.pragma('user_version', { simple: true })).toBe(3)
     now.close()
   }
-  expect(() => openDatabase(path, { application, migrations: [first] })).toThrow(/newer/)
+  expect(() => openOwnDatabase(path, { application, migrations: [first] })).toThrow(/newer/)
   const broken = [first, second, third, 'CREATE TABLE more (a); SELECT wrong FROM nowhere']
-  expect(() => openDatabase(path, { application, migrations: broken })).toThrow()
-  const after = openDatabase(path, { application, migrations: [first, second, third] })
+  expect(() => openOwnDatabase(path, { application, migrations: broken })).toThrow()
+  const after = openOwnDatabase(path, { application, migrations: [first, second, third] })
   expect(after.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'more'").get()).toBeUndefined()
   after.close()
   expect(existsSync(`${path}-wal`)).toBe(false)

@@ -1,13 +1,13 @@
 /** Whatever was said is found, also what the index leaves out. The long form is in test/soak. */
 import { describe, expect, test } from 'vitest'
-import type { House } from '../../src/app.ts'
+import type { App } from '../../src/app.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { call, header, result, THREAD, text, user } from '../support/log.ts'
-import { shared } from '../support/shared.ts'
-import { home, rollout } from './house.ts'
-import { everythingIn, expectFound, needlesIn } from './recall.ts'
+import { sharedFolder } from '../support/shared.ts'
+import { rollout, testHome } from './house.ts'
+import { expectFound, needlesIn, readAllTexts } from './recall.ts'
 
-async function deepIds(house: House, query: string): Promise<ReadonlySet<string>> {
+async function deepIds(house: App, query: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   for await (const event of house.deepSearch(query)) {
     if (event.kind === 'problem') throw new Error(event.what)
@@ -19,8 +19,8 @@ async function deepIds(house: House, query: string): Promise<ReadonlySet<string>
   return found
 }
 
-test('what the index leaves out is found by the deep search, once', async () => {
-  const { house, write } = home()
+test('deep search finds unindexed text once', async () => {
+  const { app: house, write } = testHome()
   const long = `${'begin '.repeat(500)} hiddenWord café ${'end '.repeat(500)}`
   write(
     rollout(THREAD),
@@ -40,13 +40,13 @@ test('what the index leaves out is found by the deep search, once', async () => 
   expect(await places('elsewhere')).toEqual([])
 })
 
-const corpus = shared('corpus', 'codex', 'sessions', '2026', '02')
+const corpus = sharedFolder('corpus', 'codex', 'sessions', '2026', '02')
 
 describe.skipIf(!corpus)('real logs', () => {
-  test('200 words, identifiers, numbers and Japanese strings are found where they were said, and nowhere else', async () => {
-    const { house } = home({ roots: [corpus ?? ''] })
+  test('200 words, identifiers, numbers and Japanese strings are found exactly where they occur', async () => {
+    const { app: house } = testHome({ roots: [corpus ?? ''] })
     await house.sync()
-    const all = await everythingIn(house)
+    const all = await readAllTexts(house)
     const needles = needlesIn(all, 200, 7)
     expect(needles.length).toBe(200)
     expect(await expectFound(house, all, needles)).toBeGreaterThan(180)

@@ -8,32 +8,32 @@
  * exactly that of a substring scan.
  */
 import { expect } from 'vitest'
-import type { House } from '../../src/app.ts'
-import { filesTouched } from '../../src/model/files/touched.ts'
-import { spokenIn } from '../../src/model/spoken.ts'
+import type { App } from '../../src/app.ts'
+import { findTouchedFiles } from '../../src/model/files/touched.ts'
+import { searchableTextOf } from '../../src/model/spoken.ts'
 import { random } from './random.ts'
 
-interface Said {
+interface SearchedText {
   readonly id: string
   readonly text: string
   readonly folded: { readonly [kind in Kind]: string }
 }
 
 /** What does not matter to the search, for each kind of needle. */
-function foldedOf(text: string): Said['folded'] {
+function foldedOf(text: string): SearchedText['folded'] {
   const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('_', '')
   const bare = plain.replaceAll(/[^\p{L}\p{N}]/gu, '')
   return { word: plain, number: plain, identifier: bare, japanese: text.normalize('NFKC') }
 }
 
 /** Everything that a search may find, read message by message. */
-export async function everythingIn(house: House): Promise<readonly Said[]> {
-  const all: Said[] = []
-  for (const { id } of house.list({ limit: 100_000, children: 'all', kind: 'any' }).sessions)
-    for (const body of await house.messages(id, { limit: 1_000_000 })) {
+export async function readAllTexts(application: App): Promise<readonly SearchedText[]> {
+  const all: SearchedText[] = []
+  for (const { id } of application.list({ limit: 100_000, children: 'all', kind: 'any' }).sessions)
+    for (const body of await application.messages(id, { limit: 1_000_000 })) {
       if (body.kind !== 'body' || body.known.duplicate || body.known.replayed) continue
-      const { context: _, ...spoken } = spokenIn(body.message)
-      const files = filesTouched(body.message).map(({ path }) => path)
+      const { context: _, ...spoken } = searchableTextOf(body.message)
+      const files = findTouchedFiles(body.message).map(({ path }) => path)
       const text = [...Object.values(spoken), ...files].join('\n')
       if (text !== '') all.push({ id: `${id} ${body.known.id}`, text, folded: foldedOf(text) })
     }
@@ -55,7 +55,7 @@ export interface Needle {
 }
 
 /** As many of each kind as there are, cut from anywhere; more from long texts, most of which the index leaves out. */
-export function needlesIn(all: readonly Said[], count: number, seed: number): readonly Needle[] {
+export function needlesIn(all: readonly SearchedText[], count: number, seed: number): readonly Needle[] {
   const next = random(seed)
   const kinds = Object.keys(KINDS) as Kind[]
   const long = all.filter(({ text }) => text.length > 2000)
@@ -73,29 +73,29 @@ export function needlesIn(all: readonly Said[], count: number, seed: number): re
   return [...found.values()]
 }
 
-interface Place extends Needle {
+interface NeedlePlaces extends Needle {
   /** Where it must be found, and where it may be. */
   readonly must: ReadonlySet<string>
   readonly may: ReadonlySet<string>
 }
 
-function placesOf(all: readonly Said[], needle: Needle): Place {
+function findNeedle(all: readonly SearchedText[], needle: Needle): NeedlePlaces {
   const folded = foldedOf(needle.text)[needle.kind]
   const alone = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}_])${needle.text}(?![\\p{L}\\p{N}\\p{M}_])`, 'iu')
-  const may = all.filter((said) => said.folded[needle.kind].includes(folded))
+  const may = all.filter((texts) => texts.folded[needle.kind].includes(folded))
   const must = needle.kind === 'japanese' ? may : may.filter(({ text }) => alone.test(text))
   return { ...needle, may: new Set(may.map(({ id }) => id)), must: new Set(must.map(({ id }) => id)) }
 }
 
 /** So many in one question. */
-const TOGETHER = 40
+const NEEDLES_PER_QUERY = 40
 
 /** Needles that stand in no message together can be looked for together: each hit still says whose it is. */
-function apart(places: readonly Place[]): readonly (readonly Place[])[] {
-  const groups: { readonly places: Place[]; readonly ids: Set<string> }[] = []
+function groupNeedles(places: readonly NeedlePlaces[]): readonly (readonly NeedlePlaces[])[] {
+  const groups: { readonly places: NeedlePlaces[]; readonly ids: Set<string> }[] = []
   for (const place of places) {
     const fits = ({ places: there, ids }: (typeof groups)[number]): boolean =>
-      there.length < TOGETHER && ![...place.may].some((id) => ids.has(id))
+      there.length < NEEDLES_PER_QUERY && ![...place.may].some((id) => ids.has(id))
     const group = groups.find(fits)
     const { places: there, ids } = group ?? { places: [], ids: new Set<string>() }
     there.push(place)
@@ -106,13 +106,17 @@ function apart(places: readonly Place[]): readonly (readonly Place[])[] {
 }
 
 /** What is found in so many messages is found in most: too long to look at, and too easy. */
-const TOO_MANY = 400
+const MAX_HITS = 400
 
 /** @returns how many were looked for */
-export async function expectFound(house: House, all: readonly Said[], needles: readonly Needle[]): Promise<number> {
-  const places = needles.map((needle) => placesOf(all, needle)).filter(({ may }) => may.size <= TOO_MANY)
-  for (const group of apart(places)) {
-    const found = await deepIds(house, group.map(({ text }) => `"${text}"`).join(' OR '))
+export async function expectFound(
+  application: App,
+  all: readonly SearchedText[],
+  needles: readonly Needle[],
+): Promise<number> {
+  const places = needles.map((needle) => findNeedle(all, needle)).filter(({ may }) => may.size <= MAX_HITS)
+  for (const group of groupNeedles(places)) {
+    const found = await deepIds(application, group.map(({ text }) => `"${text}"`).join(' OR '))
     const missed = group.flatMap(({ text, must }) => [...must].filter((id) => !found.has(id)).map((id) => [text, id]))
     const may = new Set(group.flatMap((place) => [...place.may]))
     const wrong = [...found].filter((id) => !may.has(id))
@@ -121,9 +125,9 @@ export async function expectFound(house: House, all: readonly Said[], needles: r
   return places.length
 }
 
-async function deepIds(house: House, query: string): Promise<ReadonlySet<string>> {
+async function deepIds(application: App, query: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
-  for await (const event of house.deepSearch(query)) {
+  for await (const event of application.deepSearch(query)) {
     if (event.kind === 'problem') throw new Error(event.what)
     if (event.kind !== 'hit') continue
     const id = `${event.hit.session_id} ${event.hit.message_id}`

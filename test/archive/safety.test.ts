@@ -5,25 +5,25 @@ import { existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
-import { THREAD, talk, tempFolder, text } from '../support/log.ts'
-import { home, rollout } from './house.ts'
+import { shortSession, THREAD, tempFolder, text } from '../support/log.ts'
+import { rollout, testHome } from './house.ts'
 import { killAt } from './killing.ts'
 import { manyLogs } from './logs.ts'
 
-const SYNCER = join(import.meta.dirname, 'syncer.mjs')
+const SYNCER = join(import.meta.dirname, '..', 'sync', 'sync-process.mjs')
 
-test('killed at five moments, the index equals one that was made in one go', async () => {
+test('an index built by killed syncs equals one built in one run', async () => {
   expect((await killAt(5, 1, { count: 8, turns: 50 })).finished).toBeGreaterThan(0)
 })
 
-test('two processes at once: one writes, the other is told, and both read', async () => {
-  const { folder, write } = home()
+test('with two processes one writes, the other reports it, and both read', async () => {
+  const { folder, write } = testHome()
   manyLogs(write, 12, 40)
   const data = join(folder, 'both')
   const children = [0, 1].map(() =>
     spawn(process.execPath, [SYNCER, folder, data], { stdio: ['ignore', 'pipe', 'inherit'] }),
   )
-  const said = await Promise.all(
+  const texts = await Promise.all(
     children.map(async (child) => {
       let out = ''
       child.stdout.on('data', (piece) => {
@@ -34,16 +34,16 @@ test('two processes at once: one writes, the other is told, and both read', asyn
       return out.replaceAll('.', '')
     }),
   )
-  expect(said).toContain('synced')
-  const { house } = home({}, folder, data)
+  expect(texts).toContain('synced')
+  const { app: house } = testHome({}, folder, data)
   await house.sync()
   expect(house.list({ children: 'all' }).total).toBe(12)
   expect(house.list({ children: 'all', limit: 100 }).sessions.every(({ indexed }) => indexed)).toBe(true)
 })
 
-test('a damaged index is set aside and made again', async () => {
-  const { house, write } = home()
-  write(rollout(THREAD), text(talk()))
+test('a damaged index is moved away and rebuilt', async () => {
+  const { app: house, write } = testHome()
+  write(rollout(THREAD), text(shortSession()))
   await house.sync()
   house.close()
   const path = join(house.directory, 'index.sqlite3')
@@ -54,9 +54,9 @@ test('a damaged index is set aside and made again', async () => {
   expect(readdirSync(house.directory).some((name) => name.startsWith('index.sqlite3.damaged-'))).toBe(true)
 })
 
-test('an index of a newer version is left alone', async () => {
-  const { house, write } = home()
-  write(rollout(THREAD), text(talk()))
+test('an index of a newer version is not modified', async () => {
+  const { app: house, write } = testHome()
+  write(rollout(THREAD), text(shortSession()))
   await house.sync()
   house.close()
   const path = join(house.directory, 'index.sqlite3')
@@ -67,10 +67,10 @@ test('an index of a newer version is left alone', async () => {
   expect(() => house.list()).toThrow(/newer/)
 })
 
-test('a data directory that cannot be made is an error that says so', async () => {
+test('a data directory that cannot be created is a clear error', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'file'), '')
   mkdirSync(join(folder, '.codex', 'sessions'), { recursive: true })
-  const { house } = home({}, folder, join(folder, 'file', 'fumi'))
+  const { app: house } = testHome({}, folder, join(folder, 'file', 'fumi'))
   await expect(house.sync()).rejects.toMatchObject({ code: 'no_permission' })
 })

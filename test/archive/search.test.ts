@@ -2,15 +2,15 @@
 import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { House } from '../../src/app.ts'
+import type { App } from '../../src/app.ts'
 import { IndexReader } from '../../src/archive/get.ts'
-import { candidatesAt } from '../../src/archive/search.ts'
-import { assistant, call, header, line, result, THREAD, talk, text, user } from '../support/log.ts'
-import { home, rollout } from './house.ts'
+import { readCandidates } from '../../src/archive/search.ts'
+import { assistant, call, header, line, result, shortSession, THREAD, text, user } from '../support/log.ts'
+import { rollout, testHome } from './house.ts'
 
 const OTHER = '019c0000-0000-7000-8000-000000000002'
 
-async function found(house: House, query: string): Promise<readonly string[]> {
+async function found(house: App, query: string): Promise<readonly string[]> {
   const answer = await house.search(query, { limit: 100 })
   if (answer.kind !== 'found') throw new Error(answer.what)
   expect(answer.total).toBe(answer.hits.length)
@@ -20,8 +20,8 @@ async function found(house: House, query: string): Promise<readonly string[]> {
 }
 
 test('prompts, answers, arguments and output are found, newest first', async () => {
-  const { house, write } = home()
-  write(rollout(THREAD), text(talk()))
+  const { app: house, write } = testHome()
+  write(rollout(THREAD), text(shortSession()))
   write(
     rollout(OTHER),
     text([
@@ -56,8 +56,8 @@ test('prompts, answers, arguments and output are found, newest first', async () 
 })
 
 test('a record that is written twice is one hit, and context is found only when it is asked for', async () => {
-  const { house, write } = home()
-  write(rollout(THREAD), text(talk()))
+  const { app: house, write } = testHome()
+  write(rollout(THREAD), text(shortSession()))
   await house.sync()
   expect(await found(house, 'please')).toEqual(['1#4'])
   expect(await found(house, 'One')).toEqual(['1#10'])
@@ -65,9 +65,9 @@ test('a record that is written twice is one hit, and context is found only when 
   expect(await found(house, 'environment_context scope:context')).toEqual(['1#3'])
 })
 
-test('an event whose item comes with the next reading gives way to it', async () => {
-  const { house, write } = home()
-  const lines = talk()
+test('an event is replaced by the item of the next read', async () => {
+  const { app: house, write } = testHome()
+  const lines = shortSession()
   const path = write(rollout(THREAD), text(lines.slice(0, 9)))
   await house.sync()
   expect(await found(house, 'One')).toEqual(['1#9'])
@@ -76,8 +76,8 @@ test('an event whose item comes with the next reading gives way to it', async ()
   expect(await found(house, 'One')).toEqual(['1#10'])
 })
 
-test('what a fork copied is found in the session it comes from', async () => {
-  const { house, write } = home()
+test('text that a fork copied is found in its original session', async () => {
+  const { app: house, write } = testHome()
   const parent = [header(), user(3, 'A remarkable question.'), assistant(4, 'An answer.')]
   write(rollout(THREAD), text(parent))
   const copied = parent.map((one) => one.replace(/"timestamp":"[^"]+"/, '"timestamp":"2026-02-03T09:20:00.000Z"'))
@@ -89,8 +89,8 @@ test('what a fork copied is found in the session it comes from', async () => {
   expect(await found(house, 'remarkable')).toEqual(['2#5', '1#2'])
 })
 
-test('snippets show the words, titles are found, and pages go on', async () => {
-  const { house, write } = home()
+test('snippets show the words, titles match, and pages continue', async () => {
+  const { app: house, write } = testHome()
   write(rollout(THREAD), text([header(), ...Array.from({ length: 50 }, (_, n) => user(n, `Needle number ${n}`))]))
   await house.sync()
   const first = await house.search('needle', { limit: 20 })
@@ -103,8 +103,8 @@ test('snippets show the words, titles are found, and pages go on', async () => {
   expect(second.next).toBeUndefined()
 })
 
-test('the beginning of very many words is found like any other', async () => {
-  const { house, write } = home()
+test('a prefix of very many words is found like any other', async () => {
+  const { app: house, write } = testHome()
   const said = (n: number): string =>
     n % 5 === 0 ? `Nothing ${n}` : n % 2 === 0 ? `the Summer of ${n}` : `sand getSalt ${n}`
   write(rollout(THREAD), text([header(), ...Array.from({ length: 1500 }, (_, n) => user(n, said(n)))]))
@@ -129,8 +129,8 @@ test('the beginning of very many words is found like any other', async () => {
   expect(await house.search('no* 5')).toMatchObject({ total: 1, total_is: 'exact' })
 })
 
-test('an answer says when the index leaves something out', async () => {
-  const { house, write } = home()
+test('a result reports when the index omits text', async () => {
+  const { app: house, write } = testHome()
   const long = `${'begin '.repeat(500)} hidden ${'end '.repeat(500)}`
   write(rollout(THREAD), text([header(), call(1, 'c', { command: ['cat'] }), result(2, 'c', long)]))
   await house.sync()
@@ -138,21 +138,21 @@ test('an answer says when the index leaves something out', async () => {
   expect(await house.search('hidden scope:prompt')).toMatchObject({ total: 0, complete: true })
 })
 
-test('a message that is gone when its turn comes is left out', async () => {
-  const { folder, house, write } = home()
-  write(rollout(THREAD), text(talk()))
+test('a message deleted before it is read is omitted', async () => {
+  const { folder, app: house, write } = testHome()
+  write(rollout(THREAD), text(shortSession()))
   await house.sync()
   const reader = new IndexReader(join(folder, 'fumi'))
-  expect(reader.read((db) => candidatesAt(db, [12_345]), undefined)).toEqual([])
+  expect(reader.read((db) => readCandidates(db, [12_345]), undefined)).toEqual([])
 })
 
-test('what is no query is a problem that says where', async () => {
-  const { house } = home()
+test('an invalid query reports the position of the error', async () => {
+  const { app: house } = testHome()
   expect(await house.search('role:nobody')).toMatchObject({ kind: 'problem', advice: expect.any(String) })
 })
 
-test('a pattern that would take for ever ends a deep search of a log, and that is told', async () => {
-  const { house, write } = home()
+test('a pattern that takes too long ends the deep search of a log and is reported', async () => {
+  const { app: house, write } = testHome()
   const trap = `${'a'.repeat(40)}!`
   write(rollout(THREAD), text([header(), user(1, trap), user(2, trap), user(3, 'aaa')]))
   await house.sync({ passes: 'first' })

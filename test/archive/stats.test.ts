@@ -3,18 +3,30 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { utcDay } from '../../src/model/totals.ts'
-import { assistant, call, header, line, result, THREAD, talk, tempFolder, text, tokens, user } from '../support/log.ts'
+import { toUtcDay } from '../../src/model/totals.ts'
+import {
+  assistant,
+  call,
+  header,
+  line,
+  result,
+  shortSession,
+  THREAD,
+  tempFolder,
+  text,
+  tokens,
+  user,
+} from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
-import { shared } from '../support/shared.ts'
-import { home, rollout } from './house.ts'
+import { sharedFolder } from '../support/shared.ts'
+import { rollout, testHome } from './house.ts'
 
 const OTHER = '019c0000-0000-7000-8000-000000000002'
 
 test('tokens by day, model, project, agent and session; tools; activity', async () => {
-  const { house, write, folder } = home()
-  write(rollout(THREAD), text(talk()))
-  write(rollout(THREAD, 'archived_sessions'), text(talk()))
+  const { app: application, write, folder } = testHome()
+  write(rollout(THREAD), text(shortSession()))
+  write(rollout(THREAD, 'archived_sessions'), text(shortSession()))
   write(
     rollout(OTHER),
     text([
@@ -29,12 +41,12 @@ test('tokens by day, model, project, agent and session; tools; activity', async 
   const store = makeStore(join(folder, 'data', 'amazon-q', 'data.sqlite3'))
   store.put('/code', stateOf('one', [{ prompt: 'First?', answer: 'Yes.', tools: ['fs_read'] }]))
   store.close()
-  await house.sync()
-  const { estimate, estimated_sessions, ...totals } = (await house.totals()) ?? {}
+  await application.sync()
+  const { estimate, estimated_sessions, ...totals } = (await application.totals()) ?? {}
   expect(estimated_sessions).toBe(1)
   expect(estimate?.user_bytes).toBeGreaterThan(0)
-  expect(house.list({ agents: ['amazon-q'] }).sessions[0]?.estimate).toMatchObject({ estimated: true })
-  expect(house.list({ agents: ['codex'] }).sessions[0]?.estimate).toBeUndefined()
+  expect(application.list({ agents: ['amazon-q'] }).sessions[0]?.estimate).toMatchObject({ estimated: true })
+  expect(application.list({ agents: ['codex'] }).sessions[0]?.estimate).toBeUndefined()
   expect(totals).toMatchObject({
     sessions: 3,
     usage: { input_tokens: 2110, output_tokens: 85, total_tokens: 2195 },
@@ -45,24 +57,24 @@ test('tokens by day, model, project, agent and session; tools; activity', async 
     by_session: { [`codex:${THREAD}`]: { total_tokens: 2180 }, [`codex:${OTHER}`]: { total_tokens: 15 } },
     tools: { shell: 2, fs_read: 1 },
   })
-  expect(house.stats()).toMatchObject({
+  expect(application.stats()).toMatchObject({
     tools: [
       { tool: 'shell', calls: 2, results: 2, errors: 1, timed: 2, duration_ms: 2100 },
       { tool: 'fs_read', calls: 1 },
     ],
     unread: 0,
   })
-  expect(house.stats()?.by_hour[9]).toBeGreaterThan(0)
-  expect(house.histories()).toMatchObject([{ toolUses: 1 }])
-  expect(house.touches('file.ts')).toMatchObject({
+  expect(application.stats()?.by_hour[9]).toBeGreaterThan(0)
+  expect(application.histories()).toMatchObject([{ toolUses: 1 }])
+  expect(application.fileTouches('file.ts')).toMatchObject({
     total: 1,
     touched: [{ path: '/w/other/src/deep/file.ts', tool: 'shell' }],
   })
-  expect(house.touches('deep/file.ts').total).toBe(1)
-  expect(house.touches('eep/file.ts')).toEqual({ total: 0, touched: [] })
+  expect(application.fileTouches('deep/file.ts').total).toBe(1)
+  expect(application.fileTouches('eep/file.ts')).toEqual({ total: 0, touched: [] })
 })
 
-test('what an event and an item say both is counted once, whether they are read together or not', async () => {
+test('usage in both an event and an item is counted once, even if read separately', async () => {
   const lines = [
     header(),
     user(1, 'Hello?'),
@@ -71,9 +83,9 @@ test('what an event and an item say both is counted once, whether they are read 
     assistant(2, 'Yes.'),
   ]
   for (const first of [lines.length, 4, 2]) {
-    const { house, write } = home()
+    const { app: application, write } = testHome()
     const path = write(rollout(THREAD), text(lines.slice(0, first)))
-    await house.sync()
+    await application.sync()
     appendFileSync(
       path,
       lines
@@ -81,12 +93,12 @@ test('what an event and an item say both is counted once, whether they are read 
         .map((one) => `${one}\n`)
         .join(''),
     )
-    await house.sync()
-    expect(house.stats()?.by_hour[9]).toBe(2)
+    await application.sync()
+    expect(application.stats()?.by_hour[9]).toBe(2)
   }
 })
 
-const generator = shared('bench', 'gen.mjs')
+const generator = sharedFolder('bench', 'gen.mjs')
 
 describe.skipIf(!generator)('totals are those of the manifest', () => {
   test.each([
@@ -99,15 +111,15 @@ describe.skipIf(!generator)('totals are those of the manifest', () => {
     const folder = tempFolder()
     const logs = join(folder, '.codex')
     execFileSync(process.execPath, [generator ?? '', '--out', logs, '--mb', '3', '--seed', '11', ...options])
-    const { house } = home({}, folder)
-    await house.sync()
+    const { app: application } = testHome({}, folder)
+    await application.sync()
     const { files, lines, kinds, ...truth } = JSON.parse(readFileSync(join(logs, 'manifest.json'), 'utf8'))
-    const said = (kinds['response_item/message'] ?? kinds['legacy/message'] ?? 0) - files
-    expect(house.stats()?.unread).toBe(0)
-    expect(await house.totals({}, utcDay)).toMatchObject({
+    const texts = (kinds['response_item/message'] ?? kinds['legacy/message'] ?? 0) - files
+    expect(application.stats()?.unread).toBe(0)
+    expect(await application.totals({}, toUtcDay)).toMatchObject({
       sessions: files,
       lines: lines + (options.includes('--faults') ? files : 0),
-      messages: said,
+      messages: texts,
       usage: truth.usage,
       by_model: truth.usage_by_model,
       by_day: truth.usage_by_day,

@@ -1,36 +1,36 @@
 /**
- * Enters a house in a process of its own and does one thing there: `visitor.mjs <home> <data> <what> [word]`. Says what came of it as one
+ * Enters a app in a process of its own and does one thing there: `visitor.mjs <home> <data> <what> [word]`. Says what came of it as one
  * line of JSON, `{"error", "message"}` where it could not be done.
  */
-import { House } from '../../dist/app.js'
+import { App } from '../../dist/app.js'
 
 const [, , home, data, what, word] = process.argv
-const house = new House({ platform: 'linux', home, variables: { FUMI_HOME: data, XDG_DATA_HOME: `${home}/data` } })
-const say = (answer) => process.stdout.write(`${JSON.stringify(answer)}\n`)
+const app = new App({ platform: 'linux', home, variables: { FUMI_HOME: data, XDG_DATA_HOME: `${home}/data` } })
+const report = (answer) => process.stdout.write(`${JSON.stringify(answer)}\n`)
 
-const doors = {
-  sync: async () => say(await house.sync()),
+const tasks = {
+  sync: async () => report(await app.sync()),
   async read() {
-    const { total, sessions } = house.list({ children: 'all', kind: 'any' })
+    const { total, sessions } = app.list({ children: 'all', kind: 'any' })
     const bodies = []
-    for (const { id } of sessions) for (const { kind } of await house.messages(id)) bodies.push(kind)
-    const found = await house.search(word ?? 'answer', { limit: 5 })
-    say({
+    for (const { id } of sessions) for (const { kind } of await app.messages(id)) bodies.push(kind)
+    const found = await app.search(word ?? 'answer', { limit: 5 })
+    report({
       total,
       bodies: bodies.filter((kind) => kind === 'body').length,
       hits: found.total,
-      kept: house.keep.list().length,
+      kept: app.keep.list().length,
     })
   },
   /** Until it is told to stop. */
   async watch() {
-    const watch = await house.watch({ onProblem: ({ code, message }) => say({ problem: code, message }) })
-    if (watch.kind === 'held') return say(watch)
+    const watch = await app.watch({ onProblem: ({ code, message }) => report({ problem: code, message }) })
+    if (watch.kind === 'held') return report(watch)
     await watch.ready
-    say({ kind: 'watching' })
+    report({ kind: 'watching' })
     await new Promise((done) => process.stdin.once('data', done))
     await watch.close()
-    say({ kind: 'closed' })
+    report({ kind: 'closed' })
     process.stdin.destroy()
   },
   /** Reads again and again until it is told to stop; every session must be whole or not there. */
@@ -41,29 +41,33 @@ const doors = {
     })
     let looks = 0
     const wrong = []
-    say({ kind: 'staring' })
+    report({ kind: 'staring' })
     while (!isOver) {
-      const totals = await house.totals({ kind: 'any' })
-      house.list({ children: 'all', kind: 'any', limit: 1 })
+      const totals = await app.totals({ kind: 'any' })
+      app.list({ children: 'all', kind: 'any', limit: 1 })
       looks++
       // Each log of `manyLogs` has one hundred and ten tokens for each turn: a sum that is no multiple of it is half a batch.
       if (totals && totals.usage.total_tokens % 110 !== 0) wrong.push(totals.usage.total_tokens)
-      for (const { id, indexed, messages } of house.list({ children: 'all', kind: 'any', limit: 3 }).sessions) {
-        const rows = house.index
+      for (const { id, indexed, messages } of app.list({ children: 'all', kind: 'any', limit: 3 }).sessions) {
+        const rows = app.index
           .messages(id, { limit: 100_000 })
           .filter(({ role, duplicate }) => !duplicate && (role === 'user' || role === 'assistant'))
-        if (house.session(id)?.indexed && indexed && rows.length !== messages) wrong.push([id, rows.length, messages])
+        if (app.session(id)?.indexed && indexed && rows.length !== messages) wrong.push([id, rows.length, messages])
       }
       await new Promise((done) => setImmediate(done))
     }
-    say({ looks, wrong })
+    report({ looks, wrong })
     process.stdin.destroy()
   },
 }
 
 try {
-  await doors[what]()
+  await tasks[what]()
 } catch (error) {
-  say({ error: error.code ?? 'bug', message: error.message, ...(error.name !== 'AppError' && { stack: error.stack }) })
+  report({
+    error: error.code ?? 'bug',
+    message: error.message,
+    ...(error.name !== 'AppError' && { stack: error.stack }),
+  })
 }
-house.close()
+app.close()

@@ -4,22 +4,22 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { OrdinaryUser } from '../support/ordinary-user.ts'
-import { whenDone } from '../support/when-done.ts'
+import { onCleanup } from '../support/when-done.ts'
 
-const VISITOR = join(import.meta.dirname, 'visitor.mjs')
+const APP_PROCESS = join(import.meta.dirname, 'app-process.mjs')
 
-export type What = 'sync' | 'read' | 'watch' | 'stare'
+export type AppTask = 'sync' | 'read' | 'watch' | 'stare'
 
-export interface VisitOptions {
+export interface AppProcessOptions {
   readonly user?: OrdinaryUser
   /** No file may grow beyond so many blocks of 512 bytes. */
   readonly blocks?: number
 }
 
 /** What came of it. */
-export function visit(home: string, data: string, what: What, options: VisitOptions = {}): unknown {
+export function runInProcess(home: string, data: string, what: AppTask, options: AppProcessOptions = {}): unknown {
   const { user, blocks } = options
-  const script = user ? join(user.project, 'test', 'archive', 'visitor.mjs') : VISITOR
+  const script = user ? join(user.project, 'test', 'sync', 'app-process.mjs') : APP_PROCESS
   const args = [script, home, data, what]
   const limited = ['-c', `trap '' XFSZ; ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, ...args]
   const [program, all] = blocks === undefined ? [process.execPath, args] : ['sh', limited]
@@ -28,24 +28,24 @@ export function visit(home: string, data: string, what: What, options: VisitOpti
   return JSON.parse(stdout)
 }
 
-export interface Visitor {
+export interface AppProcess {
   readonly child: ChildProcessWithoutNullStreams
   /** The next thing that it says. */
-  heard(): Promise<{ readonly [name: string]: unknown }>
+  nextReport(): Promise<{ readonly [name: string]: unknown }>
   /** Tells it to stop. */
   stop(): void
   kill(): Promise<void>
 }
 
-export function visitor(home: string, data: string, what: What): Visitor {
-  const child = spawn(process.execPath, [VISITOR, home, data, what])
-  whenDone(() => child.kill('SIGKILL'))
+export function startProcess(home: string, data: string, what: AppTask): AppProcess {
+  const child = spawn(process.execPath, [APP_PROCESS, home, data, what])
+  onCleanup(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit')
   child.stderr.pipe(process.stderr)
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   return {
     child,
-    async heard() {
+    async nextReport() {
       const { value, done } = await lines.next()
       if (done) throw new Error(`${what} ended without a word`)
       return JSON.parse(String(value)) as { [name: string]: unknown }

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { SessionId } from '../../src/model/ids.ts'
 import { assistant, header, line, THREAD, text, tokens, user } from '../support/log.ts'
-import { home, rollout } from './house.ts'
+import { rollout, testHome } from './house.ts'
 
 const NATIVE = '019c0000-0000-7000-8000-000000000077'
 const ID = `codex:${NATIVE}` as SessionId
@@ -20,7 +20,7 @@ const turn = (n: number): string[] => [
 const turns = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => turn(from + n)).flat()
 
 test('forwards, backwards and from the middle, over more than one piece', async () => {
-  const { house, write } = home()
+  const { app: house, write } = testHome()
   const path = write(rollout(NATIVE), text([header({ id: NATIVE }), ...turns(0, 500)]))
   await house.sync()
   appendFileSync(path, text(turns(500, 520)))
@@ -44,8 +44,8 @@ test('forwards, backwards and from the middle, over more than one piece', async 
   }
 })
 
-test('copies and token counts have their bodies too', async () => {
-  const { house, write } = home()
+test('copies and token counts have bodies', async () => {
+  const { app: house, write } = testHome()
   write(rollout(NATIVE), text([header({ id: NATIVE }), ...turns(0, 3)]))
   await house.sync()
   const bodies = await house.messages(ID)
@@ -56,13 +56,13 @@ test('copies and token counts have their bodies too', async () => {
   house.close()
 })
 
-test('a copy of a fork that turns out later to be said twice is so whenever it was read', async () => {
+test('a duplicate in a fork is detected regardless of read order', async () => {
   const event = line(4, 'event_msg', { type: 'agent_message', message: 'An answer.' })
   const parent = [header(), user(3, 'A question.'), event, assistant(4, 'An answer.')]
   const copied = parent.map((one) => one.replace(/"timestamp":"[^"]+"/, '"timestamp":"2026-02-03T09:20:00.000Z"'))
   const lines = [header({ id: NATIVE, forked_from_id: THREAD }), ...copied]
-  const told = async (cut: number): Promise<unknown> => {
-    const { house, write } = home()
+  const reported = async (cut: number): Promise<unknown> => {
+    const { app: house, write } = testHome()
     write(rollout(THREAD), text(parent))
     const path = write(rollout(NATIVE), text(lines.slice(0, cut)))
     await house.sync()
@@ -73,15 +73,15 @@ test('a copy of a fork that turns out later to be said twice is so whenever it w
     house.close()
     return { known, prompts }
   }
-  const atOnce = await told(lines.length)
+  const atOnce = await reported(lines.length)
   expect(atOnce).toMatchObject({
     known: [{}, { replayed: true }, { replayed: true }, { replayed: true, duplicate: true }, { duplicate: false }, {}],
   })
-  for (const cut of [1, 2, 3, 4]) expect(await told(cut)).toEqual(atOnce)
+  for (const cut of [1, 2, 3, 4]) expect(await reported(cut)).toEqual(atOnce)
 })
 
-test('only a log that holds nothing but events has prompts in them', async () => {
-  const { house, write } = home()
+test('only a log of nothing but events takes prompts from them', async () => {
+  const { app: house, write } = testHome()
   const asked = line(1, 'event_msg', { type: 'user_message', message: 'Asked in an event' })
   write(rollout(THREAD), text([header(), asked, tokens(2, 100, 10)]))
   const parent = '019c0000-0000-7000-8000-000000000078'

@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { talk, tempLog, text } from '../support/log.ts'
+import { shortSession, tempLog, text } from '../support/log.ts'
 import { answer, calls, refusal } from '../support/model-chunks.ts'
 import { chatServer, json, listingServer } from '../support/model-server.ts'
 import { fumi } from '../support/run.ts'
@@ -10,7 +10,7 @@ import { chatHome, fumiChat } from './support/fumi-chat.ts'
 
 const at = (baseURL: string, ...more: readonly string[]) => ['--base-url', baseURL, '--model', 'm', ...more]
 
-describe('without a person', () => {
+describe('non-interactive', () => {
   test('the answer is on standard output, and the exit code says how it ended', async () => {
     const server = await chatServer(
       answer('Good morning.'),
@@ -46,7 +46,7 @@ describe('without a person', () => {
     expect(readdirSync(place.cwd)).toEqual(['it'])
   })
 
-  test('what is piped in goes along', async () => {
+  test('piped input is attached', async () => {
     const server = await chatServer(answer('A diff.'))
     await fumiChat(at(server.baseURL, '--no-interactive', 'What is this?'), chatHome(), '+ a line\n')
     expect(server.asked[0]?.body.messages?.at(-1)?.['content']).toContain('What is this?\n\n+ a line')
@@ -66,7 +66,7 @@ describe('without a person', () => {
   })
 })
 
-test('a person talks, consents, and ends; the conversation is in the archive with its tokens', async () => {
+test('an interactive chat with consent is indexed with its tokens', async () => {
   const server = await chatServer(
     calls([{ name: 'execute_bash', args: { command: 'echo made > note.txt' } }], '', { input: 100, output: 10 }),
     answer('Written.', { input: 150, output: 5 }),
@@ -81,7 +81,7 @@ test('a person talks, consents, and ends; the conversation is in the archive wit
   expect(fumi(['stats', '--json'], { env }).out).toMatch(/"input_tokens":250,[^}]*"output_tokens":15/)
 })
 
-test('a conversation in which nothing was said leaves nothing', async () => {
+test('an empty chat leaves no file', async () => {
   const place = chatHome()
   await fumiChat(at('http://127.0.0.1:9/v1'), place, '/quit\n')
   await fumiChat(at('http://127.0.0.1:9/v1'), place, '')
@@ -89,7 +89,7 @@ test('a conversation in which nothing was said leaves nothing', async () => {
   expect(left).toHaveLength(1)
 })
 
-test('--resume goes on with the last one of this directory, or with the one that is named', async () => {
+test('--resume continues the last chat of this directory or the named one', async () => {
   const server = await chatServer(
     answer('Blue.'),
     answer('You said blue.'),
@@ -109,10 +109,10 @@ test('--resume goes on with the last one of this directory, or with the one that
   expect(await fumiChat([...alone, '--resume', name.slice(0, 13), 'x'], place)).toMatchObject({ code: 0 })
 })
 
-test('--continue takes a session of another agent over, and --replay answers from it', async () => {
+test('--continue imports a session of another agent, and --replay answers from it', async () => {
   const server = await chatServer(answer('I know that file.'), answer('Still here.'))
   const place = chatHome()
-  const log = tempLog(text(talk()))
+  const log = tempLog(text(shortSession()))
   const continued = await fumiChat(at(server.baseURL, '--no-interactive', '--continue', log, 'And now?'), place)
   expect(continued).toMatchObject({ code: 0, out: 'I know that file.\n' })
   const sent = JSON.stringify(server.asked[0]?.body.messages)
@@ -143,7 +143,7 @@ test('the server comes from options, environment or a profile, and its models ca
   expect(fumi(['config'], { env: { FUMI_HOME: place.home } }).out).not.toContain('secret-key')
 })
 
-test('two processes cannot hold one conversation', async () => {
+test('two processes cannot open one chat', async () => {
   const server = await chatServer(
     answer('One.'),
     calls([{ name: 'execute_bash', args: { command: 'sleep 2' } }]),

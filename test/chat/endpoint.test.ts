@@ -1,17 +1,17 @@
 /** Which server answers, what it is told of, and how large its window is. */
 import { describe, expect, test } from 'vitest'
 import { chooseEndpoint, type Endpoint, type EndpointChoice } from '../../src/chat/endpoint/endpoint.ts'
-import { knownWindow } from '../../src/chat/endpoint/known-windows.ts'
-import { type AskJson, listModels, windowNotice, windowOf } from '../../src/chat/endpoint/models.ts'
+import { knownContextWindow } from '../../src/chat/endpoint/known-windows.ts'
+import { type AskJson, contextWindowNotice, listModels, resolveContextWindow } from '../../src/chat/endpoint/models.ts'
 
 const choose = (given: Partial<EndpointChoice>): Endpoint =>
-  chooseEndpoint({ options: {}, usual: null, profiles: new Map(), variables: {}, ...given })
+  chooseEndpoint({ options: {}, defaultProfile: null, profiles: new Map(), variables: {}, ...given })
 
 const KEY = { OPENAI_API_KEY: 'sk-1' }
 const URL = 'https://models.example/v1/'
 
 describe('the server', () => {
-  test('is the one of the option, else of the environment, else of the profile', () => {
+  test('comes from the option, then the environment, then the profile', () => {
     const profiles = new Map([['mine', { url: 'http://mine/v1', model: 'p' }]])
     const variables = { FUMI_BASE_URL: 'http://environment/v1', FUMI_MODEL: 'e' }
     expect(choose({ options: { baseURL: URL, model: 'o' }, variables })).toMatchObject({
@@ -19,11 +19,15 @@ describe('the server', () => {
       model: 'o',
     })
     expect(choose({ variables })).toMatchObject({ baseURL: 'http://environment/v1', model: 'e' })
-    expect(choose({ profiles, usual: 'mine' })).toMatchObject({ baseURL: 'http://mine/v1', model: 'p', name: 'mine' })
+    expect(choose({ profiles, defaultProfile: 'mine' })).toMatchObject({
+      baseURL: 'http://mine/v1',
+      model: 'p',
+      name: 'mine',
+    })
     expect(choose({ variables: KEY })).toMatchObject({ baseURL: 'https://api.openai.com/v1', server: 'openai' })
   })
 
-  test('is known by its name, or by where it listens', () => {
+  test('is recognized by its name or its port', () => {
     expect(choose({ options: { profile: 'lmstudio' } })).toMatchObject({
       server: 'lmstudio',
       baseURL: 'http://127.0.0.1:1234/v1',
@@ -48,7 +52,7 @@ describe('the key', () => {
   ])
   const keyOf = (profile: string) => choose({ options: { profile }, profiles, variables: KEY }).apiKey
 
-  test('of OpenAI goes to OpenAI and to an address given beside it, never to that of a profile', () => {
+  test('of OpenAI is sent to OpenAI and to an explicit address, never to that of a profile', () => {
     expect(choose({ variables: KEY }).apiKey).toBe('sk-1')
     expect(choose({ options: { baseURL: URL }, variables: KEY }).apiKey).toBe('sk-1')
     expect([keyOf('plain'), keyOf('ollama'), keyOf('own'), keyOf('named')]).toEqual([null, null, 'k', 'sk-1'])
@@ -80,18 +84,21 @@ describe('the window', () => {
     ],
     ['lmstudio', { '/api/v0/models/x': { max_context_length: 4000, loaded_context_length: 1024 } }, 1024],
   ])('is what %s says', async (profile, answers, tokens) => {
-    expect(await windowOf(endpoint(profile), 'x', answering(answers))).toEqual({ tokens, from: 'server' })
+    expect(await resolveContextWindow(endpoint(profile), 'x', answering(answers))).toEqual({ tokens, from: 'server' })
   })
 
-  test('is what the profile says before all, then the table, then 200,000 with a word', async () => {
+  test('comes from the profile, then the table, then 200,000 with a warning', async () => {
     const nobody = answering({})
-    expect(await windowOf(endpoint('vllm', 77), 'x', nobody)).toEqual({ tokens: 77, from: 'profile' })
-    expect(await windowOf(endpoint('vllm'), 'org/gpt-4o-mini', nobody)).toEqual({ tokens: 128_000, from: 'table' })
-    const usual = await windowOf(endpoint('vllm'), 'x', nobody)
+    expect(await resolveContextWindow(endpoint('vllm', 77), 'x', nobody)).toEqual({ tokens: 77, from: 'profile' })
+    expect(await resolveContextWindow(endpoint('vllm'), 'org/gpt-4o-mini', nobody)).toEqual({
+      tokens: 128_000,
+      from: 'table',
+    })
+    const usual = await resolveContextWindow(endpoint('vllm'), 'x', nobody)
     expect(usual).toEqual({ tokens: 200_000, from: 'usual' })
-    expect(windowNotice(usual, 'x')?.en).toMatch(/taken for 200,000 tokens/)
-    expect(knownWindow('gpt-4.1-mini')).toBe(1_047_576)
-    expect(['o1', 'o1-mini-2024-09-12', 'gpt-5.4-mini', 'Gemma3:1b', 'nobody-1'].map(knownWindow)).toEqual([
+    expect(contextWindowNotice(usual, 'x')?.en).toMatch(/taken for 200,000 tokens/)
+    expect(knownContextWindow('gpt-4.1-mini')).toBe(1_047_576)
+    expect(['o1', 'o1-mini-2024-09-12', 'gpt-5.4-mini', 'Gemma3:1b', 'nobody-1'].map(knownContextWindow)).toEqual([
       200_000,
       128_000,
       400_000,

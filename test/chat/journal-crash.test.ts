@@ -9,7 +9,7 @@ import { journalPath, openJournal } from '../../src/chat/journal-file.ts'
 import { readJournal } from '../../src/conversation/journal/read.ts'
 import { promptOf } from '../../src/conversation/render.ts'
 import { tempFolder } from '../support/log.ts'
-import { ask, OPTIONS, said, started } from './journal-talk.ts'
+import { exchangesOf, OPEN_OPTIONS, promptEvent, startJournal } from './journal-talk.ts'
 
 const WRITER = join(import.meta.dirname, 'writer.mjs')
 
@@ -28,7 +28,7 @@ describe('a writer that is killed', () => {
     for await (const line of createInterface(child.stdout)) {
       lines.push(line)
       if (lines.length === count) {
-        expect(() => openJournal(directory, 'c', OPTIONS)).toThrow(expect.objectContaining({ code: 'busy' }))
+        expect(() => openJournal(directory, 'c', OPEN_OPTIONS)).toThrow(expect.objectContaining({ code: 'busy' }))
         child.kill('SIGKILL')
       }
     }
@@ -37,29 +37,31 @@ describe('a writer that is killed', () => {
     return lines
   }
 
-  test.skipIf(process.platform === 'win32')('loses nothing of what it had said was safe', async () => {
+  test.skipIf(process.platform === 'win32')('loses nothing that it had reported as saved', async () => {
     const directory = tempFolder()
     const answered = new Set<string>()
     for (const count of [1, 2, 3, 4, 7, 9, 11, 24, 40, 58]) {
       const lines = await killedAfter(directory, count)
-      const { journal, issues } = openJournal(directory, 'c', OPTIONS)
+      const { journal, issues } = openJournal(directory, 'c', OPEN_OPTIONS)
       expect(issues).toEqual([])
       expect([...journal.replay.faults]).toEqual([])
-      const told = said(journal.state)
+      const reported = exchangesOf(journal.state)
       const waiting = journal.state.next_message ? promptOf(journal.state.next_message) : undefined
       journal.close()
       for (const line of lines) {
         const [what, n = ''] = line.split(' ')
         if (what === 'answered') answered.add(n)
         if (what === 'asked')
-          expect(waiting === `question ${n}` || told.some((one) => one.startsWith(`question ${n} `)), line).toBe(true)
+          expect(waiting === `question ${n}` || reported.some((one) => one.startsWith(`question ${n} `)), line).toBe(
+            true,
+          )
       }
-      for (const n of answered) expect(told).toContain(`question ${n} answer ${n}`)
+      for (const n of answered) expect(reported).toContain(`question ${n} answer ${n}`)
       const [, n = ''] = lines.at(-1)?.split(' ') ?? []
       const pieces = ['ans', 'wer ', n].slice(0, lines.filter((line) => line === `streamed ${n}`).length)
       if (pieces.length > 0)
         expect(
-          told.some((one) => one.startsWith(`question ${n} ${pieces.join('')}`)),
+          reported.some((one) => one.startsWith(`question ${n} ${pieces.join('')}`)),
           lines.at(-1),
         ).toBe(true)
     }
@@ -74,14 +76,14 @@ describe('a full disk', () => {
     const text = readFileSync(journalPath(directory, 'c'), 'utf8')
     expect(readJournal(text).issues).toEqual([])
     expect(text.endsWith('\n')).toBe(true)
-    const { journal, torn } = openJournal(directory, 'c', OPTIONS)
+    const { journal, torn } = openJournal(directory, 'c', OPEN_OPTIONS)
     expect(torn).toBeUndefined()
-    expect(said(journal.state).length).toBeGreaterThanOrEqual(done)
-    journal.append([ask('and now?')])
+    expect(exchangesOf(journal.state).length).toBeGreaterThanOrEqual(done)
+    journal.append([promptEvent('and now?')])
     journal.close()
   }
 
-  test('is told, and what was there before stays whole', (context) => {
+  test('is reported, and earlier content stays intact', (context) => {
     const directory = tempFolder()
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', directory])
     if (mounted.status !== 0) {
@@ -105,10 +107,10 @@ describe('a full disk', () => {
     expectIntact(directory, spawnSync('sh', args, { encoding: 'utf8' }).stdout)
   })
 
-  test('what lies in the place of a new conversation stays', () => {
+  test('an existing file at the path of a new conversation is not overwritten', () => {
     const directory = tempFolder()
     mkdirSync(join(directory, 'conversations', 'c.jsonl'), { recursive: true })
-    expect(() => started(directory)).toThrow(expect.objectContaining({ code: 'cannot_write' }))
+    expect(() => startJournal(directory)).toThrow(expect.objectContaining({ code: 'cannot_write' }))
     expect(readdirSync(join(directory, 'conversations')).sort()).toEqual(['c.jsonl', 'c.lock'])
   })
 })

@@ -7,27 +7,27 @@ import { journalName } from '../../src/conversation/journal/file-name.ts'
 import { readJournal } from '../../src/conversation/journal/read.ts'
 import { promptOf } from '../../src/conversation/render.ts'
 import { tempFolder } from '../support/log.ts'
-import { answer, ask, OPTIONS, piece, said, started } from './journal-talk.ts'
+import { answerEvent, deltaEvent, exchangesOf, OPEN_OPTIONS, promptEvent, startJournal } from './journal-talk.ts'
 
 test('what was appended is there when the journal is opened again', () => {
   const directory = tempFolder()
-  const journal = started(directory)
-  journal.append([ask('one?'), answer(1, 'yes')])
-  journal.append([ask('two?')])
+  const journal = startJournal(directory)
+  journal.append([promptEvent('one?'), answerEvent(1, 'yes')])
+  journal.append([promptEvent('two?')])
   const before = writeState(journal.state)
   journal.close()
-  const { journal: again, recovered, issues, torn } = openJournal(directory, 'c', OPTIONS)
+  const { journal: again, recovered, issues, torn } = openJournal(directory, 'c', OPEN_OPTIONS)
   expect(writeState(again.state)).toBe(before)
   expect([recovered, issues, torn]).toEqual([[], [], undefined])
-  again.append([answer(2, 'no')])
+  again.append([answerEvent(2, 'no')])
   again.close()
-  expect(said(openJournal(directory, 'c', OPTIONS).journal.state)).toEqual(['one? yes', 'two? no'])
+  expect(exchangesOf(openJournal(directory, 'c', OPEN_OPTIONS).journal.state)).toEqual(['one? yes', 'two? no'])
 })
 
-test('the file is for its user alone, and its name can be written everywhere', () => {
+test('the file is private, and its name is valid on every system', () => {
   const directory = join(tempFolder(), 'data')
   const id = 'a:b/c\\d?*"<>|\u0000 é'
-  started(directory, id).close()
+  startJournal(directory, id).close()
   const path = journalPath(directory, id)
   expect(path).toBe(join(directory, 'conversations', journalName(id)))
   expect(journalName(id)).toMatch(/^[\w.%-]+\.jsonl$/)
@@ -56,48 +56,48 @@ test('different ids have different files', () => {
   for (const id of ids) expect(journalName(id).length).toBeLessThan(200)
 })
 
-test('a conversation is not begun twice, and none is opened that is not there', () => {
+test('an existing conversation is not recreated, and a missing one is not opened', () => {
   const directory = tempFolder()
-  started(directory).close()
+  startJournal(directory).close()
   const before = readFileSync(journalPath(directory, 'c'))
-  expect(() => started(directory)).toThrow(expect.objectContaining({ code: 'cannot_write' }))
+  expect(() => startJournal(directory)).toThrow(expect.objectContaining({ code: 'cannot_write' }))
   expect(readFileSync(journalPath(directory, 'c')).equals(before)).toBe(true)
-  expect(() => openJournal(directory, 'd', OPTIONS)).toThrow(expect.objectContaining({ code: 'not_found' }))
+  expect(() => openJournal(directory, 'd', OPEN_OPTIONS)).toThrow(expect.objectContaining({ code: 'not_found' }))
 })
 
 test('one writer at a time', () => {
   const directory = tempFolder()
-  const journal = started(directory)
-  expect(() => openJournal(directory, 'c', OPTIONS)).toThrow(expect.objectContaining({ code: 'busy' }))
-  started(directory, 'other').close()
+  const journal = startJournal(directory)
+  expect(() => openJournal(directory, 'c', OPEN_OPTIONS)).toThrow(expect.objectContaining({ code: 'busy' }))
+  startJournal(directory, 'other').close()
   journal.close()
-  openJournal(directory, 'c', OPTIONS).journal.close()
+  openJournal(directory, 'c', OPEN_OPTIONS).journal.close()
 })
 
-test('a journal that another program has changed meanwhile is not written over', () => {
-  const journal = started(tempFolder())
+test('a journal changed by another program is not overwritten', () => {
+  const journal = startJournal(tempFolder())
   appendFileSync(journal.path, '{"event":"cleared"}\n')
   const before = readFileSync(journal.path)
-  expect(() => journal.append([ask('?')])).toThrow(expect.objectContaining({ code: 'cannot_write' }))
+  expect(() => journal.append([promptEvent('?')])).toThrow(expect.objectContaining({ code: 'cannot_write' }))
   expect(readFileSync(journal.path).equals(before)).toBe(true)
 })
 
 describe('a last line that was never finished', () => {
   function cut(bytes: number) {
     const directory = tempFolder()
-    const journal = started(directory)
-    journal.append([ask('one?'), answer(1, 'yes'), ask('two?')])
+    const journal = startJournal(directory)
+    journal.append([promptEvent('one?'), answerEvent(1, 'yes'), promptEvent('two?')])
     journal.close()
     truncateSync(journal.path, statSync(journal.path).size - bytes)
     return { directory, path: journal.path, left: readFileSync(journal.path, 'utf8') }
   }
 
-  test('is moved aside, and everything before it stays', () => {
+  test('is moved to another file, and everything before it stays', () => {
     const { directory, path, left } = cut(20)
-    const { journal, torn } = openJournal(directory, 'c', OPTIONS)
-    expect(said(journal.state)).toEqual(['one? yes'])
+    const { journal, torn } = openJournal(directory, 'c', OPEN_OPTIONS)
+    expect(exchangesOf(journal.state)).toEqual(['one? yes'])
     expect(torn).toBe(path.replace('.jsonl', '.torn'))
-    journal.append([ask('again?')])
+    journal.append([promptEvent('again?')])
     journal.close()
     const kept = left.slice(0, left.lastIndexOf('\n') + 1)
     expect(readFileSync(path, 'utf8').startsWith(kept)).toBe(true)
@@ -107,7 +107,7 @@ describe('a last line that was never finished', () => {
 
   test('counts where only the newline is missing', () => {
     const { directory } = cut(1)
-    const { journal, torn } = openJournal(directory, 'c', OPTIONS)
+    const { journal, torn } = openJournal(directory, 'c', OPEN_OPTIONS)
     expect(torn).toBeUndefined()
     expect(promptOf(journal.state.next_message as never)).toBe('two?')
     journal.close()
@@ -117,55 +117,55 @@ describe('a last line that was never finished', () => {
   test('may be all that there is', () => {
     const { directory, path } = cut(0)
     writeFileSync(path, Buffer.concat([Buffer.from('{"journal":1,"ev'), Buffer.alloc(40)]))
-    const { journal } = openJournal(directory, 'c', OPTIONS)
+    const { journal } = openJournal(directory, 'c', OPEN_OPTIONS)
     expect(journal.state).toMatchObject({ conversation_id: 'c' })
     journal.close()
     expect(readdirSync(dirname(path)).sort()).toEqual(['c.jsonl', 'c.lock', 'c.torn'])
   })
 })
 
-test('damaged lines are told, and the rest is folded', () => {
+test('damaged lines are reported and the rest is replayed', () => {
   const directory = tempFolder()
-  const journal = started(directory)
-  journal.append([ask('one?'), answer(1, 'yes'), ask('two?'), answer(2, 'no')])
+  const journal = startJournal(directory)
+  journal.append([promptEvent('one?'), answerEvent(1, 'yes'), promptEvent('two?'), answerEvent(2, 'no')])
   journal.close()
   const lines = readFileSync(journal.path, 'utf8').split('\n')
   lines[3] = lines[3]?.slice(5) ?? ''
   writeFileSync(journal.path, lines.join('\n'))
-  const { journal: again, issues } = openJournal(directory, 'c', OPTIONS)
+  const { journal: again, issues } = openJournal(directory, 'c', OPEN_OPTIONS)
   expect(issues).toMatchObject([{ code: 'bad_json', line: 4 }])
-  expect(said(again.state)).toEqual(['one? yes', ' no'])
+  expect(exchangesOf(again.state)).toEqual(['one? yes', ' no'])
   again.close()
 })
 
-test('what a newer fumibako wrote is left alone', () => {
+test('a journal of a newer fumibako is not modified', () => {
   const directory = tempFolder()
-  const journal = started(directory)
+  const journal = startJournal(directory)
   journal.close()
   const later = readFileSync(journal.path, 'utf8').replace('"journal":1', '"journal":2')
   writeFileSync(journal.path, later)
-  expect(() => openJournal(directory, 'c', OPTIONS)).toThrow(
+  expect(() => openJournal(directory, 'c', OPEN_OPTIONS)).toThrow(
     expect.objectContaining({ code: 'unusable_data', message: expect.stringMatching(/newer fumibako.*Update/) }),
   )
   expect(readFileSync(journal.path, 'utf8')).toBe(later)
   mkdirSync(join(directory, 'conversations'), { recursive: true })
   writeFileSync(journalPath(directory, 'x'), later.replace('"journal":2', '"journal":1'))
-  expect(() => openJournal(directory, 'x', OPTIONS)).toThrow(expect.objectContaining({ code: 'unusable_data' }))
+  expect(() => openJournal(directory, 'x', OPEN_OPTIONS)).toThrow(expect.objectContaining({ code: 'unusable_data' }))
 })
 
 test('an answer that was being streamed becomes an interrupted entry, once', () => {
   const directory = tempFolder()
-  const journal = started(directory)
-  journal.append([ask('one?')])
-  journal.append([piece('Because ')])
-  journal.append([piece('it')])
+  const journal = startJournal(directory)
+  journal.append([promptEvent('one?')])
+  journal.append([deltaEvent('Because ')])
+  journal.append([deltaEvent('it')])
   journal.close()
-  const opened = openJournal(directory, 'c', OPTIONS)
+  const opened = openJournal(directory, 'c', OPEN_OPTIONS)
   expect(opened.recovered).toMatchObject([{ event: 'interrupted', reason: 'crashed' }])
-  expect(said(opened.journal.state)).toEqual(['one? Because it'])
+  expect(exchangesOf(opened.journal.state)).toEqual(['one? Because it'])
   opened.journal.close()
-  const again = openJournal(directory, 'c', OPTIONS)
+  const again = openJournal(directory, 'c', OPEN_OPTIONS)
   expect(again.recovered).toEqual([])
-  expect(said(again.journal.state)).toEqual(['one? Because it'])
+  expect(exchangesOf(again.journal.state)).toEqual(['one? Because it'])
   again.journal.close()
 })

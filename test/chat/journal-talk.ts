@@ -6,25 +6,25 @@ import { promptOf } from '../../src/conversation/render.ts'
 import { type ConversationState, newState } from '../../src/conversation/state.ts'
 
 const AT = '2026-03-01T10:00:00.000Z'
-export const OPTIONS = { at: AT, cwd: '/w', program: '1.0.0', env: NO_ENVIRONMENT }
-export const ask = (prompt: string): JournalEvent => ({
+export const OPEN_OPTIONS = { at: AT, cwd: '/w', program: '1.0.0', env: NO_ENVIRONMENT }
+export const promptEvent = (prompt: string): JournalEvent => ({
   event: 'next_message',
   at: AT,
   message: newPrompt(prompt, null, NO_ENVIRONMENT),
 })
-export const answer = (number: number, text: string): JournalEvent => ({
+export const answerEvent = (number: number, text: string): JournalEvent => ({
   event: 'entry',
   at: AT,
   number,
   assistant: newResponse(null, text),
   request_metadata: null,
 })
-export const piece = (text: string): JournalEvent => ({ event: 'delta', at: AT, text })
+export const deltaEvent = (text: string): JournalEvent => ({ event: 'delta', at: AT, text })
 
-export const started = (directory: string, id = 'c'): JournalFile =>
+export const startJournal = (directory: string, id = 'c'): JournalFile =>
   createJournal(directory, journalOf(newState(id), { at: AT }))
 
-export function said({ history }: ConversationState): readonly string[] {
+export function exchangesOf({ history }: ConversationState): readonly string[] {
   return history.toArray().map(({ user, assistant }) => {
     const { content } = 'Response' in assistant ? assistant.Response : assistant.ToolUse
     return `${promptOf(user)} ${content.replace(/\.+$/, '')}`

@@ -9,8 +9,8 @@ import { newState } from '../../src/conversation/state.ts'
 import { tempFolder } from '../support/log.ts'
 import { answer } from '../support/model-chunks.ts'
 import { listingServer, modelServer } from '../support/model-server.ts'
-import { opened } from './support/opened.ts'
-import { journalOn, outputs, said, talking } from './support/talking.ts'
+import { openTestChat } from './support/opened.ts'
+import { chatSession, outputText, readJournalOf, sendLine } from './support/talking.ts'
 
 test('/model lists, chooses, and the budgets follow the window of the model', async () => {
   const server = await listingServer(
@@ -22,26 +22,26 @@ test('/model lists, chooses, and the budgets follow the window of the model', as
   )
   const cwd = tempFolder()
   writeFileSync(join(cwd, 'README.md'), `A long text. ${'word '.repeat(3000)}`)
-  const { talk } = await opened({ server, cwd })
-  expect(outputs(await said(talk, '/model'))).toBe('* m\n  large\n')
-  const first = await said(talk, 'Hello')
+  const { session: chat } = await openTestChat({ server, cwd })
+  expect(outputText(await sendLine(chat, '/model'))).toBe('* m\n  large\n')
+  const first = await sendLine(chat, 'Hello')
   expect(first).toContainEqual(expect.objectContaining({ kind: 'notice', code: 'context_dropped' }))
-  expect(talk.state.context_manager?.max_context_files_size).toBe(3000)
+  expect(chat.state.context_manager?.max_context_files_size).toBe(3000)
 
-  expect(outputs(await said(talk, '/model large'))).toMatch(/its window has 100,000 tokens/)
-  expect(talk.state.model_info).toMatchObject({ model_id: 'large', context_window_tokens: 100_000 })
-  expect(talk.state.context_manager?.max_context_files_size).toBe(75_000)
-  expect(outputs(await said(talk, '/usage'))).toMatch(/of 100,000 tokens/)
-  await said(talk, 'Hello again')
+  expect(outputText(await sendLine(chat, '/model large'))).toMatch(/its window has 100,000 tokens/)
+  expect(chat.state.model_info).toMatchObject({ model_id: 'large', context_window_tokens: 100_000 })
+  expect(chat.state.context_manager?.max_context_files_size).toBe(75_000)
+  expect(outputText(await sendLine(chat, '/usage'))).toMatch(/of 100,000 tokens/)
+  await sendLine(chat, 'Hello again')
   expect(server.asked.map(({ body }) => body['model'])).toEqual(['m', 'large'])
   expect(server.asked.map(({ body }) => JSON.stringify(body.messages).includes('A long text.'))).toEqual([false, true])
 
-  expect(await said(talk, '/model larg')).toContainEqual(
+  expect(await sendLine(chat, '/model larg')).toContainEqual(
     expect.objectContaining({ kind: 'notice', text: expect.stringMatching(/does not list larg/) }),
   )
 })
 
-test('the model of an agent answers when it is swapped in, unless somebody chose one', async () => {
+test('swapping the agent switches to its model unless the user chose one', async () => {
   const models = [
     { id: 'm', max_model_len: 4000 },
     { id: 'large', max_model_len: 100_000 },
@@ -51,18 +51,18 @@ test('the model of an agent answers when it is swapped in, unless somebody chose
   const agents = join(cwd, '.amazonq', 'cli-agents')
   mkdirSync(agents, { recursive: true })
   writeFileSync(join(agents, 'big.json'), '{"name": "big", "model": "large", "tools": []}')
-  const free = await opened({ server, cwd, model: null })
-  expect(free.talk.rig.server.model).toBe('m')
-  await said(free.talk, '/agent swap big')
-  expect(free.talk.state.context_manager?.max_context_files_size).toBe(75_000)
-  await said(free.talk, 'Who are you?')
-  const chosen = await opened({ server, cwd, model: 'm' })
-  await said(chosen.talk, '/agent swap big')
-  await said(chosen.talk, 'Who are you?')
+  const free = await openTestChat({ server, cwd, model: null })
+  expect(free.session.setup.server.model).toBe('m')
+  await sendLine(free.session, '/agent swap big')
+  expect(free.session.state.context_manager?.max_context_files_size).toBe(75_000)
+  await sendLine(free.session, 'Who are you?')
+  const chosen = await openTestChat({ server, cwd, model: 'm' })
+  await sendLine(chosen.session, '/agent swap big')
+  await sendLine(chosen.session, 'Who are you?')
   expect(server.asked.map(({ body }) => body['model'])).toEqual(['large', 'm'])
 })
 
-test('ten thousand messages are the most that is sent; the journal drops nothing, and /rewind reaches the first', async () => {
+test('at most ten thousand messages are sent; the journal drops nothing, and /rewind reaches the first', async () => {
   const server = await modelServer(answer('Still here.'), answer('At the beginning.'))
   const entries = 5100
   const env = { env_state: null }
@@ -74,19 +74,19 @@ test('ten thousand messages are the most that is sent; the journal drops nothing
     })),
   )
   const model_info = { model_id: 'm', context_window_tokens: 1_000_000 }
-  const talk = talking({ ...server, state: { ...newState('c', { model_info }), history } })
-  await said(talk, 'And now?')
+  const chat = chatSession({ ...server, state: { ...newState('c', { model_info }), history } })
+  await sendLine(chat, 'And now?')
   const sent = server.asked[0]?.body.messages ?? []
   expect(sent.length).toBeLessThanOrEqual(10_000)
   expect(sent.length).toBeGreaterThan(9_900)
   expect(JSON.stringify(sent)).not.toContain('question 1"')
   expect(JSON.stringify(sent.at(-3))).toContain(`question ${entries}`)
-  expect(talk.state.history.length).toBe(entries + 1)
-  expect(journalOn(talk).filter(({ event }) => event === 'copied' || event === 'entry')).toHaveLength(entries + 1)
+  expect(chat.state.history.length).toBe(entries + 1)
+  expect(readJournalOf(chat).filter(({ event }) => event === 'copied' || event === 'entry')).toHaveLength(entries + 1)
 
-  await said(talk, '/rewind 1')
-  await said(talk, 'What then?')
-  expect(talk.state.history.toArray().map(({ user }) => promptOf(user))).toEqual(['question 1', 'What then?'])
+  await sendLine(chat, '/rewind 1')
+  await sendLine(chat, 'What then?')
+  expect(chat.state.history.toArray().map(({ user }) => promptOf(user))).toEqual(['question 1', 'What then?'])
   expect(JSON.stringify(server.asked[1]?.body.messages)).toContain('question 1')
-  expect(outputs(await said(talk, '/rewind branches'))).toMatch(/5,100 exchanges/)
+  expect(outputText(await sendLine(chat, '/rewind branches'))).toMatch(/5,100 exchanges/)
 })

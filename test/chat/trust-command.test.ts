@@ -58,7 +58,7 @@ describe('fumi trust', () => {
     expect(trust('--list').out).toBe('No trusted files.\n')
   })
 
-  test('refuses what is no file of a project', () => {
+  test('refuses files that are not project files', () => {
     const { trust, put, cwd } = project()
     put(join(cwd, '.amazonq', 'mcp.json'), '{')
     for (const path of ['/etc/passwd', '.amazonq', '.amazonq/cli-agents/none.json', '.amazonq/mcp.json'])
@@ -68,7 +68,7 @@ describe('fumi trust', () => {
 })
 
 describe('fumi chat without a terminal', () => {
-  test('refuses a project’s agent that is named, and goes on without one that has changed', async () => {
+  test('refuses a named project agent, and continues without a changed one', async () => {
     const { place, mark, trust, write, home } = project()
     const server = await chatServer(answer('Hi.'), answer('Hi again.'))
     const args = ['--base-url', server.baseURL, '--model', 'm', '--no-interactive']
@@ -88,7 +88,7 @@ describe('fumi chat without a terminal', () => {
     expect(JSON.stringify(server.asked[1]?.body.messages)).not.toContain('I am the project.')
   })
 
-  test('what is piped in attaches no file from outside', async () => {
+  test('piped input attaches no outside file', async () => {
     const { place, put, home } = project()
     put(join(home, 'secret.txt'), 'SECRET')
     const server = await chatServer(answer('Hi.'), answer('Hi.'))
@@ -102,7 +102,7 @@ describe('fumi chat without a terminal', () => {
 })
 
 describe.skipIf(!hasTmux())('fumi chat at a terminal', () => {
-  test('asks before it begins, and a no is the answer to anything but a yes', async () => {
+  test('asks before it starts, and anything but yes means no', async () => {
     const { cwd, env, mark, write } = project()
     write({ prompt: 'x'.repeat(300) })
     const server = await chatServer(answer('Hello there.'))

@@ -1,11 +1,11 @@
 /** A turn that does not end by itself is ended: after so many requests, tokens or equal calls. It can be continued. */
 import { describe, expect, test } from 'vitest'
-import type { TalkEvent } from '../../src/chat/turn/event.ts'
+import type { ChatSessionEvent } from '../../src/chat/turn/event.ts'
 import { toolUseResultsOf } from '../../src/conversation/render.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer, json, type ModelServer, modelServer, type Reply } from '../support/model-server.ts'
 import { chatHome, fumiChat } from './support/fumi-chat.ts'
-import { ended, fakeTool, journalOn, outputs, said, talking, words } from './support/talking.ts'
+import { answerText, chatSession, endingOf, fakeTool, outputText, readJournalOf, sendLine } from './support/talking.ts'
 
 const tools = [
   fakeTool({ name: 'look', level: 'read-only' }),
@@ -25,7 +25,7 @@ const times = (count: number, reply: (n: number) => Reply): readonly Reply[] =>
 /** Each call has other arguments. */
 const looking = (n: number): Reply => calls([{ id: `c${n}`, name: 'look', args: { n } }])
 
-const errors = (events: readonly TalkEvent[]): readonly string[] =>
+const errors = (events: readonly ChatSessionEvent[]): readonly string[] =>
   events.flatMap((event) => (event.kind === 'error' ? [event.text] : []))
 
 /** What a server would refuse: a call without its result, or a result without its call. */
@@ -34,53 +34,53 @@ function unpaired({ asked }: ModelServer): readonly string[] {
     readonly tool_calls?: readonly { readonly id: string }[]
     readonly tool_call_id?: string
   }[]
-  const made = messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id))
+  const created = messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id))
   const answered = messages.flatMap(({ tool_call_id }) => tool_call_id ?? [])
-  return [...made.filter((id) => !answered.includes(id)), ...answered.filter((id) => !made.includes(id))]
+  return [...created.filter((id) => !answered.includes(id)), ...answered.filter((id) => !created.includes(id))]
 }
 
 describe('requests', () => {
-  test('end at fifty, and /retry continues with what waits', async () => {
+  test('end at fifty, and /retry continues with the pending message', async () => {
     const server = await modelServer(...times(60, looking), answer('Done.'))
-    const talk = talking({ ...server, tools, trusted: ['look'] })
-    const events = await said(talk, 'Go')
-    expect(ended(events)).toBe('limit')
+    const session = chatSession({ ...server, tools, trusted: ['look'] })
+    const events = await sendLine(session, 'Go')
+    expect(endingOf(events)).toBe('limit')
     expect(server.asked).toHaveLength(50)
     expect(errors(events)).toEqual([
       expect.stringMatching(/Stopped after 50 requests.*--max-requests.*\/retry continues/),
     ])
     // The results of the last call are on disk, and wait.
-    expect(toolUseResultsOf(talk.state.next_message as never)).toMatchObject([
+    expect(toolUseResultsOf(session.state.next_message as never)).toMatchObject([
       { tool_use_id: 'c49', status: 'Success' },
     ])
-    const more = await said(talk, '/retry')
-    expect([ended(more), words(more)]).toEqual(['answered', 'Done.'])
+    const more = await sendLine(session, '/retry')
+    expect([endingOf(more), answerText(more)]).toEqual(['answered', 'Done.'])
     expect(server.asked).toHaveLength(61)
     expect(unpaired(server)).toEqual([])
   })
 
-  test('end where they were told to, and something else can be said', async () => {
+  test('end at the configured limit, and another prompt can be sent', async () => {
     const server = await modelServer(...times(3, looking), answer('Fine.'))
-    const talk = talking({ ...server, tools, trusted: ['look'], limits: { maxRequests: 3, maxTokens: null } })
-    expect(ended(await said(talk, 'Go'))).toBe('limit')
-    const events = await said(talk, 'Stop looking.')
-    expect([ended(events), words(events)]).toEqual(['answered', 'Fine.'])
+    const session = chatSession({ ...server, tools, trusted: ['look'], limits: { maxRequests: 3, maxTokens: null } })
+    expect(endingOf(await sendLine(session, 'Go'))).toBe('limit')
+    const events = await sendLine(session, 'Stop looking.')
+    expect([endingOf(events), answerText(events)]).toEqual(['answered', 'Fine.'])
     expect(server.asked).toHaveLength(4)
     expect(unpaired(server)).toEqual([])
-    expect(journalOn(talk).length).toBeGreaterThan(0)
+    expect(readJournalOf(session).length).toBeGreaterThan(0)
   })
 
-  test('that are tried again count', async () => {
+  test('count retries', async () => {
     const busy = json({ error: { message: 'busy' } }, 503)
     const server = await modelServer(busy, looking(1), busy, looking(2), answer('Done.'))
-    const talk = talking({
+    const session = chatSession({
       ...server,
       tools,
       trusted: ['look'],
       retries: 2,
       limits: { maxRequests: 4, maxTokens: null },
     })
-    expect(ended(await said(talk, 'Go'))).toBe('limit')
+    expect(endingOf(await sendLine(session, 'Go'))).toBe('limit')
     expect(server.asked).toHaveLength(4)
   })
 })
@@ -92,8 +92,8 @@ describe('tokens', () => {
     const counted = (n: number): Reply =>
       calls([{ id: `c${n}`, name: 'look', args: { n } }], '', { input: 300, output: 50 })
     const server = await modelServer(...times(20, counted))
-    const events = await said(talking({ ...server, tools, trusted: ['look'], limits }), 'Go')
-    expect(ended(events)).toBe('limit')
+    const events = await sendLine(chatSession({ ...server, tools, trusted: ['look'], limits }), 'Go')
+    expect(endingOf(events)).toBe('limit')
     expect(server.asked).toHaveLength(3)
     expect(errors(events)).toEqual([
       expect.stringMatching(/1,050 tokens in this turn; the limit is 1,000.*--max-tokens/),
@@ -102,8 +102,8 @@ describe('tokens', () => {
 
   test('are estimated where the server counts none', async () => {
     const server = await modelServer(...times(40, looking))
-    const events = await said(talking({ ...server, tools, trusted: ['look'], limits }), 'word '.repeat(300))
-    expect(ended(events)).toBe('limit')
+    const events = await sendLine(chatSession({ ...server, tools, trusted: ['look'], limits }), 'word '.repeat(300))
+    expect(endingOf(events)).toBe('limit')
     expect(server.asked.length).toBeGreaterThan(0)
     expect(server.asked.length).toBeLessThan(10)
   })
@@ -113,10 +113,10 @@ describe('equal calls', () => {
   const equal = (name: string) => (n: number) =>
     calls([{ id: `c${n}`, name, args: n % 2 === 0 ? { n: 1, of: { a: 1, b: 2 } } : { of: { b: 2, a: 1 }, n: 1 } }])
 
-  test('that a person denies end at three', async () => {
+  test('denied by the user end at three', async () => {
     const server = await modelServer(...times(400, equal('write')))
-    const events = await said(talking({ ...server, tools }), 'Go', () => 'no')
-    expect(ended(events)).toBe('limit')
+    const events = await sendLine(chatSession({ ...server, tools }), 'Go', () => 'no')
+    expect(endingOf(events)).toBe('limit')
     expect(server.asked).toHaveLength(3)
     expect(errors(events)).toEqual([
       expect.stringMatching(/called write 3 times with the same arguments.*denied or failed/),
@@ -126,20 +126,20 @@ describe('equal calls', () => {
   test('that fail, or name no tool, end at three', async () => {
     for (const name of ['fail', 'nothing']) {
       const server = await modelServer(...times(400, equal(name)), answer('Sorry.'))
-      const talk = talking({ ...server, tools, trusted: ['fail'] })
-      expect([name, ended(await said(talk, 'Go'))]).toEqual([name, 'limit'])
+      const session = chatSession({ ...server, tools, trusted: ['fail'] })
+      expect([name, endingOf(await sendLine(session, 'Go'))]).toEqual([name, 'limit'])
       expect(server.asked).toHaveLength(3)
     }
   })
 
   test('that succeed end at ten: a command may be polled', async () => {
     const server = await modelServer(...times(10, equal('look')), answer('Ready.'))
-    const talk = talking({ ...server, tools, trusted: ['look'] })
-    const events = await said(talk, 'Go')
-    expect(ended(events)).toBe('limit')
+    const session = chatSession({ ...server, tools, trusted: ['look'] })
+    const events = await sendLine(session, 'Go')
+    expect(endingOf(events)).toBe('limit')
     expect(server.asked).toHaveLength(10)
-    expect(outputs(events)).toMatch(/called look 10 times/)
-    expect(words(await said(talk, '/retry'))).toBe('Ready.')
+    expect(outputText(events)).toMatch(/called look 10 times/)
+    expect(answerText(await sendLine(session, '/retry'))).toBe('Ready.')
   })
 
   test('are counted for each turn, and others do not count', async () => {
@@ -152,23 +152,23 @@ describe('equal calls', () => {
       equal('fail')(2),
       answer('3'),
     )
-    const talk = talking({ ...server, tools, trusted: ['look', 'fail'] })
-    for (const line of ['a', 'b', 'c']) expect(ended(await said(talk, line))).toBe('answered')
+    const session = chatSession({ ...server, tools, trusted: ['look', 'fail'] })
+    for (const line of ['a', 'b', 'c']) expect(endingOf(await sendLine(session, line))).toBe('answered')
   })
 
-  test('more of them in one answer than anybody needs are not run', async () => {
+  test('beyond a limit in one answer are not run', async () => {
     let ran = 0
     const many = Array.from({ length: 200 }, (_, n) => ({ id: `c${n}`, name: 'count', args: { n } }))
     const count = fakeTool({ name: 'count', level: 'read-only', run: () => `${++ran}` })
     const server = await modelServer(calls(many), answer('Fewer, then.'))
-    const events = await said(talking({ ...server, tools: [count], trusted: ['count'] }), 'Go')
-    expect([ended(events), ran]).toEqual(['answered', 0])
+    const events = await sendLine(chatSession({ ...server, tools: [count], trusted: ['count'] }), 'Go')
+    expect([endingOf(events), ran]).toEqual(['answered', 0])
     expect(unpaired(server)).toEqual([])
   })
 })
 
 describe('fumi chat --no-interactive', () => {
-  test('ends with a code of its own, says why, and the conversation can be resumed', async () => {
+  test('exits with its own code and the reason, and the chat can be resumed', async () => {
     const reading = (n: number): Reply =>
       calls([{ id: `c${n}`, name: 'fs_read', args: { operations: [{ mode: 'Directory', path: '.', depth: n }] } }])
     const server = await chatServer(...times(5, reading), answer('All read.'))

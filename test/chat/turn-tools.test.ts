@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { answer, calls } from '../support/model-chunks.ts'
 import { modelServer } from '../support/model-server.ts'
-import { ended, fakeTool, journalOn, kinds, said, talking } from './support/talking.ts'
+import { chatSession, endingOf, eventKinds, fakeTool, readJournalOf, sendLine } from './support/talking.ts'
 
 describe('tools', () => {
   const list = [
@@ -15,18 +15,18 @@ describe('tools', () => {
     { id: 'b', name: 'quick', args: {} },
   ])
 
-  test('that only read or are trusted run side by side, and their results go back in the order of the calls', async () => {
+  test('that are read-only or trusted run in parallel, with results in call order', async () => {
     const server = await modelServer(two, answer('Done.'))
-    const talk = talking({ ...server, tools: list, trusted: ['slow', 'quick'] })
-    const events = await said(talk, 'Go')
+    const chat = chatSession({ ...server, tools: list, trusted: ['slow', 'quick'] })
+    const events = await sendLine(chat, 'Go')
     expect(events.flatMap((event) => (event.kind === 'tool_done' ? [event.name] : []))).toEqual(['quick', 'slow'])
-    expect(kinds(events)).not.toContain('consent_needed')
+    expect(eventKinds(events)).not.toContain('consent_needed')
     const sent = server.asked[1]?.body.messages?.slice(-2)
     expect(sent).toMatchObject([
       { role: 'tool', tool_call_id: 'a', content: 'slow one' },
       { role: 'tool', tool_call_id: 'b', content: 'quick one' },
     ])
-    expect(talk.state.history.toArray().map(({ user }) => Object.keys(user.content)[0])).toEqual([
+    expect(chat.state.history.toArray().map(({ user }) => Object.keys(user.content)[0])).toEqual([
       'Prompt',
       'ToolUseResults',
     ])
@@ -37,22 +37,22 @@ describe('tools', () => {
     ])
   })
 
-  test('ask, and trust lasts for the session', async () => {
+  test('ask for consent, and trust lasts for the session', async () => {
     const server = await modelServer(
       calls([{ name: 'write', args: {} }]),
       answer('1'),
       calls([{ name: 'write', args: {} }]),
       answer('2'),
     )
-    const talk = talking({ ...server, tools: list })
-    const first = await said(talk, 'Write', () => 'trust')
-    const second = await said(talk, 'Again')
-    expect(kinds(first)).toContain('consent_needed')
-    expect(kinds(second)).not.toContain('consent_needed')
-    expect(kinds(second)).toContain('tool_done')
+    const chat = chatSession({ ...server, tools: list })
+    const first = await sendLine(chat, 'Write', () => 'trust')
+    const second = await sendLine(chat, 'Again')
+    expect(eventKinds(first)).toContain('consent_needed')
+    expect(eventKinds(second)).not.toContain('consent_needed')
+    expect(eventKinds(second)).toContain('tool_done')
   })
 
-  test('one no cancels all of them, and the model hears of it', async () => {
+  test('are all cancelled by one refusal, which the model is told', async () => {
     const server = await modelServer(
       calls([
         { id: 'a', name: 'quick', args: {} },
@@ -60,10 +60,10 @@ describe('tools', () => {
       ]),
       answer('As you like.'),
     )
-    const talk = talking({ ...server, tools: list, trusted: ['quick'] })
-    const events = await said(talk, 'Write', () => ({ text: 'not in this folder' }))
-    expect(kinds(events)).not.toContain('tool_started')
-    expect(ended(events)).toBe('answered')
+    const chat = chatSession({ ...server, tools: list, trusted: ['quick'] })
+    const events = await sendLine(chat, 'Write', () => ({ text: 'not in this folder' }))
+    expect(eventKinds(events)).not.toContain('tool_started')
+    expect(endingOf(events)).toBe('answered')
     const sent = server.asked[1]?.body.messages?.slice(-3)
     expect(sent?.[0]).toMatchObject({
       role: 'tool',
@@ -71,10 +71,10 @@ describe('tools', () => {
       content: 'Error: Tool use was cancelled by the user',
     })
     expect(sent?.[2]?.['content']).toContain('not in this folder')
-    expect(talk.state.history.at(1)?.user.content).toHaveProperty('CancelledToolUses')
+    expect(chat.state.history.at(1)?.user.content).toHaveProperty('CancelledToolUses')
   })
 
-  test('that are unknown, or are called with what is no JSON, give an Error and the turn goes on', async () => {
+  test('that are unknown or called with invalid JSON return an error and the turn continues', async () => {
     const server = await modelServer(
       calls([
         { id: 'a', name: 'gone', args: {} },
@@ -82,8 +82,8 @@ describe('tools', () => {
       ]),
       answer('Sorry.'),
     )
-    const talk = talking({ ...server, tools: list, trusted: ['*'] })
-    const events = await said(talk, 'Go')
+    const chat = chatSession({ ...server, tools: list, trusted: ['*'] })
+    const events = await sendLine(chat, 'Go')
     expect(events.flatMap((event) => (event.kind === 'tool_done' ? [event.result.status] : []))).toEqual([
       'Error',
       'Error',
@@ -91,46 +91,46 @@ describe('tools', () => {
     expect(server.asked[1]?.body.messages?.at(-2)?.['content']).toMatch(
       /^Error: There is no tool gone\. The tools are: slow, quick, write\./,
     )
-    expect(ended(events)).toBe('answered')
+    expect(endingOf(events)).toBe('answered')
   })
 
-  test('need somebody to ask', async () => {
+  test('need an interactive user', async () => {
     const server = await modelServer(calls([{ name: 'write', args: {} }]), answer('Well.'))
-    const talk = talking({ ...server, tools: list, attended: false })
-    expect(ended(await said(talk, 'Write'))).toBe('consent')
-    expect(ended(await said(talk, 'Then do not'))).toBe('answered')
-    expect(talk.state.history.at(1)?.user.content).toHaveProperty('CancelledToolUses')
+    const chat = chatSession({ ...server, tools: list, attended: false })
+    expect(endingOf(await sendLine(chat, 'Write'))).toBe('consent')
+    expect(endingOf(await sendLine(chat, 'Then do not'))).toBe('answered')
+    expect(chat.state.history.at(1)?.user.content).toHaveProperty('CancelledToolUses')
   })
 
-  test('are stopped by an interrupt; the state is as the original leaves it, and can be gone on with', async () => {
+  test('are stopped by an interrupt, with the state that the original leaves, and can be resumed', async () => {
     const forever = fakeTool({
       name: 'wait',
       run: (_, signal) => new Promise((done) => signal.addEventListener('abort', () => done('stopped'))),
     })
     const server = await modelServer(calls([{ id: 'a', name: 'wait', args: {} }]), answer('Fine.'))
-    const talk = talking({ ...server, tools: [forever], trusted: ['wait'] })
-    const events = await said(talk, 'Wait', (event) => {
-      if (event.kind === 'tool_started') talk.interrupt()
+    const chat = chatSession({ ...server, tools: [forever], trusted: ['wait'] })
+    const events = await sendLine(chat, 'Wait', (event) => {
+      if (event.kind === 'tool_started') chat.interrupt()
     })
-    expect(ended(events)).toBe('interrupted')
-    expect(talk.state.history.at(-1)).toMatchObject({
+    expect(endingOf(events)).toBe('interrupted')
+    expect(chat.state.history.at(-1)).toMatchObject({
       user: { content: { CancelledToolUses: { prompt: 'The user interrupted the tool execution.' } } },
       assistant: {
         Response: { content: 'Tool uses were interrupted, waiting for the next user prompt', message_id: null },
       },
     })
-    expect(ended(await said(talk, 'Then not'))).toBe('answered')
+    expect(endingOf(await sendLine(chat, 'Then not'))).toBe('answered')
   })
 
-  test('results that are too long are cut for the model and whole in the journal', async () => {
+  test('long results are truncated for the model and complete in the journal', async () => {
     const server = await modelServer(calls([{ name: 'quick', args: {} }]), answer('Long.'))
     const long = fakeTool({ name: 'quick', run: () => 'y'.repeat(500_000) })
-    const talk = talking({ ...server, tools: [long], trusted: ['quick'], window: 1_000_000 })
-    await said(talk, 'Go')
+    const chat = chatSession({ ...server, tools: [long], trusted: ['quick'], window: 1_000_000 })
+    await sendLine(chat, 'Go')
     const sent = String(server.asked[1]?.body.messages?.at(-1)?.['content'])
     expect(sent).toHaveLength(400_000)
     expect(sent.endsWith('...content truncated due to length')).toBe(true)
-    const finished = journalOn(talk).find((event) => event.event === 'tool_finished')
+    const finished = readJournalOf(chat).find((event) => event.event === 'tool_finished')
     expect(JSON.stringify(finished).length).toBeGreaterThan(500_000)
   })
 })
@@ -141,8 +141,8 @@ test('a call id that a server uses twice becomes two', async () => {
     calls([{ id: 'x', name: 'quick', args: {} }]),
     answer('Ok'),
   )
-  const talk = talking({ ...server, tools: [fakeTool({ name: 'quick' })], trusted: ['quick'] })
-  await said(talk, 'Twice')
+  const chat = chatSession({ ...server, tools: [fakeTool({ name: 'quick' })], trusted: ['quick'] })
+  await sendLine(chat, 'Twice')
   const ids = server.asked
     .at(-1)
     ?.body.messages?.flatMap((one) => (one['role'] === 'tool' ? [one['tool_call_id']] : []))

@@ -1,42 +1,51 @@
 /** A turn from the prompt to the answer: what is sent, what is told, what is on disk, however it ends. */
 import { describe, expect, test } from 'vitest'
-import { savedState } from '../../src/chat/commands/save.ts'
+import { serializeState } from '../../src/chat/commands/save.ts'
 import { readState } from '../../src/conversation/codec/read.ts'
 import { promptOf } from '../../src/conversation/render.ts'
 import { answer, breaks, calls, refusal, stalls } from '../support/model-chunks.ts'
 import { hangUp, json, modelServer } from '../support/model-server.ts'
-import { ended, fakeTool, heard, journalOn, kinds, said, talking, words } from './support/talking.ts'
+import {
+  answerText,
+  chatSession,
+  collectEvents,
+  endingOf,
+  eventKinds,
+  fakeTool,
+  readJournalOf,
+  sendLine,
+} from './support/talking.ts'
 
 const TOO_LARGE = json(
   { error: { message: 'This model has a maximum context length', code: 'context_length_exceeded' } },
   400,
 )
 
-test('an answer streams, is counted, and is on disk when it is told', async () => {
+test('an answer streams, is counted, and is on disk before it is reported', async () => {
   const server = await modelServer(answer('Good morning to you.', { input: 120, output: 7 }))
-  const talk = talking(server)
-  const events = await said(talk, 'Hello', (event) => {
-    if (event.kind === 'entry') expect(journalOn(talk).at(-1)?.event).toBe('entry')
+  const session = chatSession(server)
+  const events = await sendLine(session, 'Hello', (event) => {
+    if (event.kind === 'entry') expect(readJournalOf(session).at(-1)?.event).toBe('entry')
   })
-  expect(words(events)).toBe('Good morning to you.')
-  expect(kinds(events).filter((kind) => kind !== 'delta')).toEqual(['started', 'usage', 'entry', 'ended'])
-  expect(ended(events)).toBe('answered')
-  expect(journalOn(talk).map(({ event }) => event)).toEqual([
+  expect(answerText(events)).toBe('Good morning to you.')
+  expect(eventKinds(events).filter((kind) => kind !== 'delta')).toEqual(['started', 'usage', 'entry', 'ended'])
+  expect(endingOf(events)).toBe('answered')
+  expect(readJournalOf(session).map(({ event }) => event)).toEqual([
     ...['opened', 'context', 'model', 'tools', 'transcript', 'next_message'],
     ...['delta', 'delta', 'delta', 'delta', 'usage', 'entry'],
   ])
-  expect(journalOn(talk).find(({ event }) => event === 'usage')).toMatchObject({
+  expect(readJournalOf(session).find(({ event }) => event === 'usage')).toMatchObject({
     usage: { input_tokens: 120, output_tokens: 7, total_tokens: 127 },
     estimated: false,
     purpose: 'answer',
   })
 })
 
-test('the request is the conversation: context with the machine, history, what waits', async () => {
+test('the request contains context, history and the pending message', async () => {
   const server = await modelServer(answer('One.'), answer('Two.'))
-  const talk = talking({ ...server, cwd: '/code/app' })
-  await said(talk, 'First?')
-  await said(talk, 'Second?')
+  const session = chatSession({ ...server, cwd: '/code/app' })
+  await sendLine(session, 'First?')
+  await sendLine(session, 'Second?')
   const messages = server.asked[1]?.body.messages ?? []
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user'])
   expect(messages[0]?.['content']).toMatch(/Operating system: linux\nCurrent working directory: \/code\/app/)
@@ -45,97 +54,101 @@ test('the request is the conversation: context with the machine, history, what w
   expect(server.asked[1]?.body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
 })
 
-test('a server that does not count gets an estimate that says so', async () => {
-  const talk = talking(await modelServer(answer('Yes.')))
-  const events = await said(talk, 'x'.repeat(4000))
+test('usage is marked as estimated if the server does not count', async () => {
+  const session = chatSession(await modelServer(answer('Yes.')))
+  const events = await sendLine(session, 'x'.repeat(4000))
   const [used] = events.filter((event) => event.kind === 'usage')
   expect(used).toMatchObject({ estimated: true })
   expect(used?.kind === 'usage' && used.usage.input_tokens).toBeGreaterThanOrEqual(1000)
 })
 
-describe('what goes wrong', () => {
-  test('is tried again, and what had streamed before counts no more', async () => {
+describe('failures', () => {
+  test('a failed request is retried, and its partial text is discarded', async () => {
     const server = await modelServer(breaks('Wrong st'), answer('Right.'))
-    const talk = talking({ ...server, retries: 2 })
-    const events = await said(talk, 'Hello')
-    expect(kinds(events)).toContain('retry')
-    expect(talk.state.history.at(-1)?.assistant).toMatchObject({ Response: { content: 'Right.' } })
-    expect(talk.state.history.length).toBe(1)
+    const session = chatSession({ ...server, retries: 2 })
+    const events = await sendLine(session, 'Hello')
+    expect(eventKinds(events)).toContain('retry')
+    expect(session.state.history.at(-1)?.assistant).toMatchObject({ Response: { content: 'Right.' } })
+    expect(session.state.history.length).toBe(1)
   })
 
-  test('a stream that breaks leaves an interrupted entry with what had come', async () => {
-    const talk = talking(await modelServer(breaks('Half an ans')))
-    const events = await said(talk, 'Hello')
-    expect(ended(events)).toBe('failed')
+  test('a broken stream leaves an interrupted entry with the partial text', async () => {
+    const session = chatSession(await modelServer(breaks('Half an ans')))
+    const events = await sendLine(session, 'Hello')
+    expect(endingOf(events)).toBe('failed')
     expect(events.find(({ kind }) => kind === 'entry')).toMatchObject({ interrupted: 'cut' })
-    expect(talk.state.history.at(-1)?.assistant).toMatchObject({ Response: { content: 'Half an ans' } })
-    expect(talk.state.next_message).toBeNull()
+    expect(session.state.history.at(-1)?.assistant).toMatchObject({ Response: { content: 'Half an ans' } })
+    expect(session.state.next_message).toBeNull()
   })
 
-  test('a server that falls silent, likewise', async () => {
-    const talk = talking({ ...(await modelServer(stalls('Hm'))), timeoutMs: 150 })
-    const events = await said(talk, 'Hello')
+  test('a silent server leaves an interrupted entry', async () => {
+    const session = chatSession({ ...(await modelServer(stalls('Hm'))), timeoutMs: 150 })
+    const events = await sendLine(session, 'Hello')
     expect(events.at(-1)).toMatchObject({ kind: 'ended', how: 'failed', error: { kind: 'timeout' } })
-    expect(journalOn(talk).find(({ event }) => event === 'interrupted')).toMatchObject({ reason: 'timed_out' })
+    expect(readJournalOf(session).find(({ event }) => event === 'interrupted')).toMatchObject({ reason: 'timed_out' })
   })
 
-  test('an interrupt keeps what had come', async () => {
-    const talk = talking(await modelServer(stalls('Once upon'), answer('Go on.')))
-    const events = await said(talk, 'Tell', (event) => {
-      if (event.kind === 'delta') talk.interrupt()
+  test('an interrupt keeps the partial text', async () => {
+    const session = chatSession(await modelServer(stalls('Once upon'), answer('Go on.')))
+    const events = await sendLine(session, 'Tell', (event) => {
+      if (event.kind === 'delta') session.interrupt()
     })
-    expect(ended(events)).toBe('interrupted')
-    expect(talk.state.history.at(-1)?.assistant).toMatchObject({ Response: { content: 'Once upon' } })
-    expect(ended(await said(talk, 'More'))).toBe('answered')
+    expect(endingOf(events)).toBe('interrupted')
+    expect(session.state.history.at(-1)?.assistant).toMatchObject({ Response: { content: 'Once upon' } })
+    expect(endingOf(await sendLine(session, 'More'))).toBe('answered')
   })
 
-  test('a refusal is an answer that says so', async () => {
-    const talk = talking(await modelServer(refusal('I will not.')))
-    expect(ended(await said(talk, 'Do'))).toBe('refused')
-    expect(talk.state.history.at(-1)?.assistant).toMatchObject({ Response: { content: 'I will not.' } })
+  test('a refusal is an answer', async () => {
+    const session = chatSession(await modelServer(refusal('I will not.')))
+    expect(endingOf(await sendLine(session, 'Do'))).toBe('refused')
+    expect(session.state.history.at(-1)?.assistant).toMatchObject({ Response: { content: 'I will not.' } })
   })
 
-  test('a question to which nothing came still waits and can be sent again', async () => {
-    const talk = talking(await modelServer(hangUp, answer('Here.')))
-    expect(ended(await said(talk, 'Hello?'))).toBe('failed')
-    expect(talk.state.next_message && promptOf(talk.state.next_message)).toBe('Hello?')
-    expect(journalOn(talk).at(-1)).toMatchObject({ event: 'transcript' })
-    expect(ended(await said(talk, '/retry'))).toBe('answered')
-    expect(talk.state.history.toArray().map(({ user }) => promptOf(user))).toEqual(['Hello?'])
+  test('a prompt without an answer stays pending and can be sent again', async () => {
+    const session = chatSession(await modelServer(hangUp, answer('Here.')))
+    expect(endingOf(await sendLine(session, 'Hello?'))).toBe('failed')
+    expect(session.state.next_message && promptOf(session.state.next_message)).toBe('Hello?')
+    expect(readJournalOf(session).at(-1)).toMatchObject({ event: 'transcript' })
+    expect(endingOf(await sendLine(session, '/retry'))).toBe('answered')
+    expect(session.state.history.toArray().map(({ user }) => promptOf(user))).toEqual(['Hello?'])
   })
 
-  test('results that were never sent stay when something else is said', async () => {
+  test('unsent results are kept when another prompt is sent', async () => {
     const server = await modelServer(
       calls([{ name: 'quick', args: {} }]),
       json({ error: { message: 'down' } }, 400),
       answer('Yes.'),
     )
-    const talk = talking({ ...server, tools: [fakeTool({ name: 'quick', run: () => 'found it' })], trusted: ['quick'] })
-    expect(ended(await said(talk, 'Find'))).toBe('failed')
-    await said(talk, 'And?')
+    const session = chatSession({
+      ...server,
+      tools: [fakeTool({ name: 'quick', run: () => 'found it' })],
+      trusted: ['quick'],
+    })
+    expect(endingOf(await sendLine(session, 'Find'))).toBe('failed')
+    await sendLine(session, 'And?')
     expect(JSON.stringify(server.asked.at(-1)?.body.messages)).toContain('found it')
   })
 
-  test('a request that is too large is told when nothing can be left out', async () => {
-    const talk = talking(await modelServer(TOO_LARGE))
-    expect(ended(await said(talk, 'Hello'))).toBe('overflow')
-    expect(talk.state.next_message).not.toBeNull()
+  test('a request that is too large is reported when nothing can be dropped', async () => {
+    const session = chatSession(await modelServer(TOO_LARGE))
+    expect(endingOf(await sendLine(session, 'Hello'))).toBe('overflow')
+    expect(session.state.next_message).not.toBeNull()
   })
 })
 
-test('a prompt of more than 400,000 bytes is cut when somebody agrees, else refused with its size', async () => {
+test('a prompt over 400,000 bytes is truncated with consent, otherwise refused with its size', async () => {
   const server = await modelServer(answer('Long.'))
-  const talk = talking({ ...server, window: 1_000_000 })
+  const session = chatSession({ ...server, window: 1_000_000 })
   const long = 'z'.repeat(400_001)
-  const refused = await said(talk, long, () => 'no')
+  const refused = await sendLine(session, long, () => 'no')
   expect(refused.find(({ kind }) => kind === 'error')).toMatchObject({ text: expect.stringContaining('400,001 bytes') })
   expect(server.asked).toHaveLength(0)
-  await said(talk, long, () => 'yes')
-  const prompt = talk.state.history.at(0)?.user
+  await sendLine(session, long, () => 'yes')
+  const prompt = session.state.history.at(0)?.user
   expect(prompt && promptOf(prompt)).toMatch(/^z+\.\.\.content truncated due to length$/)
 })
 
-test('whatever happened, the saved state passes the strict reader, and the journal gives it again', async () => {
+test('the saved state always passes the strict reader and is restored from the journal', async () => {
   const server = await modelServer(
     calls([{ name: 'quick', args: { n: 1 } }]),
     breaks('Half'),
@@ -143,14 +156,14 @@ test('whatever happened, the saved state passes the strict reader, and the journ
     answer('Yes'),
   )
   const options = { ...server, tools: [fakeTool({ name: 'quick' })], trusted: ['quick'] }
-  const talk = talking(options)
-  for (const line of ['One', 'Two', '/tangent side', 'Three']) await said(talk, line)
-  const saved = savedState(talk.state)
+  const session = chatSession(options)
+  for (const line of ['One', 'Two', '/tangent side', 'Three']) await sendLine(session, line)
+  const saved = serializeState(session.state)
   expect(readState(saved, { mode: 'strict' })).toMatchObject({ ok: true })
-  const { data } = talk.surroundings
-  talk.close()
-  const again = talking({ ...options, data })
-  expect(savedState(again.state)).toBe(saved)
-  await heard(again, again.say('/tangent'))
+  const { data } = session.commandContext
+  session.close()
+  const again = chatSession({ ...options, data })
+  expect(serializeState(again.state)).toBe(saved)
+  await collectEvents(again, again.send('/tangent'))
   expect(again.state.tangent_state).toBeUndefined()
 })

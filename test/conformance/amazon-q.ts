@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { writeState } from '../../src/conversation/codec/write.ts'
 import { states } from '../conversation/journal/arbitrary.ts'
 import { vectorStates } from '../conversation/journal/shared-states.ts'
-import { conversationOf, type Named } from './corpus.ts'
+import { conversationOf, type NamedConversation } from './corpus.ts'
 
 /** @param every takes one of so many */
-export async function* statesBeside(folder: string, every = 1): AsyncGenerator<Named> {
+export async function* statesBeside(folder: string, every = 1): AsyncGenerator<NamedConversation> {
   const apart = new Map(vectorStates().map((one) => [one.text, one.name]))
   for (const [at, [state, name]] of [...apart].entries()) {
     const conversation = at % every === 0 ? await conversationOf(state, '.json', folder) : undefined

@@ -1,18 +1,18 @@
 /** What the target's own checker says of an output. */
 import { readFileSync } from 'node:fs'
 import type { WrittenForm } from '../../src/agents/agent.ts'
-import { checkTarget, type Target } from '../../src/convert/check/check.ts'
+import { type CheckTarget, checkTargetFile } from '../../src/convert/check/check.ts'
 import { fieldsOf, parseStructure } from '../../src/lib/object.ts'
 import type { ProfileName } from '../../src/openai/profile.ts'
 
 /** Rules that were broken, once for each finding. */
-export interface Checked {
+export interface CheckResult {
   readonly errors: readonly string[]
   readonly warnings: readonly string[]
 }
 
 interface Checker {
-  readonly target: Target
+  readonly target: CheckTarget
   readonly profile?: ProfileName
 }
 
@@ -27,7 +27,7 @@ const CHECKERS: { readonly [form: string]: Checker } = {
 
 export const checkerOf = ({ name }: WrittenForm): Checker | undefined => CHECKERS[name]
 
-export const checked = ({ target, profile }: Checker, path: string): Promise<Checked> =>
+export const checkOutput = ({ target, profile }: Checker, path: string): Promise<CheckResult> =>
   findingsIn(target, readFileSync(path), profile)
 
 /**
@@ -49,7 +49,7 @@ function withTime(line: string): string {
     : line
 }
 
-async function findingsIn(target: Target, bytes: Buffer, profile?: ProfileName): Promise<Checked> {
+async function findingsIn(target: CheckTarget, bytes: Buffer, profile?: ProfileName): Promise<CheckResult> {
   const errors: string[] = []
   const warnings: string[] = []
   async function* open(): AsyncGenerator<Buffer> {
@@ -57,7 +57,7 @@ async function findingsIn(target: Target, bytes: Buffer, profile?: ProfileName):
   }
   // An example for fine-tuning without any answer holds nothing.
   if (bytes.length === 0) return { errors, warnings }
-  for await (const { rule, severity } of checkTarget(target, open, profile && { profile }))
+  for await (const { rule, severity } of checkTargetFile(target, open, profile && { profile }))
     (severity === 'error' ? errors : warnings).push(rule)
   return { errors, warnings }
 }

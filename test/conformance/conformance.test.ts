@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../support/log.ts'
-import { shared } from '../support/shared.ts'
+import { sharedFolder } from '../support/shared.ts'
 import { qState, statesBeside, wildState } from './amazon-q.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
 import { chatFile, codexLog } from './generate.ts'
@@ -17,9 +17,9 @@ test.each([
   { kind: 'journals', made: journal, suffix: '.jsonl' },
   { kind: 'states of Amazon Q', made: qState, suffix: '.json' },
   { kind: 'states of Amazon Q that no program would write', made: wildState, suffix: '.json' },
-])('generated $kind', async ({ made, suffix }) => {
+])('generated $kind', async ({ made: created, suffix }) => {
   await fc.assert(
-    fc.asyncProperty(made, async (text) => {
+    fc.asyncProperty(created, async (text) => {
       const conversation = await conversationOf(text, suffix, folder)
       if (!conversation) return
       const matrix = new Matrix()
@@ -30,15 +30,15 @@ test.each([
   )
 })
 
-test('states of Amazon Q that were made to test with, a few of them', async () => {
+test('a sample of the Amazon Q test states', async () => {
   const matrix = new Matrix()
   for await (const conversation of statesBeside(folder, 5)) await tryAll(conversation, folder, matrix)
   expect(matrix.failures).toEqual([])
 })
 
-const corpus = shared('corpus')
+const corpus = sharedFolder('corpus')
 
-test.runIf(corpus)('real structures, a few of each agent', async () => {
+test.runIf(corpus)('a sample of real structures of each agent', async () => {
   const matrix = new Matrix()
   for await (const conversation of conversationsIn(corpus ?? '', 1)) await tryAll(conversation, folder, matrix)
   expect(matrix.failures).toEqual([])

@@ -5,14 +5,14 @@ import type { Agent, WrittenForm } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/all.ts'
 import { logsAt } from '../../src/normalize.ts'
 import type { Matrix } from './matrix.ts'
-import { type Conversation, trip } from './trip.ts'
+import { type Conversation, roundTrip } from './trip.ts'
 
-export interface Named extends Conversation {
+export interface NamedConversation extends Conversation {
   readonly name: string
 }
 
 /** @param most of the sessions of one file, and of the files of one agent */
-export async function* conversationsIn(folder: string, most: number): AsyncGenerator<Named> {
+export async function* conversationsIn(folder: string, most: number): AsyncGenerator<NamedConversation> {
   const counts = new Map<string, number>()
   for await (const { agent, source, unknown } of logsAt(folder)) {
     if (unknown || (counts.get(agent.id) ?? 0) >= most) continue
@@ -35,16 +35,20 @@ export async function formsOf(): Promise<readonly { readonly agent: Agent; reado
 }
 
 /** Every form that anybody writes. */
-export async function tryAll(conversation: Named, folder: string, matrix: Matrix): Promise<void> {
+export async function tryAll(conversation: NamedConversation, folder: string, matrix: Matrix): Promise<void> {
   const home = conversation.agent.forms?.[0]
   for (const { agent, form } of await formsOf()) {
-    const verdict = await trip(conversation, agent, form, home, folder)
+    const verdict = await roundTrip(conversation, agent, form, home, folder)
     matrix.add(conversation.agent.id, form.name, conversation.name, verdict)
   }
 }
 
 /** A generated log as a conversation of the agent that knows it. */
-export async function conversationOf(text: string, suffix: string, folder: string): Promise<Named | undefined> {
+export async function conversationOf(
+  text: string,
+  suffix: string,
+  folder: string,
+): Promise<NamedConversation | undefined> {
   const path = join(folder, `generated${suffix}`)
   rmSync(path, { force: true })
   writeFileSync(path, text)

@@ -3,10 +3,10 @@ import type { Agent, Source } from '../../src/agents/agent.ts'
 import { type Fields, fieldsOf, isObject, listOf } from '../../src/lib/object.ts'
 import { extensionOf } from '../../src/model/replay/extension.ts'
 
-type Compared = (records: readonly unknown[]) => readonly unknown[]
+type SelectRecords = (records: readonly unknown[]) => readonly unknown[]
 
 /** The list of response items, ids aside. Nothing where a line is none that Codex itself would read: that is mended. */
-const itemsOf: Compared = (records) =>
+const itemsOf: SelectRecords = (records) =>
   records.filter(isObject).flatMap((record) => {
     const item =
       'payload' in record ? (record['type'] === 'response_item' ? record['payload'] : undefined) : bareItem(record)
@@ -17,31 +17,31 @@ const itemsOf: Compared = (records) =>
 
 const bareItem = (record: Fields): unknown => (typeof record['type'] === 'string' ? record : undefined)
 
-const messagesOf: Compared = (records) =>
+const messagesOf: SelectRecords = (records) =>
   records.flatMap((record) => {
     const { role, content, tool_calls, tool_call_id } = fieldsOf(record) ?? {}
     return typeof role === 'string' ? [{ role, content, tool_calls, tool_call_id }] : []
   })
 
 /** The fields of a state stand in any order. */
-const entriesAndState: Compared = (records) =>
+const entriesAndState: SelectRecords = (records) =>
   records.map((record) => {
     const { state, ...rest } = fieldsOf(record) ?? {}
     return isObject(state) ? { ...rest, state: Object.entries(state).sort(([a], [b]) => (a < b ? -1 : 1)) } : record
   })
 
-const COMPARED: { readonly [agent: string]: Compared } = {
+const SELECT_BY_AGENT: { readonly [agent: string]: SelectRecords } = {
   'amazon-q': entriesAndState,
   codex: itemsOf,
   openai: messagesOf,
 }
 
 /** Everything, where nothing less was promised. */
-export const comparedOf = (agent: Agent): Compared => COMPARED[agent.id] ?? ((records) => records)
+export const selectRecordsFor = (agent: Agent): SelectRecords => SELECT_BY_AGENT[agent.id] ?? ((records) => records)
 
 const PARTS: ReadonlySet<unknown> = new Set(['input_text', 'input_image', 'input_audio', 'output_text'])
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'developer', 'system'])
-const UNREAD: ReadonlySet<unknown> = new Set([undefined, 'tool_call', 'tool_result', 'function_result'])
+const UNREAD_TYPES: ReadonlySet<unknown> = new Set([undefined, 'tool_call', 'tool_result', 'function_result'])
 
 /** Logs that other programs made, or that are no conversation, hold what no Codex ever wrote. */
 export function isNative(agent: Agent, records: readonly unknown[]): boolean {
@@ -50,7 +50,7 @@ export function isNative(agent: Agent, records: readonly unknown[]): boolean {
   if (records.some((record) => isObject(record) && isForeign(record))) return false
   return itemsOf(records).every((item) => {
     const { type, role, content } = fieldsOf(item) ?? {}
-    if (type !== 'message') return !UNREAD.has(type)
+    if (type !== 'message') return !UNREAD_TYPES.has(type)
     return (
       ROLES.has(role) && Array.isArray(content) && listOf(content).every((part) => PARTS.has(fieldsOf(part)?.['type']))
     )

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../support/log.ts'
-import { shared } from '../support/shared.ts'
+import { sharedFolder } from '../support/shared.ts'
 import { qState, statesBeside, wildState } from './amazon-q.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
 import { chatFile, codexLog } from './generate.ts'
@@ -14,7 +14,7 @@ import { Matrix } from './matrix.ts'
 const folder = tempFolder()
 
 const RUNS = 1000
-const MOST = 200
+const MAX_CONVERSATIONS = 200
 
 test('every conversation converts to every form and back', async () => {
   const real = new Matrix()
@@ -30,8 +30,8 @@ test('every conversation converts to every form and back', async () => {
       const conversation = await conversationOf(text, suffix, folder)
       if (conversation) await tryAll(conversation, folder, generated)
     }
-  const corpus = shared('corpus')
-  if (corpus) for await (const one of conversationsIn(corpus, MOST)) await tryAll(one, folder, real)
+  const corpus = sharedFolder('corpus')
+  if (corpus) for await (const one of conversationsIn(corpus, MAX_CONVERSATIONS)) await tryAll(one, folder, real)
   for await (const one of statesBeside(folder)) await tryAll(one, folder, real)
   const page = pageOf(real, generated)
   console.log(page)

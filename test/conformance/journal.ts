@@ -11,14 +11,14 @@ const asked = (content: object, additional_context = ''): Event => ({
   message: { additional_context, env_context: { env_state: null }, content, timestamp: null, images: null },
 })
 const answered = (assistant: object): Event => ({ event: 'entry', assistant, request_metadata: null })
-const said = (content: string): Event => answered({ Response: { message_id: null, content } })
+const texts = (content: string): Event => answered({ Response: { message_id: null, content } })
 
-const talk = fc
+const chat = fc
   .tuple(text, text, fc.constantFrom('', 'branch: main'))
   .map(([prompt, answer, context]) => [
     asked({ Prompt: { prompt } }, context),
     { event: 'delta', text: answer.slice(0, 2) },
-    said(answer),
+    texts(answer),
   ])
 
 const work = fc.tuple(fc.array(text, { minLength: 1, maxLength: 2 }), text).map(([given, answer]) => {
@@ -33,13 +33,13 @@ const work = fc.tuple(fc.array(text, { minLength: 1, maxLength: 2 }), text).map(
       { event: 'tool_finished', result, duration_ms: 3 },
     ]),
     asked({ ToolUseResults: { tool_use_results: results } }),
-    said(answer),
+    texts(answer),
   ]
 })
 
 const broken = text.map((content) => [
   asked({ Prompt: { prompt: 'And?' } }),
-  { ...said(content), event: 'interrupted', reason: 'cancelled' },
+  { ...texts(content), event: 'interrupted', reason: 'cancelled' },
 ])
 
 const copied = fc.tuple(text, text).map(([prompt, content]) => [
@@ -67,7 +67,7 @@ const between = fc.constantFrom<readonly Event[]>(
 
 /** A journal, as text. */
 export const journal: fc.Arbitrary<string> = fc
-  .array(fc.oneof(talk, work, broken, copied, between), { minLength: 1, maxLength: 8 })
+  .array(fc.oneof(chat, work, broken, copied, between), { minLength: 1, maxLength: 8 })
   .map((parts) => {
     let number = 0
     const events = parts.flat().map(({ event, ...fields }, at) => ({

@@ -1,38 +1,42 @@
 /** What is said in a conversation, whoever tells it: texts in pieces, and calls with their results. */
 import type { Agent, Source } from '../../src/agents/agent.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
-import { Lookout } from '../../src/model/replay/outlook.ts'
-import { replay } from '../../src/model/replay/replay.ts'
-import { type Call, callsIn, textsIn, wordsIn } from '../../src/model/replay/step.ts'
+import { SessionFactsCollector } from '../../src/model/replay/outlook.ts'
+import { replayMessages } from '../../src/model/replay/replay.ts'
+import { callsOfAnswer, type ReplayCall, textMessagesOf, textsOfMessage } from '../../src/model/replay/step.ts'
 
-export interface Said {
+export interface ConversationContent {
   /** Joining texts with blank lines does not change them. */
   readonly texts: readonly string[]
-  readonly calls: readonly Asked[]
+  readonly calls: readonly ContentCall[]
 }
 
 /** What was asked, and what came of it: nothing where nobody answered. */
-interface Asked {
+interface ContentCall {
   readonly asked: unknown
   readonly output: string | null
 }
 
-export async function saidIn(agent: Agent, source: Source, session: string | undefined): Promise<Said> {
+export async function readContent(
+  agent: Agent,
+  source: Source,
+  session: string | undefined,
+): Promise<ConversationContent> {
   const messages: NormalizedMessage[] = []
   for await (const batch of agent.read(source, { includeSource: true, includePrivate: true }))
     for (const one of batch)
       if (one.kind === 'message' && (session === undefined || one.message.raw.session_id === session))
         messages.push(one.message)
-  const lookout = new Lookout()
+  const lookout = new SessionFactsCollector()
   for (const message of messages) lookout.take(message)
   const texts: string[] = []
-  const calls: Asked[] = []
-  for await (const one of replay(listed(messages), lookout.outlook())) {
-    if (one.kind === 'prompt' || one.kind === 'instruction') texts.push(...textsIn(one.message))
+  const calls: ContentCall[] = []
+  for await (const one of replayMessages(toAsync(messages), lookout.facts())) {
+    if (one.kind === 'prompt' || one.kind === 'instruction') texts.push(...textsOfMessage(one.message))
     else if (one.kind === 'orphan') texts.push(one.result.tool.output ?? '')
     else if (one.kind === 'answer') {
-      texts.push(...wordsIn(one).flatMap(textsIn))
-      calls.push(...callsIn(one).flatMap(callOf))
+      texts.push(...textMessagesOf(one).flatMap(textsOfMessage))
+      calls.push(...callsOfAnswer(one).flatMap(callOf))
     }
   }
   return { texts: texts.flatMap(pieces), calls }
@@ -45,13 +49,13 @@ const pieces = (text: string): readonly string[] =>
     .filter((piece) => piece !== '')
 
 /** Of a call that the server ran nobody else can tell. */
-function callOf({ tool, result, isServed }: Call): readonly Asked[] {
+function callOf({ tool, result, isServed }: ReplayCall): readonly ContentCall[] {
   if (isServed) return []
   const given = tool.input ?? tool.arguments ?? ''
-  return [{ asked: given === '' ? {} : parsed(given), output: result?.tool.output ?? null }]
+  return [{ asked: given === '' ? {} : parseJson(given), output: result?.tool.output ?? null }]
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -64,7 +68,11 @@ function parsed(text: string): unknown {
  * only of the rest a mend that the writer reported may explain a difference.
  * @param repairs what the writer says that it mended
  */
-export function differences(wanted: Said, found: Said, repairs: readonly string[]): Differences {
+export function differences(
+  wanted: ConversationContent,
+  found: ConversationContent,
+  repairs: readonly string[],
+): Differences {
   const has = (word: string): boolean => repairs.some((what) => what.includes(word))
   const texts = pairOff(wanted.texts, found.texts, [
     (text) => text,
@@ -72,16 +80,17 @@ export function differences(wanted: Said, found: Said, repairs: readonly string[
   ])
   const calls = pairOff(wanted.calls.map(keyOf), found.calls, [
     keyOf,
-    (call) => keyOf({ ...call, asked: unwrapped(call.asked) }),
+    (call) => keyOf({ ...call, asked: unwrapText(call.asked) }),
     (call) => keyOf(unanswered(call)),
-    (call) => keyOf({ ...unanswered(call), asked: unwrapped(call.asked) }),
+    (call) => keyOf({ ...unanswered(call), asked: unwrapText(call.asked) }),
   ])
   // An example ends with calls: what came of them is left out, and counts as missing.
-  const isUnheard = (call: Asked): boolean =>
+  const isUnheard = (call: ContentCall): boolean =>
     has('left out') &&
     unanswered(call).output === null &&
-    [call.asked, unwrapped(call.asked)].some((one) => calls.missing.some(asks(one)))
-  const isMade = (text: string): boolean => NOTE.test(text) || (MADE.has(text) && has(text)) || FRAME_ONLY.test(text)
+    [call.asked, unwrapText(call.asked)].some((one) => calls.missing.some(asks(one)))
+  const isMade = (text: string): boolean =>
+    NOTE.test(text) || (GENERATED_TEXTS.has(text) && has(text)) || FRAME_ONLY.test(text)
   return {
     missing: [...texts.missing, ...calls.missing],
     added: [
@@ -115,7 +124,7 @@ function pairOff<T>(
   return { missing: [...open].flatMap(([one, left]) => Array<string>(left).fill(one)), added }
 }
 
-const keyOf = ({ asked, output }: Asked): string => JSON.stringify([asked, output])
+const keyOf = ({ asked, output }: ContentCall): string => JSON.stringify([asked, output])
 
 const asks =
   (asked: unknown) =>
@@ -130,7 +139,7 @@ const FRAME_ONLY = /^\[tool result [^\]]*\]$/
 const NOTE = /^\[[\w.]+(?:: .*)?\]$/
 
 /** What a form needs where nobody said anything. */
-const MADE: ReadonlySet<string> = new Set([
+const GENERATED_TEXTS: ReadonlySet<string> = new Set([
   '(start of imported conversation)',
   '(the conversation goes on)',
   '(no response recorded)',
@@ -140,15 +149,17 @@ const MADE: ReadonlySet<string> = new Set([
 /** What forms say of a call that nobody answered. */
 const NO_RESULT: ReadonlySet<string | null> = new Set(['aborted', 'Tool use was cancelled by the user'])
 
-const unanswered = (call: Asked): Asked => (NO_RESULT.has(call.output) ? { ...call, output: null } : call)
+const unanswered = (call: ContentCall): ContentCall => (NO_RESULT.has(call.output) ? { ...call, output: null } : call)
 
 /** A form that takes only objects wraps what is none. */
-function unwrapped(value: unknown): unknown {
+function unwrapText(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const [[key, inner] = [], ...more] = Object.entries(value) as [string, unknown][]
-  return more.length === 0 && (key === 'input' || key === '_raw') && typeof inner === 'string' ? parsed(inner) : value
+  return more.length === 0 && (key === 'input' || key === '_raw') && typeof inner === 'string'
+    ? parseJson(inner)
+    : value
 }
 
-async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
+async function* toAsync<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values
 }

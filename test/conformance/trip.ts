@@ -5,9 +5,9 @@ import type { Agent, Source, WrittenForm } from '../../src/agents/agent.ts'
 import type { Report } from '../../src/convert/ledger.ts'
 import { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from '../../src/convert/sidecar.ts'
 import { convertLog } from '../../src/convert.ts'
-import { type Checked, checked, checkerOf, faultsAt } from './checked.ts'
-import { comparedOf, isNative, recordsIn } from './equal.ts'
-import { differences, saidIn } from './said.ts'
+import { type CheckResult, checkerOf, checkOutput, faultsAt } from './checked.ts'
+import { isNative, recordsIn, selectRecordsFor } from './equal.ts'
+import { differences, readContent } from './said.ts'
 
 export interface Conversation {
   readonly agent: Agent
@@ -15,7 +15,7 @@ export interface Conversation {
   readonly session: string
 }
 
-export interface Written {
+export interface WrittenOutput {
   readonly agent: Agent
   readonly source: Source
   readonly form: WrittenForm
@@ -23,14 +23,14 @@ export interface Written {
 }
 
 /** Writes into a folder that the caller empties. */
-export async function written(
+export async function writeAs(
   { agent, source, session }: Conversation,
   to: Agent,
   form: WrittenForm,
   folder: string,
   name: string,
   more: { readonly withoutExtensions?: boolean; readonly profile?: string } = {},
-): Promise<Written> {
+): Promise<WrittenOutput> {
   const path = join(folder, `${name}${form.suffix}`)
   const conversion = await convertLog({ agent, source, session }, form.name, { ...more, hasSidecar: true })
   const bytes: Uint8Array[] = []
@@ -52,10 +52,10 @@ export interface Verdict {
   /** Everything that is missing is in the report. */
   readonly isReported: boolean
   /** What the target's checker says; nothing where there is none. */
-  readonly target: Verified | undefined
+  readonly target: RoundTripChecks | undefined
 }
 
-export interface Verified {
+export interface RoundTripChecks {
   /** Rules that the output breaks. */
   readonly errors: readonly string[]
   /** Rules that the agent's own file broke before, whose records came back as they were. */
@@ -64,7 +64,7 @@ export interface Verified {
 }
 
 /** @param home the form in which the conversation's own agent writes */
-export async function trip(
+export async function roundTrip(
   from: Conversation,
   to: Agent,
   form: WrittenForm,
@@ -72,35 +72,35 @@ export async function trip(
   folder: string,
 ): Promise<Verdict> {
   const before = await recordsIn(from.agent, from.source, from.session)
-  const there = await written(from, to, form, folder, 'there')
-  const bare = await written(from, to, form, folder, 'bare', { withoutExtensions: true })
+  const there = await writeAs(from, to, form, folder, 'there')
+  const bare = await writeAs(from, to, form, folder, 'bare', { withoutExtensions: true })
   return {
     isExact: home && isNative(from.agent, before) ? await comesBack(from, before, there, home, folder) : undefined,
     isSaid: await saysTheSame(from, bare),
     isReported: isKept(there.report) && isAccounted(bare.report),
-    target: await verified(from, to, form, folder, [there, bare]),
+    target: await checkRoundTrip(from, to, form, folder, [there, bare]),
   }
 }
 
 /** Messages for a server are written for its profile; everything else is checked with extensions and without. */
-async function verified(
+async function checkRoundTrip(
   from: Conversation,
   to: Agent,
   form: WrittenForm,
   folder: string,
-  [there, bare]: readonly [Written, Written],
-): Promise<Verified | undefined> {
+  [there, bare]: readonly [WrittenOutput, WrittenOutput],
+): Promise<RoundTripChecks | undefined> {
   const checker = checkerOf(form)
   if (!checker) return undefined
   const { profile } = checker
   const outputs =
     profile === undefined
       ? [there, bare]
-      : [await written(from, to, form, folder, 'sent', { profile, withoutExtensions: true })]
+      : [await writeAs(from, to, form, folder, 'sent', { profile, withoutExtensions: true })]
   // Where nobody said anything there is no message to send.
   if (profile !== undefined && outputs[0] && (await isEmpty(outputs[0]))) return undefined
-  const all: Checked[] = []
-  for (const { source } of outputs) all.push(await checked(checker, source.path))
+  const all: CheckResult[] = []
+  for (const { source } of outputs) all.push(await checkOutput(checker, source.path))
   const errors = all.flatMap((one) => one.errors)
   const isVerbatim = from.agent === to && profile === undefined && errors.length > 0
   const before = isVerbatim ? await faultsAt(checker, from.source.path) : new Set()
@@ -111,7 +111,7 @@ async function verified(
   }
 }
 
-async function isEmpty({ agent, source }: Written): Promise<boolean> {
+async function isEmpty({ agent, source }: WrittenOutput): Promise<boolean> {
   for await (const batch of agent.read(source)) for (const one of batch) if (one.kind === 'message') return false
   return true
 }
@@ -119,7 +119,7 @@ async function isEmpty({ agent, source }: Written): Promise<boolean> {
 async function comesBack(
   { agent }: Conversation,
   before: readonly unknown[],
-  there: Written,
+  there: WrittenOutput,
   home: WrittenForm,
   folder: string,
 ): Promise<boolean | undefined> {
@@ -128,13 +128,13 @@ async function comesBack(
   if (session === undefined && home.name !== there.form.name && there.agent.forms?.[0] !== there.form) return undefined
   if (session === undefined) return false
   const again = { agent: there.agent, source: there.source, session }
-  const back = await written(again, agent, home, folder, 'back')
-  const compared = comparedOf(agent)
+  const back = await writeAs(again, agent, home, folder, 'back')
+  const compared = selectRecordsFor(agent)
   const after = await recordsIn(agent, back.source, undefined)
   return JSON.stringify(compared(after)) === JSON.stringify(compared(before))
 }
 
-async function sessionIn({ agent, source }: Written): Promise<string | undefined> {
+async function sessionIn({ agent, source }: WrittenOutput): Promise<string | undefined> {
   for await (const batch of agent.read(source))
     for (const one of batch) if (one.kind === 'session') return one.session.id
   return undefined
@@ -142,9 +142,9 @@ async function sessionIn({ agent, source }: Written): Promise<string | undefined
 
 const isCut = ({ repairs }: Report): boolean => repairs.some(({ what }) => what.includes('left out'))
 
-async function saysTheSame(from: Conversation, { agent, source, report }: Written): Promise<boolean> {
-  const wanted = await saidIn(from.agent, from.source, from.session)
-  const found = await saidIn(agent, source, undefined)
+async function saysTheSame(from: Conversation, { agent, source, report }: WrittenOutput): Promise<boolean> {
+  const wanted = await readContent(from.agent, from.source, from.session)
+  const found = await readContent(agent, source, undefined)
   const repairs = report.repairs.map(({ what }) => what)
   const { missing, added } = differences(wanted, found, repairs)
   return added.length === 0 && (missing.length === 0 || isCut(report))

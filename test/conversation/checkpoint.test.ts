@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
+  type CheckpointResult,
   diffCheckpoints,
   type Git,
   hasChanges,
   initCheckpoints,
-  type Outcome,
   restoreCheckpoint,
 } from '../../src/conversation/checkpoint.ts'
 import { readState } from '../../src/conversation/codec/read.ts'
@@ -18,7 +18,7 @@ import {
 } from '../../src/conversation/files/checkpoint-turn.ts'
 import { isGitInstalled, isInWorkTree, removeRepository, runGit } from '../../src/lib/git.ts'
 import { tempFolder } from '../support/log.ts'
-import { promptsOf, talked } from './make.ts'
+import { conversationOf, promptsOf } from './make.ts'
 
 const timestamp = '2025-10-25T14:53:00Z'
 const installed = await isGitInstalled()
@@ -39,14 +39,19 @@ describe.skipIf(!installed)('with git', () => {
   const write = (name: string, content: string) => writeFileSync(join(work, name), content)
   const begin = async (git: Git = runGit) =>
     value(
-      await initCheckpoints(git, { shadowRepoPath: shadow, workTreePath: work, history: talked().history, timestamp }),
+      await initCheckpoints(git, {
+        shadowRepoPath: shadow,
+        workTreePath: work,
+        history: conversationOf().history,
+        timestamp,
+      }),
     )
 
   test('a turn with tools is one checkpoint, described by its first prompt', async () => {
     write('a.txt', '1')
     let manager = noteUserMessage(await begin(), 'Please change the file, and then tell me at some length what you did')
     manager = noteUserMessage(manager, 'not this one')
-    const run = { toolName: 'fs_write', description: 'wrote a.txt', history: talked('a').history, timestamp }
+    const run = { toolName: 'fs_write', description: 'wrote a.txt', history: conversationOf('a').history, timestamp }
     manager = value(await checkpointAfterTool(runGit, manager, run))
     expect(manager.checkpoints.map(({ tag }) => tag)).toEqual(['0'])
     write('a.txt', '2')
@@ -56,7 +61,9 @@ describe.skipIf(!installed)('with git', () => {
       ['1.1', 'wrote a.txt'],
       ['1', 'Turn in progress'],
     ])
-    manager = value(await checkpointAfterTurn(runGit, manager, { history: talked('a', 'b').history, timestamp }))
+    manager = value(
+      await checkpointAfterTurn(runGit, manager, { history: conversationOf('a', 'b').history, timestamp }),
+    )
     expect(manager).toMatchObject({
       current_turn: 1,
       tools_in_turn: 0,
@@ -69,7 +76,7 @@ describe.skipIf(!installed)('with git', () => {
     })
     expect(manager.file_stats_cache.get('1')).toEqual({ added: 0, modified: 1, deleted: 0 })
 
-    const state = { ...talked('a', 'b', 'c'), checkpoint_manager: manager }
+    const state = { ...conversationOf('a', 'b', 'c'), checkpoint_manager: manager }
     const saved = readState(writeState(state), { mode: 'strict' })
     expect(saved.ok && writeState(saved.value)).toBe(writeState(state))
     const back = value(await restoreCheckpoint(runGit, state, '0', false))
@@ -81,7 +88,7 @@ describe.skipIf(!installed)('with git', () => {
   test('a turn without changes is none', async () => {
     const manager = value(
       await checkpointAfterTurn(runGit, noteUserMessage(await begin(), 'hi'), {
-        history: talked('a').history,
+        history: conversationOf('a').history,
         timestamp,
       }),
     )
@@ -89,14 +96,14 @@ describe.skipIf(!installed)('with git', () => {
     expect(manager.checkpoints).toHaveLength(1)
   })
 
-  test('odd names of files come through', async () => {
+  test('unusual file names are preserved', async () => {
     let manager = await begin()
     write('日本 語\t.txt', 'x')
     manager = value(
       await checkpointAfterTool(runGit, manager, {
         toolName: 't',
         description: 'd',
-        history: talked().history,
+        history: conversationOf().history,
         timestamp,
       }),
     )
@@ -106,19 +113,26 @@ describe.skipIf(!installed)('with git', () => {
     })
   })
 
-  test('what git refuses is a reason and no exception', async () => {
+  test('a git failure is returned as a reason', async () => {
     const manager = await begin()
     const deaf: Git = async () => ({ code: 128, stdout: '', stderr: 'fatal: no\n' })
     expect(
-      await initCheckpoints(deaf, { shadowRepoPath: shadow, workTreePath: work, history: talked().history, timestamp }),
+      await initCheckpoints(deaf, {
+        shadowRepoPath: shadow,
+        workTreePath: work,
+        history: conversationOf().history,
+        timestamp,
+      }),
     ).toMatchObject({ ok: false, reason: expect.stringContaining('fatal: no') })
     expect(await hasChanges(deaf, manager)).toBe(true)
     expect((await diffCheckpoints(runGit, manager, '0', '7')).ok).toBe(false)
-    expect(await restoreCheckpoint(runGit, { ...talked('a'), checkpoint_manager: manager }, '7', true)).toEqual({
-      ok: false,
-      reason: "Checkpoint '7' not found",
-    })
-    expect(await restoreCheckpoint(runGit, talked('a'), '0', true)).toMatchObject({ ok: false })
+    expect(await restoreCheckpoint(runGit, { ...conversationOf('a'), checkpoint_manager: manager }, '7', true)).toEqual(
+      {
+        ok: false,
+        reason: "Checkpoint '7' not found",
+      },
+    )
+    expect(await restoreCheckpoint(runGit, conversationOf('a'), '0', true)).toMatchObject({ ok: false })
   })
 
   test('only repositories are removed', async () => {
@@ -131,7 +145,7 @@ describe.skipIf(!installed)('with git', () => {
   })
 })
 
-function value<T>(outcome: Outcome<T>): T {
+function value<T>(outcome: CheckpointResult<T>): T {
   if (!outcome.ok) throw new Error(outcome.reason)
   return outcome.value
 }

@@ -7,11 +7,11 @@ import { readState } from '../../src/conversation/codec/read.ts'
 import { writeState } from '../../src/conversation/codec/write.ts'
 import { parseJson } from '../../src/lib/json/lossless.ts'
 import { writeJson } from '../../src/lib/json/write.ts'
-import { shared } from '../support/shared.ts'
+import { sharedFolder } from '../support/shared.ts'
 
 describe.each([
-  ['amazon-q', shared('corpus', 'amazon-q')],
-  ['kiro', shared('corpus', 'kiro', 'chat-save')],
+  ['amazon-q', sharedFolder('corpus', 'amazon-q')],
+  ['kiro', sharedFolder('corpus', 'kiro', 'chat-save')],
 ])('states of %s', (_, folder) => {
   const files = folder ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []
 

@@ -87,7 +87,7 @@ test('000 §14.5: answers', () => {
   )
 })
 
-test('000 §6.3 and §13.1: the environment, and a directory that is gone', () => {
+test('000 §6.3 and §13.1: the environment, and a missing directory', () => {
   expect(UserEnvContext.generateNew({ platform: 'win32', cwd: () => `C:\\${'日'.repeat(200)}` }).env_state).toEqual({
     operating_system: 'windows',
     current_working_directory: `C:\\${'日'.repeat(84)}`,
@@ -128,8 +128,8 @@ test('002 §15.1: a new conversation', () => {
   expect(JSON.stringify(again)).toBe(conversation.write())
 })
 
-test('002 §15.2: a tangent of which the last entry is kept', () => {
-  const conversation = talk(['main question', 'main answer'])
+test('002 §15.2: a tangent whose last entry is kept', () => {
+  const conversation = chat(['main question', 'main answer'])
   conversation.enterTangentMode()
   expect(conversation.isInTangentMode()).toBe(true)
   say(conversation, 'aside 1', 'answer 1')
@@ -140,7 +140,7 @@ test('002 §15.2: a tangent of which the last entry is kept', () => {
 })
 
 test('002 §15.3: clearing', () => {
-  const conversation = talk(['q', 'a'])
+  const conversation = chat(['q', 'a'])
   conversation.clear()
   expect(conversation.state.history.length).toBe(0)
   expect(conversation.state.transcript.length).toBe(1)
@@ -156,7 +156,7 @@ test('002 §15.4: how long a tangent has lasted', () => {
   expect(conversation.getTangentDurationSeconds()).toBe(89)
 })
 
-function talk(...exchanges: readonly (readonly [string, string])[]): ConversationState {
+function chat(...exchanges: readonly (readonly [string, string])[]): ConversationState {
   const conversation = ConversationState.create({ conversationId: 'c', environment: environmentAt(at) })
   for (const [question, answer] of exchanges) say(conversation, question, answer)
   return conversation

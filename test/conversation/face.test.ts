@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import * as face from '../../src/conversation.ts'
-import { shared } from '../support/shared.ts'
+import { sharedFolder } from '../support/shared.ts'
 
 const members = new Set(
   [face.UserMessage, face.AssistantMessage, face.ConversationState].flatMap((one) => [
@@ -15,7 +15,7 @@ const names = new Set([...Object.keys(face), ...members, ...Object.keys(face.Use
 const FOREIGN = ['current_dir', 'new']
 
 describe.each(['000-message-structures.md', '002-conversation-state.md'])('the specification %s', (file) => {
-  const path = shared('spec', file)
+  const path = sharedFolder('spec', file)
 
   test.skipIf(!path)('names nothing that is missing here', () => {
     const text = readFileSync(path ?? '', 'utf8')
@@ -41,13 +41,13 @@ test('a time without offset is refused with a hint', () => {
   expect(() => face.UserMessage.newPrompt('x', '2025-10-25T14:53:00')).toThrow(/offset/)
 })
 
-test('what is no state is refused with the place', () => {
+test('an invalid state is refused with the position', () => {
   const environment = { platform: 'linux', cwd: () => '/', now: () => '2025-10-25T14:53:00Z' }
   expect(() => face.ConversationState.fromJSON('{"history":5}', { environment })).toThrow('$.history')
   expect(() => face.ConversationState.fromJSON('{', { environment })).toThrow(/no conversation state/)
 })
 
-test('the process is an environment', () => {
+test('the process serves as an environment', () => {
   expect(face.processEnvironment.cwd()).toBe(process.cwd())
   expect(face.UserMessage.newPrompt('x', face.processEnvironment.now()).contentWithContext()).toContain(
     'Current time: ',
@@ -55,5 +55,5 @@ test('the process is an environment', () => {
 })
 
 function camel(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return name.replace(/_([a-z])/g, (_, character: string) => character.toUpperCase())
 }

@@ -13,25 +13,29 @@ export function prompt(text: string): UserMessage {
   return newPrompt(text, null, ENV)
 }
 
-export function results(id: string, said: string): UserMessage {
+export function toolResult(id: string, said: string): UserMessage {
   return newToolUseResults([{ tool_use_id: id, content: [{ Text: said }], status: 'Success' }], ENV)
 }
 
-export function uses(id: string, name = 'look'): AssistantMessage {
+export function toolUse(id: string, name = 'look'): AssistantMessage {
   return newToolUse(null, '', [{ id, name, orig_name: name, args: {}, orig_args: {} }])
 }
 
-export function said(state: ConversationState, user: UserMessage, assistant: AssistantMessage): ConversationState {
+export function withExchange(
+  state: ConversationState,
+  user: UserMessage,
+  assistant: AssistantMessage,
+): ConversationState {
   return pushAssistantMessage({ ...state, next_message: user }, assistant)
 }
 
 /** Prompts, each answered with `<prompt>!`. */
-export function talked(...prompts: readonly string[]): ConversationState {
-  return on(newState('c'), ...prompts)
+export function conversationOf(...prompts: readonly string[]): ConversationState {
+  return continueWith(newState('c'), ...prompts)
 }
 
-export function on(state: ConversationState, ...prompts: readonly string[]): ConversationState {
-  return prompts.reduce((before, text) => said(before, prompt(text), newResponse(null, `${text}!`)), state)
+export function continueWith(state: ConversationState, ...prompts: readonly string[]): ConversationState {
+  return prompts.reduce((before, text) => withExchange(before, prompt(text), newResponse(null, `${text}!`)), state)
 }
 
 export function promptsOf(state: ConversationState): readonly (string | undefined)[] {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-test('the model is offered as fumibako/conversation', () => {
+test('the model is exported as fumibako/conversation', () => {
   const script = `
     import { AssistantMessage, ConversationState, processEnvironment } from 'fumibako/conversation'
     const conversation = ConversationState.create({ conversationId: 'c', environment: processEnvironment })
@@ -17,7 +17,7 @@ test('the model is offered as fumibako/conversation', () => {
   expect({ stderr, stdout }).toEqual({ stderr: '', stdout: '1\n' })
 })
 
-test('histories are offered as fumibako/amazon-q', () => {
+test('histories are exported as fumibako/amazon-q', () => {
   const script = `
     import { convertToDisplayMessages } from 'fumibako/amazon-q'
     const entry = [{ content: { Prompt: { prompt: 'Hello' } } }, { Response: { message_id: 'm', content: 'Hi.' } }]

@@ -6,12 +6,12 @@ import { writeAs, writeState } from '../../src/conversation/codec/write.ts'
 import { Entries } from '../../src/conversation/entries.ts'
 import type { AssistantMessage, ToolUseResult, UserMessage } from '../../src/conversation/message.ts'
 import type { HistoryEntry } from '../../src/conversation/record.ts'
-import { enforced } from '../../src/conversation/request/invariants.ts'
+import { withInvariants } from '../../src/conversation/request/invariants.ts'
 import { type ConversationState, newState } from '../../src/conversation/state.ts'
 import { enterTangent, exitTangent } from '../../src/conversation/tangent.ts'
 import { byteLength, truncateContent, truncateSafe, truncateSafeInPlace } from '../../src/conversation/truncate.ts'
 import { JsonNumber, type JsonValue } from '../../src/lib/json/lossless.ts'
-import { ENV, NOW, on } from './make.ts'
+import { continueWith, ENV, NOW } from './make.ts'
 
 const text = fc.string({ unit: 'binary' })
 const number = fc.constantFrom<JsonValue>(
@@ -82,7 +82,7 @@ const state: fc.Arbitrary<ConversationState> = fc
   .record({ history: fc.array(entry, { maxLength: 4 }), next: fc.option(user) })
   .map(({ history, next }) => ({ ...newState('c', { tools }), history: Entries.over(history), next_message: next }))
 
-test('reading what was written gives the same state and the same bytes, in both modes and both styles', () => {
+test('states round-trip with identical bytes in both modes and both styles', () => {
   fc.assert(
     fc.property(
       state,
@@ -104,9 +104,9 @@ test('a history of tuples is the history of objects', () => {
   fc.assert(
     fc.property(entry, fc.constantFrom('strict', 'tolerant'), (given, mode) => {
       const object = writeAs(historyEntry, given)
-      const { user: said, assistant: answered } = JSON.parse(object)
-      const tuple = readAs(historyEntry, JSON.stringify([said, answered]), { mode })
-      const plain = readAs(historyEntry, JSON.stringify({ user: said, assistant: answered }), { mode })
+      const { user: texts, assistant: answered } = JSON.parse(object)
+      const tuple = readAs(historyEntry, JSON.stringify([texts, answered]), { mode })
+      const plain = readAs(historyEntry, JSON.stringify({ user: texts, assistant: answered }), { mode })
       expect(tuple.ok && writeAs(historyEntry, tuple.value)).toBe(plain.ok && writeAs(historyEntry, plain.value))
     }),
   )
@@ -139,11 +139,11 @@ test('cutting a message keeps its kind and its results, and does nothing twice',
   )
 })
 
-test('what holds before sending still holds when it is enforced again', () => {
+test('enforcing invariants twice changes nothing', () => {
   fc.assert(
     fc.property(state, (given) => {
-      const once = enforced(given, ENV)
-      expect(writeState(enforced(once, ENV))).toBe(writeState(once))
+      const once = withInvariants(given, ENV)
+      expect(writeState(withInvariants(once, ENV))).toBe(writeState(once))
     }),
   )
 })
@@ -151,8 +151,8 @@ test('what holds before sending still holds when it is enforced again', () => {
 test('a tangent leaves the main conversation as it was', () => {
   fc.assert(
     fc.property(state, fc.array(text, { maxLength: 3 }), fc.boolean(), (given, asides, nested) => {
-      const inside = on(enterTangent(given, NOW), ...asides)
-      const deeper = nested ? exitTangent(on(enterTangent(inside, NOW, { nested, name: 'n' }), 'x')) : inside
+      const inside = continueWith(enterTangent(given, NOW), ...asides)
+      const deeper = nested ? exitTangent(continueWith(enterTangent(inside, NOW, { nested, name: 'n' }), 'x')) : inside
       expect(writeState({ ...exitTangent(deeper), valid_history_range: given.valid_history_range })).toBe(
         writeState(given),
       )
@@ -168,19 +168,19 @@ test('a shared list behaves like an array, and older lists do not see what is ad
   )
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-      const made: { readonly list: Entries<number>; readonly array: readonly number[] }[] = [
+      const created: { readonly list: Entries<number>; readonly array: readonly number[] }[] = [
         { list: Entries.of<number>(), array: [] },
       ]
-      let current = made[0]
+      let current = created[0]
       for (const one of steps) {
         if (!current) return
         if ('add' in one) current = { list: current.list.append(one.add), array: [...current.array, one.add] }
         else if ('cut' in one)
           current = { list: current.list.slice(...one.cut), array: current.array.slice(...one.cut) }
-        else current = made[one.back % made.length]
-        if (current) made.push(current)
+        else current = created[one.back % created.length]
+        if (current) created.push(current)
       }
-      for (const { list, array } of made) {
+      for (const { list, array } of created) {
         expect([...list]).toEqual(array)
         expect([list.length, list.at(0), list.at(-1)]).toEqual([array.length, array[0], array.at(-1)])
       }

@@ -15,7 +15,7 @@ import { asSendable } from '../../src/conversation/request/send.ts'
 import { newState } from '../../src/conversation/state.ts'
 import { byteLength, truncateSafeToolUseResults } from '../../src/conversation/truncate.ts'
 import type { JsonValue } from '../../src/lib/json/lossless.ts'
-import { ENV, on, prompt, results, said, talked, uses } from './make.ts'
+import { continueWith, conversationOf, ENV, prompt, toolResult, toolUse, withExchange } from './make.ts'
 
 const tool = (name: string) => ({ ToolSpecification: { name, description: '', input_schema: { json: null } } })
 const tools = new Map([
@@ -25,7 +25,7 @@ const tools = new Map([
 
 describe('sending', () => {
   test('alternates the messages of the range, and offers all tools with the waiting one', () => {
-    const state = { ...on(newState('c', { tools }), 'a', 'b'), next_message: prompt('c') }
+    const state = { ...continueWith(newState('c', { tools }), 'a', 'b'), next_message: prompt('c') }
     const { request, state: after } = asSendable(state, { env: ENV })
     expect(request?.history.map(({ kind, message }) => [kind, message.content])).toEqual([
       ['user', 'a'],
@@ -36,10 +36,10 @@ describe('sending', () => {
     expect(request?.user_input_message.content).toBe('c')
     expect(request?.user_input_message.user_input_message_context.tools).toHaveLength(3)
     expect(after.valid_history_range).toEqual([0, 2])
-    expect(asSendable(talked('a'), { env: ENV }).request).toBeUndefined()
+    expect(asSendable(conversationOf('a'), { env: ENV }).request).toBeUndefined()
   })
 
-  test('forgets for good what is outside the range', () => {
+  test('drops entries outside the range permanently', () => {
     const entry = { user: prompt('p'), assistant: newResponse(null, 'r'), request_metadata: null }
     const long = {
       ...newState('c'),
@@ -52,7 +52,11 @@ describe('sending', () => {
   })
 
   test('puts summary, files, hooks and instruction before the history, in this order', () => {
-    const state = { ...talked('a'), next_message: prompt('b'), latest_summary: ['SUM', EMPTY_METADATA] as const }
+    const state = {
+      ...conversationOf('a'),
+      next_message: prompt('b'),
+      latest_summary: ['SUM', EMPTY_METADATA] as const,
+    }
     const input = {
       env: ENV,
       files: [
@@ -77,20 +81,24 @@ describe('sending', () => {
     expect(request?.user_input_message.content).toMatch(
       /^--- CONTEXT ENTRY BEGIN ---\n[\s\S]*now\n\n--- CONTEXT ENTRY END ---\n\n\n--- USER MESSAGE BEGIN ---\nb--- USER MESSAGE END ---$/,
     )
-    expect(contextMessage(talked('a'), {})).toBeUndefined()
+    expect(contextMessage(conversationOf('a'), {})).toBeUndefined()
   })
 
-  test('a hook that said nothing is no context', () => {
+  test('a hook without output adds no context', () => {
     expect(hookContext([], 'agentSpawn')).toBeUndefined()
     expect(hookContext([{ trigger: 'agentSpawn', exitCode: 1, output: 'x' }], 'agentSpawn')).toBeUndefined()
   })
 })
 
 describe('compaction', () => {
-  const looped = said(said(newState('c', { tools }), prompt('a'), uses('1')), results('1', 'y'.repeat(100)), uses('2'))
+  const looped = withExchange(
+    withExchange(newState('c', { tools }), prompt('a'), toolUse('1')),
+    toolResult('1', 'y'.repeat(100)),
+    toolUse('2'),
+  )
 
   test('asks for a summary with the stand-in as the only tool', () => {
-    const request = createSummaryRequest(on(looped, 'end'), ENV)
+    const request = createSummaryRequest(continueWith(looped, 'end'), ENV)
     expect(request?.user_input_message.user_input_message_context.tools).toEqual([tool('dummy')])
     const names = request?.history
       .flatMap(({ message }) => ('tool_uses' in message ? (message.tool_uses ?? []) : []))
@@ -105,10 +113,10 @@ describe('compaction', () => {
     expect(request?.user_input_message.content).toContain('mind the tests')
   })
 
-  test('leaves out the newest entries, cuts long messages and hands on the earlier summary', () => {
+  test('omits the newest entries, truncates long messages and includes the earlier summary', () => {
     const strategy = { messagesToExclude: 1, truncateLargeMessages: true, maxMessageLength: 50 }
     const request = createSummaryRequest(
-      { ...on(looped, 'end'), latest_summary: ['EARLIER', EMPTY_METADATA] },
+      { ...continueWith(looped, 'end'), latest_summary: ['EARLIER', EMPTY_METADATA] },
       ENV,
       strategy,
     )
@@ -118,7 +126,7 @@ describe('compaction', () => {
     expect(createSummaryRequest(newState('c'), ENV)).toBeUndefined()
   })
 
-  test('tries with less, and gives up at last', () => {
+  test('retries with less and finally gives up', () => {
     const cut = { truncateLargeMessages: true, maxMessageLength: 25_000 }
     expect(nextStrategy(DEFAULT_STRATEGY, 2)).toEqual({ messagesToExclude: 0, ...cut })
     const second = nextStrategy(DEFAULT_STRATEGY, 9)
@@ -131,14 +139,14 @@ describe('compaction', () => {
   })
 })
 
-test('the size of a conversation counts what was said', () => {
-  const size = conversationSize(talked('ab', 'c').history, [contextPair('xyz', ENV)])
+test('the size of a conversation counts its texts', () => {
+  const size = conversationSize(conversationOf('ab', 'c').history, [contextPair('xyz', ENV)])
   expect(size).toMatchObject({ user: 3, assistant: 5 })
   expect(size.total).toBe(size.user + size.assistant + size.context)
   expect([isLengthy({ ...size, total: 800_000 }), isLengthy({ ...size, total: 799_999 })]).toEqual([true, false])
 })
 
-test('a result that is no JSON stays as it is, with a warning', () => {
+test('a result that is not JSON is unchanged, with a warning', () => {
   const cycle: { self?: JsonValue } = {}
   cycle.self = cycle as JsonValue
   const lines: string[] = []

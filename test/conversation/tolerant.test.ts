@@ -112,7 +112,7 @@ describe('what the original cannot load', () => {
       { history: [[{ ...user, env_context: { env_state: { operating_system: 'macos' } } }, entry.assistant]] },
       'missing_field $.history[0][0].env_context.env_state',
     ],
-  ])('%s is mended and reported', (_, change, repair) => {
+  ])('%s is repaired and reported', (_, change, repair) => {
     const given = { ...least, ...change }
     expect(readState(JSON.stringify(given), { mode: 'strict' }).ok).toBe(false)
     const { state, repairs } = read(given)
@@ -142,7 +142,7 @@ describe('what the original cannot load', () => {
     ])
   })
 
-  test('an entry that cannot be read is set aside, and the others are there', () => {
+  test('an unreadable entry is preserved separately, and the others are read', () => {
     const broken = { user: { ...user, content: { Hologram: {} } }, assistant: entry.assistant }
     const { state, repairs } = read({ ...least, history: [entry, broken, entry] })
     expect(repairs).toEqual(['entry_set_aside $.history[1]'])
@@ -153,7 +153,7 @@ describe('what the original cannot load', () => {
   })
 })
 
-describe('less than a state', () => {
+describe('partial states', () => {
   test.each(['prompt.json', 'tools.json'])('the example %s', (file) => {
     const text = readFileSync(join(import.meta.dirname, 'fixtures', file), 'utf8')
     const { state, repairs } = read(text)
@@ -187,7 +187,7 @@ test('fields of a later program come back in their places, down to the spelling 
   expect(writeState(state, { keep: 'known' })).not.toContain('rate_multiplier')
 })
 
-test('reasons hold none of the conversation', () => {
+test('reasons contain no conversation text', () => {
   const secret = readState(
     JSON.stringify({
       ...least,

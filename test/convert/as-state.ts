@@ -4,20 +4,20 @@ import { readState } from '../../src/conversation/codec/read.ts'
 import type { UserMessage } from '../../src/conversation/message.ts'
 import type { HistoryEntry } from '../../src/conversation/record.ts'
 import type { ConversationState } from '../../src/conversation/state.ts'
-import { go, put, type Trip } from './round.ts'
+import { type ConvertedFile, convertTo, writeSourceFile } from './round.ts'
 
 export type Message = Readonly<Record<string, unknown>>
 
 export const user = (content: unknown): Message => ({ role: 'user', content })
-export const says = (content: string): Message => ({ role: 'assistant', content })
-export const calls = (...ids: string[]): Message => ({
+export const assistantText = (content: string): Message => ({ role: 'assistant', content })
+export const assistantCalls = (...ids: string[]): Message => ({
   role: 'assistant',
   content: null,
   tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'ls', arguments: `{"path":"${id}"}` } })),
 })
 export const result = (tool_call_id: string, content: string): Message => ({ role: 'tool', tool_call_id, content })
 
-interface Written extends Trip {
+interface ConvertedState extends ConvertedFile {
   readonly state: ConversationState
   readonly entries: readonly HistoryEntry[]
   readonly repairs: readonly string[]
@@ -25,8 +25,8 @@ interface Written extends Trip {
 }
 
 /** As the program itself reads it. */
-export async function written(messages: readonly Message[], more = {}): Promise<Written> {
-  const trip = await go(await put('openai', JSON.stringify({ messages })), 'amazon-q', more)
+export async function convertToState(messages: readonly Message[], more = {}): Promise<ConvertedState> {
+  const trip = await convertTo(await writeSourceFile('openai', JSON.stringify({ messages })), 'amazon-q', more)
   const read = readState(readFileSync(trip.path, 'utf8'), { mode: 'strict' })
   if (!read.ok) throw new Error(read.reason)
   const { repairs, losses } = trip.report
@@ -39,7 +39,7 @@ export async function written(messages: readonly Message[], more = {}): Promise<
   }
 }
 
-export const shapes = ({ entries }: Written): readonly string[] =>
+export const shapes = ({ entries }: ConvertedState): readonly string[] =>
   entries.map(({ user, assistant }) => `${Object.keys(user.content)[0]} ${Object.keys(assistant)[0]}`)
 export const promptIn = ({ content }: UserMessage): string | null | undefined =>
   'Prompt' in content

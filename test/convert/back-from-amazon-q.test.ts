@@ -3,43 +3,61 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { HistoryEntry } from '../../src/conversation/record.ts'
-import { answerIn, calls, type Message, promptIn, result, resultsIn, says, user, usesIn, written } from './as-state.ts'
-import { agentOf, go, put } from './round.ts'
+import {
+  answerIn,
+  assistantCalls,
+  assistantText,
+  convertToState,
+  type Message,
+  promptIn,
+  result,
+  resultsIn,
+  user,
+  usesIn,
+} from './as-state.ts'
+import { agentOf, convertTo, writeSourceFile } from './round.ts'
 
-describe('the way back', () => {
-  it('leaves out what nobody said, with and without records', async () => {
-    const messages = [says('Hello.'), user('Go'), calls('a'), user('Stop'), says('Stopped.'), user('Bye')]
-    const there = await written(messages)
-    const back = await go(there, 'openai')
+describe('the reverse conversion', () => {
+  it('omits generated text, with and without records', async () => {
+    const messages = [
+      assistantText('Hello.'),
+      user('Go'),
+      assistantCalls('a'),
+      user('Stop'),
+      assistantText('Stopped.'),
+      user('Bye'),
+    ]
+    const there = await convertToState(messages)
+    const back = await convertTo(there, 'openai')
     expect(chatIn(back.path)).toEqual(messages)
-    const bare = await written(messages, { withoutExtensions: true })
+    const bare = await convertToState(messages, { withoutExtensions: true })
     expect(readFileSync(bare.path, 'utf8')).not.toContain('x_conv')
     expect(bare.sidecars).toEqual([])
   })
 
-  it('is told from what is there now where an entry was changed', async () => {
-    const there = await written([user('One'), says('First.'), user('Two'), says('Second.')])
+  it('uses the current content of a changed entry', async () => {
+    const there = await convertToState([user('One'), assistantText('First.'), user('Two'), assistantText('Second.')])
     const state = JSON.parse(readFileSync(there.path, 'utf8'))
     state.history[1].assistant.Response.content = 'Changed.'
-    const back = await go(await put('amazon-q', JSON.stringify(state)), 'openai')
-    expect(chatIn(back.path)).toEqual([user('One'), says('First.'), user('Two'), says('Changed.')])
+    const back = await convertTo(await writeSourceFile('amazon-q', JSON.stringify(state)), 'openai')
+    expect(chatIn(back.path)).toEqual([user('One'), assistantText('First.'), user('Two'), assistantText('Changed.')])
   })
 
-  it.each(['amazon-q', 'openai', 'codex', 'fumibako'])(
-    'over %s brings entries in which nobody says anything',
-    async (form) => {
-      const silent = {
-        ...entry('', ''),
-        user: { ...entry('', '').user, content: { ToolUseResults: { tool_use_results: [] } }, images: [PICTURE] },
-      }
-      const history = [entry('One', 'First.'), silent, entry('Two', 'Second.')]
-      const state = { conversation_id: '11111111-2222-4333-8444-555555555555', history, ...AROUND }
-      const back = await go(await go(await put('amazon-q', JSON.stringify(state)), form), 'amazon-q')
-      expect(JSON.parse(readFileSync(back.path, 'utf8')).history).toEqual(history)
-    },
-  )
+  it.each(['amazon-q', 'openai', 'codex', 'fumibako'])('over %s produces entries without text', async (form) => {
+    const silent = {
+      ...entry('', ''),
+      user: { ...entry('', '').user, content: { ToolUseResults: { tool_use_results: [] } }, images: [PICTURE] },
+    }
+    const history = [entry('One', 'First.'), silent, entry('Two', 'Second.')]
+    const state = { conversation_id: '11111111-2222-4333-8444-555555555555', history, ...AROUND }
+    const back = await convertTo(
+      await convertTo(await writeSourceFile('amazon-q', JSON.stringify(state)), form),
+      'amazon-q',
+    )
+    expect(JSON.parse(readFileSync(back.path, 'utf8')).history).toEqual(history)
+  })
 
-  it('goes on where another agent went on', async () => {
+  it('includes messages that another agent added', async () => {
     const own = JSON.stringify({
       conversation_id: '11111111-2222-4333-8444-555555555555',
       next_message: null,
@@ -54,10 +72,10 @@ describe('the way back', () => {
       checkpoint_manager: null,
       mcp_enabled: false,
     })
-    const chat = await go(await put('amazon-q', own), 'openai')
+    const chat = await convertTo(await writeSourceFile('amazon-q', own), 'openai')
     const document = JSON.parse(readFileSync(chat.path, 'utf8'))
-    document.messages.push(user('Two'), says('Second.'))
-    const back = await go(await put('openai', JSON.stringify(document, null, 1)), 'amazon-q')
+    document.messages.push(user('Two'), assistantText('Second.'))
+    const back = await convertTo(await writeSourceFile('openai', JSON.stringify(document, null, 1)), 'amazon-q')
     const state = JSON.parse(readFileSync(back.path, 'utf8'))
     const { x_conv: _, ...added } = state.history[1]
     expect(added).toMatchObject({ user: { content: { Prompt: { prompt: 'Two' } } } })
@@ -68,15 +86,15 @@ describe('the way back', () => {
     expect(state.transcript.slice(2)).toEqual(['> Two', 'Second.\n[Tool uses: none]'])
   })
 
-  it('sends the message that waited once somebody answered it', async () => {
+  it('includes a pending message once it is answered', async () => {
     const { user: waiting } = entry('Are you there?', '')
     const own = { conversation_id: 'c', next_message: waiting, history: [entry('One', 'First.')] }
     const state = JSON.stringify({ ...own, valid_history_range: [0, 1], transcript: [], tools: {} })
-    const same = await go(await put('amazon-q', state), 'openai')
-    expect(JSON.parse(readFileSync((await go(same, 'amazon-q')).path, 'utf8'))).toEqual(JSON.parse(state))
+    const same = await convertTo(await writeSourceFile('amazon-q', state), 'openai')
+    expect(JSON.parse(readFileSync((await convertTo(same, 'amazon-q')).path, 'utf8'))).toEqual(JSON.parse(state))
     const document = JSON.parse(readFileSync(same.path, 'utf8'))
-    document.messages.push(says('I am.'))
-    const back = await go(await put('openai', JSON.stringify(document, null, 1)), 'amazon-q')
+    document.messages.push(assistantText('I am.'))
+    const back = await convertTo(await writeSourceFile('openai', JSON.stringify(document, null, 1)), 'amazon-q')
     const found = JSON.parse(readFileSync(back.path, 'utf8'))
     expect(found.next_message).toBeNull()
     expect(found.history[1].user).toEqual(waiting)
@@ -116,11 +134,14 @@ describe('any chat', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 12 }).map((words) => `${words}.`)
   const step = fc.oneof(
     text.map((words) => [user(words)]),
-    text.map((words) => [says(words)]),
+    text.map((words) => [assistantText(words)]),
     text.map((words) => [{ role: 'system', content: words }]),
     fc
       .tuple(fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1 }), fc.nat(3), text)
-      .map(([ids, answered, words]) => [calls(...ids), ...ids.slice(0, answered).map((id) => result(id, words))]),
+      .map(([ids, answered, words]) => [
+        assistantCalls(...ids),
+        ...ids.slice(0, answered).map((id) => result(id, words)),
+      ]),
     text.map((words) => [result('nobody', words)]),
   )
   // Instructions alone are no conversation.
@@ -129,11 +150,11 @@ describe('any chat', () => {
     .map((steps) => steps.flat() as readonly Message[])
     .filter((messages) => messages.some(({ role }) => role !== 'system'))
 
-  it('is loaded by the program, in turns, with every use answered, and comes back as it was', async () => {
+  it('loads in the program with every tool use answered, and round-trips unchanged', async () => {
     await agentOf('openai')
     await fc.assert(
       fc.asyncProperty(chat, async (messages) => {
-        const there = await written(messages)
+        const there = await convertToState(messages)
         let open: readonly string[] = []
         there.entries.forEach(({ user }, at) => {
           expect(resultsIn(user).map(({ tool_use_id }) => tool_use_id)).toEqual(open)
@@ -141,8 +162,8 @@ describe('any chat', () => {
           open = usesIn(there.entries[at] as HistoryEntry).map(({ id }) => id)
         })
         expect(there.losses.filter((what) => what.includes('account'))).toEqual([])
-        const direct = await go(await put('openai', JSON.stringify({ messages })), 'openai')
-        expect(chatIn((await go(there, 'openai')).path)).toEqual(chatIn(direct.path))
+        const direct = await convertTo(await writeSourceFile('openai', JSON.stringify({ messages })), 'openai')
+        expect(chatIn((await convertTo(there, 'openai')).path)).toEqual(chatIn(direct.path))
       }),
       { numRuns: 60 },
     )

@@ -1,7 +1,7 @@
 /** What was handed over must say the same: a difference that nobody reported is found. */
 import { expect, test } from 'vitest'
 import type { Exchange } from '../../src/convert/exchanges.ts'
-import { differenceBetween } from '../../src/convert/handoff/compare.ts'
+import { findDifference } from '../../src/convert/handoff/compare.ts'
 import type { ToolCall } from '../../src/model/normalized.ts'
 
 const tool = (more: Partial<ToolCall> = {}): ToolCall => ({
@@ -22,9 +22,9 @@ async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
 }
 
 const compared = async (source: readonly Exchange[], target: readonly Exchange[], mended = {}) =>
-  (await differenceBetween(listed(source), listed(target), { names: false, images: 0, ...mended }))?.en
+  (await findDifference(listed(source), listed(target), { names: false, images: 0, ...mended }))?.en
 
-test('the same is the same, though texts are joined and notes stand between them', async () => {
+test('joined texts and added notes compare as equal', async () => {
   const target = exchange({ said: ['[image]\n\nLook.\n\nMore.'], images: ['1', '2'] })
   expect(await compared([exchange()], [target])).toBeUndefined()
 })
@@ -45,7 +45,7 @@ test('an image may be shown with another message than before', async () => {
   expect(await compared([exchange(), exchange({ images: [] })], [exchange({ images: [] }), exchange()])).toBeUndefined()
 })
 
-test('images that became notes are not missed, and no more than these', async () => {
+test('only images that became notes may be missing', async () => {
   const target = [exchange({ images: [] })]
   expect(await compared([exchange()], target, { images: 1 })).toBeUndefined()
   expect(await compared([exchange({ images: ['1', '2'] })], target, { images: 1 })).toBe('1 images are not there')

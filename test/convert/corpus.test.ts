@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Anonymizer } from '../../src/convert/anonymize/anonymize.ts'
 import { Redactor } from '../../src/convert/redact/redact.ts'
-import { trim } from '../../src/convert/trim/trim.ts'
+import { trimConversation } from '../../src/convert/trim/trim.ts'
 import { parseStructure } from '../../src/lib/object.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import { readAll } from '../support/read.ts'
-import { shared } from '../support/shared.ts'
+import { sharedFolder } from '../support/shared.ts'
 
-const corpus = shared('corpus', 'codex')
+const corpus = sharedFolder('corpus', 'codex')
 const files = corpus
   ? readdirSync(corpus, { recursive: true, encoding: 'utf8' })
       .filter((path) => /^(?:archived_)?sessions.*\.jsonl$/.test(path))
@@ -55,12 +55,12 @@ describe.skipIf(!corpus)('real conversations', () => {
     async function* open(): AsyncGenerator<NormalizedMessage> {
       yield* messages
     }
-    const { messages: fewer, turns, tooLarge } = await trim(open, 5_000)
-    const kept: NormalizedMessage[] = []
-    for await (const one of fewer) kept.push(one)
+    const { messages: fewer, turns, tooLarge } = await trimConversation(open, 5_000)
+    const stored: NormalizedMessage[] = []
+    for await (const one of fewer) stored.push(one)
     expect(turns.kept).toBeGreaterThan(0)
-    if (turns.cut === 0 && !tooLarge) expect(kept).toEqual(messages)
-    const calls = new Set(kept.flatMap((one) => (one.source_type === 'tool_call' ? [one.tool_call?.call_id] : [])))
-    expect(kept.filter((one) => one.source_type === 'tool_result' && !calls.has(one.tool_call?.call_id))).toEqual([])
+    if (turns.cut === 0 && !tooLarge) expect(stored).toEqual(messages)
+    const calls = new Set(stored.flatMap((one) => (one.source_type === 'tool_call' ? [one.tool_call?.call_id] : [])))
+    expect(stored.filter((one) => one.source_type === 'tool_result' && !calls.has(one.tool_call?.call_id))).toEqual([])
   })
 })

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Agent, DeliverOptions, Delivery } from '../../src/agents/agent.ts'
-import { lockFile } from '../../src/lib/disk/file-lock.ts'
+import { tryLockFile } from '../../src/lib/disk/file-lock.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { Instant } from '../../src/model/ids.ts'
 import * as log from '../support/log.ts'
@@ -60,7 +60,7 @@ describe('fumibako', () => {
   const ours = `${JSON.stringify(header)}\n`
   const path = (): string => join(home, '.local', 'share', 'fumibako', 'conversations', 'one.jsonl')
 
-  it('takes a conversation for its user alone, and gives it back', async () => {
+  it('stores a conversation privately and rolls it back', async () => {
     const agent = await agentOf('fumibako')
     const done = await deliver(agent, ours, optionsFor('fumibako'))
     expect(done).toMatchObject({ isReplacement: false, source: { path: path(), agent: 'fumibako' } })
@@ -70,7 +70,7 @@ describe('fumibako', () => {
     expect(existsSync(path())).toBe(false)
   })
 
-  it('never replaces one that is there, and never undoes what went on meanwhile', async () => {
+  it('never replaces an existing conversation and never rolls back later changes', async () => {
     const agent = await agentOf('fumibako')
     const done = await deliver(agent, ours, optionsFor('fumibako'))
     const again = deliver(agent, `${ours}\n`, optionsFor('fumibako', { mayReplace: true }))
@@ -81,12 +81,12 @@ describe('fumibako', () => {
     expect(readFileSync(path(), 'utf8')).toContain('cleared')
   })
 
-  it('changes nothing when it only looks, while it is locked, and for what is no journal', async () => {
+  it('changes nothing in a dry run, while locked, and for an invalid journal', async () => {
     const agent = await agentOf('fumibako')
     const dry = await deliver(agent, ours, optionsFor('fumibako', { isDry: true }))
     expect([dry.source.path, existsSync(path())]).toEqual([path(), false])
     await expect(deliver(agent, '{}\n', optionsFor('fumibako'))).rejects.toMatchObject({ code: 'nothing_readable' })
-    const lock = lockFile(path().replace('.jsonl', '.lock'))
+    const lock = tryLockFile(path().replace('.jsonl', '.lock'))
     await expect(deliver(agent, ours, optionsFor('fumibako'))).rejects.toMatchObject({ code: 'busy' })
     lock?.release()
     expect(existsSync(path())).toBe(false)
@@ -98,7 +98,7 @@ describe('Amazon Q', () => {
   const ours = stateOf('new', [{ prompt: 'Ours', answer: 'Yes.' }])
   const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
 
-  it('takes a conversation into a directory that has none, and gives it back', async () => {
+  it('stores a conversation in a directory without one, and rolls it back', async () => {
     const agent = await agentOf('amazon-q')
     const store = storeOf()
     const done = await deliver(agent, ours, optionsFor('amazon-q'))
@@ -109,7 +109,7 @@ describe('Amazon Q', () => {
     store.close()
   })
 
-  it('replaces an older one only when that is wanted, and keeps it first', async () => {
+  it('replaces an older one only on request, after a backup', async () => {
     const agent = await agentOf('amazon-q')
     const store = storeOf()
     store.put('/code', theirs)
@@ -123,7 +123,7 @@ describe('Amazon Q', () => {
     store.close()
   })
 
-  it('never replaces a newer one, and never undoes what another program wrote', async () => {
+  it('never replaces a newer one and never rolls back changes of another program', async () => {
     const agent = await agentOf('amazon-q')
     const store = storeOf()
     store.put('/code', theirs)
@@ -136,7 +136,7 @@ describe('Amazon Q', () => {
     store.close()
   })
 
-  it('changes nothing while the store is locked, when there is none, and when it only looks', async () => {
+  it('changes nothing while the store is locked or missing, and in a dry run', async () => {
     const agent = await agentOf('amazon-q')
     await expect(deliver(agent, ours, optionsFor('amazon-q'))).rejects.toMatchObject({ code: 'not_found' })
     const store = storeOf()
@@ -150,12 +150,12 @@ describe('Amazon Q', () => {
     store.close()
   })
 
-  it('leaves the row as it was when it is killed half way', async () => {
+  it('leaves the row unchanged when killed midway', async () => {
     const store = storeOf()
     store.put('/code', theirs)
     const file = join(home, 'written')
     writeFileSync(file, ours)
-    const program = join(import.meta.dirname, 'killed.mjs')
+    const program = join(import.meta.dirname, 'killed-delivery.mjs')
     const child = spawn(process.execPath, [program, 'amazon-q', file, home], { stdio: 'ignore' })
     const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
     expect([code, signal]).toEqual([null, 'SIGKILL'])
@@ -163,7 +163,7 @@ describe('Amazon Q', () => {
     store.close()
   })
 
-  it('stands beside the others of its directory in Kiro, as the newest', async () => {
+  it('is added as the newest of its directory in Kiro', async () => {
     const agent = await agentOf('kiro')
     const path = join(home, '.local', 'share', 'kiro-cli', 'data.sqlite3')
     mkdirSync(join(path, '..'), { recursive: true })
@@ -183,7 +183,7 @@ describe('Amazon Q', () => {
     db.close()
   })
 
-  it('is mended where the program would refuse it', async () => {
+  it('is repaired where the program would reject it', async () => {
     const agent = await agentOf('amazon-q')
     const store = storeOf()
     const old = stateOf('new', [{ prompt: 'Ours', answer: 'Yes.' }], { context_manager: { current_profile: 'x' } })
@@ -230,7 +230,7 @@ describe('Codex', () => {
     expect(done.warnings).toEqual([{ code: 'unlisted', what: expect.stringContaining('state_5.sqlite') }])
   })
 
-  it('replaces the same thread only when that is wanted and it is not newer', async () => {
+  it('replaces the same thread only on request and if it is not newer', async () => {
     const agent = await agentOf('codex')
     codexHome()
     await deliver(agent, ours, optionsFor('codex'))
@@ -247,7 +247,7 @@ describe('Codex', () => {
     expect(readFileSync(path(), 'utf8')).toBe(ours)
   })
 
-  it('knows a newer thread also by a last line of many megabytes', async () => {
+  it('detects a newer thread with a last line of many megabytes', async () => {
     const agent = await agentOf('codex')
     codexHome()
     const pictures = `${ours}${log.user(3, 'x'.repeat(2 << 20))}\n`
@@ -257,7 +257,7 @@ describe('Codex', () => {
     expect(readFileSync(path(), 'utf8')).toBe(pictures)
   })
 
-  it('writes nothing when it only looks, and leaves no half of a file behind', async () => {
+  it('writes nothing in a dry run and leaves no partial file', async () => {
     const agent = await agentOf('codex')
     const folder = codexHome()
     await deliver(agent, ours, optionsFor('codex', { isDry: true, title: 'A talk' }))

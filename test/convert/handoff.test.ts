@@ -2,37 +2,37 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Agent, Environment } from '../../src/agents/agent.ts'
+import type { Agent, HostEnvironment } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/all.ts'
-import { type Keep, openKeep } from '../../src/archive/keep.ts'
-import type { From } from '../../src/convert/convert.ts'
-import { type HandedOver, type HandoffOptions, handoff, targetsAmong } from '../../src/convert/handoff.ts'
+import { type BackupDatabase, openBackupDatabase } from '../../src/archive/keep.ts'
+import type { ConversionSource } from '../../src/convert/convert.ts'
+import { type HandedOver, type HandoffOptions, handoff, handoffTargets } from '../../src/convert/handoff.ts'
 import { convertLog } from '../../src/convert.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import * as log from '../support/log.ts'
 import { makeStore, type Store, stateOf } from '../support/q-store.ts'
-import { agentOf, go, put, sourceAt } from './round.ts'
+import { agentOf, convertTo, sourceAt, writeSourceFile } from './round.ts'
 
 let home = ''
 let cwd = ''
-let keep: Keep
+let backup: BackupDatabase
 beforeEach(() => {
   home = realpathSync(log.tempFolder())
   cwd = join(home, 'code')
   mkdirSync(cwd, { recursive: true })
-  keep = openKeep(directory())
+  backup = openBackupDatabase(directory())
 })
 
 const directory = (): string => join(home, 'fumibako')
-const environment = (): Environment => ({ platform: 'linux', home, variables: {} })
+const environment = (): HostEnvironment => ({ platform: 'linux', home, variables: {} })
 const storeOf = (): Store => makeStore(join(home, '.local', 'share', 'amazon-q', 'data.sqlite3'))
 
-async function give(from: From, to: string, more: Partial<HandoffOptions> = {}): Promise<HandedOver> {
+async function give(from: ConversionSource, to: string, more: Partial<HandoffOptions> = {}): Promise<HandedOver> {
   return handoff(from, to, {
     agents: await allAgents(),
     environment: environment(),
     directory: directory(),
-    keep,
+    keep: backup,
     cwd,
     now: () => new Date('2026-07-08T09:10:11.000Z'),
     newId: () => '019f0000-0000-7000-8000-000000000000',
@@ -41,7 +41,7 @@ async function give(from: From, to: string, more: Partial<HandoffOptions> = {}):
 }
 
 /** A log of Codex in its own home. */
-async function codexTalk(lines = log.talk()): Promise<From> {
+async function codexTalk(lines = log.shortSession()): Promise<ConversionSource> {
   const folder = join(home, '.codex', 'sessions', '2026', '01', '02')
   mkdirSync(folder, { recursive: true })
   const path = join(folder, `rollout-2026-01-02T03-04-05-${log.THREAD}.jsonl`)
@@ -50,7 +50,7 @@ async function codexTalk(lines = log.talk()): Promise<From> {
   return { agent, source: await sourceAt(agent, path) }
 }
 
-async function rowOf(store: Store): Promise<From> {
+async function rowOf(store: Store): Promise<ConversionSource> {
   const agent = await agentOf('amazon-q')
   return { agent, source: await sourceAt(agent, store.path) }
 }
@@ -71,7 +71,7 @@ const itemsIn = (path: string): readonly unknown[] =>
     .map(({ payload: { x_conv: _, ...payload } }) => payload)
 
 describe('from Codex to Amazon Q', () => {
-  it('puts it into the store, says how to go on, and has beside what the program will drop', async () => {
+  it('writes to the store, prints the resume command, and backs up what the program will drop', async () => {
     const store = storeOf()
     const done = await give(await codexTalk(), 'amazon-q')
     expect(done.resume).toEqual({ program: 'q', arguments: ['chat', '--resume'], cwd })
@@ -83,8 +83,8 @@ describe('from Codex to Amazon Q', () => {
     store.close()
   })
 
-  it('comes back to the letter after the program saved it without what it does not know', async () => {
-    const from = await codexTalk(log.talk().map((line) => line.replaceAll('files', 'files\u2028and folders')))
+  it('round-trips exactly after the program dropped unknown fields', async () => {
+    const from = await codexTalk(log.shortSession().map((line) => line.replaceAll('files', 'files\u2028and folders')))
     const store = storeOf()
     await give(from, 'amazon-q')
     store.put(cwd, asSaved(store.value(cwd)))
@@ -95,7 +95,7 @@ describe('from Codex to Amazon Q', () => {
     store.close()
   })
 
-  it('is converted to the letter from the row that is left then', async () => {
+  it('converts exactly from the remaining row', async () => {
     const from = await codexTalk()
     const store = storeOf()
     await give(from, 'amazon-q')
@@ -114,7 +114,7 @@ describe('from Codex to Amazon Q', () => {
     store.close()
   })
 
-  it('changes nothing when it only tries', async () => {
+  it('changes nothing in a dry run', async () => {
     const store = storeOf()
     const bytes = readFileSync(store.path)
     const done = await give(await codexTalk(), 'amazon-q', { isDry: true })
@@ -124,24 +124,24 @@ describe('from Codex to Amazon Q', () => {
     store.close()
   })
 
-  it('keeps an older conversation of the directory before it replaces it', async () => {
+  it('backs up an older conversation before replacing it', async () => {
     const store = storeOf()
     const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
     store.put(cwd, theirs)
-    const late = log.talk().map((line) => line.replaceAll('2026-', '2027-'))
+    const late = log.shortSession().map((line) => line.replaceAll('2026-', '2027-'))
     await expect(give(await codexTalk(late), 'amazon-q')).rejects.toMatchObject({ code: 'bad_usage' })
     const done = await give(await codexTalk(late), 'amazon-q', { mayReplace: true })
     expect(readFileSync(done.backup ?? '', 'utf8')).toBe(theirs)
-    expect(keep.list().map(({ native_id }) => native_id)).toEqual(['old'])
+    expect(backup.list().map(({ native_id }) => native_id)).toEqual(['old'])
     expect(store.value(cwd)).toContain('List the files')
     store.close()
   })
 
-  it('leaves a newer conversation and a locked store alone', async () => {
+  it('does not change a newer conversation or a locked store', async () => {
     const store = storeOf()
     const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
     store.put(cwd, theirs)
-    const early = log.talk().map((line) => line.replaceAll('2026-', '2025-'))
+    const early = log.shortSession().map((line) => line.replaceAll('2026-', '2025-'))
     await expect(give(await codexTalk(early), 'amazon-q', { mayReplace: true })).rejects.toMatchObject({ code: 'busy' })
     store.remove(cwd)
     const from = await codexTalk()
@@ -153,7 +153,7 @@ describe('from Codex to Amazon Q', () => {
     store.close()
   })
 
-  it('takes it back when it reads otherwise in its place', async () => {
+  it('rolls back if it does not read back identically', async () => {
     const store = storeOf()
     const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
     store.put(cwd, theirs)
@@ -168,7 +168,7 @@ describe('from Codex to Amazon Q', () => {
             : batch.filter((one) => one.kind !== 'message' || one.message.role !== 'user')
       },
     }
-    const late = log.talk().map((line) => line.replaceAll('2026-', '2027-'))
+    const late = log.shortSession().map((line) => line.replaceAll('2026-', '2027-'))
     const agents = (await allAgents()).map((one) => (one === agent ? forgetful : one))
     const failed = give(await codexTalk(late), 'amazon-q', { agents, mayReplace: true })
     await expect(failed).rejects.toMatchObject({ code: 'cannot_write', message: expect.stringContaining('taken back') })
@@ -177,28 +177,28 @@ describe('from Codex to Amazon Q', () => {
     store.close()
   })
 
-  it('takes it back when what stood in its place cannot be kept', async () => {
+  it('rolls back if the replaced conversation cannot be backed up', async () => {
     const store = storeOf()
     const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
     store.put(cwd, theirs)
     mkdirSync(join(directory(), 'keep.sqlite3'), { recursive: true })
-    const late = log.talk().map((line) => line.replaceAll('2026-', '2027-'))
+    const late = log.shortSession().map((line) => line.replaceAll('2026-', '2027-'))
     await expect(give(await codexTalk(late), 'amazon-q', { mayReplace: true })).rejects.toThrow()
     expect(store.value(cwd)).toBe(theirs)
     expect(existsSync(join(directory(), 'sidecars'))).toBe(false)
     store.close()
   })
 
-  it('says what is missing: a directory, something that was said, somebody to give it to', async () => {
+  it('reports what is missing: a directory, messages, a target', async () => {
     storeOf().close()
     const gone = join(home, 'gone')
     await expect(give(await codexTalk(), 'amazon-q', { cwd: gone })).rejects.toMatchObject({ code: 'bad_usage' })
     await expect(give(await codexTalk([log.header()]), 'amazon-q')).rejects.toMatchObject({ code: 'nothing_readable' })
     await expect(give(await codexTalk(), 'nobody')).rejects.toMatchObject({ code: 'bad_usage' })
-    expect(targetsAmong(await allAgents())).toEqual(expect.arrayContaining(['amazon-q', 'kiro', 'codex']))
+    expect(handoffTargets(await allAgents())).toEqual(expect.arrayContaining(['amazon-q', 'kiro', 'codex']))
   })
 
-  it('is made shorter on the way: the last turns stay, facts stand for the others', async () => {
+  it('is shortened: the last turns stay, a summary replaces the others', async () => {
     const store = storeOf()
     const turns = Array.from({ length: 12 }, (_, n) => [
       log.user(n * 2 + 1, `Question ${n}: ${'why '.repeat(100)}`),
@@ -233,7 +233,7 @@ describe('from Amazon Q to Codex', () => {
     store.close()
   })
 
-  it('has a name that ends with a whole letter', async () => {
+  it('truncates its title at a complete character', async () => {
     const store = storeOf()
     const prompt = `${'x'.repeat(79)}😀 and so on`
     store.put(cwd, stateOf('1b4e28ba-2fa1-41d2-883f-0016d3cca427', [{ prompt, answer: 'Gone.' }]))
@@ -243,7 +243,7 @@ describe('from Amazon Q to Codex', () => {
     store.close()
   })
 
-  it('takes the log back when Codex cannot be told its name', async () => {
+  it('rolls back if its title cannot be written', async () => {
     const store = storeOf()
     store.put(cwd, stateOf('1b4e28ba-2fa1-41d2-883f-0016d3cca427', [{ prompt: 'Go', answer: 'Gone.' }]))
     mkdirSync(join(home, '.codex', 'session_index.jsonl'), { recursive: true })
@@ -253,18 +253,18 @@ describe('from Amazon Q to Codex', () => {
     store.close()
   })
 
-  it('is the same conversation as a file that was converted', async () => {
+  it('equals a converted file', async () => {
     const store = storeOf()
     store.put(cwd, stateOf('1b4e28ba-2fa1-41d2-883f-0016d3cca427', [{ prompt: 'Go', answer: 'Gone.' }]))
     mkdirSync(join(home, '.codex'))
     const from = await rowOf(store)
     const done = await give(from, 'codex')
-    expect(itemsIn(done.source.path)).toEqual(itemsIn((await go(from, 'codex')).path))
+    expect(itemsIn(done.source.path)).toEqual(itemsIn((await convertTo(from, 'codex')).path))
     store.close()
   })
 })
 
-it('gives Codex a conversation with images that only the other program can open: as notes', async () => {
+it('replaces images that only the other program can open with notes', async () => {
   mkdirSync(join(home, '.codex'), { recursive: true })
   const content = [
     { type: 'text', text: 'Who is it?' },
@@ -274,12 +274,12 @@ it('gives Codex a conversation with images that only the other program can open:
     { role: 'user', content },
     { role: 'assistant', content: 'A heron.' },
   ]
-  const done = await give(await put('openai', JSON.stringify({ messages })), 'codex')
+  const done = await give(await writeSourceFile('openai', JSON.stringify({ messages })), 'codex')
   expect(done.report.repairs.map(({ what }) => what)).toContain('an image whose address no server takes became a note')
   expect(readFileSync(done.source.path, 'utf8')).toContain('[image: pictures/1.jpg]')
 })
 
-it('lets others in the process have their turn while a long log is read', async () => {
+it('yields to other tasks while a long log is read', async () => {
   const { agent, source } = await codexTalk()
   let hadTurn = false
   const slow: Agent = {

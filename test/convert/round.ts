@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import type { Agent, Source } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/all.ts'
 import { agentServing } from '../../src/agents/roots.ts'
-import { type ConvertOptions, convert, type From, type Piece } from '../../src/convert/convert.ts'
+import { type ConversionSource, type ConvertOptions, convert, type Piece } from '../../src/convert/convert.ts'
 import type { Report } from '../../src/convert/ledger.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import { extensionOf } from '../../src/model/replay/extension.ts'
 import { tempFolder } from '../support/log.ts'
-import { whenDone } from '../support/when-done.ts'
+import { onCleanup } from '../support/when-done.ts'
 
 let folder: string | undefined
 let files = 0
@@ -17,7 +17,7 @@ let files = 0
 function newPath(suffix: string): string {
   if (folder === undefined) {
     folder = tempFolder()
-    whenDone(() => {
+    onCleanup(() => {
       folder = undefined
     })
   }
@@ -26,7 +26,7 @@ function newPath(suffix: string): string {
 
 export const agentOf = async (id: string): Promise<Agent> => agentServing(id, await allAgents())
 
-export interface Trip extends From {
+export interface ConvertedFile extends ConversionSource {
   readonly path: string
   readonly report: Report
   readonly sidecars: readonly Extract<Piece, { kind: 'sidecar' }>[]
@@ -36,7 +36,11 @@ export interface Trip extends From {
  * The conversation as a file of the other agent.
  * @param to an agent, or one of the forms that it writes
  */
-export async function go(from: From, to: string, more: Partial<ConvertOptions> = {}): Promise<Trip> {
+export async function convertTo(
+  from: ConversionSource,
+  to: string,
+  more: Partial<ConvertOptions> = {},
+): Promise<ConvertedFile> {
   const isForm = ({ name }: { readonly name: string }): boolean => name === to
   const agent = (await allAgents()).find(({ forms }) => forms?.some(isForm)) ?? (await agentOf(to))
   let ids = 0
@@ -52,7 +56,11 @@ export async function go(from: From, to: string, more: Partial<ConvertOptions> =
   return { agent, source: await sourceAt(agent, path), path, report: conversion.report(), sidecars }
 }
 
-export async function put(id: string, text: string, suffix = '.json'): Promise<From & { readonly path: string }> {
+export async function writeSourceFile(
+  id: string,
+  text: string,
+  suffix = '.json',
+): Promise<ConversionSource & { readonly path: string }> {
   const path = newPath(suffix)
   writeFileSync(path, text)
   const agent = await agentOf(id)
@@ -64,7 +72,7 @@ export async function sourceAt(agent: Agent, path: string): Promise<Source> {
   throw new Error(`${agent.id} finds nothing at ${path}`)
 }
 
-export async function messagesOf({ agent, source, session }: From): Promise<readonly NormalizedMessage[]> {
+export async function messagesOf({ agent, source, session }: ConversionSource): Promise<readonly NormalizedMessage[]> {
   const found: NormalizedMessage[] = []
   let wanted = session
   for await (const batch of agent.read(source, { includeSource: true }))
@@ -77,5 +85,5 @@ export async function messagesOf({ agent, source, session }: From): Promise<read
 }
 
 /** The records of a source, as they are told. */
-export const recordsOf = async (from: From): Promise<readonly unknown[]> =>
+export const recordsOf = async (from: ConversionSource): Promise<readonly unknown[]> =>
   (await messagesOf(from)).flatMap((message) => extensionOf(message)?.records ?? [])

@@ -5,28 +5,28 @@ import type { UserMessage } from '../../src/conversation/message.ts'
 import type { HistoryEntry } from '../../src/conversation/record.ts'
 import {
   answerIn,
-  calls,
+  assistantCalls,
+  assistantText,
+  convertToState,
   type Message,
   promptIn,
   result,
   resultsIn,
-  says,
   shapes,
   user,
   usesIn,
-  written,
 } from './as-state.ts'
 import { messagesOf } from './round.ts'
 
 describe('turns', () => {
   it('pairs prompts with answers and results with the uses before them', async () => {
-    const found = await written([
+    const found = await convertToState([
       { role: 'system', content: 'Be brief.' },
       user('What is here?'),
-      calls('a', 'b'),
+      assistantCalls('a', 'b'),
       result('b', 'two'),
       result('a', 'one'),
-      says('One and two.'),
+      assistantText('One and two.'),
     ])
     expect(shapes(found)).toEqual(['Prompt ToolUse', 'ToolUseResults Response'])
     const [first, second] = found.entries
@@ -53,7 +53,14 @@ describe('turns', () => {
   })
 
   it('begins with a prompt, joins what follows without an answer, and ends with an answer', async () => {
-    const found = await written([says('Hello.'), says('Well?'), user('One'), user('Two'), says('Yes.'), user('Three')])
+    const found = await convertToState([
+      assistantText('Hello.'),
+      assistantText('Well?'),
+      user('One'),
+      user('Two'),
+      assistantText('Yes.'),
+      user('Three'),
+    ])
     expect(found.entries.map(({ user }) => promptIn(user))).toEqual([
       '(start of imported conversation)',
       'One\n\nTwo',
@@ -63,34 +70,45 @@ describe('turns', () => {
     expect(found.repairs).toHaveLength(2)
   })
 
-  it('puts results and a prompt into one message, which is no cancellation to whoever reads it', async () => {
-    const found = await written([user('Go'), calls('a'), result('a', 'done'), user('And now?'), says('Now rest.')])
+  it('puts results and a prompt into one message that does not read as a cancellation', async () => {
+    const found = await convertToState([
+      user('Go'),
+      assistantCalls('a'),
+      result('a', 'done'),
+      user('And now?'),
+      assistantText('Now rest.'),
+    ])
     expect(shapes(found)).toEqual(['Prompt ToolUse', 'CancelledToolUses Response'])
     expect(promptIn(found.entries[1]?.user as UserMessage)).toBe('And now?')
-    const told = (await messagesOf(found)).find(({ source_type }) => source_type === 'tool_result')
-    expect(told?.tool_call).toMatchObject({ output: 'done', status: 'success' })
+    const reported = (await messagesOf(found)).find(({ source_type }) => source_type === 'tool_result')
+    expect(reported?.tool_call).toMatchObject({ output: 'done', status: 'success' })
   })
 
-  it('answers calls that nobody answered as the program does, and leaves the last ones to it', async () => {
-    const found = await written([
+  it('answers unanswered calls as the program does, except the last ones', async () => {
+    const found = await convertToState([
       user('Go'),
-      calls('a', 'b'),
+      assistantCalls('a', 'b'),
       result('a', 'done'),
-      says('Hm.'),
+      assistantText('Hm.'),
       user('Again'),
-      calls('c'),
+      assistantCalls('c'),
     ])
     expect(resultsIn(found.entries[1]?.user as UserMessage)).toEqual([
       { tool_use_id: 'a', content: [{ Text: 'done' }], status: 'Success' },
       { tool_use_id: 'b', content: [{ Text: 'Tool use was cancelled by the user' }], status: 'Error' },
     ])
     expect(shapes(found).at(-1)).toBe('Prompt ToolUse')
-    const dropped = await written([user('Go'), calls('a'), user('Stop'), says('Stopped.')])
+    const dropped = await convertToState([user('Go'), assistantCalls('a'), user('Stop'), assistantText('Stopped.')])
     expect(shapes(dropped)).toEqual(['Prompt ToolUse', 'CancelledToolUses Response'])
   })
 
-  it('tells a result without its call in words', async () => {
-    const found = await written([user('Go'), says('Gone.'), result('x', 'late'), says('Thanks.')])
+  it('writes a result without its call as text', async () => {
+    const found = await convertToState([
+      user('Go'),
+      assistantText('Gone.'),
+      result('x', 'late'),
+      assistantText('Thanks.'),
+    ])
     expect(promptIn(found.entries[1]?.user as UserMessage)).toBe('[tool result x]\nlate')
   })
 })
@@ -98,7 +116,7 @@ describe('turns', () => {
 describe('limits', () => {
   it('cuts long texts with the mark of the program, and says so', async () => {
     const long = 'あ'.repeat(140_000)
-    const found = await written([user(long), calls('a'), result('a', long), says(long)])
+    const found = await convertToState([user(long), assistantCalls('a'), result('a', long), assistantText(long)])
     const cut = promptIn(found.entries[0]?.user as UserMessage) ?? ''
     expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(400_000)
     expect(cut).toMatch(/^あ+\.\.\.content truncated due to length$/)
@@ -108,17 +126,17 @@ describe('limits', () => {
     expect(found.losses).toContain('a result was cut to 400,000 bytes')
   })
 
-  it('takes ten images of the four formats; others become notes', async () => {
+  it('keeps ten images of the four formats; others become notes', async () => {
     const image = (url: string) => ({ type: 'image_url', image_url: { url } })
     const png = `data:image/png;base64,${Buffer.from('png').toString('base64')}`
-    const found = await written([
+    const found = await convertToState([
       user([
         { type: 'text', text: 'See:' },
         image('data:image/tiff;base64,AAAA'),
         image('https://example.com/a.png'),
         ...Array(11).fill(image(png)),
       ]),
-      says('Seen.'),
+      assistantText('Seen.'),
     ])
     const images = found.entries[0]?.user.images
     expect(images).toHaveLength(10)
@@ -132,11 +150,11 @@ describe('limits', () => {
   it('drops the oldest pairs above 4,997, up to a prompt', async () => {
     const turns = Array.from({ length: 2500 }, (_, n) => [
       user(`p${n}`),
-      calls(`c${n}`),
+      assistantCalls(`c${n}`),
       result(`c${n}`, 'ok'),
-      says(`a${n}`),
+      assistantText(`a${n}`),
     ])
-    const found = await written(turns.flat())
+    const found = await convertToState(turns.flat())
     expect(found.entries).toHaveLength(4996)
     expect(promptIn(found.entries[0]?.user as UserMessage)).toBe('p2')
     expect(found.state.valid_history_range).toEqual([0, 4996])
@@ -147,19 +165,19 @@ describe('limits', () => {
     })
   })
 
-  it('gives tools and calls names that the program takes, and each call one of its own', async () => {
+  it('gives tools and calls valid names, and each call a unique one', async () => {
     const call = (id: string, name: string, text: string): Message => ({
       role: 'assistant',
       content: '',
       tool_calls: [{ id, type: 'function', function: { name, arguments: text } }],
     })
-    const found = await written([
+    const found = await convertToState([
       user('Go'),
       call('a', 'my-tool', '{"n":12345678901234567890,"f":1.0}'),
       result('a', '1'),
       call('a', '3d_view', 'no json'),
       result('a', '2'),
-      says('Done.'),
+      assistantText('Done.'),
     ])
     expect(found.entries.flatMap(usesIn).map(({ id, name, args }) => [id, name, args])).toEqual([
       ['a', 'my_tool', { n: expect.objectContaining({ text: '12345678901234567890' }), f: expect.anything() }],

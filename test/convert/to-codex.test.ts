@@ -1,8 +1,8 @@
 /** Conversations become logs that Codex lists, shows and goes on with; and come back. */
 import { createReadStream, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { checkTarget } from '../../src/convert/check/check.ts'
-import { go, put, recordsOf } from './round.ts'
+import { checkTargetFile } from '../../src/convert/check/check.ts'
+import { convertTo, recordsOf, writeSourceFile } from './round.ts'
 
 interface Line {
   readonly type: string
@@ -17,7 +17,7 @@ const linesAt = (path: string): readonly Line[] =>
 
 async function findingsAt(path: string): Promise<readonly string[]> {
   const found: string[] = []
-  for await (const { rule } of checkTarget('codex', () => createReadStream(path))) found.push(rule)
+  for await (const { rule } of checkTargetFile('codex', () => createReadStream(path))) found.push(rule)
   return found
 }
 
@@ -32,8 +32,8 @@ describe('an image whose address is a path or an id', () => {
   ]
   const chat = JSON.stringify({ messages })
 
-  test('becomes a note, which is told', async () => {
-    const there = await go(await put('openai', chat), 'codex')
+  test('becomes a note, which is reported', async () => {
+    const there = await convertTo(await writeSourceFile('openai', chat), 'codex')
     expect(await findingsAt(there.path)).toEqual([])
     expect(shownIn(linesAt(there.path), 'user_message')).toEqual([
       'Who is it?\n[image: pictures/1.jpg]\n[image: file-7]',
@@ -42,8 +42,8 @@ describe('an image whose address is a path or an id', () => {
     expect(repairs).toMatchObject([{ what: 'an image whose address no server takes became a note', times: 2 }])
   })
 
-  test('is there again on the way back', async () => {
-    const back = await go(await go(await put('openai', chat), 'codex'), 'openai')
+  test('is restored on the way back', async () => {
+    const back = await convertTo(await convertTo(await writeSourceFile('openai', chat), 'codex'), 'openai')
     expect(JSON.parse(readFileSync(back.path, 'utf8'))).toMatchObject({ messages })
   })
 })
@@ -64,27 +64,30 @@ describe('a log from before the envelope', () => {
     said('assistant', 'output_text', 'There are none.'),
     { record_type: 'state', last: true },
   ]
-  const old = () => put('codex', records.map((one) => `${JSON.stringify(one)}\n`).join(''), '.jsonl')
+  const old = () => writeSourceFile('codex', records.map((one) => `${JSON.stringify(one)}\n`).join(''), '.jsonl')
 
   test('is one that Codex lists: with an event for all that was typed and answered', async () => {
-    const { path } = await go(await old(), 'codex')
+    const { path } = await convertTo(await old(), 'codex')
     expect(await findingsAt(path)).toEqual([])
     const lines = linesAt(path)
     expect(shownIn(lines, 'user_message')).toEqual(['List the files.\nAll of them.'])
     expect(shownIn(lines, 'agent_message')).toEqual(['There are none.'])
   })
 
-  test('keeps what has no place in a line that tells Codex nothing', async () => {
-    const there = await go(await old(), 'codex')
+  test('preserves other values in a line that Codex ignores', async () => {
+    const there = await convertTo(await old(), 'codex')
     const last = linesAt(there.path).at(-1)
     expect(last).toMatchObject({ type: 'event_msg', payload: { type: 'token_count', info: null } })
     const states = (await recordsOf(there)).filter((one) => JSON.stringify(one).startsWith('{"record_type"'))
     expect(states).toEqual(records.filter((one) => 'record_type' in one))
   })
 
-  test.each(['codex', 'openai', 'normalized'])('is the same to the byte after a way over %s', async (form) => {
-    const there = await go(await old(), 'codex')
-    const back = await go(await go(there, form), 'codex')
-    expect(readFileSync(back.path, 'utf8')).toBe(readFileSync(there.path, 'utf8'))
-  })
+  test.each(['codex', 'openai', 'normalized'])(
+    'is identical byte for byte after a round trip over %s',
+    async (form) => {
+      const there = await convertTo(await old(), 'codex')
+      const back = await convertTo(await convertTo(there, form), 'codex')
+      expect(readFileSync(back.path, 'utf8')).toBe(readFileSync(there.path, 'utf8'))
+    },
+  )
 })

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { allAgents } from '../../src/agents/all.ts'
-import { openKeep } from '../../src/archive/keep.ts'
+import { openBackupDatabase } from '../../src/archive/keep.ts'
 import { openJournal } from '../../src/chat/journal-file.ts'
 import { NO_ENVIRONMENT } from '../../src/conversation/create.ts'
 import { readJournal } from '../../src/conversation/journal/read.ts'
@@ -13,7 +13,7 @@ import { handoff } from '../../src/convert/handoff.ts'
 import { dataDirectory } from '../../src/lib/files/data-directory.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import * as log from '../support/log.ts'
-import { go, put } from './round.ts'
+import { convertTo, writeSourceFile } from './round.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../src/agents/fumibako/fixtures')
 const fixture = (name: string): string => readFileSync(join(FIXTURES, `${name}.jsonl`), 'utf8')
@@ -27,30 +27,32 @@ function foldOf(text: string): Replay {
 
 const promptsIn = ({ state }: Replay): readonly unknown[] => state.history.toArray().map(({ user }) => promptOf(user))
 
-const codexTalk = () => put('codex', log.text(log.talk()), '.jsonl')
+const codexTalk = () => writeSourceFile('codex', log.text(log.shortSession()), '.jsonl')
 
-it('folds to the exchanges of the other program, with a number each and the lines that the screen showed', async () => {
-  const { path, report } = await go(await codexTalk(), 'fumibako')
+it('replays to the exchanges of the other program, numbered, with the displayed lines', async () => {
+  const { path, report } = await convertTo(await codexTalk(), 'fumibako')
   const fold = foldOf(readFileSync(path, 'utf8'))
   expect(fold.faults.length).toBe(0)
   expect(promptsIn(fold)[0]).toBe('List the files, please.')
-  expect(fold.told.toArray().map(({ number }) => number)).toEqual(fold.state.history.toArray().map((_, at) => at + 1))
+  expect(fold.allEntries.toArray().map(({ number }) => number)).toEqual(
+    fold.state.history.toArray().map((_, at) => at + 1),
+  )
   expect(fold.state.transcript.at(0)).toBe('> List the files, please.')
   expect(fold.state.conversation_id).toBe(log.THREAD)
   expect(report.losses.filter(({ kept_in }) => kept_in === null)).toEqual([])
 })
 
-it.each(['codex', 'amazon-q', 'openai', 'normalized'])('folds to the same state after %s', async (other) => {
+it.each(['codex', 'amazon-q', 'openai', 'normalized'])('replays to the same state after %s', async (other) => {
   for (const name of ['talk', 'turns', 'copied', 'streaming']) {
-    const there = await go(await put('fumibako', fixture(name), '.jsonl'), other)
-    const back = await go({ agent: there.agent, source: there.source }, 'fumibako')
+    const there = await convertTo(await writeSourceFile('fumibako', fixture(name), '.jsonl'), other)
+    const back = await convertTo({ agent: there.agent, source: there.source }, 'fumibako')
     const fold = foldOf(readFileSync(back.path, 'utf8'))
     expect(fold).toEqual(foldOf(fixture(name)))
   }
 })
 
-it('answers what was asked when only the answer was changed, and goes on with its own lines', async () => {
-  const from = await put('fumibako', fixture('talk'), '.jsonl')
+it('keeps the prompt when only the answer changed, and continues with its own lines', async () => {
+  const from = await writeSourceFile('fumibako', fixture('talk'), '.jsonl')
   const edited = (message: NormalizedMessage): NormalizedMessage => {
     const [first] = message.segments
     if (first?.text !== 'There are notes.md and tide.ts.') return message
@@ -60,10 +62,10 @@ it('answers what was asked when only the answer was changed, and goes on with it
   const beside = async function* (messages: AsyncIterable<NormalizedMessage>) {
     for await (const message of messages) yield edited(message)
   }
-  const changed = await go({ ...from, beside }, 'fumibako')
+  const changed = await convertTo({ ...from, beside }, 'fumibako')
   const fold = foldOf(readFileSync(changed.path, 'utf8'))
-  const there = await go({ agent: changed.agent, source: changed.source }, 'codex')
-  const again = await go({ agent: there.agent, source: there.source }, 'fumibako')
+  const there = await convertTo({ agent: changed.agent, source: changed.source }, 'codex')
+  const again = await convertTo({ agent: there.agent, source: there.source }, 'fumibako')
   expect(foldOf(readFileSync(again.path, 'utf8'))).toEqual(fold)
   const wanted = foldOf(fixture('talk'))
   expect(promptsIn(fold)).toEqual(promptsIn(wanted))
@@ -72,7 +74,7 @@ it('answers what was asked when only the answer was changed, and goes on with it
   expect(fold.state.history.at(3)).toEqual(wanted.state.history.at(3))
 })
 
-it('is handed over to where a chat goes on with it', async () => {
+it('is handed over to the place where a chat resumes it', async () => {
   const environment = { platform: 'linux', home: place, variables: {} } as const
   const directory = dataDirectory(environment)
   mkdirSync(directory, { recursive: true })
@@ -80,7 +82,7 @@ it('is handed over to where a chat goes on with it', async () => {
     agents: await allAgents(),
     environment,
     directory,
-    keep: openKeep(directory),
+    keep: openBackupDatabase(directory),
     cwd: place,
     now: () => new Date('2026-07-08T09:10:11.000Z'),
     newId: () => '019f0000-0000-7000-8000-000000000000',

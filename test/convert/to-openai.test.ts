@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { validate } from '../../src/openai/check/validate.ts'
 import type { ProfileName } from '../../src/openai/profile.ts'
-import { go, put } from './round.ts'
+import { convertTo, writeSourceFile } from './round.ts'
 
 interface Message {
   readonly role: string
@@ -28,9 +28,12 @@ const result = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content:
 const asked = { role: 'user', content: 'Look.' }
 
 describe('an example for fine-tuning', () => {
-  test('ends with the calls that are to be learned, and the file beside it leads back to their results', async () => {
-    const from = await put('openai', chat([asked, called('a'), result('a'), asked, called('b'), result('b')]))
-    const there = await go(from, 'sft')
+  test('ends with the calls to learn, and its sidecar file restores their results', async () => {
+    const from = await writeSourceFile(
+      'openai',
+      chat([asked, called('a'), result('a'), asked, called('b'), result('b')]),
+    )
+    const there = await convertTo(from, 'sft')
     const messages = messagesAt(there.path)
     expect(rolesOf(messages)).toBe('user assistant tool user assistant')
     expect(validate(messages, 'fine-tune')).toEqual([])
@@ -39,14 +42,14 @@ describe('an example for fine-tuning', () => {
   })
 
   test('without any answer is none', async () => {
-    const there = await go(await put('openai', chat([asked])), 'sft')
+    const there = await convertTo(await writeSourceFile('openai', chat([asked])), 'sft')
     expect(readFileSync(there.path, 'utf8')).toBe('')
   })
 })
 
 test.each<ProfileName>(['openai', 'vllm'])('for %s no two calls share an id', async (profile) => {
   const messages = [asked, called('a'), result('a'), asked, called('a'), result('a'), called('a~2'), result('a~2')]
-  const there = await go(await put('openai', chat(messages)), 'openai', { profile })
+  const there = await convertTo(await writeSourceFile('openai', chat(messages)), 'openai', { profile })
   const found = messagesAt(there.path)
   expect(validate(found, profile)).toEqual([])
   const ids = found.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id))
@@ -54,8 +57,8 @@ test.each<ProfileName>(['openai', 'vllm'])('for %s no two calls share an id', as
   expect(found.flatMap(({ tool_call_id }) => tool_call_id ?? [])).toEqual(ids)
 })
 
-test('a message that Amazon Q takes for nothing said comes back from there', async () => {
+test('a message that Amazon Q treats as empty round-trips', async () => {
   const messages = [{ role: 'system', content: '\u2028' }]
-  const there = await go(await put('openai', chat(messages)), 'amazon-q')
-  expect(messagesAt((await go(there, 'openai')).path)).toEqual(messages)
+  const there = await convertTo(await writeSourceFile('openai', chat(messages)), 'amazon-q')
+  expect(messagesAt((await convertTo(there, 'openai')).path)).toEqual(messages)
 })

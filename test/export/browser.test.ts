@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import { expect, test } from 'vitest'
-import { SCRIPT } from '../../src/convert/export/html/script.ts'
+import { PAGE_SCRIPT } from '../../src/convert/export/html/script.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
 import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
 import { tempFolder } from '../support/log.ts'
@@ -24,7 +24,7 @@ function seen(page: string, ...flags: readonly string[]): string {
 }
 
 test('its script is a script', () => {
-  expect(() => new Script(SCRIPT)).not.toThrow()
+  expect(() => new Script(PAGE_SCRIPT)).not.toThrow()
 })
 
 test.skipIf(chromiumPath === undefined)(

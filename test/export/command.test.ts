@@ -41,12 +41,12 @@ describe('what is written', () => {
     await expect(shown).toMatchFileSnapshot(join(FIXTURES, 'golden', `${name}.${format}`))
   })
 
-  test('json holds what show --json gives', () => {
+  test('json contains the output of show --json', () => {
     const { run, fumi: other } = exporting()
     expect(JSON.parse(run(KETTLE, '--format', 'json').out)).toEqual(JSON.parse(other('show', KETTLE, '--json').out))
   })
 
-  test('examples for fine-tuning are what validate wants', () => {
+  test('fine-tuning examples pass validate', () => {
     const { home, run, fumi: other } = exporting()
     const file = join(home, 'train.jsonl')
     expect(run(KETTLE, FIRST, SECOND, '--format', 'sft', '-o', file).code).toBe(0)
@@ -54,14 +54,14 @@ describe('what is written', () => {
     expect(other('validate', file, '--profile', 'fine-tune')).toMatchObject({ code: 0, err: '' })
   })
 
-  test('a conversation without an answer is no example, and that is told', () => {
+  test('a conversation without an answer is not exported as an example, which is reported', () => {
     const { run } = exporting()
     const { code, out, err } = run(tempLog(text([header(), user(1, 'Anybody?')])), '--format', 'sft')
     expect({ code, out }).toEqual({ code: 0, out: '' })
     expect(err).toContain(`${FIRST} holds nothing for this format; left out`)
   })
 
-  test('what was redacted is listed by kind, and never what it was', () => {
+  test('redactions are listed by kind without their values', () => {
     const { run } = exporting()
     const log = tempLog(
       text([header(), user(1, 'Ask ann@example.org or bob@example.org.'), assistant(2, 'Asked ann@example.org.')]),
@@ -71,7 +71,7 @@ describe('what is written', () => {
     expect(out + err).not.toContain('example.org')
   })
 
-  test('marks of the user go with it', () => {
+  test('annotations are included', () => {
     const { run, fumi: other } = exporting()
     other('mark', FIRST, '--name', 'The <first>', '--star', '--tag', 'one', '--note', 'remember: "this"')
     const md = run(FIRST).out
@@ -91,16 +91,16 @@ describe('--turns', () => {
   const log = tempLog(
     text([header(), ...[1, 2, 3, 4].flatMap((n) => [user(n * 2, `Q${n}`), assistant(n * 2 + 1, `A${n}`)])]),
   )
-  const said = (range: string) => fumi(['export', log, '--format', 'txt', '--turns', range]).out.match(/\b[QA]\d$/gm)
+  const texts = (range: string) => fumi(['export', log, '--format', 'txt', '--turns', range]).out.match(/\b[QA]\d$/gm)
 
   test('both ends are in it, and either may be left out', () => {
     // The title of a session without a name is its first prompt.
-    expect(said('2..3')).toEqual(['Q1', 'Q2', 'A2', 'Q3', 'A3'])
-    expect(said('3..')).toEqual(['Q1', 'Q3', 'A3', 'Q4', 'A4'])
-    expect(said('..1')).toEqual(['Q1', 'Q1', 'A1'])
+    expect(texts('2..3')).toEqual(['Q1', 'Q2', 'A2', 'Q3', 'A3'])
+    expect(texts('3..')).toEqual(['Q1', 'Q3', 'A3', 'Q4', 'A4'])
+    expect(texts('..1')).toEqual(['Q1', 'Q1', 'A1'])
   })
 
-  test('what is no range is refused', () => {
+  test('an invalid range is refused', () => {
     expect(fumi(['export', log, '--turns', '3..2'])).toMatchObject({ code: 2, out: '' })
     expect(fumi(['export', log, '--turns', 'first'])).toMatchObject({ code: 2, out: '' })
   })
@@ -133,7 +133,7 @@ describe('where it goes', () => {
     expect(readdirSync(join(home, 'each'))).toHaveLength(2)
   })
 
-  test('the name of the file tells the format', () => {
+  test('the file name determines the format', () => {
     const { home, run } = exporting()
     expect(run(FIRST, '-o', join(home, 'a.html')).code).toBe(0)
     expect(readFileSync(join(home, 'a.html'), 'utf8')).toMatch(/^<!doctype html>/)
@@ -141,7 +141,7 @@ describe('where it goes', () => {
     expect(readFileSync(join(home, 'a.jsonl'), 'utf8')).toMatch(/^\{"messages":/)
   })
 
-  test('no file is overwritten unasked, and nothing is left of what failed', () => {
+  test('no file is overwritten by default, and failures leave no partial files', () => {
     const { home, run } = exporting()
     const file = join(home, 'talk.md')
     writeFileSync(file, 'mine')
@@ -154,7 +154,7 @@ describe('where it goes', () => {
     expect(readdirSync(home).filter((name) => name.includes('none') || name.includes('.tmp'))).toEqual([])
   })
 
-  test('images lie beside the Markdown, or in it', () => {
+  test('images are written next to the Markdown, or inline', () => {
     const { home, run } = exporting()
     expect(run(KETTLE, '-o', join(home, 'kettle.md')).code).toBe(0)
     const [, address = ''] = /!\[image\]\(<([^>]+)>\)/.exec(readFileSync(join(home, 'kettle.md'), 'utf8')) ?? []

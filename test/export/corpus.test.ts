@@ -1,13 +1,13 @@
 /** Real structures, each session in each format. */
 import { Marked, walkTokens } from 'marked'
 import { expect, test } from 'vitest'
-import { FORMAT_NAMES, FORMATS } from '../../src/convert/export/formats.ts'
-import { outlineOf } from '../../src/convert/export/outline.ts'
+import { EXPORT_FORMAT_ENTRIES, EXPORT_FORMAT_NAMES } from '../../src/convert/export/formats.ts'
+import { readOutline } from '../../src/convert/export/outline.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import type { Session } from '../../src/model/session.ts'
 import { logsAt } from '../../src/normalize.ts'
 import { validate } from '../../src/openai/check/validate.ts'
-import { shared } from '../support/shared.ts'
+import { sharedFolder } from '../support/shared.ts'
 import { flawOf } from './page.ts'
 
 const FOLDERS = ['amazon-q', 'codex', 'kiro', 'openai']
@@ -39,15 +39,15 @@ async function* sessionsIn(
 }
 
 test.each(FOLDERS)('%s', async (name) => {
-  const folder = shared('corpus', name)
+  const folder = sharedFolder('corpus', name)
   if (folder === undefined) return
   let count = 0
   for await (const { session, messages } of sessionsIn(folder)) {
     count++
-    const outline = await outlineOf(stream(messages))
+    const outline = await readOutline(stream(messages))
     const texts = new Map<string, string>()
-    for (const format of FORMAT_NAMES) {
-      const write = await FORMATS[format].load()
+    for (const format of EXPORT_FORMAT_NAMES) {
+      const write = await EXPORT_FORMAT_ENTRIES[format].load()
       let text = ''
       const material = { session, agent: session.agent, outline, messages: stream(messages) }
       for await (const piece of write(material, { all: count % 2 === 0 })) text += piece

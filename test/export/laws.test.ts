@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { Marked, type Token, walkTokens } from 'marked'
 import { describe, expect, test } from 'vitest'
-import { FORMAT_NAMES } from '../../src/convert/export/formats.ts'
+import { EXPORT_FORMAT_NAMES } from '../../src/convert/export/formats.ts'
 import { validate } from '../../src/openai/check/validate.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
 import { conversation, exported, messagesOf, SESSION, type Step } from './make.ts'
@@ -22,21 +22,21 @@ const wordsOf = (steps: readonly Step[], ...kinds: readonly Step['kind'][]): rea
 const missing = (text: string, words: readonly string[]): readonly string[] =>
   words.filter((word) => !text.includes(word))
 
-describe('every text that was said', () => {
+describe('every text of a conversation', () => {
   test('is in every export', async () => {
     await fc.assert(
       fc.asyncProperty(conversation, async (steps) => {
-        const spoken = wordsOf(steps, 'prompt', 'answer')
+        const texts = wordsOf(steps, 'prompt', 'answer')
         const done = wordsOf(steps, 'tool', 'thought')
         for (const format of ['md', 'html', 'json'] as const)
-          expect(missing(await exported(format, steps), [...spoken, ...done])).toEqual([])
-        expect(missing(await exported('txt', steps), spoken)).toEqual([])
+          expect(missing(await exported(format, steps), [...texts, ...done])).toEqual([])
+        expect(missing(await exported('txt', steps), texts)).toEqual([])
       }),
       RUNS,
     )
   })
 
-  test('and what nobody typed only where all is asked for', async () => {
+  test('includes injected text only with --all', async () => {
     await fc.assert(
       fc.asyncProperty(conversation, async (steps) => {
         const unasked = wordsOf(steps, 'context', 'system')
@@ -120,7 +120,7 @@ describe('Markdown', () => {
     return headings
   }
 
-  test.each(ATTACKS)('holds no HTML of others: $name', async ({ input }) => {
+  test.each(ATTACKS)('contains no foreign HTML: $name', async ({ input }) => {
     const steps: readonly Step[] = [
       { kind: 'prompt', text: input },
       { kind: 'thought', text: input },
@@ -155,7 +155,7 @@ describe('Markdown', () => {
     '[a](data:text/html,<script>alert(1)</script>)',
     '<javascript:alert(1)>',
     '<!-- a comment --> and <b onclick=x>more</b>',
-  ])('loads nothing, and has no link but to an address: %s', async (text) => {
+  ])('loads nothing, and links only to addresses: %s', async (text) => {
     const steps: readonly Step[] = [
       { kind: 'prompt', text },
       { kind: 'thought', text },
@@ -240,7 +240,7 @@ describe('Markdown', () => {
     expect(await exported('md', [], {}, { mark })).not.toContain('<img')
   })
 
-  test('what is harmless stays as it was said', async () => {
+  test('harmless text is unchanged', async () => {
     const text =
       'A `Set<string>`, *so*:\n\n- one\n- two\n\n```ts\nconst a = "<b>"\n```\n\nSee <https://ok.example/a> and [app.ts:1](app.ts:1).\n\n    ls | head'
     const steps: readonly Step[] = [
@@ -252,7 +252,7 @@ describe('Markdown', () => {
 })
 
 describe('the page', () => {
-  test('holds nothing but its own elements, whatever was said', async () => {
+  test('contains only its own elements for any text', async () => {
     await fc.assert(
       fc.asyncProperty(conversation, fc.boolean(), async (steps, all) => {
         const [first] = steps
@@ -265,7 +265,7 @@ describe('the page', () => {
     )
   })
 
-  test.each(ATTACKS)('is not moved by $name', async ({ input }) => {
+  test.each(ATTACKS)('is not affected by $name', async ({ input }) => {
     const steps: readonly Step[] = [
       { kind: 'prompt', text: input },
       { kind: 'thought', text: input },
@@ -277,12 +277,12 @@ describe('the page', () => {
   })
 })
 
-test('every format ends what it begins, also of a conversation without a word', async () => {
-  for (const format of FORMAT_NAMES) await expect(exported(format, [])).resolves.toBeTypeOf('string')
+test('every format is complete, even for an empty conversation', async () => {
+  for (const format of EXPORT_FORMAT_NAMES) await expect(exported(format, [])).resolves.toBeTypeOf('string')
   expect(flawOf(await exported('html', []))).toBeUndefined()
 })
 
-test('no export for people tells a terminal what to do', async () => {
+test('no readable export contains terminal escapes', async () => {
   const [first, second] = messagesOf([
     { kind: 'prompt', text: 'x' },
     { kind: 'prompt', text: 'y' },
@@ -300,11 +300,11 @@ test('no export for people tells a terminal what to do', async () => {
   }
 })
 
-test('arguments that cannot be made words break no export', async () => {
+test('arguments that cannot be converted to text break no export', async () => {
   const [first] = messagesOf([{ kind: 'tool', text: 'x', output: '', failed: false }])
   if (!first) throw new Error('no message')
-  const odd = { toString: 1, valueOf: 1 }
-  for (const given of [{ command: [odd, 'ls'] }, { query: [odd] }, { operations: [{ path: odd }] }])
+  const unusual = { toString: 1, valueOf: 1 }
+  for (const given of [{ command: [unusual, 'ls'] }, { query: [unusual] }, { operations: [{ path: unusual }] }])
     for (const format of ['md', 'html', 'txt'] as const) {
       const tool_call = { call_id: 'c', name: 'shell', status: 'success', arguments_json: given } as const
       const messages = (async function* () {

@@ -1,9 +1,9 @@
 /** Conversations of any kind, and exports of them. */
 import fc from 'fast-check'
-import type { FormatName } from '../../src/convert/export/formats.ts'
-import { FORMATS } from '../../src/convert/export/formats.ts'
-import type { ExportOptions, Material } from '../../src/convert/export/material.ts'
-import { outlineOf } from '../../src/convert/export/outline.ts'
+import type { ExportFormatName } from '../../src/convert/export/formats.ts'
+import { EXPORT_FORMAT_ENTRIES } from '../../src/convert/export/formats.ts'
+import type { ExportInput, ExportOptions } from '../../src/convert/export/material.ts'
+import { readOutline } from '../../src/convert/export/outline.ts'
 import type { Instant, SessionId } from '../../src/model/ids.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import type { Session } from '../../src/model/session.ts'
@@ -30,7 +30,7 @@ export const messagesOf = (steps: readonly Step[]): readonly NormalizedMessage[]
   steps.flatMap((step, line) => {
     const place = { timestamp: at(line), raw: { ...RAW, line_index: line + 1 } }
     const id = `${at(line)}#${line + 1}`
-    if (step.kind !== 'tool') return [{ id, ...place, ...said(step.kind, step.text) }]
+    if (step.kind !== 'tool') return [{ id, ...place, ...content(step.kind, step.text) }]
     const call_id = `call_${line}`
     const call = { call_id, name: 'shell', input: step.text, status: 'pending' } as const
     const status = step.failed ? 'error' : 'success'
@@ -51,7 +51,7 @@ const RAW = { event_type: null, payload_type: null, file_path: 'rollout.jsonl', 
 
 type Said = Pick<NormalizedMessage, 'role' | 'source_type' | 'segments' | 'metadata'>
 
-function said(kind: Exclude<Step['kind'], 'tool'>, text: string): Said {
+function content(kind: Exclude<Step['kind'], 'tool'>, text: string): Said {
   if (kind === 'thought')
     return { role: 'meta', source_type: 'meta', segments: [], metadata: { reasoning_summary: text } }
   const role = kind === 'answer' ? 'assistant' : kind === 'system' ? 'system' : 'user'
@@ -63,19 +63,19 @@ async function* stream<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values
 }
 
-export async function materialOf(steps: readonly Step[], more: Partial<Material> = {}): Promise<Material> {
+export async function materialOf(steps: readonly Step[], more: Partial<ExportInput> = {}): Promise<ExportInput> {
   const messages = messagesOf(steps)
-  const outline = await outlineOf(stream(messages))
+  const outline = await readOutline(stream(messages))
   return { session: SESSION, agent: 'Codex', outline, messages: stream(messages), ...more }
 }
 
 export async function exported(
-  format: FormatName,
+  format: ExportFormatName,
   steps: readonly Step[],
   options: ExportOptions = {},
-  more: Partial<Material> = {},
+  more: Partial<ExportInput> = {},
 ): Promise<string> {
-  const write = await FORMATS[format].load()
+  const write = await EXPORT_FORMAT_ENTRIES[format].load()
   let text = ''
   for await (const piece of write(await materialOf(steps, more), options)) text += piece
   return text

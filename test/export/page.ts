@@ -1,7 +1,7 @@
 /** Reads an exported page as a strict parser would, and says what should not be in it. */
 import { createHash } from 'node:crypto'
-import { SCRIPT } from '../../src/convert/export/html/script.ts'
-import { STYLE } from '../../src/convert/export/html/style.ts'
+import { PAGE_SCRIPT } from '../../src/convert/export/html/script.ts'
+import { PAGE_STYLE } from '../../src/convert/export/html/style.ts'
 
 /** Each element that a page may hold, with the attributes that it may have. */
 const ALLOWED: { readonly [tag: string]: readonly string[] } = {
@@ -48,13 +48,18 @@ const digest = (text: string): string => `'sha256-${createHash('sha256').update(
 
 /** The first thing that is wrong, or nothing. */
 export function flawOf(page: string): string | undefined {
-  const style = `<style>${STYLE}</style>`
-  const script = `<script>${SCRIPT}</script>`
+  const style = `<style>${PAGE_STYLE}</style>`
+  const script = `<script>${PAGE_SCRIPT}</script>`
   if (page.split('<style').length !== 2 || !page.includes(style)) return 'not just its one style'
   if (page.split(/<script/i).length !== 2 || !page.includes(script)) return 'not just its one script'
   const policy =
     /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1]?.replaceAll('&#39;', "'") ?? ''
-  const wanted = ["default-src 'none'", 'img-src data:', `style-src ${digest(STYLE)}`, `script-src ${digest(SCRIPT)}`]
+  const wanted = [
+    "default-src 'none'",
+    'img-src data:',
+    `style-src ${digest(PAGE_STYLE)}`,
+    `script-src ${digest(PAGE_SCRIPT)}`,
+  ]
   for (const rule of wanted) if (!policy.split('; ').includes(rule)) return `no ${rule}`
   return flawIn(page.replace('<!doctype html>', '').replace(style, '').replace(script, ''))
 }

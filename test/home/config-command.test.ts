@@ -2,9 +2,9 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { House } from '../../src/app.ts'
-import { greeting } from '../../src/cli/commands/serve/greeting.ts'
-import { talk, tempFolder, text } from '../support/log.ts'
+import { App } from '../../src/app.ts'
+import { renderGreeting } from '../../src/cli/commands/serve/greeting.ts'
+import { shortSession, tempFolder, text } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { fumi } from '../support/run.ts'
 
@@ -19,12 +19,12 @@ function machine() {
   const log = (where: string): string => {
     const path = join(where, 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl')
     mkdirSync(join(where, 'sessions'), { recursive: true })
-    writeFileSync(path, text(talk()))
+    writeFileSync(path, text(shortSession()))
     return path
   }
   const run = (...args: readonly string[]) => fumi(args, { env, cwd: folder })
-  const inside = async <T>(work: (house: House) => T): Promise<Awaited<T>> => {
-    const house = new House({ platform: process.platform, home: folder, variables: env })
+  const inside = async <T>(work: (house: App) => T): Promise<Awaited<T>> => {
+    const house = new App({ platform: process.platform, home: folder, variables: env })
     try {
       return await work(house)
     } finally {
@@ -36,16 +36,19 @@ function machine() {
   const agents = () =>
     inside(async (house) => {
       const found = []
-      for await (const { source } of house.live([])) found.push(source.agent)
-      for await (const { source } of house.keeper.alone(new Set(found.map((agent) => IDS[agent] ?? '')), []))
+      for await (const { source } of house.findLogs([])) found.push(source.agent)
+      for await (const { source } of house.backupService.onlyInBackup(
+        new Set(found.map((agent) => IDS[agent] ?? '')),
+        [],
+      ))
         found.push(`kept ${source.agent}`)
       return found.sort()
     })
   const keep = () =>
     inside(async (house) => {
       const kept = []
-      for await (const { agent, store, sources } of house.keeper.stores([]))
-        kept.push((await house.keeper.keep(agent, store, sources)).store)
+      for await (const { agent, store, sources } of house.backupService.stores([]))
+        kept.push((await house.backupService.backUp(agent, store, sources)).store)
       return kept
     })
   return { folder, env, log, run, inside, set, agents, keep }
@@ -54,7 +57,7 @@ function machine() {
 const IDS: { readonly [agent: string]: string } = { 'amazon-q': 'amazon-q:11111111-aaaa', kiro: 'kiro:22222222-bbbb' }
 
 describe('fumi config', () => {
-  test('shows, changes and takes back, and says where a value comes from', () => {
+  test('shows, sets and unsets values, and names their source', () => {
     const { run, env } = machine()
     expect(run('config').out).toMatch(/^keep +volatile +default /m)
     expect(run('config', 'keep', 'all')).toMatchObject({
@@ -78,7 +81,7 @@ describe('fumi config', () => {
     if (process.platform !== 'win32') expect(statSync(env.FUMI_HOME).mode & 0o777).toBe(0o700)
   })
 
-  test('says what it does not know', () => {
+  test('reports unknown keys', () => {
     const { run } = machine()
     expect(run('config', 'nonsense')).toMatchObject({ code: 4 })
     expect(run('config', 'keep', 'some')).toMatchObject({ code: 2, err: expect.stringContaining('"volatile"') })
@@ -87,7 +90,7 @@ describe('fumi config', () => {
     expect(run('--set', 'kep=all', 'list')).toMatchObject({ code: 2, err: expect.stringContaining('kep') })
   })
 
-  test('a wrong file is told by every command, and no command fails because of it', () => {
+  test('every command reports an invalid file, and none fails because of it', () => {
     const { run, env, log } = machine()
     log(env.CODEX_HOME)
     mkdirSync(env.FUMI_HOME)
@@ -99,21 +102,21 @@ describe('fumi config', () => {
   })
 })
 
-describe('places to look at', () => {
+describe('roots', () => {
   test('are added for list, stats and the start page, once each', async () => {
     const { folder, run, env, log, set, agents, inside } = machine()
     log(env.CODEX_HOME)
     const other = log(join(folder, 'backup'))
-    writeFileSync(other, text(talk()).replaceAll('019c0000-0000', '019c0000-1111'))
+    writeFileSync(other, text(shortSession()).replaceAll('019c0000-0000', '019c0000-1111'))
     expect(await agents()).toEqual(['codex'])
     await set('agents.codex.roots', join(folder, 'backup'), join(folder, 'backup', 'sessions'))
     expect(await agents()).toEqual(['codex', 'codex'])
     expect(JSON.parse(run('stats', '--json').out).sessions).toBe(2)
     expect(JSON.parse(run('list', '--json').out)).toMatchObject({ total: 2 })
-    expect(await inside(greeting)).toContain(join(folder, 'backup'))
+    expect(await inside(renderGreeting)).toContain(join(folder, 'backup'))
   })
 
-  test('are left alone when they, or their agent, are switched off; a path that is given is read nevertheless', async () => {
+  test('are skipped when they or their agent are disabled; an explicit path is still read', async () => {
     const { folder, env, log, inside, set, agents, keep } = machine()
     log(env.CODEX_HOME)
     const q = makeStore(join(folder, 'data', 'amazon-q', 'data.sqlite3'))
@@ -125,12 +128,12 @@ describe('places to look at', () => {
     await set('agents.kiro.enabled', 'off')
     expect(await agents()).toEqual(['amazon-q', 'codex'])
     expect(await keep()).toEqual([q.path])
-    const watched = await inside((house) => house.keeper.watchable([]))
+    const watched = await inside((house) => house.backupService.watchable([]))
     expect(watched.map(({ store }) => store)).toEqual([q.path])
     await set('agents.codex.skip', env.CODEX_HOME)
     expect(await agents()).toEqual(['amazon-q'])
     const given = await inside(async (house) => {
-      for await (const { source } of house.live([kiro.path])) return source.agent
+      for await (const { source } of house.findLogs([kiro.path])) return source.agent
       return undefined
     })
     expect(given).toBe('kiro')
@@ -140,14 +143,14 @@ describe('places to look at', () => {
     kiro.close()
   })
 
-  test('stores in an added folder are kept too, and one that does not exist yet is watched', async () => {
+  test('stores in an added folder are backed up, and a missing one is watched', async () => {
     const { folder, inside, set, keep } = machine()
     const store = makeStore(join(folder, 'old', 'amazon-q', 'data.sqlite3'))
     store.put('/code/a', stateOf('11111111-aaaa', [{ prompt: 'one', answer: 'two' }]))
     expect(await keep()).toEqual([])
     await set('agents.amazon-q.roots', join(folder, 'old'))
     expect(await keep()).toEqual([store.path])
-    const watched = await inside((house) => house.keeper.watchable([]))
+    const watched = await inside((house) => house.backupService.watchable([]))
     expect(watched.map((one) => one.store)).toEqual([
       store.path,
       join(folder, 'data', 'amazon-q', 'data.sqlite3'),

@@ -14,17 +14,27 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { settingsFor } from '../../src/config/table.ts'
-import { type ConfigOptions, changeConfig, describeConfigProblem, type Machine, readConfig } from '../../src/config.ts'
-import { replaceFile } from '../../src/lib/disk/replace-file.ts'
+import {
+  type ConfigOptions,
+  changeConfig,
+  describeConfigProblem,
+  type HostMachine,
+  readConfig,
+} from '../../src/config.ts'
+import { replaceOwnFile } from '../../src/lib/disk/replace-file.ts'
 import { tempFolder } from '../support/log.ts'
 
 const AGENTS = ['amazon-q', 'codex', 'kiro']
 
-function home(content?: string | Uint8Array, variables: Machine['variables'] = {}) {
+function home(content?: string | Uint8Array, variables: HostMachine['variables'] = {}) {
   const directory = tempFolder()
   const path = join(directory, 'config.json')
   if (content !== undefined) writeFileSync(path, content)
-  const machine: Machine = { platform: 'linux', home: '/home/me', variables: { FUMI_HOME: directory, ...variables } }
+  const machine: HostMachine = {
+    platform: 'linux',
+    home: '/home/me',
+    variables: { FUMI_HOME: directory, ...variables },
+  }
   const options: ConfigOptions = { agents: AGENTS, cwd: '/here' }
   return {
     path,
@@ -34,7 +44,7 @@ function home(content?: string | Uint8Array, variables: Machine['variables'] = {
   }
 }
 
-const told = (given: string | Uint8Array, variables = {}) => {
+const reported = (given: string | Uint8Array, variables = {}) => {
   const { path, read } = home(given, variables)
   return read().problems.map((one) => describeConfigProblem(one).en.replace(path, 'config.json'))
 }
@@ -65,7 +75,7 @@ describe('a setting', () => {
     ])
   })
 
-  test('of an agent is known by the agent’s id, served ones included', () => {
+  test('of an agent is keyed by the agent’s id, including served agents', () => {
     const { read } = home(
       JSON.stringify({ agents: { kiro: { enabled: false }, codex: { roots: ['~/old/.codex', '/mnt//a/../b/'] } } }),
       { FUMI_AGENTS_AMAZON_Q_SKIP: '/x:rel' },
@@ -77,7 +87,7 @@ describe('a setting', () => {
     expect(agents.get('amazon-q')?.skip).toEqual(['/x', '/here/rel'])
   })
 
-  test('on Windows is parted and completed by its rules', () => {
+  test('on Windows is split and expanded by its rules', () => {
     const { machine, options } = home('{"prices": "C:\\\\p.json"}', { FUMI_AGENTS_CODEX_ROOTS: 'D:\\a;E:\\b' })
     const { prices, agents, problems } = readConfig({ ...machine, platform: 'win32', home: 'C:\\Users\\me' }, options)
     expect({ prices, roots: agents.get('codex')?.roots, problems }).toEqual({
@@ -123,10 +133,10 @@ describe('what is wrong with the file', () => {
     ],
     ['[]', 'config.json: it must hold an object: { … }. Until then nothing of this file is used.'],
   ])('%s', (content, sentence) => {
-    expect(told(content)).toEqual([sentence])
+    expect(reported(content)).toEqual([sentence])
   })
 
-  test('is told, and all that is right in it holds', () => {
+  test('is reported, and its valid parts apply', () => {
     const { read } = home(
       '{"nonsense": {"deep": [1]}, "prices": 3, "keep": "none", "agents": {"codex": {"enabled": false, "x": 1}}}',
     )
@@ -138,10 +148,10 @@ describe('what is wrong with the file', () => {
     })
   })
 
-  test('bytes that are no UTF-8, and an empty file, stop nobody', () => {
-    expect(told(Buffer.from([0xff, 0xfe, 0x7b, 0]))).toEqual([expect.stringContaining('not UTF-8')])
-    expect(told('\n')).toEqual([])
-    expect(told('\uFEFF{"keep": "all"}')).toEqual([])
+  test('invalid UTF-8 and an empty file are tolerated', () => {
+    expect(reported(Buffer.from([0xff, 0xfe, 0x7b, 0]))).toEqual([expect.stringContaining('not UTF-8')])
+    expect(reported('\n')).toEqual([])
+    expect(reported('\uFEFF{"keep": "all"}')).toEqual([])
   })
 
   test('never stops the reading, whatever the file holds', () => {
@@ -166,7 +176,7 @@ describe('what is wrong with the file', () => {
 })
 
 describe('writing a setting', () => {
-  test('leaves all else as it was, also what is not understood, and is for its user alone', () => {
+  test('keeps everything else, including unknown keys, and is private', () => {
     const { path, machine, options, read } = home('{"mine": 1.0, "2": "b", "1": 12345678901234567890, "keep": "all"}')
     chmodSync(path, 0o644)
     changeConfig(machine, options, 'agents.codex.roots', ['a:b', '/c'])
@@ -191,7 +201,7 @@ describe('writing a setting', () => {
     },
   )
 
-  test('that changes nothing leaves the file to the byte, and makes none', () => {
+  test('that changes nothing leaves the file identical and creates none', () => {
     const content = '{"keep":"all",   "agents": {}}'
     const { path, machine, options } = home(content)
     changeConfig(machine, options, 'keep', ['all'])
@@ -230,7 +240,7 @@ describe('writing a setting', () => {
     const path = join(folder, 'config.json')
     mkdirSync(path)
     writeFileSync(join(path, 'inside'), '')
-    expect(() => replaceFile(path, '{}')).toThrow()
+    expect(() => replaceOwnFile(path, '{}')).toThrow()
     expect(readdirSync(folder)).toEqual(['config.json'])
   })
 })

@@ -2,10 +2,10 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Finding, House, rightNow } from '../../src/app.ts'
+import { App, currentInstant, type DoctorFinding } from '../../src/app.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { SessionId } from '../../src/model/ids.ts'
-import { THREAD, talk, tempFolder, text } from '../support/log.ts'
+import { shortSession, THREAD, tempFolder, text } from '../support/log.ts'
 import { ordinaryUser } from '../support/ordinary-user.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { fumi } from '../support/run.ts'
@@ -13,12 +13,12 @@ import { fumi } from '../support/run.ts'
 type Variables = Record<string, string>
 
 /** As `--json` tells it. */
-interface Told extends Omit<Finding, 'what' | 'todo'> {
+interface Told extends Omit<DoctorFinding, 'what' | 'todo'> {
   readonly what: string
   readonly todo?: string
 }
 
-const inEnglish = ({ what, todo, ...rest }: Finding): Told => ({
+const inEnglish = ({ what, todo, ...rest }: DoctorFinding): Told => ({
   ...rest,
   what: what.en,
   ...(todo && { todo: todo.en }),
@@ -34,20 +34,20 @@ function machine() {
   }
   const log = () => {
     mkdirSync(join(env.CODEX_HOME, 'sessions'), { recursive: true })
-    writeFileSync(join(env.CODEX_HOME, 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl'), text(talk()))
+    writeFileSync(join(env.CODEX_HOME, 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl'), text(shortSession()))
   }
-  const inside = async <T>(work: (house: House) => T, more: Variables = {}): Promise<Awaited<T>> => {
-    const house = new House({ platform: process.platform, home, variables: { ...env, ...more } })
+  const inside = async <T>(work: (application: App) => T, more: Variables = {}): Promise<Awaited<T>> => {
+    const application = new App({ platform: process.platform, home, variables: { ...env, ...more } })
     try {
-      return await work(house)
+      return await work(application)
     } finally {
-      house.close()
+      application.close()
     }
   }
   const examine = (more: Variables = {}) =>
-    inside(async (house) => {
+    inside(async (application) => {
       const findings: Told[] = []
-      for await (const finding of house.examine()) findings.push(inEnglish(finding))
+      for await (const finding of application.examine()) findings.push(inEnglish(finding))
       return { findings, problems: findings.filter(({ state }) => state === 'problem') }
     }, more)
   const run = (args: readonly string[], options: Parameters<typeof fumi>[1] = {}, main?: string) =>
@@ -61,14 +61,15 @@ function machine() {
   return { home, env, log, inside, examine, run, problems }
 }
 
-async function keepAll(house: House): Promise<void> {
-  for await (const { agent, store, sources } of house.keeper.stores([])) await house.keeper.keep(agent, store, sources)
+async function keepAll(application: App): Promise<void> {
+  for await (const { agent, store, sources } of application.backupService.stores([]))
+    await application.backupService.backUp(agent, store, sources)
 }
 
-const star = (house: House): void =>
-  void house.marks.change(`codex:${THREAD}` as SessionId, { starred: true }, rightNow())
+const star = (application: App): void =>
+  void application.annotations.change(`codex:${THREAD}` as SessionId, { starred: true }, currentInstant())
 
-test('a machine on which nothing was ever used is well', async () => {
+test('an unused machine has no problems', async () => {
   const { run, examine, env } = machine()
   const { findings, problems } = await examine()
   expect(problems).toEqual([])
@@ -93,7 +94,7 @@ test('a machine on which nothing was ever used is well', async () => {
   expect(existsSync(env.FUMI_HOME)).toBe(false)
 })
 
-test('what is there is counted, and nothing is changed by looking', async () => {
+test('everything is counted and nothing is changed', async () => {
   const { home, env, log, inside, examine } = machine()
   log()
   const q = makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3'))
@@ -102,13 +103,15 @@ test('what is there is counted, and nothing is changed by looking', async () => 
   kiro.put('/code/a', stateOf('22222222-bbbb', [{ prompt: 'one', answer: 'two' }]))
   await inside(keepAll)
   await inside(star)
-  await inside((house) => house.configure('agents.kiro.enabled', ['off']))
+  await inside((application) => application.configure('agents.kiro.enabled', ['off']))
   const files = ['keep.sqlite3', 'marks.sqlite3', 'config.json'].map((name) => join(env.FUMI_HOME, name))
   const before = files.map((path) => readFileSync(path))
   const { findings, problems } = await examine()
   expect(problems).toEqual([])
   const facts = (about: string) => findings.filter((one) => one.about === about).map((one) => one.facts)
-  expect(facts('codex')).toEqual([expect.objectContaining({ logs: 1, bytes: text(talk()).length, unreadable: 0 })])
+  expect(facts('codex')).toEqual([
+    expect.objectContaining({ logs: 1, bytes: text(shortSession()).length, unreadable: 0 }),
+  ])
   expect(facts('store')).toEqual([expect.objectContaining({ path: q.path, journal: 'rollback', readable: true })])
   expect(facts('keep')).toEqual([expect.objectContaining({ sound: true, rows: 2 })])
   expect(facts('marks')).toEqual([expect.objectContaining({ sound: true, rows: 1 })])
@@ -117,14 +120,14 @@ test('what is there is counted, and nothing is changed by looking', async () => 
     todo: expect.stringContaining('--unset agents.kiro.enabled'),
   })
   expect(files.map((path) => readFileSync(path))).toEqual(before)
-  await inside((house) => house.configure('agents.kiro.enabled', undefined))
+  await inside((application) => application.configure('agents.kiro.enabled', undefined))
   const stores = (await examine()).findings.filter(({ about }) => about === 'store')
   expect(stores.map((one) => one.facts['journal'])).toEqual(['rollback', 'wal'])
   q.close()
   kiro.close()
 })
 
-describe('a problem is told with what to do', () => {
+describe('a problem is reported with a fix', () => {
   const only = (problems: readonly Told[]) => {
     expect(problems).toHaveLength(1)
     expect(problems[0]?.todo).toMatch(/\w/)
@@ -141,7 +144,7 @@ describe('a problem is told with what to do', () => {
     expect(only(found.problems)).toMatchObject({ what: expect.stringContaining('/no/such/file') })
   })
 
-  test('a place that was added and is not there', async () => {
+  test('an added root that does not exist', async () => {
     const { home, examine } = machine()
     const { problems } = await examine({ FUMI_AGENTS_CODEX_ROOTS: join(home, 'nowhere') })
     expect(only(problems)).toMatchObject({ about: 'codex', todo: expect.stringContaining('agents.codex.roots') })
@@ -170,7 +173,7 @@ describe('a problem is told with what to do', () => {
     expect(only(problems)).toMatchObject({ about: 'data directory', what: expect.stringContaining('no folder') })
   })
 
-  test('a keep that is damaged, newer, or none', async () => {
+  test('a backup that is damaged, newer, or invalid', async () => {
     const { home, env, inside, examine } = machine()
     const store = makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3'))
     const long = Array.from({ length: 40 }, (_, n) => ({
@@ -181,10 +184,10 @@ describe('a problem is told with what to do', () => {
     store.close()
     await inside(keepAll)
     const path = join(env.FUMI_HOME, 'keep.sqlite3')
-    const whole = readFileSync(path)
+    const complete = readFileSync(path)
     truncateSync(path, 8192)
     expect(only((await examine()).problems)).toMatchObject({ about: 'keep', what: expect.stringContaining('damaged') })
-    writeFileSync(path, whole)
+    writeFileSync(path, complete)
     const db = openSqlite(path)
     db.pragma('user_version = 99')
     db.close()
@@ -196,13 +199,13 @@ describe('a problem is told with what to do', () => {
   test('an index that is damaged or of a newer version', async () => {
     const { env, log, inside, examine } = machine()
     log()
-    const sync = (house: House) => house.sync()
+    const sync = (application: App) => application.sync()
     await inside(sync)
     const index = async () => (await examine()).findings.filter(({ about }) => about === 'index')
     expect(await index()).toMatchObject([{ state: 'ok', facts: { sound: true, rows: 1 } }])
     const path = join(env.FUMI_HOME, 'index.sqlite3')
-    const whole = readFileSync(path)
-    writeFileSync(path, Buffer.concat([whole.subarray(0, 8192), Buffer.alloc(whole.length - 8192, 0xa5)]))
+    const complete = readFileSync(path)
+    writeFileSync(path, Buffer.concat([complete.subarray(0, 8192), Buffer.alloc(complete.length - 8192, 0xa5)]))
     expect(only((await examine()).problems)).toMatchObject({
       about: 'index',
       what: expect.stringContaining('damaged'),
@@ -231,7 +234,7 @@ describe('a problem is told with what to do', () => {
     expect(only((await examine()).problems)).toMatchObject({ about: 'store', facts: { problem: 'not_a_database' } })
   })
 
-  test('none is a store whose program was killed in the middle of writing: it is only noted', async () => {
+  test('a store whose program was killed while writing is only a note', async () => {
     const { home, examine } = machine()
     const path = join(home, 'data', 'amazon-q', 'data.sqlite3')
     makeStore(path).close()
@@ -251,7 +254,7 @@ describe('a problem is told with what to do', () => {
     })
   })
 
-  test('logs that may not be read', ({ skip }) => {
+  test('unreadable logs', ({ skip }) => {
     const user = ordinaryUser()
     if (typeof user === 'string') return skip(user)
     const { home, env, log, problems } = machine()

@@ -21,7 +21,7 @@ test('a session gets a name, a star, tags and a note, and the list shows them', 
   expect(json('mark', FIRST)).toMatchObject({ starred: false, tags: ['one'] })
 })
 
-test('marks outlive the log, are exported, and go when they are cleared', () => {
+test('annotations outlive the log, are exported, and can be cleared', () => {
   const { folder, run, json } = machine()
   run('mark', FIRST, '--star')
   rmSync(folder, { recursive: true })
@@ -31,7 +31,7 @@ test('marks outlive the log, are exported, and go when they are cleared', () => 
   expect(json('mark')).toEqual({ marks: [] })
 })
 
-test('what cannot be done is told', () => {
+test('failures are reported', () => {
   const { run } = machine()
   expect(run('mark', 'codex:nowhere', '--star')).toMatchObject({ code: 4 })
   expect(run('mark', '--star')).toMatchObject({ code: 2 })

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { readPrices } from '../../src/config.ts'
 import type { Instant } from '../../src/model/ids.ts'
 import { LIST_PRICES } from '../../src/model/tokens/list-prices.ts'
-import { priceOf } from '../../src/model/tokens/prices.ts'
-import { talk, tempFolder, text } from '../support/log.ts'
+import { findPrice } from '../../src/model/tokens/prices.ts'
+import { shortSession, tempFolder, text } from '../support/log.ts'
 import { fumi } from '../support/run.ts'
 
 const NOW = '2026-11-15T12:00:00.000Z' as Instant
@@ -18,8 +18,8 @@ function read(content: unknown) {
   return { path, list, problems, told: problems.map(({ key, reason }) => `${key}: ${reason.en}`) }
 }
 
-describe('a list of one’s own', () => {
-  test('goes before the built-in one, model by model', () => {
+describe('a custom price list', () => {
+  test('takes precedence over the built-in one, model by model', () => {
     const { list, problems } = read({
       as_of: '2026-11-10',
       source: 'our contract',
@@ -35,14 +35,14 @@ describe('a list of one’s own', () => {
     })
     expect(problems).toEqual([])
     expect(list).toMatchObject({ as_of: '2026-11-10', source: 'our contract' })
-    expect(priceOf('gpt-5-2025-08-07', NOW, list)?.output).toBe(2)
-    expect(priceOf('ours-too', NOW, list)?.input).toBe(3)
-    expect(priceOf('ours', '2026-01-01T00:00:00.000Z' as Instant, list)?.input).toBe(5)
-    expect(priceOf('as-sonnet', NOW, list)?.input).toBe(3)
-    expect(priceOf('gpt-5.1', NOW, list)?.input).toBe(1.25)
+    expect(findPrice('gpt-5-2025-08-07', NOW, list)?.output).toBe(2)
+    expect(findPrice('ours-too', NOW, list)?.input).toBe(3)
+    expect(findPrice('ours', '2026-01-01T00:00:00.000Z' as Instant, list)?.input).toBe(5)
+    expect(findPrice('as-sonnet', NOW, list)?.input).toBe(3)
+    expect(findPrice('gpt-5.1', NOW, list)?.input).toBe(1.25)
   })
 
-  test('says what is wrong and where, and the rest holds', () => {
+  test('reports errors with their position, and the rest applies', () => {
     const { told, list } = read({
       as_of: 'yesterday',
       currency: 'JPY',
@@ -70,8 +70,8 @@ describe('a list of one’s own', () => {
       'models.f: wants at least one price',
       'models.d: wants the name of a model that has prices itself',
     ])
-    for (const model of ['a', 'b', 'c', 'd', 'e', 'f']) expect(priceOf(model, NOW, list)).toBeUndefined()
-    expect(priceOf('right', NOW, list)?.output).toBe(2)
+    for (const model of ['a', 'b', 'c', 'd', 'e', 'f']) expect(findPrice(model, NOW, list)).toBeUndefined()
+    expect(findPrice('right', NOW, list)?.output).toBe(2)
   })
 
   test('that cannot be used leaves the built-in one', () => {
@@ -81,12 +81,12 @@ describe('a list of one’s own', () => {
   })
 })
 
-test('fumi stats tells what tokens cost, and for which models it cannot', () => {
+test('fumi stats shows costs, and the models without a price', () => {
   const folder = tempFolder()
   const env = { HOME: folder, FUMI_HOME: join(folder, 'fumi'), CODEX_HOME: join(folder, 'codex') }
   mkdirSync(join(env.CODEX_HOME, 'sessions'), { recursive: true })
   const path = join(env.CODEX_HOME, 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl')
-  writeFileSync(path, text(talk()))
+  writeFileSync(path, text(shortSession()))
   const spent = (2100 * 1.25 + 80 * 10) / 1e6
   const cost = (...args: readonly string[]) => JSON.parse(fumi(['stats', '--json', ...args], { env }).out).cost
   expect(cost('--by', 'session')).toEqual({
@@ -102,7 +102,7 @@ test('fumi stats tells what tokens cost, and for which models it cannot', () => 
   const mine = fumi(['stats', '--set', `prices=${join(folder, 'mine.json')}`], { env })
   expect(mine.out).toMatch(/^gpt-5-codex .* 2\.18$/m)
   expect(mine.err).toContain('mine.json: x is not known')
-  writeFileSync(path, text(talk()).replaceAll('gpt-5-codex', 'unheard-of'))
+  writeFileSync(path, text(shortSession()).replaceAll('gpt-5-codex', 'unheard-of'))
   const unknown = fumi(['stats'], { env }).out
   expect(unknown).toMatch(/^unheard-of .* \?$/m)
   expect(unknown).toContain('No price is known for unheard-of (2,180 tokens).')

@@ -41,7 +41,7 @@ function normalized(bytes: Uint8Array): { readonly out: string; readonly err: st
   return { out: stdout, err: stderr, mb }
 }
 
-test('a window of two gigabytes is refused before room is made for it', () => {
+test('a window of two gigabytes is refused before memory is allocated', () => {
   const { out, err, mb } = normalized(
     Buffer.concat([frame(ONE_MEGABYTE, text([user(1, 'Hello')]), 0), frame(TWO_GIGABYTES, text([user(2, 'Lost')]), 0)]),
   )

@@ -4,32 +4,32 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { PrintableStream } from '../../src/cli/chat/output/printable-stream.ts'
-import { printable } from '../../src/lib/text.ts'
-import { readable, readableOutput, safeJson, visible, visibleCommand } from '../../src/model/told/visible.ts'
+import { toPrintable } from '../../src/lib/text.ts'
+import { toReadable, toReadableOutput, toSafeJson, toVisible, toVisibleCommand } from '../../src/model/told/visible.ts'
 import { at, line, result, tempFolder, text, tokens } from '../support/log.ts'
 import { fumi, fumiPath, lines } from '../support/run.ts'
 import { hasTmux, Pane } from '../support/tmux.ts'
 import { HOSTILE_CHARACTERS, HOSTILE_TEXT, hostileIn } from './hostile-characters.ts'
 
 describe('a character', () => {
-  test.each(HOSTILE_CHARACTERS)('is spelled out: %s', (_, character) => {
+  test.each(HOSTILE_CHARACTERS)('is escaped: %s', (_, character) => {
     const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
-    for (const spell of [readable, visible, visibleCommand, printable])
+    for (const spell of [toReadable, toVisible, toVisibleCommand, toPrintable])
       expect(spell(`a${character}b`)).toBe(`a<U+${code}>b`)
-    if (character !== '\u001b') expect(readableOutput(`a${character}b`)).toBe(`a<U+${code}>b`)
+    if (character !== '\u001b') expect(toReadableOutput(`a${character}b`)).toBe(`a<U+${code}>b`)
     const json = JSON.stringify({ key: `a${character}b` })
-    expect(hostileIn(safeJson(json))).toEqual([])
-    expect(JSON.parse(safeJson(json))).toEqual(JSON.parse(json))
+    expect(hostileIn(toSafeJson(json))).toEqual([])
+    expect(JSON.parse(toSafeJson(json))).toEqual(JSON.parse(json))
   })
 
   test.each([
-    ['zero width', '\u200b\u200c\u200d\u2060\ufeff', visible],
-    ['marks of direction', '\u200e\u200f\u061c', visible],
-    ['invisible letters', '\u00ad\u034f\u115f\u2800\u3164\uffa0', visible],
-    ['blanks of a command', '\u00a0\u2003\u202f\u3000', visibleCommand],
-    ['a flood of marks', '\u0301'.repeat(20), visible],
-  ])('is spelled out where somebody judges, and stays in text: %s', (_, characters, spell) => {
-    expect(readable(`a${characters}b`)).toBe(`a${characters}b`)
+    ['zero width', '\u200b\u200c\u200d\u2060\ufeff', toVisible],
+    ['marks of direction', '\u200e\u200f\u061c', toVisible],
+    ['invisible letters', '\u00ad\u034f\u115f\u2800\u3164\uffa0', toVisible],
+    ['blanks of a command', '\u00a0\u2003\u202f\u3000', toVisibleCommand],
+    ['a flood of marks', '\u0301'.repeat(20), toVisible],
+  ])('is escaped in consent questions and kept in text: %s', (_, characters, spell) => {
+    expect(toReadable(`a${characters}b`)).toBe(`a${characters}b`)
     expect(spell(`a${characters}b`)).toContain('<U+')
     expect(spell(`a${characters}b`).match(/\p{M}/gu)?.length ?? 0).toBeLessThan(5)
   })
@@ -41,8 +41,8 @@ describe('a character', () => {
     ['lines and tabs', 'a\tb\nc'],
     ['Thai, Hindi, Vietnamese', 'น้ำ क्षि phở'],
   ])('that scripts need stays: %s', (_, words) => {
-    expect(printable(words)).toBe(words)
-    expect(readableOutput(words)).toBe(words)
+    expect(toPrintable(words)).toBe(words)
+    expect(toReadableOutput(words)).toBe(words)
   })
 
   test.each([
@@ -50,11 +50,11 @@ describe('a character', () => {
     ['two of them after an emoji', '❤\ufe0f\ufe0f'],
     ['of ideographs after a letter', 'a\u{e0100}'],
     ['a flag that goes on', '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e0041}'],
-  ])('that smuggles is spelled out: %s', (_, words) => {
-    expect(readable(words)).toContain('<U+')
+  ])('that smuggles text is escaped: %s', (_, words) => {
+    expect(toReadable(words)).toContain('<U+')
   })
 
-  test('is spelled out in the same way however the text is torn', () => {
+  test('is escaped identically however the text is split', () => {
     const unit = fc.constantFrom(
       'a',
       '1',
@@ -76,22 +76,22 @@ describe('a character', () => {
     )
     fc.assert(
       fc.property(fc.array(unit, { maxLength: 12 }), fc.array(fc.nat(20), { maxLength: 4 }), (units, cuts) => {
-        const whole = units.join('')
-        const places = [0, ...cuts.filter((one) => one < whole.length).sort((a, b) => a - b), whole.length]
+        const complete = units.join('')
+        const places = [0, ...cuts.filter((one) => one < complete.length).sort((a, b) => a - b), complete.length]
         const stream = new PrintableStream()
-        const pieces = places.slice(1).map((end, index) => stream.add(whole.slice(places[index], end)))
-        expect(pieces.join('') + stream.end()).toBe(printable(whole))
+        const pieces = places.slice(1).map((end, index) => stream.add(complete.slice(places[index], end)))
+        expect(pieces.join('') + stream.end()).toBe(toPrintable(complete))
       }),
       { numRuns: 500 },
     )
   })
 
-  test('our own colours come through, what conceals or moves does not', () => {
+  test('fumibako colours pass, concealing and moving sequences do not', () => {
     const own =
       '\u001b[1m\u001b[31mred\u001b[39m\u001b[22m\u001b[2mdim\u001b[22m\u001b[J\u001b[?25l\r\n\u001b[A\r\u001b[3C'
-    expect(readableOutput(own)).toBe(own)
+    expect(toReadableOutput(own)).toBe(own)
     for (const other of ['\u001b[8m', '\u001b[2J', '\u001b]0;t\u0007', '\u001b[200~', '\u001bc', 'a\rb'])
-      expect(readableOutput(other)).toContain('<U+')
+      expect(toReadableOutput(other)).toContain('<U+')
   })
 })
 
@@ -106,7 +106,7 @@ function hostileLog(): string {
   // Patches end a line at some of them, and SQLite ends a text at another.
   const folder = evil('src/folder').replaceAll(/[\u0000\u2028\u2029]/g, '')
   const patch = `*** Begin Patch\n*** Update File: ${folder}/file.ts\n@@\n-old\n+${evil('new')}\n*** End Patch`
-  const said = (role: string, type: string, second: number, words: string): string =>
+  const texts = (role: string, type: string, second: number, words: string): string =>
     line(second, 'response_item', { type: 'message', role, content: [{ type, text: words }] })
   return text([
     line(0, 'session_meta', {
@@ -118,7 +118,7 @@ function hostileLog(): string {
       git: { branch: evil('branch'), commit_hash: evil('c0ffee'), repository_url: evil('https://h/r') },
     }),
     line(1, 'turn_context', { model: evil('model'), cwd: CWD, approval_policy: 'never' }),
-    said('user', 'input_text', 2, evil('needle prompt')),
+    texts('user', 'input_text', 2, evil('needle prompt')),
     line(3, 'response_item', { type: 'reasoning', summary: [{ type: 'summary_text', text: evil('thought') }] }),
     shell(4, 'c1', evil('tool'), { [evil('key')]: evil('value'), command: ['bash', '-lc', evil('ls')] }),
     result(5, 'c1', `Exit code: 1\nWall time: 0.1 seconds\nOutput:\n${evil('output')}`),
@@ -129,7 +129,7 @@ function hostileLog(): string {
       output: evil('Success. Updated the following files:\nM src/file'),
     }),
     tokens(8, 100, 10),
-    said('assistant', 'output_text', 9, evil('needle answer')),
+    texts('assistant', 'output_text', 9, evil('needle answer')),
     line(10, evil('kind'), { type: evil('event'), words: evil('words') }),
     `{"broken": "${evil('line')}`,
   ])
@@ -202,7 +202,7 @@ describe('a command', () => {
     [['list', '--project', 'no\u202esuch']],
     [['no\u202esuch']],
     [['forget', session]],
-  ])('spells it out: %j', (args) => {
+  ])('escapes it: %j', (args) => {
     const { out, err, code } = run(...args)
     expect(out + err).not.toBe('')
     expect(err).not.toMatch(/^error:/)
@@ -223,14 +223,14 @@ describe('a command', () => {
     }
   })
 
-  test('a program gets the text to the letter', () => {
-    const said = (out: string): string => JSON.stringify(lines(out).map((one) => JSON.parse(one)))
+  test('a program gets the exact text', () => {
+    const texts = (out: string): string => JSON.stringify(lines(out).map((one) => JSON.parse(one)))
     const prompt = JSON.stringify(evil('needle prompt')).slice(1, -1)
-    expect(said(run('normalize', log).out)).toContain(prompt)
-    expect(said(run('show', log, '--json').out)).toContain(prompt)
+    expect(texts(run('normalize', log).out)).toContain(prompt)
+    expect(texts(run('show', log, '--json').out)).toContain(prompt)
   })
 
-  test('that takes a session out for good spells it out', () => {
+  test('that forgets a session escapes it', () => {
     const own = { ...env, FUMI_HOME: join(tempFolder(), 'fumi') }
     for (const args of [
       ['forget', session, '--yes'],

@@ -5,8 +5,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { assistant, header, talk, tempFolder, text } from '../support/log.ts'
-import { whenDone } from '../support/when-done.ts'
+import { assistant, header, shortSession, tempFolder, text } from '../support/log.ts'
+import { onCleanup } from '../support/when-done.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -68,7 +68,7 @@ function homeWith(bugs: readonly string[]): { readonly env: NodeJS.ProcessEnv; r
   for (const folder of [tiny, sessions]) mkdirSync(folder, { recursive: true })
   for (const bug of [...bugs, 'fine'])
     writeFileSync(join(tiny, `${bug}.txt`), `me: a question of ${bug}\nit: an answer\n`)
-  writeFileSync(join(sessions, 'rollout-2026-02-03T09-15-00-good.jsonl'), text(talk()))
+  writeFileSync(join(sessions, 'rollout-2026-02-03T09-15-00-good.jsonl'), text(shortSession()))
   const long = Array.from({ length: 45 }, (_, at) => assistant(at % 60, 'x'.repeat(100_000)))
   for (let at = 0; at < 12; at++) {
     const id = `019c0000-0000-7000-8000-0000000002${String(at).padStart(2, '0')}`
@@ -81,7 +81,7 @@ function homeWith(bugs: readonly string[]): { readonly env: NodeJS.ProcessEnv; r
   return { env, tiny }
 }
 
-test('whatever throws for one log, the others are listed, searched, counted and shown', { timeout: 300_000 }, () => {
+test('an exception for one log does not affect the others', { timeout: 300_000 }, () => {
   const main = program()
   const { env } = homeWith(BUGS)
   const fumi = (...words: string[]) => {
@@ -126,7 +126,7 @@ test('a session that cannot be shown costs no other its prompts or its export', 
   expect(joined).toMatchObject({ ...failed, stdout: expect.stringContaining('a question of fine') })
 })
 
-test('a place that cannot be searched loses nothing that is known of it', { timeout: 300_000 }, () => {
+test('a root that cannot be searched loses no indexed data', { timeout: 300_000 }, () => {
   const main = program()
   const { env, tiny } = homeWith([])
   const list = () => spawnSync(process.execPath, [main, 'list', '--json'], { env, encoding: 'utf8' })
@@ -137,25 +137,25 @@ test('a place that cannot be searched loses nothing that is known of it', { time
   expect(known()).toContainEqual(expect.objectContaining({ id: 'tiny:fine', gone: false }))
 })
 
-test('a server goes on when an adapter throws for what was just written', { timeout: 300_000 }, async () => {
+test('a server continues when an adapter throws for new data', { timeout: 300_000 }, async () => {
   const main = program()
   const { env, tiny } = homeWith([])
   const server = spawn(process.execPath, [main, '--no-open', '--no-auth', '--port', '0'], { env })
-  whenDone(() => server.kill('SIGKILL'))
-  let said = ''
+  onCleanup(() => server.kill('SIGKILL'))
+  let texts = ''
   for (const stream of [server.stdout, server.stderr])
     stream.on('data', (piece) => {
-      said += String(piece)
+      texts += String(piece)
     })
-  await expect.poll(() => said).toMatch(/http:\/\/\S+/)
-  const base = (/http:\/\/[^\s/]+/.exec(said) ?? [''])[0]
+  await expect.poll(() => texts).toMatch(/http:\/\/\S+/)
+  const base = (/http:\/\/[^\s/]+/.exec(texts) ?? [''])[0]
   const hits = async (words: string): Promise<number> => {
     const reply = await fetch(`${base}/api/search?q=${encodeURIComponent(words)}`)
     return ((await reply.json()) as { data?: readonly unknown[] }).data?.length ?? -1
   }
   await expect.poll(() => hits('"a question of fine"')).toBe(1)
   for (const bug of BUGS) writeFileSync(join(tiny, `late-${bug}.txt`), `me: late ${bug}\n`)
-  await expect.poll(() => said).toContain('bug in scan')
+  await expect.poll(() => texts).toContain('bug in scan')
   writeFileSync(join(tiny, 'later.txt'), 'me: written afterwards\n')
   await expect.poll(() => hits('"written afterwards"')).toBe(1)
   expect(server.exitCode).toBeNull()

@@ -3,13 +3,13 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { journalBetween } from '../../src/conversation/journal/difference.ts'
+import { eventsBetween } from '../../src/conversation/journal/difference.ts'
 import type { CheckpointManager } from '../../src/conversation/record.ts'
 import { isGitInstalled, isInWorkTree, runGit } from '../../src/lib/git.ts'
-import { room, value } from '../chat/checkpoint/held.ts'
-import { opened } from '../chat/support/opened.ts'
-import { outputs, said } from '../chat/support/talking.ts'
-import { desk, textIn } from '../chat/tools/call.ts'
+import { checkpointProject, value } from '../chat/checkpoint/held.ts'
+import { openTestChat } from '../chat/support/opened.ts'
+import { outputText, sendLine } from '../chat/support/talking.ts'
+import { textIn, toolProject } from '../chat/tools/call.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer } from '../support/model-server.ts'
 import { fumi } from '../support/run.ts'
@@ -52,20 +52,20 @@ describe.skipIf(!installed)('nothing runs in a chat', () => {
         calls([write('two')]),
         answer('2'),
       )
-      const { talk } = await opened({ server, cwd: place })
-      await said(talk, 'Look around')
-      await said(talk, '/checkpoint init')
-      await said(talk, 'Write')
+      const { session } = await openTestChat({ server, cwd: place })
+      await sendLine(session, 'Look around')
+      await sendLine(session, '/checkpoint init')
+      await sendLine(session, 'Write')
       trap.age(cwd)
-      await said(talk, 'Write again')
-      expect(outputs(await said(talk, '/checkpoint list'))).toContain('Write again')
-      expect(outputs(await said(talk, '/checkpoint diff 0 2'))).toContain('new.txt')
-      await said(talk, '/checkpoint restore 1')
+      await sendLine(session, 'Write again')
+      expect(outputText(await sendLine(session, '/checkpoint list'))).toContain('Write again')
+      expect(outputText(await sendLine(session, '/checkpoint diff 0 2'))).toContain('new.txt')
+      await sendLine(session, '/checkpoint restore 1')
       expect(readFileSync(join(place, 'new.txt'), 'utf8')).toBe('one\n')
       trap.age(cwd)
-      await said(talk, '/checkpoint restore 2 --hard')
+      await sendLine(session, '/checkpoint restore 2 --hard')
       expect(readFileSync(join(place, 'new.txt'), 'utf8')).toBe('two\n')
-      await said(talk, '/checkpoint clean')
+      await sendLine(session, '/checkpoint clean')
       expect(trap.sprung()).toEqual([])
     },
   )
@@ -81,7 +81,7 @@ describe.skipIf(!installed)('nothing runs in a chat', () => {
     expect(trap.sprung()).toEqual([])
   })
 
-  test('of a repository within the project that git takes for a submodule', async () => {
+  test('of a nested repository that git treats as a submodule', async () => {
     // An index that only git can read, so that its files are not added one by one.
     const trap = new Trap()
     trap.repository('project/inner')
@@ -89,7 +89,7 @@ describe.skipIf(!installed)('nothing runs in a chat', () => {
     trap.git('project/inner', 'add', '-Af')
     trap.git('project/inner', 'commit', '-qm', 'all is ignored')
     trap.arm('project/inner', 'project/inner/.git')
-    const at = room({ root: trap.root, cwd: 'project' })
+    const at = checkpointProject({ root: trap.root, cwd: 'project' })
     const shadow = join(trap.root, 'shadow')
     const place = [`--git-dir=${shadow}`, `--work-tree=${at.work}`]
     await runGit(['init', '--bare', shadow])
@@ -118,7 +118,7 @@ describe.skipIf(!installed)('git is only run', () => {
       expect(await runGit(args)).toMatchObject({ code: 127, stdout: '' })
   })
 
-  test('without what its repository, the caller and the environment would have it do', async () => {
+  test('without configuration of its repository, the caller and the environment', async () => {
     const trap = new Trap()
     trap.repository('project')
     trap.arm('project', 'project/.git')
@@ -170,8 +170,8 @@ describe.skipIf(!installed)('git is only run', () => {
     expect(trap.sprung()).toEqual([])
   })
 
-  test('for as long as somebody waits', async () => {
-    const at = room()
+  test('with a time limit', async () => {
+    const at = checkpointProject()
     at.git('init', '-q')
     execFileSync('mkfifo', [join(at.work, '.gitignore')])
     const call = [`--git-dir=${at.work}/.git`, `--work-tree=${at.work}`, 'ls-files', '--others', '--exclude-standard']
@@ -210,7 +210,7 @@ describe.skipIf(!installed)('files outside of the project', () => {
   }
 
   test('are neither read nor named, whatever the index of a repository holds', async () => {
-    const at = desk()
+    const at = toolProject()
     at.write('../home/key.txt', 'x secret\n')
     at.write('a.txt', 'x own\n')
     execFileSync('git', ['init', '-q'], { cwd: at.cwd })
@@ -227,8 +227,8 @@ describe.skipIf(!installed)('files outside of the project', () => {
     expect(textIn(await at.run('glob', { pattern: '**/*' }))).toBe('a.txt')
   })
 
-  test('are not named through the repository of somebody else', async () => {
-    const at = desk()
+  test('are not named through a foreign repository', async () => {
+    const at = toolProject()
     at.write('../home/secret-plan.txt', 'x\n')
     execFileSync('git', ['init', '-q'], { cwd: at.home })
     execFileSync('git', ['add', '-A'], { cwd: at.home })
@@ -249,7 +249,7 @@ describe.skipIf(!installed)('files outside of the project', () => {
   })
 
   test('are no part of a checkpoint, and an index that leads there stops none', async () => {
-    const at = room()
+    const at = checkpointProject()
     at.git('init', '-q')
     at.write('../home/kept.log', 'secret\n')
     at.write('.gitignore', '*.log\n')
@@ -269,33 +269,30 @@ describe.skipIf(!installed)('files outside of the project', () => {
   })
 })
 
-test.skipIf(!installed)(
-  'a conversation from elsewhere cannot choose the repository of its checkpoints, nor an option',
-  async () => {
-    const trap = new Trap()
-    trap.repository('evil')
-    trap.arm('evil', 'evil/.git')
-    const at = room({ root: trap.root, cwd: 'project' })
-    expect(await at.checkpoints.start(true)).toMatchObject({ kind: 'on' })
-    const own = at.journal.state.checkpoint_manager
-    const [first] = own?.checkpoints ?? []
-    if (!own || !first) throw new Error('no checkpoint')
-    const become = (checkpoint_manager: CheckpointManager) => {
-      const time = '2026-02-03T09:15:00Z'
-      at.journal.append(journalBetween(at.journal.replay, { ...at.journal.state, checkpoint_manager }, time))
-    }
-    const output = join(trap.root, 'written')
-    const tag = `--output=${output}`
-    become({ ...own, checkpoints: [...own.checkpoints, { ...first, tag }] })
-    expect(await at.checkpoints.diff(tag, '0')).toMatchObject({ ok: false })
-    expect(await at.checkpoints.restore(tag, true)).toMatchObject({ ok: false })
-    expect(existsSync(output)).toBe(false)
+test.skipIf(!installed)('a foreign conversation cannot choose the checkpoint repository or an option', async () => {
+  const trap = new Trap()
+  trap.repository('evil')
+  trap.arm('evil', 'evil/.git')
+  const at = checkpointProject({ root: trap.root, cwd: 'project' })
+  expect(await at.checkpoints.start(true)).toMatchObject({ kind: 'on' })
+  const own = at.journal.state.checkpoint_manager
+  const [first] = own?.checkpoints ?? []
+  if (!own || !first) throw new Error('no checkpoint')
+  const become = (checkpoint_manager: CheckpointManager) => {
+    const time = '2026-02-03T09:15:00Z'
+    at.journal.append(eventsBetween(at.journal.replay, { ...at.journal.state, checkpoint_manager }, time))
+  }
+  const output = join(trap.root, 'written')
+  const tag = `--output=${output}`
+  become({ ...own, checkpoints: [...own.checkpoints, { ...first, tag }] })
+  expect(await at.checkpoints.diff(tag, '0')).toMatchObject({ ok: false })
+  expect(await at.checkpoints.restore(tag, true)).toMatchObject({ ok: false })
+  expect(existsSync(output)).toBe(false)
 
-    become({ ...own, shadow_repo_path: join(trap.root, 'evil/.git'), work_tree_path: join(trap.root, 'evil') })
-    expect(await at.checkpoints.diff('0')).toMatchObject({ ok: false })
-    expect(await at.checkpoints.restore('0', true)).toMatchObject({ ok: false })
-    expect(value(await at.checkpoints.afterTool('fs_write', 'x'))).toBeUndefined()
-    expect(existsSync(join(trap.root, 'evil/.git/HEAD'))).toBe(true)
-    expect(trap.sprung()).toEqual([])
-  },
-)
+  become({ ...own, shadow_repo_path: join(trap.root, 'evil/.git'), work_tree_path: join(trap.root, 'evil') })
+  expect(await at.checkpoints.diff('0')).toMatchObject({ ok: false })
+  expect(await at.checkpoints.restore('0', true)).toMatchObject({ ok: false })
+  expect(value(await at.checkpoints.afterTool('fs_write', 'x'))).toBeUndefined()
+  expect(existsSync(join(trap.root, 'evil/.git/HEAD'))).toBe(true)
+  expect(trap.sprung()).toEqual([])
+})

@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Agent, Source } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/all.ts'
-import { gatherPrompts } from '../../src/cli/prompts/gather.ts'
-import { headerOf, renderTurn } from '../../src/cli/view/conversation.ts'
-import { stateReport } from '../../src/cli/view/state-report.ts'
-import { renderTurns } from '../../src/cli/view/turn-table.ts'
-import { FORMATS } from '../../src/convert/export/formats.ts'
-import { outlineOf } from '../../src/convert/export/outline.ts'
+import { collectPrompts } from '../../src/cli/prompts/gather.ts'
+import { renderSessionHeader, renderTurn } from '../../src/cli/view/conversation.ts'
+import { renderStateReport } from '../../src/cli/view/state-report.ts'
+import { renderTurnTable } from '../../src/cli/view/turn-table.ts'
+import { EXPORT_FORMAT_ENTRIES } from '../../src/convert/export/formats.ts'
+import { readOutline } from '../../src/convert/export/outline.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import type { Session } from '../../src/model/session.ts'
-import { backlinksOf, turnsOf } from '../../src/model/turn.ts'
+import { collectBacklinks, groupIntoTurns } from '../../src/model/turn.ts'
 import { rollout } from '../archive/house.ts'
 import { serve } from '../server/served.ts'
 import { readAll, scanAll } from '../support/fixtures.ts'
-import { talk, tempFolder, text } from '../support/log.ts'
+import { shortSession, tempFolder, text } from '../support/log.ts'
 import { type LeafCase, leafCases } from './leaf-cases.ts'
 import { typeFaults } from './message-types.ts'
 
@@ -39,7 +39,7 @@ async function faultsOf(agent: Agent, source: Source): Promise<readonly string[]
   await scanAll(agent, source)
   await readAll(agent, source, undefined, { includeSource: true, includePrivate: true })
   const { messages, sessions, reads } = await readAll(agent, source)
-  for (const one of reads) if (one.kind === 'message') await agent.body(source, one.locator)
+  for (const one of reads) if (one.kind === 'message') await agent.readMessage(source, one.locator)
   for (const session of sessions)
     await show(
       session,
@@ -49,14 +49,15 @@ async function faultsOf(agent: Agent, source: Source): Promise<readonly string[]
 }
 
 async function show(session: Session, messages: readonly NormalizedMessage[]): Promise<void> {
-  headerOf(session, [])
-  const links = await backlinksOf(each(messages))
-  for await (const turn of turnsOf(each(messages), links)) for (const all of [true, false]) renderTurn(turn, links, all)
-  await renderTurns(turnsOf(each(messages), links), links)
+  renderSessionHeader(session, [])
+  const links = await collectBacklinks(each(messages))
+  for await (const turn of groupIntoTurns(each(messages), links))
+    for (const all of [true, false]) renderTurn(turn, links, all)
+  await renderTurnTable(groupIntoTurns(each(messages), links), links)
   for (const { metadata, source_type } of messages)
-    if (source_type === 'session' && metadata) stateReport(session, metadata)
-  const outline = await outlineOf(each(messages))
-  for (const format of Object.values(FORMATS))
+    if (source_type === 'session' && metadata) renderStateReport(session, metadata)
+  const outline = await readOutline(each(messages))
+  for (const format of Object.values(EXPORT_FORMAT_ENTRIES))
     for (const all of [true, false]) {
       const write = await format.load()
       for await (const _ of write({ session, agent: 'An agent', outline, messages: each(messages) }, { all }));
@@ -102,8 +103,8 @@ test('they go into the index, and list, prompts, search, statistics and the serv
 })
 
 async function servedFaults(cases: readonly LeafCase[]): Promise<readonly string[]> {
-  const served = serve({ [rollout('good')]: text(talk()) }, { rate: { burst: 1e9, perSecond: 1e9 } })
-  const { house, folder } = served
+  const served = serve({ [rollout('good')]: text(shortSession()) }, { rate: { burst: 1e9, perSecond: 1e9 } })
+  const { app: house, folder } = served
   const logs = join(folder, 'logs')
   const nameIn = (path: string): string => cases[Number(/logs\/(\d+)/.exec(path)?.[1] ?? -1)]?.name ?? path
   const agents: Record<string, object> = {}
@@ -118,7 +119,7 @@ async function servedFaults(cases: readonly LeafCase[]): Promise<readonly string
     .unreadable()
     .filter(({ code }) => code === 'internal_error')
     .map(({ path, reason }) => `${nameIn(path)}: ${reason}`)
-  const { said } = await gatherPrompts(house)
+  const { prompts: said } = await collectPrompts(house)
   if (!said.some(({ text }) => text.includes('List the files'))) wrong.push('prompts')
   const found = await house.search('"List the files"')
   if (found.kind !== 'found' || found.hits.length !== 1) wrong.push('search')

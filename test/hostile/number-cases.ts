@@ -121,8 +121,8 @@ const IDS =
 const withIds = (text: string, unique: string): string => text.replace(IDS, unique)
 
 function* inText(agent: Agent, fixture: string, text: string): Generator<Hostile> {
-  const whole = parsed(text)
-  const pieces = whole === undefined || !fixture.endsWith('.json') ? text.split('\n') : [text]
+  const complete = parsed(text)
+  const pieces = complete === undefined || !fixture.endsWith('.json') ? text.split('\n') : [text]
   for (const [at, piece] of pieces.entries()) {
     const value = parsed(piece.replace(/^\uFEFF/, ''))
     for (const spot of value === undefined ? [] : spotsIn(value))

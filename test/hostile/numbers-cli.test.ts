@@ -5,9 +5,9 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { allAgents } from '../../src/agents/all.ts'
-import { assistant, call, header, line, result, talk, tempFolder, text, user } from '../support/log.ts'
+import { assistant, call, header, line, result, shortSession, tempFolder, text, user } from '../support/log.ts'
 import { fumi, fumiPath } from '../support/run.ts'
-import { whenDone } from '../support/when-done.ts'
+import { onCleanup } from '../support/when-done.ts'
 import { numberCases } from './number-cases.ts'
 
 const CASES = 50
@@ -27,7 +27,7 @@ async function homeWithGood(): Promise<Home> {
   for (const one of [logs, data, sessions]) mkdirSync(one, { recursive: true })
   const agents = (await allAgents()).map(({ id }) => [id, { roots: [logs] }])
   writeFileSync(join(data, 'config.json'), JSON.stringify({ agents: Object.fromEntries(agents) }))
-  writeFileSync(join(sessions, 'rollout-2026-02-03T09-15-00-good.jsonl'), text(talk()))
+  writeFileSync(join(sessions, 'rollout-2026-02-03T09-15-00-good.jsonl'), text(shortSession()))
   return { env: { HOME: folder, FUMI_HOME: data, XDG_DATA_HOME: join(folder, 'data') }, logs, sessions }
 }
 
@@ -94,7 +94,7 @@ const APPENDED: readonly string[] = [
   counted(usage('9007199254740991')),
 ]
 
-test(`${APPENDED.length} hostile lines under a running server: it goes on, and all sessions are served`, {
+test(`${APPENDED.length} hostile lines under a running server: it continues and serves all sessions`, {
   timeout: 300_000,
 }, async () => {
   expect(APPENDED).toHaveLength(20)
@@ -107,11 +107,11 @@ test(`${APPENDED.length} hostile lines under a running server: it goes on, and a
     env: { ...process.env, ...env, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  whenDone(() => server.kill('SIGKILL'))
-  let said = ''
-  for (const stream of [server.stdout, server.stderr]) stream.on('data', (piece) => (said += String(piece)))
-  await expect.poll(() => said).toMatch(/http:\/\/\S+/)
-  const base = (/http:\/\/[^\s/]+/.exec(said) ?? [''])[0]
+  onCleanup(() => server.kill('SIGKILL'))
+  let texts = ''
+  for (const stream of [server.stdout, server.stderr]) stream.on('data', (piece) => (texts += String(piece)))
+  await expect.poll(() => texts).toMatch(/http:\/\/\S+/)
+  const base = (/http:\/\/[^\s/]+/.exec(texts) ?? [''])[0]
   const hits = async (words: string): Promise<number> => {
     const reply = await fetch(`${base}/api/search?q=${encodeURIComponent(words)}`)
     const { data } = (await reply.json()) as { data?: readonly unknown[] }
@@ -125,7 +125,7 @@ test(`${APPENDED.length} hostile lines under a running server: it goes on, and a
   const detail = await fetch(`${base}/api/sessions/${encodeURIComponent(GOOD)}`)
   expect(detail.status).toBe(200)
   expect(server.exitCode).toBeNull()
-  expect(said).not.toContain('internal error')
+  expect(texts).not.toContain('internal error')
   server.kill('SIGTERM')
   await once(server, 'exit')
 })

@@ -6,9 +6,9 @@ import amazonQ from '../../src/agents/amazon-q/agent.ts'
 import codex from '../../src/agents/codex/agent.ts'
 import fumibako from '../../src/agents/fumibako/agent.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
-import { localDay } from '../../src/model/totals.ts'
-import { home, rollout } from '../archive/house.ts'
-import { counted, readAll, scanAll } from '../support/fixtures.ts'
+import { createLocalDay } from '../../src/model/totals.ts'
+import { rollout, testHome } from '../archive/house.ts'
+import { readAll, scanAll, summarizeScans } from '../support/fixtures.ts'
 import { header, line, THREAD, tempFolder, tempLog, text, tokens, user } from '../support/log.ts'
 import { stateOf } from '../support/q-store.ts'
 
@@ -56,9 +56,9 @@ test('sums of many large counts stay exact integers', async () => {
   const lines = [header()]
   // Each fall is a new beginning, so that all of them are added up.
   for (let at = 0; at < 40_000; at++) lines.push(tokens(at, at % 2 === 0 ? 5e11 : 1, at % 2 === 0 ? 5e11 : 1))
-  const { house, write } = home()
+  const { app: house, write } = testHome()
   const source = { agent: 'codex', path: write(rollout(THREAD), text(lines)) }
-  expect(counted(await scanAll(codex, source)).usage.input_tokens).toBe(Number.MAX_SAFE_INTEGER)
+  expect(summarizeScans(await scanAll(codex, source)).usage.input_tokens).toBe(Number.MAX_SAFE_INTEGER)
   await house.sync()
   expect(house.list().sessions[0]?.usage.input_tokens).toBe(Number.MAX_SAFE_INTEGER)
   expect((await house.totals())?.usage.output_tokens).toBe(Number.MAX_SAFE_INTEGER)
@@ -75,11 +75,13 @@ test('counts by first bytes and by parsing agree on what is a number', async () 
     const source = { agent: 'codex', path: tempLog(text([header(), user(1, 'Hi'), report, tokens(6, 10, 20)])) }
     const read = await readAll(codex, source)
     const usages = read.messages.flatMap(({ metadata }) => (metadata?.['usage'] ? [metadata['usage']] : []))
-    const scan = counted(await scanAll(codex, source))
+    const scan = summarizeScans(await scanAll(codex, source))
     expect({ value, usages: scan.usages.map(({ usage }) => usage) }).toEqual({ value, usages })
   }
 })
 
-test('no day has a year of five digits, wherever the clock stands', () => {
-  expect(localDay()('9999-12-31T23:59:59.999Z' as Parameters<ReturnType<typeof localDay>>[0])).toHaveLength(10)
+test('no day has a five-digit year, in any time zone', () => {
+  expect(createLocalDay()('9999-12-31T23:59:59.999Z' as Parameters<ReturnType<typeof createLocalDay>>[0])).toHaveLength(
+    10,
+  )
 })

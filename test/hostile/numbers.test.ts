@@ -5,9 +5,9 @@ import { expect, test } from 'vitest'
 import type { Agent, Source } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/all.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../src/model/usage.ts'
-import { home, rollout } from '../archive/house.ts'
-import { counted, readAll, scanAll } from '../support/fixtures.ts'
-import { talk, tempFolder, text } from '../support/log.ts'
+import { rollout, testHome } from '../archive/house.ts'
+import { readAll, scanAll, summarizeScans } from '../support/fixtures.ts'
+import { shortSession, tempFolder, text } from '../support/log.ts'
 import { type NumberCase, numberCases } from './number-cases.ts'
 
 const CASES = 2000
@@ -24,7 +24,7 @@ const isUsage = (usage: Usage): boolean => Object.values(usage).every(isCount)
 async function faultsOf(agent: Agent, source: Source): Promise<readonly string[]> {
   const faults: string[] = []
   const { messages, sessions, issues, reads } = await readAll(agent, source)
-  const scan = counted(await scanAll(agent, source))
+  const scan = summarizeScans(await scanAll(agent, source))
   let usage = NO_USAGE
   for (const { timestamp, tool_call, metadata, segments } of messages) {
     if (!TIME.test(timestamp)) faults.push(`time ${timestamp}`)
@@ -41,7 +41,7 @@ async function faultsOf(agent: Agent, source: Source): Promise<readonly string[]
   for (const { at } of scan.usages) if (!TIME.test(at)) faults.push(`counted at ${at}`)
   for (const { line = 1 } of [...issues, ...scan.issues]) if (!isCount(line)) faults.push(`issue at ${line}`)
   const last = reads.findLast((one) => one.kind === 'message')
-  if (last && JSON.stringify(await agent.body(source, last.locator)) !== JSON.stringify(last.message))
+  if (last && JSON.stringify(await agent.readMessage(source, last.locator)) !== JSON.stringify(last.message))
     faults.push('body')
   return faults
 }
@@ -77,8 +77,8 @@ test(`${CASES} hostile values: what is read, counted and read again agrees, and 
 
 /** All logs of a batch and a good one in one index. */
 async function indexFaults(folder: string, logs: string, batch: readonly NumberCase[]): Promise<readonly string[]> {
-  const { house, write } = home({ roots: [logs] }, folder)
-  write(rollout('good'), text(talk()))
+  const { app: house, write } = testHome({ roots: [logs] }, folder)
+  write(rollout('good'), text(shortSession()))
   const outcome = await house.sync()
   if (outcome.kind !== 'synced') return ['not synced']
   const faults = house.index.unreadable().filter(({ code }) => code === 'internal_error')

@@ -6,11 +6,11 @@ import openai from '../../src/agents/openai/agent.ts'
 import { UserMessage } from '../../src/conversation.ts'
 import { legalToolName, PROFILES } from '../../src/openai.ts'
 import { assistant, header, tempFolder, tempLog, text } from '../support/log.ts'
-import { readAll, saidBy } from '../support/read.ts'
+import { readAll, textsOfRole } from '../support/read.ts'
 
 const SPACES = ' '.repeat(1_000_000)
 
-describe('a long run in the middle of a text costs no more than its letters', () => {
+describe('a long run in the middle of a text takes linear time', () => {
   test('of a prompt, whose ends alone are trimmed', () => {
     const prompt = UserMessage.newPrompt(`${SPACES}a${SPACES}b${SPACES}`)
     expect(prompt.contentWithContext()).toBe(`a${SPACES}b`)
@@ -23,12 +23,12 @@ describe('a long run in the middle of a text costs no more than its letters', ()
       path,
       `{"session":{"id":"s","timestamp":"2025-05-01T00:00:00Z"},${SPACES}"items":[${JSON.stringify(item)}]}`,
     )
-    expect(saidBy(await readAll(path), 'user')).toEqual(['Hello'])
+    expect(textsOfRole(await readAll(path), 'user')).toEqual(['Hello'])
   })
 
   test('of an answer that ends with a citation', async () => {
     const said = `a${SPACES}b\n<oai-mem-citation>c`
-    expect(saidBy(await readAll(tempLog(text([header(), assistant(1, said)]))), 'assistant')).toEqual([said])
+    expect(textsOfRole(await readAll(tempLog(text([header(), assistant(1, said)]))), 'assistant')).toEqual([said])
   })
 
   test('of a file that may hold messages', () => {

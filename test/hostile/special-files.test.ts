@@ -5,19 +5,19 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { chatHome, fumiChat } from '../chat/support/fumi-chat.ts'
-import { talk, tempFolder, text } from '../support/log.ts'
+import { shortSession, tempFolder, text } from '../support/log.ts'
 import { machine } from '../support/machine.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer } from '../support/model-server.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
-import { fumi, fumiPath, type Ran } from '../support/run.ts'
-import { whenDone } from '../support/when-done.ts'
+import { fumi, fumiPath, type RunResult } from '../support/run.ts'
+import { onCleanup } from '../support/when-done.ts'
 
 const isPosix = process.platform !== 'win32'
 
 /** A command that waits for a pipe would wait for ever: it is killed, and has no exit code. */
 const LONGEST = 30_000
-const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}, more: object = {}): Ran =>
+const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}, more: object = {}): RunResult =>
   fumi(args, { timeout: LONGEST, killSignal: 'SIGKILL', env, ...more })
 
 const pipe = (path: string): string => {
@@ -32,7 +32,7 @@ const zero = (path: string): string => {
 
 async function socket(path: string): Promise<string> {
   const server = createServer().listen(path)
-  whenDone(() => server.close())
+  onCleanup(() => server.close())
   await new Promise((resolve) => server.once('listening', resolve))
   return path
 }
@@ -78,9 +78,9 @@ describe.skipIf(!isPosix)('as input', () => {
     expect(run(['validate', join(folder, 'd.json')])).toMatchObject({ code: 4, err: expect.stringContaining('folder') })
   })
 
-  test('what a shell passes on with <(…) is read, as standard input is', () => {
+  test('process substitution <(…) is read like standard input', () => {
     const log = join(tempFolder(), 'rollout-2026-02-03T09-15-00-test.jsonl')
-    writeFileSync(log, text(talk()))
+    writeFileSync(log, text(shortSession()))
     const plain = run(['normalize', log]).out
     const inShell = (script: string) =>
       spawnSync('bash', ['-c', script, '-', process.execPath, fumiPath, log], {
@@ -99,14 +99,14 @@ describe.skipIf(!isPosix)('as input', () => {
   })
 })
 
-describe.skipIf(!isPosix)('in the places where agents keep theirs', () => {
+describe.skipIf(!isPosix)('in the folders of agents', () => {
   test.each(['data.sqlite3', 'data.sqlite3-wal', 'data.sqlite3-journal'])('%s of Amazon Q', (name) => {
     for (const make of [pipe, zero]) {
       const { home } = machine()
       const store = join(home, 'data', 'amazon-q', 'data.sqlite3')
-      const made = makeStore(store, name.endsWith('-wal') ? 'wal' : 'delete')
-      made.put('/code', stateOf('c-1', [{ prompt: 'hello', answer: 'yes' }]))
-      made.close()
+      const created = makeStore(store, name.endsWith('-wal') ? 'wal' : 'delete')
+      created.put('/code', stateOf('c-1', [{ prompt: 'hello', answer: 'yes' }]))
+      created.close()
       const path = join(home, 'data', 'amazon-q', name)
       rmSync(path, { force: true })
       make(path)
@@ -168,11 +168,11 @@ const envOf = (home: string) => ({
 describe.skipIf(!isPosix)('as output', () => {
   const log = (): string => {
     const path = join(tempFolder(), 'rollout-2026-02-03T09-15-00-test.jsonl')
-    writeFileSync(path, text(talk()))
+    writeFileSync(path, text(shortSession()))
     return path
   }
 
-  test('a pipe that nobody reads is refused', () => {
+  test('a pipe without a reader is refused', () => {
     const path = pipe(join(tempFolder(), 'out'))
     for (const command of [
       ['export', log(), '--format', 'md'],
@@ -202,7 +202,7 @@ describe.skipIf(!isPosix)('as output', () => {
 describe.skipIf(!isPosix)('in a conversation', () => {
   const at = (baseURL: string, ...more: readonly string[]) => ['--base-url', baseURL, '--model', 'm', ...more]
 
-  test('tools refuse them, and the turn goes on', async () => {
+  test('tools refuse them, and the turn continues', async () => {
     const place = chatHome()
     pipe(join(place.cwd, 'p.txt'))
     pipe(join(place.cwd, 'p.png'))
@@ -226,15 +226,15 @@ describe.skipIf(!isPosix)('in a conversation', () => {
     const { code, out } = await fumiChat(args, place, '', () => undefined, {}, LONGEST)
     expect([code, out]).toEqual([0, 'Done.\n'])
     const results = (server.asked.at(-1)?.body.messages ?? []).filter(({ role }) => role === 'tool')
-    const said = results.map(({ content }) => String(content))
-    expect(said.slice(0, 5)).toEqual([
+    const texts = results.map(({ content }) => String(content))
+    expect(texts.slice(0, 5)).toEqual([
       expect.stringContaining('named pipe'),
       expect.stringContaining('device'),
       expect.stringContaining('socket'),
       expect.stringContaining('named pipe'),
       expect.stringContaining('named pipe'),
     ])
-    expect(said[7]).toMatch(/named pipe|not a regular file/)
+    expect(texts[7]).toMatch(/named pipe|not a regular file/)
   })
 
   test('attached, as context, as an agent, as a prompt, as a saved conversation, as settings', async () => {

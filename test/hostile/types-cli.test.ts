@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { talk, tempFolder, tempLog, text } from '../support/log.ts'
+import { shortSession, tempFolder, tempLog, text } from '../support/log.ts'
 import { fumi } from '../support/run.ts'
 
 const segment = (fields: object): object => ({
@@ -46,7 +46,7 @@ function hostileHome() {
   for (const folder of [logs, data, sessions]) mkdirSync(folder, { recursive: true })
   const bad = join(logs, 'hostile.jsonl')
   writeFileSync(bad, hostileLog())
-  writeFileSync(join(sessions, 'rollout-2026-02-03T09-15-00-good.jsonl'), text(talk()))
+  writeFileSync(join(sessions, 'rollout-2026-02-03T09-15-00-good.jsonl'), text(shortSession()))
   writeFileSync(join(data, 'config.json'), JSON.stringify({ agents: { normalized: { roots: [logs] } } }))
   const env = { HOME: home, FUMI_HOME: data, XDG_DATA_HOME: join(home, 'data') }
   return { home, bad, run: (...args: string[]) => fumi(args, { env }) }
@@ -66,13 +66,13 @@ test('a file of such messages is shown, exported and searched, and costs no othe
   expect(run('search', '"A plain question"')).toMatchObject({ code: 0, out: expect.stringContaining('normalized:') })
   for (const command of ['list', 'stats']) expect(run(command)).toMatchObject({ code: 0 })
   const folder = join(home, 'out')
-  expect(run('export', bad, tempLog(text(talk())), '-o', `${folder}/`).code).toBe(0)
+  expect(run('export', bad, tempLog(text(shortSession())), '-o', `${folder}/`).code).toBe(0)
   expect(readdirSync(folder)).toHaveLength(2)
 })
 
 test('of several sessions to export, one that fails costs no other', () => {
   const { home, bad, run } = hostileHome()
-  const good = tempLog(text(talk()))
+  const good = tempLog(text(shortSession()))
   const folder = join(home, 'out')
   const { code, out, err } = run('export', 'no-such-session', good, bad, '-o', `${folder}/`)
   expect({ code, files: readdirSync(folder).length, told: out.trim().split('\n').length }).toEqual({

@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import amazonQ from '../../src/agents/amazon-q/agent.ts'
 import openai from '../../src/agents/openai/agent.ts'
-import { gistOf } from '../../src/model/gist.ts'
+import { summarizeToolCall } from '../../src/model/gist.ts'
 import { repair } from '../../src/openai.ts'
 import { tempFolder } from '../support/log.ts'
-import { gather } from '../support/read.ts'
+import { collectReads } from '../support/read.ts'
 
 /** `String` of it throws. */
 const NO_TEXT = { toString: 1, valueOf: 1 }
@@ -18,10 +18,10 @@ async function readBy(agent: Agent, value: unknown) {
   writeFileSync(path, JSON.stringify(value))
   const reads = []
   for await (const batch of agent.read({ agent: agent.id, path, root: path })) reads.push(...batch)
-  return gather(reads)
+  return collectReads(reads)
 }
 
-describe('what cannot be made a text is read all the same', () => {
+describe('values that cannot be converted to text are read', () => {
   test('as an id in a conversation of Amazon Q', async () => {
     const user = { additional_context: '', env_context: {}, content: { Prompt: { prompt: 'Hello' } } }
     const uses = [{ id: NO_TEXT, name: 'fs_read', args: {} }]
@@ -45,13 +45,14 @@ describe('what cannot be made a text is read all the same', () => {
   })
 
   test('as an argument', () => {
-    const gist = (json: object): string => gistOf({ call_id: null, name: 'a', status: 'pending', arguments_json: json })
+    const gist = (json: object): string =>
+      summarizeToolCall({ call_id: null, name: 'a', status: 'pending', arguments_json: json })
     expect(gist({ command: [NO_TEXT, 'ls', 3] })).toBe('ls 3')
     expect(gist({ operations: [{ path: NO_TEXT }, { path: 'a.ts' }] })).toBe('a.ts')
   })
 })
 
-test('calls without ids are told apart, also in messages without ids', async () => {
+test('calls without ids are distinguished, also in messages without ids', async () => {
   const turn = { sender: 'assistant', content: [{ type: 'tool_use', name: 'look', input: {} }] }
   const { messages } = await readBy(openai, [{ chat_messages: [turn, turn] }])
   const ids = messages.flatMap(({ tool_call }) => tool_call?.call_id ?? [])

@@ -2,34 +2,34 @@
 import { statSync } from 'node:fs'
 import { deflateRawSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { type Keep, openKeep } from '../../src/archive/keep.ts'
+import { type BackupDatabase, openBackupDatabase } from '../../src/archive/keep.ts'
 import { tempFolder } from '../support/log.ts'
-import { AGENT, at, madeUp, row, said, wordsIn } from './row.ts'
+import { AGENT, at, entryObject, pseudoRandomWords, row, wordsIn } from './row.ts'
 
 const PLACE = { agent: AGENT, store: '/store', key: '/w/app' }
 const compressed = (texts: Iterable<string>): number =>
   [...texts].reduce((sum, text) => sum + deflateRawSync(text).length, 0)
-const entry = (n: number): string => said(`${n} ${madeUp(n, 500)}`)
+const entry = (n: number): string => entryObject(`${n} ${pseudoRandomWords(n, 500)}`)
 
-function fileSize(keep: Keep): number {
+function fileSize(keep: BackupDatabase): number {
   keep.close()
   return statSync(keep.path).size
 }
 
 test('200 generations of one directory: all of them complete, each entry stored once', () => {
-  const keep = openKeep(tempFolder())
+  const keep = openBackupDatabase(tempFolder())
   const entries = new Set<string>()
   const seen: { readonly native: string; readonly history: readonly string[] }[] = []
   const talks = new Map<string, readonly string[]>()
-  let made = 0
+  let created = 0
   let minute = 0
   let generations = 0
-  const say = (count: number): readonly string[] => Array.from({ length: count }, () => entry(++made))
+  const say = (count: number): readonly string[] => Array.from({ length: count }, () => entry(++created))
   const write = (native: string, history: readonly string[]): void => {
     talks.set(native, history)
     for (const one of history) entries.add(one)
     seen.push({ native, history })
-    const capture = row(native, history, { tools: madeUp(minute, 100), summary: `${minute}` })
+    const capture = row(native, history, { tools: pseudoRandomWords(minute, 100), summary: `${minute}` })
     const { change } = keep.put(capture, PLACE, at(minute++))
     if (change === 'new' || change === 'branched') generations++
   }
@@ -62,7 +62,7 @@ test('200 generations of one directory: all of them complete, each entry stored 
 })
 
 test('a conversation that grows by one entry stores about one entry', () => {
-  const keep = openKeep(tempFolder())
+  const keep = openBackupDatabase(tempFolder())
   const history = Array.from({ length: 150 }, (_, n) => entry(n))
   keep.put(row('c1', history), PLACE, at(0))
   const more = entry(150)
@@ -71,7 +71,7 @@ test('a conversation that grows by one entry stores about one entry', () => {
 })
 
 test('checkpoints that repeat the history cost nearly nothing, also when they come and go', () => {
-  const keep = openKeep(tempFolder())
+  const keep = openBackupDatabase(tempFolder())
   const history = Array.from({ length: 60 }, (_, n) => entry(n))
   const snapshots = history.map((_, n) => history.slice(0, n))
   const captured = row('c1', history, { snapshots })
@@ -83,9 +83,9 @@ test('checkpoints that repeat the history cost nearly nothing, also when they co
   expect(Buffer.compare(keep.bytes(session), row('c1', history).bytes)).toBe(0)
 })
 
-test('what is written differently each time is not kept for ever', () => {
-  const keep = openKeep(tempFolder())
-  const tools = (n: number): string => madeUp(n, 2000)
-  for (let n = 0; n < 100; n++) keep.put(row('c1', [said('a')], { tools: tools(n) }), PLACE, at(n))
+test('values that change every time are not stored forever', () => {
+  const keep = openBackupDatabase(tempFolder())
+  const tools = (n: number): string => pseudoRandomWords(n, 2000)
+  for (let n = 0; n < 100; n++) keep.put(row('c1', [entryObject('a')], { tools: tools(n) }), PLACE, at(n))
   expect(fileSize(keep)).toBeLessThan(20 * compressed([tools(1)]))
 })

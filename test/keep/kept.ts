@@ -1,15 +1,15 @@
-import type { From, Put } from '../../src/archive/keep/record.ts'
-import { type Keep, openKeep } from '../../src/archive/keep.ts'
+import type { BackupResult, RowOrigin } from '../../src/archive/keep/record.ts'
+import { type BackupDatabase, openBackupDatabase } from '../../src/archive/keep.ts'
 import { sha256 } from '../../src/lib/hash.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { tempFolder } from '../support/log.ts'
-import { AGENT, at, type RowOptions, row, said, wordsIn } from './row.ts'
+import { AGENT, at, entryObject, type RowOptions, row, wordsIn } from './row.ts'
 
 export const STORE = '/home/me/.local/share/amazon-q/data.sqlite3'
-export const place = (key = '/w/app'): From => ({ agent: AGENT, store: STORE, key })
-export const plain = 'amazon-q:c1' as SessionId
+export const place = (key = '/w/app'): RowOrigin => ({ agent: AGENT, store: STORE, key })
+export const PLAIN_SESSION = 'amazon-q:c1' as SessionId
 /** The name of a session that is told apart by this entry. */
-export const besides = (words: string, native = 'c1'): SessionId =>
+export const branchId = (words: string, native = 'c1'): SessionId =>
   `${AGENT}:${native}~${sha256(JSON.stringify([words, `You said ${words}.`])).slice(0, 6)}` as SessionId
 
 interface PutOptions extends RowOptions {
@@ -19,13 +19,13 @@ interface PutOptions extends RowOptions {
 }
 
 /** Each letter is an entry: `put(keep, 'abc')`. */
-export function put(keep: Keep, letters: string, options: PutOptions = {}): Put {
+export function putEntries(keep: BackupDatabase, letters: string, options: PutOptions = {}): BackupResult {
   const { id = 'c1', key, minute = 0, ...more } = options
-  return keep.put(row(id, [...letters].map(said), more), place(key), at(minute))
+  return keep.put(row(id, [...letters].map(entryObject), more), place(key), at(minute))
 }
 
 /** Every session that is kept, with its entries and how it ended. */
-export function sessions(keep: Keep): Record<string, string> {
+export function backedUpSessions(keep: BackupDatabase): Record<string, string> {
   return Object.fromEntries(
     keep.list().map((one) => {
       const words = one.kind === 'conversation' ? wordsIn(keep.conversation(one.session)).join('') : '?'
@@ -34,4 +34,4 @@ export function sessions(keep: Keep): Record<string, string> {
   )
 }
 
-export const newKeep = (): Keep => openKeep(tempFolder())
+export const newBackup = (): BackupDatabase => openBackupDatabase(tempFolder())

@@ -1,10 +1,10 @@
 /** Whatever happens to rows, in whatever order: what was seen is kept, and comes back. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Keep, openKeep } from '../../src/archive/keep.ts'
+import { type BackupDatabase, openBackupDatabase } from '../../src/archive/keep.ts'
 import type { Instant, SessionId } from '../../src/model/ids.ts'
 import { tempFolder } from '../support/log.ts'
-import { AGENT, at, row, said, tuple, wordsIn } from './row.ts'
+import { AGENT, at, entryObject, entryTuple, row, wordsIn } from './row.ts'
 
 const STORE = '/store'
 
@@ -35,7 +35,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 const event = fc.record({
   deed,
   key: fc.constantFrom('one', 'two'),
-  spell: fc.constantFrom(said, tuple),
+  spell: fc.constantFrom(entryObject, entryTuple),
   summary: fc.constantFrom('s', 't'),
   tools: fc.constantFrom('u', 'v'),
   hasSnapshot: fc.boolean(),
@@ -59,7 +59,7 @@ class Witness {
     if (!this.#firstSeen.has(session)) this.#firstSeen.set(session, when)
   }
 
-  check(keep: Keep): void {
+  check(keep: BackupDatabase): void {
     for (const [where, bytes] of this.#last) {
       const [session, key] = where.split(' ') as [SessionId, string]
       expect(keep.bytes(session, { store: STORE, key })).toEqual(bytes)
@@ -69,8 +69,8 @@ class Witness {
       expect(states).toContainEqual(keep.bytes(session))
     }
     const alive = new Set(this.holds.values())
-    const kept = keep.list()
-    expect(new Map(kept.map((one) => [one.session, one.first_seen]))).toEqual(this.#firstSeen)
+    const stored = keep.list()
+    expect(new Map(stored.map((one) => [one.session, one.first_seen]))).toEqual(this.#firstSeen)
     expect(new Set(keep.list({ alive: true }).map((one) => one.session))).toEqual(alive)
   }
 
@@ -86,28 +86,28 @@ class Witness {
   }
 }
 
-function after(talk: Talk, deed: Deed, seen: readonly Talk[]): Talk {
+function after(chat: Talk, deed: Deed, seen: readonly Talk[]): Talk {
   switch (deed.kind) {
     case 'says':
-      return { ...talk, words: talk.words + deed.letters }
+      return { ...chat, words: chat.words + deed.letters }
     case 'drops':
-      return { ...talk, words: deed.side === 'front' ? talk.words.slice(deed.count) : talk.words.slice(0, -deed.count) }
+      return { ...chat, words: deed.side === 'front' ? chat.words.slice(deed.count) : chat.words.slice(0, -deed.count) }
     case 'clears':
-      return { ...talk, words: '' }
+      return { ...chat, words: '' }
     case 'returns':
-      return seen[deed.to % Math.max(1, seen.length)] ?? talk
+      return seen[deed.to % Math.max(1, seen.length)] ?? chat
     case 'switches':
       return { native: deed.native, words: '' }
     default:
-      return talk
+      return chat
   }
 }
 
-test('every row comes back, and every sequence of entries ever seen is in some session', () => {
+test('every row can be restored, and every sequence of entries ever seen is in some session', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 25 }), (events) => {
       const directory = tempFolder()
-      const keep = openKeep(directory)
+      const keep = openBackupDatabase(directory)
       const witness = new Witness()
       const talks = new Map<string, Talk>()
       const seen: Talk[] = []
@@ -124,14 +124,14 @@ test('every row comes back, and every sequence of entries ever seen is in some s
           witness.saw(session, key, bytes, at(minute), renamed)
           continue
         }
-        const talk = after(talks.get(key) ?? { native: 'c1', words: '' }, deed, seen)
-        talks.set(key, talk)
-        seen.push(talk)
-        const history = [...talk.words].map(spell)
-        const captured = row(talk.native, history, {
+        const chat = after(talks.get(key) ?? { native: 'c1', words: '' }, deed, seen)
+        talks.set(key, chat)
+        seen.push(chat)
+        const history = [...chat.words].map(spell)
+        const captured = row(chat.native, history, {
           summary,
           tools,
-          snapshots: hasSnapshot ? [history, [...'ab'].map(said)] : [],
+          snapshots: hasSnapshot ? [history, [...'ab'].map(entryObject)] : [],
         })
         const match = keep.match(captured, place)
         const put = keep.put(captured, place, at(minute))
@@ -144,12 +144,12 @@ test('every row comes back, and every sequence of entries ever seen is in some s
         expect(words).toHaveLength(one.entries)
         return { native: one.native_id, words: words.join('') }
       })
-      for (const talk of seen)
-        expect(talksKept.some((one) => one.native === talk.native && one.words.includes(talk.words))).toBe(true)
-      const kept = keep.list()
+      for (const chat of seen)
+        expect(talksKept.some((one) => one.native === chat.native && one.words.includes(chat.words))).toBe(true)
+      const stored = keep.list()
       keep.close()
-      const again = openKeep(directory)
-      expect(again.list()).toEqual(kept)
+      const again = openBackupDatabase(directory)
+      expect(again.list()).toEqual(stored)
       again.close()
     }),
     { numRuns: 60 },

@@ -1,6 +1,6 @@
 /** Small rows for tests of the keep: a JSON text and where its entries stand. */
-import type { Capture, CapturedEntry, Stretch } from '../../src/model/capture.ts'
-import { type Instant, instantOf } from '../../src/model/ids.ts'
+import type { ByteSpan, Capture, CapturedEntry } from '../../src/model/capture.ts'
+import { type Instant, instantFromMs } from '../../src/model/ids.ts'
 
 export interface RowOptions {
   /** Histories that the row repeats, as checkpoints do. */
@@ -16,10 +16,10 @@ export interface RowOptions {
 export const AGENT = 'amazon-q'
 
 /** An entry as newer programs write it. */
-export const said = (words: string): string => JSON.stringify({ user: words, assistant: `You said ${words}.` })
+export const entryObject = (words: string): string => JSON.stringify({ user: words, assistant: `You said ${words}.` })
 
 /** The same entry as older programs wrote it. */
-export const tuple = (words: string): string => JSON.stringify([words, `You said ${words}.`])
+export const entryTuple = (words: string): string => JSON.stringify([words, `You said ${words}.`])
 
 /** The words of each entry of a row's history. */
 export function wordsIn(row: Uint8Array): readonly string[] {
@@ -36,14 +36,14 @@ function partsOf(entry: unknown): readonly [string, string] {
 export function row(id: string, history: readonly string[], options: RowOptions = {}): Capture {
   const chunks: Buffer[] = []
   let at = 0
-  const write = (text: string): Stretch => {
+  const write = (text: string): ByteSpan => {
     const bytes = Buffer.from(text)
     const start = at
     chunks.push(bytes)
     at += bytes.length
     return { start, end: at }
   }
-  const writeList = (texts: readonly string[]): readonly Stretch[] => {
+  const writeList = (texts: readonly string[]): readonly ByteSpan[] => {
     write('[')
     const stretches = texts.map((text, index) => {
       if (index > 0) write(options.separator ?? ',')
@@ -68,10 +68,10 @@ export function row(id: string, history: readonly string[], options: RowOptions 
   return { agent: AGENT, native_id: id, bytes: Buffer.concat(chunks), entries, repeats }
 }
 
-export const at = (minute: number): Instant => instantOf(Date.UTC(2026, 1, 3, 9, minute)) as Instant
+export const at = (minute: number): Instant => instantFromMs(Date.UTC(2026, 1, 3, 9, minute)) as Instant
 
 /** Words by which entries are told apart, in a stable but patternless order. */
-export function madeUp(seed: number, count: number): string {
+export function pseudoRandomWords(seed: number, count: number): string {
   const words: string[] = []
   let state = (seed * 2_654_435_761 + 12_345) >>> 0
   for (let n = 0; n < count; n++) {

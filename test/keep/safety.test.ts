@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import { openKeep } from '../../src/archive/keep.ts'
+import { openBackupDatabase } from '../../src/archive/keep.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { Capture } from '../../src/model/capture.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { tempFolder } from '../support/log.ts'
-import { AGENT, at, madeUp, row, said, wordsIn } from './row.ts'
+import { AGENT, at, entryObject, pseudoRandomWords, row, wordsIn } from './row.ts'
 
 const WRITER = join(import.meta.dirname, 'writer.mjs')
 const STORE = '/store'
@@ -25,8 +25,9 @@ interface Job {
 function jobs(native: string, key: string, count: number, words = 100): readonly Job[] {
   let history: readonly string[] = []
   return Array.from({ length: count }, (_, n) => {
-    history = n % 9 === 8 ? history.slice(0, 2) : [...history, said(`${native} ${n} ${madeUp(n, words)}`)]
-    return { capture: row(native, history, { tools: madeUp(n, 50) }), key }
+    history =
+      n % 9 === 8 ? history.slice(0, 2) : [...history, entryObject(`${native} ${n} ${pseudoRandomWords(n, words)}`)]
+    return { capture: row(native, history, { tools: pseudoRandomWords(n, 50) }), key }
   })
 }
 
@@ -54,7 +55,7 @@ function integrity(directory: string): unknown {
   }
 }
 
-test('a process killed at any moment has kept all that it reported', async () => {
+test('a process killed at any moment has stored all that it reported', async () => {
   const directory = tempFolder()
   const list = jobs('c1', '/w/app', 400)
   const written = new Set(list.map(({ capture }) => String(capture.bytes)))
@@ -67,7 +68,7 @@ test('a process killed at any moment has kept all that it reported', async () =>
       [...output.matchAll(new RegExp(`^${what} (\\d+)\\b.*\n`, 'gm'))].map((match) => Number(match[1]))
     for (const number of numbers('done')) reported.add(number)
     expect(integrity(directory)).toEqual(['ok', []])
-    const keep = openKeep(directory)
+    const keep = openBackupDatabase(directory)
     const kept = keep
       .list()
       .map((one) => ({ ...one, row: keep.bytes(one.session), all: keep.conversation(one.session) }))
@@ -88,31 +89,31 @@ test('a process killed at any moment has kept all that it reported', async () =>
   expect(reported.size).toBeGreaterThan(3)
 })
 
-test('processes that keep at once wait for each other, from the first moment on', async () => {
+test('concurrent writers wait for each other from the start', async () => {
   const directory = join(tempFolder(), 'not', 'there', 'yet')
   const lists = ['c1', 'c2', 'c3'].map((native) => jobs(native, `/w/${native}`, 60))
   const outputs = await Promise.all(lists.map((list) => outputOf(start(directory, list))))
   for (const output of outputs) expect(output.match(/^done /gm)).toHaveLength(60)
   expect(integrity(directory)).toEqual(['ok', []])
-  const keep = openKeep(directory)
+  const keep = openBackupDatabase(directory)
   for (const [n, list] of lists.entries())
     expect(keep.bytes(`amazon-q:c${n + 1}` as SessionId)).toEqual(list.at(-1)?.capture.bytes)
   keep.close()
 })
 
 describe('a full disk', () => {
-  const before = row('c1', [said('a')])
-  const large = [{ capture: row('c1', [said('a'), said(madeUp(1, 300_000))]), key: place.key }]
+  const before = row('c1', [entryObject('a')])
+  const large = [{ capture: row('c1', [entryObject('a'), entryObject(pseudoRandomWords(1, 300_000))]), key: place.key }]
 
   function expectIntact(directory: string): void {
     expect(integrity(directory)).toEqual(['ok', []])
-    const keep = openKeep(directory)
+    const keep = openBackupDatabase(directory)
     expect(keep.list()).toMatchObject([{ session, entries: 1 }])
     expect(keep.bytes(session)).toEqual(before.bytes)
     keep.close()
   }
 
-  test('is told, and leaves what was there', (context) => {
+  test('is reported, and leaves existing data intact', (context) => {
     const directory = tempFolder()
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', directory])
     if (mounted.status !== 0) {
@@ -120,7 +121,7 @@ describe('a full disk', () => {
       context.skip()
     }
     try {
-      const keep = openKeep(directory)
+      const keep = openBackupDatabase(directory)
       keep.put(before, place, at(0))
       keep.close()
       const { stdout } = spawnSync(process.execPath, [WRITER, directory, fileOf(large)], { encoding: 'utf8' })
@@ -133,7 +134,7 @@ describe('a full disk', () => {
 
   test.skipIf(process.platform === 'win32')('a file that may not grow is the same', () => {
     const directory = tempFolder()
-    const keep = openKeep(directory)
+    const keep = openBackupDatabase(directory)
     keep.put(before, place, at(0))
     keep.close()
     const limited = `trap '' XFSZ; ulimit -f 600; exec "$0" "$@"`
@@ -146,10 +147,10 @@ describe('a full disk', () => {
 
 describe('a put that fails', () => {
   test('changes nothing', () => {
-    const keep = openKeep(tempFolder())
-    keep.put(row('c1', [said('a')]), place, at(0))
+    const keep = openBackupDatabase(tempFolder())
+    keep.put(row('c1', [entryObject('a')]), place, at(0))
     const kept = keep.list()
-    const capture = row('c1', [said('a'), said('b')])
+    const capture = row('c1', [entryObject('a'), entryObject('b')])
     const entries = capture.entries.map((entry) => ({ ...entry, identity: () => expect.fail('cannot tell') }))
     expect(() => keep.put({ ...capture, entries }, place, at(1))).toThrow('cannot tell')
     expect(keep.list()).toEqual(kept)
@@ -163,10 +164,10 @@ describe('a put that fails', () => {
 })
 
 describe('opening', () => {
-  const made = (): string => {
+  const created = (): string => {
     const directory = tempFolder()
-    const keep = openKeep(directory)
-    keep.put(row('c1', [said('a')]), place, at(0))
+    const keep = openBackupDatabase(directory)
+    keep.put(row('c1', [entryObject('a')]), place, at(0))
     keep.close()
     return directory
   }
@@ -176,9 +177,9 @@ describe('opening', () => {
     db.close()
   }
 
-  test('makes nothing until something is kept; then for its user alone', () => {
+  test('creates no file until the first backup, which is private', () => {
     const directory = join(tempFolder(), 'data')
-    const keep = openKeep(directory)
+    const keep = openBackupDatabase(directory)
     expect(keep.list()).toEqual([])
     expect(keep.get(session)).toBeUndefined()
     expect(keep.sweep(STORE, [], at(0))).toEqual([])
@@ -195,30 +196,30 @@ describe('opening', () => {
     keep.close()
   })
 
-  test('refuses what a newer fumibako wrote, and does not touch it', () => {
-    const directory = made()
+  test('refuses a file of a newer fumibako without changing it', () => {
+    const directory = created()
     change(directory, 'PRAGMA user_version = 99')
     const before = readFileSync(join(directory, 'keep.sqlite3'))
-    expect(() => openKeep(directory)).toThrow(
+    expect(() => openBackupDatabase(directory)).toThrow(
       expect.objectContaining({ code: 'unusable_data', message: expect.stringMatching(/newer fumibako.*Update/) }),
     )
     expect(readFileSync(join(directory, 'keep.sqlite3')).equals(before)).toBe(true)
   })
 
-  test('refuses what is no keep', () => {
+  test('refuses a file that is not a backup', () => {
     const other = tempFolder()
     change(other, 'CREATE TABLE notes (text)')
-    expect(() => openKeep(other)).toThrow(expect.objectContaining({ code: 'unusable_data' }))
+    expect(() => openBackupDatabase(other)).toThrow(expect.objectContaining({ code: 'unusable_data' }))
     const text = tempFolder()
     writeFileSync(join(text, 'keep.sqlite3'), 'no database at all, but long enough to be looked at'.repeat(100))
-    expect(() => openKeep(text)).toThrow(expect.objectContaining({ code: 'unusable_data' }))
+    expect(() => openBackupDatabase(text)).toThrow(expect.objectContaining({ code: 'unusable_data' }))
     const file = join(tempFolder(), 'file')
     writeFileSync(file, '')
-    const below = openKeep(join(file, 'data'))
+    const below = openBackupDatabase(join(file, 'data'))
     expect(() => below.put(row('c1', []), place, at(0))).toThrow(expect.objectContaining({ code: 'no_permission' }))
     const folder = tempFolder()
     mkdirSync(join(folder, 'keep.sqlite3'))
-    expect(() => openKeep(folder)).toThrow(expect.objectContaining({ code: 'no_permission' }))
+    expect(() => openBackupDatabase(folder)).toThrow(expect.objectContaining({ code: 'no_permission' }))
   })
 
   test.each([
@@ -226,10 +227,10 @@ describe('opening', () => {
     ['a packing', "UPDATE piece SET body = x'01ffff'"],
     ['a frame', "UPDATE layout SET frame = x'00656c7365'"],
     ['a missing piece', 'PRAGMA foreign_keys = OFF; DELETE FROM piece'],
-  ])('gives nothing wrong back when %s was damaged', (_, sql) => {
-    const directory = made()
+  ])('returns no wrong data when %s was damaged', (_, sql) => {
+    const directory = created()
     change(directory, sql)
-    const keep = openKeep(directory)
+    const keep = openBackupDatabase(directory)
     expect(() => keep.bytes(session)).toThrow(expect.objectContaining({ code: 'unusable_data' }))
     keep.close()
   })

@@ -3,10 +3,10 @@
  * `try <number>`, after it `done <number> <session>`; or `failed <code>: <message>`, and goes on with the next.
  */
 import { readFileSync, writeSync } from 'node:fs'
-import { openKeep } from '../../dist/archive/keep.js'
+import { openBackupDatabase } from '../../dist/archive/keep.js'
 
 const [, , directory, file] = process.argv
-const keep = openKeep(directory)
+const keep = openBackupDatabase(directory)
 for (const [number, { agent, native_id, key, text, entries, repeats }] of JSON.parse(
   readFileSync(file, 'utf8'),
 ).entries()) {

@@ -2,23 +2,23 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { COMMANDS } from '../../src/chat/commands/table.ts'
-import { builtInTools } from '../../src/chat/tools/built-in.ts'
+import { CHAT_COMMANDS } from '../../src/chat/commands/table.ts'
+import { createBuiltInTools } from '../../src/chat/tools/built-in.ts'
 import { SeenFiles } from '../../src/chat/tools/files/seen.ts'
-import type { TalkEvent } from '../../src/chat/turn/event.ts'
+import type { ChatSessionEvent } from '../../src/chat/turn/event.ts'
 import { chatHome, fumiChat } from '../chat/support/fumi-chat.ts'
-import { said, talking } from '../chat/support/talking.ts'
+import { chatSession, sendLine } from '../chat/support/talking.ts'
 import { tempFolder } from '../support/log.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer, modelServer } from '../support/model-server.ts'
 
 const JAPANESE = /[ぁ-んァ-ヶ一-龠]/
-const told = (events: readonly TalkEvent[]): readonly { readonly text: string; readonly ja: string }[] =>
+const reported = (events: readonly ChatSessionEvent[]): readonly { readonly text: string; readonly ja: string }[] =>
   events.flatMap((event) => ('ja' in event ? [event] : []))
 
 describe('commands', () => {
-  test('each says in Japanese what it is for', () => {
-    for (const { name, help } of COMMANDS) expect([name, help.ja]).toEqual([name, expect.stringMatching(JAPANESE)])
+  test('each has a Japanese description', () => {
+    for (const { name, help } of CHAT_COMMANDS) expect([name, help.ja]).toEqual([name, expect.stringMatching(JAPANESE)])
   })
 
   test.each([
@@ -50,7 +50,7 @@ describe('commands', () => {
     '/unheard-of',
     '/clear',
   ])('%s is answered in both languages', async (line) => {
-    const events = told(await said(talking(await modelServer()), line))
+    const events = reported(await sendLine(chatSession(await modelServer()), line))
     expect(events).not.toHaveLength(0)
     if (line === '/transcript') return expect(events[0]?.ja).toBe(events[0]?.text)
     for (const { text, ja } of events) {
@@ -60,23 +60,23 @@ describe('commands', () => {
   })
 
   test('a table has the same numbers under other headings', async () => {
-    const talk = talking(await modelServer(answer('Yes.')))
-    await said(talk, 'Really?')
-    const [usage] = told(await said(talk, '/usage'))
+    const session = chatSession(await modelServer(answer('Yes.')))
+    await sendLine(session, 'Really?')
+    const [usage] = reported(await sendLine(session, '/usage'))
     expect(usage?.ja).toMatch(/^\| 送る内容 \| トークン \| ウィンドウに占める割合 \|\n\| --- \| --: \| --: \|\n/)
     const numbers = (text = ''): readonly string[] => text.match(/\d[\d,]*/g) ?? []
     expect(numbers(usage?.ja).toSorted()).toEqual(numbers(usage?.text).toSorted())
   })
 })
 
-test('what a tool is about to do is told in both; the model and the journal have the English', async () => {
+test('tool questions exist in both languages; the model and the journal have English', async () => {
   const cwd = tempFolder()
   const server = await modelServer(
     calls([{ name: 'fs_write', args: { command: 'create', path: 'a.txt', file_text: 'a' } }]),
     answer('Then not.'),
   )
-  const talk = talking({ ...server, cwd, tools: builtInTools(new SeenFiles()) })
-  const events = await said(talk, 'Write it', (event) => (event.kind === 'consent_needed' ? 'no' : undefined))
+  const session = chatSession({ ...server, cwd, tools: createBuiltInTools(new SeenFiles()) })
+  const events = await sendLine(session, 'Write it', (event) => (event.kind === 'consent_needed' ? 'no' : undefined))
   expect(events.find(({ kind }) => kind === 'consent_needed')).toMatchObject({
     need: { summary: { en: 'write a.txt', ja: 'a.txt に書き込み' } },
   })
@@ -86,14 +86,14 @@ test('what a tool is about to do is told in both; the model and the journal have
   expect(existsSync(join(cwd, 'a.txt'))).toBe(false)
   expect(JSON.stringify(server.asked)).toContain('I do not want this tool to run')
   expect(JSON.stringify(server.asked)).not.toMatch(JAPANESE)
-  expect(readFileSync(talk.desk.journal.path, 'utf8')).not.toMatch(JAPANESE)
+  expect(readFileSync(session.writer.journal.path, 'utf8')).not.toMatch(JAPANESE)
 })
 
 describe('fumi chat', () => {
   const JA = { LC_ALL: 'ja_JP.UTF-8' }
   const at = (baseURL: string, ...more: readonly string[]) => ['--base-url', baseURL, '--model', 'm', ...more]
 
-  test('shows what commands tell in the language of the terminal', async () => {
+  test('prints command output in the language of the terminal', async () => {
     const { baseURL } = await chatServer()
     const lines = '/help usage\n/tools\n/rewind 7\n/quit\n'
     const { out } = await fumiChat(at(baseURL), chatHome(), lines, undefined, JA)
@@ -104,7 +104,7 @@ describe('fumi chat', () => {
     expect(english.out).toMatch(/fs_read +asks outside of this directory/)
   })
 
-  test('tells programs the same in every language', async () => {
+  test('prints the same JSON in every language', async () => {
     const events = async (variables: NodeJS.ProcessEnv): Promise<readonly object[]> => {
       const touch = calls([{ name: 'execute_bash', args: { command: 'touch it' } }])
       const { baseURL } = await chatServer(touch, answer('Touched.'))
@@ -122,7 +122,7 @@ describe('fumi chat', () => {
     expect(ja.map((event) => Object.keys(event))).toEqual(en.map((event) => Object.keys(event)))
   })
 
-  test('says what it cannot do, and that nobody could be asked', async () => {
+  test('reports what it cannot do, and that no user could be asked', async () => {
     const place = chatHome()
     const nobody = await fumiChat(['--profile', 'nobody', '--no-interactive', 'Hi'], place, '', undefined, JA)
     expect(nobody).toMatchObject({ code: 2, err: expect.stringContaining('プロファイル「nobody」はありません。') })

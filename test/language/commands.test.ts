@@ -26,12 +26,12 @@ describe('help', () => {
 
   test('describes every command, argument and option', () => {
     expect(commands.length).toBeGreaterThan(20)
-    const told = commands.flatMap((command) => [
+    const reported = commands.flatMap((command) => [
       `${command.name}: ${command.summary}`,
       ...command.arguments.map(({ name, description }) => `${command.name} ${name}: ${description}`),
       ...command.options.map(({ flags, description }) => `${command.name} ${flags}: ${description}`),
     ])
-    expect(told.filter((one) => !JAPANESE.test(one))).toEqual([])
+    expect(reported.filter((one) => !JAPANESE.test(one))).toEqual([])
   })
 
   test('has examples for every command, and titles and notes around them', () => {
@@ -51,7 +51,7 @@ describe('a command', () => {
     })
   }
 
-  test('tells in Japanese what it did, and what cannot be done', () => {
+  test('reports in Japanese what it did and what failed', () => {
     expect(run(['sync'], 'ja_JP.UTF-8').out).toMatch(/^会話 0 件（ログ 0 件）: 変更なし/)
     expect(run(['show', 'nothing'], 'ja_JP.UTF-8').err).toBe(
       'fumi: nothing という会話もファイルもありません。fumi list で確かめてください。\n',

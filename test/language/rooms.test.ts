@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { describeIssue } from '../../src/model/told/issues.ts'
 import { STORE_PROBLEMS } from '../../src/model/told/unreadable.ts'
-import { talk, tempFolder, text } from '../support/log.ts'
+import { shortSession, tempFolder, text } from '../support/log.ts'
 import { fumi, lines } from '../support/run.ts'
 
 const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/
@@ -26,7 +26,7 @@ function machine() {
 }
 
 describe('settings', () => {
-  test('what they do, and what is wrong with them', () => {
+  test('describe their effect and their errors', () => {
     const { run, write } = machine()
     write('fumi/config.json', '{"keep": "sometimes", "kep": 1}')
     const { out, err } = run(['config'], 'ja')
@@ -42,8 +42,8 @@ describe('settings', () => {
   })
 })
 
-describe('the examination', () => {
-  test('speaks Japanese, finding by finding; its JSON does not', () => {
+describe('doctor', () => {
+  test('prints each finding in Japanese; its JSON is English', () => {
     const { run, write } = machine()
     write('fumi/config.json', '{"keep": "all",}')
     write('fumi/keep.sqlite3', 'no database at all')
@@ -57,7 +57,7 @@ describe('the examination', () => {
 })
 
 describe('issues', () => {
-  test('of every kind that the fixtures have', () => {
+  test('of every kind in the fixtures', () => {
     const agents = join(import.meta.dirname, '..', '..', 'src', 'agents')
     const fixtures = readdirSync(agents).map((name) => join(agents, name, 'fixtures'))
     const { err } = machine().run(['normalize', ...fixtures.filter((path) => existsSync(path))], 'ja')
@@ -72,7 +72,7 @@ describe('issues', () => {
     ['unreadable', 'cannot be read (EIO)', '読み取れません（EIO）'],
     ['unreadable', `busy: ${STORE_PROBLEMS.busy.en}`, STORE_PROBLEMS.busy.ja],
     ['unreadable', `other schema: ${STORE_PROBLEMS.other_schema.en} (no such table: a)`, '（no such table: a）'],
-  ] as const)('keep what they name: %s', (code, reason, ja) => {
+  ] as const)('keep the names they mention: %s', (code, reason, ja) => {
     const told = describeIssue({ code, reason, path: '/logs/a', line: 3 })
     expect(told.en).toBe(`/logs/a:3: ${reason}`)
     expect(told.ja).toMatch(/^\/logs\/a:3: /)
@@ -81,9 +81,9 @@ describe('issues', () => {
 })
 
 describe('a conversion', () => {
-  test('tells in Japanese what is lost and mended; its report is English', () => {
+  test('reports losses and repairs in Japanese; its report file is English', () => {
     const { run, write } = machine()
-    const log = write('rollout-2026-02-03T09-15-00-test.jsonl', text(talk()))
+    const log = write('rollout-2026-02-03T09-15-00-test.jsonl', text(shortSession()))
     const { err } = run(['convert', log, '--to', 'amazon-q', '--max-tokens', '100k', '--report', '-'], 'ja')
     expect(err).toContain('ターンが収まります')
     expect(err).toMatch(/記録 \d+ 件、失われる内容なし。置き場所のない値 \d+ 種類は x_conv に残しました/)
@@ -93,7 +93,7 @@ describe('a conversion', () => {
 })
 
 describe('a check', () => {
-  test('of messages says in Japanese what a server refuses, and what mends it', () => {
+  test('of messages reports problems and repairs in Japanese', () => {
     const { run, write } = machine()
     const path = write('chat.json', '[{"role":"user","content":"Go."},{"role":"tool","content":"gone"}]')
     expect(run(['validate', path], 'ja').out).toMatch(/対応する呼び出しのないツールの結果です。 +省く/)
@@ -102,9 +102,9 @@ describe('a check', () => {
     expect(json).not.toMatch(JAPANESE)
   })
 
-  test('of a log says in Japanese what its program passes over', () => {
+  test('of a log reports in Japanese what its program ignores', () => {
     const { run, write } = machine()
-    const path = write('rollout.jsonl', `${text(talk())}\n`)
+    const path = write('rollout.jsonl', `${text(shortSession())}\n`)
     const asked = ['validate', '--target', 'codex', path]
     expect(run(asked, 'ja').out).toContain('空の行です。')
     expect(run([...asked, '--json'], 'ja').out).toBe(run([...asked, '--json'], 'en').out)

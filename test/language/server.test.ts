@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ChatOptionsReply } from '../../src/model/api/chat.ts'
 import type { ErrorReply } from '../../src/model/api/envelope.ts'
-import { chatting, Listener, opened, post } from '../server/chat/chatting.ts'
+import { EventListener, openChat, post, startChatServer } from '../server/chat/chatting.ts'
 import { calls } from '../support/model-chunks.ts'
 
 const JAPANESE = /[ぁ-んァ-ヶ一-龠]/
@@ -17,14 +17,14 @@ describe('errors', () => {
     ['/api/sessions?since=soon', 'since には日付か日時を指定してください：2026-11-15、today、7d、12h など。'],
     ['/api/sessions?since=2026-02-02&until=2026-01-01', '期間の終わりが始まりより前です。'],
   ])('%s', async (path, ja) => {
-    const { url } = await chatting()
+    const { url } = await startChatServer()
     const { errors } = (await (await fetch(new URL(path, url))).json()) as ErrorReply
     expect(errors).toMatchObject([{ detail: expect.not.stringMatching(JAPANESE), detail_ja: ja }])
   })
 
-  test('of what may not be said, and of who cannot be begun with', async () => {
-    const { url } = await chatting()
-    const { id } = await opened(url)
+  test('of forbidden input and of unusable targets', async () => {
+    const { url } = await startChatServer()
+    const { id } = await openChat(url)
     const shell = await post(url, `/api/chat/${id}/say`, { text: '!ls' })
     expect(shell.body.errors[0].detail_ja).toMatch(/端末で行ってください/)
     const nobody = await post(url, '/api/chat', { profile: 'nobody' })
@@ -34,7 +34,7 @@ describe('errors', () => {
 
 describe('a conversation', () => {
   test('names its commands in both languages', async () => {
-    const { url } = await chatting()
+    const { url } = await startChatServer()
     const { data } = (await (await fetch(new URL('/api/chat/options', url))).json()) as ChatOptionsReply
     for (const { help, help_ja } of data.commands) {
       expect(help).not.toMatch(JAPANESE)
@@ -43,7 +43,7 @@ describe('a conversation', () => {
   })
 
   test('says why there are no models', async () => {
-    const { url, house } = await chatting()
+    const { url, app: house } = await startChatServer()
     const profiles = { gone: { url: 'http://127.0.0.1:1/v1' } }
     writeFileSync(join(house.directory, 'config.json'), JSON.stringify({ profile: 'gone', profiles }))
     const { data } = (await (await fetch(new URL('/api/chat/options', url))).json()) as ChatOptionsReply
@@ -51,10 +51,10 @@ describe('a conversation', () => {
     expect(data.models_problem_ja).toMatch(/^http.*からモデルの一覧を取得できません/)
   })
 
-  test('tells what commands print and what tools want', async () => {
-    const { url } = await chatting([calls([{ name: 'execute_bash', args: { command: 'rm -rf build' } }])])
-    const { id } = await opened(url)
-    const page = await Listener.to(url, id)
+  test('has command output and tool questions in both languages', async () => {
+    const { url } = await startChatServer([calls([{ name: 'execute_bash', args: { command: 'rm -rf build' } }])])
+    const { id } = await openChat(url)
+    const page = await EventListener.to(url, id)
     await post(url, `/api/chat/${id}/say`, { text: '/tangent list' })
     expect(await page.next('output')).toMatchObject({ text: 'No tangent is open.\n', ja: '脇道にはいません。\n' })
     await page.rest()

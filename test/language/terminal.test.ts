@@ -17,7 +17,7 @@ const KETTLE = join(
 const env = { LC_ALL: 'ja_JP.UTF-8', COLUMNS: '80' }
 
 describe('tables and reports', () => {
-  test('have Japanese headings, in columns that stand below each other', () => {
+  test('have Japanese headings in aligned columns', () => {
     const [head = '', ...rows] = lines(fumi(['list', SAMPLES], { env }).out).slice(0, -1)
     expect(head).toMatch(/^最終更新 +会話 ID +タイトル +発言 +トークン +場所$/)
     const column = stringWidth(head.slice(0, head.indexOf('会話 ID')))
@@ -25,19 +25,19 @@ describe('tables and reports', () => {
     for (const row of [head, ...rows]) expect(stringWidth(row)).toBeLessThanOrEqual(80)
   })
 
-  test('tell sums in Japanese', () => {
+  test('print totals in Japanese', () => {
     const { out } = fumi(['stats', SAMPLES], { env })
     expect(out).toMatch(/^会話 7 件 · メッセージ 25 件 · \d+ 行\nツール 呼び出し 21 回：shell_command 12/)
     expect(out).toMatch(/^モデル +入力 +キャッシュ +出力 +推論 +合計 +USD$/m)
     expect(out).toMatch(/入力の \d+ % はキャッシュから読まれました。/)
   })
 
-  test('leave what was said as it is', () => {
-    const said = (out: string): readonly string[] => out.split('\n').filter((line) => line.startsWith('◆'))
+  test('leave message text unchanged', () => {
+    const text = (out: string): readonly string[] => out.split('\n').filter((line) => line.startsWith('◆'))
     const { out } = fumi(['show', KETTLE], { env })
     expect(out).toMatch(/^ {2}トークン 入力 [\d,]+（キャッシュ \d+ %）· 出力 [\d,]+ · 合計 [\d,]+$/m)
-    expect(said(out).length).toBeGreaterThan(1)
-    expect(said(out)).toEqual(said(fumi(['show', KETTLE]).out))
+    expect(text(out).length).toBeGreaterThan(1)
+    expect(text(out)).toEqual(text(fumi(['show', KETTLE]).out))
   })
 
   test('are the same in both languages for programs', () => {
@@ -50,7 +50,7 @@ describe('tables and reports', () => {
   })
 })
 
-test('a conversation greets, asks and ends in Japanese, and is answered by the same keys', async () => {
+test('a chat starts, asks and ends in Japanese, with the same keys', async () => {
   const server = await chatServer(
     calls([{ name: 'execute_bash', args: { command: 'echo made > note.txt' } }], '', { input: 100, output: 10 }),
     answer('Written.', { input: 150, output: 5 }),

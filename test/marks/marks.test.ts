@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openMarks } from '../../src/archive/marks.ts'
+import { openAnnotations } from '../../src/archive/marks.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { Instant, SessionId } from '../../src/model/ids.ts'
 import { tempFolder } from '../support/log.ts'
@@ -14,9 +14,9 @@ const at = (second: number): Instant => new Date(Date.UTC(2026, 1, 3, 9, 0, seco
 const session = (n: number | string): SessionId => `codex:${n}` as SessionId
 const WRITER = join(import.meta.dirname, 'writer.mjs')
 
-describe('a mark', () => {
-  test('holds what it was told, until it is told otherwise', () => {
-    const marks = openMarks(tempFolder())
+describe('an annotation', () => {
+  test('keeps its values until they change', () => {
+    const marks = openAnnotations(tempFolder())
     marks.change(session(1), { name: ' The \n name ', starred: true, tag: ['b', 'a'], note: 'two\nlines ' }, at(0))
     expect(marks.get(session(1))).toEqual({
       session: 'codex:1',
@@ -38,8 +38,8 @@ describe('a mark', () => {
     marks.close()
   })
 
-  test('of which nothing is left is gone', () => {
-    const marks = openMarks(tempFolder())
+  test('is deleted when it is empty', () => {
+    const marks = openAnnotations(tempFolder())
     marks.change(session(1), { starred: true, tag: ['a'] }, at(0))
     expect(marks.change(session(1), { starred: false, untag: ['a'] }, at(1))).toBeUndefined()
     expect(marks.list()).toEqual([])
@@ -49,7 +49,7 @@ describe('a mark', () => {
   })
 
   test('is found by star, by tag, and by a part of what it says, in whatever spelling', () => {
-    const marks = openMarks(tempFolder())
+    const marks = openAnnotations(tempFolder())
     marks.change(session(1), { name: 'ダブルリング', tag: ['Timer'] }, at(0))
     marks.change(session(2), { note: 'See the TIMER', starred: true }, at(1))
     const found = (filter: Parameters<typeof marks.list>[0]) => marks.list(filter).map((one) => one.session)
@@ -71,7 +71,7 @@ describe('a mark', () => {
     const fold = (text: string): string => text.trim().normalize('NFKC').toLowerCase()
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(2), change), { maxLength: 12 }), (changes) => {
-        const marks = openMarks(tempFolder())
+        const marks = openAnnotations(tempFolder())
         const names = new Map<number, string>()
         const tags = new Map<number, Set<string>>()
         for (const [n, one] of changes) {
@@ -95,9 +95,9 @@ describe('a mark', () => {
 })
 
 describe('the file', () => {
-  test('is made with the first mark, for its user alone', () => {
+  test('is created with the first annotation and is private', () => {
     const directory = join(tempFolder(), 'data')
-    const marks = openMarks(directory)
+    const marks = openAnnotations(directory)
     expect([marks.list(), marks.get(session(1)), marks.clear(session(1))]).toEqual([[], undefined, false])
     expect(existsSync(directory)).toBe(false)
     marks.change(session(1), { starred: true }, at(0))
@@ -112,20 +112,20 @@ describe('the file', () => {
   test('of a newer fumibako, or of another program, is refused and not touched', () => {
     const directory = tempFolder()
     const path = join(directory, 'marks.sqlite3')
-    const marks = openMarks(directory)
+    const marks = openAnnotations(directory)
     marks.change(session(1), { starred: true }, at(0))
     marks.close()
     const db = openSqlite(path)
     db.pragma('user_version = 99')
     db.close()
     const before = readFileSync(path)
-    expect(() => openMarks(directory)).toThrow(
+    expect(() => openAnnotations(directory)).toThrow(
       expect.objectContaining({ code: 'unusable_data', message: expect.stringContaining('newer fumibako') }),
     )
     expect(readFileSync(path).equals(before)).toBe(true)
     const other = tempFolder()
     writeFileSync(join(other, 'marks.sqlite3'), 'no database at all, but long enough to be looked at'.repeat(100))
-    expect(() => openMarks(other)).toThrow(expect.objectContaining({ code: 'unusable_data' }))
+    expect(() => openAnnotations(other)).toThrow(expect.objectContaining({ code: 'unusable_data' }))
   })
 
   test('holds all that was reported by processes that write at once and are killed', async () => {
@@ -138,7 +138,7 @@ describe('the file', () => {
     }
     const reported = (await Promise.all([run('x', undefined), run('y', 5), run('z', 20)])).flat()
     expect(reported.length).toBeGreaterThan(60)
-    const marks = openMarks(directory)
+    const marks = openAnnotations(directory)
     const tags = new Set(marks.list().flatMap((mark) => mark.tags))
     expect(reported.filter((tag) => !tags.has(tag))).toEqual([])
     marks.close()

@@ -1,9 +1,9 @@
 /** Marks sessions one after another and says so: `writer.mjs <data directory> <tag> <count>`. After each it prints `done <number>`. */
 import { writeSync } from 'node:fs'
-import { openMarks } from '../../dist/archive/marks.js'
+import { openAnnotations } from '../../dist/archive/marks.js'
 
 const [, , directory, tag, count] = process.argv
-const marks = openMarks(directory)
+const marks = openAnnotations(directory)
 for (let number = 0; number < Number(count); number++) {
   marks.change(
     `codex:${number % 10}`,

@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest'
 import { argumentsOf, type ToolCall } from '../../src/openai.ts'
 import { deltas, message, sum } from './deltas.ts'
 
-describe('an answer that came whole', () => {
+describe('a complete answer', () => {
   const tool_calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] as const
-  const whole = {
+  const complete = {
     id: 'i',
     choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls }, finish_reason: 'tool_calls' }],
   }
 
   test('is read like a stream', () => {
-    expect(sum(whole).completion()).toMatchObject({
+    expect(sum(complete).completion()).toMatchObject({
       id: 'i',
       choices: [{ finish_reason: 'tool_calls', message: { content: null, tool_calls } }],
     })
@@ -26,7 +26,7 @@ describe('an answer that came whole', () => {
     expect(twice.message().tool_calls?.map((one) => argumentsOf(one))).toEqual([{ a: 1 }, { a: 1 }])
   })
 
-  test('after deltas takes their place and is no news', () => {
+  test('after deltas replaces them and is not reported again', () => {
     const accumulator = sum(...deltas({ content: 'Yes' }))
     expect(accumulator.add({ choices: [{ index: 0, message: { content: 'Yes.' } }] })).toEqual([])
     expect(accumulator.message().content).toBe('Yes.')
@@ -55,10 +55,10 @@ describe('laws', () => {
             ...pieces(text).map((piece) => ({ tool_calls: [{ index, function: { arguments: piece } }] })),
           ]),
         ]
-        const said = message(...list)
-        expect(said.content).toBe(content)
-        expect(said.reasoning_content ?? '').toBe(reasoning)
-        expect((said.tool_calls ?? []).map((call) => argumentsOf(call))).toEqual(args.map((text) => JSON.parse(text)))
+        const texts = message(...list)
+        expect(texts.content).toBe(content)
+        expect(texts.reasoning_content ?? '').toBe(reasoning)
+        expect((texts.tool_calls ?? []).map((call) => argumentsOf(call))).toEqual(args.map((text) => JSON.parse(text)))
       }),
     )
   })
@@ -98,14 +98,29 @@ describe('laws', () => {
     )
   })
 
-  test('nesting of any depth is no way to stop it', () => {
+  test('nesting of any depth is handled', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`)
     const list = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)
-    for (const odd of [deep, list]) {
-      const call = { index: odd, id: odd, type: odd, function: { name: odd, arguments: odd }, more: odd }
-      const details = [odd, { index: odd, type: odd, text: odd }]
-      const delta = { odd, role: odd, audio: odd, content: [odd], tool_calls: [odd, call], reasoning_details: details }
-      const all = sum({ id: odd }, ...deltas(delta, delta), { choices: [{ index: odd, finish_reason: odd, delta }] })
+    for (const unusual of [deep, list]) {
+      const call = {
+        index: unusual,
+        id: unusual,
+        type: unusual,
+        function: { name: unusual, arguments: unusual },
+        more: unusual,
+      }
+      const details = [unusual, { index: unusual, type: unusual, text: unusual }]
+      const delta = {
+        odd: unusual,
+        role: unusual,
+        audio: unusual,
+        content: [unusual],
+        tool_calls: [unusual, call],
+        reasoning_details: details,
+      }
+      const all = sum({ id: unusual }, ...deltas(delta, delta), {
+        choices: [{ index: unusual, finish_reason: unusual, delta }],
+      })
       expect(all.completion().choices[0]?.message.role).toBe('assistant')
     }
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { splitThinking } from '../../src/openai.ts'
 import { calls, deltas, message, sum } from './deltas.ts'
 
-describe('nothing takes the place of something', () => {
+describe('empty values replace nothing', () => {
   test('null deltas, null choices, null texts', () => {
     const all = sum(
       { choices: [{ index: 0, delta: { role: 'assistant', content: 'Yes' } }] },
@@ -22,7 +22,7 @@ describe('nothing takes the place of something', () => {
     expect(sum(usage(3), usage(7), { choices: [], usage: null }).completion().usage).toEqual({ total_tokens: 7 })
   })
 
-  test('a role in each delta is said once', () => {
+  test('a role in each delta is reported once', () => {
     const said = message({ role: 'assistant', content: 'a' }, { role: 'assistant', content: 'b' })
     expect(said.toJSON()).toEqual({ role: 'assistant', content: 'ab' })
   })
@@ -185,7 +185,7 @@ describe('thoughts', () => {
     expect([said.reasoning_content, said.content]).toEqual(['ab', 'c'])
   })
 
-  test('in the answer itself are parted from it on request', () => {
+  test('in the answer itself are separated on request', () => {
     expect(splitThinking('<think>\nhm\n</think>\n\nYes.')).toEqual({ reasoning: 'hm', text: 'Yes.' })
     expect(splitThinking('The tag <think>x</think> is …')).toEqual({
       reasoning: '',
@@ -196,7 +196,7 @@ describe('thoughts', () => {
 })
 
 describe('other fields', () => {
-  test('texts go on, labels do not, lists grow, numbers are replaced', () => {
+  test('texts are concatenated, labels and numbers replaced, lists extended', () => {
     const said = message(
       { audio: { id: 'audio_1', transcript: 'Hel', expires_at: 5 }, annotations: [{ n: 1 }], note: 'a', name: 'Ann' },
       { audio: { id: 'audio_1', transcript: 'lo', expires_at: 7 }, annotations: [{ n: 2 }], note: 'b', name: 'Ann' },

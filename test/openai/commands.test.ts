@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { talk, tempFolder, tempLog, text } from '../support/log.ts'
+import { shortSession, tempFolder, tempLog, text } from '../support/log.ts'
 import { fumi, lines } from '../support/run.ts'
 
 const json = JSON.stringify
@@ -34,7 +34,7 @@ describe('fumi detect', () => {
     const files = [
       tempLog(two, 'train.jsonl'),
       tempLog(tree, 'conversations.json'),
-      tempLog(text(talk())),
+      tempLog(text(shortSession())),
       tempLog(alpaca, 'alpaca.json'),
       tempLog('# Words\n', 'notes.md'),
     ]
@@ -66,7 +66,7 @@ describe('fumi detect', () => {
     })
   })
 
-  test('ends with 3 when no file is known, with 4 when there is none', () => {
+  test('exits with 3 for unknown files, with 4 for none', () => {
     const { code, out, err } = fumi(['detect', tempLog(alpaca, 'a.json')])
     expect(code).toBe(3)
     expect(out).toContain('alpaca')

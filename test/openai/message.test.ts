@@ -52,7 +52,7 @@ describe('the constructor', () => {
     expect(JSON.stringify(message)).toBe(JSON.stringify(fields))
   })
 
-  test('passes over text, which is computed, and undefined', () => {
+  test('skips text, which is computed, and undefined', () => {
     const message = new OpenAIMessage({ role: 'user', text: 'no', content: 'yes', name: undefined })
     expect(message.toJSON()).toEqual({ role: 'user', content: 'yes' })
     expect(Object.keys(message.toJSON())).toEqual(['role', 'content'])
@@ -77,7 +77,7 @@ describe('the constructor', () => {
       expect(() => OpenAIMessage.fromJSON(wrong)).toThrow(/no message/)
   })
 
-  test('any JSON object comes back, but for text and a role that says nothing', () => {
+  test('any JSON object round-trips, except text and an empty role', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (fields) => {
         const { text: _, role, ...rest } = fields
@@ -121,7 +121,7 @@ describe('adding', () => {
     ])
   })
 
-  test('leaves the list that the message was made with', () => {
+  test('does not change the list passed to the constructor', () => {
     const content = [text('one')]
     const message = OpenAIMessage.user(content).addImageURL('u')
     message.text = 'two'
@@ -134,7 +134,7 @@ describe('adding', () => {
     expect(OpenAIMessage.user([image]).addText('b').content).toEqual([image, text('b')])
   })
 
-  const bytes = (start: string) => Uint8Array.from(start, (letter) => letter.charCodeAt(0))
+  const bytes = (start: string) => Uint8Array.from(start, (character) => character.charCodeAt(0))
 
   test.each([
     ['image/png', '\x89PNG\r\n\x1a\n...'],
@@ -148,7 +148,7 @@ describe('adding', () => {
     ])
   })
 
-  test('large bytes whole', () => {
+  test('large bytes completely', () => {
     const large = Uint8Array.from({ length: 100_000 }, (_, at) => at % 251)
     large.set(bytes('GIF89a'))
     const [part] = JSON.parse(JSON.stringify(OpenAIMessage.user('').addImageFile(large).content))
@@ -210,10 +210,10 @@ describe('makers and guards', () => {
   })
 
   test('a result is text', () => {
-    const said = ['as it is', { a: [1] }, [1], 5, false, null, undefined].map(
+    const texts = ['as it is', { a: [1] }, [1], 5, false, null, undefined].map(
       (value) => OpenAIMessage.toolResult(call, value).content,
     )
-    expect(said).toEqual(['as it is', '{"a":[1]}', '[1]', '5', 'false', 'null', ''])
+    expect(texts).toEqual(['as it is', '{"a":[1]}', '[1]', '5', 'false', 'null', ''])
     expect(OpenAIMessage.toolResult(call, '').tool_call_id).toBe('call_1')
   })
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-test('are offered as fumibako/openai', () => {
+test('are exported as fumibako/openai', () => {
   const script = `
     import { DeltaAccumulator, OpenAIMessage, validate } from 'fumibako/openai'
     const accumulator = new DeltaAccumulator()

@@ -41,14 +41,14 @@ async function theirs(chunks: Given) {
   }
 }
 
-const made = (fields: object) => ({ type: 'function', ...fields })
+const output = (fields: object) => ({ type: 'function', ...fields })
 
 describe('both read', () => {
-  const first = made({ index: 0, id: 'call_1', function: { name: 'f', arguments: '{"a"' } })
-  const second = made({ index: 1, id: 'call_2', function: { name: 'g', arguments: '{}' } })
+  const first = output({ index: 0, id: 'call_1', function: { name: 'f', arguments: '{"a"' } })
+  const second = output({ index: 1, id: 'call_2', function: { name: 'g', arguments: '{}' } })
   const expected = [
-    made({ id: 'call_1', function: { name: 'f', arguments: '{"a":1}' } }),
-    made({ id: 'call_2', function: { name: 'g', arguments: '{}' } }),
+    output({ id: 'call_1', function: { name: 'f', arguments: '{"a":1}' } }),
+    output({ id: 'call_2', function: { name: 'g', arguments: '{}' } }),
   ]
 
   test.each<[what: string, chunks: Given]>([
@@ -83,24 +83,24 @@ describe('where the package fails, we read', () => {
   test('a call without index, which it loses', async () => {
     const chunks = [
       chunk(start),
-      chunk(call(made({ id: 'call_1', function: { name: 'f', arguments: '{"a"' } }))),
+      chunk(call(output({ id: 'call_1', function: { name: 'f', arguments: '{"a"' } }))),
       chunk(call({ id: 'call_1', function: { arguments: ':1' } })),
       chunk(call({ function: { arguments: '}' } })),
-      chunk(call(made({ id: 'call_2', function: { name: 'f', arguments: '{}' } }))),
+      chunk(call(output({ id: 'call_2', function: { name: 'f', arguments: '{}' } }))),
       end,
     ]
     expect((await theirs(chunks)).message.tool_calls ?? []).toEqual([])
     expect(callsOf(chunks)).toEqual([
-      made({ id: 'call_1', function: { name: 'f', arguments: '{"a":1}' } }),
-      made({ id: 'call_2', function: { name: 'f', arguments: '{}' } }),
+      output({ id: 'call_1', function: { name: 'f', arguments: '{"a":1}' } }),
+      output({ id: 'call_2', function: { name: 'f', arguments: '{}' } }),
     ])
   })
 
   test('two calls with the same index, which it melts into one', async () => {
     const chunks = [
       chunk(start),
-      chunk(call(made({ index: 0, id: 'call_1', function: { name: 'f', arguments: '{"a":1}' } }))),
-      chunk(call(made({ index: 0, id: 'call_2', function: { name: 'g', arguments: '{"b"' } }))),
+      chunk(call(output({ index: 0, id: 'call_1', function: { name: 'f', arguments: '{"a":1}' } }))),
+      chunk(call(output({ index: 0, id: 'call_2', function: { name: 'g', arguments: '{"b"' } }))),
       chunk(call({ index: 0, function: { arguments: ':2}' } })),
       end,
     ]
@@ -108,19 +108,19 @@ describe('where the package fails, we read', () => {
     expect(none).toEqual([])
     expect(melted).toMatchObject({ id: 'call_2', function: { name: 'g', arguments: '{"a":1}{"b":2}' } })
     expect(callsOf(chunks)).toEqual([
-      made({ id: 'call_1', function: { name: 'f', arguments: '{"a":1}' } }),
-      made({ id: 'call_2', function: { name: 'g', arguments: '{"b":2}' } }),
+      output({ id: 'call_1', function: { name: 'f', arguments: '{"a":1}' } }),
+      output({ id: 'call_2', function: { name: 'g', arguments: '{"b":2}' } }),
     ])
   })
 
   test('arguments that are an object, which it makes unreadable', async () => {
     const chunks = [
       chunk(start),
-      chunk(call(made({ index: 0, id: 'call_1', function: { name: 'f', arguments: { a: 1 } } }))),
+      chunk(call(output({ index: 0, id: 'call_1', function: { name: 'f', arguments: { a: 1 } } }))),
       end,
     ]
     expect((await theirs(chunks)).message.tool_calls[0].function.arguments).toBe('[object Object]')
-    expect(callsOf(chunks)).toEqual([made({ id: 'call_1', function: { name: 'f', arguments: '{"a":1}' } })])
+    expect(callsOf(chunks)).toEqual([output({ id: 'call_1', function: { name: 'f', arguments: '{"a":1}' } })])
   })
 
   test('a call without type, at which it throws', async () => {
@@ -130,11 +130,11 @@ describe('where the package fails, we read', () => {
       end,
     ]
     expect((await theirs(chunks)).error).toBeInstanceOf(Error)
-    expect(callsOf(chunks)).toEqual([made({ id: 'call_1', function: { name: 'f', arguments: '{}' } })])
+    expect(callsOf(chunks)).toEqual([output({ id: 'call_1', function: { name: 'f', arguments: '{}' } })])
   })
 
   test('a call without id, to which it gives another one each time', async () => {
-    const chunks = [chunk(start), chunk(call(made({ index: 0, function: { name: 'f', arguments: '{}' } }))), end]
+    const chunks = [chunk(start), chunk(call(output({ index: 0, function: { name: 'f', arguments: '{}' } }))), end]
     const [one, two] = [await theirs(chunks), await theirs(chunks)]
     expect(one.message.tool_calls[0].id).not.toBe(two.message.tool_calls[0].id)
     expect(callsOf(chunks)[0]?.id).toMatch(/^call_[0-9a-f]{24}$/)
@@ -146,15 +146,15 @@ describe('where the package fails, we read', () => {
   test('a first call with index 1, at which it throws', async () => {
     const chunks = [
       chunk(start),
-      chunk(call(made({ index: 1, id: 'call_1', function: { name: 'f', arguments: '{' } }))),
+      chunk(call(output({ index: 1, id: 'call_1', function: { name: 'f', arguments: '{' } }))),
       chunk(call({ index: 1, function: { arguments: '}' } })),
       end,
     ]
     expect((await theirs(chunks)).error).toBeInstanceOf(Error)
-    expect(callsOf(chunks)).toEqual([made({ id: 'call_1', function: { name: 'f', arguments: '{}' } })])
+    expect(callsOf(chunks)).toEqual([output({ id: 'call_1', function: { name: 'f', arguments: '{}' } })])
   })
 
-  test('thoughts, of which it keeps the last piece', async () => {
+  test('reasoning, where it keeps only the last piece', async () => {
     const chunks = [
       chunk({ role: 'assistant', reasoning_content: 'One, ' }),
       chunk({ reasoning_content: 'two.' }),
@@ -183,10 +183,10 @@ describe('where the package fails, we read', () => {
     expect(callsOf(chunks)).toEqual([{ id: 'call_1', type: 'custom', custom: { name: 'sql', input: 'select 1' } }])
   })
 
-  test('an empty text before a call: null for both, as in an answer that comes whole', async () => {
+  test('an empty text before a call: null for both, as in a complete answer', async () => {
     const chunks = [
       chunk({ role: 'assistant', content: '' }),
-      chunk(call(made({ index: 0, id: 'call_1', function: { name: 'f', arguments: '{}' } }))),
+      chunk(call(output({ index: 0, id: 'call_1', function: { name: 'f', arguments: '{}' } }))),
       end,
     ]
     expect((await theirs(chunks)).message.content).toBeNull()

@@ -17,25 +17,25 @@ function chunksOf(name: string): readonly unknown[] {
 describe.each(names)('the stream of %s', (name) => {
   const chunks = chunksOf(name)
 
-  test('adds up as it always did', async () => {
+  test('matches its golden file', async () => {
     const accumulator = new DeltaAccumulator()
     for (const chunk of chunks) accumulator.add(chunk)
     const golden = join(FOLDER, 'golden', `${name}.json`)
     await expect(`${JSON.stringify(accumulator.completion(), null, 2)}\n`).toMatchFileSnapshot(golden)
   })
 
-  test('gives in pieces what it adds up to, at every chunk', () => {
+  test('yields pieces that add up to the message at every chunk', () => {
     const accumulator = new DeltaAccumulator()
-    const said = { text: '', reasoning: '', refusal: '' }
+    const texts = { text: '', reasoning: '', refusal: '' }
     const calls: string[] = []
     for (const chunk of chunks) {
       for (const piece of accumulator.add(chunk)) {
         if (piece.choice !== 0) continue
         if (piece.kind === 'call') calls[piece.call] = (calls[piece.call] ?? '') + piece.text
-        else said[piece.kind] += piece.text
+        else texts[piece.kind] += piece.text
       }
       const message = accumulator.message()
-      expect(said).toEqual({
+      expect(texts).toEqual({
         text: message.allText,
         reasoning: message.reasoning_content ?? '',
         refusal: message.refusal ?? '',

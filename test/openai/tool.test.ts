@@ -39,7 +39,7 @@ describe('OpenAITool', () => {
     expect(new OpenAITool({ type: 'custom', name: 'dial', description: 'Dials', format }).body()).toStrictEqual(custom)
   })
 
-  test('of another type goes through as it is', () => {
+  test('of another type passes unchanged', () => {
     const search = { type: 'web_search', search_context_size: 'low' }
     expect(new OpenAITool(search).body()).toStrictEqual(search)
   })

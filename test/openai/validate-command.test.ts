@@ -21,7 +21,7 @@ function file(name: string, text: string): string {
 }
 
 describe('fumi validate', () => {
-  test('says that all is well', () => {
+  test('reports no problems', () => {
     const { code, out } = fumi(['validate', file('a.json', JSON.stringify(good))])
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('no problem') })
   })
@@ -42,7 +42,7 @@ describe('fumi validate', () => {
     expect(fumi(['validate', path]).out).toContain('$.messages[1]')
   })
 
-  test('mends lines where they stand and leaves the others to the letter', () => {
+  test('repairs lines in place and leaves the others unchanged', () => {
     const first = `{ "messages": ${JSON.stringify(good)}, "weight": 1.0 }`
     const path = file('train.jsonl', `${first}\n${JSON.stringify({ messages: unanswered, note: 'kept' })}\n`)
     const to = join(tempFolder(), 'mended.jsonl')
@@ -56,7 +56,7 @@ describe('fumi validate', () => {
     expect(fumi(['validate', to]).code).toBe(0)
   })
 
-  test('knows the line of a problem and follows the profile', () => {
+  test('reports the line of a problem and follows the profile', () => {
     const path = file(
       'train.jsonl',
       `${JSON.stringify({ messages: good })}\n${JSON.stringify({ messages: [{ role: 'user', content: 'only a question' }] })}\n`,
@@ -67,7 +67,7 @@ describe('fumi validate', () => {
     expect(JSON.parse(out).problems).toEqual([expect.objectContaining({ line: 2 })])
   })
 
-  test('checks other forms as the messages that they mean, but does not mend them', () => {
+  test('checks other formats as messages, but does not repair them', () => {
     const path = file(
       'share.json',
       JSON.stringify([
@@ -86,7 +86,7 @@ describe('fumi validate', () => {
     })
   })
 
-  test('refuses what holds no messages, politely', () => {
+  test('refuses files without messages', () => {
     expect(fumi(['validate', file('a.json', '[{"instruction":"a","output":"b"}]')])).toMatchObject({
       code: 3,
       err: expect.stringContaining('Alpaca'),

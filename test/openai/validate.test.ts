@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkFile, OpenAIMessage, PROFILES, type ProfileName, repair, validate } from '../../src/openai.ts'
-import { shared } from '../support/shared.ts'
+import { sharedFolder } from '../support/shared.ts'
 
 const user = { role: 'user', content: 'Count the rows.' }
 const call = (id: string, fields: object = {}) => ({
@@ -52,7 +52,7 @@ describe('a good conversation', () => {
     expect(validate([user, { ...done, refusal: null, annotations: [], audio: null, function_call: null }])).toEqual([])
   })
 
-  test('may hold what a server passes over', () => {
+  test('may contain fields that a server ignores', () => {
     expect(validate([{ ...user, prefix: true }], 'lmstudio')).toEqual([])
   })
 
@@ -67,15 +67,15 @@ test.each(Object.keys(PROFILES) as ProfileName[])('%s gets no records of another
   expect(repair([user, carrying], profile).messages).toEqual([user, done])
 })
 
-describe('a profile of one’s own', () => {
-  test('can ask for ids of nine letters, as Mistral’s templates do', () => {
+describe('a custom profile', () => {
+  test('can require ids of nine characters, as Mistral’s templates do', () => {
     const mistral = { ...PROFILES.vllm, callIds: { legal: /^[A-Za-z0-9]{9}$/, prefix: '', digits: 9 } }
     const { messages } = repair([calling(call('call_1')), result('call_1')], mistral)
     expect(messages).toEqual([calling(call(expect.stringMatching(/^[0-9a-f]{9}$/))), result(expect.any(String))])
     expect(validate(messages, mistral)).toEqual([])
   })
 
-  test('can ask for thoughts back, as DeepSeek does', () => {
+  test('can require reasoning to be sent back, as DeepSeek does', () => {
     const deepseek = { ...PROFILES.openai, reasoningKey: 'reasoning_content' }
     expect(repair([{ ...done, reasoning: 'hm' }], deepseek).messages).toEqual([{ ...done, reasoning_content: 'hm' }])
   })
@@ -94,7 +94,7 @@ describe('toBody', () => {
     expect(flat.toBody().content).toEqual([{ type: 'file', file: { file_id: 'file-1' } }])
   })
 
-  test('leaves out what is nobody’s business', () => {
+  test('omits internal fields', () => {
     const answer = new OpenAIMessage({ ...done, reasoning_content: 'hm', metadata: { secret: 1 }, score: 1 })
     expect(answer.toBody('openai')).toEqual(done)
     expect(answer.toBody('vllm')).toEqual(done)
@@ -108,14 +108,14 @@ describe('toBody', () => {
     expect(validate([called, answer], 'openai-strict')).toEqual([])
   })
 
-  test('says something, even if it is nothing', () => {
+  test('writes empty content', () => {
     expect(new OpenAIMessage({ role: 'user' }).toBody()).toEqual({ role: 'user', content: '' })
   })
 })
 
 describe('OpenAI’s own training files', () => {
   const files = ['cookbook_drone_training.jsonl', 'cookbook_toy_chat_fine_tuning.jsonl'].map((name) =>
-    shared('corpus', 'openai', name),
+    sharedFolder('corpus', 'openai', name),
   )
 
   test.skipIf(files.includes(undefined))('are good for training', () => {
@@ -131,7 +131,18 @@ describe('OpenAI’s own training files', () => {
 
 describe('laws', () => {
   const word = fc.constantFrom('a', 'b', 'c', '', 'x'.repeat(41), 'db.count')
-  const odd = fc.constantFrom<unknown>(null, undefined, 5, '', 'x', [], {}, [null], { text: 'x' }, { __proto__: null })
+  const unusual = fc.constantFrom<unknown>(
+    null,
+    undefined,
+    5,
+    '',
+    'x',
+    [],
+    {},
+    [null],
+    { text: 'x' },
+    { __proto__: null },
+  )
   const part = fc.oneof(
     fc.record(
       { type: fc.constantFrom('text', 'input_text', 'refusal'), text: word, refusal: word },
@@ -140,36 +151,36 @@ describe('laws', () => {
     fc.record({
       type: fc.constant('image_url'),
       image_url: fc.oneof(
-        odd,
+        unusual,
         fc.record({
           url: fc.constantFrom('https://e/x', 'data:image/gif;base64,R0', 'data:;base64,R0', 'file:///x'),
           detail: word,
         }),
       ),
     }),
-    fc.record({ type: fc.constant('file'), file_id: word, file: odd }, { requiredKeys: ['type'] }),
+    fc.record({ type: fc.constant('file'), file_id: word, file: unusual }, { requiredKeys: ['type'] }),
     fc.record({
       type: fc.constantFrom('input_audio', 'video_url', 'new'),
       input_audio: fc.constant({ data: 'x', format: 'wav' }),
     }),
-    odd,
+    unusual,
   )
   const toolCall = fc.oneof(
     fc.record(
       {
-        id: fc.oneof(word, odd),
+        id: fc.oneof(word, unusual),
         type: fc.constantFrom('function', 'custom', 'new'),
         function: fc.oneof(
-          fc.record({ name: word, arguments: fc.oneof(odd, fc.constantFrom('{}', '[]', '{"a')) }),
-          odd,
+          fc.record({ name: word, arguments: fc.oneof(unusual, fc.constantFrom('{}', '[]', '{"a')) }),
+          unusual,
         ),
-        custom: fc.oneof(fc.record({ name: word, input: odd }), odd),
+        custom: fc.oneof(fc.record({ name: word, input: unusual }), unusual),
         name: word,
         index: fc.nat(),
       },
       { requiredKeys: [] },
     ),
-    odd,
+    unusual,
   )
   const message = fc.oneof(
     {
@@ -188,20 +199,20 @@ describe('laws', () => {
             'Human',
             'USER',
           ),
-          content: fc.oneof(word, fc.array(part, { maxLength: 3 }), odd),
-          tool_calls: fc.oneof(fc.array(toolCall, { maxLength: 3 }), odd),
-          tool_call_id: fc.oneof(word, odd),
-          function_call: fc.oneof(fc.record({ name: word, arguments: word }), odd),
-          name: fc.oneof(word, odd),
-          user: fc.oneof(word, odd),
-          refusal: fc.oneof(word, odd),
-          reasoning: fc.oneof(word, odd),
-          metadata: odd,
+          content: fc.oneof(word, fc.array(part, { maxLength: 3 }), unusual),
+          tool_calls: fc.oneof(fc.array(toolCall, { maxLength: 3 }), unusual),
+          tool_call_id: fc.oneof(word, unusual),
+          function_call: fc.oneof(fc.record({ name: word, arguments: word }), unusual),
+          name: fc.oneof(word, unusual),
+          user: fc.oneof(word, unusual),
+          refusal: fc.oneof(word, unusual),
+          reasoning: fc.oneof(word, unusual),
+          metadata: unusual,
         },
         { requiredKeys: ['role'] },
       ),
     },
-    { weight: 1, arbitrary: odd },
+    { weight: 1, arbitrary: unusual },
   )
   const good = fc.constantFrom<(id: string) => readonly unknown[]>(
     () => [{ role: 'system', content: 'Be short.' }],
@@ -256,7 +267,7 @@ describe('laws', () => {
     )
   })
 
-  test('ten thousand calls with one id are no matter', () => {
+  test('ten thousand calls with one id are handled', () => {
     const many = Array.from({ length: 10_000 }, () => [calling(call('call_id')), result('call_id')]).flat()
     const { messages } = repair(many)
     expect(messages.length).toBe(20_000)
@@ -265,18 +276,18 @@ describe('laws', () => {
 })
 
 describe('a file of a list', () => {
-  const talk = '{"messages": [{"role": "user", "content": "a"}], "id": 12345678901234567890, "score": 1.0}'
+  const chat = '{"messages": [{"role": "user", "content": "a"}], "id": 12345678901234567890, "score": 1.0}'
   const broken = '{"messages":[{"role":"user","content":"b"},{"role":"hologram","content":"c"}]}'
 
-  test('in which nothing is wrong stays as it is, to the letter', () => {
-    const text = `[\n ${talk},\n {"some": "thing", "n": 1e2}\n]\n`
+  test('without problems is unchanged byte for byte', () => {
+    const text = `[\n ${chat},\n {"some": "thing", "n": 1e2}\n]\n`
     expect(checkFile(text)).toMatchObject({ problems: [], mended: text })
   })
 
-  test('is mended where something is wrong, and nowhere else', () => {
-    const { problems, mended } = checkFile(`[\n  ${talk},\n  ${broken}\n]\n`)
+  test('is repaired only where something is wrong', () => {
+    const { problems, mended } = checkFile(`[\n  ${chat},\n  ${broken}\n]\n`)
     expect(problems.map(({ line }) => line)).toEqual([2])
-    expect(mended.startsWith(`[\n  ${talk},\n  {\n    "messages": [\n`)).toBe(true)
+    expect(mended.startsWith(`[\n  ${chat},\n  {\n    "messages": [\n`)).toBe(true)
     expect(mended.endsWith('\n  }\n]\n')).toBe(true)
     expect(checkFile(mended)).toMatchObject({ problems: [], mended })
   })

@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from '
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rollout } from '../archive/house.ts'
-import { header, talk, text } from '../support/log.ts'
+import { header, shortSession, text } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
-import { type Reply, type Served, serve } from './served.ts'
+import { type Reply, serve, type TestServer } from './served.ts'
 import { shapeProblems } from './shape.ts'
 
-let served: Served
+let served: TestServer
 let cwd: string
 let source: string
 let codex: string
@@ -17,12 +17,12 @@ beforeAll(async () => {
   served = serve()
   cwd = join(realpathSync(served.folder), 'code')
   mkdirSync(cwd)
-  source = text([header({ cwd }), ...talk().slice(1)])
+  source = text([header({ cwd }), ...shortSession().slice(1)])
   served.write(rollout('talk'), source)
   const store = makeStore(join(served.folder, 'data', 'amazon-q', 'data.sqlite3'), 'wal')
   store.put(join(served.folder, 'elsewhere'), stateOf('c-1', [{ prompt: 'first', answer: 'one', tools: ['fs_read'] }]))
   store.close()
-  await served.house.sync()
+  await served.app.sync()
   const sessions = (await served.get<Reply>('/api/sessions')).data as Reply[]
   codex = sessions.find(({ agent }) => agent === 'codex').id
   q = sessions.find(({ agent }) => agent === 'amazon-q').id
@@ -40,13 +40,13 @@ const preview = async (body: object): Promise<Reply> => {
   return reply.data
 }
 
-test('says what a conversation can become', async () => {
+test('lists the targets of a conversation', async () => {
   const { data } = await served.get<Reply>('/api/convert/targets', 'TargetsReply')
   expect(data).toContainEqual({ to: 'amazon-q', label: expect.any(String), can_hand_off: true })
   expect(data).toContainEqual({ to: 'sft', label: expect.any(String), can_hand_off: false })
 })
 
-test('shows losses, and gives the very file', async () => {
+test('shows losses and returns the same file', async () => {
   const shown = await preview({ session: codex, to: 'openai', without_extensions: true })
   expect(shown.losses.some((one: Reply) => one.kept_in === null && one.code === 'no_place' && one.times > 0)).toBe(true)
   expect(shown.handoff).toBeNull()
@@ -57,19 +57,19 @@ test('shows losses, and gives the very file', async () => {
   expect(JSON.parse(bytes).messages.length).toBeGreaterThan(2)
 })
 
-test('hands over what was shown, once, and says how to go on', async () => {
+test('hands over the previewed conversation once, with the resume command', async () => {
   const shown = await preview({ session: codex, to: 'amazon-q' })
   expect(shown.handoff).toMatchObject({ possible: true, replaces: false, exchanges: expect.any(Number) })
   const { status, reply } = await post('/api/handoff', { ticket: shown.ticket })
   expect([status, shapeProblems('HandoffReply', reply)]).toEqual([200, []])
   expect(reply.data).toMatchObject({ path: shown.handoff.path, resume: `cd ${cwd} && q chat --resume` })
   expect((await post('/api/handoff', { ticket: shown.ticket })).status).toBe(404)
-  await served.house.sync()
+  await served.app.sync()
   const ids = (await served.get<Reply>('/api/sessions')).data.map(({ id }: Reply) => id)
   expect(ids).toContain(reply.data.session)
 })
 
-test('a preview writes nothing, and says why something cannot be handed over', async () => {
+test('a preview writes nothing and reports why a hand-off is impossible', async () => {
   const before = readdirSync(served.folder, { recursive: true }).length
   const shown = await preview({ session: q, to: 'codex' })
   const refused = { possible: false, code: 'bad_usage', reason: expect.stringContaining('no directory') }
@@ -78,24 +78,24 @@ test('a preview writes nothing, and says why something cannot be handed over', a
   expect((await post('/api/handoff', { ticket: shown.ticket })).status).toBe(422)
 })
 
-test('another directory may be named, whole', async () => {
+test('another absolute directory may be given', async () => {
   const elsewhere = join(served.folder, 'another')
   mkdirSync(elsewhere)
   const shown = await preview({ session: codex, to: 'amazon-q', cwd: elsewhere })
   expect(shown.handoff).toMatchObject({ possible: true, replaces: false })
   const { reply } = await post('/api/handoff', { ticket: shown.ticket })
   expect(reply.data.resume).toBe(`cd ${realpathSync(elsewhere)} && q chat --resume`)
-  const odd = await post('/api/convert', { session: codex, to: 'amazon-q', cwd: '../another' })
-  expect([odd.status, odd.reply.errors[0].meta.invalid_fields[0].field]).toEqual([400, 'cwd'])
+  const unusual = await post('/api/convert', { session: codex, to: 'amazon-q', cwd: '../another' })
+  expect([unusual.status, unusual.reply.errors[0].meta.invalid_fields[0].field]).toEqual([400, 'cwd'])
   const none = await preview({ session: codex, to: 'amazon-q', cwd: join(served.folder, 'nowhere') })
   expect(none.handoff).toMatchObject({ possible: false, code: 'bad_usage' })
 })
 
-test('a program that went on meanwhile is named as the reason, and no sync is', async () => {
+test('a program that changed the target is named as the reason, and no sync starts', async () => {
   const id = '019c0000-0000-7000-8000-000000000009'
   const cutOff = `${JSON.stringify({ timestamp: '2030-01-01T00:00:00.000Z' }).slice(0, -1)}`
-  served.write(rollout(id), text([header({ id, cwd }), ...talk().slice(1), cutOff]))
-  await served.house.sync()
+  served.write(rollout(id), text([header({ id, cwd }), ...shortSession().slice(1), cutOff]))
+  await served.app.sync()
   const shown = await preview({ session: `codex:${id}`, to: 'codex' })
   expect(shown.handoff).toMatchObject({ possible: false, code: 'busy' })
   const { status, reply } = await post('/api/handoff', { ticket: shown.ticket })
@@ -105,11 +105,11 @@ test('a program that went on meanwhile is named as the reason, and no sync is', 
   ])
 })
 
-test('what is unknown is refused with the reason', async () => {
+test('unknown values are refused with a reason', async () => {
   expect((await post('/api/convert', { session: 'codex:none', to: 'openai' })).status).toBe(404)
-  const odd = await post('/api/convert', { session: codex, to: 'letters' })
-  expect(odd.status).toBe(422)
-  expect(odd.reply.errors[0]).toMatchObject({
+  const unusual = await post('/api/convert', { session: codex, to: 'letters' })
+  expect(unusual.status).toBe(422)
+  expect(unusual.reply.errors[0]).toMatchObject({
     detail: expect.stringContaining('Known: '),
     meta: { cause: 'bad_usage' },
   })

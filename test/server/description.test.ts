@@ -13,7 +13,7 @@ test('the shapes are those of the types', async () => {
   expect(written, 'run npm run api-docs').toEqual(JSON.parse(JSON.stringify(apiShapes())))
 })
 
-test('docs/api.md says what the description says', async () => {
+test('docs/api.md matches the OpenAPI document', async () => {
   const { apiMarkdown } = await load<{ apiMarkdown(document: object): string }>('tools/api-markdown.mjs')
   expect(readFileSync(join(ROOT, 'docs/api.md'), 'utf8'), 'run npm run api-docs').toBe(apiMarkdown(describeApi()))
 })

@@ -2,13 +2,13 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bucket } from '../../src/server/guard/limits.ts'
-import { readToken, rotateToken, TokenKeeper } from '../../src/server/guard/token.ts'
+import { createRateBucket } from '../../src/server/guard/limits.ts'
+import { readToken, rotateToken, TokenFile } from '../../src/server/guard/token.ts'
 import { tempFolder } from '../support/log.ts'
-import { HOST, type Reply, type Served, serve } from './served.ts'
+import { HOST, type Reply, serve, type TestServer } from './served.ts'
 
 describe('the token', () => {
-  test('is made once, for its user alone, and made anew on demand', () => {
+  test('is created once, private, and rotated on request', () => {
     const folder = join(tempFolder(), 'data')
     const token = readToken(folder)
     expect(token).toMatch(/^[\w-]{43}$/)
@@ -19,7 +19,7 @@ describe('the token', () => {
     expect(readToken(folder)).toBe(next)
   })
 
-  test('that is no token is replaced', () => {
+  test('that is invalid is replaced', () => {
     const folder = tempFolder()
     writeFileSync(join(folder, 'token'), '\n')
     expect(readToken(folder)).toMatch(/^[\w-]{43}$/)
@@ -27,7 +27,7 @@ describe('the token', () => {
 
   test('a server takes the new one', async () => {
     const folder = tempFolder()
-    const keeper = new TokenKeeper(folder)
+    const keeper = new TokenFile(folder)
     const { token } = keeper
     const next = rotateToken(folder)
     await expect.poll(() => keeper.accepts(next), { timeout: 5000 }).toBe(true)
@@ -38,8 +38,8 @@ describe('the token', () => {
 
 describe('a guarded server', () => {
   const folder = tempFolder()
-  const tokens = new TokenKeeper(folder)
-  let served: Served
+  const tokens = new TokenFile(folder)
+  let served: TestServer
   const page = join(folder, 'page')
   beforeAll(() => {
     mkdirSync(join(page, 'assets'), { recursive: true })
@@ -52,7 +52,7 @@ describe('a guarded server', () => {
     (await served.ask(path, { headers, method })).status
   const bearer = { authorization: `Bearer ${tokens.token}` }
 
-  test('answers nobody without the token', async () => {
+  test('refuses requests without the token', async () => {
     for (const path of [
       '/',
       '/api/sessions',
@@ -69,7 +69,7 @@ describe('a guarded server', () => {
     expect(await (await served.ask('/api/health')).json()).toEqual({ data: { status: 'ok' }, meta: {} })
   })
 
-  test('guesses end soon', async () => {
+  test('guessing is rate limited', async () => {
     const guessed = serve({}, { tokens })
     const statuses = new Set<number>()
     for (let at = 0; at < 40; at++)
@@ -91,7 +91,7 @@ describe('a guarded server', () => {
     ['no origin at all', { origin: 'null' }],
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['a site beside us', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }],
-  ])('refuses %s, whoever asks', async (_, headers) => {
+  ])('refuses %s from any client', async (_, headers) => {
     expect(await status('/api/sessions', { ...bearer, ...headers })).toBe(403)
     expect(await status('/api/health', headers)).toBe(403)
   })
@@ -110,7 +110,7 @@ describe('a guarded server', () => {
     expect(await status('/api/sessions', clicked)).toBe(403)
   })
 
-  test('what a form can send changes nothing', async () => {
+  test('requests that a form can send change nothing', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
       expect(await status('/api/sync', { ...bearer, 'content-type': type }, 'POST')).toBe(403)
   })
@@ -138,7 +138,7 @@ describe('a guarded server', () => {
     expect((await served.ask('/api/sessions', { headers: bearer })).headers.get('cache-control')).toBe('no-store')
   })
 
-  test('the files of the page, packed and kept, and nothing beside them', async () => {
+  test('serves the page files, compressed and cached, and nothing else', async () => {
     const script = await served.ask('/assets/app-1.js', { headers: { ...bearer, 'accept-encoding': 'gzip' } })
     expect(script.headers.get('content-encoding')).toBe('gzip')
     expect(Number(script.headers.get('content-length'))).toBeLessThan(1000)
@@ -166,9 +166,9 @@ test('requests are counted', async () => {
   await served.close()
 })
 
-test('a bucket fills again, for each by itself', () => {
+test('each client has its own rate limit that refills', () => {
   let now = 0
-  const { take } = bucket({ burst: 2, perSecond: 1 }, () => now)
+  const { take } = createRateBucket({ burst: 2, perSecond: 1 }, () => now)
   expect([take('a'), take('a'), take('a'), take('b')]).toEqual([true, true, false, true])
   now = 1000
   expect([take('a'), take('a')]).toEqual([true, false])
@@ -177,7 +177,7 @@ test('a bucket fills again, for each by itself', () => {
 test.each([
   ['over TLS', true, 443],
   ['without', false, 80],
-])('a server at the usual port, %s, is asked without naming the port', async (_, secure, port) => {
+])('a server at the default port, %s, accepts a host without a port', async (_, secure, port) => {
   const served = serve({}, { secure, port: () => port })
   const status = async (host: string) => (await served.ask('/api/health', { headers: { host } })).status
   expect([await status('localhost'), await status(`localhost:${port}`)]).toEqual([200, 200])

@@ -8,23 +8,23 @@ import { idOf, type Reply, serve } from './served.ts'
 const TAG = /<\/?([a-z][\w-]*)([^>]*)>/gi
 const ALLOWED = new Set(['p', 'pre', 'code', 'strong', 'em', 'ul', 'ol', 'li', 'a'])
 
-test('every attack comes out as the nine tags, in html and in the letter of the specification', async () => {
+test('every attack is reduced to the nine tags, in html and in the specified message', async () => {
   const attacks = HTML_ATTACKS.map(({ input }) => input)
   expect(attacks.length).toBeGreaterThan(50)
   const served = serve({
     [rollout('bad')]: text([header(), ...attacks.map((one, at) => (at % 2 ? user : assistant)(at + 1, one))]),
   })
-  await served.house.sync()
+  await served.app.sync()
   const { data } = await served.get<Reply>('/api/sessions')
   const messages = `/api/sessions/${idOf(data[0].id)}/messages?limit=500`
   const shown = (await served.get<Reply>(messages)).data.flatMap((one: Reply) =>
     one.segments.map((segment: Reply) => segment.html),
   )
-  const letter = (await served.get<Reply>(`${messages}&variant=sanitized`)).data.flatMap((one: Reply) =>
+  const character = (await served.get<Reply>(`${messages}&variant=sanitized`)).data.flatMap((one: Reply) =>
     one.segments.map((segment: Reply) => segment.text),
   )
   expect(shown.length).toBe(attacks.length)
-  for (const html of [...shown, ...letter] as string[])
+  for (const html of [...shown, ...character] as string[])
     for (const [, tag = '', attributes = ''] of html.matchAll(TAG)) {
       expect(ALLOWED).toContain(tag.toLowerCase())
       expect(attributes).toMatch(/^(?: href="(?:https?:\/\/|mailto:)[^"]*"| rel="[^"]*")*$/i)

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { rollout } from '../archive/house.ts'
 import { header, text, tokens, user } from '../support/log.ts'
-import { asked, KETTLE } from './asked.ts'
+import { KETTLE, sampleServer } from './asked.ts'
 import { type Reply, serve } from './served.ts'
 
-const { served, get, problem } = asked()
+const { served, get, problem } = sampleServer()
 
 describe('search', () => {
   test('finds hits with their sessions', async () => {
@@ -16,14 +16,14 @@ describe('search', () => {
     expect(meta).toMatchObject({ total_is: 'exact', sessions: [{ id: KETTLE }] })
   })
 
-  test('goes on where it stopped', async () => {
+  test('continues from a cursor', async () => {
     const first = await get('/api/search?q=test&limit=3', 'SearchReply')
     const rest = await get(`/api/search?q=test&limit=200&after=${first.meta.next}`, 'SearchReply')
     const all = await get('/api/search?q=test&limit=200', 'SearchReply')
     expect([...first.data, ...rest.data]).toEqual(all.data)
   })
 
-  test.each(['stream=1', 'deep=1'])('%s gives lines, of which the last says that it was all', async (how) => {
+  test.each(['stream=1', 'deep=1'])('%s returns lines, and the last one marks the end', async (how) => {
     const response = await served().ask(`/api/search?q=test&${how}`)
     expect(response.headers.get('content-type')).toContain('application/x-ndjson')
     const lines = (await response.text())
@@ -47,7 +47,7 @@ describe('search', () => {
   test('a stream by relevance gives all that is ranked, and says how many there are', async () => {
     const few = Array.from({ length: 30 }, (_, n) => user(n, `steeped ${'tea '.repeat(n)}`))
     const other = serve({ [rollout('tea')]: text([header(), ...few]) })
-    await other.house.sync()
+    await other.app.sync()
     const ask = async (more: string): Promise<Reply[]> =>
       (await (await other.ask(`/api/search?q=steeped&stream=1&sort=relevance${more}`)).text())
         .trim()
@@ -64,7 +64,7 @@ describe('search', () => {
     await other.close()
   })
 
-  test('says what it did not understand, also of a stream', async () => {
+  test('reports query errors, also in a stream', async () => {
     for (const how of ['', '&stream=1', '&deep=1'])
       expect(await problem(`/api/search?q=%22open${how}`)).toMatchObject({
         code: 'invalid_query',
@@ -121,10 +121,10 @@ describe('statistics', () => {
     expect((await get('/api/stats/patterns', 'PatternsReply')).data).toMatchObject({ conversations: 0 })
   })
 
-  test('times that lie thousands of years apart make few steps', async () => {
+  test('times thousands of years apart make few steps', async () => {
     const far = tokens(2, 30, 3).replace('2026-02-03', '9000-02-03')
     const other = serve({ [rollout('far')]: text([header(), user(1, 'When?'), tokens(1, 10, 1), far]) })
-    await other.house.sync()
+    await other.app.sync()
     const { data } = await other.get<Reply>('/api/stats/series?utc=1&step=day', 'SeriesReply')
     expect(data.starts).toEqual(['2026-02-03', '9000-02-03'])
     expect(data.lines[0].total_tokens).toHaveLength(2)

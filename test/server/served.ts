@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { buildServer, type ServerOptions } from '../../src/server/build.ts'
-import { type Home, home } from '../archive/house.ts'
+import { type TestHome, testHome } from '../archive/house.ts'
 import { shapeProblems } from './shape.ts'
 
-export interface Served extends Home {
+export interface TestServer extends TestHome {
   /** The parsed reply, checked against the shape that is promised for it. */
   get<T = Reply>(path: string, shape?: string): Promise<T>
   ask(path: string, init?: RequestInit): Promise<Response>
@@ -21,10 +21,10 @@ export const HOST = 'localhost:4680'
 export function serve(
   files: Readonly<Record<string, string | Uint8Array>> = {},
   options: Partial<ServerOptions> = {},
-): Served {
-  const made = home()
+): TestServer {
+  const made = testHome()
   for (const [path, content] of Object.entries(files)) made.write(path, content)
-  const server = buildServer(made.house, {
+  const server = buildServer(made.app, {
     host: 'localhost',
     port: () => 4680,
     tokens: undefined,
@@ -35,7 +35,7 @@ export function serve(
     ...options,
   })
   const ask = async (path: string, init: RequestInit = {}): Promise<Response> =>
-    server.app.request(path, { ...init, headers: { host: HOST, ...(init.headers as Record<string, string>) } })
+    server.api.request(path, { ...init, headers: { host: HOST, ...(init.headers as Record<string, string>) } })
   return {
     ...made,
     ask,
@@ -52,7 +52,7 @@ export function serve(
     },
     async close() {
       await server.close()
-      made.house.close()
+      made.app.close()
     },
   }
 }

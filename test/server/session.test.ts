@@ -1,11 +1,11 @@
 /** A session as a whole: turns, shape, totals, places, exports. */
 import { describe, expect, test } from 'vitest'
-import { asked, KETTLE, OWN } from './asked.ts'
+import { KETTLE, OWN_SESSION, sampleServer } from './asked.ts'
 import { idOf, type Reply } from './served.ts'
 
-const { served, get, problem } = asked()
+const { served, get, problem } = sampleServer()
 
-describe('a session as a whole', () => {
+describe('a session', () => {
   test('turns name prompts, offsets, tokens, tools and errors', async () => {
     const { data, meta } = await get(`/api/sessions/${idOf(KETTLE)}/turns`, 'TurnsReply')
     expect(meta).toMatchObject({ total_messages: 49, complete: true })
@@ -34,7 +34,7 @@ describe('a session as a whole', () => {
   })
 
   test('its shape has a letter for each message', async () => {
-    const { data } = await get(`/api/sessions/${idOf(OWN)}/shape`, 'ShapeReply')
+    const { data } = await get(`/api/sessions/${idOf(OWN_SESSION)}/shape`, 'ShapeReply')
     expect(data).toMatchObject({ total: 8, shape: 'huuxcrca' })
   })
 
@@ -48,7 +48,7 @@ describe('a session as a whole', () => {
     expect(data.encrypted).toMatchObject({ records: 2 })
   })
 
-  test('every place that says it is found in order', async () => {
+  test('all matches are found in order', async () => {
     const { data, meta } = await get(`/api/sessions/${idOf(KETTLE)}/find?q=boil`, 'FindReply')
     expect(meta).toMatchObject({ total: data.length, complete: true })
     expect(data.length).toBeGreaterThan(2)
@@ -62,8 +62,8 @@ describe('a session as a whole', () => {
     expect((await get(`/api/sessions/${idOf(KETTLE)}/find?q=nowhere`)).data).toEqual([])
   })
 
-  test('has a state only where the agent keeps one', async () => {
-    expect(await problem(`/api/sessions/${idOf(OWN)}/state`)).toMatchObject({ code: 'not_possible' })
+  test('has a state only if the agent has one', async () => {
+    expect(await problem(`/api/sessions/${idOf(OWN_SESSION)}/state`)).toMatchObject({ code: 'not_possible' })
   })
 })
 
@@ -74,7 +74,7 @@ describe('exports', () => {
     expect(await response.text()).toContain('La Paz')
   })
 
-  test('only some turns, and without what must not leave the house', async () => {
+  test('can be limited to turns and redacted', async () => {
     const address = `/api/sessions/${idOf(KETTLE)}/export?format=txt`
     const second = await (await served().ask(`${address}&turns=2`)).text()
     expect(second).toContain('Yes please')

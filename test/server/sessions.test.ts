@@ -1,16 +1,16 @@
 /** Lists of sessions, what is marked, and sessions whose source is gone. */
 import { describe, expect, test } from 'vitest'
 import { rollout } from '../archive/house.ts'
-import { talk, text } from '../support/log.ts'
-import { asked, CHILD, KETTLE, OWN, PARENT } from './asked.ts'
+import { shortSession, text } from '../support/log.ts'
+import { CHILD, KETTLE, OWN_SESSION, PARENT, sampleServer } from './asked.ts'
 import { idOf, type Reply, serve } from './served.ts'
 
-const { served, get, problem } = asked()
+const { served, get, problem } = sampleServer()
 
 describe('sessions', () => {
-  test('come newest first, children folded, with all that a line of the list shows', async () => {
+  test('come newest first with children collapsed and all list columns', async () => {
     const { data, meta } = await get('/api/sessions', 'SessionsReply')
-    expect(data.map((one: Reply) => one.id)).toEqual([PARENT, OWN, KETTLE])
+    expect(data.map((one: Reply) => one.id)).toEqual([PARENT, OWN_SESSION, KETTLE])
     expect(data[2]).toMatchObject({
       title: expect.stringContaining('The kettle simulator'),
       cwd: '/home/aki/kettle',
@@ -50,10 +50,10 @@ describe('sessions', () => {
     ['project=kettle', [KETTLE]],
     ['model=gpt-5.2*', [PARENT, KETTLE]],
     ['tool=apply_patch', [PARENT, KETTLE]],
-    ['until=2026-02-03', [OWN, KETTLE]],
+    ['until=2026-02-03', [OWN_SESSION, KETTLE]],
     ['since=2026-02-10', [PARENT]],
     ['q=boils', [KETTLE]],
-    ['role=user,tool', [PARENT, OWN, KETTLE]],
+    ['role=user,tool', [PARENT, OWN_SESSION, KETTLE]],
     [`parent=${idOf(PARENT)}`, [CHILD]],
   ])('%s', async (query, ids) => {
     const { data } = await get(`/api/sessions?${query}`)
@@ -74,8 +74,8 @@ describe('sessions', () => {
     expect(await problem('/api/nothing')).toMatchObject({ code: 'not_found' })
   })
 
-  test('one of them tells its header, children, damage and how to go on', async () => {
-    const { data } = await get(`/api/sessions/${idOf(OWN)}`, 'SessionReply')
+  test('one of them has header, children, issues and the resume command', async () => {
+    const { data } = await get(`/api/sessions/${idOf(OWN_SESSION)}`, 'SessionReply')
     expect(data).toMatchObject({
       record_count: 8,
       issues: [{ line: 9 }],
@@ -86,16 +86,16 @@ describe('sessions', () => {
     expect(parent.children.map((one: Reply) => one.id)).toEqual([CHILD])
   })
 
-  test('give the letter of the specification where it is asked for', async () => {
-    const original = (await get(`/api/sessions/${idOf(OWN)}?variant=original`, 'SessionReply')).data.messages
-    const letter = (await get(`/api/sessions/${idOf(OWN)}?variant=sanitized`, 'SessionReply')).data.messages
+  test('return the specified message on request', async () => {
+    const original = (await get(`/api/sessions/${idOf(OWN_SESSION)}?variant=original`, 'SessionReply')).data.messages
+    const character = (await get(`/api/sessions/${idOf(OWN_SESSION)}?variant=sanitized`, 'SessionReply')).data.messages
     expect(original[1].segments[0].text).toBe('Look at **this**, <b>please</b>.')
-    expect(letter[1].segments[0].text).toBe('Look at **this**, <strong>please</strong>.')
+    expect(character[1].segments[0].text).toBe('Look at **this**, <strong>please</strong>.')
   })
 })
 
-describe('marks', () => {
-  test('are made, change, and are told', async () => {
+describe('annotations', () => {
+  test('are created, changed and reported', async () => {
     const put = (body: unknown): Promise<Response> =>
       served().ask(`/api/sessions/${idOf(KETTLE)}/mark`, {
         method: 'PUT',
@@ -119,11 +119,11 @@ describe('marks', () => {
   })
 })
 
-test('a session whose source is gone is still told as far as the index knows it', async () => {
-  const gone = serve({ [rollout('gone')]: text(talk()) })
-  await gone.house.sync()
+test('a session whose source is gone is returned from the index', async () => {
+  const gone = serve({ [rollout('gone')]: text(shortSession()) })
+  await gone.app.sync()
   const path = gone.write(rollout('gone'), '')
-  await gone.house.sync()
+  await gone.app.sync()
   expect(path).toBeTruthy()
   const { data } = await gone.get<Reply>('/api/sessions')
   for (const { id } of data) {

@@ -4,10 +4,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { makeCode, SignIns } from '../../src/server/guard/sign-in.ts'
-import { readToken, rotateToken, TokenKeeper } from '../../src/server/guard/token.ts'
+import { createSignInCode, SignIns } from '../../src/server/guard/sign-in.ts'
+import { readToken, rotateToken, TokenFile } from '../../src/server/guard/token.ts'
 import { listen } from '../../src/server/listen.ts'
-import { home } from '../archive/house.ts'
+import { testHome } from '../archive/house.ts'
 import { tempFolder } from '../support/log.ts'
 import { fumiPath } from '../support/run.ts'
 import { HOST, type Reply, serve } from './served.ts'
@@ -24,10 +24,10 @@ const cookieOf = (keeper: SignIns, code: string): string => {
 }
 
 describe('a code', () => {
-  test('works once, and only as it was made', () => {
-    const tokens = new TokenKeeper(tempFolder())
+  test('works once, and only unmodified', () => {
+    const tokens = new TokenFile(tempFolder())
     const signIns = new SignIns(tokens)
-    const code = makeCode(tokens.token, tokens.instance)
+    const code = createSignInCode(tokens.token, tokens.instance)
     expect(code).toMatch(/^[\w-]{43}$/)
     for (const wrong of [
       '',
@@ -35,7 +35,7 @@ describe('a code', () => {
       code.slice(1),
       `${code}AA`,
       `A${code.slice(0, 42)}`,
-      makeCode('other', tokens.instance),
+      createSignInCode('other', tokens.instance),
     ])
       expect([wrong, signIns.exchange(wrong).kind]).toEqual([wrong, 'wrong'])
     expect(signIns.accepts(cookieOf(signIns, code))).toBe(true)
@@ -43,37 +43,40 @@ describe('a code', () => {
   })
 
   test('works for a minute', () => {
-    const tokens = new TokenKeeper(tempFolder())
-    const made = Date.parse('2026-02-03T09:15:00.000Z')
-    const code = makeCode(tokens.token, tokens.instance, made)
-    const at = (later: number): string => new SignIns(tokens, () => made + later).exchange(code).kind
+    const tokens = new TokenFile(tempFolder())
+    const testMachine = Date.parse('2026-02-03T09:15:00.000Z')
+    const code = createSignInCode(tokens.token, tokens.instance, testMachine)
+    const at = (later: number): string => new SignIns(tokens, () => testMachine + later).exchange(code).kind
     expect([at(0), at(59_000), at(61_000), at(-5 * 60_000)]).toEqual(['session', 'session', 'expired', 'expired'])
   })
 
-  test('is of no use to another run of the server', () => {
+  test('does not work after a restart', () => {
     const folder = tempFolder()
-    const before = new TokenKeeper(folder)
-    const after = new TokenKeeper(folder)
-    expect(new SignIns(after).exchange(makeCode(before.token, before.instance)).kind).toBe('wrong')
+    const before = new TokenFile(folder)
+    const after = new TokenFile(folder)
+    expect(new SignIns(after).exchange(createSignInCode(before.token, before.instance)).kind).toBe('wrong')
   })
 
   test('that is used twice signs the first browser out, also after the server starts again', () => {
-    const tokens = new TokenKeeper(tempFolder())
+    const tokens = new TokenFile(tempFolder())
     const signIns = new SignIns(tokens)
-    const [seen, own] = [makeCode(tokens.token, tokens.instance), makeCode(tokens.token, tokens.instance)]
+    const [seen, own] = [
+      createSignInCode(tokens.token, tokens.instance),
+      createSignInCode(tokens.token, tokens.instance),
+    ]
     const [thief, mine] = [cookieOf(signIns, seen), cookieOf(signIns, own)]
     expect(thief).not.toBe(mine)
     expect(signIns.exchange(seen).kind).toBe('used')
-    for (const one of [signIns, new SignIns(new TokenKeeper(tokens.directory))])
+    for (const one of [signIns, new SignIns(new TokenFile(tokens.directory))])
       expect([one.accepts(thief), one.accepts(mine)]).toEqual([false, true])
   })
 })
 
 describe('a code in a browser that is signed in', () => {
   const signedIn = () => {
-    const tokens = new TokenKeeper(tempFolder())
+    const tokens = new TokenFile(tempFolder())
     const signIns = new SignIns(tokens)
-    const code = (): string => makeCode(tokens.token, tokens.instance)
+    const code = (): string => createSignInCode(tokens.token, tokens.instance)
     return { signIns, code, mine: cookieOf(signIns, code()) }
   }
 
@@ -96,13 +99,13 @@ describe('a code in a browser that is signed in', () => {
 })
 
 describe('a cookie', () => {
-  test('holds neither token nor code, survives a restart, and ends with the token', async () => {
-    const tokens = new TokenKeeper(tempFolder())
-    const code = makeCode(tokens.token, tokens.instance)
+  test('contains neither token nor code, survives a restart, and expires with the token', async () => {
+    const tokens = new TokenFile(tempFolder())
+    const code = createSignInCode(tokens.token, tokens.instance)
     const cookie = cookieOf(new SignIns(tokens), code)
     expect(cookie).not.toContain(tokens.token)
     expect(cookie).not.toContain(code.slice(0, 16))
-    const later = new TokenKeeper(tokens.directory)
+    const later = new TokenFile(tokens.directory)
     const signIns = new SignIns(later)
     expect(signIns.accepts(cookie)).toBe(true)
     for (const wrong of [
@@ -122,7 +125,7 @@ describe('a cookie', () => {
 })
 
 describe('over HTTP', () => {
-  const tokens = new TokenKeeper(tempFolder())
+  const tokens = new TokenFile(tempFolder())
   const served = serve({}, { tokens, rate: { burst: 1e6, perSecond: 1e6 } })
   afterAll(() => served.close())
   const signIn = (body: string, headers: Record<string, string> = {}): Promise<Response> =>
@@ -130,7 +133,7 @@ describe('over HTTP', () => {
   const sent = (code: string): string => JSON.stringify({ code })
 
   test('a code becomes a cookie, which scripts cannot read', async () => {
-    const code = makeCode(tokens.token, tokens.instance)
+    const code = createSignInCode(tokens.token, tokens.instance)
     const answer = await signIn(sent(code))
     expect(answer.status).toBe(200)
     const cookie = answer.headers.get('set-cookie') ?? ''
@@ -149,7 +152,7 @@ describe('over HTTP', () => {
   })
 
   test('reading a link uses no code up, and a token in an address opens nothing', async () => {
-    const code = makeCode(tokens.token, tokens.instance)
+    const code = createSignInCode(tokens.token, tokens.instance)
     const html = { accept: 'text/html' }
     for (const path of [
       `/login?code=${code}`,
@@ -166,7 +169,7 @@ describe('over HTTP', () => {
     expect((await signIn(sent(code))).status).toBe(200)
   })
 
-  test('a browser that is not signed in is told how, in its language', async () => {
+  test('a browser that is not signed in gets instructions in its language', async () => {
     for (const [language, sentence] of [
       ['en-US,en;q=0.9', 'Run this in a terminal'],
       ['ja,en;q=0.5', '端末で次のコマンドを実行し'],
@@ -184,8 +187,8 @@ describe('over HTTP', () => {
     expect((await served.ask('/assets/x.js')).headers.get('content-type')).toContain('application/json')
   })
 
-  test('other sites sign nobody in', async () => {
-    const code = makeCode(tokens.token, tokens.instance)
+  test('other sites cannot sign a browser in', async () => {
+    const code = createSignInCode(tokens.token, tokens.instance)
     for (const headers of [
       { origin: 'http://evil.example' },
       { 'sec-fetch-site': 'cross-site' },
@@ -198,15 +201,15 @@ describe('over HTTP', () => {
     expect((await signIn(sent(code), { origin: `http://${HOST}` })).status).toBe(200)
   })
 
-  test('guesses end soon', async () => {
+  test('guessing codes is rate limited', async () => {
     const guessed = serve({}, { tokens, rate: { burst: 1e6, perSecond: 1e6 } })
     const statuses = new Set<number>()
     const post = (code: string): Promise<Response> =>
       guessed.ask('/login', { method: 'POST', body: sent(code), headers: { 'content-type': 'application/json' } })
-    for (let at = 0; at < 40; at++) statuses.add((await post(makeCode(`guess-${at}`, tokens.instance))).status)
+    for (let at = 0; at < 40; at++) statuses.add((await post(createSignInCode(`guess-${at}`, tokens.instance))).status)
     expect(statuses).toEqual(new Set([401, 429]))
     // Who holds a good one is not locked out by guesses.
-    expect((await post(makeCode(tokens.token, tokens.instance))).status).toBe(200)
+    expect((await post(createSignInCode(tokens.token, tokens.instance))).status).toBe(200)
     await guessed.close()
   })
 })
@@ -230,10 +233,10 @@ describe('addresses that name another host', () => {
     '/login?next=//evil.example/&token=TOKEN',
     '/?token=TOKEN',
   ])('%s leads nowhere', async (target) => {
-    const made = home()
-    const server = await listen(made.house, { port: 0, page: '', version: '1', idle: true })
-    open.push(() => made.house.close(), server.close)
-    const asked = target.replace('TOKEN', readToken(made.house.directory)).replace('PORT', String(server.port))
+    const testMachine = testHome()
+    const server = await listen(testMachine.app, { port: 0, page: '', version: '1', idle: true })
+    open.push(() => testMachine.app.close(), server.close)
+    const asked = target.replace('TOKEN', readToken(testMachine.app.directory)).replace('PORT', String(server.port))
     const head = await headOf(server.port, asked)
     expect(head).toMatch(/^HTTP\/1\.1 (?:200|400|401|403|404) /)
     expect(head).not.toMatch(/^location:/im)
@@ -305,7 +308,7 @@ describe('fumi serve', () => {
       const link = (await printedBy(['token', '--link'], env)).trim()
       expect(link).toMatch(/^http:\/\/localhost:\d+\/login#[\w-]{43}$/)
       for (const one of [opened, printed, link]) expect([one, await signedInBy(one)]).toEqual([one, 200])
-      expect(await signedInBy(`${new URL('/login', link)}#${makeCode('other', 'x')}`)).toBe(401)
+      expect(await signedInBy(`${new URL('/login', link)}#${createSignInCode('other', 'x')}`)).toBe(401)
       const [name = ''] = /\d+/.exec(new URL(link).port) ?? []
       expect(statSync(join(data, 'servers', `${name}.json`)).mode & 0o777).toBe(0o600)
       expect(readFileSync(join(data, 'servers', `${name}.json`), 'utf8')).not.toContain(token)

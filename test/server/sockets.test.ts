@@ -5,11 +5,11 @@ import { request } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { eventData } from '../../src/lib/sse.ts'
+import { readEventData } from '../../src/lib/sse.ts'
 import type { LiveEvent } from '../../src/model/api/machine.ts'
-import { type Listening, type ListenOptions, listen } from '../../src/server/listen.ts'
-import { home, rollout } from '../archive/house.ts'
-import { assistant, talk, tempFolder, text } from '../support/log.ts'
+import { type ListenOptions, listen, type RunningListener } from '../../src/server/listen.ts'
+import { rollout, testHome } from '../archive/house.ts'
+import { assistant, shortSession, tempFolder, text } from '../support/log.ts'
 import type { Reply } from './served.ts'
 
 const open: (() => Promise<void> | void)[] = []
@@ -17,9 +17,12 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close()
 })
 
-async function started(options: Partial<ListenOptions> = {}, made = home()): Promise<Listening & typeof made> {
-  const server = await listen(made.house, { port: 0, page: '', version: '1', auth: false, ...options })
-  open.push(() => made.house.close(), server.close)
+async function started(
+  options: Partial<ListenOptions> = {},
+  made = testHome(),
+): Promise<RunningListener & typeof made> {
+  const server = await listen(made.app, { port: 0, page: '', version: '1', auth: false, ...options })
+  open.push(() => made.app.close(), server.close)
   return { ...made, ...server }
 }
 
@@ -46,7 +49,7 @@ async function live(url: string, last?: string): Promise<Live> {
       yield piece
     }
   }
-  const events = eventData(noted())
+  const events = readEventData(noted())
   return {
     lastId: () => id,
     stop: () => stop.abort(),
@@ -62,9 +65,9 @@ async function live(url: string, last?: string): Promise<Live> {
 }
 
 describe('live', () => {
-  test('an append is told, and who comes back is told what was missed', async () => {
-    const made = home()
-    const path = made.write(rollout('live'), text(talk()))
+  test('an append is reported, and a reconnecting client gets missed events', async () => {
+    const made = testHome()
+    const path = made.write(rollout('live'), text(shortSession()))
     const { url } = await started({}, made)
     const first = await live(url)
     expect(await first.next('hello')).toMatchObject({ reset: true, epoch: expect.any(String) })
@@ -89,10 +92,10 @@ describe('live', () => {
     expect(await third.next('hello')).toMatchObject({ reset: true })
   })
 
-  test('marks are told', async () => {
-    const made = home()
-    made.write(rollout('marked'), text(talk()))
-    await made.house.sync()
+  test('annotations are reported', async () => {
+    const made = testHome()
+    made.write(rollout('marked'), text(shortSession()))
+    await made.app.sync()
     const { url } = await started({ idle: true }, made)
     const client = await live(url)
     await client.next('hello')
@@ -105,11 +108,11 @@ describe('live', () => {
     expect(await client.next('mark')).toMatchObject({ session: id })
   })
 
-  test('what another process writes is told too, and its work is taken over when it ends', async () => {
-    const made = home()
-    const path = made.write(rollout('other'), text(talk()))
-    const other = home({}, made.folder)
-    const watch = await other.house.watch()
+  test('changes of another process are reported, and its watching is taken over when it ends', async () => {
+    const made = testHome()
+    const path = made.write(rollout('other'), text(shortSession()))
+    const other = testHome({}, made.folder)
+    const watch = await other.app.watch()
     if (watch.kind !== 'watching') throw new Error('somebody else holds the lock')
     await watch.ready
     const { url } = await started({ pollEvery: 20, retryEvery: 50 }, made)
@@ -120,7 +123,7 @@ describe('live', () => {
     await client.next('change')
     expect((await reply(url, '/api/sessions')).data[0].revision).toBeGreaterThan(0)
     await watch.close()
-    other.house.close()
+    other.app.close()
     await expect.poll(async () => (await reply(url, '/api/health')).data.watching, { timeout: 20_000 }).toBe('here')
   })
 
@@ -176,7 +179,7 @@ describe('the port', () => {
   })
 
   test('is not opened to others without the token, nor with half of a certificate', async () => {
-    const { house } = home()
+    const { app: house } = testHome()
     const options = { port: 0, page: '', version: '1', idle: true }
     await expect(listen(house, { ...options, host: '0.0.0.0', auth: false })).rejects.toThrow('--no-auth')
     await expect(listen(house, { ...options, cert: 'x' })).rejects.toThrow('--key')
@@ -186,7 +189,7 @@ describe('the port', () => {
   test('speaks TLS with a certificate', async () => {
     const folder = tempFolder()
     const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
-    if (!made(cert, key)) return console.log('skipped: there is no openssl to make a certificate with')
+    if (!testMachine(cert, key)) return console.log('skipped: there is no openssl to make a certificate with')
     const { url, link, port } = await started({ idle: true, auth: true, cert, key })
     expect(url).toBe(`https://localhost:${port}/`)
     const entered = await new Promise<Reply>((done, failed) => {
@@ -203,7 +206,7 @@ describe('the port', () => {
   })
 })
 
-function made(cert: string, key: string): boolean {
+function testMachine(cert: string, key: string): boolean {
   try {
     const words = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost`
     execFileSync('openssl', [...words.split(' '), '-out', cert, '-keyout', key], { stdio: 'ignore' })

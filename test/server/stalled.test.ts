@@ -5,11 +5,11 @@ import type { ChatEvent } from '../../src/model/api/chat.ts'
 import type { LiveEvent } from '../../src/model/api/machine.ts'
 import { EventLog } from '../../src/server/chat/event-log.ts'
 import { listen } from '../../src/server/listen.ts'
-import { Hub, MISSED } from '../../src/server/live/hub.ts'
-import { home, rollout } from '../archive/house.ts'
+import { LiveEventBus, MISSED_EVENTS } from '../../src/server/live/hub.ts'
+import { rollout, testHome } from '../archive/house.ts'
 import { assistant, header, text, user } from '../support/log.ts'
 import { events } from '../support/model-server.ts'
-import { chatting, Listener, opened, post } from './chat/chatting.ts'
+import { EventListener, openChat, post, startChatServer } from './chat/chatting.ts'
 
 /** Asks, and never reads what comes. */
 async function stalled(port: number, path: string): Promise<Socket> {
@@ -33,17 +33,17 @@ async function dropped(socket: Socket): Promise<void> {
 }
 
 describe('a client that reads nothing', () => {
-  test('of a chat is dropped, while another hears every word', async () => {
+  test('of a chat is dropped, while another gets every event', async () => {
     const piece = 'word '.repeat(100_000)
     const pieces = 14
     const chunk = { choices: [{ index: 0, delta: { content: piece } }] }
     const last = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
-    const { url, port } = await chatting([events([...Array.from({ length: pieces }, () => chunk), last])], {
+    const { url, port } = await startChatServer([events([...Array.from({ length: pieces }, () => chunk), last])], {
       stall: 300,
     })
-    const { id } = await opened(url)
+    const { id } = await openChat(url)
     const silent = await stalled(port, `/api/chat/${id}/events`)
-    const listener = await Listener.to(url, id)
+    const listener = await EventListener.to(url, id)
     expect((await post(url, `/api/chat/${id}/say`, { text: 'Talk.' })).status).toBe(202)
     await listener.end()
     expect(listener.words.length).toBe(piece.length * pieces)
@@ -51,30 +51,30 @@ describe('a client that reads nothing', () => {
   })
 
   test('of a large export is dropped', async () => {
-    const made = home()
+    const made = testHome()
     const long = 'a line of an answer\n'.repeat(5000)
     made.write(
       rollout('long'),
       text([header(), user(1, 'Go.'), ...Array.from({ length: 300 }, (_, n) => assistant(n + 2, `${n} ${long}`))]),
     )
-    await made.house.sync()
-    const server = await listen(made.house, { port: 0, page: '', version: '1', auth: false, idle: true, stall: 300 })
-    onTestFinished(() => made.house.close())
+    await made.app.sync()
+    const server = await listen(made.app, { port: 0, page: '', version: '1', auth: false, idle: true, stall: 300 })
+    onTestFinished(() => made.app.close())
     onTestFinished(server.close)
     const [session] = ((await (await fetch(`${server.url}api/sessions`)).json()) as { data: { id: string }[] }).data
     const path = `/api/sessions/${encodeURIComponent(session?.id ?? '')}/export?format=json`
     const silent = await stalled(server.port, path)
     await dropped(silent)
-    const whole = await (await fetch(new URL(path, server.url))).text()
-    expect(whole.length).toBeGreaterThan(300 * long.length)
+    const complete = await (await fetch(new URL(path, server.url))).text()
+    expect(complete.length).toBeGreaterThan(300 * long.length)
   })
 })
 
-describe('what waits for a client', () => {
+describe('the queue of a client', () => {
   const change = (n: number): LiveEvent => ({ kind: 'change', session: `codex:${n}` as never, revision: n })
 
-  test('of the live stream is one event for each session, and a word that it missed some beyond a thousand', async () => {
-    const hub = new Hub()
+  test('of the live stream has one event per session, and a reset beyond a thousand', async () => {
+    const hub = new LiveEventBus()
     const stop = new AbortController()
     const slow = hub.events(stop.signal, 60_000)
     const first = slow.next()
@@ -84,23 +84,23 @@ describe('what waits for a client', () => {
     for (let n = 0; n < 500; n++) expect((await slow.next()).value).toMatchObject({ kind: 'change' })
     for (let n = 1; n <= 1001; n++) hub.publish([change(n)])
     hub.publish([change(2000)])
-    expect((await slow.next()).value).toBe(MISSED)
+    expect((await slow.next()).value).toBe(MISSED_EVENTS)
     expect((await slow.next()).value).toEqual(change(2000))
     stop.abort()
     await slow.return(undefined)
     expect(hub.clients).toBe(0)
   })
 
-  test('of a chat is bounded, and who was told everything goes on without a break', () => {
+  test('of a chat is bounded, and a client that got everything continues without a reset', () => {
     const log = new EventLog({ events: 100, length: 10_000 })
-    const told: ChatEvent[] = []
+    const reported: ChatEvent[] = []
     let [epoch, at] = [log.epoch, 0]
     const hear = (): void => {
       if (epoch !== log.epoch) {
-        at = log.placeOf(epoch, at) ?? Number.NaN
+        at = log.positionOf(epoch, at) ?? Number.NaN
         epoch = log.epoch
       }
-      for (let event = log.at(at); event; event = log.at(++at)) told.push(event)
+      for (let event = log.at(at); event; event = log.at(++at)) reported.push(event)
     }
     const pushed: ChatEvent[] = []
     const push = (event: ChatEvent): void => {
@@ -119,10 +119,10 @@ describe('what waits for a client', () => {
       push({ kind: 'tool_output', id: `t${n}`, text: 'x'.repeat(500) })
       push({ kind: 'tool_done', id: `t${n}`, name: 'x', status: 'success', output: 'y'.repeat(500), ms: 1 })
     }
-    expect(told).toEqual(pushed)
+    expect(reported).toEqual(pushed)
     expect(log.at(0)).toMatchObject({ kind: 'notice', code: 'events_dropped' })
     const size = JSON.stringify(Array.from({ length: log.length }, (_, n) => log.at(n))).length
     expect(size).toBeLessThan(15_000)
-    expect(log.placeOf('another', 5)).toBeUndefined()
+    expect(log.positionOf('another', 5)).toBeUndefined()
   })
 })

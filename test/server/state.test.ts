@@ -2,13 +2,13 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeStore, stateOf } from '../support/q-store.ts'
-import { idOf, type Reply, type Served, serve } from './served.ts'
+import { idOf, type Reply, serve, type TestServer } from './served.ts'
 
 const TOOL = (name: string): object => ({
   ToolSpecification: { name, description: `does ${name}`, input_schema: { json: {} } },
 })
 
-let served: Served
+let served: TestServer
 let id: string
 beforeAll(async () => {
   served = serve({ 'code/notes.md': 'x'.repeat(400) })
@@ -35,12 +35,12 @@ beforeAll(async () => {
   )
   store.put(join(served.folder, 'code'), state)
   store.close()
-  await served.house.sync()
+  await served.app.sync()
   id = (await served.get<Reply>('/api/sessions')).data[0].id
 })
 afterAll(() => served.close())
 
-test('tells model, context with sizes, tools by origin, summary and range', async () => {
+test('returns model, context with sizes, tools by origin, summary and range', async () => {
   const { data } = await served.get<Reply>(`/api/sessions/${idOf(id)}/state`, 'StateReply')
   expect(data).toMatchObject({
     conversation_id: 'c-1',

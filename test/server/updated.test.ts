@@ -7,7 +7,7 @@ import { tempFolder } from '../support/log.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-test('what is loaded when it is first asked for, and is gone by then, is told as an update', async () => {
+test('a page file that is missing on first load is reported as an update', async () => {
   const folder = tempFolder()
   for (const name of ['dist', 'samples', 'package.json'])
     cpSync(join(ROOT, name), join(folder, name), { recursive: true })

@@ -7,7 +7,7 @@ import { expectMany } from '../archive/many.ts'
 const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(0)
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n + 100)
 
-test('killed at 200 moments, the index equals one that was made in one go', async ({ annotate }) => {
+test('an index built by 200 killed syncs equals one built in one run', async ({ annotate }) => {
   const { struck, finished } = await killAt(200, 2, { count: 12, turns: 100 })
   expect(finished).toBeGreaterThan(1)
   await annotate(`${struck} kills, ${finished} finished indexes compared`)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { listCheckpoints } from '../../src/chat/checkpoint/list.ts'
 import { isGitInstalled } from '../../src/lib/git.ts'
-import { room, value } from '../chat/checkpoint/held.ts'
+import { checkpointProject, value } from '../chat/checkpoint/held.ts'
 
 const installed = await isGitInstalled()
 if (!installed) process.stderr.write('skipped: git is not installed\n')
@@ -12,8 +12,8 @@ if (!installed) process.stderr.write('skipped: git is not installed\n')
 const FOLDERS = 250
 const FILES = 200
 
-test.skipIf(!installed)('50,000 files are kept, told apart and given back', async ({ annotate }) => {
-  const at = room()
+test.skipIf(!installed)('50,000 files are saved, compared and restored', async ({ annotate }) => {
+  const at = checkpointProject()
   for (let folder = 0; folder < FOLDERS; folder++) {
     mkdirSync(join(at.work, `d${folder}`))
     for (let file = 0; file < FILES; file++)

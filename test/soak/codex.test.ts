@@ -6,11 +6,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Cursor } from '../../src/agents/agent.ts'
 import codex from '../../src/agents/codex/agent.ts'
-import { serialize } from '../../src/model/serialize.ts'
-import { header, talk, tempFolder, tempLog, text, tokens, user } from '../support/log.ts'
+import { serializeMessage } from '../../src/model/serialize.ts'
+import { header, shortSession, tempFolder, tempLog, text, tokens, user } from '../support/log.ts'
 import { readAll, sourceOf } from '../support/read.ts'
 import { fumi } from '../support/run.ts'
-import { shared } from '../support/shared.ts'
+import { sharedFolder } from '../support/shared.ts'
 
 const FILES = Number(process.env['FUMI_SOAK_FILES'] ?? 1_000_000)
 const RUNS = Number(process.env['FUMI_SOAK_RUNS'] ?? 20_000)
@@ -35,20 +35,20 @@ describe('any damage to any fixture', () => {
   const fixtures = readdirSync(FIXTURES, { withFileTypes: true }).filter((entry) => entry.isFile())
 
   test.each(fixtures.map((entry) => entry.name))('%s', async (name) => {
-    const whole = readFileSync(join(FIXTURES, name))
+    const complete = readFileSync(join(FIXTURES, name))
     const path = tempLog('', name)
-    const change = fc.record({ at: fc.nat(whole.length), bytes: fc.uint8Array({ maxLength: 8 }), drop: fc.nat(64) })
+    const change = fc.record({ at: fc.nat(complete.length), bytes: fc.uint8Array({ maxLength: 8 }), drop: fc.nat(64) })
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {
-        let bytes: Uint8Array = whole
+        let bytes: Uint8Array = complete
         for (const { at, bytes: more, drop } of changes) {
           bytes = Buffer.concat([bytes.subarray(0, at), more, bytes.subarray(at + drop)])
         }
         writeFileSync(path, bytes)
         const { messages, locators } = await readAll(path)
-        for (const message of messages) serialize(message)
+        for (const message of messages) serializeMessage(message)
         const [locator] = locators.slice(-1)
-        if (locator) expect(await codex.body(sourceOf(path), locator)).toEqual(messages.at(-1))
+        if (locator) expect(await codex.readMessage(sourceOf(path), locator)).toEqual(messages.at(-1))
         for await (const _ of codex.scan(sourceOf(path)));
       }),
       { numRuns: Math.ceil(RUNS / fixtures.length) },
@@ -57,8 +57,8 @@ describe('any damage to any fixture', () => {
 })
 
 test('a log that is followed while it grows, in pieces of any size', async () => {
-  const whole = Buffer.from(
-    text([...talk(), ...Array.from({ length: 400 }, (_, n) => user(20 + n, `Prompt ${n} 日本語`))]),
+  const complete = Buffer.from(
+    text([...shortSession(), ...Array.from({ length: 400 }, (_, n) => user(20 + n, `Prompt ${n} 日本語`))]),
   )
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 40 }), async (pieces) => {
@@ -66,9 +66,9 @@ test('a log that is followed while it grows, in pieces of any size', async () =>
       const ids: string[] = []
       let from: Cursor | undefined
       let written = 0
-      for (const piece of [...pieces, whole.length]) {
-        appendFileSync(path, whole.subarray(written, written + piece))
-        written = Math.min(whole.length, written + piece)
+      for (const piece of [...pieces, complete.length]) {
+        appendFileSync(path, complete.subarray(written, written + piece))
+        written = Math.min(complete.length, written + piece)
         const { messages, cursors } = await readAll(path, from ? { from } : {})
         const last = cursors.at(-1)
         ids.push(...messages.slice(0, last?.after ?? 0).map((one) => one.id))
@@ -80,7 +80,7 @@ test('a log that is followed while it grows, in pieces of any size', async () =>
   )
 })
 
-const generator = shared('bench', 'gen.mjs')
+const generator = sharedFolder('bench', 'gen.mjs')
 
 describe.skipIf(!generator)('totals of 100 MB equal the generator', () => {
   test.each(

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { answersOf, asked, DAMAGES, damageFile, savedFiles } from '../archive/damaging.ts'
-import { home } from '../archive/house.ts'
+import { answersOf, DAMAGES, damageFile, queryIndex, savedFiles } from '../archive/damaging.ts'
+import { testHome } from '../archive/house.ts'
 import { manyLogs } from '../archive/logs.ts'
 
 test('two thousand damages', async () => {
-  const { house, write } = home()
+  const { app: house, write } = testHome()
   manyLogs(write, 6, 20)
   const right = await answersOf(house)
   house.close()
@@ -18,6 +18,6 @@ test('two thousand damages', async () => {
     files.restore()
     const damage = DAMAGES[seed % DAMAGES.length] ?? 'flip'
     damageFile(index, damage, seed)
-    expect({ damage, seed, ...(await asked(house)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
+    expect({ damage, seed, ...(await queryIndex(house)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
   }
 }, 1_800_000)

@@ -3,7 +3,7 @@ import { test } from 'vitest'
 import { randomFrom, randomMoments, seedOfRun, survivesKills } from '../chat/support/killing.ts'
 
 test.skipIf(process.platform === 'win32')(
-  'at a hundred random moments, and after as many events as chance has it',
+  'at a hundred random moments and after random numbers of events',
   async ({ annotate }) => {
     const random = randomFrom(seedOfRun('random'))
     await survivesKills(await randomMoments(100, random))

@@ -50,7 +50,7 @@ const turn = (n: number): string =>
     assistant(n, `It has **${n}** bar.\n\n- read once\n- and once more`),
   ])
 
-async function told(program: Program, pattern: RegExp): Promise<string> {
+async function reported(program: Program, pattern: RegExp): Promise<string> {
   for (let all = ''; ; ) {
     const [piece] = await once(program.stdout, 'data')
     all += String(piece)
@@ -60,7 +60,7 @@ async function told(program: Program, pattern: RegExp): Promise<string> {
 }
 
 async function memoryOf(program: Program): Promise<Memory> {
-  const line = told(program, /memory (\[.*\])\n/)
+  const line = reported(program, /memory (\[.*\])\n/)
   program.kill('SIGUSR2')
   const [heap, resident] = JSON.parse(await line) as [number, number]
   return { heap: heap / 1e6, resident: ownOf(program.pid ?? 0) ?? resident / 1e6 }
@@ -96,7 +96,7 @@ test(`memory is flat over ${MINUTES} minutes of a log that grows`, async ({ anno
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )
-  const url = await told(program, /(http:\S+)[\s\S]*Ctrl\+C/)
+  const url = await reported(program, /(http:\S+)[\s\S]*Ctrl\+C/)
   const browser = chromiumPath
     ? await chromium.launch({ executablePath: chromiumPath, args: [...CHROMIUM_FLAGS] })
     : undefined

@@ -1,23 +1,23 @@
 /** Search finds what is there: compared with a plain look through every message. See test/archive/recall.ts for what is compared. */
 import { describe, expect, test } from 'vitest'
-import { home } from '../archive/house.ts'
-import { everythingIn, expectFound, needlesIn } from '../archive/recall.ts'
-import { shared } from '../support/shared.ts'
+import { testHome } from '../archive/house.ts'
+import { expectFound, needlesIn, readAllTexts } from '../archive/recall.ts'
+import { sharedFolder } from '../support/shared.ts'
 
-const corpora = ['codex', 'amazon-q', 'kiro', 'openai'].flatMap((name) => shared('corpus', name) ?? [])
+const corpora = ['codex', 'amazon-q', 'kiro', 'openai'].flatMap((name) => sharedFolder('corpus', name) ?? [])
 
 describe.skipIf(corpora.length === 0)('the corpus', () => {
-  test('2,000 words, identifiers, numbers and Japanese strings are found where they were said, and nowhere else', async ({
+  test('2,000 words, identifiers, numbers and Japanese strings are found exactly where they occur', async ({
     annotate,
   }) => {
-    const { house } = home({ roots: corpora })
+    const { app: house } = testHome({ roots: corpora })
     await house.sync()
-    const all = await everythingIn(house)
+    const all = await readAllTexts(house)
     expect(all.length).toBeGreaterThan(1000)
     // One in nine stands in too many messages to be looked at.
     const needles = needlesIn(all, 2400, 7)
-    const looked = await expectFound(house, all, needles)
-    expect(looked).toBeGreaterThan(2000)
-    await annotate(`${looked} needles in ${all.length} messages, each found where it is and nowhere else`)
+    const checked = await expectFound(house, all, needles)
+    expect(checked).toBeGreaterThan(2000)
+    await annotate(`${checked} needles in ${all.length} messages, each found where it is and nowhere else`)
   })
 })

@@ -1,7 +1,7 @@
 /** Long tests of reading a living database: `npm run soak`. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readBeside } from '../support/busy-owner.ts'
+import { readConcurrently } from '../support/busy-owner.ts'
 import { JOURNAL_MODES } from '../support/database-owner.ts'
 import { tempFolder } from '../support/log.ts'
 
@@ -11,7 +11,7 @@ test.for(JOURNAL_MODES)(
   `${READINGS} readings in all, beside an owner in journal mode %s`,
   async (journal, { annotate }) => {
     const path = join(tempFolder(), 'data.sqlite3')
-    const { wrong, backwards, problems, busy } = await readBeside(
+    const { wrong, backwards, problems, busy } = await readConcurrently(
       path,
       journal,
       READINGS / JOURNAL_MODES.length,

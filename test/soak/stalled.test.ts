@@ -18,7 +18,7 @@ const LEFT_BEHIND = 20
 /** Asked by a signal, the program collects its garbage and says what is left. */
 const TELLER = `process.on('SIGUSR2', () => { gc(); gc(); console.log('heap ' + process.memoryUsage().heapUsed + ';') })`
 
-async function told(program: ChildProcess, pattern: RegExp): Promise<string> {
+async function reported(program: ChildProcess, pattern: RegExp): Promise<string> {
   if (!program.stdout) throw new Error('its output is not read')
   for (let all = ''; ; ) {
     const [piece] = await once(program.stdout, 'data')
@@ -29,12 +29,12 @@ async function told(program: ChildProcess, pattern: RegExp): Promise<string> {
 }
 
 async function heapOf(program: ChildProcess): Promise<number> {
-  const line = told(program, /heap (\d+);/)
+  const line = reported(program, /heap (\d+);/)
   program.kill('SIGUSR2')
   return Number(await line)
 }
 
-test(`${CLIENTS} clients, half of which never read, for ${SECONDS} seconds`, async ({ annotate }) => {
+test(`${CLIENTS} clients for ${SECONDS} seconds while half of them never read`, async ({ annotate }) => {
   const folder = tempFolder()
   const logs = Array.from({ length: SESSIONS }, (_, n) => {
     const id = `019c0000-0000-7000-8000-${String(n).padStart(12, '0')}`
@@ -54,7 +54,7 @@ test(`${CLIENTS} clients, half of which never read, for ${SECONDS} seconds`, asy
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )
-  const url = new URL(await told(program, /(http:\S+)[\s\S]*Ctrl\+C/))
+  const url = new URL(await reported(program, /(http:\S+)[\s\S]*Ctrl\+C/))
   let events = 0
   const sockets: Socket[] = []
   for (let n = 0; n < CLIENTS; n++) {

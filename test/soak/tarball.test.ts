@@ -33,7 +33,7 @@ function npm(cwd: string, ...words: string[]): void {
 const packed = (): string => readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
 
 describe('the packed program', () => {
-  test('says what it is, and finds nothing on an empty machine', () => {
+  test('prints its version and finds nothing on an empty machine', () => {
     expect(fumi('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
     expect(fumi('list')).toMatchObject({ status: 3, stderr: expect.stringContaining('no conversation was found') })
     expect(fumi('doctor').stdout).toContain('All is well.')
@@ -68,10 +68,10 @@ describe('the packed program', () => {
     expect(fumi(...here, 'list').stdout).toContain('aki/kettle')
   })
 
-  test('holds a conversation that was recorded', () => {
+  test('replays a recorded chat', () => {
     const first = readdirSync(samples, { recursive: true, encoding: 'utf8' }).find((path) => path.includes('019c22d1'))
-    const said = fumi('chat', '--replay', join(samples, first ?? ''), '--no-interactive', 'Why?')
-    expect(said.stdout).toContain('The boiling point is a constant')
+    const text = fumi('chat', '--replay', join(samples, first ?? ''), '--no-interactive', 'Why?')
+    expect(text.stdout).toContain('The boiling point is a constant')
     expect(fumi('list').stdout).toContain('Why?')
   })
 })
@@ -79,10 +79,10 @@ describe('the packed program', () => {
 /** The server tells where it is when it is there. */
 function linkOf({ stdout }: ChildProcess): Promise<string> {
   return new Promise((done) => {
-    let told = ''
+    let reported = ''
     stdout?.on('data', (bytes: Buffer) => {
-      told += bytes
-      const link = /http:\/\/\S+/.exec(told)?.[0]
+      reported += bytes
+      const link = /http:\/\/\S+/.exec(reported)?.[0]
       if (link !== undefined) done(link)
     })
   })

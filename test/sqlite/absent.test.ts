@@ -21,7 +21,7 @@ function withoutSqlite(): string {
   return folder
 }
 
-test('commands that need SQLite say how to get it; those that do not go on', () => {
+test('commands that need SQLite report how to install it; others work', () => {
   const folder = withoutSqlite()
   const home = tempFolder()
   cpSync(join(folder, 'samples', 'codex'), join(home, '.codex'), { recursive: true })

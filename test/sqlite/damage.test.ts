@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
 import { isSqliteFile } from '../../src/lib/sqlite/header.ts'
-import { openDatabase } from '../../src/lib/sqlite/open.ts'
-import { expectProblem, given, TABLE } from '../support/database-owner.ts'
+import { openForeignDatabase } from '../../src/lib/sqlite/open.ts'
+import { expectProblem, TABLE, valueOrThrow } from '../support/database-owner.ts'
 import { tempFolder } from '../support/log.ts'
 
 const VALUE = 'SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?'
@@ -14,7 +14,7 @@ const bodyOf = (row: number): string => `${'x'.repeat(20_000)}middle of ${row}.$
 const ROWS = 12
 
 /** Rows of ten pages each. */
-function made(): string {
+function created(): string {
   const path = join(tempFolder(), 'data.sqlite3')
   const database = openSqlite(path)
   database.pragma('synchronous = off')
@@ -49,23 +49,23 @@ describe('a file that is no database', () => {
     ['nothing at all', '', 'empty'],
   ] as const)('%s', (_, content, kind) => {
     const path = written(content)
-    expectProblem(openDatabase(path), kind)
+    expectProblem(openForeignDatabase(path), kind)
     expect(readFileSync(path).equals(Buffer.from(content as string))).toBe(true)
     expect(databaseFingerprint(path)).toBeDefined()
   })
 
   test('a folder, and none', () => {
     const folder = tempFolder()
-    expectProblem(openDatabase(folder), 'not_a_database')
-    expectProblem(openDatabase(join(folder, 'none.sqlite3')), 'missing')
-    expectProblem(openDatabase(join(folder, 'none', 'none.sqlite3')), 'missing')
-    expectProblem(openDatabase(join(made(), 'inside.sqlite3')), 'missing')
+    expectProblem(openForeignDatabase(folder), 'not_a_database')
+    expectProblem(openForeignDatabase(join(folder, 'none.sqlite3')), 'missing')
+    expectProblem(openForeignDatabase(join(folder, 'none', 'none.sqlite3')), 'missing')
+    expectProblem(openForeignDatabase(join(created(), 'inside.sqlite3')), 'missing')
     expect(databaseFingerprint(join(folder, 'none.sqlite3'))).toBeUndefined()
   })
 })
 
-test('a head tells a database', () => {
-  const head = readFileSync(made()).subarray(0, 4096)
+test('a header identifies a database', () => {
+  const head = readFileSync(created()).subarray(0, 4096)
   expect(isSqliteFile(head)).toBe(true)
   expect(isSqliteFile(head.subarray(0, 16))).toBe(true)
   expect(isSqliteFile(head.subarray(0, 15))).toBe(false)
@@ -75,36 +75,36 @@ test('a head tells a database', () => {
 
 describe('a damaged database', () => {
   test('cut short', () => {
-    const path = made()
+    const path = created()
     truncateSync(path, 100_000)
-    expectProblem(openDatabase(path), 'cut_short')
+    expectProblem(openForeignDatabase(path), 'cut_short')
   })
 
   test('one page of one row: all keys are found, all other rows are read', () => {
-    const path = made()
+    const path = created()
     damagePageOf(path, 'middle of 5.', Uint8Array.of(255, 255, 255, 255))
-    const database = given(openDatabase(path))
-    expect(given(database.all('SELECT key FROM conversations ORDER BY key'))).toHaveLength(ROWS)
+    const database = valueOrThrow(openForeignDatabase(path))
+    expect(valueOrThrow(database.all('SELECT key FROM conversations ORDER BY key'))).toHaveLength(ROWS)
     expectProblem(database.get(VALUE, '/5'), 'corrupt')
     for (let row = 0; row < ROWS; row++)
-      if (row !== 5) expect(String(given(database.get(VALUE, `/${row}`))?.['value'])).toBe(bodyOf(row))
+      if (row !== 5) expect(String(valueOrThrow(database.get(VALUE, `/${row}`))?.['value'])).toBe(bodyOf(row))
     database.close()
   })
 
-  test('the page that holds the rows together', () => {
-    const path = made()
+  test('the root page of the table', () => {
+    const path = created()
     const content = readFileSync(path)
     content.fill(0xa5, 4096, 8192)
     writeFileSync(path, content)
-    const database = given(openDatabase(path))
+    const database = valueOrThrow(openForeignDatabase(path))
     expectProblem(database.get(VALUE, '/5'), 'corrupt')
     expectProblem(database.all('SELECT key, value FROM conversations ORDER BY key'), 'corrupt')
     database.close()
   })
 
   test('of another program, or another version of it', () => {
-    const path = made()
-    const database = given(openDatabase(path))
+    const path = created()
+    const database = valueOrThrow(openForeignDatabase(path))
     expectProblem(database.get('SELECT value FROM sessions'), 'other_schema')
     expectProblem(database.get('SELECT updated_at FROM conversations'), 'other_schema')
     expect(database.all('SELECT key FROM sessions')).toEqual({
@@ -119,8 +119,8 @@ describe('a damaged database', () => {
 
 describe('while it is read', () => {
   test('the file vanishes, with its folder or alone', () => {
-    const path = made()
-    const database = given(openDatabase(path))
+    const path = created()
+    const database = valueOrThrow(openForeignDatabase(path))
     rmSync(path)
     expectProblem(database.get(VALUE, '/1'), 'missing')
     rmSync(join(path, '..'), { recursive: true })
@@ -129,22 +129,22 @@ describe('while it is read', () => {
   })
 
   test('the file is replaced by another one', () => {
-    const path = made()
-    const other = made()
-    const database = given(openDatabase(path))
+    const path = created()
+    const other = created()
+    const database = valueOrThrow(openForeignDatabase(path))
     const before = databaseFingerprint(path)
     renameSync(other, path)
     expectProblem(database.get(VALUE, '/1'), 'replaced')
     expect(databaseFingerprint(path)).not.toBe(before)
     database.close()
-    const again = given(openDatabase(path))
-    expect(String(given(again.get(VALUE, '/1'))?.['value'])).toBe(bodyOf(1))
+    const again = valueOrThrow(openForeignDatabase(path))
+    expect(String(valueOrThrow(again.get(VALUE, '/1'))?.['value'])).toBe(bodyOf(1))
     again.close()
   })
 
   test('the file is overwritten with something else', () => {
-    const path = made()
-    const database = given(openDatabase(path))
+    const path = created()
+    const database = valueOrThrow(openForeignDatabase(path))
     copyFileSync(written('no database\n'.repeat(400)), path)
     expectProblem(database.get(VALUE, '/1'), 'not_a_database')
     database.close()
@@ -153,20 +153,20 @@ describe('while it is read', () => {
 
 describe('values', () => {
   test('come as their bytes, also those that are not UTF-8', () => {
-    const path = made()
+    const path = created()
     const owner = openSqlite(path)
-    const odd = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0xc3, 0x7d])
-    owner.prepare('INSERT INTO conversations VALUES (?, CAST(? AS TEXT))').run('/odd', odd)
+    const unusual = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0xc3, 0x7d])
+    owner.prepare('INSERT INTO conversations VALUES (?, CAST(? AS TEXT))').run('/odd', unusual)
     owner.close()
-    const database = given(openDatabase(path))
-    expect(Buffer.from(given(database.get(VALUE, '/odd'))?.['value'] as Uint8Array)).toEqual(odd)
+    const database = valueOrThrow(openForeignDatabase(path))
+    expect(Buffer.from(valueOrThrow(database.get(VALUE, '/odd'))?.['value'] as Uint8Array)).toEqual(unusual)
     database.close()
   })
 
   test('SQL that is wrong or would write is a bug', () => {
-    const path = made()
+    const path = created()
     const before = readFileSync(path)
-    const database = given(openDatabase(path))
+    const database = valueOrThrow(openForeignDatabase(path))
     expect(() => database.get('SELEC 1')).toThrow('syntax error')
     expect(() => database.get('DELETE FROM conversations RETURNING key')).toThrow('readonly')
     expect(readFileSync(path).equals(before)).toBe(true)

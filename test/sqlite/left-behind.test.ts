@@ -16,14 +16,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
-import { type OpenDatabase, openDatabase } from '../../src/lib/sqlite/open.ts'
+import { type ForeignDatabase, openForeignDatabase } from '../../src/lib/sqlite/open.ts'
 import {
-  everythingIn,
+  filesIn,
   generationOf,
-  given,
   JOURNAL_MODES,
   type JournalMode,
   startOwner,
+  valueOrThrow,
 } from '../support/database-owner.ts'
 import { tempFolder } from '../support/log.ts'
 
@@ -61,7 +61,7 @@ async function abandoned(journal: JournalMode, how: 'closed' | 'killed' | 'kille
 }
 
 function readAll(path: string): { readonly mode: string; readonly generations: readonly unknown[] } {
-  const database = given(openDatabase(path))
+  const database = valueOrThrow(openForeignDatabase(path))
   try {
     return { mode: database.mode, generations: generationsIn(database) }
   } finally {
@@ -69,17 +69,17 @@ function readAll(path: string): { readonly mode: string; readonly generations: r
   }
 }
 
-const generationsIn = (database: OpenDatabase): readonly unknown[] =>
-  given(database.all('SELECT value FROM conversations ORDER BY key')).map((row) => generationOf(row['value']))
+const generationsIn = (database: ForeignDatabase): readonly unknown[] =>
+  valueOrThrow(database.all('SELECT value FROM conversations ORDER BY key')).map((row) => generationOf(row['value']))
 
 describe.each(JOURNAL_MODES)('in journal mode %s', (journal) => {
   test.each(['closed', 'killed', 'killed in a transaction'] as const)('the owner was %s', async (how) => {
     const path = await abandoned(journal, how)
-    const before = everythingIn(join(path, '..'))
+    const before = filesIn(join(path, '..'))
     const needsCopy = journal === 'wal' ? how === 'closed' : how === 'killed in a transaction'
     expect(readAll(path)).toEqual({ mode: needsCopy ? 'copy' : 'in place', generations: committed })
     databaseFingerprint(path)
-    expect(everythingIn(join(path, '..'))).toEqual(before)
+    expect(filesIn(join(path, '..'))).toEqual(before)
     expect(copies()).toEqual([])
   })
 })
@@ -87,30 +87,30 @@ describe.each(JOURNAL_MODES)('in journal mode %s', (journal) => {
 test('a log without its shared memory', async () => {
   const path = await abandoned('wal', 'killed')
   rmSync(`${path}-shm`)
-  const before = everythingIn(join(path, '..'))
+  const before = filesIn(join(path, '..'))
   expect(readAll(path)).toEqual({ mode: 'copy', generations: committed })
-  expect(everythingIn(join(path, '..'))).toEqual(before)
+  expect(filesIn(join(path, '..'))).toEqual(before)
 })
 
 test('shared memory without its log', async () => {
   const path = await abandoned('wal', 'closed')
   cpSync(path, `${path}-shm`)
-  const before = everythingIn(join(path, '..'))
+  const before = filesIn(join(path, '..'))
   expect(readAll(path)).toEqual({ mode: 'copy', generations: committed })
-  expect(everythingIn(join(path, '..'))).toEqual(before)
+  expect(filesIn(join(path, '..'))).toEqual(before)
 })
 
-test('a link to a database elsewhere: what lies beside the database counts, not what lies beside the link', async () => {
+test('a link to a database: files next to the database count, not files next to the link', async () => {
   const path = await abandoned('delete', 'killed in a transaction')
   const link = join(tempFolder(), 'link.sqlite3')
   symlinkSync(path, link)
   expect(readAll(link)).toEqual({ mode: 'copy', generations: committed })
-  expect(everythingIn(join(link, '..'))).toHaveLength(1)
+  expect(filesIn(join(link, '..'))).toHaveLength(1)
 })
 
 test('a copy shows its moment, even when the owner comes back', async () => {
   const path = await abandoned('wal', 'closed')
-  const database = given(openDatabase(path))
+  const database = valueOrThrow(openForeignDatabase(path))
   expect(database.mode).toBe('copy')
   const owner = await startOwner(path, 'as it is')
   await owner.put('/00', 2)
@@ -121,22 +121,22 @@ test('a copy shows its moment, even when the owner comes back', async () => {
 })
 
 describe('copies', () => {
-  test('are for their user alone, and go when they are closed', async () => {
-    const database = given(openDatabase(await abandoned('wal', 'closed')))
+  test('are private and are deleted on close', async () => {
+    const database = valueOrThrow(openForeignDatabase(await abandoned('wal', 'closed')))
     expect(copies()).toHaveLength(1)
     expect(statSync(join(tmpdir(), copies()[0] ?? '')).mode & 0o777).toBe(0o700)
     database.close()
     expect(copies()).toEqual([])
   })
 
-  test('go with their process, and those of a killed one with the next copy; those of a living one stay', async () => {
+  test('are deleted with their process, or by the next copy if it was killed; those of a living process stay', async () => {
     const path = await abandoned('wal', 'closed')
-    await told(reader(path))
+    await reported(reader(path))
     expect(copies()).toEqual([])
     const living = reader(path, 'staying')
-    await told(living)
+    await reported(living)
     const killed = reader(path, 'staying')
-    await told(killed)
+    await reported(killed)
     expect(copies()).toHaveLength(2)
     killed.kill('SIGKILL')
     await once(killed, 'exit')
@@ -149,7 +149,7 @@ describe('copies', () => {
     expect(copies()).toEqual([])
   })
 
-  test('of an earlier process with the same number go too', async () => {
+  test('of an earlier process with the same id are deleted', async () => {
     const old = join(tmpdir(), `fumibako-sqlite-${process.pid}-abcdef`)
     mkdirSync(old)
     utimesSync(old, 1, 1)
@@ -159,7 +159,7 @@ describe('copies', () => {
 })
 
 /** Permissions do not bind the superuser, who becomes somebody else for these. */
-describe('where nothing may be written', () => {
+describe('without write permission', () => {
   const asOther = process.getuid?.() === 0 ? ['as nobody'] : []
   const protect = (path: string): void => {
     for (const name of readdirSync(join(path, '..'))) chmodSync(join(path, '..', name), 0o444)
@@ -175,9 +175,9 @@ describe('where nothing may be written', () => {
   ] as const)('journal mode %s, the owner was %s: read %s', async (journal, how, mode) => {
     const path = await abandoned(journal, how)
     protect(path)
-    const before = everythingIn(join(path, '..'))
-    expect(await told(reader(path, ...asOther))).toEqual({ mode, keys, seen: true })
-    expect(everythingIn(join(path, '..'))).toEqual(before)
+    const before = filesIn(join(path, '..'))
+    expect(await reported(reader(path, ...asOther))).toEqual({ mode, keys, seen: true })
+    expect(filesIn(join(path, '..'))).toEqual(before)
     release(path)
   })
 
@@ -186,20 +186,20 @@ describe('where nothing may be written', () => {
     const owner = await startOwner(path, 'wal')
     for (const key of keys) await owner.put(key, 1)
     protect(path)
-    const before = everythingIn(join(path, '..'))
-    expect(await told(reader(path, ...asOther))).toEqual({ mode: 'in place', keys, seen: true })
-    expect(everythingIn(join(path, '..'))).toEqual(before)
+    const before = filesIn(join(path, '..'))
+    expect(await reported(reader(path, ...asOther))).toEqual({ mode: 'in place', keys, seen: true })
+    expect(filesIn(join(path, '..'))).toEqual(before)
     release(path)
     await owner.kill()
   })
 
-  test.skipIf(process.platform === 'win32')('nor read', async () => {
+  test.skipIf(process.platform === 'win32')('without read permission', async () => {
     const path = await abandoned('delete', 'closed')
     chmodSync(path, 0o000)
-    expect(await told(reader(path, ...asOther))).toEqual({ problem: 'no_permission' })
+    expect(await reported(reader(path, ...asOther))).toEqual({ problem: 'no_permission' })
     chmodSync(path, 0o600)
     chmodSync(join(path, '..'), 0o000)
-    expect(await told(reader(path, ...asOther))).toEqual({ problem: 'no_permission' })
+    expect(await reported(reader(path, ...asOther))).toEqual({ problem: 'no_permission' })
     release(path)
   })
 })
@@ -208,7 +208,7 @@ const reader = (path: string, ...ways: readonly string[]): ChildProcess =>
   fork(join(import.meta.dirname, '..', 'support', 'database-reader.mjs'), [path, ...ways])
 
 /** What it says; a reader that does not stay has ended by then. */
-async function told(child: ChildProcess): Promise<unknown> {
+async function reported(child: ChildProcess): Promise<unknown> {
   const ended = once(child, 'exit')
   const [message] = await once(child, 'message')
   if (!child.spawnargs.includes('staying')) await ended

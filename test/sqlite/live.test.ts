@@ -3,23 +3,23 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
-import { openDatabase } from '../../src/lib/sqlite/open.ts'
-import { readBeside } from '../support/busy-owner.ts'
+import { openForeignDatabase } from '../../src/lib/sqlite/open.ts'
+import { readConcurrently } from '../support/busy-owner.ts'
 import {
-  everythingIn,
   expectProblem,
+  filesIn,
   generationOf,
-  given,
   JOURNAL_MODES,
   startOwner,
+  valueOrThrow,
 } from '../support/database-owner.ts'
 import { tempFolder } from '../support/log.ts'
 
 const VALUE = 'SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?'
 
 describe.each(JOURNAL_MODES)('an owner in journal mode %s', (journal) => {
-  test('commits again and again: 250 readings, none wrong, none goes back, no commit refused', async () => {
-    const { wrong, backwards, problems, busy, commits } = await readBeside(
+  test('commits repeatedly: 250 reads, none wrong or outdated, no commit refused', async () => {
+    const { wrong, backwards, problems, busy, commits } = await readConcurrently(
       join(tempFolder(), 'data.sqlite3'),
       journal,
       250,
@@ -28,39 +28,39 @@ describe.each(JOURNAL_MODES)('an owner in journal mode %s', (journal) => {
     expect(commits).toBeGreaterThan(0)
   })
 
-  test('has its database open: each reading shows its latest commit, in place, and leaves everything as it is', async () => {
+  test('has its database open: each read shows the latest commit and changes nothing', async () => {
     const folder = tempFolder()
     const path = join(folder, 'data.sqlite3')
     const owner = await startOwner(path, journal)
     await owner.put('/a', 1)
-    const before = everythingIn(folder)
-    const database = given(openDatabase(path))
+    const before = filesIn(folder)
+    const database = valueOrThrow(openForeignDatabase(path))
     expect(database.mode).toBe('in place')
-    expect(generationOf(given(database.get(VALUE, '/a'))?.['value'])).toBe(1)
-    expect(given(database.get(VALUE, '/none'))).toBeUndefined()
-    expect(everythingIn(folder)).toEqual(before)
+    expect(generationOf(valueOrThrow(database.get(VALUE, '/a'))?.['value'])).toBe(1)
+    expect(valueOrThrow(database.get(VALUE, '/none'))).toBeUndefined()
+    expect(filesIn(folder)).toEqual(before)
     const fingerprint = databaseFingerprint(path)
     expect(databaseFingerprint(path)).toBe(fingerprint)
     await owner.put('/a', 2)
     expect(databaseFingerprint(path)).not.toBe(fingerprint)
-    expect(generationOf(given(database.get(VALUE, '/a'))?.['value'])).toBe(2)
+    expect(generationOf(valueOrThrow(database.get(VALUE, '/a'))?.['value'])).toBe(2)
     database.close()
     await owner.close()
   })
 
-  test('does not see us when it closes: what it clears away stays away', async () => {
+  test('can close and remove its files while we read', async () => {
     const folder = tempFolder()
     const path = join(folder, 'data.sqlite3')
     const owner = await startOwner(path, journal)
     await owner.put('/a', 1)
-    const database = given(openDatabase(path))
-    given(database.get(VALUE, '/a'))
+    const database = valueOrThrow(openForeignDatabase(path))
+    valueOrThrow(database.get(VALUE, '/a'))
     await owner.close()
-    const left = everythingIn(folder)
+    const left = filesIn(folder)
     expect(left).toHaveLength(journal === 'truncate' || journal === 'persist' ? 2 : 1)
-    expect(generationOf(given(database.get(VALUE, '/a'))?.['value'])).toBe(1)
+    expect(generationOf(valueOrThrow(database.get(VALUE, '/a'))?.['value'])).toBe(1)
     database.close()
-    expect(everythingIn(folder)).toEqual(left)
+    expect(filesIn(folder)).toEqual(left)
   })
 
   test('is in the middle of a transaction: the last commit is read', async () => {
@@ -69,47 +69,47 @@ describe.each(JOURNAL_MODES)('an owner in journal mode %s', (journal) => {
     await owner.put('/a', 1)
     await owner.exec('BEGIN')
     await owner.put('/a', 2)
-    const database = given(openDatabase(path))
+    const database = valueOrThrow(openForeignDatabase(path))
     expect(database.mode).toBe('in place')
-    expect(generationOf(given(database.get(VALUE, '/a'))?.['value'])).toBe(1)
+    expect(generationOf(valueOrThrow(database.get(VALUE, '/a'))?.['value'])).toBe(1)
     await owner.exec('COMMIT')
-    expect(generationOf(given(database.get(VALUE, '/a'))?.['value'])).toBe(2)
+    expect(generationOf(valueOrThrow(database.get(VALUE, '/a'))?.['value'])).toBe(2)
     database.close()
     await owner.close()
   })
 })
 
-test('an owner may change its journal mode between two readings: nothing is held that keeps it from clearing up', async () => {
+test('an owner may change its journal mode between two reads', async () => {
   const folder = tempFolder()
   const path = join(folder, 'data.sqlite3')
   const owner = await startOwner(path, 'delete')
   await owner.put('/a', 1)
-  const database = given(openDatabase(path))
-  expect(generationOf(given(database.get(VALUE, '/a'))?.['value'])).toBe(1)
+  const database = valueOrThrow(openForeignDatabase(path))
+  expect(generationOf(valueOrThrow(database.get(VALUE, '/a'))?.['value'])).toBe(1)
   await owner.exec('PRAGMA journal_mode = wal')
   await owner.put('/a', 2)
-  expect(generationOf(given(database.get(VALUE, '/a'))?.['value'])).toBe(2)
+  expect(generationOf(valueOrThrow(database.get(VALUE, '/a'))?.['value'])).toBe(2)
   await owner.close()
-  expect(everythingIn(folder)).toHaveLength(1)
-  expect(generationOf(given(database.get(VALUE, '/a'))?.['value'])).toBe(2)
+  expect(filesIn(folder)).toHaveLength(1)
+  expect(generationOf(valueOrThrow(database.get(VALUE, '/a'))?.['value'])).toBe(2)
   database.close()
 })
 
-test('an owner that keeps its database locked is waited for and then reported', async () => {
+test('a locked database is reported after a wait', async () => {
   const path = join(tempFolder(), 'data.sqlite3')
   const owner = await startOwner(path, 'delete')
   await owner.put('/a', 1)
-  const database = given(openDatabase(path, { busyMs: 20 }))
+  const database = valueOrThrow(openForeignDatabase(path, { busyMs: 20 }))
   await owner.exec('BEGIN EXCLUSIVE')
-  expectProblem(openDatabase(path, { busyMs: 20 }), 'busy')
+  expectProblem(openForeignDatabase(path, { busyMs: 20 }), 'busy')
   expectProblem(database.get(VALUE, '/a'), 'busy')
   await owner.exec('ROLLBACK')
-  expect(generationOf(given(database.get(VALUE, '/a'))?.['value'])).toBe(1)
+  expect(generationOf(valueOrThrow(database.get(VALUE, '/a'))?.['value'])).toBe(1)
   database.close()
   await owner.close()
 })
 
-test('looking at a database takes no lock from a reading that is under way in this process', async () => {
+test('inspecting a database does not release locks of a read in this process', async () => {
   const path = join(tempFolder(), 'data.sqlite3')
   const owner = await startOwner(path, 'delete', 0)
   await owner.put('/a', 1)
@@ -117,8 +117,8 @@ test('looking at a database takes no lock from a reading that is under way in th
   other.exec('BEGIN')
   other.prepare('SELECT count(*) FROM conversations').get()
   databaseFingerprint(path)
-  const database = given(openDatabase(path))
-  given(database.get(VALUE, '/a'))
+  const database = valueOrThrow(openForeignDatabase(path))
+  valueOrThrow(database.get(VALUE, '/a'))
   database.close()
   await expect(owner.put('/a', 2)).rejects.toThrow('SQLITE_BUSY')
   other.close()

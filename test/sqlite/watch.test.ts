@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
-import { openDatabase } from '../../src/lib/sqlite/open.ts'
+import { openForeignDatabase } from '../../src/lib/sqlite/open.ts'
 import { type DatabaseWatch, watchDatabase } from '../../src/lib/sqlite/watch.ts'
-import { generationOf, given, JOURNAL_MODES, startOwner } from '../support/database-owner.ts'
+import { generationOf, JOURNAL_MODES, startOwner, valueOrThrow } from '../support/database-owner.ts'
 import { tempFolder } from '../support/log.ts'
 
 const VALUE = 'SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?'
@@ -57,9 +57,9 @@ async function quiet(calls: Calls): Promise<void> {
 }
 
 function generationAt(path: string): number | undefined {
-  const database = given(openDatabase(path))
+  const database = valueOrThrow(openForeignDatabase(path))
   try {
-    return generationOf(given(database.get(VALUE, '/a'))?.['value'])
+    return generationOf(valueOrThrow(database.get(VALUE, '/a'))?.['value'])
   } finally {
     database.close()
   }
@@ -79,7 +79,7 @@ async function newOwnerIsNoticed(path: string, calls: Calls): Promise<void> {
 }
 
 describe.each(JOURNAL_MODES)('in journal mode %s', (journal) => {
-  test('a commit is followed by a call, and nothing else is: no reading, no transaction before its end', async () => {
+  test('only a commit triggers the callback, not a read or an open transaction', async () => {
     const path = join(tempFolder(), 'data.sqlite3')
     const owner = await startOwner(path, journal)
     await owner.put('/a', 0)
@@ -133,7 +133,7 @@ describe('the file', () => {
     ['alone', ['data.sqlite3']],
     ['with its folder', ['.']],
     ['before its folder', ['data.sqlite3', '.']],
-  ] as const)('is deleted %s and made anew', async (_, gone) => {
+  ] as const)('is deleted %s and recreated', async (_, gone) => {
     const folder = join(tempFolder(), 'of its own')
     const path = join(folder, 'data.sqlite3')
     mkdirSync(folder)
@@ -160,7 +160,7 @@ describe('the file', () => {
   })
 })
 
-test('a commit that takes long is told when it is seen, and again when it is complete', async () => {
+test('a long commit is reported when seen and again when complete', async () => {
   const path = join(tempFolder(), 'data.sqlite3')
   const owner = await startOwner(path, 'delete')
   const before = readFileSync(path)

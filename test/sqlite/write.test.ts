@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { withWriteLock } from '../../src/lib/sqlite/write.ts'
 import {
-  everythingIn,
   expectProblem,
-  given,
+  filesIn,
   JOURNAL_MODES,
   type JournalMode,
   type Owner,
   startOwner,
+  valueOrThrow,
 } from '../support/database-owner.ts'
 import { tempFolder } from '../support/log.ts'
 
@@ -26,7 +26,7 @@ async function owned(journal: JournalMode): Promise<{ path: string; owner: Owner
 }
 
 describe.each(JOURNAL_MODES)('in journal mode %s', (journal) => {
-  test('what was done is committed, the owner sees it, and its journal mode stays', async () => {
+  test('a write is committed and visible to the owner, and the journal mode stays', async () => {
     const { path, owner } = await owned(journal)
     const changed = withWriteLock(path, (database) => {
       expect(database.all(KEYS)).toEqual([{ key: '/a' }])
@@ -45,7 +45,7 @@ describe.each(JOURNAL_MODES)('in journal mode %s', (journal) => {
   test('nothing is done when the owner is about to write', async () => {
     const { path, owner } = await owned(journal)
     await owner.exec('BEGIN IMMEDIATE')
-    const before = everythingIn(join(path, '..'))
+    const before = filesIn(join(path, '..'))
     let worked = false
     const refused = withWriteLock(
       path,
@@ -56,12 +56,12 @@ describe.each(JOURNAL_MODES)('in journal mode %s', (journal) => {
     )
     expectProblem(refused, 'busy')
     expect(worked).toBe(false)
-    expect(everythingIn(join(path, '..'))).toEqual(before)
+    expect(filesIn(join(path, '..'))).toEqual(before)
     await owner.exec('COMMIT')
     await owner.close()
   })
 
-  test('when the work throws, nothing is done and the error comes through', async () => {
+  test('an exception rolls back and propagates', async () => {
     const { path, owner } = await owned(journal)
     const attempt = (): unknown =>
       withWriteLock(path, (database) => {
@@ -75,7 +75,7 @@ describe.each(JOURNAL_MODES)('in journal mode %s', (journal) => {
   })
 })
 
-test('nothing is done when the owner reads and will not let us commit', async () => {
+test('nothing is written when a reading owner blocks the commit', async () => {
   const { path, owner } = await owned('delete')
   await owner.exec('BEGIN')
   await owner.all(KEYS)
@@ -93,20 +93,22 @@ test('what an owner that was killed did not finish is undone first', async () =>
   await owner.exec('PRAGMA cache_size = 5; BEGIN')
   for (let row = 0; row < 20; row++) await owner.put(`/lost/${row}`, row, 9000)
   await owner.kill()
-  expect(given(withWriteLock(path, (database) => database.all(KEYS)))).toEqual([{ key: '/a' }])
+  expect(valueOrThrow(withWriteLock(path, (database) => database.all(KEYS)))).toEqual([{ key: '/a' }])
 })
 
-test('a database that nobody has open is left as clean as it was', async () => {
+test('a database that is not open elsewhere is left without extra files', async () => {
   const { path, owner } = await owned('wal')
   await owner.close()
-  given(withWriteLock(path, (database) => database.run(PUT, '/b', Buffer.from('{}'))))
+  valueOrThrow(withWriteLock(path, (database) => database.run(PUT, '/b', Buffer.from('{}'))))
   expect(readdirSync(join(path, '..'))).toEqual(['data.sqlite3'])
-  expect(given(withWriteLock(path, (database) => database.get('SELECT count(*) AS n FROM conversations')))).toEqual({
+  expect(
+    valueOrThrow(withWriteLock(path, (database) => database.get('SELECT count(*) AS n FROM conversations'))),
+  ).toEqual({
     n: 2,
   })
 })
 
-test('no file is made, and none that is no database is made into one', () => {
+test('no database is created', () => {
   const folder = tempFolder()
   expectProblem(
     withWriteLock(join(folder, 'none.sqlite3'), () => 1),

@@ -1,12 +1,12 @@
 /** Reads again and again beside an owner that commits again and again, and counts what went wrong. */
 import { setImmediate } from 'node:timers/promises'
-import { openDatabase } from '../../src/lib/sqlite/open.ts'
-import { generationOf, given, type JournalMode, startOwner } from './database-owner.ts'
+import { openForeignDatabase } from '../../src/lib/sqlite/open.ts'
+import { generationOf, type JournalMode, startOwner, valueOrThrow } from './database-owner.ts'
 
 /** The sizes of its rows: in one page, in a few, in many. */
 const SIZES = [100, 6_000, 90_000, 400_000]
 
-export interface Besides {
+export interface ConcurrentOptions {
   readonly wrong: number
   readonly backwards: number
   readonly problems: readonly string[]
@@ -15,17 +15,17 @@ export interface Besides {
 }
 
 /** `synchronous` is the owner's: without it, commits come quicker and locks are the same. */
-export async function readBeside(
+export async function readConcurrently(
   path: string,
   journal: JournalMode,
   readings: number,
   synchronous: 'off' | 'full' = 'off',
-): Promise<Besides> {
+): Promise<ConcurrentOptions> {
   const owner = await startOwner(path, journal)
   await owner.exec(`PRAGMA synchronous = ${synchronous}`)
   for (const row of SIZES.keys()) await owner.put(`/project/${row}`, 0)
   await owner.work(SIZES)
-  const database = given(openDatabase(path, { busyMs: 10_000 }))
+  const database = valueOrThrow(openForeignDatabase(path, { busyMs: 10_000 }))
   const latest = SIZES.map(() => 0)
   const problems: string[] = []
   let wrong = 0

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { Outcome, ProblemKind } from '../../src/lib/sqlite/problem.ts'
-import { whenDone } from './when-done.ts'
+import type { DatabaseOutcome, DatabaseProblemKind } from '../../src/lib/sqlite/problem.ts'
+import { onCleanup } from './when-done.ts'
 
 export const JOURNAL_MODES = ['delete', 'truncate', 'persist', 'wal'] as const
 export type JournalMode = (typeof JOURNAL_MODES)[number]
@@ -31,7 +31,7 @@ export const TABLE = 'CREATE TABLE IF NOT EXISTS conversations (key TEXT PRIMARY
 
 export async function startOwner(path: string, journal: JournalMode | 'as it is', busyMs = 5000): Promise<Owner> {
   const child = fork(join(import.meta.dirname, 'database-owner.mjs'), [path, journal, String(busyMs)])
-  whenDone(() => child.kill('SIGKILL'))
+  onCleanup(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit')
   await answer(child)
   const ask = async (name: string, rest: object = {}): Promise<unknown> => {
@@ -76,7 +76,7 @@ export function generationOf(value: unknown): number | undefined {
 }
 
 /** Everything about a folder that reading must not change. Shared memory is there for readers to write to. */
-export function everythingIn(folder: string): readonly string[] {
+export function filesIn(folder: string): readonly string[] {
   return readdirSync(folder)
     .sort()
     .map((name) => {
@@ -89,12 +89,12 @@ export function everythingIn(folder: string): readonly string[] {
     })
 }
 
-export function given<T>(outcome: Outcome<T>): T {
+export function valueOrThrow<T>(outcome: DatabaseOutcome<T>): T {
   if (!outcome.ok) throw new Error(outcome.problem.reason.en)
   return outcome.value
 }
 
-export function expectProblem(outcome: Outcome<unknown>, kind: ProblemKind): void {
+export function expectProblem(outcome: DatabaseOutcome<unknown>, kind: DatabaseProblemKind): void {
   expect(outcome).toMatchObject({
     ok: false,
     problem: { kind, reason: { en: expect.stringMatching(/\.( \(.*\))?$/) } },

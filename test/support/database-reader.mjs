@@ -1,19 +1,19 @@
 /** Opens a database as the built program does, in a process of its own: `fork` it with the path, then ways to behave. */
-import { sqliteHere } from '../../dist/lib/sqlite/driver.js'
+import { loadSqlite } from '../../dist/lib/sqlite/driver.js'
 import { databaseFingerprint } from '../../dist/lib/sqlite/fingerprint.js'
-import { openDatabase } from '../../dist/lib/sqlite/open.js'
+import { openForeignDatabase } from '../../dist/lib/sqlite/open.js'
 import { watchDatabase } from '../../dist/lib/sqlite/watch.js'
 
 const [, , path, ...ways] = process.argv
 // The project may be where only its user can read: everything is loaded before.
-sqliteHere()
+loadSqlite()
 if (ways.includes('as nobody')) {
   process.setgroups([])
   process.setgid(65534)
   process.setuid(65534)
 }
 if (ways.includes('watching')) watchDatabase(path, () => {})
-const opened = openDatabase(path)
+const opened = openForeignDatabase(path)
 if (!opened.ok) process.send({ problem: opened.problem.kind })
 else {
   const all = opened.value.all('SELECT key FROM conversations ORDER BY key')

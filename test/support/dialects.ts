@@ -2,17 +2,17 @@
 import { PROFILES, type Profile, type ProfileName } from '../../src/openai.ts'
 import { events, json, type Reply, type Wire } from './model-server.ts'
 
-export interface SaidCall {
+export interface ModelCall {
   readonly id: string
   readonly name: string
   readonly arguments: string
 }
 
 /** What a model wants to say. */
-export interface Said {
+export interface ModelAnswer {
   readonly reasoning?: string
   readonly text?: string
-  readonly calls?: readonly SaidCall[]
+  readonly calls?: readonly ModelCall[]
 }
 
 type Message = { readonly [key: string]: unknown }
@@ -22,9 +22,9 @@ export interface Dialect {
   readonly name: string
   readonly profile: ProfileName | Profile
   /** The message of a whole answer, and why the model stopped. */
-  readonly message: (said: Said) => { readonly message: Fields; readonly finish_reason?: string | null }
+  readonly message: (said: ModelAnswer) => { readonly message: Fields; readonly finish_reason?: string | null }
   /** Chunks without id, model and so on. */
-  readonly chunks: (said: Said) => readonly Fields[]
+  readonly chunks: (said: ModelAnswer) => readonly Fields[]
   /** Why the server would answer 400. */
   readonly refuses: (message: Message) => string | undefined
 }
@@ -36,18 +36,18 @@ const delta = (fields: Fields, finish_reason: string | null = null): Fields => (
 /** Words, with letters of one to four bytes kept whole, as tokens mostly are. */
 const pieces = (text = ''): readonly string[] => text.match(/[\s\S]{1,3}/gu) ?? []
 
-const whole = ({ id, name, arguments: args }: SaidCall): Fields => ({
+const completeCall = ({ id, name, arguments: args }: ModelCall): Fields => ({
   id,
   type: 'function',
   function: { name, arguments: args },
 })
-const finish = ({ calls }: Said): string => (calls ? 'tool_calls' : 'stop')
+const finish = ({ calls }: ModelAnswer): string => (calls ? 'tool_calls' : 'stop')
 const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 }
 
 /** Calls as OpenAI streams them: a head, then the arguments piece by piece. */
-const callDeltas = ({ calls = [] }: Said, first = 0): readonly Fields[] =>
+const callDeltas = ({ calls = [] }: ModelAnswer, first = 0): readonly Fields[] =>
   calls.flatMap((call, at) => [
-    delta({ tool_calls: [{ ...whole({ ...call, arguments: '' }), index: first + at }] }),
+    delta({ tool_calls: [{ ...completeCall({ ...call, arguments: '' }), index: first + at }] }),
     ...pieces(call.arguments).map((piece) =>
       delta({ tool_calls: [{ index: first + at, function: { arguments: piece } }] }),
     ),
@@ -56,11 +56,11 @@ const callDeltas = ({ calls = [] }: Said, first = 0): readonly Fields[] =>
 const texts = (key: string, text: string | undefined, more: Fields = {}): readonly Fields[] =>
   pieces(text).map((piece) => delta({ ...more, [key]: piece }))
 
-const message = (said: Said, reasoning?: string, silent: null | '' = null): Fields => ({
+const message = (said: ModelAnswer, reasoning?: string, silent: null | '' = null): Fields => ({
   role: 'assistant',
   content: said.text ?? silent,
   ...(reasoning && said.reasoning && { [reasoning]: said.reasoning }),
-  ...(said.calls && { tool_calls: said.calls.map(whole) }),
+  ...(said.calls && { tool_calls: said.calls.map(completeCall) }),
 })
 
 const onlyKeys =
@@ -97,7 +97,7 @@ export const DIALECTS: readonly Dialect[] = [
       ...texts('reasoning', said.reasoning, { role: 'assistant', content: '' }),
       ...texts('content', said.text, { role: 'assistant' }),
       ...(said.calls ?? []).map((call, index) =>
-        delta({ role: 'assistant', content: '', tool_calls: [{ ...whole(call), index }] }),
+        delta({ role: 'assistant', content: '', tool_calls: [{ ...completeCall(call), index }] }),
       ),
       delta({ role: 'assistant', content: '' }, finish(said)),
     ],
@@ -114,7 +114,9 @@ export const DIALECTS: readonly Dialect[] = [
     message: (said) => ({ message: message(said, undefined, ''), finish_reason: '' }),
     chunks: (said) => [
       ...texts('content', said.text, { role: 'assistant' }),
-      ...(said.calls ?? []).map((call) => delta({ role: 'assistant', content: '', tool_calls: [whole(call)] }, '')),
+      ...(said.calls ?? []).map((call) =>
+        delta({ role: 'assistant', content: '', tool_calls: [completeCall(call)] }, ''),
+      ),
       delta({ role: 'assistant', content: '' }, ''),
     ],
     refuses: () => undefined,
@@ -201,7 +203,7 @@ export const DIALECTS: readonly Dialect[] = [
 ]
 
 /** Says it in the form that was asked for, unless the server would refuse the question. */
-export function speak(dialect: Dialect, said: Said, wire: Wire = {}): Reply {
+export function replyIn(dialect: Dialect, said: ModelAnswer, wire: Wire = {}): Reply {
   return (asked, response) => {
     const messages = asked.body.messages ?? []
     const refusal =

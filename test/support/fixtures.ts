@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Agent, Counts, Cursor, PrivacyOptions, Read, Scan, Source } from '../../src/agents/agent.ts'
+import type { Agent, Counts, Cursor, PrivacyOptions, ReadItem, ScanItem, Source } from '../../src/agents/agent.ts'
 import type { Issue } from '../../src/model/issue.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import type { Session } from '../../src/model/session.ts'
@@ -22,7 +22,7 @@ import { addUsage, NO_USAGE, type Usage } from '../../src/model/usage.ts'
 export const GOLDEN = 'golden'
 
 /** Some logs have no times of their own: all copies were last written at this one. */
-export const WRITTEN = new Date('2026-01-02T03:04:05.000Z')
+export const FILE_TIME = new Date('2026-01-02T03:04:05.000Z')
 
 export const folderOf = (agent: Agent): string =>
   fileURLToPath(new URL(`../../src/agents/${agent.id}/`, import.meta.url))
@@ -36,7 +36,7 @@ export interface Fixture {
 }
 
 /** Files stand for themselves; a folder is a place where the agent finds its logs. */
-export async function stage(agent: Agent, to: string): Promise<readonly Fixture[]> {
+export async function stageFixtures(agent: Agent, to: string): Promise<readonly Fixture[]> {
   const from = join(folderOf(agent), 'fixtures')
   if (!existsSync(from)) return []
   cpSync(from, to, { recursive: true })
@@ -50,7 +50,7 @@ export async function stage(agent: Agent, to: string): Promise<readonly Fixture[
       fixtures.push(fixtureAt(source, to, row))
     }
   }
-  for (const { source, bytes } of fixtures) put(source, bytes)
+  for (const { source, bytes } of fixtures) writeSource(source, bytes)
   return fixtures
 }
 
@@ -62,19 +62,19 @@ function fixtureAt(source: Source, root: string, row: number): Fixture {
 }
 
 /** The file as it was before more was written to it; to a reader its age is the same. */
-export function put(source: Source, bytes: Uint8Array): void {
+export function writeSource(source: Source, bytes: Uint8Array): void {
   // Never empty meanwhile: some file systems bring a file to the disk at once that was emptied and written.
   const file = openSync(source.path, constants.O_RDWR | constants.O_CREAT)
   writeFileSync(file, bytes)
   ftruncateSync(file, bytes.length)
-  futimesSync(file, WRITTEN, WRITTEN)
+  futimesSync(file, FILE_TIME, FILE_TIME)
   closeSync(file)
 }
 
 /** Where a log is cut: behind every line, and at a few places inside. Other files are cut at even steps. */
 export function cutsOf({ name, bytes }: Fixture): readonly number[] {
   if (!name.endsWith('.jsonl')) {
-    const step = Math.max(STEP, Math.ceil(bytes.length / MOST_STEPS))
+    const step = Math.max(STEP, Math.ceil(bytes.length / MAX_STEPS))
     return Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) => at * step)
   }
   const cuts: number[] = [0]
@@ -83,7 +83,7 @@ export function cutsOf({ name, bytes }: Fixture): readonly number[] {
 }
 
 const STEP = 97
-const MOST_STEPS = 60
+const MAX_STEPS = 60
 
 /** The lines that a text holds, each from its first byte to its newline. */
 export function linesOf(bytes: Buffer): readonly (readonly [start: number, end: number])[] {
@@ -97,23 +97,23 @@ export function linesOf(bytes: Buffer): readonly (readonly [start: number, end: 
   return lines
 }
 
-export interface Told {
+export interface ReadSummary {
   readonly messages: readonly NormalizedMessage[]
   readonly issues: readonly Issue[]
   /** The last header of each session, in the order of their first ones. */
   readonly sessions: readonly Session[]
   /** The last of them. */
   readonly session: Session | undefined
-  readonly reads: readonly Read[]
+  readonly reads: readonly ReadItem[]
 }
 
 export async function readAll(agent: Agent, source: Source, from?: Cursor, options: PrivacyOptions = {}) {
-  const reads: Read[] = []
+  const reads: ReadItem[] = []
   for await (const batch of agent.read(source, from ? { ...options, from } : options)) reads.push(...batch)
-  return told(reads)
+  return summarizeReads(reads)
 }
 
-export function told(reads: readonly Read[]): Told {
+export function summarizeReads(reads: readonly ReadItem[]): ReadSummary {
   const sessions = sessionsIn(reads)
   return {
     messages: reads.flatMap((one) => (one.kind === 'message' ? [one.message] : [])),
@@ -124,27 +124,27 @@ export function told(reads: readonly Read[]): Told {
   }
 }
 
-function sessionsIn(given: readonly (Read | Scan)[]): readonly Session[] {
+function sessionsIn(given: readonly (ReadItem | ScanItem)[]): readonly Session[] {
   const sessions = new Map<string, Session>()
   for (const one of given) if (one.kind === 'session') sessions.set(one.session.id, one.session)
   return [...sessions.values()]
 }
 
-export interface Counted extends Counts {
-  readonly usages: readonly Extract<Scan, { kind: 'usage' }>[]
+export interface ScanSummary extends Counts {
+  readonly usages: readonly Extract<ScanItem, { kind: 'usage' }>[]
   readonly usage: Usage
   readonly issues: readonly Issue[]
   readonly titles: readonly string[]
   readonly sessions: readonly Session[]
 }
 
-export async function scanAll(agent: Agent, source: Source, from?: Cursor): Promise<readonly Scan[]> {
-  const scans: Scan[] = []
+export async function scanAll(agent: Agent, source: Source, from?: Cursor): Promise<readonly ScanItem[]> {
+  const scans: ScanItem[] = []
   for await (const batch of agent.scan(source, from)) scans.push(...batch)
   return scans
 }
 
-export function counted(scans: readonly Scan[]): Counted {
+export function summarizeScans(scans: readonly ScanItem[]): ScanSummary {
   const counts = scans.flatMap((one) => (one.kind === 'counts' ? [one.counts] : []))
   const usages = scans.flatMap((one) => (one.kind === 'usage' ? [one] : []))
   const tools: Record<string, number> = {}
@@ -163,7 +163,9 @@ export function counted(scans: readonly Scan[]): Counted {
 }
 
 /** What was given up to the last place from which reading may go on, and that place, as a file would keep it. */
-export function upToCursor<T extends Read | Scan>(given: readonly T[]): { before: readonly T[]; cursor?: Cursor } {
+export function upToCursor<T extends ReadItem | ScanItem>(
+  given: readonly T[],
+): { before: readonly T[]; cursor?: Cursor } {
   const at = given.findLastIndex((one) => one.kind === 'cursor')
   const last = given[at]
   if (last?.kind !== 'cursor') return { before: [] }

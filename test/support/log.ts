@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { whenDone } from './when-done.ts'
+import { onCleanup } from './when-done.ts'
 
 /** A folder of its own, removed when the test file is done. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'fumi-test-'))
-  whenDone(() => rmSync(folder, { recursive: true, force: true }))
+  onCleanup(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
@@ -62,7 +62,7 @@ export const tokens = (second: number, input: number, output: number): string =>
 }
 
 /** A short conversation that uses most of what a log has. */
-export const talk = (): string[] => [
+export const shortSession = (): string[] => [
   header(),
   line(1, 'turn_context', {
     model: 'gpt-5-codex',

@@ -1,14 +1,14 @@
 /** A machine of its own, with two short sessions of Codex on it. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { THREAD, talk, tempFolder, text } from './log.ts'
-import { fumi, type Ran } from './run.ts'
+import { shortSession, THREAD, tempFolder, text } from './log.ts'
+import { fumi, type RunResult } from './run.ts'
 
 export interface Machine {
   readonly home: string
   /** Where the logs of its sessions lie. */
   readonly folder: string
-  run(...args: readonly string[]): Ran
+  run(...args: readonly string[]): RunResult
   // biome-ignore lint/suspicious/noExplicitAny: what a command prints is looked into by the test
   json(...args: readonly string[]): any
 }
@@ -29,10 +29,10 @@ export function machine(): Machine {
   for (const n of [1, 2])
     writeFileSync(
       join(folder, `rollout-2026-02-0${n}T09-15-00-test.jsonl`),
-      text(talk())
+      text(shortSession())
         .replaceAll(THREAD, THREAD.replace(/1$/, `${n}`))
         .replaceAll('List the files', `Task ${n}`),
     )
-  const run = (...args: readonly string[]): Ran => fumi(args, { env })
+  const run = (...args: readonly string[]): RunResult => fumi(args, { env })
   return { home, folder, run, json: (...args) => JSON.parse(run(...args, '--json').out) }
 }

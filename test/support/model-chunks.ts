@@ -1,7 +1,7 @@
 /** Answers of a model as the chunks in which servers stream them. */
 import { events, type Reply, type Wire } from './model-server.ts'
 
-export interface Counted {
+export interface ChunkUsage {
   readonly input: number
   readonly output: number
 }
@@ -13,7 +13,7 @@ const chunk = (delta: object, finish_reason: string | null = null): object => ({
   choices: [{ index: 0, delta, finish_reason }],
 })
 
-const usageChunk = ({ input, output }: Counted): object => ({
+const usageChunk = ({ input, output }: ChunkUsage): object => ({
   id: 'chatcmpl-1',
   object: 'chat.completion.chunk',
   choices: [],
@@ -21,7 +21,7 @@ const usageChunk = ({ input, output }: Counted): object => ({
 })
 
 /** Words, a few letters at a time. */
-export function answer(text: string, counted?: Counted, wire: Wire = {}): Reply {
+export function answer(text: string, counted?: ChunkUsage, wire: Wire = {}): Reply {
   const pieces = text.match(/[\s\S]{1,6}/gu) ?? []
   return events(
     [
@@ -41,7 +41,7 @@ export interface Call {
   readonly args: object | string
 }
 
-export function calls(list: readonly Call[], text = '', counted?: Counted): Reply {
+export function calls(list: readonly Call[], text = '', counted?: ChunkUsage): Reply {
   const pieces = list.flatMap(({ id, name, args }, index) => {
     const written = typeof args === 'string' ? args : JSON.stringify(args)
     const half = Math.ceil(written.length / 2)

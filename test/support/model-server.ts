@@ -1,9 +1,9 @@
 /** A model's server on this machine that says what a test has written down for it, and remembers what it was asked. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { whenDone } from './when-done.ts'
+import { onCleanup } from './when-done.ts'
 
-export interface Asked {
+export interface ModelRequest {
   readonly method: string
   /** With its query. */
   readonly path: string
@@ -15,11 +15,11 @@ export interface Asked {
   }
 }
 
-export type Reply = (asked: Asked, response: ServerResponse) => void | Promise<void>
+export type Reply = (asked: ModelRequest, response: ServerResponse) => void | Promise<void>
 
 export interface ModelServer {
   readonly baseURL: string
-  readonly asked: readonly Asked[]
+  readonly asked: readonly ModelRequest[]
   /** What it says next, in this order; afterwards it has nothing to say and answers 418. */
   say(...replies: readonly Reply[]): void
 }
@@ -27,17 +27,20 @@ export interface ModelServer {
 export const modelServer = (...replies: readonly Reply[]): Promise<ModelServer> => serverWith(replies, () => undefined)
 
 /** @param apart what is answered without the script, and not remembered */
-async function serverWith(replies: readonly Reply[], apart: (asked: Asked) => Reply | undefined): Promise<ModelServer> {
-  const asked: Asked[] = []
+async function serverWith(
+  replies: readonly Reply[],
+  apart: (asked: ModelRequest) => Reply | undefined,
+): Promise<ModelServer> {
+  const asked: ModelRequest[] = []
   const script = [...replies]
   const server = createServer(async (request, response) => {
-    const one = await received(request)
+    const one = await readRequest(request)
     const known = apart(one)
     if (known) return known(one, response)
     asked.push(one)
     await (script.shift() ?? json({ error: { message: 'nothing left to say' } }, 418))(one, response)
   })
-  whenDone(() => {
+  onCleanup(() => {
     server.close()
     server.closeAllConnections()
   })
@@ -57,7 +60,7 @@ export function listingServer(models: readonly object[], replies: readonly Reply
   )
 }
 
-async function received(request: IncomingMessage): Promise<Asked> {
+async function readRequest(request: IncomingMessage): Promise<ModelRequest> {
   const pieces: Buffer[] = []
   for await (const piece of request) pieces.push(piece as Buffer)
   const bytes = Buffer.concat(pieces)

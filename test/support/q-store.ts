@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 
-export interface Said {
+export interface Exchange {
   readonly prompt: string
   readonly answer: string
   /** Names of tools that it took on the way. */
@@ -11,7 +11,7 @@ export interface Said {
 }
 
 /** One prompt and its answer, with an entry for each tool between them. */
-export function entriesOf({ prompt, answer, tools = [] }: Said): readonly object[] {
+export function entriesOf({ prompt, answer, tools = [] }: Exchange): readonly object[] {
   const inputs = [{ Prompt: { prompt } }, ...tools.map((name) => resultOf(`${prompt} ${name}`))]
   const answers = [
     ...tools.map((name) => useOf(`${prompt} ${name}`, name)),
@@ -44,14 +44,14 @@ const useOf = (id: string, name: string): object => ({
   },
 })
 
-export function stateOf(id: string, said: readonly Said[], more: object = {}): string {
-  const history = said.flatMap(entriesOf)
+export function stateOf(id: string, text: readonly Exchange[], more: object = {}): string {
+  const history = text.flatMap(entriesOf)
   return JSON.stringify({
     conversation_id: id,
     next_message: null,
     history,
     valid_history_range: [0, history.length],
-    transcript: said.flatMap(({ prompt, answer }) => [`> ${prompt}`, answer]),
+    transcript: text.flatMap(({ prompt, answer }) => [`> ${prompt}`, answer]),
     tools: {},
     context_manager: null,
     context_message_length: null,

@@ -1,12 +1,12 @@
 /** Reads a log through the contract, as every later room does. */
 import { dirname } from 'node:path'
-import type { Cursor, Locator, Read, ReadOptions, Source } from '../../src/agents/agent.ts'
+import type { AgentReadOptions, Cursor, Locator, ReadItem, Source } from '../../src/agents/agent.ts'
 import codex from '../../src/agents/codex/agent.ts'
 import type { Issue } from '../../src/model/issue.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import type { Session } from '../../src/model/session.ts'
 
-export interface Whole {
+export interface CollectedReads {
   readonly messages: readonly NormalizedMessage[]
   readonly locators: readonly Locator[]
   readonly issues: readonly Issue[]
@@ -17,13 +17,13 @@ export interface Whole {
 
 export const sourceOf = (path: string): Source => ({ agent: codex.id, path, root: dirname(path) })
 
-export async function readAll(path: string, options: ReadOptions = {}): Promise<Whole> {
-  const reads: Read[] = []
+export async function readAll(path: string, options: AgentReadOptions = {}): Promise<CollectedReads> {
+  const reads: ReadItem[] = []
   for await (const batch of codex.read(sourceOf(path), options)) reads.push(...batch)
-  return gather(reads)
+  return collectReads(reads)
 }
 
-export function gather(reads: readonly Read[]): Whole {
+export function collectReads(reads: readonly ReadItem[]): CollectedReads {
   const messages: NormalizedMessage[] = []
   const locators: Locator[] = []
   const issues: Issue[] = []
@@ -41,9 +41,9 @@ export function gather(reads: readonly Read[]): Whole {
   return { messages, locators, issues, session, cursors }
 }
 
-export const codesOf = (whole: Whole): readonly string[] => whole.issues.map((issue) => issue.code)
+export const codesOf = (complete: CollectedReads): readonly string[] => complete.issues.map((issue) => issue.code)
 
-export const saidBy = (whole: Whole, role: string): readonly string[] =>
-  whole.messages
+export const textsOfRole = (complete: CollectedReads, role: string): readonly string[] =>
+  complete.messages
     .filter((one) => one.role === role)
     .map((one) => one.segments.map((segment) => segment.text ?? '').join(''))

@@ -6,14 +6,14 @@ import type { OrdinaryUser } from './ordinary-user.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'bin', 'fumi.js')
 
-export interface Ran {
+export interface RunResult {
   readonly code: number | null
   readonly out: string
   readonly err: string
 }
 
 /** With a data directory of its own, unless one is given: nothing of this machine's is touched. */
-export function fumi(args: readonly string[], options: SpawnSyncOptions = {}, main = MAIN): Ran {
+export function fumi(args: readonly string[], options: SpawnSyncOptions = {}, main = MAIN): RunResult {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
     encoding: 'utf8',
     maxBuffer: 1 << 28,
@@ -24,7 +24,11 @@ export function fumi(args: readonly string[], options: SpawnSyncOptions = {}, ma
 }
 
 /** For users whom permissions bind. */
-export function fumiAs({ ids, project }: OrdinaryUser, args: readonly string[], options: SpawnSyncOptions = {}): Ran {
+export function fumiAs(
+  { ids, project }: OrdinaryUser,
+  args: readonly string[],
+  options: SpawnSyncOptions = {},
+): RunResult {
   return fumi(args, { ...options, ...ids }, join(project, 'dist', 'bin', 'fumi.js'))
 }
 

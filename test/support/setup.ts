@@ -6,9 +6,9 @@
  */
 import fc from 'fast-check'
 import { afterAll } from 'vitest'
-import { clearAway } from './when-done.ts'
+import { runCleanups } from './when-done.ts'
 
 const wanted = process.env['FUMI_SEED'] ?? '20250613'
 if (wanted !== 'random') fc.configureGlobal({ seed: Number(wanted) })
 
-afterAll(clearAway)
+afterAll(runCleanups)

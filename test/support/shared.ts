@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const SHARED = process.env['FUMI_SHARED'] ?? join(import.meta.dirname, '..', '..', '..', 'shared')
 
 /** The path, or nothing and a line that says what is not tested. */
-export function shared(...path: string[]): string | undefined {
+export function sharedFolder(...path: string[]): string | undefined {
   const full = join(SHARED, ...path)
   if (existsSync(full)) return full
   console.log(`skipped: ${path.join('/')} is not beside the project`)

@@ -1,7 +1,7 @@
 /** The smallest agent there can be: `~/.tiny/<name>.txt`, each line `who: words`. It needs nothing of the house but types. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Agent, Locator, Read, Source } from '../../src/agents/agent.ts'
+import type { Agent, Locator, ReadItem, Source } from '../../src/agents/agent.ts'
 import type { Instant, SessionId } from '../../src/model/ids.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import type { Session } from '../../src/model/session.ts'
@@ -15,7 +15,7 @@ const tiny: Agent = {
   label: 'Tiny',
   version: 1,
   roots: ({ home }) => [join(home, '.tiny')],
-  recognise: (_, path) => path.endsWith('.txt'),
+  recognize: (_, path) => path.endsWith('.txt'),
   async *find(root) {
     for (const name of readdirSync(root)) yield { agent: 'tiny', path: join(root, name), root }
   },
@@ -28,10 +28,10 @@ const tiny: Agent = {
     ]
   },
   async *read(source) {
-    const said = linesOf(source).map((_, at): Read => ({ kind: 'message', ...placed(source, at) }))
-    yield [{ kind: 'session', session: sessionOf(source) }, ...said]
+    const texts = linesOf(source).map((_, at): ReadItem => ({ kind: 'message', ...placed(source, at) }))
+    yield [{ kind: 'session', session: sessionOf(source) }, ...texts]
   },
-  body: async (source, { at }) => placed(source, Number(at)).message,
+  readMessage: async (source, { at }) => placed(source, Number(at)).message,
 }
 
 export default tiny

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { whenDone } from './when-done.ts'
+import { onCleanup } from './when-done.ts'
 
 /** Whether there is one; a line says so where not. */
 export function hasTmux(): boolean {
@@ -28,7 +28,7 @@ export class Pane {
   readonly #folder = mkdtempSync(join(tmpdir(), 'fumi-tmux-'))
 
   constructor(command: readonly string[], { cwd, env, columns = 80, rows = 40 }: PaneOptions) {
-    whenDone(() => this.close())
+    onCleanup(() => this.close())
     const set = Object.entries(env).map(([name, value]) => `${name}=${value}`)
     const line = ['env', ...set, ...command].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
     // What was on the screen stays when the program has ended.

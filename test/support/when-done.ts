@@ -3,9 +3,9 @@ type Clear = () => unknown
 
 const left: Clear[] = []
 
-export const whenDone = (clear: Clear): void => void left.push(clear)
+export const onCleanup = (clear: Clear): void => void left.push(clear)
 
 /** What came last goes first. */
-export async function clearAway(): Promise<void> {
+export async function runCleanups(): Promise<void> {
   for (const clear of left.splice(0).reverse()) await clear()
 }

@@ -1,10 +1,10 @@
 /** Texts and patterns that were made to break or to slow down the search. */
 import { describe, expect, test } from 'vitest'
 import { analyse } from '../../src/archive/text/analyse.ts'
-import { lean } from '../../src/archive/text/lean.ts'
-import { matches } from '../../src/archive/text/matches.ts'
-import { PatternTime } from '../../src/archive/text/patterns.ts'
-import { snippet } from '../../src/archive/text/snippet.ts'
+import { truncateOutput } from '../../src/archive/text/lean.ts'
+import { matchesQuery } from '../../src/archive/text/matches.ts'
+import { PatternTimeLimit } from '../../src/archive/text/patterns.ts'
+import { makeSnippet } from '../../src/archive/text/snippet.ts'
 import { queryOf, Table, tableOf } from './table.ts'
 
 const LONG = 300_000
@@ -23,18 +23,18 @@ describe('very long texts', () => {
   ])('%s', (_, text, word) => {
     expect(tableOf(text).has(word)).toBe(true)
     expect(tableOf(text).has(`${word}x`)).toBe(false)
-    expect(matches(queryOf(word), { prompt: text })).toBe(true)
-    const { text: part, highlights } = snippet(queryOf(word), text, 80)
+    expect(matchesQuery(queryOf(word), { prompt: text })).toBe(true)
+    const { text: part, highlights } = makeSnippet(queryOf(word), text, 80)
     expect(part.length).toBeLessThanOrEqual(80)
     expect(highlights).toHaveLength(1)
   })
 
   test('words at the end of a line without spaces, in a text whose normal form is another', () => {
-    const { highlights } = snippet(queryOf('나'), `Ａ${'가'.repeat(LONG)}${'나'.repeat(64)}`, 80)
+    const { highlights } = makeSnippet(queryOf('나'), `Ａ${'가'.repeat(LONG)}${'나'.repeat(64)}`, 80)
     expect(highlights.length).toBeGreaterThan(0)
   })
 
-  test('what crosses the border of a block is found like everything else', () => {
+  test('text across a block boundary is found', () => {
     const table = new Table()
     for (const filler of ['x ', 'あ', 'é ', 'fooBar ', '𠮷'])
       for (let length = 8100; length < 8300; length += 7) {
@@ -57,57 +57,62 @@ describe('very long texts', () => {
 describe('patterns', () => {
   const trap = `${'a'.repeat(60)}!`
 
-  test('that would take for ever are stopped, and the search knows it', () => {
-    const time = new PatternTime(50)
-    expect(matches(queryOf('/^(a+)+$/'), { prompt: trap }, time)).toBe(false)
-    expect(time.isUp).toBe(true)
-    expect(matches(queryOf('/a+/'), { prompt: trap }, time)).toBe(false)
-    expect(matches(queryOf('/aa/'), { prompt: trap }, time)).toBe(true)
+  test('that take too long are stopped and reported', () => {
+    const time = new PatternTimeLimit(50)
+    expect(matchesQuery(queryOf('/^(a+)+$/'), { prompt: trap }, time)).toBe(false)
+    expect(time.isExhausted).toBe(true)
+    expect(matchesQuery(queryOf('/a+/'), { prompt: trap }, time)).toBe(false)
+    expect(matchesQuery(queryOf('/aa/'), { prompt: trap }, time)).toBe(true)
   })
 
   test('that repeat nothing but branch again and again are stopped too', () => {
-    const time = new PatternTime(50)
-    expect(matches(queryOf(`/${'(a|a)'.repeat(30)}b/`), { prompt: trap }, time)).toBe(false)
-    expect(time.isUp).toBe(true)
+    const time = new PatternTimeLimit(50)
+    expect(matchesQuery(queryOf(`/${'(a|a)'.repeat(30)}b/`), { prompt: trap }, time)).toBe(false)
+    expect(time.isExhausted).toBe(true)
   })
 
-  test('that take no time leave it to the others', () => {
-    const time = new PatternTime(60_000)
-    expect(matches(queryOf('/a+!$/'), { prompt: trap }, time)).toBe(true)
-    expect(matches(queryOf('-/b+/'), { prompt: trap }, time)).toBe(true)
-    expect(time.isUp).toBe(false)
+  test('that are fast leave their time to the others', () => {
+    const time = new PatternTimeLimit(60_000)
+    expect(matchesQuery(queryOf('/a+!$/'), { prompt: trap }, time)).toBe(true)
+    expect(matchesQuery(queryOf('-/b+/'), { prompt: trap }, time)).toBe(true)
+    expect(time.isExhausted).toBe(false)
   })
 
   test('do not stop a snippet either', () => {
-    expect(snippet(queryOf('/^(a+)+$/ x'), `x ${trap}`, 80, new PatternTime(50)).highlights).toEqual([[0, 1]])
+    expect(makeSnippet(queryOf('/^(a+)+$/ x'), `x ${trap}`, 80, new PatternTimeLimit(50)).highlights).toEqual([[0, 1]])
   })
 
   test('keep nothing between texts', () => {
     const query = queryOf('/fo+/')
-    expect(['foo', 'foo', 'bar', 'foo'].map((prompt) => matches(query, { prompt }))).toEqual([true, true, false, true])
+    expect(['foo', 'foo', 'bar', 'foo'].map((prompt) => matchesQuery(query, { prompt }))).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ])
   })
 })
 
-describe('lean', () => {
-  test('leaves everything whole but long tool output', () => {
+describe('truncated output', () => {
+  test('truncates only long tool output', () => {
     const text = 'word '.repeat(1000)
-    expect(lean(text, 'prompt')).toEqual({ text, left: 0 })
-    expect(lean(text.slice(0, 1280), 'output').left).toBe(0)
-    const { text: kept, left } = lean(text, 'output')
+    expect(truncateOutput(text, 'prompt')).toEqual({ text, left: 0 })
+    expect(truncateOutput(text.slice(0, 1280), 'output').removed).toBe(0)
+    const { text: stored, removed: left } = truncateOutput(text, 'output')
     expect(left).toBeGreaterThan(text.length - 1280 - 1)
-    expect(kept.length + left).toBe(text.length + 1)
+    expect(stored.length + left).toBe(text.length + 1)
   })
 
-  test('cuts no word in two, and no phrase reaches over the gap', () => {
+  test('splits no word, and no phrase matches across the gap', () => {
     const words = Array.from({ length: 2000 }, (_, at) => `w${at}x`)
     const all = new Set(words)
-    const { text } = lean(words.join(' '), 'output')
+    const { text } = truncateOutput(words.join(' '), 'output')
     expect(text.split(/[ \x1f]/).filter((word) => word !== '' && !all.has(word))).toEqual([])
     const [before, after] = text.split('\x1f').map((side) => side.trim().split(' '))
     const { has } = tableOf(text)
     expect(has(`"${before?.at(-1)}" "${after?.[0]}"`)).toBe(true)
     expect(has(`"${before?.at(-1)} ${after?.[0]}"`)).toBe(false)
-    expect(matches(queryOf(`"${before?.at(-1)} ${after?.[0]}"`), { prompt: text })).toBe(false)
+    expect(matchesQuery(queryOf(`"${before?.at(-1)} ${after?.[0]}"`), { prompt: text })).toBe(false)
   })
 
   test.each([
@@ -115,17 +120,17 @@ describe('lean', () => {
     ['a run', 'あ'.repeat(5000), `${'あ'.repeat(1024)}\x1f${'あ'.repeat(256)}`],
     ['pairs', `x${'𠮷'.repeat(3000)}`, `x${'𠮷'.repeat(511)}\x1f${'𠮷'.repeat(128)}`],
   ])('%s', (_, text, expected) => {
-    expect(lean(text, 'output').text).toBe(expected === '' ? '\x1f' : expected)
+    expect(truncateOutput(text, 'output').text).toBe(expected === '' ? '\x1f' : expected)
   })
 
-  test('what it keeps is found as before', () => {
+  test('the remaining text is found as before', () => {
     const text = `getUserName 東京 ${'filler '.repeat(1000)} exit_code 大阪`
-    const { has } = tableOf(lean(text, 'output').text)
+    const { has } = tableOf(truncateOutput(text, 'output').text)
     expect(['user', '東京', 'exitCode', '大阪', 'filler'].filter((word) => !has(word))).toEqual([])
   })
 })
 
-test('an analysed text holds nothing but words and what stands between them', () => {
+test('an analysed text contains only words and separators', () => {
   const all = Array.from({ length: 0x3000 }, (_, at) => String.fromCharCode(at * 5)).join('a')
   expect(analyse(all)).not.toMatch(/(?!_)[\p{Cs}\p{P}\p{S}]/u)
 })

@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { analyse } from '../../src/archive/text/analyse.ts'
-import { matches } from '../../src/archive/text/matches.ts'
+import { matchesQuery } from '../../src/archive/text/matches.ts'
 import { parseQuery } from '../../src/archive/text/parse-query.ts'
-import { mixedText, sought, typedFrom } from './make.ts'
+import { arbitrarySearch, mixedText, typedFrom } from './make.ts'
 import { queryOf, Table } from './table.ts'
 
 const operator = fc.constantFrom(' ', ' OR ')
@@ -17,7 +17,7 @@ describe('the index and the text itself agree', () => {
       fc.property(
         mixedText,
         mixedText,
-        fc.array(sought, { minLength: 1, maxLength: 3 }),
+        fc.array(arbitrarySearch, { minLength: 1, maxLength: 3 }),
         operator,
         (prompt, answer, list, or) => {
           const query = parseQuery(list.map((one, at) => typedFrom(one, at % 2 === 0 ? prompt : answer)).join(or))
@@ -25,7 +25,7 @@ describe('the index and the text itself agree', () => {
           table.put(1, { prompt, answer })
           const isFound = table.find(query).length > 0
           if (isFound) found++
-          expect(matches(query, { prompt, answer })).toBe(isFound)
+          expect(matchesQuery(query, { prompt, answer })).toBe(isFound)
         },
       ),
       { numRuns: 2500 },
@@ -33,7 +33,7 @@ describe('the index and the text itself agree', () => {
     expect(found).toBeGreaterThan(250)
   })
 
-  test('on words of scripts without spaces, which are found wherever they stand', () => {
+  test('on words of scripts without spaces, which match anywhere', () => {
     const run = fc.string({ unit: fc.constantFrom(...'東京都あいアイー한글𠮷𰻝々'), minLength: 1, maxLength: 4 })
     const text = fc.array(fc.oneof(run, fc.constantFrom(' ', '、', 'a', '1', '。\n')), { maxLength: 8 })
     const table = new Table()
@@ -47,7 +47,7 @@ describe('the index and the text itself agree', () => {
     )
   })
 
-  test('on words of letters and digits, which are found whole', () => {
+  test('on words of letters and digits, which match completely', () => {
     const word = fc.string({ unit: fc.constantFrom(...'abcé019'), minLength: 1, maxLength: 3 })
     const text = fc.array(fc.tuple(word, fc.constantFrom(' ', '-', '_', '. ', '/', '(')), { maxLength: 8 })
     const plain = (one: string): string => one.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '')
@@ -67,7 +67,7 @@ describe('the index and the text itself agree', () => {
   })
 })
 
-test('FTS5 cuts the text that is made for it nowhere else than between its words', () => {
+test('FTS5 splits the prepared text only between its words', () => {
   const points = Array.from({ length: 0x20000 }, (_, point) => point)
   const beyond = Array.from({ length: 0x1000 }, (_, at) => 0x20000 + at * 0xef)
   const blocks = [...points, ...beyond].map((point) => `q${String.fromCodePoint(point)}Q`)

@@ -38,7 +38,7 @@ export const mixedText = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }) },
 )
 
-interface Sought {
+interface SearchSample {
   readonly cut: { readonly start: number; readonly length: number } | null
   readonly text: string
   readonly isQuoted: boolean
@@ -47,7 +47,7 @@ interface Sought {
 }
 
 /** Mostly cut from a text. */
-export const sought: fc.Arbitrary<Sought> = fc.record({
+export const arbitrarySearch: fc.Arbitrary<SearchSample> = fc.record({
   cut: fc.option(fc.record({ start: fc.nat(), length: fc.integer({ min: 1, max: 6 }) }), { freq: 4 }),
   text: fc.string({ unit: mixedCharacter, minLength: 1, maxLength: 3 }),
   isQuoted: fc.boolean(),
@@ -55,7 +55,7 @@ export const sought: fc.Arbitrary<Sought> = fc.record({
   not: fc.constantFrom('', '', '', '-'),
 })
 
-export function typedFrom(one: Sought, text: string): string {
+export function typedFrom(one: SearchSample, text: string): string {
   const start = one.cut ? one.cut.start % (text.length + 1) : 0
   const words = (one.cut ? text.slice(start, start + one.cut.length) : one.text).replaceAll(/["「『｢“”＂]/g, '')
   return `${one.not}${one.isQuoted ? `"${words}"` : words}${one.star}`

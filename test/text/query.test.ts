@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { matchExpression } from '../../src/archive/text/expression.ts'
-import { matches } from '../../src/archive/text/matches.ts'
+import { matchesQuery } from '../../src/archive/text/matches.ts'
 import { parseQuery } from '../../src/archive/text/parse-query.ts'
-import type { Filter, Node, Query } from '../../src/archive/text/query.ts'
+import type { ParsedQuery, QueryFilter, QueryNode } from '../../src/archive/text/query.ts'
 import { queryOf, Table } from './table.ts'
 
 /** In one line: words as they are, phrases in quotation marks, groups in parentheses. */
-function said(input: string): string {
+function texts(input: string): string {
   const { must, mustNot, patterns, filters, scopes } = queryOf(input, NOW)
   return [
     ...(must ? [node(must)] : []),
@@ -21,13 +21,13 @@ function said(input: string): string {
   ].join(', ')
 }
 
-function node(one: Node): string {
+function node(one: QueryNode): string {
   if (one.kind === 'term') return `${one.exact ? JSON.stringify(one.text) : one.text}${one.prefix ? '*' : ''}`
   const all = one.of.map(node).join(one.kind === 'all' ? ' and ' : ' or ')
   return one.kind === 'all' && one.not.length > 0 ? `(${all} but not ${one.not.map(node).join(', ')})` : `(${all})`
 }
 
-function filter(one: Filter): string {
+function filter(one: QueryFilter): string {
   const value =
     one.kind === 'time'
       ? `${one.from ?? ''}/${one.until ?? ''}`
@@ -70,10 +70,10 @@ test.each<[string, string]>([
   ['（東京 ｜ 大阪） 京都＊', '((東京 or 大阪) and 京都*)'],
   ['ａｇｅｎｔ：ｃｏｄｅｘ ｘ', 'x, agent=codex'],
 ])('%s', (input, expected) => {
-  expect(said(input)).toBe(expected)
+  expect(texts(input)).toBe(expected)
 })
 
-test('what docs/search.md tells people to type is a query', () => {
+test('examples of docs/search.md are valid queries', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'search.md'), 'utf8')
   const examples = [...page.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell]) => [
     ...(cell ?? '').matchAll(/`([^`]+)`/g),
@@ -117,7 +117,7 @@ describe('filters', () => {
     ['after:1m after:1y', 'time=2026-10-15T00:00:00.000Z/, time=2025-11-15T00:00:00.000Z/'],
     ['-on:2026-11-15', 'not on=2026-11-15T00:00:00.000Z/2026-11-16T00:00:00.000Z'],
   ])('%s', (input, expected) => {
-    expect(said(input)).toBe(expected)
+    expect(texts(input)).toBe(expected)
   })
 
   test('a month ago is never longer ago than its last day', () => {
@@ -137,11 +137,11 @@ describe('patterns', () => {
     ['/東京：/', '/東京：/u'],
     ['(a b) /x/', '(a and b), /x/u'],
   ])('%s', (input, expected) => {
-    expect(said(input)).toBe(expected)
+    expect(texts(input)).toBe(expected)
   })
 })
 
-describe('what means nothing', () => {
+describe('invalid queries', () => {
   test.each<[input: string, at: string, what: RegExp]>([
     ['', '', /nothing/],
     ['  ', '  ', /nothing/],
@@ -178,7 +178,7 @@ describe('what means nothing', () => {
   })
 })
 
-test('whatever is typed, it is a query that FTS5 understands, or a problem with its place', () => {
+test('any input is a query that FTS5 accepts, or an error with its position', () => {
   const sign = fc.constantFrom(
     '"',
     '(',
@@ -268,11 +268,11 @@ describe('columns', () => {
   ])('%s', (input, expected) => {
     const query = queryOf(input)
     expect(table.find(query)).toEqual(expected ? [1] : [])
-    expect(matches(query, fields)).toBe(expected)
+    expect(matchesQuery(query, fields)).toBe(expected)
   })
 
-  test('nothing is said where nothing must be there', () => {
-    const expression = (input: string): string | undefined => matchExpression(queryOf(input) as Query, columns)
+  test('an optional-only query restricts no column', () => {
+    const expression = (input: string): string | undefined => matchExpression(queryOf(input) as ParsedQuery, columns)
     expect(expression('agent:codex')).toBeUndefined()
     expect(expression('-foo')).toBeUndefined()
     expect(expression('/foo/')).toBeUndefined()

@@ -2,15 +2,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { edgeAfter, edgeBefore } from '../../src/archive/text/edges.ts'
-import { matches } from '../../src/archive/text/matches.ts'
+import { matchesQuery } from '../../src/archive/text/matches.ts'
 import { parseQuery } from '../../src/archive/text/parse-query.ts'
-import { snippet } from '../../src/archive/text/snippet.ts'
-import { mixedText, sought, typedFrom } from './make.ts'
+import { makeSnippet } from '../../src/archive/text/snippet.ts'
+import { arbitrarySearch, mixedText, typedFrom } from './make.ts'
 import { queryOf } from './table.ts'
 
 /** With its highlights in brackets and dots where it is cut. */
 function shown(input: string, text: string, length = 40): string {
-  const { text: part, highlights, cutBefore, cutAfter } = snippet(queryOf(input), text, length)
+  const { text: part, highlights, cutBefore, cutAfter } = makeSnippet(queryOf(input), text, length)
   let all = part
   for (const [start, end] of [...highlights].reverse())
     all = `${all.slice(0, start)}[${all.slice(start, end)}]${all.slice(end)}`
@@ -44,7 +44,7 @@ test.each<[string, string, string]>([
   expect(shown(input, text)).toBe(expected)
 })
 
-test('shows the place where the different words stand together', () => {
+test('shows the position where the different words are close together', () => {
   const text = `alpha ${'x '.repeat(100)} alpha alpha ${'y '.repeat(100)} the alpha and the omega ${'z '.repeat(100)}`
   expect(shown('alpha omega', text)).toMatch(/^….*\[alpha\] and the \[omega\].*…$/)
 })
@@ -54,47 +54,53 @@ test('cuts between words, and never inside of a character', () => {
     '…word [needle] word word word…',
   )
   const family = '👨‍👩‍👧‍👦'
-  const part = snippet(queryOf('needle'), `${family.repeat(20)}needle${family.repeat(20)}`, 60).text
+  const part = makeSnippet(queryOf('needle'), `${family.repeat(20)}needle${family.repeat(20)}`, 60).text
   expect(part.split('needle').every((side) => side === family.repeat(side.length / family.length))).toBe(true)
 })
 
 describe('laws', () => {
-  test('it is a stretch of the text, no longer than asked for, with highlights where the search found something', () => {
+  test('a snippet is part of the text, within its length limit, with the matches highlighted', () => {
     fc.assert(
-      fc.property(mixedText, mixedText, sought, fc.integer({ min: 1, max: 30 }), (before, after, one, length) => {
-        const text = `${before} ${after}`
-        const query = parseQuery(typedFrom({ ...one, not: '' }, text))
-        if (query.kind === 'problem') return
-        const { text: part, highlights, cutBefore, cutAfter } = snippet(query, text, length)
-        expect(text.includes(part)).toBe(true)
-        expect(part.length).toBeLessThanOrEqual(length)
-        expect(part.length === text.length).toBe(!cutBefore && !cutAfter)
-        let last = -1
-        for (const [start, end] of highlights) {
-          expect(start).toBeGreaterThan(last)
-          expect(end).toBeGreaterThan(start)
-          last = end
-        }
-        expect(last).toBeLessThanOrEqual(part.length)
-        const isOneTerm = query.must?.kind === 'term' && query.mustNot.length + query.patterns.length === 0
-        if (isOneTerm && length >= 20) expect(highlights.length > 0).toBe(matches(query, { prompt: text }))
-      }),
+      fc.property(
+        mixedText,
+        mixedText,
+        arbitrarySearch,
+        fc.integer({ min: 1, max: 30 }),
+        (before, after, one, length) => {
+          const text = `${before} ${after}`
+          const query = parseQuery(typedFrom({ ...one, not: '' }, text))
+          if (query.kind === 'problem') return
+          const { text: part, highlights, cutBefore, cutAfter } = makeSnippet(query, text, length)
+          expect(text.includes(part)).toBe(true)
+          expect(part.length).toBeLessThanOrEqual(length)
+          expect(part.length === text.length).toBe(!cutBefore && !cutAfter)
+          let last = -1
+          for (const [start, end] of highlights) {
+            expect(start).toBeGreaterThan(last)
+            expect(end).toBeGreaterThan(start)
+            last = end
+          }
+          expect(last).toBeLessThanOrEqual(part.length)
+          const isOneTerm = query.must?.kind === 'term' && query.mustNot.length + query.patterns.length === 0
+          if (isOneTerm && length >= 20) expect(highlights.length > 0).toBe(matchesQuery(query, { prompt: text }))
+        },
+      ),
       { numRuns: 2000 },
     )
   })
 
-  test('what is highlighted would be found by itself', () => {
+  test('each highlight matches by itself', () => {
     fc.assert(
-      fc.property(mixedText, sought, (text, one) => {
+      fc.property(mixedText, arbitrarySearch, (text, one) => {
         const query = parseQuery(typedFrom({ ...one, not: '' }, text))
         if (query.kind === 'problem' || query.must?.kind !== 'term') return
         if (query.mustNot.length + query.patterns.length > 0) return
-        const { text: part, highlights } = snippet(query, text, 1000)
+        const { text: part, highlights } = makeSnippet(query, text, 1000)
         const isWhole = query.must.prefix || highlights.length === 0
         if (!isWhole)
-          expect(matches(query, { prompt: highlights.map(([start, end]) => part.slice(start, end)).join(' ') })).toBe(
-            true,
-          )
+          expect(
+            matchesQuery(query, { prompt: highlights.map(([start, end]) => part.slice(start, end)).join(' ') }),
+          ).toBe(true)
       }),
       { numRuns: 2000 },
     )

@@ -1,8 +1,8 @@
 /** A real full-text table that is filled and asked through the words of the search. */
 import { analyse, TOKENIZER } from '../../src/archive/text/analyse.ts'
-import { exceptExpression, matchExpression } from '../../src/archive/text/expression.ts'
+import { exclusionExpression, matchExpression } from '../../src/archive/text/expression.ts'
 import { parseQuery } from '../../src/archive/text/parse-query.ts'
-import type { Fields, Query } from '../../src/archive/text/query.ts'
+import type { ParsedQuery, ScopedFields } from '../../src/archive/text/query.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 
 const COLUMNS = { prompt: 'prompt', answer: 'answer', output: 'tool output' } as const
@@ -29,15 +29,15 @@ export class Table {
     this.#words = this.#db.prepare<[], string>('SELECT term FROM words ORDER BY doc, col, offset').pluck()
   }
 
-  put(id: number, fields: Fields): void {
+  put(id: number, fields: ScopedFields): void {
     const texts = (Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]).map((scope) => fields[scope])
     this.#put.run(id, ...texts.map((text) => (text === undefined ? null : analyse(text))))
     this.#db.prepare('INSERT OR IGNORE INTO message VALUES (?)').run(id)
   }
 
   /** The ids of what the query's words find, or do not find where it only excludes. */
-  find(query: Query): readonly number[] {
-    const except = exceptExpression(query, COLUMNS)
+  find(query: ParsedQuery): readonly number[] {
+    const except = exclusionExpression(query, COLUMNS)
     return except === undefined ? this.#ask.all(matchExpression(query, COLUMNS) ?? '""') : this.#askExcept.all(except)
   }
 
@@ -54,7 +54,7 @@ export function tableOf(text: string): { readonly has: (input: string) => boolea
   return { has: (input) => table.find(queryOf(input)).length > 0 }
 }
 
-export function queryOf(input: string, now?: Date): Query {
+export function queryOf(input: string, now?: Date): ParsedQuery {
   const query = parseQuery(input, now)
   if (query.kind === 'problem') throw new Error(`${input}: ${query.what}`)
   return query

@@ -1,7 +1,7 @@
 /** What is found in which text, asked of a real index and of the text itself. */
 import { describe, expect, test } from 'vitest'
 import { analyse } from '../../src/archive/text/analyse.ts'
-import { matches } from '../../src/archive/text/matches.ts'
+import { matchesQuery } from '../../src/archive/text/matches.ts'
 import { queryOf, tableOf } from './table.ts'
 
 /** A text, queries that find it, and queries that do not. */
@@ -10,7 +10,7 @@ type Case = readonly [text: string, found: readonly string[], missed: readonly s
 function check(cases: readonly Case[]): void {
   test.each(cases)('%s', (text, found, missed) => {
     const table = tableOf(text)
-    const inText = (input: string): boolean => matches(queryOf(input), { prompt: text })
+    const inText = (input: string): boolean => matchesQuery(queryOf(input), { prompt: text })
     expect(found.filter((input) => !table.has(input) || !inText(input))).toEqual([])
     expect(missed.filter((input) => table.has(input) || inText(input))).toEqual([])
   })
@@ -61,7 +61,7 @@ describe('Chinese, Korean and other scripts', () => {
   ])
 })
 
-describe('pictures and what is not to be seen', () => {
+describe('emoji and invisible characters', () => {
   check([
     ['done ✅ go🚀now', ['✅', '🚀', 'go🚀', '🚀now', '"done ✅ go"'], ['❌', 'gonow', '🚀go']],
     ['👩‍💻 and 👍🏽', ['👩', '💻', '👩‍💻', '👍', '👍🏽'], ['👩🏽', '💻👩']],
@@ -157,7 +157,7 @@ describe('numbers, codes, paths', () => {
   ])
 })
 
-test('ASCII needs no second look', () => {
+test('ASCII takes the fast path', () => {
   const text = 'const getUserName = exit_code + sha256(HTTPServer) // a1b2c3'
   expect(analyse(text)).toBe(`${text.replace('_', ' ')} _ get User Name _ sha 256 _ HTTP Server`)
   expect(analyse('nothing to add, 42 times')).toBe('nothing to add, 42 times')

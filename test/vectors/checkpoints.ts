@@ -86,7 +86,10 @@ export class CheckpointScenario {
     const stats = await core.diffStats(runGit, this.#state, text(from), text(to))
     const changes = await core.diffCheckpoints(runGit, this.#state, text(from), text(to))
     if (!stats.ok || !changes.ok) return 'could not compare'
-    return expectSame({ stats: stats.value, name_status_part_uncoloured: changes.value.map(core.changeLine) }, output)
+    return expectSame(
+      { stats: stats.value, name_status_part_uncoloured: changes.value.map(core.formatFileChange) },
+      output,
+    )
   }
 
   async #restore(input: JsonValue, output: JsonValue): Promise<Verdict> {

@@ -3,7 +3,7 @@
 import { previousTag } from '../../src/conversation/checkpoint.ts'
 import * as messageCodec from '../../src/conversation/codec/message.ts'
 import * as metadata from '../../src/conversation/codec/metadata.ts'
-import { afterDocument, storedNumber } from '../../src/conversation/codec/number.ts'
+import { numberAfterDocument, storedNumber } from '../../src/conversation/codec/number.ts'
 import { readAs, readValueAs } from '../../src/conversation/codec/read.ts'
 import type { Codec } from '../../src/conversation/codec/shape.ts'
 import { writeAs } from '../../src/conversation/codec/write.ts'
@@ -104,9 +104,9 @@ export const functionChecks: readonly (readonly [fn: RegExp, check: Check])[] = 
   [
     /^replace_content_with_tool_use_results\(len\)$/,
     ({ input, output }) => {
-      const said = text(at(input, 'unit')).repeat(number(at(input, 'repeat')))
+      const texts = text(at(input, 'unit')).repeat(number(at(input, 'repeat')))
       const results = newToolUseResults(
-        [{ tool_use_id: 'a', content: [{ Text: said }], status: 'Success' }],
+        [{ tool_use_id: 'a', content: [{ Text: texts }], status: 'Success' }],
         NO_ENVIRONMENT,
       )
       const prompt = promptOf(replaceContentWithToolUseResults(results)) ?? ''
@@ -171,7 +171,7 @@ export const functionChecks: readonly (readonly [fn: RegExp, check: Check])[] = 
   ],
   [
     /^TokenCounter::count_tokens$/,
-    ({ input, output }) => expectSame(budget.countTokens(number(at(input, 'byte_len'))), output),
+    ({ input, output }) => expectSame(budget.tokensOfBytes(number(at(input, 'byte_len'))), output),
   ],
   [/^TokenCounter::token_to_chars$/, ({ input, output }) => expectSame(budget.tokensToChars(number(input)), output)],
   [/^calculate_value_char_count$/, ({ input, output }) => expectSame(budget.valueChars(input), output)],
@@ -212,8 +212,8 @@ export const functionChecks: readonly (readonly [fn: RegExp, check: Check])[] = 
     /^format_hook_context$/,
     ({ input, output }) => {
       const results = items(at(input, 'results')).map((result) => {
-        const [trigger = null, exitCode = null, said = null] = items(result)
-        return { trigger: text(trigger), exitCode: number(exitCode), output: text(said) }
+        const [trigger = null, exitCode = null, texts = null] = items(result)
+        return { trigger: text(trigger), exitCode: number(exitCode), output: text(texts) }
       })
       return expectSame(masked(hookContext(results, text(at(input, 'trigger'))) ?? null), masked(output))
     },
@@ -224,7 +224,7 @@ export const functionChecks: readonly (readonly [fn: RegExp, check: Check])[] = 
       const given = new JsonNumber(text(input))
       const spelled = (value: number | JsonNumber | undefined) => (value === undefined ? null : writeJson(value))
       return expectSame(
-        { as_stored: spelled(storedNumber(given)), after_document_round_trip: spelled(afterDocument(given)) },
+        { as_stored: spelled(storedNumber(given)), after_document_round_trip: spelled(numberAfterDocument(given)) },
         output,
       )
     },

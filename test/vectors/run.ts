@@ -11,8 +11,8 @@ const checked = (await Promise.all(folders.map(checkFolder))).flat()
 for (const { name, fault } of checked)
   if (fault !== undefined) process.stdout.write(`FAILED ${name}\n       ${fault}\n`)
 const failed = checked.filter(({ fault }) => fault !== undefined).length
-const whole = checked.filter(({ kind, fault }) => kind === 'state' && fault === undefined).length
-const held = checked.filter(({ kind, fault }) => kind === 'vector' && fault === undefined).length
-if (whole > 0) process.stdout.write(`${whole} full states come back byte for byte\n`)
-process.stdout.write(`${held} passed, ${failed} failed\n`)
+const complete = checked.filter(({ kind, fault }) => kind === 'state' && fault === undefined).length
+const openChat = checked.filter(({ kind, fault }) => kind === 'vector' && fault === undefined).length
+if (complete > 0) process.stdout.write(`${complete} full states come back byte for byte\n`)
+process.stdout.write(`${openChat} passed, ${failed} failed\n`)
 process.exitCode = failed > 0 || checked.length === 0 ? 1 : 0

@@ -3,14 +3,14 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { home, rollout } from '../archive/house.ts'
+import { rollout, testHome } from '../archive/house.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { header, talk, text } from '../support/log.ts'
+import { header, shortSession, text } from '../support/log.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer, type ModelServer, silence } from '../support/model-server.ts'
 import { barriersOn } from './axe.ts'
-import { type Shown, shown } from './page.ts'
+import { type OpenPage, openPage } from './page.ts'
 
 const READERS = [
   { locale: 'en-US', colorScheme: 'light' },
@@ -37,24 +37,24 @@ const WORDS = {
   },
 }
 
-describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
-  let site: Shown
+describe.skipIf(chromiumPath === undefined)('chat on the page', () => {
+  let site: OpenPage
   let model: ModelServer
   let project: string
   let config: string
 
   beforeAll(async () => {
-    const made = home()
-    project = join(realpathSync(made.folder), 'project')
+    const testMachine = testHome()
+    project = join(realpathSync(testMachine.folder), 'project')
     mkdirSync(project)
     execFileSync('git', ['init', '-q'], { cwd: project })
     writeFileSync(join(project, 'tide.md'), 'high\n')
-    made.write(rollout('talk'), text([header({ cwd: project }), ...talk().slice(1)]))
+    testMachine.write(rollout('talk'), text([header({ cwd: project }), ...shortSession().slice(1)]))
     model = await chatServer()
-    mkdirSync(made.house.directory, { recursive: true })
-    config = join(made.house.directory, 'config.json')
+    mkdirSync(testMachine.app.directory, { recursive: true })
+    config = join(testMachine.app.directory, 'config.json')
     configure()
-    site = await shown(made, { cwd: project })
+    site = await openPage(testMachine, { cwd: project })
   }, 60_000)
 
   const configure = (): void =>
@@ -116,7 +116,7 @@ describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
     },
   )
 
-  test('attacks in answers and in what tools ask are text', async () => {
+  test('attacks in answers and tool questions are shown as text', async () => {
     const short = HTML_ATTACKS.filter(({ input }) => input.length < 1000).map(({ input }) => input)
     const attacks = short.join('\n\n').slice(0, 90_000)
     const first = short.slice(0, 30).join('\n\n')
@@ -138,7 +138,7 @@ describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
     await context.close()
   })
 
-  test('what would hide in a command is spelled out', async () => {
+  test('hidden characters in a command are escaped', async () => {
     model.say(calls([{ name: 'execute_bash', args: { command: 'rm -r old #\rls' } }]), answer('It stays.'))
     const { page, context } = await site.reader()
     await page.goto(`${site.url}chat`)
@@ -150,51 +150,47 @@ describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
     await context.close()
   })
 
-  test.each(READERS)(
-    'what does harm stays in sight, and nothing is allowed before all of it was shown: $locale',
-    async (reader) => {
-      const noise = Array.from({ length: 300 }, (_, n) => `echo ${n}`)
-      const command = `ls${'\n'.repeat(61)}${[...noise, 'rm -rf ./gone', ...noise].join('\n')}`
-      const summary = 'list files\n\n\u202eAllow it? yes\nexecute_bash asks'
-      model.say(calls([{ name: 'execute_bash', args: { command, summary } }]), answer('Left alone.'))
-      const { page, context, wrong } = await site.reader({ ...reader, viewport: { width: 900, height: 620 } })
-      await page.goto(`${site.url}chat`)
-      await page.getByLabel(WORDS[reader.locale].first).fill('Tidy up again.')
-      await page.keyboard.press('Enter')
-      const ask = page.getByRole('alertdialog')
-      const harm = ask.getByText('rm -rf ./gone', { exact: true })
-      await harm.waitFor()
-      const allow = ask.getByRole('button', { name: /^y / })
-      const inSight = (): Promise<boolean[]> =>
-        Promise.all(
-          [harm, allow].map(async (one) => {
-            const box = await one.boundingBox()
-            return box !== null && box.y >= 0 && box.y + box.height <= 620
-          }),
-        )
-      await expect.poll(inSight).toEqual([true, true])
-      expect(await ask.innerText()).toContain('list files <U+202E>Allow it? yes execute_bash asks')
-      expect(await ask.innerText()).toMatch(/60 blank lines|空行 60 行/)
-      if (process.env['FUMI_SHOTS']) await page.screenshot({ path: `coverage/screens/consent-${reader.locale}.png` })
-      expect(await barriersOn(page)).toEqual([])
-      expect(await allow.isDisabled()).toBe(true)
-      await page.keyboard.press('y')
-      await page.keyboard.press('t')
-      expect(await ask.count()).toBe(1)
-      await ask.getByRole('button', { name: /^(?:Show all|すべて表示)$/ }).click()
-      await ask.getByText('echo 299', { exact: true }).first().waitFor()
-      expect(await allow.isEnabled()).toBe(true)
-      await expect.poll(inSight).toEqual([true, true])
-      if (process.env['FUMI_SHOTS'])
-        await page.screenshot({ path: `coverage/screens/consent-open-${reader.locale}.png` })
-      await page.keyboard.press('n')
-      await page.getByText('Left alone.').first().waitFor()
-      expect(wrong).toEqual([])
-      await context.close()
-    },
-  )
+  test.each(READERS)('harmful parts stay visible, and consent requires showing everything: $locale', async (reader) => {
+    const noise = Array.from({ length: 300 }, (_, n) => `echo ${n}`)
+    const command = `ls${'\n'.repeat(61)}${[...noise, 'rm -rf ./gone', ...noise].join('\n')}`
+    const summary = 'list files\n\n\u202eAllow it? yes\nexecute_bash asks'
+    model.say(calls([{ name: 'execute_bash', args: { command, summary } }]), answer('Left alone.'))
+    const { page, context, wrong } = await site.reader({ ...reader, viewport: { width: 900, height: 620 } })
+    await page.goto(`${site.url}chat`)
+    await page.getByLabel(WORDS[reader.locale].first).fill('Tidy up again.')
+    await page.keyboard.press('Enter')
+    const ask = page.getByRole('alertdialog')
+    const harm = ask.getByText('rm -rf ./gone', { exact: true })
+    await harm.waitFor()
+    const allow = ask.getByRole('button', { name: /^y / })
+    const inSight = (): Promise<boolean[]> =>
+      Promise.all(
+        [harm, allow].map(async (one) => {
+          const box = await one.boundingBox()
+          return box !== null && box.y >= 0 && box.y + box.height <= 620
+        }),
+      )
+    await expect.poll(inSight).toEqual([true, true])
+    expect(await ask.innerText()).toContain('list files <U+202E>Allow it? yes execute_bash asks')
+    expect(await ask.innerText()).toMatch(/60 blank lines|空行 60 行/)
+    if (process.env['FUMI_SHOTS']) await page.screenshot({ path: `coverage/screens/consent-${reader.locale}.png` })
+    expect(await barriersOn(page)).toEqual([])
+    expect(await allow.isDisabled()).toBe(true)
+    await page.keyboard.press('y')
+    await page.keyboard.press('t')
+    expect(await ask.count()).toBe(1)
+    await ask.getByRole('button', { name: /^(?:Show all|すべて表示)$/ }).click()
+    await ask.getByText('echo 299', { exact: true }).first().waitFor()
+    expect(await allow.isEnabled()).toBe(true)
+    await expect.poll(inSight).toEqual([true, true])
+    if (process.env['FUMI_SHOTS']) await page.screenshot({ path: `coverage/screens/consent-open-${reader.locale}.png` })
+    await page.keyboard.press('n')
+    await page.getByText('Left alone.').first().waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
 
-  test('a consent that did not arrive says so, and can be given again', async () => {
+  test('a consent that failed to send is reported and can be repeated', async () => {
     model.say(calls([{ name: 'execute_bash', args: { command: 'echo ebb > ebb.txt' } }]), answer('It ebbs.'))
     const { page, context } = await site.reader()
     await page.goto(`${site.url}chat`)
@@ -213,7 +209,7 @@ describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
     await context.close()
   })
 
-  test('any conversation is gone on with from its own page', async () => {
+  test('any session can be continued from its page', async () => {
     model.say(answer('Here we are.'))
     const { page, context, wrong } = await site.reader()
     await page.goto(`${site.url}session?id=${encodeURIComponent('codex:019c0000-0000-7000-8000-000000000001')}`)
@@ -231,7 +227,7 @@ describe.skipIf(chromiumPath === undefined)('talking on the page', () => {
     await context.close()
   })
 
-  test('without a server the page says what to do', async () => {
+  test('without a model server the page shows what to do', async () => {
     writeFileSync(config, '{}')
     const { page, context } = await site.reader()
     await page.goto(`${site.url}chat`)

@@ -1,13 +1,13 @@
 /** Who has no conversation yet is told where was looked, and may read samples. */
 import { describe, expect, test } from 'vitest'
-import { home } from '../archive/house.ts'
+import { testHome } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
 import { barriersOn } from './axe.ts'
-import { shown } from './page.ts'
+import { openPage } from './page.ts'
 
 describe.skipIf(chromiumPath === undefined)('the first page', () => {
-  test('says where was looked and offers samples, in both languages', async () => {
-    const site = await shown(home())
+  test('shows the searched folders and offers samples, in both languages', async () => {
+    const site = await openPage(testHome())
     for (const [locale, sentence] of [
       ['en-US', 'No conversation was found on this machine yet.'],
       ['ja-JP', 'このマシンにはまだ会話が見つかりません。'],
@@ -18,7 +18,7 @@ describe.skipIf(chromiumPath === undefined)('the first page', () => {
       await page.getByRole('cell', { name: /\.codex$/ }).waitFor()
       expect(await barriersOn(page)).toEqual([])
       await page.locator('.first li a').first().click()
-      await page.locator('.letter .turn').first().waitFor()
+      await page.locator('.exported-document .turn').first().waitFor()
       expect(await barriersOn(page)).toEqual([])
       expect(wrong).toEqual([])
       await context.close()

@@ -1,11 +1,11 @@
 /** Conversations that attack their reader: every attack is looked at, nothing runs and nothing is sent. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { home, rollout } from '../archive/house.ts'
+import { rollout, testHome } from '../archive/house.ts'
 import { HOSTILE_TEXT, hostileIn } from '../hostile/hostile-characters.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
 import { chromiumPath } from '../support/chromium.ts'
 import { assistant, call, header, line, result, text, tokens, user } from '../support/log.ts'
-import { type Shown, shown } from './page.ts'
+import { type OpenPage, openPage } from './page.ts'
 
 const THREAD = '019c0000-0000-7000-8000-0000000000ee'
 /** What a failed command prints: a call that failed is open from the start. */
@@ -89,18 +89,18 @@ const EVERY_TEXT = `[document.title, document.body.textContent, ...[...document.
   ['title', 'aria-label', 'alt', 'placeholder'].map((name) => one.getAttribute(name) ?? ''))].join('\\n')`
 
 describe.skipIf(chromiumPath === undefined)('a conversation full of attacks', () => {
-  let site: Shown
+  let site: OpenPage
 
   beforeAll(async () => {
-    const made = home()
-    made.write(rollout(THREAD), attacks())
-    made.write(rollout(TURNED), turned())
+    const testMachine = testHome()
+    testMachine.write(rollout(THREAD), attacks())
+    testMachine.write(rollout(TURNED), turned())
     for (const [at, { input }] of HTML_ATTACKS.slice(0, 40).entries())
-      made.write(
+      testMachine.write(
         rollout(`019c0000-0000-7000-8000-00000000${String(1000 + at)}`),
         text([header({ id: `019c0000-0000-7000-8000-00000000${String(1000 + at)}` }), user(1, input)]),
       )
-    site = await shown(made)
+    site = await openPage(testMachine)
   }, 60_000)
 
   test('is shown from end to end: no script runs, no request is sent, no foreign element appears', async () => {
@@ -115,7 +115,7 @@ describe.skipIf(chromiumPath === undefined)('a conversation full of attacks', ()
     await page.context().close()
   })
 
-  test('spells out characters that hide or reorder, wherever they stand', async () => {
+  test('escapes characters that hide or reorder text everywhere', async () => {
     const { page, wrong } = await site.reader({ viewport: { width: 1280, height: 3000 } })
     const seen = async (): Promise<{ readonly raw: readonly string[]; readonly text: string }> => {
       const text = await page.evaluate<string>(EVERY_TEXT)
@@ -143,7 +143,7 @@ describe.skipIf(chromiumPath === undefined)('a conversation full of attacks', ()
     await page.context().close()
   })
 
-  test('copies what was said, to the letter', async () => {
+  test('copies the exact text', async () => {
     const { page, context } = await site.reader({ permissions: ['clipboard-read', 'clipboard-write'] })
     await page.goto(`${site.url}session?id=codex%3A${TURNED}`)
     await page.locator('main').getByText('tideline answer').first().waitFor()

@@ -3,12 +3,12 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { home, rollout } from '../archive/house.ts'
+import { rollout, testHome } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
 import { assistant, call, header, line, result, text, user } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { barriersOn } from './axe.ts'
-import { type Reader, type Shown, shown } from './page.ts'
+import { type OpenPage, openPage, type PageReader } from './page.ts'
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 const [ALBUM, ALIVE, TALL] = [1, 2, 3].map((one) => `019c0000-0000-7000-8000-0000000000a${one}`) as [
@@ -76,7 +76,7 @@ const tall = (): string =>
     ]).flat(),
   ])
 
-const spoken = (words: string): string =>
+const texts = (words: string): string =>
   JSON.stringify({
     timestamp: new Date().toISOString(),
     type: 'response_item',
@@ -90,16 +90,16 @@ const rest = (page: Page): Promise<number> =>
     return box.scrollHeight - box.scrollTop - box.clientHeight
   })()`)
 
-describe.skipIf(chromiumPath === undefined)('a conversation looked at closely', () => {
-  let site: Shown
+describe.skipIf(chromiumPath === undefined)('details of a conversation', () => {
+  let site: OpenPage
   let alivePath: string
 
   beforeAll(async () => {
-    const made = home()
-    made.write(rollout(ALBUM), album())
-    made.write(rollout(TALL), tall())
-    alivePath = made.write(rollout(ALIVE), alive())
-    const store = makeStore(join(made.folder, 'data', 'amazon-q', 'data.sqlite3'), 'wal')
+    const testMachine = testHome()
+    testMachine.write(rollout(ALBUM), album())
+    testMachine.write(rollout(TALL), tall())
+    alivePath = testMachine.write(rollout(ALIVE), alive())
+    const store = makeStore(join(testMachine.folder, 'data', 'amazon-q', 'data.sqlite3'), 'wal')
     const point = (tag: string, description: string) => ({
       tag,
       timestamp: '2026-03-04T05:06:08+09:00',
@@ -116,12 +116,16 @@ describe.skipIf(chromiumPath === undefined)('a conversation looked at closely', 
       { prompt: 'Note the tide', answer: 'Noted.' },
       { prompt: 'And the moon?', answer: 'Noted too.' },
     ]
-    store.put(join(made.folder, 'q'), stateOf('c-1', said, { checkpoint_manager }))
+    store.put(join(testMachine.folder, 'q'), stateOf('c-1', said, { checkpoint_manager }))
     store.close()
-    site = await shown(made)
+    site = await openPage(testMachine)
   }, 60_000)
 
-  const opened = async (id: string, more = '', options: Parameters<Shown['reader']>[0] = {}): Promise<Reader> => {
+  const opened = async (
+    id: string,
+    more = '',
+    options: Parameters<OpenPage['reader']>[0] = {},
+  ): Promise<PageReader> => {
     const reader = await site.reader(options)
     await reader.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(site.url).origin })
     await reader.page.goto(`${site.url}session?id=${encodeURIComponent(id)}${more}`)
@@ -196,7 +200,7 @@ describe.skipIf(chromiumPath === undefined)('a conversation looked at closely', 
   test.each([
     ['en-US', '⚠ 1 line', 'line 7', 'rollout'],
     ['ja-JP', '⚠ 1 行', '7 行目 · JSON ではないため、読み飛ばしました', 'rollout'],
-  ])('damage is told in %s, and the damaged line shown as it is', async (locale, badge, issue, path) => {
+  ])('issues are shown in %s with the raw line', async (locale, badge, issue, path) => {
     const { page, context, wrong } = await site.reader({ locale })
     await page.goto(site.url)
     await page.getByRole('link', { name: badge }).click()
@@ -211,11 +215,11 @@ describe.skipIf(chromiumPath === undefined)('a conversation looked at closely', 
     await context.close()
   })
 
-  test('what is written is followed by who is at the end, and by nobody else', async () => {
+  test('the page follows new messages only at the end', async () => {
     const { page, context } = await opened(`codex:${ALIVE}`)
     await page.getByText('Answer 39').waitFor()
     await expect.poll(() => rest(page)).toBeLessThan(4)
-    appendFileSync(alivePath, text(Array.from({ length: 5 }, (_, at) => spoken(`Wave ${at}`))))
+    appendFileSync(alivePath, text(Array.from({ length: 5 }, (_, at) => texts(`Wave ${at}`))))
     await page.getByText('Wave 4').waitFor()
     await expect.poll(() => rest(page)).toBeLessThan(4)
     await page.locator('[data-messages]').hover()
@@ -225,13 +229,13 @@ describe.skipIf(chromiumPath === undefined)('a conversation looked at closely', 
     const row = page.locator('[data-messages] article', { hasText: 'Question 3' }).last()
     const before = (await row.boundingBox())?.y
     const offset = await rest(page)
-    appendFileSync(alivePath, text(Array.from({ length: 5 }, (_, at) => spoken(`Later ${at}`))))
+    appendFileSync(alivePath, text(Array.from({ length: 5 }, (_, at) => texts(`Later ${at}`))))
     await expect.poll(() => rest(page)).toBeGreaterThan(offset + 50)
     expect(Math.abs(((await row.boundingBox())?.y ?? 0) - (before ?? 0))).toBeLessThan(2)
     await context.close()
   })
 
-  test('what one reads stays in its place when something opens above it', async () => {
+  test('the visible text stays in place when something opens above it', async () => {
     const { page, context } = await opened(`codex:${TALL}`)
     await page
       .getByRole('navigation', { name: 'Outline' })
@@ -252,7 +256,7 @@ describe.skipIf(chromiumPath === undefined)('a conversation looked at closely', 
     await context.close()
   })
 
-  test('checkpoints stand on a rail, and lead to where they were made', async () => {
+  test('checkpoints are listed and lead to their messages', async () => {
     const { page, context } = await opened('amazon-q:c-1')
     const rail = page.getByRole('region', { name: 'Checkpoints' })
     await rail.getByText('+2').waitFor()

@@ -3,15 +3,15 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll } from 'vitest'
-import { type Listening, type ListenOptions, listen } from '../../src/server/listen.ts'
-import { type Home, home } from '../archive/house.ts'
+import { type ListenOptions, listen, type RunningListener } from '../../src/server/listen.ts'
+import { type TestHome, testHome } from '../archive/house.ts'
 import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
 import { tempFolder } from '../support/log.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
 /** Logs of every agent: those that agents' folders bring along, and the samples. */
-export function filledHome(): Home {
+export function homeWithLogs(): TestHome {
   const folder = tempFolder()
   const agents: Record<string, { roots: string[] }> = {}
   for (const [agent, names] of Object.entries(LOGS)) {
@@ -23,7 +23,7 @@ export function filledHome(): Home {
   mkdirSync(join(folder, 'fumi'), { recursive: true })
   writeFileSync(join(folder, 'fumi', 'config.json'), JSON.stringify({ agents }))
   cpSync(join(ROOT, 'samples', 'codex', 'sessions'), join(folder, '.codex', 'sessions'), { recursive: true })
-  return home({}, folder)
+  return testHome({}, folder)
 }
 
 const LOGS: { readonly [agent: string]: readonly string[] } = {
@@ -34,14 +34,14 @@ const LOGS: { readonly [agent: string]: readonly string[] } = {
   openai: ['messages.json', 'images.json'],
 }
 
-export interface Shown {
+export interface OpenPage {
   readonly url: string
   readonly browser: Browser
   /** A reader with a language and a theme, and what went wrong before their eyes. */
-  reader(options?: Parameters<Browser['newContext']>[0]): Promise<Reader>
+  reader(options?: Parameters<Browser['newContext']>[0]): Promise<PageReader>
 }
 
-export interface Reader {
+export interface PageReader {
   readonly page: Page
   readonly context: BrowserContext
   /** Errors of scripts, refusals of the policy, and requests to anywhere but the server. */
@@ -49,9 +49,9 @@ export interface Reader {
 }
 
 /** Everything is indexed when it is there. */
-export async function shown(made: Home, options: Partial<ListenOptions> = {}): Promise<Shown> {
-  await made.house.sync()
-  const server: Listening = await listen(made.house, {
+export async function openPage(created: TestHome, options: Partial<ListenOptions> = {}): Promise<OpenPage> {
+  await created.app.sync()
+  const server: RunningListener = await listen(created.app, {
     port: 0,
     page: join(ROOT, 'dist', 'web'),
     version: '1',
@@ -63,7 +63,7 @@ export async function shown(made: Home, options: Partial<ListenOptions> = {}): P
   afterAll(async () => {
     await browser.close()
     await server.close()
-    made.house.close()
+    created.app.close()
   })
   return {
     url: server.url,

@@ -6,7 +6,7 @@ import { rollout } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
 import { assistant, call, header, result, text, user } from '../support/log.ts'
 import { barriersOn } from './axe.ts'
-import { filledHome, type Shown, shown } from './page.ts'
+import { homeWithLogs, type OpenPage, openPage } from './page.ts'
 
 const LONG = 10_000
 
@@ -37,7 +37,7 @@ const long = (): string => {
   return text(lines)
 }
 
-const spoken = (): string =>
+const texts = (): string =>
   text([
     header({ id: '019c0000-0000-7000-8000-00000000000c' }),
     user(1, '会話履歴の検索を直してください。'),
@@ -54,18 +54,18 @@ const session = (thread: string, more = ''): string => `session?id=codex%3A${thr
 const SAMPLE = '019c22d1-6a00-7000-8000-000000000001'
 
 describe.skipIf(chromiumPath === undefined)('the page', () => {
-  let site: Shown
+  let site: OpenPage
   let growingPath: string
 
   beforeAll(async () => {
-    const made = filledHome()
-    made.write(rollout('019c0000-0000-7000-8000-00000000000b'), long())
-    made.write(rollout('019c0000-0000-7000-8000-00000000000c'), spoken())
-    growingPath = made.write(rollout('019c0000-0000-7000-8000-00000000000d'), growing())
-    site = await shown(made)
+    const created = homeWithLogs()
+    created.write(rollout('019c0000-0000-7000-8000-00000000000b'), long())
+    created.write(rollout('019c0000-0000-7000-8000-00000000000c'), texts())
+    growingPath = created.write(rollout('019c0000-0000-7000-8000-00000000000d'), growing())
+    site = await openPage(created)
   }, 60_000)
 
-  test('lists every conversation, narrows it down while one types, and the back button undoes it', async () => {
+  test('lists every session, filters while typing, and the back button undoes it', async () => {
     const { page, wrong } = await site.reader()
     await page.goto(site.url)
     const links = page.locator('a[data-row]')
@@ -88,7 +88,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   test.each([
     ['boiling', 'en-US', 'boiling'],
     ['索引', 'ja-JP', '索引'],
-  ])('finds %s in what was said, with the hit made visible, and goes there', async (words, locale, hit) => {
+  ])('finds %s in messages, highlights the hit, and opens it', async (words, locale, hit) => {
     const { page, wrong } = await site.reader({ locale })
     await page.goto(site.url)
     await page.getByRole('searchbox').fill(words)
@@ -105,7 +105,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.context().close()
   })
 
-  test('who comes back from a conversation finds the list where it was left', async () => {
+  test('returning from a conversation restores the list position', async () => {
     const { page } = await site.reader({ viewport: { width: 1280, height: 300 } })
     await page.goto(site.url)
     await page.locator('a[data-row]').last().scrollIntoViewIfNeeded()
@@ -135,7 +135,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.context().close()
   })
 
-  test('folds what is machinery, opens what failed, and shows changes, plans and raw lines', async () => {
+  test('collapses tool calls, opens failed ones, and shows diffs, plans and raw lines', async () => {
     const { page, wrong } = await site.reader({ viewport: { width: 1280, height: 2400 } })
     await page.goto(site.url + session(SAMPLE))
     await page.getByText('1 °C lower for each 300 m').waitFor()
@@ -160,7 +160,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.context().close()
   })
 
-  test('copies a turn whole, or says that it could not', async () => {
+  test('copies a complete turn or reports a failure', async () => {
     const { page, context } = await site.reader()
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.goto(site.url + session('019c0000-0000-7000-8000-00000000000c'))
@@ -180,7 +180,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await context.close()
   })
 
-  test('shows what is written while one looks, and stays at the end', async () => {
+  test('shows new messages live and stays at the end', async () => {
     const { page, wrong } = await site.reader()
     await page.goto(site.url + session('019c0000-0000-7000-8000-00000000000d'))
     await page.getByText('Gladly.').waitFor()
@@ -194,7 +194,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.context().close()
   })
 
-  test('of ten thousand messages forty are there at most, and opening a fold moves nothing above it', async () => {
+  test('renders at most forty of ten thousand messages, and opening a fold moves nothing above it', async () => {
     const { page, wrong } = await site.reader()
     await page.goto(site.url + session('019c0000-0000-7000-8000-00000000000b'))
     await rows(page).first().waitFor()
@@ -264,7 +264,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.context().close()
   })
 
-  test('speaks the language of the browser, and the other one', async () => {
+  test('uses the language of the browser and can switch', async () => {
     const { page } = await site.reader({ locale: 'ja-JP' })
     await page.goto(site.url + session(SAMPLE))
     await page.getByText('あなた', { exact: true }).first().waitFor()
@@ -278,7 +278,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.context().close()
   })
 
-  test.each(['light', 'dark'] as const)('can be read by everybody: %s', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('has no accessibility violations: %s', async (colorScheme) => {
     const { page } = await site.reader({ colorScheme })
     const pages = {
       home: '',

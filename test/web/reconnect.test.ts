@@ -4,35 +4,35 @@ import { appendFileSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { home, rollout } from '../archive/house.ts'
+import { rollout, testHome } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { assistant, header, THREAD, talk, text } from '../support/log.ts'
+import { assistant, header, shortSession, THREAD, text } from '../support/log.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer, dataLine, type ModelServer, type Reply } from '../support/model-server.ts'
-import { whenDone } from '../support/when-done.ts'
-import { type Shown, shown } from './page.ts'
+import { onCleanup } from '../support/when-done.ts'
+import { type OpenPage, openPage } from './page.ts'
 
 describe.skipIf(chromiumPath === undefined)('a page', () => {
-  let site: Shown
+  let site: OpenPage
   let model: ModelServer
   let log: string
   const sockets = new Set<Socket>()
 
   beforeAll(async () => {
-    const made = home()
-    const project = join(realpathSync(made.folder), 'project')
+    const testMachine = testHome()
+    const project = join(realpathSync(testMachine.folder), 'project')
     mkdirSync(project)
-    log = made.write(rollout('dropped'), text([header({ cwd: project }), ...talk().slice(1)]))
+    log = testMachine.write(rollout('dropped'), text([header({ cwd: project }), ...shortSession().slice(1)]))
     model = await chatServer()
-    mkdirSync(made.house.directory, { recursive: true })
+    mkdirSync(testMachine.app.directory, { recursive: true })
     const profiles = { here: { url: model.baseURL, model: 'm' } }
     const config = { profile: 'here', profiles, chat: { maxRequests: 2 } }
-    writeFileSync(join(made.house.directory, 'config.json'), JSON.stringify(config))
+    writeFileSync(join(testMachine.app.directory, 'config.json'), JSON.stringify(config))
     const requests = channel('http.server.request.start')
     const note = (message: unknown): void => void sockets.add((message as { socket: Socket }).socket)
     requests.subscribe(note)
-    whenDone(() => requests.unsubscribe(note))
-    site = await shown(made, { cwd: project })
+    onCleanup(() => requests.unsubscribe(note))
+    site = await openPage(testMachine, { cwd: project })
   }, 60_000)
 
   /** As the server does to clients that do not read. */
@@ -81,7 +81,7 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
     await context.close()
   })
 
-  test('says that a turn was stopped, and continues it', async () => {
+  test('shows that a turn was stopped and continues it', async () => {
     const reading = (depth: number): Reply =>
       calls([{ id: `c${depth}`, name: 'fs_read', args: { operations: [{ mode: 'Directory', path: '.', depth }] } }])
     for (const [locale, first, sentence, name] of [

@@ -6,10 +6,10 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { rollout } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { header, talk, text } from '../support/log.ts'
+import { header, shortSession, text } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
 import { barriersOn } from './axe.ts'
-import { filledHome, type Reader, type Shown, shown } from './page.ts'
+import { homeWithLogs, type OpenPage, openPage, type PageReader } from './page.ts'
 
 const CODEX = 'codex:019c0000-0000-7000-8000-000000000001'
 const Q = 'amazon-q:c-1'
@@ -19,32 +19,32 @@ const READERS = [
 ] as const
 
 describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
-  let site: Shown
+  let site: OpenPage
   let store: string
   let code: string
 
   beforeAll(async () => {
-    const made = filledHome()
-    code = join(realpathSync(made.folder), 'code')
+    const created = homeWithLogs()
+    code = join(realpathSync(created.folder), 'code')
     mkdirSync(code)
-    made.write('elsewhere/notes.md', 'the notes')
-    made.write(rollout('talk'), text([header({ cwd: code }), ...talk().slice(1)]))
-    store = join(made.folder, 'data', 'amazon-q', 'data.sqlite3')
+    created.write('elsewhere/notes.md', 'the notes')
+    created.write(rollout('talk'), text([header({ cwd: code }), ...shortSession().slice(1)]))
+    store = join(created.folder, 'data', 'amazon-q', 'data.sqlite3')
     const rows = makeStore(store, 'wal')
     const context = { max_context_files_size: 150_000, current_profile: 'q', paths: ['notes.md'], hooks: {} }
-    const said = [
+    const texts = [
       { prompt: 'first', answer: 'one', tools: ['fs_read'] },
       { prompt: 'second', answer: 'two' },
     ]
     rows.put(
-      join(made.folder, 'elsewhere'),
-      stateOf('c-1', said, { context_manager: context, latest_summary: 'short' }),
+      join(created.folder, 'elsewhere'),
+      stateOf('c-1', texts, { context_manager: context, latest_summary: 'short' }),
     )
     rows.close()
-    site = await shown(made)
+    site = await openPage(created)
   }, 60_000)
 
-  const opened = async (path: string): Promise<Reader> => {
+  const opened = async (path: string): Promise<PageReader> => {
     const reader = await site.reader()
     await reader.page.goto(`${site.url}${path}`)
     return reader
@@ -65,7 +65,7 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     ['files?path=a.ts', 'A file', 'ファイル'],
     [`print?id=${encodeURIComponent(CODEX)}`, '1 tool call', 'ツール 1 回'],
   ]
-  test.each(READERS)('every page in $locale, without barriers', async ({ locale, colorScheme }) => {
+  test.each(READERS)('every page in $locale has no accessibility violations', async ({ locale, colorScheme }) => {
     const { page, context, wrong } = await site.reader({ locale, colorScheme })
     for (const [path, en, ja] of pages) {
       await page.goto(`${site.url}${path}`)
@@ -85,23 +85,26 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     ['c', 'Convert or hand off', '変換・引き継ぎ'],
     ['?', 'Keyboard', 'キーボード'],
   ]
-  test.each(READERS)('every dialog in $locale by its key, without barriers', async ({ locale, colorScheme }) => {
-    const { page, context, wrong } = await site.reader({ locale, colorScheme })
-    await page.goto(`${site.url}${session(CODEX)}`)
-    await page.getByText('One file: a.ts').first().waitFor()
-    for (const [key, en, ja] of dialogs) {
-      await page.keyboard.press(key)
-      const dialog = page.getByRole('dialog', { name: locale === 'en-US' ? en : ja })
-      await dialog.waitFor()
-      expect({ key, barriers: await barriersOn(page) }).toEqual({ key, barriers: [] })
-      await page.keyboard.press('Escape')
-      await dialog.waitFor({ state: 'detached' })
-    }
-    expect(wrong).toEqual([])
-    await context.close()
-  })
+  test.each(READERS)(
+    'every dialog in $locale opens by key without accessibility violations',
+    async ({ locale, colorScheme }) => {
+      const { page, context, wrong } = await site.reader({ locale, colorScheme })
+      await page.goto(`${site.url}${session(CODEX)}`)
+      await page.getByText('One file: a.ts').first().waitFor()
+      for (const [key, en, ja] of dialogs) {
+        await page.keyboard.press(key)
+        const dialog = page.getByRole('dialog', { name: locale === 'en-US' ? en : ja })
+        await dialog.waitFor()
+        expect({ key, barriers: await barriersOn(page) }).toEqual({ key, barriers: [] })
+        await page.keyboard.press('Escape')
+        await dialog.waitFor({ state: 'detached' })
+      }
+      expect(wrong).toEqual([])
+      await context.close()
+    },
+  )
 
-  test('statistics: what is chosen stands in the address; keys read the chart; tables become CSV', async () => {
+  test('statistics: filters are in the address, keys read the chart, tables export as CSV', async () => {
     const { page, context } = await opened('statistics')
     await page.getByText('All time:').waitFor()
     const csv = await saved(page, () => page.getByTitle('Models as a CSV file').click())
@@ -124,7 +127,7 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     await context.close()
   })
 
-  test('marks: a name and a star are there at once', async () => {
+  test('annotations: a name and a star appear at once', async () => {
     const { page, context } = await opened(session(CODEX))
     await page.getByText('One file: a.ts').first().waitFor()
     await page.keyboard.press('m')
@@ -154,7 +157,7 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     await context.close()
   })
 
-  test('hand-off: losses first, then one button, then the command that goes on', async () => {
+  test('hand-off: losses first, then one button, then the resume command', async () => {
     const stored = (): readonly unknown[] => {
       const database = openSqlite(store, { readonly: true })
       const keys = database.prepare('SELECT key FROM conversations ORDER BY key').pluck().all()
@@ -180,7 +183,7 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     await context.close()
   })
 
-  test('from a turn in the totals to its words, and from a message to its request', async () => {
+  test('links lead from a turn in the totals to its message, and from a message to its request', async () => {
     const { page, context } = await opened(session(Q, '&tab=totals'))
     await page.getByRole('link', { name: 'second' }).click()
     await page.locator('[data-messages]').getByText('two').waitFor()

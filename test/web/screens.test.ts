@@ -5,9 +5,9 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, test } from 'vitest'
 import { rollout } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { header, talk, text } from '../support/log.ts'
+import { header, shortSession, text } from '../support/log.ts'
 import { makeStore, stateOf } from '../support/q-store.ts'
-import { filledHome, type Shown, shown } from './page.ts'
+import { homeWithLogs, type OpenPage, openPage } from './page.ts'
 
 const PLACE = join(import.meta.dirname, '..', '..', 'coverage', 'screens')
 const WIDTHS = [360, 1024, 1920]
@@ -66,18 +66,18 @@ const SCREENS: { readonly [name: string]: Screen } = {
   chat: { path: 'chat' },
 }
 
-describe.skipIf(!process.env['FUMI_SHOTS'] || chromiumPath === undefined)('pictures', () => {
-  let site: Shown
+describe.skipIf(!process.env['FUMI_SHOTS'] || chromiumPath === undefined)('screenshots', () => {
+  let site: OpenPage
 
   beforeAll(async () => {
     mkdirSync(PLACE, { recursive: true })
-    const made = filledHome()
-    const code = join(realpathSync(made.folder), 'code')
+    const created = homeWithLogs()
+    const code = join(realpathSync(created.folder), 'code')
     mkdirSync(code)
     const damaged = '{"timestamp":"2026-02-03T09:15:06.000Z","type":"response_item","payl'
-    made.write(rollout('talk'), text([header({ cwd: code }), ...talk().slice(1), damaged, '17']))
-    made.write('elsewhere/notes.md', 'the notes')
-    const store = makeStore(join(made.folder, 'data', 'amazon-q', 'data.sqlite3'), 'wal')
+    created.write(rollout('talk'), text([header({ cwd: code }), ...shortSession().slice(1), damaged, '17']))
+    created.write('elsewhere/notes.md', 'the notes')
+    const store = makeStore(join(created.folder, 'data', 'amazon-q', 'data.sqlite3'), 'wal')
     const point = (tag: string, second: number) => ({
       tag,
       timestamp: `2026-03-04T05:06:${second}+09:00`,
@@ -91,16 +91,16 @@ describe.skipIf(!process.env['FUMI_SHOTS'] || chromiumPath === undefined)('pictu
       file_stats_cache: { 1: { added: 2, modified: 1, deleted: 0 }, 2: { added: 0, modified: 3, deleted: 1 } },
     }
     const context_manager = { max_context_files_size: 150_000, current_profile: 'q', paths: ['notes.md'], hooks: {} }
-    const said = [
+    const texts = [
       { prompt: 'Note the tide', answer: 'Noted.', tools: ['fs_read'] },
       { prompt: 'And the moon?', answer: 'Noted too.' },
     ]
     store.put(
-      join(made.folder, 'elsewhere'),
-      stateOf('c-1', said, { context_manager, checkpoint_manager, latest_summary: 'short' }),
+      join(created.folder, 'elsewhere'),
+      stateOf('c-1', texts, { context_manager, checkpoint_manager, latest_summary: 'short' }),
     )
     store.close()
-    site = await shown(made)
+    site = await openPage(created)
   }, 60_000)
 
   for (const locale of ['en-US', 'ja-JP'])

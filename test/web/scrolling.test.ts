@@ -2,10 +2,10 @@
 import { appendFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { home, rollout } from '../archive/house.ts'
+import { rollout, testHome } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
 import { assistant, call, header, result, text, user } from '../support/log.ts'
-import { type Shown, shown } from './page.ts'
+import { type OpenPage, openPage } from './page.ts'
 
 const THREAD = '019c0000-0000-7000-8000-00000000000e'
 const TURNS = 600
@@ -77,13 +77,13 @@ const settled = async (page: Page): Promise<void> => {
 }
 
 describe.skipIf(chromiumPath === undefined)('a long conversation', () => {
-  let site: Shown
+  let site: OpenPage
   let path: string
 
   beforeAll(async () => {
-    const made = home()
-    path = made.write(rollout(THREAD), long())
-    site = await shown(made)
+    const testMachine = testHome()
+    path = testMachine.write(rollout(THREAD), long())
+    site = await openPage(testMachine)
   }, 60_000)
 
   const opened = async (): Promise<Page> => {
@@ -95,7 +95,7 @@ describe.skipIf(chromiumPath === undefined)('a long conversation', () => {
     return page
   }
 
-  test('what is read stays where it is, up and down, in small steps and great ones', async () => {
+  test('the visible text does not jump while scrolling in small and large steps', async () => {
     const page = await opened()
     for (const [place, by, steps] of WALKS) {
       await page.evaluate(`(() => {
@@ -110,7 +110,7 @@ describe.skipIf(chromiumPath === undefined)('a long conversation', () => {
     await page.context().close()
   })
 
-  test('every place can be gone to, and the end is stayed at while the log grows', async () => {
+  test('any position can be reached, and the page stays at the end while the log grows', async () => {
     const page = await opened()
     const prompts = page.getByRole('navigation', { name: 'Outline' })
     await page.keyboard.press('G')

@@ -4,20 +4,20 @@ import { chromium } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { listen } from '../../src/server/listen.ts'
 import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
-import { whenDone } from '../support/when-done.ts'
-import { filledHome } from './page.ts'
+import { onCleanup } from '../support/when-done.ts'
+import { homeWithLogs } from './page.ts'
 
 describe.skipIf(chromiumPath === undefined)('a link', () => {
-  test('signs one browser in, and says what to do when it is used up', async () => {
-    const made = filledHome()
-    await made.house.sync()
+  test('signs one browser in, and shows what to do when it was used', async () => {
+    const created = homeWithLogs()
+    await created.app.sync()
     const page = join(import.meta.dirname, '..', '..', 'dist', 'web')
-    const server = await listen(made.house, { port: 0, page, version: '1', idle: true })
+    const server = await listen(created.app, { port: 0, page, version: '1', idle: true })
     const browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: [...CHROMIUM_FLAGS] })
-    whenDone(async () => {
+    onCleanup(async () => {
       await browser.close()
       await server.close()
-      made.house.close()
+      created.app.close()
     })
     const link = server.link()
     const mine = await browser.newPage({ locale: 'en-US' })

@@ -2,9 +2,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Series } from '../../src/model/api/stats.ts'
-import { linesOf, stacked } from '../../src/web/statistics/chart/lines.ts'
-import { csvHref, filterIn, lastDayOf, measureIn, stepFor } from '../../src/web/statistics/filter.ts'
-import { busiest, strengthOf, weekdayName } from '../../src/web/statistics/heat.ts'
+import { chartLines, stackLines } from '../../src/web/statistics/chart/lines.ts'
+import {
+  csvHref,
+  defaultStep,
+  lastDayOf,
+  parseMeasure,
+  parseStatisticsFilter,
+} from '../../src/web/statistics/filter.ts'
+import { findBusiestHour, heatLevel, weekdayName } from '../../src/web/statistics/heat.ts'
 
 const line = (name: string | null, rest: boolean, input: readonly number[], cached: readonly number[]) => ({
   name,
@@ -22,22 +28,22 @@ const series: Series = {
 }
 
 test('each measure has its own lines', () => {
-  expect(linesOf(series, 'tokens')).toMatchObject([
+  expect(chartLines(series, 'tokens')).toMatchObject([
     { name: 'gpt-5', tone: 1, values: [100, 0], whole: 100 },
     { name: null, isRest: true, tone: 9, whole: 30 },
   ])
-  expect(linesOf(series, 'cost')[1]).toMatchObject({ values: [0.1, 0.2] })
-  expect(linesOf(series, 'cache')).toMatchObject([
+  expect(chartLines(series, 'cost')[1]).toMatchObject({ values: [0.1, 0.2] })
+  expect(chartLines(series, 'cache')).toMatchObject([
     { values: [0.8, null], whole: 0.8 },
     { values: [0, 0.5], whole: 10 / 30 },
   ])
 })
 
-test('what is stacked never falls, and ends at the sum', () => {
+test('stacked lines never decrease and end at the sum', () => {
   const values = fc.array(fc.array(fc.option(fc.nat(1e6)), { minLength: 3, maxLength: 3 }), { minLength: 1 })
   fc.assert(
     fc.property(values, (lines) => {
-      const heights = stacked(lines)
+      const heights = stackLines(lines)
       for (const at of [0, 1, 2]) {
         const column = heights.map((one) => one[at] ?? 0)
         expect(column).toEqual([...column].sort((a, b) => a - b))
@@ -47,9 +53,9 @@ test('what is stacked never falls, and ends at the sum', () => {
   )
 })
 
-test('the address says what is counted, and nothing else is asked for', () => {
-  expect(filterIn({ since: '30d', agent: '', show: 'cost', x: '1' })).toEqual({ since: '30d' })
-  expect(measureIn({ show: 'loudness' })).toBe('tokens')
+test('only filters in the address are requested', () => {
+  expect(parseStatisticsFilter({ since: '30d', agent: '', show: 'cost', x: '1' })).toEqual({ since: '30d' })
+  expect(parseMeasure({ show: 'loudness' })).toBe('tokens')
   expect(csvHref('series', { since: '30d' }, { by: 'model', step: 'week' })).toBe(
     '/api/stats/export.csv?since=30d&by=model&step=week&table=series',
   )
@@ -58,24 +64,24 @@ test('the address says what is counted, and nothing else is asked for', () => {
 
 test('a long time has longer steps', () => {
   const today = new Date('2026-11-15')
-  expect(['7d', '90d', '365d', '2026-10-01', '2020-01-01'].map((since) => stepFor({ since }, today))).toEqual([
+  expect(['7d', '90d', '365d', '2026-10-01', '2020-01-01'].map((since) => defaultStep({ since }, today))).toEqual([
     'day',
     'day',
     'week',
     'day',
     'month',
   ])
-  expect(stepFor({}, today)).toBe('month')
+  expect(defaultStep({}, today)).toBe('month')
   expect(lastDayOf('2026-02-01', 'month')).toBe('2026-02-28')
   expect(lastDayOf('2026-12-28', 'week')).toBe('2027-01-03')
   expect(lastDayOf('2026-02-03', 'day')).toBe('2026-02-03')
 })
 
-test('hours are as strong as they were busy', () => {
-  expect([0, 1, 30, 100].map((count) => strengthOf(count, 100))).toEqual([0, 1, 3, 4])
-  expect(strengthOf(0, 0)).toBe(0)
-  expect(busiest([[0, 2], [5]])).toEqual({ weekday: 1, hour: 0 })
-  expect(busiest([[0]])).toBeUndefined()
+test('busier hours have a higher heat level', () => {
+  expect([0, 1, 30, 100].map((count) => heatLevel(count, 100))).toEqual([0, 1, 3, 4])
+  expect(heatLevel(0, 0)).toBe(0)
+  expect(findBusiestHour([[0, 2], [5]])).toEqual({ weekday: 1, hour: 0 })
+  expect(findBusiestHour([[0]])).toBeUndefined()
   expect(weekdayName(0, 'en', 'long')).toBe('Sunday')
   expect(weekdayName(6, 'ja', 'short')).toBe('土')
 })

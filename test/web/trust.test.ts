@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { home, rollout } from '../archive/house.ts'
+import { rollout, testHome } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { header, talk, text } from '../support/log.ts'
+import { header, shortSession, text } from '../support/log.ts'
 import { answer } from '../support/model-chunks.ts'
 import { chatServer, type ModelServer } from '../support/model-server.ts'
 import { barriersOn } from './axe.ts'
-import { type Shown, shown } from './page.ts'
+import { type OpenPage, openPage } from './page.ts'
 
 const SHOTS = process.env['FUMI_SHOTS'] ? join(import.meta.dirname, '..', '..', 'coverage', 'screens') : undefined
 const READERS = [
@@ -55,7 +55,7 @@ const ODD_SESSION = 'codex:019c0000-0000-7000-8000-000000000002'
 const ODD = '/nowhere/\u202etxt.exe<img src=x onerror=alert(1)>\nSuggested, confirmed'
 
 describe.skipIf(chromiumPath === undefined)('what the user is asked before a chat begins', () => {
-  let site: Shown
+  let site: OpenPage
   let model: ModelServer
   let project: string
   let mark: string
@@ -77,26 +77,26 @@ describe.skipIf(chromiumPath === undefined)('what the user is asked before a cha
 
   beforeAll(async () => {
     if (SHOTS !== undefined) mkdirSync(SHOTS, { recursive: true })
-    const made = home()
-    const folder = realpathSync(made.folder)
+    const testMachine = testHome()
+    const folder = realpathSync(testMachine.folder)
     project = join(folder, 'project')
     mark = join(folder, 'ran')
     mkdirSync(project)
-    made.write(rollout('root'), text([header({ cwd: '/' }), ...talk().slice(1)]))
-    const odd = { cwd: ODD, id: ODD_SESSION.replace('codex:', '') }
-    made.write(rollout('odd'), text([header(odd), ...talk().slice(1)]))
+    testMachine.write(rollout('root'), text([header({ cwd: '/' }), ...shortSession().slice(1)]))
+    const unusual = { cwd: ODD, id: ODD_SESSION.replace('codex:', '') }
+    testMachine.write(rollout('odd'), text([header(unusual), ...shortSession().slice(1)]))
     model = await chatServer()
-    mkdirSync(made.house.directory, { recursive: true })
+    mkdirSync(testMachine.app.directory, { recursive: true })
     const profiles = { here: { url: model.baseURL, model: 'm' } }
-    writeFileSync(join(made.house.directory, 'config.json'), JSON.stringify({ profile: 'here', profiles }))
-    site = await shown(made, { cwd: project })
+    writeFileSync(join(testMachine.app.directory, 'config.json'), JSON.stringify({ profile: 'here', profiles }))
+    site = await openPage(testMachine, { cwd: project })
   }, 60_000)
 
   const shoot = async (page: Page, name: string): Promise<void> => {
     if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `${name}.png`) })
   }
 
-  test.each(READERS)('the directory of a session that says it is / ($locale, $colorScheme)', async (reader) => {
+  test.each(READERS)('the directory of a session that claims / ($locale, $colorScheme)', async (reader) => {
     const { locale, colorScheme } = reader
     const words = WORDS[locale]
     const { page, context } = await site.reader(reader)

@@ -3,40 +3,43 @@ import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { home, rollout } from '../archive/house.ts'
+import { rollout, testHome } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { header, line, result, talk, text } from '../support/log.ts'
+import { header, line, result, shortSession, text } from '../support/log.ts'
 import { makeStore } from '../support/q-store.ts'
 import { barriersOn } from './axe.ts'
-import { type Reader, type Shown, shown } from './page.ts'
+import { type OpenPage, openPage, type PageReader } from './page.ts'
 
 const CODEX = 'codex:019c0000-0000-7000-8000-000000000001'
 const NOW = Date.UTC(2026, 1, 4)
 const PATCH = '*** Begin Patch\n*** Add File: notes/tide.md\n+high\n*** End Patch'
 
-describe.skipIf(chromiumPath === undefined)('words', () => {
-  let site: Shown
+describe.skipIf(chromiumPath === undefined)('texts', () => {
+  let site: OpenPage
   let code: string
   let other: string
 
   beforeAll(async () => {
-    const made = home()
-    const folder = realpathSync(made.folder)
+    const testMachine = testHome()
+    const folder = realpathSync(testMachine.folder)
     code = join(folder, 'code')
     other = join(folder, 'other')
     mkdirSync(code)
     mkdirSync(other)
     const patch = { type: 'custom_tool_call', name: 'apply_patch', input: PATCH, call_id: 'p' }
     const aborted = line(9, 'event_msg', { type: 'turn_aborted', reason: 'interrupted' })
-    const odd = { type: 'function_call', name: 'look-up', arguments: '{}', call_id: 'l' }
-    const calls = [odd, patch].map((one) => line(8, 'response_item', one))
+    const unusual = { type: 'function_call', name: 'look-up', arguments: '{}', call_id: 'l' }
+    const calls = [unusual, patch].map((one) => line(8, 'response_item', one))
     const results = ['l', 'p'].map((id) => result(8, id, 'done'))
-    made.write(rollout('talk'), text([header({ cwd: code }), ...talk().slice(1), ...calls, ...results, aborted]))
-    makeStore(join(made.folder, 'data', 'amazon-q', 'data.sqlite3'), 'wal').close()
-    site = await shown(made)
+    testMachine.write(
+      rollout('talk'),
+      text([header({ cwd: code }), ...shortSession().slice(1), ...calls, ...results, aborted]),
+    )
+    makeStore(join(testMachine.folder, 'data', 'amazon-q', 'data.sqlite3'), 'wal').close()
+    site = await openPage(testMachine)
   }, 60_000)
 
-  const opened = async (path: string, locale = 'ja-JP'): Promise<Reader> => {
+  const opened = async (path: string, locale = 'ja-JP'): Promise<PageReader> => {
     const reader = await site.reader({ locale })
     await reader.page.goto(`${site.url}${path}`)
     return reader
@@ -52,7 +55,7 @@ describe.skipIf(chromiumPath === undefined)('words', () => {
     await page.getByText('まだ何も書き込んでいません。').waitFor()
   }
 
-  test('losses and repairs are told in Japanese; another directory is where it goes on', async () => {
+  test('losses and repairs are shown in Japanese, and another directory is used', async () => {
     const { page, context, wrong } = await opened(conversation)
     await preview(page, other)
     await page.getByRole('button', { name: /別に保存/ }).click()
@@ -68,7 +71,7 @@ describe.skipIf(chromiumPath === undefined)('words', () => {
     await context.close()
   })
 
-  test('why it cannot be handed over is told by the server, without the options of the command line', async () => {
+  test('the reason of a refused hand-off omits command-line options', async () => {
     const { page, context } = await opened(conversation)
     await preview(page, join(code, 'nowhere'))
     const refusal = page.locator('p.bad', { hasText: join(code, 'nowhere') })
@@ -82,7 +85,7 @@ describe.skipIf(chromiumPath === undefined)('words', () => {
     await context.close()
   })
 
-  test('what programs wrote beside the words has a Japanese name', async () => {
+  test('events and context have Japanese names', async () => {
     const { page, context } = await opened(conversation)
     await page.getByRole('button', { name: '文脈: 環境' }).waitFor()
     await page.getByRole('button', { name: /ターンの中断/ }).waitFor()
@@ -94,7 +97,7 @@ describe.skipIf(chromiumPath === undefined)('words', () => {
   test.each([
     ['ja-JP', '引用符が閉じていません'],
     ['en-US', 'A quotation mark is opened and not closed'],
-  ])('half a query keeps the list, and is spoken of only after a pause: %s', async (locale, sentence) => {
+  ])('an incomplete query keeps the list and reports an error only after a pause: %s', async (locale, sentence) => {
     const { page, context } = await site.reader({ locale })
     await page.clock.install({ time: NOW })
     await page.goto(site.url)
@@ -123,7 +126,7 @@ describe.skipIf(chromiumPath === undefined)('words', () => {
     await context.close()
   })
 
-  test('half a query keeps what was found in a conversation', async () => {
+  test('an incomplete query keeps the hits of a conversation', async () => {
     const { page, context } = await opened(conversation, 'en-US')
     await page.getByText('One file: a.ts').first().waitFor()
     await page.keyboard.press('f')
@@ -138,13 +141,13 @@ describe.skipIf(chromiumPath === undefined)('words', () => {
     await context.close()
   })
 
-  test('the page of a file names conversations, and leads to the very call', async () => {
+  test('the file page lists sessions and links to the exact call', async () => {
     const { page, context } = await opened('files?path=tide.md', 'en-US')
     await page.getByRole('link', { name: 'List the files, please.' }).first().click()
     await page.locator('article.target', { hasText: 'apply_patch' }).waitFor()
     await context.close()
   })
-  test('one is no plural', async () => {
+  test('a count of one is singular', async () => {
     const { page, context } = await opened('statistics?agent=codex', 'en-US')
     await page.getByText(/: 1 conversation, /).waitFor()
     await context.close()

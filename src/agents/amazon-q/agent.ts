@@ -2,21 +2,21 @@
 import { stat } from 'node:fs/promises'
 import { watchDatabase } from '../../lib/sqlite/watch.ts'
 import type { Session } from '../../model/session.ts'
-import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
-import { body } from './body.ts'
+import type { Agent, ResumeCommand, Source, SourceFingerprint } from '../agent.ts'
+import { readMessage } from './body.ts'
 import { capture } from './capture.ts'
 import { find } from './find.ts'
 import { read } from './read.ts'
-import { recognise } from './recognise.ts'
-import { install, loadable } from './restore.ts'
+import { recognize } from './recognise.ts'
+import { install, makeLoadable } from './restore.ts'
 import { stateAt } from './row/state-at.ts'
 import { scan } from './scan.ts'
 import { deliver } from './store/deliver.ts'
-import { parseKey } from './store/key.ts'
-import { isDatabase, storeProblem } from './store/list-store.ts'
+import { parseRowKey } from './store/key.ts'
+import { isDatabasePath, storeProblem } from './store/list-store.ts'
 import { withStore } from './store/open-stores.ts'
-import { AMAZON_Q, KIRO, roots, stores } from './store/stores.ts'
-import { fingerprintAt } from './store/table.ts'
+import { AMAZON_Q, KIRO, roots, storePaths } from './store/stores.ts'
+import { rowFingerprint } from './store/table.ts'
 import { FORMS, write } from './write.ts'
 
 const amazonQ: Agent = {
@@ -25,14 +25,14 @@ const amazonQ: Agent = {
   serves: [KIRO],
   version: 2,
   roots,
-  recognise,
+  recognize,
   find,
   probe,
   scan,
   read,
-  body,
+  readMessage,
   stateAt,
-  volatile: { stores, capture, watch: watchDatabase, loadable, install },
+  volatile: { stores: storePaths, capture, watch: watchDatabase, loadable: makeLoadable, install },
   forms: FORMS,
   write,
   deliver,
@@ -41,15 +41,15 @@ const amazonQ: Agent = {
 
 export default amazonQ
 
-async function probe(source: Source): Promise<Fingerprint | undefined> {
+async function probe(source: Source): Promise<SourceFingerprint | undefined> {
   const file = await stat(source.path).catch(() => undefined)
   if (!file) return undefined
-  const key = source.key === undefined ? undefined : parseKey(source.key)
+  const key = source.key === undefined ? undefined : parseRowKey(source.key)
   if (!key) {
-    const problem = isDatabase(source.path) ? storeProblem(source.path)?.kind : undefined
+    const problem = isDatabasePath(source.path) ? storeProblem(source.path)?.kind : undefined
     return `${problem === undefined ? '' : `${problem}:`}${file.size}:${file.mtimeMs}:${file.ino}`
   }
-  const found = withStore(source.path, (database) => fingerprintAt(database, key))
+  const found = withStore(source.path, (database) => rowFingerprint(database, key))
   return found.ok ? found.value : `${found.problem.kind}:${file.size}:${file.mtimeMs}`
 }
 

@@ -1,33 +1,35 @@
 /** A conversation's header, from its state. */
 
-import { Clock } from '../../conversation/told/clock.ts'
-import { type Entry, entryAt, isRead } from '../../conversation/told/entry.ts'
+import { EntryClock } from '../../conversation/told/clock.ts'
+import { isParsedEntry, type ParsedEntry, parseEntryAt } from '../../conversation/told/entry.ts'
 import { sha256 } from '../../lib/hash.ts'
-import { type Fields, fieldsOf, stringOf, wordOf } from '../../lib/object.ts'
-import { type Instant, type SessionId, sessionId } from '../../model/ids.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf, stringOf } from '../../lib/object.ts'
+import { type Instant, makeSessionId, type SessionId } from '../../model/ids.ts'
 import type { Session } from '../../model/session.ts'
 import type { Source } from '../agent.ts'
-import { identityOf } from './entry/identity.ts'
-import type { Document } from './row/document.ts'
-import type { Row } from './row/row.ts'
-import { modelOf } from './state.ts'
+import { entryIdentity } from './entry/identity.ts'
+import type { StateDocument } from './row/document.ts'
+import type { SourceRow } from './row/row.ts'
+import { stateModel } from './state.ts'
 
 /** What is known before any entry is told. */
-export function headerOf(source: Source, row: Row, document: Document): Session {
+export function conversationHeader(source: Source, row: SourceRow, document: StateDocument): Session {
   const { fields } = document
   const entry = firstEntry(document)
-  const first = entry ? identityOf(entry) : sha256(stringOf(fields['conversation_id']) ?? row.bytes.subarray(0, HEAD))
-  const native = wordOf(fields['conversation_id']) ?? first.slice(0, 32)
-  const model = modelOf(fields)
-  const cwd = row.key ?? (entry && directoryOf(entry.user))
+  const first = entry
+    ? entryIdentity(entry)
+    : sha256(stringOf(fields['conversation_id']) ?? row.bytes.subarray(0, HEAD_BYTES))
+  const native = nonEmptyStringOf(fields['conversation_id']) ?? first.slice(0, 32)
+  const model = stateModel(fields)
+  const cwd = row.key ?? (entry && workingDirectoryOf(entry.user))
   return {
-    id: (source.session ?? sessionId(source.agent, native)) as SessionId,
+    id: (source.session ?? makeSessionId(source.agent, native)) as SessionId,
     agent: source.agent,
     native_id: native,
     first_record: first,
     path: source.shown ?? source.path,
     kind: 'conversation',
-    started_at: entry ? new Clock(row.firstSeen).input(entry).at : row.firstSeen,
+    started_at: entry ? new EntryClock(row.firstSeen).input(entry).at : row.firstSeen,
     ...(cwd !== undefined && { cwd }),
     models: model === undefined ? [] : [model],
     ...profileOf(fields),
@@ -35,38 +37,38 @@ export function headerOf(source: Source, row: Row, document: Document): Session 
   }
 }
 
-const HEAD = 4096
+const HEAD_BYTES = 4096
 
 /** What the entries add to it. */
-export function withEntries(
+export function withEntryFacts(
   session: Session,
-  told: {
+  facts: {
     readonly models: ReadonlySet<string>
     readonly firstPrompt: string | undefined
     readonly lastAt: Instant | undefined
   },
 ): Session {
-  const models = told.models.size > 0 ? [...told.models] : session.models
+  const models = facts.models.size > 0 ? [...facts.models] : session.models
   return {
     ...session,
     models,
-    ...(told.firstPrompt !== undefined && { first_prompt: told.firstPrompt }),
-    ...(told.lastAt !== undefined && { last_at: told.lastAt }),
+    ...(facts.firstPrompt !== undefined && { first_prompt: facts.firstPrompt }),
+    ...(facts.lastAt !== undefined && { last_at: facts.lastAt }),
   }
 }
 
-function firstEntry({ history, main }: Document): Entry | undefined {
+function firstEntry({ history, main }: StateDocument): ParsedEntry | undefined {
   const list = main && main.length > 0 ? main : history
-  const entry = list.length > 0 ? entryAt(list, 0) : undefined
-  return entry && isRead(entry) ? entry : undefined
+  const entry = list.length > 0 ? parseEntryAt(list, 0) : undefined
+  return entry && isParsedEntry(entry) ? entry : undefined
 }
 
-export function directoryOf(user: Fields): string | undefined {
-  return wordOf(fieldsOf(fieldsOf(user['env_context'])?.['env_state'])?.['current_working_directory'])
+export function workingDirectoryOf(user: Fields): string | undefined {
+  return nonEmptyStringOf(fieldsOf(fieldsOf(user['env_context'])?.['env_state'])?.['current_working_directory'])
 }
 
 /** The agent file it ran with. */
 function profileOf({ context_manager }: Fields): { readonly originator?: string } {
-  const profile = wordOf(fieldsOf(context_manager)?.['current_profile'])
+  const profile = nonEmptyStringOf(fieldsOf(context_manager)?.['current_profile'])
   return profile === undefined ? {} : { originator: profile }
 }

@@ -1,72 +1,76 @@
 /** The prompt history of the command line: what was typed, in order, without times or answers. */
 import { basename } from 'node:path'
-import { LastMade } from '../../lib/disk/last-made.ts'
+import { LastResult } from '../../lib/disk/last-made.ts'
 import { checksum, sha256 } from '../../lib/hash.ts'
-import { textOf } from '../../lib/text.ts'
-import { type Instant, instantOf, type SessionId, sessionId } from '../../model/ids.ts'
+import { decodeUtf8 } from '../../lib/text.ts'
+import { type Instant, instantFromMs, makeSessionId, type SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import type { Read, ReadOptions, Source } from '../agent.ts'
+import type { AgentReadOptions, ReadItem, Source } from '../agent.ts'
 import type { QLocator } from './entry/locator.ts'
-import { place } from './entry/place.ts'
-import type { Row } from './row/row.ts'
+import { toMessage } from './entry/place.ts'
+import type { SourceRow } from './row/row.ts'
 
-const VERSION = '#V2'
+const VERSION_LINE = '#V2'
 export const HISTORY_FILE = '.cli_bash_history'
 
 export const isHistoryFile = (head: Uint8Array, path: string): boolean =>
-  basename(path) === HISTORY_FILE || Buffer.from(head.subarray(0, 4)).toString('latin1').trimEnd() === VERSION
+  basename(path) === HISTORY_FILE || Buffer.from(head.subarray(0, 4)).toString('latin1').trimEnd() === VERSION_LINE
 
 /** One prompt per line. The second version escapes newlines and backslashes; the first had no header and no escapes. */
-export function promptsIn(text: string): readonly string[] {
+export function parsePrompts(text: string): readonly string[] {
   const [first, ...rest] = text.replace(/^\uFEFF/, '').split(/\r?\n/)
-  const lines = first === VERSION ? rest.map(unescaped) : [first ?? '', ...rest]
+  const lines = first === VERSION_LINE ? rest.map(unescapeLine) : [first ?? '', ...rest]
   return lines.filter((line) => line !== '')
 }
 
 /** A backslash before anything else than `n` or `\` means that the line stands as it is. */
-function unescaped(line: string): string {
+function unescapeLine(line: string): string {
   if (/\\(?![n\\])/.test(line.replaceAll('\\\\', ''))) return line
-  return line.replaceAll(/\\(n|\\)/g, (_, letter: string) => (letter === 'n' ? '\n' : '\\'))
+  return line.replaceAll(/\\(n|\\)/g, (_, character: string) => (character === 'n' ? '\n' : '\\'))
 }
 
-export async function* readPrompts(source: Source, row: Row, options: ReadOptions): AsyncGenerator<readonly Read[]> {
-  const prompts = promptsIn(textOf(row.bytes))
+export async function* readPrompts(
+  source: Source,
+  row: SourceRow,
+  options: AgentReadOptions,
+): AsyncGenerator<readonly ReadItem[]> {
+  const prompts = parsePrompts(decodeUtf8(row.bytes))
   const session = sessionOf(source, row, prompts)
   const from = Number(options.from?.['prompts'] ?? 0)
-  const start = options.from?.['check'] === checkOf(prompts.slice(0, from)) ? from : 0
-  const reads: Read[] = prompts.slice(start).map((_, at) => {
+  const start = options.from?.['check'] === promptsChecksum(prompts.slice(0, from)) ? from : 0
+  const reads: ReadItem[] = prompts.slice(start).map((_, at) => {
     const number = start + at + 1
-    const time = timeOf(row, number)
+    const time = promptTime(row, number)
     const locator: QLocator = {
       entry: number,
       part: 1,
       time,
       inferred: true,
-      check: checkOf([prompts[number - 1] ?? '']),
+      check: promptsChecksum([prompts[number - 1] ?? '']),
     }
     return { kind: 'message', message: messageOf(source, session.id, prompts, number, time), locator }
   })
   // The last line may still be written to.
-  const sure = endsWithNewline(row.bytes) ? prompts.length : Math.max(0, prompts.length - 1)
-  const cursor = { prompts: sure, check: checkOf(prompts.slice(0, sure)) }
-  const split = Math.max(0, sure - start)
+  const stableCount = endsWithNewline(row.bytes) ? prompts.length : Math.max(0, prompts.length - 1)
+  const cursor = { prompts: stableCount, check: promptsChecksum(prompts.slice(0, stableCount)) }
+  const split = Math.max(0, stableCount - start)
   yield [{ kind: 'session', session }, ...reads.slice(0, split), { kind: 'cursor', cursor }, ...reads.slice(split)]
 }
 
-const histories = new LastMade<readonly string[]>()
+const historyCache = new LastResult<readonly string[]>()
 
-export function promptAt(source: Source, row: Row, where: QLocator): NormalizedMessage | undefined {
-  const prompts = histories.of(row.bytes, '', () => promptsIn(textOf(row.bytes)))
-  if (checkOf([prompts[where.entry - 1] ?? '']) !== where.check) return undefined
+export function readPromptAt(source: Source, row: SourceRow, where: QLocator): NormalizedMessage | undefined {
+  const prompts = historyCache.get(row.bytes, '', () => parsePrompts(decodeUtf8(row.bytes)))
+  if (promptsChecksum([prompts[where.entry - 1] ?? '']) !== where.check) return undefined
   return messageOf(source, sessionOf(source, row, prompts).id, prompts, where.entry, where.time as Instant)
 }
 
-function sessionOf(source: Source, row: Row, prompts: readonly string[]): Session {
+function sessionOf(source: Source, row: SourceRow, prompts: readonly string[]): Session {
   const first = sha256(prompts[0] ?? '')
   const native = `prompts-${sha256(source.shown ?? source.path).slice(0, 16)}`
   return {
-    id: (source.session ?? sessionId(source.agent, native)) as SessionId,
+    id: (source.session ?? makeSessionId(source.agent, native)) as SessionId,
     agent: source.agent,
     native_id: native,
     first_record: first,
@@ -87,7 +91,7 @@ function messageOf(
   at: Instant,
 ): NormalizedMessage {
   const text = prompts[number - 1] ?? ''
-  return place(
+  return toMessage(
     {
       side: 'input',
       role: 'user',
@@ -101,9 +105,9 @@ function messageOf(
   )
 }
 
-const timeOf = (row: Row, number: number): Instant =>
-  instantOf(Date.parse(row.firstSeen) + (number - 1) * 1000) ?? row.firstSeen
+const promptTime = (row: SourceRow, number: number): Instant =>
+  instantFromMs(Date.parse(row.firstSeen) + (number - 1) * 1000) ?? row.firstSeen
 
-const checkOf = (prompts: readonly string[]): number => checksum(Buffer.from(prompts.join('\n')))
+const promptsChecksum = (prompts: readonly string[]): number => checksum(Buffer.from(prompts.join('\n')))
 
 const endsWithNewline = (bytes: Buffer): boolean => bytes.length === 0 || bytes[bytes.length - 1] === 10

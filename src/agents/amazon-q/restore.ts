@@ -2,28 +2,28 @@
 import { readState } from '../../conversation/codec/read.ts'
 import { writeState } from '../../conversation/codec/write.ts'
 import { type LockedDatabase, withWriteLock } from '../../lib/sqlite/write.ts'
-import { textOf } from '../../lib/text.ts'
+import { decodeUtf8 } from '../../lib/text.ts'
 import { AppError } from '../../model/error.ts'
-import type { InstallOptions, Loadable, Source } from '../agent.ts'
-import { parseKey, type RowKey } from './store/key.ts'
-import { putRow, refused, storedRow } from './store/put-row.ts'
+import type { InstallOptions, LoadableConversation, Source } from '../agent.ts'
+import { parseRowKey, type RowKey } from './store/key.ts'
+import { readStoredRow, storeError, writeRow } from './store/put-row.ts'
 
 /** As it is, where the program loads it so; otherwise mended, and without what the program does not know. */
-export function loadable(bytes: Uint8Array): Loadable | undefined {
-  const text = textOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
+export function makeLoadable(bytes: Uint8Array): LoadableConversation | undefined {
+  const text = decodeUtf8(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
   if (readState(text, { mode: 'strict' }).ok) return { text, repairs: [] }
   const read = readState(text)
   if (!read.ok) return undefined
-  const mended = writeState(read.value, { keep: 'known' })
-  return readState(mended, { mode: 'strict' }).ok
-    ? { text: mended, repairs: read.repairs.map(({ path, reason }) => `${path}: ${reason}`) }
+  const repaired = writeState(read.value, { keep: 'known' })
+  return readState(repaired, { mode: 'strict' }).ok
+    ? { text: repaired, repairs: read.repairs.map(({ path, reason }) => `${path}: ${reason}`) }
     : undefined
 }
 
 export async function install(source: Source, bytes: Uint8Array, options: InstallOptions): Promise<void> {
-  const kept = source.key === undefined ? undefined : parseKey(source.key)
-  const ready = loadable(bytes)
-  if (!kept)
+  const sourceKey = source.key === undefined ? undefined : parseRowKey(source.key)
+  const ready = makeLoadable(bytes)
+  if (!sourceKey)
     throw new AppError(
       'bad_usage',
       `${source.path} is no store. Restore it to a file instead.`,
@@ -35,14 +35,14 @@ export async function install(source: Source, bytes: Uint8Array, options: Instal
       'the kept bytes are no conversation that the program would load',
       '控えの内容は、プログラムが読み込める会話ではありません。',
     )
-  const key = options.directory === undefined ? kept : { ...kept, directory: options.directory }
+  const key = options.directory === undefined ? sourceKey : { ...sourceKey, directory: options.directory }
   const done = withWriteLock(source.path, (database) => replaceRow(database, key, ready.text, options))
-  if (!done.ok) throw refused(source.path, done.problem)
+  if (!done.ok) throw storeError(source.path, done.problem)
 }
 
 /** In one transaction, under the lock that its owner needs for writing. */
 function replaceRow(database: LockedDatabase, key: RowKey, text: string, { now, backup }: InstallOptions): void {
-  const before = storedRow(database, key)
+  const before = readStoredRow(database, key)
   if (before) backup(before.bytes)
-  putRow(database, key, text, { created: now.getTime(), updated: now.getTime() })
+  writeRow(database, key, text, { created: now.getTime(), updated: now.getTime() })
 }

@@ -6,27 +6,30 @@ import { stringOf } from '../../lib/object.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import { estimateOf } from '../../model/tokens/estimate.ts'
-import type { Read, Scan, Source } from '../agent.ts'
+import { estimateMessage } from '../../model/tokens/estimate.ts'
+import type { ReadItem, ScanItem, Source } from '../agent.ts'
 import { isHistoryFile } from './prompts.ts'
-import { isConversation, read, tell } from './read.ts'
+import { isConversation, read, readConversation } from './read.ts'
 import { openDocument } from './row/document.ts'
-import { rowOf } from './row/find-row.ts'
-import { isRow } from './row/row.ts'
+import { readRow } from './row/find-row.ts'
+import { isSourceRow } from './row/row.ts'
 
-export async function* scan(source: Source): AsyncGenerator<readonly Scan[]> {
-  const row = rowOf(source)
-  const document = isRow(row) && !isHistoryFile(row.bytes, source.path) ? openDocument(row.bytes) : undefined
-  if (!isRow(row) || !document || !isConversation(document)) {
-    yield await count(read(source))
+export async function* scan(source: Source): AsyncGenerator<readonly ScanItem[]> {
+  const row = readRow(source)
+  const document = isSourceRow(row) && !isHistoryFile(row.bytes, source.path) ? openDocument(row.bytes) : undefined
+  if (!isSourceRow(row) || !document || !isConversation(document)) {
+    yield await countBatches(read(source))
     return
   }
-  const summary = summarizeHistory({ history: entriesOf(document.history) })
-  yield await count(tell(source, row, document, {}), summary)
+  const summary = summarizeHistory({ history: iterateEntries(document.history) })
+  yield await countBatches(readConversation(source, row, document, {}), summary)
 }
 
-async function count(batches: AsyncIterable<readonly Read[]>, summary?: HistorySummary): Promise<readonly Scan[]> {
-  const found: Scan[] = []
+async function countBatches(
+  batches: AsyncIterable<readonly ReadItem[]>,
+  summary?: HistorySummary,
+): Promise<readonly ScanItem[]> {
+  const found: ScanItem[] = []
   const tools: Record<string, number> = {}
   const entries = new Set<number>()
   let session: Session | undefined
@@ -38,9 +41,9 @@ async function count(batches: AsyncIterable<readonly Read[]>, summary?: HistoryS
       if (one.kind !== 'message') continue
       const { raw, source_type, tool_call } = one.message
       if (raw.line_index > 0) entries.add(raw.line_index)
-      if (isSaid(one.message)) messages++
+      if (isUserOrAssistant(one.message)) messages++
       // What was typed may never have been sent: only a conversation is estimated.
-      if (summary) found.push(...estimates(one.message))
+      if (summary) found.push(...estimateItems(one.message))
       if (source_type !== 'tool_call') continue
       const name = tool_call?.name ?? 'unknown'
       tools[name] = (tools[name] ?? 0) + 1
@@ -56,15 +59,15 @@ async function count(batches: AsyncIterable<readonly Read[]>, summary?: HistoryS
   ]
 }
 
-function estimates(message: NormalizedMessage): readonly Scan[] {
-  const estimate = estimateOf(message)
+function estimateItems(message: NormalizedMessage): readonly ScanItem[] {
+  const estimate = estimateMessage(message)
   if (estimate.user_bytes + estimate.assistant_bytes === 0) return []
   const model = stringOf(message.metadata?.['model'])
   return [{ kind: 'estimate', at: message.timestamp as Instant, model, estimate }]
 }
 
-const isSaid = ({ role }: NormalizedMessage): boolean => role === 'user' || role === 'assistant'
+const isUserOrAssistant = ({ role }: NormalizedMessage): boolean => role === 'user' || role === 'assistant'
 
-function* entriesOf(list: EntryList): Generator<unknown> {
+function* iterateEntries(list: EntryList): Generator<unknown> {
   for (let at = 0; at < list.length; at++) yield list.at(at)
 }

@@ -1,19 +1,19 @@
 /** What a conversation state tells beside its entries: the message that waits, the summary, and all the rest. */
 
-import { requestOf } from '../../conversation/told/answer.ts'
-import { momentOf } from '../../conversation/told/clock.ts'
-import type { Draft } from '../../conversation/told/draft.ts'
-import { type EntryList, entryAt, isRead } from '../../conversation/told/entry.ts'
+import { requestFields } from '../../conversation/told/answer.ts'
+import { instantIfSet } from '../../conversation/told/clock.ts'
+import type { EntryDraft } from '../../conversation/told/draft.ts'
+import { type EntryList, isParsedEntry, parseEntryAt } from '../../conversation/told/entry.ts'
 import { type Fields, fieldsOf, isObject, listOf, stringOf } from '../../lib/object.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Metadata } from '../../model/normalized.ts'
-import { badNumbers, badTime, countOf, isRefused } from '../../model/numbers.ts'
-import { checkOf } from './entry/identity.ts'
-import type { Document } from './row/document.ts'
+import { describeBadNumbers, describeBadTime, isInvalidTime, validCountOf } from '../../model/numbers.ts'
+import { entryChecksum } from './entry/identity.ts'
+import type { StateDocument } from './row/document.ts'
 
 /** What the whole state says about single entries. */
-export interface Outlook {
+export interface EntryRanges {
   /** Entries before it are no longer sent. */
   readonly start: number
   /** Entries from it on have not been through the checks before sending. */
@@ -23,34 +23,36 @@ export interface Outlook {
 }
 
 /** Whoever asks for one message of a document soon asks for the next, and a tangent is compared entry by entry. */
-const outlooks = new WeakMap<Document, Outlook>()
+const rangesCache = new WeakMap<StateDocument, EntryRanges>()
 
-export function outlookOf(document: Document): Outlook {
-  const known = outlooks.get(document)
+export function entryRanges(document: StateDocument): EntryRanges {
+  const known = rangesCache.get(document)
   if (known) return known
   const { fields, history, main } = document
   const [start, end] = listOf(fields['valid_history_range'])
   const shared = main && sharedLength(main, history)
-  const outlook = { start: countOf(start) ?? 0, end: countOf(end) ?? Infinity, shared }
-  outlooks.set(document, outlook)
-  return outlook
+  const ranges = { start: validCountOf(start) ?? 0, end: validCountOf(end) ?? Infinity, shared }
+  rangesCache.set(document, ranges)
+  return ranges
 }
 
 /** What of the state itself cannot be used. */
-export function stateFaults({ fields }: Document): readonly { readonly code: IssueCode; readonly reason: string }[] {
+export function stateFaults({
+  fields,
+}: StateDocument): readonly { readonly code: IssueCode; readonly reason: string }[] {
   const range = listOf(fields['valid_history_range'])
-  const summed = fieldsOf(listOf(fields['latest_summary'])[1])?.['stream_end_timestamp_ms']
+  const summaryTime = fieldsOf(listOf(fields['latest_summary'])[1])?.['stream_end_timestamp_ms']
   return [
-    ...(range.some((one) => isRefused(one, countOf(one)))
-      ? [{ code: 'bad_number' as const, reason: badNumbers(['valid_history_range']) }]
+    ...(range.some((one) => isInvalidTime(one, validCountOf(one)))
+      ? [{ code: 'bad_number' as const, reason: describeBadNumbers(['valid_history_range']) }]
       : []),
-    ...(summed !== 0 && isRefused(summed, momentOf(summed))
-      ? [{ code: 'bad_time' as const, reason: badTime('latest_summary') }]
+    ...(summaryTime !== 0 && isInvalidTime(summaryTime, instantIfSet(summaryTime))
+      ? [{ code: 'bad_time' as const, reason: describeBadTime('latest_summary') }]
       : []),
   ]
 }
 
-export function marksOf(index: number, { start, end, shared }: Outlook): Metadata {
+export function rangeMetadata(index: number, { start, end, shared }: EntryRanges): Metadata {
   return {
     ...(index < start && { valid_range: 'cut' }),
     ...(index >= end && { valid_range: 'new' }),
@@ -59,17 +61,17 @@ export function marksOf(index: number, { start, end, shared }: Outlook): Metadat
 }
 
 function sharedLength(main: EntryList, history: EntryList): number {
-  const most = Math.min(main.length, history.length)
-  for (let at = 0; at < most; at++) {
-    const a = entryAt(main, at)
-    const b = entryAt(history, at)
-    if (!isRead(a) || !isRead(b) || checkOf(a) !== checkOf(b)) return at
+  const limit = Math.min(main.length, history.length)
+  for (let at = 0; at < limit; at++) {
+    const a = parseEntryAt(main, at)
+    const b = parseEntryAt(history, at)
+    if (!isParsedEntry(a) || !isParsedEntry(b) || entryChecksum(a) !== entryChecksum(b)) return at
   }
-  return most
+  return limit
 }
 
 /** One message that holds everything which is not said by anybody. */
-export function stateDraft({ fields, history, main }: Document, columns: Metadata): Draft {
+export function stateDraft({ fields, history, main }: StateDocument, columns: Metadata): EntryDraft {
   const { next_message: _, latest_summary: __, x_conv: ___, tangent_state, ...rest } = fields
   const tangent = fieldsOf(tangent_state)
   const metadata = {
@@ -96,29 +98,29 @@ export function stateDraft({ fields, history, main }: Document, columns: Metadat
   }
 }
 
-export interface Summary {
-  readonly draft: Draft
+export interface SummaryDraft {
+  readonly draft: EntryDraft
   readonly at: Instant | undefined
 }
 
 /** A text of its own up to 1.12, a pair with what its request recorded since. */
-export function summaryOf({ fields }: Document): Summary | undefined {
+export function summaryDraft({ fields }: StateDocument): SummaryDraft | undefined {
   const given = fields['latest_summary']
   const [first, second] = listOf(given)
   const text = stringOf(given) ?? stringOf(first)
   if (text === undefined) return undefined
   const request = fieldsOf(second)
-  const draft: Draft = {
+  const draft: EntryDraft = {
     side: 'answer',
     role: 'system',
     source_type: 'message',
     payload_type: 'latest_summary',
     segments: [{ channel: 'system', type: 'text', format: 'latest_summary', text }],
-    metadata: { kind: 'summary', ...(request && { request: requestOf(request) }) },
+    metadata: { kind: 'summary', ...(request && { request: requestFields(request) }) },
   }
-  return { draft, at: momentOf(request?.['stream_end_timestamp_ms']) }
+  return { draft, at: instantIfSet(request?.['stream_end_timestamp_ms']) }
 }
 
-export function modelOf({ model, model_info }: Fields): string | undefined {
+export function stateModel({ model, model_info }: Fields): string | undefined {
   return stringOf(isObject(model_info) ? model_info['model_id'] : undefined) ?? stringOf(model)
 }

@@ -18,7 +18,7 @@ function sourceOf(state: string): Source {
 async function answeredIn(source: Source): Promise<readonly (string | null | undefined)[]> {
   const { reads, messages } = await readAll(amazonQ, source)
   for (const one of reads)
-    if (one.kind === 'message') expect(await amazonQ.body(source, roundTrip(one.locator))).toEqual(one.message)
+    if (one.kind === 'message') expect(await amazonQ.readMessage(source, roundTrip(one.locator))).toEqual(one.message)
   return messages
     .filter(({ source_type }) => source_type === 'tool_result')
     .map(({ tool_call }) => `${tool_call?.name} ${tool_call?.arguments}`)
@@ -28,12 +28,12 @@ const [asked, answered] = entriesOf({ prompt: 'a', answer: 'b', tools: ['fs_read
   readonly user: object
 }[]
 
-test('a result that waits to be sent knows its call', async () => {
+test('a pending result is linked to its call', async () => {
   const source = sourceOf(stateOf('c', [], { history: [asked], next_message: answered?.user }))
   expect(await answeredIn(source)).toEqual(['fs_read {"path":"a fs_read"}'])
 })
 
-test('the main conversation and a tangent each answer what was asked in them', async () => {
+test('results are paired separately in the main conversation and in a tangent', async () => {
   const [inTangent, ofTangent] = entriesOf({ prompt: 'a', answer: 'c', tools: ['fs_write'] }) as readonly {
     readonly user: object
   }[]
@@ -54,7 +54,7 @@ test('the main conversation and a tangent each answer what was asked in them', a
   expect(await answeredIn(source)).toEqual(['fs_read {"path":"a fs_read"}', 'fs_write {"path":"a fs_write"}'])
 })
 
-test('what a tool calls its values is told as it stands there', async () => {
+test('argument names of a tool are reported unchanged', async () => {
   const args = { Bytes: [1, 2, 3], time_between_chunks: [4, { a: ']' }] }
   const result = { args: { a: 1 }, orig_args: { a: 1 }, inside: [{ Bytes: [255] }, { time_between_chunks: [] }] }
   const text = stateOf('c', [{ prompt: 'a', answer: 'b', tools: ['fs_read'] }])
@@ -62,7 +62,7 @@ test('what a tool calls its values is told as it stands there', async () => {
     .replace('{"Text":"done a fs_read"}', JSON.stringify({ Json: result }))
   const source = sourceOf(text)
   const tools = (await readAll(amazonQ, source)).messages.flatMap(({ tool_call }) => tool_call ?? [])
-  expect(tools.map(({ arguments: told }) => told)).toEqual([JSON.stringify(args), JSON.stringify(args)])
+  expect(tools.map(({ arguments: value }) => value)).toEqual([JSON.stringify(args), JSON.stringify(args)])
   expect(tools[1]?.output).toBe(JSON.stringify(result))
   expect(await answeredIn(source)).toHaveLength(1)
 })

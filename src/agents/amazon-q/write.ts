@@ -1,168 +1,177 @@
 /** Writes a conversation as a state that Amazon Q CLI and Kiro CLI load. */
 import { historyEntry } from '../../conversation/codec/message.ts'
 import { writeAs } from '../../conversation/codec/write.ts'
-import { type Begun, begin } from '../../conversation/written/begin.ts'
-import { type Pair, summaryOf } from '../../conversation/written/pairs.ts'
+import { createEntryWriter, type EntryWriter } from '../../conversation/written/begin.ts'
+import { compactSummary, type EntryPair } from '../../conversation/written/pairs.ts'
 import type { JsonValue } from '../../lib/json/lossless.ts'
-import { sealOf } from '../../lib/json/seal.ts'
-import { type Fields, jsonText } from '../../lib/object.ts'
+import { digestWithout } from '../../lib/json/seal.ts'
+import { type Fields, toJsonText } from '../../lib/object.ts'
 import { type AgentId, isUuid } from '../../model/ids.ts'
-import { toldOf } from '../../model/replay/carrier.ts'
-import { change } from '../../model/replay/change.ts'
-import { type UnitWriter, writtenBy } from '../../model/replay/drive.ts'
+import { toRecordOutcomes } from '../../model/replay/carrier.ts'
+import { toConversionChange } from '../../model/replay/change.ts'
+import { createWriteFunction, type UnitWriter } from '../../model/replay/drive.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
-import type { Group, Step } from '../../model/replay/step.ts'
+import type { RecordGroup, ReplayStep } from '../../model/replay/step.ts'
 import type { Session } from '../../model/session.ts'
-import type { WriteOptions, Written, WrittenForm } from '../agent.ts'
+import type { AgentWriteOptions, WriterOutput, WrittenForm } from '../agent.ts'
 import { AMAZON_Q, KIRO } from './store/stores.ts'
-import { ownRecord, type StateFields } from './write/own.ts'
-import { type Around, Sheets } from './write/sheets.ts'
+import { parseNativeRecord, type StateFields } from './write/own.ts'
+import { type StateFrame, StateWriter } from './write/sheets.ts'
 
 export const FORMS: readonly WrittenForm[] = [
   { name: AMAZON_Q, label: 'conversation of Amazon Q CLI', suffix: '.json' },
   { name: KIRO, label: 'conversation of Kiro CLI', suffix: '.json' },
 ]
 
-export const write = writtenBy<WriteOptions, Written>((session, options) => new Writer(session, options))
+export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(
+  (session, options) => new ConversationWriter(session, options),
+)
 
 /** Characters of records from before a compaction that an entry may carry. What is more stands beside the file only. */
-const MOST_CARRIED = 16_000_000
+const MAX_CARRIED_CHARACTERS = 16_000_000
 
 /** In a file beside: what stands before the first entry. */
-const BEFORE_ALL = 0
+const BEFORE_FIRST_ENTRY = 0
 
 /** A state of the program's own, and what was written when it was told. */
-interface OwnState {
+interface NativeState {
   readonly fields: StateFields
   readonly entries: number
   readonly lines: number
   /** All entries until then stand as they were. */
-  readonly isWhole: boolean
+  readonly isUnchanged: boolean
 }
 
-class Writer implements UnitWriter<Written> {
+class ConversationWriter implements UnitWriter<WriterOutput> {
   readonly #session: Session
-  readonly #options: WriteOptions
-  readonly #sheets = new Sheets()
-  readonly #begun: Begun
-  readonly #out: Written[] = []
-  #state: OwnState | undefined
+  readonly #options: AgentWriteOptions
+  readonly #stateWriter = new StateWriter()
+  readonly #entryWriter: EntryWriter
+  readonly #out: WriterOutput[] = []
+  #state: NativeState | undefined
   /** No entry was made or changed. */
-  #isWhole = true
+  #isUnchanged = true
   /** Whose records the entries carry. */
   #src: string | undefined
   /** From before a compaction. */
   readonly #before: { readonly src: string; readonly records: readonly unknown[] }[] = []
-  #carried = 0
+  #carriedCharacters = 0
 
-  constructor(session: Session, options: WriteOptions) {
+  constructor(session: Session, options: AgentWriteOptions) {
     this.#session = session
     this.#options = options
-    this.#begun = begin({
+    this.#entryWriter = createEntryWriter({
       own: AMAZON_Q,
-      seal: (entry) => sealOf(entry as Fields, 'x_conv'),
+      seal: (entry) => digestWithout(entry as Fields, 'x_conv'),
       isOff: options.withoutExtensions,
       cwd: options.cwd ?? session.cwd,
-      say: (...said) => this.#out.push(...said),
-      path: () => `$.history[${this.#sheets.length + this.#begun.pairs.open}]`,
+      emit: (...items) => this.#out.push(...items),
+      path: () => `$.history[${this.#stateWriter.length + this.#entryWriter.pairs.open}]`,
     })
   }
 
   earlier(src: AgentId, records: readonly unknown[]): void {
-    this.#carried += records.reduce<number>((sum, record) => sum + jsonText(record).length, 0)
-    const isCarried = this.#carried <= MOST_CARRIED || this.#options.withoutExtensions
+    this.#carriedCharacters += records.reduce<number>((sum, record) => sum + toJsonText(record).length, 0)
+    const isCarried = this.#carriedCharacters <= MAX_CARRIED_CHARACTERS || this.#options.withoutExtensions
     if (isCarried && (this.#before.length === 0 || this.#before[0]?.src === src)) {
       this.#before.push({ src, records })
       return
     }
-    this.#out.push({ kind: 'sidecar', at: BEFORE_ALL, extension: { src, records } })
-    this.#out.push(...toldOf([{ records, as: [], isKept: true }], 'sidecar'))
+    this.#out.push({ kind: 'sidecar', at: BEFORE_FIRST_ENTRY, extension: { src, records } })
+    this.#out.push(...toRecordOutcomes([{ records, as: [], isKept: true }], 'sidecar'))
   }
 
-  opening(group: Group): void {
-    this.#begun.fates.leave({
+  opening(group: RecordGroup): void {
+    this.#entryWriter.outcomes.carryForward({
       src: this.#before[0]?.src,
       records: this.#before.splice(0).flatMap(({ records }) => records),
       fits: true,
     })
-    if (!this.#asTheyWere(group)) this.#begun.fates.leave(group)
+    if (!this.#writeNative(group)) this.#entryWriter.outcomes.carryForward(group)
   }
 
-  steps(group: Group, steps: readonly Step[]): void {
-    if (this.#asTheyWere(group)) return
-    for (const step of steps) for (const pair of this.#begun.pairs.take(step)) this.#put(pair)
+  steps(group: RecordGroup, steps: readonly ReplayStep[]): void {
+    if (this.#writeNative(group)) return
+    for (const step of steps) for (const pair of this.#entryWriter.pairs.add(step)) this.#put(pair)
   }
 
-  taken(): readonly Written[] {
+  taken(): readonly WriterOutput[] {
     return this.#out.splice(0)
   }
 
-  *end(): Generator<Written> {
-    const { pairs, next, left } = this.#begun.pairs.end()
+  *end(): Generator<WriterOutput> {
+    const { pairs, next, unusedGroups } = this.#entryWriter.pairs.end()
     for (const pair of pairs) this.#put(pair)
-    for (const group of left) this.#begun.fates.leave(group)
-    const rest = this.#begun.fates.end()
-    const around = this.#around(next as JsonValue, rest)
-    if (around.start > 0) {
-      const what = change('oldest_left_out', around.start)
+    for (const group of unusedGroups) this.#entryWriter.outcomes.carryForward(group)
+    const rest = this.#entryWriter.outcomes.end()
+    const frame = this.#stateFrame(next as JsonValue, rest)
+    if (frame.start > 0) {
+      const what = toConversionChange('oldest_left_out', frame.start)
       this.#out.push({ kind: 'loss', path: '$.history', what, kept_in: null })
     }
     yield* this.#out.splice(0)
-    yield* this.#sheets.write(around)
+    yield* this.#stateWriter.write(frame)
   }
 
   close(): void {
-    this.#sheets.close()
+    this.#stateWriter.close()
   }
 
   /** The program's own records. Answers false when they are not, or no longer what is said. */
-  #asTheyWere({ src, records, fits }: Group): boolean {
+  #writeNative({ src, records, fits }: RecordGroup): boolean {
     if (src !== AMAZON_Q || !fits) return false
-    const own = records.map(ownRecord)
-    const isLoaded = own.every(({ kind }) => kind !== 'unread')
-    if (isLoaded && own.some(({ kind }) => kind === 'entry'))
-      for (const pair of this.#begun.pairs.interrupt()) this.#put(pair)
-    for (const one of own) {
+    const native = records.map(parseNativeRecord)
+    const isLoaded = native.every(({ kind }) => kind !== 'unread')
+    if (isLoaded && native.some(({ kind }) => kind === 'entry'))
+      for (const pair of this.#entryWriter.pairs.interrupt()) this.#put(pair)
+    for (const one of native) {
       if (one.kind === 'unread' || (one.kind === 'entry' && !isLoaded)) continue
-      for (const fault of one.faults) this.#begun.note(change('refused_today', fault))
-      if (one.kind === 'entry') this.#sheets.add(one.text, one.entry)
-      else this.#remember(one.fields, one.unread)
+      for (const fault of one.faults) this.#entryWriter.reportRepair(toConversionChange('refused_today', fault))
+      if (one.kind === 'entry') this.#stateWriter.add(one.text, one.entry)
+      else this.#keepState(one.fields, one.unread)
     }
-    if (isLoaded) this.#begun.tell({ records, as: records, isKept: false })
+    if (isLoaded) this.#entryWriter.reportOutcome({ records, as: records, isKept: false })
     return isLoaded
   }
 
-  #remember(fields: StateFields, unread: number): void {
-    this.#state = { fields, entries: this.#sheets.length, lines: this.#sheets.lines, isWhole: this.#isWhole }
+  #keepState(fields: StateFields, unread: number): void {
+    this.#state = {
+      fields,
+      entries: this.#stateWriter.length,
+      lines: this.#stateWriter.lines,
+      isUnchanged: this.#isUnchanged,
+    }
     const next = fields.get('next_message')
-    if (next) this.#begun.pairs.wait(next as never)
+    if (next) this.#entryWriter.pairs.setPending(next as never)
     if (unread === 0) return
-    const what = change('unread_left_out', unread)
+    const what = toConversionChange('unread_left_out', unread)
     this.#out.push({ kind: 'loss', path: '$.history', what, kept_in: null })
   }
 
-  #put(pair: Pair): void {
-    this.#isWhole = false
-    const extension = this.#begun.fates.put(pair, pair.entry)
+  #put(pair: EntryPair): void {
+    this.#isUnchanged = false
+    const extension = this.#entryWriter.outcomes.attach(pair, pair.entry)
     if (extension?.records) this.#src = extension.src
-    this.#sheets.add(writeAs(historyEntry, pair.entry), pair.entry, extension)
+    this.#stateWriter.add(writeAs(historyEntry, pair.entry), pair.entry, extension)
   }
 
-  #around(next: JsonValue, rest: WrittenExtension | undefined): Around {
-    const { length } = this.#sheets
-    const own = this.#state
-    const isAsItWas = own?.isWhole === true && own.entries === length && this.#isWhole
-    const start = isAsItWas ? 0 : this.#sheets.start
-    const goesOn = own?.isWhole === true && start === 0
-    const { summaries } = this.#begun.pairs
-    const fields = new Map<string, JsonValue>(own?.fields ?? newFields(this.#id()))
-    for (const [key, value] of newFields(this.#id())) if (NEEDED.has(key) && !fields.has(key)) fields.set(key, value)
+  #stateFrame(next: JsonValue, rest: WrittenExtension | undefined): StateFrame {
+    const { length } = this.#stateWriter
+    const native = this.#state
+    const isUnchanged = native?.isUnchanged === true && native.entries === length && this.#isUnchanged
+    const start = isUnchanged ? 0 : this.#stateWriter.start
+    const isContinued = native?.isUnchanged === true && start === 0
+    const { summaries } = this.#entryWriter.pairs
+    const fields = new Map<string, JsonValue>(native?.fields ?? defaultFields(this.#id()))
+    for (const [key, value] of defaultFields(this.#id()))
+      if (REQUIRED_FIELDS.has(key) && !fields.has(key)) fields.set(key, value)
     if (next !== null || fields.has('next_message')) fields.set('next_message', next)
-    if (!isAsItWas || !own.fields.has('valid_history_range')) fields.set('valid_history_range', [0, length - start])
-    if (!goesOn) fields.set('transcript', [])
-    if (summaries.length > 0) fields.set('latest_summary', summaryOf(summaries) as unknown as JsonValue)
-    if (!own && !this.#options.withoutExtensions) fields.set('x_conv', this.#origin(rest))
-    return { fields, start, line: isAsItWas ? this.#sheets.lines : goesOn ? own.lines : 0 }
+    if (!isUnchanged || !native.fields.has('valid_history_range'))
+      fields.set('valid_history_range', [0, length - start])
+    if (!isContinued) fields.set('transcript', [])
+    if (summaries.length > 0) fields.set('latest_summary', compactSummary(summaries) as unknown as JsonValue)
+    if (!native && !this.#options.withoutExtensions) fields.set('x_conv', this.#origin(rest))
+    return { fields, start, line: isUnchanged ? this.#stateWriter.lines : isContinued ? native.lines : 0 }
   }
 
   /** Whose the conversation is, so that the state that was made for it is not taken for a record. */
@@ -179,10 +188,10 @@ class Writer implements UnitWriter<Written> {
 }
 
 /** Without them the program does not load a state. */
-const NEEDED: ReadonlySet<string> = new Set(['conversation_id', 'valid_history_range', 'transcript', 'tools'])
+const REQUIRED_FIELDS: ReadonlySet<string> = new Set(['conversation_id', 'valid_history_range', 'transcript', 'tools'])
 
 /** The id of a model that is not the program's own would be sent as it is: there is none. */
-const newFields = (id: string): readonly (readonly [string, JsonValue])[] => [
+const defaultFields = (id: string): readonly (readonly [string, JsonValue])[] => [
   ['conversation_id', id],
   ['next_message', null],
   ['valid_history_range', [0, 0]],

@@ -1,13 +1,13 @@
 /** Codex CLI: every log it ever wrote. */
 import { statSync } from 'node:fs'
-import { isSystemError, reasonOf } from '../../lib/files/system-error.ts'
+import { isSystemError, systemErrorReason } from '../../lib/files/system-error.ts'
 import type { Session } from '../../model/session.ts'
-import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
-import { body, span } from './body.ts'
+import type { Agent, ResumeCommand, Source, SourceFingerprint } from '../agent.ts'
+import { readMessage, span } from './body.ts'
 import { deliver } from './deliver.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { read } from './read.ts'
-import { describe, recognise } from './recognise.ts'
+import { describe, recognize } from './recognise.ts'
 import { scan } from './scan.ts'
 import { write } from './write.ts'
 
@@ -17,13 +17,13 @@ const codex: Agent = {
   version: 2,
   takesUnknown: true,
   roots,
-  recognise,
+  recognize,
   describe,
   find,
   probe,
   scan,
   read,
-  body,
+  readMessage,
   span,
   forms: [{ name: AGENT_ID, label: 'a log of Codex CLI', suffix: '.jsonl' }],
   write,
@@ -33,7 +33,7 @@ const codex: Agent = {
 
 export default codex
 
-async function probe(source: Source): Promise<Fingerprint | undefined> {
+async function probe(source: Source): Promise<SourceFingerprint | undefined> {
   // Blocking: a sweep asks this of every source, and the thread pool's answer takes ten times as long.
   try {
     const found = statSync(source.path)
@@ -41,7 +41,7 @@ async function probe(source: Source): Promise<Fingerprint | undefined> {
   } catch (error) {
     // It is there and may not be looked at: whoever reads it is told why.
     if (!isSystemError(error)) throw error
-    return error.code === 'ENOENT' ? undefined : reasonOf(error)
+    return error.code === 'ENOENT' ? undefined : systemErrorReason(error)
   }
 }
 

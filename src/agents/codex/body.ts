@@ -1,33 +1,38 @@
 /** One message again, from its place in the file. */
-import { readAt } from '../../lib/bytes.ts'
-import { LastMade } from '../../lib/disk/last-made.ts'
+import { readFileRange } from '../../lib/bytes.ts'
+import { LastResult } from '../../lib/disk/last-made.ts'
 import { checksum } from '../../lib/hash.ts'
-import { decode } from '../../lib/jsonl.ts'
+import { decodeLine } from '../../lib/jsonl.ts'
 import { AppError } from '../../model/error.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { Locator, PrivacyOptions, Source } from '../agent.ts'
-import { join, nameOnly, type Spot } from './follow/calls.ts'
-import { stampOf } from './follow/clock.ts'
+import { joinCallAndResult, type RecordPosition, withoutArguments } from './follow/calls.ts'
+import { recordTimestamp } from './follow/clock.ts'
 import type { CodexLocator } from './locator.ts'
-import { place } from './place.ts'
-import { isLegacy } from './raw.ts'
-import type { Draft } from './record/draft.ts'
-import { parseRecords, type Told, tell } from './records.ts'
-import { parseWhole, type Whole } from './whole.ts'
+import { toMessage } from './place.ts'
+import { isLegacyShape } from './raw.ts'
+import type { RecordDraft } from './record/draft.ts'
+import { type ParsedRecord, parseRecord, parseRecords } from './records.ts'
+import { parseSessionDocument, type SessionDocument } from './whole.ts'
 
-export async function body(source: Source, locator: Locator, options: PrivacyOptions = {}): Promise<NormalizedMessage> {
+export async function readMessage(
+  source: Source,
+  locator: Locator,
+  options: PrivacyOptions = {},
+): Promise<NormalizedMessage> {
   const where = locator as CodexLocator
-  const { told, draft, isFirst } = await draftAt(source, where.at, where.whole)
-  const asked = where.call ? (await draftAt(source, where.call, where.whole)).draft.tool_call : undefined
-  const call = asked && where.again ? nameOnly(asked) : asked
-  const tool = draft.tool_call && (call || where.found) ? join(draft.tool_call, call, where.found) : undefined
+  const { parsed, draft, isFirst } = await draftAt(source, where.at, where.whole)
+  const calledTool = where.call ? (await draftAt(source, where.call, where.whole)).draft.tool_call : undefined
+  const call = calledTool && where.again ? withoutArguments(calledTool) : calledTool
+  const tool =
+    draft.tool_call && (call || where.found) ? joinCallAndResult(draft.tool_call, call, where.found) : undefined
   const at = where.time as Instant
   const { line, session, marks, role } = where
-  const { record, shape } = told
-  const legacy = isLegacy(shape)
-  const stamp = stampOf(record, shape)
-  const spot = {
+  const { record, shape } = parsed
+  const legacy = isLegacyShape(shape)
+  const stamp = recordTimestamp(record, shape)
+  const position = {
     at,
     line,
     part: where.at[3],
@@ -40,56 +45,56 @@ export async function body(source: Source, locator: Locator, options: PrivacyOpt
     tool,
     role,
   }
-  return place(draft, record, spot, options)
+  return toMessage(draft, record, position, options)
 }
 
 /** Nothing in a log that is one JSON document. */
 export function span(locator: Locator): readonly [offset: number, length: number] | undefined {
-  const { at, whole } = locator as CodexLocator
-  return whole ? undefined : [at[0], at[1]]
+  const { at, whole: asDocument } = locator as CodexLocator
+  return asDocument ? undefined : [at[0], at[1]]
 }
 
 /** The call at a spot, or nothing when it is not there any more. */
-export async function toolAt(source: Source, spot: Spot): Promise<ToolCall | undefined> {
-  return (await draftAt(source, spot, undefined).catch(() => undefined))?.draft.tool_call
+export async function toolAt(source: Source, position: RecordPosition): Promise<ToolCall | undefined> {
+  return (await draftAt(source, position, undefined).catch(() => undefined))?.draft.tool_call
 }
 
-interface Found {
-  readonly told: Told
-  readonly draft: Draft
+interface LocatedDraft {
+  readonly parsed: ParsedRecord
+  readonly draft: RecordDraft
   /** Of its record. */
   readonly isFirst: boolean
 }
 
-async function draftAt(source: Source, spot: Spot, whole: true | undefined): Promise<Found> {
-  const [offset, length, check, part] = spot
-  const bytes = await readAt(source.path, whole ? 0 : offset, length)
-  if (bytes.length !== length || checksum(bytes) !== check) throw gone(source)
-  const records = whole ? [itemOf(bytes, offset)] : recordsOf(bytes, offset === 0)
-  let left = part
+async function draftAt(source: Source, position: RecordPosition, asDocument: true | undefined): Promise<LocatedDraft> {
+  const [offset, length, check, part] = position
+  const bytes = await readFileRange(source.path, asDocument ? 0 : offset, length)
+  if (bytes.length !== length || checksum(bytes) !== check) throw changedError(source)
+  const records = asDocument ? [documentItem(bytes, offset)] : parseLineRecords(bytes, offset === 0)
+  let remaining = part
   for (const record of records) {
-    const told = tell(record)
-    const draft = told.drafts[left - 1]
-    if (draft) return { told, draft, isFirst: left === 1 }
-    left -= told.drafts.length
+    const parsed = parseRecord(record)
+    const draft = parsed.drafts[remaining - 1]
+    if (draft) return { parsed, draft, isFirst: remaining === 1 }
+    remaining -= parsed.drafts.length
   }
-  throw gone(source)
+  throw changedError(source)
 }
 
-function recordsOf(bytes: Buffer, first: boolean): readonly unknown[] {
+function parseLineRecords(bytes: Buffer, first: boolean): readonly unknown[] {
   const line = { number: first ? 1 : 2, offset: 0, length: bytes.length, bytes, ended: true, utf8: false }
-  return parseRecords(decode(line, bytes).text, true).records
+  return parseRecords(decodeLine(line, bytes).text, true).records
 }
 
-const documents = new LastMade<Whole | undefined>()
+const documentCache = new LastResult<SessionDocument | undefined>()
 
 /** Item 0 is the session's own header. */
-function itemOf(bytes: Buffer, index: number): unknown {
-  const whole = documents.of(bytes, '', () => parseWhole(bytes.toString('utf8')))
-  return index === 0 ? whole?.session : whole?.items[index - 1]
+function documentItem(bytes: Buffer, index: number): unknown {
+  const asDocument = documentCache.get(bytes, '', () => parseSessionDocument(bytes.toString('utf8')))
+  return index === 0 ? asDocument?.session : asDocument?.items[index - 1]
 }
 
-const gone = (source: Source): AppError =>
+const changedError = (source: Source): AppError =>
   new AppError(
     'not_found',
     `${source.path} has changed since it was read; read it again`,

@@ -1,18 +1,18 @@
 /** Finds Codex logs below a folder, and a thread's log by the thread's id. */
 import { basename, dirname, join } from 'node:path'
-import { entriesOf, filesBelow, headOf, isFile, isFolder } from '../../lib/files/look.ts'
-import { UUID } from '../../model/ids.ts'
-import type { Environment, Source } from '../agent.ts'
-import { recognise } from './recognise.ts'
+import { findFilesBelow, isFile, isFolder, listEntries, readHead } from '../../lib/files/look.ts'
+import { UUID_PATTERN } from '../../model/ids.ts'
+import type { HostEnvironment, Source } from '../agent.ts'
+import { recognize } from './recognise.ts'
 
 export const AGENT_ID = 'codex'
 
-const LOG = /\.(?:jsonl|json)(?:\.zst)?$/i
-export const NAMES = 'session_index.jsonl'
+const LOG_NAME = /\.(?:jsonl|json)(?:\.zst)?$/i
+export const SESSION_NAMES_FILE = 'session_index.jsonl'
 /** The name that Codex itself gives: no look inside is needed. */
-const ROLLOUT = /(?:^|[\\/])rollout-\d{4}-[^\\/]*\.jsonl$/
+const ROLLOUT_NAME = /(?:^|[\\/])rollout-\d{4}-[^\\/]*\.jsonl$/
 
-export function roots(environment: Environment): readonly string[] {
+export function roots(environment: HostEnvironment): readonly string[] {
   const configured = environment.variables['CODEX_HOME']
   return [configured !== undefined && configured !== '' ? configured : join(environment.home, '.codex')]
 }
@@ -29,7 +29,7 @@ export async function* find(root: string): AsyncGenerator<Source> {
   }
   for (const folder of ['sessions', 'archived_sessions'])
     for (const source of logsBelow(join(root, folder), root)) yield source
-  for (const file of ['history.jsonl', NAMES])
+  for (const file of ['history.jsonl', SESSION_NAMES_FILE])
     if (isFile(join(root, file))) yield { agent: AGENT_ID, path: join(root, file), root }
 }
 
@@ -38,16 +38,16 @@ const isCodexHome = (root: string): boolean =>
   (isFile(join(root, 'history.jsonl')) || isFile(join(root, 'config.toml')) || basename(root) === '.codex')
 
 function* logsBelow(folder: string, root: string): Generator<Source> {
-  const closed: string[] = []
-  for (const path of filesBelow(folder, LOG, (one) => closed.push(one)))
-    if (ROLLOUT.test(path) || recognise(headOf(path), path)) yield { agent: AGENT_ID, path, root }
+  const unreadableFolders: string[] = []
+  for (const path of findFilesBelow(folder, LOG_NAME, (one) => unreadableFolders.push(one)))
+    if (ROLLOUT_NAME.test(path) || recognize(readHead(path), path)) yield { agent: AGENT_ID, path, root }
   // Whoever reads it is told why: a folder that cannot be opened must not vanish without a word.
-  for (const path of closed) yield { agent: AGENT_ID, path, root }
+  for (const path of unreadableFolders) yield { agent: AGENT_ID, path, root }
 }
 
-const THREAD = new RegExp(`(${UUID})(?:_[0-9a-f-]{36})?\\.jsonl$`, 'i')
+const THREAD_LOG_NAME = new RegExp(`(${UUID_PATTERN})(?:_[0-9a-f-]{36})?\\.jsonl$`, 'i')
 
-interface Listed {
+interface ThreadListing {
   /** By the thread id in their name. */
   readonly logs: ReadonlyMap<string, string>
   /** Milliseconds. */
@@ -55,27 +55,28 @@ interface Listed {
 }
 
 /** Of each folder. Listed anew when a log is no longer where it was, and for one that is missing after a while. */
-const listings = new Map<string, Listed>()
-const MISSING_FOR = 2000
+const listings = new Map<string, ThreadListing>()
+const MISSING_LISTING_MS = 2000
 
 /**
  * Another log of the same store: where this one was found, else in the home it lies in, else beside it. One that has only
  * just been written may be missed, unless `isSure` is asked for.
  */
-export function logOfThread(source: Source, thread: string, isSure = false): string | undefined {
-  const home = source.root ?? homeOf(source.path)
+export function findThreadLog(source: Source, thread: string, mustBeCurrent = false): string | undefined {
+  const home = source.root ?? codexHomeOf(source.path)
   const folder = home ?? dirname(source.path)
   const known = listings.get(folder)
   const log = known?.logs.get(thread)
   if (log !== undefined && isFile(log)) return log
-  if (known && log === undefined && !isSure && performance.now() - known.at < MISSING_FOR) return undefined
+  if (known && log === undefined && !mustBeCurrent && performance.now() - known.at < MISSING_LISTING_MS)
+    return undefined
   const logs = listThreads(folder, home !== undefined)
   listings.set(folder, { logs, at: performance.now() })
   return logs.get(thread)
 }
 
 /** The folder that holds the `sessions` or `archived_sessions` that a file lies in. */
-function homeOf(path: string): string | undefined {
+function codexHomeOf(path: string): string | undefined {
   for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
     const name = basename(folder)
     if (name === 'sessions' || name === 'archived_sessions') return dirname(folder)
@@ -87,9 +88,11 @@ function listThreads(root: string, deep: boolean): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   const stores = [join(root, 'sessions'), join(root, 'archived_sessions')].filter(isFolder)
   for (const folder of stores.length > 0 ? stores : [root]) {
-    const paths = deep ? filesBelow(folder, THREAD) : entriesOf(folder).map(({ name }) => join(folder, name))
+    const paths = deep
+      ? findFilesBelow(folder, THREAD_LOG_NAME)
+      : listEntries(folder).map(({ name }) => join(folder, name))
     for (const path of paths) {
-      const thread = THREAD.exec(path)?.[1]?.toLowerCase()
+      const thread = THREAD_LOG_NAME.exec(path)?.[1]?.toLowerCase()
       if (thread !== undefined && !found.has(thread)) found.set(thread, path)
     }
   }

@@ -3,16 +3,16 @@ import { copyFileSync, cpSync, mkdirSync, renameSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { counted, readAll, scanAll } from '../../../test/support/fixtures.ts'
+import { readAll, scanAll, summarizeScans } from '../../../test/support/fixtures.ts'
 import { tempFolder } from '../../../test/support/log.ts'
-import { totalsOf } from '../../cli/logs/totals.ts'
+import { countTotals } from '../../cli/logs/totals.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { LIST_PRICES } from '../../model/tokens/list-prices.ts'
-import { utcDay } from '../../model/totals.ts'
+import { toUtcDay } from '../../model/totals.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../model/usage.ts'
 import { logsAt } from '../../normalize.ts'
 import codex from './agent.ts'
-import { AGENT_ID, logOfThread } from './find.ts'
+import { AGENT_ID, findThreadLog } from './find.ts'
 
 const FORKS = fileURLToPath(new URL('./fixtures/forks/', import.meta.url))
 const DAY = 'sessions/2026/05/01'
@@ -70,16 +70,16 @@ const SESSIONS: readonly (readonly [what: string, file: string, usage: Usage, sa
 const ALL = tokens(10_910, 6200, 696, 157)
 
 describe('with the parent at hand', () => {
-  it.each(SESSIONS)('%s', async (_, file, usage, said, copies) => {
-    await expectCounts(join(FORKS, DAY, file), usage, said, copies)
+  it.each(SESSIONS)('%s', async (_, file, usage, messageCount, copies) => {
+    await expectCounts(join(FORKS, DAY, file), usage, messageCount, copies)
   })
 })
 
 describe('with the parent missing', () => {
-  it.each(SESSIONS)('%s', async (_, file, usage, said, copies) => {
-    const alone = join(tempFolder(), file)
-    copyFileSync(join(FORKS, DAY, file), alone)
-    await expectCounts(alone, usage, said, copies)
+  it.each(SESSIONS)('%s', async (_, file, usage, messageCount, copies) => {
+    const copy = join(tempFolder(), file)
+    copyFileSync(join(FORKS, DAY, file), copy)
+    await expectCounts(copy, usage, messageCount, copies)
   })
 })
 
@@ -88,10 +88,10 @@ describe('a folder of them', () => {
     const totals = await totalsIn(FORKS)
     expect(totals.sessions).toBe(SESSIONS.length)
     expect(totals.usage).toEqual(ALL)
-    expect(totals.messages).toBe(SESSIONS.reduce((sum, [, , , said]) => sum + said, 0))
+    expect(totals.messages).toBe(SESSIONS.reduce((sum, [, , , messageCount]) => sum + messageCount, 0))
   })
 
-  it('counts a session once when an archived copy of it lies beside', async () => {
+  it('counts a session once when an archived copy exists', async () => {
     const home = tempFolder()
     cpSync(FORKS, home, { recursive: true })
     mkdirSync(join(home, 'archived_sessions'))
@@ -102,17 +102,17 @@ describe('a folder of them', () => {
     expect(Object.keys(totals.by_session)).toHaveLength(SESSIONS.length)
   })
 
-  it('finds a log again that was moved', () => {
+  it('finds a log that was moved', () => {
     const home = tempFolder()
     const file = join('sessions', PARENT)
     const thread = '019d0000-aaaa-7000-8000-000000000001'
     for (const folder of ['sessions', 'archived_sessions']) mkdirSync(join(home, folder))
     const source = { agent: AGENT_ID, path: join(home, file), root: home }
-    expect(logOfThread(source, thread)).toBeUndefined()
+    expect(findThreadLog(source, thread)).toBeUndefined()
     copyFileSync(join(FORKS, DAY, PARENT), join(home, file))
-    expect(logOfThread(source, thread, true)).toBe(join(home, file))
+    expect(findThreadLog(source, thread, true)).toBe(join(home, file))
     renameSync(join(home, file), join(home, 'archived_sessions', PARENT))
-    expect(logOfThread(source, thread)).toBe(join(home, 'archived_sessions', PARENT))
+    expect(findThreadLog(source, thread)).toBe(join(home, 'archived_sessions', PARENT))
   })
 
   it('names parents and kinds', async () => {
@@ -136,13 +136,13 @@ describe('a folder of them', () => {
   })
 })
 
-async function expectCounts(path: string, usage: Usage, said: number, copies: number): Promise<void> {
-  const source = { agent: AGENT_ID, path: path }
+async function expectCounts(path: string, usage: Usage, messageCount: number, copies: number): Promise<void> {
+  const source = { agent: AGENT_ID, path }
   const { messages } = await readAll(codex, source)
-  const scan = counted(await scanAll(codex, source))
+  const scan = summarizeScans(await scanAll(codex, source))
   expect(scan.usage, basename(path)).toEqual(usage)
   expect(usageIn(messages), basename(path)).toEqual(usage)
-  expect(scan.messages, dirname(path)).toBe(said)
+  expect(scan.messages, dirname(path)).toBe(messageCount)
   const marked = messages.filter(({ metadata }) => metadata?.['replayed'] === true)
   expect(marked.map(({ raw }) => raw.line_index)).toEqual(Array.from({ length: copies }, (_, at) => at + 2))
   expect(marked.every(({ metadata }) => metadata?.['usage'] === undefined)).toBe(true)
@@ -152,7 +152,7 @@ async function totalsIn(folder: string) {
   const logs = []
   for await (const log of logsAt(folder)) logs.push(log)
   return (
-    await totalsOf(logs, { dayOf: utcDay, prices: LIST_PRICES }, { at: () => {}, done: () => {}, stop: () => {} })
+    await countTotals(logs, { dayOf: toUtcDay, prices: LIST_PRICES }, { at: () => {}, done: () => {}, stop: () => {} })
   ).totals
 }
 

@@ -1,18 +1,18 @@
 /** Where a message's body lies, in as few bytes as that takes: an index holds one for every message. */
 import type { Metadata, Role } from '../../model/normalized.ts'
 import type { Locator } from '../agent.ts'
-import type { Spot } from './follow/calls.ts'
+import type { RecordPosition } from './follow/calls.ts'
 import type { Enrichment } from './record/draft.ts'
 
 export interface CodexLocator extends Locator {
   /** Offset, length, check sum and part. */
-  readonly at: Spot
+  readonly at: RecordPosition
   readonly line: number
   readonly time: string
   readonly session: string
   readonly marks?: Metadata
   /** The call that a result answers. */
-  readonly call?: Spot
+  readonly call?: RecordPosition
   /** That call had been answered before. */
   readonly again?: true
   readonly found?: Enrichment

@@ -1,8 +1,8 @@
 /** Puts what a record says into its session: time, number, links. The same for a first reading and for one body again. */
 import { sha256 } from '../../lib/hash.ts'
-import { sealOf } from '../../lib/json/seal.ts'
+import { digestWithout } from '../../lib/json/seal.ts'
 import { type Fields, fieldsOf } from '../../lib/object.ts'
-import { type Instant, messageId } from '../../model/ids.ts'
+import { type Instant, makeMessageId } from '../../model/ids.ts'
 import {
   isToolStatus,
   type MessageSegment,
@@ -12,14 +12,14 @@ import {
   type Role,
   type ToolCall,
 } from '../../model/normalized.ts'
-import { type Extension, extensionsOf, marksIn } from '../../model/replay/extension.ts'
+import { metadataFromExtension, readElementExtensions, type SourceExtension } from '../../model/replay/extension.ts'
 import type { PrivacyOptions } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
 import { eventTypeOf } from './raw.ts'
-import type { Draft } from './record/draft.ts'
-import { tell } from './records.ts'
+import type { RecordDraft } from './record/draft.ts'
+import { parseRecord } from './records.ts'
 
-export interface Place {
+export interface CodexPosition {
   readonly at: Instant
   readonly line: number
   readonly part: number
@@ -40,22 +40,27 @@ export interface Place {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-export function place(draft: Draft, record: Fields, where: Place, options: PrivacyOptions): NormalizedMessage {
+export function toMessage(
+  draft: RecordDraft,
+  record: Fields,
+  position: CodexPosition,
+  options: PrivacyOptions,
+): NormalizedMessage {
   const message: Mutable<NormalizedMessage> = {
-    id: messageId(where.at, where.line, where.part),
-    timestamp: where.at,
-    role: where.role ?? draft.role,
+    id: makeMessageId(position.at, position.line, position.part),
+    timestamp: position.at,
+    role: position.role ?? draft.role,
     source_type: draft.source_type,
-    segments: where.role ? draft.segments.map((one) => spokenBy(one, where.role)) : draft.segments,
-    raw: rawOf(draft, record, where, options),
+    segments: position.role ? draft.segments.map((one) => withChannel(one, position.role)) : draft.segments,
+    raw: rawOf(draft, record, position, options),
   }
-  const tool = where.tool ?? draft.tool_call
+  const tool = position.tool ?? draft.tool_call
   if (tool) message.tool_call = tool
-  const own = where.marks ? { ...draft.metadata, ...where.marks } : draft.metadata
+  const own = position.marks ? { ...draft.metadata, ...position.marks } : draft.metadata
   const written = fieldsOf(fieldsOf(record['payload'])?.['x_conv'])
-  const metadata = written ? { ...own, ...marksIn(written) } : own
+  const metadata = written ? { ...own, ...metadataFromExtension(written) } : own
   if (tool && written) message.tool_call = withStatus(tool, written['status'])
-  if (options.includeSource) message.metadata = { ...metadata, x_conv: extensionFor(record, where, options) }
+  if (options.includeSource) message.metadata = { ...metadata, x_conv: extensionFor(record, position, options) }
   else if (metadata) message.metadata = metadata
   return message
 }
@@ -64,47 +69,54 @@ export function place(draft: Draft, record: Fields, where: Place, options: Priva
 const withStatus = (tool: ToolCall, status: unknown): ToolCall => (isToolStatus(status) ? { ...tool, status } : tool)
 
 /** The record itself, or what it was made of when another agent's conversation was written as this one's. */
-function extensionFor(record: Fields, where: Place, options: PrivacyOptions): Extension {
+function extensionFor(record: Fields, position: CodexPosition, options: PrivacyOptions): SourceExtension {
   const payload = fieldsOf(record['payload']) ?? {}
-  const seal = () => sealOf(payload, 'x_conv')
-  const { first, further } = extensionsOf({ src: AGENT_ID, record }, payload['x_conv'], seal)
-  if (!where.isFirst) return further
+  const seal = () => digestWithout(payload, 'x_conv')
+  const { first, further } = readElementExtensions({ src: AGENT_ID, record }, payload['x_conv'], seal)
+  if (!position.isFirst) return further
   if (record['type'] !== 'compacted' || !Array.isArray(payload['replacement_history'])) return first
-  return { ...first, replacement: replacementOf(payload['replacement_history'], where, options) }
+  return { ...first, replacement: replacementOf(payload['replacement_history'], position, options) }
 }
 
 /** What the model goes on with, told as messages of the record's line. */
 function replacementOf(
   items: readonly unknown[],
-  where: Place,
+  position: CodexPosition,
   { includePrivate }: PrivacyOptions,
 ): readonly NormalizedMessage[] {
-  let { part } = where
+  let { part } = position
   return items.flatMap((item) => {
-    const { record, drafts } = tell(item)
+    const { record, drafts } = parseRecord(item)
     return drafts.map((draft) => {
-      const spot = { ...where, part: ++part, legacy: false, marks: undefined, tool: undefined, role: undefined }
-      return place(draft, record, spot, includePrivate ? { includePrivate } : {})
+      const itemPosition = {
+        ...position,
+        part: ++part,
+        legacy: false,
+        marks: undefined,
+        tool: undefined,
+        role: undefined,
+      }
+      return toMessage(draft, record, itemPosition, includePrivate ? { includePrivate } : {})
     })
   })
 }
 
 /** The channel follows the role where the part's own name does not tell it. */
-function spokenBy(segment: MessageSegment, role: Role | undefined): MessageSegment {
+function withChannel(segment: MessageSegment, role: Role | undefined): MessageSegment {
   if (/^(?:in|out)put_/.test(segment.format)) return segment
   return { ...segment, channel: role === 'user' ? 'input' : 'output' }
 }
 
-function rawOf(draft: Draft, record: Fields, where: Place, options: PrivacyOptions): RawReference {
+function rawOf(draft: RecordDraft, record: Fields, position: CodexPosition, options: PrivacyOptions): RawReference {
   const raw: Mutable<RawReference> = {
     event_type: eventTypeOf(record),
-    payload_type: where.legacy ? null : draft.payload_type,
-    file_path: where.path,
-    line_index: where.line,
-    session_id: where.session,
+    payload_type: position.legacy ? null : draft.payload_type,
+    file_path: position.path,
+    line_index: position.line,
+    session_id: position.session,
   }
-  if (where.legacy) raw.format = 'legacy'
-  if (where.stamp !== undefined) raw.timestamp = where.stamp
+  if (position.legacy) raw.format = 'legacy'
+  if (position.stamp !== undefined) raw.timestamp = position.stamp
   if (draft.payload_role !== undefined) raw.payload_role = draft.payload_role
   if (draft.secret === undefined) return raw
   raw.private = true

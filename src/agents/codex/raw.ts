@@ -1,12 +1,12 @@
 /** Tells what kind of record a line holds: by its shape, never by a version or a file's name. */
-import { type Fields, isObject, stringOf, wordOf } from '../../lib/object.ts'
-import { type Draft, meta } from './record/draft.ts'
+import { type Fields, isObject, nonEmptyStringOf, stringOf } from '../../lib/object.ts'
+import { metaDraft, type RecordDraft } from './record/draft.ts'
 import { ENVELOPE_TYPES, envelopeDrafts } from './record/envelope.ts'
 import { execDraft, isExecEvent } from './record/exec-stream.ts'
-import { ITEM_TYPES, unknownMetadata } from './record/items.ts'
+import { CODEX_ITEM_TYPES, unknownMetadata } from './record/items.ts'
 import { headerDraft, legacyDrafts, promptDraft } from './record/legacy.ts'
 
-export type Shape =
+export type CodexRecordShape =
   /** `{timestamp, type, payload}`: since 0.32. */
   | 'envelope'
   /** `{id, timestamp, …}`: the first line of a log of bare items. */
@@ -21,14 +21,14 @@ export type Shape =
   | 'name'
   | 'unknown'
 
-export function shapeOf(record: Fields): Shape {
+export function detectShape(record: Fields): CodexRecordShape {
   const type = record['type']
   if (typeof type === 'string') {
     if ('payload' in record || (ENVELOPE_TYPES.has(type) && !('role' in record))) return 'envelope'
     if (isExecEvent(record)) return 'exec'
-    if (ITEM_TYPES.has(type) && !isObject(record['message'])) return 'legacy'
+    if (CODEX_ITEM_TYPES.has(type) && !isObject(record['message'])) return 'legacy'
   }
-  if (wordOf(record['record_type']) !== undefined) return 'legacy'
+  if (nonEmptyStringOf(record['record_type']) !== undefined) return 'legacy'
   if (type !== undefined) return 'unknown'
   if (typeof record['session_id'] === 'string' && 'ts' in record && typeof record['text'] === 'string') return 'prompt'
   if (typeof record['id'] === 'string' && typeof record['thread_name'] === 'string') return 'name'
@@ -42,7 +42,7 @@ function isHeader(record: Fields): boolean {
 }
 
 /** What a record says. Never empty: what is not understood is meta. */
-export function draftsOf(record: Fields, shape: Shape): readonly Draft[] {
+export function recordDrafts(record: Fields, shape: CodexRecordShape): readonly RecordDraft[] {
   switch (shape) {
     case 'envelope':
       return envelopeDrafts(stringOf(record['type']) ?? '', record['payload'])
@@ -56,12 +56,12 @@ export function draftsOf(record: Fields, shape: Shape): readonly Draft[] {
       return [promptDraft(record)]
     case 'name':
     case 'unknown':
-      return [meta(stringOf(record['type']) ?? null, unknownMetadata(record))]
+      return [metaDraft(stringOf(record['type']) ?? null, unknownMetadata(record))]
   }
 }
 
-export const isLegacy = (shape: Shape): boolean => shape === 'header' || shape === 'legacy'
+export const isLegacyShape = (shape: CodexRecordShape): boolean => shape === 'header' || shape === 'legacy'
 
 export function eventTypeOf(record: Fields): string | null {
-  return wordOf(record['record_type']) ?? stringOf(record['type']) ?? null
+  return nonEmptyStringOf(record['record_type']) ?? stringOf(record['type']) ?? null
 }

@@ -2,19 +2,19 @@
 
 import { type Fields, isObject, parseStructure } from '../../lib/object.ts'
 import { phrase } from '../../model/phrase.ts'
-import type { Description } from '../agent.ts'
-import { type Shape, shapeOf } from './raw.ts'
-import { isWholeSession } from './whole.ts'
+import type { FileDescription } from '../agent.ts'
+import { type CodexRecordShape, detectShape } from './raw.ts'
+import { isSessionDocument } from './whole.ts'
 
-const LINES = 8
-const MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
+const MAX_PROBED_LINES = 8
+const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
 /** A first line longer than the head: its beginning tells enough. */
-const OPENING =
+const ENVELOPE_OPENING =
   /^\{(?:"timestamp":"[^"]{10,40}",)?(?:"ordinal":\d+,)?"type":"(?:session_meta|response_item|event_msg|turn_context|compacted)","payload":/
 
-type Kind = Shape | 'whole' | 'compressed'
+type FileKind = CodexRecordShape | 'whole' | 'compressed'
 
-const DESCRIPTIONS: Readonly<Partial<Record<Kind, Description>>> = {
+const DESCRIPTIONS: Readonly<Partial<Record<FileKind, FileDescription>>> = {
   whole: {
     format: 'session',
     why: phrase('one object with session and items', 'session と items を持つ 1 つのオブジェクト'),
@@ -43,30 +43,30 @@ const DESCRIPTIONS: Readonly<Partial<Record<Kind, Description>>> = {
   name: { format: 'session names', why: phrase('lines with id and thread_name', 'id と thread_name を持つ行') },
 }
 
-export const recognise = (head: Uint8Array, path: string): boolean => kindOf(head, path) !== undefined
+export const recognize = (head: Uint8Array, path: string): boolean => detectKind(head, path) !== undefined
 
-export function describe(head: Uint8Array, path: string): Description | undefined {
-  const kind = kindOf(head, path)
+export function describe(head: Uint8Array, path: string): FileDescription | undefined {
+  const kind = detectKind(head, path)
   return kind && DESCRIPTIONS[kind]
 }
 
-function kindOf(head: Uint8Array, path: string): Kind | undefined {
-  if (MAGIC.every((byte, at) => head[at] === byte)) return /\.jsonl\.zst$/i.test(path) ? 'compressed' : undefined
+function detectKind(head: Uint8Array, path: string): FileKind | undefined {
+  if (ZSTD_MAGIC.every((byte, at) => head[at] === byte)) return /\.jsonl\.zst$/i.test(path) ? 'compressed' : undefined
   const text = Buffer.from(head)
     .toString('utf8')
     .replace(/^\uFEFF/, '')
-  if (isWholeSession(text)) return 'whole'
-  for (const line of text.split('\n', LINES)) {
+  if (isSessionDocument(text)) return 'whole'
+  for (const line of text.split('\n', MAX_PROBED_LINES)) {
     const record = parseStructure(line)
-    if (isObject(record) && isOurs(record)) return shapeOf(record)
-    if (OPENING.test(line)) return 'envelope'
+    if (isObject(record) && isCodexRecord(record)) return detectShape(record)
+    if (ENVELOPE_OPENING.test(line)) return 'envelope'
   }
   return undefined
 }
 
 /** A message without a type is everybody's: other programs write such lines too. */
-function isOurs(record: Fields): boolean {
-  const shape = shapeOf(record)
+function isCodexRecord(record: Fields): boolean {
+  const shape = detectShape(record)
   if (shape === 'legacy') return 'type' in record || 'record_type' in record
   return shape !== 'unknown'
 }

@@ -1,17 +1,21 @@
 /** The first pass over a log: its header, its counts and its tokens. Most lines are told by their first bytes. */
 import type { OpenFile } from '../../lib/bytes.ts'
-import { readLog } from '../../lib/files/log-file.ts'
-import type { Cursor, Scan, Source } from '../agent.ts'
-import { type SavedScan, Scanner } from './count/scanner.ts'
-import { isWhole, readWhole } from './read.ts'
+import { readLogFile } from '../../lib/files/log-file.ts'
+import type { Cursor, ScanItem, Source } from '../agent.ts'
+import { type CodexScanCursor, LogScanner } from './count/scanner.ts'
+import { isDocument, readDocument } from './read.ts'
 
-export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly Scan[]> {
-  return readLog<SavedScan, Scan>(source, from, (file, saved) => scanOpen(source, file, saved))
+export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly ScanItem[]> {
+  return readLogFile<CodexScanCursor, ScanItem>(source, from, (file, saved) => scanOpenFile(source, file, saved))
 }
 
-async function* scanOpen(source: Source, file: OpenFile, from: SavedScan | undefined): AsyncGenerator<readonly Scan[]> {
-  if (!from && (await isWhole(file))) return yield await scanWhole(source, file)
-  const scanner = new Scanner(source, file.modifiedMs, from)
+async function* scanOpenFile(
+  source: Source,
+  file: OpenFile,
+  from: CodexScanCursor | undefined,
+): AsyncGenerator<readonly ScanItem[]> {
+  if (!from && (await isDocument(file))) return yield await scanDocument(source, file)
+  const scanner = new LogScanner(source, file.modifiedMs, from)
   for await (const chunk of file.chunks(from?.offset ?? 0)) {
     const found = scanner.scan(chunk)
     const cursor = scanner.save()
@@ -22,12 +26,12 @@ async function* scanOpen(source: Source, file: OpenFile, from: SavedScan | undef
 }
 
 /** By reading it: such logs are small and old. */
-async function scanWhole(source: Source, file: OpenFile): Promise<readonly Scan[]> {
-  const found: Scan[] = []
+async function scanDocument(source: Source, file: OpenFile): Promise<readonly ScanItem[]> {
+  const found: ScanItem[] = []
   const tools: Record<string, number> = {}
   let messages = 0
   const records = new Set<number>()
-  for await (const batch of readWhole(source, file, {})) {
+  for await (const batch of readDocument(source, file, {})) {
     for (const one of batch) {
       if (one.kind === 'session' || one.kind === 'issue') found.push(one)
       if (one.kind !== 'message') continue

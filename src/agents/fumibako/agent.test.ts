@@ -1,12 +1,12 @@
 /** What the fixtures' goldens do not show: estimates, the way back, where journals lie. */
 import { expect, it } from 'vitest'
-import { counted, readAll, scanAll, stage } from '../../../test/support/fixtures.ts'
+import { readAll, scanAll, stageFixtures, summarizeScans } from '../../../test/support/fixtures.ts'
 import { tempFolder } from '../../../test/support/log.ts'
 import type { Session } from '../../model/session.ts'
 import { NO_USAGE } from '../../model/usage.ts'
 import fumibako from './agent.ts'
 
-const fixtures = await stage(fumibako, tempFolder())
+const fixtures = await stageFixtures(fumibako, tempFolder())
 
 const sourceOf = (name: string) => {
   const fixture = fixtures.find((one) => one.name === name)
@@ -20,7 +20,7 @@ const estimatesOf = async (name: string) =>
   )
 
 it('counts what endpoints counted, and estimates only the requests that they did not', async () => {
-  expect(counted(await scanAll(fumibako, sourceOf('talk.jsonl'))).usage.total_tokens).toBe(2035)
+  expect(summarizeScans(await scanAll(fumibako, sourceOf('talk.jsonl'))).usage.total_tokens).toBe(2035)
   const asked = 'Rename tide.ts, please.'.length
   const after = 'Never mind.'.length + 'Thank you.'.length
   expect(await estimatesOf('talk.jsonl')).toEqual([
@@ -29,27 +29,27 @@ it('counts what endpoints counted, and estimates only the requests that they did
   ])
 })
 
-it('estimates what was said elsewhere, once', async () => {
-  expect(counted(await scanAll(fumibako, sourceOf('copied.jsonl'))).usage).toEqual(NO_USAGE)
-  const said = (await estimatesOf('copied.jsonl')).map(([, user, assistant]) => Number(user) + Number(assistant))
-  expect(said).toContain('Count the shells.'.length)
-  expect(said.filter((bytes) => bytes === 'Count the shells.'.length)).toHaveLength(1)
+it('estimates imported messages once', async () => {
+  expect(summarizeScans(await scanAll(fumibako, sourceOf('copied.jsonl'))).usage).toEqual(NO_USAGE)
+  const byteCounts = (await estimatesOf('copied.jsonl')).map(([, user, assistant]) => Number(user) + Number(assistant))
+  expect(byteCounts).toContain('Count the shells.'.length)
+  expect(byteCounts.filter((bytes) => bytes === 'Count the shells.'.length)).toHaveLength(1)
 })
 
-it('names what was taken back, and marks what was said in a tangent', async () => {
+it('flags rolled-back messages and messages of a tangent', async () => {
   const { messages } = await readAll(fumibako, sourceOf('turns.jsonl'))
   const textOf = new Map(messages.map(({ id, segments }) => [id, segments[0]?.text]))
-  const takenBack = messages.flatMap(({ metadata, raw }) => {
+  const rolledBack = messages.flatMap(({ metadata, raw }) => {
     const ids = metadata?.['rolled_back'] as readonly string[] | undefined
     return ids ? [[raw.event_type, ids.map((id) => textOf.get(id))]] : []
   })
-  expect(takenBack).toEqual([
+  expect(rolledBack).toEqual([
     ['rewound', ['When is it highest?', 'And lowest?']],
     ['branch_taken', ['And tomorrow?']],
     ['restored', ['And lowest?']],
   ])
-  const aside = messages.filter(({ metadata, role }) => metadata?.['tangent'] === true && role !== 'meta')
-  expect(aside.map(({ segments }) => segments[0]?.text)).toEqual([
+  const tangentMessages = messages.filter(({ metadata, role }) => metadata?.['tangent'] === true && role !== 'meta')
+  expect(tangentMessages.map(({ segments }) => segments[0]?.text)).toEqual([
     'What does the moon do?',
     'It pulls.',
     'And the sun?',
@@ -57,7 +57,7 @@ it('names what was taken back, and marks what was said in a tangent', async () =
   ])
 })
 
-it('goes on with a conversation by its id, where it was held', async () => {
+it('resumes a conversation by id in its directory', async () => {
   const { session } = await readAll(fumibako, sourceOf('talk.jsonl'))
   expect(fumibako.resume?.(session as Session)).toEqual({
     program: 'fumi',
@@ -66,7 +66,7 @@ it('goes on with a conversation by its id, where it was held', async () => {
   })
 })
 
-it('looks where the data directory is', () => {
+it('searches the data directory', () => {
   const machine = { platform: 'linux' as const, home: '/home/mika', variables: {} }
   expect(fumibako.roots(machine)).toEqual(['/home/mika/.local/share/fumibako/conversations'])
   expect(fumibako.roots({ ...machine, variables: { FUMI_HOME: '/data' } })).toEqual(['/data/conversations'])

@@ -1,10 +1,10 @@
 /** Our own conversations: a journal for each, one event on each line. */
 import { stat } from 'node:fs/promises'
 import type { Session } from '../../model/session.ts'
-import type { Agent, Fingerprint, ResumeCommand, Source } from '../agent.ts'
-import { body } from './body.ts'
+import type { Agent, ResumeCommand, Source, SourceFingerprint } from '../agent.ts'
+import { readMessage } from './body.ts'
 import { deliver } from './deliver.ts'
-import { AGENT_ID, describe, find, recognise, roots } from './find.ts'
+import { AGENT_ID, describe, find, recognize, roots } from './find.ts'
 import { stateAt } from './follow/state-at.ts'
 import { read } from './read.ts'
 import { scan } from './scan.ts'
@@ -15,13 +15,13 @@ const fumibako: Agent = {
   label: 'fumibako',
   version: 2,
   roots,
-  recognise,
+  recognize,
   describe,
   find,
   probe,
   scan,
   read,
-  body,
+  readMessage,
   stateAt,
   forms: FORMS,
   write,
@@ -31,7 +31,7 @@ const fumibako: Agent = {
 
 export default fumibako
 
-async function probe(source: Source): Promise<Fingerprint | undefined> {
+async function probe(source: Source): Promise<SourceFingerprint | undefined> {
   const found = await stat(source.path).catch(() => undefined)
   return found && `${found.size}:${found.mtimeMs}:${found.ino}`
 }

@@ -3,12 +3,12 @@ import { closeSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEvent } from '../../conversation/journal/codec.ts'
 import { journalName } from '../../conversation/journal/file-name.ts'
-import { readNow } from '../../lib/bytes.ts'
-import { lockFile } from '../../lib/disk/file-lock.ts'
-import { placeFile } from '../../lib/disk/place-file.ts'
+import { readRange } from '../../lib/bytes.ts'
+import { tryLockFile } from '../../lib/disk/file-lock.ts'
+import { copyFileAtomically } from '../../lib/disk/place-file.ts'
 import { statOf } from '../../lib/files/look.ts'
-import { openRegular } from '../../lib/files/regular-file.ts'
-import { writeError } from '../../lib/files/write-error.ts'
+import { openRegularFile } from '../../lib/files/regular-file.ts'
+import { toWriteError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
 import type { DeliverOptions, Delivery } from '../agent.ts'
 import { AGENT_ID, roots } from './find.ts'
@@ -16,20 +16,20 @@ import { AGENT_ID, roots } from './find.ts'
 /** A conversation that is there already is never replaced. */
 export async function deliver(file: string, { environment, isDry }: DeliverOptions): Promise<Delivery> {
   const folder = roots(environment)[0] ?? ''
-  const id = idIn(file)
+  const id = readConversationId(file)
   const path = join(folder, journalName(id))
-  refuse(path, id)
+  assertAbsent(path, id)
   const delivery = { source: { agent: AGENT_ID, path, root: folder }, isReplacement: false, repairs: [], warnings: [] }
   if (isDry) return { ...delivery, undo: async () => {} }
-  const print = locked(path, () => {
-    refuse(path, id)
-    placeFile(file, path)
-    return printOf(path)
+  const fingerprint = withLock(path, () => {
+    assertAbsent(path, id)
+    copyFileAtomically(file, path)
+    return fileFingerprint(path)
   })
-  return { ...delivery, undo: async () => locked(path, () => takeBack(path, print)) }
+  return { ...delivery, undo: async () => withLock(path, () => removeDelivered(path, fingerprint)) }
 }
 
-function refuse(path: string, id: string): void {
+function assertAbsent(path: string, id: string): void {
   if (existsSync(path))
     throw new AppError(
       'bad_usage',
@@ -38,8 +38,8 @@ function refuse(path: string, id: string): void {
     )
 }
 
-function takeBack(path: string, print: string): void {
-  if (printOf(path) !== print)
+function removeDelivered(path: string, fingerprint: string): void {
+  if (fileFingerprint(path) !== fingerprint)
     throw new AppError(
       'busy',
       `${path} was written by another program meanwhile, so it stays as it is.`,
@@ -48,15 +48,15 @@ function takeBack(path: string, print: string): void {
   rmSync(path)
 }
 
-function printOf(path: string): string {
+function fileFingerprint(path: string): string {
   const found = statOf(path)
   return found ? `${found.size}:${found.mtimeMs}:${found.ino}` : ''
 }
 
 /** Nobody opens or makes the conversation meanwhile. */
-function locked<T>(path: string, work: () => T): T {
+function withLock<T>(path: string, work: () => T): T {
   try {
-    const lock = lockFile(path.replace(/\.jsonl$/, '.lock'))
+    const lock = tryLockFile(path.replace(/\.jsonl$/, '.lock'))
     if (!lock)
       throw new AppError(
         'busy',
@@ -69,17 +69,17 @@ function locked<T>(path: string, work: () => T): T {
       lock.release()
     }
   } catch (error) {
-    throw writeError(path, error)
+    throw toWriteError(path, error)
   }
 }
 
 /** A header may hold the header of the session that it continues. */
-const LONGEST = 1 << 20
+const MAX_HEADER_BYTES = 1 << 20
 
-function idIn(file: string): string {
-  const fd = openRegular(file)
+function readConversationId(file: string): string {
+  const fd = openRegularFile(file)
   try {
-    const text = readNow(fd, 0, LONGEST).toString()
+    const text = readRange(fd, 0, MAX_HEADER_BYTES).toString()
     const read = readEvent(text.split('\n', 1)[0] ?? '')
     if (read.ok && read.event.event === 'opened') return read.event.conversation_id
   } finally {

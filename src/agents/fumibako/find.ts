@@ -1,38 +1,41 @@
 /** Finds journals, and knows one by its first line. */
 
 import { join } from 'node:path'
-import { CONVERSATIONS } from '../../conversation/journal/file-name.ts'
+import { CONVERSATIONS_FOLDER } from '../../conversation/journal/file-name.ts'
 import { dataDirectory } from '../../lib/files/data-directory.ts'
-import { filesBelow, headOf, isFolder } from '../../lib/files/look.ts'
+import { findFilesBelow, isFolder, readHead } from '../../lib/files/look.ts'
 import { phrase } from '../../model/phrase.ts'
-import type { Description, Environment, Source } from '../agent.ts'
+import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
 
 export const AGENT_ID = 'fumibako'
 
-export const roots = (environment: Environment): readonly string[] => [join(dataDirectory(environment), CONVERSATIONS)]
+export const roots = (environment: HostEnvironment): readonly string[] => [
+  join(dataDirectory(environment), CONVERSATIONS_FOLDER),
+]
 
 /** The header; where its line was damaged, any other event. */
-const OPENING = /^\uFEFF?\s*\{"(?:journal":\d+,"event":"opened"|event":"[a-z_]+","at":"\d{4}-)/
+const EVENT_OPENING = /^\uFEFF?\s*\{"(?:journal":\d+,"event":"opened"|event":"[a-z_]+","at":"\d{4}-)/
 
-export const recognise = (head: Uint8Array): boolean => OPENING.test(beginning(head))
+export const recognize = (head: Uint8Array): boolean => EVENT_OPENING.test(firstEventLine(head))
 
-export function describe(head: Uint8Array): Description | undefined {
-  return recognise(head)
+export function describe(head: Uint8Array): FileDescription | undefined {
+  return recognize(head)
     ? { format: 'journal', why: phrase('lines with event and at', 'event と at を持つ行') }
     : undefined
 }
 
-const LINE = 200
-const LINES = 3
+const PROBED_LINE_LENGTH = 200
+const MAX_PROBED_LINES = 3
 
 /** The first lines, each as far as it takes to know it. */
-function beginning(head: Uint8Array): string {
+function firstEventLine(head: Uint8Array): string {
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, 1 << 14)).toString('utf8')
-  return text.split('\n', LINES).find((line) => OPENING.test(line.slice(0, LINE))) ?? ''
+  return text.split('\n', MAX_PROBED_LINES).find((line) => EVENT_OPENING.test(line.slice(0, PROBED_LINE_LENGTH))) ?? ''
 }
 
 export async function* find(root: string): AsyncGenerator<Source> {
   if (!isFolder(root)) yield { agent: AGENT_ID, path: root }
   else
-    for (const path of filesBelow(root, /\.jsonl$/i)) if (recognise(headOf(path))) yield { agent: AGENT_ID, path, root }
+    for (const path of findFilesBelow(root, /\.jsonl$/i))
+      if (recognize(readHead(path))) yield { agent: AGENT_ID, path, root }
 }

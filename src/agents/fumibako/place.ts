@@ -1,10 +1,10 @@
 /** Gives a draft its place: id, time, source. */
-import type { Draft } from '../../conversation/told/draft.ts'
-import { type Instant, messageId } from '../../model/ids.ts'
+import type { EntryDraft } from '../../conversation/told/draft.ts'
+import { type Instant, makeMessageId } from '../../model/ids.ts'
 import type { Metadata, NormalizedMessage } from '../../model/normalized.ts'
-import type { Extension } from '../../model/replay/extension.ts'
+import type { SourceExtension } from '../../model/replay/extension.ts'
 
-export interface Place {
+export interface JournalPosition {
   readonly at: Instant
   readonly inferred: boolean
   readonly line: number
@@ -18,11 +18,11 @@ export interface Place {
   /** What the neighbours tell. */
   readonly marks: Metadata | undefined
   /** What the way back needs, where it was asked for. */
-  readonly extension: Extension | undefined
+  readonly extension: SourceExtension | undefined
 }
 
-export function place(draft: Draft, where: Place): NormalizedMessage {
-  const { at, line, part, path, session, event, stamp, marks, inferred, extension } = where
+export function toMessage(draft: EntryDraft, position: JournalPosition): NormalizedMessage {
+  const { at, line, part, path, session, event, stamp, marks, inferred, extension } = position
   const metadata = {
     ...draft.metadata,
     ...marks,
@@ -30,7 +30,7 @@ export function place(draft: Draft, where: Place): NormalizedMessage {
     ...(extension && { x_conv: extension }),
   }
   return {
-    id: messageId(at, line, part),
+    id: makeMessageId(at, line, part),
     timestamp: at,
     role: draft.role,
     source_type: draft.source_type,

@@ -1,42 +1,42 @@
 /** Reads a journal from disk and lets the follower speak. */
 import type { OpenFile } from '../../lib/bytes.ts'
-import { linesFrom, readLog, withCursors } from '../../lib/files/log-file.ts'
-import { type Instant, instantOf } from '../../model/ids.ts'
-import type { PrivacyOptions, Read, ReadOptions, Source } from '../agent.ts'
-import { entryAtSpot, streamedAt } from './body.ts'
-import { Follower, type Saved, type Step } from './follower.ts'
+import { parseWithCursors, readLinesFrom, readLogFile } from '../../lib/files/log-file.ts'
+import { type Instant, instantFromMs } from '../../model/ids.ts'
+import type { AgentReadOptions, PrivacyOptions, ReadItem, Source } from '../agent.ts'
+import { readEntryAt, readStreamedText } from './body.ts'
+import { type JournalCursor, JournalParser, type ParseStep } from './follower.ts'
 
-export function read(source: Source, options: ReadOptions = {}): AsyncGenerator<readonly Read[]> {
-  return readLog<Saved, Read>(source, options.from, async function* (file, from) {
-    for await (const steps of followed(source, file, options, from))
-      yield steps.filter((one): one is Read => one.kind !== 'line')
+export function read(source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> {
+  return readLogFile<JournalCursor, ReadItem>(source, options.from, async function* (file, from) {
+    for await (const steps of parseJournal(source, file, options, from))
+      yield steps.filter((one): one is ReadItem => one.kind !== 'line')
   })
 }
 
 /** Everything in its order, and a step for each line. */
-export async function* followed(
+export async function* parseJournal(
   source: Source,
   file: OpenFile,
   options: PrivacyOptions,
-  from: Saved | undefined,
-): AsyncGenerator<readonly Step[]> {
-  const follower = new Follower(source, firstSeen(source, file), options, from)
-  if (from) await restore(source, follower, from)
-  yield* withCursors(linesFrom(file, from), file, from, {
-    follow: ({ lines }) => [follower.follow(lines)],
-    cursor: (stop) => [...follower.header(), { kind: 'cursor', cursor: follower.save(stop) }],
+  from: JournalCursor | undefined,
+): AsyncGenerator<readonly ParseStep[]> {
+  const parser = new JournalParser(source, firstSeen(source, file), options, from)
+  if (from) await restoreParser(source, parser, from)
+  yield* parseWithCursors(readLinesFrom(file, from), file, from, {
+    follow: ({ lines }) => [parser.parseLines(lines)],
+    cursor: (stop) => [...parser.changedHeader(), { kind: 'cursor', cursor: parser.save(stop) }],
   })
-  yield [...follower.header(), ...follower.streaming()]
+  yield [...parser.changedHeader(), ...parser.streamedItems()]
 }
 
 /** What a cursor only names. */
-async function restore(source: Source, follower: Follower, { stream }: Saved): Promise<void> {
-  for (const spot of follower.calls.spots) {
-    const entry = await entryAtSpot(source, spot)
-    if (entry) follower.calls.restore(entry)
+async function restoreParser(source: Source, parser: JournalParser, { stream }: JournalCursor): Promise<void> {
+  for (const position of parser.calls.positions) {
+    const entry = await readEntryAt(source, position)
+    if (entry) parser.calls.restore(entry)
   }
-  if (stream) follower.restoreStream(await streamedAt(source, stream.offset, stream.end - stream.offset))
+  if (stream) parser.restoreStream(await readStreamedText(source, stream.offset, stream.end - stream.offset))
 }
 
 const firstSeen = (source: Source, file: OpenFile): Instant =>
-  source.first_seen ?? (instantOf(file.modifiedMs) as Instant)
+  source.first_seen ?? (instantFromMs(file.modifiedMs) as Instant)

@@ -1,61 +1,61 @@
 /** The first pass: header, counts and tokens. What no endpoint counted is estimated. */
-import { readLog } from '../../lib/files/log-file.ts'
+import { readLogFile } from '../../lib/files/log-file.ts'
 import { stringOf } from '../../lib/object.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { addEstimates, type Estimate, estimateOf, NO_ESTIMATE } from '../../model/tokens/estimate.ts'
+import { addEstimates, estimateMessage, NO_ESTIMATE, type TokenEstimate } from '../../model/tokens/estimate.ts'
 import type { Usage } from '../../model/usage.ts'
-import type { Counts, Cursor, Scan, Source } from '../agent.ts'
-import type { Saved, Step } from './follower.ts'
-import { followed } from './read.ts'
+import type { Counts, Cursor, ScanItem, Source } from '../agent.ts'
+import type { JournalCursor, ParseStep } from './follower.ts'
+import { parseJournal } from './read.ts'
 
-export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly Scan[]> {
-  return readLog<SavedScan, Scan>(source, from, async function* (file, saved) {
-    const tally = new Tally(saved?.bill)
-    for await (const steps of followed(source, file, {}, saved)) yield counted(steps, tally)
+export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly ScanItem[]> {
+  return readLogFile<JournalScanCursor, ScanItem>(source, from, async function* (file, saved) {
+    const counter = new ScanCounter(saved?.bill)
+    for await (const steps of parseJournal(source, file, {}, saved)) yield countSteps(steps, counter)
   })
 }
 
-interface SavedScan extends Saved {
-  readonly bill: Bill
+interface JournalScanCursor extends JournalCursor {
+  readonly bill: PendingEstimate
 }
 
-function counted(steps: readonly Step[], tally: Tally): readonly Scan[] {
-  const found: Scan[] = []
+function countSteps(steps: readonly ParseStep[], counter: ScanCounter): readonly ScanItem[] {
+  const found: ScanItem[] = []
   for (const one of steps) {
-    if (one.kind === 'line') tally.line()
-    else if (one.kind === 'message') tally.message(one.message, found)
+    if (one.kind === 'line') counter.countLine()
+    else if (one.kind === 'message') counter.countMessage(one.message, found)
     else if (one.kind === 'cursor')
-      found.push(...tally.counts(), { kind: 'cursor', cursor: { ...one.cursor, bill: tally.bill } })
+      found.push(...counter.takeCounts(), { kind: 'cursor', cursor: { ...one.cursor, bill: counter.bill } })
     else found.push(one)
   }
-  found.push(...tally.counts())
+  found.push(...counter.takeCounts())
   return found
 }
 
 /** What has been said since the last answer, and whether its request told what it used. Plain JSON. */
-interface Bill {
-  readonly unpaid: Estimate
+interface PendingEstimate {
+  readonly unpaid: TokenEstimate
   readonly isPaid: boolean
 }
 
-const NO_BILL: Bill = { unpaid: NO_ESTIMATE, isPaid: false }
+const NO_PENDING_ESTIMATE: PendingEstimate = { unpaid: NO_ESTIMATE, isPaid: false }
 
-class Tally {
-  bill: Bill
+class ScanCounter {
+  bill: PendingEstimate
   #lines = 0
   #messages = 0
   #tools: Record<string, number> = {}
 
-  constructor(bill: Bill = NO_BILL) {
+  constructor(bill: PendingEstimate = NO_PENDING_ESTIMATE) {
     this.bill = bill
   }
 
-  line(): void {
+  countLine(): void {
     this.#lines++
   }
 
-  message(message: NormalizedMessage, found: Scan[]): void {
+  countMessage(message: NormalizedMessage, found: ScanItem[]): void {
     const { role, source_type, tool_call, metadata, raw } = message
     const repeats = metadata?.['duplicate_of'] !== undefined || metadata?.['replayed'] === true
     if ((role === 'user' || role === 'assistant') && !repeats) this.#messages++
@@ -72,24 +72,30 @@ class Tally {
       if (metadata?.['purpose'] !== 'compaction') this.bill = { ...this.bill, isPaid: true }
     }
     if (repeats) return
-    const estimate = estimateOf(message)
-    if (raw.event_type === 'copied') found.push(...estimated(at, model, estimate))
+    const estimate = estimateMessage(message)
+    if (raw.event_type === 'copied') found.push(...estimateItems(at, model, estimate))
     else this.#charge(raw.event_type, at, model, estimate, found)
   }
 
   /** A request is paid for by the usage that comes before its answer. */
-  #charge(event: string | null, at: Instant, model: string | undefined, estimate: Estimate, found: Scan[]): void {
+  #charge(
+    event: string | null,
+    at: Instant,
+    model: string | undefined,
+    estimate: TokenEstimate,
+    found: ScanItem[],
+  ): void {
     const unpaid = addEstimates(this.bill.unpaid, estimate)
     if (event !== 'entry' && event !== 'interrupted') {
       this.bill = { ...this.bill, unpaid }
       return
     }
-    if (!this.bill.isPaid) found.push(...estimated(at, model, unpaid))
+    if (!this.bill.isPaid) found.push(...estimateItems(at, model, unpaid))
     this.bill = { unpaid: NO_ESTIMATE, isPaid: this.bill.isPaid }
   }
 
   /** What was added since they were asked for. */
-  counts(): readonly Scan[] {
+  takeCounts(): readonly ScanItem[] {
     if (this.#lines === 0 && this.#messages === 0) return []
     const counts: Counts = { lines: this.#lines, messages: this.#messages, tools: this.#tools }
     this.#lines = 0
@@ -99,7 +105,7 @@ class Tally {
   }
 }
 
-function estimated(at: Instant, model: string | undefined, estimate: Estimate): readonly Scan[] {
+function estimateItems(at: Instant, model: string | undefined, estimate: TokenEstimate): readonly ScanItem[] {
   if (estimate.user_bytes + estimate.assistant_bytes === 0) return []
   return [{ kind: 'estimate', at, model, estimate }]
 }

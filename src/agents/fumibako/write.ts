@@ -1,160 +1,163 @@
 /** Writes a conversation as a journal, with which fumibako goes on. */
 import { readEventValue, writeEvent } from '../../conversation/journal/codec.ts'
-import { JOURNAL_VERSION, type JournalEvent, type Untimed } from '../../conversation/journal/event.ts'
+import { JOURNAL_VERSION, type JournalEvent, type UntimedEvent } from '../../conversation/journal/event.ts'
 import type { UserMessage } from '../../conversation/message.ts'
-import { type Begun, begin } from '../../conversation/written/begin.ts'
-import { linesOf } from '../../conversation/written/lines.ts'
-import { type Pair, summaryOf } from '../../conversation/written/pairs.ts'
-import { TextChunks } from '../../lib/disk/text-chunks.ts'
-import { exactOf } from '../../lib/json/portable.ts'
-import { sealOfText } from '../../lib/json/seal.ts'
+import { createEntryWriter, type EntryWriter } from '../../conversation/written/begin.ts'
+import { transcriptLines } from '../../conversation/written/lines.ts'
+import { compactSummary, type EntryPair } from '../../conversation/written/pairs.ts'
+import { TextBatcher } from '../../lib/disk/text-chunks.ts'
+import { fromPortableJson } from '../../lib/json/portable.ts'
+import { digestOfText } from '../../lib/json/seal.ts'
 import { writeJson } from '../../lib/json/write.ts'
 import { type AgentId, isUuid } from '../../model/ids.ts'
-import { given, type UnitWriter, writtenBy } from '../../model/replay/drive.ts'
+import { createWriteFunction, takeOutput, type UnitWriter } from '../../model/replay/drive.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
-import type { Group, Step } from '../../model/replay/step.ts'
+import type { RecordGroup, ReplayStep } from '../../model/replay/step.ts'
 import type { Session } from '../../model/session.ts'
-import type { WriteOptions, Written, WrittenForm } from '../agent.ts'
+import type { AgentWriteOptions, WriterOutput, WrittenForm } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
 
 export const FORMS: readonly WrittenForm[] = [{ name: AGENT_ID, label: 'journal of fumibako', suffix: '.jsonl' }]
 
-export const write = writtenBy<WriteOptions, Written>((session, options) => new Writer(session, options))
+export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(
+  (session, options) => new JournalFileWriter(session, options),
+)
 
 /** One of our own lines. */
-interface OwnLine {
+interface NativeLine {
   readonly text: string
   readonly event: JournalEvent | undefined
 }
 
-class Writer implements UnitWriter<Written> {
+class JournalFileWriter implements UnitWriter<WriterOutput> {
   readonly #session: Session
-  readonly #options: WriteOptions
-  readonly #begun: Begun
-  readonly #out: Written[] = []
-  readonly #text = new TextChunks()
+  readonly #options: AgentWriteOptions
+  readonly #entryWriter: EntryWriter
+  readonly #out: WriterOutput[] = []
+  readonly #text = new TextBatcher()
   #lines = 0
   /** The highest number of an entry so far. */
   #last = 0
   /** Nothing was made or changed: all lines stand as they were. */
-  #isWhole = true
+  #isUnchanged = true
   /** Of our own lines: what was asked last and is not answered in them. */
-  #asked: UserMessage | undefined
+  #unanswered: UserMessage | undefined
   /** Whose records the lines carry. */
   #src: string | undefined
   #summaries = 0
   /** The event that was spelt last: it is sealed first and then written. */
-  #spelt: { readonly event: JournalEvent; readonly text: string } | undefined
+  #lastEncoded: { readonly event: JournalEvent; readonly text: string } | undefined
 
-  constructor(session: Session, options: WriteOptions) {
+  constructor(session: Session, options: AgentWriteOptions) {
     this.#session = session
     this.#options = options
-    this.#begun = begin({
+    this.#entryWriter = createEntryWriter({
       own: AGENT_ID,
-      seal: (event) => sealOfText(this.#spell(event as JournalEvent)),
+      seal: (event) => digestOfText(this.#encode(event as JournalEvent)),
       isOff: options.withoutExtensions,
       cwd: options.cwd ?? session.cwd,
-      say: (...said) => this.#out.push(...said),
+      emit: (...items) => this.#out.push(...items),
       path: () => `$[${this.#lines}]`,
     })
   }
 
   earlier(src: AgentId, records: readonly unknown[]): void {
     this.#src = src
-    if (this.#asTheyWere({ src, records, fits: true })) return
-    this.#begun.tell({ records, as: [], isKept: !this.#options.withoutExtensions })
+    if (this.#writeNative({ src, records, fits: true })) return
+    this.#entryWriter.reportOutcome({ records, as: [], isKept: !this.#options.withoutExtensions })
     if (!this.#options.withoutExtensions) this.#carry({ src, records })
   }
 
-  opening(group: Group): void {
+  opening(group: RecordGroup): void {
     this.#src ??= group.src
-    if (!this.#asTheyWere(group)) this.#begun.fates.leave(group)
+    if (!this.#writeNative(group)) this.#entryWriter.outcomes.carryForward(group)
   }
 
-  steps(group: Group, steps: readonly Step[]): void {
+  steps(group: RecordGroup, steps: readonly ReplayStep[]): void {
     this.#src = group.src ?? this.#src
-    if (this.#asTheyWere(group)) return
-    this.#goOn()
-    for (const step of steps) for (const pair of this.#begun.pairs.take(step)) this.#put(pair)
+    if (this.#writeNative(group)) return
+    this.#continueNative()
+    for (const step of steps) for (const pair of this.#entryWriter.pairs.add(step)) this.#put(pair)
   }
 
-  taken(): readonly Written[] {
-    return given(this.#text.taken(), this.#out)
+  taken(): readonly WriterOutput[] {
+    return takeOutput(this.#text.takeIfFull(), this.#out)
   }
 
-  end(): readonly Written[] {
-    const { pairs, next, left } = this.#begun.pairs.end()
+  end(): readonly WriterOutput[] {
+    const { pairs, next, unusedGroups } = this.#entryWriter.pairs.end()
     for (const pair of pairs) this.#put(pair)
-    this.#sumUp()
-    for (const group of left) this.#begun.fates.leave(group)
-    const rest = this.#begun.fates.end()
-    if (next) this.#make({ event: 'next_message', message: next }, { ...this.#nothing(rest), pending: true })
+    this.#writeSummary()
+    for (const group of unusedGroups) this.#entryWriter.outcomes.carryForward(group)
+    const rest = this.#entryWriter.outcomes.end()
+    if (next)
+      this.#writeTimed({ event: 'next_message', message: next }, { ...this.#emptyExtension(rest), pending: true })
     else if (rest) this.#carry(rest)
     else if (this.#lines === 0) this.#open()
-    return given(this.#text.rest(), this.#out)
+    return takeOutput(this.#text.takeRest(), this.#out)
   }
 
   /** Our own lines. Answers false when they are not, or no longer fit to what was written before them. */
-  #asTheyWere({ src, records, fits }: Pick<Group, 'src' | 'records' | 'fits'>): boolean {
+  #writeNative({ src, records, fits }: Pick<RecordGroup, 'src' | 'records' | 'fits'>): boolean {
     if (src !== AGENT_ID || !fits) return false
-    const lines = records.map(ownLine)
-    if (!this.#isWhole && !this.#takes(lines)) return false
-    if (lines.length > 0) for (const pair of this.#begun.pairs.interrupt()) this.#put(pair)
+    const lines = records.map(parseNativeLine)
+    if (!this.#isUnchanged && !this.#fitsAfterChange(lines)) return false
+    if (lines.length > 0) for (const pair of this.#entryWriter.pairs.interrupt()) this.#put(pair)
     for (const { text, event } of lines) {
       if (this.#lines === 0 && event?.event !== 'opened') this.#open()
       this.#line(text)
-      if (event) this.#follow(event)
+      if (event) this.#trackNative(event)
     }
-    this.#begun.tell({ records, as: records, isKept: false })
+    this.#entryWriter.reportOutcome({ records, as: records, isKept: false })
     return true
   }
 
   /** After something was made: every answer has its message here, and every entry a number of its own. */
-  #takes(lines: readonly OwnLine[]): boolean {
-    let isAsked = this.#asked !== undefined
+  #fitsAfterChange(lines: readonly NativeLine[]): boolean {
+    let isPending = this.#unanswered !== undefined
     return lines.every(({ event }) => {
-      if (event?.event === 'next_message') isAsked = event.message !== null
+      if (event?.event === 'next_message') isPending = event.message !== null
       const isAnswer = event?.event === 'entry' || event?.event === 'interrupted'
-      const fits = !isAnswer || isAsked
-      if (isAnswer) isAsked = false
-      return fits && (numberIn(event) ?? Number.POSITIVE_INFINITY) > this.#last
+      const fits = !isAnswer || isPending
+      if (isAnswer) isPending = false
+      return fits && (entryNumber(event) ?? Number.POSITIVE_INFINITY) > this.#last
     })
   }
 
-  #follow(event: JournalEvent): void {
-    this.#last = Math.max(this.#last, numberIn(event) ?? 0)
-    if (event.event === 'next_message') this.#asked = event.message ?? undefined
-    else if (event.event === 'entry' || event.event === 'interrupted') this.#asked = undefined
+  #trackNative(event: JournalEvent): void {
+    this.#last = Math.max(this.#last, entryNumber(event) ?? 0)
+    if (event.event === 'next_message') this.#unanswered = event.message ?? undefined
+    else if (event.event === 'entry' || event.event === 'interrupted') this.#unanswered = undefined
   }
 
   /** What our own lines asked last is answered by what is made now. */
-  #goOn(): void {
-    const asked = this.#asked
-    if (!asked) return
-    this.#asked = undefined
-    this.#make({ event: 'next_message', message: null }, this.#nothing())
-    this.#begun.pairs.wait(asked)
+  #continueNative(): void {
+    const unanswered = this.#unanswered
+    if (!unanswered) return
+    this.#unanswered = undefined
+    this.#writeTimed({ event: 'next_message', message: null }, this.#emptyExtension())
+    this.#entryWriter.pairs.setPending(unanswered)
   }
 
-  #put(pair: Pair): void {
-    this.#sumUp()
+  #put(pair: EntryPair): void {
+    this.#writeSummary()
     const { entry } = pair
     const event = this.#timed({ event: 'copied', number: ++this.#last, entry, into: 'history' })
-    this.#write(event, this.#begun.fates.put(pair, event))
-    this.#make({ event: 'transcript', lines: linesOf(entry) }, this.#nothing())
+    this.#write(event, this.#entryWriter.outcomes.attach(pair, event))
+    this.#writeTimed({ event: 'transcript', lines: transcriptLines(entry) }, this.#emptyExtension())
   }
 
   /** Summaries stand before all that is made. */
-  #sumUp(): void {
-    const { summaries } = this.#begun.pairs
+  #writeSummary(): void {
+    const { summaries } = this.#entryWriter.pairs
     if (summaries.length === this.#summaries) return
     this.#summaries = summaries.length
-    this.#make({ event: 'summary', summary: summaryOf(summaries), keep: this.#last }, this.#nothing())
+    this.#writeTimed({ event: 'summary', summary: compactSummary(summaries), keep: this.#last }, this.#emptyExtension())
   }
 
   /** A line that changes nothing. */
   #carry(extension: WrittenExtension): void {
-    this.#make({ event: 'fields', set: {}, removed: [] }, extension)
+    this.#writeTimed({ event: 'fields', set: {}, removed: [] }, extension)
   }
 
   #open(): void {
@@ -162,7 +165,7 @@ class Writer implements UnitWriter<Written> {
     const { agent, id, native_id } = session
     // Another than its own where two sources claim that one: a copy of each can be made.
     const own = id.startsWith(`${agent}:`) ? id.slice(agent.length + 1) : native_id
-    const opened: Untimed = {
+    const opened: UntimedEvent = {
       journal: JOURNAL_VERSION,
       event: 'opened',
       conversation_id: isUuid(own) ? own : this.#options.newId(),
@@ -170,24 +173,24 @@ class Writer implements UnitWriter<Written> {
       program: null,
       ...(agent !== AGENT_ID && { continues: { agent, session: own } }),
     }
-    this.#write(this.#timed(opened), { ...this.#nothing(), session: session as Session })
+    this.#write(this.#timed(opened), { ...this.#emptyExtension(), session: session as Session })
   }
 
-  #make(event: Untimed, extension: WrittenExtension): void {
+  #writeTimed(event: UntimedEvent, extension: WrittenExtension): void {
     this.#write(this.#timed(event), extension)
   }
 
   #write(event: JournalEvent, extension: WrittenExtension | undefined): void {
-    this.#isWhole = false
+    this.#isUnchanged = false
     if (this.#lines === 0 && event.event !== 'opened') this.#open()
-    const text = this.#spell(event)
+    const text = this.#encode(event)
     const isBare = extension === undefined || this.#options.withoutExtensions
     this.#line(isBare ? text : `${text.slice(0, -1)},"x_conv":${JSON.stringify(extension)}}`)
   }
 
-  #spell(event: JournalEvent): string {
-    if (this.#spelt?.event !== event) this.#spelt = { event, text: writeEvent(event) }
-    return this.#spelt.text
+  #encode(event: JournalEvent): string {
+    if (this.#lastEncoded?.event !== event) this.#lastEncoded = { event, text: writeEvent(event) }
+    return this.#lastEncoded.text
   }
 
   #line(text: string): void {
@@ -195,23 +198,23 @@ class Writer implements UnitWriter<Written> {
     this.#text.push(text, '\n')
   }
 
-  #timed(event: Untimed): JournalEvent {
+  #timed(event: UntimedEvent): JournalEvent {
     return { ...event, at: this.#options.now().toISOString() } as JournalEvent
   }
 
   /** Says that a line was made for another agent's conversation, and is no record of its own. In our own it is one. */
-  #nothing(rest?: WrittenExtension): WrittenExtension {
+  #emptyExtension(rest?: WrittenExtension): WrittenExtension {
     const src = rest?.src ?? this.#src ?? this.#session.agent
     const records = rest?.records ?? (src === AGENT_ID ? undefined : [])
     return { src, ...(records && { records }) }
   }
 }
 
-function ownLine(record: unknown): OwnLine {
-  const value = exactOf(record)
+function parseNativeLine(record: unknown): NativeLine {
+  const value = fromPortableJson(record)
   const read = readEventValue(value)
   return { text: writeJson(value), event: read.ok ? read.event : undefined }
 }
 
-const numberIn = (event: JournalEvent | undefined): number | undefined =>
+const entryNumber = (event: JournalEvent | undefined): number | undefined =>
   event && 'number' in event ? event.number : undefined

@@ -1,9 +1,9 @@
 /** Files of NormalizedMessages: what `fumi normalize` and `fumi convert` write. */
 import { stat } from 'node:fs/promises'
-import type { Agent, Fingerprint, Source } from '../agent.ts'
+import type { Agent, Source, SourceFingerprint } from '../agent.ts'
 import { AGENT_ID, find } from './find.ts'
-import { body, read } from './read.ts'
-import { describe, recognise } from './recognise.ts'
+import { read, readMessage } from './read.ts'
+import { describe, recognize } from './recognise.ts'
 import { scan } from './scan.ts'
 import { write } from './write.ts'
 
@@ -12,20 +12,20 @@ const normalized: Agent = {
   label: 'NormalizedMessages',
   version: 3,
   roots: () => [],
-  recognise,
+  recognize,
   describe,
   find,
   probe,
   scan,
   read,
-  body,
+  readMessage,
   forms: [{ name: AGENT_ID, label: 'NormalizedMessages, one on each line', suffix: '.ndjson' }],
   write,
 }
 
 export default normalized
 
-async function probe(source: Source): Promise<Fingerprint | undefined> {
+async function probe(source: Source): Promise<SourceFingerprint | undefined> {
   const found = await stat(source.path).catch(() => undefined)
   return found && `${found.size}:${found.mtimeMs}:${found.ino}`
 }

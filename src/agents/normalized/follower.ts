@@ -1,13 +1,13 @@
 /** Goes along the lines of a file and says what each of them holds. */
 import { checksum, sha256 } from '../../lib/hash.ts'
-import { decode, type Line } from '../../lib/jsonl.ts'
+import { type ByteLine, decodeLine } from '../../lib/jsonl.ts'
 import { type Fields, fieldsOf, parseStructure, stringOf } from '../../lib/object.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
-import { badNumbers, badValues } from '../../model/numbers.ts'
-import type { Locator, PrivacyOptions, Read, Source } from '../agent.ts'
-import { headerOf, promptOf, type SavedHeader } from './header.ts'
-import { idOf, isMessage, nativeOf, place } from './message.ts'
+import { badValues, describeBadNumbers } from '../../model/numbers.ts'
+import type { Locator, PrivacyOptions, ReadItem, Source } from '../agent.ts'
+import { normalizedHeader, promptOfMessage, type SavedHeader } from './header.ts'
+import { isNormalizedMessage, nativeSessionId, normalizedSessionId, toMessage } from './message.ts'
 import { LineCheck } from './usable.ts'
 
 export interface NormalizedLocator extends Locator {
@@ -23,7 +23,7 @@ export interface SavedSession extends SavedHeader {
   readonly last: readonly [line: number, part: number]
 }
 
-export class Follower {
+export class NormalizedLogParser {
   readonly #source: Source
   readonly #options: PrivacyOptions
   readonly #sessions: Map<string, SavedSession>
@@ -38,49 +38,54 @@ export class Follower {
     return [...this.#sessions]
   }
 
-  follow(lines: readonly Line[]): Read[] {
-    const reads: Read[] = []
-    for (const line of lines) this.#take(line, reads)
+  parseLines(lines: readonly ByteLine[]): ReadItem[] {
+    const reads: ReadItem[] = []
+    for (const line of lines) this.#parseLine(line, reads)
     return reads
   }
 
-  #take(line: Line, reads: Read[]): void {
-    const issue: Issuing = (code, reason) => {
+  #parseLine(line: ByteLine, reads: ReadItem[]): void {
+    const issue: ReportIssue = (code, reason) => {
       const path = this.#source.shown ?? this.#source.path
       reads.push({ kind: 'issue', issue: { code, reason, path, line: line.number } })
     }
     if (!line.bytes) return issue('line_too_long', `the line is ${line.length} bytes long, too long to be read`)
-    const { text, repaired } = decode(line, line.bytes)
+    const { text, repaired } = decodeLine(line, line.bytes)
     if (text.trim() === '') return
     const value = parseStructure(text)
-    if (value === undefined) return issue(line.ended ? 'bad_json' : 'cut_short', line.ended ? BAD : CUT)
+    if (value === undefined) return issue(line.ended ? 'bad_json' : 'cut_short', line.ended ? BAD_JSON : CUT_SHORT)
     if (repaired) issue('bad_utf8', 'bytes that are not UTF-8 were replaced')
-    if (!isMessage(value)) return issue('unknown_shape', 'no NormalizedMessage')
-    this.#tell(value, line, line.bytes, reads, issue)
+    if (!isNormalizedMessage(value)) return issue('unknown_shape', 'no NormalizedMessage')
+    this.#addMessage(value, line, line.bytes, reads, issue)
   }
 
-  #tell(value: Fields, line: Line, bytes: Buffer, reads: Read[], issue: Issuing): void {
-    const native = nativeOf(value)
+  #addMessage(value: Fields, line: ByteLine, bytes: Buffer, reads: ReadItem[], issue: ReportIssue): void {
+    const native = nativeSessionId(value)
     const known = this.#sessions.get(native)
     const session = known?.id ?? this.#idOf(native)
-    const number = numberOf(value)
-    const isTaken = known !== undefined && !isAfter(number, known.last)
+    const number = messageNumber(value)
+    const isDuplicateId = known !== undefined && !isAfter(number, known.last)
     const path = this.#source.shown ?? this.#source.path
     const check = new LineCheck()
-    const message = place(value, { line: line.number, path, session, isTaken }, this.#options, check)
-    if (check.numbers.faults) issue('bad_number', badNumbers(check.numbers.faults))
+    const message = toMessage(value, { line: line.number, path, session, isDuplicateId }, this.#options, check)
+    if (check.numbers.faults) issue('bad_number', describeBadNumbers(check.numbers.faults))
     if (check.values.size > 0) issue('bad_value', badValues([...check.values]))
     const at = message.timestamp as Instant
-    const header = known ?? headerOf(value, { id: session, native, at, path, first: sha256(bytes).slice(0, 16) })
-    const prompt = known?.header.first_prompt === undefined ? promptOf(message) : undefined
-    const told = prompt === undefined ? header.header : { ...header.header, first_prompt: prompt }
-    if (!known || prompt !== undefined) reads.push({ kind: 'session', session: told })
-    this.#sessions.set(native, { id: session, header: told, last: isTaken && known ? known.last : number })
+    const header =
+      known ?? normalizedHeader(value, { id: session, native, at, path, first: sha256(bytes).slice(0, 16) })
+    const prompt = known?.header.first_prompt === undefined ? promptOfMessage(message) : undefined
+    const latestHeader = prompt === undefined ? header.header : { ...header.header, first_prompt: prompt }
+    if (!known || prompt !== undefined) reads.push({ kind: 'session', session: latestHeader })
+    this.#sessions.set(native, {
+      id: session,
+      header: latestHeader,
+      last: isDuplicateId && known ? known.last : number,
+    })
     const locator: NormalizedLocator = {
       at: [line.offset, line.length, checksum(bytes)],
       line: line.number,
       session,
-      ...(isTaken && { taken: true }),
+      ...(isDuplicateId && { taken: true }),
     }
     reads.push({ kind: 'message', message, locator })
   }
@@ -88,29 +93,35 @@ export class Follower {
   /** Set when another source claims the same id: then for the first session of the file. */
   #idOf(native: string) {
     const { session } = this.#source
-    return session !== undefined && this.#sessions.size === 0 ? (session as ReturnType<typeof idOf>) : idOf(native)
+    return session !== undefined && this.#sessions.size === 0
+      ? (session as ReturnType<typeof normalizedSessionId>)
+      : normalizedSessionId(native)
   }
 }
 
-type Issuing = (code: IssueCode, reason: string) => void
+type ReportIssue = (code: IssueCode, reason: string) => void
 
-const BAD = 'not JSON; the line is skipped'
-const CUT = 'the last line is cut short; all before it was read'
+const BAD_JSON = 'not JSON; the line is skipped'
+const CUT_SHORT = 'the last line is cut short; all before it was read'
 
 const isAfter = ([line, part]: readonly [number, number], [lastLine, lastPart]: readonly [number, number]): boolean =>
   line > lastLine || (line === lastLine && part > lastPart)
 
 /** The numbers in `timestamp#line.part`. */
-function numberOf(value: Fields): readonly [line: number, part: number] {
+function messageNumber(value: Fields): readonly [line: number, part: number] {
   const found = /#(\d+)(?:\.(\d+))?$/.exec(stringOf(value['id']) ?? '')
   return found ? [Number(found[1]), Number(found[2] ?? 1)] : [-1, 0]
 }
 
 /** One message again, from its bytes. */
-export function told(bytes: Buffer, where: NormalizedLocator, source: Source, options: PrivacyOptions) {
+export function parseMessage(bytes: Buffer, where: NormalizedLocator, source: Source, options: PrivacyOptions) {
   const { line, session, taken } = where
-  const value = parseStructure(decode({ number: line, utf8: false }, bytes).text)
-  if (!isMessage(value) || !fieldsOf(value['raw'])) return undefined
-  const spot = { line, path: source.shown ?? source.path, session: session as ReturnType<typeof idOf> }
-  return place(value, { ...spot, isTaken: taken === true }, options)
+  const value = parseStructure(decodeLine({ number: line, utf8: false }, bytes).text)
+  if (!isNormalizedMessage(value) || !fieldsOf(value['raw'])) return undefined
+  const position = {
+    line,
+    path: source.shown ?? source.path,
+    session: session as ReturnType<typeof normalizedSessionId>,
+  }
+  return toMessage(value, { ...position, isDuplicateId: taken === true }, options)
 }

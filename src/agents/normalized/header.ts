@@ -1,8 +1,8 @@
 /** A session's header, from its first message and from what it brings. */
-import { type Fields, fieldsOf, listOf, wordOf } from '../../lib/object.ts'
+import { type Fields, fieldsOf, listOf, nonEmptyStringOf } from '../../lib/object.ts'
 import type { Instant, SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { gitOf, type Session } from '../../model/session.ts'
+import { parseGitInfo, type Session } from '../../model/session.ts'
 import { AGENT_ID } from './find.ts'
 
 export interface SavedHeader {
@@ -10,7 +10,7 @@ export interface SavedHeader {
   readonly header: Session
 }
 
-interface Birth {
+interface SessionOrigin {
   readonly id: SessionId
   readonly native: string
   readonly at: Instant
@@ -18,15 +18,17 @@ interface Birth {
   readonly first: string
 }
 
-const WORDS = ['title', 'cwd', 'agent_version', 'originator', 'origin', 'model_provider'] as const
+const TEXT_FIELDS = ['title', 'cwd', 'agent_version', 'originator', 'origin', 'model_provider'] as const
 
 /** The header that the session had where it came from stands with its first message. */
-export function headerOf(line: Fields, { id, native, at, path, first }: Birth): SavedHeader {
+export function normalizedHeader(line: Fields, { id, native, at, path, first }: SessionOrigin): SavedHeader {
   const metadata = fieldsOf(line['metadata'])
-  const told = fieldsOf(fieldsOf(metadata?.['x_conv'])?.['session'])
-  const said = told ?? (line['source_type'] === 'session' ? metadata : undefined) ?? {}
-  const words = Object.fromEntries(WORDS.flatMap((key) => (wordOf(said[key]) === undefined ? [] : [[key, said[key]]])))
-  const git = fieldsOf(said['git'])
+  const original = fieldsOf(fieldsOf(metadata?.['x_conv'])?.['session'])
+  const fields = original ?? (line['source_type'] === 'session' ? metadata : undefined) ?? {}
+  const textFields = Object.fromEntries(
+    TEXT_FIELDS.flatMap((key) => (nonEmptyStringOf(fields[key]) === undefined ? [] : [[key, fields[key]]])),
+  )
+  const git = fieldsOf(fields['git'])
   const header: Session = {
     id,
     agent: AGENT_ID,
@@ -35,19 +37,19 @@ export function headerOf(line: Fields, { id, native, at, path, first }: Birth): 
     path,
     kind: 'conversation',
     started_at: at,
-    models: listOf(said['models']).filter((model) => typeof model === 'string'),
-    ...words,
-    ...(git && { git: gitOf(git) }),
+    models: listOf(fields['models']).filter((model) => typeof model === 'string'),
+    ...textFields,
+    ...(git && { git: parseGitInfo(git) }),
     ancestors: [],
   }
   return { id, header }
 }
 
-const PROMPT_LENGTH = 200
+const MAX_PROMPT_LENGTH = 200
 
 /** What the message asks, if it is somebody's question. */
-export function promptOf({ role, segments, metadata }: NormalizedMessage): string | undefined {
+export function promptOfMessage({ role, segments, metadata }: NormalizedMessage): string | undefined {
   if (role !== 'user' || metadata?.['injected'] === true || metadata?.['replayed'] === true) return undefined
   const text = segments.find((one) => typeof one.text === 'string' && one.text.trim() !== '')?.text
-  return text?.trim().slice(0, PROMPT_LENGTH)
+  return text?.trim().slice(0, MAX_PROMPT_LENGTH)
 }

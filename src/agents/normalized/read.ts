@@ -1,32 +1,36 @@
 /** Reads a file of our own messages, from its beginning or from where an earlier reading stopped. */
-import { readAt } from '../../lib/bytes.ts'
-import { linesFrom, readLog, type Stop, withCursors } from '../../lib/files/log-file.ts'
+import { readFileRange } from '../../lib/bytes.ts'
+import { type LogPosition, parseWithCursors, readLinesFrom, readLogFile } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
 import { AppError } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import type { Cursor, Locator, PrivacyOptions, Read, ReadOptions, Source } from '../agent.ts'
-import { Follower, type NormalizedLocator, type SavedSession, told } from './follower.ts'
+import type { AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, Source } from '../agent.ts'
+import { type NormalizedLocator, NormalizedLogParser, parseMessage, type SavedSession } from './follower.ts'
 
-interface Saved extends Cursor, Stop {
+interface NormalizedCursor extends Cursor, LogPosition {
   readonly offset: number
   readonly sessions: readonly (readonly [string, SavedSession])[]
 }
 
-export function read(source: Source, options: ReadOptions = {}): AsyncGenerator<readonly Read[]> {
-  return readLog<Saved, Read>(source, options.from, (file, from) => {
-    const follower = new Follower(source, options, from?.sessions)
-    return withCursors(linesFrom(file, from), file, from, {
-      follow: ({ lines }) => [follower.follow(lines)],
-      cursor: (stop) => [{ kind: 'cursor', cursor: { ...stop, sessions: follower.save() } }],
+export function read(source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> {
+  return readLogFile<NormalizedCursor, ReadItem>(source, options.from, (file, from) => {
+    const parser = new NormalizedLogParser(source, options, from?.sessions)
+    return parseWithCursors(readLinesFrom(file, from), file, from, {
+      follow: ({ lines }) => [parser.parseLines(lines)],
+      cursor: (stop) => [{ kind: 'cursor', cursor: { ...stop, sessions: parser.save() } }],
     })
   })
 }
 
-export async function body(source: Source, locator: Locator, options: PrivacyOptions = {}): Promise<NormalizedMessage> {
+export async function readMessage(
+  source: Source,
+  locator: Locator,
+  options: PrivacyOptions = {},
+): Promise<NormalizedMessage> {
   const where = locator as NormalizedLocator
   const [offset, length, check] = where.at
-  const bytes = await readAt(source.path, offset, length)
-  const message = checksum(bytes) === check ? told(bytes, where, source, options) : undefined
+  const bytes = await readFileRange(source.path, offset, length)
+  const message = checksum(bytes) === check ? parseMessage(bytes, where, source, options) : undefined
   if (message) return message
   throw new AppError(
     'not_found',

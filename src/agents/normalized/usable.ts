@@ -8,7 +8,7 @@ import {
   type ToolCall,
 } from '../../model/normalized.ts'
 import { NumberCheck } from '../../model/numbers.ts'
-import { checkedUsage } from '../../model/usage.ts'
+import { readCheckedUsage } from '../../model/usage.ts'
 
 /** Remembers the names of the fields that were left out. */
 export class LineCheck {
@@ -17,7 +17,7 @@ export class LineCheck {
 }
 
 /** Nearly always it is the message itself. */
-export function usable(message: NormalizedMessage, check: LineCheck): NormalizedMessage {
+export function withCheckedTypes(message: NormalizedMessage, check: LineCheck): NormalizedMessage {
   const { segments, tool_call, raw, metadata } = message
   const changes: { -readonly [key in keyof NormalizedMessage]?: NormalizedMessage[key] } = {}
   const usableSegments = segments.map((one) => usableSegment(one, check))
@@ -151,6 +151,6 @@ function usableUsage(given: unknown, { numbers }: LineCheck): unknown {
     numbers.add(['usage'])
     return undefined
   }
-  const usage = checkedUsage(given, numbers)
+  const usage = readCheckedUsage(given, numbers)
   return Object.entries(usage).every(([key, count]) => given[key] === count) ? given : { ...given, ...usage }
 }

@@ -1,10 +1,10 @@
 /** Files of conversations in the forms that OpenAI's programs, and programs around them, write. */
 import { stat } from 'node:fs/promises'
-import type { Agent, Fingerprint, Source } from '../agent.ts'
-import { body, span } from './body.ts'
+import type { Agent, Source, SourceFingerprint } from '../agent.ts'
+import { readMessage, span } from './body.ts'
 import { AGENT_ID, find } from './find.ts'
 import { read } from './read.ts'
-import { describe, recognise } from './recognise.ts'
+import { describe, recognize } from './recognise.ts'
 import { scan } from './scan.ts'
 import { FORMS, write } from './write.ts'
 
@@ -12,15 +12,15 @@ const openai: Agent = {
   id: AGENT_ID,
   label: 'OpenAI messages',
   version: 3,
-  many: true,
+  hasManySessions: true,
   roots: () => [],
-  recognise,
+  recognize,
   describe,
   find,
   probe,
   scan,
   read,
-  body,
+  readMessage,
   span,
   forms: FORMS,
   write,
@@ -28,7 +28,7 @@ const openai: Agent = {
 
 export default openai
 
-async function probe(source: Source): Promise<Fingerprint | undefined> {
+async function probe(source: Source): Promise<SourceFingerprint | undefined> {
   const found = await stat(source.path).catch(() => undefined)
   return found && `${found.size}:${found.mtimeMs}:${found.ino}`
 }

@@ -1,21 +1,25 @@
 /** One message again, from its place in the file. */
-import { readAt } from '../../lib/bytes.ts'
-import { LastMade } from '../../lib/disk/last-made.ts'
+import { readFileRange } from '../../lib/bytes.ts'
+import { LastResult } from '../../lib/disk/last-made.ts'
 import { checksum } from '../../lib/hash.ts'
 import { AppError } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Locator, PrivacyOptions, Source } from '../agent.ts'
-import { type OpenAiLocator, tellUnit } from './follower.ts'
-import { Teller } from './tell.ts'
+import { type OpenAiLocator, parseUnit } from './follower.ts'
+import { ConversationParser } from './tell.ts'
 
-const told = new LastMade<ReturnType<typeof tellUnit>>()
+const unitCache = new LastResult<ReturnType<typeof parseUnit>>()
 
-export async function body(source: Source, locator: Locator, options: PrivacyOptions = {}): Promise<NormalizedMessage> {
-  const { unit: place, part } = locator as OpenAiLocator
-  const { line, layout, written, cut } = place
-  const [offset, length, check] = place.at
-  const bytes = await readAt(source.path, offset, length)
-  if (bytes.length !== length || checksum(bytes) !== check) throw gone(source)
+export async function readMessage(
+  source: Source,
+  locator: Locator,
+  options: PrivacyOptions = {},
+): Promise<NormalizedMessage> {
+  const { unit: position, part } = locator as OpenAiLocator
+  const { line, layout, written, cut } = position
+  const [offset, length, check] = position.at
+  const bytes = await readFileRange(source.path, offset, length)
+  if (bytes.length !== length || checksum(bytes) !== check) throw changedError(source)
   const key = JSON.stringify([
     source.path,
     source.shown,
@@ -27,17 +31,17 @@ export async function body(source: Source, locator: Locator, options: PrivacyOpt
     cut,
     options,
   ])
-  const { sessions } = told.of(bytes, key, () => {
+  const { sessions } = unitCache.get(bytes, key, () => {
     const unit = { number: line, utf8: false, ended: cut !== true }
-    return tellUnit(unit, bytes, layout, new Teller(source, written, options))
+    return parseUnit(unit, bytes, layout, new ConversationParser(source, written, options))
   })
-  let left = part
+  let remaining = part
   for (const { messages } of sessions) {
-    const message = messages[left - 1]
+    const message = messages[remaining - 1]
     if (message) return message
-    left -= messages.length
+    remaining -= messages.length
   }
-  throw gone(source)
+  throw changedError(source)
 }
 
 /** The whole conversation: its messages do not lie apart. */
@@ -46,7 +50,7 @@ export function span(locator: Locator): readonly [offset: number, length: number
   return [offset, length]
 }
 
-const gone = (source: Source): AppError =>
+const changedError = (source: Source): AppError =>
   new AppError(
     'not_found',
     `${source.path} has changed since it was read; read it again`,

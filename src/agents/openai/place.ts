@@ -1,19 +1,19 @@
 /** Puts what a message says into its session: id, time, links. */
 import { sha256 } from '../../lib/hash.ts'
-import { sealOf } from '../../lib/json/seal.ts'
+import { digestWithout } from '../../lib/json/seal.ts'
 import type { Fields } from '../../lib/object.ts'
-import { type Instant, messageId, type SessionId } from '../../model/ids.ts'
+import { type Instant, makeMessageId, type SessionId } from '../../model/ids.ts'
 import type { Metadata, NormalizedMessage, RawReference } from '../../model/normalized.ts'
-import { type ElementExtensions, type Extension, extensionsOf } from '../../model/replay/extension.ts'
+import { type ElementExtensions, readElementExtensions, type SourceExtension } from '../../model/replay/extension.ts'
 import type { PrivacyOptions } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
-import type { Draft, Mutable } from './message/draft.ts'
+import type { ChatDraft, Mutable } from './message/draft.ts'
 
 /** What the neighbours tell: goes into the metadata. */
-export type Marks = Fields
+export type MessageMarks = Fields
 
 /** What the messages of a session have in common. */
-export interface Home {
+export interface SessionContext {
   readonly session: SessionId
   readonly path: string
   /** Of the line or of the conversation. */
@@ -22,7 +22,7 @@ export interface Home {
   readonly options: PrivacyOptions
 }
 
-export interface Moment {
+export interface MessageTime {
   readonly at: Instant
   /** The file does not tell it. */
   readonly inferred: boolean
@@ -31,7 +31,7 @@ export interface Moment {
 }
 
 /** One message of the file, which tells one or several messages. */
-export interface Element {
+export interface SourceMessage {
   /** As it stands in the file, in the normal form. */
   readonly record: Fields
   /** Its number among the messages of its conversation, from 0. */
@@ -44,36 +44,36 @@ export interface Element {
  * @param part the number of the message among those of its line
  * @param isFirst of those that the element tells
  */
-export function place(
-  draft: Draft,
-  element: Element,
-  home: Home,
-  moment: Moment,
+export function toMessage(
+  draft: ChatDraft,
+  element: SourceMessage,
+  context: SessionContext,
+  time: MessageTime,
   part: number,
-  marks: Marks | undefined,
+  marks: MessageMarks | undefined,
   isFirst: boolean,
 ): NormalizedMessage {
-  const { at, inferred } = moment
+  const { at, inferred } = time
   const message: Mutable<NormalizedMessage> = {
-    id: messageId(at, home.number, part),
+    id: makeMessageId(at, context.number, part),
     timestamp: at,
     role: draft.role,
     source_type: draft.source_type,
     segments: draft.segments,
-    raw: rawOf(draft, element.record, home, moment),
+    raw: rawOf(draft, element.record, context, time),
   }
   if (draft.tool_call) message.tool_call = draft.tool_call
-  const metadata = metadataOf(draft.metadata, marks, inferred)
-  if (home.options.includeSource) message.metadata = { ...metadata, x_conv: extensionFor(element, isFirst) }
+  const metadata = mergeMetadata(draft.metadata, marks, inferred)
+  if (context.options.includeSource) message.metadata = { ...metadata, x_conv: extensionFor(element, isFirst) }
   else if (metadata) message.metadata = metadata
   return message
 }
 
 /** The message itself, or what it was made of when another agent's conversation was written as this one. */
-function extensionFor(element: Element, isFirst: boolean): Extension {
+function extensionFor(element: SourceMessage, isFirst: boolean): SourceExtension {
   const { record, at } = element
   const own = { src: AGENT_ID, record, ...(at !== undefined && { at }) }
-  element.extensions ??= extensionsOf(own, record['x_conv'], () => sealOf(record, 'x_conv'))
+  element.extensions ??= readElementExtensions(own, record['x_conv'], () => digestWithout(record, 'x_conv'))
   return isFirst ? element.extensions.first : element.extensions.further
 }
 
@@ -81,9 +81,9 @@ function extensionFor(element: Element, isFirst: boolean): Extension {
 const INFERRED: Metadata = { timestamp_inferred: true }
 
 /** The draft's own metadata belongs to it alone and may be added to. */
-function metadataOf(
+function mergeMetadata(
   own: Record<string, unknown> | undefined,
-  marks: Marks | undefined,
+  marks: MessageMarks | undefined,
   inferred: boolean,
 ): Metadata | undefined {
   if (!own && !marks) return inferred ? INFERRED : undefined
@@ -94,20 +94,20 @@ function metadataOf(
   return undefined
 }
 
-function rawOf(draft: Draft, source: Fields, home: Home, { stamp }: Moment): RawReference {
+function rawOf(draft: ChatDraft, source: Fields, context: SessionContext, { stamp }: MessageTime): RawReference {
   const raw: Mutable<RawReference> = {
-    event_type: home.format,
+    event_type: context.format,
     payload_type: draft.payload_type,
-    file_path: home.path,
-    line_index: home.number,
-    session_id: home.session,
+    file_path: context.path,
+    line_index: context.number,
+    session_id: context.session,
   }
   if (stamp !== undefined) raw.timestamp = stamp
   const role = source['role']
   if (typeof role === 'string') raw.payload_role = role
   if (draft.secret === undefined) return raw
   raw.private = true
-  if (!home.options.withoutHashes) raw.encrypted_content_sha256 = sha256(draft.secret)
-  if (home.options.includePrivate) raw.encrypted_content = draft.secret
+  if (!context.options.withoutHashes) raw.encrypted_content_sha256 = sha256(draft.secret)
+  if (context.options.includePrivate) raw.encrypted_content = draft.secret
   return raw
 }

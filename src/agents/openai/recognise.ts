@@ -1,13 +1,13 @@
 /** Tells a file of conversations by its beginning. */
-import { describeHead } from '../../openai/files/describe.ts'
-import type { Description } from '../agent.ts'
+import { describeFileHead } from '../../openai/files/describe.ts'
+import type { FileDescription } from '../agent.ts'
 
 /** Another agent's log is not ours, whatever it holds. */
-export const recognise = (head: Uint8Array): boolean => describeHead(textOf(head))?.isConversation === true
+export const recognize = (head: Uint8Array): boolean => describeFileHead(textOf(head))?.isConversation === true
 
 /** Also for what is refused: the reason tells what it is instead. */
-export function describe(head: Uint8Array): Description | undefined {
-  const kind = describeHead(textOf(head))
+export function describe(head: Uint8Array): FileDescription | undefined {
+  const kind = describeFileHead(textOf(head))
   return kind && { format: kind.format, why: kind.why }
 }
 

@@ -1,23 +1,23 @@
 /** Tells conversations as sessions and their messages. The same for a first reading and for one body again. */
 import { isObject } from '../../lib/object.ts'
-import { type Instant, instant, type SessionId, sessionId } from '../../model/ids.ts'
+import { type Instant, makeSessionId, type SessionId, toInstant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { badNumbers, badTime, isRefused, NumberCheck } from '../../model/numbers.ts'
+import { describeBadNumbers, describeBadTime, isInvalidTime, NumberCheck } from '../../model/numbers.ts'
 import type { Session } from '../../model/session.ts'
-import type { Branch, ChatMessage, Conversation } from '../../openai/files/conversation.ts'
+import type { FileBranch, FileConversation, FileMessage } from '../../openai/files/conversation.ts'
 import type { PrivacyOptions, Source } from '../agent.ts'
-import { firstRecord, nativeId, sessionOf } from './header.ts'
-import { Calls } from './message/calls.ts'
-import { Pictures } from './message/content.ts'
-import { asideDraft, type Draft } from './message/draft.ts'
-import { draftsOf, wordsDraft } from './message/drafts.ts'
-import { stampOf } from './message/metadata.ts'
-import { usageOf } from './message/usage.ts'
-import { type Element, type Home, type Marks, type Moment, place } from './place.ts'
-import { Times } from './times.ts'
+import { firstRecordHash, toSession, unnamedSessionId } from './header.ts'
+import { ChatCallPairing } from './message/calls.ts'
+import { ImageQueue } from './message/content.ts'
+import { type ChatDraft, nonMessageDraft } from './message/draft.ts'
+import { chatDrafts, plainTextDraft } from './message/drafts.ts'
+import { messageTimestamp } from './message/metadata.ts'
+import { parseChatUsage } from './message/usage.ts'
+import { type MessageMarks, type MessageTime, type SessionContext, type SourceMessage, toMessage } from './place.ts'
+import { TimeCache } from './times.ts'
 
-export interface Spot {
+export interface ConversationPosition {
   /** Of the line or of the conversation, from 1. */
   readonly number: number
   /** Of the conversation among those that share a line, from 1. */
@@ -28,43 +28,43 @@ export interface Spot {
   readonly check: number
 }
 
-export interface Told {
-  readonly sessions: readonly TellSession[]
-  readonly issues: readonly Fault[]
+export interface ParsedConversation {
+  readonly sessions: readonly ParsedSession[]
+  readonly issues: readonly ConversationFault[]
 }
 
-export interface TellSession {
+export interface ParsedSession {
   readonly session: Session
   readonly messages: readonly NormalizedMessage[]
 }
 
-export interface Fault {
+export interface ConversationFault {
   readonly code: IssueCode
   readonly reason: string
 }
 
 /** A line of the conversation, and what a branch must know of it. */
-interface Line {
-  readonly home: Home
-  calls: Calls | undefined
+interface ConversationLine {
+  readonly context: SessionContext
+  calls: ChatCallPairing | undefined
   /** For each message of the source, the last id that it got and its time; kept where there are branches. */
-  readonly spots: { readonly id: string; readonly time: number }[]
+  readonly forkPoints: { readonly id: string; readonly time: number }[]
 }
 
 /** One for a file: most conversations are so short that what they share must be made once. */
-export class Teller {
+export class ConversationParser {
   readonly source: Source
   /** When the file was written, for messages that tell no time, in milliseconds. */
   readonly written: number
   readonly path: string
   readonly #options: PrivacyOptions
-  readonly #times = new Times()
-  #conversation: Conversation = NOTHING
+  readonly #times = new TimeCache()
+  #conversation: FileConversation = NO_CONVERSATION
   /** Of the conversation; nothing when the file does not tell it. */
   #created: number | undefined
-  #pictures: Pictures | undefined
-  #lines: Line[] = []
-  #issues: Fault[] | undefined
+  #images: ImageQueue | undefined
+  #lines: ConversationLine[] = []
+  #issues: ConversationFault[] | undefined
   #messages: NormalizedMessage[] = []
   #part = 0
 
@@ -76,70 +76,81 @@ export class Teller {
   }
 
   /** @param claimed the id of the main session, where another source claims the one that it would get */
-  tell(conversation: Conversation, spot: Spot, claimed?: string): Told {
+  parse(conversation: FileConversation, position: ConversationPosition, claimed?: string): ParsedConversation {
     const { branches, id, created, images } = conversation
-    const at = created === undefined ? undefined : instant(created)
+    const at = created === undefined ? undefined : toInstant(created)
     this.#conversation = conversation
     this.#created = at === undefined ? undefined : Date.parse(at)
-    this.#pictures = images && new Pictures(images)
+    this.#images = images && new ImageQueue(images)
     this.#lines = []
     this.#issues = undefined
-    if (isRefused(created, at)) this.#fault(BAD_CREATED)
-    this.#part = spot.before
-    const first = firstRecord(branches[0].messages, id !== undefined, spot)
-    const native = id ?? nativeId(first, spot)
-    const sessions = [this.#branch(branches[0], native, first, spot, claimed)]
+    if (isInvalidTime(created, at)) this.#fault(BAD_CREATED)
+    this.#part = position.before
+    const first = firstRecordHash(branches[0].messages, id !== undefined, position)
+    const native = id ?? unnamedSessionId(first, position)
+    const sessions = [this.#branch(branches[0], native, first, position, claimed)]
     for (let n = 1; n < branches.length; n++) {
       const branch = branches[n]
-      if (branch) sessions.push(this.#branch(branch, `${native}/${branch.name ?? n}`, first, spot))
+      if (branch) sessions.push(this.#branch(branch, `${native}/${branch.name ?? n}`, first, position))
     }
     return { sessions, issues: this.#issues ?? NO_FAULTS }
   }
 
-  #branch(branch: Branch, native: string, first: string, { number }: Spot, claimed?: string): TellSession {
+  #branch(
+    branch: FileBranch,
+    native: string,
+    first: string,
+    { number }: ConversationPosition,
+    claimed?: string,
+  ): ParsedSession {
     const { after } = branch
     const { agent, claim, session } = this.source
-    const own = sessionId(agent, native)
+    const own = makeSessionId(agent, native)
     const id = (claimed ?? (claim === own ? session : undefined) ?? own) as SessionId
     const parent = this.#lines[after?.branch ?? 0]
-    const left = after && parent?.spots[after.message]
-    const home = { session: id, path: this.path, number, format: this.#conversation.format, options: this.#options }
-    const line: Line = { home, calls: parent?.calls && new Calls(parent.calls), spots: [] }
-    const started = left?.time ?? this.#created ?? this.written
+    const forkPoint = after && parent?.forkPoints[after.message]
+    const context = { session: id, path: this.path, number, format: this.#conversation.format, options: this.#options }
+    const line: ConversationLine = {
+      context,
+      calls: parent?.calls && new ChatCallPairing(parent.calls),
+      forkPoints: [],
+    }
+    const started = forkPoint?.time ?? this.#created ?? this.written
     const messages: NormalizedMessage[] = []
     this.#lines.push(line)
     this.#messages = messages
-    if (!parent) this.#preface(home, started)
-    this.#say(branch, line, started, left?.id)
-    if (!parent && this.#conversation.usage) this.#count(home)
-    if (!parent) this.#after(home, started)
+    if (!parent) this.#addHeader(context, started)
+    this.#addMessages(branch, line, started, forkPoint?.id)
+    if (!parent && this.#conversation.usage) this.#addUsage(context)
+    if (!parent) this.#addTrailingRecords(context, started)
     const at = (messages[0]?.timestamp as Instant | undefined) ?? this.#times.at(started)
-    const birth = { id, agent, native_id: native, first_record: first, path: this.path, started_at: at }
-    return { session: sessionOf(birth, this.#conversation, messages, parent?.home.session), messages }
+    const identity = { id, agent, native_id: native, first_record: first, path: this.path, started_at: at }
+    return { session: toSession(identity, this.#conversation, messages, parent?.context.session), messages }
   }
 
   /** What the record says beside its messages. */
-  #preface(home: Home, time: number): void {
+  #addHeader(context: SessionContext, time: number): void {
     const { header, system } = this.#conversation
     if (!header && system === undefined) return
-    const moment = { at: this.#times.at(time), inferred: this.#created === undefined }
+    const messageTime = { at: this.#times.at(time), inferred: this.#created === undefined }
     if (header) {
       const { x_conv, x_conv_after, ...rest } = header
-      const shown = isObject(x_conv) || isObject(x_conv_after) ? rest : header
-      this.#put(
-        home,
-        asideDraft('session', 'session', { header: shown }),
-        { record: { format: home.format, header, x_conv } },
-        moment,
+      const visible = isObject(x_conv) || isObject(x_conv_after) ? rest : header
+      this.#push(
+        context,
+        nonMessageDraft('session', 'session', { header: visible }),
+        { record: { format: context.format, header, x_conv } },
+        messageTime,
       )
     }
     if (system === undefined) return
     // It stands in the header, which is its record.
     const element = { record: { role: 'system', content: system } }
-    for (const draft of draftsOf(element.record, undefined)) this.#put(home, draft, element, moment, undefined, !header)
+    for (const draft of chatDrafts(element.record, undefined))
+      this.#push(context, draft, element, messageTime, undefined, !header)
   }
 
-  #say(branch: Branch, line: Line, started: number, after: string | undefined): void {
+  #addMessages(branch: FileBranch, line: ConversationLine, started: number, after: string | undefined): void {
     const hasBranches = this.#conversation.branches.length > 1
     // The conversation's own time is that of its first message; the others come a second after each other.
     const known = after === undefined && this.#created !== undefined
@@ -147,13 +158,13 @@ export class Teller {
     for (let at = 0; at < branch.messages.length; at++) {
       const message = branch.messages[at]
       if (at > 0) time += 1000
-      const moment = known && at === 0 ? { at: this.#times.at(time), inferred: false } : this.#times.inferred(time)
-      const words = message && !hasBranches && !this.#pictures ? wordsDraft(message) : undefined
-      if (message && words) this.#put(line.home, words, { record: message, at }, moment)
+      const messageTime = known && at === 0 ? { at: this.#times.at(time), inferred: false } : this.#times.inferred(time)
+      const textDraft = message && !hasBranches && !this.#images ? plainTextDraft(message) : undefined
+      if (message && textDraft) this.#push(line.context, textDraft, { record: message, at }, messageTime)
       else if (message && isObject(message))
-        time = this.#sayAll({ record: message, at }, line, moment, time, marksOf(branch, at, after))
+        time = this.#addMessage({ record: message, at }, line, messageTime, time, branchMarks(branch, at, after))
       else this.#fault(NO_OBJECT)
-      if (hasBranches) line.spots.push({ id: this.#messages.at(-1)?.id ?? '', time })
+      if (hasBranches) line.forkPoints.push({ id: this.#messages.at(-1)?.id ?? '', time })
     }
   }
 
@@ -161,31 +172,37 @@ export class Teller {
    * Answers when it was said.
    * @param fallback and `time`: the moment where the message tells none
    */
-  #sayAll(element: Element, line: Line, fallback: Moment, time: number, marks: Marks | undefined): number {
+  #addMessage(
+    element: SourceMessage,
+    line: ConversationLine,
+    fallback: MessageTime,
+    time: number,
+    marks: MessageMarks | undefined,
+  ): number {
     const message = element.record
-    const stamp = stampOf(message)
-    const own = stamp === undefined ? undefined : instant(stamp)
-    if (isRefused(stamp, own)) this.#fault(BAD_STAMP)
-    const moment =
+    const stamp = messageTimestamp(message)
+    const own = stamp === undefined ? undefined : toInstant(stamp)
+    if (isInvalidTime(stamp, own)) this.#fault(BAD_STAMP)
+    const messageTime =
       stamp === undefined
         ? fallback
         : { at: own ?? fallback.at, inferred: own === undefined && fallback.inferred, stamp }
     let isFirst = true
-    const drafts = draftsOf(message, this.#pictures)
-    const shown = this.#pictures ? { ...element, record: withPictures(message, drafts) } : element
+    const drafts = chatDrafts(message, this.#images)
+    const visible = this.#images ? { ...element, record: withImages(message, drafts) } : element
     for (const draft of drafts) {
-      this.#put(line.home, draft, shown, moment, this.#link(draft, line, marks), isFirst)
+      this.#push(line.context, draft, visible, messageTime, this.#link(draft, line, marks), isFirst)
       isFirst = false
     }
     return own === undefined ? time : Date.parse(own)
   }
 
   /** Joins results with their calls, and says so where the file gives them no ids. */
-  #link(draft: Draft, line: Line, marks: Marks | undefined): Marks | undefined {
+  #link(draft: ChatDraft, line: ConversationLine, marks: MessageMarks | undefined): MessageMarks | undefined {
     if (draft.tool_call) {
-      line.calls ??= new Calls()
+      line.calls ??= new ChatCallPairing()
       const { inferred, orphan } = draft.source_type === 'tool_call' ? line.calls.open(draft) : line.calls.answer(draft)
-      if (orphan) this.#fault(ORPHAN)
+      if (orphan) this.#fault(ORPHAN_RESULT)
       return inferred ? { ...marks, call_id_inferred: true } : marks
     }
     if (draft.role === 'meta' && draft.payload_type === 'message') this.#fault(UNKNOWN_ROLE)
@@ -193,62 +210,76 @@ export class Teller {
   }
 
   /** Told with the answer, which is the last thing that was said. */
-  #count(home: Home): void {
+  #addUsage(context: SessionContext): void {
     const { usage, models } = this.#conversation
     const check = new NumberCheck()
-    const counted = usageOf(usage, check)
-    if (check.faults) this.#fault({ code: 'bad_number', reason: badNumbers(check.faults) })
+    const counted = parseChatUsage(usage, check)
+    if (check.faults) this.#fault({ code: 'bad_number', reason: describeBadNumbers(check.faults) })
     const last = this.#messages.at(-1)
     if (!counted || !last) return
-    const moment = { at: last.timestamp as Instant, inferred: last.metadata?.['timestamp_inferred'] === true }
+    const messageTime = { at: last.timestamp as Instant, inferred: last.metadata?.['timestamp_inferred'] === true }
     const metadata = { usage: counted, model: models[0] ?? null }
-    this.#put(home, asideDraft('meta', 'usage', metadata), { record: { usage } }, moment)
+    this.#push(context, nonMessageDraft('meta', 'usage', metadata), { record: { usage } }, messageTime)
   }
 
   /** Records of another agent that belong to no message. */
-  #after(home: Home, started: number): void {
+  #addTrailingRecords(context: SessionContext, started: number): void {
     const x_conv = this.#conversation.header?.['x_conv_after']
     if (!isObject(x_conv)) return
     const at = (this.#messages.at(-1)?.timestamp as Instant | undefined) ?? this.#times.at(started)
-    this.#put(
-      home,
-      asideDraft('meta', 'x_conv', { event_kind: 'x_conv' }),
+    this.#push(
+      context,
+      nonMessageDraft('meta', 'x_conv', { event_kind: 'x_conv' }),
       { record: { x_conv } },
       { at, inferred: true },
     )
   }
 
-  #put(home: Home, draft: Draft, element: Element, moment: Moment, marks?: Marks, isFirst = true): void {
-    this.#messages.push(place(draft, element, home, moment, ++this.#part, marks, isFirst))
+  #push(
+    context: SessionContext,
+    draft: ChatDraft,
+    element: SourceMessage,
+    messageTime: MessageTime,
+    marks?: MessageMarks,
+    isFirst = true,
+  ): void {
+    this.#messages.push(toMessage(draft, element, context, messageTime, ++this.#part, marks, isFirst))
   }
 
-  #fault(fault: Fault): void {
+  #fault(fault: ConversationFault): void {
     this.#issues ??= []
     this.#issues.push(fault)
   }
 }
 
-const NOTHING: Conversation = { format: 'array', models: [], branches: [{ messages: [] }] }
-const NO_FAULTS: readonly Fault[] = []
-const NO_OBJECT: Fault = { code: 'not_an_object', reason: 'a message that is no object' }
-const UNKNOWN_ROLE: Fault = { code: 'unknown_shape', reason: 'a message whose role is not known' }
-const BAD_CREATED: Fault = { code: 'bad_time', reason: badTime('the time of the conversation') }
-const BAD_STAMP: Fault = { code: 'bad_time', reason: badTime('the time of a message') }
-const ORPHAN: Fault = { code: 'orphan_result', reason: 'a tool result whose call does not stand before it' }
+const NO_CONVERSATION: FileConversation = { format: 'array', models: [], branches: [{ messages: [] }] }
+const NO_FAULTS: readonly ConversationFault[] = []
+const NO_OBJECT: ConversationFault = { code: 'not_an_object', reason: 'a message that is no object' }
+const UNKNOWN_ROLE: ConversationFault = { code: 'unknown_shape', reason: 'a message whose role is not known' }
+const BAD_CREATED: ConversationFault = { code: 'bad_time', reason: describeBadTime('the time of the conversation') }
+const BAD_STAMP: ConversationFault = { code: 'bad_time', reason: describeBadTime('the time of a message') }
+const ORPHAN_RESULT: ConversationFault = {
+  code: 'orphan_result',
+  reason: 'a tool result whose call does not stand before it',
+}
 
 /** Pictures stand beside the messages in some files; a message by itself must bring its own. */
-function withPictures(message: ChatMessage, drafts: readonly Draft[]): ChatMessage {
+function withImages(message: FileMessage, drafts: readonly ChatDraft[]): FileMessage {
   const { content } = message
-  const pictures = drafts.flatMap(({ segments }) => segments.filter(({ format }) => format === 'image'))
-  if (typeof content !== 'string' || pictures.length === 0) return message
-  const parts = pictures.map(({ media }) => ({
+  const imageSegments = drafts.flatMap(({ segments }) => segments.filter(({ format }) => format === 'image'))
+  if (typeof content !== 'string' || imageSegments.length === 0) return message
+  const parts = imageSegments.map(({ media }) => ({
     type: 'image_url',
     image_url: { url: media?.data_uri ?? media?.url ?? '' },
   }))
   return { ...message, content: [{ type: 'text', text: content }, ...parts] }
 }
 
-function marksOf({ label, repeated = 0 }: Branch, at: number, after: string | undefined): Marks | undefined {
+function branchMarks(
+  { label, repeated = 0 }: FileBranch,
+  at: number,
+  after: string | undefined,
+): MessageMarks | undefined {
   if (!label && repeated === 0 && after === undefined) return undefined
   const marks: Record<string, unknown> = {}
   if (label && at >= label.from) marks['branch'] = label.text

@@ -1,157 +1,168 @@
 /** Writes a conversation as messages of the chat API: a document of ours, or an example for fine-tuning. */
-import { TextChunks } from '../../lib/disk/text-chunks.ts'
+import { TextBatcher } from '../../lib/disk/text-chunks.ts'
 import { sha256 } from '../../lib/hash.ts'
-import { sealOf, sealOfText } from '../../lib/json/seal.ts'
-import { type Fields, fieldsOf, isObject, jsonText } from '../../lib/object.ts'
+import { digestOfText, digestWithout } from '../../lib/json/seal.ts'
+import { type Fields, fieldsOf, isObject, toJsonText } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
 import type { AgentId } from '../../model/ids.ts'
-import { Carrier, type Fate, toldOf } from '../../model/replay/carrier.ts'
-import { type Change, change } from '../../model/replay/change.ts'
-import { given, type UnitWriter, writtenBy } from '../../model/replay/drive.ts'
+import { ExtensionWriter, type RecordConversion, toRecordOutcomes } from '../../model/replay/carrier.ts'
+import { type ConversionChange, toConversionChange } from '../../model/replay/change.ts'
+import { createWriteFunction, takeOutput, type UnitWriter } from '../../model/replay/drive.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
-import { CallIds, type NameRule, ToolNames } from '../../model/replay/names.ts'
-import type { Group, Step } from '../../model/replay/step.ts'
+import { type NameRule, UniqueCallIds, UniqueToolNames } from '../../model/replay/names.ts'
+import type { RecordGroup, ReplayStep } from '../../model/replay/step.ts'
 import type { Session } from '../../model/session.ts'
 import { PROFILES, type Profile, type ProfileName } from '../../openai/profile.ts'
-import type { WriteOptions, Written, WrittenForm } from '../agent.ts'
+import type { AgentWriteOptions, WriterOutput, WrittenForm } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
-import { DocumentFrame, EXAMPLE, type Frame } from './write/frame.ts'
-import { type ChatElement, elementsOf, type Naming } from './write/messages.ts'
-import { Shaper } from './write/shape.ts'
+import { DocumentFrame, EXAMPLE_FRAME, type FileFrame } from './write/frame.ts'
+import { type ChatElement, type ChatNaming, stepMessages } from './write/messages.ts'
+import { ProfileShaper } from './write/shape.ts'
 
-const SFT = 'sft'
+const FINE_TUNING_FORM = 'sft'
 
 export const FORMS: readonly WrittenForm[] = [
   { name: AGENT_ID, label: 'messages of the chat API', suffix: '.json' },
-  { name: SFT, label: 'an example for fine-tuning', suffix: '.jsonl' },
+  { name: FINE_TUNING_FORM, label: 'an example for fine-tuning', suffix: '.jsonl' },
 ]
 
-export const write = writtenBy<WriteOptions, Written>((session, options) => new Writer(session, options))
+export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(
+  (session, options) => new ChatFileWriter(session, options),
+)
 
-const LONGEST_ID = 40
-const NAMES: NameRule = { fits: /^[A-Za-z0-9_-]+$/, letters: /[A-Za-z0-9_-]/, longest: 64 }
+const MAX_ID_LENGTH = 40
+const TOOL_NAME_RULE: NameRule = { fits: /^[A-Za-z0-9_-]+$/, allowedCharacters: /[A-Za-z0-9_-]/, maxLength: 64 }
 
 /** In a file beside: what stands before the first message. */
-const BEFORE_ALL = -1
+const BEFORE_FIRST_MESSAGE = -1
 
 /** What became of a group. */
-interface Part {
-  readonly group: Group
+interface GroupElements {
+  readonly group: RecordGroup
   readonly elements: readonly ChatElement[]
 }
 
-class Writer implements UnitWriter<Written> {
+class ChatFileWriter implements UnitWriter<WriterOutput> {
   readonly #isExample: boolean
   /** Messages for a server hold nothing that it would refuse: their extensions stand beside them, or nowhere. */
   readonly #isBare: boolean
-  readonly #frame: Frame
-  readonly #shaper: Shaper | undefined
-  readonly #carrier: Carrier
-  readonly #naming: Naming
+  readonly #frame: FileFrame
+  readonly #shaper: ProfileShaper | undefined
+  readonly #extensionWriter: ExtensionWriter
+  readonly #naming: ChatNaming
   /** An example ends with an answer: the last one, and what comes after it, wait for the next. */
-  readonly #tail: Part[] = []
-  readonly #out: Written[] = []
-  readonly #text = new TextChunks()
+  readonly #tail: GroupElements[] = []
+  readonly #out: WriterOutput[] = []
+  readonly #text = new TextBatcher()
   /** Messages that were sealed, as they are written before their extension. */
   #sealed = new Map<object, string>()
   /** Waits for the first message: an example without any answer teaches nothing, and there is none. */
   #opening = ''
   #count = 0
 
-  constructor(session: Session, options: WriteOptions) {
+  constructor(session: Session, options: AgentWriteOptions) {
     const profile = profileIn(options)
-    const repair = (path: string, what: Change) => this.#out.push({ kind: 'repair', path, what })
-    this.#isExample = options.form === SFT
+    const repair = (path: string, what: ConversionChange) => this.#out.push({ kind: 'repair', path, what })
+    this.#isExample = options.form === FINE_TUNING_FORM
     this.#isBare = options.withoutExtensions === true || (profile !== undefined && !this.#isExample)
-    this.#frame = this.#isExample ? EXAMPLE : new DocumentFrame(session)
-    this.#shaper = profile && new Shaper(profile, repair)
-    this.#carrier = new Carrier({ own: AGENT_ID, seal: (message) => this.#seal(message), isOff: this.#isBare })
+    this.#frame = this.#isExample ? EXAMPLE_FRAME : new DocumentFrame(session)
+    this.#shaper = profile && new ProfileShaper(profile, repair)
+    this.#extensionWriter = new ExtensionWriter({
+      own: AGENT_ID,
+      seal: (message) => this.#seal(message),
+      isOff: this.#isBare,
+    })
     this.#naming = {
-      ids: new CallIds(LONGEST_ID, sha256),
-      names: new ToolNames(NAMES, sha256),
+      ids: new UniqueCallIds(MAX_ID_LENGTH, sha256),
+      names: new UniqueToolNames(TOOL_NAME_RULE, sha256),
       customCalls: profile?.customCalls ?? true,
       repair,
     }
   }
 
   earlier(src: AgentId, records: readonly unknown[]): void {
-    this.#tell([{ records, as: [], isKept: !this.#isBare }])
+    this.#reportOutcomes([{ records, as: [], isKept: !this.#isBare }])
     if (this.#isBare) return
-    if (this.#isExample) this.#out.push({ kind: 'sidecar', at: BEFORE_ALL, extension: { src, records } })
+    if (this.#isExample) this.#out.push({ kind: 'sidecar', at: BEFORE_FIRST_MESSAGE, extension: { src, records } })
     else this.#text.push(this.#frame.records(src, records))
   }
 
   /** Messages of our own stand here when whoever had them meanwhile did not take them for said: a blank one, an unknown role. */
-  opening(group: Group): void {
+  opening(group: RecordGroup): void {
     const { src, fits } = group
     const isOwn = src === AGENT_ID && fits
-    const made = isOwn ? group.records.flatMap(saidIn) : []
-    const records = made.length > 0 ? group.records.filter((one) => saidIn(one).length === 0) : group.records
+    const chatElements = isOwn ? group.records.flatMap(messagesInRecord) : []
+    const records =
+      chatElements.length > 0 ? group.records.filter((one) => messagesInRecord(one).length === 0) : group.records
     const header = isOwn ? headerIn(records) : undefined
-    if (header && !this.#isExample && !this.#isBare) this.#tell([{ records, as: records, isKept: false }])
+    if (header && !this.#isExample && !this.#isBare) this.#reportOutcomes([{ records, as: records, isKept: false }])
     else if (src !== undefined && fits) this.earlier(src, records)
-    else this.#tell([{ records, as: [], isKept: false }])
+    else this.#reportOutcomes([{ records, as: [], isKept: false }])
     this.#opening = this.#frame.open(header)
-    if (made.length > 0) this.#say({ ...group, records: made.map(({ value }) => value) }, made, true)
+    if (chatElements.length > 0)
+      this.#addGroup({ ...group, records: chatElements.map(({ value }) => value) }, chatElements, true)
   }
 
-  steps(group: Group, steps: readonly Step[]): void {
+  steps(group: RecordGroup, steps: readonly ReplayStep[]): void {
     // A server refuses a result without its call: then it is told in words.
     const isRefused = this.#shaper !== undefined && steps.some(({ kind }) => kind === 'orphan')
     const isOwn = group.src === AGENT_ID && group.fits && !isRefused
-    const made = isOwn ? group.records.flatMap(saidIn) : steps.flatMap((step) => elementsOf(step, this.#naming))
-    this.#say(group, made, isOwn)
+    const chatElements = isOwn
+      ? group.records.flatMap(messagesInRecord)
+      : steps.flatMap((step) => stepMessages(step, this.#naming))
+    this.#addGroup(group, chatElements, isOwn)
   }
 
-  taken(): readonly Written[] {
-    return given(this.#text.taken(), this.#out)
+  taken(): readonly WriterOutput[] {
+    return takeOutput(this.#text.takeIfFull(), this.#out)
   }
 
-  end(): readonly Written[] {
-    this.#put(this.#ended(this.#shaper?.end() ?? []), [])
-    this.#write(this.#tail.map(({ group, elements }) => ({ group, elements: this.#ended(elements) })))
-    const fates: Fate[] = []
-    const left = this.#carrier.end()
-    if (left) fates.push({ records: left.records ?? [], as: [], isKept: true })
-    if (left && this.#isExample) this.#out.push({ kind: 'sidecar', at: this.#count, extension: left })
-    this.#tell(fates)
+  end(): readonly WriterOutput[] {
+    this.#put(this.#upToLastAnswer(this.#shaper?.end() ?? []), [])
+    this.#write(this.#tail.map(({ group, elements }) => ({ group, elements: this.#upToLastAnswer(elements) })))
+    const outcomes: RecordConversion[] = []
+    const rest = this.#extensionWriter.end()
+    if (rest) outcomes.push({ records: rest.records ?? [], as: [], isKept: true })
+    if (rest && this.#isExample) this.#out.push({ kind: 'sidecar', at: this.#count, extension: rest })
+    this.#reportOutcomes(outcomes)
     if (this.#count === 0 && !this.#isExample) this.#text.push(this.#opening)
-    if (this.#count > 0 || !this.#isExample) this.#text.push(this.#frame.end(left))
-    return given(this.#text.rest(), this.#out)
+    if (this.#count > 0 || !this.#isExample) this.#text.push(this.#frame.end(rest))
+    return takeOutput(this.#text.takeRest(), this.#out)
   }
 
-  #say(group: Group, made: readonly ChatElement[], isOwn: boolean): void {
+  #addGroup(group: RecordGroup, chatElements: readonly ChatElement[], isOwn: boolean): void {
     if (isOwn && !this.#shaper) {
-      this.#tell([{ records: group.records, as: group.records, isKept: false }])
-      this.#put(made, [])
+      this.#reportOutcomes([{ records: group.records, as: group.records, isKept: false }])
+      this.#put(chatElements, [])
       return
     }
-    const part = { group, elements: this.#shaper ? this.#shaper.shape(made) : made }
+    const part = { group, elements: this.#shaper ? this.#shaper.shape(chatElements) : chatElements }
     if (!this.#isExample) this.#write([part])
     else if (part.elements.some(isAnswer)) this.#write(this.#tail.splice(0, this.#tail.length, part))
     else this.#tail.push(part)
   }
 
   /** An example ends with what is to be learned, be it calls that nobody has answered yet. */
-  #ended(elements: readonly ChatElement[]): readonly ChatElement[] {
+  #upToLastAnswer(elements: readonly ChatElement[]): readonly ChatElement[] {
     const end = this.#isExample ? elements.findLastIndex(isAnswer) + 1 : elements.length
-    if (end < elements.length) this.#naming.repair(`messages[${this.#count}]`, change('after_last_answer'))
+    if (end < elements.length) this.#naming.repair(`messages[${this.#count}]`, toConversionChange('after_last_answer'))
     return elements.slice(0, end)
   }
 
-  #write(parts: readonly Part[]): void {
-    const fates: Fate[] = []
-    for (const { group, elements } of parts) this.#put(elements, this.#carrier.carry(group, elements, fates))
+  #write(parts: readonly GroupElements[]): void {
+    const outcomes: RecordConversion[] = []
+    for (const { group, elements } of parts)
+      this.#put(elements, this.#extensionWriter.extensionsFor(group, elements, outcomes))
     // Not cleared: the table of a map that was keeps all later ones alive longer.
     this.#sealed = new Map()
-    this.#tell(fates)
+    this.#reportOutcomes(outcomes)
   }
 
   #seal(message: object): string {
-    if ('x_conv' in message) return sealOf(message as Fields, 'x_conv')
-    const text = jsonText(message)
+    if ('x_conv' in message) return digestWithout(message as Fields, 'x_conv')
+    const text = toJsonText(message)
     if (text.startsWith('{"')) this.#sealed.set(message, text)
-    return sealOfText(text)
+    return digestOfText(text)
   }
 
   #put(elements: readonly ChatElement[], extensions: readonly (WrittenExtension | undefined)[]): void {
@@ -167,13 +178,13 @@ class Writer implements UnitWriter<Written> {
     })
   }
 
-  #tell(fates: readonly Fate[]): void {
-    this.#out.push(...toldOf(fates, this.#isExample ? 'sidecar' : 'x_conv'))
+  #reportOutcomes(outcomes: readonly RecordConversion[]): void {
+    this.#out.push(...toRecordOutcomes(outcomes, this.#isExample ? 'sidecar' : 'x_conv'))
   }
 }
 
-function profileIn({ form, profile }: WriteOptions): Profile | undefined {
-  if (profile === undefined) return form === SFT ? PROFILES['fine-tune'] : undefined
+function profileIn({ form, profile }: AgentWriteOptions): Profile | undefined {
+  if (profile === undefined) return form === FINE_TUNING_FORM ? PROFILES['fine-tune'] : undefined
   if (Object.hasOwn(PROFILES, profile)) return PROFILES[profile as ProfileName]
   const known = Object.keys(PROFILES)
   throw new AppError(
@@ -186,11 +197,11 @@ function profileIn({ form, profile }: WriteOptions): Profile | undefined {
 const isAnswer = ({ value }: ChatElement): boolean => value['role'] === 'assistant'
 
 /** The messages among the records of a file. */
-const saidIn = (record: unknown): readonly ChatElement[] =>
+const messagesInRecord = (record: unknown): readonly ChatElement[] =>
   isObject(record) && typeof record['role'] === 'string' ? [{ value: record }] : []
 
 /** What a file said beside its messages, where it was of the form that is written. */
 function headerIn(records: readonly unknown[]): Fields | undefined {
-  const same = records.filter(isObject).findLast(({ format }) => format === 'messages' || format === SFT)
+  const same = records.filter(isObject).findLast(({ format }) => format === 'messages' || format === FINE_TUNING_FORM)
   return fieldsOf(same?.['header'])
 }

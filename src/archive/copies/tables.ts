@@ -1,14 +1,14 @@
 /** The tables of the copies. */
 import { sha256 } from '../../lib/hash.ts'
 import type { AgentId } from '../../model/ids.ts'
-import { pack, unpack } from '../keep/pack.ts'
-import type { Db, Kind } from '../open.ts'
+import { packPiece, unpackPiece } from '../keep/pack.ts'
+import type { DatabaseFormat, Db } from '../open.ts'
 
 /**
  * `size` is what is copied of a file so far, and `probe` tells the file when it was copied to its end. A path has several copies when
  * another file took its place: only the latest one is added to.
  */
-const FIRST = `
+const FIRST_VERSION = `
 CREATE TABLE copy (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   agent TEXT NOT NULL,
@@ -32,12 +32,16 @@ CREATE TABLE piece (
 `
 
 /** Files that were renamed are found by it. */
-const BY_INODE = 'CREATE INDEX copy_inode ON copy (inode)'
+const INODE_INDEX_VERSION = 'CREATE INDEX copy_inode ON copy (inode)'
 
 /** The application id is `fumc` in ASCII: copies of fumibako. */
-export const COPIES: Kind = { application: 0x66756d63, migrations: [FIRST, BY_INODE], shrinks: true }
+export const COPIES_FORMAT: DatabaseFormat = {
+  application: 0x66756d63,
+  migrations: [FIRST_VERSION, INODE_INDEX_VERSION],
+  canShrink: true,
+}
 
-export interface Copied {
+export interface FileCopy {
   readonly id: number
   readonly agent: AgentId
   readonly path: string
@@ -49,15 +53,15 @@ export interface Copied {
   readonly probe: string
 }
 
-export interface Piece {
+export interface CopyPiece {
   readonly start: number
   readonly length: number
   /** Hex. */
   readonly hash: string
 }
 
-const COPY = 'SELECT id, agent, path, root, inode, size, modified, probe FROM copy'
-const PIECE = 'SELECT start, length, lower(hex(hash)) AS hash FROM piece WHERE copy_id = ?'
+const SELECT_COPY = 'SELECT id, agent, path, root, inode, size, modified, probe FROM copy'
+const SELECT_PIECE = 'SELECT start, length, lower(hex(hash)) AS hash FROM piece WHERE copy_id = ?'
 
 export class CopyTables {
   readonly #db: Db
@@ -66,25 +70,27 @@ export class CopyTables {
     this.#db = db
   }
 
-  list(): readonly Copied[] {
-    return (this.#db.prepare(`${COPY} ORDER BY id`).all() as RawCopied[]).map(copiedOf)
+  list(): readonly FileCopy[] {
+    return (this.#db.prepare(`${SELECT_COPY} ORDER BY id`).all() as CopyRow[]).map(toFileCopy)
   }
 
-  get(id: number): Copied | undefined {
-    return maybe(this.#db.prepare(`${COPY} WHERE id = ?`).get(id))
+  get(id: number): FileCopy | undefined {
+    return toFileCopyOrUndefined(this.#db.prepare(`${SELECT_COPY} WHERE id = ?`).get(id))
   }
 
-  latest(agent: AgentId, path: string): Copied | undefined {
-    return maybe(this.#db.prepare(`${COPY} WHERE path = ? AND agent = ? ORDER BY id DESC LIMIT 1`).get(path, agent))
+  latest(agent: AgentId, path: string): FileCopy | undefined {
+    return toFileCopyOrUndefined(
+      this.#db.prepare(`${SELECT_COPY} WHERE path = ? AND agent = ? ORDER BY id DESC LIMIT 1`).get(path, agent),
+    )
   }
 
   /** The latest first. */
-  ofInode(agent: AgentId, inode: number): readonly Copied[] {
-    const sql = `${COPY} WHERE inode = ? AND agent = ? ORDER BY id DESC`
-    return (this.#db.prepare(sql).all(inode, agent) as RawCopied[]).map(copiedOf)
+  ofInode(agent: AgentId, inode: number): readonly FileCopy[] {
+    const sql = `${SELECT_COPY} WHERE inode = ? AND agent = ? ORDER BY id DESC`
+    return (this.#db.prepare(sql).all(inode, agent) as CopyRow[]).map(toFileCopy)
   }
 
-  add({ agent, path, root }: Pick<Copied, 'agent' | 'path' | 'root'>, inode: number): Copied {
+  add({ agent, path, root }: Pick<FileCopy, 'agent' | 'path' | 'root'>, inode: number): FileCopy {
     const sql = `INSERT INTO copy (agent, path, root, inode, size, modified, probe) VALUES (?, ?, ?, ?, 0, 0, '')`
     const { lastInsertRowid } = this.#db.prepare(sql).run(agent, path, root ?? null, inode)
     return {
@@ -103,36 +109,36 @@ export class CopyTables {
     this.#db.prepare('UPDATE copy SET path = ? WHERE id = ?').run(path, id)
   }
 
-  firstPiece(copy: number): Piece | undefined {
-    return this.#db.prepare(`${PIECE} ORDER BY start LIMIT 1`).get(copy) as Piece | undefined
+  firstPiece(copy: number): CopyPiece | undefined {
+    return this.#db.prepare(`${SELECT_PIECE} ORDER BY start LIMIT 1`).get(copy) as CopyPiece | undefined
   }
 
-  lastPiece(copy: number): Piece | undefined {
-    return this.#db.prepare(`${PIECE} ORDER BY start DESC LIMIT 1`).get(copy) as Piece | undefined
+  lastPiece(copy: number): CopyPiece | undefined {
+    return this.#db.prepare(`${SELECT_PIECE} ORDER BY start DESC LIMIT 1`).get(copy) as CopyPiece | undefined
   }
 
   body(copy: number, start: number): Buffer {
     const sql = 'SELECT body FROM piece WHERE copy_id = ? AND start = ?'
-    return unpack(this.#db.prepare(sql).pluck().get(copy, start) as Buffer)
+    return unpackPiece(this.#db.prepare(sql).pluck().get(copy, start) as Buffer)
   }
 
-  *pieces(copy: number): Generator<Piece & { readonly body: Buffer }> {
+  *pieces(copy: number): Generator<CopyPiece & { readonly body: Buffer }> {
     const sql = 'SELECT start, length, lower(hex(hash)) AS hash, body FROM piece WHERE copy_id = ? ORDER BY start'
-    yield* this.#db.prepare(sql).iterate(copy) as Iterable<Piece & { readonly body: Buffer }>
+    yield* this.#db.prepare(sql).iterate(copy) as Iterable<CopyPiece & { readonly body: Buffer }>
   }
 
   /** All at once or nothing. The first piece may take the place of one that was there. */
   append(
     copy: number,
     pieces: readonly { readonly start: number; readonly bytes: Buffer }[],
-    { size, modified, probe }: Pick<Copied, 'size' | 'modified' | 'probe'>,
+    { size, modified, probe }: Pick<FileCopy, 'size' | 'modified' | 'probe'>,
   ): void {
-    const put = this.#db.prepare(
+    const insertPiece = this.#db.prepare(
       'INSERT OR REPLACE INTO piece (copy_id, start, length, hash, body) VALUES (?, ?, ?, ?, ?)',
     )
     const write = this.#db.transaction(() => {
       for (const { start, bytes } of pieces)
-        put.run(copy, start, bytes.length, Buffer.from(sha256(bytes), 'hex'), pack(bytes))
+        insertPiece.run(copy, start, bytes.length, Buffer.from(sha256(bytes), 'hex'), packPiece(bytes))
       const sql = 'UPDATE copy SET size = ?, modified = ?, probe = ? WHERE id = ?'
       this.#db.prepare(sql).run(size, modified, probe, copy)
     })
@@ -152,8 +158,9 @@ export class CopyTables {
   }
 }
 
-type RawCopied = Omit<Copied, 'root'> & { readonly root: string | null }
+type CopyRow = Omit<FileCopy, 'root'> & { readonly root: string | null }
 
-const copiedOf = ({ root, ...rest }: RawCopied): Copied => ({ ...rest, ...(root !== null && { root }) })
+const toFileCopy = ({ root, ...rest }: CopyRow): FileCopy => ({ ...rest, ...(root !== null && { root }) })
 
-const maybe = (row: unknown): Copied | undefined => (row === undefined ? undefined : copiedOf(row as RawCopied))
+const toFileCopyOrUndefined = (row: unknown): FileCopy | undefined =>
+  row === undefined ? undefined : toFileCopy(row as CopyRow)

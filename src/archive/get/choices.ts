@@ -1,32 +1,32 @@
 /** What a list can be narrowed down to: agents, projects, models and tools with the sessions that each has. */
 import type { Db } from '../open.ts'
-import { prepared } from './statements.ts'
+import { prepareCached } from './statements.ts'
 
-export interface Choice {
+export interface FilterChoice {
   readonly value: string
   /** Sessions. */
   readonly count: number
 }
 
-export interface Choices {
-  readonly agents: readonly Choice[]
-  readonly projects: readonly Choice[]
-  readonly models: readonly Choice[]
-  readonly tools: readonly Choice[]
+export interface FilterChoices {
+  readonly agents: readonly FilterChoice[]
+  readonly projects: readonly FilterChoice[]
+  readonly models: readonly FilterChoice[]
+  readonly tools: readonly FilterChoice[]
 }
 
-export const NO_CHOICES: Choices = { agents: [], projects: [], models: [], tools: [] }
+export const NO_FILTER_CHOICES: FilterChoices = { agents: [], projects: [], models: [], tools: [] }
 
-const MOST = 500
+const MAX_CHOICES = 500
 
 /** Most used first. */
-export function choicesOf(db: Db): Choices {
-  const all = (sql: string): readonly Choice[] =>
-    prepared(db, `${sql} GROUP BY value ORDER BY count DESC, value LIMIT ${MOST}`).all() as Choice[]
-  const of = "session t WHERE t.kind = 'conversation'"
+export function readFilterChoices(db: Db): FilterChoices {
+  const all = (sql: string): readonly FilterChoice[] =>
+    prepareCached(db, `${sql} GROUP BY value ORDER BY count DESC, value LIMIT ${MAX_CHOICES}`).all() as FilterChoice[]
+  const conversations = "session t WHERE t.kind = 'conversation'"
   return {
-    agents: all(`SELECT t.agent AS value, count(*) AS count FROM ${of}`),
-    projects: all(`SELECT t.project AS value, count(*) AS count FROM ${of} AND t.project IS NOT NULL`),
+    agents: all(`SELECT t.agent AS value, count(*) AS count FROM ${conversations}`),
+    projects: all(`SELECT t.project AS value, count(*) AS count FROM ${conversations} AND t.project IS NOT NULL`),
     models: all('SELECT w.text AS value, count(*) AS count FROM model_of m JOIN word w ON w.id = m.model_id'),
     tools: all(
       'SELECT w.text AS value, count(DISTINCT u.session_id) AS count FROM tool_use u JOIN word w ON w.id = u.tool_id',
@@ -35,7 +35,7 @@ export function choicesOf(db: Db): Choices {
 }
 
 /** The index as a whole. */
-export interface Extent {
+export interface IndexSize {
   readonly sessions: number
   /** Of the sources. */
   readonly bytes: number
@@ -43,12 +43,12 @@ export interface Extent {
   readonly unread: number
 }
 
-export const NO_EXTENT: Extent = { sessions: 0, bytes: 0, unread: 0 }
+export const EMPTY_INDEX_SIZE: IndexSize = { sessions: 0, bytes: 0, unread: 0 }
 
-export const extentOf = (db: Db): Extent =>
-  prepared(
+export const readIndexSize = (db: Db): IndexSize =>
+  prepareCached(
     db,
     `SELECT (SELECT count(*) FROM session WHERE kind = 'conversation') AS sessions,
        (SELECT coalesce(sum(size), 0) FROM source WHERE gone = 0 AND whole IS NULL) AS bytes,
        (SELECT count(*) FROM session WHERE indexed = 0 AND kind = 'conversation') AS unread`,
-  ).get() as Extent
+  ).get() as IndexSize

@@ -2,9 +2,9 @@
 import type { SessionId } from '../../model/ids.ts'
 import type { Session } from '../../model/session.ts'
 import type { Db } from '../open.ts'
-import { prepared } from './statements.ts'
+import { prepareCached } from './statements.ts'
 
-export interface Details {
+export interface SessionDetails {
   readonly header: Session
   /** What people asked. */
   readonly turns: number
@@ -14,7 +14,7 @@ export interface Details {
   readonly issues: number
 }
 
-interface Raw {
+interface DetailsRow {
   readonly name: SessionId
   readonly header: string
   readonly turns: number
@@ -22,8 +22,8 @@ interface Raw {
   readonly issues: number
 }
 
-export function detailsOf(db: Db, ids: readonly SessionId[]): ReadonlyMap<SessionId, Details> {
-  const rows = prepared(
+export function readSessionDetails(db: Db, ids: readonly SessionId[]): ReadonlyMap<SessionId, SessionDetails> {
+  const rows = prepareCached(
     db,
     `SELECT t.name, t.header,
        (SELECT coalesce(sum(prompts), 0) FROM activity a WHERE a.session_id = t.id) AS turns,
@@ -31,7 +31,7 @@ export function detailsOf(db: Db, ids: readonly SessionId[]): ReadonlyMap<Sessio
        (SELECT count(DISTINCT i.code || ' ' || coalesce(i.line, '')) FROM issue i
         WHERE i.source_id = t.source_id AND i.code <> 'not_a_session') AS issues
      FROM json_each(?) j CROSS JOIN session t ON t.name = j.value`,
-  ).all(JSON.stringify(ids)) as Raw[]
+  ).all(JSON.stringify(ids)) as DetailsRow[]
   return new Map(
     rows.map(({ name, header, ...counts }) => [name, { header: JSON.parse(header) as Session, ...counts }]),
   )

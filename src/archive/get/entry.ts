@@ -1,10 +1,10 @@
 /** A session's row as the list tells it. */
-import { type Instant, instantOf, type SessionId } from '../../model/ids.ts'
+import { type Instant, instantFromMs, type SessionId } from '../../model/ids.ts'
 import type { Session } from '../../model/session.ts'
-import { estimatedTokens } from '../../model/tokens/estimate.ts'
-import type { Entry } from '../record.ts'
+import { toEstimatedTokens } from '../../model/tokens/estimate.ts'
+import type { SessionEntry } from '../record.ts'
 
-export interface RawEntry {
+export interface EntryRow {
   readonly name: SessionId
   readonly agent: string
   readonly native_id: string
@@ -42,7 +42,7 @@ export const ENTRY_COLUMNS = `t.name, t.agent, t.native_id, t.kind, t.header, t.
   (SELECT json_array(sum(user_bytes), sum(assistant_bytes)) FROM estimate e WHERE e.source_id = t.source_id) AS estimate,
   (SELECT count(*) FROM session c WHERE c.parent = t.name) AS children`
 
-export function entryOf(row: RawEntry): Entry {
+export function toSessionEntry(row: EntryRow): SessionEntry {
   const { models } = JSON.parse(row.header) as Session
   const [user_bytes, assistant_bytes] = JSON.parse(row.estimate) as [number | null, number | null]
   return {
@@ -53,8 +53,8 @@ export function entryOf(row: RawEntry): Entry {
     ...(row.title !== null && { title: row.title }),
     ...(row.project !== null && { project: row.project }),
     models,
-    started_at: at(row.started_at),
-    last_at: at(row.last_at),
+    started_at: toInstant(row.started_at),
+    last_at: toInstant(row.last_at),
     lines: row.lines,
     messages: row.messages,
     tools: row.tools,
@@ -66,7 +66,7 @@ export function entryOf(row: RawEntry): Entry {
       total_tokens: row.total_tokens,
     },
     ...(user_bytes !== null &&
-      assistant_bytes !== null && { estimate: estimatedTokens({ kind: 'estimate', user_bytes, assistant_bytes }) }),
+      assistant_bytes !== null && { estimate: toEstimatedTokens({ kind: 'estimate', user_bytes, assistant_bytes }) }),
     ...(row.parent !== null && { parent: row.parent }),
     ...(row.relation !== null && { relation: row.relation }),
     children: row.children,
@@ -82,4 +82,4 @@ export function entryOf(row: RawEntry): Entry {
 
 const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
 
-const at = (milliseconds: number): Instant => instantOf(milliseconds) ?? EPOCH
+const toInstant = (milliseconds: number): Instant => instantFromMs(milliseconds) ?? EPOCH

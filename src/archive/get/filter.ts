@@ -20,13 +20,13 @@ export interface SessionFilter {
   readonly kind?: 'conversation' | 'prompts' | 'any'
 }
 
-export interface Conditions {
+export interface SessionConditions {
   /** With `t` for the session. Never empty. */
   readonly sql: string
   readonly values: readonly (string | number)[]
 }
 
-export function conditionsOf(filter: SessionFilter): Conditions {
+export function filterConditions(filter: SessionFilter): SessionConditions {
   const parts: string[] = []
   const values: (string | number)[] = []
   const add = (sql: string, ...more: readonly (string | number)[]): void => {

@@ -2,18 +2,18 @@
 import type { AgentId, SessionId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { Db } from '../open.ts'
-import { prepared } from './statements.ts'
+import { prepareCached } from './statements.ts'
 
-const MOST = 1000
+const MAX_ISSUES_LISTED = 1000
 
-export function unreadableIn(db: Db, agent?: AgentId): readonly Issue[] {
+export function readUnreadableSources(db: Db, agent?: AgentId): readonly Issue[] {
   const rows = db
     .prepare(
       `SELECT i.code, i.reason, s.path, s.key, i.line FROM issue i JOIN source s ON s.id = i.source_id
        WHERE ((i.code = 'unreadable' AND i.pass = 1) OR i.code = 'internal_error') AND s.gone = 0 AND (:agent IS NULL OR s.agent = :agent)
        GROUP BY s.path, s.key, i.code, i.line, i.reason ORDER BY s.path, min(i.id) LIMIT :most`,
     )
-    .all({ agent: agent ?? null, most: MOST }) as {
+    .all({ agent: agent ?? null, most: MAX_ISSUES_LISTED }) as {
     code: Issue['code']
     reason: string
     path: string
@@ -28,8 +28,8 @@ export function unreadableIn(db: Db, agent?: AgentId): readonly Issue[] {
 }
 
 /** Of one session, in the order of its lines. What both passes met comes once. */
-export function issuesOf(db: Db, session: SessionId, limit: number): readonly Omit<Issue, 'path' | 'key'>[] {
-  const rows = prepared(
+export function readSessionIssues(db: Db, session: SessionId, limit: number): readonly Omit<Issue, 'path' | 'key'>[] {
+  const rows = prepareCached(
     db,
     `SELECT i.code, i.reason, i.line FROM session t JOIN issue i ON i.source_id = t.source_id
      WHERE t.name = ? AND i.code <> 'not_a_session' GROUP BY i.code, i.line ORDER BY i.line, min(i.id) LIMIT ?`,

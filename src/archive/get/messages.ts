@@ -1,13 +1,13 @@
 /** A stretch of a session's messages, in the order of their source. */
-import { type Instant, instantOf, messageId, type SessionId } from '../../model/ids.ts'
+import { type Instant, instantFromMs, makeMessageId, type SessionId } from '../../model/ids.ts'
 import type { Db } from '../open.ts'
-import type { Known } from '../record.ts'
-import { DUPLICATE, ERROR, IMAGE, INJECTED, REPLAYED, roleOf, typeOf } from '../rows/kind.ts'
+import type { IndexedMessage } from '../record.ts'
+import { DUPLICATE, ERROR, IMAGE, INJECTED, REPLAYED, roleOfKind, sourceTypeOfKind } from '../rows/kind.ts'
 import { unpackLocator } from '../rows/locator.ts'
-import { timeOf } from '../rows/time-id.ts'
-import { asideFrom, compare, END, type Place, START } from './aside.ts'
-import { placeAt } from './layout.ts'
-import { plucked, prepared } from './statements.ts'
+import { timeOfId } from '../rows/time-id.ts'
+import { comparePositions, END_POSITION, type MessagePosition, readUnsearchableFrom, START_POSITION } from './aside.ts'
+import { positionAt } from './layout.ts'
+import { prepareCached, prepareFirstColumn } from './statements.ts'
 
 export interface WindowOptions {
   /** Ids of messages. `around` is in the middle; `after` and `before` are not among the answers. */
@@ -23,7 +23,7 @@ export interface WindowOptions {
   readonly limit?: number
 }
 
-export interface RawMessage {
+export interface MessageRow {
   readonly id: number
   readonly name: SessionId
   readonly line: number
@@ -36,60 +36,60 @@ export interface RawMessage {
 
 export const MESSAGE_COLUMNS = `m.id, t.name, m.line, m.part, m.kind, (SELECT text FROM word WHERE id = m.tool) AS tool, m.rest, m.locator`
 
-const PAGE = 100
+const DEFAULT_WINDOW = 100
 
-export function windowOf(db: Db, session: SessionId, options: WindowOptions): readonly Known[] {
-  const { around, after, before, offset, anchor, end, limit = PAGE } = options
-  const id = plucked(db, 'SELECT id FROM session WHERE name = ?').get(session) as number | undefined
+export function readMessageWindow(db: Db, session: SessionId, options: WindowOptions): readonly IndexedMessage[] {
+  const { around, after, before, offset, anchor, end, limit = DEFAULT_WINDOW } = options
+  const id = prepareFirstColumn(db, 'SELECT id FROM session WHERE name = ?').get(session) as number | undefined
   if (id === undefined) return []
-  const page = (sign: '<' | '>' | '>=', place: Place, most: number): RawMessage[] => {
-    const [direction, way] = sign === '<' ? (['DESC', -1] as const) : (['ASC', 1] as const)
-    const found = prepared(
+  const page = (sign: '<' | '>' | '>=', position: MessagePosition, maxRows: number): MessageRow[] => {
+    const [direction, step] = sign === '<' ? (['DESC', -1] as const) : (['ASC', 1] as const)
+    const found = prepareCached(
       db,
       `SELECT ${MESSAGE_COLUMNS} FROM message m JOIN session t ON t.id = m.session_id
        WHERE m.session_id = ? AND (m.line, m.part) ${sign} (?, ?) ORDER BY m.line ${direction}, m.part ${direction} LIMIT ?`,
-    ).all(id, ...place, most) as RawMessage[]
-    const aside = asideFrom(db, id, place, sign !== '>=', way, most)
-    if (aside.length === 0) return found
-    return [...found, ...aside.map(({ at, ...row }) => ({ id: 0, name: session, rest: at, ...row }))]
-      .sort((a, b) => compare([a.line, a.part], [b.line, b.part]) * way)
-      .slice(0, most)
+    ).all(id, ...position, maxRows) as MessageRow[]
+    const unsearchable = readUnsearchableFrom(db, id, position, sign !== '>=', step, maxRows)
+    if (unsearchable.length === 0) return found
+    return [...found, ...unsearchable.map(({ at, ...row }) => ({ id: 0, name: session, rest: at, ...row }))]
+      .sort((a, b) => comparePositions([a.line, a.part], [b.line, b.part]) * step)
+      .slice(0, maxRows)
   }
   if (around !== undefined) {
-    const place = placeOf(around)
-    const earlier = page('<', place, Math.floor(limit / 2)).reverse()
-    return [...earlier, ...page('>=', place, limit - earlier.length)].map(knownOf)
+    const position = positionOfMessageId(around)
+    const earlier = page('<', position, Math.floor(limit / 2)).reverse()
+    return [...earlier, ...page('>=', position, limit - earlier.length)].map(toIndexedMessage)
   }
-  if (before !== undefined) return page('<', placeOf(before), limit).reverse().map(knownOf)
-  if (end) return page('<', END, limit).reverse().map(knownOf)
+  if (before !== undefined) return page('<', positionOfMessageId(before), limit).reverse().map(toIndexedMessage)
+  if (end) return page('<', END_POSITION, limit).reverse().map(toIndexedMessage)
   if (offset !== undefined) {
-    const place = placeAt(db, id, offset, anchor)
-    return place ? page('>=', place, limit).map(knownOf) : []
+    const position = positionAt(db, id, offset, anchor)
+    return position ? page('>=', position, limit).map(toIndexedMessage) : []
   }
-  return page('>', after === undefined ? START : placeOf(after), limit).map(knownOf)
+  return page('>', after === undefined ? START_POSITION : positionOfMessageId(after), limit).map(toIndexedMessage)
 }
 
-const PLACE = /#(\d+)(?:\.(\d+))?$/
+const MESSAGE_ID_POSITION = /#(\d+)(?:\.(\d+))?$/
 
 /** What is no id stands before everything. */
-export function placeOf(id: string): Place {
-  const [, line, part] = PLACE.exec(id) ?? []
-  return line === undefined ? START : [Number(line), Number(part ?? 1)]
+export function positionOfMessageId(id: string): MessagePosition {
+  const [, line, part] = MESSAGE_ID_POSITION.exec(id) ?? []
+  return line === undefined ? START_POSITION : [Number(line), Number(part ?? 1)]
 }
 
 const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
 
-export function knownOf({ id, name, line, part, kind, tool, rest, locator }: RawMessage): Known {
-  const timestamp = instantOf(timeOf(id) + rest) ?? EPOCH
+export function toIndexedMessage({ id, name, line, part, kind, tool, rest, locator }: MessageRow): IndexedMessage {
+  const timestamp = instantFromMs(timeOfId(id) + rest) ?? EPOCH
   return {
-    id: messageId(timestamp, line, part),
+    id: makeMessageId(timestamp, line, part),
     row: id,
     session: name,
     timestamp,
     line,
     part,
-    role: roleOf(kind),
-    source_type: typeOf(kind),
+    role: roleOfKind(kind),
+    source_type: sourceTypeOfKind(kind),
     ...(tool !== null && { tool }),
     duplicate: (kind & DUPLICATE) !== 0,
     replayed: (kind & REPLAYED) !== 0,

@@ -1,29 +1,29 @@
 /** Answers that stay the same until somebody writes. */
 import type { Db } from '../open.ts'
-import { plucked } from './statements.ts'
+import { prepareFirstColumn } from './statements.ts'
 
-const MOST = 64
+const MAX_CACHED_ANSWERS = 64
 
-interface Memory {
+interface QueryCache {
   version: number
   readonly answers: Map<string, unknown>
 }
 
-const memories = new WeakMap<Db, Memory>()
+const caches = new WeakMap<Db, QueryCache>()
 
 /** For a connection that only reads, inside of a transaction. @param key tells the question from all others */
-export function remembered<T>(db: Db, key: string, ask: () => T): T {
-  const version = plucked(db, 'PRAGMA data_version').get() as number
-  let memory = memories.get(db)
-  if (!memory) {
-    memory = { version, answers: new Map() }
-    memories.set(db, memory)
+export function cachedQuery<T>(db: Db, key: string, runQuery: () => T): T {
+  const version = prepareFirstColumn(db, 'PRAGMA data_version').get() as number
+  let cache = caches.get(db)
+  if (!cache) {
+    cache = { version, answers: new Map() }
+    caches.set(db, cache)
   }
-  const { answers } = memory
-  if (memory.version !== version || answers.size >= MOST) answers.clear()
-  memory.version = version
+  const { answers } = cache
+  if (cache.version !== version || answers.size >= MAX_CACHED_ANSWERS) answers.clear()
+  cache.version = version
   if (answers.has(key)) return answers.get(key) as T
-  const answer = ask()
+  const answer = runQuery()
   answers.set(key, answer)
   return answer
 }

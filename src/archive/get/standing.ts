@@ -1,17 +1,17 @@
 /** The source that stands for a session: where its bodies are read. */
 import type { SessionId } from '../../model/ids.ts'
 import type { Db } from '../open.ts'
-import type { Where } from '../record.ts'
-import { prepared } from './statements.ts'
+import type { SourceLocation } from '../record.ts'
+import { prepareCached } from './statements.ts'
 
-export interface Standing extends Where {
+export interface SessionSource extends SourceLocation {
   readonly root?: string
   readonly gone: boolean
   /** What the source itself calls it, where it is one of the sessions that the source holds. */
   readonly claim?: string
 }
 
-interface Raw {
+interface SourceRow {
   readonly agent: string
   readonly path: string
   readonly key: string
@@ -22,19 +22,19 @@ interface Raw {
   readonly claim: string | null
 }
 
-export function standingOf(db: Db, id: SessionId): Standing | undefined {
+export function readSessionSource(db: Db, id: SessionId): SessionSource | undefined {
   const sql =
     'SELECT s.agent, s.path, s.key, s.root, s.kept, s.gone, s.whole, s.claim FROM session t JOIN source s ON s.id = t.source_id WHERE t.name = ?'
-  const row = prepared(db, sql).get(id) as Raw | undefined
+  const row = prepareCached(db, sql).get(id) as SourceRow | undefined
   if (!row) return undefined
-  const { agent, path, key, root, kept, gone, whole, claim } = row
+  const { agent, path, key, root, kept, gone, whole: container, claim } = row
   return {
     agent,
     path,
     kept: kept === 1,
     gone: gone === 1,
-    ...(whole !== null && claim !== null && { claim }),
-    ...(key !== '' && whole === null && { key }),
+    ...(container !== null && claim !== null && { claim }),
+    ...(key !== '' && container === null && { key }),
     ...(root !== null && { root }),
   }
 }

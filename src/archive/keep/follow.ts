@@ -1,7 +1,7 @@
 /** Decides which kept generation a row goes on with. Pure: entries are known by their identities alone. */
 
 /** A generation as far as the decision needs it. */
-export interface Line {
+export interface EntryLine {
   readonly identities: readonly string[]
   /** How many of them the row lacked at its front when it was last seen. */
   readonly skip: number
@@ -11,7 +11,7 @@ export interface Line {
   readonly isElsewhere: boolean
 }
 
-export type Step<L> =
+export type GenerationMatch<L> =
   /** Nothing that is kept goes on here. */
   | { readonly kind: 'begin' }
   /** The row's first entry is number `skip + 1` of this generation; what it has beyond the generation's end is new. */
@@ -20,31 +20,31 @@ export type Step<L> =
   | { readonly kind: 'branch'; readonly line: L; readonly skip: number; readonly shared: number }
 
 /** @param lines all generations of this conversation, the latest first */
-export function follow<L extends Line>(row: readonly string[], lines: readonly L[]): Step<L> {
-  if (row.length === 0) return followBlank(lines)
-  const borders = bordersOf(row)
-  const next = best(
+export function matchGeneration<L extends EntryLine>(row: readonly string[], lines: readonly L[]): GenerationMatch<L> {
+  if (row.length === 0) return matchEmptyRow(lines)
+  const borders = prefixBorders(row)
+  const next = firstBest(
     lines.flatMap((line) => {
-      const matched = goesOn(row, borders, line)
+      const matched = continuesLine(row, borders, line)
       return matched === undefined ? [] : [{ line, matched }]
     }),
     (one) => one.matched * 2 + (one.line.isHere ? 1 : 0),
   )
   if (next) return { kind: 'same', line: next.line, skip: next.line.identities.length - next.matched }
-  const left = best(
+  const branched = firstBest(
     lines.flatMap((line) => {
       const shared = sharedBeginning(row, line)
       return shared === undefined ? [] : [{ line, ...shared }]
     }),
     (one) => (one.line.isHere ? Number.MAX_SAFE_INTEGER : one.shared),
   )
-  if (!left) return { kind: 'begin' }
-  const isOlderCopy = left.line.isElsewhere && left.shared === row.length
-  return isOlderCopy ? { kind: 'same', line: left.line, skip: left.skip } : { kind: 'branch', ...left }
+  if (!branched) return { kind: 'begin' }
+  const isOlderCopy = branched.line.isElsewhere && branched.shared === row.length
+  return isOlderCopy ? { kind: 'same', line: branched.line, skip: branched.skip } : { kind: 'branch', ...branched }
 }
 
 /** A row without entries says nothing of its own: it belongs to what was there. */
-function followBlank<L extends Line>(lines: readonly L[]): Step<L> {
+function matchEmptyRow<L extends EntryLine>(lines: readonly L[]): GenerationMatch<L> {
   const line = lines.find((one) => one.isHere) ?? lines[0]
   return line ? { kind: 'same', line, skip: line.identities.length } : { kind: 'begin' }
 }
@@ -53,32 +53,32 @@ function followBlank<L extends Line>(lines: readonly L[]): Step<L> {
  * How many entries at a generation's end are the row's beginning; nothing when it does not go on. Entries may have been
  * lost at the front, but only if the row does not still begin as the generation does.
  */
-function goesOn(row: readonly string[], borders: readonly number[], line: Line): number | undefined {
-  const kept = line.identities
-  if (kept.length === 0) return 0
-  const overlap = overlapOf(kept, row, borders)
-  if (overlap === kept.length) return overlap
-  return overlap > commonBeginning(row, kept, 0) ? overlap : undefined
+function continuesLine(row: readonly string[], borders: readonly number[], line: EntryLine): number | undefined {
+  const stored = line.identities
+  if (stored.length === 0) return 0
+  const overlap = findOverlap(stored, row, borders)
+  if (overlap === stored.length) return overlap
+  return overlap > commonBeginning(row, stored, 0) ? overlap : undefined
 }
 
 /** Where a row began when it was last seen is a beginning too. */
-export function sharedBeginning(row: readonly string[], line: Line): { skip: number; shared: number } | undefined {
-  const whole = { skip: 0, shared: commonBeginning(row, line.identities, 0) }
-  const seen = { skip: line.skip, shared: commonBeginning(row, line.identities, line.skip) }
-  const longer = seen.shared > whole.shared ? seen : whole
+export function sharedBeginning(row: readonly string[], line: EntryLine): { skip: number; shared: number } | undefined {
+  const fromStart = { skip: 0, shared: commonBeginning(row, line.identities, 0) }
+  const fromSkip = { skip: line.skip, shared: commonBeginning(row, line.identities, line.skip) }
+  const longer = fromSkip.shared > fromStart.shared ? fromSkip : fromStart
   return longer.shared > 0 ? longer : undefined
 }
 
-function commonBeginning(row: readonly string[], kept: readonly string[], skip: number): number {
+function commonBeginning(row: readonly string[], stored: readonly string[], skip: number): number {
   let length = 0
-  while (length < row.length && skip + length < kept.length && row[length] === kept[skip + length]) length++
+  while (length < row.length && skip + length < stored.length && row[length] === stored[skip + length]) length++
   return length
 }
 
 /** The longest end of `kept` that `row` begins with, in linear time (Knuth, Morris, Pratt). */
-function overlapOf(kept: readonly string[], row: readonly string[], borders: readonly number[]): number {
+function findOverlap(stored: readonly string[], row: readonly string[], borders: readonly number[]): number {
   let matched = 0
-  for (const identity of kept) {
+  for (const identity of stored) {
     while (matched > 0 && (matched === row.length || row[matched] !== identity)) matched = borders[matched - 1] ?? 0
     if (row[matched] === identity) matched++
   }
@@ -86,7 +86,7 @@ function overlapOf(kept: readonly string[], row: readonly string[], borders: rea
 }
 
 /** For each beginning of `row`, the length of its longest proper end that is a beginning too. */
-function bordersOf(row: readonly string[]): readonly number[] {
+function prefixBorders(row: readonly string[]): readonly number[] {
   const borders = [0]
   let length = 0
   for (let at = 1; at < row.length; at++) {
@@ -98,7 +98,7 @@ function bordersOf(row: readonly string[]): readonly number[] {
 }
 
 /** The first of those that score highest. */
-function best<T>(candidates: readonly T[], score: (candidate: T) => number): T | undefined {
+function firstBest<T>(candidates: readonly T[], score: (candidate: T) => number): T | undefined {
   let found: T | undefined
   for (const candidate of candidates) if (found === undefined || score(candidate) > score(found)) found = candidate
   return found

@@ -1,36 +1,40 @@
 /** Takes a session out of the keep, and remembers that it is not wanted. */
 import type { Capture } from '../../model/capture.ts'
-import { type Instant, type SessionId, sessionId } from '../../model/ids.ts'
+import { type Instant, makeSessionId, type SessionId } from '../../model/ids.ts'
 import type { Db } from '../open.ts'
-import type { Shelves } from './tables/shelves.ts'
+import type { BackupTables } from './tables/shelves.ts'
 
 /** A session is the same when it claims the same id and begins with the same record. */
-export interface Forgotten {
+export interface ForgottenSession {
   readonly session: SessionId
   readonly claim: string
   readonly first_record: string
 }
 
-export interface Remembered extends Forgotten {
+export interface ForgottenRecord extends ForgottenSession {
   readonly at: Instant
 }
 
-export function forgottenIn(db: Db): readonly Remembered[] {
+export function readForgotten(db: Db): readonly ForgottenRecord[] {
   const sql = 'SELECT session, claim, first_record, forgotten_at AS at FROM forgotten ORDER BY session'
-  return db.prepare(sql).all() as Remembered[]
+  return db.prepare(sql).all() as ForgottenRecord[]
 }
 
 /** A row begins with a conversation that is not wanted. What begins otherwise under the same id is another one. */
-export function isForgotten({ db }: Shelves, { agent, native_id, entries }: Capture): boolean {
-  const plain = sessionId(agent, native_id)
-  const named = forgottenIn(db).filter(({ claim }) => claim === plain || claim.startsWith(`${plain}~`))
+export function isForgottenRow({ db }: BackupTables, { agent, native_id, entries }: Capture): boolean {
+  const plain = makeSessionId(agent, native_id)
+  const named = readForgotten(db).filter(({ claim }) => claim === plain || claim.startsWith(`${plain}~`))
   const first = named.length > 0 ? entries[0]?.identity() : undefined
   return first !== undefined && named.some(({ first_record }) => first_record === first)
 }
 
 /** All that no other session needs goes with it. */
-export function forget(shelves: Shelves, { session, claim, first_record }: Forgotten, at: Instant): void {
-  const { db, generations } = shelves
+export function forgetBackup(
+  tables: BackupTables,
+  { session, claim, first_record }: ForgottenSession,
+  at: Instant,
+): void {
+  const { db, generations } = tables
   db.prepare('INSERT OR REPLACE INTO forgotten VALUES (?, ?, ?, ?)').run(session, claim, first_record, at)
   const generation = generations.named(session)
   if (!generation) return
@@ -40,15 +44,15 @@ export function forget(shelves: Shelves, { session, claim, first_record }: Forgo
   const pieces = new Set(db.prepare(parts).pluck().all(id) as number[])
   db.prepare('DELETE FROM layout WHERE generation_id = ?').run(id)
   db.prepare('DELETE FROM generation WHERE id = ?').run(id)
-  if (conversation !== null) for (const piece of dropEntries(shelves, conversation)) pieces.add(piece)
-  for (const piece of pieces) shelves.pieces.drop(piece)
+  if (conversation !== null) for (const piece of dropUnneededEntries(tables, conversation)) pieces.add(piece)
+  for (const piece of pieces) tables.pieces.drop(piece)
 }
 
 /** @returns the pieces that they were made of */
-function dropEntries({ db, entries, generations }: Shelves, conversation: number): readonly number[] {
+function dropUnneededEntries({ db, entries, generations }: BackupTables, conversation: number): readonly number[] {
   const tree = entries.treeOf(conversation)
-  const left = generations.ofConversation(conversation)
-  const needed = new Set(left.flatMap(({ head_id }) => tree.path(head_id).map(({ id }) => id)))
+  const remaining = generations.ofConversation(conversation)
+  const needed = new Set(remaining.flatMap(({ head_id }) => tree.path(head_id).map(({ id }) => id)))
   const all = db.prepare('SELECT id FROM entry WHERE conversation_id = ? ORDER BY id DESC').pluck().all(conversation)
   const pieces: number[] = []
   const drops = ['DELETE FROM spelling WHERE entry_id = ?', 'DELETE FROM entry WHERE id = ?'].map((sql) =>
@@ -60,9 +64,9 @@ function dropEntries({ db, entries, generations }: Shelves, conversation: number
     if (entry) pieces.push(...entries.spellings(entry))
     for (const drop of drops) drop.run(id)
   }
-  if (left.length === 0) db.prepare('DELETE FROM conversation WHERE id = ?').run(conversation)
+  if (remaining.length === 0) db.prepare('DELETE FROM conversation WHERE id = ?').run(conversation)
   return pieces
 }
 
-export const remember = ({ db }: Shelves, session: SessionId): boolean =>
+export const unforgetSession = ({ db }: BackupTables, session: SessionId): boolean =>
   db.prepare('DELETE FROM forgotten WHERE session = ?').run(session).changes > 0

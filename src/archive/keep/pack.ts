@@ -2,26 +2,28 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import { AppError } from '../../model/error.ts'
 
-const PLAIN = 0
-const BROTLI = 1
+const METHOD_PLAIN = 0
+const METHOD_BROTLI = 1
 
 /** Below this nothing is gained. */
-const WORTH_TRYING = 48
+const MIN_BYTES_TO_COMPRESS = 48
 /** Beyond it, higher qualities take ten times as long and gain three parts in a hundred. */
-const QUALITY = 5
+const BROTLI_QUALITY = 5
 
-export function pack(bytes: Uint8Array): Buffer {
-  const packed = bytes.length < WORTH_TRYING ? undefined : compress(bytes)
-  return packed !== undefined && packed.length < bytes.length ? mark(BROTLI, packed) : mark(PLAIN, bytes)
+export function packPiece(bytes: Uint8Array): Buffer {
+  const packed = bytes.length < MIN_BYTES_TO_COMPRESS ? undefined : brotliCompress(bytes)
+  return packed !== undefined && packed.length < bytes.length
+    ? prependMethod(METHOD_BROTLI, packed)
+    : prependMethod(METHOD_PLAIN, bytes)
 }
 
-export function unpack(stored: Uint8Array): Buffer {
+export function unpackPiece(stored: Uint8Array): Buffer {
   const body = Buffer.from(stored.buffer, stored.byteOffset + 1, stored.length - 1)
   switch (stored[0]) {
-    case PLAIN:
+    case METHOD_PLAIN:
       return body
-    case BROTLI:
-      return inflate(body)
+    case METHOD_BROTLI:
+      return brotliDecompress(body)
     default:
       throw new AppError(
         'unusable_data',
@@ -32,18 +34,18 @@ export function unpack(stored: Uint8Array): Buffer {
 }
 
 /** A window as small as the piece: setting up a larger one takes longer than the compression of a small piece. */
-function compress(bytes: Uint8Array): Buffer {
+function brotliCompress(bytes: Uint8Array): Buffer {
   const window = Math.min(22, Math.max(constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(bytes.length + 16))))
   return brotliCompressSync(bytes, {
     params: {
-      [constants.BROTLI_PARAM_QUALITY]: QUALITY,
+      [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
       [constants.BROTLI_PARAM_LGWIN]: window,
       [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
     },
   })
 }
 
-function inflate(body: Buffer): Buffer {
+function brotliDecompress(body: Buffer): Buffer {
   try {
     return brotliDecompressSync(body)
   } catch {
@@ -55,7 +57,7 @@ function inflate(body: Buffer): Buffer {
   }
 }
 
-function mark(method: number, body: Uint8Array): Buffer {
+function prependMethod(method: number, body: Uint8Array): Buffer {
   const stored = Buffer.allocUnsafe(body.length + 1)
   stored[0] = method
   stored.set(body, 1)

@@ -1,82 +1,85 @@
 /** Keeps a row: its new pieces, its entries in the tree, and how it is put together. */
 import { sha256 } from '../../lib/hash.ts'
 import type { Capture } from '../../model/capture.ts'
-import { type Instant, sessionId } from '../../model/ids.ts'
-import { occupy } from './ends.ts'
+import { type Instant, makeSessionId } from '../../model/ids.ts'
+import { assignRow } from './ends.ts'
 import { sharedBeginning } from './follow.ts'
-import { type HashedCut, type Look, look, lookUnchanged } from './look.ts'
-import { freeName } from './names.ts'
-import { frameOf, type Part } from './recipe.ts'
-import type { EndedHow, From, Put } from './record.ts'
+import { compareRow, findUnchanged, type HashedPiece, type RowComparison } from './look.ts'
+import { freeSessionName } from './names.ts'
+import { frameBetween, type RecipePart } from './recipe.ts'
+import type { BackupResult, EndReason, RowOrigin } from './record.ts'
 import type { Generation } from './tables/generations.ts'
-import type { Shelves } from './tables/shelves.ts'
+import type { BackupTables } from './tables/shelves.ts'
 
 /** A row that came in. */
-export interface Arrival {
+export interface IncomingRow {
   readonly capture: Capture
   /** SHA-256 of the row, hex. */
   readonly hash: string
-  readonly from: From
+  readonly from: RowOrigin
   readonly at: Instant
 }
 
-export function putCapture(shelves: Shelves, arrival: Arrival): Put {
-  return putUnchanged(shelves, arrival) ?? putChanged(shelves, arrival)
+export function putCapture(tables: BackupTables, incoming: IncomingRow): BackupResult {
+  return putUnchanged(tables, incoming) ?? putChanged(tables, incoming)
 }
 
-function putUnchanged(shelves: Shelves, { capture, hash, from, at }: Arrival): Put | undefined {
-  const unchanged = lookUnchanged(shelves, capture, hash, from)
+function putUnchanged(tables: BackupTables, { capture, hash, from, at }: IncomingRow): BackupResult | undefined {
+  const unchanged = findUnchanged(tables, capture, hash, from)
   if (!unchanged) return undefined
   const { row, generation, skip } = unchanged
-  shelves.rows.hold(row.id, generation.id, from)
-  shelves.generations.seen(generation.id, at)
+  tables.rows.setGeneration(row.id, generation.id, from)
+  tables.generations.markSeen(generation.id, at)
   const { session } = generation
   return { session, change: 'unchanged', first_number: skip + 1, new_entries: 0, stored_bytes: 0, ended: [] }
 }
 
-function putChanged(shelves: Shelves, arrival: Arrival): Put {
-  const { rows, generations, layouts } = shelves
-  const { capture, hash, from, at } = arrival
-  const seen = look(shelves, capture, from)
-  const { step, session, renamed, identities } = seen
+function putChanged(tables: BackupTables, incoming: IncomingRow): BackupResult {
+  const { rows, generations, layouts } = tables
+  const { capture, hash, from, at } = incoming
+  const comparison = compareRow(tables, capture, from)
+  const { step, session, renamed, identities } = comparison
   const row = rows.ensure(from)
   const conversation =
-    seen.conversation ?? generations.addConversation(rows.ensureStore(from.store), capture.agent, capture.native_id)
-  const { parts, stored } = putPieces(shelves, capture.bytes, seen.cuts)
-  const head = putEntries(shelves, conversation, seen, parts)
-  const generation = putGeneration(shelves, arrival, conversation, seen, head)
-  const skip = skipOf(seen)
+    comparison.conversation ??
+    generations.addConversation(rows.ensureStore(from.store), capture.agent, capture.native_id)
+  const { parts, stored } = putPieces(tables, capture.bytes, comparison.cuts)
+  const head = putEntries(tables, conversation, comparison, parts)
+  const generation = putGeneration(tables, incoming, conversation, comparison, head)
+  const skip = skippedEntries(comparison)
   const isLast = layouts.isLast(generation, row.id, hash)
-  const frame = frameOf(capture.bytes, seen.cuts)
+  const frame = frameBetween(capture.bytes, comparison.cuts)
   const layout = { skip, entries: identities.length, size: capture.bytes.length, hash, parts, frame }
-  const laid = isLast ? 0 : layouts.save(generation, row.id, layout)
-  const ended = occupy(shelves, row, generation, from, at, (left) => howLeft(left, conversation, seen))
-  const new_entries = Math.max(0, skip + identities.length - knownBefore(seen))
+  const layoutBytes = isLast ? 0 : layouts.save(generation, row.id, layout)
+  const ended = assignRow(tables, row, generation, from, at, (previous) =>
+    endReasonOf(previous, conversation, comparison),
+  )
+  const new_entries = Math.max(0, skip + identities.length - entriesBefore(comparison))
   const sameChange = new_entries > 0 ? 'grown' : isLast ? 'unchanged' : 'changed'
   return {
     session,
     change: step.kind === 'same' ? sameChange : renamed === undefined ? 'new' : 'branched',
     first_number: skip + 1,
     new_entries,
-    stored_bytes: stored + laid,
+    stored_bytes: stored + layoutBytes,
     ended,
     ...(renamed !== undefined && { renamed }),
   }
 }
 
-const skipOf = ({ step }: Look): number => (step.kind === 'begin' ? 0 : step.skip)
+const skippedEntries = ({ step }: RowComparison): number => (step.kind === 'begin' ? 0 : step.skip)
 
 /** How many entries its session had before. */
-function knownBefore({ step }: Look): number {
+function entriesBefore({ step }: RowComparison): number {
   if (step.kind === 'begin') return 0
   return step.kind === 'same' ? step.line.path.length : step.skip + step.shared
 }
 
 function putPieces(
-  { pieces }: Shelves,
+  { pieces }: BackupTables,
   bytes: Uint8Array,
-  cuts: readonly HashedCut[],
-): { readonly parts: readonly Part[]; readonly stored: number } {
+  cuts: readonly HashedPiece[],
+): { readonly parts: readonly RecipePart[]; readonly stored: number } {
   const ids = new Map<string, number>()
   let stored = 0
   let at = 0
@@ -96,28 +99,33 @@ function putPieces(
 }
 
 /** @returns the row's last entry, or the one before its first where it has none */
-function putEntries(shelves: Shelves, conversation: number, seen: Look, parts: readonly Part[]): number | undefined {
-  const { step, tree, cuts, identities } = seen
+function putEntries(
+  tables: BackupTables,
+  conversation: number,
+  comparison: RowComparison,
+  parts: readonly RecipePart[],
+): number | undefined {
+  const { step, tree, cuts, identities } = comparison
   let last = step.kind === 'begin' ? undefined : step.line.path[step.skip - 1]
   let number = 0
   cuts.forEach(({ hash, isEntry }, at) => {
     const piece = parts[at]?.piece
     const identity = isEntry ? identities[number++] : undefined
     if (piece !== undefined && identity !== undefined)
-      last = shelves.entries.follow(tree, conversation, last, { identity, piece, hash })
+      last = tables.entries.addAfter(tree, conversation, last, { identity, piece, hash })
   })
   return last?.id
 }
 
 function putGeneration(
-  { rows, generations }: Shelves,
-  { capture, from, at }: Arrival,
+  { rows, generations }: BackupTables,
+  { capture, from, at }: IncomingRow,
   conversation: number,
-  seen: Look,
+  comparison: RowComparison,
   head: number | undefined,
 ): number {
-  const { step, session, renamed, identities } = seen
-  const entries = skipOf(seen) + identities.length
+  const { step, session, renamed, identities } = comparison
+  const entries = skippedEntries(comparison) + identities.length
   if (step.kind === 'same') {
     const { generation, path } = step.line
     if (head !== undefined && entries > path.length) generations.grow(generation.id, head, entries)
@@ -136,20 +144,25 @@ function putGeneration(
   })
 }
 
-function howLeft(left: Generation, conversation: number, seen: Look): EndedHow {
-  if (left.conversation_id !== conversation) return 'overwritten'
-  const line = seen.lines.find((one) => one.generation.id === left.id)
-  return line && sharedBeginning(seen.identities, line) ? 'truncated' : 'cleared'
+function endReasonOf(previous: Generation, conversation: number, comparison: RowComparison): EndReason {
+  if (previous.conversation_id !== conversation) return 'overwritten'
+  const line = comparison.lines.find((one) => one.generation.id === previous.id)
+  return line && sharedBeginning(comparison.identities, line) ? 'truncated' : 'cleared'
 }
 
 /** Bytes that are no conversation: one session for each row and content. */
-export function putUnreadable(shelves: Shelves, bytes: Uint8Array, from: From, at: Instant): Put {
-  const { rows, generations, layouts } = shelves
+export function putUnreadable(tables: BackupTables, bytes: Uint8Array, from: RowOrigin, at: Instant): BackupResult {
+  const { rows, generations, layouts } = tables
   const hash = sha256(bytes)
   const row = rows.ensure(from)
   const known = generations.unreadable(row.id, hash)
-  const named = (): Put['session'] =>
-    freeName(sessionId(from.agent, 'unreadable'), hash, from.store, (name) => generations.named(name) !== undefined)
+  const named = (): BackupResult['session'] =>
+    freeSessionName(
+      makeSessionId(from.agent, 'unreadable'),
+      hash,
+      from.store,
+      (name) => generations.named(name) !== undefined,
+    )
   const session = known?.session ?? named()
   const generation =
     known?.id ??
@@ -165,6 +178,6 @@ export function putUnreadable(shelves: Shelves, bytes: Uint8Array, from: From, a
     })
   const layout = { skip: 0, entries: 0, size: bytes.length, hash, parts: [], frame: bytes }
   const stored_bytes = known ? 0 : layouts.save(generation, row.id, layout)
-  const ended = occupy(shelves, row, generation, from, at, () => 'overwritten')
+  const ended = assignRow(tables, row, generation, from, at, () => 'overwritten')
   return { session, change: known ? 'unchanged' : 'new', first_number: 1, new_entries: 0, stored_bytes, ended }
 }

@@ -2,25 +2,25 @@
 import { sha256 } from '../../lib/hash.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
-import { assemble } from './recipe.ts'
-import type { Place } from './record.ts'
-import type { Entry } from './tables/entries.ts'
+import { assembleRow } from './recipe.ts'
+import type { RowLocation } from './record.ts'
+import type { StoredEntry } from './tables/entries.ts'
 import type { Generation } from './tables/generations.ts'
-import type { Shelves } from './tables/shelves.ts'
+import type { BackupTables } from './tables/shelves.ts'
 
 /** The row as it was last. */
-export function rowOf(shelves: Shelves, session: SessionId, place: Place | undefined): Buffer {
-  const { rows, layouts } = shelves
-  const generation = generationOf(shelves, session)
-  const row = place && rows.find(place)
-  const layout = place && !row ? undefined : layouts.read(generation.id, row?.id)
+export function readBackedUpRow(tables: BackupTables, session: SessionId, location: RowLocation | undefined): Buffer {
+  const { rows, layouts } = tables
+  const generation = findGeneration(tables, session)
+  const row = location && rows.find(location)
+  const layout = location && !row ? undefined : layouts.read(generation.id, row?.id)
   if (!layout)
     throw new AppError(
       'not_found',
       `${session} was never in that row.`,
       `${session} がその行にあったことはありません。`,
     )
-  const bytes = assemble(layout.parts, layout.frame, pieceReader(shelves))
+  const bytes = assembleRow(layout.parts, layout.frame, pieceReader(tables))
   if (sha256(bytes) !== layout.hash)
     throw new AppError(
       'unusable_data',
@@ -31,50 +31,50 @@ export function rowOf(shelves: Shelves, session: SessionId, place: Place | undef
 }
 
 /** The row as it was last, with all entries that are kept, also those that it had dropped. */
-export function conversationOf(shelves: Shelves, session: SessionId): Buffer {
-  const generation = generationOf(shelves, session)
-  const layout = shelves.layouts.readWithEntries(generation.id)
+export function readFullConversation(tables: BackupTables, session: SessionId): Buffer {
+  const generation = findGeneration(tables, session)
+  const layout = tables.layouts.readWithEntries(generation.id)
   if (!layout) throw new Error('a generation without a layout')
-  const pieceOf = pieceReader(shelves)
-  const path = pathOf(shelves, generation)
-  const spelt = (entries: readonly Entry[]): readonly Buffer[] => entries.map((entry) => pieceOf(entry.piece))
-  return assemble(layout.parts, layout.frame, pieceOf, {
-    before: spelt(path.slice(0, layout.skip)),
-    after: spelt(path.slice(layout.skip + layout.entries)),
+  const pieceOf = pieceReader(tables)
+  const path = entriesOfGeneration(tables, generation)
+  const bytesOf = (entries: readonly StoredEntry[]): readonly Buffer[] => entries.map((entry) => pieceOf(entry.piece))
+  return assembleRow(layout.parts, layout.frame, pieceOf, {
+    before: bytesOf(path.slice(0, layout.skip)),
+    after: bytesOf(path.slice(layout.skip + layout.entries)),
   })
 }
 
 /** One entry in every way in which its owner ever wrote it, the latest first. */
-export function spellingsOf(shelves: Shelves, session: SessionId, number: number): readonly Buffer[] {
-  const entry = pathOf(shelves, generationOf(shelves, session))[number - 1]
+export function readSpellings(tables: BackupTables, session: SessionId, number: number): readonly Buffer[] {
+  const entry = entriesOfGeneration(tables, findGeneration(tables, session))[number - 1]
   if (!entry)
     throw new AppError(
       'not_found',
       `${session} has no entry ${number}.`,
       `${session} に ${number} 番目の項目はありません。`,
     )
-  return shelves.entries.spellings(entry).map(pieceReader(shelves))
+  return tables.entries.spellings(entry).map(pieceReader(tables))
 }
 
-function generationOf({ generations }: Shelves, session: SessionId): Generation {
-  return generations.named(session) ?? notKept(session)
+function findGeneration({ generations }: BackupTables, session: SessionId): Generation {
+  return generations.named(session) ?? throwNotBackedUp(session)
 }
 
-export function notKept(session: SessionId): never {
+export function throwNotBackedUp(session: SessionId): never {
   throw new AppError('not_found', `No session ${session} is kept.`, `会話 ${session} の控えはありません。`)
 }
 
-function pathOf({ entries }: Shelves, generation: Generation): readonly Entry[] {
+function entriesOfGeneration({ entries }: BackupTables, generation: Generation): readonly StoredEntry[] {
   if (generation.conversation_id === null) return []
   return entries.treeOf(generation.conversation_id).path(generation.head_id)
 }
 
 /** A row may hold a piece many times; it is unpacked once. */
-function pieceReader({ pieces }: Shelves): (id: number) => Buffer {
-  const read = new Map<number, Buffer>()
+function pieceReader({ pieces }: BackupTables): (id: number) => Buffer {
+  const cache = new Map<number, Buffer>()
   return (id) => {
-    const bytes = read.get(id) ?? pieces.get(id)
-    read.set(id, bytes)
+    const bytes = cache.get(id) ?? pieces.get(id)
+    cache.set(id, bytes)
     return bytes
   }
 }

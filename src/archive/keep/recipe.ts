@@ -1,20 +1,20 @@
 /** Cuts a row into pieces and a frame, and puts it together again. */
-import type { Capture, Stretch } from '../../model/capture.ts'
+import type { ByteSpan, Capture } from '../../model/capture.ts'
 
 /** A piece of a row and how many bytes of the frame stand before it. */
-export interface Part {
+export interface RecipePart {
   readonly gap: number
   readonly piece: number
   readonly isEntry: boolean
 }
 
-export interface Cut extends Stretch {
+export interface RowPiece extends ByteSpan {
   readonly isEntry: boolean
 }
 
 /** Entries and repeats in the order of their bytes. */
-export function cutsOf(capture: Capture): readonly Cut[] {
-  const cuts: Cut[] = []
+export function cutRow(capture: Capture): readonly RowPiece[] {
+  const cuts: RowPiece[] = []
   const { entries, repeats } = capture
   let at = 0
   for (let e = 0, r = 0; e < entries.length || r < repeats.length; ) {
@@ -33,7 +33,7 @@ export function cutsOf(capture: Capture): readonly Cut[] {
 }
 
 /** What lies between the cuts. */
-export function frameOf(bytes: Uint8Array, cuts: readonly Stretch[]): Buffer {
+export function frameBetween(bytes: Uint8Array, cuts: readonly ByteSpan[]): Buffer {
   const between: Uint8Array[] = []
   let at = 0
   for (const cut of cuts) {
@@ -45,18 +45,18 @@ export function frameOf(bytes: Uint8Array, cuts: readonly Stretch[]): Buffer {
 }
 
 /** Entries of the conversation that the row itself no longer holds, for a row that shows them all. */
-export interface Restored {
+export interface MissingEntries {
   readonly before: readonly Uint8Array[]
   readonly after: readonly Uint8Array[]
 }
 
 const COMMA = Buffer.from(',')
 
-export function assemble(
-  parts: readonly Part[],
+export function assembleRow(
+  parts: readonly RecipePart[],
   frame: Uint8Array,
   pieceOf: (piece: number) => Uint8Array,
-  restored: Restored = { before: [], after: [] },
+  missing: MissingEntries = { before: [], after: [] },
 ): Buffer {
   const chunks: Uint8Array[] = []
   const first = parts.findIndex((part) => part.isEntry)
@@ -65,35 +65,35 @@ export function assemble(
   parts.forEach((part, index) => {
     chunks.push(frame.subarray(at, at + part.gap))
     at += part.gap
-    if (index === first) for (const bytes of restored.before) chunks.push(bytes, COMMA)
+    if (index === first) for (const bytes of missing.before) chunks.push(bytes, COMMA)
     chunks.push(pieceOf(part.piece))
-    if (index === last) for (const bytes of restored.after) chunks.push(COMMA, bytes)
+    if (index === last) for (const bytes of missing.after) chunks.push(COMMA, bytes)
   })
   chunks.push(frame.subarray(at))
   return Buffer.concat(chunks)
 }
 
 /** Small numbers, and the same ones for pieces that follow each other again: what a compressor likes. */
-export function encodeRecipe(parts: readonly Part[]): Buffer {
+export function encodeRecipe(parts: readonly RecipePart[]): Buffer {
   const bytes: number[] = []
   let expected = 0
   for (const { gap, piece, isEntry } of parts) {
-    writeNumber(bytes, gap * 2 + (isEntry ? 1 : 0))
-    const away = piece - expected
-    writeNumber(bytes, away < 0 ? -2 * away - 1 : 2 * away)
+    writeVarint(bytes, gap * 2 + (isEntry ? 1 : 0))
+    const distance = piece - expected
+    writeVarint(bytes, distance < 0 ? -2 * distance - 1 : 2 * distance)
     expected = piece + 1
   }
   return Buffer.from(bytes)
 }
 
-export function decodeRecipe(bytes: Uint8Array): readonly Part[] {
-  const parts: Part[] = []
+export function decodeRecipe(bytes: Uint8Array): readonly RecipePart[] {
+  const parts: RecipePart[] = []
   const reader = { bytes, at: 0 }
   let expected = 0
   while (reader.at < bytes.length) {
-    const head = readNumber(reader)
-    const away = readNumber(reader)
-    const piece = expected + (away % 2 === 1 ? -(away + 1) / 2 : away / 2)
+    const head = readVarint(reader)
+    const distance = readVarint(reader)
+    const piece = expected + (distance % 2 === 1 ? -(distance + 1) / 2 : distance / 2)
     parts.push({ gap: Math.floor(head / 2), piece, isEntry: head % 2 === 1 })
     expected = piece + 1
   }
@@ -101,13 +101,13 @@ export function decodeRecipe(bytes: Uint8Array): readonly Part[] {
 }
 
 /** Seven bits to a byte, the lowest first. */
-function writeNumber(bytes: number[], value: number): void {
-  let left = value
-  for (; left >= 128; left = Math.floor(left / 128)) bytes.push((left % 128) + 128)
-  bytes.push(left)
+function writeVarint(bytes: number[], value: number): void {
+  let remaining = value
+  for (; remaining >= 128; remaining = Math.floor(remaining / 128)) bytes.push((remaining % 128) + 128)
+  bytes.push(remaining)
 }
 
-function readNumber(reader: { readonly bytes: Uint8Array; at: number }): number {
+function readVarint(reader: { readonly bytes: Uint8Array; at: number }): number {
   let value = 0
   for (let scale = 1; ; scale *= 128) {
     const byte = reader.bytes[reader.at++] ?? 0

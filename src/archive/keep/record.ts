@@ -2,21 +2,21 @@
 import type { AgentId, Instant, SessionId } from '../../model/ids.ts'
 
 /** A row of another program's store, which its owner overwrites. */
-export interface Place {
+export interface RowLocation {
   /** Path of the store. */
   readonly store: string
   /** What distinguishes the row from the others of that store. */
   readonly key: string
 }
 
-export interface From extends Place {
+export interface RowOrigin extends RowLocation {
   /** The capture's own, where there is one. */
   readonly agent: AgentId
   /** Kept beside the row and given back by `fingerprints`: an equal one means that the row need not be read again. */
   readonly fingerprint?: string
 }
 
-export type EndedHow =
+export type EndReason =
   /** Its row holds another conversation. */
   | 'overwritten'
   /** Its row holds the same conversation, begun anew. */
@@ -26,14 +26,14 @@ export type EndedHow =
   /** Its row is gone. */
   | 'vanished'
 
-export interface Ended {
+export interface EndedSession {
   readonly session: SessionId
-  readonly how: EndedHow
+  readonly how: EndReason
 }
 
-export interface Put {
+export interface BackupResult {
   readonly session: SessionId
-  readonly change: Change
+  readonly change: BackupChange
   /** The number of the row's first entry, counted from 1 over all kept entries of the session. */
   readonly first_number: number
   /** Entries that the session did not have before. */
@@ -41,12 +41,12 @@ export interface Put {
   /** What this added to the keep, compressed. */
   readonly stored_bytes: number
   /** Sessions that this put an end to, by their names as they are now. */
-  readonly ended: readonly Ended[]
+  readonly ended: readonly EndedSession[]
   /** The name that a session has now whose old one went over to `session`. */
   readonly renamed?: SessionId
 }
 
-export type Change =
+export type BackupChange =
   /** A session that was not known. */
   | 'new'
   /** New entries at its end. */
@@ -59,14 +59,14 @@ export type Change =
   | 'branched'
 
 /** Which session a row belongs to, told without keeping it. */
-export interface Match {
+export interface SessionMatch {
   readonly session: SessionId
   readonly first_number: number
   /** Absent for a session that is not kept yet. */
   readonly first_seen?: Instant
 }
 
-export interface Kept extends Place {
+export interface BackedUpSession extends RowLocation {
   readonly session: SessionId
   readonly agent: AgentId
   readonly kind: 'conversation' | 'unreadable'
@@ -83,14 +83,14 @@ export interface Kept extends Place {
   readonly first_seen: Instant
   readonly last_seen: Instant
   readonly ended_at?: Instant
-  readonly ended_how?: EndedHow
+  readonly ended_how?: EndReason
 }
 
-export interface KeptFilter {
+export interface BackupFilter {
   readonly store?: string
   readonly agent?: AgentId
   readonly native_id?: string
-  readonly kind?: Kept['kind']
+  readonly kind?: BackedUpSession['kind']
   /** True: only sessions that are still in their store. False: only those that are kept here alone. */
   readonly alive?: boolean
 }

@@ -1,7 +1,7 @@
 /** What marks are told and what they tell. */
 import type { Instant, SessionId } from '../../model/ids.ts'
 
-export interface Mark {
+export interface SessionAnnotation {
   readonly session: SessionId
   readonly name: string | null
   readonly starred: boolean
@@ -13,7 +13,7 @@ export interface Mark {
 }
 
 /** What is not named stays as it is; an empty text takes a name or a note away. */
-export interface MarkChange {
+export interface AnnotationChange {
   readonly name?: string
   readonly starred?: boolean
   readonly note?: string
@@ -22,7 +22,7 @@ export interface MarkChange {
   readonly untag?: readonly string[]
 }
 
-export interface MarkFilter {
+export interface AnnotationFilter {
   readonly starred?: boolean
   readonly tag?: string
   /** A part of the name, of a tag or of the note, in whatever case and width of letters. */

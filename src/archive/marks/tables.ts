@@ -1,10 +1,10 @@
 /** The tables of the marks. */
 import type { Statement } from 'better-sqlite3'
 import type { SessionId } from '../../model/ids.ts'
-import type { Db, Kind } from '../open.ts'
-import type { Mark } from './record.ts'
+import type { DatabaseFormat, Db } from '../open.ts'
+import type { SessionAnnotation } from './record.ts'
 
-const FIRST = `
+const FIRST_VERSION = `
 CREATE TABLE mark (
   session TEXT PRIMARY KEY,
   name TEXT,
@@ -22,19 +22,19 @@ CREATE TABLE tag (
 `
 
 /** The application id is `fumm` in ASCII: marks of fumibako. */
-export const MARKS: Kind = { application: 0x66756d6d, migrations: [FIRST] }
+export const ANNOTATIONS_FORMAT: DatabaseFormat = { application: 0x66756d6d, migrations: [FIRST_VERSION] }
 
-interface MarkRow extends Omit<Mark, 'starred' | 'tags'> {
+interface AnnotationRow extends Omit<SessionAnnotation, 'starred' | 'tags'> {
   readonly starred: 0 | 1
   /** JSON. */
   readonly tags: string
 }
 
-export class MarkTables {
+export class AnnotationTables {
   readonly db: Db
   readonly #version: Statement<[], number>
-  readonly #all: Statement<[], MarkRow>
-  readonly #one: Statement<[string], MarkRow>
+  readonly #all: Statement<[], AnnotationRow>
+  readonly #one: Statement<[string], AnnotationRow>
   readonly #put: Statement<[string, string | null, number, string | null, string, string]>
   readonly #tag: Statement<[string, string]>
   readonly #untag: Statement<[string]>
@@ -61,16 +61,16 @@ export class MarkTables {
     return this.#version.get() ?? 0
   }
 
-  all(): readonly Mark[] {
-    return this.#all.all().map(markOf)
+  all(): readonly SessionAnnotation[] {
+    return this.#all.all().map(toAnnotation)
   }
 
-  one(session: SessionId): Mark | undefined {
+  one(session: SessionId): SessionAnnotation | undefined {
     const row = this.#one.get(session)
-    return row && markOf(row)
+    return row && toAnnotation(row)
   }
 
-  put({ session, name, starred, tags, note, made_at, changed_at }: Mark): void {
+  put({ session, name, starred, tags, note, made_at, changed_at }: SessionAnnotation): void {
     this.#put.run(session, name, Number(starred), note, made_at, changed_at)
     this.#untag.run(session)
     for (const tag of tags) this.#tag.run(session, tag)
@@ -81,7 +81,7 @@ export class MarkTables {
   }
 }
 
-const markOf = (row: MarkRow): Mark => ({
+const toAnnotation = (row: AnnotationRow): SessionAnnotation => ({
   session: row.session,
   name: row.name,
   starred: row.starred === 1,

@@ -1,9 +1,9 @@
 /** Sources that may hold several sessions: each session has a row of its own that belongs to the source's. */
 import type { SessionId } from '../../model/ids.ts'
 import type { Db } from '../open.ts'
-import type { PartTask, Scanned, Task } from '../record.ts'
+import type { PartTask, ReadTask, ScannedSource } from '../record.ts'
 
-export interface Parts {
+export interface SourceParts {
   /** A source and its parts. */
   rows(source: number): readonly number[]
   /** The sessions that they tell. */
@@ -11,10 +11,10 @@ export interface Parts {
   /** None of them is there, until it is found again. @returns their sessions */
   markGone(source: number): readonly number[]
   /** What is not read yet: one piece of work for each source. */
-  tasks(): readonly Task[]
+  tasks(): readonly ReadTask[]
 }
 
-interface RawPart extends PartTask {
+interface PartRow extends PartTask {
   readonly whole: number
   readonly agent: string
   readonly path: string
@@ -22,7 +22,7 @@ interface RawPart extends PartTask {
   readonly whole_size: number
 }
 
-export function partsIn(db: Db): Parts {
+export function sourcePartsIn(db: Db): SourceParts {
   const rows = db.prepare('SELECT id FROM source WHERE id = :id OR whole = :id').pluck()
   const sessions = db
     .prepare('SELECT session_id FROM source WHERE (id = :id OR whole = :id) AND session_id IS NOT NULL')
@@ -41,25 +41,25 @@ export function partsIn(db: Db): Parts {
       return sessions.all({ id }) as number[]
     },
     tasks() {
-      const wholes = new Map<number, RawPart[]>()
-      for (const part of unread.all() as RawPart[]) {
-        const known = wholes.get(part.whole)
+      const byContainer = new Map<number, PartRow[]>()
+      for (const part of unread.all() as PartRow[]) {
+        const known = byContainer.get(part.whole)
         if (known) known.push(part)
-        else wholes.set(part.whole, [part])
+        else byContainer.set(part.whole, [part])
       }
-      return [...wholes.values()].flatMap((parts) => taskOf(parts) ?? [])
+      return [...byContainer.values()].flatMap((parts) => toPartsTask(parts) ?? [])
     },
   }
 }
 
-function taskOf(parts: readonly RawPart[]): Task | undefined {
+function toPartsTask(parts: readonly PartRow[]): ReadTask | undefined {
   const [first] = parts
   if (!first) return undefined
-  const { session, name, whole, agent, path, root, whole_size: size } = first
+  const { session, name, whole: container, agent, path, root, whole_size: size } = first
   return {
     session,
     name,
-    source: whole,
+    source: container,
     agent,
     path,
     kept: false,
@@ -77,8 +77,8 @@ function taskOf(parts: readonly RawPart[]): Task | undefined {
 }
 
 /** Each part as if it were a source. Bytes are shared out evenly: nobody knows better. */
-export function partsOf({ parts = [], ...whole }: Scanned): readonly Scanned[] {
-  const size = Math.round(whole.size / Math.max(1, parts.length))
-  const nothing = { titles: [], issues: [], provisionalIssues: [] }
-  return parts.map((part) => ({ ...whole, ...part, key: part.session.id as SessionId, size, ...nothing }))
+export function partsAsSources({ parts = [], ...container }: ScannedSource): readonly ScannedSource[] {
+  const size = Math.round(container.size / Math.max(1, parts.length))
+  const noFindings = { titles: [], issues: [], provisionalIssues: [] }
+  return parts.map((part) => ({ ...container, ...part, key: part.session.id as SessionId, size, ...noFindings }))
 }

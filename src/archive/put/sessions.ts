@@ -1,12 +1,12 @@
 /** Which session each source tells, and which source stands for a session. */
-import { type Instant, type SessionId, settleClaims } from '../../model/ids.ts'
+import { assignSessionIds, type Instant, type SessionId } from '../../model/ids.ts'
 import type { Session } from '../../model/session.ts'
 import type { Db } from '../open.ts'
-import { exact, safeSum } from '../rows/exact.ts'
+import { exactInteger, safeSum } from '../rows/exact.ts'
 import { analyse } from '../text/analyse.ts'
-import type { Numbers } from './words.ts'
+import type { StringIds } from './words.ts'
 
-interface Claiming {
+interface ClaimRow {
   readonly id: number
   readonly claim: SessionId
   readonly claim_at: Instant
@@ -14,7 +14,7 @@ interface Claiming {
   readonly session_id: number | null
 }
 
-interface Standing {
+interface SourceCandidate {
   readonly id: number
   readonly header: string
   readonly lines: number
@@ -24,15 +24,15 @@ interface Standing {
   readonly gone: number
 }
 
-export interface Sessions {
+export interface SessionWriter {
   /** Settles all claims to an id anew. @returns the sessions that this concerns */
   settle(claim: string): readonly number[]
   /** Chooses the source that stands for a session, and says what that one tells. @param unread there is more to read */
-  stand(session: number, revision: number, unread: boolean): void
+  chooseSource(session: number, revision: number, unread: boolean): void
 }
 
-export function sessionsIn(db: Db, words: Numbers): Sessions {
-  const claiming = db.prepare('SELECT id, claim, claim_at, first_record, session_id FROM source WHERE claim = ?')
+export function sessionWriter(db: Db, words: StringIds): SessionWriter {
+  const selectClaims = db.prepare('SELECT id, claim, claim_at, first_record, session_id FROM source WHERE claim = ?')
   const findSession = db.prepare('SELECT id FROM session WHERE name = ?').pluck()
   const addSession = db.prepare(
     `INSERT INTO session (name, agent, native_id, kind, header, started_at, last_at, lines, messages, tools, input_tokens, cached_input_tokens,
@@ -44,13 +44,13 @@ export function sessionsIn(db: Db, words: Numbers): Sessions {
     `SELECT id, header, lines, messages, tools, modified, gone FROM source WHERE session_id = ? AND header IS NOT NULL
      ORDER BY gone, gone AND id = ? DESC, lines DESC, kept, path, key`,
   )
-  const standing = db.prepare('SELECT source_id, name, title, spoke_at, last_at FROM session WHERE id = ?')
+  const selectSession = db.prepare('SELECT source_id, name, title, spoke_at, last_at FROM session WHERE id = ?')
   const used = db.prepare(
     `SELECT ${safeSum('input_tokens')} AS i, ${safeSum('cached_input_tokens')} AS c, ${safeSum('output_tokens')} AS o,
        ${safeSum('reasoning_output_tokens')} AS r, ${safeSum('total_tokens')} AS t, max(quarter) AS latest
      FROM usage WHERE source_id = ?`,
   )
-  const nameGiven = db.prepare('SELECT title FROM name_given WHERE agent = ? AND native_id = ?').pluck()
+  const selectGivenName = db.prepare('SELECT title FROM name_given WHERE agent = ? AND native_id = ?').pluck()
   const update = db.prepare(
     `UPDATE session SET source_id = ?, agent = ?, native_id = ?, kind = ?, header = ?, title = ?, project = ?, started_at = ?, last_at = ?,
        lines = ?, messages = ?, tools = ?, input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, reasoning_output_tokens = ?,
@@ -68,40 +68,42 @@ export function sessionsIn(db: Db, words: Numbers): Sessions {
 
   return {
     settle(claim) {
-      const claims = claiming.all(claim) as Claiming[]
-      const names = settleClaims(claims.map(({ claim: id, claim_at: at, first_record: first }) => ({ id, at, first })))
-      const concerned = new Set<number>()
+      const claims = selectClaims.all(claim) as ClaimRow[]
+      const names = assignSessionIds(
+        claims.map(({ claim: id, claim_at: at, first_record: first }) => ({ id, at, first })),
+      )
+      const affected = new Set<number>()
       claims.forEach((one, at) => {
         const session = sessionNamed(names[at] ?? claim)
-        concerned.add(session)
+        affected.add(session)
         if (session === one.session_id) return
-        if (one.session_id !== null) concerned.add(one.session_id)
+        if (one.session_id !== null) affected.add(one.session_id)
         assign.run(session, one.id)
       })
-      return [...concerned]
+      return [...affected]
     },
 
-    stand(session, revision, unread) {
-      const now = standing.get(session) as {
+    chooseSource(session, revision, unread) {
+      const current = selectSession.get(session) as {
         source_id: number | null
         name: SessionId
         title: string | null
         spoke_at: number | null
         last_at: number
       }
-      const best = candidates.get(session, now.source_id) as Standing | undefined
+      const best = candidates.get(session, current.source_id) as SourceCandidate | undefined
       if (!best) return void orphan.run(revision, session)
-      const header: Session = { ...(JSON.parse(best.header) as Session), id: now.name }
+      const header: Session = { ...(JSON.parse(best.header) as Session), id: current.name }
       const sum = used.get(best.id) as { i: number; c: number; o: number; r: number; t: number; latest: number | null }
       const tools = Object.values(JSON.parse(best.tools ?? '{}') as Record<string, number>)
       const title =
         header.title ??
-        (nameGiven.get(header.agent, header.native_id) as string | undefined) ??
+        (selectGivenName.get(header.agent, header.native_id) as string | undefined) ??
         header.first_prompt ??
         null
-      const isUnread = unread || best.id !== now.source_id
-      const spoke = isUnread ? (now.spoke_at ?? lastOf(sum.latest, best.modified)) : now.last_at
-      const last = header.last_at ? Date.parse(header.last_at) : spoke
+      const isUnread = unread || best.id !== current.source_id
+      const lastSpokenAt = isUnread ? (current.spoke_at ?? estimateLastAt(sum.latest, best.modified)) : current.last_at
+      const last = header.last_at ? Date.parse(header.last_at) : lastSpokenAt
       update.run(
         best.id,
         header.agent,
@@ -110,8 +112,8 @@ export function sessionsIn(db: Db, words: Numbers): Sessions {
         JSON.stringify(header),
         title,
         header.cwd ?? null,
-        exact(Date.parse(header.started_at), 'started_at'),
-        exact(last, 'last_at'),
+        exactInteger(Date.parse(header.started_at), 'started_at'),
+        exactInteger(last, 'last_at'),
         best.lines,
         best.messages,
         tools.reduce((a, b) => a + b, 0),
@@ -129,15 +131,15 @@ export function sessionsIn(db: Db, words: Numbers): Sessions {
       )
       dropModels.run(session)
       for (const model of header.models) hasModel.run(words(model), session)
-      if (title === now.title) return
-      if (now.title !== null) untitle.run(session)
+      if (title === current.title) return
+      if (current.title !== null) untitle.run(session)
       if (title !== null) retitle.run(session, analyse(title))
     },
   }
 }
 
-const QUARTER = 900_000
+const QUARTER_MS = 900_000
 
 /** The file may have been copied long after the last word. */
-const lastOf = (quarter: number | null, modified: number): number =>
-  quarter === null ? modified : Math.min(Math.max(modified, quarter * QUARTER), (quarter + 1) * QUARTER)
+const estimateLastAt = (quarter: number | null, modified: number): number =>
+  quarter === null ? modified : Math.min(Math.max(modified, quarter * QUARTER_MS), (quarter + 1) * QUARTER_MS)

@@ -2,15 +2,15 @@
 import type { Issue } from '../../model/issue.ts'
 import { NO_USAGE, type Usage } from '../../model/usage.ts'
 import type { Db } from '../open.ts'
-import type { Estimated, Scanned, Used } from '../record.ts'
-import { addedUp, exact } from '../rows/exact.ts'
-import { packText } from '../rows/packed.ts'
-import type { Numbers } from './words.ts'
+import type { ModelEstimate, ModelUsage, ScannedSource } from '../record.ts'
+import { addOnConflict, exactInteger } from '../rows/exact.ts'
+import { compressText } from '../rows/packed.ts'
+import type { StringIds } from './words.ts'
 
 /** Of each source and pass. */
-export const MOST_ISSUES = 200
+export const MAX_ISSUES_PER_PASS = 200
 
-export interface PutSource {
+export interface PutSourceResult {
   readonly source: number
   /** The session it told before. */
   readonly before: number | null
@@ -23,124 +23,124 @@ export interface PutSource {
 }
 
 /** @param whole the row of the source that it is a part of */
-export type Sources = (scanned: Scanned, whole?: number) => PutSource
+export type SourceWriter = (scanned: ScannedSource, container?: number) => PutSourceResult
 
-export function sourcesIn(db: Db, words: Numbers): Sources {
+export function sourceWriter(db: Db, words: StringIds): SourceWriter {
   const find = db.prepare(
     'SELECT id, session_id, claim, first_record, version FROM source WHERE path = ? AND key = ? AND agent = ? AND kept = ?',
   )
   const add = db.prepare('INSERT INTO source (path, key, agent, kept, version) VALUES (?, ?, ?, ?, 0)')
-  const describe = db.prepare(`UPDATE source SET claim = ?, claim_at = ?, first_record = ?, header = ? WHERE id = ?`)
+  const updateClaim = db.prepare(`UPDATE source SET claim = ?, claim_at = ?, first_record = ?, header = ? WHERE id = ?`)
   const update = db.prepare(
     `UPDATE source SET root = ?, version = ?, fingerprint = ?, size = ?, modified = ?, gone = 0, history = coalesce(?, history),
        cursor = ?, sure = ?, lines = ?, messages = ?, tools = ? WHERE id = ?`,
   )
-  const probed = db.prepare('UPDATE source SET version = ?, fingerprint = ?, gone = 0 WHERE id = ?')
-  const rereadIt = db.prepare('UPDATE session SET cursor = NULL WHERE id = ? AND source_id = ?')
-  const forgetUsage = db.prepare('DELETE FROM usage WHERE source_id = ? AND (provisional = 1 OR ?)')
-  const forgetIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 1 AND (provisional = 1 OR ?)')
-  const use = db.prepare(
+  const setFingerprint = db.prepare('UPDATE source SET version = ?, fingerprint = ?, gone = 0 WHERE id = ?')
+  const resetCursor = db.prepare('UPDATE session SET cursor = NULL WHERE id = ? AND source_id = ?')
+  const deleteUsage = db.prepare('DELETE FROM usage WHERE source_id = ? AND (provisional = 1 OR ?)')
+  const deleteIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 1 AND (provisional = 1 OR ?)')
+  const insertUsage = db.prepare(
     `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-       ${addedUp(...(Object.keys(NO_USAGE) as (keyof Usage)[]))}`,
+       ${addOnConflict(...(Object.keys(NO_USAGE) as (keyof Usage)[]))}`,
   )
-  const guess = db.prepare(
+  const insertEstimate = db.prepare(
     `INSERT INTO estimate VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-       ${addedUp('user_bytes', 'assistant_bytes')}`,
+       ${addOnConflict('user_bytes', 'assistant_bytes')}`,
   )
-  const forgetGuesses = db.prepare('DELETE FROM estimate WHERE source_id = ? AND (provisional = 1 OR ?)')
-  const belongs = db.prepare('UPDATE source SET whole = ? WHERE id = ?')
-  const putIssue = issuesIn(db)
-  const giveName = db.prepare('INSERT OR REPLACE INTO name_given VALUES (?, ?, ?, ?)')
+  const deleteEstimates = db.prepare('DELETE FROM estimate WHERE source_id = ? AND (provisional = 1 OR ?)')
+  const setContainer = db.prepare('UPDATE source SET whole = ? WHERE id = ?')
+  const putIssue = issueWriter(db)
+  const insertGivenName = db.prepare('INSERT OR REPLACE INTO name_given VALUES (?, ?, ?, ?)')
   const namedSession = db.prepare('SELECT id FROM session WHERE agent = ? AND native_id = ?').pluck()
 
-  const addUsage = (source: number, used: readonly Used[], provisional: 0 | 1): void => {
+  const addUsage = (source: number, used: readonly ModelUsage[], provisional: 0 | 1): void => {
     for (const { quarter, model, usage } of used)
-      use.run(
+      insertUsage.run(
         source,
-        exact(quarter, 'quarter'),
+        exactInteger(quarter, 'quarter'),
         words(model),
         provisional,
-        exact(usage.input_tokens, 'input_tokens'),
-        exact(usage.cached_input_tokens, 'cached_input_tokens'),
-        exact(usage.output_tokens, 'output_tokens'),
-        exact(usage.reasoning_output_tokens, 'reasoning_output_tokens'),
-        exact(usage.total_tokens, 'total_tokens'),
+        exactInteger(usage.input_tokens, 'input_tokens'),
+        exactInteger(usage.cached_input_tokens, 'cached_input_tokens'),
+        exactInteger(usage.output_tokens, 'output_tokens'),
+        exactInteger(usage.reasoning_output_tokens, 'reasoning_output_tokens'),
+        exactInteger(usage.total_tokens, 'total_tokens'),
       )
   }
 
-  const addEstimates = (source: number, estimates: readonly Estimated[], provisional: 0 | 1): void => {
+  const addEstimates = (source: number, estimates: readonly ModelEstimate[], provisional: 0 | 1): void => {
     for (const { quarter, model, estimate } of estimates)
-      guess.run(
+      insertEstimate.run(
         source,
-        exact(quarter, 'quarter'),
+        exactInteger(quarter, 'quarter'),
         words(model),
         provisional,
-        exact(estimate.user_bytes, 'user_bytes'),
-        exact(estimate.assistant_bytes, 'assistant_bytes'),
+        exactInteger(estimate.user_bytes, 'user_bytes'),
+        exactInteger(estimate.assistant_bytes, 'assistant_bytes'),
       )
   }
 
-  return (scanned, whole) => {
-    const place = [scanned.path, scanned.key ?? '', scanned.agent, scanned.kept ? 1 : 0]
-    const known = find.get(...place) as
+  return (scanned, container) => {
+    const location = [scanned.path, scanned.key ?? '', scanned.agent, scanned.kept ? 1 : 0]
+    const known = find.get(...location) as
       | { id: number; session_id: number | null; claim: string | null; first_record: string | null; version: number }
       | undefined
-    const source = known?.id ?? Number(add.run(...place).lastInsertRowid)
-    if (whole !== undefined) belongs.run(whole, source)
-    if (known && known.version !== scanned.version) rereadIt.run(known.session_id, known.id)
+    const source = known?.id ?? Number(add.run(...location).lastInsertRowid)
+    if (container !== undefined) setContainer.run(container, source)
+    if (known && known.version !== scanned.version) resetCursor.run(known.session_id, known.id)
     const { session } = scanned
     const issues = [...scanned.issues, ...scanned.provisionalIssues]
     if (known && !session && issues.some(({ code }) => code === 'unreadable' || code === 'internal_error')) {
-      probed.run(scanned.version, scanned.fingerprint ?? null, source)
-      forgetIssues.run(source, 0)
+      setFingerprint.run(scanned.version, scanned.fingerprint ?? null, source)
+      deleteIssues.run(source, 0)
       for (const issue of issues) putIssue(source, 1, 1, issue)
       return { source, before: known.session_id, claims: false, unreadable: true, named: [] }
     }
-    if (session) describe.run(session.id, session.started_at, session.first_record, JSON.stringify(session), source)
-    else if (scanned.anew) describe.run(null, null, null, null, source)
+    if (session) updateClaim.run(session.id, session.started_at, session.first_record, JSON.stringify(session), source)
+    else if (scanned.fromStart) updateClaim.run(null, null, null, null, source)
     update.run(
       scanned.root ?? null,
       scanned.version,
       scanned.fingerprint ?? null,
-      exact(scanned.size, 'size'),
-      exact(Math.trunc(scanned.modified), 'modified'),
+      exactInteger(scanned.size, 'size'),
+      exactInteger(Math.trunc(scanned.modified), 'modified'),
       scanned.history === undefined ? null : JSON.stringify(scanned.history),
-      scanned.cursor === undefined ? null : packText(JSON.stringify(scanned.cursor)),
+      scanned.cursor === undefined ? null : compressText(JSON.stringify(scanned.cursor)),
       JSON.stringify(scanned.sure),
-      exact(scanned.counts.lines, 'lines'),
-      exact(scanned.counts.messages, 'messages'),
+      exactInteger(scanned.counts.lines, 'lines'),
+      exactInteger(scanned.counts.messages, 'messages'),
       JSON.stringify(scanned.counts.tools),
       source,
     )
-    forgetUsage.run(source, scanned.anew ? 1 : 0)
+    deleteUsage.run(source, scanned.fromStart ? 1 : 0)
     addUsage(source, scanned.usage, 0)
     addUsage(source, scanned.provisionalUsage, 1)
-    forgetGuesses.run(source, scanned.anew ? 1 : 0)
+    deleteEstimates.run(source, scanned.fromStart ? 1 : 0)
     addEstimates(source, scanned.estimates, 0)
     addEstimates(source, scanned.provisionalEstimates, 1)
-    forgetIssues.run(source, scanned.anew ? 1 : 0)
-    for (const [at, issue] of issues.slice(0, MOST_ISSUES).entries())
+    deleteIssues.run(source, scanned.fromStart ? 1 : 0)
+    for (const [at, issue] of issues.slice(0, MAX_ISSUES_PER_PASS).entries())
       putIssue(source, 1, at < scanned.issues.length ? 0 : 1, issue)
     const named: number[] = []
     for (const { native_id, title } of scanned.titles) {
-      giveName.run(scanned.agent, native_id, title, source)
+      insertGivenName.run(scanned.agent, native_id, title, source)
       named.push(...(namedSession.all(scanned.agent, native_id) as number[]))
     }
     const claims = known
       ? known.claim !== (session?.id ?? known.claim) ||
         known.first_record !== (session?.first_record ?? known.first_record) ||
-        (scanned.anew && !session)
+        (scanned.fromStart && !session)
       : true
     return { source, before: known?.session_id ?? null, claims, unreadable: false, named }
   }
 }
 
-export type PutIssue = (source: number, pass: 1 | 2, provisional: 0 | 1, issue: Issue) => void
+export type IssueWriter = (source: number, pass: 1 | 2, provisional: 0 | 1, issue: Issue) => void
 
-export function issuesIn(db: Db): PutIssue {
+export function issueWriter(db: Db): IssueWriter {
   const add = db.prepare(
     'INSERT INTO issue (source_id, pass, provisional, line, code, reason) VALUES (?, ?, ?, ?, ?, ?)',
   )
   return (source, pass, provisional, { line, code, reason }) =>
-    void add.run(source, pass, provisional, line === undefined ? null : exact(line, 'line'), code, reason)
+    void add.run(source, pass, provisional, line === undefined ? null : exactInteger(line, 'line'), code, reason)
 }

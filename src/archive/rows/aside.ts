@@ -1,17 +1,17 @@
 /** Rows that no search finds (copies, token counts), many in one piece: only who reads the session asks for them. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { Bytes } from './bytes.ts'
-import { Reader, writeNumber, writeText } from './locator.ts'
+import { ByteBuffer } from './bytes.ts'
+import { LocatorReader, writeLocatorNumber, writeLocatorText } from './locator.ts'
 
 /** Consecutive rows of one session, with their first and last line. */
-export interface Aside {
+export interface UnsearchableBatch {
   readonly first: number
   readonly last: number
   readonly count: number
   readonly packed: Uint8Array
 }
 
-export interface AsideRow {
+export interface UnsearchableRow {
   readonly at: number
   readonly line: number
   readonly part: number
@@ -21,29 +21,29 @@ export interface AsideRow {
 }
 
 /** More would be unpacked for a few; fewer would take more room. */
-const AT_ONCE = 512
+const ROWS_PER_BATCH = 512
 
-export class AsideWriter {
-  #pieces: Aside[] = []
-  readonly #bytes = new Bytes()
+export class UnsearchableBatchWriter {
+  #pieces: UnsearchableBatch[] = []
+  readonly #bytes = new ByteBuffer()
   #count = 0
   #at = 0
   #first = 0
   #last = 0
 
-  add({ at, line, part, kind, tool, locator }: AsideRow): void {
+  add({ at, line, part, kind, tool, locator }: UnsearchableRow): void {
     this.#first = this.#count === 0 ? line : Math.min(this.#first, line)
     this.#last = this.#count === 0 ? line : Math.max(this.#last, line)
-    writeNumber(this.#bytes, at - this.#at)
-    for (const number of [line, part, kind]) writeNumber(this.#bytes, number)
-    writeText(this.#bytes, tool ?? '')
-    writeNumber(this.#bytes, locator.length)
+    writeLocatorNumber(this.#bytes, at - this.#at)
+    for (const number of [line, part, kind]) writeLocatorNumber(this.#bytes, number)
+    writeLocatorText(this.#bytes, tool ?? '')
+    writeLocatorNumber(this.#bytes, locator.length)
     this.#bytes.add(locator)
     this.#at = at
-    if (++this.#count >= AT_ONCE) this.#close()
+    if (++this.#count >= ROWS_PER_BATCH) this.#close()
   }
 
-  taken(): readonly Aside[] {
+  take(): readonly UnsearchableBatch[] {
     if (this.#count > 0) this.#close()
     const pieces = this.#pieces
     this.#pieces = []
@@ -51,7 +51,7 @@ export class AsideWriter {
   }
 
   #close(): void {
-    const packed = new Uint8Array(deflateRawSync(this.#bytes.taken(), { level: 4 }))
+    const packed = new Uint8Array(deflateRawSync(this.#bytes.take(), { level: 4 }))
     this.#pieces.push({ first: this.#first, last: this.#last, count: this.#count, packed })
     this.#count = 0
     this.#at = 0
@@ -59,15 +59,15 @@ export class AsideWriter {
 }
 
 /** No more than came in one piece. */
-export function packAside(rows: readonly AsideRow[]): Uint8Array {
-  const writer = new AsideWriter()
+export function packUnsearchable(rows: readonly UnsearchableRow[]): Uint8Array {
+  const writer = new UnsearchableBatchWriter()
   for (const row of rows) writer.add(row)
-  return writer.taken()[0]?.packed ?? new Uint8Array()
+  return writer.take()[0]?.packed ?? new Uint8Array()
 }
 
-export function unpackAside(packed: Uint8Array): readonly AsideRow[] {
-  const reader = new Reader(inflateRawSync(packed))
-  const rows: AsideRow[] = []
+export function unpackUnsearchable(packed: Uint8Array): readonly UnsearchableRow[] {
+  const reader = new LocatorReader(inflateRawSync(packed))
+  const rows: UnsearchableRow[] = []
   let at = 0
   while (!reader.isAtEnd()) {
     at += reader.number()

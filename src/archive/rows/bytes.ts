@@ -1,14 +1,14 @@
 /** Bytes that are written one behind the other, in memory that is used again and again. */
 
 /** Memory that is worth keeping. */
-const KEEP = 1 << 22
-const FIRST = 1 << 16
+const MAX_KEPT_BYTES = 1 << 22
+const INITIAL_BYTES = 1 << 16
 
-export class Bytes {
+export class ByteBuffer {
   /** Who writes looks for room first, and takes the array anew after that. */
-  buffer = Buffer.allocUnsafeSlow(FIRST)
+  buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
   /** The same memory, four bytes at a step. */
-  fours = foursOf(this.buffer)
+  int32s = int32ViewOf(this.buffer)
   used = 0
 
   reserve(count: number): void {
@@ -20,12 +20,12 @@ export class Bytes {
   }
 
   /** @param text all ASCII */
-  ascii(text: string): void {
+  addAscii(text: string): void {
     this.reserve(text.length)
     this.used += this.buffer.write(text, this.used, 'latin1')
   }
 
-  utf8(text: string): void {
+  addUtf8(text: string): void {
     this.reserve(text.length * 3)
     this.used += this.buffer.write(text, this.used, 'utf8')
   }
@@ -37,20 +37,20 @@ export class Bytes {
   }
 
   /** A copy of all of it; what comes next is written from the start. */
-  taken(): Uint8Array<ArrayBuffer> {
-    const all = new Uint8Array(this.used)
-    all.set(this.buffer.subarray(0, this.used))
+  take(): Uint8Array<ArrayBuffer> {
+    const copy = new Uint8Array(this.used)
+    copy.set(this.buffer.subarray(0, this.used))
     this.used = 0
-    if (this.buffer.length > KEEP) this.#use(Buffer.allocUnsafeSlow(FIRST))
-    return all
+    if (this.buffer.length > MAX_KEPT_BYTES) this.#use(Buffer.allocUnsafeSlow(INITIAL_BYTES))
+    return copy
   }
 
   #use(buffer: Buffer<ArrayBuffer>): void {
     this.buffer = buffer
-    this.fours = foursOf(buffer)
+    this.int32s = int32ViewOf(buffer)
   }
 }
 
-function foursOf(buffer: Buffer): Int32Array {
+function int32ViewOf(buffer: Buffer): Int32Array {
   return new Int32Array(buffer.buffer, buffer.byteOffset, buffer.length >> 2)
 }

@@ -2,7 +2,7 @@
 import type { NormalizedMessage, Role, SourceType } from '../../model/normalized.ts'
 
 export const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system', 'meta']
-export const TYPES: readonly SourceType[] = ['message', 'tool_call', 'tool_result', 'meta', 'session', 'legacy']
+export const SOURCE_TYPES: readonly SourceType[] = ['message', 'tool_call', 'tool_result', 'meta', 'session', 'legacy']
 
 export const PROVISIONAL = 1 << 6
 /** Repeats another record, which is the one that is found. */
@@ -13,10 +13,10 @@ export const INJECTED = 1 << 9
 export const ERROR = 1 << 10
 export const IMAGE = 1 << 11
 /** Not all that it says is in the index. */
-export const CUT = 1 << 12
+export const TRUNCATED = 1 << 12
 
-export function kindOf({ role, source_type, segments, tool_call, metadata }: NormalizedMessage): number {
-  let kind = ROLES.indexOf(role) | (TYPES.indexOf(source_type) << 3)
+export function messageKindOf({ role, source_type, segments, tool_call, metadata }: NormalizedMessage): number {
+  let kind = ROLES.indexOf(role) | (SOURCE_TYPES.indexOf(source_type) << 3)
   for (const { type } of segments) if (type === 'image') kind |= IMAGE
   if (tool_call?.status === 'error') kind |= ERROR
   if (!metadata) return kind
@@ -27,6 +27,6 @@ export function kindOf({ role, source_type, segments, tool_call, metadata }: Nor
   return kind
 }
 
-export const roleOf = (kind: number): Role => ROLES[kind & 7] ?? 'meta'
-export const typeOf = (kind: number): SourceType => TYPES[(kind >> 3) & 7] ?? 'meta'
-export const isFound = (kind: number): boolean => (kind & (DUPLICATE | REPLAYED)) === 0
+export const roleOfKind = (kind: number): Role => ROLES[kind & 7] ?? 'meta'
+export const sourceTypeOfKind = (kind: number): SourceType => SOURCE_TYPES[(kind >> 3) & 7] ?? 'meta'
+export const isSearchableKind = (kind: number): boolean => (kind & (DUPLICATE | REPLAYED)) === 0

@@ -1,29 +1,29 @@
 /** Locators in few bytes: without what their row tells already, and with their usual words as one byte each. */
-import { type Instant, instantOf, messageId } from '../../model/ids.ts'
-import type { Bytes } from './bytes.ts'
+import { type Instant, instantFromMs, makeMessageId } from '../../model/ids.ts'
+import type { ByteBuffer } from './bytes.ts'
 
-type Locator = { readonly [key: string]: unknown }
+type LocatorFields = { readonly [key: string]: unknown }
 
 /** What the row of a message knows beside the locator. */
-export interface Known {
+export interface RowContext {
   readonly line: number
   readonly time: string
   readonly session: string
 }
 
-const KNOWN = ['line', 'time', 'session'] as const
+const ROW_CONTEXT_KEYS = ['line', 'time', 'session'] as const
 
 /** Below are the numbers from 0 to 127, each for itself. */
 const INTEGER = 0x80
 /** From 1 to 7, so many bytes follow INTEGER. */
-const MOST_BYTES = 7
+const MAX_INTEGER_BYTES = 7
 const REAL = 0x88
 const TRUE = 0x89
 const FALSE = 0x8a
 const NULL = 0x8b
 const TEXT = 0x8c
 /** With halves of pairs, which UTF-8 cannot hold. */
-const BROKEN_TEXT = 0x8d
+const UTF16_TEXT = 0x8d
 const OBJECT = 0x8e
 const LIST = 0x8f
 const END = 0x90
@@ -79,45 +79,45 @@ const WORDS = [
 
 const CODES: ReadonlyMap<string, number> = new Map(WORDS.map((word, at) => [word, WORD + at]))
 
-export function packLocator(locator: Locator, known: Known, into: Bytes): void {
+export function packLocator(locator: LocatorFields, context: RowContext, into: ByteBuffer): void {
   const start = into.used
   writeByte(into, 0)
-  let left = 0
+  let omitted = 0
   for (const key in locator) {
-    const at = KNOWN.indexOf(key as 'line')
-    if (at >= 0 && locator[key] === known[KNOWN[at] ?? 'line']) left |= 1 << at
-    else writeField(into, key, locator[key], known)
+    const at = ROW_CONTEXT_KEYS.indexOf(key as 'line')
+    if (at >= 0 && locator[key] === context[ROW_CONTEXT_KEYS[at] ?? 'line']) omitted |= 1 << at
+    else writeField(into, key, locator[key], context)
   }
-  into.buffer[start] = left
+  into.buffer[start] = omitted
 }
 
-function writeField(into: Bytes, key: string, value: unknown, known: Known): void {
+function writeField(into: ByteBuffer, key: string, value: unknown, context: RowContext): void {
   if (value === undefined) return
-  writeText(into, key)
-  write(into, value, known)
+  writeLocatorText(into, key)
+  writeValue(into, value, context)
 }
 
-function write(into: Bytes, value: unknown, known: Known): void {
-  if (typeof value === 'number') writeNumber(into, value)
-  else if (typeof value === 'string') writeMessage(into, value, known)
+function writeValue(into: ByteBuffer, value: unknown, context: RowContext): void {
+  if (typeof value === 'number') writeLocatorNumber(into, value)
+  else if (typeof value === 'string') writeStringOrMessageId(into, value, context)
   else if (typeof value === 'boolean') writeByte(into, value ? TRUE : FALSE)
   else if (Array.isArray(value)) {
     writeByte(into, LIST)
-    for (const one of value) write(into, one, known)
+    for (const one of value) writeValue(into, one, context)
     writeByte(into, END)
   } else if (typeof value === 'object' && value !== null) {
     writeByte(into, OBJECT)
-    for (const key in value) writeField(into, key, (value as Locator)[key], known)
+    for (const key in value) writeField(into, key, (value as LocatorFields)[key], context)
     writeByte(into, END)
   } else writeByte(into, NULL)
 }
 
-function writeByte(into: Bytes, byte: number): void {
+function writeByte(into: ByteBuffer, byte: number): void {
   into.reserve(1)
   into.buffer[into.used++] = byte
 }
 
-export function writeNumber(into: Bytes, value: number): void {
+export function writeLocatorNumber(into: ByteBuffer, value: number): void {
   into.reserve(9)
   const { buffer } = into
   if (value >= 0 && value < 128 && Number.isInteger(value) && !Object.is(value, -0)) buffer[into.used++] = value
@@ -131,7 +131,7 @@ export function writeNumber(into: Bytes, value: number): void {
   }
 }
 
-export function writeText(into: Bytes, text: string): void {
+export function writeLocatorText(into: ByteBuffer, text: string): void {
   const code = CODES.get(text)
   if (code !== undefined) return writeByte(into, code)
   if (text === '') {
@@ -139,57 +139,57 @@ export function writeText(into: Bytes, text: string): void {
     return writeByte(into, 0)
   }
   const utf8 = Buffer.from(text, 'utf8')
-  const isWhole = utf8.toString('utf8') === text
-  const bytes = isWhole ? utf8 : Buffer.from(text, 'utf16le')
-  writeByte(into, isWhole ? TEXT : BROKEN_TEXT)
-  writeNumber(into, bytes.length)
+  const isWellFormed = utf8.toString('utf8') === text
+  const bytes = isWellFormed ? utf8 : Buffer.from(text, 'utf16le')
+  writeByte(into, isWellFormed ? TEXT : UTF16_TEXT)
+  writeLocatorNumber(into, bytes.length)
   into.reserve(bytes.length)
   into.used += bytes.copy(into.buffer, into.used)
 }
 
-const TIME = '2026-01-05T08:00:00.000Z'.length
+const TIMESTAMP_LENGTH = '2026-01-05T08:00:00.000Z'.length
 
 /** Messages name each other by ids that are made of time and place. */
-function writeMessage(into: Bytes, text: string, { time }: Known): void {
-  if (text[TIME] !== '#' || text[TIME - 1] !== 'Z') return writeText(into, text)
-  const now = Date.parse(time)
-  const after = Date.parse(text.slice(0, TIME)) - now
-  const dot = text.indexOf('.', TIME)
-  const line = Number(text.slice(TIME + 1, dot < 0 ? undefined : dot))
+function writeStringOrMessageId(into: ByteBuffer, text: string, { time }: RowContext): void {
+  if (text[TIMESTAMP_LENGTH] !== '#' || text[TIMESTAMP_LENGTH - 1] !== 'Z') return writeLocatorText(into, text)
+  const rowTime = Date.parse(time)
+  const after = Date.parse(text.slice(0, TIMESTAMP_LENGTH)) - rowTime
+  const dot = text.indexOf('.', TIMESTAMP_LENGTH)
+  const line = Number(text.slice(TIMESTAMP_LENGTH + 1, dot < 0 ? undefined : dot))
   const part = dot < 0 ? 1 : Number(text.slice(dot + 1))
-  if (messageAt(now + after, line, part) !== text) return writeText(into, text)
+  if (messageIdAt(rowTime + after, line, part) !== text) return writeLocatorText(into, text)
   writeByte(into, after < 0 ? MESSAGE_BEFORE : MESSAGE_AFTER)
-  writeNumber(into, Math.abs(after))
-  writeNumber(into, line)
-  writeNumber(into, part)
+  writeLocatorNumber(into, Math.abs(after))
+  writeLocatorNumber(into, line)
+  writeLocatorNumber(into, part)
 }
 
-function messageAt(milliseconds: number, line: number, part: number): string | undefined {
-  const at: Instant | undefined = instantOf(milliseconds)
-  return at && messageId(at, line, part)
+function messageIdAt(milliseconds: number, line: number, part: number): string | undefined {
+  const at: Instant | undefined = instantFromMs(milliseconds)
+  return at && makeMessageId(at, line, part)
 }
 
-export function unpackLocator(packed: Uint8Array, known: Known): Locator {
-  const left = packed[0] ?? 0
-  const reader = new Reader(packed.subarray(1), known)
+export function unpackLocator(packed: Uint8Array, context: RowContext): LocatorFields {
+  const omitted = packed[0] ?? 0
+  const reader = new LocatorReader(packed.subarray(1), context)
   const locator: Record<string, unknown> = {}
   while (!reader.isAtEnd()) locator[String(reader.value())] = reader.value()
-  KNOWN.forEach((key, at) => {
-    if (left & (1 << at)) locator[key] = known[key]
+  ROW_CONTEXT_KEYS.forEach((key, at) => {
+    if (omitted & (1 << at)) locator[key] = context[key]
   })
   return locator
 }
 
 /** Reads values one behind the other. */
-export class Reader {
+export class LocatorReader {
   readonly #bytes: Buffer
-  readonly #known: Known | undefined
+  readonly #known: RowContext | undefined
   #at = 0
 
-  /** @param known tells what is meant by a message that is far away by so much */
-  constructor(packed: Uint8Array, known?: Known) {
+  /** @param context tells what is meant by a message that is far away by so much */
+  constructor(packed: Uint8Array, context?: RowContext) {
     this.#bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length)
-    this.#known = known
+    this.#known = context
   }
 
   isAtEnd(): boolean {
@@ -200,7 +200,7 @@ export class Reader {
     const code = this.#bytes[this.#at++] ?? NULL
     if (code < INTEGER) return code
     if (code >= WORD) return WORDS[code - WORD]
-    if (code <= INTEGER + MOST_BYTES) return this.#integer(code - INTEGER)
+    if (code <= INTEGER + MAX_INTEGER_BYTES) return this.#integer(code - INTEGER)
     switch (code) {
       case REAL:
         this.#at += 8
@@ -210,7 +210,7 @@ export class Reader {
       case FALSE:
         return false
       case TEXT:
-      case BROKEN_TEXT: {
+      case UTF16_TEXT: {
         return this.bytes(this.number()).toString(code === TEXT ? 'utf8' : 'utf16le')
       }
       case OBJECT: {
@@ -227,7 +227,7 @@ export class Reader {
       case MESSAGE_AFTER: {
         const distance = this.number()
         const after = code === MESSAGE_BEFORE ? -distance : distance
-        return messageAt(Date.parse(this.#known?.time ?? '') + after, this.number(), this.number())
+        return messageIdAt(Date.parse(this.#known?.time ?? '') + after, this.number(), this.number())
       }
       default:
         return null

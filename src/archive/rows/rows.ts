@@ -1,51 +1,51 @@
 /** The rows of a stretch in a few large arrays, which one thread hands to another without copying them. */
 
-import type { Touched } from '../../model/files/touched.ts'
-import { SPOKEN, type Voice } from '../../model/spoken.ts'
+import type { FileTouch } from '../../model/files/touched.ts'
+import { TEXT_SCOPES, type TextScope } from '../../model/spoken.ts'
 import { analyseInto } from '../text/analyse.ts'
-import { type Aside, AsideWriter } from './aside.ts'
-import { Bytes } from './bytes.ts'
-import { isFound, roleOf } from './kind.ts'
-import { type Known, packLocator } from './locator.ts'
+import { type UnsearchableBatch, UnsearchableBatchWriter } from './aside.ts'
+import { ByteBuffer } from './bytes.ts'
+import { isSearchableKind, roleOfKind } from './kind.ts'
+import { packLocator, type RowContext } from './locator.ts'
 
 /** What `numbers` holds of each row. The tool is its place in `tools`, or -1; so is a duration that is not known. */
-export const AT = 0
-export const LINE = 1
-export const PART = 2
-export const KIND = 3
-export const TOOL = 4
-export const DURATION = 5
-const LOCATOR_END = 6
-export const FIELDS = 7
+export const AT_FIELD = 0
+export const LINE_FIELD = 1
+export const PART_FIELD = 2
+export const KIND_FIELD = 3
+export const TOOL_FIELD = 4
+export const DURATION_FIELD = 5
+const LOCATOR_END_FIELD = 6
+export const FIELDS_PER_ROW = 7
 
 /** What `spans` holds of each text. */
-const ROW = 0
-const VOICE = 1
-const END = 2
-const SPAN = 3
+const SPAN_ROW = 0
+const SPAN_SCOPE = 1
+const SPAN_END = 2
+const SPAN_LENGTH = 3
 
-type Numbers = Float64Array<ArrayBuffer>
-type Octets = Uint8Array<ArrayBuffer>
+type Float64s = Float64Array<ArrayBuffer>
+type ByteArray = Uint8Array<ArrayBuffer>
 
-export interface Rows {
+export interface RowBatch {
   readonly count: number
-  readonly numbers: Numbers
+  readonly numbers: Float64s
   readonly tools: readonly string[]
-  readonly locators: Octets
+  readonly locators: ByteArray
   /** Analysed, in UTF-8, in the order of the rows. Rows without are not to be found by what they say. */
-  readonly texts: Octets
-  readonly spans: Numbers
-  readonly touched: readonly FilesOf[]
+  readonly texts: ByteArray
+  readonly spans: Float64s
+  readonly touched: readonly TouchedFilesOfRow[]
   /** Those that no search finds are not among the rows. */
-  readonly aside: readonly Aside[]
+  readonly aside: readonly UnsearchableBatch[]
 }
 
-interface FilesOf {
+interface TouchedFilesOfRow {
   readonly row: number
-  readonly files: readonly Touched[]
+  readonly files: readonly FileTouch[]
 }
 
-export const buffersOf = ({ numbers, locators, texts, spans }: Rows): readonly ArrayBuffer[] => [
+export const rowBatchBuffers = ({ numbers, locators, texts, spans }: RowBatch): readonly ArrayBuffer[] => [
   numbers.buffer,
   locators.buffer,
   texts.buffer,
@@ -53,35 +53,36 @@ export const buffersOf = ({ numbers, locators, texts, spans }: Rows): readonly A
 ]
 
 /** Nobody hears what is posted here, but what is handed over with it is gone. */
-const nobody = new MessageChannel().port1
-nobody.close()
+const closedPort = new MessageChannel().port1
+closedPort.close()
 
 /** Gives the memory back at once: the collector, which sees only the few objects that hold it, would take its time. The rows are empty then. */
-export function release(rows: Rows): void {
-  nobody.postMessage(null, [...buffersOf(rows)])
+export function releaseRowBatch(rows: RowBatch): void {
+  closedPort.postMessage(null, [...rowBatchBuffers(rows)])
 }
 
 /** One number of one row. */
-export const numberAt = ({ numbers }: Rows, row: number, field: number): number => numbers[row * FIELDS + field] ?? 0
+export const rowField = ({ numbers }: RowBatch, row: number, field: number): number =>
+  numbers[row * FIELDS_PER_ROW + field] ?? 0
 
-export function locatorOf({ locators, numbers }: Rows, row: number): Uint8Array {
-  const start = row === 0 ? 0 : (numbers[(row - 1) * FIELDS + LOCATOR_END] ?? 0)
-  return view(locators, start, numbers[row * FIELDS + LOCATOR_END] ?? 0)
+export function rowLocator({ locators, numbers }: RowBatch, row: number): Uint8Array {
+  const start = row === 0 ? 0 : (numbers[(row - 1) * FIELDS_PER_ROW + LOCATOR_END_FIELD] ?? 0)
+  return bytesBetween(locators, start, numbers[row * FIELDS_PER_ROW + LOCATOR_END_FIELD] ?? 0)
 }
 
-export interface Text {
+export interface ScopedText {
   /** Its number in `SPOKEN`. */
   readonly voice: number
   readonly words: Uint8Array
 }
 
 /** By row. */
-export function textsOf({ count, spans, texts }: Rows): readonly (readonly Text[] | undefined)[] {
-  const found: (Text[] | undefined)[] = new Array(count).fill(undefined)
-  for (let at = 0, start = 0; at < spans.length; at += SPAN) {
-    const row = spans[at + ROW] ?? 0
-    const end = spans[at + END] ?? 0
-    const text = { voice: spans[at + VOICE] ?? 0, words: view(texts, start, end) }
+export function textsByRow({ count, spans, texts }: RowBatch): readonly (readonly ScopedText[] | undefined)[] {
+  const found: (ScopedText[] | undefined)[] = new Array(count).fill(undefined)
+  for (let at = 0, start = 0; at < spans.length; at += SPAN_LENGTH) {
+    const row = spans[at + SPAN_ROW] ?? 0
+    const end = spans[at + SPAN_END] ?? 0
+    const text = { voice: spans[at + SPAN_SCOPE] ?? 0, words: bytesBetween(texts, start, end) }
     const before = found[row]
     if (before) before.push(text)
     else found[row] = [text]
@@ -90,17 +91,18 @@ export function textsOf({ count, spans, texts }: Rows): readonly (readonly Text[
   return found
 }
 
-const view = (bytes: Octets, start: number, end: number): Buffer => Buffer.from(bytes.buffer, start, end - start)
+const bytesBetween = (bytes: ByteArray, start: number, end: number): Buffer =>
+  Buffer.from(bytes.buffer, start, end - start)
 
-const VOICES: ReadonlyMap<Voice, number> = new Map(SPOKEN.map((voice, at) => [voice, at]))
+const SCOPE_NUMBERS: ReadonlyMap<TextScope, number> = new Map(TEXT_SCOPES.map((scope, at) => [scope, at]))
 
-export class RowsWriter {
-  #numbers = new List()
-  #spans = new List()
-  #locators = new Bytes()
-  #texts = new Bytes()
+export class RowBatchWriter {
+  #numbers = new NumberList()
+  #spans = new NumberList()
+  #locators = new ByteBuffer()
+  #texts = new ByteBuffer()
   #tools: string[] = []
-  #touched: FilesOf[] = []
+  #touched: TouchedFilesOfRow[] = []
   #count = 0
 
   get count(): number {
@@ -115,13 +117,13 @@ export class RowsWriter {
     tool: string | undefined,
     duration: number | undefined,
     locator: { readonly [key: string]: unknown },
-    known: Known,
+    context: RowContext,
   ): number {
-    packLocator(locator, known, this.#locators)
-    const { values } = this.#numbers.reserve(FIELDS)
+    packLocator(locator, context, this.#locators)
+    const { values } = this.#numbers.reserve(FIELDS_PER_ROW)
     let next = this.#numbers.used
     values[next++] = at
-    values[next++] = known.line
+    values[next++] = context.line
     values[next++] = part
     values[next++] = kind
     values[next++] = tool === undefined ? -1 : this.#toolNumber(tool)
@@ -132,39 +134,39 @@ export class RowsWriter {
   }
 
   get(row: number, field: number): number {
-    return this.#numbers.values[row * FIELDS + field] ?? 0
+    return this.#numbers.values[row * FIELDS_PER_ROW + field] ?? 0
   }
 
   mark(row: number, flag: number): void {
-    this.#numbers.values[row * FIELDS + KIND] = this.get(row, KIND) | flag
+    this.#numbers.values[row * FIELDS_PER_ROW + KIND_FIELD] = this.get(row, KIND_FIELD) | flag
   }
 
   /** Row after row. */
-  say(row: number, voice: Voice, text: string): void {
+  addText(row: number, scope: TextScope, text: string): void {
     analyseInto(text, this.#texts)
-    const { values } = this.#spans.reserve(SPAN)
+    const { values } = this.#spans.reserve(SPAN_LENGTH)
     const next = this.#spans.used
-    values[next + ROW] = row
-    values[next + VOICE] = VOICES.get(voice) ?? 0
-    values[next + END] = this.#texts.used
-    this.#spans.used += SPAN
+    values[next + SPAN_ROW] = row
+    values[next + SPAN_SCOPE] = SCOPE_NUMBERS.get(scope) ?? 0
+    values[next + SPAN_END] = this.#texts.used
+    this.#spans.used += SPAN_LENGTH
   }
 
-  touch(row: number, files: readonly Touched[]): void {
+  touch(row: number, files: readonly FileTouch[]): void {
     this.#touched.push({ row, files })
   }
 
   /** All since the last time. */
-  taken(): Rows {
-    const aside = this.#putAside()
+  take(): RowBatch {
+    const unsearchable = this.#moveUnsearchable()
     const rows = {
-      aside,
+      aside: unsearchable,
       count: this.#count,
-      numbers: this.#numbers.taken(),
+      numbers: this.#numbers.take(),
       tools: this.#tools,
-      locators: this.#locators.taken(),
-      texts: this.#texts.taken(),
-      spans: this.#spans.taken(),
+      locators: this.#locators.take(),
+      texts: this.#texts.take(),
+      spans: this.#spans.take(),
       touched: this.#touched,
     }
     this.#count = 0
@@ -174,58 +176,59 @@ export class RowsWriter {
   }
 
   /** Those that no search finds leave the others, which move up. */
-  #putAside(): readonly Aside[] {
-    const aside = new AsideWriter()
+  #moveUnsearchable(): readonly UnsearchableBatch[] {
+    const unsearchable = new UnsearchableBatchWriter()
     const { values } = this.#numbers
     const { buffer } = this.#locators
     const spans = this.#spans
-    const moved = new Map<number, number>()
+    const newRowNumbers = new Map<number, number>()
     let span = 0
-    let kept = 0
+    let searchableCount = 0
     let start = 0
     let used = 0
     for (let row = 0; row < this.#count; row++) {
-      const end = this.get(row, LOCATOR_END)
-      const kind = this.get(row, KIND)
-      const isSaid = span < spans.used && spans.values[span + ROW] === row
-      for (; span < spans.used && spans.values[span + ROW] === row; span += SPAN) spans.values[span + ROW] = kept
-      if (isFound(kind) && (isSaid || roleOf(kind) !== 'meta')) {
-        moved.set(row, kept)
+      const end = this.get(row, LOCATOR_END_FIELD)
+      const kind = this.get(row, KIND_FIELD)
+      const hasText = span < spans.used && spans.values[span + SPAN_ROW] === row
+      for (; span < spans.used && spans.values[span + SPAN_ROW] === row; span += SPAN_LENGTH)
+        spans.values[span + SPAN_ROW] = searchableCount
+      if (isSearchableKind(kind) && (hasText || roleOfKind(kind) !== 'meta')) {
+        newRowNumbers.set(row, searchableCount)
         buffer.copyWithin(used, start, end)
         used += end - start
-        values.copyWithin(kept * FIELDS, row * FIELDS, (row + 1) * FIELDS)
-        values[kept * FIELDS + LOCATOR_END] = used
-        kept++
+        values.copyWithin(searchableCount * FIELDS_PER_ROW, row * FIELDS_PER_ROW, (row + 1) * FIELDS_PER_ROW)
+        values[searchableCount * FIELDS_PER_ROW + LOCATOR_END_FIELD] = used
+        searchableCount++
       } else
-        aside.add({
-          at: this.get(row, AT),
-          line: this.get(row, LINE),
-          part: this.get(row, PART),
+        unsearchable.add({
+          at: this.get(row, AT_FIELD),
+          line: this.get(row, LINE_FIELD),
+          part: this.get(row, PART_FIELD),
           kind,
-          tool: this.#tools[this.get(row, TOOL)] ?? null,
+          tool: this.#tools[this.get(row, TOOL_FIELD)] ?? null,
           locator: buffer.subarray(start, end),
         })
       start = end
     }
-    this.#count = kept
-    this.#numbers.used = kept * FIELDS
+    this.#count = searchableCount
+    this.#numbers.used = searchableCount * FIELDS_PER_ROW
     this.#locators.used = used
     this.#touched = this.#touched.flatMap(({ row, files }) => {
-      const now = moved.get(row)
-      return now === undefined ? [] : [{ row: now, files }]
+      const newRow = newRowNumbers.get(row)
+      return newRow === undefined ? [] : [{ row: newRow, files }]
     })
-    return aside.taken()
+    return unsearchable.take()
   }
 
   #toolNumber(tool: string): number {
-    const known = this.#tools.indexOf(tool)
-    return known >= 0 ? known : this.#tools.push(tool) - 1
+    const context = this.#tools.indexOf(tool)
+    return context >= 0 ? context : this.#tools.push(tool) - 1
   }
 }
 
 /** Numbers one behind the other, in memory that is used again and again. */
-class List {
-  values: Numbers = new Float64Array(1 << 13)
+class NumberList {
+  values: Float64s = new Float64Array(1 << 13)
   used = 0
 
   reserve(count: number): this {
@@ -236,7 +239,7 @@ class List {
     return this
   }
 
-  taken(): Numbers {
+  take(): Float64s {
     const all = this.values.slice(0, this.used)
     this.used = 0
     return all

@@ -1,10 +1,10 @@
 /** The filters of a query as conditions on rows. */
-import { never } from '../../model/error.ts'
+import { assertNever } from '../../model/error.ts'
 import { ERROR, IMAGE, ROLES } from '../rows/kind.ts'
-import { idAt } from '../rows/time-id.ts'
-import type { Filter } from '../text/query.ts'
+import { firstIdAt } from '../rows/time-id.ts'
+import type { QueryFilter } from '../text/query.ts'
 
-export interface Sql {
+export interface SqlCondition {
   /** Never empty. */
   readonly sql: string
   readonly values: readonly (string | number)[]
@@ -12,41 +12,45 @@ export interface Sql {
 
 export interface MessageConditions {
   /** With `t` for the session and `m` for the message. */
-  readonly session: Sql
-  readonly message: Sql
+  readonly session: SqlCondition
+  readonly message: SqlCondition
   /** Holds for every session with rows that satisfy `message`; of what is not in the index it says nothing. */
-  readonly indexed: Sql
+  readonly indexed: SqlCondition
   /** Ids of all messages that satisfy one of the conditions, each found by an index of its own: there may be few. */
-  readonly rare: readonly Sql[]
+  readonly rare: readonly SqlCondition[]
   /** Ids: not before, and before. */
   readonly from: number
   readonly until: number
 }
 
-export function messageConditions(filters: readonly Filter[]): MessageConditions {
-  const session: Sql[] = []
-  const message: Sql[] = []
-  const indexed: Sql[] = []
-  const rare: Sql[] = []
+export function messageConditions(filters: readonly QueryFilter[]): MessageConditions {
+  const session: SqlCondition[] = []
+  const message: SqlCondition[] = []
+  const indexed: SqlCondition[] = []
+  const rare: SqlCondition[] = []
   let from = 0
   let until = Number.MAX_SAFE_INTEGER
   for (const filter of filters) {
     const sign = filter.not ? 'NOT ' : ''
     switch (filter.kind) {
       case 'agent':
-        session.push(anyOf(sign, filter.values, 't.agent = ? COLLATE NOCASE'))
+        session.push(anyCondition(sign, filter.values, 't.agent = ? COLLATE NOCASE'))
         break
       case 'project':
-        session.push(anyOf(sign, filter.values, "instr(lower(coalesce(t.project, '')), lower(?)) > 0"))
+        session.push(anyCondition(sign, filter.values, "instr(lower(coalesce(t.project, '')), lower(?)) > 0"))
         break
       case 'session':
         session.push(
-          anyOf(sign, filter.values, '(substr(t.name, 1, length(?1)) = ?1 OR substr(t.native_id, 1, length(?1)) = ?1)'),
+          anyCondition(
+            sign,
+            filter.values,
+            '(substr(t.name, 1, length(?1)) = ?1 OR substr(t.native_id, 1, length(?1)) = ?1)',
+          ),
         )
         break
       case 'model':
         session.push(
-          anyOf(
+          anyCondition(
             sign,
             filter.values,
             `t.id IN (SELECT session_id FROM model_of WHERE model_id IN
@@ -66,15 +70,15 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
         session.push({ sql: `${sign}(0)`, values: [] })
         break
       case 'tool':
-        message.push(anyOf(sign, filter.values, `coalesce(m.tool, 0) IN (${TOOLS})`))
+        message.push(anyCondition(sign, filter.values, `coalesce(m.tool, 0) IN (${TOOL_IDS})`))
         if (!filter.not)
           indexed.push(
-            anyOf('', filter.values, `t.id IN (SELECT session_id FROM tool_use WHERE tool_id IN (${TOOLS}))`),
+            anyCondition('', filter.values, `t.id IN (SELECT session_id FROM tool_use WHERE tool_id IN (${TOOL_IDS}))`),
           )
         break
       case 'file':
-        message.push(anyOf(sign, filter.values, TOUCHES))
-        if (!filter.not) rare.push(touching(filter.values))
+        message.push(anyCondition(sign, filter.values, TOUCHES_FILE))
+        if (!filter.not) rare.push(messagesTouching(filter.values))
         break
       case 'role':
         message.push({
@@ -84,15 +88,17 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
         break
       case 'has':
         message.push({
-          sql: `${sign}(${flagsOf(filter)
+          sql: `${sign}(${kindFlagsOf(filter)
             .map((flag) => `m.kind & ${flag}`)
             .join(' OR ')})`,
           values: [],
         })
-        if (!filter.not) rare.push({ sql: flagsOf(filter).map(flagged).join(' UNION '), values: [] })
+        if (!filter.not) rare.push({ sql: kindFlagsOf(filter).map(messagesWithFlag).join(' UNION '), values: [] })
         break
       case 'on': {
-        const spans = filter.values.map((one) => [idAt(Date.parse(one.from)), idAt(Date.parse(one.until))] as const)
+        const spans = filter.values.map(
+          (one) => [firstIdAt(Date.parse(one.from)), firstIdAt(Date.parse(one.until))] as const,
+        )
         if (filter.not || spans.length > 1) {
           const any = spans.map(() => 'm.id >= ? AND m.id < ?').join(' OR ')
           message.push({ sql: `${sign}(${any})`, values: spans.flat() })
@@ -103,8 +109,8 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
         break
       }
       case 'time': {
-        const low = filter.from === undefined ? 0 : idAt(Date.parse(filter.from))
-        const high = filter.until === undefined ? Number.MAX_SAFE_INTEGER : idAt(Date.parse(filter.until))
+        const low = filter.from === undefined ? 0 : firstIdAt(Date.parse(filter.from))
+        const high = filter.until === undefined ? Number.MAX_SAFE_INTEGER : firstIdAt(Date.parse(filter.until))
         if (filter.not) message.push({ sql: 'NOT (m.id >= ? AND m.id < ?)', values: [low, high] })
         else {
           from = Math.max(from, low)
@@ -113,38 +119,45 @@ export function messageConditions(filters: readonly Filter[]): MessageConditions
         break
       }
       default:
-        never(filter)
+        assertNever(filter)
     }
   }
-  return { session: allOf(session), message: allOf(message), indexed: allOf(indexed), rare, from, until }
+  return {
+    session: allConditions(session),
+    message: allConditions(message),
+    indexed: allConditions(indexed),
+    rare,
+    from,
+    until,
+  }
 }
 
-const TOOLS = 'SELECT id FROM word WHERE text = ? COLLATE NOCASE'
-const NAMED = 'instr(lower(y.path), lower(?)) > 0'
-const TOUCHES = `EXISTS (SELECT 1 FROM touched x JOIN file y ON y.id = x.file_id
-  WHERE x.session_id = m.session_id AND x.message_id = m.id AND ${NAMED})`
+const TOOL_IDS = 'SELECT id FROM word WHERE text = ? COLLATE NOCASE'
+const PATH_CONTAINS = 'instr(lower(y.path), lower(?)) > 0'
+const TOUCHES_FILE = `EXISTS (SELECT 1 FROM touched x JOIN file y ON y.id = x.file_id
+  WHERE x.session_id = m.session_id AND x.message_id = m.id AND ${PATH_CONTAINS})`
 
-const touching = (names: readonly string[]): Sql => ({
-  sql: `SELECT x.message_id FROM file y CROSS JOIN touched x ON x.file_id = y.id WHERE ${names.map(() => NAMED).join(' OR ')}`,
+const messagesTouching = (names: readonly string[]): SqlCondition => ({
+  sql: `SELECT x.message_id FROM file y CROSS JOIN touched x ON x.file_id = y.id WHERE ${names.map(() => PATH_CONTAINS).join(' OR ')}`,
   values: names,
 })
 
 /** What a message has, as flags of its kind. */
-export const flagsOf = ({ values }: Extract<Filter, { readonly kind: 'has' }>): readonly number[] =>
+export const kindFlagsOf = ({ values }: Extract<QueryFilter, { readonly kind: 'has' }>): readonly number[] =>
   values.map((what) => (what === 'error' ? ERROR : IMAGE))
 
-const flagged = (flag: number): string => `SELECT id FROM message WHERE kind & ${flag}`
+const messagesWithFlag = (flag: number): string => `SELECT id FROM message WHERE kind & ${flag}`
 
-const allOf = (parts: readonly Sql[]): Sql => ({
+const allConditions = (parts: readonly SqlCondition[]): SqlCondition => ({
   sql: parts.length === 0 ? '1' : parts.map(({ sql }) => sql).join(' AND '),
   values: parts.flatMap(({ values }) => values),
 })
 
-const anyOf = (sign: string, values: readonly string[], sql: string): Sql => {
-  const marks = sql.split('?1').length - 1
+const anyCondition = (sign: string, values: readonly string[], sql: string): SqlCondition => {
+  const placeholders = sql.split('?1').length - 1
   const plain = sql.replaceAll('?1', '?')
   return {
     sql: `${sign}(${values.map(() => plain).join(' OR ')})`,
-    values: values.flatMap((value) => Array.from({ length: Math.max(1, marks) }, () => value)),
+    values: values.flatMap((value) => Array.from({ length: Math.max(1, placeholders) }, () => value)),
   }
 }

@@ -1,17 +1,17 @@
 /** The filters of a query on a message that is not in the index. */
-import { never } from '../../model/error.ts'
-import { filesTouched } from '../../model/files/touched.ts'
+import { assertNever } from '../../model/error.ts'
+import { findTouchedFiles } from '../../model/files/touched.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { kindOf } from '../rows/kind.ts'
-import type { Filter } from '../text/query.ts'
+import { messageKindOf } from '../rows/kind.ts'
+import type { QueryFilter } from '../text/query.ts'
 import type { Period } from '../text/typed/period.ts'
-import { flagsOf } from './conditions.ts'
+import { kindFlagsOf } from './conditions.ts'
 
 /** Filters that are about its session hold already. */
-export const isMeant = (message: NormalizedMessage, filters: readonly Filter[]): boolean =>
-  filters.every((filter) => holds(message, filter))
+export const matchesFilters = (message: NormalizedMessage, filters: readonly QueryFilter[]): boolean =>
+  filters.every((filter) => matchesFilter(message, filter))
 
-function holds(message: NormalizedMessage, filter: Filter): boolean {
+function matchesFilter(message: NormalizedMessage, filter: QueryFilter): boolean {
   switch (filter.kind) {
     case 'agent':
     case 'project':
@@ -26,21 +26,21 @@ function holds(message: NormalizedMessage, filter: Filter): boolean {
       return filter.values.some((value) => value.toLowerCase() === tool) !== filter.not
     }
     case 'file': {
-      const paths = filesTouched(message).map(({ path }) => path.toLowerCase())
+      const paths = findTouchedFiles(message).map(({ path }) => path.toLowerCase())
       return filter.values.some((value) => paths.some((path) => path.includes(value.toLowerCase()))) !== filter.not
     }
     case 'role':
       return filter.values.includes(message.role) !== filter.not
     case 'has':
-      return flagsOf(filter).some((flag) => (kindOf(message) & flag) !== 0) !== filter.not
+      return kindFlagsOf(filter).some((flag) => (messageKindOf(message) & flag) !== 0) !== filter.not
     case 'on':
-      return filter.values.some((period) => isIn(message, period)) !== filter.not
+      return filter.values.some((period) => isInPeriod(message, period)) !== filter.not
     case 'time':
-      return isIn(message, filter) !== filter.not
+      return isInPeriod(message, filter) !== filter.not
     default:
-      return never(filter)
+      return assertNever(filter)
   }
 }
 
-const isIn = ({ timestamp }: NormalizedMessage, { from, until }: Partial<Period>): boolean =>
+const isInPeriod = ({ timestamp }: NormalizedMessage, { from, until }: Partial<Period>): boolean =>
   (from === undefined || timestamp >= from) && (until === undefined || timestamp < until)

@@ -1,19 +1,19 @@
 /** What a search by the index may miss: sessions that are not read yet, and what a lean index leaves out. */
 import type { SessionId } from '../../model/ids.ts'
 import type { SessionFilter } from '../get/filter.ts'
-import { MESSAGE_COLUMNS, type RawMessage } from '../get/messages.ts'
-import { remembered } from '../get/remembered.ts'
-import { prepared } from '../get/statements.ts'
+import { MESSAGE_COLUMNS, type MessageRow } from '../get/messages.ts'
+import { cachedQuery } from '../get/remembered.ts'
+import { prepareCached } from '../get/statements.ts'
 import type { Db } from '../open.ts'
-import type { Where } from '../record.ts'
-import { CUT } from '../rows/kind.ts'
-import { type Candidate, candidateOf } from '../search.ts'
-import type { Query } from '../text/query.ts'
+import type { SourceLocation } from '../record.ts'
+import { TRUNCATED } from '../rows/kind.ts'
+import { type SearchCandidate, toCandidate } from '../search.ts'
+import type { ParsedQuery } from '../text/query.ts'
 import { messageConditions } from './conditions.ts'
 import { sessionConditions } from './rows.ts'
 
 /** A session of which the index does not know all that is said. */
-export interface Unsure extends Where {
+export interface PartlyIndexedSession extends SourceLocation {
   readonly session: number
   readonly name: SessionId
   readonly root?: string
@@ -23,7 +23,11 @@ export interface Unsure extends Where {
 }
 
 /** Newest first; those that a query may be about. */
-export function unsureSessions(db: Db, query: Query, filter: SessionFilter = {}): readonly Unsure[] {
+export function findPartlyIndexedSessions(
+  db: Db,
+  query: ParsedQuery,
+  filter: SessionFilter = {},
+): readonly PartlyIndexedSession[] {
   const { sql, values } = sessionConditions(query, filter)
   const isAboutOutput = !query.scopes || query.scopes.includes('output')
   const rows = db
@@ -32,46 +36,46 @@ export function unsureSessions(db: Db, query: Query, filter: SessionFilter = {})
        WHERE ${sql} AND (t.indexed = 0 ${isAboutOutput ? 'OR t.cut_bytes + t.cut_after > 0' : ''})
        ORDER BY t.last_at DESC`,
     )
-    .all(...values) as (Omit<Unsure, 'indexed' | 'kept' | 'root' | 'claim'> & {
+    .all(...values) as (Omit<PartlyIndexedSession, 'indexed' | 'kept' | 'root' | 'claim'> & {
     indexed: number
     kept: number
     root: string | null
     whole: number | null
     claim: string | null
   })[]
-  return rows.map(({ indexed, kept, root, key, whole, claim, ...rest }) => ({
+  return rows.map(({ indexed, kept, root, key, whole: container, claim, ...rest }) => ({
     ...rest,
     indexed: indexed === 1,
     kept: kept === 1,
     ...(key !== undefined && key !== '' && { key }),
     ...(root !== null && { root }),
-    ...(whole !== null && claim !== null && { claim }),
+    ...(container !== null && claim !== null && { claim }),
   }))
 }
 
 /** Messages of a session of which not all is in the index, as far as the query's filters let them through. */
-export function cutIn(db: Db, query: Query, session: number): readonly Candidate[] {
+export function findTruncatedMessages(db: Db, query: ParsedQuery, session: number): readonly SearchCandidate[] {
   const { message, from, until } = messageConditions(query.filters)
-  const rows = prepared(
+  const rows = prepareCached(
     db,
     `SELECT ${MESSAGE_COLUMNS} FROM message m CROSS JOIN session t ON t.id = m.session_id
-     WHERE m.session_id = ? AND m.kind & ${CUT} AND m.id >= ? AND m.id < ? AND ${message.sql} ORDER BY m.id DESC`,
-  ).all(session, from, until, ...message.values) as RawMessage[]
-  return rows.map(candidateOf)
+     WHERE m.session_id = ? AND m.kind & ${TRUNCATED} AND m.id >= ? AND m.id < ? AND ${message.sql} ORDER BY m.id DESC`,
+  ).all(session, from, until, ...message.values) as MessageRow[]
+  return rows.map(toCandidate)
 }
 
 /** What a search may miss because it is not in the index. */
-export interface Left {
+export interface Unindexed {
   readonly sessions: number
   readonly bytes: number
 }
 
-export function leftOut(db: Db, query: Query, filter: SessionFilter = {}): Left {
+export function countUnindexed(db: Db, query: ParsedQuery, filter: SessionFilter = {}): Unindexed {
   const { sql, values } = sessionConditions(query, filter)
   const isAboutOutput = !query.scopes || query.scopes.includes('output')
   const unread = 'max(0, s.size - t.read_bytes)'
   const cut = isAboutOutput ? '(t.cut_bytes + t.cut_after)' : '0'
   const text = `SELECT count(*) AS sessions, coalesce(sum(CASE WHEN t.indexed = 0 THEN ${unread} ELSE 0 END + ${cut}), 0) AS bytes
     FROM session t JOIN source s ON s.id = t.source_id WHERE ${sql} AND (t.indexed = 0 OR ${cut} > 0)`
-  return remembered(db, `${text} ${JSON.stringify(values)}`, () => prepared(db, text).get(...values) as Left)
+  return cachedQuery(db, `${text} ${JSON.stringify(values)}`, () => prepareCached(db, text).get(...values) as Unindexed)
 }

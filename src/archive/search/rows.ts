@@ -1,16 +1,16 @@
 /** The rows that a query means, by the index alone. */
-import { conditionsOf, type SessionFilter } from '../get/filter.ts'
-import { plucked } from '../get/statements.ts'
+import { filterConditions, type SessionFilter } from '../get/filter.ts'
+import { prepareFirstColumn } from '../get/statements.ts'
 import type { Db } from '../open.ts'
 import { ROLES } from '../rows/kind.ts'
-import { FIRST_TIME } from '../rows/time-id.ts'
-import { SAID } from '../schema.ts'
-import { type Columns, exceptExpression, matchExpression } from '../text/expression.ts'
-import type { Query } from '../text/query.ts'
-import { messageConditions, type Sql } from './conditions.ts'
-import { type Range, reachOf } from './reach.ts'
+import { FIRST_MESSAGE_ID } from '../rows/time-id.ts'
+import { TEXT_COLUMNS } from '../schema.ts'
+import { exclusionExpression, matchExpression, type ScopeColumns } from '../text/expression.ts'
+import type { ParsedQuery } from '../text/query.ts'
+import { messageConditions, type SqlCondition } from './conditions.ts'
+import { type RowRange, rowRangesOf } from './reach.ts'
 
-export interface RowOptions {
+export interface RowSearchOptions {
   readonly filter?: SessionFilter
   /** Only rows before this one: the last that was seen. */
   readonly before?: number
@@ -18,53 +18,53 @@ export interface RowOptions {
 }
 
 /** Ids, newest first. */
-export function rowsOf(db: Db, query: Query, options: RowOptions): readonly number[] {
-  const [only, ...more] = tablesFor(query).map((table) => rowsIn(db, table, query, options))
+export function findRows(db: Db, query: ParsedQuery, options: RowSearchOptions): readonly number[] {
+  const [only, ...more] = textTablesFor(query).map((table) => findRowsInTable(db, table, query, options))
   if (!only || more.length === 0) return only ?? []
   const all = new Set([...only, ...more.flat()])
   return [...all].sort((a, b) => b - a).slice(0, options.limit)
 }
 
-interface Table {
+interface TextTable {
   readonly name: 'said' | 'given'
-  readonly columns: Columns
+  readonly columns: ScopeColumns
 }
 
-const COLUMNS: Columns = Object.fromEntries(SAID.map((voice) => [voice, voice]))
+const TEXT_SCOPE_COLUMNS: ScopeColumns = Object.fromEntries(TEXT_COLUMNS.map((scope) => [scope, scope]))
 
-function tablesFor({ scopes }: Query): readonly Table[] {
-  const said: Table = { name: 'said', columns: COLUMNS }
-  if (!scopes?.includes('context')) return [said]
-  const given: Table = { name: 'given', columns: { context: 'context' } }
-  return scopes.length === 1 ? [given] : [given, said]
+function textTablesFor({ scopes }: ParsedQuery): readonly TextTable[] {
+  const textTable: TextTable = { name: 'said', columns: TEXT_SCOPE_COLUMNS }
+  if (!scopes?.includes('context')) return [textTable]
+  const filterSql: TextTable = { name: 'given', columns: { context: 'context' } }
+  return scopes.length === 1 ? [filterSql] : [filterSql, textTable]
 }
 
-function rowsIn(db: Db, table: Table, query: Query, options: RowOptions): readonly number[] {
-  const { where, ranges } = whereOf(db, query, options.filter)
-  const spoken = isAboutMeta(query) ? where : { ...where, sql: `m.kind & 7 <> ${META} AND ${where.sql}` }
+function findRowsInTable(db: Db, table: TextTable, query: ParsedQuery, options: RowSearchOptions): readonly number[] {
+  const { where, ranges } = searchConditions(db, query, options.filter)
+  const visibleWhere = isAboutMeta(query) ? where : { ...where, sql: `m.kind & 7 <> ${META_ROLE} AND ${where.sql}` }
   const before = options.before ?? Number.MAX_SAFE_INTEGER
   const must = matchExpression(query, table.columns)
-  const except = exceptExpression(query, table.columns)
+  const except = exclusionExpression(query, table.columns)
   const found: number[] = []
   for (const { low, high } of ranges) {
     const range = { low, high: Math.min(high, before) }
-    const left = options.limit - found.length
-    if (left <= 0) break
+    const remaining = options.limit - found.length
+    if (remaining <= 0) break
     if (range.low >= range.high) continue
-    if (must !== undefined) found.push(...saying(db, table, must, where, range, left))
-    else if (except === undefined) found.push(...anything(db, spoken, range, left))
-    else found.push(...notSaying(db, table, except, spoken, range, left))
+    if (must !== undefined) found.push(...findMatching(db, table, must, where, range, remaining))
+    else if (except === undefined) found.push(...findUnconditional(db, visibleWhere, range, remaining))
+    else found.push(...findNotMatching(db, table, except, visibleWhere, range, remaining))
   }
   return found
 }
 
-function whereOf(db: Db, query: Query, filter: SessionFilter | undefined) {
+function searchConditions(db: Db, query: ParsedQuery, filter: SessionFilter | undefined) {
   const conditions = messageConditions(query.filters)
-  const { ranges, sessions } = reachOf(db, conditions, filter)
+  const { ranges, sessions } = rowRangesOf(db, conditions, filter)
   const { sql, values } = conditions.message
   if (sessions === undefined) return { where: conditions.message, ranges }
   // With a plus, so that no index on sessions is taken: it would lose the order of ids.
-  const where: Sql = {
+  const where: SqlCondition = {
     sql: `${sql} AND +m.session_id IN (SELECT value FROM json_each(?))`,
     values: [...values, sessions],
   }
@@ -75,66 +75,87 @@ function whereOf(db: Db, query: Query, filter: SessionFilter | undefined) {
  * CROSS JOIN: the text's index is gone through first, in its own order; other tables only where they are asked. CAST: a large
  * number of JavaScript is bound as a real one, with which FTS5 cannot narrow its range and, compared by `=`, lets every row pass.
  */
-function saying(db: Db, { name }: Table, must: string, where: Sql, range: Range, limit: number): number[] {
+function findMatching(
+  db: Db,
+  { name }: TextTable,
+  must: string,
+  where: SqlCondition,
+  range: RowRange,
+  limit: number,
+): number[] {
   const sql = `SELECT f.rowid FROM ${name} f ${where.sql === '1' ? '' : 'CROSS JOIN message m ON m.id = f.rowid'}
     WHERE ${name} MATCH ? AND f.rowid >= CAST(? AS INTEGER) AND f.rowid < CAST(? AS INTEGER) AND ${where.sql}
     ORDER BY f.rowid DESC LIMIT ?`
-  return plucked(db, sql).all(must, range.low, range.high, ...where.values, limit) as number[]
+  return prepareFirstColumn(db, sql).all(must, range.low, range.high, ...where.values, limit) as number[]
 }
 
-const META = ROLES.indexOf('meta')
+const META_ROLE = ROLES.indexOf('meta')
 
 /** What nobody said is shown only to those who ask for it. */
-const isAboutMeta = ({ filters }: Query): boolean =>
+const isAboutMeta = ({ filters }: ParsedQuery): boolean =>
   filters.some((filter) => filter.kind === 'role' && !filter.not && filter.values.includes('meta'))
 
 /** Rows that satisfy the conditions, whatever they say. */
-function anything(db: Db, where: Sql, { low, high }: Range, limit: number): number[] {
+function findUnconditional(db: Db, where: SqlCondition, { low, high }: RowRange, limit: number): number[] {
   const sql = `SELECT m.id FROM message m
     WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND ${where.sql} ORDER BY m.id DESC LIMIT ?`
-  return plucked(db, sql).all(Math.max(low, FIRST_TIME), high, ...where.values, limit) as number[]
+  return prepareFirstColumn(db, sql).all(Math.max(low, FIRST_MESSAGE_ID), high, ...where.values, limit) as number[]
 }
 
 /** The newest rows that satisfy the filters, whatever they say. */
-export function newestRows(db: Db, query: Query, options: RowOptions): readonly number[] {
-  const { where, ranges } = whereOf(db, query, options.filter)
+export function findNewestRows(db: Db, query: ParsedQuery, options: RowSearchOptions): readonly number[] {
+  const { where, ranges } = searchConditions(db, query, options.filter)
   const sql = `SELECT m.id FROM message m WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND ${where.sql} ORDER BY m.id DESC LIMIT ?`
   const found: number[] = []
   for (const { low, high } of ranges) {
-    const left = options.limit - found.length
-    if (left <= 0) break
-    found.push(...(plucked(db, sql).all(Math.max(low, FIRST_TIME), high, ...where.values, left) as number[]))
+    const remaining = options.limit - found.length
+    if (remaining <= 0) break
+    found.push(
+      ...(prepareFirstColumn(db, sql).all(
+        Math.max(low, FIRST_MESSAGE_ID),
+        high,
+        ...where.values,
+        remaining,
+      ) as number[]),
+    )
   }
   return found
 }
 
 /** In pieces, so that of what must not be said only so much is looked up as lies between the answers. */
-function notSaying(db: Db, { name }: Table, except: string, where: Sql, range: Range, limit: number): number[] {
+function findNotMatching(
+  db: Db,
+  { name }: TextTable,
+  except: string,
+  where: SqlCondition,
+  range: RowRange,
+  limit: number,
+): number[] {
   const sql = `SELECT rowid FROM ${name} WHERE ${name} MATCH ? AND rowid >= CAST(? AS INTEGER) AND rowid < CAST(? AS INTEGER)`
   const found: number[] = []
   for (let { high } = range; found.length < limit; ) {
-    const page = anything(db, where, { low: range.low, high }, limit)
+    const page = findUnconditional(db, where, { low: range.low, high }, limit)
     const low = page.at(-1)
     if (low === undefined) break
-    const said = new Set(plucked(db, sql).all(except, low, high) as number[])
-    for (const id of page) if (!said.has(id)) found.push(id)
+    const textTable = new Set(prepareFirstColumn(db, sql).all(except, low, high) as number[])
+    for (const id of page) if (!textTable.has(id)) found.push(id)
     high = low
   }
   return found.slice(0, limit)
 }
 
 /** Does the index find this one? */
-export function isIndexed(db: Db, query: Query, row: number): boolean {
-  return tablesFor(query).some(({ name, columns }) => {
+export function isFoundByIndex(db: Db, query: ParsedQuery, row: number): boolean {
+  return textTablesFor(query).some(({ name, columns }) => {
     const must = matchExpression(query, columns)
     const sql = `SELECT 1 FROM ${name} WHERE ${name} MATCH ? AND rowid = CAST(? AS INTEGER)`
-    return must !== undefined && plucked(db, sql).get(must, row) !== undefined
+    return must !== undefined && prepareFirstColumn(db, sql).get(must, row) !== undefined
   })
 }
 
 /** Conditions on sessions alone: those of a filter and those of a query. */
-export function sessionConditions(query: Query, filter: SessionFilter = {}): Sql {
-  const given = conditionsOf({ kind: 'any', ...filter })
-  const own = messageConditions(query.filters).session
-  return { sql: `${given.sql} AND ${own.sql}`, values: [...given.values, ...own.values] }
+export function sessionConditions(query: ParsedQuery, filter: SessionFilter = {}): SqlCondition {
+  const filterSql = filterConditions({ kind: 'any', ...filter })
+  const querySql = messageConditions(query.filters).session
+  return { sql: `${filterSql.sql} AND ${querySql.sql}`, values: [...filterSql.values, ...querySql.values] }
 }

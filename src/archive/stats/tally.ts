@@ -3,7 +3,7 @@ import { addSafely } from '../../model/numbers.ts'
 import type { Spent } from '../../model/tokens/prices.ts'
 import type { Usage } from '../../model/usage.ts'
 
-export class Tally {
+export class UsageSum {
   #input = 0
   #cached = 0
   #output = 0
@@ -38,21 +38,21 @@ export class Tally {
 }
 
 /** One for each name, in the order in which they were met. */
-export class Tallies {
-  readonly #tallies = new Map<string, Tally>()
+export class UsageSums {
+  readonly #tallies = new Map<string, UsageSum>()
 
-  of(name: string): Tally {
+  of(name: string): UsageSum {
     const known = this.#tallies.get(name)
     if (known) return known
-    const tally = new Tally()
-    this.#tallies.set(name, tally)
-    return tally
+    const sum = new UsageSum()
+    this.#tallies.set(name, sum)
+    return sum
   }
 
   into(usages: Record<string, Usage>, costs: Record<string, Spent>): void {
-    for (const [name, tally] of this.#tallies) {
-      usages[name] = tally.usage()
-      costs[name] = tally.spent()
+    for (const [name, sum] of this.#tallies) {
+      usages[name] = sum.usage()
+      costs[name] = sum.spent()
     }
   }
 }

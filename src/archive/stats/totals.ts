@@ -1,20 +1,20 @@
 /** What the sessions of the index add up to, in the same form as a count straight from the logs. */
-import { type Instant, instantOf } from '../../model/ids.ts'
+import { type Instant, instantFromMs } from '../../model/ids.ts'
 import { addEstimates } from '../../model/tokens/estimate.ts'
-import { type PriceList, spentOn } from '../../model/tokens/prices.ts'
-import { type DayOf, noTotals, type Totals } from '../../model/totals.ts'
+import { costOfUsage, type PriceList } from '../../model/tokens/prices.ts'
+import { type DayFormatter, emptyTotals, type Totals } from '../../model/totals.ts'
 import type { Usage } from '../../model/usage.ts'
-import { conditionsOf, type SessionFilter } from '../get/filter.ts'
+import { filterConditions, type SessionFilter } from '../get/filter.ts'
 import type { Db } from '../open.ts'
 import { safeSum } from '../rows/exact.ts'
-import { Tallies, Tally } from './tally.ts'
+import { UsageSum, UsageSums } from './tally.ts'
 
-export interface Measures {
-  readonly dayOf: DayOf
+export interface IndexTotalsOptions {
+  readonly dayOf: DayFormatter
   readonly prices: PriceList
 }
 
-interface Counted {
+interface CountsRow {
   readonly id: number
   readonly name: string
   readonly agent: string
@@ -24,96 +24,96 @@ interface Counted {
   readonly tools: string | null
 }
 
-interface Used extends Usage {
+interface UsageRow extends Usage {
   readonly session: number
   readonly quarter: number
   readonly model: string
 }
 
-const QUARTER = 900_000
+const QUARTER_MS = 900_000
 const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
 
 /** Tokens are those of the time that is asked for; all else is of the sessions in which something was said then. */
-export function totalsOf(db: Db, filter: SessionFilter, { dayOf, prices }: Measures): Totals {
-  const sum = noTotals()
-  const sessions = new Map<number, { readonly one: Counted; readonly tally: Tally }>()
-  for (const one of countedIn(db, filter)) {
-    sessions.set(one.id, { one, tally: new Tally() })
-    sum.sessions++
-    sum.lines += one.lines
-    sum.messages += one.messages
+export function readTotals(db: Db, filter: SessionFilter, { dayOf, prices }: IndexTotalsOptions): Totals {
+  const totals = emptyTotals()
+  const sessions = new Map<number, { readonly one: CountsRow; readonly tally: UsageSum }>()
+  for (const one of readCounts(db, filter)) {
+    sessions.set(one.id, { one, tally: new UsageSum() })
+    totals.sessions++
+    totals.lines += one.lines
+    totals.messages += one.messages
     for (const [name, calls] of Object.entries(JSON.parse(one.tools ?? '{}') as Record<string, number>))
-      sum.tools[name] = (sum.tools[name] ?? 0) + calls
+      totals.tools[name] = (totals.tools[name] ?? 0) + calls
   }
-  const [models, days, projects, agents] = [new Tallies(), new Tallies(), new Tallies(), new Tallies()]
-  const all = new Tally()
-  for (const used of usedIn(db, filter)) {
-    const tally = sessions.get(used.session)?.tally
-    if (!tally) continue
-    const at = instantOf(used.quarter * QUARTER) ?? EPOCH
-    const spent = spentOn(used, used.model === 'unknown' ? undefined : used.model, at, prices)
-    tally.add(used, spent)
-    all.add(used, spent)
-    models.of(used.model).add(used, spent)
-    days.of(dayOf(at)).add(used, spent)
+  const [models, days, projects, agents] = [new UsageSums(), new UsageSums(), new UsageSums(), new UsageSums()]
+  const all = new UsageSum()
+  for (const row of readUsageRows(db, filter)) {
+    const usageSum = sessions.get(row.session)?.tally
+    if (!usageSum) continue
+    const at = instantFromMs(row.quarter * QUARTER_MS) ?? EPOCH
+    const spent = costOfUsage(row, row.model === 'unknown' ? undefined : row.model, at, prices)
+    usageSum.add(row, spent)
+    all.add(row, spent)
+    models.of(row.model).add(row, spent)
+    days.of(dayOf(at)).add(row, spent)
   }
-  for (const { one, tally } of sessions.values()) {
-    const usage = tally.usage()
-    const spent = tally.spent()
-    sum.by_session[one.name] = usage
-    sum.cost.by_session[one.name] = spent
+  for (const { one, tally: usageSum } of sessions.values()) {
+    const usage = usageSum.usage()
+    const spent = usageSum.spent()
+    totals.by_session[one.name] = usage
+    totals.cost.by_session[one.name] = spent
     projects.of(one.project ?? 'unknown').add(usage, spent)
     agents.of(one.agent).add(usage, spent)
   }
-  sum.usage = all.usage()
-  sum.cost.all = all.spent()
-  models.into(sum.by_model, sum.cost.by_model)
-  days.into(sum.by_day, sum.cost.by_day)
-  projects.into(sum.by_project, sum.cost.by_project)
-  agents.into(sum.by_agent, sum.cost.by_agent)
-  for (const { session, user_bytes, assistant_bytes } of guessedIn(db, filter)) {
+  totals.usage = all.usage()
+  totals.cost.all = all.spent()
+  models.into(totals.by_model, totals.cost.by_model)
+  days.into(totals.by_day, totals.cost.by_day)
+  projects.into(totals.by_project, totals.cost.by_project)
+  agents.into(totals.by_agent, totals.cost.by_agent)
+  for (const { session, user_bytes, assistant_bytes } of readEstimates(db, filter)) {
     if (!sessions.has(session)) continue
-    sum.estimate = addEstimates(sum.estimate, { kind: 'estimate', user_bytes, assistant_bytes })
-    sum.estimated_sessions++
+    totals.estimate = addEstimates(totals.estimate, { kind: 'estimate', user_bytes, assistant_bytes })
+    totals.estimated_sessions++
   }
-  return sum
+  return totals
 }
 
-function countedIn(db: Db, filter: SessionFilter): readonly Counted[] {
-  const { sql, values } = conditionsOf(filter)
+function readCounts(db: Db, filter: SessionFilter): readonly CountsRow[] {
+  const { sql, values } = filterConditions(filter)
   return db
     .prepare(
       `SELECT t.id, t.name, t.agent, t.project, t.lines, t.messages, s.tools
        FROM session t LEFT JOIN source s ON s.id = t.source_id WHERE ${sql}`,
     )
-    .all(...values) as Counted[]
+    .all(...values) as CountsRow[]
 }
 
-interface Guessed {
+interface EstimateRow {
   readonly session: number
   readonly user_bytes: number
   readonly assistant_bytes: number
 }
 
-function guessedIn(db: Db, filter: SessionFilter): readonly Guessed[] {
-  const { sql, values } = conditionsOf(filter)
+function readEstimates(db: Db, filter: SessionFilter): readonly EstimateRow[] {
+  const { sql, values } = filterConditions(filter)
   return db
     .prepare(
       `SELECT t.id AS session, sum(e.user_bytes) AS user_bytes, sum(e.assistant_bytes) AS assistant_bytes
        FROM session t CROSS JOIN estimate e ON e.source_id = t.source_id
        WHERE ${sql} AND e.quarter >= ? AND e.quarter < ? GROUP BY t.id`,
     )
-    .all(...values, ...quartersOf(filter)) as Guessed[]
+    .all(...values, ...quarterRange(filter)) as EstimateRow[]
 }
 
 /** From the first, before the second. */
-const quartersOf = ({ since, until }: SessionFilter): readonly [number, number] => [
-  since === undefined ? 0 : Math.floor(since / QUARTER),
-  until === undefined ? 1e12 : Math.ceil(until / QUARTER),
+const quarterRange = ({ since, until }: SessionFilter): readonly [number, number] => [
+  since === undefined ? 0 : Math.floor(since / QUARTER_MS),
+  until === undefined ? 1e12 : Math.ceil(until / QUARTER_MS),
 ]
 
-function usedIn(db: Db, filter: SessionFilter): readonly Used[] {
-  const { sql, values } = conditionsOf(filter)
+function readUsageRows(db: Db, filter: SessionFilter): readonly UsageRow[] {
+  const { sql, values } = filterConditions(filter)
   return db
     .prepare(
       `SELECT t.id AS session, u.quarter, w.text AS model, ${safeSum('u.input_tokens')} AS input_tokens,
@@ -122,5 +122,5 @@ function usedIn(db: Db, filter: SessionFilter): readonly Used[] {
        FROM session t CROSS JOIN usage u ON u.source_id = t.source_id JOIN word w ON w.id = u.model_id
        WHERE ${sql} AND u.quarter >= ? AND u.quarter < ? GROUP BY t.id, u.quarter, u.model_id`,
     )
-    .all(...values, ...quartersOf(filter)) as Used[]
+    .all(...values, ...quarterRange(filter)) as UsageRow[]
 }

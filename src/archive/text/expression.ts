@@ -1,46 +1,53 @@
 /** Says a query in the language of FTS5. */
-import { never } from '../../model/error.ts'
-import { type Node, type Query, SCOPES, type Scope } from './query.ts'
-import { phraseOf } from './words/phrase.ts'
-import { soughtOf } from './words/sought.ts'
+import { assertNever } from '../../model/error.ts'
+import { type ParsedQuery, type QueryNode, SEARCH_SCOPES, type SearchScope } from './query.ts'
+import { ftsPhraseOf } from './words/phrase.ts'
+import { spellingsOfTerm } from './words/sought.ts'
 
 /** The columns that hold each scope; a table need not have all of them. */
-export type Columns = { readonly [scope in Scope]?: string }
+export type ScopeColumns = { readonly [scope in SearchScope]?: string }
 
 /** For `MATCH`; nothing when the query does not say what must be there. */
-export function matchExpression(query: Query, columns: Columns): string | undefined {
+export function matchExpression(query: ParsedQuery, columns: ScopeColumns): string | undefined {
   if (!query.must) return undefined
   const must = expressionOf(query.must)
-  return within(query, columns, query.mustNot.length === 0 ? must : `(${must}) NOT (${anyOf(query.mustNot)})`)
+  return limitToScopes(
+    query,
+    columns,
+    query.mustNot.length === 0 ? must : `(${must}) NOT (${anyExpression(query.mustNot)})`,
+  )
 }
 
 /** For `rowid NOT IN (… MATCH ?)`, where there is no expression for what must be there, only for what must not. */
-export function exceptExpression(query: Query, columns: Columns): string | undefined {
-  return query.must || query.mustNot.length === 0 ? undefined : within(query, columns, anyOf(query.mustNot))
+export function exclusionExpression(query: ParsedQuery, columns: ScopeColumns): string | undefined {
+  return query.must || query.mustNot.length === 0
+    ? undefined
+    : limitToScopes(query, columns, anyExpression(query.mustNot))
 }
 
 /** Matches nothing when the table has none of the scopes. */
-function within(query: Query, columns: Columns, expression: string): string {
+function limitToScopes(query: ParsedQuery, columns: ScopeColumns, expression: string): string {
   if (!query.scopes) return expression
   const wanted = query.scopes.flatMap((scope) => columns[scope] ?? [])
   if (wanted.length === 0) return '""'
-  const isAll = SCOPES.every((scope) => columns[scope] === undefined || query.scopes?.includes(scope))
+  const isAll = SEARCH_SCOPES.every((scope) => columns[scope] === undefined || query.scopes?.includes(scope))
   return isAll ? expression : `{${wanted.map((name) => `"${name.replaceAll('"', '""')}"`).join(' ')}} : (${expression})`
 }
 
-function expressionOf(node: Node): string {
+function expressionOf(node: QueryNode): string {
   switch (node.kind) {
     case 'term':
-      return soughtOf(node).map(phraseOf).join(' OR ')
+      return spellingsOfTerm(node).map(ftsPhraseOf).join(' OR ')
     case 'any':
-      return anyOf(node.of)
+      return anyExpression(node.of)
     case 'all': {
       const all = node.of.map((one) => `(${expressionOf(one)})`).join(' AND ')
-      return node.not.length === 0 ? all : `(${all}) NOT (${anyOf(node.not)})`
+      return node.not.length === 0 ? all : `(${all}) NOT (${anyExpression(node.not)})`
     }
     default:
-      return never(node)
+      return assertNever(node)
   }
 }
 
-const anyOf = (nodes: readonly Node[]): string => nodes.map((node) => `(${expressionOf(node)})`).join(' OR ')
+const anyExpression = (nodes: readonly QueryNode[]): string =>
+  nodes.map((node) => `(${expressionOf(node)})`).join(' OR ')

@@ -1,9 +1,9 @@
 /** Decides without an index whether a message is what a query asks for. */
-import { never } from '../../model/error.ts'
-import { PatternTime, patternsHold } from './patterns.ts'
-import { type Fields, type Node, type Query, SCOPES } from './query.ts'
-import { find, type Haystack, haystackOf } from './words/find.ts'
-import { soughtOf } from './words/sought.ts'
+import { assertNever } from '../../model/error.ts'
+import { matchesPatterns, PatternTimeLimit } from './patterns.ts'
+import { type ParsedQuery, type QueryNode, type ScopedFields, SEARCH_SCOPES } from './query.ts'
+import { findSpelling, type NormalizedText, toNormalizedText } from './words/find.ts'
+import { spellingsOfTerm } from './words/sought.ts'
 
 /**
  * By its words and patterns alone; filters are about what is known of a message, not about what it says. On words it agrees with FTS5
@@ -11,50 +11,56 @@ import { soughtOf } from './words/sought.ts'
  *
  * @param time what the patterns of the search have left; the same one for all messages of a search
  */
-export function matches(query: Query, fields: Fields, time: PatternTime = new PatternTime()): boolean {
-  const texts = (query.scopes ?? SCOPES).flatMap((scope) => fields[scope] ?? [])
-  const { must, mustNot } = testsOf(query)
+export function matchesQuery(
+  query: ParsedQuery,
+  fields: ScopedFields,
+  time: PatternTimeLimit = new PatternTimeLimit(),
+): boolean {
+  const texts = (query.scopes ?? SEARCH_SCOPES).flatMap((scope) => fields[scope] ?? [])
+  const { must, mustNot } = cachedTests(query)
   if (must || mustNot.length > 0) {
-    const haystacks = texts.map(haystackOf)
-    if (must && !must(haystacks)) return false
-    if (mustNot.some((test) => test(haystacks))) return false
+    const normalizedTexts = texts.map(toNormalizedText)
+    if (must && !must(normalizedTexts)) return false
+    if (mustNot.some((test) => test(normalizedTexts))) return false
   }
-  return patternsHold(query.patterns, texts, time)
+  return matchesPatterns(query.patterns, texts, time)
 }
 
-type Test = (haystacks: readonly Haystack[]) => boolean
+type TextTest = (normalizedTexts: readonly NormalizedText[]) => boolean
 
-interface Tests {
-  readonly must?: Test
-  readonly mustNot: readonly Test[]
+interface QueryTests {
+  readonly must?: TextTest
+  readonly mustNot: readonly TextTest[]
 }
 
-const known = new WeakMap<Query, Tests>()
+const testsByQuery = new WeakMap<ParsedQuery, QueryTests>()
 
-function testsOf(query: Query): Tests {
-  const before = known.get(query)
+function cachedTests(query: ParsedQuery): QueryTests {
+  const before = testsByQuery.get(query)
   if (before) return before
-  const tests = { ...(query.must && { must: testOf(query.must) }), mustNot: query.mustNot.map(testOf) }
-  known.set(query, tests)
+  const tests = { ...(query.must && { must: compileNode(query.must) }), mustNot: query.mustNot.map(compileNode) }
+  testsByQuery.set(query, tests)
   return tests
 }
 
-function testOf(node: Node): Test {
+function compileNode(node: QueryNode): TextTest {
   switch (node.kind) {
     case 'term': {
-      const spellings = soughtOf(node)
-      return (haystacks) => haystacks.some((haystack) => spellings.some((sought) => find(haystack, sought)))
+      const spellings = spellingsOfTerm(node)
+      return (normalizedTexts) =>
+        normalizedTexts.some((normalizedText) => spellings.some((spelling) => findSpelling(normalizedText, spelling)))
     }
     case 'any': {
-      const tests = node.of.map(testOf)
-      return (haystacks) => tests.some((test) => test(haystacks))
+      const tests = node.of.map(compileNode)
+      return (normalizedTexts) => tests.some((test) => test(normalizedTexts))
     }
     case 'all': {
-      const tests = node.of.map(testOf)
-      const nots = node.not.map(testOf)
-      return (haystacks) => tests.every((test) => test(haystacks)) && !nots.some((test) => test(haystacks))
+      const tests = node.of.map(compileNode)
+      const nots = node.not.map(compileNode)
+      return (normalizedTexts) =>
+        tests.every((test) => test(normalizedTexts)) && !nots.some((test) => test(normalizedTexts))
     }
     default:
-      return never(node)
+      return assertNever(node)
   }
 }

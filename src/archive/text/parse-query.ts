@@ -1,13 +1,13 @@
 /** Reads what was typed into a search box. */
 import type { QueryFault } from '../../model/api/search.ts'
-import type { All, Filter, Node, Pattern, Query, QueryProblem, Term } from './query.ts'
-import { filterOf, joined, type ScopeFilter, scopesOf } from './typed/filters.ts'
-import { type Lexeme, lexemesOf } from './typed/lexemes.ts'
-import { soughtOf } from './words/sought.ts'
+import type { AllOf, ParsedQuery, QueryFilter, QueryNode, QueryPattern, QueryProblem, QueryTerm } from './query.ts'
+import { combineScopes, joinFilters, parseFilter, type ScopeFilter } from './typed/filters.ts'
+import { type Lexeme, splitLexemes } from './typed/lexemes.ts'
+import { spellingsOfTerm } from './words/sought.ts'
 
-const LONGEST_QUERY = 2000
-const MOST_TERMS = 200
-const DEEPEST = 20
+const MAX_QUERY_LENGTH = 2000
+const MAX_TERMS = 200
+const MAX_DEPTH = 20
 
 /**
  * All words are required; `OR` stands between alternatives and binds tighter than the space; `-` excludes. Filters, and patterns between
@@ -15,19 +15,19 @@ const DEEPEST = 20
  *
  * @param now what `today` and `7d` count from
  */
-export function parseQuery(input: string, now: Date = new Date()): Query | QueryProblem {
+export function parseQuery(input: string, now: Date = new Date()): ParsedQuery | QueryProblem {
   const all = { start: 0, end: input.length }
-  if (input.length > LONGEST_QUERY)
-    return problem('too_long', all, 'this is too long', `use at most ${LONGEST_QUERY} characters`)
-  const lexemes = lexemesOf(input)
+  if (input.length > MAX_QUERY_LENGTH)
+    return queryProblem('too_long', all, 'this is too long', `use at most ${MAX_QUERY_LENGTH} characters`)
+  const lexemes = splitLexemes(input)
   if ('kind' in lexemes) return lexemes
-  const parser = new Parser(lexemes, now)
+  const parser = new QueryParser(lexemes, now)
   const { of, not } = parser.group(0)
   if (parser.problem) return parser.problem
-  const filters = joined(parser.filters)
-  const scopes = scopesOf(parser.scopes)
+  const filters = joinFilters(parser.filters)
+  const scopes = combineScopes(parser.scopes)
   if (of.length + not.length + parser.patterns.length + filters.length === 0)
-    return problem(
+    return queryProblem(
       'nothing',
       all,
       'there is nothing to look for',
@@ -44,21 +44,21 @@ export function parseQuery(input: string, now: Date = new Date()): Query | Query
   }
 }
 
-type Stretch = Pick<Lexeme, 'start' | 'end'>
-type Group = Pick<All, 'of' | 'not'>
+type InputRange = Pick<Lexeme, 'start' | 'end'>
+type Group = Pick<AllOf, 'of' | 'not'>
 /** What stands on one side of an `OR`. */
 type Operand =
-  | { readonly kind: 'node'; readonly node: Node; readonly not: boolean }
-  | { readonly kind: 'filter'; readonly filter: Filter | ScopeFilter }
-  | { readonly kind: 'pattern'; readonly pattern: Pattern }
+  | { readonly kind: 'node'; readonly node: QueryNode; readonly not: boolean }
+  | { readonly kind: 'filter'; readonly filter: QueryFilter | ScopeFilter }
+  | { readonly kind: 'pattern'; readonly pattern: QueryPattern }
   /** Signs alone, or an empty group. */
   | { readonly kind: 'nothing' }
 
 /** Goes along the lexemes. After the first problem, what it collects no longer matters. */
-class Parser {
-  readonly filters: Filter[] = []
+class QueryParser {
+  readonly filters: QueryFilter[] = []
   readonly scopes: ScopeFilter[] = []
-  readonly patterns: Pattern[] = []
+  readonly patterns: QueryPattern[] = []
   problem: QueryProblem | undefined
   readonly #lexemes: readonly Lexeme[]
   readonly #now: Date
@@ -72,8 +72,8 @@ class Parser {
 
   /** Up to the parenthesis that closes it, or the end. */
   group(depth: number): Group {
-    const of: Node[] = []
-    const not: Node[] = []
+    const of: QueryNode[] = []
+    const not: QueryNode[] = []
     for (
       let next = this.#lexemes[this.#at];
       next && next.kind !== 'close' && !this.problem;
@@ -96,8 +96,8 @@ class Parser {
       this.#at++
       operands.push(this.#operand(depth))
     }
-    const where = { start: first?.start ?? 0, end: this.#lexemes[this.#at - 1]?.end ?? 0 }
-    for (const operand of operands) this.#putAside(operand, depth, where)
+    const range = { start: first?.start ?? 0, end: this.#lexemes[this.#at - 1]?.end ?? 0 }
+    for (const operand of operands) this.#addFilter(operand, depth, range)
     const [only] = operands
     if (only && operands.length === 1) return only
     if (areSameFilters(operands)) return { kind: 'nothing' }
@@ -105,7 +105,7 @@ class Parser {
     if (operands.some((operand) => (operand.kind === 'node' ? operand.not : operand.kind !== 'nothing')))
       this.#fail(
         'or_beside',
-        where,
+        range,
         'only words, phrases and groups can stand beside OR',
         'filters, patterns and exclusions hold for the whole query; for either of two values write agent:a agent:b',
       )
@@ -121,7 +121,7 @@ class Parser {
       case 'phrase':
         return this.#term(lexeme)
       case 'filter': {
-        const filter = filterOf(lexeme, this.#now)
+        const filter = parseFilter(lexeme, this.#now)
         if (filter.kind !== 'problem') return { kind: 'filter', filter }
         this.problem ??= filter
         return { kind: 'nothing' }
@@ -144,25 +144,25 @@ class Parser {
 
   #term(lexeme: Extract<Lexeme, { kind: 'word' | 'phrase' }>): Operand {
     const { kind, text, prefix, not } = lexeme
-    const term: Term = { kind: 'term', text, exact: kind === 'phrase', prefix }
-    if (soughtOf(term).length === 0) return { kind: 'nothing' }
-    if (++this.#terms > MOST_TERMS)
-      this.#fail('too_many', lexeme, 'these are too many words', `use at most ${MOST_TERMS}`)
+    const term: QueryTerm = { kind: 'term', text, exact: kind === 'phrase', prefix }
+    if (spellingsOfTerm(term).length === 0) return { kind: 'nothing' }
+    if (++this.#terms > MAX_TERMS)
+      this.#fail('too_many', lexeme, 'these are too many words', `use at most ${MAX_TERMS}`)
     return { kind: 'node', node: term, not }
   }
 
-  #pattern({ source, flags, not, ...where }: Extract<Lexeme, { kind: 'pattern' }>): Operand {
-    const expression = compiled(source, flags)
+  #pattern({ source, flags, not, ...range }: Extract<Lexeme, { kind: 'pattern' }>): Operand {
+    const expression = compilePattern(source, flags)
     if (typeof expression !== 'string') return { kind: 'pattern', pattern: { expression, not } }
     const advice = 'mend it, or put it into quotation marks to look for the words'
-    const fault = problem('pattern', where, `this is no regular expression: ${expression}`, advice)
+    const fault = queryProblem('pattern', range, `this is no regular expression: ${expression}`, advice)
     this.problem ??= { ...fault, detail: expression }
     return { kind: 'nothing' }
   }
 
   #inner(open: Extract<Lexeme, { kind: 'open' }>, depth: number): Operand {
-    if (depth >= DEEPEST)
-      this.#fail('group_depth', open, 'the parentheses are nested too deeply', `use at most ${DEEPEST}`)
+    if (depth >= MAX_DEPTH)
+      this.#fail('group_depth', open, 'the parentheses are nested too deeply', `use at most ${MAX_DEPTH}`)
     const { of, not } = this.group(depth + 1)
     const close = this.#lexemes[this.#at++]
     if (!close)
@@ -184,12 +184,12 @@ class Parser {
     return { kind: 'node', node: of.length > 1 || not.length > 0 ? { kind: 'all', of, not } : node, not: open.not }
   }
 
-  #putAside(operand: Operand, depth: number, where: Stretch): void {
+  #addFilter(operand: Operand, depth: number, range: InputRange): void {
     if (operand.kind !== 'filter' && operand.kind !== 'pattern') return
     if (depth > 0)
       this.#fail(
         'group_filters',
-        where,
+        range,
         'filters and patterns hold for the whole query',
         'put them outside of the parentheses',
       )
@@ -198,8 +198,8 @@ class Parser {
     else this.filters.push(operand.filter)
   }
 
-  #fail(code: QueryFault, where: Stretch | undefined, what: string, advice: string): void {
-    this.problem ??= problem(code, where ?? { start: 0, end: 0 }, what, advice)
+  #fail(code: QueryFault, range: InputRange | undefined, what: string, advice: string): void {
+    this.problem ??= queryProblem(code, range ?? { start: 0, end: 0 }, what, advice)
   }
 }
 
@@ -212,19 +212,19 @@ function areSameFilters(operands: readonly Operand[]): boolean {
 }
 
 /** With whole characters where the expression allows it. */
-function compiled(source: string, flags: string): RegExp | string {
-  const given = [...new Set(flags)].join('')
-  for (const all of given.includes('u') ? [given] : [`${given}u`, given]) {
+function compilePattern(source: string, flags: string): RegExp | string {
+  const typedFlags = [...new Set(flags)].join('')
+  for (const all of typedFlags.includes('u') ? [typedFlags] : [`${typedFlags}u`, typedFlags]) {
     try {
       return new RegExp(source, all)
     } catch (error) {
-      if (all === given) return error instanceof Error ? error.message.replace(/^.*: /s, '') : String(error)
+      if (all === typedFlags) return error instanceof Error ? error.message.replace(/^.*: /s, '') : String(error)
     }
   }
   return 'it cannot be read'
 }
 
-const problem = (code: QueryFault, { start, end }: Stretch, what: string, advice: string): QueryProblem => ({
+const queryProblem = (code: QueryFault, { start, end }: InputRange, what: string, advice: string): QueryProblem => ({
   kind: 'problem',
   code,
   start,

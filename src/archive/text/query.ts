@@ -5,26 +5,35 @@ import type { Role } from '../../model/normalized.ts'
 import type { Period } from './typed/period.ts'
 
 /** Where in a message a word may stand. `context` is what nobody typed: it is looked through only when it is asked for. */
-export const SCOPES = ['prompt', 'answer', 'arguments', 'output', 'reasoning', 'file', 'context', 'title'] as const
-export type Scope = (typeof SCOPES)[number]
+export const SEARCH_SCOPES = [
+  'prompt',
+  'answer',
+  'arguments',
+  'output',
+  'reasoning',
+  'file',
+  'context',
+  'title',
+] as const
+export type SearchScope = (typeof SEARCH_SCOPES)[number]
 
 /** All of it must hold. */
-export interface Query {
+export interface ParsedQuery {
   readonly kind: 'query'
   /** What must be said; nothing when filters, patterns or exclusions are all there is. */
-  readonly must?: Node
+  readonly must?: QueryNode
   /** None of these may be said. */
-  readonly mustNot: readonly Node[]
-  readonly patterns: readonly Pattern[]
-  readonly filters: readonly Filter[]
+  readonly mustNot: readonly QueryNode[]
+  readonly patterns: readonly QueryPattern[]
+  readonly filters: readonly QueryFilter[]
   /** Where words and patterns are looked for; everywhere when it is not there. */
-  readonly scopes?: readonly Scope[]
+  readonly scopes?: readonly SearchScope[]
 }
 
-export type Node = Term | All | Any
+export type QueryNode = QueryTerm | AllOf | AnyOf
 
 /** One word, or words in a row; `東京` is found inside of `東京都`, while `day` is not found in `today`. */
-export interface Term {
+export interface QueryTerm {
   readonly kind: 'term'
   /** As it was typed, without quotation marks and star. */
   readonly text: string
@@ -34,27 +43,27 @@ export interface Term {
   readonly prefix: boolean
 }
 
-export interface All {
+export interface AllOf {
   readonly kind: 'all'
   /** At least one. */
-  readonly of: readonly Node[]
-  readonly not: readonly Node[]
+  readonly of: readonly QueryNode[]
+  readonly not: readonly QueryNode[]
 }
 
-export interface Any {
+export interface AnyOf {
   readonly kind: 'any'
-  readonly of: readonly Node[]
+  readonly of: readonly QueryNode[]
 }
 
 /** A regular expression over the text as it was said. */
-export interface Pattern {
+export interface QueryPattern {
   readonly expression: RegExp
   readonly not: boolean
 }
 
 export type NameFilter = 'agent' | 'project' | 'model' | 'tool' | 'session' | 'file' | 'tag'
 
-export type Filter =
+export type QueryFilter =
   /** One of the values; with `not`, none of them. */
   | { readonly kind: NameFilter; readonly values: readonly string[]; readonly not: boolean }
   | { readonly kind: 'role'; readonly values: readonly Role[]; readonly not: boolean }
@@ -82,4 +91,4 @@ export interface QueryProblem {
 }
 
 /** A message's texts by scope. */
-export type Fields = { readonly [scope in Scope]?: string }
+export type ScopedFields = { readonly [scope in SearchScope]?: string }

@@ -1,8 +1,8 @@
 /** Stops work that takes too long in the middle of it, even inside of a regular expression. */
 import { type Context, createContext, Script } from 'node:vm'
 
-const script = new Script('work()')
-let context: Context | undefined
+const workScript = new Script('work()')
+let workContext: Context | undefined
 
 /**
  * What `work` returns, or nothing when it took longer. A watching thread is started for each call, which costs about a tenth of a
@@ -10,18 +10,18 @@ let context: Context | undefined
  *
  * @param milliseconds at least 1
  */
-export function withinTime<T>(milliseconds: number, work: () => T): { readonly value: T } | undefined {
-  context ??= createContext({})
-  context['work'] = () => ({ value: work() })
+export function runWithTimeout<T>(milliseconds: number, work: () => T): { readonly value: T } | undefined {
+  workContext ??= createContext({})
+  workContext['work'] = () => ({ value: work() })
   try {
-    return script.runInContext(context, { timeout: Math.max(1, Math.ceil(milliseconds)) })
+    return workScript.runInContext(workContext, { timeout: Math.max(1, Math.ceil(milliseconds)) })
   } catch (error) {
-    if (isTimeout(error)) return undefined
+    if (isTimeoutError(error)) return undefined
     throw error
   } finally {
-    context['work'] = undefined
+    workContext['work'] = undefined
   }
 }
 
-const isTimeout = (error: unknown): boolean =>
+const isTimeoutError = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'

@@ -1,7 +1,7 @@
 /** An agent as its file describes it: what it is told, which tools it has, what it may do unasked. */
 import type { Hook, HookTrigger } from '../../conversation/record.ts'
 import { JsonMap } from '../../lib/json/lossless.ts'
-import { NO_SETTINGS, type ToolsSettings } from '../tools/permission.ts'
+import { NO_TOOLS_SETTINGS, type ToolsSettings } from '../tools/permission.ts'
 
 export interface AgentFile {
   readonly name: string
@@ -22,22 +22,22 @@ export interface AgentFile {
   readonly model: string | null
 }
 
-export type McpServerEntry = StdioServer | HttpServer
+export type McpServerEntry = StdioServerEntry | HttpServerEntry
 
-interface AnyServer {
+interface ServerEntry {
   /** For a single call. */
   readonly timeoutMs: number
   readonly disabled: boolean
 }
 
-export interface StdioServer extends AnyServer {
+export interface StdioServerEntry extends ServerEntry {
   readonly type: 'stdio'
   readonly command: string
   readonly args: readonly string[]
   readonly env: ReadonlyMap<string, string>
 }
 
-export interface HttpServer extends AnyServer {
+export interface HttpServerEntry extends ServerEntry {
   readonly type: 'http'
   readonly url: string
   readonly headers: ReadonlyMap<string, string>
@@ -57,11 +57,11 @@ export const DEFAULT_AGENT: AgentFile = {
   allowedTools: [],
   resources: ['file://AmazonQ.md', 'file://AGENTS.md', 'file://README.md', 'file://.amazonq/rules/**/*.md'],
   hooks: new JsonMap(),
-  toolsSettings: NO_SETTINGS,
+  toolsSettings: NO_TOOLS_SETTINGS,
   useLegacyMcpJson: true,
   model: null,
 }
 
 /** The paths and patterns of its context files. */
-export const contextPaths = ({ resources }: AgentFile): readonly string[] =>
+export const contextPathsOf = ({ resources }: AgentFile): readonly string[] =>
   resources.flatMap((one) => (one.startsWith('file://') ? [one.replace(/^(?:file:\/\/)+/, '')] : []))

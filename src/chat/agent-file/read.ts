@@ -1,28 +1,28 @@
 /** The text of an agent's file, read and checked field by field. */
 import { NATIVE_TOOLS } from '../../conversation/limits.ts'
 import type { Hook, HookTrigger } from '../../conversation/record.ts'
-import { type Fault, FieldReader } from '../../lib/json/fields.ts'
+import { type FieldFault, FieldReader } from '../../lib/json/fields.ts'
 import { JsonMap } from '../../lib/json/lossless.ts'
 import { BUILTIN_SERVER } from '../tools/allow/patterns.ts'
-import { NO_SETTINGS, type PathSettings, type ToolsSettings } from '../tools/permission.ts'
+import { NO_TOOLS_SETTINGS, type PathSettings, type ToolsSettings } from '../tools/permission.ts'
 import type { AgentFile, McpServerEntry } from './agent-file.ts'
 
-export type Parsed<T> =
+export type AgentFileResult<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly faults: readonly Fault[] }
+  | { readonly ok: false; readonly faults: readonly FieldFault[] }
 
 /** The prompt is as written: whoever knows where the file lies reads what `file://` names. */
-export function parseAgent(text: string): Parsed<AgentFile> {
-  return parsed(text, agentOf)
+export function parseAgentFile(text: string): AgentFileResult<AgentFile> {
+  return parseFile(text, agentOf)
 }
 
 /** `mcp.json`, as it was before agents had servers of their own. */
-export function parseServers(text: string): Parsed<ReadonlyMap<string, McpServerEntry>> {
-  return parsed(text, (reader) => serversOf(reader))
+export function parseServersFile(text: string): AgentFileResult<ReadonlyMap<string, McpServerEntry>> {
+  return parseFile(text, (reader) => serversOf(reader))
 }
 
-function parsed<T>(text: string, read: (reader: FieldReader) => T): Parsed<T> {
-  const faults: Fault[] = []
+function parseFile<T>(text: string, read: (reader: FieldReader) => T): AgentFileResult<T> {
+  const faults: FieldFault[] = []
   let json: unknown
   try {
     json = JSON.parse(text)
@@ -36,9 +36,9 @@ function parsed<T>(text: string, read: (reader: FieldReader) => T): Parsed<T> {
 }
 
 function agentOf(reader: FieldReader): AgentFile {
-  reader.pass('$schema')
+  reader.ignore('$schema')
   const agent = {
-    name: reader.needed('name'),
+    name: reader.requiredText('name'),
     description: reader.text('description'),
     prompt: reader.text('prompt'),
     mcpServers: serversOf(reader),
@@ -51,44 +51,44 @@ function agentOf(reader: FieldReader): AgentFile {
     useLegacyMcpJson: reader.flag('useLegacyMcpJson', false),
     model: reader.text('model'),
   }
-  reader.end()
+  reader.reportUnknown()
   return agent
 }
 
 const TRIGGERS: readonly HookTrigger[] = ['agentSpawn', 'userPromptSubmit', 'preToolUse', 'postToolUse', 'stop']
 
 function hooksOf(reader: FieldReader): ReadonlyMap<HookTrigger, readonly Hook[]> {
-  const triggers = reader.below('hooks')
+  const triggers = reader.object('hooks')
   const hooks = new JsonMap<readonly Hook[]>()
   for (const trigger of TRIGGERS) {
     const list = triggers.list(trigger, (value, path) => hookOf(new FieldReader(value, path, reader.faults)))
     if (list.length > 0) hooks.set(trigger, list)
   }
-  triggers.end()
+  triggers.reportUnknown()
   return hooks
 }
 
 function hookOf(reader: FieldReader): Hook {
-  reader.pass('source')
-  const command = reader.needed('command')
+  reader.ignore('source')
+  const command = reader.requiredText('command')
   const timeout_ms = reader.count('timeout_ms', 30_000)
   const max_output_size = reader.count('max_output_size', 10_240)
   const cache_ttl_seconds = reader.count('cache_ttl_seconds', 0)
   const matcher = reader.text('matcher')
-  reader.end()
+  reader.reportUnknown()
   return { command, timeout_ms, max_output_size, cache_ttl_seconds, ...(matcher !== null && { matcher }) }
 }
 
 /** Settings of tools that we do not have are let through. */
 function settingsOf(reader: FieldReader): ToolsSettings {
   if (!reader.has('toolsSettings')) {
-    reader.pass('toolsSettings')
-    return NO_SETTINGS
+    reader.ignore('toolsSettings')
+    return NO_TOOLS_SETTINGS
   }
-  const tools = reader.below('toolsSettings')
-  const read = tools.below('fs_read')
-  const write = tools.below('fs_write')
-  const shell = tools.below(tools.has('execute_bash') ? 'execute_bash' : 'execute_cmd')
+  const tools = reader.object('toolsSettings')
+  const read = tools.object('fs_read')
+  const write = tools.object('fs_write')
+  const shell = tools.object(tools.has('execute_bash') ? 'execute_bash' : 'execute_cmd')
   const settings = {
     fs_read: { ...pathSettings(read), allowReadOnly: read.flag('allowReadOnly', false) },
     fs_write: pathSettings(write),
@@ -99,7 +99,7 @@ function settingsOf(reader: FieldReader): ToolsSettings {
       denyByDefault: shell.flag('denyByDefault', false),
     },
   }
-  for (const one of [read, write, shell]) one.end()
+  for (const one of [read, write, shell]) one.reportUnknown()
   return settings
 }
 
@@ -124,20 +124,20 @@ const CALL_TIMEOUT_MS = 120_000
 
 function serverOf(reader: FieldReader): McpServerEntry {
   // Signing in is left to the server's own tool; a token goes into the headers.
-  reader.pass('oauthScopes', 'oauth', 'autoApprove')
+  reader.ignore('oauthScopes', 'oauth', 'autoApprove')
   const type = reader.choice('type', ['stdio', 'http'])
-  const any = { timeoutMs: reader.count('timeout', CALL_TIMEOUT_MS), disabled: reader.flag('disabled', false) }
+  const common = { timeoutMs: reader.count('timeout', CALL_TIMEOUT_MS), disabled: reader.flag('disabled', false) }
   const entry: McpServerEntry =
     type === 'http'
-      ? { ...any, type, url: reader.needed('url'), headers: new JsonMap(reader.textEntries('headers')) }
+      ? { ...common, type, url: reader.requiredText('url'), headers: new JsonMap(reader.textEntries('headers')) }
       : {
-          ...any,
+          ...common,
           type,
-          command: reader.needed('command'),
+          command: reader.requiredText('command'),
           args: reader.texts('args'),
           env: new JsonMap(reader.textEntries('env')),
         }
-  reader.pass('url', 'headers', 'command', 'args', 'env')
-  reader.end()
+  reader.ignore('url', 'headers', 'command', 'args', 'env')
+  reader.reportUnknown()
   return entry
 }

@@ -9,15 +9,15 @@ import {
 } from '../../conversation/limits.ts'
 import type { ImageBlock, ImageFormat } from '../../conversation/message.ts'
 import { isFile } from '../../lib/files/look.ts'
-import { readRegular, specialKindAt } from '../../lib/files/regular-file.ts'
-import { isSystemError, whyOf } from '../../lib/files/system-error.ts'
+import { readRegularFile, specialKindAt } from '../../lib/files/regular-file.ts'
+import { describeSystemError, isSystemError } from '../../lib/files/system-error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import { dataUri, mimeOf } from '../../openai/media.ts'
+import { mimeOf, toDataUri } from '../../openai/media.ts'
 import type { FilePart } from '../../openai/message.ts'
-import { isInside, realOf } from '../tools/files/paths.ts'
-import type { Place } from '../tools/tool.ts'
+import { isInsideFolder, resolveRealPath } from '../tools/files/paths.ts'
+import type { Workspace } from '../tools/tool.ts'
 
-export interface Attached {
+export interface Attachments {
   readonly images: readonly ImageBlock[]
   readonly documents: readonly FilePart[]
   /** Texts, as they are put before the prompt; empty without any. */
@@ -26,78 +26,78 @@ export interface Attached {
   readonly notes: readonly Phrase[]
 }
 
-const FORMATS: { readonly [mime: string]: ImageFormat } = {
+const IMAGE_FORMATS: { readonly [mime: string]: ImageFormat } = {
   'image/png': 'Png',
   'image/jpeg': 'Jpeg',
   'image/gif': 'Gif',
   'image/webp': 'Webp',
 }
 
-const MOST_TEXT = 400_000
-const MOST_DOCUMENT = 32 * 1024 * 1024
+const MAX_TEXT_BYTES = 400_000
+const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
 
 /** The paths that a prompt names: `@notes.md`, `@"my notes.md"`, and images that are dropped in as a bare path. Only files that are there; why a pipe or a device is left out is said with the others. */
-export function pathsIn(prompt: string, place: Place): readonly string[] {
+export function attachmentPathsIn(prompt: string, workspace: Workspace): readonly string[] {
   const named = [...prompt.matchAll(/(?:^|\s)@(?:"([^"]+)"|(\S+))/g)].map((match) => match[1] ?? match[2] ?? '')
-  const shown = [...prompt.matchAll(/(?:^|\s)((?:~?\/|\.{1,2}\/)\S+\.(?:png|jpe?g|gif|webp))(?=\s|$)/gi)].map(
+  const imagePaths = [...prompt.matchAll(/(?:^|\s)((?:~?\/|\.{1,2}\/)\S+\.(?:png|jpe?g|gif|webp))(?=\s|$)/gi)].map(
     (match) => match[1] ?? '',
   )
-  const files = [...named, ...shown].map((one) => pathOf(one, place))
+  const files = [...named, ...imagePaths].map((one) => resolveTypedPath(one, workspace))
   return [...new Set(files)].filter((path) => isFile(path) || specialKindAt(path) !== undefined)
 }
 
-export const pathOf = (word: string, { cwd, home }: Place): string =>
+export const resolveTypedPath = (word: string, { cwd, home }: Workspace): string =>
   word.startsWith('~/') ? join(home, word.slice(2)) : resolve(cwd, word)
 
 /**
  * Without files that lie outside of the project and that the user did not name: those of a text that the project keeps, and
  * links of the project that lead elsewhere. @param typed the paths that the user wrote himself
  */
-export function judged(
+export function filterAttachable(
   paths: readonly string[],
   typed: readonly string[],
-  place: Place,
+  workspace: Workspace,
 ): { readonly paths: readonly string[]; readonly notes: readonly Phrase[] } {
-  const project = realOf(place.cwd)
+  const project = resolveRealPath(workspace.cwd)
   const notes: Phrase[] = []
-  const free = paths.filter((path) => {
-    const real = realOf(path)
-    const isFree = isInside(real, project) || (typed.includes(path) && !isInside(path, place.cwd))
-    if (!isFree) notes.push(leftOut(basename(path), outsideOf(real)))
-    return isFree
+  const allowed = paths.filter((path) => {
+    const real = resolveRealPath(path)
+    const isAllowed = isInsideFolder(real, project) || (typed.includes(path) && !isInsideFolder(path, workspace.cwd))
+    if (!isAllowed) notes.push(omittedText(basename(path), outsideText(real)))
+    return isAllowed
   })
-  return { paths: free, notes }
+  return { paths: allowed, notes }
 }
 
-const outsideOf = (real: string): Phrase =>
+const outsideText = (real: string): Phrase =>
   phrase(
     `it is outside of this directory. To attach it, type its own path: @${real}`,
     `このディレクトリーの外にあります。添付するには、その場所を直接書いてください：@${real}`,
   )
 
-export function attachFiles(paths: readonly string[]): Attached {
+export function readAttachments(paths: readonly string[]): Attachments {
   const images: ImageBlock[] = []
   const documents: FilePart[] = []
   const texts: string[] = []
   const notes: Phrase[] = []
   for (const path of [...new Set(paths)]) {
     const name = basename(path)
-    const bytes = bytesAt(path)
+    const bytes = readBytes(path)
     if ('en' in bytes) {
-      notes.push(leftOut(name, bytes))
+      notes.push(omittedText(name, bytes))
       continue
     }
     const mime = mimeOf(bytes) ?? ''
-    const format = FORMATS[mime]
-    const text = format || mime !== '' ? undefined : textOf(bytes)
-    const fault = faultOf(bytes, { format, mime, text, images: images.length })
+    const format = IMAGE_FORMATS[mime]
+    const text = format || mime !== '' ? undefined : decodeText(bytes)
+    const fault = findFault(bytes, { format, mime, text, images: images.length })
     if (fault !== undefined) {
-      notes.push(leftOut(name, fault))
+      notes.push(omittedText(name, fault))
       continue
     }
     if (format) images.push({ format, source: { Bytes: [...bytes] } })
     else if (text !== undefined) texts.push(`[${path}]\n${text}\n`)
-    else documents.push({ type: 'file', file: { filename: name, file_data: dataUri(bytes, mime) } })
+    else documents.push({ type: 'file', file: { filename: name, file_data: toDataUri(bytes, mime) } })
     const size = bytes.length.toLocaleString('en-US')
     notes.push(phrase(`${name} goes along (${size} bytes)`, `${name} を添付します（${size} バイト）`))
   }
@@ -106,17 +106,17 @@ export function attachFiles(paths: readonly string[]): Attached {
   return { images, documents, context, notes }
 }
 
-const leftOut = (name: string, { en, ja }: Phrase): Phrase =>
+const omittedText = (name: string, { en, ja }: Phrase): Phrase =>
   phrase(`${name} is left out: ${en}`, `${name} は添付しません：${ja}`)
 
-interface Looked {
+interface FileFacts {
   readonly format: ImageFormat | undefined
   readonly mime: string
   readonly text: string | undefined
   readonly images: number
 }
 
-function faultOf(bytes: Uint8Array, { format, mime, text, images }: Looked): Phrase | undefined {
+function findFault(bytes: Uint8Array, { format, mime, text, images }: FileFacts): Phrase | undefined {
   if (format) {
     if (bytes.length > MAX_IMAGE_SIZE) return phrase('an image may have 10 MB', '画像は 10 MB までです')
     return images >= MAX_NUMBER_OF_IMAGES_PER_REQUEST
@@ -124,25 +124,25 @@ function faultOf(bytes: Uint8Array, { format, mime, text, images }: Looked): Phr
       : undefined
   }
   if (mime === 'application/pdf')
-    return bytes.length > MOST_DOCUMENT ? phrase('a document may have 32 MB', '文書は 32 MB までです') : undefined
+    return bytes.length > MAX_DOCUMENT_BYTES ? phrase('a document may have 32 MB', '文書は 32 MB までです') : undefined
   if (text === undefined) return phrase('it is no image, no PDF and no text', '画像でも PDF でもテキストでもありません')
-  if (bytes.length <= MOST_TEXT) return undefined
+  if (bytes.length <= MAX_TEXT_BYTES) return undefined
   return phrase(
     'a text may have 400,000 bytes; let the model read it with a tool',
     'テキストは 400,000 バイトまでです。モデルにツールで読ませてください',
   )
 }
 
-function bytesAt(path: string): Buffer | Phrase {
+function readBytes(path: string): Buffer | Phrase {
   try {
-    if (statSync(path).size > MOST_DOCUMENT) return phrase('it has more than 32 MB', '32 MB を超えています')
-    return readRegular(path)
+    if (statSync(path).size > MAX_DOCUMENT_BYTES) return phrase('it has more than 32 MB', '32 MB を超えています')
+    return readRegularFile(path)
   } catch (error) {
-    return isSystemError(error) ? whyOf(error) : phrase('it cannot be read', '読み取れません')
+    return isSystemError(error) ? describeSystemError(error) : phrase('it cannot be read', '読み取れません')
   }
 }
 
-function textOf(bytes: Uint8Array): string | undefined {
+function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

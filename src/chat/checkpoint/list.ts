@@ -1,7 +1,7 @@
 /** Checkpoints as a list for people. Pure. */
 import type { Checkpoint, CheckpointManager } from '../../conversation/record.ts'
 import type { ConversationState } from '../../conversation/state.ts'
-import { notFound, type Outcome } from './outcome.ts'
+import { type CheckpointOutcome, checkpointNotFound } from './outcome.ts'
 
 export interface CheckpointRow {
   readonly tag: string
@@ -30,9 +30,9 @@ export function listCheckpoints(
 export function expandCheckpoint(
   { checkpoint_manager: manager }: ConversationState,
   tag: string,
-): Outcome<readonly CheckpointRow[]> {
+): CheckpointOutcome<readonly CheckpointRow[]> {
   const found = manager?.checkpoints.find((one) => one.tag === tag)
-  if (!manager || !found) return notFound(tag)
+  if (!manager || !found) return checkpointNotFound(tag)
   const tools = manager.checkpoints.filter((one) => !one.is_turn && one.tag.startsWith(`${tag}.`))
   return { ok: true, value: [found, ...tools].map((one) => rowOf(one, manager)) }
 }
@@ -54,8 +54,8 @@ function rowOf(checkpoint: Checkpoint, { file_stats_cache }: CheckpointManager):
 }
 
 /** What changed since the checkpoint before: `+1 ~2 -0`. */
-export const filesText = ({ files }: CheckpointRow): string =>
+export const checkpointFilesText = ({ files }: CheckpointRow): string =>
   files ? `+${files.added} ~${files.modified} -${files.deleted}` : ''
 
 /** `2026-02-03 09:15:00`, local. */
-export const timeText = ({ timestamp }: CheckpointRow): string => timestamp.slice(0, 19).replace('T', ' ')
+export const checkpointTimeText = ({ timestamp }: CheckpointRow): string => timestamp.slice(0, 19).replace('T', ' ')

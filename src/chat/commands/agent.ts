@@ -1,19 +1,19 @@
 /** `/agent`: who answers, with which instruction, tools and files. */
-import { asIs, type Phrase, phrase, phrased, type Say } from '../../model/phrase.ts'
-import { contextPaths } from '../agent-file/agent-file.ts'
-import { agentMeant, type FoundAgents, findAgents, projectServers } from '../agent-file/find.ts'
-import type { ServerReport } from '../mcp/server.ts'
-import { noteAgent, questionOf, shadowed } from '../open/agent-for.ts'
-import { windowTokens } from '../request/fit.ts'
-import type { Talk } from '../talk.ts'
-import { serversTrust } from '../trust/describe.ts'
-import { Trust } from '../trust/store.ts'
-import { error, type TalkEvent } from '../turn/event.ts'
-import { type Command, output, usage } from './command.ts'
-import { useModel } from './model.ts'
-import { leftOutLine } from './tools.ts'
+import { composePhrase, type Phrase, type PickWording, phrase, untranslated } from '../../model/phrase.ts'
+import { contextPathsOf } from '../agent-file/agent-file.ts'
+import { type FoundAgents, findAgent, findAgents, readProjectServers } from '../agent-file/find.ts'
+import type { McpServerReport } from '../mcp/server.ts'
+import { agentQuestion, recordAgent, shadowedNotices } from '../open/agent-for.ts'
+import { contextWindowTokens } from '../request/fit.ts'
+import type { ChatSession } from '../talk.ts'
+import { serversTrustQuestion } from '../trust/describe.ts'
+import { TrustStore } from '../trust/store.ts'
+import { type ChatSessionEvent, errorEvent } from '../turn/event.ts'
+import { type ChatCommandDefinition, outputEvent, usageError } from './command.ts'
+import { switchModel } from './model.ts'
+import { formatOmittedTool } from './tools.ts'
 
-export const agentCommand: Command = {
+export const agentCommand: ChatCommandDefinition = {
   name: 'agent',
   args: 'list | show [name] | swap <name or path>',
   help: phrase(
@@ -21,17 +21,17 @@ export const agentCommand: Command = {
     'このプロジェクトと利用者のエージェント。今どれが働いているか',
   ),
   words: ['list', 'show', 'swap'],
-  async *run(talk, words, signal) {
-    const found = findAgents({ ...talk.rig.place, data: talk.surroundings.data })
+  async *run(session, words, signal) {
+    const found = findAgents({ ...session.setup.workspace, data: session.commandContext.data })
     const name = words.rest.first
-    if (words.first === '' || words.first === 'list') yield output(listOf(talk, found))
-    else if (words.first === 'show') yield show(talk, found, name)
-    else if (words.first === 'swap' || words.first === 'set') yield* swap(talk, found, name, signal)
-    else yield usage(agentCommand)
+    if (words.first === '' || words.first === 'list') yield outputEvent(formatAgents(session, found))
+    else if (words.first === 'show') yield showAgent(session, found, name)
+    else if (words.first === 'swap' || words.first === 'set') yield* swapAgent(session, found, name, signal)
+    else yield usageError(agentCommand)
   },
 }
 
-export const mcpCommand: Command = {
+export const mcpCommand: ChatCommandDefinition = {
   name: 'mcp',
   args: '[name] | trust',
   help: phrase(
@@ -39,29 +39,29 @@ export const mcpCommand: Command = {
     'ツールと文章を貸すサーバーと、その状態。trust でプロジェクトのサーバーを起動',
   ),
   words: ['trust'],
-  async *run(talk, { first }, signal) {
-    const { rig } = talk
-    if (first === 'trust') return yield* trustServers(talk, signal)
-    await rig.help.ready()
-    const reports = rig.help.servers().filter(({ name }) => first === '' || name === first)
-    if (reports.length === 0) return yield output(phrase('There are no servers.', 'サーバーはありません。'))
-    yield output(phrased((say) => reports.flatMap((one) => serverLines(one, first !== '', say)).join('\n')))
+  async *run(session, { first }, signal) {
+    const { setup } = session
+    if (first === 'trust') return yield* trustServers(session, signal)
+    await setup.hooks.ready()
+    const reports = setup.hooks.servers().filter(({ name }) => first === '' || name === first)
+    if (reports.length === 0) return yield outputEvent(phrase('There are no servers.', 'サーバーはありません。'))
+    yield outputEvent(composePhrase((say) => reports.flatMap((one) => formatServer(one, first !== '', say)).join('\n')))
   },
 }
 
-function serverLines(report: ServerReport, isAsked: boolean, say: Say): readonly string[] {
-  const { name, type, status, reason, tools, prompts, leftOut, ms, stderr } = report
+function formatServer(report: McpServerReport, isDetailed: boolean, say: PickWording): readonly string[] {
+  const { name, type, status, reason, tools, prompts, omitted, ms, stderr } = report
   const why = reason === null ? '' : say(`: ${reason.en}`, `：${reason.ja}`)
   return [
-    `${name}  ${type}${say(', ', '、')}${say(status, STATUS[status])}${why}${ms === null ? '' : say(`, ${ms} ms`, `、${ms} ms`)}`,
+    `${name}  ${type}${say(', ', '、')}${say(status, STATUS_JA[status])}${why}${ms === null ? '' : say(`, ${ms} ms`, `、${ms} ms`)}`,
     ...tools.map((tool) => `  ${tool}`),
     ...prompts.map((prompt) => `  @${prompt}`),
-    ...leftOut.map((one) => leftOutLine(one, say)),
-    ...(isAsked && stderr !== '' ? [stderr.trimEnd()] : []),
+    ...omitted.map((one) => formatOmittedTool(one, say)),
+    ...(isDetailed && stderr !== '' ? [stderr.trimEnd()] : []),
   ]
 }
 
-const STATUS: { readonly [status in ServerReport['status']]: string } = {
+const STATUS_JA: { readonly [status in McpServerReport['status']]: string } = {
   disabled: '無効',
   starting: '起動中',
   running: '動作中',
@@ -69,44 +69,44 @@ const STATUS: { readonly [status in ServerReport['status']]: string } = {
   stopped: '停止',
 }
 
-function listOf({ rig }: Talk, { agents, broken }: FoundAgents): Phrase {
+function formatAgents({ setup }: ChatSession, { agents, broken }: FoundAgents): Phrase {
   const lines = agents.map(({ agent: { name, description }, place }) => {
-    const mark = name === rig.agent.name && place === rig.agentPlace ? '*' : ' '
-    return `${mark} ${name}  (${place})${description === null ? '' : `  ${description}`}`
+    const marker = name === setup.agent.name && place === setup.agentPlace ? '*' : ' '
+    return `${marker} ${name}  (${place})${description === null ? '' : `  ${description}`}`
   })
   const faults = broken.flatMap(({ path, faults: all }) =>
     all.map((fault) => `  ${path}: ${fault.path === '' ? '' : `${fault.path} `}${fault.reason}`),
   )
-  return asIs([...lines, ...faults].join('\n'))
+  return untranslated([...lines, ...faults].join('\n'))
 }
 
-function show({ rig }: Talk, { agents }: FoundAgents, name: string): TalkEvent {
-  const agent = name === '' ? rig.agent : agentMeant(agents, name, rig.place.cwd)?.agent
-  if (!agent) return noAgent(name)
+function showAgent({ setup }: ChatSession, { agents }: FoundAgents, name: string): ChatSessionEvent {
+  const agent = name === '' ? setup.agent : findAgent(agents, name, setup.workspace.cwd)?.agent
+  if (!agent) return unknownAgent(name)
   const rows: readonly (readonly [what: Phrase, value: string])[] = [
     [phrase('name', '名前'), agent.name],
     [phrase('description', '説明'), agent.description ?? ''],
     [phrase('model', 'モデル'), agent.model ?? ''],
     [phrase('tools', 'ツール'), agent.tools.join(', ')],
     [phrase('allowed unasked', '確認なしに実行'), agent.allowedTools.join(', ')],
-    [phrase('files', 'ファイル'), contextPaths(agent).join(', ')],
+    [phrase('files', 'ファイル'), contextPathsOf(agent).join(', ')],
     [phrase('MCP servers', 'MCP サーバー'), [...agent.mcpServers.keys()].join(', ')],
     [phrase('hooks', 'フック'), [...agent.hooks.keys()].join(', ')],
     [phrase('instruction', '指示'), agent.prompt ?? ''],
   ]
   const known = rows.filter(([, value]) => value !== '')
-  return output(phrased((say) => known.map(([{ en, ja }, value]) => `${say(en, ja)}: ${value}`).join('\n')))
+  return outputEvent(composePhrase((say) => known.map(([{ en, ja }, value]) => `${say(en, ja)}: ${value}`).join('\n')))
 }
 
-function noAgent(name: string): TalkEvent {
+function unknownAgent(name: string): ChatSessionEvent {
   if (name === '')
-    return error(
+    return errorEvent(
       phrase(
         'there is no agent without a name; /agent list names them.',
         'エージェントの名前を指定してください。/agent list で一覧を見られます。',
       ),
     )
-  return error(
+  return errorEvent(
     phrase(
       `there is no agent ${name}; /agent list names them.`,
       `エージェント ${name} はありません。/agent list で一覧を見られます。`,
@@ -115,44 +115,44 @@ function noAgent(name: string): TalkEvent {
 }
 
 /** Tools, files and hooks become those of the new agent, and its model answers where nobody chose one. */
-async function* swap(
-  talk: Talk,
+async function* swapAgent(
+  session: ChatSession,
   { agents }: FoundAgents,
   name: string,
   signal: AbortSignal,
-): AsyncGenerator<TalkEvent> {
-  const { rig, desk } = talk
-  const found = agentMeant(agents, name, rig.place.cwd)
+): AsyncGenerator<ChatSessionEvent> {
+  const { setup, writer } = session
+  const found = findAgent(agents, name, setup.workspace.cwd)
   if (!found) {
-    yield noAgent(name)
+    yield unknownAgent(name)
     return
   }
-  const trust = new Trust(talk.surroundings.data)
+  const trust = new TrustStore(session.commandContext.data)
   const { fingerprint } = found
   if (fingerprint && !trust.isTrusted(fingerprint)) {
-    const isYes = yield* talk.askTrust(questionOf(found, { trust }), signal)
-    if (!isYes) return yield output(phrase(`${name} is not used.`, `${name} は使いません。`))
+    const isYes = yield* session.askTrust(agentQuestion(found, { trust }), signal)
+    if (!isYes) return yield outputEvent(phrase(`${name} is not used.`, `${name} は使いません。`))
     trust.add(fingerprint)
   }
-  rig.swap(found)
-  noteAgent(desk, found, trust)
-  await rig.help.fit(found.agent)
-  yield* rig.help.news()
-  desk.tell({ event: 'context', context_manager: rig.contextManager(windowTokens(talk.state)) })
-  yield output(phrase(`${name} is at work now.`, `これからは ${name} が働きます。`))
-  yield* shadowed(found, agents, rig.place.cwd)
+  setup.switchAgent(found)
+  recordAgent(writer, found, trust)
+  await setup.hooks.switchAgent(found.agent)
+  yield* setup.hooks.takeNotices()
+  writer.append({ event: 'context', context_manager: setup.contextManager(contextWindowTokens(session.state)) })
+  yield outputEvent(phrase(`${name} is at work now.`, `これからは ${name} が働きます。`))
+  yield* shadowedNotices(found, agents, setup.workspace.cwd)
   const { model } = found.agent
-  const isChosen = talk.surroundings.endpoint?.endpoint.model != null
-  if (model !== null && model !== talk.rig.server.model && !isChosen) yield* useModel(talk, model)
+  const isChosen = session.commandContext.endpoint?.endpoint.model != null
+  if (model !== null && model !== session.setup.server.model && !isChosen) yield* switchModel(session, model)
 }
 
 /** Starts the servers of the project's `mcp.json`, once the user has seen what they are. */
-async function* trustServers(talk: Talk, signal: AbortSignal): AsyncGenerator<TalkEvent> {
-  const { rig, surroundings } = talk
-  const trust = new Trust(surroundings.data)
-  const read = projectServers(rig.place.cwd)
+async function* trustServers(session: ChatSession, signal: AbortSignal): AsyncGenerator<ChatSessionEvent> {
+  const { setup, commandContext } = session
+  const trust = new TrustStore(commandContext.data)
+  const read = readProjectServers(setup.workspace.cwd)
   if (!read?.ok)
-    return yield error(
+    return yield errorEvent(
       phrase(
         'this project has no readable .amazonq/mcp.json.',
         'このプロジェクトに、読み取れる .amazonq/mcp.json はありません。',
@@ -160,11 +160,11 @@ async function* trustServers(talk: Talk, signal: AbortSignal): AsyncGenerator<Ta
     )
   const { servers, fingerprint } = read.value
   if (!trust.isTrusted(fingerprint)) {
-    const isYes = yield* talk.askTrust(serversTrust(servers, fingerprint, trust), signal)
-    if (!isYes) return yield output(phrase('They are not started.', '起動しません。'))
+    const isYes = yield* session.askTrust(serversTrustQuestion(servers, fingerprint, trust), signal)
+    if (!isYes) return yield outputEvent(phrase('They are not started.', '起動しません。'))
     trust.add(fingerprint)
   }
-  await rig.help.fit(rig.agent)
-  yield* rig.help.news()
-  yield output(phrase(`Trusted: ${fingerprint.path}`, `信頼しました：${fingerprint.path}`))
+  await setup.hooks.switchAgent(setup.agent)
+  yield* setup.hooks.takeNotices()
+  yield outputEvent(phrase(`Trusted: ${fingerprint.path}`, `信頼しました：${fingerprint.path}`))
 }

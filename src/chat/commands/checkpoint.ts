@@ -1,11 +1,25 @@
 /** `/checkpoint`: files and conversation as they were, and back to them. */
-import { type Phrase, phrase, phrased } from '../../model/phrase.ts'
+import { composePhrase, type Phrase, phrase } from '../../model/phrase.ts'
 import type { Checkpoints } from '../checkpoint/checkpoints.ts'
-import { type CheckpointRow, expandCheckpoint, filesText, listCheckpoints, timeText } from '../checkpoint/list.ts'
-import { error, type TalkEvent } from '../turn/event.ts'
-import { type Command, count, number, output, table, usage, type Words } from './command.ts'
+import {
+  type CheckpointRow,
+  checkpointFilesText,
+  checkpointTimeText,
+  expandCheckpoint,
+  listCheckpoints,
+} from '../checkpoint/list.ts'
+import { type ChatSessionEvent, errorEvent } from '../turn/event.ts'
+import {
+  type ChatCommandDefinition,
+  type CommandWords,
+  countNoun,
+  groupDigits,
+  markdownTable,
+  outputEvent,
+  usageError,
+} from './command.ts'
 
-export const checkpointCommand: Command = {
+export const checkpointCommand: ChatCommandDefinition = {
   name: 'checkpoint',
   args: 'init | list [--limit n] | expand <tag> | diff <tag> [tag] | restore <tag> [--hard] | clean',
   help: phrase(
@@ -13,58 +27,64 @@ export const checkpointCommand: Command = {
     'ファイルを変えたターンごとに残る、ファイルと会話の控え。restore で両方を戻す。--hard で後のファイルも消す',
   ),
   words: ['init', 'list', 'expand', 'diff', 'restore', 'clean'],
-  async *run(talk, words) {
-    const { checkpoints } = talk.rig.help
+  async *run(session, words) {
+    const { checkpoints } = session.setup.hooks
     if (!checkpoints)
-      return yield error(phrase('there are no checkpoints here.', 'ここではチェックポイントを使えません。'))
+      return yield errorEvent(phrase('there are no checkpoints here.', 'ここではチェックポイントを使えません。'))
     const { rest } = words
-    if (words.first !== 'init' && words.first !== 'clean') yield* talk.rig.help.keep()
+    if (words.first !== 'init' && words.first !== 'clean') yield* session.setup.hooks.startCheckpoints()
     switch (words.first) {
       case 'init': {
         const started = await checkpoints.start(true)
         yield started.kind === 'on'
-          ? output(phrase('Checkpoints are kept from now on.', 'これからチェックポイントを残します。'))
-          : error(started.reason)
+          ? outputEvent(phrase('Checkpoints are kept from now on.', 'これからチェックポイントを残します。'))
+          : errorEvent(started.reason)
         return
       }
       case '':
       case 'list':
-        yield output(tableOf(listCheckpoints(talk.state, rest.numbers('limit').limit)))
+        yield outputEvent(formatRows(listCheckpoints(session.state, rest.numbers('limit').limit)))
         return
       case 'expand': {
-        const rows = expandCheckpoint(talk.state, rest.first)
-        yield rows.ok ? output(tableOf(rows.value)) : error(rows.reason)
+        const rows = expandCheckpoint(session.state, rest.first)
+        yield rows.ok ? outputEvent(formatRows(rows.value)) : errorEvent(rows.reason)
         return
       }
       case 'diff':
-        yield await diff(checkpoints, rest)
+        yield await diffCheckpoint(checkpoints, rest)
         return
       case 'restore':
-        yield* restore(checkpoints, rest)
+        yield* restoreCheckpoint(checkpoints, rest)
         return
       case 'clean': {
         const done = await checkpoints.clean()
         yield done.ok
-          ? output(
+          ? outputEvent(
               phrase(
                 'The checkpoints are gone; files and conversation stay as they are.',
                 'チェックポイントを消しました。ファイルと会話は今のままです。',
               ),
             )
-          : error(done.reason)
+          : errorEvent(done.reason)
         return
       }
       default:
-        yield usage(checkpointCommand)
+        yield usageError(checkpointCommand)
     }
   },
 }
 
-function tableOf(rows: readonly CheckpointRow[]): Phrase {
+function formatRows(rows: readonly CheckpointRow[]): Phrase {
   if (rows.length === 0) return phrase('There are no checkpoints.', 'チェックポイントはありません。')
-  const cells = rows.map((row) => [row.tag, timeText(row), filesText(row), String(row.length), whatOf(row)])
-  return phrased((say) =>
-    table(
+  const cells = rows.map((row) => [
+    row.tag,
+    checkpointTimeText(row),
+    checkpointFilesText(row),
+    String(row.length),
+    describeRow(row),
+  ])
+  return composePhrase((say) =>
+    markdownTable(
       [
         say('tag', 'タグ'),
         say('when', '日時'),
@@ -77,36 +97,37 @@ function tableOf(rows: readonly CheckpointRow[]): Phrase {
   )
 }
 
-const whatOf = ({ toolName, description }: CheckpointRow): string =>
+const describeRow = ({ toolName, description }: CheckpointRow): string =>
   toolName === null || description.startsWith(toolName) ? description : `${toolName}: ${description}`
 
-const SIGNS = { added: '+', modified: '~', renamed: '~', deleted: '-' } as const
-const CHANGES = { added: '追加', modified: '変更', renamed: '名前の変更', deleted: '削除' } as const
+const CHANGE_SIGNS = { added: '+', modified: '~', renamed: '~', deleted: '-' } as const
+const CHANGE_NAMES_JA = { added: '追加', modified: '変更', renamed: '名前の変更', deleted: '削除' } as const
 
-async function diff(checkpoints: Checkpoints, words: Words): Promise<TalkEvent> {
+async function diffCheckpoint(checkpoints: Checkpoints, words: CommandWords): Promise<ChatSessionEvent> {
   const [from, to] = words.plain
   if (from === undefined)
-    return error(
+    return errorEvent(
       phrase('/checkpoint diff takes a tag, or two.', '/checkpoint diff にはタグを 1 つか 2 つ指定してください。'),
     )
   const found = await checkpoints.diff(from, to)
-  if (!found.ok) return error(found.reason)
+  if (!found.ok) return errorEvent(found.reason)
   const { changes, stat } = found.value
-  if (changes.length === 0) return output(phrase('Nothing differs.', '違いはありません。'))
-  return output(
-    phrased((say) => {
+  if (changes.length === 0) return outputEvent(phrase('Nothing differs.', '違いはありません。'))
+  return outputEvent(
+    composePhrase((say) => {
       const lines = changes.map(
-        ({ path, change }) => `  ${SIGNS[change]} ${path} ${say(`(${change})`, `（${CHANGES[change]}）`)}`,
+        ({ path, change }) =>
+          `  ${CHANGE_SIGNS[change]} ${path} ${say(`(${change})`, `（${CHANGE_NAMES_JA[change]}）`)}`,
       )
       return [...lines, stat].join('\n')
     }),
   )
 }
 
-async function* restore(checkpoints: Checkpoints, words: Words): AsyncGenerator<TalkEvent> {
+async function* restoreCheckpoint(checkpoints: Checkpoints, words: CommandWords): AsyncGenerator<ChatSessionEvent> {
   const [tag] = words.plain
   if (tag === undefined)
-    return yield error(
+    return yield errorEvent(
       phrase(
         '/checkpoint restore takes a tag; /checkpoint list shows them.',
         '/checkpoint restore にはタグを指定してください。/checkpoint list で一覧を見られます。',
@@ -114,15 +135,15 @@ async function* restore(checkpoints: Checkpoints, words: Words): AsyncGenerator<
     )
   const isHard = words.has('--hard')
   const done = await checkpoints.restore(tag, isHard)
-  if (!done.ok) return yield error(done.reason)
+  if (!done.ok) return yield errorEvent(done.reason)
   yield { kind: 'moved' }
   const { length, undo } = done.value
-  yield output(
-    phrased((say) =>
+  yield outputEvent(
+    composePhrase((say) =>
       [
         say(
-          `Files and conversation are as at ${tag} (${count(length, 'exchange')}).`,
-          `ファイルと会話を ${tag} の時点（やり取り ${number(length)} 件）に戻しました。`,
+          `Files and conversation are as at ${tag} (${countNoun(length, 'exchange')}).`,
+          `ファイルと会話を ${tag} の時点（やり取り ${groupDigits(length)} 件）に戻しました。`,
         ),
         ...(isHard
           ? []

@@ -1,10 +1,10 @@
 /** What a command of a conversation is: data for help and completion, and what it does as events. */
 import { AppError } from '../../model/error.ts'
-import { asIs, type Phrase } from '../../model/phrase.ts'
-import type { Talk } from '../talk.ts'
-import { error, type TalkEvent } from '../turn/event.ts'
+import { type Phrase, untranslated } from '../../model/phrase.ts'
+import type { ChatSession } from '../talk.ts'
+import { type ChatSessionEvent, errorEvent } from '../turn/event.ts'
 
-export interface Command {
+export interface ChatCommandDefinition {
   /** Without the slash. */
   readonly name: string
   readonly aliases?: readonly string[]
@@ -15,11 +15,11 @@ export interface Command {
   /** First words that it knows, for completion. */
   readonly words?: readonly string[]
   /** What is wrong with how it was called, or cannot be done, is an event of kind `error`. */
-  run(talk: Talk, words: Words, signal: AbortSignal): AsyncGenerator<TalkEvent>
+  run(session: ChatSession, words: CommandWords, signal: AbortSignal): AsyncGenerator<ChatSessionEvent>
 }
 
 /** What was typed after the name. */
-export class Words {
+export class CommandWords {
   /** As it was typed. */
   readonly text: string
   readonly all: readonly string[]
@@ -34,8 +34,8 @@ export class Words {
   }
 
   /** Without the first one. */
-  get rest(): Words {
-    return new Words(this.text.replace(/^(?:"[^"]*"|'[^']*'|\S+)\s*/, ''))
+  get rest(): CommandWords {
+    return new CommandWords(this.text.replace(/^(?:"[^"]*"|'[^']*'|\S+)\s*/, ''))
   }
 
   has(...flags: readonly string[]): boolean {
@@ -64,24 +64,31 @@ export class Words {
   }
 }
 
-export const output = ({ en, ja }: Phrase): TalkEvent => ({ kind: 'output', text: ended(en), ja: ended(ja) })
+export const outputEvent = ({ en, ja }: Phrase): ChatSessionEvent => ({
+  kind: 'output',
+  text: withNewline(en),
+  ja: withNewline(ja),
+})
 
-const ended = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)
+const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)
 
 /** How it is called, for who called it otherwise. */
-export const usage = ({ name, args }: Command): TalkEvent => error(asIs(`/${name} ${args}`))
+export const usageError = ({ name, args }: ChatCommandDefinition): ChatSessionEvent =>
+  errorEvent(untranslated(`/${name} ${args}`))
 
-export const number = (n: number): string => n.toLocaleString('en-US')
+export const groupDigits = (n: number): string => n.toLocaleString('en-US')
 
-export const count = (n: number, word: string, several = `${word}s`): string =>
-  `${number(n)} ${n === 1 ? word : several}`
+export const countNoun = (n: number, word: string, several = `${word}s`): string =>
+  `${groupDigits(n)} ${n === 1 ? word : several}`
 
 /** In Markdown, for whoever shows it to fit it into the room there is. Columns of numbers stand to the right. */
-export function table(names: readonly string[], rows: readonly (readonly string[])[]): string {
+export function markdownTable(names: readonly string[], rows: readonly (readonly string[])[]): string {
   const isRight = names.map((_, at) => at > 0 && rows.every((row) => /^~?[\d,]+(?: %)?$/.test(row[at] ?? '')))
   const rule = isRight.map((right) => (right ? '--:' : '---'))
-  return [names.map(cell), rule, ...rows.map((row) => row.map(cell))].map((one) => `| ${one.join(' | ')} |`).join('\n')
+  return [names.map(tableCell), rule, ...rows.map((row) => row.map(tableCell))]
+    .map((one) => `| ${one.join(' | ')} |`)
+    .join('\n')
 }
 
-const cell = (text: string): string =>
+const tableCell = (text: string): string =>
   text.replaceAll(/\s+/g, ' ').replaceAll(/[\\|*`[\]<]|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~/g, '\\$&')

@@ -3,20 +3,27 @@ import { newPrompt } from '../../conversation/create.ts'
 import type { ContextManager } from '../../conversation/record.ts'
 import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
 import { byteLength } from '../../conversation/truncate.ts'
-import { filesOf } from '../../lib/files/glob.ts'
-import { type Phrase, phrase, phrased, type Say } from '../../model/phrase.ts'
-import { type TypedRule, typedRule } from '../context/boundary.ts'
-import { tokensOf } from '../context/gather.ts'
-import { windowTokens } from '../request/fit.ts'
-import { openAIMessages } from '../request/openai-messages.ts'
-import { sendingOf } from '../request/sending.ts'
-import type { Talk } from '../talk.ts'
-import { Trust } from '../trust/store.ts'
-import { bodyOf } from '../turn/answer.ts'
-import { error, type TalkEvent } from '../turn/event.ts'
-import { type Command, count, number, output, usage, type Words } from './command.ts'
+import { findGlobFiles } from '../../lib/files/glob.ts'
+import { composePhrase, type Phrase, type PickWording, phrase } from '../../model/phrase.ts'
+import { classifyTypedRule, type TypedRule } from '../context/boundary.ts'
+import { contextFileTokens } from '../context/gather.ts'
+import { contextWindowTokens } from '../request/fit.ts'
+import { renderOpenAIMessages } from '../request/openai-messages.ts'
+import { buildOutgoingRequest } from '../request/sending.ts'
+import type { ChatSession } from '../talk.ts'
+import { TrustStore } from '../trust/store.ts'
+import { requestBodyOf } from '../turn/answer.ts'
+import { type ChatSessionEvent, errorEvent } from '../turn/event.ts'
+import {
+  type ChatCommandDefinition,
+  type CommandWords,
+  countNoun,
+  groupDigits,
+  outputEvent,
+  usageError,
+} from './command.ts'
 
-export const contextCommand: Command = {
+export const contextCommand: ChatCommandDefinition = {
   name: 'context',
   args: 'show [--expand | --sent] | add [-f] <path or pattern>... | remove <path>... | clear',
   help: phrase(
@@ -24,51 +31,51 @@ export const contextCommand: Command = {
     '毎回送るファイル。--expand で本文、--sent で次に送る内容',
   ),
   words: ['show', 'add', 'remove', 'clear'],
-  async *run(talk, words, signal) {
+  async *run(session, words, signal) {
     switch (words.first) {
       case '':
       case 'show':
-        yield words.has('--sent') ? await sent(talk, signal) : show(talk, words.has('--expand'))
+        yield words.has('--sent') ? await showNextRequest(session, signal) : showRules(session, words.has('--expand'))
         return
       case 'add':
-        yield* add(talk, words.rest)
+        yield* addRules(session, words.rest)
         return
       case 'remove':
       case 'rm':
-        yield* remove(talk, words.rest.plain)
+        yield* removeRules(session, words.rest.plain)
         return
       case 'clear':
-        yield change(talk, [], phrase('No file goes along any more.', '一緒に送るファイルはなくなりました。'))
+        yield setRules(session, [], phrase('No file goes along any more.', '一緒に送るファイルはなくなりました。'))
         return
       default:
-        yield usage(contextCommand)
+        yield usageError(contextCommand)
     }
   },
 }
 
-const rulesOf = ({ state }: Talk): readonly string[] => state.context_manager?.paths ?? []
+const rulesOf = ({ state }: ChatSession): readonly string[] => state.context_manager?.paths ?? []
 
-function* add(talk: Talk, words: Words): Generator<TalkEvent> {
-  const { place } = talk.rig
+function* addRules(session: ChatSession, words: CommandWords): Generator<ChatSessionEvent> {
+  const { workspace } = session.setup
   const isForced = words.has('-f', '--force')
   const wanted = words.plain
   if (wanted.length === 0)
-    return yield error(
+    return yield errorEvent(
       phrase('/context add takes a path or a pattern.', '/context add にはパスかパターンを指定してください。'),
     )
-  const { data } = talk.surroundings
-  const trust = new Trust(data)
+  const { data } = session.commandContext
+  const trust = new TrustStore(data)
   const known = trust.contextPaths()
   const outside: Extract<TypedRule, { kind: 'outside' }>[] = []
   for (const rule of wanted) {
-    const typed = typedRule(rule, place)
-    if (typed.kind === 'link') return yield error(linkText(rule, typed.real))
+    const typed = classifyTypedRule(rule, workspace)
+    if (typed.kind === 'link') return yield errorEvent(linkText(rule, typed.real))
     const isNew = typed.kind === 'outside' && known.get(typed.rule) !== typed.real
-    if (rulesOf(talk).includes(rule) && !isNew)
-      return yield error(phrase(`Rule '${rule}' already exists.`, `「${rule}」はすでにあります。`))
+    if (rulesOf(session).includes(rule) && !isNew)
+      return yield errorEvent(phrase(`Rule '${rule}' already exists.`, `「${rule}」はすでにあります。`))
     if (typed.kind === 'outside') outside.push(typed)
-    if (!isForced && filesOf(rule, place.cwd, place.home).length === 0)
-      return yield error(
+    if (!isForced && findGlobFiles(rule, workspace.cwd, workspace.home).length === 0)
+      return yield errorEvent(
         phrase(
           `no file is at ${rule}. With -f it is added nevertheless.`,
           `${rule} にファイルはありません。-f を付けると、それでも追加します。`,
@@ -78,10 +85,10 @@ function* add(talk: Talk, words: Words): Generator<TalkEvent> {
   for (const { rule, real } of outside) trust.addContextPath(rule, real)
   const where = outside.map(({ real }) => real).join(', ')
   const done = phrase(
-    `Added ${count(wanted.length, 'rule')}.${where === '' ? '' : ` Outside of this directory: ${where}`}`,
-    `${number(wanted.length)} 件を追加しました。${where === '' ? '' : `このディレクトリーの外：${where}`}`,
+    `Added ${countNoun(wanted.length, 'rule')}.${where === '' ? '' : ` Outside of this directory: ${where}`}`,
+    `${groupDigits(wanted.length)} 件を追加しました。${where === '' ? '' : `このディレクトリーの外：${where}`}`,
   )
-  yield change(talk, [...new Set([...rulesOf(talk), ...wanted])], done)
+  yield setRules(session, [...new Set([...rulesOf(session), ...wanted])], done)
 }
 
 const linkText = (rule: string, real: string): Phrase =>
@@ -90,40 +97,46 @@ const linkText = (rule: string, real: string): Phrase =>
     `${rule} は、このディレクトリーの外の ${real} へのリンクです。送るには、その場所を直接追加してください：/context add ${real}`,
   )
 
-function* remove(talk: Talk, wanted: readonly string[]): Generator<TalkEvent> {
-  const left = rulesOf(talk).filter((rule) => !wanted.includes(rule))
-  const gone = rulesOf(talk).length - left.length
-  if (gone === 0)
-    yield error(
+function* removeRules(session: ChatSession, wanted: readonly string[]): Generator<ChatSessionEvent> {
+  const remaining = rulesOf(session).filter((rule) => !wanted.includes(rule))
+  const removedCount = rulesOf(session).length - remaining.length
+  if (removedCount === 0)
+    yield errorEvent(
       phrase(
         'none of them is among the rules; /context show lists them.',
         'どれも登録されていません。/context show で一覧を見られます。',
       ),
     )
-  else yield change(talk, left, phrase(`Removed ${count(gone, 'rule')}.`, `${number(gone)} 件を外しました。`))
+  else
+    yield setRules(
+      session,
+      remaining,
+      phrase(`Removed ${countNoun(removedCount, 'rule')}.`, `${groupDigits(removedCount)} 件を外しました。`),
+    )
 }
 
-function change(talk: Talk, paths: readonly string[], done: Phrase): TalkEvent {
-  const known = talk.state.context_manager ?? talk.rig.contextManager(windowTokens(talk.state))
+function setRules(session: ChatSession, paths: readonly string[], done: Phrase): ChatSessionEvent {
+  const known = session.state.context_manager ?? session.setup.contextManager(contextWindowTokens(session.state))
   const context_manager: ContextManager = { ...known, paths }
-  talk.desk.tell({ event: 'context', context_manager })
-  return output(done)
+  session.writer.append({ event: 'context', context_manager })
+  return outputEvent(done)
 }
 
-function show(talk: Talk, isExpanded: boolean): TalkEvent {
-  const budget = calcMaxContextFilesSize(windowTokens(talk.state))
-  const { rules, kept, dropped, unreadable, outside } = talk.rig.gather(rulesOf(talk), budget)
-  const used = kept.reduce((sum, file) => sum + tokensOf(file), 0)
-  const { name, prompt } = talk.rig.agent
-  const tell = (say: Say): readonly string[] => {
-    const tokens = (n: number): string => say(`~${count(n, 'token')}`, `約 ${number(n)} トークン`)
+function showRules(session: ChatSession, isExpanded: boolean): ChatSessionEvent {
+  const budget = calcMaxContextFilesSize(contextWindowTokens(session.state))
+  const { rules, included, dropped, unreadable, outside } = session.setup.collectContextFiles(rulesOf(session), budget)
+  const used = included.reduce((sum, file) => sum + contextFileTokens(file), 0)
+  const { name, prompt } = session.setup.agent
+  const formatLines = (say: PickWording): readonly string[] => {
+    const tokens = (n: number): string => say(`~${countNoun(n, 'token')}`, `約 ${groupDigits(n)} トークン`)
     return [
       ...rules.map(
-        ({ rule, files }) => `${rule}  ${say(`(${count(files.length, 'file')})`, `（${number(files.length)} 件）`)}`,
+        ({ rule, files }) =>
+          `${rule}  ${say(`(${countNoun(files.length, 'file')})`, `（${groupDigits(files.length)} 件）`)}`,
       ),
       ...(rules.length === 0 ? [say('There are no rules.', '登録されたファイルはありません。')] : []),
       '',
-      ...kept.map((file) => `  ${file.path}  ${tokens(tokensOf(file))}`),
+      ...included.map((file) => `  ${file.path}  ${tokens(contextFileTokens(file))}`),
       ...dropped.map(
         (file) => `  ${file.path}  ${tokens(file.tokens)}${say(', no room for it', '、入りきらないため省略')}`,
       ),
@@ -133,34 +146,39 @@ function show(talk: Talk, isExpanded: boolean): TalkEvent {
       ),
       ...unreadable.map((path) => `  ${path}  ${say('no text, left out', 'テキストではないため省略')}`),
       say(
-        `~${number(used)} of ${count(budget, 'token')}, three quarters of the window`,
-        `${number(budget)} トークン（ウィンドウの 4 分の 3）のうち約 ${number(used)}`,
+        `~${groupDigits(used)} of ${countNoun(budget, 'token')}, three quarters of the window`,
+        `${groupDigits(budget)} トークン（ウィンドウの 4 分の 3）のうち約 ${groupDigits(used)}`,
       ),
       ...(prompt === null
         ? []
         : [say(`The instruction of the agent ${name} goes along.`, `エージェント ${name} の指示も一緒に送ります。`)]),
-      ...(isExpanded ? kept.flatMap(({ path, content }) => ['', `--- ${path}`, content]) : []),
-      ...(isExpanded && talk.state.latest_summary
-        ? ['', say('--- summary', '--- 要約'), talk.state.latest_summary[0]]
+      ...(isExpanded ? included.flatMap(({ path, content }) => ['', `--- ${path}`, content]) : []),
+      ...(isExpanded && session.state.latest_summary
+        ? ['', say('--- summary', '--- 要約'), session.state.latest_summary[0]]
         : []),
     ]
   }
-  return output(phrased((say) => tell(say).join('\n')))
+  return outputEvent(composePhrase((say) => formatLines(say).join('\n')))
 }
 
 /** With a stand-in where nothing waits. */
-async function sent({ desk, rig, state }: Talk, signal: AbortSignal): Promise<TalkEvent> {
-  const { notices: _, ...around } = await rig.around(calcMaxContextFilesSize(windowTokens(state)), signal)
-  const next_message = state.next_message ?? newPrompt('(your next prompt)', desk.local(), desk.env())
-  const sending = sendingOf({ ...state, next_message }, { ...around, env: desk.env() })
-  if (!sending) return error(phrase('nothing would be sent.', '送るものがありません。'))
-  const { profile } = rig.server
-  const rendered = openAIMessages(sending.request, {
+async function showNextRequest({ writer, setup, state }: ChatSession, signal: AbortSignal): Promise<ChatSessionEvent> {
+  const { notices: _, ...requestContext } = await setup.collectContext(
+    calcMaxContextFilesSize(contextWindowTokens(state)),
+    signal,
+  )
+  const next_message = state.next_message ?? newPrompt('(your next prompt)', writer.localNow(), writer.env())
+  const outgoing = buildOutgoingRequest({ ...state, next_message }, { ...requestContext, env: writer.env() })
+  if (!outgoing) return errorEvent(phrase('nothing would be sent.', '送るものがありません。'))
+  const { profile } = setup.server
+  const rendered = renderOpenAIMessages(outgoing.request, {
     profile,
-    hasContext: sending.contextBytes !== null,
-    documents: rig.documentsOf(sending.next),
+    hasContext: outgoing.contextBytes !== null,
+    documents: setup.documentsOf(outgoing.next),
   })
-  const text = JSON.stringify(bodyOf(rig.server, rendered), null, 2)
+  const text = JSON.stringify(requestBodyOf(setup.server, rendered), null, 2)
   const bytes = byteLength(text)
-  return output(phrased((say) => `${text}\n${say(count(bytes, 'byte'), `${number(bytes)} バイト`)}`))
+  return outputEvent(
+    composePhrase((say) => `${text}\n${say(countNoun(bytes, 'byte'), `${groupDigits(bytes)} バイト`)}`),
+  )
 }

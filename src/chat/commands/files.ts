@@ -1,30 +1,33 @@
 /** `/changes`: whose lines are in the files that the agent wrote. */
-import { phrase, phrased, type Say } from '../../model/phrase.ts'
-import { type FileChanges, fileChanges } from '../tools/files/changes.ts'
-import { type Command, output } from './command.ts'
+import { composePhrase, type PickWording, phrase } from '../../model/phrase.ts'
+import { type FileChanges, readFileChanges } from '../tools/files/changes.ts'
+import { type ChatCommandDefinition, outputEvent } from './command.ts'
 
-export const changesCommand: Command = {
+export const changesCommand: ChatCommandDefinition = {
   name: 'changes',
   args: '',
   help: phrase(
     'files that the agent wrote, with its lines and yours',
     'エージェントが書いたファイルと、それぞれが書いた行',
   ),
-  async *run({ state, rig }) {
-    const changes = await fileChanges(state, rig.seen, rig.place)
+  async *run({ state, setup }) {
+    const changes = await readFileChanges(state, setup.seen, setup.workspace)
     if (changes.length === 0)
-      yield output(phrase('The agent has written no file yet.', 'エージェントはまだファイルを書いていません。'))
-    else yield output(phrased((say) => changes.map((one) => lineOf(one, say)).join('\n')))
+      yield outputEvent(phrase('The agent has written no file yet.', 'エージェントはまだファイルを書いていません。'))
+    else yield outputEvent(composePhrase((say) => changes.map((one) => formatChanges(one, say)).join('\n')))
   },
 }
 
-function lineOf({ path, agentLines: { added, removed }, userLines, now }: FileChanges, say: Say): string {
+function formatChanges(
+  { path, agentLines: { added, removed }, userLines, now }: FileChanges,
+  say: PickWording,
+): string {
   const yours = `${userLines < 0 ? '' : '+'}${userLines}`
-  const since = now === 'unchanged' ? '' : say(`, ${NOW[now].en}`, `、${NOW[now].ja}`)
+  const since = now === 'unchanged' ? '' : say(`, ${STATUS_TEXTS[now].en}`, `、${STATUS_TEXTS[now].ja}`)
   return `${path}  ${say(`agent +${added} -${removed}, you ${yours}`, `エージェント +${added} -${removed}、あなた ${yours}`)}${since}`
 }
 
-const NOW = {
+const STATUS_TEXTS = {
   changed: phrase('changed since', 'その後に変更'),
   gone: phrase('gone', '削除済み'),
   unreadable: phrase('cannot be read', '読み取り不可'),

@@ -1,54 +1,57 @@
 /** `/model`: which model answers from now on. */
 import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
-import { asIs, phrase } from '../../model/phrase.ts'
-import { listModels, modelInfoOf, windowNotice, windowOf } from '../endpoint/models.ts'
-import type { Talk } from '../talk.ts'
-import { error, notice, type TalkEvent } from '../turn/event.ts'
-import { type Command, number, output } from './command.ts'
+import { phrase, untranslated } from '../../model/phrase.ts'
+import { contextWindowNotice, listModels, resolveContextWindow, toModelInfo } from '../endpoint/models.ts'
+import type { ChatSession } from '../talk.ts'
+import { type ChatSessionEvent, errorEvent, noticeEvent } from '../turn/event.ts'
+import { type ChatCommandDefinition, groupDigits, outputEvent } from './command.ts'
 
-export const modelCommand: Command = {
+export const modelCommand: ChatCommandDefinition = {
   name: 'model',
   args: '[name]',
   help: phrase(
     'the models of the server, or the one that answers from now on',
     'サーバーのモデル、またはこれから応答するモデル',
   ),
-  async *run(talk, { first }) {
-    const { server, rig } = { server: talk.surroundings.endpoint, rig: talk.rig }
+  async *run(session, { first }) {
+    const { server, rig: setup } = { server: session.commandContext.endpoint, rig: session.setup }
     if (!server)
-      yield error(
+      yield errorEvent(
         phrase(
           'a recorded conversation answers; there is no model to choose.',
           '記録した会話が応答しているため、モデルは選べません。',
         ),
       )
-    else if (first !== '') yield* useModel(talk, first)
+    else if (first !== '') yield* switchModel(session, first)
     else {
       const models = await listModels(server.endpoint, server.ask)
-      const lines = models.map(({ id }) => `${id === rig.server.model ? '*' : ' '} ${id}`)
-      yield output(
+      const lines = models.map(({ id }) => `${id === setup.server.model ? '*' : ' '} ${id}`)
+      yield outputEvent(
         lines.length === 0
           ? phrase('The server lists no models.', 'サーバーの一覧にモデルがありません。')
-          : asIs(lines.join('\n')),
+          : untranslated(lines.join('\n')),
       )
     }
   },
 }
 
 /** Budgets follow the window of the model. */
-export async function* useModel({ desk, rig, surroundings, state }: Talk, model: string): AsyncGenerator<TalkEvent> {
-  const { endpoint } = surroundings
+export async function* switchModel(
+  { writer, setup, commandContext, state }: ChatSession,
+  model: string,
+): AsyncGenerator<ChatSessionEvent> {
+  const { endpoint } = commandContext
   if (!endpoint) return
-  const window = await windowOf(endpoint.endpoint, model, endpoint.ask)
-  rig.server = { ...rig.server, model }
+  const window = await resolveContextWindow(endpoint.endpoint, model, endpoint.ask)
+  setup.server = { ...setup.server, model }
   const context = state.context_manager
   const max_context_files_size = calcMaxContextFilesSize(window.tokens)
-  desk.tell(
-    { event: 'model', model_info: modelInfoOf(model, window) },
+  writer.append(
+    { event: 'model', model_info: toModelInfo(model, window) },
     ...(context ? [{ event: 'context', context_manager: { ...context, max_context_files_size } } as const] : []),
   )
-  const tokens = number(window.tokens)
-  yield output(
+  const tokens = groupDigits(window.tokens)
+  yield outputEvent(
     phrase(
       `${model} answers from now on; its window has ${tokens} tokens.`,
       `これからは ${model} が応答します。ウィンドウは ${tokens} トークンです。`,
@@ -56,13 +59,13 @@ export async function* useModel({ desk, rig, surroundings, state }: Talk, model:
   )
   const listed = await listModels(endpoint.endpoint, endpoint.ask).catch(() => [])
   if (listed.length > 0 && !listed.some(({ id }) => id === model || id === `${model}:latest`))
-    yield notice(
+    yield noticeEvent(
       'model',
       phrase(
         `The server does not list ${model}; /model shows what it lists.`,
         `${model} はサーバーの一覧にありません。/model で一覧を見られます。`,
       ),
     )
-  const unsure = windowNotice(window, model)
-  if (unsure) yield notice('window_unknown', unsure)
+  const unsure = contextWindowNotice(window, model)
+  if (unsure) yield noticeEvent('window_unknown', unsure)
 }

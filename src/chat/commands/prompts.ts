@@ -2,17 +2,17 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { refuseSpecialAt } from '../../lib/files/regular-file.ts'
-import { writeError } from '../../lib/files/write-error.ts'
+import { toWriteError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
-import { asIs, type Phrase, phrase, phrased, type Say } from '../../model/phrase.ts'
-import { textAt } from '../prompts/kept.ts'
-import { type AnyPrompt, allPrompts, usageOf } from '../prompts/spoken.ts'
-import type { Talk } from '../talk.ts'
-import { error, type TalkEvent } from '../turn/event.ts'
-import { type Command, output, usage, type Words } from './command.ts'
+import { composePhrase, type Phrase, type PickWording, phrase, untranslated } from '../../model/phrase.ts'
+import { readPromptText } from '../prompts/kept.ts'
+import { type AnyPrompt, listPrompts, promptUsage } from '../prompts/spoken.ts'
+import type { ChatSession } from '../talk.ts'
+import { type ChatSessionEvent, errorEvent } from '../turn/event.ts'
+import { type ChatCommandDefinition, type CommandWords, outputEvent, usageError } from './command.ts'
 import { firstLine } from './past.ts'
 
-export const promptsCommand: Command = {
+export const savedPromptsCommand: ChatCommandDefinition = {
   name: 'prompts',
   args: 'list | details <name> | get <name> [words] | create <name> <text> | edit <name> <text> | remove <name>',
   help: phrase(
@@ -20,31 +20,35 @@ export const promptsCommand: Command = {
     'あなたや MCP サーバーが登録した文章。@名前 または get で使う',
   ),
   words: ['list', 'details', 'get', 'create', 'edit', 'remove'],
-  async *run(talk, words, signal) {
+  async *run(session, words, signal) {
     const { first, rest } = words
-    await talk.rig.help.ready()
-    const found = allPrompts(talk)
+    await session.setup.hooks.ready()
+    const found = listPrompts(session)
     switch (first) {
       case '':
       case 'list':
-        yield output(found.length === 0 ? NONE : phrased((say) => found.map((one) => lineOf(one, say)).join('\n')))
+        yield outputEvent(
+          found.length === 0
+            ? NO_PROMPTS
+            : composePhrase((say) => found.map((one) => formatPrompt(one, say)).join('\n')),
+        )
         return
       case 'create':
       case 'edit':
-        yield write(talk, rest, first === 'edit')
+        yield writePrompt(session, rest, first === 'edit')
         return
     }
     const name = rest.first.replace(/^@/, '')
     const named = found.find(({ called }) => called === name) ?? found.find(({ prompt }) => prompt.name === name)
-    if (!named) yield error(noText(name))
-    else if (first === 'get') yield* talk.sayWithin(`@${name} ${rest.rest.text}`.trimEnd(), signal, false)
-    else if (first === 'details') yield output(detailsOf(named))
-    else if (first !== 'remove') yield usage(promptsCommand)
+    if (!named) yield errorEvent(unknownPrompt(name))
+    else if (first === 'get') yield* session.sendWithin(`@${name} ${rest.rest.text}`.trimEnd(), signal, false)
+    else if (first === 'details') yield outputEvent(formatDetails(named))
+    else if (first !== 'remove') yield usageError(savedPromptsCommand)
     else if (named.kind === 'kept' && named.prompt.place === 'fumibako') {
       rmSync(named.prompt.path)
-      yield output(phrase(`@${name} is gone.`, `@${name} を消しました。`))
+      yield outputEvent(phrase(`@${name} is gone.`, `@${name} を消しました。`))
     } else
-      yield error(
+      yield errorEvent(
         phrase(
           'only texts of fumibako are removed here; /prompts details tells where this one is.',
           'ここで消せるのは fumibako の文章だけです。この文章の場所は /prompts details で分かります。',
@@ -53,12 +57,12 @@ export const promptsCommand: Command = {
   },
 }
 
-const NONE = phrase(
+const NO_PROMPTS = phrase(
   'No texts are kept yet: /prompts create <name> <text>',
   '登録した文章はまだありません：/prompts create <名前> <文章>',
 )
 
-const noText = (name: string): Phrase =>
+const unknownPrompt = (name: string): Phrase =>
   name === ''
     ? phrase(
         'there is no text without a name; /prompts lists them.',
@@ -69,45 +73,49 @@ const noText = (name: string): Phrase =>
         `文章 ${name} はありません。/prompts で一覧を見られます。`,
       )
 
-function lineOf(one: AnyPrompt, say: Say): string {
-  if (one.kind === 'kept') return `@${one.called}  (${one.prompt.place})  ${firstLine(textAt(one.prompt.path))}`
+function formatPrompt(one: AnyPrompt, say: PickWording): string {
+  if (one.kind === 'kept') return `@${one.called}  (${one.prompt.place})  ${firstLine(readPromptText(one.prompt.path))}`
   const { prompt, called } = one
   const from = say(`(MCP server ${prompt.server})`, `（MCP サーバー ${prompt.server}）`)
-  return `${usageOf(prompt, called)}  ${from}  ${firstLine(prompt.description)}`.trimEnd()
+  return `${promptUsage(prompt, called)}  ${from}  ${firstLine(prompt.description)}`.trimEnd()
 }
 
-function detailsOf(one: AnyPrompt): Phrase {
-  if (one.kind === 'kept') return asIs(`${one.prompt.path}\n\n${textAt(one.prompt.path)}`)
+function formatDetails(one: AnyPrompt): Phrase {
+  if (one.kind === 'kept') return untranslated(`${one.prompt.path}\n\n${readPromptText(one.prompt.path)}`)
   const { prompt, called } = one
   const { server, description: about } = prompt
-  return phrased((say) => {
+  return composePhrase((say) => {
     const wanted = prompt.arguments.map(({ name, required, description }) =>
       `  ${name}${required ? '' : say(' (may be left out)', '（省略可）')}  ${description}`.trimEnd(),
     )
-    const whose = say(`Of the MCP server ${server}. ${about}`, `MCP サーバー ${server} の文章。${about}`).trimEnd()
-    return [usageOf(prompt, called), whose, ...wanted].join('\n')
+    const owner = say(`Of the MCP server ${server}. ${about}`, `MCP サーバー ${server} の文章。${about}`).trimEnd()
+    return [promptUsage(prompt, called), owner, ...wanted].join('\n')
   })
 }
 
-function write({ surroundings }: Talk, { first: name, rest }: Words, isThere: boolean): TalkEvent {
-  const path = join(surroundings.data, 'prompts', `${name}.md`)
-  const what = isThere ? 'edit' : 'create'
+function writePrompt(
+  { commandContext }: ChatSession,
+  { first: name, rest }: CommandWords,
+  isEdit: boolean,
+): ChatSessionEvent {
+  const path = join(commandContext.data, 'prompts', `${name}.md`)
+  const what = isEdit ? 'edit' : 'create'
   if (!/^[\w-]{1,50}$/.test(name) || rest.text === '')
-    return error(
+    return errorEvent(
       phrase(
         `/prompts ${what} takes a name of letters, digits, - and _, and a text.`,
         `/prompts ${what} には名前（英字・数字・-・_）と文章を指定してください。`,
       ),
     )
-  if (existsSync(path) && !isThere)
-    return error(
+  if (existsSync(path) && !isEdit)
+    return errorEvent(
       phrase(
         `there is a text ${name} already: /prompts edit ${name} <text>`,
         `文章 ${name} はすでにあります：/prompts edit ${name} <文章>`,
       ),
     )
-  if (!existsSync(path) && isThere)
-    return error(
+  if (!existsSync(path) && isEdit)
+    return errorEvent(
       phrase(
         `there is no text ${name} of fumibako: /prompts create ${name} <text>`,
         `fumibako の文章に ${name} はありません：/prompts create ${name} <文章>`,
@@ -118,9 +126,9 @@ function write({ surroundings }: Talk, { first: name, rest }: Words, isThere: bo
     refuseSpecialAt(path)
     writeFileSync(path, `${rest.text}\n`)
   } catch (thrown) {
-    const told = writeError(path, thrown)
-    if (told instanceof AppError) return error(told.phrase)
-    throw told
+    const failure = toWriteError(path, thrown)
+    if (failure instanceof AppError) return errorEvent(failure.phrase)
+    throw failure
   }
-  return output(phrase(`Kept as @${name}, in ${path}.`, `@${name} として ${path} に登録しました。`))
+  return outputEvent(phrase(`Kept as @${name}, in ${path}.`, `@${name} として ${path} に登録しました。`))
 }

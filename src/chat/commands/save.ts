@@ -3,127 +3,133 @@ import { existsSync } from 'node:fs'
 import { readState } from '../../conversation/codec/read.ts'
 import { writeState } from '../../conversation/codec/write.ts'
 import type { ConversationState } from '../../conversation/state.ts'
-import { replaceFile } from '../../lib/disk/replace-file.ts'
-import { readRegular } from '../../lib/files/regular-file.ts'
-import { isSystemError, whyOf } from '../../lib/files/system-error.ts'
+import { replaceOwnFile } from '../../lib/disk/replace-file.ts'
+import { readRegularFile } from '../../lib/files/regular-file.ts'
+import { describeSystemError, isSystemError } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import { pathOf } from '../attach/attach.ts'
-import { typedRule } from '../context/boundary.ts'
-import { startOf } from '../request/sending.ts'
-import type { Talk } from '../talk.ts'
-import { Trust } from '../trust/store.ts'
-import { error, notice } from '../turn/event.ts'
-import { type Command, count, number, output } from './command.ts'
+import { resolveTypedPath } from '../attach/attach.ts'
+import { classifyTypedRule } from '../context/boundary.ts'
+import { rangeStart } from '../request/sending.ts'
+import type { ChatSession } from '../talk.ts'
+import { TrustStore } from '../trust/store.ts'
+import { errorEvent, noticeEvent } from '../turn/event.ts'
+import { type ChatCommandDefinition, countNoun, groupDigits, outputEvent } from './command.ts'
 
-export const saveCommand: Command = {
+export const saveCommand: ChatCommandDefinition = {
   name: 'save',
   args: '<path> [-f]',
   help: phrase(
     'write the conversation to a file, as Amazon Q CLI does. -f: over what is there',
     '会話を Amazon Q CLI の形でファイルに書く。-f で上書き',
   ),
-  async *run({ rig, state }, words) {
+  async *run({ setup, state }, words) {
     const [word] = words.plain
-    if (word === undefined) return yield error(phrase('/save takes a path.', '/save にはパスを指定してください。'))
-    const path = pathOf(word, rig.place)
+    if (word === undefined) return yield errorEvent(phrase('/save takes a path.', '/save にはパスを指定してください。'))
+    const path = resolveTypedPath(word, setup.workspace)
     if (existsSync(path) && !words.has('-f', '--force'))
-      return yield error(
+      return yield errorEvent(
         phrase(
           `there is a file at ${path} already. /save ${word} -f writes over it.`,
           `${path} にはすでにファイルがあります。/save ${word} -f で上書きします。`,
         ),
       )
     try {
-      replaceFile(path, savedState(state))
+      replaceOwnFile(path, serializeState(state))
     } catch (thrown) {
-      if (thrown instanceof AppError) return yield error(thrown.phrase)
+      if (thrown instanceof AppError) return yield errorEvent(thrown.phrase)
       throw thrown
     }
     const { length } = state.history
-    yield output(
+    yield outputEvent(
       phrase(
-        `Saved to ${path}: ${count(length, 'exchange')}.`,
-        `${path} に保存しました（やり取り ${number(length)} 件）。`,
+        `Saved to ${path}: ${countNoun(length, 'exchange')}.`,
+        `${path} に保存しました（やり取り ${groupDigits(length)} 件）。`,
       ),
     )
   },
 }
 
 /** What the original would write. Its range is what would be sent now. */
-export function savedState(state: ConversationState): string {
-  const valid_history_range = [startOf(state), state.history.length] as const
+export function serializeState(state: ConversationState): string {
+  const valid_history_range = [rangeStart(state), state.history.length] as const
   return writeState({ ...state, valid_history_range }, { style: 'pretty' })
 }
 
-export const loadCommand: Command = {
+export const loadCommand: ChatCommandDefinition = {
   name: 'load',
   args: '<path>',
   help: phrase(
     'go on with a conversation that was saved; tools, model and context stay those of this one',
     '保存した会話の続き。ツール・モデル・コンテキストは今のまま',
   ),
-  async *run(talk, words) {
+  async *run(session, words) {
     const [word] = words.plain
-    if (word === undefined) return yield error(phrase('/load takes a path.', '/load にはパスを指定してください。'))
-    const path = [word, `${word}.json`].map((one) => pathOf(one, talk.rig.place)).find((one) => existsSync(one))
+    if (word === undefined) return yield errorEvent(phrase('/load takes a path.', '/load にはパスを指定してください。'))
+    const path = [word, `${word}.json`]
+      .map((one) => resolveTypedPath(one, session.setup.workspace))
+      .find((one) => existsSync(one))
     if (path === undefined)
-      return yield error(
+      return yield errorEvent(
         phrase(`no file is at ${word}, nor at ${word}.json.`, `${word} にも ${word}.json にもファイルがありません。`),
       )
-    const now = talk.desk.tangentNow()
-    const read = readState(textAt(path), { now })
+    const now = session.writer.tangentNow()
+    const read = readState(readText(path), { now })
     if (!read.ok)
-      return yield error(
+      return yield errorEvent(
         phrase(
           `${path} is no saved conversation: ${read.reason}`,
           `${path} は保存した会話ではありません（${read.reason}）。`,
         ),
       )
-    const { paths, outside } = pathsOf(talk, read.value)
-    talk.desk.become(loaded(talk, read.value, paths))
+    const { paths, outside } = mergeContextPaths(session, read.value)
+    session.writer.changeTo(mergeLoadedState(session, read.value, paths))
     yield { kind: 'moved' }
-    if (outside.length > 0) yield notice('context_outside', notAdopted(outside))
+    if (outside.length > 0) yield noticeEvent('context_outside', outsidePathsText(outside))
     const repairs = read.repairs.length
     const { length } = read.value.history
-    yield output(
+    yield outputEvent(
       phrase(
-        `Went over to ${path}: ${count(length, 'exchange')}${repairs > 0 ? `; ${count(repairs, 'part')} had to be mended` : ''}.`,
-        `${path} に移りました（やり取り ${number(length)} 件）。${repairs > 0 ? `${number(repairs)} か所を直しました。` : ''}`,
+        `Went over to ${path}: ${countNoun(length, 'exchange')}${repairs > 0 ? `; ${countNoun(repairs, 'part')} had to be mended` : ''}.`,
+        `${path} に移りました（やり取り ${groupDigits(length)} 件）。${repairs > 0 ? `${groupDigits(repairs)} か所を直しました。` : ''}`,
       ),
     )
   },
 }
 
 /** A saved file names paths, but the user has to type those outside of the directory himself, now or earlier. */
-function pathsOf(
-  { state, rig, surroundings }: Talk,
+function mergeContextPaths(
+  { state, setup, commandContext }: ChatSession,
   given: ConversationState,
 ): { readonly paths: readonly string[]; readonly outside: readonly string[] } {
   const own = state.context_manager?.paths ?? []
-  const typed = new Trust(surroundings.data).contextPaths()
+  const typed = new TrustStore(commandContext.data).contextPaths()
   const outside: string[] = []
   const added = (given.context_manager?.paths ?? []).filter((rule) => {
     if (own.includes(rule)) return false
-    const where = typedRule(rule, rig.place)
-    const isFree = where.kind === 'inside' || (where.kind === 'outside' && typed.get(where.rule) === where.real)
-    if (!isFree) outside.push(rule)
-    return isFree
+    const where = classifyTypedRule(rule, setup.workspace)
+    const isAllowed = where.kind === 'inside' || (where.kind === 'outside' && typed.get(where.rule) === where.real)
+    if (!isAllowed) outside.push(rule)
+    return isAllowed
   })
   return { paths: [...new Set([...own, ...added])], outside }
 }
 
-function notAdopted(paths: readonly string[]): Phrase {
-  const shown = paths.slice(0, 5).join(', ')
-  const left = paths.length - 5
+function outsidePathsText(paths: readonly string[]): Phrase {
+  const listed = paths.slice(0, 5).join(', ')
+  const remaining = paths.length - 5
   return phrase(
-    `The file names context outside of this directory, which is not sent: ${shown}${left > 0 ? ` and ${left} more` : ''}. To send it, type in a terminal: /context add <path>`,
-    `このディレクトリーの外のファイルは送りません：${shown}${left > 0 ? ` ほか ${left} 件` : ''}。送るには、端末で /context add <パス> と入力してください。`,
+    `The file names context outside of this directory, which is not sent: ${listed}${remaining > 0 ? ` and ${remaining} more` : ''}. To send it, type in a terminal: /context add <path>`,
+    `このディレクトリーの外のファイルは送りません：${listed}${remaining > 0 ? ` ほか ${remaining} 件` : ''}。送るには、端末で /context add <パス> と入力してください。`,
   )
 }
 
 /** The journal stays the one it is, so the id does too. */
-function loaded({ state: own }: Talk, given: ConversationState, paths: readonly string[]): ConversationState {
+function mergeLoadedState(
+  { state: own }: ChatSession,
+  given: ConversationState,
+  paths: readonly string[],
+): ConversationState {
   const { model_info: _, model: __, ...rest } = given
   return {
     ...rest,
@@ -136,12 +142,12 @@ function loaded({ state: own }: Talk, given: ConversationState, paths: readonly 
   }
 }
 
-function textAt(path: string): string {
+function readText(path: string): string {
   try {
-    return readRegular(path).toString()
+    return readRegularFile(path).toString()
   } catch (thrown) {
     if (!isSystemError(thrown)) throw thrown
-    const why = whyOf(thrown)
+    const why = describeSystemError(thrown)
     throw new AppError('no_permission', `${path}: ${why.en}`, `${path}: ${why.ja}`)
   }
 }

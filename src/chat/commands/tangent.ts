@@ -1,14 +1,14 @@
 /** `/tangent`: a side conversation, and the ways back from it. */
 import { createSummaryRequest, DEFAULT_STRATEGY } from '../../conversation/request/compact.ts'
 import { isInTangent, openTangents, tangentSeconds } from '../../conversation/tangent.ts'
-import { type Phrase, phrase, phrased } from '../../model/phrase.ts'
-import { summaryOf } from '../compaction/compact.ts'
-import type { Talk } from '../talk.ts'
-import { error, type TalkEvent } from '../turn/event.ts'
-import { faultOf } from '../turn/fault.ts'
-import { type Command, count, number, output } from './command.ts'
+import { composePhrase, type Phrase, phrase } from '../../model/phrase.ts'
+import { requestSummary } from '../compaction/compact.ts'
+import type { ChatSession } from '../talk.ts'
+import { type ChatSessionEvent, errorEvent } from '../turn/event.ts'
+import { chatErrorText } from '../turn/fault.ts'
+import { type ChatCommandDefinition, countNoun, groupDigits, outputEvent } from './command.ts'
 
-export const tangentCommand: Command = {
+export const tangentCommand: ChatCommandDefinition = {
   name: 'tangent',
   args: '[name] | tail | compact [what matters] | list',
   help: phrase(
@@ -16,20 +16,20 @@ export const tangentCommand: Command = {
     '脇道に入る、または戻る：何も残さず、最後のやり取りを持って、要約を持って',
   ),
   words: ['tail', 'compact', 'list'],
-  async *run(talk, words, signal) {
-    const isIn = isInTangent(talk.state)
-    if (words.first === 'list') yield output(listOf(talk))
-    else if (words.first === 'tail') yield* leave(talk, true)
-    else if (words.first === 'compact') yield* leaveWithSummary(talk, words.rest.text, signal)
-    else if (words.text === '' && isIn) yield* leave(talk, false)
-    else yield* enter(talk, words.text)
+  async *run(session, words, signal) {
+    const isIn = isInTangent(session.state)
+    if (words.first === 'list') yield outputEvent(formatTangents(session))
+    else if (words.first === 'tail') yield* leaveTangent(session, true)
+    else if (words.first === 'compact') yield* leaveWithSummary(session, words.rest.text, signal)
+    else if (words.text === '' && isIn) yield* leaveTangent(session, false)
+    else yield* enterTangent(session, words.text)
   },
 }
 
-async function* enter({ desk, state }: Talk, name: string): AsyncGenerator<TalkEvent> {
+async function* enterTangent({ writer, state }: ChatSession, name: string): AsyncGenerator<ChatSessionEvent> {
   const nested = isInTangent(state)
-  desk.tell({ event: 'tangent_entered', name: name === '' ? null : name, started: desk.tangentNow(), nested })
-  yield output(
+  writer.append({ event: 'tangent_entered', name: name === '' ? null : name, started: writer.tangentNow(), nested })
+  yield outputEvent(
     phrase(
       'A tangent begins. /tangent leaves it without a trace, /tangent tail with the last exchange, /tangent compact with a summary.',
       '脇道に入りました。/tangent で何も残さずに、/tangent tail で最後のやり取りを持って、/tangent compact で要約を持って戻ります。',
@@ -37,33 +37,42 @@ async function* enter({ desk, state }: Talk, name: string): AsyncGenerator<TalkE
   )
 }
 
-async function* leave({ desk, state }: Talk, tail: boolean): AsyncGenerator<TalkEvent> {
+async function* leaveTangent({ writer, state }: ChatSession, tail: boolean): AsyncGenerator<ChatSessionEvent> {
   if (!isInTangent(state)) {
-    yield error(NONE_OPEN)
+    yield errorEvent(NO_OPEN_TANGENT)
     return
   }
-  desk.tell({ event: 'tangent_left', tail })
+  writer.append({ event: 'tangent_left', tail })
   yield { kind: 'moved' }
-  const place = placeName(desk.state)
-  yield output(
+  const location = describeLocation(writer.state)
+  yield outputEvent(
     phrase(
-      `Back in ${place.en}${tail ? ', with the last exchange of the tangent' : ''}.`,
-      tail ? `脇道の最後のやり取りを持って、${place.ja}に戻りました。` : `${place.ja}に戻りました。`,
+      `Back in ${location.en}${tail ? ', with the last exchange of the tangent' : ''}.`,
+      tail ? `脇道の最後のやり取りを持って、${location.ja}に戻りました。` : `${location.ja}に戻りました。`,
     ),
   )
 }
 
-async function* leaveWithSummary(talk: Talk, wish: string, signal: AbortSignal): AsyncGenerator<TalkEvent> {
-  const { desk, rig, state } = talk
+async function* leaveWithSummary(
+  session: ChatSession,
+  instruction: string,
+  signal: AbortSignal,
+): AsyncGenerator<ChatSessionEvent> {
+  const { writer, setup, state } = session
   if (!isInTangent(state)) {
-    yield error(NONE_OPEN)
+    yield errorEvent(NO_OPEN_TANGENT)
     return
   }
-  const before = mainLength(talk)
-  const said = { ...state, history: state.history.slice(before), latest_summary: null }
-  const request = createSummaryRequest(said, desk.env(), DEFAULT_STRATEGY, wish === '' ? undefined : wish)
+  const before = lengthBeforeTangent(session)
+  const tangentState = { ...state, history: state.history.slice(before), latest_summary: null }
+  const request = createSummaryRequest(
+    tangentState,
+    writer.env(),
+    DEFAULT_STRATEGY,
+    instruction === '' ? undefined : instruction,
+  )
   if (!request) {
-    yield error(
+    yield errorEvent(
       phrase(
         'nothing was said in the tangent; /tangent leaves it.',
         '脇道ではまだ何も話していません。/tangent で戻ります。',
@@ -72,10 +81,10 @@ async function* leaveWithSummary(talk: Talk, wish: string, signal: AbortSignal):
     return
   }
   yield { kind: 'compacting', automatic: false }
-  const summed = yield* summaryOf(request, desk, rig, signal)
-  if (summed.kind === 'error') {
-    const { en, ja } = faultOf(summed.error)
-    yield error(
+  const summarized = yield* requestSummary(request, writer, setup, signal)
+  if (summarized.kind === 'error') {
+    const { en, ja } = chatErrorText(summarized.error)
+    yield errorEvent(
       phrase(
         `it could not be summed up: ${en}. The tangent is still open.`,
         `要約できませんでした。${ja}。まだ脇道にいます。`,
@@ -83,41 +92,47 @@ async function* leaveWithSummary(talk: Talk, wish: string, signal: AbortSignal):
     )
     return
   }
-  const { text: summary } = summed
-  const number = desk.nextNumber()
-  desk.tell({ event: 'tangent_summed_up', number, summary, timestamp: desk.local(), env_context: desk.env() })
+  const { text: summary } = summarized
+  const number = writer.nextNumber()
+  writer.append({
+    event: 'tangent_summed_up',
+    number,
+    summary,
+    timestamp: writer.localNow(),
+    env_context: writer.env(),
+  })
   yield { kind: 'moved' }
-  const place = placeName(desk.state)
-  yield output(
+  const location = describeLocation(writer.state)
+  yield outputEvent(
     phrase(
-      `Back in ${place.en}, which was told:\n\n${summary}`,
-      `次の要約を持って、${place.ja}に戻りました。\n\n${summary}`,
+      `Back in ${location.en}, which was told:\n\n${summary}`,
+      `次の要約を持って、${location.ja}に戻りました。\n\n${summary}`,
     ),
   )
 }
 
-const NONE_OPEN = phrase('no tangent is open; /tangent begins one.', '脇道にはいません。/tangent で入れます。')
+const NO_OPEN_TANGENT = phrase('no tangent is open; /tangent begins one.', '脇道にはいません。/tangent で入れます。')
 
 /** Exchanges that were there when the innermost tangent began, as far as they still are. */
-function mainLength({ state }: Talk): number {
+function lengthBeforeTangent({ state }: ChatSession): number {
   const main = openTangents(state).at(-1)?.checkpoint ?? state.tangent_state
   return main ? state.history.shared(main.main_history) : 0
 }
 
-function listOf({ desk, state }: Talk): Phrase {
+function formatTangents({ writer, state }: ChatSession): Phrase {
   const open = openTangents(state)
   if (open.length === 0) return phrase('No tangent is open.', '脇道にはいません。')
-  const seconds = tangentSeconds(state, desk.tangentNow()) ?? 0
-  return phrased((say) => {
-    const here = say(`  <- here, for ${count(seconds, 'second')}`, `  ← 今ここ、${number(seconds)} 秒`)
+  const seconds = tangentSeconds(state, writer.tangentNow()) ?? 0
+  return composePhrase((say) => {
+    const marker = say(`  <- here, for ${countNoun(seconds, 'second')}`, `  ← 今ここ、${groupDigits(seconds)} 秒`)
     const lines = open.map(
-      ({ name }, at) => `${'  '.repeat(at)}${name ?? say('tangent', '脇道')}${at === open.length - 1 ? here : ''}`,
+      ({ name }, at) => `${'  '.repeat(at)}${name ?? say('tangent', '脇道')}${at === open.length - 1 ? marker : ''}`,
     )
     return lines.join('\n')
   })
 }
 
-function placeName(state: Talk['state']): Phrase {
+function describeLocation(state: ChatSession['state']): Phrase {
   const inner = openTangents(state).at(-1)
   if (!inner) return phrase('the main conversation', '本筋')
   const { name } = inner

@@ -3,50 +3,50 @@ import { NATIVE_TOOLS } from '../../conversation/limits.ts'
 import { originLabel } from '../../conversation/request/tools.ts'
 import { writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
-import { asIs, type Phrase, phrase, phrased, type Say } from '../../model/phrase.ts'
+import { composePhrase, type Phrase, type PickWording, phrase, untranslated } from '../../model/phrase.ts'
 import { sandboxLabel } from '../processes/sandbox.ts'
-import type { Talk } from '../talk.ts'
-import { isSameTool, namesTool, toolLabel, toolsMeant } from '../tools/allow/patterns.ts'
-import type { LeftOut } from '../tools/box.ts'
+import type { ChatSession } from '../talk.ts'
+import { findTools, isSameTool, matchesTool, toolLabel } from '../tools/allow/patterns.ts'
+import type { OmittedTool } from '../tools/box.ts'
 import type { ChatTool } from '../tools/tool.ts'
-import { error } from '../turn/event.ts'
-import { type Command, output, usage } from './command.ts'
+import { errorEvent } from '../turn/event.ts'
+import { type ChatCommandDefinition, outputEvent, usageError } from './command.ts'
 
-export const toolsCommand: Command = {
+export const toolsCommand: ChatCommandDefinition = {
   name: 'tools',
   args: '[schema | trust <name>... | untrust <name>... | trust-all | reset]',
   help: phrase('the tools, and which of them run without asking', 'ツールの一覧と、確認なしに動くもの'),
   words: ['schema', 'trust', 'untrust', 'trust-all', 'reset'],
-  async *run({ rig }, words) {
+  async *run({ setup }, words) {
     const names = words.rest.plain
     switch (words.first) {
       case '':
-        yield output(listOf(rig))
+        yield outputEvent(formatTools(setup))
         return
       case 'schema': {
-        const specs = rig.box.all.map(({ name, description, schema }) => ({
+        const specs = setup.toolSet.all.map(({ name, description, schema }) => ({
           name,
           description,
           schema: plainJson(schema),
         }))
-        yield output(asIs(JSON.stringify(specs, null, 2)))
+        yield outputEvent(untranslated(JSON.stringify(specs, null, 2)))
         return
       }
       case 'trust':
       case 'untrust': {
-        const unknown = names.filter((name) => toolsMeant(name, rig.box.all).length === 0)
-        if (names.length === 0 || unknown.length > 0) return yield error(noTool(unknown.join(', ')))
+        const unknown = names.filter((name) => findTools(name, setup.toolSet.all).length === 0)
+        if (names.length === 0 || unknown.length > 0) return yield errorEvent(unknownTool(unknown.join(', ')))
         for (const name of names) {
-          const tools = toolsMeant(name, rig.box.all)
-          if (words.first === 'trust') for (const tool of tools) rig.trust(tool)
-          else rig.untrust(name, tools)
+          const tools = findTools(name, setup.toolSet.all)
+          if (words.first === 'trust') for (const tool of tools) setup.trust(tool)
+          else setup.untrust(name, tools)
         }
-        yield output(listOf(rig))
+        yield outputEvent(formatTools(setup))
         return
       }
       case 'trust-all':
-        rig.trustAll(true)
-        yield output(
+        setup.trustAll(true)
+        yield outputEvent(
           phrase(
             'All tools run without asking now. What the agent denies stays denied.',
             'これからはすべてのツールを確認なしに実行します。エージェントが拒むものは拒んだままです。',
@@ -54,16 +54,16 @@ export const toolsCommand: Command = {
         )
         return
       case 'reset':
-        rig.trustAll(false)
-        yield output(listOf(rig))
+        setup.trustAll(false)
+        yield outputEvent(formatTools(setup))
         return
       default:
-        yield usage(toolsCommand)
+        yield usageError(toolsCommand)
     }
   },
 }
 
-const noTool = (names: string): Phrase =>
+const unknownTool = (names: string): Phrase =>
   names === ''
     ? phrase(
         'there is no tool without a name; /tools lists them.',
@@ -74,57 +74,57 @@ const noTool = (names: string): Phrase =>
         `ツール ${names} はありません。/tools で一覧を見られます。`,
       )
 
-function listOf(rig: Talk['rig']): Phrase {
-  const { all, leftOut } = rig.box
-  const { en, ja } = sandboxLabel(rig.sandboxing)
+function formatTools(setup: ChatSession['setup']): Phrase {
+  const { all, omitted } = setup.toolSet
+  const { en, ja } = sandboxLabel(setup.sandboxing)
   const origins = [...new Set(all.map(({ origin }) => origin))]
-  return phrased((say) => {
+  return composePhrase((say) => {
     const lines = origins.flatMap((origin) => [
       origin === NATIVE_TOOLS ? say(originLabel(origin), '組み込み') : originLabel(origin),
-      ...all.filter((tool) => tool.origin === origin).map((tool) => toolLine(tool, rig, say)),
+      ...all.filter((tool) => tool.origin === origin).map((tool) => formatTool(tool, setup, say)),
     ])
     const none = say('There are no tools.', 'ツールはありません。')
     const sandbox = all.some(({ hostName }) => /^execute_(?:bash|cmd)$/.test(hostName))
       ? [say(`Commands: ${en}`, `コマンド：${ja}`)]
       : []
     const listed = lines.length === 0 ? [none] : lines
-    return [...listed, ...leftOut.map((one) => leftOutLine(one, say)), ...sandbox].join('\n')
+    return [...listed, ...omitted.map((one) => formatOmittedTool(one, say)), ...sandbox].join('\n')
   })
 }
 
-function toolLine(tool: ChatTool, { trusted }: Talk['rig'], say: Say): string {
+function formatTool(tool: ChatTool, { trusted }: ChatSession['setup'], say: PickWording): string {
   const isTrusted =
     trusted.all ||
-    trusted.patterns.some((pattern) => namesTool(pattern, tool)) ||
+    trusted.patterns.some((pattern) => matchesTool(pattern, tool)) ||
     trusted.tools.some((one) => isSameTool(one, tool))
   const alias = tool.name === tool.hostName ? '' : say(` (as ${tool.name})`, `（${tool.name} として）`)
-  const how = isTrusted
+  const permission = isTrusted
     ? say('trusted', '確認なし')
     : tool.onlyReads
       ? say('asks outside of this directory', 'このディレクトリーの外では確認')
       : say('asks', '確認あり')
-  return `  ${toolLabel(tool)}${alias}  ${how}`
+  return `  ${toolLabel(tool)}${alias}  ${permission}`
 }
 
-export const leftOutLine = ({ label, reason: { en, ja } }: LeftOut, say: Say): string =>
+export const formatOmittedTool = ({ label, reason: { en, ja } }: OmittedTool, say: PickWording): string =>
   `  ${label}  ${say(`not offered: ${en}`, `使えません：${ja}`)}`
 
 /** Whoever types it wants it: nobody is asked, and the model does not hear of it. */
-export const shellCommand: Pick<Command, 'run'> = {
-  async *run({ rig }, words, signal) {
+export const shellCommand: Pick<ChatCommandDefinition, 'run'> = {
+  async *run({ setup }, words, signal) {
     if (words.text === '')
-      return yield error(phrase('! takes a command for the shell.', '! の後にシェルのコマンドを書いてください。'))
-    const checked = await rig.shell?.check({ command: words.text }, rig.place)
+      return yield errorEvent(phrase('! takes a command for the shell.', '! の後にシェルのコマンドを書いてください。'))
+    const checked = await setup.shell?.check({ command: words.text }, setup.workspace)
     if (!checked?.ok)
-      return yield error(
-        checked ? asIs(checked.error) : phrase('there is no shell here.', 'ここではシェルを使えません。'),
+      return yield errorEvent(
+        checked ? untranslated(checked.error) : phrase('there is no shell here.', 'ここではシェルを使えません。'),
       )
-    const ran = await checked.call.run({ ...rig.place, signal })
-    for (const block of ran.content) yield output(asIs(shellText(block)))
+    const ran = await checked.call.run({ ...setup.workspace, signal })
+    for (const block of ran.content) yield outputEvent(untranslated(formatShellResult(block)))
   },
 }
 
-function shellText(block: Parameters<typeof writeBlock>[0]): string {
+function formatShellResult(block: Parameters<typeof writeBlock>[0]): string {
   const value = 'Json' in block ? (plainJson(block.Json) as { readonly [key: string]: unknown } | null) : null
   if (value === null || typeof value !== 'object') return writeBlock(block, () => {}) ?? ''
   const { exit_status, stdout, stderr } = value

@@ -1,56 +1,56 @@
 /** `/usage` and `/transcript`: how large the conversation is, and what was said. */
-import { conversationSize, countTokens } from '../../conversation/request/budget.ts'
-import { asIs, phrase, phrased } from '../../model/phrase.ts'
-import { toolBytes, windowTokens } from '../request/fit.ts'
-import { startOf } from '../request/sending.ts'
-import { type Command, count, number, output, table } from './command.ts'
+import { conversationSize, tokensOfBytes } from '../../conversation/request/budget.ts'
+import { composePhrase, phrase, untranslated } from '../../model/phrase.ts'
+import { contextWindowTokens, toolSpecBytes } from '../request/fit.ts'
+import { rangeStart } from '../request/sending.ts'
+import { type ChatCommandDefinition, countNoun, groupDigits, markdownTable, outputEvent } from './command.ts'
 
-export const usageCommand: Command = {
+export const usageCommand: ChatCommandDefinition = {
   name: 'usage',
   args: '',
   help: phrase('how much of the window is used, and by what', 'ウィンドウの使用量とその内訳'),
-  async *run(talk) {
-    const { state } = talk
-    const start = startOf(state)
+  async *run(session) {
+    const { state } = session
+    const start = rangeStart(state)
     const { user, assistant } = conversationSize(state.history.slice(start))
-    const tools = toolBytes(state)
+    const tools = toolSpecBytes(state)
     const context = Number(state.context_message_length ?? 0)
-    const window = windowTokens(state)
+    const window = contextWindowTokens(state)
     const parts = [
       [phrase('context', 'コンテキスト'), context],
       [phrase('tools', 'ツール'), tools],
       [phrase('you, and results of tools', 'あなたとツールの結果'), user],
       [phrase('the model', 'モデル'), assistant],
     ] as const
-    const sum = parts.reduce((all, [, bytes]) => all + countTokens(bytes), 0)
+    const sum = parts.reduce((all, [, bytes]) => all + tokensOfBytes(bytes), 0)
     const all = state.history.length
-    const percent = talk.fullness()
-    const { model } = talk.rig.server
-    yield output(
-      phrased((say) =>
+    const percent = session.windowPercent()
+    const { model } = session.setup.server
+    yield outputEvent(
+      composePhrase((say) =>
         [
-          table(
+          markdownTable(
             [
               say('what goes along', '送る内容'),
               say('tokens', 'トークン'),
               say('of the window', 'ウィンドウに占める割合'),
             ],
             [
-              ...parts.map(([{ en, ja }, bytes]) => [say(en, ja), ...tokensOf(countTokens(bytes), window)]),
-              [say('all of it, estimated', '合計（推定）'), ...tokensOf(sum, window)],
+              ...parts.map(([{ en, ja }, bytes]) => [say(en, ja), ...formatShare(tokensOfBytes(bytes), window)]),
+              [say('all of it, estimated', '合計（推定）'), ...formatShare(sum, window)],
             ],
           ),
           '',
           say(
-            `${percent} % of ${count(window, 'token')} (${model}). /compact makes room.`,
-            `${number(window)} トークン中 ${percent} %（${model}）。/compact で空きを作れます。`,
+            `${percent} % of ${countNoun(window, 'token')} (${model}). /compact makes room.`,
+            `${groupDigits(window)} トークン中 ${percent} %（${model}）。/compact で空きを作れます。`,
           ),
           ...(start === 0
             ? []
             : [
                 say(
-                  `The first ${count(start, 'exchange')} of ${all} no longer go along.`,
-                  `${number(all)} 件のやり取りのうち、最初の ${number(start)} 件はもう送っていません。`,
+                  `The first ${countNoun(start, 'exchange')} of ${all} no longer go along.`,
+                  `${groupDigits(all)} 件のやり取りのうち、最初の ${groupDigits(start)} 件はもう送っていません。`,
                 ),
               ]),
         ].join('\n'),
@@ -59,22 +59,22 @@ export const usageCommand: Command = {
   },
 }
 
-const tokensOf = (tokens: number, window: number): readonly [string, string] => [
-  `~${number(tokens)}`,
+const formatShare = (tokens: number, window: number): readonly [string, string] => [
+  `~${groupDigits(tokens)}`,
   `${Math.round((tokens / window) * 100)} %`,
 ]
 
-const MOST_LINES = 50
+const DEFAULT_TRANSCRIPT_LINES = 50
 
-export const transcriptCommand: Command = {
+export const transcriptCommand: ChatCommandDefinition = {
   name: 'transcript',
   args: '[number]',
   help: phrase('what was said, as lines; the last 50, or so many', '会話を行で表示。最後の 50 行、または指定した行数'),
   async *run({ state }, { first }) {
-    const most = /^\d+$/.test(first) ? Number(first) : MOST_LINES
-    const lines = state.transcript.slice(-Math.max(1, most)).toArray()
-    yield output(
-      lines.length === 0 ? phrase('Nothing was said yet.', 'まだ何も話していません。') : asIs(lines.join('\n')),
+    const lineLimit = /^\d+$/.test(first) ? Number(first) : DEFAULT_TRANSCRIPT_LINES
+    const lines = state.transcript.slice(-Math.max(1, lineLimit)).toArray()
+    yield outputEvent(
+      lines.length === 0 ? phrase('Nothing was said yet.', 'まだ何も話していません。') : untranslated(lines.join('\n')),
     )
   },
 }

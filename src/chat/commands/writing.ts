@@ -1,12 +1,12 @@
 /** `/attach`, `/editor`, `/reply`, `/retry`: ways to say something. */
 import { isFile } from '../../lib/files/look.ts'
 import { phrase } from '../../model/phrase.ts'
-import { pathOf } from '../attach/attach.ts'
-import { error } from '../turn/event.ts'
-import { type Command, output } from './command.ts'
-import { textOf } from './past.ts'
+import { resolveTypedPath } from '../attach/attach.ts'
+import { errorEvent } from '../turn/event.ts'
+import { type ChatCommandDefinition, outputEvent } from './command.ts'
+import { assistantText } from './past.ts'
 
-export const attachCommand: Command = {
+export const attachCommand: ChatCommandDefinition = {
   name: 'attach',
   args: '<path>... | clear',
   help: phrase(
@@ -14,16 +14,16 @@ export const attachCommand: Command = {
     '次の依頼に添える画像・PDF・テキスト。依頼の中の @パス でも同じ',
   ),
   words: ['clear'],
-  async *run({ attachments, rig }, words) {
+  async *run({ attachments, setup }, words) {
     if (words.text === 'clear') attachments.length = 0
     else
       for (const word of words.all) {
-        const path = pathOf(word, rig.place)
-        if (!isFile(path)) return yield error(phrase(`no file is at ${path}.`, `${path} にファイルはありません。`))
+        const path = resolveTypedPath(word, setup.workspace)
+        if (!isFile(path)) return yield errorEvent(phrase(`no file is at ${path}.`, `${path} にファイルはありません。`))
         attachments.push(path)
       }
     const names = attachments.join(', ')
-    yield output(
+    yield outputEvent(
       names === ''
         ? phrase('No file goes along.', '添付するファイルはありません。')
         : phrase(`With the next prompt: ${names}`, `次の依頼に添付：${names}`),
@@ -31,7 +31,7 @@ export const attachCommand: Command = {
   },
 }
 
-export const editorCommand: Command = {
+export const editorCommand: ChatCommandDefinition = {
   name: 'editor',
   args: '[text]',
   help: phrase('write the prompt in your editor', '依頼をエディターで書く'),
@@ -40,7 +40,7 @@ export const editorCommand: Command = {
   },
 }
 
-export const replyCommand: Command = {
+export const replyCommand: ChatCommandDefinition = {
   name: 'reply',
   args: '',
   help: phrase(
@@ -49,19 +49,19 @@ export const replyCommand: Command = {
   ),
   async *run({ state }) {
     const last = state.history.at(-1)
-    if (!last) return yield error(phrase('nothing was answered yet.', 'まだ応答がありません。'))
-    const quoted = textOf(last.assistant).replaceAll(/^/gm, '> ')
+    if (!last) return yield errorEvent(phrase('nothing was answered yet.', 'まだ応答がありません。'))
+    const quoted = assistantText(last.assistant).replaceAll(/^/gm, '> ')
     yield { kind: 'edit', text: `${quoted}\n\n` }
   },
 }
 
-export const retryCommand: Command = {
+export const retryCommand: ChatCommandDefinition = {
   name: 'retry',
   args: '',
   help: phrase('send again what got no answer', '応答のなかった依頼をもう一度送る'),
-  async *run(talk, _, signal) {
-    if (!talk.state.next_message)
-      yield error(phrase('nothing waits for an answer.', '応答を待っている依頼はありません。'))
-    else yield* talk.sendWaiting(signal)
+  async *run(session, _, signal) {
+    if (!session.state.next_message)
+      yield errorEvent(phrase('nothing waits for an answer.', '応答を待っている依頼はありません。'))
+    else yield* session.sendWaiting(signal)
   },
 }

@@ -6,108 +6,108 @@ import { createSummaryRequest, nextStrategy } from '../../conversation/request/c
 import type { Sendable } from '../../conversation/request/send.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import { byteLength } from '../../conversation/truncate.ts'
-import { ABORTED, type ChatError } from '../../openai/chat/chat-error.ts'
-import { type Asked, ask } from '../../openai/chat/send/ask.ts'
+import { ABORTED_ERROR, type ChatError } from '../../openai/chat/chat-error.ts'
+import { type CompletionAttempt, requestCompletion } from '../../openai/chat/send/ask.ts'
 import { tokensOfText } from '../../openai/chat/send/tokens.ts'
 import { splitThinking } from '../../openai/stream/reasoning.ts'
-import { openAIMessages } from '../request/openai-messages.ts'
-import { startOf } from '../request/sending.ts'
-import { bodyOf } from '../turn/answer.ts'
-import type { Desk } from '../turn/desk.ts'
-import type { TalkEvent } from '../turn/event.ts'
-import type { Gear } from '../turn/gear.ts'
-import { isOverflow } from '../turn/overflow.ts'
+import { renderOpenAIMessages } from '../request/openai-messages.ts'
+import { rangeStart } from '../request/sending.ts'
+import { requestBodyOf } from '../turn/answer.ts'
+import type { JournalWriter } from '../turn/desk.ts'
+import type { ChatSessionEvent } from '../turn/event.ts'
+import type { TurnSetup } from '../turn/gear.ts'
+import { isContextOverflow } from '../turn/overflow.ts'
 import { Stopwatch } from '../turn/stopwatch.ts'
-import { countedUsage, estimatedUsage } from '../turn/usage.ts'
-import { withQuestion } from './question.ts'
+import { estimatedUsage, reportedUsage } from '../turn/usage.ts'
+import { attachOpenQuestion } from './question.ts'
 
-export interface CompactWish {
+export interface CompactOptions {
   readonly strategy: CompactStrategy
   /** What the user wants of the summary. */
   readonly prompt?: string
   readonly automatic: boolean
 }
 
-export type Compacted =
+export type CompactResult =
   | { readonly kind: 'summary'; readonly text: string }
   | { readonly kind: 'too short' }
   | { readonly kind: 'failed'; readonly error: ChatError }
 
 /** The waiting message stays as it is. When it fails, so does the history. */
 export async function* compactHistory(
-  desk: Desk,
-  gear: Gear,
-  wish: CompactWish,
+  writer: JournalWriter,
+  setup: TurnSetup,
+  options: CompactOptions,
   signal: AbortSignal,
-): AsyncGenerator<TalkEvent, Compacted> {
-  yield { kind: 'compacting', automatic: wish.automatic }
-  const part = sentPart(desk.state)
-  for (let strategy: CompactStrategy | undefined = wish.strategy; strategy; ) {
-    const request = createSummaryRequest(part, desk.env(), strategy, wish.prompt)
+): AsyncGenerator<ChatSessionEvent, CompactResult> {
+  yield { kind: 'compacting', automatic: options.automatic }
+  const part = sentHistory(writer.state)
+  for (let strategy: CompactStrategy | undefined = options.strategy; strategy; ) {
+    const request = createSummaryRequest(part, writer.env(), strategy, options.prompt)
     if (!request) return { kind: 'too short' }
-    const asked = yield* summaryOf(request, desk, gear, signal)
-    if (asked.kind === 'summary') {
+    const answer = yield* requestSummary(request, writer, setup, signal)
+    if (answer.kind === 'summary') {
       const keep = Math.min(strategy.messagesToExclude, part.history.length)
-      const waiting = desk.state.next_message
-      const next = withQuestion(waiting, part.history.slice(0, part.history.length - keep))
-      desk.tell(
-        { event: 'summary', summary: [asked.text, asked.metadata], keep },
+      const waiting = writer.state.next_message
+      const next = attachOpenQuestion(waiting, part.history.slice(0, part.history.length - keep))
+      writer.append(
+        { event: 'summary', summary: [answer.text, answer.metadata], keep },
         { event: 'window', range: [0, keep] },
         ...(next === waiting ? [] : [{ event: 'next_message', message: next } as const]),
       )
-      yield { kind: 'compacted', summary: asked.text, kept: keep }
-      return { kind: 'summary', text: asked.text }
+      yield { kind: 'compacted', summary: answer.text, kept: keep }
+      return { kind: 'summary', text: answer.text }
     }
-    strategy = isOverflow(asked.error) ? nextStrategy(strategy, part.history.length) : undefined
-    if (strategy === undefined) return failed(desk, asked.error)
+    strategy = isContextOverflow(answer.error) ? nextStrategy(strategy, part.history.length) : undefined
+    if (strategy === undefined) return compactionFailed(writer, answer.error)
   }
-  return failed(desk, ABORTED)
+  return compactionFailed(writer, ABORTED_ERROR)
 }
 
-function failed(desk: Desk, error: ChatError): Compacted {
-  if (error.kind !== 'aborted') desk.tell({ event: 'failed', what: 'compaction', reason: error.message })
+function compactionFailed(writer: JournalWriter, error: ChatError): CompactResult {
+  if (error.kind !== 'aborted') writer.append({ event: 'failed', what: 'compaction', reason: error.message })
   return { kind: 'failed', error }
 }
 
 /** What lies before the range was summed up before, or was left out because it was too large. */
-function sentPart(state: ConversationState): ConversationState {
-  return { ...state, history: state.history.slice(startOf(state)) }
+function sentHistory(state: ConversationState): ConversationState {
+  return { ...state, history: state.history.slice(rangeStart(state)) }
 }
 
-type Summed =
+type SummaryResult =
   | { readonly kind: 'summary'; readonly text: string; readonly metadata: ReturnType<Stopwatch['metadata']> }
   | { readonly kind: 'error'; readonly error: ChatError }
 
 /** Asks for a summary; what it used is written down, whatever comes of it. */
-export async function* summaryOf(
+export async function* requestSummary(
   request: Sendable,
-  desk: Desk,
-  { server }: Gear,
+  writer: JournalWriter,
+  { server }: TurnSetup,
   signal: AbortSignal,
-): AsyncGenerator<TalkEvent, Summed> {
-  const rendered = openAIMessages(request, { profile: server.profile, hasContext: false })
-  const body = { ...bodyOf(server, rendered), stream_options: { include_usage: true } }
-  const watch = new Stopwatch(desk.clock.now, byteLength(request.user_input_message.content))
+): AsyncGenerator<ChatSessionEvent, SummaryResult> {
+  const rendered = renderOpenAIMessages(request, { profile: server.profile, hasContext: false })
+  const body = { ...requestBodyOf(server, rendered), stream_options: { include_usage: true } }
+  const watch = new Stopwatch(writer.clock.now, byteLength(request.user_input_message.content))
   const { transport, maxRetries, model } = server
-  const asking = ask(body, { transport, clock: desk.clock, maxRetries, streams: true }, signal)
-  let asked: Asked
+  const asking = requestCompletion(body, { transport, clock: writer.clock, maxRetries, streams: true }, signal)
+  let answer: CompletionAttempt
   for (;;) {
     const { value, done } = await asking.next()
     if (done) {
-      asked = value
+      answer = value
       break
     }
     if (value.kind === 'text') watch.piece(value.text)
     if (value.kind === 'retry') yield value
   }
-  if (!('completion' in asked)) return { kind: 'error', error: asked.error }
-  const message = asked.completion.choices[0]?.message
+  if (!('completion' in answer)) return { kind: 'error', error: answer.error }
+  const message = answer.completion.choices[0]?.message
   const text = splitThinking(message?.allText ?? '').text.trim()
-  const used = countedUsage(asked.completion) ?? estimatedUsage(tokensOfText(JSON.stringify(body.messages)), text)
-  desk.tell({ event: 'usage', model, ...used, purpose: 'compaction' })
+  const used = reportedUsage(answer.completion) ?? estimatedUsage(tokensOfText(JSON.stringify(body.messages)), text)
+  writer.append({ event: 'usage', model, ...used, purpose: 'compaction' })
   yield { kind: 'usage', ...used, purpose: 'compaction' }
   if (text === '') return { kind: 'error', error: { kind: 'garbage', message: 'the model gave no summary' } }
-  const assistant = newResponse(desk.newId(), text)
-  const metadata = watch.metadata({ assistant, requestId: asked.completion.id ?? null, model, tags: ['Compact'] })
+  const assistant = newResponse(writer.newId(), text)
+  const metadata = watch.metadata({ assistant, requestId: answer.completion.id ?? null, model, tags: ['Compact'] })
   return { kind: 'summary', text, metadata }
 }

@@ -1,53 +1,53 @@
 /** Which context files may be sent: those in the project once links are followed, and outside of it those that the user named. */
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { placed } from '../../lib/files/glob.ts'
-import { contextPaths } from '../agent-file/agent-file.ts'
+import { anchorPattern } from '../../lib/files/glob.ts'
+import { contextPathsOf } from '../agent-file/agent-file.ts'
 import type { FoundAgent } from '../agent-file/find.ts'
-import { isInside, realOf } from '../tools/files/paths.ts'
-import type { Place } from '../tools/tool.ts'
-import type { Trust } from '../trust/store.ts'
+import { isInsideFolder, resolveRealPath } from '../tools/files/paths.ts'
+import type { Workspace } from '../tools/tool.ts'
+import type { TrustStore } from '../trust/store.ts'
 
 /** @param real of the file, with links followed. @param rule that names the file @param path as the rule names it */
 export type MaySend = (real: string, rule: string, path: string) => boolean
 
 /** Only what is in the project. */
-export function insideOnly({ cwd }: Pick<Place, 'cwd'>): MaySend {
-  const project = realOf(cwd)
-  return (real) => isInside(real, project)
+export function allowInsideProject({ cwd }: Pick<Workspace, 'cwd'>): MaySend {
+  const project = resolveRealPath(cwd)
+  return (real) => isInsideFolder(real, project)
 }
 
 /** For one look at the files: decisions of the user are read once. */
-export function boundaryOf(
-  place: Place,
+export function sendBoundary(
+  workspace: Workspace,
   { agent, place: origin }: Pick<FoundAgent, 'agent' | 'place'>,
-  trust: Trust | undefined,
+  trust: TrustStore | undefined,
 ): MaySend {
-  const isHere = insideOnly(place)
-  const listed = origin === 'fumibako' || origin === 'amazon-q' ? contextPaths(agent) : []
+  const isInProject = allowInsideProject(workspace)
+  const listed = origin === 'fumibako' || origin === 'amazon-q' ? contextPathsOf(agent) : []
   let typed: ReadonlyMap<string, string> | undefined
   return (real, rule, path) => {
-    if (isHere(real, rule, path)) return true
+    if (isInProject(real, rule, path)) return true
     typed ??= trust?.contextPaths() ?? new Map()
-    const found = typed.get(absoluteRule(rule, place))
-    if (found !== undefined && isInside(real, found)) return true
-    return listed.includes(rule) && isMeant(rule, path, real, place)
+    const found = typed.get(toAbsoluteRule(rule, workspace))
+    if (found !== undefined && isInsideFolder(real, found)) return true
+    return listed.includes(rule) && isNamedDirectly(rule, path, real, workspace)
   }
 }
 
 /** Whether a rule of the user's own agent means this file itself, and not what a link in a foreign folder makes of it. */
-function isMeant(rule: string, path: string, real: string, { cwd, home }: Place): boolean {
-  const { base } = placed(rule, cwd, home)
-  if (isInside(base, cwd)) return false
-  if (path !== base) return isInside(real, realOf(base))
-  return isAbsolute(rule) || rule.startsWith('~') || real === unlinked(path)
+function isNamedDirectly(rule: string, path: string, real: string, { cwd, home }: Workspace): boolean {
+  const { base } = anchorPattern(rule, cwd, home)
+  if (isInsideFolder(base, cwd)) return false
+  if (path !== base) return isInsideFolder(real, resolveRealPath(base))
+  return isAbsolute(rule) || rule.startsWith('~') || real === withFolderResolved(path)
 }
 
 /** The path with the links of its folder followed, but not its own. */
-const unlinked = (path: string): string => join(realOf(dirname(path)), basename(path))
+const withFolderResolved = (path: string): string => join(resolveRealPath(dirname(path)), basename(path))
 
 /** A path or pattern that does not depend on the directory of the chat. */
-export function absoluteRule(rule: string, { cwd, home }: Place): string {
-  const { base, below } = placed(rule, cwd, home)
+export function toAbsoluteRule(rule: string, { cwd, home }: Workspace): string {
+  const { base, below } = anchorPattern(rule, cwd, home)
   return below === '' ? base : join(base, below)
 }
 
@@ -57,14 +57,14 @@ export type TypedRule =
   | { readonly kind: 'outside'; readonly rule: string; readonly real: string }
   | { readonly kind: 'link'; readonly real: string }
 
-export function typedRule(rule: string, place: Place): TypedRule {
-  const { base, below } = placed(rule, place.cwd, place.home)
-  const real = realOf(base)
-  if (isInside(real, realOf(place.cwd))) return { kind: 'inside' }
-  const isLink = isInside(base, place.cwd) || (below === '' && real !== unlinked(base))
-  return isLink ? { kind: 'link', real } : { kind: 'outside', rule: absoluteRule(rule, place), real }
+export function classifyTypedRule(rule: string, workspace: Workspace): TypedRule {
+  const { base, below } = anchorPattern(rule, workspace.cwd, workspace.home)
+  const real = resolveRealPath(base)
+  if (isInsideFolder(real, resolveRealPath(workspace.cwd))) return { kind: 'inside' }
+  const isLink = isInsideFolder(base, workspace.cwd) || (below === '' && real !== withFolderResolved(base))
+  return isLink ? { kind: 'link', real } : { kind: 'outside', rule: toAbsoluteRule(rule, workspace), real }
 }
 
 /** Whether a path that is written as one of the project is a link to somewhere else. */
-export const leadsOut = (path: string, { cwd }: Pick<Place, 'cwd'>): boolean =>
-  isInside(path, cwd) && !isInside(realOf(path), realOf(cwd))
+export const isLinkOutside = (path: string, { cwd }: Pick<Workspace, 'cwd'>): boolean =>
+  isInsideFolder(path, cwd) && !isInsideFolder(resolveRealPath(path), resolveRealPath(cwd))

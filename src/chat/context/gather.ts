@@ -1,14 +1,14 @@
 /** The files that go with every request: paths and patterns, looked up, read, and as many as fit. */
 import { basename, dirname, join } from 'node:path'
-import { countTokens } from '../../conversation/request/budget.ts'
+import { tokensOfBytes } from '../../conversation/request/budget.ts'
 import type { ContextFile } from '../../conversation/request/context.ts'
 import { byteLength } from '../../conversation/truncate.ts'
-import { filesOf } from '../../lib/files/glob.ts'
-import { isUnlinkedFile } from '../../lib/files/look.ts'
-import { readRegular } from '../../lib/files/regular-file.ts'
-import { realOf } from '../tools/files/paths.ts'
-import type { Place } from '../tools/tool.ts'
-import { insideOnly, type MaySend } from './boundary.ts'
+import { findGlobFiles } from '../../lib/files/glob.ts'
+import { isNonLinkFile } from '../../lib/files/look.ts'
+import { readRegularFile } from '../../lib/files/regular-file.ts'
+import { resolveRealPath } from '../tools/files/paths.ts'
+import type { Workspace } from '../tools/tool.ts'
+import { allowInsideProject, type MaySend } from './boundary.ts'
 
 export interface RuleFiles {
   /** A path or a pattern, as it was given. */
@@ -17,10 +17,10 @@ export interface RuleFiles {
   readonly files: readonly string[]
 }
 
-export interface Gathered {
+export interface CollectedFiles {
   readonly rules: readonly RuleFiles[]
   /** Those that are sent, largest first. */
-  readonly kept: readonly ContextFile[]
+  readonly included: readonly ContextFile[]
   /** Those for which there is no room. */
   readonly dropped: readonly DroppedFile[]
   /** Those that are no text, or cannot be read: they are left out, the others stay. */
@@ -45,34 +45,34 @@ export interface OutsideFile {
 }
 
 /** Files of one rule that are looked at. */
-export const MOST_FILES = 1000
+export const MAX_FILES_PER_RULE = 1000
 
 /**
  * Largest first, each as long as there is room for it: a smaller one may still fit after a larger one did not. One that does
  * not fit is not read. @param budget in tokens
  */
-export function gatherFiles(
+export function collectFiles(
   rules: readonly string[],
-  place: Place,
+  workspace: Workspace,
   budget: number,
-  maySend: MaySend = insideOnly(place),
-): Gathered {
-  const { cwd, home } = place
-  const named = rules.map((rule) => ({ rule, files: filesOf(rule, cwd, home, MOST_FILES + 1) }))
-  const looked = named.map(({ rule, files }) => ({ rule, files: files.slice(0, MOST_FILES) }))
+  maySend: MaySend = allowInsideProject(workspace),
+): CollectedFiles {
+  const { cwd, home } = workspace
+  const named = rules.map((rule) => ({ rule, files: findGlobFiles(rule, cwd, home, MAX_FILES_PER_RULE + 1) }))
+  const limited = named.map(({ rule, files }) => ({ rule, files: files.slice(0, MAX_FILES_PER_RULE) }))
   const found = new Map<string, { readonly tokens: number; readonly rules: string[] }>()
-  for (const { rule, files } of looked)
+  for (const { rule, files } of limited)
     for (const { path, size } of files) {
       const known = found.get(path)
       if (known) known.rules.push(rule)
-      else found.set(path, { tokens: countTokens(size), rules: [rule] })
+      else found.set(path, { tokens: tokensOfBytes(size), rules: [rule] })
     }
-  const kept: ContextFile[] = []
+  const included: ContextFile[] = []
   const dropped: DroppedFile[] = []
   const unreadable: string[] = []
   const outside: OutsideFile[] = []
   const folders = new Map<string, string>()
-  let room = budget
+  let remaining = budget
   const largest = [...found].sort(([a, x], [b, y]) => y.tokens - x.tokens || (a < b ? -1 : 1))
   for (const [path, { tokens, rules: naming }] of largest) {
     const real = realFile(path, folders)
@@ -81,39 +81,39 @@ export function gatherFiles(
       continue
     }
     // What was judged is what is read, even where a link changes meanwhile.
-    const content = tokens > room ? undefined : textAt(real)
-    if (tokens > room) dropped.push({ path, tokens })
+    const content = tokens > remaining ? undefined : readContextFile(real)
+    if (tokens > remaining) dropped.push({ path, tokens })
     else if (content === undefined) unreadable.push(path)
     else {
-      kept.push({ path, content })
-      room -= tokens
+      included.push({ path, content })
+      remaining -= tokens
     }
   }
   return {
-    rules: looked.map(({ rule, files }) => ({ rule, files: files.map(({ path }) => path) })),
-    kept,
+    rules: limited.map(({ rule, files }) => ({ rule, files: files.map(({ path }) => path) })),
+    included,
     dropped,
     unreadable: unreadable.sort(),
     outside,
-    cut: named.flatMap(({ rule, files }) => (files.length > MOST_FILES ? [rule] : [])),
+    cut: named.flatMap(({ rule, files }) => (files.length > MAX_FILES_PER_RULE ? [rule] : [])),
   }
 }
 
 /** With links followed. @param folders where their folders really are, looked up once for each */
 function realFile(path: string, folders: Map<string, string>): string {
-  if (!isUnlinkedFile(path)) return realOf(path)
+  if (!isNonLinkFile(path)) return resolveRealPath(path)
   const named = dirname(path)
-  const folder = folders.get(named) ?? realOf(named)
+  const folder = folders.get(named) ?? resolveRealPath(named)
   folders.set(named, folder)
   return join(folder, basename(path))
 }
 
 /** Estimated. */
-export const tokensOf = ({ content }: ContextFile): number => countTokens(byteLength(content))
+export const contextFileTokens = ({ content }: ContextFile): number => tokensOfBytes(byteLength(content))
 
-export function textAt(path: string): string | undefined {
+export function readContextFile(path: string): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readRegular(path))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readRegularFile(path))
   } catch {
     return undefined
   }

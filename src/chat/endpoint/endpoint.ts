@@ -1,6 +1,6 @@
 /** The server that a conversation is held with: from options, environment, a named profile or a preset. */
 import { AppError } from '../../model/error.ts'
-import { isServerName, PRESETS, parsedURL, type ServerName, serverAt } from './preset.ts'
+import { detectServer, isServerName, PRESETS, parseHttpURL, type ServerName } from './preset.ts'
 
 /** A server that the user gave a name. Nothing of it must be set. */
 export interface EndpointProfile {
@@ -31,7 +31,7 @@ export interface EndpointChoice {
   /** Of this run. */
   readonly options: { readonly profile?: string; readonly baseURL?: string; readonly model?: string }
   /** The profile that is used when none is asked for. */
-  readonly usual: string | null
+  readonly defaultProfile: string | null
   readonly profiles: ReadonlyMap<string, EndpointProfile>
   readonly variables: Readonly<Record<string, string | undefined>>
 }
@@ -41,30 +41,30 @@ export interface EndpointChoice {
  * address this run was given beside it; never to that of a profile or a preset, which has a key of its own or none. Throws
  * `bad_usage`.
  */
-export function chooseEndpoint({ options, usual, profiles, variables }: EndpointChoice): Endpoint {
-  const given = said(options.baseURL) ?? said(variables['FUMI_BASE_URL'])
-  const name = said(options.profile) ?? (given === null ? said(usual) : null)
-  const profile = name === null ? {} : profileNamed(name, profiles)
-  const baseURL = given ?? said(profile.url) ?? presetURL(profile.server) ?? unnamedURL(variables)
-  if (!parsedURL(baseURL))
+export function chooseEndpoint({ options, defaultProfile, profiles, variables }: EndpointChoice): Endpoint {
+  const given = nonEmpty(options.baseURL) ?? nonEmpty(variables['FUMI_BASE_URL'])
+  const name = nonEmpty(options.profile) ?? (given === null ? nonEmpty(defaultProfile) : null)
+  const profile = name === null ? {} : findProfile(name, profiles)
+  const baseURL = given ?? nonEmpty(profile.url) ?? presetURL(profile.server) ?? defaultURL(variables)
+  if (!parseHttpURL(baseURL))
     throw new AppError(
       'bad_usage',
       `"${baseURL}" is no address of a server. Give one such as ${PRESETS.ollama.baseURL} with --base-url.`,
       `「${baseURL}」はサーバーのアドレスではありません。--base-url で ${PRESETS.ollama.baseURL} のように指定してください。`,
     )
-  const server = serverOf(profile.server) ?? serverAt(baseURL) ?? 'openai'
-  const takesUsualKey = given !== null || serverAt(baseURL) === 'openai'
+  const server = serverOf(profile.server) ?? detectServer(baseURL) ?? 'openai'
+  const takesOpenAIKey = given !== null || detectServer(baseURL) === 'openai'
   return {
     name,
     server,
     baseURL: baseURL.replace(/\/+$/, ''),
-    apiKey: keyOf(profile.key, variables) ?? (takesUsualKey ? said(variables['OPENAI_API_KEY']) : null),
-    model: said(options.model) ?? said(variables['FUMI_MODEL']) ?? said(profile.model),
+    apiKey: resolveKey(profile.key, variables) ?? (takesOpenAIKey ? nonEmpty(variables['OPENAI_API_KEY']) : null),
+    model: nonEmpty(options.model) ?? nonEmpty(variables['FUMI_MODEL']) ?? nonEmpty(profile.model),
     window: profile.window ?? null,
   }
 }
 
-const said = (word: string | null | undefined): string | null => (word === undefined || word === '' ? null : word)
+const nonEmpty = (word: string | null | undefined): string | null => (word === undefined || word === '' ? null : word)
 
 const presetURL = (server: string | null | undefined): string | null =>
   server && isServerName(server) ? PRESETS[server].baseURL : null
@@ -72,9 +72,9 @@ const presetURL = (server: string | null | undefined): string | null =>
 const serverOf = (server: string | null | undefined): ServerName | null =>
   server && isServerName(server) ? server : null
 
-function profileNamed(name: string, profiles: ReadonlyMap<string, EndpointProfile>): EndpointProfile {
+function findProfile(name: string, profiles: ReadonlyMap<string, EndpointProfile>): EndpointProfile {
   const profile = profiles.get(name)
-  if (profile) return { server: isServerName(name) ? name : null, ...defined(profile) }
+  if (profile) return { server: isServerName(name) ? name : null, ...withoutEmpty(profile) }
   if (isServerName(name)) return { server: name }
   const known = [...new Set([...profiles.keys(), ...Object.keys(PRESETS)])].join(', ')
   throw new AppError(
@@ -84,11 +84,11 @@ function profileNamed(name: string, profiles: ReadonlyMap<string, EndpointProfil
   )
 }
 
-const defined = (profile: EndpointProfile): EndpointProfile =>
+const withoutEmpty = (profile: EndpointProfile): EndpointProfile =>
   Object.fromEntries(Object.entries(profile).filter(([, value]) => value !== null && value !== ''))
 
-function unnamedURL(variables: EndpointChoice['variables']): string {
-  if (said(variables['OPENAI_API_KEY']) !== null) return PRESETS.openai.baseURL
+function defaultURL(variables: EndpointChoice['variables']): string {
+  if (nonEmpty(variables['OPENAI_API_KEY']) !== null) return PRESETS.openai.baseURL
   throw new AppError(
     'bad_usage',
     `which server? Give --base-url ${PRESETS.ollama.baseURL}, --profile ollama (or openai, llamacpp, lmstudio, vllm), FUMI_BASE_URL or OPENAI_API_KEY.`,
@@ -96,10 +96,10 @@ function unnamedURL(variables: EndpointChoice['variables']): string {
   )
 }
 
-function keyOf(key: string | null | undefined, variables: EndpointChoice['variables']): string | null {
-  const word = said(key)
+function resolveKey(key: string | null | undefined, variables: EndpointChoice['variables']): string | null {
+  const word = nonEmpty(key)
   if (word === null || !word.startsWith('$')) return word
-  const value = said(variables[word.slice(1)])
+  const value = nonEmpty(variables[word.slice(1)])
   if (value === null)
     throw new AppError(
       'bad_usage',

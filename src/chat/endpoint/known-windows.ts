@@ -44,7 +44,7 @@ const WINDOWS: { readonly [beginning: string]: number } = {
 }
 
 /** @param model with or without its owner: `openai/gpt-4o` */
-export function knownWindow(model: string): number | undefined {
+export function knownContextWindow(model: string): number | undefined {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
   const beginnings = Object.keys(WINDOWS).filter((one) => name.startsWith(one))
   const longest = beginnings.sort((a, b) => b.length - a.length)[0]

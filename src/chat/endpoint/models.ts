@@ -1,12 +1,12 @@
 /** What a server says of its models: which there are, and how much each can take in. */
 import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../../conversation/limits.ts'
 import type { ModelInfo } from '../../conversation/record.ts'
-import { fieldsOf, listOf, numberOf, wordOf } from '../../lib/object.ts'
+import { fieldsOf, listOf, nonEmptyStringOf, numberOf } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Endpoint } from './endpoint.ts'
-import { knownWindow, WINDOWS_AS_OF } from './known-windows.ts'
-import { serverAt } from './preset.ts'
+import { knownContextWindow, WINDOWS_AS_OF } from './known-windows.ts'
+import { detectServer } from './preset.ts'
 
 /** An answer's JSON; rejects with a reason for a person. */
 export type AskJson = (url: string, body?: object) => Promise<unknown>
@@ -17,15 +17,15 @@ export interface Model {
   readonly window: number | undefined
 }
 
-const LONGEST_WAIT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 10_000
 
 /** Over HTTP, with the endpoint's key. */
-export function askJsonOf({ apiKey }: Endpoint, signal?: AbortSignal): AskJson {
+export function createAskJson({ apiKey }: Endpoint, signal?: AbortSignal): AskJson {
   return async (url, body) => {
-    const late = AbortSignal.timeout(LONGEST_WAIT_MS)
+    const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
     const response = await fetch(url, {
       headers: { ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...(body && JSON_BODY) },
-      signal: signal ? AbortSignal.any([signal, late]) : late,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
     })
     if (!response.ok) throw new Error(`status ${response.status}`)
@@ -38,19 +38,19 @@ const JSON_BODY = { 'content-type': 'application/json' }
 /** In the server's order. Throws `not_found` when nobody answers, `no_permission` when the key is refused. */
 export async function listModels({ baseURL }: Endpoint, ask: AskJson): Promise<readonly Model[]> {
   const answer = await ask(`${baseURL}/models`).catch((error: unknown) => {
-    throw unreachable(baseURL, error)
+    throw unreachableError(baseURL, error)
   })
   const fields = fieldsOf(answer)
   const models = listOf(fields?.['data'] ?? fields?.['models'] ?? answer)
   return models.flatMap((one) => {
     const model = fieldsOf(one)
-    const id = wordOf(model?.['id']) ?? wordOf(model?.['name'])
+    const id = nonEmptyStringOf(model?.['id']) ?? nonEmptyStringOf(model?.['name'])
     if (id === undefined) return []
     return [{ id, window: numberOf(model?.['max_model_len']) ?? numberOf(model?.['context_length']) }]
   })
 }
 
-function unreachable(baseURL: string, error: unknown): AppError {
+function unreachableError(baseURL: string, error: unknown): AppError {
   const message = error instanceof Error ? error.message : String(error)
   const isForbidden = /status 40[13]/.test(message)
   if (isForbidden)
@@ -67,25 +67,25 @@ function unreachable(baseURL: string, error: unknown): AppError {
 }
 
 /** Where the number comes from; `usual` is a guess that the user is told of. */
-export type WindowOrigin = 'profile' | 'server' | 'table' | 'usual'
+export type ContextWindowOrigin = 'profile' | 'server' | 'table' | 'usual'
 
-export interface Window {
+export interface ContextWindow {
   readonly tokens: number
-  readonly from: WindowOrigin
+  readonly from: ContextWindowOrigin
 }
 
 /** What the profile says, else the server, else the dated table, else 200,000. */
-export async function windowOf(endpoint: Endpoint, model: string, ask: AskJson): Promise<Window> {
+export async function resolveContextWindow(endpoint: Endpoint, model: string, ask: AskJson): Promise<ContextWindow> {
   if (endpoint.window !== null) return { tokens: endpoint.window, from: 'profile' }
-  const told = await windowTold(endpoint, model, ask).catch(() => undefined)
-  if (told !== undefined && told > 0) return { tokens: told, from: 'server' }
-  const known = knownWindow(model)
+  const reported = await fetchWindow(endpoint, model, ask).catch(() => undefined)
+  if (reported !== undefined && reported > 0) return { tokens: reported, from: 'server' }
+  const known = knownContextWindow(model)
   if (known !== undefined) return { tokens: known, from: 'table' }
   return { tokens: DEFAULT_CONTEXT_WINDOW_TOKENS, from: 'usual' }
 }
 
 /** One sentence for who talks; nothing where the number is sure. */
-export function windowNotice({ tokens, from }: Window, model: string): Phrase | undefined {
+export function contextWindowNotice({ tokens, from }: ContextWindow, model: string): Phrase | undefined {
   const size = tokens.toLocaleString('en-US')
   if (from === 'table')
     return phrase(
@@ -100,43 +100,43 @@ export function windowNotice({ tokens, from }: Window, model: string): Phrase | 
   return undefined
 }
 
-async function windowTold({ server, baseURL }: Endpoint, model: string, ask: AskJson): Promise<number | undefined> {
+async function fetchWindow({ server, baseURL }: Endpoint, model: string, ask: AskJson): Promise<number | undefined> {
   const root = baseURL.replace(/\/v\d+$/, '')
   switch (server) {
     case 'ollama':
-      return ollamaWindow(fieldsOf(await ask(`${root}/api/show`, { model })))
+      return parseOllamaWindow(fieldsOf(await ask(`${root}/api/show`, { model })))
     case 'llamacpp': {
       const props = fieldsOf(await ask(`${root}/props`))
       return numberOf(fieldsOf(props?.['default_generation_settings'])?.['n_ctx']) ?? numberOf(props?.['n_ctx'])
     }
     case 'lmstudio': {
-      const told = fieldsOf(await ask(`${root}/api/v0/models/${encodeURIComponent(model)}`))
-      return numberOf(told?.['loaded_context_length']) ?? numberOf(told?.['max_context_length'])
+      const reported = fieldsOf(await ask(`${root}/api/v0/models/${encodeURIComponent(model)}`))
+      return numberOf(reported?.['loaded_context_length']) ?? numberOf(reported?.['max_context_length'])
     }
     case 'vllm':
-      return windowListed(baseURL, model, ask)
+      return fetchListedWindow(baseURL, model, ask)
     case 'openai':
       // OpenAI's own list says nothing of windows; servers that are like it may.
-      return serverAt(baseURL) === 'openai' ? undefined : windowListed(baseURL, model, ask)
+      return detectServer(baseURL) === 'openai' ? undefined : fetchListedWindow(baseURL, model, ask)
   }
 }
 
-async function windowListed(baseURL: string, model: string, ask: AskJson): Promise<number | undefined> {
+async function fetchListedWindow(baseURL: string, model: string, ask: AskJson): Promise<number | undefined> {
   const models = listOf(fieldsOf(await ask(`${baseURL}/models`))?.['data'])
   const found = fieldsOf(models.find((one) => fieldsOf(one)?.['id'] === model))
   return numberOf(found?.['max_model_len']) ?? numberOf(found?.['context_length'])
 }
 
 /** What it was started with goes before what the model could take. */
-function ollamaWindow(shown: { readonly [key: string]: unknown } | undefined): number | undefined {
-  const set = /^num_ctx\s+(\d+)/m.exec(wordOf(shown?.['parameters']) ?? '')?.[1]
+function parseOllamaWindow(modelDetails: { readonly [key: string]: unknown } | undefined): number | undefined {
+  const set = /^num_ctx\s+(\d+)/m.exec(nonEmptyStringOf(modelDetails?.['parameters']) ?? '')?.[1]
   if (set !== undefined) return Number(set)
-  const info = fieldsOf(shown?.['model_info']) ?? {}
+  const info = fieldsOf(modelDetails?.['model_info']) ?? {}
   const key = Object.keys(info).find((one) => one.endsWith('.context_length'))
   return key === undefined ? undefined : numberOf(info[key])
 }
 
-export const modelInfoOf = (model: string, { tokens }: Window): ModelInfo => ({
+export const toModelInfo = (model: string, { tokens }: ContextWindow): ModelInfo => ({
   model_name: model,
   model_id: model,
   context_window_tokens: tokens,

@@ -4,13 +4,13 @@ import type { ProfileName } from '../../openai/profile.ts'
 /** Who answers, as far as it matters here. */
 export type ServerName = Extract<ProfileName, 'openai' | 'ollama' | 'llamacpp' | 'lmstudio' | 'vllm'>
 
-export interface Preset {
+export interface ServerPreset {
   readonly label: string
   readonly server: ServerName
   readonly baseURL: string
 }
 
-export const PRESETS: { readonly [name in ServerName]: Preset } = {
+export const PRESETS: { readonly [name in ServerName]: ServerPreset } = {
   openai: { label: 'OpenAI', server: 'openai', baseURL: 'https://api.openai.com/v1' },
   ollama: { label: 'Ollama', server: 'ollama', baseURL: 'http://127.0.0.1:11434/v1' },
   llamacpp: { label: 'llama.cpp', server: 'llamacpp', baseURL: 'http://127.0.0.1:8080/v1' },
@@ -21,17 +21,17 @@ export const PRESETS: { readonly [name in ServerName]: Preset } = {
 export const isServerName = (name: string): name is ServerName => Object.hasOwn(PRESETS, name)
 
 /** By its address: OpenAI's host, or the port on which a server usually listens on this machine. */
-export function serverAt(baseURL: string): ServerName | undefined {
-  const url = parsedURL(baseURL)
+export function detectServer(baseURL: string): ServerName | undefined {
+  const url = parseHttpURL(baseURL)
   if (!url) return undefined
-  const isHere = ['127.0.0.1', 'localhost', '[::1]', '0.0.0.0'].includes(url.hostname)
+  const isLocalhost = ['127.0.0.1', 'localhost', '[::1]', '0.0.0.0'].includes(url.hostname)
   return Object.values(PRESETS).find((preset) => {
     const known = new URL(preset.baseURL)
-    return preset.server === 'openai' ? known.host === url.host : isHere && known.port === url.port
+    return preset.server === 'openai' ? known.host === url.host : isLocalhost && known.port === url.port
   })?.server
 }
 
-export function parsedURL(text: string): URL | undefined {
+export function parseHttpURL(text: string): URL | undefined {
   try {
     const url = new URL(text)
     return /^https?:$/.test(url.protocol) ? url : undefined

@@ -5,15 +5,15 @@ import { ChatFailure } from '../../openai/chat/chat-error.ts'
 import type { ChatTransport } from '../../openai/chat/transport.ts'
 
 /** Every request gets the next answer, whatever it asks. After the last one requests fail. */
-export function recordedTransport(answers: readonly AssistantMessage[]): ChatTransport {
+export function createRecordedTransport(answers: readonly AssistantMessage[]): ChatTransport {
   let at = 0
   const next = (): AssistantMessage => {
     const answer = answers[at++]
-    if (!answer) throw new ChatFailure({ kind: 'unknown', message: ENDED })
+    if (!answer) throw new ChatFailure({ kind: 'unknown', message: RECORDING_ENDED })
     return answer
   }
   return {
-    complete: async () => ({ choices: [{ index: 0, message: wholeOf(next()), finish_reason: 'stop' }] }),
+    complete: async () => ({ choices: [{ index: 0, message: toMessage(next()), finish_reason: 'stop' }] }),
     async *stream() {
       const answer = next()
       const { content } = 'Response' in answer ? answer.Response : answer.ToolUse
@@ -23,13 +23,13 @@ export function recordedTransport(answers: readonly AssistantMessage[]): ChatTra
   }
 }
 
-const ENDED = 'the recorded conversation has no further answer'
+const RECORDING_ENDED = 'the recorded conversation has no further answer'
 
 const chunk = (delta: object, finish_reason: string | null = null): object => ({
   choices: [{ index: 0, delta, finish_reason }],
 })
 
-const wholeOf = (answer: AssistantMessage): object => ({
+const toMessage = (answer: AssistantMessage): object => ({
   role: 'assistant',
   content: ('Response' in answer ? answer.Response : answer.ToolUse).content,
   tool_calls: callsOf(answer),

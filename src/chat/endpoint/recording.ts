@@ -10,7 +10,7 @@ export interface Recording {
   readonly results: ReadonlyMap<string, readonly (ToolUseResult | undefined)[]>
 }
 
-export function recordingOf(entries: readonly HistoryEntry[]): Recording {
+export function toRecording(entries: readonly HistoryEntry[]): Recording {
   const given = new Map(
     entries.flatMap(({ user }) => toolUseResultsOf(user) ?? []).map((result) => [result.tool_use_id, result]),
   )

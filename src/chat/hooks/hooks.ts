@@ -3,13 +3,13 @@ import type { Hook, HookTrigger } from '../../conversation/record.ts'
 import type { HookResult } from '../../conversation/request/context.ts'
 import { truncateSafe } from '../../conversation/truncate.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import { type Environment, ownEnvironment } from '../processes/child-environment.ts'
-import { namesTool, toolLabel } from '../tools/allow/patterns.ts'
+import { type EnvironmentBuilder, ownEnvironment } from '../processes/child-environment.ts'
+import { matchesTool, toolLabel } from '../tools/allow/patterns.ts'
 import { runCommand } from '../tools/shell/run-command.ts'
 import type { ChatTool } from '../tools/tool.ts'
 
 /** What happened. */
-export type HookMoment =
+export type HookEvent =
   | { readonly trigger: 'agentSpawn' | 'stop' }
   | { readonly trigger: 'userPromptSubmit'; readonly prompt: string }
   | { readonly trigger: 'preToolUse'; readonly tool: HookTool; readonly input: unknown }
@@ -17,7 +17,7 @@ export type HookMoment =
 
 type HookTool = Pick<ChatTool, 'name' | 'hostName' | 'origin'>
 
-export interface HooksRun {
+export interface HookRunResult {
   /** In the order in which the hooks stand; those that did not end in time are not among them. */
   readonly results: readonly HookResult[]
   /** Lines for a person: which hook took too long or could not run. */
@@ -26,63 +26,64 @@ export interface HooksRun {
   readonly blocked?: string
 }
 
-export interface HooksOptions {
+export interface AgentHooksOptions {
   readonly cwd: string
   /** In milliseconds, by a clock that is never set: results are kept for a time. */
   readonly now: () => number
-  readonly environment?: Environment
+  readonly environment?: EnvironmentBuilder
 }
 
 /** Exit code by which a hook forbids a tool. */
-const BLOCKS = 2
+const BLOCKING_EXIT_CODE = 2
 /** In bytes, for the variable in which hooks get the prompt. */
-const PROMPT_SHOWN = 4096
+const MAX_PROMPT_BYTES = 4096
 
 /** The hooks of one agent for one conversation; remembers what need not be run again. */
-export class Hooks {
+export class AgentHooks {
   readonly #hooks: ReadonlyMap<HookTrigger, readonly Hook[]>
-  readonly #options: HooksOptions
-  readonly #kept = new Map<Hook, { readonly result: HookResult; readonly until: number }>()
+  readonly #options: AgentHooksOptions
+  readonly #cache = new Map<Hook, { readonly result: HookResult; readonly until: number }>()
 
-  constructor(hooks: ReadonlyMap<HookTrigger, readonly Hook[]>, options: HooksOptions) {
+  constructor(hooks: ReadonlyMap<HookTrigger, readonly Hook[]>, options: AgentHooksOptions) {
     this.#hooks = hooks
     this.#options = options
   }
 
   /** As after `/clear`: all are run again. */
   forget(): void {
-    this.#kept.clear()
+    this.#cache.clear()
   }
 
   /** Side by side; none where nobody waits any more. Never rejects. */
-  async run(moment: HookMoment, signal: AbortSignal): Promise<HooksRun> {
+  async run(event: HookEvent, signal: AbortSignal): Promise<HookRunResult> {
     if (signal.aborted) return { results: [], faults: [] }
-    const hooks = (this.#hooks.get(moment.trigger) ?? []).filter((hook) => concerns(hook, moment))
-    const ran = await Promise.all(hooks.map((hook) => this.#one(hook, moment, signal)))
+    const hooks = (this.#hooks.get(event.trigger) ?? []).filter((hook) => appliesTo(hook, event))
+    const ran = await Promise.all(hooks.map((hook) => this.#runHook(hook, event, signal)))
     const results = ran.flatMap((one) => ('en' in one ? [] : [one]))
     const faults = ran.flatMap((one) => ('en' in one ? [one] : []))
-    const stopper = moment.trigger === 'preToolUse' ? results.find(({ exitCode }) => exitCode === BLOCKS) : undefined
-    const blocked = stopper && `PreToolHook blocked the tool execution: ${stopper.output}`
+    const blocking =
+      event.trigger === 'preToolUse' ? results.find(({ exitCode }) => exitCode === BLOCKING_EXIT_CODE) : undefined
+    const blocked = blocking && `PreToolHook blocked the tool execution: ${blocking.output}`
     return { results, faults, ...(blocked !== undefined && { blocked }) }
   }
 
   /** A phrase says what went wrong. */
-  async #one(hook: Hook, moment: HookMoment, signal: AbortSignal): Promise<HookResult | Phrase> {
-    const kept = this.#kept.get(hook)
-    if (kept && this.#options.now() < kept.until) return kept.result
-    const most = Number(hook.max_output_size)
+  async #runHook(hook: Hook, event: HookEvent, signal: AbortSignal): Promise<HookResult | Phrase> {
+    const cached = this.#cache.get(hook)
+    if (cached && this.#options.now() < cached.until) return cached.result
+    const maxOutput = Number(hook.max_output_size)
     const timeoutMs = Number(hook.timeout_ms)
     const { cwd, environment = ownEnvironment } = this.#options
     const ran = await runCommand(hook.command, {
       cwd,
       signal,
       timeoutMs,
-      stdin: JSON.stringify(told(moment, cwd)),
+      stdin: JSON.stringify(hookInput(event, cwd)),
       env: {
         ...environment(),
-        ...(moment.trigger === 'userPromptSubmit' && { USER_PROMPT: shownPrompt(moment.prompt) }),
+        ...(event.trigger === 'userPromptSubmit' && { USER_PROMPT: sanitizePrompt(event.prompt) }),
       },
-      keep: most,
+      maxOutputBytes: maxOutput,
     })
     const { command } = hook
     if (ran.ended === 'timed_out')
@@ -99,32 +100,32 @@ export class Hooks {
       )
     const { text, cut } = ran.code === 0 ? ran.stdout : ran.stderr
     const output = cut ? `${text} ... truncated` : text
-    const result = { trigger: moment.trigger, exitCode: ran.code, output }
-    if (ran.code === 0) this.#kept.set(hook, { result, until: this.#keptUntil(hook, moment.trigger) })
+    const result = { trigger: event.trigger, exitCode: ran.code, output }
+    if (ran.code === 0) this.#cache.set(hook, { result, until: this.#cachedUntil(hook, event.trigger) })
     return result
   }
 
-  #keptUntil(hook: Hook, trigger: HookTrigger): number {
+  #cachedUntil(hook: Hook, trigger: HookTrigger): number {
     if (trigger === 'agentSpawn') return Number.POSITIVE_INFINITY
     return this.#options.now() + Number(hook.cache_ttl_seconds) * 1000
   }
 }
 
-function concerns({ matcher }: Hook, moment: HookMoment): boolean {
-  if (!('tool' in moment) || matcher === undefined || matcher === '*' || matcher === '') return true
-  return namesTool(matcher, moment.tool)
+function appliesTo({ matcher }: Hook, event: HookEvent): boolean {
+  if (!('tool' in event) || matcher === undefined || matcher === '*' || matcher === '') return true
+  return matchesTool(matcher, event.tool)
 }
 
 /** What a hook reads on its standard input. */
-function told(moment: HookMoment, cwd: string): object {
+function hookInput(event: HookEvent, cwd: string): object {
   return {
-    hook_event_name: moment.trigger,
+    hook_event_name: event.trigger,
     cwd,
-    ...(moment.trigger === 'userPromptSubmit' && { prompt: moment.prompt }),
-    ...('tool' in moment && { tool_name: toolLabel(moment.tool), tool_input: moment.input }),
-    ...(moment.trigger === 'postToolUse' && { tool_response: moment.response }),
+    ...(event.trigger === 'userPromptSubmit' && { prompt: event.prompt }),
+    ...('tool' in event && { tool_name: toolLabel(event.tool), tool_input: event.input }),
+    ...(event.trigger === 'postToolUse' && { tool_response: event.response }),
   }
 }
 
-const shownPrompt = (prompt: string): string =>
-  truncateSafe(prompt, PROMPT_SHOWN).replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '')
+const sanitizePrompt = (prompt: string): string =>
+  truncateSafe(prompt, MAX_PROMPT_BYTES).replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '')

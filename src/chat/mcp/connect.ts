@@ -2,16 +2,16 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JsonValue } from '../../lib/json/lossless.ts'
-import { programPath } from '../../lib/programs.ts'
-import type { HttpServer, McpServerEntry, StdioServer } from '../agent-file/agent-file.ts'
-import type { Environment } from '../processes/child-environment.ts'
+import { programPathOrMissing } from '../../lib/programs.ts'
+import type { HttpServerEntry, McpServerEntry, StdioServerEntry } from '../agent-file/agent-file.ts'
+import type { EnvironmentBuilder } from '../processes/child-environment.ts'
 import { signalGroup } from '../processes/process-group.ts'
-import { MAX_LIST_LENGTH, MAX_LISTED } from './limits.ts'
+import { MAX_LIST_LENGTH, MAX_LISTED_ITEMS } from './limits.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
-export interface ConnectOptions {
+export interface McpConnectOptions {
   readonly cwd: string
-  readonly environment: Environment
+  readonly environment: EnvironmentBuilder
   /** Ends the attempt. */
   readonly signal: AbortSignal
   readonly onStderr: (text: string) => void
@@ -43,7 +43,7 @@ export interface PromptArgument {
   readonly description: string
 }
 
-export interface Connected {
+export interface McpConnection {
   readonly client: Client
   readonly title: string | null
   listTools(): Promise<readonly RemoteTool[]>
@@ -52,16 +52,16 @@ export interface Connected {
   close(): Promise<void>
 }
 
-const MOST_PAGES = 100
+const MAX_PAGES = 100
 
 /** Rejects with the reason why there is no connection; nothing is left running then. */
-export async function connect(entry: McpServerEntry, options: ConnectOptions): Promise<Connected> {
+export async function connectMcpServer(entry: McpServerEntry, options: McpConnectOptions): Promise<McpConnection> {
   const [{ Client }, { ToolListChangedNotificationSchema, PromptListChangedNotificationSchema }] = await Promise.all([
     import('@modelcontextprotocol/sdk/client/index.js'),
     import('@modelcontextprotocol/sdk/types.js'),
   ])
   const client = new Client({ name: 'fumibako', version: '1' })
-  const { transport, end } = entry.type === 'http' ? await overHttp(entry) : await overStdio(entry, options)
+  const { transport, end } = entry.type === 'http' ? await openHttp(entry) : await openStdio(entry, options)
   let isClosing = false
   const close = async (): Promise<void> => {
     isClosing = true
@@ -86,16 +86,16 @@ export async function connect(entry: McpServerEntry, options: ConnectOptions): P
     close,
     async listTools() {
       if (!client.getServerCapabilities()?.tools) return []
-      return pages(async (params) => {
+      return listPages(async (params) => {
         const { tools, nextCursor } = await client.listTools(params, limits)
-        return { items: tools.map(remoteTool), nextCursor }
+        return { items: tools.map(toRemoteTool), nextCursor }
       })
     },
     async listPrompts() {
       if (!client.getServerCapabilities()?.prompts) return []
-      return pages(async (params) => {
+      return listPages(async (params) => {
         const { prompts, nextCursor } = await client.listPrompts(params, limits)
-        return { items: prompts.map(remotePrompt), nextCursor }
+        return { items: prompts.map(toRemotePrompt), nextCursor }
       })
     },
   }
@@ -106,15 +106,15 @@ interface Page<T> {
   readonly nextCursor: string | undefined
 }
 
-async function pages<T>(ask: (params: { cursor?: string }) => Promise<Page<T>>): Promise<readonly T[]> {
+async function listPages<T>(ask: (params: { cursor?: string }) => Promise<Page<T>>): Promise<readonly T[]> {
   const all: T[] = []
   let length = 0
   let cursor: string | undefined
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     const { items, nextCursor } = await ask(cursor === undefined ? {} : { cursor })
     length += JSON.stringify(items).length
-    if (all.length + items.length > MAX_LISTED || length > MAX_LIST_LENGTH)
-      throw new Error(`the list has more than ${MAX_LISTED} items or ${MAX_LIST_LENGTH} characters`)
+    if (all.length + items.length > MAX_LISTED_ITEMS || length > MAX_LIST_LENGTH)
+      throw new Error(`the list has more than ${MAX_LISTED_ITEMS} items or ${MAX_LIST_LENGTH} characters`)
     all.push(...items)
     cursor = nextCursor
     if (cursor === undefined) break
@@ -122,16 +122,16 @@ async function pages<T>(ask: (params: { cursor?: string }) => Promise<Page<T>>):
   return all
 }
 
-type Listed<List extends 'listTools' | 'listPrompts'> = Awaited<ReturnType<Client[List]>>
+type ListResult<List extends 'listTools' | 'listPrompts'> = Awaited<ReturnType<Client[List]>>
 
-function remoteTool(tool: Listed<'listTools'>['tools'][number]): RemoteTool {
+function toRemoteTool(tool: ListResult<'listTools'>['tools'][number]): RemoteTool {
   const { name, description = '', inputSchema, annotations } = tool
   const readOnly = annotations?.readOnlyHint === true
   const destructive = !readOnly && annotations?.destructiveHint === true
   return { name, description, inputSchema: inputSchema as JsonValue, readOnly, destructive }
 }
 
-function remotePrompt(prompt: Listed<'listPrompts'>['prompts'][number]): RemotePrompt {
+function toRemotePrompt(prompt: ListResult<'listPrompts'>['prompts'][number]): RemotePrompt {
   const { name, description = '', arguments: wanted = [] } = prompt
   const argument = (one: (typeof wanted)[number]): PromptArgument => {
     return { name: one.name, required: one.required === true, description: one.description ?? '' }
@@ -139,13 +139,13 @@ function remotePrompt(prompt: Listed<'listPrompts'>['prompts'][number]): RemoteP
   return { name, description, arguments: wanted.map(argument) }
 }
 
-interface Way {
+interface OpenedTransport {
   readonly transport: Transport
   /** What the SDK leaves to chance: that nothing runs any more. */
   readonly end: () => Promise<void>
 }
 
-async function overStdio(entry: StdioServer, options: ConnectOptions): Promise<Way> {
+async function openStdio(entry: StdioServerEntry, options: McpConnectOptions): Promise<OpenedTransport> {
   const { cwd, environment, onStderr } = options
   const { command, args } = entry
   const env = environment(entry.env)
@@ -157,7 +157,7 @@ async function overStdio(entry: StdioServer, options: ConnectOptions): Promise<W
   // Only the SDK's own finds `npx.cmd` where `npx` is asked for.
   const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
   const transport = new StdioClientTransport({
-    command: programPath(command, env),
+    command: programPathOrMissing(command, env),
     args: [...args],
     env,
     cwd,
@@ -170,7 +170,7 @@ async function overStdio(entry: StdioServer, options: ConnectOptions): Promise<W
   return { transport, end }
 }
 
-async function overHttp({ url, headers }: HttpServer): Promise<Way> {
+async function openHttp({ url, headers }: HttpServerEntry): Promise<OpenedTransport> {
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: Object.fromEntries(headers) },

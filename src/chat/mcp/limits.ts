@@ -5,10 +5,10 @@ export const START_WAIT_MS = 5000
 /** The same where nobody is there to wait for. */
 export const START_WAIT_UNATTENDED_MS = 30_000
 /** Of a list of tools or prompts. */
-export const MAX_LISTED = 1000
+export const MAX_LISTED_ITEMS = 1000
 export const MAX_LIST_LENGTH = 4_000_000
 /** A server that says again and again that its list has changed is asked less and less often. */
 export const FIRST_PAUSE_MS = 1000
-export const LONGEST_PAUSE_MS = 60_000
-export const MAX_NAME_BYTES = 64
-export const MAX_DESCRIPTION_BYTES = 10_004
+export const MAX_PAUSE_MS = 60_000
+export const MAX_TOOL_NAME_BYTES = 64
+export const MAX_TOOL_DESCRIPTION_BYTES = 10_004

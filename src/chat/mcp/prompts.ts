@@ -4,41 +4,46 @@ import type { ImageBlock } from '../../conversation/message.ts'
 import { type Fields, fieldsOf, stringOf } from '../../lib/object.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { RemotePrompt } from './connect.ts'
-import { reasonOf } from './reason.ts'
-import { imageOf } from './result.ts'
+import { mcpErrorReason } from './reason.ts'
+import { toImageBlock } from './result.ts'
 
 export interface ServerPrompt extends RemotePrompt {
   readonly server: string
   /** A phrase says why it cannot be said. Never rejects. */
-  get(values: Values, signal: AbortSignal): Promise<PromptWords | Phrase>
+  get(values: PromptValues, signal: AbortSignal): Promise<PromptContent | Phrase>
 }
 
-export type Values = { readonly [argument: string]: string }
+export type PromptValues = { readonly [argument: string]: string }
 
 /** Exchanges that are taken for granted, and what is said after them. */
-export interface PromptWords {
+export interface PromptContent {
   readonly before: readonly { readonly user: string; readonly assistant: string }[]
   readonly text: string
   readonly images: readonly ImageBlock[]
 }
 
-export function serverPrompt(server: string, prompt: RemotePrompt, client: Client, timeout: number): ServerPrompt {
+export function createServerPrompt(
+  server: string,
+  prompt: RemotePrompt,
+  client: Client,
+  timeout: number,
+): ServerPrompt {
   return {
     ...prompt,
     server,
     async get(values, signal) {
       try {
         const { messages } = await client.getPrompt({ name: prompt.name, arguments: values }, { signal, timeout })
-        return wordsIn(messages.map((message) => fieldsOf(message) ?? {}))
+        return parsePromptMessages(messages.map((message) => fieldsOf(message) ?? {}))
       } catch (error) {
-        return reasonOf(error)
+        return mcpErrorReason(error)
       }
     },
   }
 }
 
 /** Messages of one side that follow each other are one. */
-export function wordsIn(messages: readonly Fields[]): PromptWords | Phrase {
+export function parsePromptMessages(messages: readonly Fields[]): PromptContent | Phrase {
   const before: { user: string; assistant: string }[] = []
   let user: string[] = []
   let assistant: string[] = []
@@ -46,7 +51,7 @@ export function wordsIn(messages: readonly Fields[]): PromptWords | Phrase {
   for (const { role, content } of messages) {
     const block = fieldsOf(content) ?? {}
     if (role === 'assistant') {
-      assistant.push(textOf(block))
+      assistant.push(blockText(block))
       continue
     }
     if (assistant.length > 0) {
@@ -54,9 +59,9 @@ export function wordsIn(messages: readonly Fields[]): PromptWords | Phrase {
       user = []
       assistant = []
     }
-    const image = imageOf(block)
+    const image = toImageBlock(block)
     if (image) images.push(image)
-    else user.push(textOf(block))
+    else user.push(blockText(block))
   }
   if (assistant.length > 0 || (user.length === 0 && images.length === 0))
     return phrase('there is no question at its end', '終わりに質問がありません')
@@ -64,7 +69,7 @@ export function wordsIn(messages: readonly Fields[]): PromptWords | Phrase {
 }
 
 /** A file that a server shows is its text; of all else, what it is. */
-function textOf(block: Fields): string {
+function blockText(block: Fields): string {
   const resource = fieldsOf(block['resource'])
   const text = stringOf(block['text']) ?? stringOf(resource?.['text'])
   if (text !== undefined) return text
@@ -73,10 +78,10 @@ function textOf(block: Fields): string {
 }
 
 /** Words by their place; all that is left over belongs to the last. */
-export function valuesFor(
+export function assignPromptValues(
   prompt: Pick<RemotePrompt, 'arguments'>,
   words: readonly string[],
-): { readonly values: Values; readonly missing: readonly string[] } {
+): { readonly values: PromptValues; readonly missing: readonly string[] } {
   const wanted = prompt.arguments
   const last = wanted.length - 1
   const given = wanted.map((_, at) => (at === last ? words.slice(last).join(' ') : (words[at] ?? '')))

@@ -1,5 +1,5 @@
 /** Why a server did not do what was asked, in one line for a person. */
-import { asIs, type Phrase, phrase } from '../../model/phrase.ts'
+import { type Phrase, phrase, untranslated } from '../../model/phrase.ts'
 
 /** What the SDK gives an error of HTTP. */
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
@@ -7,7 +7,7 @@ const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in
 /** As the protocol has it: who hears this begins a new session. */
 export const isUnknownSession = (error: unknown): boolean => codeOf(error) === 404
 
-export function reasonOf(error: unknown): Phrase {
+export function mcpErrorReason(error: unknown): Phrase {
   const code = codeOf(error)
   if (code === 401)
     return phrase(
@@ -21,5 +21,5 @@ export function reasonOf(error: unknown): Phrase {
     )
   const text = error instanceof Error ? error.message : String(error)
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
-  return asIs((text + cause).split('\n')[0] ?? '')
+  return untranslated((text + cause).split('\n')[0] ?? '')
 }

@@ -3,9 +3,9 @@ import { IMAGES_SUPPLIED } from '../../conversation/limits.ts'
 import type { ImageBlock, ImageFormat } from '../../conversation/message.ts'
 import type { JsonValue } from '../../lib/json/lossless.ts'
 import { type Fields, fieldsOf, listOf, stringOf } from '../../lib/object.ts'
-import type { Ran } from '../tools/tool.ts'
+import type { ToolRunResult } from '../tools/tool.ts'
 
-const FORMATS: { readonly [type: string]: ImageFormat } = {
+const IMAGE_FORMATS: { readonly [type: string]: ImageFormat } = {
   'image/gif': 'Gif',
   'image/jpeg': 'Jpeg',
   'image/jpg': 'Jpeg',
@@ -14,22 +14,22 @@ const FORMATS: { readonly [type: string]: ImageFormat } = {
 }
 
 /** The whole answer as JSON; where it holds images, its texts, and the images beside them. */
-export function ranOf(answer: Fields): Ran {
+export function toToolRunResult(answer: Fields): ToolRunResult {
   const blocks = listOf(answer['content']).map((block) => fieldsOf(block) ?? {})
-  const images = blocks.flatMap((block) => imageOf(block) ?? [])
+  const images = blocks.flatMap((block) => toImageBlock(block) ?? [])
   const status = answer['isError'] === true ? 'Error' : 'Success'
   if (images.length === 0) return { status, content: [{ Json: answer as JsonValue }], images, changedFiles: [] }
-  const texts = blocks.filter((block) => !imageOf(block)).map((block) => ({ Text: textOf(block) }))
+  const texts = blocks.filter((block) => !toImageBlock(block)).map((block) => ({ Text: blockText(block) }))
   return { status, content: [...texts, { Text: IMAGES_SUPPLIED }], images, changedFiles: [] }
 }
 
-export function imageOf(block: Fields): ImageBlock | undefined {
+export function toImageBlock(block: Fields): ImageBlock | undefined {
   if (block['type'] !== 'image') return undefined
   const type = stringOf(block['mimeType'])?.toLowerCase() ?? ''
-  const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
+  const format = Object.hasOwn(IMAGE_FORMATS, type) ? IMAGE_FORMATS[type] : undefined
   const data = stringOf(block['data'])
   if (format === undefined || data === undefined) return undefined
   return { format, source: { Bytes: Array.from(Buffer.from(data, 'base64')) } }
 }
 
-const textOf = (block: Fields): string => stringOf(block['text']) ?? JSON.stringify(block)
+const blockText = (block: Fields): string => stringOf(block['text']) ?? JSON.stringify(block)

@@ -3,43 +3,51 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { TOOL_FAILED_PREFIX, TOOL_USE_INTERRUPTED } from '../../conversation/limits.ts'
 import { type JsonValue, plainJson } from '../../lib/json/lossless.ts'
 import { type Fields, isObject } from '../../lib/object.ts'
-import { asIs, type Phrase, phrase } from '../../model/phrase.ts'
+import { type Phrase, phrase, untranslated } from '../../model/phrase.ts'
 import type { McpServerEntry } from '../agent-file/agent-file.ts'
-import { type Environment, ownEnvironment } from '../processes/child-environment.ts'
-import type { LeftOut } from '../tools/box.ts'
-import { type ChatTool, type Checked, failed, type Need, type Ran, type RunContext, refused } from '../tools/tool.ts'
-import { type Connected, connect, type RemoteTool } from './connect.ts'
-import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './limits.ts'
-import { offeredAs } from './names.ts'
-import { type ServerPrompt, serverPrompt } from './prompts.ts'
-import { isUnknownSession, reasonOf } from './reason.ts'
-import { ranOf } from './result.ts'
+import { type EnvironmentBuilder, ownEnvironment } from '../processes/child-environment.ts'
+import type { OmittedTool } from '../tools/box.ts'
+import {
+  type CallNeed,
+  type ChatTool,
+  type CheckedCall,
+  errorResult,
+  refuseCall,
+  type ToolRunContext,
+  type ToolRunResult,
+} from '../tools/tool.ts'
+import { connectMcpServer, type McpConnection, type RemoteTool } from './connect.ts'
+import { FIRST_PAUSE_MS, MAX_PAUSE_MS } from './limits.ts'
+import { offerTool } from './names.ts'
+import { createServerPrompt, type ServerPrompt } from './prompts.ts'
+import { isUnknownSession, mcpErrorReason } from './reason.ts'
+import { toToolRunResult } from './result.ts'
 
-export type ServerStatus = 'disabled' | 'starting' | 'running' | 'failed' | 'stopped'
+export type McpServerStatus = 'disabled' | 'starting' | 'running' | 'failed' | 'stopped'
 
 /** A line of `/mcp`. */
-export interface ServerReport {
+export interface McpServerReport {
   readonly name: string
   readonly type: McpServerEntry['type']
-  readonly status: ServerStatus
+  readonly status: McpServerStatus
   /** Why it failed, in one line. */
   readonly reason: Phrase | null
   /** What it calls itself. */
   readonly title: string | null
   readonly tools: readonly string[]
   readonly prompts: readonly string[]
-  readonly leftOut: readonly LeftOut[]
+  readonly omitted: readonly OmittedTool[]
   /** From the start until its tools were known. */
   readonly ms: number | null
   /** The last that it wrote to its standard error. */
   readonly stderr: string
 }
 
-export interface ServerOptions {
+export interface McpServerOptions {
   readonly cwd: string
   /** `@server/tool` → the name for the model. */
   readonly aliases: ReadonlyMap<string, string>
-  readonly environment?: Environment
+  readonly environment?: EnvironmentBuilder
   /** Its tools are others than before. */
   readonly onChange: () => void
 }
@@ -47,22 +55,22 @@ export interface ServerOptions {
 export class McpServer {
   readonly name: string
   readonly #entry: McpServerEntry
-  readonly #options: ServerOptions
-  #status: ServerStatus
+  readonly #options: McpServerOptions
+  #status: McpServerStatus
   #reason: Phrase | null = null
-  #connected: Connected | undefined
+  #connection: McpConnection | undefined
   #tools: readonly ChatTool[] = []
   #prompts: readonly ServerPrompt[] = []
-  #leftOut: readonly LeftOut[] = []
+  #omitted: readonly OmittedTool[] = []
   #ms: number | null = null
   #stderr = ''
   #starting: Promise<void> | undefined
-  #meeting: Promise<void> | undefined
+  #reconnecting: Promise<void> | undefined
   /** Lists that are being looked at, and whether they have changed since. */
-  readonly #looking = new Map<Listed, boolean>()
+  readonly #refreshing = new Map<ListKind, boolean>()
   readonly #ending = new AbortController()
 
-  constructor(name: string, entry: McpServerEntry, options: ServerOptions) {
+  constructor(name: string, entry: McpServerEntry, options: McpServerOptions) {
     this.name = name
     this.#entry = entry
     this.#options = options
@@ -88,29 +96,29 @@ export class McpServer {
     try {
       await this.#connect()
     } catch (error) {
-      this.#fail(reasonOf(error))
-      await this.#connected?.close()
+      this.#fail(mcpErrorReason(error))
+      await this.#connection?.close()
     }
     this.#ms = Math.round(performance.now() - began)
   }
 
   async #connect(): Promise<void> {
     const { cwd, environment = ownEnvironment } = this.#options
-    const connected = await connect(this.#entry, {
+    const connection = await connectMcpServer(this.#entry, {
       cwd,
       environment,
       signal: this.#ending.signal,
       onStderr: (text) => {
-        this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT)
+        this.#stderr = (this.#stderr + text).slice(-MAX_STDERR_LENGTH)
       },
-      onTools: () => void this.#changed('tools'),
-      onPrompts: () => void this.#changed('prompts'),
+      onTools: () => void this.#refreshRepeatedly('tools'),
+      onPrompts: () => void this.#refreshRepeatedly('prompts'),
       onClose: () => this.#fail(phrase('it ended by itself', '自ら終了しました')),
     })
-    this.#connected = connected
-    if (this.#hasStopped()) return connected.close()
+    this.#connection = connection
+    if (this.#hasStopped()) return connection.close()
     await this.#refresh('prompts')
-    this.#take(await connected.listTools())
+    this.#setTools(await connection.listTools())
   }
 
   #hasEnded(): boolean {
@@ -122,59 +130,61 @@ export class McpServer {
   }
 
   /** One look at a time, and with growing pauses while it goes on saying so. */
-  async #changed(what: Listed): Promise<void> {
-    if (this.#looking.has(what)) {
-      this.#looking.set(what, true)
+  async #refreshRepeatedly(kind: ListKind): Promise<void> {
+    if (this.#refreshing.has(kind)) {
+      this.#refreshing.set(kind, true)
       return
     }
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      this.#looking.set(what, false)
-      await this.#refresh(what)
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+      this.#refreshing.set(kind, false)
+      await this.#refresh(kind)
       await new Promise<void>((resolve) => setTimeout(resolve, pause).unref())
-      if (!this.#looking.get(what) || this.#hasEnded()) break
+      if (!this.#refreshing.get(kind) || this.#hasEnded()) break
     }
-    this.#looking.delete(what)
+    this.#refreshing.delete(kind)
   }
 
-  async #refresh(what: Listed): Promise<void> {
-    const connected = this.#connected
-    if (!connected) return
+  async #refresh(kind: ListKind): Promise<void> {
+    const connection = this.#connection
+    if (!connection) return
     try {
-      if (what === 'tools') this.#take(await connected.listTools())
+      if (kind === 'tools') this.#setTools(await connection.listTools())
       else {
-        const listed = await connected.listPrompts()
-        this.#prompts = listed.map((one) => serverPrompt(this.name, one, connected.client, this.#entry.timeoutMs))
+        const listed = await connection.listPrompts()
+        this.#prompts = listed.map((one) =>
+          createServerPrompt(this.name, one, connection.client, this.#entry.timeoutMs),
+        )
       }
     } catch (error) {
-      const { en, ja } = reasonOf(error)
+      const { en, ja } = mcpErrorReason(error)
       this.#reason = phrase(
-        `its ${what} could not be listed: ${en}`,
-        `${what === 'tools' ? 'ツール' : '文章'}の一覧を取得できません：${ja}`,
+        `its ${kind} could not be listed: ${en}`,
+        `${kind === 'tools' ? 'ツール' : '文章'}の一覧を取得できません：${ja}`,
       )
     }
   }
 
-  #take(remote: readonly RemoteTool[]): void {
+  #setTools(remote: readonly RemoteTool[]): void {
     if (this.#hasStopped()) return
     const taken = new Set<string>()
     const tools: ChatTool[] = []
-    const leftOut: LeftOut[] = []
+    const omitted: OmittedTool[] = []
     for (const tool of remote) {
       const label = `@${this.name}/${tool.name}`
-      const offered = offeredAs(tool, this.#options.aliases.get(label), taken)
-      if ('en' in offered) leftOut.push({ label, reason: offered })
+      const offered = offerTool(tool, this.#options.aliases.get(label), taken)
+      if ('en' in offered) omitted.push({ label, reason: offered })
       else {
         taken.add(offered.name)
-        tools.push(this.#toolOf(tool, offered.name, offered.description))
+        tools.push(this.#createTool(tool, offered.name, offered.description))
       }
     }
     this.#tools = tools
-    this.#leftOut = leftOut
+    this.#omitted = omitted
     this.#status = 'running'
     this.#options.onChange()
   }
 
-  #toolOf(remote: RemoteTool, name: string, description: string): ChatTool {
+  #createTool(remote: RemoteTool, name: string, description: string): ChatTool {
     return {
       name,
       hostName: remote.name,
@@ -185,55 +195,55 @@ export class McpServer {
     }
   }
 
-  #check(remote: RemoteTool, args: JsonValue): Checked {
+  #check(remote: RemoteTool, args: JsonValue): CheckedCall {
     const given = plainJson(args) ?? {}
-    if (!isObject(given)) return refused('The arguments must be an object.')
+    if (!isObject(given)) return refuseCall('The arguments must be an object.')
     const need = needOf(`@${this.name}/${remote.name}`, remote, given)
     return { ok: true, call: { need, run: (context) => this.#call(remote.name, given, context) } }
   }
 
-  async #call(name: string, args: Fields, { signal }: RunContext): Promise<Ran> {
-    if (signal.aborted) return failed(TOOL_USE_INTERRUPTED)
-    const client = this.#status === 'running' ? this.#connected?.client : undefined
-    if (!client) return failed(`The MCP server ${this.name} does not run: ${this.#reason?.en ?? this.#status}.`)
+  async #call(name: string, args: Fields, { signal }: ToolRunContext): Promise<ToolRunResult> {
+    if (signal.aborted) return errorResult(TOOL_USE_INTERRUPTED)
+    const client = this.#status === 'running' ? this.#connection?.client : undefined
+    if (!client) return errorResult(`The MCP server ${this.name} does not run: ${this.#reason?.en ?? this.#status}.`)
     try {
-      return ranOf(await this.#asked(client, { name, arguments: args }, signal))
+      return toToolRunResult(await this.#callTool(client, { name, arguments: args }, signal))
     } catch (error) {
-      return failed(signal.aborted ? TOOL_USE_INTERRUPTED : `${TOOL_FAILED_PREFIX}${reasonOf(error).en}`)
+      return errorResult(signal.aborted ? TOOL_USE_INTERRUPTED : `${TOOL_FAILED_PREFIX}${mcpErrorReason(error).en}`)
     }
   }
 
   /** A server that was started anew does not know us: it is met again, and asked once more. */
-  async #asked(client: Client, call: CallParams, signal: AbortSignal): Promise<Fields> {
+  async #callTool(client: Client, call: CallParams, signal: AbortSignal): Promise<Fields> {
     const options = { signal, timeout: this.#entry.timeoutMs, resetTimeoutOnProgress: true, onprogress: () => {} }
     try {
       return (await client.callTool(call, undefined, options)) as Fields
     } catch (error) {
       if (!isUnknownSession(error) || signal.aborted) throw error
-      if (this.#connected?.client === client) await this.#meetAgain()
-      const anew = this.#connected?.client
-      if (!anew || anew === client) throw error
-      return (await anew.callTool(call, undefined, options)) as Fields
+      if (this.#connection?.client === client) await this.#reconnect()
+      const reconnected = this.#connection?.client
+      if (!reconnected || reconnected === client) throw error
+      return (await reconnected.callTool(call, undefined, options)) as Fields
     }
   }
 
   /** Once, however many calls find out at the same time. */
-  #meetAgain(): Promise<void> {
-    this.#meeting ??= this.#connect().finally(() => {
-      this.#meeting = undefined
+  #reconnect(): Promise<void> {
+    this.#reconnecting ??= this.#connect().finally(() => {
+      this.#reconnecting = undefined
     })
-    return this.#meeting
+    return this.#reconnecting
   }
 
   #fail(reason: Phrase): void {
     if (this.#status === 'stopped' || this.#status === 'failed') return
     this.#status = 'failed'
-    const said = this.#stderr.trim().split('\n').at(-1)
-    this.#reason = said ? phrase(`${reason.en}: ${said}`, `${reason.ja}（${said}）`) : reason
-    const had = this.#tools.length > 0
+    const lastLine = this.#stderr.trim().split('\n').at(-1)
+    this.#reason = lastLine ? phrase(`${reason.en}: ${lastLine}`, `${reason.ja}（${lastLine}）`) : reason
+    const hadTools = this.#tools.length > 0
     this.#tools = []
     this.#prompts = []
-    if (had) this.#options.onChange()
+    if (hadTools) this.#options.onChange()
   }
 
   /** Nothing of it runs afterwards. */
@@ -243,34 +253,36 @@ export class McpServer {
     this.#tools = []
     this.#ending.abort()
     await this.#starting
-    await this.#connected?.close()
+    await this.#connection?.close()
   }
 
-  report(): ServerReport {
+  report(): McpServerReport {
     return {
       name: this.name,
       type: this.#entry.type,
       status: this.#status,
       reason: this.#reason,
-      title: this.#connected?.title ?? null,
+      title: this.#connection?.title ?? null,
       tools: this.#tools.map(({ name }) => name),
       prompts: this.#prompts.map(({ name }) => name),
-      leftOut: this.#leftOut,
+      omitted: this.#omitted,
       ms: this.#ms,
       stderr: this.#stderr,
     }
   }
 }
 
-type Listed = 'tools' | 'prompts'
+type ListKind = 'tools' | 'prompts'
 type CallParams = Parameters<Client['callTool']>[0]
 
-const STDERR_KEPT = 4000
-const ARGS_SHOWN = 200
+const MAX_STDERR_LENGTH = 4000
+const MAX_SUMMARY_ARGS_LENGTH = 200
 
-function needOf(label: string, { readOnly, destructive }: RemoteTool, args: Fields): Need {
-  const shown = JSON.stringify(args)
-  const summary = asIs(`${label} ${shown.length > ARGS_SHOWN ? `${shown.slice(0, ARGS_SHOWN)}…` : shown}`)
+function needOf(label: string, { readOnly, destructive }: RemoteTool, args: Fields): CallNeed {
+  const json = JSON.stringify(args)
+  const summary = untranslated(
+    `${label} ${json.length > MAX_SUMMARY_ARGS_LENGTH ? `${json.slice(0, MAX_SUMMARY_ARGS_LENGTH)}…` : json}`,
+  )
   const need = { summary, args: JSON.stringify(args, null, 2) }
   if (readOnly) return { level: 'read-only', ...need }
   if (destructive) {

@@ -2,22 +2,22 @@
 import type { McpServerEntry } from '../agent-file/agent-file.ts'
 import type { ChatTool } from '../tools/tool.ts'
 import type { ServerPrompt } from './prompts.ts'
-import { McpServer, type ServerOptions, type ServerReport } from './server.ts'
+import { McpServer, type McpServerOptions, type McpServerReport } from './server.ts'
 
 export class McpServers {
   readonly #servers: readonly McpServer[]
 
-  constructor(entries: ReadonlyMap<string, McpServerEntry>, options: ServerOptions) {
+  constructor(entries: ReadonlyMap<string, McpServerEntry>, options: McpServerOptions) {
     this.#servers = [...entries].map(([name, entry]) => new McpServer(name, entry, options))
   }
 
   /** Until all are there or have failed, or the time is over: slower ones then join when they are ready. */
-  async start(waitMs: number): Promise<readonly ServerReport[]> {
+  async start(waitMs: number): Promise<readonly McpServerReport[]> {
     let timer: NodeJS.Timeout | undefined
-    const time = new Promise((resolve) => {
+    const timeout = new Promise((resolve) => {
       timer = setTimeout(resolve, waitMs)
     })
-    await Promise.race([Promise.all(this.#servers.map((server) => server.start())), time])
+    await Promise.race([Promise.all(this.#servers.map((server) => server.start())), timeout])
     clearTimeout(timer)
     return this.reports()
   }
@@ -31,7 +31,7 @@ export class McpServers {
     return this.#servers.flatMap(({ prompts }) => prompts)
   }
 
-  reports(): readonly ServerReport[] {
+  reports(): readonly McpServerReport[] {
     return this.#servers.map((server) => server.report())
   }
 

@@ -22,7 +22,7 @@ export type StdioCodec = Pick<
 >
 
 const GRACE_MS = 500
-const LOOK_MS = 20
+const POLL_MS = 20
 
 /** The SDK has one too, but leaves the server in our process group: what the server itself starts would outlive it. */
 export class StdioTransport implements Transport {
@@ -112,9 +112,9 @@ export class StdioTransport implements Transport {
     stdin?.end()
     if (pid === undefined) return
     for (const signal of [0, 'SIGTERM', 'SIGKILL'] as const) {
-      for (let waited = 0; waited < GRACE_MS; waited += LOOK_MS) {
+      for (let waited = 0; waited < GRACE_MS; waited += POLL_MS) {
         if (!signalGroup(pid, waited === 0 ? signal : 0)) return
-        await new Promise((done) => setTimeout(done, LOOK_MS))
+        await new Promise((done) => setTimeout(done, POLL_MS))
       }
     }
   }

@@ -1,23 +1,23 @@
 /** Finds the conversation that somebody means: by its id, by the beginning of it, or the last one of a directory. */
 import { join } from 'node:path'
 import { readEvent } from '../../conversation/journal/codec.ts'
-import type { Opened } from '../../conversation/journal/event.ts'
-import { CONVERSATIONS } from '../../conversation/journal/file-name.ts'
-import { entriesOf, headOf, isFile, statOf } from '../../lib/files/look.ts'
+import type { OpenedEvent } from '../../conversation/journal/event.ts'
+import { CONVERSATIONS_FOLDER } from '../../conversation/journal/file-name.ts'
+import { isFile, listEntries, readHead, statOf } from '../../lib/files/look.ts'
 import { AppError } from '../../model/error.ts'
 import { journalPath } from '../journal-file.ts'
 
-interface Found {
-  readonly opened: Opened
+interface FoundJournal {
+  readonly opened: OpenedEvent
   /** Milliseconds. */
   readonly changed: number
 }
 
 /** Throws `not_found`, and `bad_usage` when several begin so. @param name with or without `fumibako:` before it */
-export function journalNamed(data: string, name: string): string {
+export function findJournal(data: string, name: string): string {
   const wanted = name.replace(/^fumibako:/, '')
-  if (openedAs(data, wanted)) return wanted
-  const ids = journals(data).map(({ opened }) => opened.conversation_id)
+  if (readOpenedById(data, wanted)) return wanted
+  const ids = listJournals(data).map(({ opened }) => opened.conversation_id)
   const [id, ...others] = ids.filter((one) => one.startsWith(wanted))
   if (id === undefined)
     throw new AppError(
@@ -37,9 +37,9 @@ export function journalNamed(data: string, name: string): string {
 }
 
 /** The one that was talked in last. Throws `not_found`. */
-export function lastJournalIn(data: string, cwd: string): string {
-  const here = journals(data).filter(({ opened }) => opened.cwd === cwd)
-  const last = here.sort((a, b) => b.changed - a.changed)[0]
+export function findLastJournal(data: string, cwd: string): string {
+  const inDirectory = listJournals(data).filter(({ opened }) => opened.cwd === cwd)
+  const last = inDirectory.sort((a, b) => b.changed - a.changed)[0]
   if (last) return last.opened.conversation_id
   throw new AppError(
     'not_found',
@@ -49,36 +49,36 @@ export function lastJournalIn(data: string, cwd: string): string {
 }
 
 /** Where a conversation was begun, by its whole id; nothing where there is none, or its first line does not tell. */
-export const directoryOf = (data: string, id: string): string | null => openedAs(data, id)?.cwd ?? null
+export const journalDirectory = (data: string, id: string): string | null => readOpenedById(data, id)?.cwd ?? null
 
 /** The conversation that was begun as a copy of a session, the one that was talked in last; nothing where there is none. */
-export function copyOf(data: string, session: string): string | undefined {
-  const copies = journals(data).filter(
+export function findCopy(data: string, session: string): string | undefined {
+  const copies = listJournals(data).filter(
     ({ opened: { continues: from } }) => from && `${from.agent}:${from.session}` === session,
   )
   return copies.sort((a, b) => b.changed - a.changed)[0]?.opened.conversation_id
 }
 
 /** An id names its file. */
-function openedAs(data: string, id: string): Opened | undefined {
-  const opened = openedAt(journalPath(data, id))
+function readOpenedById(data: string, id: string): OpenedEvent | undefined {
+  const opened = readOpenedEvent(journalPath(data, id))
   return opened?.conversation_id === id ? opened : undefined
 }
 
 /** What the first line tells. */
-function openedAt(path: string): Opened | undefined {
+function readOpenedEvent(path: string): OpenedEvent | undefined {
   if (!isFile(path)) return undefined
-  const read = readEvent(Buffer.from(headOf(path)).toString('utf8').split('\n', 1)[0] ?? '')
+  const read = readEvent(Buffer.from(readHead(path)).toString('utf8').split('\n', 1)[0] ?? '')
   return read.ok && read.event.event === 'opened' ? read.event : undefined
 }
 
 /** By their first lines. */
-function journals(data: string): readonly Found[] {
-  const folder = join(data, CONVERSATIONS)
-  return entriesOf(folder).flatMap((entry) => {
+function listJournals(data: string): readonly FoundJournal[] {
+  const folder = join(data, CONVERSATIONS_FOLDER)
+  return listEntries(folder).flatMap((entry) => {
     if (!entry.isFile() || !entry.name.endsWith('.jsonl')) return []
     const path = join(folder, entry.name)
-    const opened = openedAt(path)
+    const opened = readOpenedEvent(path)
     const changed = statOf(path)?.mtimeMs ?? 0
     return opened ? [{ opened, changed }] : []
   })

@@ -5,10 +5,10 @@ import type { UserEnvContext } from '../../conversation/message.ts'
 import { newState } from '../../conversation/state.ts'
 import { phrase } from '../../model/phrase.ts'
 import { createJournal, type JournalFile, openJournal } from '../journal-file.ts'
-import { type Notice, notice } from '../turn/event.ts'
-import { journalNamed, lastJournalIn } from './find-journal.ts'
+import { type NoticeEvent, noticeEvent } from '../turn/event.ts'
+import { findJournal, findLastJournal } from './find-journal.ts'
 
-export interface Beginning {
+export interface ChatJournalRequest {
   readonly data: string
   readonly cwd: string
   readonly program: string | null
@@ -20,22 +20,22 @@ export interface Beginning {
   readonly newId: () => string
 }
 
-export interface Begun {
+export interface ChatJournal {
   readonly journal: JournalFile
   readonly isNew: boolean
-  readonly notices: readonly Notice[]
+  readonly notices: readonly NoticeEvent[]
 }
 
-export function journalFor({ data, cwd, program, resume, at, env, newId }: Beginning): Begun {
+export function openChatJournal({ data, cwd, program, resume, at, env, newId }: ChatJournalRequest): ChatJournal {
   if (resume === undefined) {
     const journal = createJournal(data, journalOf(newState(newId()), { at, cwd, program }))
     return { journal, isNew: true, notices: [] }
   }
-  const id = resume === null ? lastJournalIn(data, cwd) : journalNamed(data, resume)
+  const id = resume === null ? findLastJournal(data, cwd) : findJournal(data, resume)
   const { journal, recovered, issues, torn } = openJournal(data, id, { at, cwd, program, env })
-  const told = [
-    recovered.some(({ event }) => event === 'interrupted') && IN_ANSWER,
-    recovered.some(({ event }) => event === 'next_message') && IN_TOOLS,
+  const texts = [
+    recovered.some(({ event }) => event === 'interrupted') && STOPPED_IN_ANSWER,
+    recovered.some(({ event }) => event === 'next_message') && STOPPED_IN_TOOLS,
     torn !== undefined &&
       phrase(`A line that was never finished was moved to ${torn}.`, `書きかけの行を ${torn} に移しました。`),
     issues.length > 0 &&
@@ -44,15 +44,15 @@ export function journalFor({ data, cwd, program, resume, at, env, newId }: Begin
         `${journal.path} の ${issues.length} 行を読めません。ほかはすべて読みました。`,
       ),
   ]
-  const notices = told.flatMap((said) => (said === false ? [] : [notice('recovered', said)]))
+  const notices = texts.flatMap((text) => (text === false ? [] : [noticeEvent('recovered', text)]))
   return { journal, isNew: false, notices }
 }
 
-const IN_ANSWER = phrase(
+const STOPPED_IN_ANSWER = phrase(
   'The program was stopped in the middle of an answer: what had come of it is kept.',
   '応答の途中でプログラムが止まりました。届いた分は残っています。',
 )
-const IN_TOOLS = phrase(
+const STOPPED_IN_TOOLS = phrase(
   'The program was stopped while tools ran: what is known of them waits to be sent.',
   'ツールの実行中にプログラムが止まりました。分かっている結果は送信待ちです。',
 )

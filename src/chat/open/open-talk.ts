@@ -3,50 +3,50 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { environmentOf } from '../../conversation/create.ts'
 import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../../conversation/limits.ts'
-import { sameJson } from '../../lib/same.ts'
+import { isSameJson } from '../../lib/same.ts'
 import { phrase } from '../../model/phrase.ts'
 import { systemClock } from '../../openai/chat/clock.ts'
 import type { ChatTransport } from '../../openai/chat/transport.ts'
 import { PROFILES } from '../../openai/profile.ts'
 import type { AgentFile } from '../agent-file/agent-file.ts'
-import { serversFor } from '../agent-file/find.ts'
+import { findMcpServers } from '../agent-file/find.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
-import { askJsonOf, modelInfoOf } from '../endpoint/models.ts'
-import { recordedTransport } from '../endpoint/recorded.ts'
+import { createAskJson, toModelInfo } from '../endpoint/models.ts'
+import { createRecordedTransport } from '../endpoint/recorded.ts'
 import type { Recording } from '../endpoint/recording.ts'
 import {
   childEnvironment,
-  type Environment,
-  type Keys,
+  type EnvironmentBuilder,
+  type EnvironmentVariables,
   ownEnvironment,
-  type Variables,
+  type SecretKeys,
 } from '../processes/child-environment.ts'
-import { NO_SANDBOX, type Sandboxing, type SandboxMode, sandboxingFor } from '../processes/sandbox.ts'
-import { Rig } from '../rig.ts'
-import { Talk } from '../talk.ts'
-import { goneTools } from '../tools/box.ts'
-import { builtInTools } from '../tools/built-in.ts'
+import { chooseSandbox, NO_SANDBOX, type SandboxMode, type SandboxSetup } from '../processes/sandbox.ts'
+import { ChatSetup } from '../rig.ts'
+import { ChatSession } from '../talk.ts'
+import { findMissingTools } from '../tools/box.ts'
+import { createBuiltInTools } from '../tools/built-in.ts'
 import { SeenFiles } from '../tools/files/seen.ts'
-import { recordedTools } from '../tools/recorded.ts'
-import { notRun } from '../tools/shell/sandbox-notes.ts'
-import type { ChatTool, Place } from '../tools/tool.ts'
-import { serversTrust } from '../trust/describe.ts'
+import { createRecordedTools } from '../tools/recorded.ts'
+import { refusedCommandPhrase } from '../tools/shell/sandbox-notes.ts'
+import type { ChatTool, Workspace } from '../tools/tool.ts'
+import { serversTrustQuestion } from '../trust/describe.ts'
 import type { AskTrust } from '../trust/needed.ts'
-import { Trust } from '../trust/store.ts'
+import { TrustStore } from '../trust/store.ts'
 import type { TurnLimits } from '../turn/budget.ts'
-import { Desk } from '../turn/desk.ts'
-import { type Notice, notice, type TalkEvent } from '../turn/event.ts'
-import { agentFor, noteAgent } from './agent-for.ts'
-import { Attendants } from './attendants.ts'
-import { journalFor } from './journal-for.ts'
-import { type Answering, serverFor } from './server-for.ts'
+import { JournalWriter } from '../turn/desk.ts'
+import { type ChatSessionEvent, type NoticeEvent, noticeEvent } from '../turn/event.ts'
+import { chooseAgent, recordAgent } from './agent-for.ts'
+import { ChatServices } from './attendants.ts'
+import { openChatJournal } from './journal-for.ts'
+import { type ChosenServer, chooseServer } from './server-for.ts'
 
 /** Who is to answer: a server, or a recording of what one said. */
 export type Answerer =
   | { readonly kind: 'server'; readonly endpoint: Endpoint; readonly transport: ChatTransport }
   | { readonly kind: 'recorded'; readonly recording: Recording }
 
-export interface OpenOptions {
+export interface ChatSessionOptions {
   readonly answerer: Answerer
   readonly platform: string
   readonly home: string
@@ -75,118 +75,119 @@ export interface OpenOptions {
 
 /** How commands, hooks and MCP servers are run. */
 export interface ProcessOptions {
-  readonly variables: Variables
+  readonly variables: EnvironmentVariables
   /** Kept from all of them. */
-  readonly keys: Keys
+  readonly keys: SecretKeys
   /** For commands alone: hooks and servers are those of an agent that the user trusts. */
   readonly sandbox: SandboxMode
 }
 
-export interface OpenedTalk {
-  readonly talk: Talk
+export interface OpenedChat {
+  readonly session: ChatSession
   /** What is to be known before the first word. */
-  readonly greeting: readonly TalkEvent[]
+  readonly greeting: readonly ChatSessionEvent[]
   /** A conversation in which nothing was said leaves nothing behind. */
   close(): Promise<void>
 }
 
 /** Throws AppError where it cannot be begun; once it is open, what goes wrong is an event. */
-export async function openTalk(options: OpenOptions): Promise<OpenedTalk> {
+export async function openChatSession(options: ChatSessionOptions): Promise<OpenedChat> {
   const { data, cwd, home, program, answerer, platform } = options
   const machine = { platform, cwd: () => cwd }
-  const place = { cwd, home }
+  const workspace = { cwd, home }
   const at = new Date(systemClock.now()).toISOString()
-  const begun = journalFor({ ...options, at, env: environmentOf(machine), newId: randomUUID })
-  const { journal } = begun
-  let help: Attendants | undefined
-  const probing = sandboxingOf(options)
+  const opened = openChatJournal({ ...options, at, env: environmentOf(machine), newId: randomUUID })
+  const { journal } = opened
+  let services: ChatServices | undefined
+  const probing = probeSandbox(options)
   try {
-    const trust = new Trust(data)
+    const trust = new TrustStore(data)
     const { conversation_id } = journal.state
-    const { found, notices, isStandIn } = await agentFor({
+    const { found, notices, isStandIn } = await chooseAgent({
       places: { cwd, home, data },
       trust,
-      asked: options.agent,
+      requested: options.agent,
       chosen: trust.agentOf(conversation_id),
       named: journal.replay.agent?.name ?? journal.state.context_manager?.current_profile,
       ask: options.askTrust,
     })
     const { agent } = found
-    if (options.agent !== undefined) await offerServers(agent, { cwd, home }, trust, options.askTrust)
-    const answering = await answeringFor(answerer, agent, journal.state)
+    if (options.agent !== undefined) await askToTrustServers(agent, { cwd, home }, trust, options.askTrust)
+    const chosen = await chooseAnswerer(answerer, agent, journal.state)
     const seen = new SeenFiles(journal.path.replace(/\.jsonl$/, '.seen'))
-    const desk = new Desk(journal, { clock: systemClock, machine, newId: randomUUID })
-    if (!isStandIn) noteAgent(desk, found, trust)
-    const environment = environmentFor(options.processes)
-    const helping = new Attendants({ desk, data, place, attended: options.attended, environment, trust })
-    help = helping
+    const writer = new JournalWriter(journal, { clock: systemClock, machine, newId: randomUUID })
+    if (!isStandIn) recordAgent(writer, found, trust)
+    const environment = createEnvironment(options.processes)
+    const started = new ChatServices({ writer, data, workspace, attended: options.attended, environment, trust })
+    services = started
     const sandboxing = await probing
-    const builtIn = toolsFor(answerer, builtInTools(seen, { environment, sandboxing }))
+    const builtIn = chooseTools(answerer, createBuiltInTools(seen, { environment, sandboxing }))
     const { place: agentPlace } = found
-    const fitted = {
-      place,
-      server: answering.server,
+    const setupOptions = {
+      place: workspace,
+      server: chosen.server,
       agent,
       agentPlace,
       trust,
       builtIn,
       seen,
       sandboxing,
-      help: helping,
+      help: started,
     }
-    const rig = new Rig({ ...options, ...fitted })
-    helping.begin(agent)
-    const gone = goneTools(journal.state.tools, rig.box).map(({ name }) => name)
-    const model_info = modelInfoOf(answering.server.model, answering.window)
-    if (!sameJson(journal.state.model_info, model_info)) desk.tell({ event: 'model', model_info })
-    const models = answerer.kind === 'server' ? { endpoint: { ...answerer, ask: askJsonOf(answerer.endpoint) } } : {}
-    const talk = new Talk(desk, rig, { data, program, ...models })
-    helping.onTools = (tools) => {
-      rig.offer(tools)
-      talk.refit()
+    const setup = new ChatSetup({ ...options, ...setupOptions })
+    started.start(agent)
+    const missing = findMissingTools(journal.state.tools, setup.toolSet).map(({ name }) => name)
+    const model_info = toModelInfo(chosen.server.model, chosen.window)
+    if (!isSameJson(journal.state.model_info, model_info)) writer.append({ event: 'model', model_info })
+    const models =
+      answerer.kind === 'server' ? { endpoint: { ...answerer, ask: createAskJson(answerer.endpoint) } } : {}
+    const session = new ChatSession(writer, setup, { data, program, ...models })
+    started.onTools = (tools) => {
+      setup.setMcpTools(tools)
+      session.syncSetup()
     }
-    const goneNames = gone.join(', ')
-    const greeting: readonly Notice[] = [
-      ...begun.notices,
+    const missingNames = missing.join(', ')
+    const greeting: readonly NoticeEvent[] = [
+      ...opened.notices,
       ...notices,
-      ...(gone.length > 0
+      ...(missing.length > 0
         ? [
-            notice(
+            noticeEvent(
               'tools_gone',
-              phrase(`No longer there: ${goneNames}.`, `使えなくなったツールがあります：${goneNames}。`),
+              phrase(`No longer there: ${missingNames}.`, `使えなくなったツールがあります：${missingNames}。`),
             ),
           ]
         : []),
-      ...answering.notices,
-      ...(sandboxing.kind === 'refused' ? [notice('sandbox', notRun(sandboxing.why))] : []),
-      ...(talk.state.next_message ? [WAITING] : []),
+      ...chosen.notices,
+      ...(sandboxing.kind === 'refused' ? [noticeEvent('sandbox', refusedCommandPhrase(sandboxing.why))] : []),
+      ...(session.state.next_message ? [QUESTION_WAITING] : []),
     ]
     return {
-      talk,
+      session,
       greeting,
       close: async () => {
-        await helping.close()
+        await started.close()
         if (sandboxing.kind === 'sandboxed') sandboxing.sandbox.close()
-        leave(talk, begun.isNew)
+        closeSession(session, opened.isNew)
       },
     }
   } catch (error) {
-    await help?.close()
+    await services?.close()
     journal.close()
-    if (begun.isNew) rmSync(journal.path, { force: true })
+    if (opened.isNew) rmSync(journal.path, { force: true })
     throw error
   }
 }
 
-const sandboxingOf = ({ cwd, home, data, platform, processes }: OpenOptions): Promise<Sandboxing> =>
+const probeSandbox = ({ cwd, home, data, platform, processes }: ChatSessionOptions): Promise<SandboxSetup> =>
   processes
-    ? sandboxingFor({ mode: processes.sandbox, platform, cwd, home, data, variables: processes.variables })
+    ? chooseSandbox({ mode: processes.sandbox, platform, cwd, home, data, variables: processes.variables })
     : Promise.resolve(NO_SANDBOX)
 
-const environmentFor = (processes: ProcessOptions | undefined): Environment =>
+const createEnvironment = (processes: ProcessOptions | undefined): EnvironmentBuilder =>
   processes ? (listed) => childEnvironment(processes.variables, processes.keys, listed) : ownEnvironment
 
-const WAITING = notice(
+const QUESTION_WAITING = noticeEvent(
   'waiting',
   phrase(
     'A question still waits for its answer: /retry sends it again.',
@@ -194,33 +195,42 @@ const WAITING = notice(
   ),
 )
 
-function leave(talk: Talk, isNew: boolean): void {
-  const { journal } = talk.desk
-  const { transcript, next_message } = talk.state
-  talk.close()
-  const isEmpty = isNew && journal.replay.told.length === 0 && transcript.length === 0 && !next_message
+function closeSession(session: ChatSession, isNew: boolean): void {
+  const { journal } = session.writer
+  const { transcript, next_message } = session.state
+  session.close()
+  const isEmpty = isNew && journal.replay.allEntries.length === 0 && transcript.length === 0 && !next_message
   if (isEmpty)
     for (const end of ['.jsonl', '.lock', '.seen']) rmSync(journal.path.replace(/\.jsonl$/, end), { force: true })
 }
 
 /** Who named an agent that takes the servers of the project's `mcp.json` is asked about these too. */
-async function offerServers(agent: AgentFile, place: Place, trust: Trust, ask: AskTrust | undefined): Promise<void> {
+async function askToTrustServers(
+  agent: AgentFile,
+  workspace: Workspace,
+  trust: TrustStore,
+  ask: AskTrust | undefined,
+): Promise<void> {
   if (!ask) return
-  const { untrusted } = serversFor(agent, place, (file) => trust.isTrusted(file))
+  const { untrusted } = findMcpServers(agent, workspace, (file) => trust.isTrusted(file))
   if (!untrusted || untrusted.servers.size === 0) return
   const { servers, fingerprint } = untrusted
-  if (await ask(serversTrust(servers, fingerprint, trust))) trust.add(fingerprint)
+  if (await ask(serversTrustQuestion(servers, fingerprint, trust))) trust.add(fingerprint)
 }
 
-const toolsFor = (answerer: Answerer, here: readonly ChatTool[]): readonly ChatTool[] =>
-  answerer.kind === 'recorded' ? [...here, ...recordedTools(answerer.recording, here)] : here
+const chooseTools = (answerer: Answerer, available: readonly ChatTool[]): readonly ChatTool[] =>
+  answerer.kind === 'recorded' ? [...available, ...createRecordedTools(answerer.recording, available)] : available
 
-async function answeringFor(answerer: Answerer, agent: AgentFile, state: Talk['state']): Promise<Answering> {
+async function chooseAnswerer(
+  answerer: Answerer,
+  agent: AgentFile,
+  state: ChatSession['state'],
+): Promise<ChosenServer> {
   if (answerer.kind === 'server') {
     const { endpoint, transport } = answerer
-    return serverFor(endpoint, askJsonOf(endpoint), transport, { agentModel: agent.model, state })
+    return chooseServer(endpoint, createAskJson(endpoint), transport, { agentModel: agent.model, state })
   }
-  const transport = recordedTransport(answerer.recording.answers)
+  const transport = createRecordedTransport(answerer.recording.answers)
   return {
     server: { transport, profile: PROFILES.openai, model: 'recorded', maxRetries: 0 },
     window: { tokens: DEFAULT_CONTEXT_WINDOW_TOKENS, from: 'profile' },

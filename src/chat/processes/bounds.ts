@@ -1,7 +1,7 @@
 /** The places that a sandbox lets a command see and write. */
-import type { Variables } from './child-environment.ts'
+import type { EnvironmentVariables } from './child-environment.ts'
 
-export interface Bounds {
+export interface SandboxBounds {
   /** The project: commands may write here. */
   readonly cwd: string
   /** Temp of the sandbox. */
@@ -9,5 +9,5 @@ export interface Bounds {
   /** fumibako's data directory, which is hidden. */
   readonly data: string
   readonly home: string
-  readonly variables: Variables
+  readonly variables: EnvironmentVariables
 }

@@ -2,7 +2,7 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
-import type { Bounds } from './bounds.ts'
+import type { SandboxBounds } from './bounds.ts'
 
 /** What the sandboxed program sees at a path. Deeper paths are mounted later, on top of the others. */
 interface Mount {
@@ -11,12 +11,12 @@ interface Mount {
 }
 
 /** Paths are resolved again for each command: the project may have become a git repository meanwhile. */
-export function bubblewrapArgs(bounds: Bounds): readonly string[] {
+export function bubblewrapArgs(bounds: SandboxBounds): readonly string[] {
   const cwd = realpathSync(bounds.cwd)
-  const data = resolved(bounds.data)
+  const data = resolveLinks(bounds.data)
   const mounts = [
     ...machineMounts(bounds),
-    bind(isInData(bounds) ? '--ro-bind' : '--bind', cwd),
+    bindMount(isInDataDirectory(bounds) ? '--ro-bind' : '--bind', cwd),
     ...repositoryMounts(cwd),
     ...(data === undefined || data === cwd ? [] : [{ at: data, args: ['--tmpfs', data] }]),
   ]
@@ -29,7 +29,7 @@ export function bubblewrapArgs(bounds: Bounds): readonly string[] {
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
     // Root owns these also without any capability, and /proc/sys/kernel/core_pattern names a program that the kernel runs.
     ...['sys', 'sysrq-trigger', 'irq', 'bus'].flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`]),
-    ...mounts.toSorted((a, b) => depth(a.at) - depth(b.at)).flatMap(({ args }) => args),
+    ...mounts.toSorted((a, b) => pathDepth(a.at) - pathDepth(b.at)).flatMap(({ args }) => args),
     ...(data === undefined || data === cwd ? [] : ['--remount-ro', data]),
     ...['--chdir', cwd],
     '--',
@@ -37,45 +37,49 @@ export function bubblewrapArgs(bounds: Bounds): readonly string[] {
 }
 
 /** A project in our own data directory cannot be written: agents and settings in it are obeyed outside of the sandbox. */
-export function isInData({ cwd, data }: Pick<Bounds, 'cwd' | 'data'>): boolean {
-  const hidden = resolved(data)
-  return hidden !== undefined && isWithin(resolved(cwd) ?? cwd, hidden)
+export function isInDataDirectory({ cwd, data }: Pick<SandboxBounds, 'cwd' | 'data'>): boolean {
+  const hidden = resolveLinks(data)
+  return hidden !== undefined && isWithin(resolveLinks(cwd) ?? cwd, hidden)
 }
 
 /**
  * Temp is the conversation's own. `/run` and the real temp hold the sockets of tmux, D-Bus, X11 and Docker, by which a command
  * could have something run outside: cutting the network does not close those.
  */
-function machineMounts({ cwd, home, temp, variables }: Bounds): readonly Mount[] {
-  const realHome = resolved(home)
-  const own = resolved(tmpdir())
+function machineMounts({ cwd, home, temp, variables }: SandboxBounds): readonly Mount[] {
+  const realHome = resolveLinks(home)
+  const own = resolveLinks(tmpdir())
   const ownTemp = own === undefined || (realHome !== undefined && isWithin(realHome, own)) ? [] : [own]
-  const temps = [...['/tmp', '/var/tmp'].flatMap((path) => resolved(path) ?? []), ...ownTemp]
+  const temps = [...['/tmp', '/var/tmp'].flatMap((path) => resolveLinks(path) ?? []), ...ownTemp]
   const isHidden = realHome !== undefined && temps.some((path) => isWithin(realHome, path))
   return [
     ...[...new Set(temps)].map((at) => ({ at, args: ['--bind', temp, at] })),
     // A home below temp is seen nevertheless.
-    ...(isHidden ? [bind('--ro-bind', realHome)] : []),
-    ...(resolved('/run') === '/run' ? [{ at: '/run', args: ['--tmpfs', '/run'] }] : []),
+    ...(isHidden ? [bindMount('--ro-bind', realHome)] : []),
+    ...(resolveLinks('/run') === '/run' ? [{ at: '/run', args: ['--tmpfs', '/run'] }] : []),
     // NixOS has its programs there.
-    ...['/run/current-system', '/run/wrappers', '/run/opengl-driver'].map((at) => bind('--ro-bind-try', at)),
-    ...socketsOf([cwd, home], home, variables).map((at) => ({ at, args: ['--ro-bind', '/dev/null', at] })),
+    ...['/run/current-system', '/run/wrappers', '/run/opengl-driver'].map((at) => bindMount('--ro-bind-try', at)),
+    ...findAgentSockets([cwd, home], home, variables).map((at) => ({ at, args: ['--ro-bind', '/dev/null', at] })),
   ]
 }
 
 /** Sockets by which agents take orders, where they lie elsewhere. @param seen folders that are seen also below temp */
-function socketsOf(seen: readonly string[], home: string, variables: Bounds['variables']): readonly string[] {
+function findAgentSockets(
+  seen: readonly string[],
+  home: string,
+  variables: SandboxBounds['variables'],
+): readonly string[] {
   const named = [variables['SSH_AUTH_SOCK'], variables['DOCKER_HOST']?.replace(/^unix:\/\//, '')]
-  const usual = [
+  const defaults = [
     '.docker/run/docker.sock',
     '.docker/desktop/docker.sock',
     '.gnupg/S.gpg-agent',
     '.gnupg/S.gpg-agent.ssh',
   ]
-  const all = [...named, ...usual.map((path) => join(home, path))].flatMap((path) => resolved(path) ?? [])
+  const all = [...named, ...defaults.map((path) => join(home, path))].flatMap((path) => resolveLinks(path) ?? [])
   const isSeen = (path: string): boolean =>
-    !/^\/(?:run|tmp|var\/tmp)\//.test(path) || seen.some((folder) => isWithin(path, resolved(folder) ?? folder))
-  return [...new Set(all)].filter((path) => lookedAt(path)?.isSocket() && isSeen(path))
+    !/^\/(?:run|tmp|var\/tmp)\//.test(path) || seen.some((folder) => isWithin(path, resolveLinks(folder) ?? folder))
+  return [...new Set(all)].filter((path) => lstatOf(path)?.isSocket() && isSeen(path))
 }
 
 /**
@@ -84,33 +88,36 @@ function socketsOf(seen: readonly string[], home: string, variables: Bounds['var
  */
 function repositoryMounts(cwd: string): readonly Mount[] {
   // A link cannot be mounted: what it leads to in the project is, and `newInRepository` notices where the link is replaced.
-  const git = resolved(join(cwd, '.git')) ?? join(cwd, '.git')
-  const kind = lookedAt(git)
-  const inside = GUARDED_IN_GIT.flatMap((name) => resolved(join(git, name)) ?? []).filter((path) => {
-    const found = lookedAt(path)
+  const git = resolveLinks(join(cwd, '.git')) ?? join(cwd, '.git')
+  const kind = lstatOf(git)
+  const inside = GUARDED_GIT_FILES.flatMap((name) => resolveLinks(join(git, name)) ?? []).filter((path) => {
+    const found = lstatOf(path)
     return isWithin(path, cwd) && (found?.isFile() || found?.isDirectory())
   })
   const agents = join(cwd, '.amazonq')
   return [
-    ...(kind?.isDirectory() && isWithin(git, cwd) ? [bind('--bind', git)] : []),
-    ...(kind?.isDirectory() ? inside.map((path) => bind('--ro-bind', path)) : []),
-    ...(kind?.isFile() && isWithin(git, cwd) ? [bind('--ro-bind', git)] : []),
-    ...(lookedAt(agents)?.isDirectory() ? [bind('--ro-bind', agents)] : []),
+    ...(kind?.isDirectory() && isWithin(git, cwd) ? [bindMount('--bind', git)] : []),
+    ...(kind?.isDirectory() ? inside.map((path) => bindMount('--ro-bind', path)) : []),
+    ...(kind?.isFile() && isWithin(git, cwd) ? [bindMount('--ro-bind', git)] : []),
+    ...(lstatOf(agents)?.isDirectory() ? [bindMount('--ro-bind', agents)] : []),
   ]
 }
 
 /** `commondir` and `config.worktree` name further configuration that git reads. */
-export const GUARDED_IN_GIT = ['hooks', 'config', 'config.worktree', 'commondir'] as const
+export const GUARDED_GIT_FILES = ['hooks', 'config', 'config.worktree', 'commondir'] as const
 
-const bind = (how: '--bind' | '--ro-bind' | '--ro-bind-try', at: string): Mount => ({ at, args: [how, at, at] })
+const bindMount = (option: '--bind' | '--ro-bind' | '--ro-bind-try', at: string): Mount => ({
+  at,
+  args: [option, at, at],
+})
 
-const depth = (path: string): number => (path === sep ? 0 : path.split(sep).length)
+const pathDepth = (path: string): number => (path === sep ? 0 : path.split(sep).length)
 
 const isWithin = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === sep ? sep : folder + sep)
 
 /** Links are not followed. */
-export function lookedAt(path: string): Stats | undefined {
+export function lstatOf(path: string): Stats | undefined {
   try {
     return lstatSync(path)
   } catch {
@@ -119,7 +126,7 @@ export function lookedAt(path: string): Stats | undefined {
 }
 
 /** With links followed; nothing where there is no such path. */
-function resolved(path: string | undefined): string | undefined {
+function resolveLinks(path: string | undefined): string | undefined {
   if (path === undefined || !path.startsWith(sep) || dirname(path) === path) return undefined
   try {
     return realpathSync(path)

@@ -4,10 +4,10 @@
  */
 import { readdirSync, readlinkSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegular } from '../../lib/files/regular-file.ts'
-import { GUARDED_IN_GIT, lookedAt } from './bubblewrap.ts'
+import { readRegularFile } from '../../lib/files/regular-file.ts'
+import { GUARDED_GIT_FILES, lstatOf } from './bubblewrap.ts'
 
-export interface RepositoryBefore {
+export interface RepositorySnapshot {
   readonly hadRepository: boolean
   /** Of the guarded files, those that were not there. */
   readonly missing: readonly string[]
@@ -15,25 +15,28 @@ export interface RepositoryBefore {
   readonly links: ReadonlyMap<string, string>
 }
 
-export function repositoryBefore(cwd: string): RepositoryBefore {
+export function snapshotRepository(cwd: string): RepositorySnapshot {
   const git = join(cwd, '.git')
-  const guarded = GUARDED_IN_GIT.map((name) => join(git, name))
+  const guarded = GUARDED_GIT_FILES.map((name) => join(git, name))
   const links = [git, ...guarded].flatMap((path) => {
-    const target = linkAt(path)
+    const target = readLinkTargetOf(path)
     return target === undefined ? [] : [[path, target] as const]
   })
   return { hadRepository: exists(git), missing: guarded.filter((path) => !exists(path)), links: new Map(links) }
 }
 
 /** @returns what was renamed, by the names that it had */
-export function newInRepository(cwd: string, { hadRepository, missing, links }: RepositoryBefore): readonly string[] {
+export function renamePlantedFiles(
+  cwd: string,
+  { hadRepository, missing, links }: RepositorySnapshot,
+): readonly string[] {
   const git = join(cwd, '.git')
-  const replaced = [...links].filter(([path, target]) => linkAt(path) !== target).map(([path]) => path)
-  const made = hadRepository ? missing : isPlainRepository(git) ? [] : [git]
-  return [...replaced, ...made].filter((path) => exists(path) && renamed(path))
+  const replaced = [...links].filter(([path, target]) => readLinkTargetOf(path) !== target).map(([path]) => path)
+  const created = hadRepository ? missing : isPlainRepository(git) ? [] : [git]
+  return [...replaced, ...created].filter((path) => exists(path) && renameSuspect(path))
 }
 
-function linkAt(path: string): string | undefined {
+function readLinkTargetOf(path: string): string | undefined {
   try {
     return readlinkSync(path)
   } catch {
@@ -41,7 +44,7 @@ function linkAt(path: string): string | undefined {
   }
 }
 
-function renamed(path: string): boolean {
+function renameSuspect(path: string): boolean {
   try {
     renameSync(path, `${path}.from-sandbox-${Date.now()}`)
     return true
@@ -54,10 +57,10 @@ function renamed(path: string): boolean {
 function isPlainRepository(git: string): boolean {
   if (!exists(git)) return true
   try {
-    if (!lookedAt(git)?.isDirectory()) return false
+    if (!lstatOf(git)?.isDirectory()) return false
     const others = ['config.worktree', 'commondir'].some((name) => exists(join(git, name)))
     const hooks = exists(join(git, 'hooks')) ? readdirSync(join(git, 'hooks')) : []
-    const lines = readRegular(join(git, 'config')).toString().split('\n')
+    const lines = readRegularFile(join(git, 'config')).toString().split('\n')
     return !others && hooks.every((name) => name.endsWith('.sample')) && lines.every((line) => PLAIN_LINE.test(line))
   } catch {
     return false
@@ -67,4 +70,4 @@ function isPlainRepository(git: string): boolean {
 const PLAIN_LINE =
   /^\s*(?:|\[core\]|\[init\]|repositoryformatversion = [01]|(?:filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks) = (?:true|false))\s*$/
 
-const exists = (path: string): boolean => lookedAt(path) !== undefined
+const exists = (path: string): boolean => lstatOf(path) !== undefined

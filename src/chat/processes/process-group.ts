@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import type { Socket } from 'node:net'
-import { programPath } from '../../lib/programs.ts'
+import { programPathOrMissing } from '../../lib/programs.ts'
 
 const IS_WINDOWS = process.platform === 'win32'
 
@@ -19,8 +19,8 @@ export interface GroupOptions extends Pick<SpawnOptions, 'cwd' | 'env'> {
  * The program waits at a gate (file descriptor 3) until the watchdog knows its group. If this process is killed first, the
  * gate closes and the program never starts, so there is no moment at which it could be forgotten.
  */
-const GATE = 'read -r open <&3 || exit 125; exec 3<&-; exec "$@"'
-const GATE_WITH_LIFELINE = 'read -r open <&3 || exit 125; exec "$@"'
+const GATE_SCRIPT = 'read -r open <&3 || exit 125; exec 3<&-; exec "$@"'
+const GATE_SCRIPT_WITH_LIFELINE = 'read -r open <&3 || exit 125; exec "$@"'
 
 /**
  * @param program a path: a bare name would be looked up in `PATH`, which may have the current directory in it
@@ -32,7 +32,7 @@ export function startInGroup(program: string, args: readonly string[], options: 
   const input = hasInput ? 'pipe' : 'ignore'
   const child = IS_WINDOWS
     ? spawn(program, [...args], { cwd, env, stdio: [input, 'pipe', 'pipe'], windowsHide: true })
-    : spawn('/bin/sh', ['-c', lifeline ? GATE_WITH_LIFELINE : GATE, 'sh', program, ...args], {
+    : spawn('/bin/sh', ['-c', lifeline ? GATE_SCRIPT_WITH_LIFELINE : GATE_SCRIPT, 'sh', program, ...args], {
         cwd,
         env,
         // A session and a group of its own: the terminal's signals do not reach it, ours reach all of it.
@@ -61,7 +61,7 @@ export function cutLifeline({ stdio }: ChildProcess): void {
 /** To all of the group; on Windows every signal ends the tree. False if nothing of the group is left. */
 export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   if (IS_WINDOWS) {
-    if (signal !== 0) spawnSync(programPath('taskkill'), ['/pid', String(pid), '/T', '/F'])
+    if (signal !== 0) spawnSync(programPathOrMissing('taskkill'), ['/pid', String(pid), '/T', '/F'])
     return signal === 0 && isRunning(pid)
   }
   return isRunning(-pid, signal)
@@ -77,7 +77,7 @@ function isRunning(pid: number, signal: NodeJS.Signals | 0 = 0): boolean {
 }
 
 /** Reads `+ group` and `- group`. The end of its input means that the writer is gone. */
-const WATCH = `trap '' HUP INT TERM
+const WATCH_SCRIPT = `trap '' HUP INT TERM
 groups=
 while read -r what group; do
   if [ "$what" = + ]; then groups="$groups $group"; continue; fi
@@ -105,7 +105,7 @@ class Watchdog {
   add(group: number): void {
     if (!IS_WINDOWS) this.#start()
     this.#groups.add(group)
-    this.#tell(`+ ${group}\n`)
+    this.#send(`+ ${group}\n`)
     this.#timer ??= setInterval(() => this.review(), REVIEW_MS).unref()
   }
 
@@ -114,7 +114,7 @@ class Watchdog {
     for (const group of this.#groups) {
       if (signalGroup(group, 0)) continue
       this.#groups.delete(group)
-      this.#tell(`- ${group}\n`)
+      this.#send(`- ${group}\n`)
     }
     if (this.#groups.size > 0) return
     clearInterval(this.#timer)
@@ -123,25 +123,25 @@ class Watchdog {
 
   #start(): void {
     if (this.#shell) return
-    const shell = spawn('/bin/sh', ['-c', WATCH], {
+    const shell = spawn('/bin/sh', ['-c', WATCH_SCRIPT], {
       cwd: '/',
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
       env: {},
     })
     this.#shell = shell
-    const gone = (): void => {
+    const forgetShell = (): void => {
       if (this.#shell === shell) this.#shell = undefined
     }
     // Without it, the exit handler above still ends the groups; the next group starts another one.
-    shell.once('error', gone).once('exit', gone)
-    shell.stdin.on('error', gone)
+    shell.once('error', forgetShell).once('exit', forgetShell)
+    shell.stdin.on('error', forgetShell)
     shell.unref()
     ;(shell.stdin as unknown as { unref(): void }).unref()
-    for (const group of this.#groups) this.#tell(`+ ${group}\n`)
+    for (const group of this.#groups) this.#send(`+ ${group}\n`)
   }
 
-  #tell(line: string): void {
+  #send(line: string): void {
     if (this.#shell?.stdin?.writable) this.#shell.stdin.write(line)
   }
 }

@@ -1,9 +1,9 @@
 /** The profile of `sandbox-exec` on macOS: the same bounds as on Linux, in Apple's language for them. */
 import { join } from 'node:path'
-import type { Bounds } from './bounds.ts'
+import type { SandboxBounds } from './bounds.ts'
 
 /** Everything that is not named is denied: the network, other programs' services, Apple events, launchd. */
-const BASE = `(version 1)
+const BASE_PROFILE = `(version 1)
 (deny default)
 (allow process-exec)
 (allow process-fork)
@@ -18,17 +18,17 @@ const BASE = `(version 1)
 (allow file-ioctl (literal "/dev/tty") (literal "/dev/ptmx") (regex #"^/dev/ttys[0-9]+$"))`
 
 /** Later rules go before earlier ones. @param bounds with links followed: the kernel compares real paths */
-export function seatbeltProfile({ cwd, temp, data }: Pick<Bounds, 'cwd' | 'temp' | 'data'>): string {
+export function buildSeatbeltProfile({ cwd, temp, data }: Pick<SandboxBounds, 'cwd' | 'temp' | 'data'>): string {
   const git = join(cwd, '.git')
-  return `${BASE}
-(allow file-write* (subpath ${quoted(cwd)}) (subpath ${quoted(temp)}))
-(deny file-write* (literal ${quoted(git)}) (subpath ${quoted(join(git, 'hooks'))}) (literal ${quoted(join(git, 'config'))}) (literal ${quoted(join(git, 'config.worktree'))}) (literal ${quoted(join(git, 'commondir'))}) (subpath ${quoted(join(cwd, '.amazonq'))}))
-(deny file-read* file-write* (subpath ${quoted(data)}))
+  return `${BASE_PROFILE}
+(allow file-write* (subpath ${quotePath(cwd)}) (subpath ${quotePath(temp)}))
+(deny file-write* (literal ${quotePath(git)}) (subpath ${quotePath(join(git, 'hooks'))}) (literal ${quotePath(join(git, 'config'))}) (literal ${quotePath(join(git, 'config.worktree'))}) (literal ${quotePath(join(git, 'commondir'))}) (subpath ${quotePath(join(cwd, '.amazonq'))}))
+(deny file-read* file-write* (subpath ${quotePath(data)}))
 `
 }
 
 /** A string of the profile's language. Throws on control characters: nobody has shown how they are to be written. */
-function quoted(path: string): string {
+function quotePath(path: string): string {
   if (/[\u0000-\u001f\u007f]/.test(path)) throw new Error('a path with control characters cannot be put into a profile')
   return `"${path.replaceAll(/[\\"]/g, '\\$&')}"`
 }

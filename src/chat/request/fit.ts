@@ -4,7 +4,7 @@ import type { HistoryEntry } from '../../conversation/record.ts'
 import { assistantChars, userChars, valueChars } from '../../conversation/request/budget.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import { byteLength } from '../../conversation/truncate.ts'
-import { promptFrom, type Sending, startOf } from './sending.ts'
+import { findPromptFrom, type OutgoingRequest, rangeStart } from './sending.ts'
 
 const BYTES_PER_TOKEN = 4
 /** Images are not counted by their bytes. */
@@ -13,7 +13,7 @@ const TOKENS_PER_IMAGE = 1000
 /** Entries never change, so each is measured once. */
 const sizes = new WeakMap<HistoryEntry, number>()
 
-function bytesOf(entry: HistoryEntry): number {
+function entryBytes(entry: HistoryEntry): number {
   const known = sizes.get(entry)
   if (known !== undefined) return known
   const images = (entry.user.images?.length ?? 0) * TOKENS_PER_IMAGE * BYTES_PER_TOKEN
@@ -23,34 +23,35 @@ function bytesOf(entry: HistoryEntry): number {
 }
 
 /** Estimated tokens of the whole request: context, history in range, current message, tools. */
-export function requestTokens(state: ConversationState, sending: Sending): number {
-  const [start, end] = sending.range
-  let bytes = fixedBytes(state, sending)
-  for (let at = start; at < end; at++) bytes += bytesOf(state.history.at(at) as HistoryEntry)
+export function requestTokens(state: ConversationState, outgoing: OutgoingRequest): number {
+  const [start, end] = outgoing.range
+  let bytes = fixedBytes(state, outgoing)
+  for (let at = start; at < end; at++) bytes += entryBytes(state.history.at(at) as HistoryEntry)
   return Math.ceil(bytes / BYTES_PER_TOKEN)
 }
 
 /** A server that counts more tokens than we do: what to try next, so that a good part of the history is left out. */
-export function smallerThan(state: ConversationState, sending: Sending, tokens: number): number {
-  const history = tokens - Math.ceil(fixedBytes(state, sending) / BYTES_PER_TOKEN)
-  return Math.min(tokens, windowTokens(state)) - Math.ceil(history * LEFT_OUT)
+export function nextTokenLimit(state: ConversationState, outgoing: OutgoingRequest, tokens: number): number {
+  const history = tokens - Math.ceil(fixedBytes(state, outgoing) / BYTES_PER_TOKEN)
+  return Math.min(tokens, contextWindowTokens(state)) - Math.ceil(history * DROPPED_HISTORY_SHARE)
 }
 
-const LEFT_OUT = 0.3
+const DROPPED_HISTORY_SHARE = 0.3
 
 /** Estimated tokens of what is sent whatever is said next: context, tools, history. */
-export function standingTokens(state: ConversationState): number {
-  let bytes = Number(state.context_message_length ?? 0) + toolBytes(state)
-  for (let at = startOf(state); at < state.history.length; at++) bytes += bytesOf(state.history.at(at) as HistoryEntry)
+export function baseTokens(state: ConversationState): number {
+  let bytes = Number(state.context_message_length ?? 0) + toolSpecBytes(state)
+  for (let at = rangeStart(state); at < state.history.length; at++)
+    bytes += entryBytes(state.history.at(at) as HistoryEntry)
   return Math.ceil(bytes / BYTES_PER_TOKEN)
 }
 
-function fixedBytes(state: ConversationState, { contextBytes, next }: Sending): number {
+function fixedBytes(state: ConversationState, { contextBytes, next }: OutgoingRequest): number {
   const images = (next.images?.length ?? 0) * TOKENS_PER_IMAGE * BYTES_PER_TOKEN
-  return (contextBytes ?? 0) + userChars(next) + images + toolBytes(state)
+  return (contextBytes ?? 0) + userChars(next) + images + toolSpecBytes(state)
 }
 
-export function toolBytes({ tools }: ConversationState): number {
+export function toolSpecBytes({ tools }: ConversationState): number {
   let bytes = 0
   for (const list of tools.values())
     for (const { ToolSpecification: tool } of list)
@@ -63,21 +64,21 @@ export function toolBytes({ tools }: ConversationState): number {
  * The first prompt of the history from which on the request is at most so large; the history's end when only what waits
  * fits, or not even that.
  */
-export function fittingStart(state: ConversationState, sending: Sending, tokens: number): number {
-  const room = tokens * BYTES_PER_TOKEN - fixedBytes(state, sending)
-  const [first, end] = sending.range
+export function findFittingStart(state: ConversationState, outgoing: OutgoingRequest, tokens: number): number {
+  const remaining = tokens * BYTES_PER_TOKEN - fixedBytes(state, outgoing)
+  const [first, end] = outgoing.range
   let start = end
   let used = 0
   while (start > first) {
-    used += bytesOf(state.history.at(start - 1) as HistoryEntry)
-    if (used > room) break
+    used += entryBytes(state.history.at(start - 1) as HistoryEntry)
+    if (used > remaining) break
     start--
   }
-  return start === first ? first : (promptFrom(state.history, start) ?? end)
+  return start === first ? first : (findPromptFrom(state.history, start) ?? end)
 }
 
 /** In tokens. */
-export function windowTokens({ model_info }: ConversationState): number {
-  const told = Number(model_info?.context_window_tokens ?? 0)
-  return told > 0 ? told : DEFAULT_CONTEXT_WINDOW_TOKENS
+export function contextWindowTokens({ model_info }: ConversationState): number {
+  const reported = Number(model_info?.context_window_tokens ?? 0)
+  return reported > 0 ? reported : DEFAULT_CONTEXT_WINDOW_TOKENS
 }

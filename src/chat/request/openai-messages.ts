@@ -5,14 +5,14 @@ import type { AssistantResponseMessage, Sendable, UserInputMessage } from '../..
 import { writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
 import { writeJson } from '../../lib/json/write.ts'
-import { imagePart, textPart } from '../../openai/content.ts'
-import { dataUri, mimeOf } from '../../openai/media.ts'
+import { toImagePart, toTextPart } from '../../openai/content.ts'
+import { mimeOf, toDataUri } from '../../openai/media.ts'
 import type { ContentPart, FilePart } from '../../openai/message.ts'
 import { OpenAIMessage } from '../../openai/openai-message.ts'
 import { OpenAITool } from '../../openai/openai-tool.ts'
 import type { Profile } from '../../openai/profile.ts'
 
-export interface Rendering {
+export interface RenderOptions {
   readonly profile: Profile
   /** Whether the request begins with the pair in which the context is sent. */
   readonly hasContext: boolean
@@ -20,33 +20,36 @@ export interface Rendering {
   readonly documents?: readonly FilePart[]
 }
 
-export interface Rendered {
+export interface RenderedRequest {
   readonly messages: readonly OpenAIMessage[]
   readonly tools: readonly OpenAITool[]
   /** Images and documents that the server does not take. */
-  readonly leftOut: number
+  readonly omitted: number
 }
 
 /** Context pair, history, current message. Operating system and directory go into the context. */
-export function openAIMessages(request: Sendable, { profile, hasContext, documents = [] }: Rendering): Rendered {
-  const made = new Maker(profile)
+export function renderOpenAIMessages(
+  request: Sendable,
+  { profile, hasContext, documents = [] }: RenderOptions,
+): RenderedRequest {
+  const builder = new MessageBuilder(profile)
   const { user_input_message: current, history } = request
   const environment = environmentBlock(current.user_input_message_context.env_state)
   if (!hasContext && environment !== '') {
-    made.say(OpenAIMessage.user(environment.trimEnd()))
-    made.say(OpenAIMessage.assistant(KNOWN))
+    builder.push(OpenAIMessage.user(environment.trimEnd()))
+    builder.push(OpenAIMessage.assistant(ACKNOWLEDGEMENT))
   }
   for (const [at, sent] of history.entries()) {
-    if (sent.kind === 'assistant') made.assistant(sent.message)
-    else if (at === 0 && hasContext) made.user({ ...sent.message, content: environment + sent.message.content })
-    else made.user(sent.message)
+    if (sent.kind === 'assistant') builder.assistant(sent.message)
+    else if (at === 0 && hasContext) builder.user({ ...sent.message, content: environment + sent.message.content })
+    else builder.user(sent.message)
   }
-  made.user(current, documents)
+  builder.user(current, documents)
   const { tools } = current.user_input_message_context
-  return { messages: made.messages, tools: (tools ?? []).flatMap(offered), leftOut: made.leftOut }
+  return { messages: builder.messages, tools: (tools ?? []).flatMap(toOpenAITools), omitted: builder.omitted }
 }
 
-const KNOWN = 'Understood.'
+const ACKNOWLEDGEMENT = 'Understood.'
 
 function environmentBlock(env: EnvState | null): string {
   const lines = [
@@ -57,24 +60,26 @@ function environmentBlock(env: EnvState | null): string {
 }
 
 /** The stand-in for tools that are gone is named in the history and never offered. */
-function offered({ ToolSpecification: { name, description, input_schema } }: ToolOffered): readonly OpenAITool[] {
+function toOpenAITools({
+  ToolSpecification: { name, description, input_schema },
+}: OfferedToolSpec): readonly OpenAITool[] {
   if (name === DUMMY_TOOL_NAME) return []
   const parameters = (plainJson(input_schema.json) ?? { type: 'object', properties: {} }) as object
   return [new OpenAITool({ name, description, parameters })]
 }
 
-type ToolOffered = NonNullable<UserInputMessage['user_input_message_context']['tools']>[number]
+type OfferedToolSpec = NonNullable<UserInputMessage['user_input_message_context']['tools']>[number]
 
-class Maker {
+class MessageBuilder {
   readonly messages: OpenAIMessage[] = []
   readonly #profile: Profile
-  leftOut = 0
+  omitted = 0
 
   constructor(profile: Profile) {
     this.#profile = profile
   }
 
-  say(message: OpenAIMessage): void {
+  push(message: OpenAIMessage): void {
     this.messages.push(message)
   }
 
@@ -84,17 +89,17 @@ class Maker {
       type: 'function' as const,
       function: { name, arguments: writeJson(input) },
     }))
-    if (calls.length === 0) this.say(OpenAIMessage.assistant(content))
-    else this.say(OpenAIMessage.assistant(content === '' ? null : content, calls))
+    if (calls.length === 0) this.push(OpenAIMessage.assistant(content))
+    else this.push(OpenAIMessage.assistant(content === '' ? null : content, calls))
   }
 
   /** Results first, each as a message of its own; what was said or shown with them follows. */
   user({ content, images, user_input_message_context }: UserInputMessage, documents: readonly FilePart[] = []): void {
     const results = user_input_message_context.tool_results ?? []
-    for (const result of results) this.say(OpenAIMessage.tool(result.tool_use_id, resultText(result)))
+    for (const result of results) this.push(OpenAIMessage.tool(result.tool_use_id, toolResultText(result)))
     const parts = [...this.#imageParts(images ?? []), ...this.#documentParts(documents)]
-    if (parts.length > 0) this.say(OpenAIMessage.user([...(content === '' ? [] : [textPart(content)]), ...parts]))
-    else if (content !== '' || results.length === 0) this.say(OpenAIMessage.user(content))
+    if (parts.length > 0) this.push(OpenAIMessage.user([...(content === '' ? [] : [toTextPart(content)]), ...parts]))
+    else if (content !== '' || results.length === 0) this.push(OpenAIMessage.user(content))
   }
 
   #imageParts(images: readonly ImageBlock[]): readonly ContentPart[] {
@@ -103,15 +108,15 @@ class Maker {
       const bytes = source === 'Unknown' || !('Bytes' in source) ? undefined : Uint8Array.from(source.Bytes)
       const mime = bytes && mimeOf(bytes)
       const isTaken = mime && parts.user.includes('image_url') && takesType(takes.types, mime)
-      if (bytes && isTaken) return [imagePart(dataUri(bytes, mime))]
-      this.leftOut++
+      if (bytes && isTaken) return [toImagePart(toDataUri(bytes, mime))]
+      this.omitted++
       return []
     })
   }
 
   #documentParts(documents: readonly FilePart[]): readonly ContentPart[] {
     if (this.#profile.parts.user.includes('file')) return documents
-    this.leftOut += documents.length
+    this.omitted += documents.length
     return []
   }
 }
@@ -120,7 +125,7 @@ const takesType = (types: readonly string[] | undefined, mime: string): boolean 
   types === undefined || types.includes(mime.replace(/^image\//, ''))
 
 /** A status of Error has no other place than the text. */
-export function resultText({ content, status }: ToolUseResult): string {
+export function toolResultText({ content, status }: ToolUseResult): string {
   const text = content.map((block) => writeBlock(block, () => {}) ?? '').join('\n')
   return status === 'Error' ? `Error: ${text}` : text
 }

@@ -6,7 +6,7 @@ import { hasToolUseResults } from '../../conversation/render.ts'
 import { asSendable, type Sendable, type SendInput } from '../../conversation/request/send.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 
-export interface Sending {
+export interface OutgoingRequest {
   readonly request: Sendable
   /** The waiting message as it is sent: mended where the history asks for it, with what hooks said. */
   readonly next: UserMessage
@@ -19,9 +19,9 @@ export interface Sending {
 const SPARE_MESSAGES = 6
 
 /** Nothing when no message waits. */
-export function sendingOf(state: ConversationState, input: SendInput): Sending | undefined {
+export function buildOutgoingRequest(state: ConversationState, input: SendInput): OutgoingRequest | undefined {
   const { history } = state
-  const start = withinLimit(history, startOf(state))
+  const start = limitHistory(history, rangeStart(state))
   // Within a window of its own, so that what lies before it neither counts nor costs.
   const part: ConversationState = {
     ...state,
@@ -41,19 +41,19 @@ export function sendingOf(state: ConversationState, input: SendInput): Sending |
 }
 
 /** Where the range begins; a range of another history counts from its beginning. */
-export function startOf({ history, valid_history_range: [start] }: ConversationState): number {
+export function rangeStart({ history, valid_history_range: [start] }: ConversationState): number {
   const at = Number(start)
   return at >= 0 && at <= history.length ? at : 0
 }
 
-function withinLimit(history: History, start: number): number {
-  const most = Math.floor((MAX_CONVERSATION_STATE_HISTORY_LEN - SPARE_MESSAGES) / 2)
-  if (history.length - start <= most) return start
-  return promptFrom(history, history.length - most) ?? history.length
+function limitHistory(history: History, start: number): number {
+  const maxEntries = Math.floor((MAX_CONVERSATION_STATE_HISTORY_LEN - SPARE_MESSAGES) / 2)
+  if (history.length - start <= maxEntries) return start
+  return findPromptFrom(history, history.length - maxEntries) ?? history.length
 }
 
 /** The first entry from there on that begins with what somebody said, and not with the results of tools. */
-export function promptFrom(history: History, from: number): number | undefined {
+export function findPromptFrom(history: History, from: number): number | undefined {
   for (let at = from; at < history.length; at++) {
     const entry = history.at(at)
     if (entry && !hasToolUseResults(entry.user)) return at

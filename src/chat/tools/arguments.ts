@@ -1,19 +1,19 @@
 /** The arguments of a call, as a model wrote them. */
-import { type Fault, FieldReader } from '../../lib/json/fields.ts'
+import { type FieldFault, FieldReader } from '../../lib/json/fields.ts'
 import { type JsonValue, plainJson } from '../../lib/json/lossless.ts'
-import { type Checked, refused, type ToolCall } from './tool.ts'
+import { type ChatToolCall, type CheckedCall, refuseCall } from './tool.ts'
 
 /** Reads them, and refuses the call with every fault that was found. */
-export async function checked(
+export async function checkArguments(
   args: JsonValue,
-  read: (reader: FieldReader) => ToolCall | string | Promise<ToolCall | string>,
-): Promise<Checked> {
-  const faults: Fault[] = []
+  read: (reader: FieldReader) => ChatToolCall | string | Promise<ChatToolCall | string>,
+): Promise<CheckedCall> {
+  const faults: FieldFault[] = []
   const reader = new FieldReader(plainJson(args), '', faults)
   const call = await read(reader)
   if (faults.length > 0)
-    return refused(
+    return refuseCall(
       `The arguments are wrong: ${faults.map(({ path, reason }) => `${path} ${reason}`.trim()).join('; ')}.`,
     )
-  return typeof call === 'string' ? refused(call) : { ok: true, call }
+  return typeof call === 'string' ? refuseCall(call) : { ok: true, call }
 }

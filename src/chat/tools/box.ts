@@ -4,9 +4,9 @@ import type { Tool, ToolOrigin, ToolSpec, Tools } from '../../conversation/recor
 import { JsonMap } from '../../lib/json/lossless.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { offersTool, toolLabel } from './allow/patterns.ts'
-import { type ChatTool, refused } from './tool.ts'
+import { type ChatTool, refuseCall } from './tool.ts'
 
-export interface BoxInput {
+export interface ToolSetInput {
   readonly builtIn: readonly ChatTool[]
   /** Of all servers that run, in the order in which they were named. */
   readonly mcp?: readonly ChatTool[]
@@ -17,15 +17,15 @@ export interface BoxInput {
 }
 
 /** A tool that is not offered, and why. */
-export interface LeftOut {
+export interface OmittedTool {
   readonly label: string
   readonly reason: Phrase
 }
 
-export interface ToolBox {
+export interface ToolSet {
   readonly all: readonly ChatTool[]
   /** Tools that their origin offers but the model cannot get. */
-  readonly leftOut: readonly LeftOut[]
+  readonly omitted: readonly OmittedTool[]
   /** By the name that the model uses. */
   find(name: string): ChatTool | undefined
   /** For a request: all origins in one list. */
@@ -34,32 +34,32 @@ export interface ToolBox {
   byOrigin(): Tools
 }
 
-export function toolBox({ builtIn, mcp = [], offered = ['*'], aliases = new Map() }: BoxInput): ToolBox {
+export function buildToolSet({ builtIn, mcp = [], offered = ['*'], aliases = new Map() }: ToolSetInput): ToolSet {
   const byName = new Map<string, ChatTool>()
-  const leftOut: LeftOut[] = []
-  for (const tool of [DUMMY, ...builtIn, ...mcp]) {
-    const named = renamed(tool, aliases)
-    if (tool !== DUMMY && !offersTool(offered, named)) continue
+  const omitted: OmittedTool[] = []
+  for (const tool of [DUMMY_TOOL, ...builtIn, ...mcp]) {
+    const named = withAlias(tool, aliases)
+    if (tool !== DUMMY_TOOL && !offersTool(offered, named)) continue
     const known = byName.get(named.name)
     if (known) {
       const reason = phrase(
         `${toolLabel(known)} has the name ${named.name} already`,
         `${named.name} という名前は ${toolLabel(known)} がすでに使っています`,
       )
-      leftOut.push({ label: toolLabel(tool), reason })
+      omitted.push({ label: toolLabel(tool), reason })
     } else byName.set(named.name, named)
   }
   const all = [...byName.values()]
   return {
-    all: all.filter((tool) => tool !== DUMMY),
-    leftOut,
+    all: all.filter((tool) => tool !== DUMMY_TOOL),
+    omitted,
     find: (name) => byName.get(name),
     specs: () => all.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
     byOrigin: () => originsOf(all),
   }
 }
 
-function renamed(tool: ChatTool, aliases: ReadonlyMap<string, string>): ChatTool {
+function withAlias(tool: ChatTool, aliases: ReadonlyMap<string, string>): ChatTool {
   const alias = aliases.get(toolLabel(tool))
   return alias === undefined ? tool : { ...tool, name: alias }
 }
@@ -74,9 +74,9 @@ function originsOf(tools: readonly ChatTool[]): Tools {
 }
 
 /** Names in the state that nobody offers any more, for a conversation that goes on. */
-export function goneTools(
+export function findMissingTools(
   before: Tools,
-  now: ToolBox,
+  now: ToolSet,
 ): readonly { readonly origin: ToolOrigin; readonly name: string }[] {
   return [...before].flatMap(([origin, tools]) =>
     tools.flatMap(({ ToolSpecification: { name } }) => (now.find(name) ? [] : [{ origin, name }])),
@@ -84,11 +84,11 @@ export function goneTools(
 }
 
 /** Stands in for tools that are gone, where a history still speaks of them. */
-const DUMMY: ChatTool = {
+const DUMMY_TOOL: ChatTool = {
   name: DUMMY_TOOL_NAME,
   hostName: DUMMY_TOOL_NAME,
   origin: NATIVE_TOOLS,
   description: 'Stands for a tool that is no longer there. It does nothing: never call it.',
   schema: { type: 'object', properties: {} },
-  check: async () => refused('This tool is no longer there. Use another one, or answer without it.'),
+  check: async () => refuseCall('This tool is no longer there. Use another one, or answer without it.'),
 }

@@ -1,13 +1,13 @@
 /** Whether a call may run: denied before allowed, allowed before asked. Changes nothing; for commands it looks at the files that they name. */
 
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import { commandDecision } from './allow/commands.ts'
-import { pathsDecision } from './allow/paths.ts'
-import { isSameTool, namesTool, type ToolName } from './allow/patterns.ts'
-import type { ChatTool, Need } from './tool.ts'
+import { decideCommand } from './allow/commands.ts'
+import { decidePaths } from './allow/paths.ts'
+import { isSameTool, matchesTool, type ToolName } from './allow/patterns.ts'
+import type { CallNeed, ChatTool } from './tool.ts'
 
 /** Who allowed what, and in which place. */
-export interface Rules {
+export interface PermissionRules {
   /** Patterns of the agent's file and of `--trust-tools`. */
   readonly allowedTools: readonly string[]
   /** What the user trusted in this session, by `t` or `/tools trust`. Never a pattern. */
@@ -45,13 +45,13 @@ export interface CommandSettings {
   readonly denyByDefault: boolean
 }
 
-export const NO_SETTINGS: ToolsSettings = {
+export const NO_TOOLS_SETTINGS: ToolsSettings = {
   fs_read: { allowedPaths: [], deniedPaths: [], allowReadOnly: false },
   fs_write: { allowedPaths: [], deniedPaths: [] },
   execute_bash: { allowedCommands: [], deniedCommands: [], autoAllowReadonly: false, denyByDefault: false },
 }
 
-export type Decision =
+export type PermissionDecision =
   /** By a person's or the agent's word, or because it only reads where that is free. */
   | { readonly kind: 'allow' }
   | {
@@ -65,31 +65,39 @@ export type Decision =
   | { readonly kind: 'error'; readonly text: string }
 
 /** @param need of the call, which says where it reads or writes, and which command it runs */
-export function decide(tool: Pick<ChatTool, 'name' | 'hostName' | 'origin'>, need: Need, rules: Rules): Decision {
+export function decidePermission(
+  tool: Pick<ChatTool, 'name' | 'hostName' | 'origin'>,
+  need: CallNeed,
+  rules: PermissionRules,
+): PermissionDecision {
   const decision = byRules(tool, need, rules)
   const trusted = decision.kind === 'ask' && !decision.mayBeDenied && rules.trustAll ? ALLOW : decision
-  if (trusted.kind === 'allow' && need.stale) return { kind: 'error', text: staleText(need.stale.path) }
+  if (trusted.kind === 'allow' && need.stale) return { kind: 'error', text: staleFileText(need.stale.path) }
   return trusted
 }
 
-const ALLOW: Decision = { kind: 'allow' }
+const ALLOW: PermissionDecision = { kind: 'allow' }
 
-function byRules(tool: Pick<ChatTool, 'name' | 'hostName' | 'origin'>, need: Need, rules: Rules): Decision {
+function byRules(
+  tool: Pick<ChatTool, 'name' | 'hostName' | 'origin'>,
+  need: CallNeed,
+  rules: PermissionRules,
+): PermissionDecision {
   if (need.level === 'nothing') return ALLOW
   const listed =
-    rules.allowedTools.some((pattern) => namesTool(pattern, tool)) ||
+    rules.allowedTools.some((pattern) => matchesTool(pattern, tool)) ||
     rules.trustedTools?.some((one) => isSameTool(one, tool)) === true
-  if (need.command !== undefined) return commandDecision(need.command, listed, rules)
-  if (need.paths) return pathsDecision(need, listed, rules)
+  if (need.command !== undefined) return decideCommand(need.command, listed, rules)
+  if (need.paths) return decidePaths(need, listed, rules)
   return listed ? ALLOW : { kind: 'ask' }
 }
 
 /** What a person would have typed, as the original has it. */
-export const forbidden = (name: string): Phrase =>
+export const forbiddenToolText = (name: string): Phrase =>
   phrase(
     `Tool use with ${name} was rejected because the arguments supplied were forbidden`,
     `${name} は、引数が禁止されているため実行しませんでした`,
   )
 
-export const staleText = (path: string): string =>
+export const staleFileText = (path: string): string =>
   `${path} was changed since you last read or wrote it, by somebody else or by a command. Nothing was written. Read it again, then repeat the change.`

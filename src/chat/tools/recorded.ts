@@ -3,21 +3,21 @@ import { NATIVE_TOOLS } from '../../conversation/limits.ts'
 import type { ToolUseResult } from '../../conversation/message.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { Recording } from '../endpoint/recording.ts'
-import { type ChatTool, failed, type Ran } from './tool.ts'
+import { type ChatTool, errorResult, type ToolRunResult } from './tool.ts'
 
-const RECORDED = phrase('from the recording', '記録から')
+const RECORDED_SUMMARY = phrase('from the recording', '記録から')
 
-/** @param here tools that are here run themselves */
-export function recordedTools({ results }: Recording, here: readonly ChatTool[]): readonly ChatTool[] {
-  const known = new Set(here.map(({ name }) => name))
+/** @param available tools that are here run themselves */
+export function createRecordedTools({ results }: Recording, available: readonly ChatTool[]): readonly ChatTool[] {
+  const known = new Set(available.map(({ name }) => name))
   return [...results].filter(([name]) => !known.has(name)).map(([name, given]) => recordedTool(name, given))
 }
 
 function recordedTool(name: string, given: readonly (ToolUseResult | undefined)[]): ChatTool {
   let at = 0
-  const next = async (): Promise<Ran> => {
+  const next = async (): Promise<ToolRunResult> => {
     const result = given[at++]
-    if (!result) return failed('The recording has no result of this call.')
+    if (!result) return errorResult('The recording has no result of this call.')
     const status = result.status === 'Success' ? 'Success' : 'Error'
     return { status, content: result.content, images: [], changedFiles: [] }
   }
@@ -27,6 +27,6 @@ function recordedTool(name: string, given: readonly (ToolUseResult | undefined)[
     origin: NATIVE_TOOLS,
     description: 'Gives what it gave in the recording.',
     schema: { type: 'object' },
-    check: async () => ({ ok: true, call: { need: { level: 'nothing', summary: RECORDED }, run: next } }),
+    check: async () => ({ ok: true, call: { need: { level: 'nothing', summary: RECORDED_SUMMARY }, run: next } }),
   }
 }

@@ -17,29 +17,29 @@ export interface ChatTool {
   /** Never changes anything: it asks only outside of the directory. */
   readonly onlyReads?: true
   /** Looks at the arguments and at the files that they name. Changes nothing and never rejects. */
-  check(args: JsonValue, place: Place): Promise<Checked>
+  check(args: JsonValue, workspace: Workspace): Promise<CheckedCall>
 }
 
-export interface Place {
+export interface Workspace {
   /** Absolute. */
   readonly cwd: string
   readonly home: string
 }
 
-export type Checked =
-  | { readonly ok: true; readonly call: ToolCall }
+export type CheckedCall =
+  | { readonly ok: true; readonly call: ChatToolCall }
   /** Told to the model as an Error result. */
   | { readonly ok: false; readonly error: string }
 
 /** A call whose arguments are in order. */
-export interface ToolCall {
-  readonly need: Need
+export interface ChatToolCall {
+  readonly need: CallNeed
   /** Never rejects: what goes wrong is an Error result. After an abort it answers soon, with all that it started ended. */
-  run(context: RunContext): Promise<Ran>
+  run(context: ToolRunContext): Promise<ToolRunResult>
 }
 
 /** What a call is about to do, for whoever has to allow it. */
-export interface Need {
+export interface CallNeed {
   /** Nothing: it looks at nothing and changes nothing. Dangerous: it can destroy something, or cannot be told in advance what it does. */
   readonly level: 'nothing' | 'read-only' | 'changes' | 'dangerous'
   /** One line for a person. */
@@ -49,7 +49,7 @@ export interface Need {
   /** What it would change, as a unified diff. */
   readonly diff?: string
   /** Files and folders, as they were named and as they are once links are followed. */
-  readonly paths?: readonly NeededPath[]
+  readonly paths?: readonly ResolvedPath[]
   /** For a shell. */
   readonly command?: string
   /** What the model says that it is for. */
@@ -57,32 +57,32 @@ export interface Need {
   /** Arguments of a tool that is not ours, as JSON with indents. */
   readonly args?: string
   /** The file was changed since the model last read or wrote it: by somebody else, or by a command. */
-  readonly stale?: Stale
+  readonly stale?: StaleFile
 }
 
-/** @param said what the model says that it is for */
-export const withPurpose = ({ en, ja }: Phrase, said: string | null): Phrase =>
-  said === null ? { en, ja } : { en: `${en}: ${said}`, ja: `${ja}：${said}` }
+/** @param purpose what the model says that it is for */
+export const withPurpose = ({ en, ja }: Phrase, purpose: string | null): Phrase =>
+  purpose === null ? { en, ja } : { en: `${en}: ${purpose}`, ja: `${ja}：${purpose}` }
 
 /** The same, by itself. */
-export const purposeOf = (said: string | null): Pick<Need, 'purpose'> => (said === null ? {} : { purpose: said })
+export const purposeOf = (purpose: string | null): Pick<CallNeed, 'purpose'> => (purpose === null ? {} : { purpose })
 
-export const isHarmless = ({ level }: Pick<Need, 'level'>): boolean => level === 'nothing' || level === 'read-only'
+export const isHarmless = ({ level }: Pick<CallNeed, 'level'>): boolean => level === 'nothing' || level === 'read-only'
 
-export interface NeededPath {
+export interface ResolvedPath {
   /** Absolute, as it was named. */
   readonly named: string
   /** Absolute, with all links followed as far as it exists. */
   readonly real: string
 }
 
-export interface Stale {
+export interface StaleFile {
   readonly path: string
   /** What somebody else changed; empty where it is not known any more. */
   readonly diff: string
 }
 
-export interface RunContext extends Place {
+export interface ToolRunContext extends Workspace {
   readonly signal: AbortSignal
   /** A piece of output while it comes, for whoever watches. */
   readonly onOutput?: (piece: OutputPiece) => void
@@ -98,7 +98,7 @@ export interface OutputPiece {
 }
 
 /** What came of a call. Status and content are those of a ToolUseResult. */
-export interface Ran {
+export interface ToolRunResult {
   readonly status: 'Success' | 'Error'
   readonly content: readonly ToolUseResultBlock[]
   /** For the message that takes the result to the model. */
@@ -117,7 +117,10 @@ export interface ChangedFile {
   readonly after: string
 }
 
-export const succeeded = (content: readonly ToolUseResultBlock[], more: Partial<Ran> = {}): Ran => ({
+export const successResult = (
+  content: readonly ToolUseResultBlock[],
+  more: Partial<ToolRunResult> = {},
+): ToolRunResult => ({
   status: 'Success',
   content,
   images: [],
@@ -125,11 +128,11 @@ export const succeeded = (content: readonly ToolUseResultBlock[], more: Partial<
   ...more,
 })
 
-export const failed = (text: string): Ran => ({
+export const errorResult = (text: string): ToolRunResult => ({
   status: 'Error',
   content: [{ Text: text }],
   images: [],
   changedFiles: [],
 })
 
-export const refused = (error: string): Checked => ({ ok: false, error })
+export const refuseCall = (error: string): CheckedCall => ({ ok: false, error })

@@ -2,45 +2,45 @@
 import { basename } from 'node:path'
 import { CHAT_TRUST_KINDS, type ChatTrust, type ChatTrustItem, type ChatTrustKind } from '../../model/api/chat.ts'
 import type { AgentFile, McpServerEntry } from '../agent-file/agent-file.ts'
-import type { Fingerprint, Trust } from './store.ts'
+import type { FileFingerprint, TrustStore } from './store.ts'
 
 const MAX_ITEMS = 100
-const MAX_CHARACTERS = 2000
+const MAX_TEXT_LENGTH = 2000
 
-export function agentTrust(agent: AgentFile, fingerprint: Fingerprint, trust: Trust): ChatTrust {
+export function agentTrustQuestion(agent: AgentFile, fingerprint: FileFingerprint, trust: TrustStore): ChatTrust {
   const { allowedTools, toolsSettings, hooks, mcpServers, toolAliases, prompt, model, useLegacyMcpJson } = agent
   const { fs_read: read, fs_write: write, execute_bash: shell } = toolsSettings
   const items = [
-    ...[...hooks].flatMap(([trigger, all]) => all.map(({ command }) => item('hook', trigger, command))),
+    ...[...hooks].flatMap(([trigger, all]) => all.map(({ command }) => trustItem('hook', trigger, command))),
     ...serverItems(mcpServers),
-    ...allowedTools.map((pattern) => item('allowed', '', pattern)),
-    ...read.allowedPaths.map((path) => item('setting', 'fs_read.allowedPaths', path)),
-    ...flag('fs_read.allowReadOnly', read.allowReadOnly),
-    ...write.allowedPaths.map((path) => item('setting', 'fs_write.allowedPaths', path)),
-    ...shell.allowedCommands.map((pattern) => item('setting', 'execute_bash.allowedCommands', pattern)),
-    ...flag('execute_bash.autoAllowReadonly', shell.autoAllowReadonly),
-    ...flag('useLegacyMcpJson', useLegacyMcpJson),
-    ...(model === null ? [] : [item('setting', 'model', model)]),
-    ...[...toolAliases].map(([tool, name]) => item('alias', name, tool)),
-    ...(prompt === null ? [] : [item('prompt', '', prompt)]),
+    ...allowedTools.map((pattern) => trustItem('allowed', '', pattern)),
+    ...read.allowedPaths.map((path) => trustItem('setting', 'fs_read.allowedPaths', path)),
+    ...flagItems('fs_read.allowReadOnly', read.allowReadOnly),
+    ...write.allowedPaths.map((path) => trustItem('setting', 'fs_write.allowedPaths', path)),
+    ...shell.allowedCommands.map((pattern) => trustItem('setting', 'execute_bash.allowedCommands', pattern)),
+    ...flagItems('execute_bash.autoAllowReadonly', shell.autoAllowReadonly),
+    ...flagItems('useLegacyMcpJson', useLegacyMcpJson),
+    ...(model === null ? [] : [trustItem('setting', 'model', model)]),
+    ...[...toolAliases].map(([tool, name]) => trustItem('alias', name, tool)),
+    ...(prompt === null ? [] : [trustItem('prompt', '', prompt)]),
   ]
-  return question('agent', agent.name, fingerprint, items, trust)
+  return trustQuestion('agent', agent.name, fingerprint, items, trust)
 }
 
-export function serversTrust(
+export function serversTrustQuestion(
   servers: ReadonlyMap<string, McpServerEntry>,
-  fingerprint: Fingerprint,
-  trust: Trust,
+  fingerprint: FileFingerprint,
+  trust: TrustStore,
 ): ChatTrust {
-  return question('servers', basename(fingerprint.path), fingerprint, serverItems(servers), trust)
+  return trustQuestion('servers', basename(fingerprint.path), fingerprint, serverItems(servers), trust)
 }
 
-function question(
+function trustQuestion(
   kind: ChatTrust['kind'],
   name: string,
-  fingerprint: Fingerprint,
+  fingerprint: FileFingerprint,
   all: readonly ChatTrustItem[],
-  trust: Trust,
+  trust: TrustStore,
 ): ChatTrust {
   const rank = (one: ChatTrustItem): number => CHAT_TRUST_KINDS.indexOf(one.kind)
   const items = [...all].sort((a, b) => rank(a) - rank(b)).slice(0, MAX_ITEMS)
@@ -49,28 +49,30 @@ function question(
   return { kind, path, name, sha256, prompt_sha256, changed, items, left: all.length - items.length }
 }
 
-const flag = (name: string, isOn: boolean): readonly ChatTrustItem[] => (isOn ? [item('setting', name, 'true')] : [])
+const flagItems = (name: string, isOn: boolean): readonly ChatTrustItem[] =>
+  isOn ? [trustItem('setting', name, 'true')] : []
 
 function serverItems(servers: ReadonlyMap<string, McpServerEntry>): readonly ChatTrustItem[] {
   return [...servers].flatMap(([name, entry]) => {
-    if (entry.type === 'http') return [item('server', name, entry.url), ...assigned(name, entry.headers)]
-    const words = [entry.command, ...entry.args].map(quoted)
-    return [item('server', name, words.join(' ')), ...assigned(name, entry.env)]
+    if (entry.type === 'http') return [trustItem('server', name, entry.url), ...assigned(name, entry.headers)]
+    const words = [entry.command, ...entry.args].map(quoteWord)
+    return [trustItem('server', name, words.join(' ')), ...assigned(name, entry.env)]
   })
 }
 
 /** With their values: one may load code (`NODE_OPTIONS`), or pass on a variable of the user (`${env:NAME}`). */
 const assigned = (server: string, values: ReadonlyMap<string, string>): readonly ChatTrustItem[] =>
-  [...values].map(([name, value]) => item('env', server, `${name}=${value}`))
+  [...values].map(([name, value]) => trustItem('env', server, `${name}=${value}`))
 
 /** So that one argument with spaces is told from several. */
-const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+const quoteWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
-function item(kind: ChatTrustKind, name: string, text: string): ChatTrustItem {
+function trustItem(kind: ChatTrustKind, name: string, text: string): ChatTrustItem {
   return {
     kind,
     name: name.slice(0, 200),
-    text: text.slice(0, MAX_CHARACTERS),
-    cut: Math.max(0, text.length - MAX_CHARACTERS),
+    text: text.slice(0, MAX_TEXT_LENGTH),
+    cut: Math.max(0, text.length - MAX_TEXT_LENGTH),
   }
 }

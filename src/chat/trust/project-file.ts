@@ -2,18 +2,18 @@
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { ChatTrust } from '../../model/api/chat.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import { readAgent, serversFileAt } from '../agent-file/find.ts'
-import { realOf } from '../tools/files/paths.ts'
-import { agentTrust, serversTrust } from './describe.ts'
-import type { Fingerprint, Trust } from './store.ts'
+import { readAgentFile, readServersFile } from '../agent-file/find.ts'
+import { resolveRealPath } from '../tools/files/paths.ts'
+import { agentTrustQuestion, serversTrustQuestion } from './describe.ts'
+import type { FileFingerprint, TrustStore } from './store.ts'
 
-export type ProjectFile =
-  | { readonly ok: true; readonly question: ChatTrust; readonly fingerprint: Fingerprint; readonly project: string }
+export type ProjectFileResult =
+  | { readonly ok: true; readonly question: ChatTrust; readonly fingerprint: FileFingerprint; readonly project: string }
   | { readonly ok: false; readonly reason: Phrase }
 
 /** `.amazonq/cli-agents/*.json` and `.amazonq/mcp.json` of any directory. @param named from here where it is relative */
-export function projectFile(named: string, cwd: string, trust: Trust): ProjectFile {
-  const path = projectPath(named, cwd)
+export function readProjectFile(named: string, cwd: string, trust: TrustStore): ProjectFileResult {
+  const path = resolveProjectPath(named, cwd)
   if (path === undefined)
     return {
       ok: false,
@@ -23,7 +23,7 @@ export function projectFile(named: string, cwd: string, trust: Trust): ProjectFi
       ),
     }
   const { project, isAgent } = path
-  const read = isAgent ? readAgent(path.path, project) : serversFileAt(path.path)
+  const read = isAgent ? readAgentFile(path.path, project) : readServersFile(path.path)
   if (!read?.ok) {
     const [fault] = read?.faults ?? []
     const why = fault ? `${fault.path === '' ? '' : `${fault.path} `}${fault.reason}` : ''
@@ -36,20 +36,20 @@ export function projectFile(named: string, cwd: string, trust: Trust): ProjectFi
   const { fingerprint } = read.value
   const question =
     'agent' in read.value
-      ? agentTrust(read.value.agent, fingerprint, trust)
-      : serversTrust(read.value.servers, fingerprint, trust)
+      ? agentTrustQuestion(read.value.agent, fingerprint, trust)
+      : serversTrustQuestion(read.value.servers, fingerprint, trust)
   return { ok: true, question, fingerprint, project }
 }
 
 /** The path by which chats know the file: that of the directory has its links followed, the rest is as it is written. */
-export function projectPath(
+export function resolveProjectPath(
   named: string,
   cwd: string,
 ): { readonly path: string; readonly project: string; readonly isAgent: boolean } | undefined {
   const path = resolve(cwd, named)
   const at = path.lastIndexOf(`${sep}.amazonq${sep}`)
   if (at < 0) return undefined
-  const project = realOf(path.slice(0, at) === '' ? sep : path.slice(0, at))
+  const project = resolveRealPath(path.slice(0, at) === '' ? sep : path.slice(0, at))
   const rest = path.slice(at + sep.length)
   const isAgent = dirname(rest) === join('.amazonq', 'cli-agents') && basename(rest).endsWith('.json')
   if (!isAgent && rest !== join('.amazonq', 'mcp.json')) return undefined

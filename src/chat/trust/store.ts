@@ -1,13 +1,13 @@
 /** What the user has decided, in `trust.json` of the data directory: trusted project files, chat directories, context paths. */
 import { join } from 'node:path'
-import { replaceFile } from '../../lib/disk/replace-file.ts'
+import { replaceOwnFile } from '../../lib/disk/replace-file.ts'
 import { statOf } from '../../lib/files/look.ts'
-import { readRegular } from '../../lib/files/regular-file.ts'
+import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { fieldsOf, listOf, stringOf } from '../../lib/object.ts'
-import { sameJson } from '../../lib/same.ts'
+import { isSameJson } from '../../lib/same.ts'
 
 /** A file of a project as it was when the user looked at it. */
-export interface Fingerprint {
+export interface FileFingerprint {
   /** Absolute. */
   readonly path: string
   /** Of the exact bytes of the file. */
@@ -16,7 +16,7 @@ export interface Fingerprint {
   readonly prompt_sha256: string | null
 }
 
-export interface TrustedFile extends Fingerprint {
+export interface TrustedFile extends FileFingerprint {
   /** UTC. */
   readonly at: string
 }
@@ -53,7 +53,7 @@ interface Decisions {
   readonly context: readonly ContextPath[]
 }
 
-const NONE: Decisions = { files: [], directories: [], conversations: new Map(), context: [] }
+const NO_DECISIONS: Decisions = { files: [], directories: [], conversations: new Map(), context: [] }
 
 /** The oldest decisions are dropped above this: the user is asked again. */
 const MAX_DECISIONS = 2000
@@ -62,7 +62,7 @@ const MAX_DECISIONS = 2000
  * Read again for each question, so that a decision of another process counts. A damaged file, or one that other users can
  * write, holds no decisions: the user is asked again.
  */
-export class Trust {
+export class TrustStore {
   readonly path: string
 
   constructor(data: string) {
@@ -73,7 +73,7 @@ export class Trust {
     return this.#read().files
   }
 
-  isTrusted(file: Fingerprint): boolean {
+  isTrusted(file: FileFingerprint): boolean {
     return this.files().some(
       ({ path, sha256, prompt_sha256 }) =>
         path === file.path && sha256 === file.sha256 && prompt_sha256 === file.prompt_sha256,
@@ -81,12 +81,12 @@ export class Trust {
   }
 
   /** Whether an earlier version of the file was trusted. */
-  wasTrusted({ path }: Pick<Fingerprint, 'path'>): boolean {
+  wasTrusted({ path }: Pick<FileFingerprint, 'path'>): boolean {
     return this.files().some((one) => one.path === path)
   }
 
   /** Takes the place of what was trusted at this path before. Throws AppError. */
-  add({ path, sha256, prompt_sha256 }: Fingerprint): void {
+  add({ path, sha256, prompt_sha256 }: FileFingerprint): void {
     const now = this.#read()
     const at = new Date().toISOString()
     const others = now.files.filter((one) => one.path !== path)
@@ -130,7 +130,7 @@ export class Trust {
   /** @param agent undefined: the default one. Throws AppError. */
   setAgentOf(conversation: string, agent: ChosenAgent | undefined): void {
     const before = this.agentOf(conversation)
-    if (!sameJson(before, agent)) this.#choose(conversation, { agent })
+    if (!isSameJson(before, agent)) this.#choose(conversation, { agent })
   }
 
   #choose(conversation: string, change: { readonly [key in keyof ChatChoices]: ChatChoices[key] | undefined }): void {
@@ -154,11 +154,11 @@ export class Trust {
   }
 
   #read(): Decisions {
-    if (!isOurs(this.path)) return NONE
+    if (!isOwnedByUser(this.path)) return NO_DECISIONS
     try {
-      return decisionsOf(JSON.parse(readRegular(this.path).toString()))
+      return decisionsOf(JSON.parse(readRegularFile(this.path).toString()))
     } catch {
-      return NONE
+      return NO_DECISIONS
     }
   }
 
@@ -171,12 +171,12 @@ export class Trust {
       conversations: Object.fromEntries(last([...conversations])),
       context: last(context),
     }
-    replaceFile(this.path, `${JSON.stringify(json, null, 2)}\n`)
+    replaceOwnFile(this.path, `${JSON.stringify(json, null, 2)}\n`)
   }
 }
 
 /** A file that somebody else can write decides nothing. */
-function isOurs(path: string): boolean {
+function isOwnedByUser(path: string): boolean {
   const found = statOf(path)
   if (!found?.isFile()) return false
   if (process.platform === 'win32') return true

@@ -3,14 +3,14 @@ import { realpathSync } from 'node:fs'
 import { dirname, resolve, sep } from 'node:path'
 import type { ChatDirectoryWarning } from '../../model/api/chat.ts'
 
-interface Surroundings {
+interface KnownDirectories {
   readonly home: string
   /** fumibako's data directory. */
   readonly data: string
 }
 
 /** Undefined for a directory that looks like a project. @param path absolute, with links followed */
-export function warningFor(path: string, { home, data }: Surroundings): ChatDirectoryWarning | undefined {
+export function directoryWarning(path: string, { home, data }: KnownDirectories): ChatDirectoryWarning | undefined {
   const own = realOf(home)
   if (dirname(path) === path) return 'root'
   if (path === own) return 'home'

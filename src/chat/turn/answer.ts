@@ -4,60 +4,60 @@ import type { AssistantMessage } from '../../conversation/message.ts'
 import { contentWithContext } from '../../conversation/render.ts'
 import { isInTangent } from '../../conversation/tangent.ts'
 import { byteLength } from '../../conversation/truncate.ts'
-import { type Fields, wordOf } from '../../lib/object.ts'
+import { type Fields, nonEmptyStringOf } from '../../lib/object.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { ChatError } from '../../openai/chat/chat-error.ts'
-import { type Asked, ask } from '../../openai/chat/send/ask.ts'
-import { requestOf } from '../../openai/chat/send/request.ts'
+import { type CompletionAttempt, requestCompletion } from '../../openai/chat/send/ask.ts'
+import { buildChatRequest } from '../../openai/chat/send/request.ts'
 import { estimateTokens } from '../../openai/chat/send/tokens.ts'
-import { withUnusedIds } from '../../openai/chat/tools/open-calls.ts'
+import { withUniqueCallIds } from '../../openai/chat/tools/open-calls.ts'
 import type { ChatRequest } from '../../openai/chat/transport.ts'
 import type { OpenAIMessage } from '../../openai/openai-message.ts'
 import type { Completion } from '../../openai/stream/completion.ts'
 import { splitThinking } from '../../openai/stream/reasoning.ts'
-import { openAIMessages, type Rendered } from '../request/openai-messages.ts'
-import type { Sending } from '../request/sending.ts'
-import type { Desk } from './desk.ts'
-import { type Ending, notice, type TalkEvent } from './event.ts'
-import type { Gear, Server } from './gear.ts'
-import { isOverflow } from './overflow.ts'
+import { type RenderedRequest, renderOpenAIMessages } from '../request/openai-messages.ts'
+import type { OutgoingRequest } from '../request/sending.ts'
+import type { JournalWriter } from './desk.ts'
+import { type ChatSessionEvent, noticeEvent, type TurnEnding } from './event.ts'
+import type { ModelServer, TurnSetup } from './gear.ts'
+import { isContextOverflow } from './overflow.ts'
 import { Stopwatch } from './stopwatch.ts'
-import { toolUsesOf } from './tool-uses.ts'
-import { countedUsage, estimatedUsage, type Used } from './usage.ts'
+import { toToolUses } from './tool-uses.ts'
+import { estimatedUsage, type RequestUsage, reportedUsage } from './usage.ts'
 
-export type Answered =
-  | { readonly kind: 'entry'; readonly ending: Extract<Ending, 'answered' | 'refused'> }
+export type AnswerOutcome =
+  | { readonly kind: 'entry'; readonly ending: Extract<TurnEnding, 'answered' | 'refused'> }
   | { readonly kind: 'overflow'; readonly error: ChatError }
-  | { readonly kind: 'failed'; readonly ending: Ending; readonly error: ChatError }
+  | { readonly kind: 'failed'; readonly ending: TurnEnding; readonly error: ChatError }
 
 /** @param tokens estimated, of the request */
-export async function* askForAnswer(
-  desk: Desk,
-  gear: Gear,
-  sending: Sending,
+export async function* requestAnswer(
+  writer: JournalWriter,
+  setup: TurnSetup,
+  outgoing: OutgoingRequest,
   tokens: number,
   signal: AbortSignal,
-): AsyncGenerator<TalkEvent, Answered> {
-  const { server } = gear
-  const hasContext = sending.contextBytes !== null
-  const documents = gear.documentsOf(sending.next)
-  const rendered = openAIMessages(sending.request, { profile: server.profile, hasContext, documents })
-  if (rendered.leftOut > 0) yield leftOut(rendered.leftOut, server)
-  const watch = new Stopwatch(desk.clock.now, byteLength(contentWithContext(sending.next)))
-  const asked = yield* streamed(desk, server, rendered, watch, signal)
-  const told = new Told(desk, server, watch, tokens)
-  if ('completion' in asked) {
-    const answer = told.whole(asked.completion, rendered.messages)
+): AsyncGenerator<ChatSessionEvent, AnswerOutcome> {
+  const { server } = setup
+  const hasContext = outgoing.contextBytes !== null
+  const documents = setup.documentsOf(outgoing.next)
+  const rendered = renderOpenAIMessages(outgoing.request, { profile: server.profile, hasContext, documents })
+  if (rendered.omitted > 0) yield omittedNotice(rendered.omitted, server)
+  const watch = new Stopwatch(writer.clock.now, byteLength(contentWithContext(outgoing.next)))
+  const result = yield* streamAnswer(writer, server, rendered, watch, signal)
+  const recorder = new AnswerRecorder(writer, server, watch, tokens)
+  if ('completion' in result) {
+    const answer = recorder.recordAnswer(result.completion, rendered.messages)
     yield* answer.events
     return { kind: 'entry', ending: answer.isRefused ? 'refused' : 'answered' }
   }
-  if (isOverflow(asked.error)) return { kind: 'overflow', error: asked.error }
-  yield* told.broken(asked.error, asked.partial)
-  return { kind: 'failed', ending: asked.error.kind === 'aborted' ? 'interrupted' : 'failed', error: asked.error }
+  if (isContextOverflow(result.error)) return { kind: 'overflow', error: result.error }
+  yield* recorder.recordFailure(result.error, result.partial)
+  return { kind: 'failed', ending: result.error.kind === 'aborted' ? 'interrupted' : 'failed', error: result.error }
 }
 
-const leftOut = (count: number, { profile, model }: Server): TalkEvent =>
-  notice(
+const omittedNotice = (count: number, { profile, model }: ModelServer): ChatSessionEvent =>
+  noticeEvent(
     'left_out',
     phrase(
       `${count} image${count === 1 ? '' : 's'} or document${count === 1 ? '' : 's'} could not be sent: ${model} at ${profile.label} does not take them.`,
@@ -66,8 +66,11 @@ const leftOut = (count: number, { profile, model }: Server): TalkEvent =>
   )
 
 /** Everything that is written for the server: what `/context show --sent` prints. */
-export function bodyOf({ profile, model, parameters }: Server, { messages, tools }: Rendered): ChatRequest {
-  return requestOf({
+export function requestBodyOf(
+  { profile, model, parameters }: ModelServer,
+  { messages, tools }: RenderedRequest,
+): ChatRequest {
+  return buildChatRequest({
     systemPrompt: undefined,
     messages,
     tools,
@@ -81,26 +84,26 @@ export function bodyOf({ profile, model, parameters }: Server, { messages, tools
 
 const WITH_USAGE: Fields = { stream_options: { include_usage: true } }
 
-async function* streamed(
-  desk: Desk,
-  server: Server,
-  rendered: Rendered,
+async function* streamAnswer(
+  writer: JournalWriter,
+  server: ModelServer,
+  rendered: RenderedRequest,
   watch: Stopwatch,
   signal: AbortSignal,
-): AsyncGenerator<TalkEvent, Asked> {
+): AsyncGenerator<ChatSessionEvent, CompletionAttempt> {
   const { transport, maxRetries } = server
-  const request = { ...bodyOf(server, rendered), ...WITH_USAGE }
-  const asking = ask(request, { transport, clock: desk.clock, maxRetries, streams: true }, signal)
-  let came = false
+  const request = { ...requestBodyOf(server, rendered), ...WITH_USAGE }
+  const asking = requestCompletion(request, { transport, clock: writer.clock, maxRetries, streams: true }, signal)
+  let hasStreamed = false
   for (;;) {
     const { value, done } = await asking.next()
     if (done) return value
     switch (value.kind) {
       case 'text':
       case 'refusal':
-        came = true
+        hasStreamed = true
         watch.piece(value.text)
-        desk.tell({ event: 'delta', text: value.text })
+        writer.append({ event: 'delta', text: value.text })
         yield { kind: 'delta', text: value.text }
         break
       case 'reasoning':
@@ -112,8 +115,8 @@ async function* streamed(
         break
       case 'retry':
         // Told again, the message makes what had streamed void.
-        if (came) desk.tell({ event: 'next_message', message: desk.state.next_message })
-        came = false
+        if (hasStreamed) writer.append({ event: 'next_message', message: writer.state.next_message })
+        hasStreamed = false
         yield { kind: 'retry', error: value.error, attempt: value.attempt, waitMs: value.waitMs }
         break
     }
@@ -121,67 +124,72 @@ async function* streamed(
 }
 
 /** Puts an answer, or what had come of it, on disk. */
-class Told {
-  readonly #desk: Desk
-  readonly #server: Server
+class AnswerRecorder {
+  readonly #writer: JournalWriter
+  readonly #server: ModelServer
   readonly #watch: Stopwatch
   readonly #tokens: number
 
-  constructor(desk: Desk, server: Server, watch: Stopwatch, tokens: number) {
-    this.#desk = desk
+  constructor(writer: JournalWriter, server: ModelServer, watch: Stopwatch, tokens: number) {
+    this.#writer = writer
     this.#server = server
     this.#watch = watch
     this.#tokens = tokens
   }
 
-  whole(
+  recordAnswer(
     completion: Completion,
     sent: readonly OpenAIMessage[],
-  ): { readonly events: readonly TalkEvent[]; readonly isRefused: boolean } {
+  ): { readonly events: readonly ChatSessionEvent[]; readonly isRefused: boolean } {
     const [choice] = completion.choices
     if (!choice) throw new Error('an answer without a choice is an error')
-    const message = withUnusedIds(choice.message, sent)
-    const refusal = wordOf(message['refusal'])
+    const message = withUniqueCallIds(choice.message, sent)
+    const refusal = nonEmptyStringOf(message['refusal'])
     const isRefused = refusal !== undefined || choice.finish_reason === 'content_filter'
-    const uses = toolUsesOf(message.tool_calls ?? [], this.#server.profile, this.#desk.state.tools)
+    const uses = toToolUses(message.tool_calls ?? [], this.#server.profile, this.#writer.state.tools)
     const text = splitThinking(message.allText).text || (refusal ?? '')
-    const id = this.#desk.newId()
+    const id = this.#writer.newId()
     const assistant = uses.length > 0 ? newToolUse(id, text, uses) : newResponse(id, text)
-    const used = countedUsage(completion) ?? estimatedUsage(this.#tokens, JSON.stringify(message))
+    const used = reportedUsage(completion) ?? estimatedUsage(this.#tokens, JSON.stringify(message))
     const interrupted = isRefused && uses.length === 0 ? 'refused' : undefined
-    const events = this.#entry(assistant, used, wordOf(completion.id) ?? null, interrupted)
-    if (choice.finish_reason === 'length') return { events: [...events, TOO_LONG], isRefused }
+    const events = this.#recordEntry(assistant, used, nonEmptyStringOf(completion.id) ?? null, interrupted)
+    if (choice.finish_reason === 'length') return { events: [...events, ANSWER_CUT], isRefused }
     return { events, isRefused }
   }
 
   /** Words stay as an interrupted entry; without any, the question still waits. */
-  *broken(error: ChatError, partial: OpenAIMessage | undefined): Generator<TalkEvent> {
-    const text = partial ? partial.allText || (wordOf(partial['refusal']) ?? '') : ''
+  *recordFailure(error: ChatError, partial: OpenAIMessage | undefined): Generator<ChatSessionEvent> {
+    const text = partial ? partial.allText || (nonEmptyStringOf(partial['refusal']) ?? '') : ''
     const line = `The request failed: ${error.message}`
     if (text !== '') {
-      const reason = reasonOf(error)
-      yield* this.#entry(newResponse(this.#desk.newId(), text), estimatedUsage(this.#tokens, text), null, reason)
+      const reason = interruptionReason(error)
+      yield* this.#recordEntry(
+        newResponse(this.#writer.newId(), text),
+        estimatedUsage(this.#tokens, text),
+        null,
+        reason,
+      )
     }
     if (error.kind !== 'aborted')
-      this.#desk.tell(
+      this.#writer.append(
         { event: 'failed', what: 'request', reason: error.message },
         { event: 'transcript', lines: [line] },
       )
   }
 
-  #entry(
+  #recordEntry(
     assistant: AssistantMessage,
-    { usage, estimated }: Used,
+    { usage, estimated }: RequestUsage,
     requestId: string | null,
     interrupted?: string,
-  ): readonly TalkEvent[] {
-    const desk = this.#desk
+  ): readonly ChatSessionEvent[] {
+    const writer = this.#writer
     const { model } = this.#server
-    const tags = isInTangent(desk.state) ? (['TangentMode'] as const) : []
+    const tags = isInTangent(writer.state) ? (['TangentMode'] as const) : []
     const metadata = this.#watch.metadata({ assistant, requestId, model, tags })
-    const number = desk.nextNumber()
+    const number = writer.nextNumber()
     const written = { number, assistant, request_metadata: metadata }
-    desk.tell(
+    writer.append(
       { event: 'usage', model, usage, estimated, purpose: 'answer' },
       interrupted === undefined
         ? { event: 'entry', ...written }
@@ -194,7 +202,7 @@ class Told {
   }
 }
 
-const TOO_LONG: TalkEvent = notice(
+const ANSWER_CUT: ChatSessionEvent = noticeEvent(
   'cut',
   phrase(
     'The answer ends where the server allows no more: ask the model to go on.',
@@ -202,7 +210,7 @@ const TOO_LONG: TalkEvent = notice(
   ),
 )
 
-function reasonOf({ kind }: ChatError): string {
+function interruptionReason({ kind }: ChatError): string {
   if (kind === 'aborted') return 'cancelled'
   return kind === 'timeout' ? 'timed_out' : 'cut'
 }

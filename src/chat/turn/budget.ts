@@ -4,7 +4,7 @@ import { sha256 } from '../../lib/hash.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
 import { isObject } from '../../lib/object.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import type { TalkEvent } from './event.ts'
+import type { ChatSessionEvent } from './event.ts'
 
 export interface TurnLimits {
   /** Requests to the model's server, with retries and summaries. */
@@ -13,12 +13,12 @@ export interface TurnLimits {
   readonly maxTokens: number | null
 }
 
-export const DEFAULT_LIMITS: TurnLimits = { maxRequests: 50, maxTokens: null }
+export const DEFAULT_TURN_LIMITS: TurnLimits = { maxRequests: 50, maxTokens: null }
 
 /** The same tool with the same arguments, denied or failed each time. */
-const MAX_SAME_FAILED = 3
+const MAX_SAME_FAILED_CALLS = 3
 /** The same, with success: a command that is polled is asked for several times with good reason. */
-const MAX_SAME = 10
+const MAX_SAME_CALLS = 10
 
 export class TurnBudget {
   readonly #limits: TurnLimits
@@ -34,12 +34,12 @@ export class TurnBudget {
   }
 
   /** Before the calls of an answer are run. */
-  expect(uses: readonly AssistantToolUse[]): void {
+  startCalls(uses: readonly AssistantToolUse[]): void {
     this.#calls.clear()
-    for (const { id, name, args } of uses) this.#calls.set(id, { name, key: keyOf(name, args) })
+    for (const { id, name, args } of uses) this.#calls.set(id, { name, key: callKey(name, args) })
   }
 
-  note(event: TalkEvent): void {
+  note(event: ChatSessionEvent): void {
     switch (event.kind) {
       case 'started':
       case 'retry':
@@ -50,44 +50,44 @@ export class TurnBudget {
         this.#tokens += event.usage.total_tokens
         break
       case 'tool_done':
-        this.#called(event.id, event.result.status === 'Error')
+        this.#countCall(event.id, event.result.status === 'Error')
         break
       case 'tools_cancelled':
-        for (const id of event.ids) this.#called(id, true)
+        for (const id of event.ids) this.#countCall(id, true)
         break
     }
   }
 
   /** Why no further request may be made; nothing while one may. */
-  reached(): Phrase | undefined {
+  findReachedLimit(): Phrase | undefined {
     const { maxRequests, maxTokens } = this.#limits
     if (this.#repeated) return this.#repeated
     if (this.#requests >= maxRequests)
       return phrase(
-        `Stopped after ${counted(this.#requests, 'request')} in this turn. --max-requests or chat.maxRequests changes the limit.`,
-        `このターンの要求が ${number(this.#requests)} 件になったため、停止しました。上限は --max-requests または chat.maxRequests で変更できます。`,
+        `Stopped after ${countText(this.#requests, 'request')} in this turn. --max-requests or chat.maxRequests changes the limit.`,
+        `このターンの要求が ${numberText(this.#requests)} 件になったため、停止しました。上限は --max-requests または chat.maxRequests で変更できます。`,
       )
     if (maxTokens !== null && this.#tokens >= maxTokens)
       return phrase(
-        `Stopped after ${counted(this.#tokens, 'token')} in this turn; the limit is ${number(maxTokens)}. --max-tokens or chat.maxTokens changes it.`,
-        `このターンで ${number(this.#tokens)} トークンを使ったため、停止しました（上限 ${number(maxTokens)}）。上限は --max-tokens または chat.maxTokens で変更できます。`,
+        `Stopped after ${countText(this.#tokens, 'token')} in this turn; the limit is ${numberText(maxTokens)}. --max-tokens or chat.maxTokens changes it.`,
+        `このターンで ${numberText(this.#tokens)} トークンを使ったため、停止しました（上限 ${numberText(maxTokens)}）。上限は --max-tokens または chat.maxTokens で変更できます。`,
       )
     return undefined
   }
 
-  #called(id: string, hasFailed: boolean): void {
+  #countCall(id: string, hasFailed: boolean): void {
     const call = this.#calls.get(id)
     if (!call) return
     this.#calls.delete(id)
     const { all, failed } = this.#counts.get(call.key) ?? { all: 0, failed: 0 }
     const now = { all: all + 1, failed: failed + (hasFailed ? 1 : 0) }
     this.#counts.set(call.key, now)
-    if (now.failed >= MAX_SAME_FAILED)
+    if (now.failed >= MAX_SAME_FAILED_CALLS)
       this.#repeated = phrase(
         `Stopped: the model called ${call.name} ${now.failed} times with the same arguments, and each call was denied or failed.`,
         `モデルが同じ引数で ${call.name} を ${now.failed} 回呼び出し、すべて拒否または失敗したため、停止しました。`,
       )
-    else if (now.all >= MAX_SAME)
+    else if (now.all >= MAX_SAME_CALLS)
       this.#repeated = phrase(
         `Stopped: the model called ${call.name} ${now.all} times with the same arguments.`,
         `モデルが同じ引数で ${call.name} を ${now.all} 回呼び出したため、停止しました。`,
@@ -100,13 +100,13 @@ interface Call {
   readonly key: string
 }
 
-const number = (value: number): string => value.toLocaleString('en-US')
+const numberText = (value: number): string => value.toLocaleString('en-US')
 
-const counted = (value: number, noun: string): string => `${number(value)} ${noun}${value === 1 ? '' : 's'}`
+const countText = (value: number, noun: string): string => `${numberText(value)} ${noun}${value === 1 ? '' : 's'}`
 
 /** Arguments may be large, and the order of their keys says nothing. */
-const keyOf = (name: string, args: AssistantToolUse['args']): string =>
-  sha256(JSON.stringify([name, plainJson(args)], (_, value: unknown) => (isObject(value) ? sorted(value) : value)))
+const callKey = (name: string, args: AssistantToolUse['args']): string =>
+  sha256(JSON.stringify([name, plainJson(args)], (_, value: unknown) => (isObject(value) ? sortKeys(value) : value)))
 
-const sorted = (value: object): object =>
+const sortKeys = (value: object): object =>
   Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))

@@ -1,6 +1,6 @@
 /** Events of several that work at the same time, as one stream. */
 
-export class Channel<T> {
+export class EventChannel<T> {
   readonly #waiting: T[] = []
   #wake: (() => void) | undefined
   #isClosed = false

@@ -1,8 +1,8 @@
 /** Where a conversation is written: its journal, with time, machine and numbers at hand. */
 import { environmentOf, type Machine } from '../../conversation/create.ts'
 import { Entries } from '../../conversation/entries.ts'
-import { journalBetween } from '../../conversation/journal/difference.ts'
-import type { JournalEvent, Untimed } from '../../conversation/journal/event.ts'
+import { eventsBetween } from '../../conversation/journal/difference.ts'
+import type { JournalEvent, UntimedEvent } from '../../conversation/journal/event.ts'
 import { lastNumber } from '../../conversation/journal/numbered.ts'
 import type { UserEnvContext } from '../../conversation/message.ts'
 import type { ConversationState } from '../../conversation/state.ts'
@@ -11,22 +11,22 @@ import type { TangentTime } from '../../conversation/time.ts'
 import { appendUserTranscript } from '../../conversation/transcript.ts'
 import type { Clock } from '../../openai/chat/clock.ts'
 import type { JournalFile } from '../journal-file.ts'
-import { localTime } from './local-time.ts'
+import { formatLocalTime } from './local-time.ts'
 
-export interface DeskOptions {
+export interface JournalWriterOptions {
   readonly clock: Clock
   readonly machine: Machine
   /** For messages: one for each answer. */
   readonly newId: () => string
 }
 
-export class Desk {
+export class JournalWriter {
   readonly clock: Clock
   readonly newId: () => string
   readonly #machine: Machine
   #journal: JournalFile
 
-  constructor(journal: JournalFile, { clock, machine, newId }: DeskOptions) {
+  constructor(journal: JournalFile, { clock, machine, newId }: JournalWriterOptions) {
     this.#journal = journal
     this.clock = clock
     this.newId = newId
@@ -42,46 +42,46 @@ export class Desk {
   }
 
   /** Goes on with another conversation. The one before is closed. */
-  move(journal: JournalFile): void {
+  switchTo(journal: JournalFile): void {
     this.#journal.close()
     this.#journal = journal
   }
 
   /** On disk when it returns. */
-  tell(...events: readonly Untimed[]): void {
-    const at = this.utc()
+  append(...events: readonly UntimedEvent[]): void {
+    const at = this.utcNow()
     this.#journal.append(events.map((event) => ({ ...event, at }) as JournalEvent))
   }
 
   /** Whatever lies between the state and this one. */
-  become(state: ConversationState): void {
-    this.#journal.append(journalBetween(this.#journal.replay, state, this.utc()))
+  changeTo(state: ConversationState): void {
+    this.#journal.append(eventsBetween(this.#journal.replay, state, this.utcNow()))
   }
 
   /** What somebody typed, for the transcript. */
   transcribe(text: string): void {
-    this.tell({ event: 'transcript', lines: [...appendUserTranscript(Entries.of(), text)] })
+    this.append({ event: 'transcript', lines: [...appendUserTranscript(Entries.of(), text)] })
   }
 
   nextNumber(): number {
-    return lastNumber(this.#journal.replay.told) + 1
+    return lastNumber(this.#journal.replay.allEntries) + 1
   }
 
   env(): UserEnvContext {
     return environmentOf(this.#machine)
   }
 
-  utc(): string {
+  utcNow(): string {
     return new Date(this.clock.now()).toISOString()
   }
 
   /** With the offset of this place, as messages keep it. */
-  local(): string {
-    return localTime(this.clock.now())
+  localNow(): string {
+    return formatLocalTime(this.clock.now())
   }
 
   tangentNow(): TangentTime {
-    const time = tangentTimeOf(this.local())
+    const time = tangentTimeOf(this.localNow())
     if (!time) throw new Error('a local time is a time')
     return time
   }

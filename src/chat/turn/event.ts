@@ -5,10 +5,10 @@ import type { ChatEvent, ChatNotice } from '../../model/api/chat.ts'
 import type { Phrase } from '../../model/phrase.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { ChatError } from '../../openai/chat/chat-error.ts'
-import type { Need, OutputPiece } from '../tools/tool.ts'
+import type { CallNeed, OutputPiece } from '../tools/tool.ts'
 
 /** How a turn came to its end; `--no-interactive` has an exit code for each. */
-export type Ending =
+export type TurnEnding =
   /** The model has answered. */
   | 'answered'
   /** The caller did not want to wait any longer. */
@@ -27,15 +27,15 @@ export type Ending =
 /** For who shows some notices only. */
 export type NoticeCode = ChatNotice
 
-export interface AskedTool {
+export interface ToolQuestion {
   /** Of the tool use. */
   readonly id: string
   readonly name: string
-  readonly need: Need
+  readonly need: CallNeed
 }
 
 /** What is told to a page as it is here: its fields are those of the API. */
-type Plain = Extract<
+type ApiEvent = Extract<
   ChatEvent,
   {
     kind:
@@ -58,13 +58,13 @@ type Plain = Extract<
   }
 >
 
-export type TalkEvent =
-  | Plain
+export type ChatSessionEvent =
+  | ApiEvent
   /** A piece of a call while it is written. */
   | { readonly kind: 'calling'; readonly name: string; readonly text: string }
   /** What came of the answer so far is void: it is asked for again. */
   | { readonly kind: 'retry'; readonly error: ChatError; readonly attempt: number; readonly waitMs: number }
-  | { readonly kind: 'usage'; readonly usage: Usage; readonly estimated: boolean; readonly purpose: Purpose }
+  | { readonly kind: 'usage'; readonly usage: Usage; readonly estimated: boolean; readonly purpose: RequestPurpose }
   /** An exchange is in the history and on disk. */
   | {
       readonly kind: 'entry'
@@ -74,9 +74,9 @@ export type TalkEvent =
       /** Why the answer is not whole. */
       readonly interrupted?: string
     }
-  | ({ readonly kind: 'tool_asked' } & AskedTool)
+  | ({ readonly kind: 'tool_asked' } & ToolQuestion)
   /** Nothing goes on until `answer` is called with its id. */
-  | ({ readonly kind: 'consent_needed' } & AskedTool)
+  | ({ readonly kind: 'consent_needed' } & ToolQuestion)
   | { readonly kind: 'tool_started'; readonly id: string; readonly name: string; readonly summary: Phrase }
   | ({ readonly kind: 'tool_output'; readonly id: string } & OutputPiece)
   | {
@@ -91,15 +91,20 @@ export type TalkEvent =
   | { readonly kind: 'moved' }
   | { readonly kind: 'quit' }
   /** The last event of a turn. */
-  | { readonly kind: 'ended'; readonly how: Ending; readonly error?: ChatError }
+  | { readonly kind: 'ended'; readonly how: TurnEnding; readonly error?: ChatError }
 
-export type Purpose = 'answer' | 'compaction'
+export type RequestPurpose = 'answer' | 'compaction'
 
 /** What a person says to a tool that asks: yes, no, yes and from now on, or other words, which cancel it with them. */
-export type Consent = 'yes' | 'no' | 'trust' | { readonly text: string }
+export type ToolConsent = 'yes' | 'no' | 'trust' | { readonly text: string }
 
-export type Notice = Extract<TalkEvent, { kind: 'notice' }>
+export type NoticeEvent = Extract<ChatSessionEvent, { kind: 'notice' }>
 
-export const notice = (code: NoticeCode, { en: text, ja }: Phrase): Notice => ({ kind: 'notice', code, text, ja })
+export const noticeEvent = (code: NoticeCode, { en: text, ja }: Phrase): NoticeEvent => ({
+  kind: 'notice',
+  code,
+  text,
+  ja,
+})
 
-export const error = ({ en: text, ja }: Phrase): TalkEvent => ({ kind: 'error', text, ja })
+export const errorEvent = ({ en: text, ja }: Phrase): ChatSessionEvent => ({ kind: 'error', text, ja })

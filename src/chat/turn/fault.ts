@@ -2,7 +2,7 @@
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { ChatError, ChatErrorKind } from '../../openai/chat/chat-error.ts'
 
-const FAULTS: { readonly [kind in ChatErrorKind]: string } = {
+const ERROR_TEXTS_JA: { readonly [kind in ChatErrorKind]: string } = {
   status: 'サーバーがエラーを返しました',
   connection: 'サーバーに接続できないか、接続が途中で切れました',
   timeout: 'サーバーから応答がありません',
@@ -12,4 +12,5 @@ const FAULTS: { readonly [kind in ChatErrorKind]: string } = {
   unknown: '原因が分かりません',
 }
 
-export const faultOf = ({ kind, message }: ChatError): Phrase => phrase(message, `${FAULTS[kind]}（${message}）`)
+export const chatErrorText = ({ kind, message }: ChatError): Phrase =>
+  phrase(message, `${ERROR_TEXTS_JA[kind]}（${message}）`)

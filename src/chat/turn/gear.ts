@@ -5,12 +5,12 @@ import type { ContextInput } from '../../conversation/request/context.ts'
 import type { ChatTransport } from '../../openai/chat/transport.ts'
 import type { FilePart } from '../../openai/message.ts'
 import type { Profile } from '../../openai/profile.ts'
-import type { Decision } from '../tools/permission.ts'
-import type { ChatTool, Need, Place, Ran } from '../tools/tool.ts'
+import type { PermissionDecision } from '../tools/permission.ts'
+import type { CallNeed, ChatTool, ToolRunResult, Workspace } from '../tools/tool.ts'
 import type { TurnLimits } from './budget.ts'
-import type { Notice, TalkEvent } from './event.ts'
+import type { ChatSessionEvent, NoticeEvent } from './event.ts'
 
-export interface Server {
+export interface ModelServer {
   readonly transport: ChatTransport
   readonly profile: Profile
   readonly model: string
@@ -20,35 +20,35 @@ export interface Server {
 }
 
 /** The tools of a conversation, and who may use them without asking. */
-export interface Shelf {
-  readonly place: Place
+export interface TurnTools {
+  readonly workspace: Workspace
   /** By origin, for the state and the request. */
   specs(): Tools
   find(name: string): ChatTool | undefined
   names(): readonly string[]
-  decide(tool: ChatTool, need: Need): Decision
+  decide(tool: ChatTool, need: CallNeed): PermissionDecision
   /** For tools that look into many files: what nobody may read. */
   denied(): (path: string) => boolean
   /** For the rest of the session. */
   trust(tool: ChatTool): void
 }
 
-export interface Around extends ContextInput {
-  readonly notices: readonly Notice[]
+export interface TurnContext extends ContextInput {
+  readonly notices: readonly NoticeEvent[]
 }
 
-export interface ToolOutcome {
+export interface FinishedToolCall {
   readonly tool: ChatTool
   readonly args: unknown
-  readonly ran: Ran
+  readonly ran: ToolRunResult
   /** In English, as it is kept with the checkpoint. */
   readonly summary: string
-  readonly level: Need['level']
+  readonly level: CallNeed['level']
 }
 
-export interface Gear {
-  readonly server: Server
-  readonly shelf: Shelf
+export interface TurnSetup {
+  readonly server: ModelServer
+  readonly tools: TurnTools
   readonly settings: {
     /** The history is summed up by itself when the window overflows. */
     readonly autoCompact: boolean
@@ -57,13 +57,13 @@ export interface Gear {
     readonly limits?: TurnLimits
   }
   /** Files, hooks and instruction that go with every request. @param budget in tokens, for the files */
-  around(budget: number, signal: AbortSignal): Promise<Around>
+  collectContext(budget: number, signal: AbortSignal): Promise<TurnContext>
   /** Documents that were given with a message; they are in no state. */
   documentsOf(message: UserMessage): readonly FilePart[]
   /** Before a tool runs; a text forbids it and is told to the model. */
-  beforeTool(tool: ChatTool, args: unknown, level: Need['level'], signal: AbortSignal): Promise<string | undefined>
+  beforeTool(tool: ChatTool, args: unknown, level: CallNeed['level'], signal: AbortSignal): Promise<string | undefined>
   /** After a tool has run and its result is on disk. */
-  afterTool(outcome: ToolOutcome, signal: AbortSignal): AsyncIterable<TalkEvent>
+  afterTool(outcome: FinishedToolCall, signal: AbortSignal): AsyncIterable<ChatSessionEvent>
   /** After the last answer of a turn. */
-  afterTurn(signal: AbortSignal): AsyncIterable<TalkEvent>
+  afterTurn(signal: AbortSignal): AsyncIterable<ChatSessionEvent>
 }

@@ -11,27 +11,27 @@ import {
 import type { AssistantToolUse, ImageBlock, ToolUseResult } from '../../conversation/message.ts'
 import { byteLength, truncateSafeToolUseResults, writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
-import { asIs } from '../../model/phrase.ts'
-import { type ChatTool, failed, isHarmless, type Ran, type ToolCall } from '../tools/tool.ts'
-import { Channel } from './channel.ts'
-import type { Desk } from './desk.ts'
-import { notice, type TalkEvent } from './event.ts'
-import type { Gear } from './gear.ts'
+import { untranslated } from '../../model/phrase.ts'
+import { type ChatTool, type ChatToolCall, errorResult, isHarmless, type ToolRunResult } from '../tools/tool.ts'
+import { EventChannel } from './channel.ts'
+import type { JournalWriter } from './desk.ts'
+import { type ChatSessionEvent, noticeEvent } from './event.ts'
+import type { TurnSetup } from './gear.ts'
 
 /** A use that may run, or one whose result is known without. */
-export type Planned =
+export type PlannedTool =
   | {
       readonly kind: 'run'
       readonly use: AssistantToolUse
       readonly tool: ChatTool
-      readonly call: ToolCall
+      readonly call: ChatToolCall
       /** Nobody had to be asked for this one. */
       readonly free: boolean
       readonly staleAllowed: boolean
     }
-  | { readonly kind: 'known'; readonly use: AssistantToolUse; readonly ran: Ran }
+  | { readonly kind: 'known'; readonly use: AssistantToolUse; readonly ran: ToolRunResult }
 
-interface Done {
+interface ToolOutput {
   readonly result: ToolUseResult
   readonly images: readonly ImageBlock[]
 }
@@ -41,18 +41,18 @@ interface Done {
  * the order of the calls. When the signal is aborted, nothing waits: whoever aborted says what becomes of them.
  */
 export async function* runTools(
-  planned: readonly Planned[],
-  desk: Desk,
-  gear: Gear,
+  planned: readonly PlannedTool[],
+  writer: JournalWriter,
+  setup: TurnSetup,
   signal: AbortSignal,
-): AsyncGenerator<TalkEvent, void> {
-  const done = new Map<string, Done>()
-  const beside = planned.every((one) => one.kind === 'known' || one.free || isHarmless(one.call.need))
-  for (const group of beside ? [planned] : planned.map((one) => [one])) {
+): AsyncGenerator<ChatSessionEvent, void> {
+  const done = new Map<string, ToolOutput>()
+  const canRunTogether = planned.every((one) => one.kind === 'known' || one.free || isHarmless(one.call.need))
+  for (const group of canRunTogether ? [planned] : planned.map((one) => [one])) {
     if (signal.aborted) return
-    const channel = new Channel<TalkEvent>()
+    const channel = new EventChannel<ChatSessionEvent>()
     const work = Promise.all(
-      group.map(async (one) => done.set(one.use.id, await runOne(one, desk, gear, signal, channel))),
+      group.map(async (one) => done.set(one.use.id, await runPlanned(one, writer, setup, signal, channel))),
     )
     work.then(
       () => channel.close(),
@@ -62,36 +62,36 @@ export async function* runTools(
     await work
   }
   if (signal.aborted) return
-  const all = planned.map(({ use }) => done.get(use.id) as Done)
-  const results = all.map(({ result }) => forModel(result))
+  const all = planned.map(({ use }) => done.get(use.id) as ToolOutput)
+  const results = all.map(({ result }) => truncateForModel(result))
   const images = all.flatMap((one) => one.images).slice(0, MAX_NUMBER_OF_IMAGES_PER_REQUEST)
   const message =
     images.length > 0
-      ? newToolUseResultsWithImages(results, images, desk.local(), desk.env())
-      : newToolUseResults(results, desk.env())
-  desk.tell({ event: 'next_message', message })
+      ? newToolUseResultsWithImages(results, images, writer.localNow(), writer.env())
+      : newToolUseResults(results, writer.env())
+  writer.append({ event: 'next_message', message })
 }
 
-async function runOne(
-  planned: Planned,
-  desk: Desk,
-  gear: Gear,
+async function runPlanned(
+  planned: PlannedTool,
+  writer: JournalWriter,
+  setup: TurnSetup,
   signal: AbortSignal,
-  channel: Channel<TalkEvent>,
-): Promise<Done> {
+  channel: EventChannel<ChatSessionEvent>,
+): Promise<ToolOutput> {
   const { use } = planned
   const { id, name } = use
-  const summary = planned.kind === 'run' ? planned.call.need.summary : asIs('')
-  const began = desk.clock.now()
-  desk.tell({ event: 'tool_started', tool_use_id: id, name })
+  const summary = planned.kind === 'run' ? planned.call.need.summary : untranslated('')
+  const began = writer.clock.now()
+  writer.append({ event: 'tool_started', tool_use_id: id, name })
   channel.push({ kind: 'tool_started', id, name, summary })
-  const ran = planned.kind === 'known' ? planned.ran : await runCall(planned, gear, signal, channel)
-  const result: ToolUseResult = { tool_use_id: id, content: contentOf(ran), status: ran.status }
-  const ms = Math.max(0, Math.round(desk.clock.now() - began))
-  desk.tell({ event: 'tool_finished', result, duration_ms: ms })
-  track(desk, ran)
+  const ran = planned.kind === 'known' ? planned.ran : await runCall(planned, setup, signal, channel)
+  const result: ToolUseResult = { tool_use_id: id, content: resultContent(ran), status: ran.status }
+  const ms = Math.max(0, Math.round(writer.clock.now() - began))
+  writer.append({ event: 'tool_finished', result, duration_ms: ms })
+  trackChangedLines(writer, ran)
   channel.push({ kind: 'tool_done', id, name, result, ms })
-  if (ran.notice) channel.push(notice('sandbox', ran.notice))
+  if (ran.notice) channel.push(noticeEvent('sandbox', ran.notice))
   if (planned.kind === 'run' && !signal.aborted) {
     const outcome = {
       tool: planned.tool,
@@ -100,46 +100,46 @@ async function runOne(
       summary: summary.en,
       level: planned.call.need.level,
     }
-    for await (const event of gear.afterTool(outcome, signal)) channel.push(event)
+    for await (const event of setup.afterTool(outcome, signal)) channel.push(event)
   }
   return { result, images: ran.images }
 }
 
 async function runCall(
-  { use, tool, call, staleAllowed }: Extract<Planned, { kind: 'run' }>,
-  gear: Gear,
+  { use, tool, call, staleAllowed }: Extract<PlannedTool, { kind: 'run' }>,
+  setup: TurnSetup,
   signal: AbortSignal,
-  channel: Channel<TalkEvent>,
-): Promise<Ran> {
-  const forbidden = await gear.beforeTool(tool, plainJson(use.args), call.need.level, signal)
-  if (forbidden !== undefined) return failed(forbidden)
-  if (signal.aborted) return failed(TOOL_USE_INTERRUPTED)
+  channel: EventChannel<ChatSessionEvent>,
+): Promise<ToolRunResult> {
+  const forbidden = await setup.beforeTool(tool, plainJson(use.args), call.need.level, signal)
+  if (forbidden !== undefined) return errorResult(forbidden)
+  if (signal.aborted) return errorResult(TOOL_USE_INTERRUPTED)
   try {
     return await call.run({
-      ...gear.shelf.place,
+      ...setup.tools.workspace,
       signal,
       staleAllowed,
-      isDenied: gear.shelf.denied(),
+      isDenied: setup.tools.denied(),
       onOutput: (piece) => channel.push({ kind: 'tool_output', id: use.id, ...piece }),
     })
   } catch (error) {
-    return failed(`${TOOL_FAILED_PREFIX}${error instanceof Error ? error.message : String(error)}`)
+    return errorResult(`${TOOL_FAILED_PREFIX}${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
-const contentOf = ({ content, images }: Ran): ToolUseResult['content'] =>
+const resultContent = ({ content, images }: ToolRunResult): ToolUseResult['content'] =>
   content.length === 0 && images.length > 0 ? [{ Text: IMAGES_SUPPLIED }] : content
 
 /** Which lines the agent wrote. */
-function track(desk: Desk, { changedFiles }: Ran): void {
+function trackChangedLines(writer: JournalWriter, { changedFiles }: ToolRunResult): void {
   for (const { path, before, after } of changedFiles) {
-    const tracker = trackWrite(desk.state, path, before, after).file_line_tracker.get(path) ?? null
-    desk.tell({ event: 'line_tracker', path, tracker })
+    const tracker = trackWrite(writer.state, path, before, after).file_line_tracker.get(path) ?? null
+    writer.append({ event: 'line_tracker', path, tracker })
   }
 }
 
 /** The journal has the whole of it. */
-function forModel(result: ToolUseResult): ToolUseResult {
+function truncateForModel(result: ToolUseResult): ToolUseResult {
   const bytes = result.content.reduce((sum, block) => sum + byteLength(writeBlock(block, () => {}) ?? ''), 0)
   if (bytes <= MAX_TOOL_RESPONSE_SIZE) return result
   return truncateSafeToolUseResults([result], MAX_TOOL_RESPONSE_SIZE)[0] ?? result

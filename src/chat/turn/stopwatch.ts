@@ -3,7 +3,7 @@ import type { AssistantMessage } from '../../conversation/message.ts'
 import type { Duration, MessageMetaTag, RequestMetadata } from '../../conversation/record.ts'
 import { byteLength } from '../../conversation/truncate.ts'
 
-export interface Measured {
+export interface MeasuredAnswer {
   readonly assistant: AssistantMessage
   readonly requestId: string | null
   readonly model: string
@@ -35,12 +35,12 @@ export class Stopwatch {
     this.#bytes += byteLength(text)
   }
 
-  metadata({ assistant, requestId, model, tags }: Measured): RequestMetadata {
+  metadata({ assistant, requestId, model, tags }: MeasuredAnswer): RequestMetadata {
     const uses = 'ToolUse' in assistant ? assistant.ToolUse.tool_uses : []
-    const said = 'ToolUse' in assistant ? assistant.ToolUse : assistant.Response
+    const answer = 'ToolUse' in assistant ? assistant.ToolUse : assistant.Response
     return {
       request_id: requestId,
-      message_id: said.message_id ?? '',
+      message_id: answer.message_id ?? '',
       request_start_timestamp_ms: this.#began,
       stream_end_timestamp_ms: Math.max(this.#began, this.#now()),
       time_to_first_chunk: this.#first,
@@ -56,6 +56,6 @@ export class Stopwatch {
 }
 
 function durationOf(milliseconds: number): Duration {
-  const most = Math.max(0, milliseconds)
-  return { secs: Math.floor(most / 1000), nanos: Math.round((most % 1000) * 1e6) }
+  const positive = Math.max(0, milliseconds)
+  return { secs: Math.floor(positive / 1000), nanos: Math.round((positive % 1000) * 1e6) }
 }

@@ -9,18 +9,18 @@ import type { Profile } from '../../openai/profile.ts'
 
 /** What stands for arguments that cannot be read, as in the original. */
 const UNREADABLE_KEY = 'key'
-const UNREADABLE = 'WARNING: the arguments were no JSON object, or were cut short, so they are not here.'
+const UNREADABLE_WARNING = 'WARNING: the arguments were no JSON object, or were cut short, so they are not here.'
 
-export function toolUsesOf(calls: readonly ToolCall[], profile: Profile, tools: Tools): readonly AssistantToolUse[] {
+export function toToolUses(calls: readonly ToolCall[], profile: Profile, tools: Tools): readonly AssistantToolUse[] {
   return calls.map((call) => {
-    const name = ownName(nameOf(call), profile, tools)
+    const name = originalName(nameOf(call), profile, tools)
     const args = argumentsOf(call)
     return { id: call.id, name, orig_name: name, args, orig_args: args }
   })
 }
 
 /** Servers know some tools by another spelling of their name. */
-function ownName(name: string, profile: Profile, tools: Tools): string {
+function originalName(name: string, profile: Profile, tools: Tools): string {
   const names = [...tools.values()].flatMap((list) => list.map((tool) => tool.ToolSpecification.name))
   if (names.includes(name)) return name
   return names.find((one) => legalToolName(one, profile) === name) ?? name
@@ -31,15 +31,15 @@ function argumentsOf(call: ToolCall): JsonValue {
   const text = call.function.arguments.trim()
   if (text === '') return {}
   const parsed = parseJson(text)
-  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : { [UNREADABLE_KEY]: UNREADABLE }
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : { [UNREADABLE_KEY]: UNREADABLE_WARNING }
 }
 
 /** Why a use cannot be run at all; nothing where its arguments are some. */
-export function unreadableArguments({ args, name }: AssistantToolUse): string | undefined {
+export function findUnreadableArguments({ args, name }: AssistantToolUse): string | undefined {
   if (!isJsonObject(args)) return undefined
-  const said =
+  const stored =
     args instanceof Map ? args.get(UNREADABLE_KEY) : (args as { readonly [key: string]: JsonValue })[UNREADABLE_KEY]
-  return said === UNREADABLE
+  return stored === UNREADABLE_WARNING
     ? `The arguments of ${name} were no JSON object, or were cut short. Try again, with smaller arguments.`
     : undefined
 }

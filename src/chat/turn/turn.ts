@@ -1,43 +1,46 @@
 /** A turn: the waiting message is sent, tools are run and their results sent, until the model has no more calls. */
 import { newCancelledToolUses, newResponse } from '../../conversation/create.ts'
-import type { Untimed } from '../../conversation/journal/event.ts'
+import type { UntimedEvent } from '../../conversation/journal/event.ts'
 import { TOOL_USE_INTERRUPTED, TOOL_USES_INTERRUPTED_REPLY } from '../../conversation/limits.ts'
 import type { AssistantToolUse } from '../../conversation/message.ts'
 import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { ChatError } from '../../openai/chat/chat-error.ts'
 import { compactHistory } from '../compaction/compact.ts'
-import { automatic, type Shrinking, shrink } from '../compaction/shrink.ts'
-import { requestTokens, smallerThan, windowTokens } from '../request/fit.ts'
-import { type Sending, sendingOf } from '../request/sending.ts'
-import { askForAnswer } from './answer.ts'
-import { DEFAULT_LIMITS, TurnBudget } from './budget.ts'
-import type { Desk } from './desk.ts'
-import { type Ending, error as errorEvent, type TalkEvent } from './event.ts'
-import { faultOf } from './fault.ts'
-import type { Gear } from './gear.ts'
+import { firstShrinkMethod, type ShrinkMethod, shrinkRequest } from '../compaction/shrink.ts'
+import { contextWindowTokens, nextTokenLimit, requestTokens } from '../request/fit.ts'
+import { buildOutgoingRequest, type OutgoingRequest } from '../request/sending.ts'
+import { requestAnswer } from './answer.ts'
+import { DEFAULT_TURN_LIMITS, TurnBudget } from './budget.ts'
+import type { JournalWriter } from './desk.ts'
+import { type ChatSessionEvent, errorEvent, type TurnEnding } from './event.ts'
+import { chatErrorText } from './fault.ts'
+import type { TurnSetup } from './gear.ts'
 import { type AskConsent, planTools } from './plan-tools.ts'
 import { runTools } from './run-tools.ts'
 
-interface Ended {
-  readonly how: Ending
+interface TurnEnd {
+  readonly how: TurnEnding
   readonly error?: ChatError
 }
 
 /** Sends what waits. Failures are events; only a journal that cannot be written throws. */
-export async function* runTurn(
-  desk: Desk,
-  gear: Gear,
+export async function* runSessionTurn(
+  writer: JournalWriter,
+  setup: TurnSetup,
   ask: AskConsent,
   signal: AbortSignal,
-): AsyncGenerator<TalkEvent, void> {
-  const budget = new TurnBudget(gear.settings.limits ?? DEFAULT_LIMITS)
-  const ended = yield* noted(rounds(desk, gear, budget, ask, signal), budget)
-  yield* gear.afterTurn(signal)
+): AsyncGenerator<ChatSessionEvent, void> {
+  const budget = new TurnBudget(setup.settings.limits ?? DEFAULT_TURN_LIMITS)
+  const ended = yield* trackBudget(runRounds(writer, setup, budget, ask, signal), budget)
+  yield* setup.afterTurn(signal)
   yield { kind: 'ended', how: ended.how, ...(ended.error && { error: ended.error }) }
 }
 
-async function* noted(events: AsyncGenerator<TalkEvent, Ended>, budget: TurnBudget): AsyncGenerator<TalkEvent, Ended> {
+async function* trackBudget(
+  events: AsyncGenerator<ChatSessionEvent, TurnEnd>,
+  budget: TurnBudget,
+): AsyncGenerator<ChatSessionEvent, TurnEnd> {
   let isOpen = true
   try {
     for (;;) {
@@ -52,67 +55,74 @@ async function* noted(events: AsyncGenerator<TalkEvent, Ended>, budget: TurnBudg
   }
 }
 
-async function* rounds(
-  desk: Desk,
-  gear: Gear,
+async function* runRounds(
+  writer: JournalWriter,
+  setup: TurnSetup,
   budget: TurnBudget,
   ask: AskConsent,
   signal: AbortSignal,
-): AsyncGenerator<TalkEvent, Ended> {
-  let shrinking: Shrinking = automatic(gear.settings.autoCompact)
+): AsyncGenerator<ChatSessionEvent, TurnEnd> {
+  let shrinking: ShrinkMethod = firstShrinkMethod(setup.settings.autoCompact)
   for (;;) {
-    const limit = budget.reached()
-    if (limit) return yield* stopped(desk, gear, limit)
-    const prepared = yield* prepare(desk, gear, signal)
+    const limit = budget.findReachedLimit()
+    if (limit) return yield* stopAtLimit(writer, setup, limit)
+    const prepared = yield* prepare(writer, setup, signal)
     if (signal.aborted) return { how: 'interrupted' }
     if (!prepared) return { how: 'answered' }
-    const { sending, tokens, window } = prepared
-    const isTooLarge = tokens > window && sending.range[1] > sending.range[0]
+    const { sending: outgoing, tokens, window } = prepared
+    const isTooLarge = tokens > window && outgoing.range[1] > outgoing.range[0]
     if (isTooLarge) {
-      const step = yield* shrink(desk, gear, sending, shrinking, window, compactHistory, signal)
+      const step = yield* shrinkRequest(writer, setup, outgoing, shrinking, window, compactHistory, signal)
       if (step.kind === 'aborted') return { how: 'interrupted' }
       if (step.kind === 'smaller') {
         shrinking = step.next
         continue
       }
     }
-    desk.tell(...changesOf(desk, sending))
-    yield { kind: 'started', model: gear.server.model, tokens, window }
-    const answer = yield* askForAnswer(desk, gear, sending, tokens, signal)
+    writer.append(...stateChanges(writer, outgoing))
+    yield { kind: 'started', model: setup.server.model, tokens, window }
+    const answer = yield* requestAnswer(writer, setup, outgoing, tokens, signal)
     if (answer.kind === 'failed') return { how: answer.ending, error: answer.error }
     if (answer.kind === 'overflow') {
-      const most = smallerThan(desk.state, sending, tokens)
-      const step = yield* shrink(desk, gear, sending, shrinking, most, compactHistory, signal)
+      const tokenLimit = nextTokenLimit(writer.state, outgoing, tokens)
+      const step = yield* shrinkRequest(writer, setup, outgoing, shrinking, tokenLimit, compactHistory, signal)
       if (step.kind === 'aborted') return { how: 'interrupted' }
-      if (step.kind === 'smallest') return yield* tooLarge(desk, answer.error)
+      if (step.kind === 'smallest') return yield* failTooLarge(writer, answer.error)
       shrinking = step.next
       continue
     }
-    shrinking = automatic(gear.settings.autoCompact)
-    const uses = lastUses(desk)
+    shrinking = firstShrinkMethod(setup.settings.autoCompact)
+    const uses = lastToolUses(writer)
     if (uses.length === 0) return { how: answer.ending }
-    budget.expect(uses)
-    const how = yield* useTools(uses, desk, gear, ask, signal)
-    if (how) return how
+    budget.startCalls(uses)
+    const turnEnd = yield* useTools(uses, writer, setup, ask, signal)
+    if (turnEnd) return turnEnd
   }
 }
 
 interface Prepared {
-  readonly sending: Sending
+  readonly sending: OutgoingRequest
   readonly tokens: number
   readonly window: number
 }
 
-async function* prepare(desk: Desk, gear: Gear, signal: AbortSignal): AsyncGenerator<TalkEvent, Prepared | undefined> {
-  const window = windowTokens(desk.state)
-  const { notices, ...around } = await gear.around(calcMaxContextFilesSize(window), signal)
+async function* prepare(
+  writer: JournalWriter,
+  setup: TurnSetup,
+  signal: AbortSignal,
+): AsyncGenerator<ChatSessionEvent, Prepared | undefined> {
+  const window = contextWindowTokens(writer.state)
+  const { notices, ...requestContext } = await setup.collectContext(calcMaxContextFilesSize(window), signal)
   yield* notices
-  const sending = sendingOf(desk.state, { ...around, env: desk.env() })
-  return sending && { sending, tokens: requestTokens(desk.state, sending), window }
+  const outgoing = buildOutgoingRequest(writer.state, { ...requestContext, env: writer.env() })
+  return outgoing && { sending: outgoing, tokens: requestTokens(writer.state, outgoing), window }
 }
 
 /** What sending changes in the state. */
-function changesOf({ state }: Desk, { next, range, contextBytes }: Sending): readonly Untimed[] {
+function stateChanges(
+  { state }: JournalWriter,
+  { next, range, contextBytes }: OutgoingRequest,
+): readonly UntimedEvent[] {
   const [start, end] = state.valid_history_range
   const isMoved = Number(start) !== range[0] || Number(end) !== range[1]
   const isMeasured = contextBytes !== null && Number(state.context_message_length) !== contextBytes
@@ -124,23 +134,23 @@ function changesOf({ state }: Desk, { next, range, contextBytes }: Sending): rea
 }
 
 /** What waits, such as results of tools, stays: it is sent when the turn is continued. */
-function* stopped(desk: Desk, gear: Gear, limit: Phrase): Generator<TalkEvent, Ended> {
-  desk.tell({ event: 'transcript', lines: [limit.en] })
-  const { en, ja } = gear.settings.attended
+function* stopAtLimit(writer: JournalWriter, setup: TurnSetup, limit: Phrase): Generator<ChatSessionEvent, TurnEnd> {
+  writer.append({ event: 'transcript', lines: [limit.en] })
+  const { en, ja } = setup.settings.attended
     ? phrase('/retry continues the turn.', '/retry で続けられます。')
     : phrase('fumi chat --resume continues the conversation.', 'fumi chat --resume で会話を続けられます。')
   yield errorEvent(phrase(`${limit.en} ${en}`, `${limit.ja}${ja}`))
   return { how: 'limit' }
 }
 
-function* tooLarge(desk: Desk, error: ChatError): Generator<TalkEvent, Ended> {
+function* failTooLarge(writer: JournalWriter, error: ChatError): Generator<ChatSessionEvent, TurnEnd> {
   const reason = `The request is too large for the model's window: ${error.message}`
-  desk.tell({ event: 'failed', what: 'request', reason }, { event: 'transcript', lines: [reason] })
-  yield errorEvent(phrase(reason, `要求がモデルのウィンドウに収まりません。${faultOf(error).ja}。`))
+  writer.append({ event: 'failed', what: 'request', reason }, { event: 'transcript', lines: [reason] })
+  yield errorEvent(phrase(reason, `要求がモデルのウィンドウに収まりません。${chatErrorText(error).ja}。`))
   return { how: 'overflow', error }
 }
 
-function lastUses({ state }: Desk): readonly AssistantToolUse[] {
+function lastToolUses({ state }: JournalWriter): readonly AssistantToolUse[] {
   const last = state.history.at(-1)?.assistant
   return last && 'ToolUse' in last ? last.ToolUse.tool_uses : []
 }
@@ -148,14 +158,14 @@ function lastUses({ state }: Desk): readonly AssistantToolUse[] {
 /** Nothing when their results wait to be sent. */
 async function* useTools(
   uses: readonly AssistantToolUse[],
-  desk: Desk,
-  gear: Gear,
+  writer: JournalWriter,
+  setup: TurnSetup,
   ask: AskConsent,
   signal: AbortSignal,
-): AsyncGenerator<TalkEvent, Ended | undefined> {
+): AsyncGenerator<ChatSessionEvent, TurnEnd | undefined> {
   const ids = uses.map(({ id }) => id)
-  if (uses.length > MAX_CALLS) return yield* cancelled(TOO_MANY_CALLS, ids, desk)
-  const plan = yield* planTools(uses, gear, ask, signal)
+  if (uses.length > MAX_CALLS) return yield* cancelTools(TOO_MANY_CALLS, ids, writer)
+  const plan = yield* planTools(uses, setup, ask, signal)
   if (plan.kind === 'unattended') {
     const { name, need } = plan.asked
     yield errorEvent(
@@ -166,10 +176,10 @@ async function* useTools(
     )
     return { how: 'consent' }
   }
-  if (plan.kind === 'cancel') return yield* cancelled(plan.prompt, ids, desk)
-  if (plan.kind === 'go') yield* runTools(plan.planned, desk, gear, signal)
+  if (plan.kind === 'cancel') return yield* cancelTools(plan.prompt, ids, writer)
+  if (plan.kind === 'go') yield* runTools(plan.planned, writer, setup, signal)
   if (plan.kind === 'go' && !signal.aborted) return undefined
-  yield* interruptTools(ids, desk)
+  yield* interruptTools(ids, writer)
   return { how: 'interrupted' }
 }
 
@@ -181,19 +191,26 @@ const TOO_MANY_CALLS = phrase(
 )
 
 /** None of them runs; the model is told why. */
-function* cancelled(reason: Phrase, ids: readonly string[], desk: Desk): Generator<TalkEvent, undefined> {
-  const message = newCancelledToolUses(reason.en, ids, desk.local(), desk.env())
-  desk.tell({ event: 'next_message', message })
+function* cancelTools(
+  reason: Phrase,
+  ids: readonly string[],
+  writer: JournalWriter,
+): Generator<ChatSessionEvent, undefined> {
+  const message = newCancelledToolUses(reason.en, ids, writer.localNow(), writer.env())
+  writer.append({ event: 'next_message', message })
   yield { kind: 'tools_cancelled', ids, reason }
   return undefined
 }
 
 /** As the original records it: the uses are cancelled, and an answer of ours closes the exchange. */
-function* interruptTools(ids: readonly string[], desk: Desk): Generator<TalkEvent> {
+function* interruptTools(ids: readonly string[], writer: JournalWriter): Generator<ChatSessionEvent> {
   const assistant = newResponse(null, TOOL_USES_INTERRUPTED_REPLY)
-  const number = desk.nextNumber()
-  desk.tell(
-    { event: 'next_message', message: newCancelledToolUses(TOOL_USE_INTERRUPTED, ids, desk.local(), desk.env()) },
+  const number = writer.nextNumber()
+  writer.append(
+    {
+      event: 'next_message',
+      message: newCancelledToolUses(TOOL_USE_INTERRUPTED, ids, writer.localNow(), writer.env()),
+    },
     { event: 'interrupted', number, assistant, request_metadata: null, reason: 'cancelled' },
   )
   yield { kind: 'tools_cancelled', ids, reason: phrase(TOOL_USE_INTERRUPTED, 'ツールの実行を中断しました') }

@@ -1,19 +1,19 @@
 /** The options by which lists, searches and reports are narrowed down. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type Period, periodOf, type SessionFilter } from '../../app.ts'
+import { type Period, parsePeriod, type SessionFilter } from '../../app.ts'
 import type { FilterQuery } from '../../model/api/envelope.ts'
 import { AppError } from '../../model/error.ts'
 import { say } from '../language.ts'
 
 export type FilterOptions = FilterQuery
 
-export const OF_AGENT = say(
+export const AGENT_OPTION_HELP = say(
   'only of one agent: codex, amazon-q, kiro …',
   'このエージェントだけ: codex、amazon-q、kiro など',
 )
 
-export const withPeriod = (command: Command): Command =>
+export const addPeriodOptions = (command: Command): Command =>
   command
     .option(
       '--since <when>',
@@ -24,10 +24,10 @@ export const withPeriod = (command: Command): Command =>
     )
     .option('--until <when>', say('only up to the end of this day', 'この日の終わりまで'))
 
-export const withFilters = (command: Command): Command =>
-  withPeriod(
+export const addFilterOptions = (command: Command): Command =>
+  addPeriodOptions(
     command
-      .option('--agent <id>', OF_AGENT)
+      .option('--agent <id>', AGENT_OPTION_HELP)
       .option(
         '--project <directory>',
         say(
@@ -42,24 +42,24 @@ export const withFilters = (command: Command): Command =>
       .option('--tool <name>', say('only with calls of this tool', 'このツールを呼び出した会話だけ')),
   )
 
-export const isFiltered = (options: FilterOptions): boolean =>
+export const hasSessionFilters = (options: FilterOptions): boolean =>
   [options.agent, options.project, options.model, options.tool, options.since, options.until].some(
     (one) => one !== undefined,
   )
 
-export function filterOf({ agent, project, model, tool, since, until }: FilterOptions): SessionFilter {
+export function toSessionFilter({ agent, project, model, tool, since, until }: FilterOptions): SessionFilter {
   return {
     ...(agent !== undefined && { agents: [agent] }),
-    ...(project !== undefined && { project: projectOf(project) }),
+    ...(project !== undefined && { project: resolveProject(project) }),
     ...(model !== undefined && { model }),
     ...(tool !== undefined && { tool }),
-    ...(since !== undefined && { since: Date.parse(periodNamed('--since', since).from) }),
-    ...(until !== undefined && { until: Date.parse(periodNamed('--until', until).until) }),
+    ...(since !== undefined && { since: Date.parse(parsePeriodOption('--since', since).from) }),
+    ...(until !== undefined && { until: Date.parse(parsePeriodOption('--until', until).until) }),
   }
 }
 
-export function periodNamed(option: string, text: string): Period {
-  const period = periodOf(text, new Date())
+export function parsePeriodOption(option: string, text: string): Period {
+  const period = parsePeriod(text, new Date())
   if (!period)
     throw new AppError(
       'bad_usage',
@@ -70,10 +70,10 @@ export function periodNamed(option: string, text: string): Period {
 }
 
 /** A name alone is looked for in every path; anything that says where it lies is a directory. */
-export const projectOf = (text: string): string => (/^\.{1,2}$|[/\\]/.test(text) ? resolve(text) : text)
+export const resolveProject = (text: string): string => (/^\.{1,2}$|[/\\]/.test(text) ? resolve(text) : text)
 
-export function limitOf(text: string | undefined, usual: number): number {
-  const limit = text === undefined ? usual : Number(text)
+export function parseLimit(text: string | undefined, defaultLimit: number): number {
+  const limit = text === undefined ? defaultLimit : Number(text)
   if (!Number.isInteger(limit) || limit < 0)
     throw new AppError(
       'bad_usage',

@@ -1,7 +1,7 @@
 /** A session as `fumi list` tells it, from the index or straight from its log. Its names are those of `--json`. */
-import type { Entry, Kept, Mark } from '../../app.ts'
+import type { BackedUpSession, SessionAnnotation, SessionEntry } from '../../app.ts'
 import type { Usage } from '../../model/usage.ts'
-import type { Listing } from '../sessions.ts'
+import type { LogSession } from '../sessions.ts'
 
 export interface SessionRow {
   readonly id: string
@@ -34,7 +34,11 @@ export interface SessionRow {
   readonly note: string | null
 }
 
-export function rowOfEntry(entry: Entry, ended: Kept | undefined, mark: Mark | undefined): SessionRow {
+export function entryToRow(
+  entry: SessionEntry,
+  endedBackup: BackedUpSession | undefined,
+  annotation: SessionAnnotation | undefined,
+): SessionRow {
   const { project, title, parent, relation, indexed: _, key: __, revision: ___, lines: ____, ...known } = entry
   return {
     ...known,
@@ -43,12 +47,15 @@ export function rowOfEntry(entry: Entry, ended: Kept | undefined, mark: Mark | u
     parent: parent ?? null,
     relation: relation ?? null,
     gone: entry.gone && !entry.kept,
-    ...endOf(ended),
-    ...marksOf(mark),
+    ...endFields(endedBackup),
+    ...annotationFields(annotation),
   }
 }
 
-export function rowOfListing({ session, last_at, messages, log, kept }: Listing, mark: Mark | undefined): SessionRow {
+export function logSessionToRow(
+  { session, last_at, messages, log, kept: backup }: LogSession,
+  annotation: SessionAnnotation | undefined,
+): SessionRow {
   const { id, agent, native_id, kind, models, started_at, parent, relation } = session
   return {
     id,
@@ -68,21 +75,23 @@ export function rowOfListing({ session, last_at, messages, log, kept }: Listing,
     relation: relation ?? null,
     children: 0,
     path: log.source.path,
-    kept: kept !== undefined,
+    kept: backup !== undefined,
     gone: false,
-    ...endOf(kept),
-    ...marksOf(mark),
+    ...endFields(backup),
+    ...annotationFields(annotation),
   }
 }
 
-const endOf = (kept: Kept | undefined): Pick<SessionRow, 'ended_at' | 'ended_how'> => ({
-  ended_at: kept?.ended_at ?? null,
-  ended_how: kept?.ended_how ?? null,
+const endFields = (backup: BackedUpSession | undefined): Pick<SessionRow, 'ended_at' | 'ended_how'> => ({
+  ended_at: backup?.ended_at ?? null,
+  ended_how: backup?.ended_how ?? null,
 })
 
-const marksOf = (mark: Mark | undefined): Pick<SessionRow, 'name' | 'starred' | 'tags' | 'note'> => ({
-  name: mark?.name ?? null,
-  starred: mark?.starred ?? false,
-  tags: mark?.tags ?? [],
-  note: mark?.note ?? null,
+const annotationFields = (
+  annotation: SessionAnnotation | undefined,
+): Pick<SessionRow, 'name' | 'starred' | 'tags' | 'note'> => ({
+  name: annotation?.name ?? null,
+  starred: annotation?.starred ?? false,
+  tags: annotation?.tags ?? [],
+  note: annotation?.note ?? null,
 })

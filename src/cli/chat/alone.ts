@@ -1,14 +1,14 @@
 /** One prompt without a person: the answer on standard output, all else on standard error, an exit code for each ending. */
 import { constants } from 'node:os'
-import type { Ending, OpenedTalk, TalkEvent } from '../../chat.ts'
+import type { ChatSessionEvent, OpenedChat, TurnEnding } from '../../chat.ts'
 import { say } from '../language.ts'
-import { writeData, writeErr, writeJson, writeOut } from '../output.ts'
-import { inEnglish } from './english.ts'
-import { lineFor } from './lines.ts'
+import { writeData, writeErr, writeOut, writeOutJson } from '../output.ts'
+import { toEnglishEvent } from './english.ts'
+import { formatEventLine } from './lines.ts'
 import { PrintableStream } from './output/printable-stream.ts'
 
 /** Those of errors that stop a command are in `model/error.ts`. */
-export const ENDINGS: { readonly [how in Ending]: number } = {
+export const ENDING_EXIT_CODES: { readonly [how in TurnEnding]: number } = {
   answered: 0,
   failed: 10,
   refused: 11,
@@ -18,53 +18,53 @@ export const ENDINGS: { readonly [how in Ending]: number } = {
   interrupted: 130,
 }
 
-const HUNG_UP = 128 + constants.signals.SIGHUP
+const SIGHUP_EXIT_CODE = 128 + constants.signals.SIGHUP
 
-/** @param said the whole prompt, and what of it was typed: the rest was piped in and names no files outside of the project */
-export async function talkAlone(
-  { talk, greeting }: OpenedTalk,
-  said: { readonly text: string; readonly typed: string },
+/** @param prompt the whole prompt, and what of it was typed: the rest was piped in and names no files outside of the project */
+export async function runOneShot(
+  { session: chat, greeting }: OpenedChat,
+  prompt: { readonly text: string; readonly typed: string },
   json: boolean,
 ): Promise<number> {
-  const stop = (): void => talk.interrupt()
+  const stop = (): void => chat.interrupt()
   // The terminal is gone: what was said is kept, and the exit code is the one of the signal.
   let isHungUp = false
   const hangUp = (): void => {
     isHungUp = true
-    talk.interrupt()
+    chat.interrupt()
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   process.on('SIGHUP', hangUp)
-  let how: Ending | undefined
+  let ending: TurnEnding | undefined
   let isMidLine = false
   // A program gets what was said to the letter, a terminal what is safe to print.
   const printable = new PrintableStream()
-  const answered = (text: string): Promise<void> =>
+  const writeAnswer = (text: string): Promise<void> =>
     process.stdout.isTTY ? writeOut(printable.add(text)) : writeData(text)
-  const tell = async (event: TalkEvent): Promise<void> => {
-    if (json) return writeJson(inEnglish(event))
+  const writeEvent = async (event: ChatSessionEvent): Promise<void> => {
+    if (json) return writeOutJson(toEnglishEvent(event))
     if (event.kind === 'delta') {
       isMidLine = !event.text.endsWith('\n')
-      return answered(event.text)
+      return writeAnswer(event.text)
     }
-    if (event.kind === 'output') return answered(say(event.text, event.ja))
+    if (event.kind === 'output') return writeAnswer(say(event.text, event.ja))
     // An answer with calls ends in the middle of a line.
     if ((event.kind === 'entry' || event.kind === 'ended') && isMidLine) {
       isMidLine = false
       await writeOut(`${printable.end()}\n`)
     }
-    const line = lineFor(event)
+    const line = formatEventLine(event)
     if (line !== undefined) await writeErr(`${line}\n`)
   }
   try {
-    for (const event of greeting) await tell(event)
-    for await (const event of talk.say(said.text, said.typed)) {
-      if (event.kind === 'ended') how = event.how
-      if (event.kind === 'error') how ??= 'failed'
-      await tell(event)
+    for (const event of greeting) await writeEvent(event)
+    for await (const event of chat.send(prompt.text, prompt.typed)) {
+      if (event.kind === 'ended') ending = event.how
+      if (event.kind === 'error') ending ??= 'failed'
+      await writeEvent(event)
     }
-    return isHungUp ? HUNG_UP : ENDINGS[how ?? 'answered']
+    return isHungUp ? SIGHUP_EXIT_CODE : ENDING_EXIT_CODES[ending ?? 'answered']
   } finally {
     process.off('SIGHUP', hangUp)
     process.off('SIGINT', stop)

@@ -1,8 +1,8 @@
 /** Events as programs read them: every sentence in English, whatever the language of the run. */
-import type { Need } from '../../chat/tools/tool.ts'
-import type { TalkEvent } from '../../chat.ts'
+import type { CallNeed } from '../../chat/tools/tool.ts'
+import type { ChatSessionEvent } from '../../chat.ts'
 
-export function inEnglish(event: TalkEvent): object {
+export function toEnglishEvent(event: ChatSessionEvent): object {
   switch (event.kind) {
     case 'notice':
     case 'output':
@@ -16,13 +16,13 @@ export function inEnglish(event: TalkEvent): object {
       return { ...event, reason: event.reason.en }
     case 'tool_asked':
     case 'consent_needed':
-      return { ...event, need: needOf(event.need) }
+      return { ...event, need: toEnglishNeed(event.need) }
     default:
       return event
   }
 }
 
-const needOf = (need: Need): object => ({
+const toEnglishNeed = (need: CallNeed): object => ({
   ...need,
   summary: need.summary.en,
   ...(need.reason && { reason: need.reason.en }),

@@ -1,36 +1,37 @@
 /** What a conversation knows that can be completed. */
 import { readdirSync } from 'node:fs'
-import { findAgents, referenceOf } from '../../chat/agent-file/find.ts'
-import { pathOf } from '../../chat/attach/attach.ts'
+import { agentReference, findAgents } from '../../chat/agent-file/find.ts'
+import { resolveTypedPath } from '../../chat/attach/attach.ts'
 import { listCheckpoints } from '../../chat/checkpoint/list.ts'
-import { allPrompts, usageOf } from '../../chat/prompts/spoken.ts'
+import { listPrompts, promptUsage } from '../../chat/prompts/spoken.ts'
 import { toolLabel } from '../../chat/tools/allow/patterns.ts'
-import type { Talk } from '../../chat.ts'
-import { type Known, offersFor } from './input/complete.ts'
+import type { ChatSession } from '../../chat.ts'
+import { type CompletionData, findCompletions } from './input/complete.ts'
 import type { Completer } from './input/offer.ts'
 
-export function completerFor(talk: Talk): Completer {
-  const known = knownTo(talk)
-  return (line) => offersFor(line, known)
+export function createCompleter(chat: ChatSession): Completer {
+  const data = completionDataOf(chat)
+  return (line) => findCompletions(line, data)
 }
 
-const knownTo = (talk: Talk): Known => ({
+const completionDataOf = (chat: ChatSession): CompletionData => ({
   agents: () => {
-    const { agents } = findAgents({ ...talk.rig.place, data: talk.surroundings.data })
-    return agents.map((found) => referenceOf(found, agents, talk.rig.place.cwd))
+    const { agents } = findAgents({ ...chat.setup.workspace, data: chat.commandContext.data })
+    return agents.map((found) => agentReference(found, agents, chat.setup.workspace.cwd))
   },
-  rules: () => talk.state.context_manager?.paths ?? [],
-  tags: () => listCheckpoints(talk.state).map(({ tag }) => tag),
-  tools: () => talk.rig.box.all.map(toolLabel),
+  rules: () => chat.state.context_manager?.paths ?? [],
+  tags: () => listCheckpoints(chat.state).map(({ tag }) => tag),
+  tools: () => chat.setup.toolSet.all.map(toolLabel),
   prompts: () =>
-    allPrompts(talk).map((one) => ({
+    listPrompts(chat).map((one) => ({
       name: one.called,
-      note: one.kind === 'kept' ? one.prompt.place : `${usageOf(one.prompt, one.called)} · ${one.prompt.server}`,
+      note: one.kind === 'kept' ? one.prompt.place : `${promptUsage(one.prompt, one.called)} · ${one.prompt.server}`,
     })),
-  files: (folder) => filesIn(folder === '' ? talk.rig.place.cwd : pathOf(folder, talk.rig.place)),
+  files: (folder) =>
+    listFolder(folder === '' ? chat.setup.workspace.cwd : resolveTypedPath(folder, chat.setup.workspace)),
 })
 
-function filesIn(folder: string): ReturnType<Known['files']> {
+function listFolder(folder: string): ReturnType<CompletionData['files']> {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))

@@ -1,22 +1,22 @@
 /** Events of a conversation as one line each, where a line is worth it. */
 
-import { faultOf } from '../../chat/turn/fault.ts'
-import type { Ending, TalkEvent } from '../../chat.ts'
-import { inWords, say } from '../language.ts'
-import { safe } from '../view/conversation.ts'
+import { chatErrorText } from '../../chat/turn/fault.ts'
+import type { ChatSessionEvent, TurnEnding } from '../../chat.ts'
+import { localize, say } from '../language.ts'
+import { toTerminalText } from '../view/conversation.ts'
 
 /** Nothing for what is shown otherwise, or not at all. */
-export function lineFor(event: TalkEvent): string | undefined {
-  const text = textFor(event)
-  return text === undefined ? undefined : safe(text)
+export function formatEventLine(event: ChatSessionEvent): string | undefined {
+  const text = rawEventText(event)
+  return text === undefined ? undefined : toTerminalText(text)
 }
 
-function textFor(event: TalkEvent): string | undefined {
+function rawEventText(event: ChatSessionEvent): string | undefined {
   switch (event.kind) {
     case 'retry':
-      return retryText(inWords(faultOf(event.error)).replace(/\.$/, ''), Math.round(event.waitMs / 100) / 10)
+      return formatRetry(localize(chatErrorText(event.error)).replace(/\.$/, ''), Math.round(event.waitMs / 100) / 10)
     case 'tool_started':
-      return `* ${event.name}${event.summary.en === '' ? '' : `: ${inWords(event.summary)}`}`
+      return `* ${event.name}${event.summary.en === '' ? '' : `: ${localize(event.summary)}`}`
     case 'tool_done':
       return event.result.status === 'Error' ? say(`* ${event.name} failed`, `* ${event.name} 失敗`) : undefined
     case 'tools_cancelled':
@@ -37,21 +37,21 @@ function textFor(event: TalkEvent): string | undefined {
       return say(event.text, event.ja)
     case 'ended':
       return event.error
-        ? `fumi: ${inWords(faultOf(event.error))}`
+        ? `fumi: ${localize(chatErrorText(event.error))}`
         : event.how === 'answered'
           ? undefined
-          : inBrackets(endingText(event.how))
+          : inParentheses(formatEnding(event.how))
     default:
       return undefined
   }
 }
 
-const retryText = (problem: string, seconds: number): string =>
+const formatRetry = (problem: string, seconds: number): string =>
   say(`${problem}: tried again in ${seconds} s`, `${problem}：${seconds} 秒後に再試行`)
 
 /** How a turn ended that was not answered. */
-export function endingText(how: Exclude<Ending, 'answered'>): string {
-  switch (how) {
+export function formatEnding(ending: Exclude<TurnEnding, 'answered'>): string {
+  switch (ending) {
     case 'interrupted':
       return say('interrupted', '中断')
     case 'refused':
@@ -67,4 +67,4 @@ export function endingText(how: Exclude<Ending, 'answered'>): string {
   }
 }
 
-export const inBrackets = (text: string): string => say(`(${text})`, `（${text}）`)
+export const inParentheses = (text: string): string => say(`(${text})`, `（${text}）`)

@@ -1,59 +1,66 @@
 /** A conversation with a person: asks for what is to be said, shows what happens, asks where consent is needed. */
 
-import { lastExchange } from '../../chat/last-exchange.ts'
+import { findLastExchange } from '../../chat/last-exchange.ts'
 import { sandboxLabel } from '../../chat/processes/sandbox.ts'
-import type { OpenedTalk, Talk, TalkEvent } from '../../chat.ts'
-import { inWords, say } from '../language.ts'
-import { isYes, TRUST_MARK, trustText } from '../trust/question.ts'
-import { safe } from '../view/conversation.ts'
+import type { ChatSession, ChatSessionEvent, OpenedChat } from '../../chat.ts'
+import { localize, say } from '../language.ts'
+import { isYes, renderTrustQuestion, TRUST_PROMPT } from '../trust/question.ts'
+import { toTerminalText } from '../view/conversation.ts'
 import { paint } from '../view/paint.ts'
-import { count, plural } from '../view/table.ts'
-import { inBrackets } from './lines.ts'
-import { promptMark } from './mark.ts'
-import { markdownText } from './markdown/stream.ts'
+import { formatCount, plural } from '../view/table.ts'
+import { inParentheses } from './lines.ts'
+import { promptPrefix } from './mark.ts'
+import { renderMarkdownText } from './markdown/stream.ts'
 import {
-  CONSENT_MARK,
-  choicesText,
-  consentOf,
-  isAll,
-  type Question,
-  questionText,
-  unseenText,
+  CONSENT_PROMPT,
+  type ConsentQuestion,
+  isViewAll,
+  parseConsent,
+  renderConsentChoices,
+  renderQuestion,
+  renderUnseenWarning,
 } from './output/consent.ts'
 import { Screen } from './output/screen.ts'
 import { TurnView } from './output/turn-view.ts'
-import { edited, paged, ranInShell } from './programs.ts'
-import { type Seat, takeSeat } from './seat.ts'
+import { editText, runInShell, showInPager } from './programs.ts'
+import { openPromptReader, type PromptReader } from './seat.ts'
 
-export async function talkWithPerson({ talk, greeting }: OpenedTalk, first: string | undefined): Promise<void> {
-  const seat = takeSeat(talk)
-  const person = new Person(talk, seat)
+export async function runInteractive(
+  { session: chat, greeting }: OpenedChat,
+  first: string | undefined,
+): Promise<void> {
+  const input = openPromptReader(chat)
+  const interactive = new InteractiveChat(chat, input)
   try {
-    await person.greet(greeting)
-    await person.converse(first)
+    await interactive.greet(greeting)
+    await interactive.run(first)
   } finally {
-    await person.leave()
-    seat.close()
+    await interactive.finish()
+    input.close()
   }
 }
 
-class Person {
-  readonly #talk: Talk
-  readonly #seat: Seat
+class InteractiveChat {
+  readonly #chat: ChatSession
+  readonly #input: PromptReader
   readonly #screen: Screen
   readonly #view: TurnView
   #hasQuit = false
 
-  constructor(talk: Talk, seat: Seat) {
-    this.#talk = talk
-    this.#seat = seat
-    this.#screen = new Screen(seat.columns, seat.isTerminal)
-    this.#view = new TurnView(this.#screen, seat.columns)
+  constructor(chat: ChatSession, input: PromptReader) {
+    this.#chat = chat
+    this.#input = input
+    this.#screen = new Screen(input.columns, input.isTerminal)
+    this.#view = new TurnView(this.#screen, input.columns)
   }
 
-  async greet(events: readonly TalkEvent[]): Promise<void> {
-    const { server, agent, sandboxing } = this.#talk.rig
-    const parts = [safe(server.model), safe(agent.name), safe(inWords(sandboxLabel(sandboxing)))]
+  async greet(events: readonly ChatSessionEvent[]): Promise<void> {
+    const { server, agent, sandboxing } = this.#chat.setup
+    const parts = [
+      toTerminalText(server.model),
+      toTerminalText(agent.name),
+      toTerminalText(localize(sandboxLabel(sandboxing))),
+    ]
     await this.#screen.line(`${paint.bold('fumi chat')} ${paint.dim(parts.map((part) => `· ${part}`).join(' '))}`)
     await this.#screen.line(
       paint.dim(
@@ -61,98 +68,99 @@ class Person {
       ),
     )
     for (const event of events) await this.#view.show(event)
-    const last = lastExchange(this.#talk.state)
+    const last = findLastExchange(this.#chat.state)
     if (!last) return
-    const soFar = say(
+    const historyNote = say(
       `${plural(last.entries, 'exchange')} so far; the last one:`,
-      `これまでのやり取り ${count(last.entries)} 件。最後のやり取り：`,
+      `これまでのやり取り ${formatCount(last.entries)} 件。最後のやり取り：`,
     )
-    await this.#screen.line(paint.dim(soFar))
-    await this.#screen.line(`${paint.bold('> ')}${safe(last.prompt)}`)
-    await this.#screen.write(markdownText(last.answer, this.#seat.columns))
+    await this.#screen.line(paint.dim(historyNote))
+    await this.#screen.line(`${paint.bold('> ')}${toTerminalText(last.prompt)}`)
+    await this.#screen.write(renderMarkdownText(last.answer, this.#input.columns))
   }
 
-  async converse(first: string | undefined): Promise<void> {
-    let line: string | undefined = first ?? (await this.#next())
+  async run(first: string | undefined): Promise<void> {
+    let line: string | undefined = first ?? (await this.#readPrompt())
     while (line !== undefined) {
-      if (line.trim() !== '') await this.#said(line)
+      if (line.trim() !== '') await this.#sendPrompt(line)
       if (this.#hasQuit) return
-      line = await this.#next()
+      line = await this.#readPrompt()
     }
   }
 
-  leave(): Promise<void> {
-    return this.#view.rest()
+  finish(): Promise<void> {
+    return this.#view.finish()
   }
 
-  #next(): Promise<string | undefined> {
-    return this.#seat.prompt(promptMark(this.#talk))
+  #readPrompt(): Promise<string | undefined> {
+    return this.#input.prompt(promptPrefix(this.#chat))
   }
 
-  async #said(line: string): Promise<void> {
-    if (this.#seat.isTerminal && (await this.#here(line))) return
-    let written: string | undefined
+  async #sendPrompt(line: string): Promise<void> {
+    if (this.#input.isTerminal && (await this.#runLocally(line))) return
+    let editedPrompt: string | undefined
     this.#view.begin(line)
-    for await (const event of this.#talk.say(line)) {
+    for await (const event of this.#chat.send(line)) {
       if (event.kind === 'quit') this.#hasQuit = true
-      else if (event.kind === 'edit') written = this.#seat.lend(() => edited(event.text))
-      else if (event.kind === 'consent_needed') await this.#consent(event)
-      else if (event.kind === 'trust_needed') await this.#trust(event)
+      else if (event.kind === 'edit') editedPrompt = this.#input.releaseFor(() => editText(event.text))
+      else if (event.kind === 'consent_needed') await this.#askConsent(event)
+      else if (event.kind === 'trust_needed') await this.#askTrust(event)
       else await this.#view.show(event)
     }
-    await this.#view.rest()
-    if (written !== undefined && written.trim() !== '') {
-      await this.#screen.line(`${paint.bold('> ')}${safe(written)}`)
-      await this.#said(written)
+    await this.#view.finish()
+    if (editedPrompt !== undefined && editedPrompt.trim() !== '') {
+      await this.#screen.line(`${paint.bold('> ')}${toTerminalText(editedPrompt)}`)
+      await this.#sendPrompt(editedPrompt)
     }
   }
 
   /** What wants the whole screen is done here and not by the conversation. */
-  async #here(line: string): Promise<boolean> {
-    const { desk, state, rig } = this.#talk
+  async #runLocally(line: string): Promise<boolean> {
+    const { writer: journalWriter, state, setup } = this.#chat
     const command = /^!\s*(\S[\s\S]*)$/.exec(line)?.[1]
     if (command !== undefined) {
-      desk.transcribe(line)
-      const ended = this.#seat.lend(() => ranInShell(command, rig.place.cwd))
-      if (ended !== undefined) await this.#screen.line(paint.dim(inBrackets(ended)))
+      journalWriter.transcribe(line)
+      const shellStatus = this.#input.releaseFor(() => runInShell(command, setup.workspace.cwd))
+      if (shellStatus !== undefined) await this.#screen.line(paint.dim(inParentheses(shellStatus)))
       return true
     }
     if (line.trim() !== '/transcript' || state.transcript.length === 0) return false
-    const text = `${state.transcript.toArray().map(safe).join('\n')}\n`
-    return this.#seat.lend(() => paged(text))
+    const text = `${state.transcript.toArray().map(toTerminalText).join('\n')}\n`
+    return this.#input.releaseFor(() => showInPager(text))
   }
 
-  async #trust({ id, trust }: Extract<TalkEvent, { kind: 'trust_needed' }>): Promise<void> {
-    await this.#view.rest()
-    await this.#screen.write(trustText(trust))
-    this.#talk.answer(id, isYes(await this.#seat.answer(TRUST_MARK)) ? 'yes' : 'no')
+  async #askTrust({ id, trust }: Extract<ChatSessionEvent, { kind: 'trust_needed' }>): Promise<void> {
+    await this.#view.finish()
+    await this.#screen.write(renderTrustQuestion(trust))
+    this.#chat.answer(id, isYes(await this.#input.answer(TRUST_PROMPT)) ? 'yes' : 'no')
   }
 
-  async #consent(question: Question): Promise<void> {
+  async #askConsent(question: ConsentQuestion): Promise<void> {
     await this.#view.pause(question.id)
-    const screen = { columns: this.#seat.columns(), rows: this.#seat.rows() }
-    const { text, isCut, isUnseen } = questionText(question, screen)
+    const screen = { columns: this.#input.columns(), rows: this.#input.rows() }
+    const { text, isCut, isUnseen } = renderQuestion(question, screen)
     let isSeen = !isUnseen
-    await this.#screen.line(text + choicesText(question.name, isCut, screen.columns))
+    await this.#screen.line(text + renderConsentChoices(question.name, isCut, screen.columns))
     for (;;) {
-      const said = await this.#seat.answer(CONSENT_MARK)
-      if (said !== undefined && /^\/(?:quit|q|exit)\s*$/.test(said)) this.#hasQuit = true
-      if (said === undefined || this.#hasQuit) return this.#talk.interrupt()
-      if (/^\/[a-z]+(?:\s|$)/.test(said)) {
+      const answer = await this.#input.answer(CONSENT_PROMPT)
+      if (answer !== undefined && /^\/(?:quit|q|exit)\s*$/.test(answer)) this.#hasQuit = true
+      if (answer === undefined || this.#hasQuit) return this.#chat.interrupt()
+      if (/^\/[a-z]+(?:\s|$)/.test(answer)) {
         await this.#screen.line(
           paint.dim(say('  commands wait until this is answered', '  先にこの質問に答えてください')),
         )
         continue
       }
-      if (!isAll(said) || !isCut) {
-        const consent = consentOf(said)
-        if (isSeen || (consent !== 'yes' && consent !== 'trust')) return this.#talk.answer(question.id, consent)
-        await this.#screen.line(unseenText())
+      if (!isViewAll(answer) || !isCut) {
+        const consent = parseConsent(answer)
+        if (isSeen || (consent !== 'yes' && consent !== 'trust')) return this.#chat.answer(question.id, consent)
+        await this.#screen.line(renderUnseenWarning())
         continue
       }
       isSeen = true
-      const whole = questionText(question, screen, true).text
-      if (!this.#seat.isTerminal || !this.#seat.lend(() => paged(whole))) await this.#screen.write(whole)
+      const fullText = renderQuestion(question, screen, true).text
+      if (!this.#input.isTerminal || !this.#input.releaseFor(() => showInPager(fullText)))
+        await this.#screen.write(fullText)
     }
   }
 }

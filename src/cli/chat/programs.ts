@@ -2,14 +2,14 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeTempFolder } from '../../lib/disk/temp-folder.ts'
+import { createTempFolder } from '../../lib/disk/temp-folder.ts'
 import { withSafePath } from '../../lib/programs.ts'
 import { say } from '../language.ts'
-import { wantedPager } from '../pager.ts'
+import { pagerCommand } from '../pager.ts'
 
 /** `$VISUAL`, else `$EDITOR`, else vi. Nothing where it could not be used. */
-export function edited(text: string): string | undefined {
-  const folder = makeTempFolder('edit')
+export function editText(text: string): string | undefined {
+  const folder = createTempFolder('edit')
   const path = join(folder.path, 'prompt.md')
   try {
     writeFileSync(path, text, { mode: 0o600 })
@@ -26,8 +26,8 @@ export function edited(text: string): string | undefined {
 }
 
 /** False where there is no pager, or none is wanted. */
-export function paged(text: string): boolean {
-  const pager = wantedPager()
+export function showInPager(text: string): boolean {
+  const pager = pagerCommand()
   if (pager === undefined) return false
   const env = { LESS: 'RX', LESSCHARSET: 'utf-8', ...withSafePath(process.env) }
   const { status } = spawnSync(pager, { input: text, stdio: ['pipe', 'inherit', 'inherit'], shell: true, env })
@@ -35,7 +35,7 @@ export function paged(text: string): boolean {
 }
 
 /** In the person's own shell, with the whole terminal. @returns how it ended, where that is worth a word */
-export function ranInShell(command: string, cwd: string): string | undefined {
+export function runInShell(command: string, cwd: string): string | undefined {
   const shell = process.env['SHELL'] || true
   const { status, signal, error } = spawnSync(command, { stdio: 'inherit', shell, cwd })
   if (error) return error.message

@@ -1,44 +1,44 @@
 /** Where the person sits: at a terminal with all its keys, or behind a pipe, line by line. */
 import { constants } from 'node:os'
 import { createInterface } from 'node:readline'
-import type { Talk } from '../../chat.ts'
+import type { ChatSession } from '../../chat.ts'
 import { writeOut } from '../output.ts'
 import { terminalWidth } from '../view/table.ts'
-import { addToHistory, readHistory } from './input/history-file.ts'
+import { appendPromptHistory, readPromptHistory } from './input/history-file.ts'
 import type { Completer } from './input/offer.ts'
-import { Recall } from './input/recall.ts'
+import { PromptHistory } from './input/recall.ts'
 import { Terminal } from './input/terminal.ts'
 
-export interface Seat {
+export interface PromptReader {
   /** Something can be drawn over, and other programs can be lent the screen. */
   readonly isTerminal: boolean
   columns(): number
   rows(): number
   /** The next thing to say; nothing when the person has left. */
-  prompt(mark: string): Promise<string | undefined>
+  prompt(prefix: string): Promise<string | undefined>
   /** An answer to a question that was just shown. */
-  answer(mark: string): Promise<string | undefined>
+  answer(prefix: string): Promise<string | undefined>
   /** Runs another program that has the screen meanwhile. */
-  lend<T>(work: () => T): T
+  releaseFor<T>(work: () => T): T
   close(): void
 }
 
-export function takeSeat(talk: Talk): Seat {
+export function openPromptReader(chat: ChatSession): PromptReader {
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true && process.env['TERM'] !== 'dumb'
-  return isTerminal ? atTerminal(talk) : behindPipe(talk)
+  return isTerminal ? terminalInput(chat) : pipeInput(chat)
 }
 
-function atTerminal(talk: Talk): Seat {
-  const { data } = talk.surroundings
-  const recall = new Recall(readHistory(data))
+function terminalInput(chat: ChatSession): PromptReader {
+  const { data } = chat.commandContext
+  const history = new PromptHistory(readPromptHistory(data))
   let complete: Completer | undefined
   // Who only talks does not wait for what knows all commands.
   const beforeTab = async (): Promise<void> => {
-    complete ??= (await import('./known.ts')).completerFor(talk)
+    complete ??= (await import('./known.ts')).createCompleter(chat)
   }
-  const terminal = new Terminal(process.stdin, process.stdout, () => talk.interrupt())
+  const terminal = new Terminal(process.stdin, process.stdout, () => chat.interrupt())
   const leave = (): void => {
-    talk.interrupt()
+    chat.interrupt()
     terminal.end()
   }
   process.on('SIGTERM', leave).on('SIGHUP', leave)
@@ -47,20 +47,20 @@ function atTerminal(talk: Talk): Seat {
     isTerminal: true,
     columns: () => terminal.size.columns,
     rows: () => terminal.size.rows,
-    async prompt(mark) {
-      const text = await terminal.line(mark, {
-        recall,
+    async prompt(prefix) {
+      const text = await terminal.readLine(prefix, {
+        history,
         beforeTab,
         complete: (line) => complete?.(line) ?? { from: line.at, all: [] },
       })
       if (text !== undefined && text.trim() !== '') {
-        recall.add(text)
-        addToHistory(data, text)
+        history.add(text)
+        appendPromptHistory(data, text)
       }
       return text
     },
-    answer: (mark) => terminal.line(mark, { isQuestion: true }),
-    lend: (work) => terminal.lend(work),
+    answer: (prefix) => terminal.readLine(prefix, { isQuestion: true }),
+    releaseFor: (work) => terminal.releaseFor(work),
     close() {
       terminal.close()
       process.off('SIGTERM', leave).off('SIGHUP', leave)
@@ -69,34 +69,34 @@ function atTerminal(talk: Talk): Seat {
 }
 
 /** Nobody scrolls there: a block may be longer than on most screens. */
-const BEHIND_PIPE_ROWS = 48
+const PIPE_ROWS = 48
 
-function behindPipe(talk: Talk): Seat {
+function pipeInput(chat: ChatSession): PromptReader {
   const lines = createInterface({ input: process.stdin, terminal: false })
   const typed = lines[Symbol.asyncIterator]()
   const stop = (): void => {
-    if (talk.isRunning) talk.interrupt()
+    if (chat.isRunning) chat.interrupt()
     else lines.close()
   }
   // What was said is kept and what runs is ended, as at a terminal; the exit code is that of the signal.
   const leave = (signal: 'SIGTERM' | 'SIGHUP'): void => {
     process.exitCode = 128 + constants.signals[signal]
-    talk.interrupt()
+    chat.interrupt()
     lines.close()
   }
   process.on('SIGINT', stop).on('SIGTERM', leave).on('SIGHUP', leave)
-  const ask = async (mark: string): Promise<string | undefined> => {
-    await writeOut(mark)
+  const ask = async (prefix: string): Promise<string | undefined> => {
+    await writeOut(prefix)
     const { value, done } = await typed.next()
     return done ? undefined : value
   }
   return {
     isTerminal: false,
     columns: terminalWidth,
-    rows: () => BEHIND_PIPE_ROWS,
+    rows: () => PIPE_ROWS,
     prompt: ask,
     answer: ask,
-    lend: (work) => work(),
+    releaseFor: (work) => work(),
     close() {
       process.off('SIGINT', stop).off('SIGTERM', leave).off('SIGHUP', leave)
       lines.close()

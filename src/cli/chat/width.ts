@@ -1,14 +1,14 @@
 /** How many columns text takes, quickly where it is plain: this is asked for every letter that streams. */
 import stringWidth from 'string-width'
 
-const NARROW = /^[\u0020-\u007e]*$/
+const ASCII_TEXT = /^[\u0020-\u007e]*$/
 /** Kana, ideographs, syllables and full-width forms, each of them a letter by itself. */
-const SIMPLE =
+const SINGLE_UNIT_TEXT =
   /^[\u0020-\u007e\u3001-\u3029\u3041-\u3096\u30a1-\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/
 
-export function widthOf(text: string): number {
-  if (NARROW.test(text)) return text.length
-  if (!SIMPLE.test(text)) return stringWidth(text)
+export function textWidth(text: string): number {
+  if (ASCII_TEXT.test(text)) return text.length
+  if (!SINGLE_UNIT_TEXT.test(text)) return stringWidth(text)
   let width = text.length
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7e) width++
   return width
@@ -17,5 +17,5 @@ export function widthOf(text: string): number {
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
 /** Letters as they are seen. */
-export const lettersOf = (text: string): readonly string[] =>
-  SIMPLE.test(text) ? text.split('') : Array.from(segmenter.segment(text), ({ segment }) => segment)
+export const splitGraphemes = (text: string): readonly string[] =>
+  SINGLE_UNIT_TEXT.test(text) ? text.split('') : Array.from(segmenter.segment(text), ({ segment }) => segment)

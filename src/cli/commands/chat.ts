@@ -1,7 +1,7 @@
 /** `fumi chat`: a conversation with any OpenAI-compatible server, new or gone on with. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { say } from '../language.ts'
-import { examples } from '../run/examples.ts'
+import { formatExamples } from '../run/examples.ts'
 
 export interface ChatCommandOptions {
   readonly profile?: string
@@ -115,7 +115,7 @@ export function chatCommand(program: Command): void {
         'requests to the model after which a turn stops; else chat.maxRequests (default: 50)',
         'モデルへの要求がこの件数になるとターンを停止。なければ chat.maxRequests（既定: 50）',
       ),
-      countOf,
+      parseCount,
     )
     .option(
       '--max-tokens <n>',
@@ -123,7 +123,7 @@ export function chatCommand(program: Command): void {
         'tokens, sent and received, after which a turn stops; else chat.maxTokens',
         '送受信したトークンがこの数になるとターンを停止。なければ chat.maxTokens',
       ),
-      countOf,
+      parseCount,
     )
     .option(
       '--no-interactive',
@@ -141,7 +141,7 @@ export function chatCommand(program: Command): void {
     )
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi chat --base-url http://127.0.0.1:11434/v1',
         'fumi chat --profile ollama --model qwen3 "What is in this folder?"',
         'fumi chat --resume',
@@ -155,7 +155,7 @@ export function chatCommand(program: Command): void {
     })
 }
 
-function countOf(text: string): number {
+function parseCount(text: string): number {
   const count = Number(text)
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1)
     throw new InvalidArgumentError(say('It takes a whole number above 0.', '1 以上の整数を指定してください。'))

@@ -2,19 +2,19 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { FileTouched, House } from '../../app.ts'
-import { fileChange } from '../../model/files/change.ts'
-import { filesTouched } from '../../model/files/touched.ts'
+import type { App, FileTouched } from '../../app.ts'
+import { diffOfToolCall } from '../../model/files/change.ts'
+import { findTouchedFiles } from '../../model/files/touched.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { checkpointsOf } from '../ask/checkpoints.ts'
-import { limitOf } from '../ask/filters.ts'
-import { freshen } from '../ask/fresh.ts'
-import { openHouse } from '../house.ts'
-import { tellIncomplete } from '../incomplete.ts'
+import { readCheckpoints } from '../ask/checkpoints.ts'
+import { parseLimit } from '../ask/filters.ts'
+import { refreshIndex } from '../ask/fresh.ts'
+import { openApp } from '../house.ts'
+import { reportIncomplete } from '../incomplete.ts'
 import { say } from '../language.ts'
-import { writeJson, writeOut } from '../output.ts'
+import { writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { examples } from '../run/examples.ts'
+import { formatExamples } from '../run/examples.ts'
 
 interface Options {
   readonly diff?: boolean
@@ -22,7 +22,7 @@ interface Options {
   readonly json?: boolean
 }
 
-export interface Touch extends FileTouched {
+export interface TouchWithDiff extends FileTouched {
   /** What the call did to the file, where it tells. */
   readonly diff: string | null
   /** The checkpoint that was made right afterwards, where the conversation has them. */
@@ -56,49 +56,51 @@ export function filesCommand(program: Command): void {
     .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      examples('fumi files src/app.ts', 'fumi files ./README.md --diff', 'fumi files app.ts --json'),
+      formatExamples('fumi files src/app.ts', 'fumi files ./README.md --diff', 'fumi files app.ts --json'),
     )
     .action(run)
 }
 
 async function run(path: string, options: Options): Promise<void> {
-  const limit = limitOf(options.limit, options.json ? 0 : 40)
-  const house = await openHouse()
+  const limit = parseLimit(options.limit, options.json ? 0 : 40)
+  const app = await openApp()
   try {
-    await freshen(house, 'both', 'an index')
+    await refreshIndex(app, 'both', 'an index')
     // A path that leads to a file from here means that file; anything else is the end of a path.
-    const meant = /^\.{1,2}[/\\]/.test(path) || existsSync(path) ? [resolve(path), path] : [path]
-    const { total, touched } = house.touches(meant[0] ?? path, limit === 0 ? -1 : limit)
-    const found = total > 0 || meant.length === 1 ? { total, touched } : house.touches(path, limit === 0 ? -1 : limit)
-    const touches = options.json || options.diff ? await whole(house, found.touched) : found.touched.map(bare)
-    if (options.json) await writeJson({ total: found.total, touches })
+    const searchPaths = /^\.{1,2}[/\\]/.test(path) || existsSync(path) ? [resolve(path), path] : [path]
+    const { total, touched } = app.fileTouches(searchPaths[0] ?? path, limit === 0 ? -1 : limit)
+    const found =
+      total > 0 || searchPaths.length === 1 ? { total, touched } : app.fileTouches(path, limit === 0 ? -1 : limit)
+    const touches =
+      options.json || options.diff ? await withDetails(app, found.touched) : found.touched.map(withoutDetails)
+    if (options.json) await writeOutJson({ total: found.total, touches })
     else {
       await openPager()
-      await writeOut((await import('../view/found/file-report.ts')).fileReport(touches, found.total, house))
+      await writeOut((await import('../view/found/file-report.ts')).renderFileReport(touches, found.total, app))
     }
-    await tellIncomplete(house.index.unreadable())
+    await reportIncomplete(app.index.unreadable())
   } finally {
-    house.close()
+    app.close()
   }
 }
 
 /** The call may name it by a shorter path than the whole. */
-function changeTo(message: NormalizedMessage, path: string): string | undefined {
-  const named = filesTouched(message).find((one) => path.endsWith(one.path.replace(/^\.[/\\]/, '')))
-  return fileChange(message, named?.path ?? path)
+function findChange(message: NormalizedMessage, path: string): string | undefined {
+  const named = findTouchedFiles(message).find((one) => path.endsWith(one.path.replace(/^\.[/\\]/, '')))
+  return diffOfToolCall(message, named?.path ?? path)
 }
 
-const bare = (touch: FileTouched): Touch => ({ ...touch, diff: null, checkpoint: null })
+const withoutDetails = (touch: FileTouched): TouchWithDiff => ({ ...touch, diff: null, checkpoint: null })
 
-async function whole(house: House, touched: readonly FileTouched[]): Promise<readonly Touch[]> {
-  const checkpoints = new Map<string, Awaited<ReturnType<typeof checkpointsOf>>>()
-  const found: Touch[] = []
+async function withDetails(app: App, touched: readonly FileTouched[]): Promise<readonly TouchWithDiff[]> {
+  const checkpoints = new Map<string, Awaited<ReturnType<typeof readCheckpoints>>>()
+  const found: TouchWithDiff[] = []
   for (const touch of touched) {
     const { session_id } = touch
-    if (!checkpoints.has(session_id)) checkpoints.set(session_id, await checkpointsOf(house, session_id))
+    if (!checkpoints.has(session_id)) checkpoints.set(session_id, await readCheckpoints(app, session_id))
     const after = checkpoints.get(session_id)?.find(({ at }) => at >= touch.timestamp)
-    const body = await house.message(session_id, touch.message_id)
-    const diff = body?.kind === 'body' ? changeTo(body.message, touch.path) : undefined
+    const body = await app.message(session_id, touch.message_id)
+    const diff = body?.kind === 'body' ? findChange(body.message, touch.path) : undefined
     found.push({ ...touch, diff: diff ?? null, checkpoint: after?.tag ?? null })
   }
   return found

@@ -1,15 +1,15 @@
 /** `fumi keep`: saves what other programs are about to overwrite. */
 import type { Command } from 'commander'
 import type { Agent } from '../../agents/agent.ts'
-import type { House, StoreKept } from '../../app.ts'
+import type { App, StoreBackup } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
-import { openHouse } from '../house.ts'
-import { tellIssues } from '../issues.ts'
+import { openApp } from '../house.ts'
+import { printIssues } from '../issues.ts'
 import { say } from '../language.ts'
-import { writeErr, writeJson, writeOut } from '../output.ts'
-import { progressOver } from '../progress.ts'
-import { examples } from '../run/examples.ts'
+import { writeErr, writeOut, writeOutJson } from '../output.ts'
+import { createLogProgress } from '../progress.ts'
+import { formatExamples } from '../run/examples.ts'
 
 interface Options {
   readonly watch?: boolean
@@ -32,7 +32,7 @@ export function keepCommand(program: Command): void {
       say('go on and keep each new answer as soon as it is written', '監視を続け、新しい応答が書かれるたびに保管'),
     )
     .option('--json', say('print JSON, with --watch one object per line', 'JSON で出力。--watch では 1 行に 1 件'))
-    .addHelpText('after', examples('fumi keep', 'fumi keep --watch', 'fumi keep ~/backup/data.sqlite3'))
+    .addHelpText('after', formatExamples('fumi keep', 'fumi keep --watch', 'fumi keep ~/backup/data.sqlite3'))
     .addHelpText(
       'after',
       say(
@@ -44,31 +44,31 @@ export function keepCommand(program: Command): void {
 }
 
 async function run(paths: readonly string[], options: Options): Promise<void> {
-  const house = await openHouse()
+  const app = await openApp()
   try {
-    const done = await keepAll(house, paths)
-    if (done.length === 0 && !options.watch) throw nothing(paths)
-    await tell(done, options)
-    if (options.watch) await keepOn(house, paths, options)
+    const done = await backUpAll(app, paths)
+    if (done.length === 0 && !options.watch) throw noStoreError(paths)
+    await printResults(done, options)
+    if (options.watch) await watchAndBackUp(app, paths, options)
   } finally {
-    house.close()
+    app.close()
   }
 }
 
-async function keepAll(house: House, paths: readonly string[]): Promise<readonly StoreKept[]> {
+async function backUpAll(app: App, paths: readonly string[]): Promise<readonly StoreBackup[]> {
   const stores = []
-  for await (const one of house.keeper.stores(paths)) stores.push(one)
+  for await (const one of app.backupService.stores(paths)) stores.push(one)
   const logs = stores.flatMap(({ agent, sources }) => sources.map((source) => ({ agent, source, unknown: false })))
-  const progress = await progressOver(logs)
+  const progress = await createLogProgress(logs)
   const bySource = new Map(logs.map((log) => [log.source, log]))
   try {
-    const done: StoreKept[] = []
+    const done: StoreBackup[] = []
     for (const { agent, store, sources } of stores) {
       const onRow = (source: (typeof sources)[number]): void => {
         const log = bySource.get(source)
         if (log) progress.done(log)
       }
-      done.push(await house.keeper.keep(agent, store, sources, onRow))
+      done.push(await app.backupService.backUp(agent, store, sources, onRow))
     }
     return done
   } finally {
@@ -77,24 +77,24 @@ async function keepAll(house: House, paths: readonly string[]): Promise<readonly
 }
 
 /** Until it is interrupted. One store at a time; a change meanwhile is looked at right afterwards. */
-async function keepOn(house: House, paths: readonly string[], options: Options): Promise<void> {
-  const watched = await house.keeper.watchable(paths)
-  if (!options.json) await writeErr(`${watchingLine(watched.map(({ store }) => store).join(', '))}\n`)
+async function watchAndBackUp(app: App, paths: readonly string[], options: Options): Promise<void> {
+  const watched = await app.backupService.watchable(paths)
+  if (!options.json) await writeErr(`${formatWatching(watched.map(({ store }) => store).join(', '))}\n`)
   await new Promise<void>((resolve, reject) => {
     let work = Promise.resolve()
-    const keepOne = (agent: Agent, store: string): void => {
+    const backUpStore = (agent: Agent, store: string): void => {
       work = work.then(async () => {
-        const done = await house.keeper.keepAgain(agent, store)
-        if (done?.puts.some(({ change }) => change !== 'unchanged')) await tell([done], options)
+        const done = await app.backupService.backUpAgain(agent, store)
+        if (done?.puts.some(({ change }) => change !== 'unchanged')) await printResults([done], options)
       })
       work.catch((error: unknown) => {
         stop()
         reject(error)
       })
     }
-    const watches = watched.map(({ agent, store }) => agent.volatile?.watch(store, () => keepOne(agent, store)))
+    const watches = watched.map(({ agent, store }) => agent.volatile?.watch(store, () => backUpStore(agent, store)))
     // What was written since the first look, before anybody watched.
-    for (const { agent, store } of watched) keepOne(agent, store)
+    for (const { agent, store } of watched) backUpStore(agent, store)
     const alive = setInterval(() => {}, 1 << 30)
     const stop = (): void => {
       for (const watch of watches) watch?.close()
@@ -109,16 +109,16 @@ async function keepOn(house: House, paths: readonly string[], options: Options):
   })
 }
 
-const watchingLine = (stores: string): string =>
+const formatWatching = (stores: string): string =>
   say(`watching ${stores} — Ctrl-C ends it`, `${stores} を監視中 — Ctrl-C で終了`)
 
-async function tell(done: readonly StoreKept[], options: Options): Promise<void> {
-  if (options.json) for (const one of done) await writeJson(one)
-  else await writeOut((await import('../view/keep-report.ts')).keepReport(done))
-  await tellIssues(done.flatMap(({ issues }) => issues))
+async function printResults(done: readonly StoreBackup[], options: Options): Promise<void> {
+  if (options.json) for (const one of done) await writeOutJson(one)
+  else await writeOut((await import('../view/keep-report.ts')).renderBackupReport(done))
+  await printIssues(done.flatMap(({ issues }) => issues))
 }
 
-const nothing = (paths: readonly string[]): AppError =>
+const noStoreError = (paths: readonly string[]): AppError =>
   new AppError(
     'nothing_readable',
     paths.length > 0

@@ -1,25 +1,25 @@
 /** `fumi list`: the conversations there are, newest first. */
 import { type Command, Option } from 'commander'
-import type { House, Mark, SessionFilter, Sort } from '../../app.ts'
+import type { App, SessionAnnotation, SessionFilter, SessionOrder } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import { phrase } from '../../model/phrase.ts'
-import { type FilterOptions, filterOf, isFiltered, limitOf, withFilters } from '../ask/filters.ts'
-import { freshen } from '../ask/fresh.ts'
-import { rowOfEntry, rowOfListing, type SessionRow } from '../ask/session-row.ts'
-import { openHouse } from '../house.ts'
-import { mayBeMissing, tellIncomplete } from '../incomplete.ts'
-import { tellIssues } from '../issues.ts'
+import { addFilterOptions, type FilterOptions, hasSessionFilters, parseLimit, toSessionFilter } from '../ask/filters.ts'
+import { refreshIndex } from '../ask/fresh.ts'
+import { entryToRow, logSessionToRow, type SessionRow } from '../ask/session-row.ts'
+import { openApp } from '../house.ts'
+import { incompleteError, reportIncomplete } from '../incomplete.ts'
+import { printIssues } from '../issues.ts'
 import { say } from '../language.ts'
-import { writeJson, writeOut } from '../output.ts'
+import { writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { examples } from '../run/examples.ts'
-import { listSessions } from '../sessions.ts'
+import { formatExamples } from '../run/examples.ts'
+import { listLogSessions } from '../sessions.ts'
 
 interface Options extends FilterOptions {
   readonly limit?: string
-  readonly sort?: Sort
+  readonly sort?: SessionOrder
   readonly reverse?: boolean
   readonly children?: boolean
   readonly ended?: boolean
@@ -28,10 +28,10 @@ interface Options extends FilterOptions {
   readonly json?: boolean
 }
 
-const SORTS: readonly Sort[] = ['last', 'started', 'messages', 'tokens', 'size', 'title']
+const SORT_KEYS: readonly SessionOrder[] = ['last', 'started', 'messages', 'tokens', 'size', 'title']
 
 export function listCommand(program: Command): void {
-  withFilters(
+  addFilterOptions(
     program
       .command('list')
       .summary(
@@ -64,7 +64,7 @@ export function listCommand(program: Command): void {
         '分岐とサブエージェントも、親の下にまとめずに表示',
       ),
     )
-    .addOption(new Option('--sort <by>', say('what comes first', '並べ替えの基準')).choices(SORTS).default('last'))
+    .addOption(new Option('--sort <by>', say('what comes first', '並べ替えの基準')).choices(SORT_KEYS).default('last'))
     .option('--reverse', say('the other way round', '逆順'))
     .option(
       '-n, --limit <n>',
@@ -76,7 +76,7 @@ export function listCommand(program: Command): void {
     .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi list',
         'fumi list --agent kiro --since 7d',
         'fumi list --project . --sort tokens',
@@ -88,88 +88,96 @@ export function listCommand(program: Command): void {
 }
 
 async function run(paths: readonly string[], options: Options): Promise<void> {
-  const limit = limitOf(options.limit, options.json ? 0 : 40)
-  const house = await openHouse()
+  const limit = parseLimit(options.limit, options.json ? 0 : 40)
+  const app = await openApp()
   try {
-    const filter = filterOf(options)
-    const isIndexed = paths.length === 0 && (await freshen(house, 'first'))
+    const filter = toSessionFilter(options)
+    const isIndexed = paths.length === 0 && (await refreshIndex(app, 'first'))
     const { agent: _, ...others } = options
-    if (!isIndexed && (isFiltered(others) || options.sort !== 'last'))
+    if (!isIndexed && (hasSessionFilters(others) || options.sort !== 'last'))
       throw new AppError(
         'bad_usage',
         'what lies at a path is listed as it is: only --agent, --starred and --tag narrow it down.',
         'パスを指定した一覧で絞り込みに使えるのは --agent、--starred、--tag だけです。並べ替えはできません。',
       )
     const { total, sessions, issues } = isIndexed
-      ? fromIndex(house, filter, limit, options)
-      : await fromLogs(house, paths, limit, options)
-    if (total === 0) await tellIssues(issues)
-    if (total === 0 && !(isFiltered(options) || isAboutMarks(options) || options.ended))
-      throw mayBeMissing(issues) ?? nothing(paths)
-    if (options.json) await writeJson({ total, sessions })
+      ? listFromIndex(app, filter, limit, options)
+      : await listFromLogs(app, paths, limit, options)
+    if (total === 0) await printIssues(issues)
+    if (total === 0 && !(hasSessionFilters(options) || filtersByAnnotation(options) || options.ended))
+      throw incompleteError(issues) ?? noSessionsError(paths)
+    if (options.json) await writeOutJson({ total, sessions })
     else {
       await openPager()
-      await writeOut((await import('../view/session-table.ts')).sessionTable(sessions, total))
+      await writeOut((await import('../view/session-table.ts')).renderSessionTable(sessions, total))
     }
-    if (total > 0) await tellIssues(issues)
-    await tellIncomplete(issues)
+    if (total > 0) await printIssues(issues)
+    await reportIncomplete(issues)
   } finally {
-    house.close()
+    app.close()
   }
 }
 
-interface Rows {
+interface SessionRows {
   readonly total: number
   readonly sessions: readonly SessionRow[]
   readonly issues: readonly Issue[]
 }
 
-const isAboutMarks = ({ starred, tag }: Options): boolean => starred !== undefined || tag !== undefined
+const filtersByAnnotation = ({ starred, tag }: Options): boolean => starred !== undefined || tag !== undefined
 
 /** By session. Only those that were asked for. */
-function marksIn(house: House, { starred, tag }: Options): ReadonlyMap<string, Mark> {
-  const marks = house.marks.list({ ...(starred && { starred }), ...(tag !== undefined && { tag }) })
-  return new Map(marks.map((mark) => [mark.session, mark]))
+function readAnnotations(app: App, { starred, tag }: Options): ReadonlyMap<string, SessionAnnotation> {
+  const annotations = app.annotations.list({ ...(starred && { starred }), ...(tag !== undefined && { tag }) })
+  return new Map(annotations.map((annotation) => [annotation.session, annotation]))
 }
 
-function fromIndex(house: House, filter: SessionFilter, limit: number, options: Options): Rows {
-  const marks = marksIn(house, options)
-  const ended = new Map(house.keep.list({ alive: false }).map((kept) => [kept.session, kept]))
-  const marked = isAboutMarks(options) ? [...marks.keys()] : undefined
-  const gone = options.ended ? [...ended.keys()] : undefined
-  const ids = (marked && gone ? marked.filter((id) => ended.has(id as SessionId)) : (marked ?? gone)) as SessionId[]
+function listFromIndex(app: App, filter: SessionFilter, limit: number, options: Options): SessionRows {
+  const annotations = readAnnotations(app, options)
+  const endedBackups = new Map(app.backup.list({ alive: false }).map((backup) => [backup.session, backup]))
+  const annotatedIds = filtersByAnnotation(options) ? [...annotations.keys()] : undefined
+  const endedIds = options.ended ? [...endedBackups.keys()] : undefined
+  const ids = (
+    annotatedIds && endedIds
+      ? annotatedIds.filter((id) => endedBackups.has(id as SessionId))
+      : (annotatedIds ?? endedIds)
+  ) as SessionId[]
   // What was picked out one by one, and what a program reads, is never folded away.
-  const isWhole = options.children || options.json || ids !== undefined
-  const { total, sessions } = house.list({
+  const showsChildren = options.children || options.json || ids !== undefined
+  const { total, sessions } = app.list({
     ...filter,
     ...(ids && { ids }),
     sort: options.sort ?? 'last',
     ascending: (options.sort === 'title') !== (options.reverse === true),
     limit: limit === 0 ? -1 : limit,
-    children: isWhole ? 'all' : 'fold',
+    children: showsChildren ? 'all' : 'fold',
   })
   return {
     total,
-    sessions: sessions.map((one) => rowOfEntry(one, ended.get(one.id), marks.get(one.id))),
-    issues: house.index.unreadable(options.agent),
+    sessions: sessions.map((one) => entryToRow(one, endedBackups.get(one.id), annotations.get(one.id))),
+    issues: app.index.unreadable(options.agent),
   }
 }
 
-async function fromLogs(house: House, paths: readonly string[], limit: number, options: Options): Promise<Rows> {
-  const { sessions, issues } = await listSessions(house, paths)
-  const marks = marksIn(house, options)
+async function listFromLogs(app: App, paths: readonly string[], limit: number, options: Options): Promise<SessionRows> {
+  const { sessions, issues } = await listLogSessions(app, paths)
+  const annotations = readAnnotations(app, options)
   const wanted = sessions.filter(
-    ({ session, kept }) =>
+    ({ session, kept: backup }) =>
       (options.agent === undefined || session.agent === options.agent) &&
-      (!options.ended || kept) &&
-      (!isAboutMarks(options) || marks.has(session.id)),
+      (!options.ended || backup) &&
+      (!filtersByAnnotation(options) || annotations.has(session.id)),
   )
   const ordered = options.reverse ? wanted.toReversed() : wanted
   const shown = limit === 0 ? ordered : ordered.slice(0, limit)
-  return { total: wanted.length, sessions: shown.map((one) => rowOfListing(one, marks.get(one.session.id))), issues }
+  return {
+    total: wanted.length,
+    sessions: shown.map((one) => logSessionToRow(one, annotations.get(one.session.id))),
+    issues,
+  }
 }
 
-const nothing = (paths: readonly string[]): AppError =>
+const noSessionsError = (paths: readonly string[]): AppError =>
   new AppError(
     'nothing_readable',
     paths.length > 0

@@ -1,17 +1,17 @@
 /** `fumi prompts`: everything that was ever asked, newest first. */
 import type { Command } from 'commander'
-import { folded } from '../../lib/text.ts'
+import { foldText } from '../../lib/text.ts'
 import { EXIT_BUG } from '../../model/error.ts'
-import { limitOf } from '../ask/filters.ts'
-import { openHouse } from '../house.ts'
-import { tellIncomplete } from '../incomplete.ts'
-import { tellIssues } from '../issues.ts'
+import { parseLimit } from '../ask/filters.ts'
+import { openApp } from '../house.ts'
+import { reportIncomplete } from '../incomplete.ts'
+import { printIssues } from '../issues.ts'
 import { say } from '../language.ts'
-import { writeJson, writeOut } from '../output.ts'
+import { writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { gatherPrompts } from '../prompts/gather.ts'
+import { collectPrompts } from '../prompts/gather.ts'
 import { linkPrompts } from '../prompts/link.ts'
-import { examples } from '../run/examples.ts'
+import { formatExamples } from '../run/examples.ts'
 
 interface Options {
   readonly limit: string
@@ -33,27 +33,27 @@ export function promptsCommand(program: Command): void {
     )
     .option('-n, --limit <n>', say('how many at most; 0 for all', '表示件数の上限。0 で全件'), '40')
     .option('--json', say('print JSON, with the whole text of each', 'それぞれの全文を含む JSON で出力'))
-    .addHelpText('after', examples('fumi prompts', 'fumi prompts double ring', 'fumi prompts --limit 0 --json'))
+    .addHelpText('after', formatExamples('fumi prompts', 'fumi prompts double ring', 'fumi prompts --limit 0 --json'))
     .action(run)
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
-  const limit = limitOf(options.limit, 40)
-  const house = await openHouse()
+  const limit = parseLimit(options.limit, 40)
+  const app = await openApp()
   try {
-    const { said, lists, issues, isIncomplete } = await gatherPrompts(house)
-    const query = folded(words.join(' '))
-    const wanted = linkPrompts(said, lists).filter(({ text }) => folded(text).includes(query))
+    const { prompts, lists, issues, isIncomplete } = await collectPrompts(app)
+    const query = foldText(words.join(' '))
+    const wanted = linkPrompts(prompts, lists).filter(({ text }) => foldText(text).includes(query))
     const shown = limit === 0 ? wanted : wanted.slice(0, limit)
-    if (options.json) await writeJson({ total: wanted.length, prompts: shown })
+    if (options.json) await writeOutJson({ total: wanted.length, prompts: shown })
     else {
       await openPager()
-      await writeOut((await import('../view/prompt-table.ts')).promptTable(shown, wanted.length))
+      await writeOut((await import('../view/prompt-table.ts')).renderPromptTable(shown, wanted.length))
     }
-    await tellIssues(issues)
-    await tellIncomplete(issues)
+    await printIssues(issues)
+    await reportIncomplete(issues)
     if (isIncomplete) process.exitCode ??= EXIT_BUG
   } finally {
-    house.close()
+    app.close()
   }
 }

@@ -2,16 +2,16 @@
 import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { House, Kept } from '../../app.ts'
-import { saveFile } from '../../lib/disk/draft.ts'
+import type { App, BackedUpSession } from '../../app.ts'
+import { writeFileAtomically } from '../../lib/disk/draft.ts'
 import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { isSystemError } from '../../lib/files/system-error.ts'
-import { writeError } from '../../lib/files/write-error.ts'
+import { toWriteError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
-import { openHouse } from '../house.ts'
+import { openApp } from '../house.ts'
 import { say } from '../language.ts'
-import { writeData, writeErr, writeJson, writeOut } from '../output.ts'
-import { examples } from '../run/examples.ts'
+import { writeData, writeErr, writeOut, writeOutJson } from '../output.ts'
+import { formatExamples } from '../run/examples.ts'
 
 interface Options {
   readonly to?: string
@@ -56,7 +56,7 @@ export function restoreCommand(program: Command): void {
     .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         `fumi restore amazon-q:1b4e28ba --to talk.json      ${say('then in q chat:', 'その後、q chat で:')} /load talk.json`,
         `fumi restore amazon-q:1b4e28ba --install          ${say('then in its directory:', 'その後、元のディレクトリーで:')} q chat --resume`,
       ),
@@ -78,44 +78,44 @@ async function run(name: string, options: Options): Promise<void> {
       'say where to: --to <file>, or --install for the store itself.',
       '戻す先を指定してください。--to <ファイル>、または元の保存場所なら --install です。',
     )
-  const house = await openHouse()
+  const app = await openApp()
   try {
-    const kept = keptNamed(name, house.keep.list())
-    if (options.install) await install(house, kept, options)
-    else await writeFile(house, kept, options.to ?? '-', options)
+    const backup = findBackup(name, app.backup.list())
+    if (options.install) await installBackup(app, backup, options)
+    else await writeRestored(app, backup, options.to ?? '-', options)
   } finally {
-    house.close()
+    app.close()
   }
 }
 
-async function writeFile(house: House, kept: Kept, to: string, options: Options): Promise<void> {
-  const { volatile } = await house.keeper.agentOf(kept)
-  const ready = volatile?.loadable(house.keep.bytes(kept.session))
+async function writeRestored(app: App, backup: BackedUpSession, to: string, options: Options): Promise<void> {
+  const { volatile } = await app.backupService.agentOf(backup)
+  const ready = volatile?.loadable(app.backup.bytes(backup.session))
   if (!ready)
     throw new AppError(
       'nothing_readable',
-      `${kept.session} is kept, but its bytes are nothing that its program would load.`,
-      `${kept.session} は保管されていますが、元のプログラムが読み込める内容ではありません。`,
+      `${backup.session} is kept, but its bytes are nothing that its program would load.`,
+      `${backup.session} は保管されていますが、元のプログラムが読み込める内容ではありません。`,
     )
   for (const repair of ready.repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
   if (to === '-') {
     await writeData(ready.text)
     return
   }
-  save(to, ready.text, options.force === true)
-  if (options.json) await writeJson({ session: kept.session, file: resolve(to), repairs: ready.repairs })
+  saveNewFile(to, ready.text, options.force === true)
+  if (options.json) await writeOutJson({ session: backup.session, file: resolve(to), repairs: ready.repairs })
   else
     await writeOut(
       say(
-        `${to} holds ${kept.session}. In the chat: /load ${to}\n`,
-        `${kept.session} を ${to} に書き込みました。会話の中で: /load ${to}\n`,
+        `${to} holds ${backup.session}. In the chat: /load ${to}\n`,
+        `${backup.session} を ${to} に書き込みました。会話の中で: /load ${to}\n`,
       ),
     )
 }
 
 /** Never over a file that is there, unless that is wanted. */
-function save(path: string, text: string, force: boolean): void {
-  if (force || specialKindAt(path)) return saveFile(path, [text])
+function saveNewFile(path: string, text: string, force: boolean): void {
+  if (force || specialKindAt(path)) return writeFileAtomically(path, [text])
   let fd: number
   try {
     fd = openSync(path, 'wx', 0o600)
@@ -126,30 +126,30 @@ function save(path: string, text: string, force: boolean): void {
         `${path} exists. Give another name, or --force to overwrite it.`,
         `${path} はすでにあります。別の名前にするか、--force で上書きしてください。`,
       )
-    throw writeError(path, error)
+    throw toWriteError(path, error)
   }
   try {
     writeFileSync(fd, text)
     fsyncSync(fd)
   } catch (error) {
-    throw writeError(path, error)
+    throw toWriteError(path, error)
   } finally {
     closeSync(fd)
   }
 }
 
-async function install(house: House, kept: Kept, options: Options): Promise<void> {
-  const done = await house.keeper.install(
-    kept,
+async function installBackup(app: App, backup: BackedUpSession, options: Options): Promise<void> {
+  const done = await app.backupService.restore(
+    backup,
     options.directory === undefined ? undefined : resolve(options.directory),
   )
   if (options.json) {
-    await writeJson({ session: kept.session, ...done })
+    await writeOutJson({ session: backup.session, ...done })
     return
   }
   for (const repair of done.repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
   await writeOut(
-    say(`${kept.session} is in ${done.store} again.\n`, `${kept.session} を ${done.store} に戻しました。\n`),
+    say(`${backup.session} is in ${done.store} again.\n`, `${backup.session} を ${done.store} に戻しました。\n`),
   )
   if (done.backup !== undefined)
     await writeOut(
@@ -160,14 +160,15 @@ async function install(house: House, kept: Kept, options: Options): Promise<void
     )
 }
 
-const SHORTEST = 4
+const MIN_NAME_LENGTH = 4
 
-function keptNamed(name: string, all: readonly Kept[]): Kept {
+function findBackup(name: string, all: readonly BackedUpSession[]): BackedUpSession {
   const exact = all.find(({ session, native_id }) => session === name || native_id === name)
-  const begins = all.filter(
-    ({ session, native_id }) => name.length >= SHORTEST && (session.startsWith(name) || native_id?.startsWith(name)),
+  const candidates = all.filter(
+    ({ session, native_id }) =>
+      name.length >= MIN_NAME_LENGTH && (session.startsWith(name) || native_id?.startsWith(name)),
   )
-  const [only, ...more] = exact ? [exact] : begins
+  const [only, ...more] = exact ? [exact] : candidates
   if (!only)
     throw new AppError(
       'not_found',
@@ -177,8 +178,8 @@ function keptNamed(name: string, all: readonly Kept[]): Kept {
   if (more.length > 0)
     throw new AppError(
       'bad_usage',
-      `${begins.length} kept sessions begin with ${name}. Give more of the id.`,
-      `${name} で始まる保管済みの会話が ${begins.length} 件あります。ID をもっと長く指定してください。`,
+      `${candidates.length} kept sessions begin with ${name}. Give more of the id.`,
+      `${name} で始まる保管済みの会話が ${candidates.length} 件あります。ID をもっと長く指定してください。`,
     )
   return only
 }

@@ -1,19 +1,19 @@
 /** `fumi search`: finds what was said, anywhere. */
 import { type Command, Option } from 'commander'
-import type { Hit, House, SearchAnswer } from '../../app.ts'
+import type { App, MessageHit, SearchAnswer } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
-import { queryFaultJa } from '../../model/told/query-fault.ts'
-import { whyIncomplete } from '../../model/told/unreadable.ts'
-import { limitOf } from '../ask/filters.ts'
-import { freshen } from '../ask/fresh.ts'
-import { type QueryOptions, queryText, withQueryFilters } from '../ask/query-text.ts'
-import { openHouse } from '../house.ts'
-import { tellIncomplete } from '../incomplete.ts'
-import { tellIssues } from '../issues.ts'
+import { queryFaultInJapanese } from '../../model/told/query-fault.ts'
+import { incompleteReasonOf } from '../../model/told/unreadable.ts'
+import { parseLimit } from '../ask/filters.ts'
+import { refreshIndex } from '../ask/fresh.ts'
+import { addQueryOptions, buildQueryText, type QueryOptions } from '../ask/query-text.ts'
+import { openApp } from '../house.ts'
+import { reportIncomplete } from '../incomplete.ts'
+import { printIssues } from '../issues.ts'
 import { say } from '../language.ts'
-import { writeErr, writeJson, writeOut } from '../output.ts'
+import { writeErr, writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { examples } from '../run/examples.ts'
+import { formatExamples } from '../run/examples.ts'
 import { plural } from '../view/table.ts'
 
 interface Options extends QueryOptions {
@@ -24,11 +24,11 @@ interface Options extends QueryOptions {
   readonly json?: boolean
 }
 
-type Answer = Extract<SearchAnswer, { kind: 'found' }>
-type Problem = Extract<SearchAnswer, { kind: 'problem' }>
+type FoundAnswer = Extract<SearchAnswer, { kind: 'found' }>
+type SearchProblem = Extract<SearchAnswer, { kind: 'problem' }>
 
 export function searchCommand(program: Command): void {
-  withQueryFilters(
+  addQueryOptions(
     program
       .command('search')
       .summary(
@@ -65,7 +65,7 @@ export function searchCommand(program: Command): void {
     .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi search timeout retry',
         `fumi search '"connection refused"' --since 7d`,
         'fumi search 検索 --scope prompts',
@@ -77,17 +77,17 @@ export function searchCommand(program: Command): void {
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
-  const query = queryText(words, options)
-  const house = await openHouse()
+  const query = buildQueryText(words, options)
+  const app = await openApp()
   try {
-    if (options.sync) await freshen(house, 'both', 'an index')
-    if (options.deep) await deep(house, query, options)
-    else await quick(house, query, options)
-    const issues = house.index.unreadable(options.agent)
-    const missing = issues.filter((issue) => whyIncomplete(issue) !== undefined)
-    await tellIssues(missing)
-    await tellIncomplete(missing)
-    if (missing.length === 0 && house.list({ limit: 0 }).total === 0)
+    if (options.sync) await refreshIndex(app, 'both', 'an index')
+    if (options.deep) await searchDeep(app, query, options)
+    else await searchIndex(app, query, options)
+    const issues = app.index.unreadable(options.agent)
+    const missing = issues.filter((issue) => incompleteReasonOf(issue) !== undefined)
+    await printIssues(missing)
+    await reportIncomplete(missing)
+    if (missing.length === 0 && app.list({ limit: 0 }).total === 0)
       await writeErr(
         say(
           'fumi: no conversation was found on this machine; fumi doctor tells where was looked.\n',
@@ -95,29 +95,29 @@ async function run(words: readonly string[], options: Options): Promise<void> {
         ),
       )
   } finally {
-    house.close()
+    app.close()
   }
 }
 
-async function quick(house: House, query: string, options: Options): Promise<void> {
-  const limit = limitOf(options.limit, 20)
-  const answer = await answered(house, query, options.sort, limit)
-  if (options.json) await writeJson(jsonOf(answer))
+async function searchIndex(app: App, query: string, options: Options): Promise<void> {
+  const limit = parseLimit(options.limit, 20)
+  const answer = await fetchAnswer(app, query, options.sort, limit)
+  if (options.json) await writeOutJson(toAnswerJson(answer))
   else {
     await openPager()
-    await writeOut((await import('../view/found/search-report.ts')).searchReport(answer))
+    await writeOut((await import('../view/found/search-report.ts')).renderSearchReport(answer))
   }
 }
 
 /** Of all hits, so many are asked for at a time. */
-const PAGE = 500
+const PAGE_SIZE = 500
 
 /** @param limit 0 for all of them */
-async function answered(house: House, query: string, order: Options['sort'], limit: number): Promise<Answer> {
-  const ask = async (after?: number): Promise<Answer> => {
-    const options = { order, limit: limit || PAGE, ...(after !== undefined && { after }) }
-    const answer = await house.search(query, options)
-    if (answer.kind === 'problem') throw await misunderstood(query, answer)
+async function fetchAnswer(app: App, query: string, order: Options['sort'], limit: number): Promise<FoundAnswer> {
+  const ask = async (after?: number): Promise<FoundAnswer> => {
+    const options = { order, limit: limit || PAGE_SIZE, ...(after !== undefined && { after }) }
+    const answer = await app.search(query, options)
+    if (answer.kind === 'problem') throw await toQueryError(query, answer)
     return answer
   }
   const first = await ask()
@@ -134,59 +134,60 @@ async function answered(house: House, query: string, order: Options['sort'], lim
 }
 
 /** Hits are told as they are found. */
-async function deep(house: House, query: string, options: Options): Promise<void> {
-  const limit = limitOf(options.limit, 0)
-  const { hitBlock } = await import('../view/found/search-report.ts')
-  const hits: Hit[] = []
-  let isWhole = true
+async function searchDeep(app: App, query: string, options: Options): Promise<void> {
+  const limit = parseLimit(options.limit, 0)
+  const { renderHit } = await import('../view/found/search-report.ts')
+  const hits: MessageHit[] = []
+  let isComplete = true
   let unread = 0
-  let shown: string | undefined
-  for await (const event of house.deepSearch(query)) {
-    if (event.kind === 'problem') throw await misunderstood(query, event)
+  let shownSession: string | undefined
+  for await (const event of app.deepSearch(query)) {
+    if (event.kind === 'problem') throw await toQueryError(query, event)
     if (event.kind === 'end') unread = event.unread
     if (event.kind !== 'hit') continue
     if (limit > 0 && hits.length === limit) {
-      isWhole = false
+      isComplete = false
       break
     }
     hits.push(event.hit)
     if (options.json) continue
     const { session_id } = event.hit
-    await writeOut(hitBlock(event.hit, session_id === shown ? undefined : house.session(session_id)))
-    shown = session_id
+    await writeOut(renderHit(event.hit, session_id === shownSession ? undefined : app.session(session_id)))
+    shownSession = session_id
   }
-  isWhole &&= unread === 0
-  const total_is = isWhole ? 'exact' : 'at_least'
-  if (options.json) await writeJson({ total: hits.length, total_is, complete: isWhole, hits: hits.map(hitJson) })
-  else await writeErr(`${foundLine(hits.length, isWhole)}${unread === 0 ? '' : ` ${unreadLine(unread)}`}\n`)
+  isComplete &&= unread === 0
+  const total_is = isComplete ? 'exact' : 'at_least'
+  if (options.json)
+    await writeOutJson({ total: hits.length, total_is, complete: isComplete, hits: hits.map(toHitJson) })
+  else await writeErr(`${formatFound(hits.length, isComplete)}${unread === 0 ? '' : ` ${formatUnread(unread)}`}\n`)
 }
 
-function foundLine(hits: number, isWhole: boolean): string {
+function formatFound(hits: number, isComplete: boolean): string {
   if (hits === 0) return say('Nothing was found.', '見つかりませんでした。')
-  return say(`${hits}${isWhole ? '' : ' or more'} found.`, `${hits} 件${isWhole ? '' : '以上'}見つかりました。`)
+  return say(`${hits}${isComplete ? '' : ' or more'} found.`, `${hits} 件${isComplete ? '' : '以上'}見つかりました。`)
 }
 
-const unreadLine = (count: number): string =>
+const formatUnread = (count: number): string =>
   say(
     `${plural(count, 'conversation')} could not be searched to the end: the log is gone or cannot be read, or a pattern takes too long in it.`,
     `${count} 件の会話は、ログが消えた、読み取れない、またはパターンの照合に時間がかかりすぎるため、最後まで検索できませんでした。`,
   )
 
 /** The mark stands below the letters, of which some are wide. */
-async function misunderstood(query: string, problem: Problem): Promise<AppError> {
-  const { widthOf } = await import('../chat/width.ts')
+async function toQueryError(query: string, problem: SearchProblem): Promise<AppError> {
+  const { textWidth } = await import('../chat/width.ts')
   const { start, end, what, advice } = problem
-  const mark = `${' '.repeat(widthOf(query.slice(0, start)))}${'^'.repeat(Math.max(1, widthOf(query.slice(start, end))))}`
-  const place = `\n  ${query}\n  ${mark}`
-  return new AppError('bad_usage', `${what}: ${advice}.${place}`, `${queryFaultJa(problem)}${place}`)
+  const marker = `${' '.repeat(textWidth(query.slice(0, start)))}${'^'.repeat(Math.max(1, textWidth(query.slice(start, end))))}`
+  const place = `\n  ${query}\n  ${marker}`
+  return new AppError('bad_usage', `${what}: ${advice}.${place}`, `${queryFaultInJapanese(problem)}${place}`)
 }
 
-const jsonOf = ({ total, total_is, complete, left, hits, titles, sessions }: Answer): object => ({
+const toAnswerJson = ({ total, total_is, complete, left: unindexed, hits, titles, sessions }: FoundAnswer): object => ({
   total,
   total_is,
   complete,
-  left,
-  hits: hits.map(hitJson),
+  left: unindexed,
+  hits: hits.map(toHitJson),
   titles: titles.map(({ id }) => id),
   sessions: sessions.map(({ id, agent, title, project, started_at, last_at, path }) => ({
     id,
@@ -199,7 +200,7 @@ const jsonOf = ({ total, total_is, complete, left, hits, titles, sessions }: Ans
   })),
 })
 
-const hitJson = ({ snippet, ...hit }: Hit): object => ({
+const toHitJson = ({ snippet, ...hit }: MessageHit): object => ({
   ...hit,
   tool: hit.tool ?? null,
   snippet: snippet?.text ?? null,

@@ -1,18 +1,18 @@
 /** `fumi show`: one conversation, for a person. */
 import type { Command } from 'commander'
-import type { House } from '../../app.ts'
+import type { App } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
-import { type Backlinks, turnsOf } from '../../model/turn.ts'
+import { groupIntoTurns, type MessageBacklinks } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
-import { nothingIn, sessionNamed } from '../choose.ts'
-import { openHouse } from '../house.ts'
-import { tellIssues } from '../issues.ts'
+import { noSessionError, resolveSession } from '../choose.ts'
+import { openApp } from '../house.ts'
+import { printIssues } from '../issues.ts'
 import { say } from '../language.ts'
-import { historyOf, messagesOf, type Survey, survey } from '../logs/survey.ts'
-import { writeErr, writeJson, writeOut } from '../output.ts'
+import { readHistorySummary, readOverview, readSessionMessages, type SessionOverview } from '../logs/survey.ts'
+import { writeErr, writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { examples } from '../run/examples.ts'
+import { formatExamples } from '../run/examples.ts'
 
 interface Options {
   readonly turns?: boolean
@@ -66,7 +66,7 @@ export function showCommand(program: Command): void {
     .option('--no-color', say('no colours (NO_COLOR does the same)', '色を付けない（NO_COLOR でも同じ）'))
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi show rollout.jsonl',
         'fumi show amazon-q:1b4e28ba --turns',
         'fumi show kiro:22222222 --state',
@@ -79,49 +79,49 @@ export function showCommand(program: Command): void {
 }
 
 async function run(name: string, options: Options): Promise<void> {
-  const house = await openHouse()
+  const app = await openApp()
   try {
-    await showOne(house, name, options)
+    await showSession(app, name, options)
   } finally {
-    house.close()
+    app.close()
   }
 }
 
-async function showOne(house: House, name: string, options: Options): Promise<void> {
-  const { log, id, branches, release } = await sessionNamed(house, name, options)
+async function showSession(app: App, name: string, options: Options): Promise<void> {
+  const { log, id, branches, release } = await resolveSession(app, name, options)
   try {
-    if (!log) return await showGone(house, id, options)
-    const seen = await survey(log, id)
-    const { session } = seen
+    if (!log) return await showMissing(app, id, options)
+    const overview = await readOverview(log, id)
+    const { session } = overview
     if (!session) {
-      await tellIssues(seen.issues)
-      throw nothingIn(name)
+      await printIssues(overview.issues)
+      throw noSessionError(name)
     }
-    if (options.json) await writeJson(await jsonOf(log, seen, options))
-    else await print(log, { ...seen, session }, branches, options)
-    await tellIssues(seen.issues)
+    if (options.json) await writeOutJson(await toSessionJson(log, overview, options))
+    else await printSession(log, { ...overview, session }, branches, options)
+    await printIssues(overview.issues)
   } finally {
     await release()
   }
 }
 
 /** All that the index still knows. */
-async function showGone(house: House, id: SessionId, options: Options): Promise<void> {
-  const session = house.index.header(id)
-  const known = house.index.messages(id, { limit: -1 })
-  if (!session) throw nothingIn(id)
+async function showMissing(app: App, id: SessionId, options: Options): Promise<void> {
+  const session = app.index.header(id)
+  const indexedMessages = app.index.messages(id, { limit: -1 })
+  if (!session) throw noSessionError(id)
   if (options.json) {
-    const messages = known.map(({ id, timestamp, role, source_type, tool = null }) => ({
+    const messages = indexedMessages.map(({ id, timestamp, role, source_type, tool = null }) => ({
       id,
       timestamp,
       role,
       source_type,
       tool,
     }))
-    await writeJson({ session, gone: true, messages })
+    await writeOutJson({ session, gone: true, messages })
   } else {
-    await writeOut((await import('../view/conversation.ts')).headerOf(session, []))
-    await writeOut((await import('../view/gone-report.ts')).goneReport(known))
+    await writeOut((await import('../view/conversation.ts')).renderSessionHeader(session, []))
+    await writeOut((await import('../view/gone-report.ts')).renderMissingLogReport(indexedMessages))
   }
   await writeErr(
     say(
@@ -131,57 +131,61 @@ async function showGone(house: House, id: SessionId, options: Options): Promise<
   )
 }
 
-async function print(
+async function printSession(
   log: Log,
-  seen: Survey & { session: NonNullable<Survey['session']> },
+  overview: SessionOverview & { session: NonNullable<SessionOverview['session']> },
   branches: readonly number[],
   options: Options,
 ) {
   await openPager()
   const view = await import('../view/conversation.ts')
-  await writeOut(view.headerOf(seen.session, branches))
-  const turns = turnsOf(messagesOf(log, seen), seen.links)
-  if (options.state) await writeOut(await stateText(seen))
-  if (options.patterns) await writeOut(await patternText(log))
-  if (options.turns) await writeOut(await (await import('../view/turn-table.ts')).renderTurns(turns, seen.links))
+  await writeOut(view.renderSessionHeader(overview.session, branches))
+  const turns = groupIntoTurns(readSessionMessages(log, overview), overview.links)
+  if (options.state) await writeOut(await renderState(overview))
+  if (options.patterns) await writeOut(await renderPatterns(log))
+  if (options.turns)
+    await writeOut(await (await import('../view/turn-table.ts')).renderTurnTable(turns, overview.links))
   if (options.state || options.patterns || options.turns) return
-  for await (const turn of turns) await writeOut(view.renderTurn(turn, seen.links, options.all === true))
+  for await (const turn of turns) await writeOut(view.renderTurn(turn, overview.links, options.all === true))
 }
 
-async function stateText({ session, state }: Survey): Promise<string> {
+async function renderState({ session, state }: SessionOverview): Promise<string> {
   if (!session || !state?.metadata)
     throw new AppError(
       'bad_usage',
       'this conversation has no state beside its messages.',
       'この会話には、メッセージ以外の状態がありません。',
     )
-  return (await import('../view/state-report.ts')).stateReport(session, state.metadata)
+  return (await import('../view/state-report.ts')).renderStateReport(session, state.metadata)
 }
 
-async function patternText(log: Log): Promise<string> {
-  const summary = await historyOf(log)
+async function renderPatterns(log: Log): Promise<string> {
+  const summary = await readHistorySummary(log)
   if (!summary)
     throw new AppError(
       'bad_usage',
       'patterns are known of conversations that are told in entries: Amazon Q, Kiro.',
       'パターンが分かるのは、エントリーで記録される会話（Amazon Q、Kiro）だけです。',
     )
-  return (await import('../view/stats/pattern-report.ts')).patternReport(summary)
+  return (await import('../view/stats/pattern-report.ts')).renderPatternReport(summary)
 }
 
-async function jsonOf(log: Log, seen: Survey, options: Options): Promise<object> {
-  const { session, state, links } = seen
+async function toSessionJson(log: Log, overview: SessionOverview, options: Options): Promise<object> {
+  const { session, state, links } = overview
   const parts: Record<string, unknown> = { session }
   if (options.state) parts['state'] = state?.metadata ?? null
-  if (options.patterns) parts['patterns'] = (await historyOf(log)) ?? null
-  if (options.turns) parts['turns'] = await turnList(log, seen, links)
-  if (Object.keys(parts).length === 1) parts['messages'] = await listed(messagesOf(log, seen))
+  if (options.patterns) parts['patterns'] = (await readHistorySummary(log)) ?? null
+  if (options.turns) parts['turns'] = await listTurns(log, overview, links)
+  if (Object.keys(parts).length === 1) parts['messages'] = await toArray(readSessionMessages(log, overview))
   return parts
 }
 
-async function turnList(log: Log, seen: Survey, links: Backlinks): Promise<readonly object[]> {
+async function listTurns(log: Log, overview: SessionOverview, links: MessageBacklinks): Promise<readonly object[]> {
   const list: object[] = []
-  for await (const { number, messages, tools, errors, usage, rolledBack } of turnsOf(messagesOf(log, seen), links)) {
+  for await (const { number, messages, tools, errors, usage, rolledBack } of groupIntoTurns(
+    readSessionMessages(log, overview),
+    links,
+  )) {
     if (number === 0) continue
     const [first] = messages
     const prompt = first?.segments.map(({ text }) => text ?? '').join('\n') ?? ''
@@ -191,7 +195,7 @@ async function turnList(log: Log, seen: Survey, links: Backlinks): Promise<reado
   return list
 }
 
-async function listed<T>(values: AsyncIterable<T>): Promise<readonly T[]> {
+async function toArray<T>(values: AsyncIterable<T>): Promise<readonly T[]> {
   const list: T[] = []
   for await (const one of values) list.push(one)
   return list

@@ -1,15 +1,15 @@
 /** `fumi sync`: brings the index up to date, or keeps it so. */
 import type { Command } from 'commander'
-import type { House, SyncOutcome } from '../../app.ts'
+import type { App, SyncOutcome } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
-import { syncBar } from '../ask/sync-bar.ts'
-import { openHouse } from '../house.ts'
-import { tellIncomplete } from '../incomplete.ts'
-import { tellIssues } from '../issues.ts'
+import { createSyncProgressBar } from '../ask/sync-bar.ts'
+import { openApp } from '../house.ts'
+import { reportIncomplete } from '../incomplete.ts'
+import { printIssues } from '../issues.ts'
 import { say } from '../language.ts'
-import { writeErr, writeJson, writeOut } from '../output.ts'
-import { examples } from '../run/examples.ts'
+import { writeErr, writeOut, writeOutJson } from '../output.ts'
+import { formatExamples } from '../run/examples.ts'
 
 interface Options {
   readonly full?: boolean
@@ -32,7 +32,7 @@ export function syncCommand(program: Command): void {
     )
     .option('--watch', say('go on, and follow every change as it is written', '監視を続け、変更が書かれるたびに反映'))
     .option('--json', say('print JSON, with --watch one object per line', 'JSON で出力。--watch では 1 行に 1 件'))
-    .addHelpText('after', examples('fumi sync', 'fumi sync --watch', 'fumi sync --full'))
+    .addHelpText('after', formatExamples('fumi sync', 'fumi sync --watch', 'fumi sync --full'))
     .addHelpText(
       'after',
       say(
@@ -44,22 +44,22 @@ export function syncCommand(program: Command): void {
 }
 
 async function run(options: Options): Promise<void> {
-  const house = await openHouse()
-  const bar = await syncBar()
+  const app = await openApp()
+  const bar = await createSyncProgressBar()
   try {
     const start = performance.now()
-    const outcome = await house.sync({ anew: options.full === true, onProgress: bar.show })
+    const outcome = await app.sync({ anew: options.full === true, onProgress: bar.show })
     bar.stop()
-    if (outcome.kind === 'held') throw held(outcome)
-    await tell(house, outcome.synced, performance.now() - start, options)
-    if (options.watch) await follow(house, options)
+    if (outcome.kind === 'held') throw indexLockedError(outcome)
+    await printSummary(app, outcome.synced, performance.now() - start, options)
+    if (options.watch) await watchChanges(app, options)
   } finally {
     bar.stop()
-    house.close()
+    app.close()
   }
 }
 
-const held = ({ by }: Extract<SyncOutcome, { kind: 'held' }>): AppError =>
+const indexLockedError = ({ by }: Extract<SyncOutcome, { kind: 'held' }>): AppError =>
   new AppError(
     'busy',
     by === undefined
@@ -70,40 +70,40 @@ const held = ({ by }: Extract<SyncOutcome, { kind: 'held' }>): AppError =>
         ),
   )
 
-type Synced = Extract<SyncOutcome, { kind: 'synced' }>['synced']
+type SyncCounts = Extract<SyncOutcome, { kind: 'synced' }>['synced']
 
-async function tell(house: House, synced: Synced, ms: number, options: Options): Promise<void> {
-  const { total } = house.list({ kind: 'any', children: 'all', limit: 0 })
+async function printSummary(app: App, synced: SyncCounts, ms: number, options: Options): Promise<void> {
+  const { total } = app.list({ kind: 'any', children: 'all', limit: 0 })
   const { sources, scanned, gone, read } = synced
-  if (options.json) await writeJson({ sources, scanned, gone, read, sessions: total })
+  if (options.json) await writeOutJson({ sources, scanned, gone, read, sessions: total })
   else {
-    const { count, plural } = await import('../view/table.ts')
+    const { formatCount, plural } = await import('../view/table.ts')
     const seconds = (ms / 1000).toFixed(1)
     const changed = say(
-      `${count(scanned)} new or changed, ${count(gone)} gone`,
-      `新規・変更 ${count(scanned)} 件、消失 ${count(gone)} 件`,
+      `${formatCount(scanned)} new or changed, ${formatCount(gone)} gone`,
+      `新規・変更 ${formatCount(scanned)} 件、消失 ${formatCount(gone)} 件`,
     )
     // What an earlier command has listed is read for the search now.
-    const caughtUp = say(`${count(read)} made ready for the search`, `検索の準備 ${count(read)} 件`)
+    const caughtUp = say(`${formatCount(read)} made ready for the search`, `検索の準備 ${formatCount(read)} 件`)
     const nothing = read > 0 ? caughtUp : say('nothing new', '変更なし')
     const news = scanned + gone > 0 ? changed : nothing
     await writeOut(
       say(
         `${plural(total, 'session')} from ${plural(sources, 'source')}: ${news} (${seconds} s)\n`,
-        `会話 ${count(total)} 件（ログ ${count(sources)} 件）: ${news}（${seconds} 秒）\n`,
+        `会話 ${formatCount(total)} 件（ログ ${formatCount(sources)} 件）: ${news}（${seconds} 秒）\n`,
       ),
     )
   }
-  const issues = house.index.unreadable()
-  await tellIssues(issues)
-  await tellIncomplete(issues)
+  const issues = app.index.unreadable()
+  await printIssues(issues)
+  await reportIncomplete(issues)
 }
 
 /** Until it is interrupted. */
-async function follow(house: House, options: Options): Promise<void> {
+async function watchChanges(app: App, options: Options): Promise<void> {
   const stop = new AbortController()
-  const outcome = await house.watch()
-  if (outcome.kind === 'held') throw held(outcome)
+  const outcome = await app.watch()
+  if (outcome.kind === 'held') throw indexLockedError(outcome)
   const end = (): void => stop.abort()
   process.once('SIGINT', end)
   process.once('SIGTERM', end)
@@ -113,10 +113,10 @@ async function follow(house: House, options: Options): Promise<void> {
     await outcome.ready
     if (!options.json)
       await writeErr(say('following every change — Ctrl-C ends it\n', '変更を監視中 — Ctrl-C で終了\n'))
-    const { changeLine } = await import('../view/found/change-line.ts')
-    for await (const change of house.changes(stop.signal)) {
-      if (options.json) await writeJson(change)
-      else await writeOut(changeLine(change, house.session(change.session)))
+    const { renderChangeLine } = await import('../view/found/change-line.ts')
+    for await (const change of app.changes(stop.signal)) {
+      if (options.json) await writeOutJson(change)
+      else await writeOut(renderChangeLine(change, app.session(change.session)))
     }
   } finally {
     clearInterval(alive)

@@ -4,30 +4,30 @@ import type { Cut } from '../../convert.ts'
 import { say } from '../language.ts'
 
 /** Less holds not even the summary. */
-const LEAST = 100
+const MIN_TOKENS = 100
 
-export const maxTokens = (): Option =>
+export const maxTokensOption = (): Option =>
   new Option(
     '--max-tokens <n>',
     say(
       'for a smaller window: the last turns, and a summary of facts for the others',
       '小さいウィンドウ向け: 最後のターンを残し、それ以前は事実の要約にする',
     ),
-  ).argParser(tokensOf)
+  ).argParser(parseTokens)
 
-function tokensOf(text: string): number {
+function parseTokens(text: string): number {
   const tokens = Number(text.replaceAll('_', '').replace(/k$/i, '000'))
-  if (!Number.isInteger(tokens) || tokens < LEAST)
+  if (!Number.isInteger(tokens) || tokens < MIN_TOKENS)
     throw new InvalidArgumentError(
       say(
-        `It takes a number of tokens, ${LEAST} or more: 100000, 100k.`,
-        `${LEAST} 以上のトークン数を 100000 や 100k のように指定してください。`,
+        `It takes a number of tokens, ${MIN_TOKENS} or more: 100000, 100k.`,
+        `${MIN_TOKENS} 以上のトークン数を 100000 や 100k のように指定してください。`,
       ),
     )
   return tokens
 }
 
-export function cutLine({ turns, tokens, tooLarge }: Cut): string {
+export function formatCut({ turns, tokens, tooLarge }: Cut): string {
   if (turns.cut === 0 && !tooLarge)
     return `${say(`all ${turns.kept} turns fit: about ${tokens.all} tokens`, `全 ${turns.kept} ターンが収まります（約 ${tokens.all} トークン）`)}\n`
   const all = turns.cut + turns.kept

@@ -1,10 +1,10 @@
 /** The whole account of a conversion, for `--report`. */
 import type { Report } from '../../convert.ts'
-import { saveFile } from '../../lib/disk/draft.ts'
+import { writeFileAtomically } from '../../lib/disk/draft.ts'
 import { writeErrJson } from '../output.ts'
 
 /** @param path `-` is standard error: standard output may be the conversation */
-export async function saveReport(path: string, report: Report): Promise<void> {
+export async function saveLosses(path: string, report: Report): Promise<void> {
   if (path === '-') return writeErrJson(report, 2)
-  saveFile(path, [`${JSON.stringify(report, null, 2)}\n`])
+  writeFileAtomically(path, [`${JSON.stringify(report, null, 2)}\n`])
 }

@@ -1,16 +1,17 @@
 /** Several sessions at once: one that fails is told of, and the others go on. */
-import { failureOf } from '../../lib/failure.ts'
+import { toSourceFailure } from '../../lib/failure.ts'
 import { debug } from '../../lib/log.ts'
-import { printable } from '../../lib/text.ts'
-import { AppError, EXIT_BUG, exitCodes, isUpdated } from '../../model/error.ts'
-import { inWords } from '../language.ts'
+import { toPrintable } from '../../lib/text.ts'
+import { AppError, EXIT_BUG, exitCodes, isProgramUpdated } from '../../model/error.ts'
+import { localize } from '../language.ts'
 import { writeErr } from '../output.ts'
 
 /** The other sessions would meet it too. */
-const isEverywhere = (error: unknown): boolean =>
-  isUpdated(error) || (error instanceof AppError && (error.code === 'cannot_write' || error.code === 'unusable_data'))
+const affectsAllSessions = (error: unknown): boolean =>
+  isProgramUpdated(error) ||
+  (error instanceof AppError && (error.code === 'cannot_write' || error.code === 'unusable_data'))
 
-export class Attempts {
+export class ExportAttempts {
   readonly #isOnly: boolean
 
   /** @param sessions how many there are: what is wrong with an only one is the command's own failure */
@@ -30,11 +31,11 @@ export class Attempts {
 
   /** The exit code is that of the first failure. */
   async failed(name: string, error: unknown): Promise<void> {
-    if (this.#isOnly || isEverywhere(error)) throw error
+    if (this.#isOnly || affectsAllSessions(error)) throw error
     process.exitCode ??= error instanceof AppError ? exitCodes[error.code] : EXIT_BUG
-    if (error instanceof AppError) return writeErr(`fumi: ${name}: ${printable(inWords(error.phrase))}\n`)
-    const { reason, stack } = failureOf(error)
-    await writeErr(`fumi: ${name}: ${printable(reason)}\n`)
+    if (error instanceof AppError) return writeErr(`fumi: ${name}: ${toPrintable(localize(error.phrase))}\n`)
+    const { reason, stack } = toSourceFailure(error)
+    await writeErr(`fumi: ${name}: ${toPrintable(reason)}\n`)
     if (stack !== undefined) debug(stack)
   }
 }

@@ -1,19 +1,19 @@
 /** Which logs a command is about: those at the given paths, or all that this machine has. */
-import type { House } from '../../app.ts'
+import type { App } from '../../app.ts'
 import { type Log, logsAt } from '../../normalize.ts'
-import { spooledAt } from '../input.ts'
+import { spoolInput } from '../input.ts'
 
-export interface Inputs {
+export interface InputLogs {
   readonly logs: readonly Log[]
   /** Removes what was spooled from standard input. */
   release(): Promise<void>
 }
 
-export async function logsFor(paths: readonly string[]): Promise<Inputs> {
+export async function findLogsAt(paths: readonly string[]): Promise<InputLogs> {
   const logs: Log[] = []
   const releases: (() => void)[] = []
   for (const path of paths) {
-    const spool = await spooledAt(path)
+    const spool = await spoolInput(path)
     if (spool) releases.push(spool.remove)
     for await (const log of logsAt(spool?.path ?? path)) {
       logs.push(spool ? { ...log, source: { ...log.source, shown: path } } : log)
@@ -26,8 +26,8 @@ export async function logsFor(paths: readonly string[]): Promise<Inputs> {
 }
 
 /** Everything in the places where agents keep their logs. */
-export async function logsOfMachine(house: House): Promise<readonly Log[]> {
+export async function findAllLogs(app: App): Promise<readonly Log[]> {
   const logs: Log[] = []
-  for await (const log of house.logsOfMachine()) logs.push(log)
+  for await (const log of app.machineLogs()) logs.push(log)
   return logs
 }

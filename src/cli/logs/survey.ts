@@ -1,37 +1,41 @@
 /** A first reading of a conversation: later records speak of earlier ones, which must be known before these are shown. */
-import { guarded } from '../../agents/guarded.ts'
+import { catchReaderErrors } from '../../agents/guarded.ts'
 import type { HistorySummary } from '../../amazon-q.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import { type Backlinks, backlinksOf } from '../../model/turn.ts'
+import { collectBacklinks, type MessageBacklinks } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
 
-export interface Survey {
+export interface SessionOverview {
   readonly session: Session | undefined
-  readonly links: Backlinks
+  readonly links: MessageBacklinks
   readonly issues: readonly Issue[]
   /** The messages that belong to the whole, which some logs tell last. */
-  readonly whole: readonly NormalizedMessage[]
+  readonly headerMessages: readonly NormalizedMessage[]
   /** The one among them that holds the state. */
   readonly state: NormalizedMessage | undefined
 }
 
 /**
  * @param id the session that is meant, where the log holds several
- * @param see is shown each message on the way
+ * @param onMessage is shown each message on the way
  */
-export async function survey(log: Log, id: SessionId, see?: (message: NormalizedMessage) => void): Promise<Survey> {
+export async function readOverview(
+  log: Log,
+  id: SessionId,
+  onMessage?: (message: NormalizedMessage) => void,
+): Promise<SessionOverview> {
   let session: Session | undefined
   const issues: Issue[] = []
-  const whole: NormalizedMessage[] = []
+  const headerMessages: NormalizedMessage[] = []
   async function* messages(): AsyncGenerator<NormalizedMessage> {
-    for await (const batch of guarded(log.source, log.agent.read(log.source))) {
+    for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source))) {
       for (const one of batch) {
         if (one.kind === 'message' && one.message.raw.session_id === id) {
-          if (one.message.raw.line_index === 0) whole.push(one.message)
-          see?.(one.message)
+          if (one.message.raw.line_index === 0) headerMessages.push(one.message)
+          onMessage?.(one.message)
           yield one.message
         }
         if (one.kind === 'session' && one.session.id === id) session = one.session
@@ -39,14 +43,23 @@ export async function survey(log: Log, id: SessionId, see?: (message: Normalized
       }
     }
   }
-  const links = await backlinksOf(messages())
-  return { session, links, issues, whole, state: whole.find(({ source_type }) => source_type === 'session') }
+  const links = await collectBacklinks(messages())
+  return {
+    session,
+    links,
+    issues,
+    headerMessages,
+    state: headerMessages.find(({ source_type }) => source_type === 'session'),
+  }
 }
 
 /** In the order of their numbers: what belongs to the whole comes first. */
-export async function* messagesOf(log: Log, { session, whole }: Survey): AsyncGenerator<NormalizedMessage> {
-  yield* whole
-  for await (const batch of guarded(log.source, log.agent.read(log.source))) {
+export async function* readSessionMessages(
+  log: Log,
+  { session, headerMessages }: SessionOverview,
+): AsyncGenerator<NormalizedMessage> {
+  yield* headerMessages
+  for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source))) {
     for (const one of batch) {
       if (one.kind !== 'message' || one.message.raw.session_id !== session?.id) continue
       if (one.message.raw.line_index > 0) yield one.message
@@ -54,8 +67,8 @@ export async function* messagesOf(log: Log, { session, whole }: Survey): AsyncGe
   }
 }
 
-export async function historyOf(log: Log): Promise<HistorySummary | undefined> {
-  for await (const batch of guarded(log.source, log.agent.scan(log.source)))
+export async function readHistorySummary(log: Log): Promise<HistorySummary | undefined> {
+  for await (const batch of catchReaderErrors(log.source, log.agent.scan(log.source)))
     for (const one of batch) if (one.kind === 'history') return one.summary
   return undefined
 }

@@ -1,90 +1,91 @@
 /** Reads every log for what was asked in it, and every list of what was typed. */
-import { guarded } from '../../agents/guarded.ts'
-import type { House } from '../../app.ts'
-import { failureOf } from '../../lib/failure.ts'
+import { catchReaderErrors } from '../../agents/guarded.ts'
+import type { App } from '../../app.ts'
+import { toSourceFailure } from '../../lib/failure.ts'
 import { debug } from '../../lib/log.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import { backlinksOf, isPrompt } from '../../model/turn.ts'
+import { collectBacklinks, isPrompt } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
-import { freshen } from '../ask/fresh.ts'
-import { progressOver } from '../progress.ts'
-import type { Said, TypedList } from './link.ts'
+import { refreshIndex } from '../ask/fresh.ts'
+import { createLogProgress } from '../progress.ts'
+import type { LoggedPrompt, TypedList } from './link.ts'
 
-export interface Gathered {
-  readonly said: readonly Said[]
+export interface CollectedPrompts {
+  readonly prompts: readonly LoggedPrompt[]
   readonly lists: readonly TypedList[]
   readonly issues: readonly Issue[]
   /** Prompts of a session are missing because of a bug. */
   readonly isIncomplete: boolean
 }
 
-export async function gatherPrompts(house: House): Promise<Gathered> {
-  return (await freshen(house, 'both')) ? fromIndex(house) : fromLogs(house)
+export async function collectPrompts(app: App): Promise<CollectedPrompts> {
+  return (await refreshIndex(app, 'both')) ? collectFromIndex(app) : collectFromLogs(app)
 }
 
-async function fromIndex(house: House): Promise<Gathered> {
-  const gathering = new Gathering()
-  let asked: NormalizedMessage[] = []
+async function collectFromIndex(app: App): Promise<CollectedPrompts> {
+  const collector = new PromptCollector()
+  let candidates: NormalizedMessage[] = []
   let session: Session | undefined
   const end = (): void => {
-    if (session) gathering.add(session, asked)
-    asked = []
+    if (session) collector.add(session, candidates)
+    candidates = []
   }
-  for await (const body of house.prompts()) {
+  for await (const body of app.prompts()) {
     if (body.known.session !== session?.id) {
       end()
-      session = house.index.header(body.known.session)
+      session = app.index.header(body.known.session)
     }
-    if (body.kind === 'body' && mayBePrompt(body.message)) asked.push(body.message)
+    if (body.kind === 'body' && mayBePrompt(body.message)) candidates.push(body.message)
   }
   end()
-  gathering.issues.push(...house.index.unreadable())
-  return gathering
+  collector.issues.push(...app.index.unreadable())
+  return collector
 }
 
-async function fromLogs(house: House): Promise<Gathered> {
+async function collectFromLogs(app: App): Promise<CollectedPrompts> {
   const logs: Log[] = []
-  for await (const log of house.live([])) if (!log.unknown) logs.push(log)
-  const progress = await progressOver(logs)
-  const gathering = new Gathering()
+  for await (const log of app.findLogs([])) if (!log.unknown) logs.push(log)
+  const progress = await createLogProgress(logs)
+  const collector = new PromptCollector()
   try {
     for (const log of logs) {
-      await read(log, gathering, (offset) => progress.at(log, offset))
+      await readLogPrompts(log, collector, (offset) => progress.at(log, offset))
       progress.done(log)
     }
-    for await (const log of house.keeper.alone(gathering.sessions, [])) await read(log, gathering, () => {})
+    for await (const log of app.backupService.onlyInBackup(collector.sessions, []))
+      await readLogPrompts(log, collector, () => {})
   } finally {
     progress.stop()
   }
-  return gathering
+  return collector
 }
 
-async function read(log: Log, gathering: Gathering, onOffset: (offset: number) => void): Promise<void> {
+async function readLogPrompts(log: Log, collector: PromptCollector, onOffset: (offset: number) => void): Promise<void> {
   let session: Session | undefined
-  const asked: NormalizedMessage[] = []
+  const candidates: NormalizedMessage[] = []
   async function* messages(): AsyncGenerator<NormalizedMessage> {
-    for await (const batch of guarded(log.source, log.agent.read(log.source)))
+    for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source)))
       for (const one of batch) {
         if (one.kind === 'session') session = one.session
         if (one.kind === 'cursor') onOffset(one.cursor.offset ?? 0)
-        if (one.kind === 'issue' && one.issue.code === 'unreadable') gathering.issues.push(one.issue)
+        if (one.kind === 'issue' && one.issue.code === 'unreadable') collector.issues.push(one.issue)
         if (one.kind !== 'message') continue
-        if (mayBePrompt(one.message)) asked.push(one.message)
+        if (mayBePrompt(one.message)) candidates.push(one.message)
         yield one.message
       }
   }
-  const links = await backlinksOf(messages())
+  const links = await collectBacklinks(messages())
   if (!session) return
   const isTyped = session.kind === 'prompts'
-  gathering.add(session, isTyped ? asked : asked.filter((message) => isPrompt(message, links)))
+  collector.add(session, isTyped ? candidates : candidates.filter((message) => isPrompt(message, links)))
 }
 
-class Gathering implements Gathered {
+class PromptCollector implements CollectedPrompts {
   readonly sessions = new Set<string>()
-  readonly said: Said[] = []
+  readonly prompts: LoggedPrompt[] = []
   readonly lists: TypedList[] = []
   readonly issues: Issue[] = []
   isIncomplete = false
@@ -92,31 +93,31 @@ class Gathering implements Gathered {
   readonly #seen = new Set<string>()
 
   /** A session that fails costs its own prompts and no others. */
-  add(session: Session, asked: readonly NormalizedMessage[]): void {
+  add(session: Session, candidates: readonly NormalizedMessage[]): void {
     this.sessions.add(session.id)
     try {
-      this.#add(session, asked)
+      this.#add(session, candidates)
     } catch (error) {
-      const { code, reason, stack } = failureOf(error)
+      const { code, reason, stack } = toSourceFailure(error)
       this.issues.push({ code, reason, path: session.path })
       this.isIncomplete = true
       if (stack !== undefined) debug(stack)
     }
   }
 
-  #add(session: Session, asked: readonly NormalizedMessage[]): void {
-    if (session.kind === 'prompts') this.lists.push(listOf(session, asked))
+  #add(session: Session, candidates: readonly NormalizedMessage[]): void {
+    if (session.kind === 'prompts') this.lists.push(toTypedList(session, candidates))
     // What a sub-agent is asked was written by its parent.
-    else if (session.relation !== 'subagent') this.#conversation(session, asked)
+    else if (session.relation !== 'subagent') this.#conversation(session, candidates)
   }
 
   #conversation(session: Session, prompts: readonly NormalizedMessage[]): void {
     for (const message of prompts) {
       const key = `${session.id}\n${message.id}`
-      const text = typedText(message)
+      const text = withoutInjected(message)
       if (text === '' || this.#seen.has(key)) continue
       this.#seen.add(key)
-      this.said.push({
+      this.prompts.push({
         agent: session.agent,
         session: session.id,
         message_id: message.id,
@@ -132,23 +133,23 @@ class Gathering implements Gathered {
 const mayBePrompt = ({ role, metadata }: NormalizedMessage): boolean =>
   role === 'user' || metadata?.['event_kind'] === 'user_message'
 
-function listOf({ agent, started_at }: Session, messages: readonly NormalizedMessage[]): TypedList {
+function toTypedList({ agent, started_at }: Session, messages: readonly NormalizedMessage[]): TypedList {
   const prompts = messages.map((message) => {
-    const of = message.metadata?.['prompt_of']
+    const nativeSession = message.metadata?.['prompt_of']
     const isTimed = message.metadata?.['timestamp_inferred'] !== true
     return {
-      text: typedText(message),
+      text: withoutInjected(message),
       at: isTimed ? (message.timestamp as Instant) : undefined,
-      of: typeof of === 'string' ? of : undefined,
+      of: typeof nativeSession === 'string' ? nativeSession : undefined,
     }
   })
   return { agent, at: started_at, prompts }
 }
 
 /** Without what the program put before it. */
-function typedText({ segments }: NormalizedMessage): string {
+function withoutInjected({ segments }: NormalizedMessage): string {
   const parts = segments.map(({ text = '', annotations }) => {
-    const injected = annotations?.find((mark) => mark.kind === 'injected')
+    const injected = annotations?.find((annotation) => annotation.kind === 'injected')
     return injected ? text.slice(injected.end) : text
   })
   return parts

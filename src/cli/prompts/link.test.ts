@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Instant, SessionId } from '../../model/ids.ts'
-import { linkPrompts, type Said, type Typed, type TypedList } from './link.ts'
+import { type LoggedPrompt, linkPrompts, type TypedList, type TypedPrompt } from './link.ts'
 
 const at = (second: number): Instant => new Date(Date.UTC(2026, 1, 3, 9, 0, second)).toISOString() as Instant
 
-const said = (session: string, second: number, text: string, agent = 'q'): Said => ({
+const loggedPrompt = (session: string, second: number, text: string, agent = 'q'): LoggedPrompt => ({
   agent,
   session: `${agent}:${session}` as SessionId,
   message_id: `${second}`,
@@ -15,7 +15,7 @@ const said = (session: string, second: number, text: string, agent = 'q'): Said 
   at_inferred: false,
 })
 
-const list = (prompts: readonly (string | Partial<Typed>)[], agent = 'q'): TypedList => ({
+const typedList = (prompts: readonly (string | Partial<TypedPrompt>)[], agent = 'q'): TypedList => ({
   agent,
   at: at(1000),
   prompts: prompts.map((one) => ({
@@ -29,11 +29,11 @@ const list = (prompts: readonly (string | Partial<Typed>)[], agent = 'q'): Typed
 const brief = (all: ReturnType<typeof linkPrompts>) =>
   all.map(({ text, session, typed, at_inferred }) => [text, session, typed, at_inferred])
 
-describe('prompts that were typed and said', () => {
-  test('come once, the newest first, and what is typed alone stands among its neighbours', () => {
+describe('prompts in the typed history and in a session', () => {
+  test('appear once, newest first; prompts without a session appear between their neighbours', () => {
     const all = linkPrompts(
-      [said('one', 10, 'hello'), said('two', 20, 'again'), said('two', 30, 'unlisted')],
-      [list(['/help', 'hello\r\n', '/save', 'again', '/quit'])],
+      [loggedPrompt('one', 10, 'hello'), loggedPrompt('two', 20, 'again'), loggedPrompt('two', 30, 'unlisted')],
+      [typedList(['/help', 'hello\r\n', '/save', 'again', '/quit'])],
     )
     expect(brief(all)).toEqual([
       ['/quit', null, true, true],
@@ -45,11 +45,11 @@ describe('prompts that were typed and said', () => {
     ])
   })
 
-  test('belong to the session that the list names, also when its conversation is gone', () => {
+  test('belong to the session that the list names, even if its log is gone', () => {
     const all = linkPrompts(
-      [said('one', 10, 'go on'), said('two', 20, 'go on')],
+      [loggedPrompt('one', 10, 'go on'), loggedPrompt('two', 20, 'go on')],
       [
-        list([
+        typedList([
           { text: 'go on', of: 'one', at: at(9) },
           { text: 'lost', of: 'three', at: at(40) },
         ]),
@@ -62,19 +62,19 @@ describe('prompts that were typed and said', () => {
     ])
   })
 
-  test('of another agent are others', () => {
-    expect(linkPrompts([said('one', 10, 'hello', 'codex')], [list(['hello'])])).toHaveLength(2)
+  test('of different agents are not merged', () => {
+    expect(linkPrompts([loggedPrompt('one', 10, 'hello', 'codex')], [typedList(['hello'])])).toHaveLength(2)
   })
 
   test('are neither lost nor doubled', () => {
     const words = fc.constantFrom('a', 'b', 'c', 'yes')
-    const spoken = fc.array(fc.tuple(fc.constantFrom('one', 'two'), fc.nat(50), words))
+    const loggedPrompts = fc.array(fc.tuple(fc.constantFrom('one', 'two'), fc.nat(50), words))
     const typed = fc.array(fc.record({ text: words, of: fc.constantFrom(undefined, 'one', 'two') }))
     fc.assert(
-      fc.property(spoken, typed, (conversations, prompts) => {
+      fc.property(loggedPrompts, typed, (conversations, prompts) => {
         const all = linkPrompts(
-          conversations.map(([session, second, text]) => said(session, second, text)),
-          [list(prompts)],
+          conversations.map(([session, second, text]) => loggedPrompt(session, second, text)),
+          [typedList(prompts)],
         )
         const linked = all.filter((one) => one.typed && one.message_id !== null).length
         expect(all).toHaveLength(conversations.length + prompts.length - linked)
@@ -87,9 +87,9 @@ describe('prompts that were typed and said', () => {
             .reverse(),
         )
         for (const text of ['a', 'b', 'c', 'yes']) {
-          const left = all.filter((one) => one.text === text && one.message_id === null && one.session === null)
+          const unmatched = all.filter((one) => one.text === text && one.message_id === null && one.session === null)
           const free = all.filter((one) => one.text === text && !one.typed)
-          expect(Math.min(left.length, free.length)).toBe(0)
+          expect(Math.min(unmatched.length, free.length)).toBe(0)
         }
       }),
     )

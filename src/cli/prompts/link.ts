@@ -1,8 +1,8 @@
 /** Joins what a program noted down as typed with what stands in its conversations: the same prompt comes once. */
-import { type AgentId, type Instant, type SessionId, sessionId } from '../../model/ids.ts'
+import { type AgentId, type Instant, makeSessionId, type SessionId } from '../../model/ids.ts'
 
 /** A prompt of a conversation. */
-export interface Said {
+export interface LoggedPrompt {
   readonly agent: AgentId
   readonly session: SessionId
   readonly message_id: string
@@ -17,10 +17,10 @@ export interface TypedList {
   readonly agent: AgentId
   /** When it was last written to. */
   readonly at: Instant
-  readonly prompts: readonly Typed[]
+  readonly prompts: readonly TypedPrompt[]
 }
 
-export interface Typed {
+export interface TypedPrompt {
   readonly text: string
   /** Nothing where the list tells no times. */
   readonly at: Instant | undefined
@@ -28,7 +28,7 @@ export interface Typed {
   readonly of: string | undefined
 }
 
-export interface Prompt {
+export interface LinkedPrompt {
   readonly text: string
   readonly at: Instant
   /** No log tells it: it was concluded from its neighbours. */
@@ -43,53 +43,54 @@ export interface Prompt {
 }
 
 /** The newest first. */
-export function linkPrompts(said: readonly Said[], lists: readonly TypedList[]): readonly Prompt[] {
-  const links = lists.map((list) => linksOf(list, said))
+export function linkPrompts(logged: readonly LoggedPrompt[], lists: readonly TypedList[]): readonly LinkedPrompt[] {
+  const links = lists.map((list) => matchTyped(list, logged))
   const linked = new Set(links.flatMap((one) => [...one.values()]))
-  const prompts: Ordered[] = said.map((one) => ({ prompt: { ...one, typed: linked.has(one) }, order: 0 }))
+  const prompts: OrderedPrompt[] = logged.map((one) => ({ prompt: { ...one, typed: linked.has(one) }, order: 0 }))
   lists.forEach((list, at) => {
-    prompts.push(...unlinked(list, links[at] ?? new Map()))
+    prompts.push(...unmatchedTyped(list, links[at] ?? new Map()))
   })
-  return prompts.sort(newestFirst).map(({ prompt }) => prompt)
+  return prompts.sort(compareNewestFirst).map(({ prompt }) => prompt)
 }
 
-interface Ordered {
-  readonly prompt: Prompt
+interface OrderedPrompt {
+  readonly prompt: LinkedPrompt
   /** Among those of one moment: the place from the end of its list. */
   readonly order: number
 }
 
-const newestFirst = (a: Ordered, b: Ordered): number =>
+const compareNewestFirst = (a: OrderedPrompt, b: OrderedPrompt): number =>
   a.prompt.at === b.prompt.at ? a.order - b.order : a.prompt.at < b.prompt.at ? 1 : -1
 
 /** By their places in the list. The same words may be typed and said several times: the last belongs to the last. */
-function linksOf({ agent, prompts }: TypedList, said: readonly Said[]): ReadonlyMap<number, Said> {
-  const open = new Map<string, Said[]>()
-  const put = (key: string, one: Said): void => {
+function matchTyped({ agent, prompts }: TypedList, logged: readonly LoggedPrompt[]): ReadonlyMap<number, LoggedPrompt> {
+  const open = new Map<string, LoggedPrompt[]>()
+  const put = (key: string, one: LoggedPrompt): void => {
     const others = open.get(key)
     if (others) others.push(one)
     else open.set(key, [one])
   }
-  const needed = new Set(prompts.map(({ text }) => plain(text)))
-  for (const one of [...said].sort((a, b) => (a.at < b.at ? -1 : 1))) {
-    const text = plain(one.text)
+  const needed = new Set(prompts.map(({ text }) => normalizeText(text)))
+  for (const one of [...logged].sort((a, b) => (a.at < b.at ? -1 : 1))) {
+    const text = normalizeText(one.text)
     if (one.agent !== agent || !needed.has(text)) continue
-    put(keyOf(undefined, text), one)
-    put(keyOf(one.session.replace(/~[0-9a-f]+$/, ''), text), one)
+    put(promptKey(undefined, text), one)
+    put(promptKey(one.session.replace(/~[0-9a-f]+$/, ''), text), one)
   }
-  const taken = new Set<Said>()
-  const found = new Map<number, Said>()
+  const taken = new Set<LoggedPrompt>()
+  const found = new Map<number, LoggedPrompt>()
   for (let at = prompts.length - 1; at >= 0; at--) {
     const { text = '', of = undefined } = prompts[at] ?? {}
-    const candidates = open.get(keyOf(of === undefined ? undefined : sessionId(agent, of), plain(text))) ?? []
-    const last = takeLast(candidates, taken)
+    const candidates =
+      open.get(promptKey(of === undefined ? undefined : makeSessionId(agent, of), normalizeText(text))) ?? []
+    const last = takeLastFree(candidates, taken)
     if (last) found.set(at, last)
   }
   return found
 }
 
 /** Each belongs to two keys, and goes once. */
-function takeLast(candidates: Said[], taken: Set<Said>): Said | undefined {
+function takeLastFree(candidates: LoggedPrompt[], taken: Set<LoggedPrompt>): LoggedPrompt | undefined {
   for (let one = candidates.pop(); one; one = candidates.pop()) {
     if (taken.has(one)) continue
     taken.add(one)
@@ -98,20 +99,23 @@ function takeLast(candidates: Said[], taken: Set<Said>): Said | undefined {
   return undefined
 }
 
-const keyOf = (session: string | undefined, text: string): string => `${session ?? ''}\n${text}`
+const promptKey = (session: string | undefined, text: string): string => `${session ?? ''}\n${text}`
 
-const plain = (text: string): string => text.replaceAll('\r\n', '\n').trim()
+const normalizeText = (text: string): string => text.replaceAll('\r\n', '\n').trim()
 
 /** What was typed and is in no conversation. Without a time of its own it was typed before the next one that has one. */
-function unlinked({ agent, at: written, prompts }: TypedList, links: ReadonlyMap<number, Said>): readonly Ordered[] {
-  const found: Ordered[] = []
+function unmatchedTyped(
+  { agent, at: written, prompts }: TypedList,
+  links: ReadonlyMap<number, LoggedPrompt>,
+): readonly OrderedPrompt[] {
+  const found: OrderedPrompt[] = []
   let before = written
   for (let at = prompts.length - 1; at >= 0; at--) {
     const typed = prompts[at]
-    const said = links.get(at)
-    before = said?.at ?? typed?.at ?? before
-    if (said || !typed) continue
-    const session = typed.of === undefined ? null : sessionId(agent, typed.of)
+    const logged = links.get(at)
+    before = logged?.at ?? typed?.at ?? before
+    if (logged || !typed) continue
+    const session = typed.of === undefined ? null : makeSessionId(agent, typed.of)
     const prompt = { text: typed.text, at: before, at_inferred: typed.at === undefined, agent, session }
     found.push({ prompt: { ...prompt, message_id: null, cwd: null, typed: true }, order: prompts.length - at })
   }

@@ -1,16 +1,16 @@
 /** Settings of this run, as `--set` gives them. */
 import { AppError } from '../../model/error.ts'
 
-let flags: ReadonlyMap<string, string> = new Map()
+let currentFlags: ReadonlyMap<string, string> = new Map()
 
 /** @param given `key=value`, as `--set` takes them */
-export function setFlags(given: readonly string[]): void {
-  flags = new Map(given.map(split))
+export function setConfigFlags(given: readonly string[]): void {
+  currentFlags = new Map(given.map(splitFlag))
 }
 
-export const flagsOfRun = (): ReadonlyMap<string, string> => flags
+export const configFlags = (): ReadonlyMap<string, string> => currentFlags
 
-function split(text: string): [key: string, value: string] {
+function splitFlag(text: string): [key: string, value: string] {
   const at = text.indexOf('=')
   if (at <= 0)
     throw new AppError(

@@ -1,17 +1,17 @@
 /** What commander says of its own accord, in Japanese: titles of the help and errors about options. */
 import type { Command } from 'commander'
-import { language } from '../language.ts'
+import { runLanguage } from '../language.ts'
 
-const TITLES: { readonly [title: string]: string } = {
+const TITLE_TRANSLATIONS: { readonly [title: string]: string } = {
   'Usage:': '使い方:',
   'Arguments:': '引数:',
   'Options:': 'オプション:',
   'Commands:': 'コマンド:',
 }
 
-type Rule = readonly [said: RegExp, ja: string]
+type Translation = readonly [said: RegExp, ja: string]
 
-const ERRORS: readonly Rule[] = [
+const ERROR_TRANSLATIONS: readonly Translation[] = [
   [/^error: missing required argument '(.+)'/, 'エラー: 引数 <$1> が必要です'],
   [/^error: option '(.+?)' argument missing/, 'エラー: オプション「$1」に値がありません'],
   [/^error: option '(.+?)' argument '(.*?)' is invalid\. ?/, 'エラー: オプション「$1」の値「$2」は使えません。'],
@@ -29,45 +29,48 @@ const ERRORS: readonly Rule[] = [
   ],
 ]
 
-const DETAILS: readonly Rule[] = [
+const DETAIL_TRANSLATIONS: readonly Translation[] = [
   [/\(Did you mean one of (.+)\?\)/, '（もしかして: $1）'],
   [/\(Did you mean (.+)\?\)/, '（もしかして: $1）'],
   [/Allowed choices are (.+)\./, '使えるのは $1 です。'],
 ]
 
-const NOTES: readonly Rule[] = [
+const NOTE_TRANSLATIONS: readonly Translation[] = [
   [/ ?\(choices: (.+?), default: (.+?)\)/, '（$1 のどれか。既定: $2）'],
   [/ ?\(choices: (.+?)\)/, '（$1 のどれか）'],
   [/ ?\(default: (.+?)\)/, '（既定: $1）'],
 ]
 
-const worded = (text: string, rules: readonly Rule[]): string =>
-  rules.reduce((told, [said, ja]) => told.replace(said, ja), text)
+const applyTranslations = (text: string, rules: readonly Translation[]): string =>
+  rules.reduce((translated, [pattern, ja]) => translated.replace(pattern, ja), text)
 
 /** For a program and each of its commands. Nothing to do in English. */
-export async function speakIn(commands: readonly Command[]): Promise<void> {
-  if (language === 'en') return
-  const [{ widthOf }, { Wrapped }] = await Promise.all([
+export async function translateHelp(commands: readonly Command[]): Promise<void> {
+  if (runLanguage === 'en') return
+  const [{ textWidth }, { WordWrapper }] = await Promise.all([
     import('../chat/width.ts'),
     import('../chat/output/wrapped.ts'),
   ])
-  const wrapped = (text: string, width: number): string => {
-    const line = new Wrapped(width, '', 0)
-    return line.add([{ text, looks: [] }]) + line.end()
+  const wrapText = (text: string, width: number): string => {
+    const line = new WordWrapper(width, '', 0)
+    return line.add([{ text, styles: [] }]) + line.end()
   }
   for (const command of commands) {
     command.configureHelp({
-      displayWidth: widthOf,
+      displayWidth: textWidth,
       boxWrap: (text, width) =>
         text
           .split('\n')
-          .map((line) => wrapped(line, width))
+          .map((line) => wrapText(line, width))
           .join('\n'),
-      styleTitle: (title) => TITLES[title] ?? title,
-      styleOptionDescription: (text) => worded(text, NOTES),
-      styleArgumentDescription: (text) => worded(text, NOTES),
+      styleTitle: (title) => TITLE_TRANSLATIONS[title] ?? title,
+      styleOptionDescription: (text) => applyTranslations(text, NOTE_TRANSLATIONS),
+      styleArgumentDescription: (text) => applyTranslations(text, NOTE_TRANSLATIONS),
     })
-    command.configureOutput({ outputError: (text, write) => write(worded(worded(text, ERRORS), DETAILS)) })
+    command.configureOutput({
+      outputError: (text, write) =>
+        write(applyTranslations(applyTranslations(text, ERROR_TRANSLATIONS), DETAIL_TRANSLATIONS)),
+    })
     command.helpOption('-h, --help', 'このヘルプを表示')
   }
 }

@@ -1,10 +1,10 @@
 /** What `fumi detect` prints for a person. */
-import type { Detected } from '../commands/format/detect.ts'
+import type { DetectedFile } from '../commands/format/detect.ts'
 import { say } from '../language.ts'
-import { exact } from './conversation.ts'
-import { type Column, count, plural, table } from './table.ts'
+import { toTerminalLine } from './conversation.ts'
+import { formatCount, plural, renderTable, type TableColumn } from './table.ts'
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { title: say('file', 'ファイル'), grows: true, keepsEnd: true },
   { title: say('agent', 'エージェント') },
   { title: say('format', '形式'), grows: true },
@@ -13,17 +13,18 @@ const COLUMNS: readonly Column[] = [
   { title: say('why', '根拠'), grows: true },
 ]
 
-export const detectTable = (found: readonly Detected[]): string => table(COLUMNS, found.map(row))
+export const renderDetectTable = (found: readonly DetectedFile[]): string => renderTable(COLUMNS, found.map(toRow))
 
-function row(file: Detected): readonly string[] {
+function toRow(file: DetectedFile): readonly string[] {
   const { path, agent, conversations, messages, why, issues } = file
-  if (agent === null) return [exact(path), '–', file.format, '', '', why]
-  const more = issues.length > 0 ? say(`${plural(issues.length, 'issue')}; `, `問題 ${count(issues.length)} 件、`) : ''
-  return [exact(path), agent, formatOf(file), count(conversations), count(messages), more + why]
+  if (agent === null) return [toTerminalLine(path), '–', file.format, '', '', why]
+  const more =
+    issues.length > 0 ? say(`${plural(issues.length, 'issue')}; `, `問題 ${formatCount(issues.length)} 件、`) : ''
+  return [toTerminalLine(path), agent, formatName(file), formatCount(conversations), formatCount(messages), more + why]
 }
 
 /** All of them, where a file mixes several. */
-function formatOf({ format, formats }: Detected): string {
+function formatName({ format, formats }: DetectedFile): string {
   const kinds = Object.entries(formats)
-  return kinds.length > 1 ? kinds.map(([kind, number]) => `${kind} ${count(number)}`).join(', ') : format
+  return kinds.length > 1 ? kinds.map(([kind, number]) => `${kind} ${formatCount(number)}`).join(', ') : format
 }

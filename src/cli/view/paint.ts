@@ -13,7 +13,7 @@ export interface Paint {
   cyan(text: string): string
 }
 
-export const painter = (enabled: boolean): Paint => colors.createColors(enabled)
+export const createPaint = (enabled: boolean): Paint => colors.createColors(enabled)
 
 /** picocolors looks at NO_COLOR, FORCE_COLOR and TERM; a pipe gets none. */
-export const paint: Paint = painter(colors.isColorSupported && process.stdout.isTTY === true)
+export const paint: Paint = createPaint(colors.isColorSupported && process.stdout.isTTY === true)

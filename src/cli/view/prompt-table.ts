@@ -1,31 +1,31 @@
 /** Prompts as a table for a person. */
 
-import { oneLine } from '../../model/gist.ts'
+import { toSingleLine } from '../../model/gist.ts'
 import { say } from '../language.ts'
-import type { Prompt } from '../prompts/link.ts'
-import { safe } from './conversation.ts'
+import type { LinkedPrompt } from '../prompts/link.ts'
+import { toTerminalText } from './conversation.ts'
 import { paint } from './paint.ts'
-import { moment, shortId } from './session-table.ts'
-import { type Column, count, plural, table } from './table.ts'
+import { formatDateTime, shortId } from './session-table.ts'
+import { formatCount, plural, renderTable, type TableColumn } from './table.ts'
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { title: say('when', '日時') },
   { title: say('session', '会話 ID') },
   { title: say('prompt', '依頼'), grows: true },
 ]
 
 /** @param all how many there are, of which some may be left out */
-export function promptTable(prompts: readonly Prompt[], all: number): string {
+export function renderPromptTable(prompts: readonly LinkedPrompt[], all: number): string {
   if (prompts.length === 0) return say('None.\n', '依頼はありません。\n')
   const rows = prompts.map(({ at, at_inferred, agent, session, text }) => [
-    `${at_inferred ? '~ ' : ''}${moment(at)}`,
+    `${at_inferred ? '~ ' : ''}${formatDateTime(at)}`,
     session === null ? agent : shortId(session),
-    oneLine(safe(text)),
+    toSingleLine(toTerminalText(text)),
   ])
-  const left = all - prompts.length
+  const remaining = all - prompts.length
   const more = say(
-    `${plural(left, 'older prompt')} left out; --limit 0 shows all.\n`,
-    `古い依頼 ${count(left)} 件は省略しました。--limit 0 ですべて表示します。\n`,
+    `${plural(remaining, 'older prompt')} left out; --limit 0 shows all.\n`,
+    `古い依頼 ${formatCount(remaining)} 件は省略しました。--limit 0 ですべて表示します。\n`,
   )
-  return `${table(COLUMNS, rows)}${left > 0 ? paint.dim(more) : ''}`
+  return `${renderTable(COLUMNS, rows)}${remaining > 0 ? paint.dim(more) : ''}`
 }

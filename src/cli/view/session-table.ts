@@ -1,13 +1,13 @@
 /** Sessions as a table: last change, id, title, counts and directory. */
-import { oneLine } from '../../model/gist.ts'
+import { toSingleLine } from '../../model/gist.ts'
 import type { SessionRow } from '../ask/session-row.ts'
 import { say } from '../language.ts'
-import { exact, safe } from './conversation.ts'
+import { toTerminalLine, toTerminalText } from './conversation.ts'
 import { paint } from './paint.ts'
-import { type Column, count, plural, table } from './table.ts'
-import { word } from './words.ts'
+import { formatCount, plural, renderTable, type TableColumn } from './table.ts'
+import { codeLabel } from './words.ts'
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { title: say('last', '最終更新') },
   { title: say('session', '会話 ID') },
   { title: say('title', 'タイトル'), grows: true },
@@ -17,40 +17,50 @@ const COLUMNS: readonly Column[] = [
 ]
 
 /** @param all how many there are, of which some may be left out */
-export function sessionTable(sessions: readonly SessionRow[], all: number): string {
+export function renderSessionTable(sessions: readonly SessionRow[], all: number): string {
   if (sessions.length === 0) return say('None.\n', '会話はありません。\n')
   const rows = sessions.map((row) => [
-    moment(row.last_at),
+    formatDateTime(row.last_at),
     shortId(row.id),
-    titleOf(row),
-    row.messages === null ? '' : count(row.messages),
-    row.usage && row.usage.total_tokens > 0 ? rounded(row.usage.total_tokens) : '',
-    exact(lastPart(row.cwd ?? '')),
+    renderTitle(row),
+    row.messages === null ? '' : formatCount(row.messages),
+    row.usage && row.usage.total_tokens > 0 ? formatRounded(row.usage.total_tokens) : '',
+    toTerminalLine(lastFolders(row.cwd ?? '')),
   ])
-  const left = all - sessions.length
+  const remaining = all - sessions.length
   const more = say(
-    `${plural(left, 'more session', 'more sessions')} left out; --limit 0 shows all.\n`,
-    `ほか ${count(left)} 件は省略しました。--limit 0 ですべて表示します。\n`,
+    `${plural(remaining, 'more session', 'more sessions')} left out; --limit 0 shows all.\n`,
+    `ほか ${formatCount(remaining)} 件は省略しました。--limit 0 ですべて表示します。\n`,
   )
   const hint = say(
     'fumi show <session> reads one; the beginning of its id is enough.',
     'fumi show <会話 ID> で読めます。ID は先頭の数文字で足ります。',
   )
-  return `${table(COLUMNS, rows)}${paint.dim(`${left > 0 ? more : ''}${hint}`)}\n`
+  return `${renderTable(COLUMNS, rows)}${paint.dim(`${remaining > 0 ? more : ''}${hint}`)}\n`
 }
 
 /** What the user calls it goes before what its program does. */
-function titleOf({ name, title, starred, ended_how, ended_at, gone, tags, relation, children }: SessionRow): string {
+function renderTitle({
+  name,
+  title,
+  starred,
+  ended_how,
+  ended_at,
+  gone,
+  tags,
+  relation,
+  children,
+}: SessionRow): string {
   const star = starred ? '★ ' : ''
-  const how = ended_at !== null ? (ended_how ?? 'kept') : gone ? 'gone' : undefined
-  const end = how === undefined ? '' : say(`(${how}) `, `（${word(how)}）`)
-  const kin = relation ? `↳ ` : ''
+  const endReason = ended_at !== null ? (ended_how ?? 'kept') : gone ? 'gone' : undefined
+  const end = endReason === undefined ? '' : say(`(${endReason}) `, `（${codeLabel(endReason)}）`)
+  const relationSign = relation ? `↳ ` : ''
   const more = children > 0 ? ` +${children}` : ''
-  return `${star}${end}${kin}${oneLine(safe(name ?? title ?? say('(nothing said)', '（発言なし）')))}${tags.map((tag) => ` #${safe(tag)}`).join('')}${more}`
+  return `${star}${end}${relationSign}${toSingleLine(toTerminalText(name ?? title ?? say('(nothing said)', '（発言なし）')))}${tags.map((tag) => ` #${toTerminalText(tag)}`).join('')}${more}`
 }
 
 /** Three digits say enough in a list: 950, 12.3k, 4.56M. */
-export function rounded(n: number): string {
+export function formatRounded(n: number): string {
   const at = n < 1000 ? 0 : n < 999_500 ? 1 : n < 999_500_000 ? 2 : 3
   return at === 0 ? String(n) : `${Number((n / 1000 ** at).toPrecision(3))}${['', 'k', 'M', 'G'][at]}`
 }
@@ -58,12 +68,12 @@ export function rounded(n: number): string {
 /** Enough of a long id to tell it from others; what follows `~` tells generations apart. */
 export function shortId(id: string): string {
   const [, agent = '', native = '', generation = ''] = /^([^:]*:)(.*?)(~[0-9a-f]+)?$/.exec(id) ?? []
-  return exact(`${agent}${native.slice(0, 13)}${generation}`)
+  return toTerminalLine(`${agent}${native.slice(0, 13)}${generation}`)
 }
 
-const lastPart = (path: string): string => path.split(/[\\/]/).filter(Boolean).slice(-2).join('/')
+const lastFolders = (path: string): string => path.split(/[\\/]/).filter(Boolean).slice(-2).join('/')
 
-export function moment(at: string): string {
+export function formatDateTime(at: string): string {
   const date = new Date(at)
   const two = (n: number): string => String(n).padStart(2, '0')
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`

@@ -1,17 +1,17 @@
 /** A conversation's state, for a person: model, context, tools, tangent, checkpoints, what is still sent. */
 
 import { homedir } from 'node:os'
-import { filesOf } from '../../lib/files/glob.ts'
+import { findGlobFiles } from '../../lib/files/glob.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/object.ts'
-import { printableField } from '../../lib/text.ts'
+import { toPrintableField } from '../../lib/text.ts'
 import type { Metadata } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import { say } from '../language.ts'
-import { safe } from './conversation.ts'
+import { toTerminalText } from './conversation.ts'
 import { paint } from './paint.ts'
-import { count, plural, table } from './table.ts'
+import { formatCount, plural, renderTable } from './table.ts'
 
-export function stateReport(session: Session, state: Metadata): string {
+export function renderStateReport(session: Session, state: Metadata): string {
   const parts = [
     [say('model', 'モデル'), modelLines(state)],
     [say('history', '履歴'), historyLines(state)],
@@ -25,7 +25,7 @@ export function stateReport(session: Session, state: Metadata): string {
     .filter(([, lines]) => lines.length > 0)
     .map(
       ([name, lines]) =>
-        `\n${paint.bold(name)}\n${lines.map((line) => `  ${printableField(line).trimEnd()}\n`).join('')}`,
+        `\n${paint.bold(name)}\n${lines.map((line) => `  ${toPrintableField(line).trimEnd()}\n`).join('')}`,
     )
     .join('')
 }
@@ -36,7 +36,7 @@ function modelLines({ model_info, model }: Metadata): readonly string[] {
   const window = numberOf(info?.['context_window_tokens'])
   if (id === undefined) return []
   if (window === undefined) return [id]
-  return [say(`${id}, window of ${count(window)} tokens`, `${id}、ウィンドウ ${count(window)} トークン`)]
+  return [say(`${id}, window of ${formatCount(window)} tokens`, `${id}、ウィンドウ ${formatCount(window)} トークン`)]
 }
 
 function historyLines(state: Metadata): readonly string[] {
@@ -45,12 +45,17 @@ function historyLines(state: Metadata): readonly string[] {
   const bytes = numberOf(state['context_message_length'])
   return [
     say(
-      `${plural(entries, 'entry', 'entries')}, of which ${shown(start ?? 0)} to ${shown(end ?? entries)} are sent`,
-      `エントリー ${count(entries)} 件、うち ${shown(start ?? 0)}〜${shown(end ?? entries)} が送信対象`,
+      `${plural(entries, 'entry', 'entries')}, of which ${toText(start ?? 0)} to ${toText(end ?? entries)} are sent`,
+      `エントリー ${formatCount(entries)} 件、うち ${toText(start ?? 0)}〜${toText(end ?? entries)} が送信対象`,
     ),
     ...(bytes === undefined
       ? []
-      : [say(`context of the last request: ${count(bytes)} bytes`, `直前の要求の文脈：${count(bytes)} バイト`)]),
+      : [
+          say(
+            `context of the last request: ${formatCount(bytes)} bytes`,
+            `直前の要求の文脈：${formatCount(bytes)} バイト`,
+          ),
+        ]),
     ...(state['mcp_enabled'] === false ? [say('MCP servers are off', 'MCP サーバーは無効')] : []),
   ]
 }
@@ -60,28 +65,31 @@ function contextLines({ context_manager }: Metadata, cwd: string): readonly stri
   if (!manager) return []
   const limit = numberOf(manager['max_context_files_size'])
   const profile = stringOf(manager['current_profile'])
-  const paths = pathsOf(manager)
+  const paths = contextFilePaths(manager)
   const head = [
     profile && say(`agent ${profile}`, `エージェント ${profile}`),
-    limit !== undefined && say(`at most ${count(limit)} tokens`, `最大 ${count(limit)} トークン`),
+    limit !== undefined && say(`at most ${formatCount(limit)} tokens`, `最大 ${formatCount(limit)} トークン`),
   ]
-  return [head.filter(Boolean).join(say(', ', '、')), ...rowsOf(paths.map((path) => [path, sizeText(path, cwd)]))]
+  return [
+    head.filter(Boolean).join(say(', ', '、')),
+    ...alignRows(paths.map((path) => [path, formatContextSize(path, cwd)])),
+  ]
 }
 
 /** Up to 1.12 they stood in two lists. */
-function pathsOf(manager: Fields): readonly string[] {
+function contextFilePaths(manager: Fields): readonly string[] {
   const old = [manager['global_config'], manager['profile_config']].flatMap((one) => listOf(fieldsOf(one)?.['paths']))
   return [...listOf(manager['paths']), ...old].filter((path) => typeof path === 'string')
 }
 
-function sizeText(pattern: string, cwd: string): string {
-  const files = filesOf(pattern, cwd, homedir())
+function formatContextSize(pattern: string, cwd: string): string {
+  const files = findGlobFiles(pattern, cwd, homedir())
   if (files.length === 0) return say('not there now', '現在はなし')
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
-  if (files.length === 1) return say(`${count(bytes)} bytes`, `${count(bytes)} バイト`)
+  if (files.length === 1) return say(`${formatCount(bytes)} bytes`, `${formatCount(bytes)} バイト`)
   return say(
-    `${count(bytes)} bytes in ${plural(files.length, 'file')}`,
-    `${count(bytes)} バイト（ファイル ${count(files.length)} 件）`,
+    `${formatCount(bytes)} bytes in ${plural(files.length, 'file')}`,
+    `${formatCount(bytes)} バイト（ファイル ${formatCount(files.length)} 件）`,
   )
 }
 
@@ -94,10 +102,10 @@ function toolLines({ tools }: Metadata): readonly string[] {
 
 function fileLines({ file_line_tracker }: Metadata): readonly string[] {
   const files = Object.entries(fieldsOf(file_line_tracker) ?? {})
-  return rowsOf(
+  return alignRows(
     files.map(([path, lines]) => {
       const { lines_added_by_agent: added, lines_removed_by_agent: removed } = fieldsOf(lines) ?? {}
-      const lineCounts = `+${shown(added ?? 0)} -${shown(removed ?? 0)}`
+      const lineCounts = `+${toText(added ?? 0)} -${toText(removed ?? 0)}`
       return [path, say(`${lineCounts} lines by the agent`, `${lineCounts} 行（エージェントによる）`)]
     }),
   )
@@ -109,7 +117,7 @@ function tangentLines({ tangent }: Metadata): readonly string[] {
   return [
     say(
       `open; the main conversation waits with ${plural(main, 'entry', 'entries')}`,
-      `開いています。本筋はエントリー ${count(main)} 件で待機中`,
+      `開いています。本筋はエントリー ${formatCount(main)} 件で待機中`,
     ),
   ]
 }
@@ -117,17 +125,17 @@ function tangentLines({ tangent }: Metadata): readonly string[] {
 function checkpointLines({ checkpoint_manager }: Metadata): readonly string[] {
   const manager = fieldsOf(checkpoint_manager)
   const stats = fieldsOf(manager?.['file_stats_cache'])
-  return rowsOf(
+  return alignRows(
     listOf(manager?.['checkpoints']).map((one) => {
       const { tag, timestamp, description, history_snapshot } = fieldsOf(one) ?? {}
-      const { added, modified, deleted } = fieldsOf(stats?.[shown(tag)]) ?? {}
-      const changes = `+${shown(added)} ~${shown(modified)} -${shown(deleted)}`
+      const { added, modified, deleted } = fieldsOf(stats?.[toText(tag)]) ?? {}
+      const changes = `+${toText(added)} ~${toText(modified)} -${toText(deleted)}`
       const files = added === undefined ? '' : say(`${changes} files`, `ファイル ${changes}`)
-      const entries = shown(history_snapshot ?? 0)
+      const entries = toText(history_snapshot ?? 0)
       return [
-        `[${shown(tag)}]`,
-        shown(timestamp ?? ''),
-        shown(description ?? ''),
+        `[${toText(tag)}]`,
+        toText(timestamp ?? ''),
+        toText(description ?? ''),
         say(`${entries} entries`, `エントリー ${entries} 件`),
         files,
       ]
@@ -136,14 +144,14 @@ function checkpointLines({ checkpoint_manager }: Metadata): readonly string[] {
 }
 
 /** Not everything that a log holds can be made a text. */
-const shown = (value: unknown): string => (typeof value === 'object' ? '?' : String(value))
+const toText = (value: unknown): string => (typeof value === 'object' ? '?' : String(value))
 
-function rowsOf(rows: readonly (readonly string[])[]): readonly string[] {
+function alignRows(rows: readonly (readonly string[])[]): readonly string[] {
   if (rows.length === 0) return []
   const columns = (rows[0] ?? []).map((_, at) => ({ title: '', grows: at === 0 || at === 2 }))
-  return table(
+  return renderTable(
     columns,
-    rows.map((row) => row.map(safe)),
+    rows.map((row) => row.map(toTerminalText)),
   )
     .split('\n')
     .slice(1, -1)

@@ -1,8 +1,8 @@
 /** Tables that fit the terminal. */
 import stringWidth from 'string-width'
-import { printableField } from '../../lib/text.ts'
+import { toPrintableField } from '../../lib/text.ts'
 
-export interface Column {
+export interface TableColumn {
   readonly title: string
   readonly right?: boolean
   /** Is cut when the table is too wide; of several the widest first. */
@@ -16,38 +16,38 @@ export interface Column {
 /** In a pipe the reader may say how wide it is. */
 export const terminalWidth = (): number => process.stdout.columns ?? (Number(process.env['COLUMNS']) || 100)
 
-const GAP = 2
-const NARROWEST = 8
+const TABLE_GAP = 2
+const MIN_COLUMN_WIDTH = 8
 /** So much of a name tells it from others. */
-const READABLE = 20
+const READABLE_WIDTH = 20
 
-export function table(
-  columns: readonly Column[],
+export function renderTable(
+  columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
   width = terminalWidth(),
 ): string {
   // Many cells hold what a log says.
-  const all = [columns.map((column) => column.title), ...rows.map((row) => row.map(printableField))]
-  const natural = columns.map((_, at) => all.reduce((most, row) => Math.max(most, stringWidth(row[at] ?? '')), 0))
+  const all = [columns.map((column) => column.title), ...rows.map((row) => row.map(toPrintableField))]
+  const natural = columns.map((_, at) => all.reduce((maximum, row) => Math.max(maximum, stringWidth(row[at] ?? '')), 0))
   const spare = columns.findLastIndex(({ isSpare }) => isSpare)
-  const least = natural.map((one, at) => (columns[at]?.grows ? Math.min(one, READABLE) : one))
-  if (spare >= 0 && excessOf(least, width) > 0)
-    return table(
-      without(columns, spare),
-      rows.map((row) => without(row, spare)),
+  const minimumWidths = natural.map((one, at) => (columns[at]?.grows ? Math.min(one, READABLE_WIDTH) : one))
+  if (spare >= 0 && excessWidth(minimumWidths, width) > 0)
+    return renderTable(
+      withoutIndex(columns, spare),
+      rows.map((row) => withoutIndex(row, spare)),
       width,
     )
-  const widths = shrink(columns, natural, width)
-  return all.map((row) => `${line(columns, row, widths).trimEnd()}\n`).join('')
+  const widths = shrinkColumns(columns, natural, width)
+  return all.map((row) => `${renderLine(columns, row, widths).trimEnd()}\n`).join('')
 }
 
-function shrink(columns: readonly Column[], natural: readonly number[], width: number): readonly number[] {
+function shrinkColumns(columns: readonly TableColumn[], natural: readonly number[], width: number): readonly number[] {
   const widths = [...natural]
-  let excess = excessOf(natural, width)
+  let excess = excessWidth(natural, width)
   for (; excess > 0; excess--) {
     let widest = -1
     columns.forEach(({ grows }, at) => {
-      if (grows && (widths[at] ?? 0) > Math.max(NARROWEST, widths[widest] ?? 0)) widest = at
+      if (grows && (widths[at] ?? 0) > Math.max(MIN_COLUMN_WIDTH, widths[widest] ?? 0)) widest = at
     })
     if (widest < 0) break
     widths[widest] = (widths[widest] ?? 0) - 1
@@ -55,38 +55,38 @@ function shrink(columns: readonly Column[], natural: readonly number[], width: n
   return widths
 }
 
-const excessOf = (widths: readonly number[], width: number): number =>
-  widths.reduce((sum, one) => sum + one + GAP, -GAP) - width
+const excessWidth = (widths: readonly number[], width: number): number =>
+  widths.reduce((sum, one) => sum + one + TABLE_GAP, -TABLE_GAP) - width
 
-const without = <T>(list: readonly T[], index: number): readonly T[] => list.filter((_, at) => at !== index)
+const withoutIndex = <T>(list: readonly T[], index: number): readonly T[] => list.filter((_, at) => at !== index)
 
-function line(columns: readonly Column[], row: readonly string[], widths: readonly number[]): string {
-  return columns.map((column, at) => cell(row[at] ?? '', widths[at] ?? 0, column)).join(' '.repeat(GAP))
+function renderLine(columns: readonly TableColumn[], row: readonly string[], widths: readonly number[]): string {
+  return columns.map((column, at) => renderCell(row[at] ?? '', widths[at] ?? 0, column)).join(' '.repeat(TABLE_GAP))
 }
 
-function cell(text: string, width: number, { right, keepsEnd }: Column): string {
-  const cut = keepsEnd ? reversed(truncate(reversed(text), width)) : truncate(text, width)
+function renderCell(text: string, width: number, { right, keepsEnd }: TableColumn): string {
+  const cut = keepsEnd ? reverseText(truncate(reverseText(text), width)) : truncate(text, width)
   const pad = ' '.repeat(Math.max(0, width - stringWidth(cut)))
   return right ? pad + cut : cut + pad
 }
 
-const reversed = (text: string): string => [...text].reverse().join('')
+const reverseText = (text: string): string => [...text].reverse().join('')
 
 /** Cuts to a number of columns; wide characters count two. */
 export function truncate(text: string, width: number): string {
   if (stringWidth(text) <= width) return text
   let cut = ''
   let used = 0
-  for (const letter of text) {
-    const next = stringWidth(letter)
+  for (const character of text) {
+    const next = stringWidth(character)
     if (used + next > width - 1) break
-    cut += letter
+    cut += character
     used += next
   }
   return `${cut}…`
 }
 
 export const plural = (n: number, word: string, several = `${word}s`): string =>
-  `${count(n)} ${n === 1 ? word : several}`
+  `${formatCount(n)} ${n === 1 ? word : several}`
 
-export const count = (n: number): string => n.toLocaleString('en-US')
+export const formatCount = (n: number): string => n.toLocaleString('en-US')

@@ -1,12 +1,12 @@
 /** A conversation as a table with one row for each turn. */
 
-import { duration, oneLine } from '../../model/gist.ts'
-import { type Backlinks, isPrompt, type Turn } from '../../model/turn.ts'
+import { formatShortDuration, toSingleLine } from '../../model/gist.ts'
+import { isPrompt, type MessageBacklinks, type Turn } from '../../model/turn.ts'
 import { say } from '../language.ts'
-import { safe } from './conversation.ts'
-import { type Column, count, table } from './table.ts'
+import { toTerminalText } from './conversation.ts'
+import { formatCount, renderTable, type TableColumn } from './table.ts'
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { title: '#', right: true },
   { title: say('prompt', '依頼'), grows: true },
   { title: say('tools', 'ツール'), right: true },
@@ -15,26 +15,26 @@ const COLUMNS: readonly Column[] = [
   { title: say('tokens', 'トークン'), right: true },
 ]
 
-export async function renderTurns(turns: AsyncIterable<Turn>, links: Backlinks): Promise<string> {
+export async function renderTurnTable(turns: AsyncIterable<Turn>, links: MessageBacklinks): Promise<string> {
   const rows: (readonly string[])[] = []
-  for await (const turn of turns) if (turn.number > 0) rows.push(row(turn, links))
-  return `\n${table(COLUMNS, rows)}`
+  for await (const turn of turns) if (turn.number > 0) rows.push(toRow(turn, links))
+  return `\n${renderTable(COLUMNS, rows)}`
 }
 
-function row(turn: Turn, links: Backlinks): readonly string[] {
+function toRow(turn: Turn, links: MessageBacklinks): readonly string[] {
   const { messages } = turn
   const prompt = messages.find((message) => isPrompt(message, links))
   const words =
     prompt?.segments.map(({ text, annotations }) => (text ?? '').slice(annotations?.[0]?.end ?? 0)).join(' ') ?? ''
   const from = Date.parse(prompt?.timestamp ?? '')
   const to = Date.parse(messages.at(-1)?.timestamp ?? '')
-  const gone = turn.rolledBack ? say('(rolled back) ', '（取り消し）') : ''
+  const rolledBackNote = turn.rolledBack ? say('(rolled back) ', '（取り消し）') : ''
   return [
     String(turn.number),
-    gone + oneLine(safe(words)),
-    count(turn.tools),
-    turn.errors > 0 ? count(turn.errors) : '',
-    to >= from ? duration(to - from) : '',
-    turn.usage.total_tokens > 0 ? count(turn.usage.total_tokens) : '',
+    rolledBackNote + toSingleLine(toTerminalText(words)),
+    formatCount(turn.tools),
+    turn.errors > 0 ? formatCount(turn.errors) : '',
+    to >= from ? formatShortDuration(to - from) : '',
+    turn.usage.total_tokens > 0 ? formatCount(turn.usage.total_tokens) : '',
   ]
 }

@@ -1,7 +1,7 @@
 /** Codes that tables show to people: as they are in English, by a word of their own in Japanese. */
-import { language } from '../language.ts'
+import { runLanguage } from '../language.ts'
 
-const JA: { readonly [code: string]: string } = {
+const JAPANESE_LABELS: { readonly [code: string]: string } = {
   // How a conversation left its store, or whether it is there.
   overwritten: '上書き',
   cleared: 'やり直し',
@@ -56,4 +56,5 @@ const JA: { readonly [code: string]: string } = {
 }
 
 /** @param en where the English is not the code itself */
-export const word = (code: string, en = code): string => (language === 'ja' ? (JA[code] ?? en) : en)
+export const codeLabel = (code: string, en = code): string =>
+  runLanguage === 'ja' ? (JAPANESE_LABELS[code] ?? en) : en

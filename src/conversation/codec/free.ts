@@ -3,39 +3,39 @@
 import { isJsonArray, isMovedKey, JsonMap, JsonNumber, type JsonValue, jsonEntries } from '../../lib/json/lossless.ts'
 import { markJson } from '../../lib/json/write.ts'
 import { storedNumber } from './number.ts'
-import { type Reading, Unreadable } from './reading.ts'
+import { type ReadContext, UnreadableError } from './reading.ts'
 import { type Codec, text } from './shape.ts'
 
-export const free: Codec<JsonValue> = {
+export const freeJson: Codec<JsonValue> = {
   leaf: true,
   takes: 'all',
-  read(value, reading) {
-    if (value === undefined) throw new Unreadable(reading, 'expected any JSON value')
-    return reading.strict ? stored(value as JsonValue, reading) : (value as JsonValue)
+  read(value, context) {
+    if (value === undefined) throw new UnreadableError(context, 'expected any JSON value')
+    return context.strict ? storedValue(value as JsonValue, context) : (value as JsonValue)
   },
-  lower: (value, lowering) => markJson(value, lowering.marks),
+  lower: (value, context) => markJson(value, context.marks),
 }
 
 /** A value from a parsed text, taken as it is; null for none. */
-export function anyJson(value: unknown): JsonValue {
+export function jsonOrNull(value: unknown): JsonValue {
   return (value ?? null) as JsonValue
 }
 
 /** The value itself where the original would store it so. */
-function stored(value: JsonValue, reading: Reading): JsonValue {
-  if (typeof value === 'string') return text.read(value, reading)
+function storedValue(value: JsonValue, context: ReadContext): JsonValue {
+  if (typeof value === 'string') return text.read(value, context)
   if (typeof value === 'number' || value instanceof JsonNumber) {
     const number = storedNumber(value)
-    if (number === undefined) throw new Unreadable(reading, 'a number out of range')
+    if (number === undefined) throw new UnreadableError(context, 'a number out of range')
     return number
   }
   if (value === null || typeof value !== 'object') return value
   if (isJsonArray(value)) {
-    const items = value.map((item) => stored(item, reading))
+    const items = value.map((item) => storedValue(item, context))
     return items.every((item, index) => item === value[index]) ? value : items
   }
   const before = jsonEntries(value)
-  const entries = before.map(([key, item]) => [text.read(key, reading), stored(item, reading)] as const)
+  const entries = before.map(([key, item]) => [text.read(key, context), storedValue(item, context)] as const)
   if (entries.every(([, item], index) => item === before[index]?.[1])) return value
   return entries.some(([key]) => isMovedKey(key)) ? new JsonMap(entries) : Object.fromEntries(entries)
 }

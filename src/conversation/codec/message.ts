@@ -18,27 +18,27 @@ import type {
   UserMessageContent,
 } from '../message.ts'
 import type { HistoryEntry } from '../record.ts'
-import { parseMoment, storedTime } from '../time.ts'
-import { anyJson, free } from './free.ts'
+import { formatStoredTime, parseZonedTime } from '../time.ts'
+import { freeJson, jsonOrNull } from './free.ts'
 import { requestMetadata } from './metadata.ts'
-import { Unreadable } from './reading.ts'
-import { type Codec, entries, list, text, whole } from './shape.ts'
+import { UnreadableError } from './reading.ts'
+import { type Codec, entryList, integer, list, text } from './shape.ts'
 import { optional, required, struct } from './struct.ts'
 import { names, variants } from './variants.ts'
 
 /** A time that needs no closer look: each part is possible whatever the others are. */
-const USUAL_TIME =
+const COMMON_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
 /** A strict reading respells the time as the original would write it. */
 export const timestamp: Codec<string> = {
   leaf: true,
-  read(value, reading) {
-    const given = text.read(value, reading)
-    if (!reading.strict && USUAL_TIME.test(given)) return given
-    const moment = parseMoment(given)
-    if (!moment) throw new Unreadable(reading, 'not a time with offset')
-    return reading.strict ? storedTime(moment) : given
+  read(value, context) {
+    const given = text.read(value, context)
+    if (!context.strict && COMMON_TIME.test(given)) return given
+    const zoned = parseZonedTime(given)
+    if (!zoned) throw new UnreadableError(context, 'not a time with offset')
+    return context.strict ? formatStoredTime(zoned) : given
   },
   lower: (value) => value,
 }
@@ -58,7 +58,7 @@ export const userEnvContext = struct<UserEnvContext>('UserEnvContext', { env_sta
 
 export const toolResultStatus: Codec<ToolResultStatus> = names('status', ['Error', 'Success'], 'Error')
 
-export const toolUseResultBlock = variants<ToolUseResultBlock>('a result block', { Json: free, Text: text })
+export const toolUseResultBlock = variants<ToolUseResultBlock>('a result block', { Json: freeJson, Text: text })
 
 export const toolUseResult = struct<ToolUseResult>('ToolUseResult', {
   tool_use_id: required(text),
@@ -77,17 +77,17 @@ export const userMessageContent = variants<UserMessageContent>('the content', {
 
 export const imageFormat: Codec<ImageFormat> = names('image format', ['Gif', 'Jpeg', 'Png', 'Webp'], 'Png')
 
-const imageBytes = variants<{ readonly Bytes: readonly number[] }>('the image source', { Bytes: list(whole(0, 255)) })
+const imageBytes = variants<{ readonly Bytes: readonly number[] }>('the image source', { Bytes: list(integer(0, 255)) })
 const unknownImage = names('image source', ['Unknown'], 'Unknown')
 
 export const imageSource: Codec<ImageSource> = {
-  read(value, reading) {
+  read(value, context) {
     const isBytes = typeof value === 'object' && value !== null && 'Bytes' in value
-    if (isBytes) return imageBytes.read(value, reading)
-    if (unknownImage.read(value, { ...reading, strict: true }) === 'Unknown') return 'Unknown'
-    throw new Unreadable(reading, 'not an image source')
+    if (isBytes) return imageBytes.read(value, context)
+    if (unknownImage.read(value, { ...context, strict: true }) === 'Unknown') return 'Unknown'
+    throw new UnreadableError(context, 'not an image source')
   },
-  lower: (value, lowering) => (value === 'Unknown' ? value : imageBytes.lower(value, lowering)),
+  lower: (value, context) => (value === 'Unknown' ? value : imageBytes.lower(value, context)),
 }
 
 export const imageBlock = struct<ImageBlock>('ImageBlock', {
@@ -107,8 +107,8 @@ export const assistantToolUse = struct<AssistantToolUse>('AssistantToolUse', {
   id: required(text),
   name: required(text),
   orig_name: required(text, ({ name }) => (typeof name === 'string' ? name : '')),
-  args: required(free, ({ orig_args }) => anyJson(orig_args)),
-  orig_args: required(free, ({ args }) => anyJson(args)),
+  args: required(freeJson, ({ orig_args }) => jsonOrNull(orig_args)),
+  orig_args: required(freeJson, ({ args }) => jsonOrNull(args)),
 })
 
 export const assistantMessage = variants<AssistantMessage>('the answer', {
@@ -126,4 +126,4 @@ export const historyEntry = struct<HistoryEntry>('HistoryEntry', {
   request_metadata: { ...optional(requestMetadata), optionalInArray: true },
 })
 
-export const history = entries(historyEntry)
+export const history = entryList(historyEntry)

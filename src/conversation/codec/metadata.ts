@@ -16,44 +16,44 @@ import type {
   Unsigned,
 } from '../record.ts'
 import { EMPTY_METADATA } from '../record.ts'
-import { free } from './free.ts'
-import { type Reading, repaired, Unreadable } from './reading.ts'
-import { type Codec, dictionary, flag, list, text, tuple, unsigned, whole } from './shape.ts'
+import { freeJson } from './free.ts'
+import { addRepair, type ReadContext, UnreadableError } from './reading.ts'
+import { type Codec, dictionary, flag, integer, list, text, tuple, unsigned } from './shape.ts'
 import { defaulted, optional, required, struct, whenSet } from './struct.ts'
 import { names, variants } from './variants.ts'
 
 const durationFields = struct<Duration>('Duration', {
   secs: required(unsigned),
-  nanos: required(whole(0, 2 ** 32 - 1)),
+  nanos: required(integer(0, 2 ** 32 - 1)),
 })
 
 /** Nanoseconds of a second and more are carried over. A state holds thousands, so the usual shape takes a short way. */
 export const duration: Codec<Duration> = {
-  read(value, reading) {
-    if (!reading.strict && isUsual(value)) return value
-    if (reading.strict) refuseUnknown(value, reading)
-    const read = durationFields.read(value, reading)
+  read(value, context) {
+    if (!context.strict && isCommonDuration(value)) return value
+    if (context.strict) refuseUnknown(value, context)
+    const read = durationFields.read(value, context)
     if (read.nanos < 1e9) return read
     const secs =
       BigInt(String(read.secs instanceof JsonNumber ? read.secs.text : read.secs)) +
       BigInt(Math.floor(read.nanos / 1e9))
-    return { secs: unsigned.read(asNumber(secs), reading), nanos: read.nanos % 1e9 }
+    return { secs: unsigned.read(toUnsigned(secs), context), nanos: read.nanos % 1e9 }
   },
-  lower(value, lowering) {
-    if (lowering.keep === 'all' && isUsual(value))
+  lower(value, context) {
+    if (context.keep === 'all' && isCommonDuration(value))
       for (const first in value) if (first === 'secs') return value as JsonValue & Duration
-    return durationFields.lower(value, lowering)
+    return durationFields.lower(value, context)
   },
 }
 
 /** Alone among the types of the original, a duration takes no field that it does not know. */
-function refuseUnknown(value: unknown, reading: Reading): void {
+function refuseUnknown(value: unknown, context: ReadContext): void {
   const keys = isJsonObject(value) ? jsonEntries(value).map(([key]) => key) : []
   const unknown = keys.find((key) => key !== 'secs' && key !== 'nanos')
-  if (unknown !== undefined) throw new Unreadable(reading, `unknown field \`${unknown}\` in Duration`, unknown)
+  if (unknown !== undefined) throw new UnreadableError(context, `unknown field \`${unknown}\` in Duration`, unknown)
 }
 
-function isUsual(value: unknown): value is Duration {
+function isCommonDuration(value: unknown): value is Duration {
   if (typeof value !== 'object' || value === null || !('secs' in value) || !('nanos' in value)) return false
   const { secs, nanos } = value
   return (
@@ -65,7 +65,7 @@ function isUsual(value: unknown): value is Duration {
   )
 }
 
-function asNumber(value: bigint): Unsigned {
+function toUnsigned(value: bigint): Unsigned {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : new JsonNumber(String(value))
 }
 
@@ -77,8 +77,8 @@ export const metaTag: Codec<MessageMetaTag> = names(
 const tagList = list(metaTag)
 const metaTags: Codec<readonly MessageMetaTag[]> = {
   read: tagList.read,
-  lower(value, lowering) {
-    return lowering.keep === 'all' ? value : value.filter((tag) => metaTag.lower(tag, lowering) !== null)
+  lower(value, context) {
+    return context.keep === 'all' ? value : value.filter((tag) => metaTag.lower(tag, context) !== null)
   },
 }
 
@@ -103,9 +103,9 @@ const summaryPair = tuple(text, requestMetadata)
 
 /** Up to v1.12 the summary was a bare text. */
 export const summary: Codec<Summary> = {
-  read(value, reading) {
-    if (reading.strict || typeof value !== 'string') return summaryPair.read(value, reading)
-    repaired(reading, 'text_summary', 'the summary is a bare text, as up to v1.12')
+  read(value, context) {
+    if (context.strict || typeof value !== 'string') return summaryPair.read(value, context)
+    addRepair(context, 'text_summary', 'the summary is a bare text, as up to v1.12')
     return [value, EMPTY_METADATA]
   },
   lower: summaryPair.lower,
@@ -134,7 +134,7 @@ export const fileStats = struct<FileStats>('FileStats', {
 })
 
 export const toolInputSchema = struct<ToolInputSchema>('ToolInputSchema', {
-  json: { ...required(free), missing: () => null },
+  json: { ...required(freeJson), missing: () => null },
 })
 
 export const toolSpecification = struct<ToolSpecification>('ToolSpecification', {
@@ -150,5 +150,5 @@ export const tools = dictionary(list(tool))
 export const toolSpec = struct<ToolSpec>('ToolSpec', {
   name: required(text),
   description: required(text),
-  input_schema: { ...required(free), alias: 'inputSchema' },
+  input_schema: { ...required(freeJson), alias: 'inputSchema' },
 })

@@ -4,7 +4,7 @@ import { isJsonArray, type JsonValue, parseJson } from '../../lib/json/lossless.
 import type { SetAside } from '../record.ts'
 import type { ConversationState } from '../state.ts'
 import { type TangentTime, tangentTime } from '../time.ts'
-import { type Reading, type Repair, repaired, Unreadable } from './reading.ts'
+import { addRepair, type ReadContext, type Repair, UnreadableError } from './reading.ts'
 import type { Codec } from './shape.ts'
 import { conversationState } from './state.ts'
 
@@ -36,34 +36,34 @@ export interface NotRead {
 }
 
 export function readState(source: string, options: ReadOptions = {}): Read<ConversationState> | NotRead {
-  return readText(source, (value, reading) => readWhole(value, reading), options)
+  return readText(source, (value, context) => readStateOrHistory(value, context), options)
 }
 
 /** For a value that was parsed elsewhere. Its numbers are what that parser made of them. */
 export function readStateValue(value: unknown, options: ReadOptions = {}): Read<ConversationState> | NotRead {
-  return readValue(value, (given, reading) => readWhole(given, reading), options)
+  return readValue(value, (given, context) => readStateOrHistory(given, context), options)
 }
 
 /** Any type of the model, by its codec. */
 export function readAs<T>(codec: Codec<T>, source: string, options: ReadOptions = {}): Read<T> | NotRead {
-  return readText(source, (value, reading) => codec.read(value, reading), options)
+  return readText(source, (value, context) => codec.read(value, context), options)
 }
 
 export function readValueAs<T>(codec: Codec<T>, value: unknown, options: ReadOptions = {}): Read<T> | NotRead {
-  return readValue(value, (given, reading) => codec.read(given, reading), options)
+  return readValue(value, (given, context) => codec.read(given, context), options)
 }
 
 const NO_DUPLICATES: ReadonlyMap<object, string> = new Map()
 /** The original's parser stops at the 128th level. */
-const STRICT_DEPTH = 127
+const MAX_STRICT_DEPTH = 127
 
 function readText<T>(
   source: string,
-  read: (value: JsonValue, reading: Reading) => T,
+  read: (value: JsonValue, context: ReadContext) => T,
   options: ReadOptions,
 ): Read<T> | NotRead {
   const strict = options.mode === 'strict'
-  const parsed = parseJson(source, strict ? { duplicates: true, maxDepth: STRICT_DEPTH } : {})
+  const parsed = parseJson(source, strict ? { duplicates: true, maxDepth: MAX_STRICT_DEPTH } : {})
   if (parsed.ok) return readValue(parsed.value, read, options, parsed.duplicates, /\\u[dD][89a-fA-F]/.test(source))
   const place = parsed.at === undefined ? '' : ` at character ${parsed.at + 1}`
   return { ok: false, reason: `${parsed.reason}${place}`, path: '$' }
@@ -71,15 +71,15 @@ function readText<T>(
 
 function readValue<V, T>(
   value: V,
-  read: (value: V, reading: Reading) => T,
+  read: (value: V, context: ReadContext) => T,
   options: ReadOptions,
   duplicates: ReadonlyMap<object, string> = NO_DUPLICATES,
-  halves = true,
+  mayHoldLoneSurrogates = true,
 ): Read<T> | NotRead {
   const strict = options.mode === 'strict'
-  const reading: Reading = {
+  const context: ReadContext = {
     strict,
-    halves: strict && halves,
+    refusesLoneSurrogates: strict && mayHoldLoneSurrogates,
     path: [],
     leaf: undefined,
     repairs: [],
@@ -88,18 +88,18 @@ function readValue<V, T>(
     now: options.now ?? tangentTime(0n),
   }
   try {
-    return { ok: true, value: read(value, reading), repairs: reading.repairs }
+    return { ok: true, value: read(value, context), repairs: context.repairs }
   } catch (error) {
-    if (!(error instanceof Unreadable)) throw error
+    if (!(error instanceof UnreadableError)) throw error
     const { path, field } = error
     return { ok: false, reason: `${error.message} at ${path}`, path, ...(field !== undefined && { field }) }
   }
 }
 
-function readWhole(value: unknown, reading: Reading): ConversationState {
-  if (reading.strict) return conversationState.read(value, reading)
-  const state = conversationState.read(isBareHistory(value) ? bare(value, reading) : value, reading)
-  return reading.setAside.length === 0 ? state : keepAside(state, reading.setAside)
+function readStateOrHistory(value: unknown, context: ReadContext): ConversationState {
+  if (context.strict) return conversationState.read(value, context)
+  const state = conversationState.read(isBareHistory(value) ? wrapBareHistory(value, context) : value, context)
+  return context.setAside.length === 0 ? state : withSetAside(state, context.setAside)
 }
 
 /** A state may be given as an array too, but then its first element is the conversation's id. */
@@ -107,12 +107,12 @@ function isBareHistory(value: unknown): value is readonly JsonValue[] {
   return isJsonArray(value) && typeof value[0] !== 'string'
 }
 
-function bare(history: readonly JsonValue[], reading: Reading): JsonValue {
-  repaired(reading, 'bare_history', 'a history without its state')
+function wrapBareHistory(history: readonly JsonValue[], context: ReadContext): JsonValue {
+  addRepair(context, 'bare_history', 'a history without its state')
   return { history }
 }
 
-function keepAside(state: ConversationState, found: readonly SetAside[]): ConversationState {
+function withSetAside(state: ConversationState, found: readonly SetAside[]): ConversationState {
   const known = state.fumibako?.set_aside ?? []
   return { ...state, fumibako: { ...state.fumibako, set_aside: [...known, ...found] } }
 }

@@ -21,11 +21,11 @@ export interface Repair {
   readonly reason: string
 }
 
-export interface Reading {
+export interface ReadContext {
   /** As the original reads: it refuses what it does not know of, and drops unknown fields. */
   readonly strict: boolean
   /** Whether some text may hold half of a surrogate pair, which the original refuses. */
-  readonly halves: boolean
+  readonly refusesLoneSurrogates: boolean
   readonly path: (string | number)[]
   /** The field that is being read below that path, where it holds a single value. */
   leaf: string | undefined
@@ -36,27 +36,27 @@ export interface Reading {
 }
 
 /** Thrown and caught inside the codec only. */
-export class Unreadable extends Error {
+export class UnreadableError extends Error {
   readonly path: string
   readonly field: string | undefined
 
-  constructor(reading: Reading, reason: string, field?: string) {
+  constructor(context: ReadContext, reason: string, field?: string) {
     super(reason)
-    this.path = pathText(reading.leaf === undefined ? reading.path : [...reading.path, reading.leaf])
+    this.path = formatPath(context.leaf === undefined ? context.path : [...context.path, context.leaf])
     this.field = field
   }
 }
 
-export function repaired(reading: Reading, code: RepairCode, reason: string): void {
-  reading.repairs.push({ code, path: pathText(reading.path), reason })
+export function addRepair(context: ReadContext, code: RepairCode, reason: string): void {
+  context.repairs.push({ code, path: formatPath(context.path), reason })
 }
 
 /** Whether the object names a key twice. Asking a map for an object costs memory in the object, so an empty one is not asked. */
-export function isTwice(value: object, { duplicates }: Reading): boolean {
+export function hasDuplicateKeys(value: object, { duplicates }: ReadContext): boolean {
   return duplicates.size > 0 && duplicates.has(value)
 }
 
-export function pathText(path: readonly (string | number)[]): string {
+export function formatPath(path: readonly (string | number)[]): string {
   let text = '$'
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`
@@ -66,7 +66,7 @@ export function pathText(path: readonly (string | number)[]): string {
 }
 
 /** A value's kind in words, without the value. */
-export function kindOf(value: unknown): string {
+export function describeKind(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object') return value.constructor?.name === 'JsonNumber' ? 'a number' : 'an object'

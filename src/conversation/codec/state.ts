@@ -2,14 +2,20 @@
 
 import { Entries } from '../entries.ts'
 import type { Checkpoint, CheckpointManager, ContextManager, Hook, HookTrigger, SetAside } from '../record.ts'
-import type { Branch, ConversationCheckpoint, ConversationState, Extension, NamedTangent } from '../state.ts'
-import { type TangentTime, tangentTimeFault } from '../time.ts'
-import { free } from './free.ts'
+import type {
+  ConversationBranch,
+  ConversationCheckpoint,
+  ConversationState,
+  NamedTangent,
+  StateExtension,
+} from '../state.ts'
+import { findTangentTimeFault, type TangentTime } from '../time.ts'
+import { freeJson } from './free.ts'
 import { history, timestamp, userMessage } from './message.ts'
 import { fileLineTracker, fileStats, modelInfo, summary, tools } from './metadata.ts'
-import { mendContextManager } from './old.ts'
-import { kindOf, Unreadable } from './reading.ts'
-import { type Codec, dictionary, entries, flag, list, nullable, text, tuple, unsigned, whole } from './shape.ts'
+import { upgradeContextManager } from './old.ts'
+import { describeKind, UnreadableError } from './reading.ts'
+import { type Codec, dictionary, entryList, flag, integer, list, nullable, text, tuple, unsigned } from './shape.ts'
 import { defaulted, optional, required, struct, whenSet } from './struct.ts'
 import { names } from './variants.ts'
 
@@ -30,8 +36,8 @@ const hookFields = struct<Hook & { readonly source?: string }>('Hook', {
 
 /** The source of a hook is read and never written. */
 export const hook: Codec<Hook> = {
-  read(value, reading) {
-    const read = hookFields.read(value, reading)
+  read(value, context) {
+    const read = hookFields.read(value, context)
     if (read.source === undefined) return read
     const { source: _, ...written } = read
     return written
@@ -48,7 +54,7 @@ const contextFields = struct<ContextManager>('ContextManager', {
 
 /** A tolerant reading also takes the shape of v1.12 and before. */
 export const contextManager: Codec<ContextManager> = {
-  read: (value, reading) => contextFields.read(reading.strict ? value : mendContextManager(value, reading), reading),
+  read: (value, context) => contextFields.read(context.strict ? value : upgradeContextManager(value, context), context),
   lower: contextFields.lower,
 }
 
@@ -74,11 +80,11 @@ export const checkpointManager = struct<CheckpointManager>('CheckpointManager', 
 })
 
 export const tangentStart: Codec<TangentTime> = {
-  read(value, reading) {
+  read(value, context) {
     if (!Array.isArray(value))
-      throw new Unreadable(reading, `expected the nine numbers of a time, found ${kindOf(value)}`)
-    const fault = tangentTimeFault(value)
-    if (fault) throw new Unreadable(reading, fault)
+      throw new UnreadableError(context, `expected the nine numbers of a time, found ${describeKind(value)}`)
+    const fault = findTangentTimeFault(value)
+    if (fault) throw new UnreadableError(context, fault)
     return value as unknown as TangentTime
   },
   lower: (value) => value,
@@ -87,25 +93,25 @@ export const tangentStart: Codec<TangentTime> = {
 export const conversationCheckpoint = struct<ConversationCheckpoint>('ConversationCheckpoint', {
   main_history: required(history),
   main_next_message: optional(userMessage),
-  main_transcript: required(entries(text)),
+  main_transcript: required(entryList(text)),
   main_latest_summary: optional(summary),
   tangent_start_time: { ...defaulted(tangentStart, ({ now }) => now), optionalInArray: true },
 })
 
-export const setAside = struct<SetAside>('SetAside', { path: required(text), value: required(free) })
+export const setAside = struct<SetAside>('SetAside', { path: required(text), value: required(freeJson) })
 
 const namedTangent = struct<NamedTangent>('NamedTangent', {
   name: required(nullable(text)),
   checkpoint: required(nullable(conversationCheckpoint)),
 })
 
-const branch = struct<Branch>('Branch', {
+const branch = struct<ConversationBranch>('Branch', {
   name: required(nullable(text)),
-  after: required(whole(0, Number.MAX_SAFE_INTEGER)),
+  after: required(integer(0, Number.MAX_SAFE_INTEGER)),
   entries: required(history),
 })
 
-export const extension = struct<Extension>('Extension', {
+export const extension = struct<StateExtension>('Extension', {
   tangents: whenSet(list(namedTangent)),
   branches: whenSet(list(branch)),
   set_aside: whenSet(list(setAside)),
@@ -119,7 +125,7 @@ export const conversationState = struct<ConversationState>('ConversationState', 
     0,
     Array.isArray(raw['history']) ? raw['history'].length : 0,
   ]),
-  transcript: required(entries(text), () => Entries.of()),
+  transcript: required(entryList(text), () => Entries.of()),
   tools: required(tools, () => new Map()),
   context_manager: optional(contextManager),
   context_message_length: optional(unsigned),
@@ -138,5 +144,5 @@ export const conversationState = struct<ConversationState>('ConversationState', 
     () => true,
   ),
   tangent_state: whenSet(conversationCheckpoint),
-  fumibako: { ...whenSet(extension), ours: true },
+  fumibako: { ...whenSet(extension), isOwn: true },
 })

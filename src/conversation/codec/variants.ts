@@ -2,7 +2,7 @@
 
 import { isJsonObject, type JsonValue } from '../../lib/json/lossless.ts'
 import type { Open } from '../message.ts'
-import { isTwice, kindOf, type Reading, repaired, Unreadable } from './reading.ts'
+import { addRepair, describeKind, hasDuplicateKeys, type ReadContext, UnreadableError } from './reading.ts'
 import type { Codec } from './shape.ts'
 
 type Union<T> = T extends unknown ? keyof T : never
@@ -12,21 +12,21 @@ type Bodies<T> = { readonly [K in Union<T> & string]: Codec<T extends Readonly<R
 export function variants<T extends object>(name: string, bodies: Bodies<T>): Codec<T> {
   const byTag = new Map<string, Codec<unknown>>(Object.entries(bodies))
   return {
-    read(value, reading) {
-      const tag = tagOf(name, value, reading)
+    read(value, context) {
+      const tag = tagOf(name, value, context)
       const given = bodyOf(value, tag)
       const body = byTag.get(tag)
-      if (!body) throw new Unreadable(reading, `unknown variant \`${tag}\` of ${name}`, tag)
-      reading.path.push(tag)
-      const read = body.read(given, reading)
-      reading.path.pop()
+      if (!body) throw new UnreadableError(context, `unknown variant \`${tag}\` of ${name}`, tag)
+      context.path.push(tag)
+      const read = body.read(given, context)
+      context.path.pop()
       return (read === given ? value : { [tag]: read }) as T
     },
-    lower(value, lowering) {
+    lower(value, context) {
       for (const [tag, given] of Object.entries(value)) {
         const body = byTag.get(tag)
         if (!body) continue
-        const lowered = body.lower(given, lowering)
+        const lowered = body.lower(given, context)
         return lowered === given ? (value as JsonValue) : { [tag]: lowered }
       }
       return value as JsonValue
@@ -34,10 +34,10 @@ export function variants<T extends object>(name: string, bodies: Bodies<T>): Cod
   }
 }
 
-function tagOf(name: string, value: unknown, reading: Reading): string {
+function tagOf(name: string, value: unknown, context: ReadContext): string {
   if (!isJsonObject(value))
-    throw new Unreadable(reading, `expected ${name} as an object with one key, found ${kindOf(value)}`)
-  if (isTwice(value, reading)) throw new Unreadable(reading, `${name} names its variant twice`)
+    throw new UnreadableError(context, `expected ${name} as an object with one key, found ${describeKind(value)}`)
+  if (hasDuplicateKeys(value, context)) throw new UnreadableError(context, `${name} names its variant twice`)
   let only: string | undefined
   let count = value instanceof Map ? value.size : 0
   if (value instanceof Map) only = value.keys().next().value
@@ -46,7 +46,7 @@ function tagOf(name: string, value: unknown, reading: Reading): string {
       only = key
       count++
     }
-  if (only === undefined || count > 1) throw new Unreadable(reading, `${name} needs one key and has ${count}`)
+  if (only === undefined || count > 1) throw new UnreadableError(context, `${name} needs one key and has ${count}`)
   return only
 }
 
@@ -56,24 +56,24 @@ function bodyOf(value: unknown, tag: string): unknown {
 
 /**
  * A bare name, or `{"Name":null}`. A tolerant reading lets unknown names through.
- * @param instead what the original gets in place of a name it does not know; null where the name can be left out
+ * @param replacement what the original gets in place of a name it does not know; null where the name can be left out
  */
-export function names<T extends string>(name: string, members: readonly T[], instead: T | null): Codec<Open<T>> {
+export function names<T extends string>(name: string, members: readonly T[], replacement: T | null): Codec<Open<T>> {
   const known = new Set<string>(members)
   return {
-    read(value, reading) {
-      const tag = typeof value === 'string' ? value : unitTag(name, value, reading)
+    read(value, context) {
+      const tag = typeof value === 'string' ? value : unitTag(name, value, context)
       if (known.has(tag)) return tag
-      if (reading.strict) throw new Unreadable(reading, `unknown ${name} \`${tag}\``, tag)
-      repaired(reading, 'unknown_member', `${name} has no member of that name in the original`)
+      if (context.strict) throw new UnreadableError(context, `unknown ${name} \`${tag}\``, tag)
+      addRepair(context, 'unknown_member', `${name} has no member of that name in the original`)
       return tag
     },
-    lower: (value, lowering) => (lowering.keep === 'known' && !known.has(value) ? instead : value),
+    lower: (value, context) => (context.keep === 'known' && !known.has(value) ? replacement : value),
   }
 }
 
-function unitTag(name: string, value: unknown, reading: Reading): string {
-  const tag = tagOf(name, value, reading)
-  if (bodyOf(value, tag) !== null) throw new Unreadable(reading, `${name} takes no content`)
+function unitTag(name: string, value: unknown, context: ReadContext): string {
+  const tag = tagOf(name, value, context)
+  if (bodyOf(value, tag) !== null) throw new UnreadableError(context, `${name} takes no content`)
   return tag
 }

@@ -1,6 +1,6 @@
 /** Writes a conversation state, or any one of its types, as the original program does. */
 
-import { writeMarked } from '../../lib/json/write.ts'
+import { writeMarkedJson } from '../../lib/json/write.ts'
 import type { ConversationState } from '../state.ts'
 import type { Codec } from './shape.ts'
 import { conversationState } from './state.ts'
@@ -19,5 +19,5 @@ export function writeState(state: ConversationState, options: WriteOptions = {})
 /** Any type of the model, by its codec. */
 export function writeAs<T>(codec: Codec<T>, value: T, options: WriteOptions = {}): string {
   const keep = options.keep ?? 'all'
-  return writeMarked((marks) => codec.lower(value, { keep, marks }), options.style === 'pretty' ? 2 : 0)
+  return writeMarkedJson((marks) => codec.lower(value, { keep, marks }), options.style === 'pretty' ? 2 : 0)
 }

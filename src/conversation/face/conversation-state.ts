@@ -9,16 +9,16 @@ import type * as data from '../message.ts'
 import type { ModelInfo, RequestMetadata } from '../record.ts'
 import { type CompactStrategy, createSummaryRequest } from '../request/compact.ts'
 import type { ContextInput } from '../request/context.ts'
-import { enforced } from '../request/invariants.ts'
+import { withInvariants } from '../request/invariants.ts'
 import { asSendable, type Sendable } from '../request/send.ts'
-import { branchesOf, dropLastExchange, rewindTo, switchToBranch } from '../rewind.ts'
+import { dropLastExchange, rewindTo, stateBranches, switchToBranch } from '../rewind.ts'
 import * as core from '../state.ts'
 import * as tangent from '../tangent.ts'
 import type { TangentTime } from '../time.ts'
 import { appendUserTranscript } from '../transcript.ts'
 import { AssistantMessage } from './assistant-message.ts'
-import { type AgentSettings, type ConfiguredTool, contextOf, modelNamed, toolsOf } from './setup.ts'
-import { storedTimestamp } from './timestamp.ts'
+import { type AgentSettings, type ConfiguredTool, modelFromId, newContextManager, toolCatalogue } from './setup.ts'
+import { normalizeTimestamp } from './timestamp.ts'
 import { UserMessage } from './user-message.ts'
 
 /** The machine and the clock that a conversation lives with. */
@@ -74,10 +74,10 @@ export class ConversationState {
   }
 
   static create(options: CreateOptions): ConversationState {
-    const model_info = options.modelInfo ?? modelNamed(options.currentModelId)
+    const model_info = options.modelInfo ?? modelFromId(options.currentModelId)
     const state = core.newState(options.conversationId, {
-      tools: toolsOf(options.toolConfig ?? {}),
-      context_manager: contextOf(options.agents?.active, model_info),
+      tools: toolCatalogue(options.toolConfig ?? {}),
+      context_manager: newContextManager(options.agents?.active, model_info),
       ...(model_info && { model_info }),
       mcp_enabled: options.mcpEnabled ?? true,
     })
@@ -94,9 +94,9 @@ export class ConversationState {
     mode: 'tolerant' | 'strict' = 'tolerant',
   ): ConversationState {
     const now = tangent.tangentTimeOf(options.environment.now())
-    const reading = { mode, ...(now && { now }) }
+    const readOptions = { mode, ...(now && { now }) }
     const read: Read<core.ConversationState> | NotRead =
-      typeof source === 'string' ? readState(source, reading) : readStateValue(source, reading)
+      typeof source === 'string' ? readState(source, readOptions) : readStateValue(source, readOptions)
     if (!read.ok)
       throw new AppError(
         'nothing_readable',
@@ -155,7 +155,7 @@ export class ConversationState {
   }
 
   enforceConversationInvariants(): void {
-    this.#state = enforced(this.#state, this.#env(), this.#limit)
+    this.#state = withInvariants(this.#state, this.#env(), this.#limit)
   }
 
   /** The request for the waiting message. Entries outside the valid range are gone afterwards. */
@@ -208,8 +208,8 @@ export class ConversationState {
     this.#state = rewindTo(this.#state, entry, name)
   }
 
-  branches(): readonly core.Branch[] {
-    return branchesOf(this.#state)
+  branches(): readonly core.ConversationBranch[] {
+    return stateBranches(this.#state)
   }
 
   switchToBranch(index: number): void {
@@ -230,7 +230,7 @@ export class ConversationState {
   }
 
   #now(): string {
-    return storedTimestamp(this.environment.now())
+    return normalizeTimestamp(this.environment.now())
   }
 
   #tangentNow(): TangentTime {

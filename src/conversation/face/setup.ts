@@ -17,7 +17,7 @@ export interface ConfiguredTool extends ToolSpec {
   readonly origin?: ToolOrigin
 }
 
-export function toolsOf(config: Readonly<Record<string, ConfiguredTool>>): Tools {
+export function toolCatalogue(config: Readonly<Record<string, ConfiguredTool>>): Tools {
   const tools = new JsonMap<Tool[]>()
   for (const { name, description, input_schema, origin = NATIVE_TOOLS } of Object.values(config)) {
     const tool = { ToolSpecification: { name, description, input_schema: { json: input_schema } } }
@@ -27,11 +27,14 @@ export function toolsOf(config: Readonly<Record<string, ConfiguredTool>>): Tools
 }
 
 /** A model of which only the id is known gets the usual window. */
-export function modelNamed(id: string | null | undefined): ModelInfo | undefined {
+export function modelFromId(id: string | null | undefined): ModelInfo | undefined {
   return id ? { model_name: id, model_id: id, context_window_tokens: DEFAULT_CONTEXT_WINDOW_TOKENS } : undefined
 }
 
-export function contextOf(agent: AgentSettings | undefined, model: ModelInfo | undefined): ContextManager | null {
+export function newContextManager(
+  agent: AgentSettings | undefined,
+  model: ModelInfo | undefined,
+): ContextManager | null {
   if (!agent) return null
   const files = (agent.resources ?? []).filter((resource) => resource.startsWith('file://'))
   return {

@@ -20,7 +20,7 @@ import {
 } from '../render.ts'
 import { intoHistoryEntry, intoUserInputMessage, type UserInputMessage } from '../request/send.ts'
 import { truncateMessage, type Warn } from '../truncate.ts'
-import { storedTimestamp } from './timestamp.ts'
+import { normalizeTimestamp } from './timestamp.ts'
 
 /**
  * Its fields are the message's JSON, so that it can stand wherever a plain message is asked for.
@@ -50,7 +50,7 @@ export class UserMessage implements data.UserMessage {
     timestamp: string | null = null,
     env: data.UserEnvContext = NO_ENVIRONMENT,
   ): UserMessage {
-    return new UserMessage(newPrompt(prompt, storedTimestamp(timestamp), env))
+    return new UserMessage(newPrompt(prompt, normalizeTimestamp(timestamp), env))
   }
 
   /**
@@ -63,7 +63,7 @@ export class UserMessage implements data.UserMessage {
     timestamp: string | null = null,
     env: data.UserEnvContext = NO_ENVIRONMENT,
   ): UserMessage {
-    return new UserMessage(newCancelledToolUses(prompt, toolUseIds, storedTimestamp(timestamp), env))
+    return new UserMessage(newCancelledToolUses(prompt, toolUseIds, normalizeTimestamp(timestamp), env))
   }
 
   /**
@@ -83,7 +83,7 @@ export class UserMessage implements data.UserMessage {
     timestamp: string | null = null,
     env: data.UserEnvContext = NO_ENVIRONMENT,
   ): UserMessage {
-    return new UserMessage(newToolUseResultsWithImages(results, images, storedTimestamp(timestamp), env))
+    return new UserMessage(newToolUseResultsWithImages(results, images, normalizeTimestamp(timestamp), env))
   }
 
   /** As a past message of a request: with its tool results, without tools. */

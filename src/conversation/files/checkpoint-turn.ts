@@ -1,21 +1,21 @@
 /** When a conversation makes checkpoints: after tools that changed files, and at the end of turns that had such tools. */
 
-import { createCheckpoint, type Git, hasChanges, type Outcome } from '../checkpoint.ts'
+import { type CheckpointResult, createCheckpoint, type Git, hasChanges } from '../checkpoint.ts'
 import type { CheckpointManager, History } from '../record.ts'
 import { byteLength, truncateSafe } from '../truncate.ts'
 
-export interface Situation {
+export interface TurnState {
   readonly history: History
   readonly timestamp: string
 }
 
-export interface ToolRun extends Situation {
+export interface CheckpointedTool extends TurnState {
   readonly toolName: string
   readonly description: string
 }
 
 /** In bytes, as shown in the list of checkpoints. */
-const DESCRIPTION_LENGTH = 60
+const MAX_DESCRIPTION_BYTES = 60
 
 /** Only the first prompt of a turn describes it. */
 export function noteUserMessage(manager: CheckpointManager, prompt: string): CheckpointManager {
@@ -26,15 +26,22 @@ export function noteUserMessage(manager: CheckpointManager, prompt: string): Che
 export async function checkpointAfterTool(
   git: Git,
   manager: CheckpointManager,
-  run: ToolRun,
-): Promise<Outcome<CheckpointManager>> {
+  run: CheckpointedTool,
+): Promise<CheckpointResult<CheckpointManager>> {
   if (!(await hasChanges(git, manager))) return { ok: true, value: manager }
   const { history, timestamp, toolName, description } = run
   const turn = Number(manager.current_turn) + 1
   const tag = `${turn}.${Number(manager.tools_in_turn) + 1}`
-  const made = await createCheckpoint(git, manager, { tag, description, isTurn: false, toolName, history, timestamp })
-  if (!made.ok) return made
-  const counted = { ...made.value, tools_in_turn: Number(manager.tools_in_turn) + 1 }
+  const created = await createCheckpoint(git, manager, {
+    tag,
+    description,
+    isTurn: false,
+    toolName,
+    history,
+    timestamp,
+  })
+  if (!created.ok) return created
+  const counted = { ...created.value, tools_in_turn: Number(manager.tools_in_turn) + 1 }
   const progress = {
     tag: String(turn),
     description: 'Turn in progress',
@@ -50,13 +57,13 @@ export async function checkpointAfterTool(
 export async function checkpointAfterTurn(
   git: Git,
   manager: CheckpointManager,
-  situation: Situation,
-): Promise<Outcome<CheckpointManager>> {
+  situation: TurnState,
+): Promise<CheckpointResult<CheckpointManager>> {
   const idle = { ...manager, pending_user_message: null, message_locked: false }
   if (Number(manager.tools_in_turn) === 0) return { ok: true, value: idle }
   const turn = Number(manager.current_turn) + 1
-  const said = manager.pending_user_message
-  const description = said === null ? 'Turn completed' : truncateDescription(said, DESCRIPTION_LENGTH)
+  const firstPrompt = manager.pending_user_message
+  const description = firstPrompt === null ? 'Turn completed' : truncateDescription(firstPrompt, MAX_DESCRIPTION_BYTES)
   return createCheckpoint(
     git,
     { ...idle, current_turn: turn, tools_in_turn: 0 },

@@ -4,7 +4,7 @@ import { JsonMap } from '../../lib/json/lossless.ts'
 import type { FileLineTracker } from '../record.ts'
 import type { ConversationState } from '../state.ts'
 
-const UNSEEN: FileLineTracker = {
+const UNTRACKED: FileLineTracker = {
   prev_fswrite_lines: 0,
   before_fswrite_lines: 0,
   after_fswrite_lines: 0,
@@ -25,47 +25,47 @@ export function linesByAgent({ lines_added_by_agent, lines_removed_by_agent }: F
 /** The agent wrote a file: `before` is what stood in it just before, `after` what stands in it now. */
 export function trackWrite(state: ConversationState, path: string, before: string, after: string): ConversationState {
   const known = state.file_line_tracker.get(path)
-  const tracker = wrote(known ?? UNSEEN, before, after)
+  const tracker = updateTracker(known ?? UNTRACKED, before, after)
   return { ...state, file_line_tracker: new JsonMap([...state.file_line_tracker, [path, tracker]]) }
 }
 
 /** Before the first write nobody but the user wrote, so nothing counts as changed by him. */
-function wrote(tracker: FileLineTracker, before: string, after: string): FileLineTracker {
-  const old = linesOf(before)
-  const now = linesOf(after)
-  const kept = linesKept(old, now)
+function updateTracker(tracker: FileLineTracker, before: string, after: string): FileLineTracker {
+  const old = splitLines(before)
+  const now = splitLines(after)
+  const keptCount = countKeptLines(old, now)
   return {
     prev_fswrite_lines: tracker.is_first_write ? old.length : tracker.after_fswrite_lines,
     before_fswrite_lines: old.length,
     after_fswrite_lines: now.length,
-    lines_added_by_agent: now.length - kept,
-    lines_removed_by_agent: old.length - kept,
+    lines_added_by_agent: now.length - keptCount,
+    lines_removed_by_agent: old.length - keptCount,
     is_first_write: false,
   }
 }
 
 /** A newline at the end closes the last line and opens none. */
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   if (text === '') return []
   return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
 }
 
 /** Beyond this, lines that moved within the changed part count as kept: a table of all pairs would be too large. */
-const MOST_PAIRS = 4_000_000
+const MAX_LINE_PAIRS = 4_000_000
 
 /** How many lines stay, in order, from one text to the other. */
-function linesKept(old: readonly string[], now: readonly string[]): number {
+function countKeptLines(old: readonly string[], now: readonly string[]): number {
   let head = 0
   while (head < old.length && head < now.length && old[head] === now[head]) head++
   let tail = 0
   while (tail < old.length - head && tail < now.length - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++
   const changed = old.slice(head, old.length - tail)
   const written = now.slice(head, now.length - tail)
-  const large = changed.length * written.length > MOST_PAIRS
-  return head + tail + (large ? common(changed, written) : longestCommon(changed, written))
+  const large = changed.length * written.length > MAX_LINE_PAIRS
+  return head + tail + (large ? countCommonLines(changed, written) : longestCommonLength(changed, written))
 }
 
-function longestCommon(a: readonly string[], b: readonly string[]): number {
+function longestCommonLength(a: readonly string[], b: readonly string[]): number {
   let row = new Uint32Array(b.length + 1)
   for (const line of a) {
     const next = new Uint32Array(b.length + 1)
@@ -77,15 +77,15 @@ function longestCommon(a: readonly string[], b: readonly string[]): number {
   return row[b.length] ?? 0
 }
 
-function common(a: readonly string[], b: readonly string[]): number {
-  const left = new Map<string, number>()
-  for (const line of a) left.set(line, (left.get(line) ?? 0) + 1)
-  let kept = 0
+function countCommonLines(a: readonly string[], b: readonly string[]): number {
+  const remaining = new Map<string, number>()
+  for (const line of a) remaining.set(line, (remaining.get(line) ?? 0) + 1)
+  let keptCount = 0
   for (const line of b) {
-    const count = left.get(line) ?? 0
+    const count = remaining.get(line) ?? 0
     if (count === 0) continue
-    left.set(line, count - 1)
-    kept++
+    remaining.set(line, count - 1)
+    keptCount++
   }
-  return kept
+  return keptCount
 }

@@ -6,7 +6,7 @@ import {
   type HistoryInputMessage,
   type HistoryResponseMessage,
   type HistoryToolUse,
-  promptIn,
+  inputPrompt,
 } from './entry.ts'
 import { isResponse } from './guards.ts'
 import { type HistorySource, readHistory } from './read.ts'
@@ -41,16 +41,19 @@ export type DisplayMessage = UserDisplayMessage | AssistantDisplayMessage
  * // [{ type: 'user', content: 'Hello' }, { type: 'assistant', content: 'Hi.' }]
  */
 export function convertToDisplayMessages(history: HistorySource): readonly DisplayMessage[] {
-  return readHistory(history).steps.flatMap(({ input, response }) => [...said(input), answered(response)])
+  return readHistory(history).steps.flatMap(({ input, response }) => [
+    ...userMessages(input),
+    assistantMessage(response),
+  ])
 }
 
-function said(input: HistoryInputMessage): readonly UserDisplayMessage[] {
-  const content = promptIn(input)
+function userMessages(input: HistoryInputMessage): readonly UserDisplayMessage[] {
+  const content = inputPrompt(input)
   if (content === undefined) return []
   return [{ type: 'user', content, ...(input.content.CancelledToolUses && { metadata: { cancelled: true } }) }]
 }
 
-function answered(response: HistoryResponseMessage): AssistantDisplayMessage {
+function assistantMessage(response: HistoryResponseMessage): AssistantDisplayMessage {
   if (response.Response) return { type: 'assistant', content: response.Response.content }
   const { content, tool_uses } = response.ToolUse
   return { type: 'assistant', content, metadata: { toolsUsed: tool_uses, thinking: true } }
@@ -75,5 +78,5 @@ export function isConversationTurnComplete(entry: HistoryEntry): boolean {
  */
 export function getLatestMessage(history: HistorySource): string | null {
   const last = readHistory(history).steps.at(-1)
-  return last ? answered(last.response).content : null
+  return last ? assistantMessage(last.response).content : null
 }

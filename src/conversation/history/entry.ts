@@ -5,7 +5,7 @@ import type { EnvironmentVariable, ImageBlock, ToolResultStatus } from '../messa
 import type { RequestMetadata } from '../record.ts'
 
 /** What stands around the content of an input. Only what every version wrote is required. */
-interface Around {
+interface InputFields {
   readonly additional_context?: string
   readonly env_context?: {
     readonly env_state?: {
@@ -20,7 +20,7 @@ interface Around {
 }
 
 /** The user's own words. */
-export interface PromptMessage extends Around {
+export interface PromptMessage extends InputFields {
   readonly content: {
     readonly Prompt: { readonly prompt: string }
     readonly ToolUseResults?: never
@@ -29,7 +29,7 @@ export interface PromptMessage extends Around {
 }
 
 /** What the tools gave. */
-export interface ToolUseResultsMessage extends Around {
+export interface ToolUseResultsMessage extends InputFields {
   readonly content: {
     readonly ToolUseResults: { readonly tool_use_results: readonly HistoryToolUseResult[] }
     readonly Prompt?: never
@@ -38,7 +38,7 @@ export interface ToolUseResultsMessage extends Around {
 }
 
 /** Tools that were not run, mostly with what the user said instead. */
-export interface CancelledToolUsesMessage extends Around {
+export interface CancelledToolUsesMessage extends InputFields {
   readonly content: {
     readonly CancelledToolUses: {
       readonly prompt?: string | null
@@ -121,11 +121,11 @@ export function pairOf(entry: HistoryEntry): readonly [HistoryInputMessage, Hist
 }
 
 /** What the user said: a prompt, or the words that came with a cancellation. */
-export function promptIn({ content }: HistoryInputMessage): string | undefined {
+export function inputPrompt({ content }: HistoryInputMessage): string | undefined {
   return content.Prompt ? content.Prompt.prompt : (content.CancelledToolUses?.prompt ?? undefined)
 }
 
 /** Those of a cancellation count too. */
-export function resultsIn({ content }: HistoryInputMessage): readonly HistoryToolUseResult[] {
+export function inputResults({ content }: HistoryInputMessage): readonly HistoryToolUseResult[] {
   return (content.ToolUseResults ?? content.CancelledToolUses)?.tool_use_results ?? []
 }

@@ -68,7 +68,7 @@ export function isHistoryInputMessage(message: unknown): message is HistoryInput
  */
 export function isToolUseResponse(message: unknown): message is ToolUseResponse {
   const body = onlyBody(message, 'ToolUse', RESPONSES)
-  return body !== undefined && isSaid(body) && isListOf(body['tool_uses'], isToolUse)
+  return body !== undefined && hasContent(body) && isListOf(body['tool_uses'], isToolUse)
 }
 
 /**
@@ -79,7 +79,7 @@ export function isToolUseResponse(message: unknown): message is ToolUseResponse 
  */
 export function isResponse(message: unknown): message is FinalResponse {
   const body = onlyBody(message, 'Response', RESPONSES)
-  return body !== undefined && isSaid(body)
+  return body !== undefined && hasContent(body)
 }
 
 /**
@@ -143,11 +143,11 @@ function inputBody(message: unknown, tag: (typeof INPUTS)[number]): Fields | und
 /** What the variant holds, if no other one is there. */
 function onlyBody(value: unknown, tag: string, tags: readonly string[]): Fields | undefined {
   const fields = fieldsOf(value)
-  if (!fields || tags.some((other) => other !== tag && isSomething(fields[other]))) return undefined
+  if (!fields || tags.some((other) => other !== tag && isPresent(fields[other]))) return undefined
   return fieldsOf(fields[tag])
 }
 
-function isSaid(body: Fields): boolean {
+function hasContent(body: Fields): boolean {
   return typeof body['content'] === 'string' && isTextOrNone(body['message_id'])
 }
 
@@ -161,9 +161,9 @@ function isToolUseResult(result: unknown): boolean {
   return isListOf(result['content'], (block) => isObject(block) && isTextOrNone(block['Text']))
 }
 
-function isListOf(value: unknown, isOne: (item: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every(isOne)
+function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isItem)
 }
 
-const isSomething = (value: unknown): boolean => value !== undefined && value !== null
-const isTextOrNone = (value: unknown): boolean => !isSomething(value) || typeof value === 'string'
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null
+const isTextOrNone = (value: unknown): boolean => !isPresent(value) || typeof value === 'string'

@@ -4,13 +4,13 @@ import { fieldsOf } from '../../lib/object.ts'
 import { type HistoryInputMessage, type HistoryResponseMessage, pairOf } from './entry.ts'
 import { isHistoryEntry } from './guards.ts'
 
-type Listed = Iterable<unknown> & object
+type EntryIterable = Iterable<unknown> & object
 
 /**
  * A list of entries, `{history: […]}`, or a whole state, parsed or read. Entries may be of either shape, mixed, or
  * broken. Of a state only its `history` is looked at, not the copies in tangents and checkpoints.
  */
-export type HistorySource = Listed | { readonly history: Listed }
+export type HistorySource = EntryIterable | { readonly history: EntryIterable }
 
 /** An entry that was understood, and its place in the history. */
 export interface HistoryStep {
@@ -35,7 +35,7 @@ export interface HistoryReading {
  * readHistory([[input, response], 'broken']) // steps: one with index 0; unreadable: [1]
  */
 export function readHistory(history: HistorySource): HistoryReading {
-  const entries = listIn(history)
+  const entries = findEntries(history)
   const steps: HistoryStep[] = []
   const unreadable: number[] = []
   let index = 0
@@ -49,12 +49,12 @@ export function readHistory(history: HistorySource): HistoryReading {
   return { steps, unreadable, isHistory: entries !== undefined }
 }
 
-function listIn(history: unknown): Listed | undefined {
-  if (isListed(history)) return history
+function findEntries(history: unknown): EntryIterable | undefined {
+  if (isEntryIterable(history)) return history
   const inside = fieldsOf(history)?.['history']
-  return isListed(inside) ? inside : undefined
+  return isEntryIterable(inside) ? inside : undefined
 }
 
-function isListed(value: unknown): value is Listed {
+function isEntryIterable(value: unknown): value is EntryIterable {
   return typeof value === 'object' && value !== null && Symbol.iterator in value
 }

@@ -2,7 +2,7 @@
 import type { PatternShares, Share } from '../../model/api/stats.ts'
 import { type ConversationPattern, PATTERNS } from './pattern.ts'
 import type { HistorySource } from './read.ts'
-import { type HistorySummary, summarizeHistory, type ToolCount, toolCounts } from './summary.ts'
+import { type HistorySummary, summarizeHistory, sumToolCounts, type ToolCount } from './summary.ts'
 import type { TurnStatus } from './turns.ts'
 
 /** Means are rounded to one decimal, shares to whole percent. Everything is 0 where there is nothing to count. */
@@ -72,7 +72,7 @@ export function statisticsOf(summaries: readonly HistorySummary[]): HistoryStati
       total: sum(lengths),
       unreadable: sum(summaries.map(({ unreadableEntries }) => unreadableEntries)),
       min: lengths.reduce((least, entries) => Math.min(least, entries), lengths[0] ?? 0),
-      max: most(lengths),
+      max: maxOf(lengths),
       mean: oneDecimal(ratio(sum(lengths), lengths.length)),
     },
     turns: {
@@ -84,22 +84,22 @@ export function statisticsOf(summaries: readonly HistorySummary[]): HistoryStati
     },
     toolUses: {
       total: sum(uses),
-      max: most(uses),
+      max: maxOf(uses),
       perTurn: oneDecimal(ratio(sum(uses), turns.length)),
-      byName: toolCounts(summaries.flatMap(({ tools }) => tools)),
+      byName: sumToolCounts(summaries.flatMap(({ tools }) => tools)),
     },
   }
 }
 
 function patternShares(all: readonly { readonly pattern: ConversationPattern | null }[]): PatternShares {
   const counts = PATTERNS.map((pattern) => all.filter((one) => one.pattern === pattern).length)
-  const percents = wholePercents(counts)
+  const percents = integerPercents(counts)
   const share = (at: number): Share => ({ count: counts[at] ?? 0, percent: percents[at] ?? 0 })
   return { simple: share(0), single: share(1), complex: share(2) }
 }
 
 /** Rounded down, and what is then missing to 100 goes to those that lost most. */
-function wholePercents(counts: readonly number[]): readonly number[] {
+function integerPercents(counts: readonly number[]): readonly number[] {
   const total = sum(counts)
   if (total === 0) return counts
   const percents = counts.map((count) => Math.floor((100 * count) / total))
@@ -113,6 +113,6 @@ function wholePercents(counts: readonly number[]): readonly number[] {
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0)
-const most = (numbers: readonly number[]): number => numbers.reduce((max, one) => Math.max(max, one), 0)
-const ratio = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole)
+const maxOf = (numbers: readonly number[]): number => numbers.reduce((max, one) => Math.max(max, one), 0)
+const ratio = (part: number, denominator: number): number => (denominator === 0 ? 0 : part / denominator)
 const oneDecimal = (value: number): number => Math.round(value * 10) / 10

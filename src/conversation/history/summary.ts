@@ -3,7 +3,7 @@
 import { type ConversationPattern, type Patterned, patternOf } from './pattern.ts'
 import { type HistorySource, readHistory } from './read.ts'
 import { toolName } from './tools.ts'
-import { type TurnStatus, turnsOf } from './turns.ts'
+import { groupTurns, type TurnStatus } from './turns.ts'
 
 /** How often a tool was used, by the name that `toolName` gives. */
 export interface ToolCount {
@@ -36,22 +36,22 @@ export interface HistorySummary {
  */
 export function summarizeHistory(history: HistorySource): HistorySummary {
   const { steps, unreadable, isHistory } = readHistory(history)
-  const whole = patternOf(steps)
+  const overall = patternOf(steps)
   const uses = steps.flatMap(({ response }) => response.ToolUse?.tool_uses ?? [])
   return {
     isHistory,
     entries: steps.length + unreadable.length,
     unreadableEntries: unreadable.length,
-    pattern: whole?.pattern ?? null,
-    incomplete: whole?.incomplete ?? false,
-    turns: turnsOf(steps).map(({ pattern, incomplete, status }) => ({ pattern, incomplete, status })),
+    pattern: overall?.pattern ?? null,
+    incomplete: overall?.incomplete ?? false,
+    turns: groupTurns(steps).map(({ pattern, incomplete, status }) => ({ pattern, incomplete, status })),
     toolUses: uses.length,
-    tools: toolCounts(uses.map((use) => ({ name: toolName(use), uses: 1 }))),
+    tools: sumToolCounts(uses.map((use) => ({ name: toolName(use), uses: 1 }))),
   }
 }
 
 /** Equal names added up, most used first. */
-export function toolCounts(counts: readonly ToolCount[]): readonly ToolCount[] {
+export function sumToolCounts(counts: readonly ToolCount[]): readonly ToolCount[] {
   const byName = new Map<string, number>()
   for (const { name, uses } of counts) byName.set(name, (byName.get(name) ?? 0) + uses)
   const named = Array.from(byName, ([name, uses]) => ({ name, uses }))

@@ -1,7 +1,7 @@
 /** Finds for each tool use of a history the result that answers it. */
 
 import { DUMMY_TOOL_NAME } from '../limits.ts'
-import { type HistoryToolUse, type HistoryToolUseResult, resultsIn } from './entry.ts'
+import { type HistoryToolUse, type HistoryToolUseResult, inputResults } from './entry.ts'
 import { type HistorySource, readHistory } from './read.ts'
 
 /** `pending` as long as no result is there; `cancelled` when the result came with a cancellation. */
@@ -42,10 +42,10 @@ export interface ToolMatches {
 export function matchToolUses(history: HistorySource): ToolMatches {
   const uses: MatchedToolUse[] = []
   const orphans: OrphanResult[] = []
-  const waiting = new Waiting()
+  const unanswered = new UnansweredUses()
   for (const { index, input, response } of readHistory(history).steps) {
-    for (const result of resultsIn(input)) {
-      const at = waiting.take(result.tool_use_id)
+    for (const result of inputResults(input)) {
+      const at = unanswered.take(result.tool_use_id)
       const found = at === undefined ? undefined : uses[at]
       if (at === undefined || !found) orphans.push({ result, entry: index })
       else {
@@ -54,7 +54,7 @@ export function matchToolUses(history: HistorySource): ToolMatches {
       }
     }
     for (const use of response.ToolUse?.tool_uses ?? []) {
-      waiting.add(use.id, index, uses.length)
+      unanswered.add(use.id, index, uses.length)
       uses.push({ use, entry: index, status: 'pending', result: null, resultEntry: null })
     }
   }
@@ -62,7 +62,7 @@ export function matchToolUses(history: HistorySource): ToolMatches {
 }
 
 /** Uses without result: for each id the answers that asked, and for each answer its uses in order. */
-class Waiting {
+class UnansweredUses {
   readonly #answers = new Map<string, { readonly entry: number; readonly uses: number[]; next: number }[]>()
 
   add(id: string, entry: number, use: number): void {

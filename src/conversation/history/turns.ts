@@ -1,6 +1,6 @@
 /** Groups the entries of a history into turns: from a prompt to the response that ends it. */
 
-import { type HistoryToolUse, promptIn } from './entry.ts'
+import { type HistoryToolUse, inputPrompt } from './entry.ts'
 import { type Patterned, patternOf } from './pattern.ts'
 import { type HistorySource, type HistoryStep, readHistory } from './read.ts'
 
@@ -33,19 +33,19 @@ export interface ConversationTurn extends Patterned {
  * for (const turn of conversationTurns(state)) console.log(turn.prompt, turn.toolsUsed.length, turn.status)
  */
 export function conversationTurns(history: HistorySource): readonly ConversationTurn[] {
-  return turnsOf(readHistory(history).steps)
+  return groupTurns(readHistory(history).steps)
 }
 
-export function turnsOf(steps: readonly HistoryStep[]): readonly ConversationTurn[] {
+export function groupTurns(steps: readonly HistoryStep[]): readonly ConversationTurn[] {
   const turns: ConversationTurn[] = []
   let open: HistoryStep[] = []
   const close = (status: TurnStatus): void => {
     const pattern = patternOf(open)
-    if (pattern) turns.push(turnOf(open, pattern, status))
+    if (pattern) turns.push(toTurn(open, pattern, status))
     open = []
   }
   for (const step of steps) {
-    if (promptIn(step.input) !== undefined) close(step.input.content.CancelledToolUses ? 'cancelled' : 'incomplete')
+    if (inputPrompt(step.input) !== undefined) close(step.input.content.CancelledToolUses ? 'cancelled' : 'incomplete')
     open.push(step)
     if (step.response.Response) close('complete')
   }
@@ -53,17 +53,17 @@ export function turnsOf(steps: readonly HistoryStep[]): readonly ConversationTur
   return turns
 }
 
-function turnOf(steps: readonly HistoryStep[], pattern: Patterned, status: TurnStatus): ConversationTurn {
+function toTurn(steps: readonly HistoryStep[], pattern: Patterned, status: TurnStatus): ConversationTurn {
   const first = steps.at(0)
   const last = steps.at(-1)
-  const asked = steps.flatMap(({ response }) => response.ToolUse ?? [])
+  const toolUseAnswers = steps.flatMap(({ response }) => response.ToolUse ?? [])
   return {
     ...pattern,
-    prompt: (first && promptIn(first.input)) ?? null,
+    prompt: (first && inputPrompt(first.input)) ?? null,
     steps,
-    thinking: asked.map(({ content }) => content).filter((content) => content !== ''),
+    thinking: toolUseAnswers.map(({ content }) => content).filter((content) => content !== ''),
     response: last?.response.Response?.content ?? null,
-    toolsUsed: asked.flatMap(({ tool_uses }) => tool_uses),
+    toolsUsed: toolUseAnswers.flatMap(({ tool_uses }) => tool_uses),
     messageIds: steps.flatMap(({ response }) => (response.Response ?? response.ToolUse).message_id ?? []),
     firstEntry: first?.index ?? 0,
     lastEntry: last?.index ?? 0,

@@ -1,24 +1,24 @@
 /** Events that tell what a part of the state is from now on. */
 
 import { isJsonObject, JsonMap, type JsonValue, jsonEntries } from '../../lib/json/lossless.ts'
-import { never } from '../../model/error.ts'
+import { assertNever } from '../../model/error.ts'
 import { readValueAs } from '../codec/read.ts'
 import { type Codec, nullable, text } from '../codec/shape.ts'
 import { checkpointManager, conversationCheckpoint, extension } from '../codec/state.ts'
 import type { FileLineTracker } from '../record.ts'
 import type { ConversationState } from '../state.ts'
 import { appendTranscript } from '../transcript.ts'
-import { changedManager } from './checkpoints.ts'
-import type { FieldsChanged, JournalEvent } from './event.ts'
-import { historyNamed, type Named, type Told } from './numbered.ts'
+import { applyManagerChange } from './checkpoints.ts'
+import type { FieldsChangedEvent, JournalEvent } from './event.ts'
+import { type NumberedEntries, type ResolvedHistory, resolveHistory } from './numbered.ts'
 
-export interface Stepped {
+export interface StepResult {
   readonly state: ConversationState
   /** Why the event did not fit. */
   readonly fault?: string
 }
 
-export type Changing = Extract<
+export type ChangeEvent = Extract<
   JournalEvent,
   {
     event:
@@ -39,32 +39,32 @@ export type Changing = Extract<
   }
 >
 
-export function afterChange(state: ConversationState, told: Told, event: Changing): Stepped {
+export function applyChange(state: ConversationState, allEntries: NumberedEntries, event: ChangeEvent): StepResult {
   switch (event.event) {
     case 'history': {
-      const named = historyNamed(told, event.entries)
-      return { state: { ...state, history: named.history }, ...missing([named]) }
+      const resolved = resolveHistory(allEntries, event.entries)
+      return { state: { ...state, history: resolved.history }, ...missingFault([resolved]) }
     }
     case 'branches': {
-      const named = event.branches.map(({ entries }) => historyNamed(told, entries))
+      const resolved = event.branches.map(({ entries }) => resolveHistory(allEntries, entries))
       const branches = event.branches.map(({ name, after }, at) => ({
         name,
         after,
-        entries: (named[at] as Named).history,
+        entries: (resolved[at] as ResolvedHistory).history,
       }))
-      return { state: { ...state, fumibako: { ...state.fumibako, branches } }, ...missing(named) }
+      return { state: { ...state, fumibako: { ...state.fumibako, branches } }, ...missingFault(resolved) }
     }
     case 'window':
       return { state: { ...state, valid_history_range: event.range } }
     case 'transcript':
       return { state: { ...state, transcript: event.lines.reduce(appendTranscript, state.transcript) } }
     case 'transcript_changed': {
-      const kept = state.transcript.slice(event.from, event.to)
-      return { state: { ...state, transcript: event.lines.reduce((all, line) => all.append(line), kept) } }
+      const remaining = state.transcript.slice(event.from, event.to)
+      return { state: { ...state, transcript: event.lines.reduce((all, line) => all.append(line), remaining) } }
     }
     case 'checkpoint': {
-      const { manager, named } = changedManager(state.checkpoint_manager, told, event)
-      return { state: { ...state, checkpoint_manager: manager }, ...missing(named) }
+      const { manager, named: resolved } = applyManagerChange(state.checkpoint_manager, allEntries, event)
+      return { state: { ...state, checkpoint_manager: manager }, ...missingFault(resolved) }
     }
     case 'context':
       return { state: { ...state, context_manager: event.context_manager } }
@@ -79,23 +79,23 @@ export function afterChange(state: ConversationState, told: Told, event: Changin
       return { state: event.model_info ? { ...state, model_info: event.model_info } : rest }
     }
     case 'line_tracker':
-      return { state: { ...state, file_line_tracker: tracked(state.file_line_tracker, event.path, event.tracker) } }
+      return { state: { ...state, file_line_tracker: withTracker(state.file_line_tracker, event.path, event.tracker) } }
     case 'set_aside':
       return { state: { ...state, fumibako: { ...state.fumibako, set_aside: event.parts } } }
     case 'fields':
       return withFields(state, event)
     default:
-      return never(event)
+      return assertNever(event)
   }
 }
 
-function missing(named: readonly Named[]): { readonly fault?: string } {
-  const count = named.reduce((sum, one) => sum + one.missing, 0)
+function missingFault(resolved: readonly ResolvedHistory[]): { readonly fault?: string } {
+  const count = resolved.reduce((sum, one) => sum + one.missing, 0)
   return count === 0 ? {} : { fault: `${count} of the entries that it names are not there` }
 }
 
 /** A file that is known keeps its place. */
-function tracked(
+function withTracker(
   known: ConversationState['file_line_tracker'],
   path: string,
   tracker: FileLineTracker | null,
@@ -107,19 +107,19 @@ function tracked(
 }
 
 /** Those of the known fields that may have to be told as they are. */
-export const WRITTEN_FIELDS: ReadonlyMap<string, Codec<unknown>> = new Map<string, Codec<never>>([
+export const FIELD_CODECS: ReadonlyMap<string, Codec<unknown>> = new Map<string, Codec<never>>([
   ['model', text],
   ['checkpoint_manager', nullable(checkpointManager)],
   ['tangent_state', conversationCheckpoint],
   ['fumibako', extension],
 ] as [string, Codec<never>][]) as ReadonlyMap<string, Codec<unknown>>
 
-function withFields(state: ConversationState, { set, removed, order }: FieldsChanged): Stepped {
+function withFields(state: ConversationState, { set, removed, order }: FieldsChangedEvent): StepResult {
   const fields = new Map<string, unknown>(Object.entries(state))
   for (const key of removed) fields.delete(key)
   const unread: string[] = []
   for (const [key, value] of isJsonObject(set) ? jsonEntries(set) : []) {
-    const read = fieldOf(key, value)
+    const read = readField(key, value)
     if (read === undefined) unread.push(key)
     else fields.set(key, read)
   }
@@ -131,8 +131,8 @@ function withFields(state: ConversationState, { set, removed, order }: FieldsCha
   }
 }
 
-function fieldOf(key: string, value: JsonValue): unknown {
-  const codec = WRITTEN_FIELDS.get(key)
+function readField(key: string, value: JsonValue): unknown {
+  const codec = FIELD_CODECS.get(key)
   if (!codec) return value
   const read = readValueAs(codec, value)
   return read.ok ? read.value : undefined

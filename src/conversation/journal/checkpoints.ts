@@ -1,53 +1,53 @@
 /** Checkpoints in a journal: only what changed, and of each history the numbers of its entries. */
 
 import { JsonMap } from '../../lib/json/lossless.ts'
-import { sameJson } from '../../lib/same.ts'
+import { isSameJson } from '../../lib/same.ts'
 import type { Checkpoint, CheckpointManager, History } from '../record.ts'
-import type { CheckpointsChanged, Runs } from './event.ts'
-import { historyNamed, type Named, type Told } from './numbered.ts'
+import type { CheckpointsChangedEvent, EntryRuns } from './event.ts'
+import { type NumberedEntries, type ResolvedHistory, resolveHistory } from './numbered.ts'
 
-type Change = Omit<CheckpointsChanged, 'event' | 'at'>
+type CheckpointChange = Omit<CheckpointsChangedEvent, 'event' | 'at'>
 
-export function changedManager(
+export function applyManagerChange(
   known: CheckpointManager | null,
-  told: Told,
-  { manager, dropped, added, stats }: Change,
-): { readonly manager: CheckpointManager; readonly named: readonly Named[] } {
-  const gone = new Set(dropped)
-  const named = added.map(({ entries }) => historyNamed(told, entries))
-  const made = added.map(({ checkpoint }, at): Checkpoint => {
+  allEntries: NumberedEntries,
+  { manager, dropped, added, stats }: CheckpointChange,
+): { readonly manager: CheckpointManager; readonly named: readonly ResolvedHistory[] } {
+  const droppedIndexes = new Set(dropped)
+  const resolved = added.map(({ entries }) => resolveHistory(allEntries, entries))
+  const created = added.map(({ checkpoint }, at): Checkpoint => {
     const { tag, timestamp, description, ...rest } = checkpoint
-    return { tag, timestamp, description, history_snapshot: (named[at] as Named).history, ...rest }
+    return { tag, timestamp, description, history_snapshot: (resolved[at] as ResolvedHistory).history, ...rest }
   })
-  const kept = (known?.checkpoints ?? []).filter((_, at) => !gone.has(at))
-  const checkpoints = [...kept, ...made]
+  const remaining = (known?.checkpoints ?? []).filter((_, at) => !droppedIndexes.has(at))
+  const checkpoints = [...remaining, ...created]
   const { shadow_repo_path, work_tree_path, ...rest } = manager
   return {
     manager: {
       shadow_repo_path,
       work_tree_path,
       checkpoints,
-      tag_index: indexOf(checkpoints),
+      tag_index: tagIndexOf(checkpoints),
       ...rest,
       file_stats_cache: new JsonMap([...(known?.file_stats_cache ?? []), ...stats]),
     },
-    named,
+    named: resolved,
   }
 }
 
-const indexOf = (checkpoints: readonly Checkpoint[]): ReadonlyMap<string, number> =>
+const tagIndexOf = (checkpoints: readonly Checkpoint[]): ReadonlyMap<string, number> =>
   new JsonMap(checkpoints.map(({ tag }, at) => [tag, at] as const))
 
 /** @param runsOf names the entries of a history */
-export function managerChange(
+export function diffManagers(
   before: CheckpointManager | null,
   after: CheckpointManager,
-  runsOf: (history: History) => Runs,
-): Change {
+  runsOf: (history: History) => EntryRuns,
+): CheckpointChange {
   const { checkpoints, tag_index: _, file_stats_cache, ...manager } = after
-  const kept = new Set(checkpoints)
+  const remaining = new Set(checkpoints)
   const known = before?.checkpoints ?? []
-  const dropped = known.flatMap((one, at) => (kept.has(one) ? [] : [at]))
+  const dropped = known.flatMap((one, at) => (remaining.has(one) ? [] : [at]))
   const added = checkpoints.slice(known.length - dropped.length).map((checkpoint) => {
     const { history_snapshot, ...fields } = checkpoint
     return { checkpoint: fields, entries: runsOf(history_snapshot) }
@@ -57,9 +57,9 @@ export function managerChange(
 }
 
 /** Leaving a tangent makes the manager anew also where nothing in it changes. */
-export function changesManager(before: CheckpointManager | null, change: Change): boolean {
+export function isManagerChanged(before: CheckpointManager | null, change: CheckpointChange): boolean {
   const { manager, dropped, added, stats } = change
   if (!before || dropped.length > 0 || added.length > 0 || stats.size > 0) return true
   const { checkpoints: _, tag_index: __, file_stats_cache: ___, ...fields } = before
-  return !sameJson(fields, manager)
+  return !isSameJson(fields, manager)
 }

@@ -4,19 +4,19 @@ import { isJsonObject, type JsonValue, jsonEntries, parseJson } from '../../lib/
 import { writeJson } from '../../lib/json/write.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Usage } from '../../model/usage.ts'
-import { free } from '../codec/free.ts'
+import { freeJson } from '../codec/free.ts'
 import { assistantMessage, historyEntry, toolUseResult, userEnvContext, userMessage } from '../codec/message.ts'
 import { fileLineTracker, fileStats, modelInfo, requestMetadata, summary, tools } from '../codec/metadata.ts'
 import { readValueAs } from '../codec/read.ts'
-import { type Codec, dictionary, flag, list, nullable, text, tuple, unsigned, whole } from '../codec/shape.ts'
+import { type Codec, dictionary, flag, integer, list, nullable, text, tuple, unsigned } from '../codec/shape.ts'
 import { contextManager, setAside, tangentStart } from '../codec/state.ts'
 import { type Field, optional, required, struct, whenSet } from '../codec/struct.ts'
 import { writeAs } from '../codec/write.ts'
-import type { CheckpointFields, EventName, JournalEvent, ManagerFields, Opened, Runs } from './event.ts'
+import type { CheckpointFields, EntryRuns, EventName, JournalEvent, ManagerFields, OpenedEvent } from './event.ts'
 
-const count = whole(0, Number.MAX_SAFE_INTEGER)
-const number = whole(1, Number.MAX_SAFE_INTEGER)
-const runs: Codec<Runs> = list(tuple(number, number))
+const count = integer(0, Number.MAX_SAFE_INTEGER)
+const number = integer(1, Number.MAX_SAFE_INTEGER)
+const runs: Codec<EntryRuns> = list(tuple(number, number))
 
 const usage = struct<Usage>('Usage', {
   input_tokens: required(count),
@@ -43,19 +43,19 @@ const checkpointFields = struct<CheckpointFields>('Checkpoint', {
   tool_name: optional(text),
 })
 
-type Named<Name extends EventName> = Extract<JournalEvent, { readonly event: Name }>
-type Own<Name extends EventName> = {
-  readonly [K in Exclude<keyof Named<Name>, 'event' | 'at'>]-?: Field<Exclude<Named<Name>[K], undefined>>
+type EventNamed<Name extends EventName> = Extract<JournalEvent, { readonly event: Name }>
+type EventFields<Name extends EventName> = {
+  readonly [K in Exclude<keyof EventNamed<Name>, 'event' | 'at'>]-?: Field<Exclude<EventNamed<Name>[K], undefined>>
 }
 
-const FIELDS: { readonly [Name in EventName]: Own<Name> } = {
+const EVENT_FIELDS: { readonly [Name in EventName]: EventFields<Name> } = {
   opened: {
     journal: required(number),
     conversation_id: required(text),
     cwd: optional(text),
     program: optional(text),
     continues: whenSet(
-      struct<NonNullable<Opened['continues']>>('continues', { agent: required(text), session: required(text) }),
+      struct<NonNullable<OpenedEvent['continues']>>('continues', { agent: required(text), session: required(text) }),
     ),
   },
   next_message: { message: required(nullable(userMessage)) },
@@ -87,7 +87,7 @@ const FIELDS: { readonly [Name in EventName]: Own<Name> } = {
     timestamp: optional(text),
     env_context: required(userEnvContext),
   },
-  rewound: { to: required(whole(-1, Number.MAX_SAFE_INTEGER)), name: optional(text), keep: required(flag) },
+  rewound: { to: required(integer(-1, Number.MAX_SAFE_INTEGER)), name: optional(text), keep: required(flag) },
   branch_taken: { branch: required(count) },
   history: { entries: required(runs) },
   branches: {
@@ -117,12 +117,12 @@ const FIELDS: { readonly [Name in EventName]: Own<Name> } = {
   cleared: {},
   failed: { what: required(text), reason: required(text) },
   set_aside: { parts: required(list(setAside)) },
-  fields: { set: required(free), removed: required(list(text)), order: whenSet(list(text)) },
+  fields: { set: required(freeJson), removed: required(list(text)), order: whenSet(list(text)) },
 }
 
 /** The header's version comes first, so that a journal is known by its first bytes. */
-function codecOf(name: EventName): Codec<JournalEvent> {
-  const { journal, ...fields } = FIELDS[name] as { readonly [key: string]: Field<unknown> }
+function eventCodec(name: EventName): Codec<JournalEvent> {
+  const { journal, ...fields } = EVENT_FIELDS[name] as { readonly [key: string]: Field<unknown> }
   const all: { readonly [key: string]: Field<unknown> } = {
     ...(journal && { journal }),
     event: required(text),
@@ -132,33 +132,35 @@ function codecOf(name: EventName): Codec<JournalEvent> {
   return struct<{ readonly [key: string]: unknown }>(name, all) as unknown as Codec<JournalEvent>
 }
 
-const CODECS = new Map((Object.keys(FIELDS) as EventName[]).map((name) => [name as string, codecOf(name)]))
+const EVENT_CODECS = new Map(
+  (Object.keys(EVENT_FIELDS) as EventName[]).map((name) => [name as string, eventCodec(name)]),
+)
 
 /** Without the newline. */
 export function writeEvent(event: JournalEvent): string {
   if (event.event === 'unknown') return writeJson(event.record)
-  return writeAs(CODECS.get(event.event) as Codec<JournalEvent>, event)
+  return writeAs(EVENT_CODECS.get(event.event) as Codec<JournalEvent>, event)
 }
 
-export type ReadEvent =
+export type ReadEventResult =
   | { readonly ok: true; readonly event: JournalEvent }
   /** A sentence for a person. Never conversation text. */
   | { readonly ok: false; readonly code: IssueCode; readonly reason: string }
 
 /** One line, without its newline. */
-export function readEvent(line: string): ReadEvent {
+export function readEvent(line: string): ReadEventResult {
   const parsed = parseJson(line)
   if (parsed.ok) return readEventValue(parsed.value)
   const code = /levels deep/.test(parsed.reason) ? 'too_deep' : 'bad_json'
   return { ok: false, code, reason: parsed.reason }
 }
 
-export function readEventValue(value: JsonValue): ReadEvent {
+export function readEventValue(value: JsonValue): ReadEventResult {
   if (!isJsonObject(value)) return { ok: false, code: 'not_an_object', reason: 'JSON, but no event of a journal' }
   const fields = new Map(jsonEntries(value))
   const name = fields.get('event')
   if (typeof name !== 'string') return { ok: false, code: 'unknown_shape', reason: 'no event of a journal' }
-  const codec = CODECS.get(name)
+  const codec = EVENT_CODECS.get(name)
   if (!codec) {
     const at = fields.get('at')
     return { ok: true, event: { event: 'unknown', at: typeof at === 'string' ? at : '', name, record: value } }

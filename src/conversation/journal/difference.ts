@@ -1,13 +1,13 @@
 /** The other way: the events that lead from one state to another, or make a state out of nothing. */
 
 import type { History, HistoryEntry } from '../record.ts'
-import { branchesOf } from '../rewind.ts'
+import { stateBranches } from '../rewind.ts'
 import type { ConversationCheckpoint, ConversationState } from '../state.ts'
-import { changesManager, managerChange } from './checkpoints.ts'
-import { JOURNAL_VERSION, type JournalEvent, type Opened, type Runs, type Untimed } from './event.ts'
-import { fieldsChange, linesChange, tangentsIn, trackerChanges } from './leftover.ts'
-import { Naming } from './naming.ts'
-import { lastNumber, runsOf } from './numbered.ts'
+import { diffManagers, isManagerChanged } from './checkpoints.ts'
+import { type EntryRuns, JOURNAL_VERSION, type JournalEvent, type OpenedEvent, type UntimedEvent } from './event.ts'
+import { enterableTangents, fieldsChange, trackerChanges, transcriptChange } from './leftover.ts'
+import { EntryNumbers } from './naming.ts'
+import { lastNumber, toRuns } from './numbered.ts'
 import { emptyReplay, type Replay, replayEvent } from './replay.ts'
 import * as same from './same.ts'
 
@@ -15,13 +15,13 @@ export interface JournalOptions {
   readonly at: string
   readonly cwd?: string | null
   readonly program?: string | null
-  readonly continues?: NonNullable<Opened['continues']>
+  readonly continues?: NonNullable<OpenedEvent['continues']>
 }
 
 /** A whole journal that folds to this state. */
 export function journalOf(state: ConversationState, options: JournalOptions): readonly JournalEvent[] {
   const { at, cwd = null, program = null, continues } = options
-  const opened: Opened = {
+  const opened: OpenedEvent = {
     journal: JOURNAL_VERSION,
     event: 'opened',
     at,
@@ -30,97 +30,98 @@ export function journalOf(state: ConversationState, options: JournalOptions): re
     program,
     ...(continues && { continues }),
   }
-  return [opened, ...journalBetween(replayEvent(emptyReplay(), opened), state, at)]
+  return [opened, ...eventsBetween(replayEvent(emptyReplay(), opened), state, at)]
 }
 
 /**
  * What to append so that the journal folds to this state. Costs what changed, where the state was made from the one
  * before by the engine's own steps. The id of a conversation does not change.
  */
-export function journalBetween(before: Replay, after: ConversationState, at: string): readonly JournalEvent[] {
-  const teller = new Teller(before, at)
-  teller.tellTangents(after)
-  teller.tellTalk(after)
-  teller.tellParts(after)
-  teller.tellRest(after)
-  return teller.events
+export function eventsBetween(before: Replay, after: ConversationState, at: string): readonly JournalEvent[] {
+  const builder = new EventBuilder(before, at)
+  builder.addTangents(after)
+  builder.addConversation(after)
+  builder.addParts(after)
+  builder.addRest(after)
+  return builder.events
 }
 
 /** What a tangent puts aside. */
-type Talk = Pick<ConversationState, 'history' | 'next_message' | 'transcript' | 'latest_summary'>
+type MainConversation = Pick<ConversationState, 'history' | 'next_message' | 'transcript' | 'latest_summary'>
 
-const mainTalk = (main: ConversationCheckpoint): Talk => ({
+const mainConversation = (main: ConversationCheckpoint): MainConversation => ({
   history: main.main_history,
   next_message: main.main_next_message,
   transcript: main.main_transcript,
   latest_summary: main.main_latest_summary,
 })
 
-class Teller {
+class EventBuilder {
   readonly events: JournalEvent[] = []
   readonly #at: string
-  readonly #naming = new Naming()
-  #now: Replay
+  readonly #entryNumbers = new EntryNumbers()
+  #replay: Replay
 
   constructor(before: Replay, at: string) {
-    this.#now = before
+    this.#replay = before
     this.#at = at
   }
 
   get #state(): ConversationState {
-    return this.#now.state
+    return this.#replay.state
   }
 
-  #tell(untimed: Untimed): void {
+  #add(untimed: UntimedEvent): void {
     const event = { ...untimed, at: this.#at } as JournalEvent
     this.events.push(event)
-    this.#now = replayEvent(this.#now, event)
+    this.#replay = replayEvent(this.#replay, event)
   }
 
   /** Leaves those that are no longer open, enters the new ones from the outermost in. */
-  tellTangents(after: ConversationState): void {
+  addTangents(after: ConversationState): void {
     const { tangent_state, fumibako } = this.#state
     if (tangent_state === after.tangent_state && fumibako === after.fumibako) return
-    const open = tangentsIn(this.#state)
-    if (!open) this.#tell({ event: 'fields', set: {}, removed: ['tangent_state', 'fumibako'] })
-    const wanted = tangentsIn(after) ?? []
+    const open = enterableTangents(this.#state)
+    if (!open) this.#add({ event: 'fields', set: {}, removed: ['tangent_state', 'fumibako'] })
+    const wanted = enterableTangents(after) ?? []
     const inside = (open ?? []).findIndex(({ name, main }, at) => {
       const other = wanted[at]
-      return !other || name !== other.name || !same.checkpoint(main, other.main)
+      return !other || name !== other.name || !same.tangentCheckpoint(main, other.main)
     })
-    const kept = inside < 0 ? (open ?? []).length : inside
-    for (let left = (open ?? []).length; left > kept; left--) this.#tell({ event: 'tangent_left', tail: false })
-    for (const { name, main } of wanted.slice(kept)) {
-      this.tellTalk(mainTalk(main))
+    const sharedCount = inside < 0 ? (open ?? []).length : inside
+    for (let depth = (open ?? []).length; depth > sharedCount; depth--)
+      this.#add({ event: 'tangent_left', tail: false })
+    for (const { name, main } of wanted.slice(sharedCount)) {
+      this.addConversation(mainConversation(main))
       const nested = this.#state.tangent_state !== undefined
-      this.#tell({ event: 'tangent_entered', name, started: main.tangent_start_time, nested })
+      this.#add({ event: 'tangent_entered', name, started: main.tangent_start_time, nested })
     }
   }
 
-  tellTalk({ history, next_message, transcript, latest_summary }: Talk): void {
-    this.#tellHistory(history)
+  addConversation({ history, next_message, transcript, latest_summary }: MainConversation): void {
+    this.#addHistory(history)
     if (!same.message(this.#state.next_message, next_message))
-      this.#tell({ event: 'next_message', message: next_message })
-    const lines = linesChange(this.#state.transcript, transcript)
-    if (lines) this.#tell(lines)
+      this.#add({ event: 'next_message', message: next_message })
+    const lines = transcriptChange(this.#state.transcript, transcript)
+    if (lines) this.#add(lines)
     if (!same.summaries(this.#state.latest_summary, latest_summary))
-      this.#tell({ event: 'summary', summary: latest_summary, keep: history.length })
+      this.#add({ event: 'summary', summary: latest_summary, keep: history.length })
   }
 
-  #tellHistory(wanted: History): void {
+  #addHistory(wanted: History): void {
     const now = this.#state.history
     const shared = now.shared(wanted)
     const isLonger = shared === now.length
     // Nothing but this history was told, or it is not worth looking.
-    if (isLonger && (this.#now.told.length === now.length || wanted.length <= shared + 1))
+    if (isLonger && (this.#replay.allEntries.length === now.length || wanted.length <= shared + 1))
       return this.#append(wanted.slice(shared))
-    const numbers = wanted.toArray().map((entry) => this.#naming.numberOf(entry, this.#now.told))
+    const numbers = wanted.toArray().map((entry) => this.#entryNumbers.numberOf(entry, this.#replay.allEntries))
     const firstNew = numbers.indexOf(undefined)
     const isMixed = firstNew < 0 || numbers.slice(firstNew).some((number) => number !== undefined)
-    const isChanged = !isMixed && changedFrom(wanted, firstNew, now) !== undefined
+    const isChanged = !isMixed && originalEntry(wanted, firstNew, now) !== undefined
     const beginning = isMixed || isChanged ? wanted : wanted.slice(0, firstNew)
     const isThere = beginning.length === now.length && beginning.shared(now) === now.length
-    if (!isThere) this.#tell({ event: 'history', entries: this.#runsOf(beginning, now) })
+    if (!isThere) this.#add({ event: 'history', entries: this.#runsOf(beginning, now) })
     this.#append(wanted.slice(beginning.length))
   }
 
@@ -129,9 +130,9 @@ class Teller {
   }
 
   #copy(entry: HistoryEntry, into: 'history' | 'aside', original?: HistoryEntry): number {
-    const number = lastNumber(this.#now.told) + 1
-    const instead_of = original && this.#naming.numberOf(original, this.#now.told)
-    this.#tell({ event: 'copied', number, entry, into, ...(instead_of !== undefined && { instead_of }) })
+    const number = lastNumber(this.#replay.allEntries) + 1
+    const instead_of = original && this.#entryNumbers.numberOf(original, this.#replay.allEntries)
+    this.#add({ event: 'copied', number, entry, into, ...(instead_of !== undefined && { instead_of }) })
     return number
   }
 
@@ -139,47 +140,47 @@ class Teller {
    * Tells those aside that nobody has told.
    * @param before the history that this one replaces
    */
-  #runsOf(history: History, before?: History): Runs {
+  #runsOf(history: History, before?: History): EntryRuns {
     const numberOf = (entry: HistoryEntry, at: number): number =>
-      this.#naming.numberOf(entry, this.#now.told) ??
-      this.#copy(entry, 'aside', before && changedFrom(history, at, before))
-    return runsOf(history.toArray().map(numberOf))
+      this.#entryNumbers.numberOf(entry, this.#replay.allEntries) ??
+      this.#copy(entry, 'aside', before && originalEntry(history, at, before))
+    return toRuns(history.toArray().map(numberOf))
   }
 
-  tellParts(after: ConversationState): void {
+  addParts(after: ConversationState): void {
     const { valid_history_range: range, tools, context_manager, context_message_length: bytes, mcp_enabled } = after
     const now = this.#state
-    if (!same.range(now.valid_history_range, range)) this.#tell({ event: 'window', range })
-    if (!same.offer(now.tools, tools)) this.#tell({ event: 'tools', tools })
-    if (!same.context(now.context_manager, context_manager)) this.#tell({ event: 'context', context_manager })
-    if (!same.size(now.context_message_length, bytes)) this.#tell({ event: 'context_length', bytes })
+    if (!same.range(now.valid_history_range, range)) this.#add({ event: 'window', range })
+    if (!same.toolCatalogueTools(now.tools, tools)) this.#add({ event: 'tools', tools })
+    if (!same.context(now.context_manager, context_manager)) this.#add({ event: 'context', context_manager })
+    if (!same.size(now.context_message_length, bytes)) this.#add({ event: 'context_length', bytes })
     const model_info = after.model_info ?? null
-    if (!same.model(now.model_info ?? null, model_info)) this.#tell({ event: 'model', model_info })
-    if (now.mcp_enabled !== mcp_enabled) this.#tell({ event: 'mcp', enabled: mcp_enabled })
-    for (const change of trackerChanges(now.file_line_tracker, after.file_line_tracker)) this.#tell(change)
+    if (!same.model(now.model_info ?? null, model_info)) this.#add({ event: 'model', model_info })
+    if (now.mcp_enabled !== mcp_enabled) this.#add({ event: 'mcp', enabled: mcp_enabled })
+    for (const change of trackerChanges(now.file_line_tracker, after.file_line_tracker)) this.#add(change)
   }
 
-  tellRest(after: ConversationState): void {
+  addRest(after: ConversationState): void {
     const { checkpoint_manager: manager } = after
     if (manager && manager !== this.#state.checkpoint_manager) {
-      const change = managerChange(this.#state.checkpoint_manager, manager, (history) => this.#runsOf(history))
-      if (changesManager(this.#state.checkpoint_manager, change)) this.#tell({ event: 'checkpoint', ...change })
+      const change = diffManagers(this.#state.checkpoint_manager, manager, (history) => this.#runsOf(history))
+      if (isManagerChanged(this.#state.checkpoint_manager, change)) this.#add({ event: 'checkpoint', ...change })
     }
     const branches = after.fumibako?.branches
-    if (branches && branches !== branchesOf(this.#state))
-      this.#tell({
+    if (branches && branches !== stateBranches(this.#state))
+      this.#add({
         event: 'branches',
         branches: branches.map(({ name, after: at, entries }) => ({ name, after: at, entries: this.#runsOf(entries) })),
       })
     const parts = after.fumibako?.set_aside
-    if (parts && parts !== this.#state.fumibako?.set_aside) this.#tell({ event: 'set_aside', parts })
+    if (parts && parts !== this.#state.fumibako?.set_aside) this.#add({ event: 'set_aside', parts })
     const fields = fieldsChange(this.#state, after)
-    if (fields) this.#tell(fields)
+    if (fields) this.#add(fields)
   }
 }
 
 /** The entry of which one half was mended before sending, in the same place from the front or from the end. */
-function changedFrom(history: History, at: number, before: History): HistoryEntry | undefined {
+function originalEntry(history: History, at: number, before: History): HistoryEntry | undefined {
   const entry = history.at(at)
   const others = [before.at(at), before.at(at + before.length - history.length)]
   return others.find((one) => one && (one.user === entry?.user || one.assistant === entry?.assistant))

@@ -9,12 +9,18 @@ import type { CheckpointManager } from '../record.ts'
 import { type ConversationCheckpoint, type ConversationState, newState } from '../state.ts'
 import { openTangents } from '../tangent.ts'
 import { appendTranscript, type Transcript } from '../transcript.ts'
-import { WRITTEN_FIELDS } from './changing.ts'
-import type { FieldsChanged, LinesTracked, Transcribed, TranscriptChanged, Untimed } from './event.ts'
+import { FIELD_CODECS } from './changing.ts'
+import type {
+  FieldsChangedEvent,
+  LinesTrackedEvent,
+  TranscriptChangedEvent,
+  TranscriptEvent,
+  UntimedEvent,
+} from './event.ts'
 import * as same from './same.ts'
 
 /** The open tangents from the outermost in. Nothing when the state says it in a way that entering them would not. */
-export function tangentsIn(
+export function enterableTangents(
   state: ConversationState,
 ): readonly { readonly name: string | null; readonly main: ConversationCheckpoint }[] | undefined {
   const { tangent_state, fumibako } = state
@@ -25,18 +31,18 @@ export function tangentsIn(
     name,
     main: at === 0 && checkpoint === null ? tangent_state : at === 0 ? null : checkpoint,
   }))
-  const whole = open.filter((one): one is { name: string | null; main: ConversationCheckpoint } => one.main !== null)
-  return whole.length === open.length ? whole : undefined
+  const complete = open.filter((one): one is { name: string | null; main: ConversationCheckpoint } => one.main !== null)
+  return complete.length === open.length ? complete : undefined
 }
 
 /** Most often some lines more; of a full transcript the oldest are gone. */
-export function linesChange(
+export function transcriptChange(
   now: Transcript,
   wanted: Transcript,
-): Untimed<Transcribed> | Untimed<TranscriptChanged> | undefined {
+): UntimedEvent<TranscriptEvent> | UntimedEvent<TranscriptChangedEvent> | undefined {
   const shared = now.shared(wanted)
   if (shared === now.length && shared === wanted.length) return undefined
-  const from = shared === now.length ? 0 : droppedFrom(now, wanted)
+  const from = shared === now.length ? 0 : countDroppedLines(now, wanted)
   const to = from === undefined ? shared : now.length
   const lines = wanted.slice(from === undefined ? shared : now.length - from).toArray()
   const appended = from === undefined ? undefined : lines.reduce(appendTranscript, now)
@@ -45,75 +51,80 @@ export function linesChange(
 }
 
 /** How many lines went at the front, where all others are still there. */
-function droppedFrom(now: Transcript, wanted: Transcript): number | undefined {
+function countDroppedLines(now: Transcript, wanted: Transcript): number | undefined {
   const first = wanted.at(0)
-  for (let from = 1; from < now.length && from <= MOST_DROPPED; from++) {
+  for (let from = 1; from < now.length && from <= MAX_DROPPED_LINES; from++) {
     const rest = now.slice(from)
     if (rest.at(0) === first && rest.shared(wanted) === rest.length) return from
   }
   return undefined
 }
 
-const MOST_DROPPED = 100
+const MAX_DROPPED_LINES = 100
 
 /** In their order. Files that changed places are told anew. */
 export function trackerChanges(
   now: ConversationState['file_line_tracker'],
   wanted: ConversationState['file_line_tracker'],
-): readonly Untimed<LinesTracked>[] {
+): readonly UntimedEvent<LinesTrackedEvent>[] {
   if (now === wanted) return []
   const paths = [...wanted.keys()]
-  const stays = [...now.keys()].every((path, at) => path === paths[at])
-  const gone = stays ? [] : [...now.keys()].map((path) => ({ event: 'line_tracker' as const, path, tracker: null }))
+  const isPrefix = [...now.keys()].every((path, at) => path === paths[at])
+  const removals = isPrefix
+    ? []
+    : [...now.keys()].map((path) => ({ event: 'line_tracker' as const, path, tracker: null }))
   const changed = [...wanted].filter(([path, tracker]) => {
-    const known = stays ? now.get(path) : undefined
+    const known = isPrefix ? now.get(path) : undefined
     return !known || !same.tracker(known, tracker)
   })
-  return [...gone, ...changed.map(([path, tracker]) => ({ event: 'line_tracker' as const, path, tracker }))]
+  return [...removals, ...changed.map(([path, tracker]) => ({ event: 'line_tracker' as const, path, tracker }))]
 }
 
 /** Apart from the histories: their entries were named, so that they need not be written to be compared. */
-function managerIsTold(now: CheckpointManager | null, wanted: CheckpointManager | null): boolean {
-  return now && wanted ? same.manager(bare(now), bare(wanted)) : now === wanted
+function isSameManager(now: CheckpointManager | null, wanted: CheckpointManager | null): boolean {
+  return now && wanted ? same.manager(withoutHistories(now), withoutHistories(wanted)) : now === wanted
 }
 
-const bare = (manager: CheckpointManager): CheckpointManager => ({
+const withoutHistories = (manager: CheckpointManager): CheckpointManager => ({
   ...manager,
   checkpoints: manager.checkpoints.map((one) => ({ ...one, history_snapshot: Entries.of() })),
 })
 
-const KNOWN: ReadonlySet<string> = new Set([...Object.keys(newState('')), 'model_info'])
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([...Object.keys(newState('')), 'model_info'])
 
 /** What no other event has told. */
-export function fieldsChange(now: ConversationState, wanted: ConversationState): Untimed<FieldsChanged> | undefined {
-  const before = fieldsOf(now)
-  const after = fieldsOf(wanted)
+export function fieldsChange(
+  now: ConversationState,
+  wanted: ConversationState,
+): UntimedEvent<FieldsChangedEvent> | undefined {
+  const before = definedFields(now)
+  const after = definedFields(wanted)
   const set = new JsonMap<JsonValue>()
   for (const [key, value] of after)
-    if (!isTold(key, now, wanted, before.get(key))) set.set(key, writtenField(key, value))
-  const removed = [...before.keys()].filter((key) => !after.has(key) && !KNOWN.has(key))
-  const isStrange = [...after.keys()].some((key) => !KNOWN.has(key) && !WRITTEN_FIELDS.has(key))
-  const kept = [...before.keys()].filter((key) => !removed.includes(key))
-  const keys = [...new Set([...kept, ...set.keys()])]
-  const order = isStrange && keys.join('\n') !== [...after.keys()].join('\n') ? [...after.keys()] : undefined
+    if (!isCovered(key, now, wanted, before.get(key))) set.set(key, encodeField(key, value))
+  const removed = [...before.keys()].filter((key) => !after.has(key) && !KNOWN_FIELDS.has(key))
+  const hasUnknownField = [...after.keys()].some((key) => !KNOWN_FIELDS.has(key) && !FIELD_CODECS.has(key))
+  const remainingKeys = [...before.keys()].filter((key) => !removed.includes(key))
+  const keys = [...new Set([...remainingKeys, ...set.keys()])]
+  const order = hasUnknownField && keys.join('\n') !== [...after.keys()].join('\n') ? [...after.keys()] : undefined
   if (set.size === 0 && removed.length === 0 && !order) return undefined
   return { event: 'fields', set, removed, ...(order && { order }) }
 }
 
-const fieldsOf = (state: ConversationState): ReadonlyMap<string, unknown> =>
+const definedFields = (state: ConversationState): ReadonlyMap<string, unknown> =>
   new Map(Object.entries(state).filter(([, value]) => value !== undefined))
 
-function isTold(key: string, now: ConversationState, wanted: ConversationState, before: unknown): boolean {
+function isCovered(key: string, now: ConversationState, wanted: ConversationState, before: unknown): boolean {
   const after = wanted[key as keyof ConversationState] as unknown
   if (before === after) return true
-  if (key === 'checkpoint_manager') return managerIsTold(now.checkpoint_manager, wanted.checkpoint_manager)
-  if (key === 'fumibako') return same.added(now.fumibako ?? null, wanted.fumibako ?? null)
-  if (KNOWN.has(key)) return true
-  return before !== undefined && writeJson(writtenField(key, before)) === writeJson(writtenField(key, after))
+  if (key === 'checkpoint_manager') return isSameManager(now.checkpoint_manager, wanted.checkpoint_manager)
+  if (key === 'fumibako') return same.ownExtension(now.fumibako ?? null, wanted.fumibako ?? null)
+  if (KNOWN_FIELDS.has(key)) return true
+  return before !== undefined && writeJson(encodeField(key, before)) === writeJson(encodeField(key, after))
 }
 
-function writtenField(key: string, value: unknown): JsonValue {
-  const codec: Codec<unknown> | undefined = WRITTEN_FIELDS.get(key)
+function encodeField(key: string, value: unknown): JsonValue {
+  const codec: Codec<unknown> | undefined = FIELD_CODECS.get(key)
   if (!codec) return value as JsonValue
   const parsed = parseJson(writeAs(codec, value))
   return parsed.ok ? parsed.value : null

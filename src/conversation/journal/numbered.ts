@@ -2,53 +2,53 @@
 
 import { Entries } from '../entries.ts'
 import type { History, HistoryEntry } from '../record.ts'
-import type { Runs } from './event.ts'
+import type { EntryRuns } from './event.ts'
 
-export interface Numbered {
+export interface NumberedEntry {
   readonly number: number
   readonly entry: HistoryEntry
 }
 
 /** Every exchange of a journal, numbers rising. Some may be missing where lines were damaged. */
-export type Told = Entries<Numbered>
+export type NumberedEntries = Entries<NumberedEntry>
 
-export const lastNumber = (told: Told): number => told.at(-1)?.number ?? 0
+export const lastNumber = (allEntries: NumberedEntries): number => allEntries.at(-1)?.number ?? 0
 
-export function entryNumbered(told: Told, number: number): HistoryEntry | undefined {
-  const found = told.at(placeOf(told, number))
+export function findNumberedEntry(allEntries: NumberedEntries, number: number): HistoryEntry | undefined {
+  const found = allEntries.at(indexOfNumber(allEntries, number))
   return found?.number === number ? found.entry : undefined
 }
 
 /** Of the first entry that has this number or a higher one. */
-function placeOf(told: Told, number: number): number {
-  if (told.at(number - 1)?.number === number) return number - 1
+function indexOfNumber(allEntries: NumberedEntries, number: number): number {
+  if (allEntries.at(number - 1)?.number === number) return number - 1
   let low = 0
-  let high = told.length
+  let high = allEntries.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((told.at(middle) as Numbered).number < number) low = middle + 1
+    if ((allEntries.at(middle) as NumberedEntry).number < number) low = middle + 1
     else high = middle
   }
   return low
 }
 
-export interface Named {
+export interface ResolvedHistory {
   readonly history: History
   /** How many of the numbers name nothing. */
   readonly missing: number
 }
 
 /** More are not taken from one list of runs: a few digits in a file must not fill the memory. */
-const MOST_ENTRIES = 1_000_000
+const MAX_ENTRIES = 1_000_000
 
 /** The history that runs name. Only entries that exist are gone through, however far a run reaches. */
-export function historyNamed(told: Told, runs: Runs): Named {
+export function resolveHistory(allEntries: NumberedEntries, runs: EntryRuns): ResolvedHistory {
   const entries: HistoryEntry[] = []
   let missing = 0
   for (const [from, to] of runs) {
     missing += Math.max(0, to - from + 1)
-    for (let at = placeOf(told, from); entries.length < MOST_ENTRIES; at++) {
-      const found = told.at(at)
+    for (let at = indexOfNumber(allEntries, from); entries.length < MAX_ENTRIES; at++) {
+      const found = allEntries.at(at)
       if (!found || found.number > to) break
       entries.push(found.entry)
       missing--
@@ -57,7 +57,7 @@ export function historyNamed(told: Told, runs: Runs): Named {
   return { history: Entries.over(entries), missing }
 }
 
-export function runsOf(numbers: Iterable<number>): Runs {
+export function toRuns(numbers: Iterable<number>): EntryRuns {
   const runs: [number, number][] = []
   for (const number of numbers) {
     const last = runs.at(-1)

@@ -12,13 +12,13 @@ export interface LineIssue {
   readonly line: number
 }
 
-export interface ReadJournal {
+export interface JournalReadResult {
   readonly events: readonly JournalEvent[]
   readonly issues: readonly LineIssue[]
 }
 
 /** A last line without its newline counts where it is whole. */
-export function readJournal(text: string): ReadJournal {
+export function readJournal(text: string): JournalReadResult {
   const events: JournalEvent[] = []
   const issues: LineIssue[] = []
   const lines = text.split('\n')
@@ -26,17 +26,17 @@ export function readJournal(text: string): ReadJournal {
     if (line.trim() === '') return
     const isLast = at === lines.length - 1
     const read = readEvent(line)
-    const fault = read.ok ? headerFault(read.event, at + 1) : isLast ? CUT : read
+    const fault = read.ok ? findHeaderFault(read.event, at + 1) : isLast ? CUT_SHORT : read
     if (read.ok) events.push(read.event)
     if (fault) issues.push({ code: fault.code, reason: fault.reason, line: at + 1 })
   })
   return { events, issues }
 }
 
-const CUT = { code: 'cut_short', reason: 'the last line is cut short; all before it was read' } as const
+const CUT_SHORT = { code: 'cut_short', reason: 'the last line is cut short; all before it was read' } as const
 
 /** What is wrong with an event at its place, though it can be read by itself. */
-export function headerFault(event: JournalEvent, line: number): Omit<LineIssue, 'line'> | undefined {
+export function findHeaderFault(event: JournalEvent, line: number): Omit<LineIssue, 'line'> | undefined {
   if (event.event === 'opened' && event.journal > JOURNAL_VERSION)
     return { code: 'unknown_shape', reason: `written by a later version (journal ${event.journal}); update fumibako` }
   if (event.event !== 'opened' && line === 1)

@@ -10,20 +10,20 @@ import type { Replay } from './replay.ts'
  * What had streamed becomes an interrupted entry; tools that were started get their results, or one that says that they
  * did not end. A question to which nothing had come is still waiting. Empty for a journal that ended well.
  */
-export function recoveryOf(replay: Replay, at: string, env: UserEnvContext): readonly JournalEvent[] {
-  const { state, told, streamed, tools } = replay
+export function recoveryEvents(replay: Replay, at: string, env: UserEnvContext): readonly JournalEvent[] {
+  const { state, allEntries, streamed, tools } = replay
   if (streamed !== '' && state.next_message) {
-    const number = lastNumber(told) + 1
+    const number = lastNumber(allEntries) + 1
     const assistant = newResponse(null, streamed)
     return [{ event: 'interrupted', at, number, assistant, request_metadata: null, reason: 'crashed' }]
   }
   const last = state.history.at(-1)?.assistant
   if (tools.size === 0 || state.next_message || !last || !('ToolUse' in last)) return []
-  const results = last.ToolUse.tool_uses.map(({ id }) => tools.get(id)?.result ?? unfinished(id, tools.has(id)))
+  const results = last.ToolUse.tool_uses.map(({ id }) => tools.get(id)?.result ?? unfinishedResult(id, tools.has(id)))
   return [{ event: 'next_message', at, message: newToolUseResults(results, env) }]
 }
 
-function unfinished(tool_use_id: string, started: boolean): ToolUseResult {
+function unfinishedResult(tool_use_id: string, started: boolean): ToolUseResult {
   return { tool_use_id, content: [{ Text: started ? NOT_ENDED : NOT_STARTED }], status: 'Error' }
 }
 

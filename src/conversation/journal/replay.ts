@@ -1,53 +1,53 @@
 /** The state of a conversation is the fold of its journal. */
 
-import { never } from '../../model/error.ts'
+import { assertNever } from '../../model/error.ts'
 import { NO_ENVIRONMENT, newPrompt } from '../create.ts'
 import { Entries } from '../entries.ts'
 import type { ToolUseResult } from '../message.ts'
 import type { HistoryEntry } from '../record.ts'
 import { type ConversationState, newState, pushAssistantMessage } from '../state.ts'
 import { openTangents } from '../tangent.ts'
-import { afterChange, type Stepped } from './changing.ts'
-import type { AgentChosen, JournalEvent } from './event.ts'
-import { lastNumber, type Told } from './numbered.ts'
-import { afterTurning } from './turning.ts'
+import { applyChange, type StepResult } from './changing.ts'
+import type { AgentChosenEvent, JournalEvent } from './event.ts'
+import { lastNumber, type NumberedEntries } from './numbered.ts'
+import { applyOperation } from './turning.ts'
 
 export interface Replay {
   readonly state: ConversationState
   /** Every exchange, also those that no history holds any more. */
-  readonly told: Told
+  readonly allEntries: NumberedEntries
   /** What has come of an answer that is no entry yet. */
   readonly streamed: string
   /** The tools that the last answer asked for and that were started, by the id of their use. */
-  readonly tools: ReadonlyMap<string, ToolRun>
+  readonly tools: ReadonlyMap<string, StartedTool>
   /** Of the program that opened it last; 0 before the first line. */
   readonly version: number
   readonly cwd: string | null
   /** The agent that was chosen last; null where no agent was chosen, or an older program wrote the journal. */
-  readonly agent: Omit<AgentChosen, 'event' | 'at'> | null
+  readonly agent: Omit<AgentChosenEvent, 'event' | 'at'> | null
   /** Events that did not fit: lines before them are damaged or lost. */
-  readonly faults: Entries<Fault>
+  readonly faults: Entries<ReplayFault>
 }
 
-export interface ToolRun {
+export interface StartedTool {
   readonly name: string
   readonly result: ToolUseResult | null
 }
 
-export interface Fault {
+export interface ReplayFault {
   readonly event: string
   readonly at: string
   /** A sentence for a person. Never conversation text. */
   readonly reason: string
 }
 
-const NO_TOOLS: ReadonlyMap<string, ToolRun> = new Map()
+const NO_TOOLS: ReadonlyMap<string, StartedTool> = new Map()
 
 /** @param id of the conversation, until its header tells */
 export function emptyReplay(id = ''): Replay {
   return {
     state: newState(id),
-    told: Entries.of(),
+    allEntries: Entries.of(),
     streamed: '',
     tools: NO_TOOLS,
     version: 0,
@@ -79,9 +79,9 @@ export function replayEvent(replay: Replay, event: JournalEvent): Replay {
       return { ...replay, streamed: '', state: { ...replay.state, next_message: event.message } }
     case 'entry':
     case 'interrupted':
-      return answered(replay, event)
+      return applyAnswer(replay, event)
     case 'copied':
-      return copied(replay, event.number, event.entry, event.into === 'history', event)
+      return applyCopy(replay, event.number, event.entry, event.into === 'history', event)
     case 'tool_started':
       return withTool(replay, event.tool_use_id, { name: event.name, result: null })
     case 'tool_finished': {
@@ -96,7 +96,7 @@ export function replayEvent(replay: Replay, event: JournalEvent): Replay {
     case 'restored':
     case 'cleared':
     case 'summary':
-      return turned(replay, event)
+      return applyOperationEvent(replay, event)
     case 'history':
     case 'branches':
     case 'window':
@@ -111,7 +111,7 @@ export function replayEvent(replay: Replay, event: JournalEvent): Replay {
     case 'line_tracker':
     case 'set_aside':
     case 'fields':
-      return stepped(replay, event, afterChange(replay.state, replay.told, event))
+      return applyStep(replay, event, applyChange(replay.state, replay.allEntries, event))
     case 'agent': {
       const { event: _, at: __, ...agent } = event
       return { ...replay, agent }
@@ -121,46 +121,57 @@ export function replayEvent(replay: Replay, event: JournalEvent): Replay {
     case 'unknown':
       return replay
     default:
-      return never(event)
+      return assertNever(event)
   }
 }
 
-type Answer = Extract<JournalEvent, { event: 'entry' | 'interrupted' }>
+type AnswerEvent = Extract<JournalEvent, { event: 'entry' | 'interrupted' }>
 
 /** An answer whose message was lost with a damaged line is kept with an empty one. */
-function answered(replay: Replay, event: Answer): Replay {
-  const waiting = replay.state.next_message
-  const asked = waiting ? replay.state : { ...replay.state, next_message: newPrompt('', null, NO_ENVIRONMENT) }
-  const state = pushAssistantMessage(asked, event.assistant, event.request_metadata)
-  const told = numbered({ ...replay, state, streamed: '', tools: NO_TOOLS }, event.number, state.history.at(-1), event)
-  return waiting ? told : faulty(told, event, 'it answers a message that is not there')
+function applyAnswer(replay: Replay, event: AnswerEvent): Replay {
+  const pending = replay.state.next_message
+  const askedState = pending ? replay.state : { ...replay.state, next_message: newPrompt('', null, NO_ENVIRONMENT) }
+  const state = pushAssistantMessage(askedState, event.assistant, event.request_metadata)
+  const answeredReplay = addNumbered(
+    { ...replay, state, streamed: '', tools: NO_TOOLS },
+    event.number,
+    state.history.at(-1),
+    event,
+  )
+  return pending ? answeredReplay : addFault(answeredReplay, event, 'it answers a message that is not there')
 }
 
-function copied(replay: Replay, number: number, entry: HistoryEntry, isSaid: boolean, event: JournalEvent): Replay {
-  const state = isSaid ? { ...replay.state, history: replay.state.history.append(entry) } : replay.state
-  return numbered({ ...replay, state }, number, entry, event)
+function applyCopy(
+  replay: Replay,
+  number: number,
+  entry: HistoryEntry,
+  isInHistory: boolean,
+  event: JournalEvent,
+): Replay {
+  const state = isInHistory ? { ...replay.state, history: replay.state.history.append(entry) } : replay.state
+  return addNumbered({ ...replay, state }, number, entry, event)
 }
 
-function turned(replay: Replay, event: Parameters<typeof afterTurning>[1]): Replay {
-  const next = stepped({ ...replay, streamed: '', tools: NO_TOOLS }, event, afterTurning(replay.state, event))
+function applyOperationEvent(replay: Replay, event: Parameters<typeof applyOperation>[1]): Replay {
+  const next = applyStep({ ...replay, streamed: '', tools: NO_TOOLS }, event, applyOperation(replay.state, event))
   if (event.event !== 'tangent_summed_up' || openTangents(replay.state).length === 0) return next
-  return numbered(next, event.number, next.state.history.at(-1), event)
+  return addNumbered(next, event.number, next.state.history.at(-1), event)
 }
 
-function numbered(replay: Replay, number: number, entry: HistoryEntry | undefined, event: JournalEvent): Replay {
+function addNumbered(replay: Replay, number: number, entry: HistoryEntry | undefined, event: JournalEvent): Replay {
   if (!entry) return replay
-  if (number <= lastNumber(replay.told)) return faulty(replay, event, `entry ${number} was told before`)
-  return { ...replay, told: replay.told.append({ number, entry }) }
+  if (number <= lastNumber(replay.allEntries)) return addFault(replay, event, `entry ${number} was told before`)
+  return { ...replay, allEntries: replay.allEntries.append({ number, entry }) }
 }
 
-function withTool(replay: Replay, id: string, run: ToolRun): Replay {
+function withTool(replay: Replay, id: string, run: StartedTool): Replay {
   return { ...replay, tools: new Map([...replay.tools, [id, run]]) }
 }
 
-function stepped(replay: Replay, event: JournalEvent, { state, fault }: Stepped): Replay {
-  return fault === undefined ? { ...replay, state } : faulty({ ...replay, state }, event, fault)
+function applyStep(replay: Replay, event: JournalEvent, { state, fault }: StepResult): Replay {
+  return fault === undefined ? { ...replay, state } : addFault({ ...replay, state }, event, fault)
 }
 
-function faulty(replay: Replay, { event, at }: JournalEvent, reason: string): Replay {
+function addFault(replay: Replay, { event, at }: JournalEvent, reason: string): Replay {
   return { ...replay, faults: replay.faults.append({ event, at, reason }) }
 }

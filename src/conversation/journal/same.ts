@@ -6,21 +6,21 @@ import { type Codec, nullable, tuple, unsigned } from '../codec/shape.ts'
 import { checkpointManager, contextManager, conversationCheckpoint, extension } from '../codec/state.ts'
 import { writeAs } from '../codec/write.ts'
 
-type Same<T> = (a: T, b: T) => boolean
+type Comparator<T> = (a: T, b: T) => boolean
 
-const written =
-  <T>(codec: Codec<T>): Same<T> =>
+const sameWhenWritten =
+  <T>(codec: Codec<T>): Comparator<T> =>
   (a, b) =>
     a === b || writeAs(codec, a) === writeAs(codec, b)
 
-export const message = written(nullable(userMessage))
-export const summaries = written(nullable(summary))
-export const checkpoint = written(conversationCheckpoint)
-export const range = written(tuple(unsigned, unsigned))
-export const offer = written(tools)
-export const context = written(nullable(contextManager))
-export const size = written(nullable(unsigned))
-export const model = written(nullable(modelInfo))
-export const tracker = written(fileLineTracker)
-export const manager = written(nullable(checkpointManager))
-export const added = written(nullable(extension))
+export const message = sameWhenWritten(nullable(userMessage))
+export const summaries = sameWhenWritten(nullable(summary))
+export const tangentCheckpoint = sameWhenWritten(conversationCheckpoint)
+export const range = sameWhenWritten(tuple(unsigned, unsigned))
+export const toolCatalogueTools = sameWhenWritten(tools)
+export const context = sameWhenWritten(nullable(contextManager))
+export const size = sameWhenWritten(nullable(unsigned))
+export const model = sameWhenWritten(nullable(modelInfo))
+export const tracker = sameWhenWritten(fileLineTracker)
+export const manager = sameWhenWritten(nullable(checkpointManager))
+export const ownExtension = sameWhenWritten(nullable(extension))

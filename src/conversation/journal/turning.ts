@@ -1,14 +1,14 @@
 /** Events that are steps of the engine itself: each does what its operation does. */
 
-import { never } from '../../model/error.ts'
-import { restoredTo } from '../checkpoint.ts'
-import { branchesOf, dropEntries, rewindTo, switchToBranch } from '../rewind.ts'
+import { assertNever } from '../../model/error.ts'
+import { withRestoredHistory } from '../checkpoint.ts'
+import { dropEntries, rewindTo, stateBranches, switchToBranch } from '../rewind.ts'
 import { type ConversationState, clear } from '../state.ts'
 import { enterTangent, exitTangent, exitTangentWithSummary, exitTangentWithTail, isInTangent } from '../tangent.ts'
-import type { Stepped } from './changing.ts'
+import type { StepResult } from './changing.ts'
 import type { JournalEvent } from './event.ts'
 
-export type Turning = Extract<
+export type OperationEvent = Extract<
   JournalEvent,
   {
     event:
@@ -23,7 +23,7 @@ export type Turning = Extract<
   }
 >
 
-export function afterTurning(state: ConversationState, event: Turning): Stepped {
+export function applyOperation(state: ConversationState, event: OperationEvent): StepResult {
   switch (event.event) {
     case 'tangent_entered': {
       const { name, started, nested } = event
@@ -38,10 +38,10 @@ export function afterTurning(state: ConversationState, event: Turning): Stepped 
     case 'rewound':
       return { state: event.keep ? rewindTo(state, event.to, event.name) : dropEntries(state, event.to) }
     case 'branch_taken':
-      if (!branchesOf(state)[event.branch]) return { state, fault: `there is no branch ${event.branch}` }
+      if (!stateBranches(state)[event.branch]) return { state, fault: `there is no branch ${event.branch}` }
       return { state: switchToBranch(state, event.branch) }
     case 'restored':
-      return restored(state, event.tag)
+      return restoreCheckpointTag(state, event.tag)
     case 'cleared':
       return { state: clear(state) }
     case 'summary': {
@@ -49,14 +49,14 @@ export function afterTurning(state: ConversationState, event: Turning): Stepped 
       return { state: { ...state, history, latest_summary: event.summary } }
     }
     default:
-      return never(event)
+      return assertNever(event)
   }
 }
 
 const NO_TANGENT = 'no tangent is open'
 
-function restored(state: ConversationState, tag: string): Stepped {
+function restoreCheckpointTag(state: ConversationState, tag: string): StepResult {
   const checkpoint = state.checkpoint_manager?.checkpoints.find((one) => one.tag === tag)
   if (!checkpoint) return { state, fault: 'the checkpoint is not there' }
-  return { state: restoredTo(state, checkpoint) }
+  return { state: withRestoredHistory(state, checkpoint) }
 }

@@ -1,7 +1,7 @@
 /** How large a conversation is, in bytes and in estimated tokens, and which context files fit. */
 
 import { isJsonArray, JsonNumber, type JsonValue, jsonEntries } from '../../lib/json/lossless.ts'
-import { countTokens } from '../../model/tokens/estimate.ts'
+import { tokensOfBytes } from '../../model/tokens/estimate.ts'
 import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../limits.ts'
 import type { AssistantMessage, ToolUseResultBlock, UserMessage } from '../message.ts'
 import type { HistoryEntry } from '../record.ts'
@@ -9,7 +9,7 @@ import { promptOf, toolUseResultsOf } from '../render.ts'
 import { byteLength } from '../truncate.ts'
 import type { ContextFile } from './context.ts'
 
-export { countTokens }
+export { tokensOfBytes }
 
 export function tokensToChars(tokens: number): number {
   return tokens * 4
@@ -26,8 +26,8 @@ export function valueChars(value: JsonValue): number {
 /** Ids, names, times, markers and images do not count. */
 export function userChars(message: UserMessage): number {
   const results = toolUseResultsOf(message) ?? []
-  const said = results.flatMap(({ content }) => content).reduce((sum, block) => sum + blockChars(block), 0)
-  return byteLength(message.additional_context) + byteLength(promptOf(message) ?? '') + said
+  const contentChars = results.flatMap(({ content }) => content).reduce((sum, block) => sum + blockChars(block), 0)
+  return byteLength(message.additional_context) + byteLength(promptOf(message) ?? '') + contentChars
 }
 
 function blockChars(block: ToolUseResultBlock): number {
@@ -52,13 +52,13 @@ export function conversationSize(
   history: Iterable<HistoryEntry>,
   context: Iterable<HistoryEntry> = [],
 ): ConversationSize {
-  const said = charsOf(history)
-  const around = charsOf(context)
-  const both = around.user + around.assistant
-  return { ...said, context: both, total: said.user + said.assistant + both }
+  const contentChars = countChars(history)
+  const contextChars = countChars(context)
+  const both = contextChars.user + contextChars.assistant
+  return { ...contentChars, context: both, total: contentChars.user + contentChars.assistant + both }
 }
 
-function charsOf(entries: Iterable<HistoryEntry>): { readonly user: number; readonly assistant: number } {
+function countChars(entries: Iterable<HistoryEntry>): { readonly user: number; readonly assistant: number } {
   let user = 0
   let assistant = 0
   for (const entry of entries) {
@@ -91,7 +91,7 @@ export interface FittedFiles {
 
 /** Largest first, each as long as there is room for it: a smaller one may still fit after a larger one did not. */
 export function dropMatchedContextFiles(files: readonly ContextFile[], limitTokens: number): FittedFiles {
-  const sized = files.map((file) => ({ file, tokens: countTokens(byteLength(file.content)) }))
+  const sized = files.map((file) => ({ file, tokens: tokensOfBytes(byteLength(file.content)) }))
   sized.sort((a, b) => b.tokens - a.tokens)
   let used = 0
   const kept: ContextFile[] = []

@@ -10,7 +10,7 @@ import { type ConversationState, modelOf } from '../state.ts'
 import { byteLength, truncateMessage } from '../truncate.ts'
 import { summaryContext } from './context.ts'
 import { enforceConversationInvariants } from './invariants.ts'
-import { flatten, intoUserInputMessage, type Sendable } from './send.ts'
+import { intoUserInputMessage, type Sendable, toSentMessages } from './send.ts'
 
 export interface CompactStrategy {
   /** How many of the newest exchanges stay out of the summary. */
@@ -26,7 +26,7 @@ export const DEFAULT_STRATEGY: CompactStrategy = {
   maxMessageLength: MAX_USER_MESSAGE_SIZE,
 }
 
-const SHORTER_MESSAGE_LENGTH = 25_000
+const SHORTENED_MESSAGE_BYTES = 25_000
 
 /** Our words; the original has its own. */
 const SUMMARY_REQUEST = `Write a summary of this conversation that will stand in its place: whoever continues it sees the summary and not the conversation. Do not answer the conversation and do not call tools.
@@ -54,29 +54,29 @@ export function createSummaryRequest(
   if (state.history.length === 0) return undefined
   const { range } = enforceConversationInvariants(state.history, null, state.tools, env)
   const inRange = state.history.slice(range[0], range[1])
-  const summed = inRange.slice(0, Math.max(0, inRange.length - strategy.messagesToExclude)).toArray()
+  const summarized = inRange.slice(0, Math.max(0, inRange.length - strategy.messagesToExclude)).toArray()
   const cut = strategy.truncateLargeMessages
-    ? summed.map((entry) => ({ ...entry, user: truncateMessage(entry.user, strategy.maxMessageLength) }))
-    : summed
+    ? summarized.map((entry) => ({ ...entry, user: truncateMessage(entry.user, strategy.maxMessageLength) }))
+    : summarized
   const tools = onlyDummy(state.tools)
-  const asked = enforceConversationInvariants(
+  const checked = enforceConversationInvariants(
     Entries.over([...cut]),
     newPrompt(summaryPrompt(state, customPrompt), null, env),
     tools,
     env,
   )
-  if (!asked.next) return undefined
+  if (!checked.next) return undefined
   return {
     conversation_id: state.conversation_id,
-    user_input_message: intoUserInputMessage(asked.next, modelOf(state), tools),
-    history: flatten(asked.history.slice(asked.range[0], asked.range[1])),
+    user_input_message: intoUserInputMessage(checked.next, modelOf(state), tools),
+    history: toSentMessages(checked.history.slice(checked.range[0], checked.range[1])),
   }
 }
 
 function summaryPrompt(state: ConversationState, customPrompt: string | undefined): string {
-  const wish = customPrompt ? `\n\nAbove all, the user asks this of the summary: ${customPrompt}` : ''
+  const customRequest = customPrompt ? `\n\nAbove all, the user asks this of the summary: ${customPrompt}` : ''
   const existing = state.latest_summary ? `\n\n${summaryContext(state.latest_summary[0], EXISTING_PREAMBLE)}` : ''
-  return `${SUMMARY_REQUEST}${wish}${existing}`
+  return `${SUMMARY_REQUEST}${customRequest}${existing}`
 }
 
 /** Only the stand-in is offered, so that every past tool use goes out under its name and none can be called. */
@@ -87,7 +87,7 @@ function onlyDummy(tools: Tools): Tools {
 
 /** What to try after the history was too large even to be summed up; nothing when all has been tried. */
 export function nextStrategy(strategy: CompactStrategy, historyLength: number): CompactStrategy | undefined {
-  const shorter = { ...strategy, truncateLargeMessages: true, maxMessageLength: SHORTER_MESSAGE_LENGTH }
+  const shorter = { ...strategy, truncateLargeMessages: true, maxMessageLength: SHORTENED_MESSAGE_BYTES }
   if (historyLength <= 2 && !strategy.truncateLargeMessages) return { ...shorter, messagesToExclude: 0 }
   if (historyLength > 2 && strategy.messagesToExclude < 1) return { ...strategy, messagesToExclude: 1 }
   return strategy.truncateLargeMessages ? undefined : shorter
@@ -97,5 +97,5 @@ export function nextStrategy(strategy: CompactStrategy, historyLength: number): 
 export function automaticStrategy(historyLength: number): CompactStrategy {
   return historyLength > 2
     ? DEFAULT_STRATEGY
-    : { ...DEFAULT_STRATEGY, truncateLargeMessages: true, maxMessageLength: SHORTER_MESSAGE_LENGTH }
+    : { ...DEFAULT_STRATEGY, truncateLargeMessages: true, maxMessageLength: SHORTENED_MESSAGE_BYTES }
 }

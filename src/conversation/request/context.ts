@@ -66,8 +66,8 @@ function fileContext(files: readonly ContextFile[]): string {
 export function hookContext(results: readonly HookResult[], trigger: HookTrigger): string | undefined {
   if (results.every(({ exitCode, output }) => exitCode !== 0 || output === '')) return undefined
   const scope = trigger === 'agentSpawn' ? ' for the entire conversation' : ''
-  const said = results
+  const outputs = results
     .filter((result) => result.trigger === trigger && result.exitCode === 0)
     .map(({ output }) => `${output}\n\n`)
-  return `${CONTEXT_ENTRY_START_HEADER}${HOOK_PREAMBLE}${scope}\n\n${said.join('')}${CONTEXT_ENTRY_END_HEADER}`
+  return `${CONTEXT_ENTRY_START_HEADER}${HOOK_PREAMBLE}${scope}\n\n${outputs.join('')}${CONTEXT_ENTRY_END_HEADER}`
 }

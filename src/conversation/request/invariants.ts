@@ -8,7 +8,7 @@ import type { History, Tools } from '../record.ts'
 import { hasToolUseResults, promptOf, replaceContentWithToolUseResults } from '../render.ts'
 import type { ConversationState, HistoryLimit } from '../state.ts'
 
-export interface Enforced {
+export interface InvariantResult {
   readonly history: History
   readonly next: UserMessage | null
   readonly range: readonly [number, number]
@@ -28,20 +28,20 @@ export function enforceConversationInvariants(
   tools: Tools,
   env: UserEnvContext,
   limit: HistoryLimit = 'original',
-): Enforced {
+): InvariantResult {
   const history = limit === 'fifo' ? given.slice(-MAX_CONVERSATION_STATE_HISTORY_LEN) : given
   const isOver = limit === 'original' && history.length * 2 > MAX_CONVERSATION_STATE_HISTORY_LEN - SPARE_MESSAGES
-  const start = isOver ? secondPrompt(history) : 0
+  const start = isOver ? findSecondPrompt(history) : 0
   const range = start === undefined ? ([0, 0] as const) : ([start, history.length] as const)
   const abandoned = start === undefined && next !== null && hasToolUseResults(next)
   const pending = abandoned ? newPrompt(HISTORY_OVERFLOWED, null, env) : next
-  const mended = mendFirst(history)
-  const last = range[1] > range[0] ? mended.at(range[1] - 1)?.assistant : undefined
-  return { history: nameTools(mended, toolNames(tools)), next: mendNext(pending, last, env), range }
+  const repaired = repairFirst(history)
+  const last = range[1] > range[0] ? repaired.at(range[1] - 1)?.assistant : undefined
+  return { history: renameMissingTools(repaired, toolNames(tools)), next: repairNext(pending, last, env), range }
 }
 
 /** Applies it to a state. */
-export function enforced(
+export function withInvariants(
   state: ConversationState,
   env: UserEnvContext,
   limit: HistoryLimit = 'original',
@@ -56,7 +56,7 @@ export function enforced(
   return { ...state, history, next_message: next, valid_history_range: range }
 }
 
-function secondPrompt(history: History): number | undefined {
+function findSecondPrompt(history: History): number | undefined {
   for (let i = 1; i < history.length; i++) {
     const entry = history.at(i)
     if (entry && !hasToolUseResults(entry.user)) return i
@@ -65,13 +65,13 @@ function secondPrompt(history: History): number | undefined {
 }
 
 /** The first entry of all, even where the range begins later. */
-function mendFirst(history: History): History {
+function repairFirst(history: History): History {
   const first = history.at(0)
   if (!first || !hasToolUseResults(first.user)) return history
   return history.with(0, { ...first, user: replaceContentWithToolUseResults(first.user) })
 }
 
-function mendNext(
+function repairNext(
   next: UserMessage | null,
   last: AssistantMessage | undefined,
   env: UserEnvContext,
@@ -91,11 +91,11 @@ function toolNames(tools: Tools): readonly string[] {
 }
 
 /** Tool uses of tools that are gone get the name of one that is there. Shares the history where nothing has to change. */
-function nameTools(history: History, known: readonly string[]): History {
+function renameMissingTools(history: History, known: readonly string[]): History {
   const names = new Set(known)
   let changed = false
   const entries = history.toArray().map((entry) => {
-    const assistant = nameToolsOf(entry.assistant, names)
+    const assistant = renameToolsIn(entry.assistant, names)
     if (assistant === entry.assistant) return entry
     changed = true
     return { ...entry, assistant }
@@ -103,14 +103,14 @@ function nameTools(history: History, known: readonly string[]): History {
   return changed ? Entries.over(entries) : history
 }
 
-function nameToolsOf(assistant: AssistantMessage, names: ReadonlySet<string>): AssistantMessage {
+function renameToolsIn(assistant: AssistantMessage, names: ReadonlySet<string>): AssistantMessage {
   if (!('ToolUse' in assistant)) return assistant
   const { tool_uses } = assistant.ToolUse
   if (tool_uses.every(({ name }) => names.has(name))) return assistant
-  return { ToolUse: { ...assistant.ToolUse, tool_uses: tool_uses.map((use) => nameTool(use, names)) } }
+  return { ToolUse: { ...assistant.ToolUse, tool_uses: tool_uses.map((use) => renameTool(use, names)) } }
 }
 
-function nameTool(use: AssistantToolUse, names: ReadonlySet<string>): AssistantToolUse {
+function renameTool(use: AssistantToolUse, names: ReadonlySet<string>): AssistantToolUse {
   if (names.has(use.name)) return use
   if (names.has(use.orig_name)) return { ...use, name: use.orig_name, args: use.orig_args }
   const [match, second] = [...names].filter((name) => name.endsWith(use.name))

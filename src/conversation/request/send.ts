@@ -6,7 +6,7 @@ import type { HistoryEntry, Tool, Tools } from '../record.ts'
 import { contentWithContext, toolUseResultsOf } from '../render.ts'
 import { type ConversationState, type HistoryLimit, modelOf } from '../state.ts'
 import { type ContextInput, contextMessage, contextPair, type HookResult, hookContext } from './context.ts'
-import { enforced } from './invariants.ts'
+import { withInvariants } from './invariants.ts'
 
 export interface UserInputMessage {
   readonly content: string
@@ -96,29 +96,33 @@ export function asSendable(
   given: ConversationState,
   input: SendInput,
 ): { readonly state: ConversationState; readonly request: Sendable | undefined } {
-  const checked = enforced(given, input.env, input.limit)
+  const checked = withInvariants(given, input.env, input.limit)
   const [start, end] = checked.valid_history_range
   const inRange = { ...checked, history: checked.history.slice(Number(start), Number(end)) }
-  const again = enforced(inRange, input.env, input.limit)
-  const hooked =
-    input.promptHooks && again.next_message ? hookContext(input.promptHooks, 'userPromptSubmit') : undefined
+  const rechecked = withInvariants(inRange, input.env, input.limit)
+  const hookText =
+    input.promptHooks && rechecked.next_message ? hookContext(input.promptHooks, 'userPromptSubmit') : undefined
   const next =
-    again.next_message && hooked !== undefined
-      ? { ...again.next_message, additional_context: hooked }
-      : again.next_message
-  const context = contextMessage(again, input)
-  const state = { ...again, next_message: next, context_message_length: context?.bytes ?? again.context_message_length }
+    rechecked.next_message && hookText !== undefined
+      ? { ...rechecked.next_message, additional_context: hookText }
+      : rechecked.next_message
+  const context = contextMessage(rechecked, input)
+  const state = {
+    ...rechecked,
+    next_message: next,
+    context_message_length: context?.bytes ?? rechecked.context_message_length,
+  }
   if (!next) return { state, request: undefined }
   const pair = context ? [contextPair(context.text, input.env)] : []
   const request = {
     conversation_id: state.conversation_id,
     user_input_message: intoUserInputMessage(next, modelOf(state), state.tools),
-    history: flatten([...pair, ...state.history]),
+    history: toSentMessages([...pair, ...state.history]),
   }
   return { state, request }
 }
 
-export function flatten(entries: Iterable<HistoryEntry>): readonly SentMessage[] {
+export function toSentMessages(entries: Iterable<HistoryEntry>): readonly SentMessage[] {
   return Array.from(entries).flatMap(({ user, assistant }): SentMessage[] => [
     { kind: 'user', message: intoHistoryEntry(user) },
     { kind: 'assistant', message: intoAssistantResponse(assistant) },

@@ -1,18 +1,18 @@
 /** The half of an entry that comes from the model: its words, then the tools it asks for. */
 import { type Fields, isObject, listOf, stringOf } from '../../lib/object.ts'
-import { sameJson } from '../../lib/same.ts'
+import { isSameJson } from '../../lib/same.ts'
 import type { ToolCall } from '../../model/normalized.ts'
-import { type Draft, metadataOf } from './draft.ts'
-import type { Entry } from './entry.ts'
+import { type EntryDraft, metadataField } from './draft.ts'
+import type { ParsedEntry } from './entry.ts'
 import { exactText } from './exact.ts'
 
 /** Words in one message, which is left out where there are none; each tool in one of its own. */
-export function answerDrafts({ answer, request, exact }: Entry): readonly Draft[] {
+export function answerDrafts({ answer, request, exact }: ParsedEntry): readonly EntryDraft[] {
   const { tag, body } = answer
-  const around = {
+  const shared = {
     message_id: body['message_id'],
     model: request?.['model_id'],
-    request: request && requestOf(request),
+    request: request && requestFields(request),
   }
   if (tag !== 'Response' && tag !== 'ToolUse')
     return [
@@ -22,11 +22,11 @@ export function answerDrafts({ answer, request, exact }: Entry): readonly Draft[
         source_type: 'meta',
         payload_type: tag,
         segments: [],
-        ...metadataOf({ event_kind: tag, ...around, ...body }),
+        ...metadataField({ event_kind: tag, ...shared, ...body }),
       },
     ]
   const text = stringOf(body['content']) ?? ''
-  const words: readonly Draft[] =
+  const textDrafts: readonly EntryDraft[] =
     text === ''
       ? []
       : [
@@ -36,26 +36,26 @@ export function answerDrafts({ answer, request, exact }: Entry): readonly Draft[
             source_type: 'message',
             payload_type: tag,
             segments: [{ channel: 'output', type: 'text', format: 'output_text', text }],
-            ...metadataOf({ ...around, ...(tag === 'ToolUse' && { thinking: true }) }),
+            ...metadataField({ ...shared, ...(tag === 'ToolUse' && { thinking: true }) }),
           },
         ]
   const uses = tag === 'ToolUse' ? listOf(body['tool_uses']).filter(isObject) : []
   return [
-    ...words,
-    ...uses.map((use, at) => useDraft(tag, use, at === 0 && words.length === 0 ? around : {}, exact === true)),
+    ...textDrafts,
+    ...uses.map((use, at) => useDraft(tag, use, at === 0 && textDrafts.length === 0 ? shared : {}, exact === true)),
   ]
 }
 
 /** Without the pauses between its pieces, which are many and mean little: their number stays. */
-export function requestOf(request: Fields): Fields {
+export function requestFields(request: Fields): Fields {
   if (!('time_between_chunks' in request)) return request
   const { time_between_chunks, ...rest } = request
   return { ...rest, chunks: listOf(time_between_chunks).length }
 }
 
-function useDraft(tag: string, use: Fields, around: Fields, exact: boolean): Draft {
+function useDraft(tag: string, use: Fields, shared: Fields, exact: boolean): EntryDraft {
   const { args, orig_args } = use
-  const call = callOf(use, exact)
+  const call = toToolCall(use, exact)
   return {
     side: 'answer',
     role: 'tool',
@@ -63,23 +63,23 @@ function useDraft(tag: string, use: Fields, around: Fields, exact: boolean): Dra
     payload_type: tag,
     segments: [],
     tool_call: call,
-    ...metadataOf({
-      ...around,
+    ...metadataField({
+      ...shared,
       ...(use['orig_name'] !== use['name'] && { orig_name: use['orig_name'], sent_name: use['name'] }),
-      ...(orig_args !== undefined && !sameJson(orig_args, args) && { orig_args }),
+      ...(orig_args !== undefined && !isSameJson(orig_args, args) && { orig_args }),
     }),
   }
 }
 
 /** The tools that an answer asks for. */
-export const callsOf = ({ answer, exact }: Entry): readonly ToolCall[] =>
+export const requestedCalls = ({ answer, exact }: ParsedEntry): readonly ToolCall[] =>
   answer.tag === 'ToolUse'
     ? listOf(answer.body['tool_uses'])
         .filter(isObject)
-        .map((use) => callOf(use, exact === true))
+        .map((use) => toToolCall(use, exact === true))
     : []
 
-const callOf = (use: Fields, exact: boolean): ToolCall => ({
+const toToolCall = (use: Fields, exact: boolean): ToolCall => ({
   call_id: stringOf(use['id']) ?? null,
   name: nameOf(use),
   status: 'pending',

@@ -1,10 +1,10 @@
 /** When things were said. Old conversations tell no times, and answers only what their request recorded. */
 import { numberOf } from '../../lib/object.ts'
-import { type Instant, instant, instantOf } from '../../model/ids.ts'
-import { isRefused } from '../../model/numbers.ts'
-import type { Entry } from './entry.ts'
+import { type Instant, instantFromMs, toInstant } from '../../model/ids.ts'
+import { isInvalidTime } from '../../model/numbers.ts'
+import type { ParsedEntry } from './entry.ts'
 
-export interface Time {
+export interface EntryTime {
   readonly at: Instant
   readonly inferred: boolean
   /** The field that held no time. */
@@ -14,7 +14,7 @@ export interface Time {
 const STEP_MS = 1000
 
 /** Times in the order of the entries. Each missing one comes from the request, else a second after the one before. */
-export class Clock {
+export class EntryClock {
   #last: Instant | undefined
   readonly #firstSeen: Instant
 
@@ -28,40 +28,40 @@ export class Clock {
     return this.#last
   }
 
-  input({ user, request }: Pick<Entry, 'user' | 'request'>): Time {
-    const own = instant(user['timestamp'])
-    const bad = isRefused(user['timestamp'], own) ? 'timestamp' : undefined
-    return this.#take(own, own ?? momentOf(request?.['request_start_timestamp_ms']), bad)
+  input({ user, request }: Pick<ParsedEntry, 'user' | 'request'>): EntryTime {
+    const own = toInstant(user['timestamp'])
+    const bad = isInvalidTime(user['timestamp'], own) ? 'timestamp' : undefined
+    return this.#take(own, own ?? instantIfSet(request?.['request_start_timestamp_ms']), bad)
   }
 
-  answer({ request }: Pick<Entry, 'request'>): Time {
+  answer({ request }: Pick<ParsedEntry, 'request'>): EntryTime {
     const given = request?.['stream_end_timestamp_ms']
-    const own = momentOf(given)
-    return this.#take(own, own, given !== 0 && isRefused(given, own) ? 'stream_end_timestamp_ms' : undefined)
+    const own = instantIfSet(given)
+    return this.#take(own, own, given !== 0 && isInvalidTime(given, own) ? 'stream_end_timestamp_ms' : undefined)
   }
 
-  #take(own: Instant | undefined, known: Instant | undefined, bad: string | undefined): Time {
-    const at = known ?? (this.#last === undefined ? this.#firstSeen : later(this.#last))
+  #take(own: Instant | undefined, known: Instant | undefined, bad: string | undefined): EntryTime {
+    const at = known ?? (this.#last === undefined ? this.#firstSeen : oneStepLater(this.#last))
     this.#last = at
     return bad === undefined ? { at, inferred: own === undefined } : { at, inferred: true, bad }
   }
 }
 
 /** Zero stands for a time that was never set. */
-export function momentOf(milliseconds: unknown): Instant | undefined {
+export function instantIfSet(milliseconds: unknown): Instant | undefined {
   const known = numberOf(milliseconds)
-  return known === undefined || known <= 0 ? undefined : instantOf(known)
+  return known === undefined || known <= 0 ? undefined : instantFromMs(known)
 }
 
 /** A last time that was just made is not parsed again. */
-function later(at: Instant): Instant {
-  const ms = (at === made ? madeMs : Date.parse(at)) + STEP_MS
-  const next = instantOf(ms)
+function oneStepLater(at: Instant): Instant {
+  const ms = (at === cachedInstant ? cachedMs : Date.parse(at)) + STEP_MS
+  const next = instantFromMs(ms)
   if (next === undefined) return at
-  made = next
-  madeMs = ms
+  cachedInstant = next
+  cachedMs = ms
   return next
 }
 
-let made: Instant | undefined
-let madeMs = 0
+let cachedInstant: Instant | undefined
+let cachedMs = 0

@@ -1,7 +1,7 @@
 /** A message before it has its place: what an entry says, without number, time and source. */
 import type { MessageSegment, Metadata, Role, SourceType, ToolCall } from '../../model/normalized.ts'
 
-export interface Draft {
+export interface EntryDraft {
   /** Which half of the entry it is from: both have times of their own. */
   readonly side: 'input' | 'answer'
   readonly role: Role
@@ -14,7 +14,7 @@ export interface Draft {
 }
 
 /** Without what says nothing. */
-export function metadataOf(fields: Metadata): { readonly metadata?: Metadata } {
+export function metadataField(fields: Metadata): { readonly metadata?: Metadata } {
   const metadata: Record<string, unknown> = {}
   let isEmpty = true
   for (const key in fields) {

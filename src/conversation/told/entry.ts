@@ -15,7 +15,7 @@ export interface EntryList {
   exactAt(index: number): JsonValue | undefined
 }
 
-export interface Entry {
+export interface ParsedEntry {
   readonly user: Fields
   /** `Prompt`, `ToolUseResults`, `CancelledToolUses`, or a later one. */
   readonly input: Variant
@@ -37,34 +37,34 @@ export interface UnreadEntry {
 }
 
 /** Free values whose numbers JavaScript would change come in their own spelling. */
-export function entryAt(list: EntryList, index: number): Entry | UnreadEntry {
-  const entry = usual(list.at(index))
+export function parseEntryAt(list: EntryList, index: number): ParsedEntry | UnreadEntry {
+  const entry = parseUsualShape(list.at(index))
   if (entry && !needsExact(entry)) return entry
-  return unusual(list.exactAt(index))
+  return parseUnusualShape(list.exactAt(index))
 }
 
-export const isRead = (entry: Entry | UnreadEntry): entry is Entry => 'input' in entry
+export const isParsedEntry = (entry: ParsedEntry | UnreadEntry): entry is ParsedEntry => 'input' in entry
 
 /** What the original reads with its unread answer: the message that is still to be sent. */
-export function inputOf(user: unknown): Pick<Entry, 'user' | 'input'> | undefined {
+export function parseInput(user: unknown): Pick<ParsedEntry, 'user' | 'input'> | undefined {
   const fields = fieldsOf(user)
-  const input = variantOf(fields?.['content'])
+  const input = parseVariant(fields?.['content'])
   return fields && input && { user: fields, input }
 }
 
-function usual(value: unknown): Entry | undefined {
-  if (Array.isArray(value)) return halves(value[0], value[1], value[2])
-  return isObject(value) ? halves(value['user'], value['assistant'], value['request_metadata']) : undefined
+function parseUsualShape(value: unknown): ParsedEntry | undefined {
+  if (Array.isArray(value)) return joinHalves(value[0], value[1], value[2])
+  return isObject(value) ? joinHalves(value['user'], value['assistant'], value['request_metadata']) : undefined
 }
 
-function halves(user: unknown, assistant: unknown, request: unknown): Entry | undefined {
+function joinHalves(user: unknown, assistant: unknown, request: unknown): ParsedEntry | undefined {
   const fields = fieldsOf(user)
-  const input = variantOf(fields?.['content'])
-  const answer = variantOf(assistant)
+  const input = parseVariant(fields?.['content'])
+  const answer = parseVariant(assistant)
   return fields && input && answer && { user: fields, input, answer, request: fieldsOf(request) }
 }
 
-function variantOf(value: unknown): Variant | undefined {
+function parseVariant(value: unknown): Variant | undefined {
   if (!isObject(value)) return undefined
   let only: string | undefined
   for (const tag in value) {
@@ -76,11 +76,11 @@ function variantOf(value: unknown): Variant | undefined {
 }
 
 /** The original also takes structures as lists of their fields; its own reader says what is missing. */
-function unusual(value: unknown): Entry | UnreadEntry {
+function parseUnusualShape(value: unknown): ParsedEntry | UnreadEntry {
   if (value === undefined) return { unread: 'not JSON' }
-  const exact = usual(value)
+  const exact = parseUsualShape(value)
   if (exact) return { ...exact, exact: true }
   const read = readValueAs(historyEntry, value)
-  const entry = read.ok ? usual(read.value) : undefined
+  const entry = read.ok ? parseUsualShape(read.value) : undefined
   return entry ? { ...entry, exact: true } : { unread: read.ok ? 'in no shape that Amazon Q writes' : read.reason }
 }

@@ -1,55 +1,55 @@
 /** The half of an entry that goes to the model: a prompt, the results of tools, or both after a cancellation. */
 import { type Fields, fieldsOf, isObject, listOf, parseStructure, stringOf } from '../../lib/object.ts'
 import type { MessageSegment, ToolCall, ToolStatus } from '../../model/normalized.ts'
-import { exitCodeIn } from '../../model/numbers.ts'
-import { type Draft, metadataOf } from './draft.ts'
-import type { Entry, Variant } from './entry.ts'
+import { validExitCodeOf } from '../../model/numbers.ts'
+import { type EntryDraft, metadataField } from './draft.ts'
+import type { ParsedEntry, Variant } from './entry.ts'
 import { exactText } from './exact.ts'
-import { imagesOf } from './image.ts'
+import { imageSegments } from './image.ts'
 
 /** The tools that were asked for and not yet answered, by the id of the call. */
-export type Calls = ReadonlyMap<string, ToolCall>
+export type CallsById = ReadonlyMap<string, ToolCall>
 
-type Input = Pick<Entry, 'user' | 'input' | 'exact'>
+type Input = Pick<ParsedEntry, 'user' | 'input' | 'exact'>
 
 /** Results in order, then the prompt. */
-export function inputDrafts({ user, input, exact }: Input, calls: Calls): readonly Draft[] {
+export function inputDrafts({ user, input, exact }: Input, calls: CallsById): readonly EntryDraft[] {
   const { tag, body } = input
-  const images = imagesOf(user['images'])
-  const around = {
+  const images = imageSegments(user['images'])
+  const shared = {
     env: fieldsOf(user['env_context'])?.['env_state'],
     additional_context: user['additional_context'],
   }
-  if (tag === 'Prompt') return [promptDraft(tag, stringOf(body['prompt']) ?? '', images, around)]
+  if (tag === 'Prompt') return [promptDraft(tag, stringOf(body['prompt']) ?? '', images, shared)]
   if (tag === 'ToolUseResults' || tag === 'CancelledToolUses')
-    return answered(input, images, around, calls, exact === true)
-  return [unspokenDraft(tag, images, { ...around, ...body })]
+    return resultDrafts(input, images, shared, calls, exact === true)
+  return [unknownInputDraft(tag, images, { ...shared, ...body })]
 }
 
 /** Nobody says anything, but it stands there with all that is around it. */
-function unspokenDraft(tag: string, images: readonly MessageSegment[], around: Fields): Draft {
+function unknownInputDraft(tag: string, images: readonly MessageSegment[], shared: Fields): EntryDraft {
   return {
     side: 'input',
     role: 'meta',
     source_type: 'meta',
     payload_type: tag,
     segments: images,
-    ...metadataOf({ event_kind: tag, ...around }),
+    ...metadataField({ event_kind: tag, ...shared }),
   }
 }
 
-function answered(
+function resultDrafts(
   { tag, body }: Variant,
   images: readonly MessageSegment[],
-  around: Fields,
-  calls: Calls,
+  shared: Fields,
+  calls: CallsById,
   exact: boolean,
-): readonly Draft[] {
+): readonly EntryDraft[] {
   const cancelled = tag === 'CancelledToolUses'
   const prompt = stringOf(body['prompt'])
   const results = listOf(body['tool_use_results']).filter(isObject)
-  if (results.length === 0 && prompt === undefined) return [unspokenDraft(tag, images, around)]
-  const drafts = results.map((result, at): Draft => {
+  if (results.length === 0 && prompt === undefined) return [unknownInputDraft(tag, images, shared)]
+  const drafts = results.map((result, at): EntryDraft => {
     const isLast = at === results.length - 1 && prompt === undefined
     return {
       side: 'input',
@@ -58,38 +58,38 @@ function answered(
       payload_type: tag,
       // Which result an image belongs to is not told: it stands with the last.
       segments: isLast ? images : [],
-      tool_call: resultOf(result, cancelled, calls, exact),
-      ...metadataOf({ ...(at === 0 && prompt === undefined ? around : {}), blocks: blockNames(result) }),
+      tool_call: toToolResult(result, cancelled, calls, exact),
+      ...metadataField({ ...(at === 0 && prompt === undefined ? shared : {}), blocks: blockNames(result) }),
     }
   })
-  return prompt === undefined ? drafts : [...drafts, promptDraft(tag, prompt, images, around)]
+  return prompt === undefined ? drafts : [...drafts, promptDraft(tag, prompt, images, shared)]
 }
 
-function promptDraft(tag: string, text: string, images: readonly MessageSegment[], around: Fields): Draft {
+function promptDraft(tag: string, text: string, images: readonly MessageSegment[], shared: Fields): EntryDraft {
   return {
     side: 'input',
     role: 'user',
     source_type: 'message',
     payload_type: tag,
     segments: [{ channel: 'input', type: 'text', format: 'input_text', text }, ...images],
-    ...metadataOf(around),
+    ...metadataField(shared),
   }
 }
 
-function resultOf(result: Fields, cancelled: boolean, calls: Calls, exact: boolean): ToolCall {
+function toToolResult(result: Fields, cancelled: boolean, calls: CallsById, exact: boolean): ToolCall {
   const id = stringOf(result['tool_use_id']) ?? null
   const status = stringOf(result['status'])
   const blocks = listOf(result['content'])
-  const asked = id === null ? undefined : calls.get(id)
+  const calledTool = id === null ? undefined : calls.get(id)
   const call: Mutable<ToolCall> = {
     call_id: id,
-    name: asked?.name ?? null,
+    name: calledTool?.name ?? null,
     status: cancelled ? 'cancelled' : statusOf(status),
   }
   if (status !== undefined) call.source_status = status
-  if (asked?.arguments !== undefined) call.arguments = asked.arguments
-  if (asked?.arguments_json) call.arguments_json = asked.arguments_json
-  call.output = outputOf(blocks, exact)
+  if (calledTool?.arguments !== undefined) call.arguments = calledTool.arguments
+  if (calledTool?.arguments_json) call.arguments_json = calledTool.arguments_json
+  call.output = joinBlocks(blocks, exact)
   const value = blocks.length === 1 && isObject(blocks[0]) ? blockValue(blocks[0]) : undefined
   if (!value) return call
   call.output_json = value
@@ -100,7 +100,7 @@ function resultOf(result: Fields, cancelled: boolean, calls: Calls, exact: boole
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-function outputOf(blocks: readonly unknown[], exact: boolean): string {
+function joinBlocks(blocks: readonly unknown[], exact: boolean): string {
   const [first] = blocks
   if (blocks.length === 1 && isObject(first)) return blockText(first, exact)
   return blocks
@@ -110,13 +110,13 @@ function outputOf(blocks: readonly unknown[], exact: boolean): string {
 }
 
 /** The ids that an input answers. */
-export function answeredBy({ input }: Pick<Entry, 'input'>): readonly string[] {
+export function answeredCallIds({ input }: Pick<ParsedEntry, 'input'>): readonly string[] {
   const results = input.body['tool_use_results']
-  if (!Array.isArray(results)) return NOBODY
+  if (!Array.isArray(results)) return NO_IDS
   return results.flatMap((result) => (isObject(result) ? (stringOf(result['tool_use_id']) ?? []) : []))
 }
 
-const NOBODY: readonly string[] = []
+const NO_IDS: readonly string[] = []
 
 const statusOf = (status: string | undefined): ToolStatus => (status === 'Error' ? 'error' : 'success')
 
@@ -142,5 +142,5 @@ function blockNames(result: Fields): readonly string[] | undefined {
 function exitCodeOf(value: object | undefined): number | undefined {
   const status = fieldsOf(value)?.['exit_status']
   const code = typeof status === 'string' && /^-?\d+$/.test(status) ? Number(status) : status
-  return exitCodeIn(code)
+  return validExitCodeOf(code)
 }

@@ -1,48 +1,52 @@
 /** What became of the records behind pairs: told once nothing more can be written of them. */
-import type { Carrier, Fate } from '../../model/replay/carrier.ts'
+import type { ExtensionWriter, RecordConversion } from '../../model/replay/carrier.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
-import type { Group } from '../../model/replay/step.ts'
-import type { Pair } from './pairs.ts'
+import type { RecordGroup } from '../../model/replay/step.ts'
+import type { EntryPair } from './pairs.ts'
 
-type Records = Pick<Group, 'src' | 'records' | 'fits'>
+type GroupRecords = Pick<RecordGroup, 'src' | 'records' | 'fits'>
 
 /** More may be written of them. */
-interface OpenFate {
-  readonly groups: readonly Group[]
-  readonly fates: readonly Fate[]
+interface OpenOutcome {
+  readonly groups: readonly RecordGroup[]
+  readonly outcomes: readonly RecordConversion[]
   readonly as: readonly object[]
 }
 
-export class Fates {
-  readonly #carrier: Carrier
-  readonly #tell: (fate: Fate) => void
-  #open: readonly OpenFate[] = []
+export class RecordOutcomes {
+  readonly #extensionWriter: ExtensionWriter
+  readonly #report: (outcome: RecordConversion) => void
+  #open: readonly OpenOutcome[] = []
 
-  constructor(carrier: Carrier, tell: (fate: Fate) => void) {
-    this.#carrier = carrier
-    this.#tell = tell
+  constructor(extensionWriter: ExtensionWriter, report: (outcome: RecordConversion) => void) {
+    this.#extensionWriter = extensionWriter
+    this.#report = report
   }
 
   /** Nothing is written for it: its records go with the next pair. */
-  leave(group: Records): void {
-    const fates: Fate[] = []
-    this.#carrier.carry(group, [], fates)
-    this.#close({ groups: [], fates, as: [] })
+  carryForward(group: GroupRecords): void {
+    const outcomes: RecordConversion[] = []
+    this.#extensionWriter.extensionsFor(group, [], outcomes)
+    this.#close({ groups: [], outcomes, as: [] })
   }
 
   /**
    * What a pair brings along.
    * @param element the pair as it is written, without its extension
    */
-  put({ begins, tells, facts }: Pair, element: object): WrittenExtension | undefined {
-    const still: OpenFate[] = []
+  attach({ ownGroups, allGroups, facts }: EntryPair, element: object): WrittenExtension | undefined {
+    const stillOpen: OpenOutcome[] = []
     for (const open of this.#open) {
-      if (!open.groups.some((group) => tells.has(group))) this.#close(open)
-      else still.push({ ...open, as: [...open.as, element] })
+      if (!open.groups.some((group) => allGroups.has(group))) this.#close(open)
+      else stillOpen.push({ ...open, as: [...open.as, element] })
     }
-    const fates: Fate[] = []
-    const [extension] = this.#carrier.carry(joined(begins, tells), [{ value: element, facts }], fates)
-    this.#open = [...still, { groups: begins, fates, as: [element] }]
+    const outcomes: RecordConversion[] = []
+    const [extension] = this.#extensionWriter.extensionsFor(
+      joinGroups(ownGroups, allGroups),
+      [{ value: element, facts }],
+      outcomes,
+    )
+    this.#open = [...stillOpen, { groups: ownGroups, outcomes, as: [element] }]
     return extension
   }
 
@@ -50,21 +54,21 @@ export class Fates {
   end(): WrittenExtension | undefined {
     for (const open of this.#open) this.#close(open)
     this.#open = []
-    const rest = this.#carrier.end()
-    if (rest?.records) this.#close({ groups: [], fates: [{ records: rest.records, as: [], isKept: true }], as: [] })
+    const rest = this.#extensionWriter.end()
+    if (rest?.records) this.#close({ groups: [], outcomes: [{ records: rest.records, as: [], isKept: true }], as: [] })
     return rest
   }
 
-  #close({ fates, as }: OpenFate): void {
-    for (const { records, as: own, isKept } of fates)
-      if (records.length > 0) this.#tell({ records, as: own.length > 0 ? as : own, isKept })
+  #close({ outcomes, as }: OpenOutcome): void {
+    for (const { records, as: own, isKept } of outcomes)
+      if (records.length > 0) this.#report({ records, as: own.length > 0 ? as : own, isKept })
   }
 }
 
 /** The records of an entry are of one source, or nobody's. */
-function joined(begins: readonly Group[], tells: ReadonlySet<Group>): Records {
-  const all = begins.length > 0 ? begins : [...tells]
+function joinGroups(ownGroups: readonly RecordGroup[], allGroups: ReadonlySet<RecordGroup>): GroupRecords {
+  const all = ownGroups.length > 0 ? ownGroups : [...allGroups]
   const [first] = all
   const fits = first !== undefined && all.every((group) => group.fits && group.src === first.src)
-  return { src: first?.src, records: begins.flatMap(({ records }) => records), fits }
+  return { src: first?.src, records: ownGroups.flatMap(({ records }) => records), fits }
 }

@@ -3,11 +3,11 @@ import { imageFormatOf } from '../create.ts'
 import { MAX_IMAGE_SIZE } from '../limits.ts'
 import type { ImageBlock } from '../message.ts'
 
-const DATA = /^data:image\/([a-z]+)(?:;[^,;]+)*;base64,/i
+const IMAGE_DATA_URI = /^data:image\/([a-z]+)(?:;[^,;]+)*;base64,/i
 
 /** Nothing for an image that cannot be stored. */
-export function imageOf(url: string): ImageBlock | undefined {
-  const [head = '', extension = ''] = DATA.exec(url) ?? []
+export function imageBlockFromUrl(url: string): ImageBlock | undefined {
+  const [head = '', extension = ''] = IMAGE_DATA_URI.exec(url) ?? []
   const format = imageFormatOf(extension)
   if (format === undefined) return undefined
   const bytes = Buffer.from(url.slice(head.length), 'base64')

@@ -4,7 +4,7 @@ import type { HistoryEntry } from '../record.ts'
 import { promptOf } from '../render.ts'
 import { appendAssistantTranscript, appendUserTranscript } from '../transcript.ts'
 
-export function linesOf({ user, assistant }: HistoryEntry): readonly string[] {
+export function transcriptLines({ user, assistant }: HistoryEntry): readonly string[] {
   const prompt = promptOf(user)
   const typed = prompt === undefined ? Entries.of<string>() : appendUserTranscript(Entries.of(), prompt)
   return appendAssistantTranscript(typed, assistant).toArray()

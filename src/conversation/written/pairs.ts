@@ -1,79 +1,79 @@
 /** Pairs what was said to the model with what it answered: the entries of a history, in strict turns. */
 import { stringOf } from '../../lib/object.ts'
-import { wellFormed } from '../../lib/text.ts'
-import { never } from '../../model/error.ts'
+import { toWellFormed } from '../../lib/text.ts'
+import { assertNever } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { change } from '../../model/replay/change.ts'
-import type { Facts } from '../../model/replay/extension.ts'
+import { toConversionChange } from '../../model/replay/change.ts'
+import type { ElementFacts } from '../../model/replay/extension.ts'
 import {
-  type Answer,
-  attachmentsIn,
-  callsIn,
-  type Group,
-  type Step,
-  textsIn,
-  wordsIn,
+  type AnswerStep,
+  attachmentsOf,
+  callsOfAnswer,
+  type RecordGroup,
+  type ReplayStep,
+  textMessagesOf,
+  textsOfMessage,
 } from '../../model/replay/step.ts'
-import { noteOf } from '../../model/replay/words.ts'
+import { attachmentNote } from '../../model/replay/words.ts'
 import type { UserMessage } from '../message.ts'
 import { EMPTY_METADATA, type HistoryEntry, type Summary } from '../record.ts'
-import { Inflow, type UserSide } from './inflow.ts'
-import { type Naming, type Use, useOf } from './uses.ts'
+import { PendingInput, type UserInput } from './inflow.ts'
+import { toToolUse, type UseNaming, type WrittenToolUse } from './uses.ts'
 
 /** An entry, and what it was made of. */
-export interface Pair {
+export interface EntryPair {
   readonly entry: HistoryEntry
   /** Groups whose records belong to it: it is the first that says something of them. */
-  readonly begins: readonly Group[]
+  readonly ownGroups: readonly RecordGroup[]
   /** All groups of which it says something. */
-  readonly tells: ReadonlySet<Group>
+  readonly allGroups: ReadonlySet<RecordGroup>
   readonly facts: PairFacts | undefined
 }
 
 /** What the form has no place for; goes into the entry's extension. */
-export interface PairFacts extends Facts {
+export interface PairFacts extends ElementFacts {
   /** `prompt`, `answer`, or the id of a result: nobody said it, but the program needs it. */
   readonly made?: readonly string[]
   readonly not_cancelled?: true
 }
 
-export interface Ended {
-  readonly pairs: readonly Pair[]
+export interface RemainingPairs {
+  readonly pairs: readonly EntryPair[]
   /** The message that was not sent yet. */
   readonly next: UserMessage | null
   /** Groups of which no pair says anything. */
-  readonly left: readonly Group[]
+  readonly unusedGroups: readonly RecordGroup[]
 }
 
 /** Said by nobody: the program wants a prompt first, and an answer to everything. */
-const START = '(start of imported conversation)'
-const GOES_ON = '(the conversation goes on)'
+const IMPORT_START_PROMPT = '(start of imported conversation)'
+const CONTINUED_PROMPT = '(the conversation goes on)'
 const NO_ANSWER = '(no response recorded)'
 
-interface Open extends UserSide {
+interface OpenPair extends UserInput {
   readonly texts: string[]
-  readonly uses: (Use & { readonly group: Group })[]
+  readonly uses: (WrittenToolUse & { readonly group: RecordGroup })[]
   message_id: string | null
-  readonly made: string[]
-  readonly begins: Group[]
-  readonly tells: Set<Group>
+  readonly synthetic: string[]
+  readonly ownGroups: RecordGroup[]
+  readonly allGroups: Set<RecordGroup>
 }
 
-export class Pairs {
-  readonly #naming: Naming
-  readonly #inflow: Inflow
+export class EntryPairs {
+  readonly #naming: UseNaming
+  readonly #input: PendingInput
   /** The last pair: the model may go on speaking. */
-  #open: Open | undefined
+  #open: OpenPair | undefined
   /** Groups of what was said since the last answer. */
-  #groups = new Set<Group>()
-  readonly #begun = new WeakSet<Group>()
-  #isFirst = true
+  #groups = new Set<RecordGroup>()
+  readonly #ownedGroups = new WeakSet<RecordGroup>()
+  #isAtStart = true
   /** The texts of summaries that stand before all. */
   readonly summaries: string[] = []
 
-  constructor(naming: Naming, cwd: string | undefined) {
+  constructor(naming: UseNaming, cwd: string | undefined) {
     this.#naming = naming
-    this.#inflow = new Inflow(naming, cwd)
+    this.#input = new PendingInput(naming, cwd)
   }
 
   /** Pairs that are not given yet. */
@@ -82,169 +82,176 @@ export class Pairs {
   }
 
   /** The program's own message that was not sent yet: what is said next answers it. */
-  wait(user: UserMessage): void {
-    this.#inflow.give(user)
+  setPending(user: UserMessage): void {
+    this.#input.setNativeMessage(user)
   }
 
   /** Gives the pairs to which nothing can be added any more. */
-  take(step: Step): readonly Pair[] {
-    if (step.kind !== 'answer') this.#note(step.group)
+  add(step: ReplayStep): readonly EntryPair[] {
+    if (step.kind !== 'answer') this.#addGroup(step.group)
     switch (step.kind) {
       case 'aside':
-        return NONE
+        return NO_PAIRS
       case 'instruction':
-        if (step.isSummary && this.#isFirst && this.#inflow.isSilent)
-          this.summaries.push(textsIn(step.message).join('\n\n'))
-        else this.#inflow.instruct(step.message)
-        return NONE
+        if (step.isSummary && this.#isAtStart && this.#input.isEmpty)
+          this.summaries.push(textsOfMessage(step.message).join('\n\n'))
+        else this.#input.addInstruction(step.message)
+        return NO_PAIRS
       case 'prompt': {
-        const before = this.#inflow.given ? this.#unanswered() : NONE
-        if (step.isInjected) this.#inflow.instruct(step.message)
-        else this.#inflow.prompt(step.message, step.isPending)
+        const before = this.#input.nativeMessage ? this.#unanswered() : NO_PAIRS
+        if (step.isInjected) this.#input.addInstruction(step.message)
+        else this.#input.addPrompt(step.message, step.isPending)
         return before
       }
       case 'orphan': {
-        const before = this.#inflow.given ? this.#unanswered() : NONE
-        this.#inflow.orphan(step)
+        const before = this.#input.nativeMessage ? this.#unanswered() : NO_PAIRS
+        this.#input.addOrphan(step)
         return before
       }
       case 'answer':
         return this.#answer(step)
       default:
-        return never(step)
+        return assertNever(step)
     }
   }
 
   /** Entries that are written as they were follow: all that was said stands before them. */
-  interrupt(): readonly Pair[] {
-    const before = this.#needsAnswer() ? this.#unanswered() : NONE
+  interrupt(): readonly EntryPair[] {
+    const before = this.#needsAnswer() ? this.#unanswered() : NO_PAIRS
     return [...before, ...this.#last()]
   }
 
-  end(): Ended {
+  end(): RemainingPairs {
     const results = this.#open?.uses.flatMap(({ call }) => call.result ?? []) ?? []
-    const isSaid = !this.#inflow.isSilent || results.length > 0
-    const isWaiting = isSaid && this.#inflow.isPending && results.every(({ isPending }) => isPending)
-    const next = isWaiting ? this.#inflow.close(this.#open?.uses ?? []).user : null
+    const hasInput = !this.#input.isEmpty || results.length > 0
+    const isWaiting = hasInput && this.#input.isPending && results.every(({ isPending }) => isPending)
+    const next = isWaiting ? this.#input.takeMessage(this.#open?.uses ?? []).user : null
     // What waits is not answered here, and its results are told with it.
     const pairs = isWaiting ? this.#last() : this.interrupt()
-    return { pairs, next, left: [...this.#groups] }
+    return { pairs, next, unusedGroups: [...this.#groups] }
   }
 
-  #last(): readonly Pair[] {
-    this.#settle()
-    this.#isFirst = false
+  #last(): readonly EntryPair[] {
+    this.#assignGroups()
+    this.#isAtStart = false
     return this.#closed()
   }
 
   /** Calls at the very end may stay without results: the program cancels them itself. */
   #needsAnswer(): boolean {
-    if (!this.#inflow.isSilent || this.#open?.uses.some(({ call }) => call.result)) return true
-    return this.#inflow.hasContext
+    if (!this.#input.isEmpty || this.#open?.uses.some(({ call }) => call.result)) return true
+    return this.#input.hasContext
   }
 
-  #unanswered(): readonly Pair[] {
+  #unanswered(): readonly EntryPair[] {
     const { open, before } = this.#next()
     open.texts.push(NO_ANSWER)
-    open.made.push('answer')
-    this.#naming.repair(change('answer_made', NO_ANSWER))
+    open.synthetic.push('answer')
+    this.#naming.repair(toConversionChange('answer_made', NO_ANSWER))
     return before
   }
 
-  #answer(step: Answer): readonly Pair[] {
-    const words = wordsIn(step)
+  #answer(step: AnswerStep): readonly EntryPair[] {
+    const textMessages = textMessagesOf(step)
     // What the server ran is told by nobody else: it has neither call nor result here.
-    const calls = callsIn(step).filter(({ isServed }) => !isServed)
-    if (words.length === 0 && calls.length === 0) {
-      this.#note(step.group)
-      return NONE
+    const calls = callsOfAnswer(step).filter(({ isServed }) => !isServed)
+    if (textMessages.length === 0 && calls.length === 0) {
+      this.#addGroup(step.group)
+      return NO_PAIRS
     }
-    const isHeard = !this.#inflow.isSilent || this.#inflow.hasContext
-    const goesOn = !isHeard && this.#open?.uses.length === 0 ? this.#open : undefined
-    const { open, before } = goesOn ? { open: goesOn, before: NONE } : this.#next()
-    open.texts.push(...words.map(textOf).filter((text) => text !== ''))
-    for (const call of calls) open.uses.push({ ...useOf(call, this.#naming), group: step.group })
-    open.message_id ??= stringOf((words[0] ?? calls[0]?.message)?.metadata?.['message_id']) ?? null
-    this.#note(step.group)
-    this.#settle()
+    const hasNewInput = !this.#input.isEmpty || this.#input.hasContext
+    const continued = !hasNewInput && this.#open?.uses.length === 0 ? this.#open : undefined
+    const { open, before } = continued ? { open: continued, before: NO_PAIRS } : this.#next()
+    open.texts.push(...textMessages.map(messageText).filter((text) => text !== ''))
+    for (const call of calls) open.uses.push({ ...toToolUse(call, this.#naming), group: step.group })
+    open.message_id ??= stringOf((textMessages[0] ?? calls[0]?.message)?.metadata?.['message_id']) ?? null
+    this.#addGroup(step.group)
+    this.#assignGroups()
     return before
   }
 
   /** Opens a pair with all that was said since the last one. */
-  #next(): { readonly open: Open; readonly before: readonly Pair[] } {
+  #next(): { readonly open: OpenPair; readonly before: readonly EntryPair[] } {
     const uses = this.#open?.uses ?? []
-    const isSilent = this.#inflow.isSilent && uses.length === 0
-    const side = this.#inflow.close(uses)
+    const isSilent = this.#input.isEmpty && uses.length === 0
+    const side = this.#input.takeMessage(uses)
     const before = this.#closed()
-    const open: Open = {
-      user: isSilent ? { ...side.user, content: { Prompt: { prompt: this.#madePrompt() } } } : side.user,
-      made: isSilent ? ['prompt'] : [...side.made],
+    const open: OpenPair = {
+      user: isSilent ? { ...side.user, content: { Prompt: { prompt: this.#syntheticPrompt() } } } : side.user,
+      synthetic: isSilent ? ['prompt'] : [...side.synthetic],
       notCancelled: side.notCancelled,
       texts: [],
       uses: [],
       message_id: null,
-      begins: [],
-      tells: new Set(uses.map(({ group }) => group)),
+      ownGroups: [],
+      allGroups: new Set(uses.map(({ group }) => group)),
     }
     this.#open = open
-    this.#isFirst = false
-    this.#settle()
+    this.#isAtStart = false
+    this.#assignGroups()
     return { open, before }
   }
 
-  #madePrompt(): string {
-    const text = this.#isFirst ? START : GOES_ON
-    this.#naming.repair(change('prompt_made', text))
+  #syntheticPrompt(): string {
+    const text = this.#isAtStart ? IMPORT_START_PROMPT : CONTINUED_PROMPT
+    this.#naming.repair(toConversionChange('prompt_made', text))
     return text
   }
 
-  #closed(): readonly Pair[] {
+  #closed(): readonly EntryPair[] {
     const open = this.#open
     this.#open = undefined
-    if (!open) return NONE
-    const { user, begins, tells } = open
-    return [{ entry: { user, assistant: answerOf(open), request_metadata: null }, begins, tells, facts: factsOf(open) }]
+    if (!open) return NO_PAIRS
+    const { user, ownGroups, allGroups } = open
+    return [
+      {
+        entry: { user, assistant: toAssistantMessage(open), request_metadata: null },
+        ownGroups,
+        allGroups,
+        facts: pairFacts(open),
+      },
+    ]
   }
 
-  #note(group: Group): void {
+  #addGroup(group: RecordGroup): void {
     this.#groups.add(group)
   }
 
   /** What was said belongs to the open pair. */
-  #settle(): void {
+  #assignGroups(): void {
     const open = this.#open
     if (!open) return
     for (const group of this.#groups) {
-      open.tells.add(group)
-      if (!this.#begun.has(group)) open.begins.push(group)
-      this.#begun.add(group)
+      open.allGroups.add(group)
+      if (!this.#ownedGroups.has(group)) open.ownGroups.push(group)
+      this.#ownedGroups.add(group)
     }
     // A set that is cleared keeps its old table, which holds on to the new one: all that was ever in it would live longer.
     this.#groups = new Set()
   }
 }
 
-const NONE: readonly Pair[] = []
+const NO_PAIRS: readonly EntryPair[] = []
 
-function answerOf({ texts, uses, message_id }: Open): HistoryEntry['assistant'] {
-  const content = wellFormed(texts.join('\n\n'))
+function toAssistantMessage({ texts, uses, message_id }: OpenPair): HistoryEntry['assistant'] {
+  const content = toWellFormed(texts.join('\n\n'))
   if (uses.length === 0) return { Response: { message_id, content } }
   return { ToolUse: { message_id, content, tool_uses: uses.map(({ use }) => use) } }
 }
 
-function factsOf({ made, notCancelled }: Open): PairFacts | undefined {
-  if (made.length === 0 && !notCancelled) return undefined
-  return { ...(made.length > 0 && { made }), ...(notCancelled && { not_cancelled: true }) }
+function pairFacts({ synthetic, notCancelled }: OpenPair): PairFacts | undefined {
+  if (synthetic.length === 0 && !notCancelled) return undefined
+  return { ...(synthetic.length > 0 && { made: synthetic }), ...(notCancelled && { not_cancelled: true }) }
 }
 
-const textOf = (message: NormalizedMessage): string =>
+const messageText = (message: NormalizedMessage): string =>
   [
-    ...message.segments.map(({ text, media }) => text ?? noteOf({ format: 'image', url: media?.url })),
-    ...attachmentsIn(message).map(noteOf),
+    ...message.segments.map(({ text, media }) => text ?? attachmentNote({ format: 'image', url: media?.url })),
+    ...attachmentsOf(message).map(attachmentNote),
   ].join('\n\n')
 
 /** What asked for it is not known. */
-export const summaryOf = (texts: readonly string[]): Summary => [
-  wellFormed(texts.join('\n\n')),
+export const compactSummary = (texts: readonly string[]): Summary => [
+  toWellFormed(texts.join('\n\n')),
   { ...EMPTY_METADATA, message_meta_tags: ['Compact'] },
 ]

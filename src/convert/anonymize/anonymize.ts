@@ -1,9 +1,9 @@
 /** Replaces all words of a conversation and keeps its shape, so that it can be shown to somebody who looks for a fault. */
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import { isDataUri, type Rewriting, rewriteMessage, rewriteSession } from '../redact/message.ts'
-import { isStructure, isStructureKey, originOf, type Where } from './structure.ts'
-import { Words } from './words.ts'
+import { isDataUri, rewriteMessage, rewriteSession, type TextRewriter } from '../redact/message.ts'
+import { isStructure, isStructureKey, type RewriteScope, structuralPrefixOf } from './structure.ts'
+import { WordReplacer } from './words.ts'
 
 /**
  * One run: with the same key, the same word becomes the same word, so ids of calls and results stay together. Kept are
@@ -11,44 +11,44 @@ import { Words } from './words.ts'
  * often words occur is kept too: who knows the text will recognise it.
  */
 export class Anonymizer {
-  readonly #said: Rewriting
-  readonly #about: Rewriting
+  readonly #contentRewriter: TextRewriter
+  readonly #metadataRewriter: TextRewriter
 
   /** @param key random, new for each run */
   constructor(key: string) {
-    const words = new Words(key)
-    this.#said = rewriting(words, 'said')
-    this.#about = rewriting(words, 'about')
+    const words = new WordReplacer(key)
+    this.#contentRewriter = createRewriter(words, 'said')
+    this.#metadataRewriter = createRewriter(words, 'about')
   }
 
   message(message: NormalizedMessage): NormalizedMessage {
-    return rewriteMessage(message, this.#said, this.#about)
+    return rewriteMessage(message, this.#contentRewriter, this.#metadataRewriter)
   }
 
   session(session: Session): Session {
-    return rewriteSession(session, this.#about)
+    return rewriteSession(session, this.#metadataRewriter)
   }
 }
 
-function rewriting(words: Words, where: Where): Rewriting {
+function createRewriter(words: WordReplacer, scope: RewriteScope): TextRewriter {
   return {
     text: (text, key) => {
-      if (isStructure(text, key, where)) return text
-      if (isDataUri(text)) return blank(text)
-      if (key === 'encrypted_content') return zeros(text)
-      const origin = originOf(text, key, where)
+      if (isStructure(text, key, scope)) return text
+      if (isDataUri(text)) return blankDataUri(text)
+      if (key === 'encrypted_content') return zeroBase64(text)
+      const origin = structuralPrefixOf(text, key, scope)
       return origin + words.replace(text.slice(origin.length))
     },
     key: (key) => (isStructureKey(key) ? key : words.replace(key)),
-    plain: (text) => ({ text: words.replace(text), move: (place) => place }),
+    plain: (text) => ({ text: words.replace(text), move: (position) => position }),
   }
 }
 
 /** An image of as many bytes, all zero. */
-function blank(dataUri: string): string {
+function blankDataUri(dataUri: string): string {
   const [head = '', bytes = ''] = dataUri.split(',')
-  return `${head},${bytes.replaceAll(/[^=]+/g, zeros)}`
+  return `${head},${bytes.replaceAll(/[^=]+/g, zeroBase64)}`
 }
 
 /** In base64. */
-const zeros = (text: string): string => 'A'.repeat(text.length)
+const zeroBase64 = (text: string): string => 'A'.repeat(text.length)

@@ -4,24 +4,24 @@ import { readState } from '../../conversation/codec/read.ts'
 import { MAX_CONVERSATION_STATE_HISTORY_LEN } from '../../conversation/limits.ts'
 import type { History } from '../../conversation/record.ts'
 import type { ConversationState } from '../../conversation/state.ts'
-import { LONGEST_LINE } from '../../lib/jsonl.ts'
-import { textOf } from '../../lib/text.ts'
+import { MAX_LINE_BYTES } from '../../lib/jsonl.ts'
+import { decodeUtf8 } from '../../lib/text.ts'
 import { phrase } from '../../model/phrase.ts'
 import { checkHistory } from './amazon-q/history.ts'
 import { AMAZON_Q_RULES, type AmazonQReport, type AmazonQRule } from './amazon-q/rules.ts'
 import { checkTools } from './amazon-q/tools.ts'
-import { type Finding, Findings } from './finding.ts'
+import { type CheckFinding, FindingCollector } from './finding.ts'
 
 /** @param bytes a file of `/save`, or the value of a row */
-export function checkAmazonQ(bytes: Uint8Array): readonly Finding<AmazonQRule>[] {
-  const findings = new Findings(AMAZON_Q_RULES)
-  const state = load(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), findings.report)
+export function checkAmazonQ(bytes: Uint8Array): readonly CheckFinding<AmazonQRule>[] {
+  const findings = new FindingCollector(AMAZON_Q_RULES)
+  const state = loadState(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), findings.report)
   if (state) checkState(state, findings.report)
   return findings.take()
 }
 
-function load(bytes: Buffer, report: AmazonQReport): ConversationState | undefined {
-  if (bytes.length > LONGEST_LINE)
+function loadState(bytes: Buffer, report: AmazonQReport): ConversationState | undefined {
+  if (bytes.length > MAX_LINE_BYTES)
     report(
       'loads',
       '$',
@@ -30,7 +30,7 @@ function load(bytes: Buffer, report: AmazonQReport): ConversationState | undefin
   else if (!isUtf8(bytes))
     report('utf8', '$', phrase('It holds bytes that are not UTF-8.', 'UTF-8 ではないバイトがあります。'))
   else {
-    const read = readState(textOf(bytes), { mode: 'strict' })
+    const read = readState(decodeUtf8(bytes), { mode: 'strict' })
     if (read.ok) return read.value
     report(
       'loads',
@@ -42,20 +42,20 @@ function load(bytes: Buffer, report: AmazonQReport): ConversationState | undefin
 }
 
 /** Room for the next message, its answer and the context pair. */
-const MOST_PAIRS = (MAX_CONVERSATION_STATE_HISTORY_LEN - 6) / 2
+const MAX_PAIRS = (MAX_CONVERSATION_STATE_HISTORY_LEN - 6) / 2
 
 function checkState(state: ConversationState, report: AmazonQReport): void {
   if (state.conversation_id === '')
     report('conversation_id', '$.conversation_id', phrase('The conversation has no id.', '会話に ID がありません。'))
   const listed = checkTools(state.tools, report)
   const check = (history: History, next: ConversationState['next_message'], path: string, nextPath: string): void => {
-    if (history.length > MOST_PAIRS)
+    if (history.length > MAX_PAIRS)
       report(
         'history_length',
         path,
         phrase(
-          `It has ${history.length} pairs; of more than ${MOST_PAIRS}, the oldest are not sent.`,
-          `${history.length} 組あります。${MOST_PAIRS} 組を超えると、古いものは送られません。`,
+          `It has ${history.length} pairs; of more than ${MAX_PAIRS}, the oldest are not sent.`,
+          `${history.length} 組あります。${MAX_PAIRS} 組を超えると、古いものは送られません。`,
         ),
       )
     checkHistory(history, next, { path, nextPath, listed }, report)

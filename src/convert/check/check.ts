@@ -1,15 +1,15 @@
 /** One door to all checkers: a file, and the program it is meant for. */
-import { LONGEST_LINE, splitLines } from '../../lib/jsonl.ts'
-import { never } from '../../model/error.ts'
+import { MAX_LINE_BYTES, splitLines } from '../../lib/jsonl.ts'
+import { assertNever } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { Profile, ProfileName } from '../../openai/profile.ts'
 import { checkAmazonQ } from './amazon-q.ts'
 import { checkCodex } from './codex.ts'
-import type { Finding } from './finding.ts'
+import type { CheckFinding } from './finding.ts'
 import { checkOpenai } from './openai.ts'
 
-export const TARGETS = ['amazon-q', 'codex', 'openai'] as const
-export type Target = (typeof TARGETS)[number]
+export const CHECK_TARGETS = ['amazon-q', 'codex', 'openai'] as const
+export type CheckTarget = (typeof CHECK_TARGETS)[number]
 
 export interface CheckOptions {
   /** The file's path, where its name is part of the format. */
@@ -23,29 +23,29 @@ export interface CheckOptions {
  * is one value and is held whole.
  * @param open gives the bytes from the beginning, each time
  */
-export function checkTarget(
-  target: Target,
+export function checkTargetFile(
+  target: CheckTarget,
   open: () => AsyncIterable<Buffer>,
   options: CheckOptions = {},
-): AsyncIterable<Finding> {
+): AsyncIterable<CheckFinding> {
   switch (target) {
     case 'amazon-q':
-      return whole(open())
+      return checkBuffered(open())
     case 'codex':
       return checkCodex(splitLines(open()), options.path)
     case 'openai':
       return checkOpenai(open, options.profile)
     default:
-      return never(target)
+      return assertNever(target)
   }
 }
 
-async function* whole(chunks: AsyncIterable<Buffer>): AsyncGenerator<Finding> {
+async function* checkBuffered(chunks: AsyncIterable<Buffer>): AsyncGenerator<CheckFinding> {
   const pieces: Buffer[] = []
   let length = 0
   for await (const chunk of chunks) {
     length += chunk.length
-    if (length > LONGEST_LINE) {
+    if (length > MAX_LINE_BYTES) {
       yield {
         rule: 'loads',
         place: '$',

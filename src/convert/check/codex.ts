@@ -1,16 +1,16 @@
 /** Checks a log as Codex CLI writes it: whether the program lists it, reads each line, and can go on with it. */
 import { isUtf8 } from 'node:buffer'
-import type { Line } from '../../lib/jsonl.ts'
+import type { ByteLine } from '../../lib/jsonl.ts'
 import { type Fields, isObject, parseStructure, stringOf } from '../../lib/object.ts'
-import { type Instant, instant } from '../../model/ids.ts'
+import { type Instant, toInstant } from '../../model/ids.ts'
 import { phrase } from '../../model/phrase.ts'
-import { Calls } from './codex/calls.ts'
+import { CallOutputChecker } from './codex/calls.ts'
 import { checkItem } from './codex/items.ts'
-import { checkCompacted, checkEvent, checkHeader, checkTurnContext, LINE_TYPES } from './codex/lines.ts'
-import { checkName } from './codex/name.ts'
+import { checkCompacted, checkEvent, checkSessionMeta, checkTurnContext, LINE_TYPES } from './codex/lines.ts'
+import { checkFileName } from './codex/name.ts'
 import { CODEX_RULES, type CodexReport, type CodexRule } from './codex/rules.ts'
-import { Said } from './codex/said.ts'
-import { type Finding, Findings } from './finding.ts'
+import { PromptEventChecker } from './codex/said.ts'
+import { type CheckFinding, FindingCollector } from './finding.ts'
 
 /**
  * Holds one line at a time, and a little of each call and prompt.
@@ -18,11 +18,11 @@ import { type Finding, Findings } from './finding.ts'
  * @param path the file's own, where its name is to be checked
  */
 export async function* checkCodex(
-  lines: AsyncIterable<readonly Line[]>,
+  lines: AsyncIterable<readonly ByteLine[]>,
   path?: string,
-): AsyncGenerator<Finding<CodexRule>> {
-  const findings = new Findings(CODEX_RULES)
-  const log = new Log(findings.report)
+): AsyncGenerator<CheckFinding<CodexRule>> {
+  const findings = new FindingCollector(CODEX_RULES)
+  const log = new CodexLogChecker(findings.report)
   for await (const batch of lines) {
     for (const line of batch) log.line(line)
     yield* findings.take()
@@ -32,14 +32,14 @@ export async function* checkCodex(
   yield* findings.take()
 }
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-class Log {
+class CodexLogChecker {
   /** Not a log of this format at all: no line of it is looked at. */
   isForeign = false
   readonly #report: CodexReport
-  readonly #calls: Calls
-  readonly #said: Said
+  readonly #calls: CallOutputChecker
+  readonly #prompts: PromptEventChecker
   #records = 0
   #id: string | undefined
   #time: Instant | undefined
@@ -47,11 +47,11 @@ class Log {
 
   constructor(report: CodexReport) {
     this.#report = report
-    this.#calls = new Calls(report)
-    this.#said = new Said(report)
+    this.#calls = new CallOutputChecker(report)
+    this.#prompts = new PromptEventChecker(report)
   }
 
-  line({ number, bytes, ended }: Line): void {
+  line({ number, bytes, ended }: ByteLine): void {
     if (this.isForeign) return
     const place = `line ${number}`
     this.#isEnded = ended
@@ -68,7 +68,7 @@ class Log {
     const bare = text.replace(/^\uFEFF/, '')
     if (bare.trim() === '') return this.#report('blank_line', place, phrase('The line is empty.', '空の行です。'))
     const record = parseStructure(bare)
-    if (!record && this.#records === 0 && isBeginning(bare)) return this.#foreign(place)
+    if (!record && this.#records === 0 && isDocumentStart(bare)) return this.#foreign(place)
     this.#records++
     if (!isObject(record))
       return this.#report(
@@ -76,7 +76,7 @@ class Log {
         place,
         phrase('The line is no JSON object; it is passed over.', 'JSON オブジェクトではない行です。読み飛ばされます。'),
       )
-    if (this.#records === 1 && isOld(record)) return this.#foreign(place)
+    if (this.#records === 1 && isOldFormat(record)) return this.#foreign(place)
     this.#record(record, place)
   }
 
@@ -121,20 +121,20 @@ class Log {
   #payload(type: string, payload: Fields, place: string): void {
     if (type === 'session_meta') {
       this.#id ??= stringOf(payload['id'])
-      this.#said.header(payload)
-      checkHeader(payload, place, this.#report)
+      this.#prompts.header(payload)
+      checkSessionMeta(payload, place, this.#report)
     } else if (type === 'turn_context') checkTurnContext(payload, place, this.#report)
     else if (type === 'compacted') checkCompacted(payload, place, this.#report)
-    else if (type === 'event_msg' && checkEvent(payload, place, this.#report)) this.#said.event(payload, place)
+    else if (type === 'event_msg' && checkEvent(payload, place, this.#report)) this.#prompts.event(payload, place)
     else if (type === 'response_item' && checkItem(payload, place, this.#report)) {
       this.#calls.add(payload, place)
-      this.#said.item(payload, place)
+      this.#prompts.item(payload, place)
     }
   }
 
   #checkTime(timestamp: string, place: string): void {
-    const time = instant(timestamp)
-    if (!time || !TIME.test(timestamp))
+    const time = toInstant(timestamp)
+    if (!time || !TIMESTAMP.test(timestamp))
       this.#report(
         'time_form',
         `${place} $.timestamp`,
@@ -153,7 +153,7 @@ class Log {
   }
 
   end(path: string | undefined): void {
-    if (path !== undefined) checkName(path, this.#id, this.#report)
+    if (path !== undefined) checkFileName(path, this.#id, this.#report)
     if (this.isForeign) return
     if (this.#records === 0)
       this.#report('header_first', 'the end', phrase('The file holds no line.', 'ファイルに行がありません。'))
@@ -167,13 +167,13 @@ class Log {
         ),
       )
     this.#calls.end()
-    this.#said.end()
+    this.#prompts.end()
   }
 }
 
 /** The one document of the TypeScript program, over many lines. */
-const isBeginning = (text: string): boolean => text.trim() === '{'
+const isDocumentStart = (text: string): boolean => text.trim() === '{'
 
 /** A first line without an envelope: the header of 0.31 and before, or a whole session. */
-const isOld = (record: Fields): boolean =>
+const isOldFormat = (record: Fields): boolean =>
   !('payload' in record) && (('id' in record && 'timestamp' in record) || 'items' in record || 'record_type' in record)

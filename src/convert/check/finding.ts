@@ -7,7 +7,7 @@ import type { Phrase } from '../../model/phrase.ts'
  */
 export type Severity = 'error' | 'warning'
 
-export interface Finding<Rule extends string = string> {
+export interface CheckFinding<Rule extends string = string> {
   readonly rule: Rule
   /** `$.history[3].user` in a document, `line 7` or `line 7 $.payload.content[0]` in a log, `name` for the file's name. */
   readonly place: string
@@ -17,25 +17,25 @@ export interface Finding<Rule extends string = string> {
 }
 
 /** The rules of one program and how grave each is. */
-export type Rules<Rule extends string> = { readonly [rule in Rule]: Severity }
+export type RuleSeverities<Rule extends string> = { readonly [rule in Rule]: Severity }
 
-export type Report<Rule extends string> = (rule: Rule, place: string, what: Phrase) => void
+export type ReportFinding<Rule extends string> = (rule: Rule, place: string, what: Phrase) => void
 
 /** Findings in the order in which they were reported. */
-export class Findings<Rule extends string> {
-  readonly #rules: Rules<Rule>
-  #found: Finding<Rule>[] = []
+export class FindingCollector<Rule extends string> {
+  readonly #rules: RuleSeverities<Rule>
+  #found: CheckFinding<Rule>[] = []
 
-  constructor(rules: Rules<Rule>) {
+  constructor(rules: RuleSeverities<Rule>) {
     this.#rules = rules
   }
 
-  readonly report: Report<Rule> = (rule, place, what) => {
+  readonly report: ReportFinding<Rule> = (rule, place, what) => {
     this.#found.push({ rule, place, what, severity: this.#rules[rule] })
   }
 
   /** Those since the last call. */
-  take(): readonly Finding<Rule>[] {
+  take(): readonly CheckFinding<Rule>[] {
     const found = this.#found
     this.#found = []
     return found

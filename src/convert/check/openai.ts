@@ -1,14 +1,14 @@
 /** Checks a file of OpenAI messages against what a server takes, conversation by conversation. */
 import { splitElements } from '../../lib/json/elements.ts'
-import { decode, type Line, LONGEST_LINE, splitLines } from '../../lib/jsonl.ts'
+import { type ByteLine, decodeLine, MAX_LINE_BYTES, splitLines } from '../../lib/jsonl.ts'
 import { parseStructure } from '../../lib/object.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { ProblemCode } from '../../openai/check/problem.ts'
 import { checkRecord } from '../../openai/files/check.ts'
-import { type Layout, layoutOf } from '../../openai/files/layout.ts'
-import { isMessage, REASONS } from '../../openai/files/shape.ts'
+import { detectFileLayout, type FileLayout } from '../../openai/files/layout.ts'
+import { isMessageLike, SHAPE_TEXTS } from '../../openai/files/shape.ts'
 import type { Profile, ProfileName } from '../../openai/profile.ts'
-import type { Finding } from './finding.ts'
+import type { CheckFinding } from './finding.ts'
 
 export type OpenaiRule =
   | ProblemCode
@@ -17,7 +17,7 @@ export type OpenaiRule =
   /** Each record is a conversation. */
   | 'conversation'
 
-const HEAD = 65_536
+const HEAD_LENGTH = 65_536
 
 /**
  * Holds one conversation at a time, where the file has lines or a list of them.
@@ -26,27 +26,31 @@ const HEAD = 65_536
 export async function* checkOpenai(
   open: () => AsyncIterable<Buffer>,
   profile: ProfileName | Profile = 'openai',
-): AsyncGenerator<Finding<OpenaiRule>> {
-  const layout = layoutOf(await headOf(open()))
+): AsyncGenerator<CheckFinding<OpenaiRule>> {
+  const layout = detectFileLayout(await readHeadText(open()))
   let isList = layout === 'list'
   if (isList) {
     for await (const elements of splitElements(open(), undefined)) {
-      if (elements[0]?.number === 1 && isMessage(valueIn(elements[0]))) {
+      if (elements[0]?.number === 1 && isMessageLike(parseUnitValue(elements[0]))) {
         isList = false
         break
       }
-      for (const element of elements) yield* findingsIn(element, 'list', profile)
+      for (const element of elements) yield* checkUnit(element, 'list', profile)
     }
   } else if (layout === 'lines') {
-    for await (const lines of splitLines(open())) for (const line of lines) yield* findingsIn(line, layout, profile)
+    for await (const lines of splitLines(open())) for (const line of lines) yield* checkUnit(line, layout, profile)
   }
-  if (!isList && layout !== 'lines') yield* findingsIn(await wholeOf(open()), 'one', profile)
+  if (!isList && layout !== 'lines') yield* checkUnit(await bufferDocument(open()), 'one', profile)
 }
 
-function* findingsIn(unit: Line, layout: Layout, profile: ProfileName | Profile): Generator<Finding<OpenaiRule>> {
+function* checkUnit(
+  unit: ByteLine,
+  layout: FileLayout,
+  profile: ProfileName | Profile,
+): Generator<CheckFinding<OpenaiRule>> {
   const place = layout === 'one' ? '' : layout === 'list' ? `element ${unit.number} ` : `line ${unit.number} `
-  const value = valueIn(unit)
-  if (value === BLANK) return
+  const value = parseUnitValue(unit)
+  if (value === BLANK_UNIT) return
   if (value === undefined) {
     yield {
       rule: 'json',
@@ -62,8 +66,8 @@ function* findingsIn(unit: Line, layout: Layout, profile: ProfileName | Profile)
       rule: 'conversation',
       place: `${place}$`,
       what: phrase(
-        `It holds no messages: ${REASONS[checked].en}.`,
-        `メッセージがありません（${REASONS[checked].ja}）。`,
+        `It holds no messages: ${SHAPE_TEXTS[checked].en}.`,
+        `メッセージがありません（${SHAPE_TEXTS[checked].ja}）。`,
       ),
       severity: 'error',
     }
@@ -72,30 +76,30 @@ function* findingsIn(unit: Line, layout: Layout, profile: ProfileName | Profile)
       yield { rule: code, place: `${place}${path}`, what: phrase(what, ja?.what ?? what), severity: 'error' }
 }
 
-const BLANK = Symbol('blank')
+const BLANK_UNIT = Symbol('blank')
 
-function valueIn(unit: Line): object | typeof BLANK | undefined {
+function parseUnitValue(unit: ByteLine): object | typeof BLANK_UNIT | undefined {
   if (!unit.bytes) return undefined
-  const { text } = decode({ number: unit.offset === 0 ? 1 : 2, utf8: unit.utf8 }, unit.bytes)
-  return text.trim() === '' ? BLANK : parseStructure(text)
+  const { text } = decodeLine({ number: unit.offset === 0 ? 1 : 2, utf8: unit.utf8 }, unit.bytes)
+  return text.trim() === '' ? BLANK_UNIT : parseStructure(text)
 }
 
-async function headOf(chunks: AsyncIterable<Buffer>): Promise<string> {
+async function readHeadText(chunks: AsyncIterable<Buffer>): Promise<string> {
   let head = ''
   for await (const chunk of chunks) {
     head += chunk.toString('utf8')
-    if (head.length >= HEAD) break
+    if (head.length >= HEAD_LENGTH) break
   }
-  return head.slice(0, HEAD).replace(/^\uFEFF/, '')
+  return head.slice(0, HEAD_LENGTH).replace(/^\uFEFF/, '')
 }
 
-async function wholeOf(chunks: AsyncIterable<Buffer>): Promise<Line> {
+async function bufferDocument(chunks: AsyncIterable<Buffer>): Promise<ByteLine> {
   const pieces: Buffer[] = []
   let length = 0
   for await (const chunk of chunks) {
     length += chunk.length
-    if (length <= LONGEST_LINE) pieces.push(Buffer.from(chunk))
+    if (length <= MAX_LINE_BYTES) pieces.push(Buffer.from(chunk))
   }
-  const bytes = length <= LONGEST_LINE ? Buffer.concat(pieces) : undefined
+  const bytes = length <= MAX_LINE_BYTES ? Buffer.concat(pieces) : undefined
   return { number: 1, offset: 0, length, bytes, ended: true, utf8: false }
 }

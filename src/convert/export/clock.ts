@@ -1,7 +1,7 @@
 /** Times as a person reads them. */
 
 /** `2026-02-03 18:15:02` in a time zone; what is no time stays as it is. */
-export function clockIn(timeZone = 'UTC'): (at: string) => string {
+export function createTimeFormatter(timeZone = 'UTC'): (at: string) => string {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
     year: 'numeric',
@@ -21,4 +21,4 @@ export function clockIn(timeZone = 'UTC'): (at: string) => string {
   }
 }
 
-export const count = (n: number): string => n.toLocaleString('en-US')
+export const formatInteger = (n: number): string => n.toLocaleString('en-US')

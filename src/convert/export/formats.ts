@@ -1,25 +1,25 @@
 /** The formats that a session can be exported to. */
-import type { Format } from './material.ts'
+import type { ExportWriter } from './material.ts'
 
-export interface FormatEntry {
+export interface ExportFormatEntry {
   readonly extension: string
   /** What goes between sessions in one stream; nothing where each session is a document of its own. */
   readonly between?: string
   /** Loaded when it is wanted: some bring a parser or a sanitiser along. */
-  load(): Promise<Format>
+  load(): Promise<ExportWriter>
 }
 
-export const FORMATS = {
-  md: { extension: 'md', load: async () => (await import('./markdown/markdown.ts')).markdown },
-  html: { extension: 'html', load: async () => (await import('./html/page.ts')).htmlPage },
+export const EXPORT_FORMAT_ENTRIES = {
+  md: { extension: 'md', load: async () => (await import('./markdown/markdown.ts')).exportMarkdown },
+  html: { extension: 'html', load: async () => (await import('./html/page.ts')).exportHtml },
   txt: {
     extension: 'txt',
     between: `\n${'═'.repeat(72)}\n\n`,
-    load: async () => (await import('./plain.ts')).plainText,
+    load: async () => (await import('./plain.ts')).exportPlainText,
   },
-  json: { extension: 'json', between: '', load: async () => (await import('./json.ts')).json },
-  sft: { extension: 'jsonl', between: '', load: async () => (await import('./sft.ts')).sft },
-} as const satisfies Record<string, FormatEntry>
+  json: { extension: 'json', between: '', load: async () => (await import('./json.ts')).exportJson },
+  sft: { extension: 'jsonl', between: '', load: async () => (await import('./sft.ts')).exportSft },
+} as const satisfies Record<string, ExportFormatEntry>
 
-export type FormatName = keyof typeof FORMATS
-export const FORMAT_NAMES = Object.keys(FORMATS) as readonly FormatName[]
+export type ExportFormatName = keyof typeof EXPORT_FORMAT_ENTRIES
+export const EXPORT_FORMAT_NAMES = Object.keys(EXPORT_FORMAT_ENTRIES) as readonly ExportFormatName[]

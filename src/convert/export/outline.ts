@@ -1,10 +1,10 @@
 /** What must be known of a whole conversation before its first word is written: gathered in a reading of its own. */
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { type Backlinks, backlinksOf } from '../../model/turn.ts'
+import { collectBacklinks, type MessageBacklinks } from '../../model/turn.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../model/usage.ts'
 
-export interface Outline {
-  readonly links: Backlinks
+export interface ExportOutline {
+  readonly links: MessageBacklinks
   /** The messages of calls whose results follow, where call and result are shown together. */
   readonly answered: ReadonlySet<string>
   readonly turns: number
@@ -16,25 +16,25 @@ export interface Outline {
   readonly last_at: string | undefined
 }
 
-export async function outlineOf(messages: AsyncIterable<NormalizedMessage>): Promise<Outline> {
-  const outliner = new Outliner()
+export async function readOutline(messages: AsyncIterable<NormalizedMessage>): Promise<ExportOutline> {
+  const collector = new OutlineCollector()
   async function* seen(): AsyncGenerator<NormalizedMessage> {
     for await (const message of messages) {
-      outliner.see(message)
+      collector.add(message)
       yield message
     }
   }
-  const links = await backlinksOf(seen())
-  return outliner.outline(links)
+  const links = await collectBacklinks(seen())
+  return collector.outline(links)
 }
 
 /** For who reads the messages anyway: shown each of them, it needs no reading of its own. */
-export class Outliner {
+export class OutlineCollector {
   readonly #answered = new Set<string>()
   /** The last call of each id that is still without a result. */
   readonly #open = new Map<string, string>()
   /** Events that tell a prompt: they are prompts where nothing else tells them. */
-  readonly #asked: string[] = []
+  readonly #eventPrompts: string[] = []
   #prompts = 0
   #tools = 0
   #errors = 0
@@ -42,12 +42,12 @@ export class Outliner {
   #encrypted = 0
   #last: string | undefined
 
-  see(message: NormalizedMessage): void {
+  add(message: NormalizedMessage): void {
     this.#pair(message)
     const { role, source_type, tool_call, metadata, raw, timestamp } = message
     if (metadata?.['replayed'] === true) return
     if (role === 'user' && metadata?.['injected'] !== true) this.#prompts++
-    if (metadata?.['event_kind'] === 'user_message') this.#asked.push(message.id)
+    if (metadata?.['event_kind'] === 'user_message') this.#eventPrompts.push(message.id)
     if (source_type === 'tool_call') this.#tools++
     if (tool_call?.status === 'error') this.#errors++
     if (metadata?.['usage']) this.#usage = addUsage(this.#usage, metadata['usage'] as Usage)
@@ -60,17 +60,17 @@ export class Outliner {
     if (call === undefined || call === null) return
     if (source_type === 'tool_call') this.#open.set(call, id)
     if (source_type !== 'tool_result') return
-    const asked = this.#open.get(call)
-    if (asked !== undefined) this.#answered.add(asked)
+    const callMessage = this.#open.get(call)
+    if (callMessage !== undefined) this.#answered.add(callMessage)
     this.#open.delete(call)
   }
 
-  outline(links: Backlinks): Outline {
-    const told = links.eventsOnly ? this.#asked.filter((id) => !links.duplicates.has(id)).length : 0
+  outline(links: MessageBacklinks): ExportOutline {
+    const eventPromptCount = links.eventsOnly ? this.#eventPrompts.filter((id) => !links.duplicates.has(id)).length : 0
     return {
       links,
       answered: this.#answered,
-      turns: this.#prompts + told,
+      turns: this.#prompts + eventPromptCount,
       tools: this.#tools,
       errors: this.#errors,
       usage: this.#usage,

@@ -1,39 +1,41 @@
 /** What a tool was given and what it answered, as text for people. */
-import { printable } from '../../lib/text.ts'
-import { duration } from '../../model/gist.ts'
+import { toPrintable } from '../../lib/text.ts'
+import { formatShortDuration } from '../../model/gist.ts'
 import type { ToolCall, ToolStatus } from '../../model/normalized.ts'
 
 /** One argument a line; texts as they are, everything else as JSON. */
-export function argumentsText({ input, arguments: written, arguments_json, input_json }: ToolCall): string {
-  if (input !== undefined && input !== '') return printable(input)
+export function formatArguments({ input, arguments: written, arguments_json, input_json }: ToolCall): string {
+  if (input !== undefined && input !== '') return toPrintable(input)
   const given = arguments_json ?? input_json
-  return printable(given === undefined ? (written ?? '') : Array.isArray(given) ? pretty(given) : linesOf(given))
+  return toPrintable(
+    given === undefined ? (written ?? '') : Array.isArray(given) ? stringifyPretty(given) : formatFields(given),
+  )
 }
 
-const linesOf = (fields: object): string =>
+const formatFields = (fields: object): string =>
   Object.entries(fields)
-    .map(([key, value]) => `${key}:${valueText(value)}`)
+    .map(([key, value]) => `${key}:${formatFieldValue(value)}`)
     .join('\n')
 
-function valueText(value: unknown): string {
-  const text = typeof value === 'string' ? value : pretty(value, 0)
+function formatFieldValue(value: unknown): string {
+  const text = typeof value === 'string' ? value : stringifyPretty(value, 0)
   return text.includes('\n') ? `\n${text}` : ` ${text}`
 }
 
-/** @param keep escape sequences, for who shows their colours */
-export function outputText({ output, output_json }: ToolCall, keep = false): string {
-  const text = output_json === undefined ? (output ?? '') : structureText(output_json)
-  return keep ? text : printable(text)
+/** @param keepsEscapes escape sequences, for who shows their colours */
+export function formatOutput({ output, output_json }: ToolCall, keepsEscapes = false): string {
+  const text = output_json === undefined ? (output ?? '') : formatStructure(output_json)
+  return keepsEscapes ? text : toPrintable(text)
 }
 
 /** Lines of text in JSON are hard to read. */
-function structureText(value: object): string {
+function formatStructure(value: object): string {
   const hasLines = Object.values(value).some((one) => typeof one === 'string' && one.includes('\n'))
-  return hasLines && !Array.isArray(value) ? linesOf(value) : pretty(value)
+  return hasLines && !Array.isArray(value) ? formatFields(value) : stringifyPretty(value)
 }
 
 /** What is nested too deep for JSON is not told. */
-export function pretty(value: unknown, indent = 2): string {
+export function stringifyPretty(value: unknown, indent = 2): string {
   try {
     return JSON.stringify(value, null, indent) ?? ''
   } catch {
@@ -41,7 +43,7 @@ export function pretty(value: unknown, indent = 2): string {
   }
 }
 
-export const SIGNS: { readonly [status in ToolStatus]: string } = {
+export const STATUS_SIGNS: { readonly [status in ToolStatus]: string } = {
   pending: '…',
   success: '✓',
   error: '✗',
@@ -51,10 +53,10 @@ export const SIGNS: { readonly [status in ToolStatus]: string } = {
 }
 
 /** `exit 2 · 0.1s`: what there is to say beside the sign. */
-export function outcomeWords({ exit_code, duration_ms }: ToolCall): readonly string[] {
+export function formatOutcomeParts({ exit_code, duration_ms }: ToolCall): readonly string[] {
   return [
     ...(exit_code !== undefined && exit_code !== 0 ? [`exit ${exit_code}`] : []),
-    ...(duration_ms !== undefined ? [duration(duration_ms)] : []),
+    ...(duration_ms !== undefined ? [formatShortDuration(duration_ms)] : []),
   ]
 }
 

@@ -1,12 +1,12 @@
 /** Whether two writings of a conversation say the same. */
-import { sameJson } from '../../lib/same.ts'
-import { wellFormed } from '../../lib/text.ts'
+import { isSameJson } from '../../lib/same.ts'
+import { toWellFormed } from '../../lib/text.ts'
 import type { ToolCall, ToolStatus } from '../../model/normalized.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Exchange } from '../exchanges.ts'
 
 /** What the writer said that it could not leave as it was. */
-export interface Mended {
+export interface AllowedChanges {
   /** Names that the target does not take. */
   readonly names: boolean
   /** How many images became notes. */
@@ -14,29 +14,29 @@ export interface Mended {
 }
 
 /** A sentence about the first difference, without a word of the conversation; nothing when there is none. */
-export async function differenceBetween(
+export async function findDifference(
   source: AsyncIterator<Exchange>,
   target: AsyncIterator<Exchange>,
-  mended: Mended,
+  allowed: AllowedChanges,
 ): Promise<Phrase | undefined> {
-  const names = new Names(mended.names)
-  const images = new Images()
+  const names = new ToolNameMatcher(allowed.names)
+  const images = new ImageMatcher()
   for (let number = 1; ; number++) {
     const [one, other] = [await source.next(), await target.next()]
-    if (one.done && other.done) return images.differ(mended.images)
+    if (one.done && other.done) return images.differ(allowed.images)
     if (one.done || other.done)
       return phrase(
         `it has ${one.done ? 'more' : 'fewer'} than ${number - 1} exchanges`,
         `やり取りが ${number - 1} 件${one.done ? 'より多くあります' : 'に足りません'}`,
       )
-    const what = differs(one.value, other.value, names)
+    const what = compareExchange(one.value, other.value, names)
     if (what) return phrase(`exchange ${number}: ${what.en}`, `${number} 番目のやり取り: ${what.ja}`)
     images.compare(one.value.images, other.value.images)
   }
 }
 
 /** Where names were changed, each tool still has one of its own. */
-class Names {
+class ToolNameMatcher {
   readonly #mayChange: boolean
   readonly #given = new Map<string, string | null>()
   readonly #taken = new Map<string | null, string>()
@@ -58,7 +58,7 @@ class Names {
 }
 
 /** Over the whole conversation: forms differ in the message that shows them. */
-class Images {
+class ImageMatcher {
   readonly #missing = new Map<string, number>()
 
   compare(source: readonly string[], target: readonly string[]): void {
@@ -78,9 +78,9 @@ class Images {
   }
 }
 
-function differs(source: Exchange, target: Exchange, names: Names): Phrase | undefined {
-  if (!holds(target.said, source.said)) return phrase('what was said reads otherwise', '発言が異なります')
-  if (!holds(target.answered, source.answered)) return phrase('the answer reads otherwise', '応答が異なります')
+function compareExchange(source: Exchange, target: Exchange, names: ToolNameMatcher): Phrase | undefined {
+  if (!containsTexts(target.said, source.said)) return phrase('what was said reads otherwise', '発言が異なります')
+  if (!containsTexts(target.answered, source.answered)) return phrase('the answer reads otherwise', '応答が異なります')
   const [calls, others] = [source.calls.length, target.calls.length]
   if (calls !== others)
     return phrase(`${calls} calls became ${others}`, `${calls} 件の呼び出しが ${others} 件になりました`)
@@ -92,7 +92,8 @@ function differs(source: Exchange, target: Exchange, names: Names): Phrase | und
       return phrase('the arguments of a call read otherwise', '呼び出しの引数が異なります')
     if (!call.result) continue
     const { output = '', status } = call.result
-    if (!holds([other.result?.output ?? ''], [output])) return phrase('a result reads otherwise', '結果が異なります')
+    if (!containsTexts([other.result?.output ?? ''], [output]))
+      return phrase('a result reads otherwise', '結果が異なります')
     const found = other.result?.status
     if (isOpposite(status, found))
       return phrase(`a result is ${found}, not ${status}`, `結果が ${status} ではなく ${found} です`)
@@ -105,37 +106,37 @@ const isOpposite = (source: ToolStatus, target: ToolStatus | undefined): boolean
   (source === 'success' && target === 'error') || (source === 'error' && target === 'success')
 
 /** All texts, in order: texts may be joined, and notes may stand between them. */
-function holds(target: readonly string[], source: readonly string[]): boolean {
+function containsTexts(target: readonly string[], source: readonly string[]): boolean {
   const all = target.join('\n\n')
   let from = 0
   return source.every((given) => {
-    const text = wellFormed(given)
+    const text = toWellFormed(given)
     // No form sends a prompt that says nothing: it has another text.
     if (text.trim() === '') return true
     const at = all.indexOf(text, from)
     if (at >= 0) from = at + text.length
-    return at >= 0 || isCut(text, all)
+    return at >= 0 || isTruncated(text, all)
   })
 }
 
 /** Targets cut texts above some limit, and say so in the report. None of them is as low as this. */
-const SHORTEST_LIMIT = 100_000
+const MIN_TEXT_LIMIT = 100_000
 
-const isCut = (text: string, all: string): boolean =>
-  text.length > SHORTEST_LIMIT && all.includes(text.slice(0, SHORTEST_LIMIT))
+const isTruncated = (text: string, all: string): boolean =>
+  text.length > MIN_TEXT_LIMIT && all.includes(text.slice(0, MIN_TEXT_LIMIT))
 
 function sameArguments(source: ToolCall, target: ToolCall): boolean {
-  const given = askedIn(source)
-  const found = askedIn(target)
-  return sameJson(given, found) || sameJson(found, { _raw: given }) || sameJson(found, { input: given })
+  const given = callInput(source)
+  const found = callInput(target)
+  return isSameJson(given, found) || isSameJson(found, { _raw: given }) || isSameJson(found, { input: given })
 }
 
 /** Nothing and an empty object are the same to a tool. */
-function askedIn({ arguments: text, input }: ToolCall): unknown {
-  if (text === undefined || text.trim() === '') return input === undefined ? {} : wellFormed(input)
+function callInput({ arguments: text, input }: ToolCall): unknown {
+  if (text === undefined || text.trim() === '') return input === undefined ? {} : toWellFormed(input)
   try {
     return JSON.parse(text) as unknown
   } catch {
-    return wellFormed(text)
+    return toWellFormed(text)
   }
 }

@@ -5,18 +5,18 @@ import type { Agent } from '../../agents/agent.ts'
 import type { Conversion } from '../convert.ts'
 import { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from '../sidecar.ts'
 
-export interface Saved {
+export interface SavedConversion {
   readonly path: string
   /** What its owner would drop; nothing where there is none. */
   readonly sidecar: string | undefined
 }
 
 /** @param folder one that is the caller's own */
-export async function saveTo(folder: string, agent: Agent, { pieces }: Conversion): Promise<Saved> {
+export async function saveToFolder(folder: string, agent: Agent, { pieces }: Conversion): Promise<SavedConversion> {
   const path = join(folder, `conversation${agent.forms?.[0]?.suffix ?? ''}`)
-  const beside = sidecarOf(path)
+  const sidecarPath = sidecarOf(path)
   const output = openSync(path, 'wx', 0o600)
-  const parts = openSync(beside, 'wx', 0o600)
+  const parts = openSync(sidecarPath, 'wx', 0o600)
   let count = 0
   try {
     for await (const piece of pieces) {
@@ -28,7 +28,7 @@ export async function saveTo(folder: string, agent: Agent, { pieces }: Conversio
     closeSync(output)
     closeSync(parts)
   }
-  return { path, sidecar: count > 0 ? beside : undefined }
+  return { path, sidecar: count > 0 ? sidecarPath : undefined }
 }
 
 function writeAll(fd: number, bytes: Uint8Array): void {

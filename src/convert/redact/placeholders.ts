@@ -1,5 +1,5 @@
 /** What stands for what was taken out: the same for the same, another one for another, and a count of both. */
-import type { Span } from './secrets.ts'
+import type { RedactionSpan } from './secrets.ts'
 
 export interface Redaction {
   /** The rule that found a secret (`github`, `aws`, `privatekey` …), `email`, `user`, `home`, or `encrypted`. */
@@ -22,7 +22,7 @@ export class Placeholders {
     const known = this.#names.get(key)
     if (known !== undefined) return known
     tally.distinct++
-    const name = nameOf(kind, tally.distinct)
+    const name = placeholderName(kind, tally.distinct)
     this.#names.set(key, name)
     return name
   }
@@ -48,26 +48,26 @@ export class Placeholders {
 }
 
 /** Paths stay paths; nothing of it needs an escape in JSON, in an address or in a shell. */
-function nameOf(kind: string, number: number): string {
+function placeholderName(kind: string, number: number): string {
   if (kind === 'user') return `user-${number}`
   return kind === 'home' ? '/home/user-0' : `[redacted-${kind}-${number}]`
 }
 
-export interface Edit {
+export interface TextEdit {
   readonly start: number
   readonly end: number
   readonly text: string
 }
 
 /** One edit for each place. What overlaps a secret is not looked at twice: a password before an `@` is no address. */
-export function editsOf(
+export function createEdits(
   text: string,
-  secrets: readonly Span[],
-  people: readonly Span[],
+  secrets: readonly RedactionSpan[],
+  people: readonly RedactionSpan[],
   placeholders: Placeholders,
-): readonly Edit[] {
+): readonly TextEdit[] {
   const others = people.filter((one) => !secrets.some((span) => span.start < one.end && one.start < span.end))
-  return joined([...secrets, ...others]).map(({ start, end, kind }) => ({
+  return mergeOverlapping([...secrets, ...others]).map(({ start, end, kind }) => ({
     start,
     end,
     text: placeholders.take(text.slice(start, end), kind),
@@ -75,22 +75,22 @@ export function editsOf(
 }
 
 /** Of those that overlap, the one that comes first in the list says what it is. */
-function joined(spans: readonly Span[]): readonly Span[] {
+function mergeOverlapping(spans: readonly RedactionSpan[]): readonly RedactionSpan[] {
   if (spans.length < 2) return spans
   const ranks = spans.map((span, rank) => ({ ...span, rank })).sort((a, b) => a.start - b.start || a.rank - b.rank)
-  const apart: typeof ranks = []
+  const merged: typeof ranks = []
   for (const span of ranks) {
-    const last = apart.at(-1)
-    if (!last || span.start >= last.end) apart.push(span)
+    const last = merged.at(-1)
+    if (!last || span.start >= last.end) merged.push(span)
     else {
       const first = span.rank < last.rank ? span : last
-      apart[apart.length - 1] = { ...first, start: last.start, end: Math.max(last.end, span.end) }
+      merged[merged.length - 1] = { ...first, start: last.start, end: Math.max(last.end, span.end) }
     }
   }
-  return apart
+  return merged
 }
 
-export function applied(text: string, edits: readonly Edit[]): string {
+export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   let result = ''
   let at = 0
   for (const edit of edits) {
@@ -101,12 +101,12 @@ export function applied(text: string, edits: readonly Edit[]): string {
 }
 
 /** Where a place in the text is after the edits; inside one of them, its beginning or its end. */
-export function movedBy(edits: readonly Edit[], place: number, side: 'start' | 'end'): number {
+export function shiftPosition(edits: readonly TextEdit[], position: number, side: 'start' | 'end'): number {
   let shift = 0
   for (const { start, end, text } of edits) {
-    if (place <= start) break
-    if (place < end) return start + shift + (side === 'end' ? text.length : 0)
+    if (position <= start) break
+    if (position < end) return start + shift + (side === 'end' ? text.length : 0)
     shift += text.length - (end - start)
   }
-  return place + shift
+  return position + shift
 }

@@ -1,22 +1,22 @@
 /** Takes secrets, user names, home directories and e-mail addresses out of conversations, and counts what it took. */
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import { isDataUri, type Rewriting, rewriteMessage, rewriteSession } from './message.ts'
-import { asWords, findPeople, literally, type People, usersIn, wordsPattern } from './people.ts'
-import { applied, type Edit, editsOf, movedBy, Placeholders, type Redaction } from './placeholders.ts'
-import { findSecrets, type Span } from './secrets.ts'
+import { isDataUri, rewriteMessage, rewriteSession, type TextRewriter } from './message.ts'
+import { escapePattern, findPeople, findUsersInPaths, type People, searchableNames, wordsPattern } from './people.ts'
+import { applyEdits, createEdits, Placeholders, type Redaction, shiftPosition, type TextEdit } from './placeholders.ts'
+import { findSecrets, type RedactionSpan } from './secrets.ts'
 
-export interface Redacted {
+export interface RedactionResult {
   readonly redactions: readonly Redaction[]
   /** Images that are parts of messages. They stay, and nobody looked into them. */
   readonly images: number
 }
 
 /** Letters of text that are looked through at once. */
-const BATCH = 1 << 20
+const BATCH_CHARACTERS = 1 << 20
 /** A secret that was found once is found again without what gave it away, unless it is so short that it may be a word. */
-const SHORTEST_SECRET = 12
-const NO_EDITS: readonly Edit[] = []
+const MIN_SECRET_LENGTH = 12
+const NO_EDITS: readonly TextEdit[] = []
 
 /**
  * One run: the same secret gets the same placeholder in all that goes through it. A secret that only its surroundings
@@ -30,70 +30,70 @@ export class Redactor {
   #words: RegExp | undefined
   /** Secret to kind. */
   readonly #secrets = new Map<string, string>()
-  #known: RegExp | undefined
+  #secretPattern: RegExp | undefined
   #images = 0
 
   constructor(people: People = { users: [] }) {
     const { home, users } = people
-    const own = home === undefined ? [] : usersIn(`${home}/`)
+    const own = home === undefined ? [] : findUsersInPaths(`${home}/`)
     this.#home = home !== undefined && home.length > 1 && home !== '/root' && own.length === 0 ? home : undefined
     this.#users = new Set([...users, ...own])
-    this.#words = wordsPattern(asWords(this.#users))
+    this.#words = wordsPattern(searchableNames(this.#users))
   }
 
   /** Looks for secrets without changing anything. */
   async learn(messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>): Promise<void> {
-    for await (const { texts } of batchesOf(messages)) this.#remember(await findSecrets(texts))
+    for await (const { texts } of toBatches(messages)) this.#addSecrets(await findSecrets(texts))
   }
 
   async *messages(
     messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>,
   ): AsyncGenerator<NormalizedMessage> {
-    for await (const { batch, texts } of batchesOf(messages)) {
-      const rewriting = await this.#rewriting(texts)
-      for (const message of batch) yield rewriteMessage(message, rewriting)
+    for await (const { batch, texts } of toBatches(messages)) {
+      const rewriter = await this.#createRewriter(texts)
+      for (const message of batch) yield rewriteMessage(message, rewriter)
     }
   }
 
   /** Its directory tells a user whose name is then taken out as a word too, so headers are best given first. */
   async session(session: Session): Promise<Session> {
-    for (const name of usersIn(`${session.cwd ?? ''}/`)) this.#users.add(name)
-    this.#words = wordsPattern(asWords(this.#users))
-    const { texts, gathering } = gather()
-    rewriteSession(session, gathering)
-    return rewriteSession(session, await this.#rewriting(texts))
+    for (const name of findUsersInPaths(`${session.cwd ?? ''}/`)) this.#users.add(name)
+    this.#words = wordsPattern(searchableNames(this.#users))
+    const { texts, gathering: collectingRewriter } = createTextCollector()
+    rewriteSession(session, collectingRewriter)
+    return rewriteSession(session, await this.#createRewriter(texts))
   }
 
   /** What was taken out so far. */
-  redacted(): Redacted {
+  redacted(): RedactionResult {
     return { redactions: this.#placeholders.list(), images: this.#images }
   }
 
-  #remember(found: ReadonlyMap<string, readonly Span[]>): void {
+  #addSecrets(found: ReadonlyMap<string, readonly RedactionSpan[]>): void {
     const before = this.#secrets.size
     for (const [text, spans] of found)
       for (const { start, end, kind } of spans)
-        if (end - start >= SHORTEST_SECRET) this.#secrets.set(text.slice(start, end), kind)
+        if (end - start >= MIN_SECRET_LENGTH) this.#secrets.set(text.slice(start, end), kind)
     if (this.#secrets.size === before) return
     const longestFirst = [...this.#secrets.keys()].sort((a, b) => b.length - a.length)
-    this.#known = new RegExp(longestFirst.map(literally).join('|'), 'gu')
+    this.#secretPattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'gu')
   }
 
-  async #rewriting(texts: ReadonlySet<string>): Promise<Rewriting> {
+  async #createRewriter(texts: ReadonlySet<string>): Promise<TextRewriter> {
     const secrets = await findSecrets(texts)
-    this.#remember(secrets)
-    const edit = (text: string): readonly Edit[] => {
-      const found = [...(secrets.get(text) ?? []), ...this.#knownIn(text)]
+    this.#addSecrets(secrets)
+    const edit = (text: string): readonly TextEdit[] => {
+      const found = [...(secrets.get(text) ?? []), ...this.#findKnownSecrets(text)]
       const people = findPeople(text, this.#words, this.#home)
-      return found.length + people.length === 0 ? NO_EDITS : editsOf(text, found, people, this.#placeholders)
+      return found.length + people.length === 0 ? NO_EDITS : createEdits(text, found, people, this.#placeholders)
     }
-    const rewrite = (text: string): string => (isDataUri(text) ? this.#image(text) : applied(text, edit(text)))
+    const rewrite = (text: string): string => (isDataUri(text) ? this.#countImage(text) : applyEdits(text, edit(text)))
     return {
       text: rewrite,
       key: rewrite,
       plain: (text) => {
         const edits = edit(text)
-        return { text: applied(text, edits), move: (place, side) => movedBy(edits, place, side) }
+        return { text: applyEdits(text, edits), move: (position, side) => shiftPosition(edits, position, side) }
       },
       drops: (key, value) => {
         const isCipher = isCipherText(key, value)
@@ -103,16 +103,16 @@ export class Redactor {
     }
   }
 
-  #knownIn(text: string): readonly Span[] {
-    if (!this.#known) return []
-    return Array.from(text.matchAll(this.#known), ({ 0: secret, index }) => ({
+  #findKnownSecrets(text: string): readonly RedactionSpan[] {
+    if (!this.#secretPattern) return []
+    return Array.from(text.matchAll(this.#secretPattern), ({ 0: secret, index }) => ({
       start: index,
       end: index + secret.length,
       kind: this.#secrets.get(secret) ?? '',
     }))
   }
 
-  #image(dataUri: string): string {
+  #countImage(dataUri: string): string {
     this.#images++
     return dataUri
   }
@@ -121,29 +121,29 @@ export class Redactor {
 /** What nobody can read, nobody can look through. */
 const isCipherText = (key: string, value: unknown): boolean => key === 'encrypted_content' && typeof value === 'string'
 
-interface Batch {
+interface MessageBatch {
   readonly batch: readonly NormalizedMessage[]
   readonly texts: ReadonlySet<string>
 }
 
-async function* batchesOf(
+async function* toBatches(
   messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<MessageBatch> {
   let batch: NormalizedMessage[] = []
-  let gathered = gather()
+  let collected = createTextCollector()
   for await (const message of messages) {
     batch.push(message)
-    rewriteMessage(message, gathered.gathering)
-    if (gathered.size() < BATCH) continue
-    yield { batch, texts: gathered.texts }
+    rewriteMessage(message, collected.gathering)
+    if (collected.size() < BATCH_CHARACTERS) continue
+    yield { batch, texts: collected.texts }
     batch = []
-    gathered = gather()
+    collected = createTextCollector()
   }
-  if (batch.length > 0) yield { batch, texts: gathered.texts }
+  if (batch.length > 0) yield { batch, texts: collected.texts }
 }
 
 /** A rewriting that changes nothing and remembers each text once: much is in a message twice. */
-function gather(): { readonly texts: Set<string>; readonly gathering: Rewriting; size(): number } {
+function createTextCollector(): { readonly texts: Set<string>; readonly gathering: TextRewriter; size(): number } {
   const texts = new Set<string>()
   let size = 0
   const add = (text: string): string => {
@@ -152,7 +152,7 @@ function gather(): { readonly texts: Set<string>; readonly gathering: Rewriting;
     size += text.length
     return text
   }
-  const plain = (text: string) => ({ text: add(text), move: (place: number) => place })
-  const gathering = { text: add, key: add, plain, drops: isCipherText }
-  return { texts, gathering, size: () => size }
+  const plain = (text: string) => ({ text: add(text), move: (position: number) => position })
+  const collectingRewriter = { text: add, key: add, plain, drops: isCipherText }
+  return { texts, gathering: collectingRewriter, size: () => size }
 }

@@ -2,33 +2,33 @@
 import { findTokens } from './tokens.ts'
 
 /** A stretch of a text that is not to be shown. `start` and `end` count UTF-16 units. */
-export interface Span {
+export interface RedactionSpan {
   readonly start: number
   readonly end: number
   /** What it is: `github`, `aws`, `email` … */
   readonly kind: string
 }
 
-type Spans = ReadonlyMap<string, readonly Span[]>
+type SpansByText = ReadonlyMap<string, readonly RedactionSpan[]>
 
 /** One call costs as much as looking through a few kilobytes. */
-const BATCH = 1 << 20
+const BATCH_CHARACTERS = 1 << 20
 /** No rule reaches over it by design; a match that does is looked for again in each text alone. */
-const GAP = '\n\n\n'
+const BATCH_SEPARATOR = '\n\n\n'
 
 /** The secrets of each text that has some. */
-export async function findSecrets(texts: Iterable<string>): Promise<Spans> {
-  const found = new Map<string, readonly Span[]>()
+export async function findSecrets(texts: Iterable<string>): Promise<SpansByText> {
+  const found = new Map<string, readonly RedactionSpan[]>()
   const add = async (batch: readonly string[]): Promise<void> => {
-    for (const [text, spans] of await inBatch(batch)) found.set(text, spans)
+    for (const [text, spans] of await findInBatch(batch)) found.set(text, spans)
   }
   let batch: string[] = []
   let size = 0
   for (const text of texts) {
-    if (text.length < SHORTEST) continue
+    if (text.length < MIN_SECRET_LENGTH) continue
     batch.push(text)
     size += text.length
-    if (size < BATCH) continue
+    if (size < BATCH_CHARACTERS) continue
     await add(batch)
     batch = []
     size = 0
@@ -38,49 +38,53 @@ export async function findSecrets(texts: Iterable<string>): Promise<Spans> {
 }
 
 /** No rule matches less. */
-const SHORTEST = 12
+const MIN_SECRET_LENGTH = 12
 
-async function inBatch(texts: readonly string[]): Promise<Spans> {
-  const found = new Map<string, readonly Span[]>()
-  const spans = await lint(texts.map(unescaped).join(GAP))
+async function findInBatch(texts: readonly string[]): Promise<SpansByText> {
+  const found = new Map<string, readonly RedactionSpan[]>()
+  const spans = await lintText(texts.map(blankEscapes).join(BATCH_SEPARATOR))
   if (spans.length === 0) return found
   let offset = 0
   for (const text of texts) {
     const end = offset + text.length
     const here = spans.filter((span) => span.start < end && span.end > offset)
     const inside = here.every((span) => span.start >= offset && span.end <= end)
-    const own = inside ? here.map((span) => moved(span, -offset)) : await lint(unescaped(text))
+    const own = inside ? here.map((span) => shiftSpan(span, -offset)) : await lintText(blankEscapes(text))
     if (own.length > 0) found.set(text, own)
-    offset = end + GAP.length
+    offset = end + BATCH_SEPARATOR.length
   }
   return found
 }
 
-const moved = ({ start, end, kind }: Span, by: number): Span => ({ start: start + by, end: end + by, kind })
+const shiftSpan = ({ start, end, kind }: RedactionSpan, by: number): RedactionSpan => ({
+  start: start + by,
+  end: end + by,
+  kind,
+})
 
 /** A letter that belongs to an escape must not hide the beginning of a secret. As long as the text. */
-const unescaped = (text: string): string => (text.includes('\\') ? text.replace(/\\[nrt]/g, '  ') : text)
+const blankEscapes = (text: string): string => (text.includes('\\') ? text.replace(/\\[nrt]/g, '  ') : text)
 
 /** A key whose end was cut off is a key. */
-const CUT_KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----[\sA-Za-z0-9+/=\\]{40,}/g
+const TRUNCATED_KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----[\sA-Za-z0-9+/=\\]{40,}/g
 
-async function lint(content: string): Promise<readonly Span[]> {
-  const { lintSource, rules } = await secretlint()
+async function lintText(content: string): Promise<readonly RedactionSpan[]> {
+  const { lintSource, rules } = await loadSecretlint()
   const { messages } = await lintSource({
     // The name lets the rule for npm look for tokens of its configuration; the file is not opened.
     source: { filePath: '.npmrc', content, contentType: 'text', ext: '' },
     options: { config: { rules }, noPhysicFilePath: true },
   })
   const spans = messages.map(({ range: [start, end], ruleId, data }) =>
-    exactly(content, { start, end, kind: ruleId.replace(/^.*secretlint-rule-/, '') }, data),
+    locateSecret(content, { start, end, kind: ruleId.replace(/^.*secretlint-rule-/, '') }, data),
   )
-  for (const { 0: key, index } of content.matchAll(CUT_KEY))
+  for (const { 0: key, index } of content.matchAll(TRUNCATED_KEY))
     spans.push({ start: index, end: index + key.length, kind: 'privatekey' })
   return [...spans, ...findTokens(content)]
 }
 
 /** Some rules report where their pattern begins and how long the secret is, which is not where it stands. */
-function exactly(content: string, span: Span, data: unknown): Span {
+function locateSecret(content: string, span: RedactionSpan, data: unknown): RedactionSpan {
   const values = Object.values((data ?? {}) as object).filter((one): one is string => typeof one === 'string')
   const secret = values.sort((a, b) => b.length - a.length)[0] ?? ''
   const start = secret === '' ? -1 : content.indexOf(secret, span.start)
@@ -95,20 +99,22 @@ function exactly(content: string, span: Span, data: unknown): Span {
 const USER_INFO = /^([a-z][a-z0-9+.-]*:\/\/)([^@/\s]+)@/i
 
 /** Comments could switch rules off, and one rule opens files: neither has a place here. */
-const LEFT_OUT = /-(?:filter-comments|gcp)$/
+const EXCLUDED_RULES = /-(?:filter-comments|gcp)$/
 
-let loaded: ReturnType<typeof load> | undefined
+let loadedSecretlint: ReturnType<typeof importSecretlint> | undefined
 
-const secretlint = (): ReturnType<typeof load> => {
-  loaded ??= load()
-  return loaded
+const loadSecretlint = (): ReturnType<typeof importSecretlint> => {
+  loadedSecretlint ??= importSecretlint()
+  return loadedSecretlint
 }
 
-async function load() {
+async function importSecretlint() {
   const [{ lintSource }, preset] = await Promise.all([
     import('@secretlint/core'),
     import('@secretlint/secretlint-rule-preset-recommend'),
   ])
-  const rules = preset.rules.filter(({ meta }) => !LEFT_OUT.test(meta.id)).map((rule) => ({ id: rule.meta.id, rule }))
+  const rules = preset.rules
+    .filter(({ meta }) => !EXCLUDED_RULES.test(meta.id))
+    .map((rule) => ({ id: rule.meta.id, rule }))
   return { lintSource, rules }
 }

@@ -1,12 +1,12 @@
 /** Secrets whose form gives them away, and which the rules of secretlint do not look for. */
-import type { Span } from './secrets.ts'
+import type { RedactionSpan } from './secrets.ts'
 
 /** What stands before a form and makes it the end of something else. */
-const WORD = /[A-Za-z0-9]/
-const SMALL_LETTER = /[a-z]/
+const WORD_CHARACTER = /[A-Za-z0-9]/
+const LOWERCASE_LETTER = /[a-z]/
 
 /** Each begins with letters: so most of a text is passed over quickly. The secret is the group, where there is one. */
-const FORMS: readonly (readonly [kind: string, form: RegExp, glued?: RegExp])[] = [
+const TOKEN_FORMS: readonly (readonly [kind: string, form: RegExp, glued?: RegExp])[] = [
   ['jwt', /eyJ[\w-]{8,2000}\.eyJ[\w-]{8,8000}\.[\w-]{16,1000}/g],
   ['authorization', /[Aa]uthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:Bearer|Basic|Token)\s{1,4}([\w.~+/=-]{12,4000})/g],
   ['openai', /sk-(?:proj|svcacct|admin)-[\w-]{20,300}/g],
@@ -18,12 +18,12 @@ const FORMS: readonly (readonly [kind: string, form: RegExp, glued?: RegExp])[] 
   [
     'setting',
     /(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|(?:ACCESS|PRIVATE|SECRET)_KEY)(?:_\d{1,3})?=["']?((?!\d+(?![^\s"'])|(?:process|os|import|env)\.)[^\s"'$<>{}()[\],;|&`\\]{8,1000})/g,
-    SMALL_LETTER,
+    LOWERCASE_LETTER,
   ],
 ]
 
-export const findTokens = (content: string): readonly Span[] =>
-  FORMS.flatMap(([kind, form, glued = WORD]) =>
+export const findTokens = (content: string): readonly RedactionSpan[] =>
+  TOKEN_FORMS.flatMap(([kind, form, glued = WORD_CHARACTER]) =>
     Array.from(content.matchAll(form)).flatMap(({ 0: all, 1: secret = all, index }) => {
       const start = index + all.length - secret.length
       return glued.test(content.charAt(index - 1)) ? [] : { start, end: start + secret.length, kind }

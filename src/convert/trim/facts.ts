@@ -1,16 +1,16 @@
 /** What can be said of messages without a model: what was asked, which files were touched, which commands were run. */
 import { fieldsOf } from '../../lib/object.ts'
-import { filesTouched } from '../../model/files/touched.ts'
-import { shellWords } from '../../model/gist.ts'
+import { findTouchedFiles } from '../../model/files/touched.ts'
+import { toShellText } from '../../model/gist.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
-import { Todos } from './todos.ts'
+import { TodoTracker } from './todos.ts'
 
 /** Of each kind, so many are held: the latest. */
-const MOST = 400
-const LONGEST = 240
+const MAX_ITEMS = 400
+const MAX_LINE_LENGTH = 240
 
 /** All lists: the latest last. */
-export interface Gathered {
+export interface ConversationFacts {
   readonly messages: number
   readonly from: string | undefined
   readonly to: string | undefined
@@ -22,7 +22,7 @@ export interface Gathered {
   readonly todos: readonly string[]
 }
 
-export class Facts {
+export class FactCollector {
   #messages = 0
   #from: string | undefined
   #to: string | undefined
@@ -32,7 +32,7 @@ export class Facts {
   readonly #files = new Map<string, string>()
   /** By call, or by a number of our own where a call has no id. */
   readonly #commands = new Map<string, string>()
-  readonly #todos = new Todos()
+  readonly #todos = new TodoTracker()
 
   /** @param isPrompt somebody asked this */
   add(message: NormalizedMessage, isPrompt: boolean): void {
@@ -40,14 +40,15 @@ export class Facts {
     if (role !== 'meta') this.#messages++
     this.#from ??= timestamp
     this.#to = timestamp
-    if (isPrompt) keepLatest(this.#asked, oneLine(textOf(message)))
-    if (role === 'system' && metadata?.['kind'] === 'summary') this.#summary = textOf(message)
+    if (isPrompt) pushLatest(this.#asked, shortLine(segmentText(message)))
+    if (role === 'system' && metadata?.['kind'] === 'summary') this.#summary = segmentText(message)
     if (!tool_call) return
-    for (const { path, how } of filesTouched(message)) renew(this.#files, path, how === 'named' ? '' : ` (${how})`)
+    for (const { path, how } of findTouchedFiles(message))
+      moveToEnd(this.#files, path, how === 'named' ? '' : ` (${how})`)
     if (source_type === 'tool_call') {
       this.#todos.add(tool_call)
-      const command = commandOf(tool_call)
-      if (command !== undefined) renew(this.#commands, tool_call.call_id ?? `#${message.id}`, command)
+      const command = shellCommandIn(tool_call)
+      if (command !== undefined) moveToEnd(this.#commands, tool_call.call_id ?? `#${message.id}`, command)
     } else this.#ended(tool_call)
   }
 
@@ -59,48 +60,48 @@ export class Facts {
       this.#commands.set(call_id, `${command} (${failed})`)
   }
 
-  gathered(): Gathered {
+  facts(): ConversationFacts {
     return {
       messages: this.#messages,
       from: this.#from,
       to: this.#to,
       summary: this.#summary,
       asked: this.#asked.filter((text) => text !== ''),
-      files: Array.from(this.#files, ([path, how]) => oneLine(path) + how),
+      files: Array.from(this.#files, ([path, how]) => shortLine(path) + how),
       commands: [...this.#commands.values()],
-      todos: this.#todos.open().map(oneLine),
+      todos: this.#todos.open().map(shortLine),
     }
   }
 }
 
-function keepLatest(list: string[], text: string): void {
+function pushLatest(list: string[], text: string): void {
   list.push(text)
-  if (list.length > MOST) list.shift()
+  if (list.length > MAX_ITEMS) list.shift()
 }
 
 /** Moves it to the end. */
-function renew(map: Map<string, string>, key: string, value: string): void {
+function moveToEnd(map: Map<string, string>, key: string, value: string): void {
   map.delete(key)
   map.set(key, value)
-  if (map.size > MOST) map.delete(map.keys().next().value ?? '')
+  if (map.size > MAX_ITEMS) map.delete(map.keys().next().value ?? '')
 }
 
-const textOf = ({ segments }: NormalizedMessage): string => segments.map(({ text }) => text ?? '').join('\n')
+const segmentText = ({ segments }: NormalizedMessage): string => segments.map(({ text }) => text ?? '').join('\n')
 
 /** A patch is told by its files. */
-function commandOf({ arguments_json }: ToolCall): string | undefined {
+function shellCommandIn({ arguments_json }: ToolCall): string | undefined {
   const given = fieldsOf(arguments_json)
   const command = given?.['command'] ?? given?.['cmd']
-  const text = Array.isArray(command) ? shellWords(command) : command
+  const text = Array.isArray(command) ? toShellText(command) : command
   if (typeof text !== 'string' || text.trim() === '' || /^\s*apply_patch\b/.test(text)) return undefined
-  return isCommandOfTool(given) ? undefined : oneLine(text)
+  return isToolCommand(given) ? undefined : shortLine(text)
 }
 
 /** `{"command":"create","path":…}` says what a tool is to do, not a shell. */
-const isCommandOfTool = (given: ReturnType<typeof fieldsOf>): boolean =>
+const isToolCommand = (given: ReturnType<typeof fieldsOf>): boolean =>
   given !== undefined && ['path', 'tasks', 'file_text', 'completed_indices', 'new_tasks'].some((key) => key in given)
 
-function oneLine(text: string): string {
+function shortLine(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
-  return line.length > LONGEST ? `${line.slice(0, LONGEST).replace(/[\uD800-\uDBFF]$/, '')}…` : line
+  return line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH).replace(/[\uD800-\uDBFF]$/, '')}…` : line
 }

@@ -8,16 +8,16 @@ interface Todo {
   readonly status: string
 }
 
-export class Todos {
+export class TodoTracker {
   #todos: readonly Todo[] = []
 
   add({ name, arguments_json, input_json }: ToolCall): void {
     const given = fieldsOf(arguments_json ?? input_json)
     if (!given) return
     // `update_plan` of Codex, and the like of other agents, give the whole list each time.
-    const whole = [given['plan'], given['todos']].find((one) => Array.isArray(one))
-    if (whole && name !== null && /plan|todo/i.test(name)) this.#todos = listOf(whole).flatMap(todoOf)
-    else if (name === 'todo_list') this.#todos = changed(this.#todos, given)
+    const fullList = [given['plan'], given['todos']].find((one) => Array.isArray(one))
+    if (fullList && name !== null && /plan|todo/i.test(name)) this.#todos = listOf(fullList).flatMap(parseTodo)
+    else if (name === 'todo_list') this.#todos = applyTodoCommand(this.#todos, given)
   }
 
   /** What is not done. */
@@ -28,30 +28,30 @@ export class Todos {
   }
 }
 
-function todoOf(value: unknown): readonly Todo[] {
+function parseTodo(value: unknown): readonly Todo[] {
   if (!isObject(value)) return []
   const text = stringOf(value['step']) ?? stringOf(value['content']) ?? stringOf(value['text'])
   return text === undefined ? [] : [{ text, status: stringOf(value['status']) ?? 'pending' }]
 }
 
 /** `todo_list` of Amazon Q CLI: commands that change it. Places count from 0. */
-function changed(todos: readonly Todo[], given: Fields): readonly Todo[] {
+function applyTodoCommand(todos: readonly Todo[], given: Fields): readonly Todo[] {
   switch (given['command']) {
     case 'create':
-      return texts(given['tasks']).map(pending)
+      return taskTexts(given['tasks']).map(pendingTodo)
     case 'complete': {
       const done = new Set(listOf(given['completed_indices']))
       return todos.map((todo, at) => (done.has(at) ? { ...todo, status: 'completed' } : todo))
     }
     case 'remove': {
-      const gone = new Set(listOf(given['remove_indices']))
-      return todos.filter((_, at) => !gone.has(at))
+      const removed = new Set(listOf(given['remove_indices']))
+      return todos.filter((_, at) => !removed.has(at))
     }
     case 'add': {
       const list = [...todos]
-      const places = listOf(given['insert_indices'])
-      texts(given['new_tasks']).forEach((text, at) => {
-        list.splice(numberOf(places[at]) ?? list.length, 0, pending(text))
+      const positions = listOf(given['insert_indices'])
+      taskTexts(given['new_tasks']).forEach((text, at) => {
+        list.splice(numberOf(positions[at]) ?? list.length, 0, pendingTodo(text))
       })
       return list
     }
@@ -60,10 +60,10 @@ function changed(todos: readonly Todo[], given: Fields): readonly Todo[] {
   }
 }
 
-const pending = (text: string): Todo => ({ text, status: 'pending' })
+const pendingTodo = (text: string): Todo => ({ text, status: 'pending' })
 
 /** Tasks are texts, or objects that hold one. */
-const texts = (value: unknown): readonly string[] =>
+const taskTexts = (value: unknown): readonly string[] =>
   listOf(value).flatMap(
     (one) =>
       stringOf(one) ??

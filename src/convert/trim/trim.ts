@@ -1,11 +1,11 @@
 /** Makes a conversation fit a smaller window: whole turns from the end stay, a summary of facts stands for the others. */
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { byteLength, countTokens, estimateOf } from '../../model/tokens/estimate.ts'
-import { type Backlinks, backlinksOf, isPrompt } from '../../model/turn.ts'
-import { Facts } from './facts.ts'
-import { summaryText } from './summary.ts'
+import { byteLength, estimateMessage, tokensOfBytes } from '../../model/tokens/estimate.ts'
+import { collectBacklinks, isPrompt, type MessageBacklinks } from '../../model/turn.ts'
+import { FactCollector } from './facts.ts'
+import { buildSummary } from './summary.ts'
 
-export interface Trimmed {
+export interface TrimResult {
   /** Headers, the summary where something was cut, and the turns that stay. Reads once more when it is iterated. */
   readonly messages: AsyncIterable<NormalizedMessage>
   /** What stands before the first prompt counts as a turn. */
@@ -20,50 +20,61 @@ export interface Trimmed {
  * Three readings, none of which holds more than a number for each turn and the ids of open calls.
  * @param open reads the conversation from its beginning
  */
-export async function trim(open: () => AsyncIterable<NormalizedMessage>, maxTokens: number): Promise<Trimmed> {
-  const links = await backlinksOf(open())
-  const turns = await measured(open(), links)
-  const all = sum(turns)
-  if (countTokens(all) <= maxTokens) {
-    const tokens = { all: countTokens(all), kept: countTokens(all) }
+export async function trimConversation(
+  open: () => AsyncIterable<NormalizedMessage>,
+  maxTokens: number,
+): Promise<TrimResult> {
+  const links = await collectBacklinks(open())
+  const turns = await measureTurns(open(), links)
+  const all = sumBytes(turns)
+  if (tokensOfBytes(all) <= maxTokens) {
+    const tokens = { all: tokensOfBytes(all), kept: tokensOfBytes(all) }
     return { messages: open(), turns: { kept: turns.length, cut: 0 }, tokens, tooLarge: false }
   }
-  const cut = cutIn(turns, maxTokens)
-  const kept = countTokens(sum(turns.slice(cut)))
-  const room = Math.max(maxTokens - kept, SHORTEST_SUMMARY)
+  const cut = findCut(turns, maxTokens)
+  const keptTokens = tokensOfBytes(sumBytes(turns.slice(cut)))
+  const availableTokens = Math.max(maxTokens - keptTokens, MIN_SUMMARY_TOKENS)
   return {
-    messages: rest(open, links, cut, (Math.min(room, LONGEST_SUMMARY) - ROUNDING) * BYTES),
+    messages: readRemaining(
+      open,
+      links,
+      cut,
+      (Math.min(availableTokens, MAX_SUMMARY_TOKENS) - ROUNDING_TOKENS) * BYTES_PER_TOKEN,
+    ),
     turns: { kept: turns.length - cut, cut },
-    tokens: { all: countTokens(all), kept },
-    tooLarge: cut === 0 || kept + SHORTEST_SUMMARY > maxTokens,
+    tokens: { all: tokensOfBytes(all), kept: keptTokens },
+    tooLarge: cut === 0 || keptTokens + MIN_SUMMARY_TOKENS > maxTokens,
   }
 }
 
 /** Bytes in a token, by the rule of the estimate. */
-const BYTES = 4
+const BYTES_PER_TOKEN = 4
 /** In tokens. What rounding to tens may add is paid for by the summary. */
-const ROUNDING = 10
-const SHORTEST_SUMMARY = 60
-const LONGEST_SUMMARY = 2_000
+const ROUNDING_TOKENS = 10
+const MIN_SUMMARY_TOKENS = 60
+const MAX_SUMMARY_TOKENS = 2_000
 
-interface Measured {
+interface MeasuredTurn {
   readonly bytes: number
   /** The first turn that it cannot be without: that of the earliest call whose result it holds. */
   readonly needs: number
 }
 
-const sum = (turns: readonly Measured[]): number => turns.reduce((total, { bytes }) => total + bytes, 0)
+const sumBytes = (turns: readonly MeasuredTurn[]): number => turns.reduce((total, { bytes }) => total + bytes, 0)
 
-async function measured(messages: AsyncIterable<NormalizedMessage>, links: Backlinks): Promise<readonly Measured[]> {
+async function measureTurns(
+  messages: AsyncIterable<NormalizedMessage>,
+  links: MessageBacklinks,
+): Promise<readonly MeasuredTurn[]> {
   const turns: { bytes: number; needs: number }[] = []
   const calls = new Map<string, number>()
   for await (const message of messages) {
-    if (isHeader(message)) continue
+    if (isSessionHeader(message)) continue
     if (turns.length === 0 || isPrompt(message, links)) turns.push({ bytes: 0, needs: turns.length })
     const at = turns.length - 1
     const turn = turns[at]
     if (!turn) continue
-    turn.bytes += bytesOf(message, links)
+    turn.bytes += sentBytes(message, links)
     const id = message.tool_call?.call_id ?? undefined
     if (id === undefined) continue
     if (message.source_type === 'tool_call') calls.set(id, at)
@@ -76,20 +87,21 @@ async function measured(messages: AsyncIterable<NormalizedMessage>, links: Backl
 }
 
 /** Not a part of the conversation: it stays, and takes no room. */
-const isHeader = ({ source_type }: NormalizedMessage): boolean => source_type === 'session'
+const isSessionHeader = ({ source_type }: NormalizedMessage): boolean => source_type === 'session'
 
 /** Instructions count here: they are sent. What was taken back, or only repeats another message, is not. */
-function bytesOf(message: NormalizedMessage, { rolledBack, duplicates, eventsOnly }: Backlinks): number {
+function sentBytes(message: NormalizedMessage, { rolledBack, duplicates, eventsOnly }: MessageBacklinks): number {
   if (rolledBack.has(message.id) || duplicates.has(message.id)) return 0
-  const { user_bytes, assistant_bytes } = estimateOf(message)
+  const { user_bytes, assistant_bytes } = estimateMessage(message)
   const isSent = message.role === 'system' || (message.role === 'meta' && eventsOnly)
-  const said = isSent ? message.segments.reduce((total, { text }) => total + byteLength(text ?? ''), 0) : 0
-  return user_bytes + assistant_bytes + said
+  const systemBytes = isSent ? message.segments.reduce((total, { text }) => total + byteLength(text ?? ''), 0) : 0
+  return user_bytes + assistant_bytes + systemBytes
 }
 
 /** The first turn that stays. As many stay as leave room for a summary, and at least the last. */
-function cutIn(turns: readonly Measured[], maxTokens: number): number {
-  const room = maxTokens - Math.min(LONGEST_SUMMARY, Math.max(SHORTEST_SUMMARY, Math.floor(maxTokens / 5)))
+function findCut(turns: readonly MeasuredTurn[], maxTokens: number): number {
+  const availableTokens =
+    maxTokens - Math.min(MAX_SUMMARY_TOKENS, Math.max(MIN_SUMMARY_TOKENS, Math.floor(maxTokens / 5)))
   let cut: number | undefined
   let bytes = 0
   let needed = turns.length
@@ -98,40 +110,44 @@ function cutIn(turns: readonly Measured[], maxTokens: number): number {
     bytes += turn?.bytes ?? 0
     needed = Math.min(needed, turn?.needs ?? at)
     if (needed < at) continue
-    if (cut !== undefined && countTokens(bytes) > room) break
+    if (cut !== undefined && tokensOfBytes(bytes) > availableTokens) break
     cut = at
   }
   return cut ?? 0
 }
 
-async function* rest(
+async function* readRemaining(
   open: () => AsyncIterable<NormalizedMessage>,
-  links: Backlinks,
+  links: MessageBacklinks,
   cut: number,
   summaryBytes: number,
 ): AsyncGenerator<NormalizedMessage> {
-  const facts = new Facts()
+  const facts = new FactCollector()
   let turn = -1
   let isCut = cut > 0
   for await (const message of open()) {
-    if (isHeader(message)) {
+    if (isSessionHeader(message)) {
       yield message
       continue
     }
-    const asks = isPrompt(message, links)
-    if (turn < 0 || asks) turn++
+    const startsTurn = isPrompt(message, links)
+    if (turn < 0 || startsTurn) turn++
     if (turn < cut) {
-      facts.add(message, asks && !links.rolledBack.has(message.id))
+      facts.add(message, startsTurn && !links.rolledBack.has(message.id))
       continue
     }
-    if (isCut) yield summaryBefore(message, summaryText(facts.gathered(), cut, summaryBytes), cut)
+    if (isCut) yield createSummaryMessage(message, buildSummary(facts.facts(), cut, summaryBytes), cut)
     isCut = false
     yield message
   }
 }
 
 /** No part of a line has the number 0, so its id is free. */
-function summaryBefore({ id, timestamp, raw }: NormalizedMessage, text: string, turns: number): NormalizedMessage {
+function createSummaryMessage(
+  { id, timestamp, raw }: NormalizedMessage,
+  text: string,
+  turns: number,
+): NormalizedMessage {
   const { file_path, line_index, session_id } = raw
   return {
     id: `${id}.0`,

@@ -6,8 +6,8 @@ import { sha256 } from '../hash.ts'
 import { syncFolder } from './sync-folder.ts'
 
 /** On disk when it returns. Answers where it lies. */
-export function writeBackup(folder: string, bytes: Uint8Array, now: Date): string {
-  const path = join(made(folder), `${momentOf(now)}-${sha256(bytes).slice(0, 8)}.json`)
+export function writeBackupFile(folder: string, bytes: Uint8Array, now: Date): string {
+  const path = join(ensureFolder(folder), `${timestampForName(now)}-${sha256(bytes).slice(0, 8)}.json`)
   const fd = openSync(path, 'w', 0o600)
   try {
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
@@ -20,8 +20,8 @@ export function writeBackup(folder: string, bytes: Uint8Array, now: Date): strin
 }
 
 /** The same for a file of any length. Never over another backup. */
-export function copyBackup(folder: string, file: string, now: Date): string {
-  const path = join(made(folder), `${momentOf(now)}-${basename(file)}`)
+export function copyToBackupFile(folder: string, file: string, now: Date): string {
+  const path = join(ensureFolder(folder), `${timestampForName(now)}-${basename(file)}`)
   refuseSpecialAt(file)
   copyFileSync(file, path, constants.COPYFILE_EXCL)
   const fd = openSync(path, 'r+')
@@ -34,9 +34,9 @@ export function copyBackup(folder: string, file: string, now: Date): string {
   return path
 }
 
-function made(folder: string): string {
+function ensureFolder(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   return folder
 }
 
-const momentOf = (now: Date): string => now.toISOString().replaceAll(/[:.]/g, '-')
+const timestampForName = (now: Date): string => now.toISOString().replaceAll(/[:.]/g, '-')

@@ -2,13 +2,13 @@
 import { setImmediate } from 'node:timers/promises'
 
 /** Milliseconds after which others have a turn. */
-const BREATH = 12
+const MAX_BLOCK_MS = 12
 
-export async function* breathing<T>(values: AsyncIterable<T>): AsyncGenerator<T> {
+export async function* withYields<T>(values: AsyncIterable<T>): AsyncGenerator<T> {
   let last = performance.now()
   for await (const value of values) {
     yield value
-    if (performance.now() - last < BREATH) continue
+    if (performance.now() - last < MAX_BLOCK_MS) continue
     await setImmediate()
     last = performance.now()
   }

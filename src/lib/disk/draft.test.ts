@@ -16,7 +16,7 @@ import { text } from 'node:stream/consumers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { tempFolder } from '../../../test/support/log.ts'
 import { AppError } from '../../model/error.ts'
-import { Draft, saveFile } from './draft.ts'
+import { AtomicFile, writeFileAtomically } from './draft.ts'
 
 let folder = ''
 const at = (name: string): string => join(folder, name)
@@ -35,74 +35,77 @@ function thrownBy(work: () => void): unknown {
   return undefined
 }
 
-describe('one draft', () => {
-  it('is not seen before it is kept, and leaves nothing beside', () => {
+describe('one atomic file', () => {
+  it('is invisible until committed and leaves no other files', () => {
     writeFileSync(at('a'), 'old')
-    const draft = new Draft(at('a'))
-    draft.write('new ')
-    draft.write(Buffer.from('one'))
+    const file = new AtomicFile(at('a'))
+    file.write('new ')
+    file.write(Buffer.from('one'))
     expect(textAt('a')).toBe('old')
-    draft.keep()
+    file.commit()
     expect(textAt('a')).toBe('new one')
     expect(readdirSync(folder)).toEqual(['a'])
   })
 
-  it('leaves what was there when it is discarded', () => {
+  it('leaves the old file when discarded', () => {
     writeFileSync(at('a'), 'old')
-    const draft = new Draft(at('a'))
-    draft.write('new')
-    draft.discard()
+    const file = new AtomicFile(at('a'))
+    file.write('new')
+    file.discard()
     expect(textAt('a')).toBe('old')
     expect(readdirSync(folder)).toEqual(['a'])
   })
 
-  it('takes away what stands there when nothing was written, and an empty piece is something', () => {
+  it('removes the old file when nothing was written; an empty chunk counts as content', () => {
     writeFileSync(at('a'), 'old')
-    new Draft(at('a')).keep()
-    new Draft(at('never')).keep()
-    saveFile(at('empty'), [])
+    new AtomicFile(at('a')).commit()
+    new AtomicFile(at('never')).commit()
+    writeFileAtomically(at('empty'), [])
     expect(readdirSync(folder)).toEqual(['empty'])
   })
 
-  it.skipIf(process.platform === 'win32')('keeps links and modes, and is else for its user alone', () => {
+  it.skipIf(process.platform === 'win32')('keeps links and modes; new files are private', () => {
     writeFileSync(at('real'), 'old')
     chmodSync(at('real'), 0o640)
     symlinkSync(at('real'), at('link'))
-    saveFile(at('link'), ['new'])
+    writeFileAtomically(at('link'), ['new'])
     expect(lstatSync(at('link')).isSymbolicLink()).toBe(true)
     expect(textAt('real')).toBe('new')
     expect(statSync(at('real')).mode & 0o777).toBe(0o640)
-    saveFile(at('real'), ['ours'], { mode: 0o600 })
+    writeFileAtomically(at('real'), ['ours'], { mode: 0o600 })
     expect(statSync(at('real')).mode & 0o777).toBe(0o600)
-    saveFile(at('made/fresh'), ['new'], { folders: 0o700 })
+    writeFileAtomically(at('made/fresh'), ['new'], { folders: 0o700 })
     expect(statSync(at('made/fresh')).mode & 0o777).toBe(0o600)
     expect(statSync(at('made')).mode & 0o777).toBe(0o700)
   })
 
-  it.skipIf(process.platform === 'win32')('writes to a pipe as it is, and leaves it there', async () => {
+  it.skipIf(process.platform === 'win32')('writes directly to a pipe', async () => {
     execFileSync('mkfifo', [at('pipe')])
     const reader = spawn('cat', [at('pipe')])
     const heard = text(reader.stdout)
     // A pipe that no program reads yet is refused.
-    await expect.poll(() => thrownBy(() => saveFile(at('pipe'), ['new']))).toBeUndefined()
+    await expect.poll(() => thrownBy(() => writeFileAtomically(at('pipe'), ['new']))).toBeUndefined()
     expect(await heard).toBe('new')
     expect(readdirSync(folder)).toEqual(['pipe'])
   })
 
-  it.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('leaves a file that may not be written', () => {
-    writeFileSync(at('a'), 'old', { mode: 0o400 })
-    expect(thrownBy(() => saveFile(at('a'), ['new']))).toMatchObject({ code: 'no_permission' })
-    expect(textAt('a')).toBe('old')
-    saveFile(at('a'), ['ours'], { mode: 0o600 })
-    expect(textAt('a')).toBe('ours')
-  })
+  it.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
+    'leaves a file without write permission unchanged',
+    () => {
+      writeFileSync(at('a'), 'old', { mode: 0o400 })
+      expect(thrownBy(() => writeFileAtomically(at('a'), ['new']))).toMatchObject({ code: 'no_permission' })
+      expect(textAt('a')).toBe('old')
+      writeFileAtomically(at('a'), ['ours'], { mode: 0o600 })
+      expect(textAt('a')).toBe('ours')
+    },
+  )
 
-  it('says in both languages why it cannot be written', () => {
+  it('reports in both languages why it cannot be written', () => {
     mkdirSync(at('a'))
     const thrown = [
-      thrownBy(() => saveFile(at('a'), ['x'])),
-      thrownBy(() => saveFile(at('none/b'), ['x'])),
-      thrownBy(() => new Draft(at('a')).keep()),
+      thrownBy(() => writeFileAtomically(at('a'), ['x'])),
+      thrownBy(() => writeFileAtomically(at('none/b'), ['x'])),
+      thrownBy(() => new AtomicFile(at('a')).commit()),
     ]
     for (const one of thrown) expect(one).toBeInstanceOf(AppError)
     expect(thrown[0]).toMatchObject({ code: 'cannot_write', phrase: { ja: expect.stringContaining('フォルダー') } })
@@ -111,25 +114,25 @@ describe('one draft', () => {
   })
 })
 
-describe('several drafts', () => {
-  it('take their places together', () => {
+describe('several atomic files', () => {
+  it('are committed together', () => {
     writeFileSync(at('b'), 'old')
     writeFileSync(at('c'), 'stale')
-    const drafts = ['a', 'b', 'c'].map((name) => new Draft(at(name)))
-    for (const draft of drafts.slice(0, 2)) draft.write('new')
-    Draft.keepAll(drafts)
+    const files = ['a', 'b', 'c'].map((name) => new AtomicFile(at(name)))
+    for (const file of files.slice(0, 2)) file.write('new')
+    AtomicFile.commitAll(files)
     expect([textAt('a'), textAt('b'), existsSync(at('c'))]).toEqual(['new', 'new', false])
     expect(readdirSync(folder)).toEqual(['a', 'b'])
   })
 
-  it.each([{ isWritten: true }, { isWritten: false }])('or none does', ({ isWritten }) => {
+  it.each([{ isWritten: true }, { isWritten: false }])('are all rolled back if one fails', ({ isWritten }) => {
     writeFileSync(at('b'), 'old')
     writeFileSync(at('c'), 'kept')
     mkdirSync(at('taken'))
-    const drafts = ['a', 'b', 'c', 'taken'].map((name) => new Draft(at(name)))
-    for (const draft of drafts.slice(0, 2)) draft.write('new')
-    if (isWritten) drafts.at(-1)?.write('new')
-    expect(() => Draft.keepAll(drafts)).toThrow(AppError)
+    const files = ['a', 'b', 'c', 'taken'].map((name) => new AtomicFile(at(name)))
+    for (const file of files.slice(0, 2)) file.write('new')
+    if (isWritten) files.at(-1)?.write('new')
+    expect(() => AtomicFile.commitAll(files)).toThrow(AppError)
     expect([textAt('b'), textAt('c')]).toEqual(['old', 'kept'])
     expect(readdirSync(folder)).toEqual(['b', 'c', 'taken'])
   })

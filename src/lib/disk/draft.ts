@@ -21,10 +21,10 @@ import { dirname, join } from 'node:path'
 import { isFile, statOf } from '../files/look.ts'
 import { openSpecialOutput, specialKindAt } from '../files/regular-file.ts'
 import { isSystemError } from '../files/system-error.ts'
-import { writeError } from '../files/write-error.ts'
+import { toWriteError } from '../files/write-error.ts'
 import { syncFolder } from './sync-folder.ts'
 
-export interface DraftOptions {
+export interface AtomicFileOptions {
   /** Else that of the file whose place it takes; where there is none, it is for its user alone. */
   readonly mode?: number
   /** The mode of folders that are made for it; else its folder must be there. */
@@ -36,22 +36,22 @@ export interface DraftOptions {
  * then it is our own. What is no file (a pipe, a device) is written to as it is.
  * Whatever the system says is thrown as an AppError. Whoever makes a draft calls `discard` in the end.
  */
-export class Draft {
+export class AtomicFile {
   readonly #path: string
   readonly #target: string
-  readonly #options: DraftOptions
+  readonly #options: AtomicFileOptions
   #fd: number | undefined
   /** Where it is written. */
-  #beside: string | undefined
+  #temporary: string | undefined
   /** What stood in its place. */
-  #before: string | undefined
+  #previous: string | undefined
   /** Nothing was written, not even an empty piece. */
-  #isUntouched = true
-  #isPlaced = false
+  #isUnwritten = true
+  #isCommitted = false
 
-  constructor(path: string, options: DraftOptions = {}) {
+  constructor(path: string, options: AtomicFileOptions = {}) {
     this.#path = path
-    this.#target = targetOf(path)
+    this.#target = resolveTarget(path)
     this.#options = options
   }
 
@@ -63,95 +63,99 @@ export class Draft {
   }
 
   /** On disk when it returns. Where nothing was written, what stands in its place is taken away. */
-  keep(): void {
-    Draft.keepAll([this])
+  commit(): void {
+    AtomicFile.commitAll([this])
   }
 
   /** All of them, or none: where one cannot take its place, those before it give theirs back. */
-  static keepAll(drafts: readonly Draft[]): void {
-    const placed: Draft[] = []
+  static commitAll(files: readonly AtomicFile[]): void {
+    const committed: AtomicFile[] = []
     try {
-      for (const draft of drafts) draft.#try(() => draft.#finish())
-      for (const draft of drafts) {
-        draft.#try(() => draft.#place(drafts.length > 1))
-        placed.push(draft)
+      for (const file of files) file.#try(() => file.#finish())
+      for (const file of files) {
+        file.#try(() => file.#moveIntoPlace(files.length > 1))
+        committed.push(file)
       }
     } catch (error) {
-      for (const draft of placed.reverse()) draft.#try(() => draft.#giveBack())
+      for (const file of committed.reverse()) file.#try(() => file.#rollBack())
       throw error
     } finally {
-      for (const draft of drafts) draft.discard()
+      for (const file of files) file.discard()
     }
-    for (const draft of drafts) draft.#try(() => syncFolder(dirname(draft.#target)))
+    for (const file of files) file.#try(() => syncFolder(dirname(file.#target)))
   }
 
   /** Leaves nothing beside. What was kept stays. */
   discard(): void {
     if (this.#fd !== undefined) closeSync(this.#fd)
     this.#fd = undefined
-    for (const path of [this.#beside, this.#before]) if (path !== undefined) rmSync(path, { force: true })
-    this.#beside = undefined
-    this.#before = undefined
+    for (const path of [this.#temporary, this.#previous]) if (path !== undefined) rmSync(path, { force: true })
+    this.#temporary = undefined
+    this.#previous = undefined
   }
 
   #open(): number {
     const { mode, folders } = this.#options
-    this.#isUntouched = false
+    this.#isUnwritten = false
     if (folders !== undefined) mkdirSync(dirname(this.#target), { recursive: true, mode: folders })
-    const known = statOf(this.#target)
-    if (known && !known.isFile() && !known.isDirectory()) return openSpecialOutput(this.#target)
-    if (known?.isFile() && mode === undefined) accessSync(this.#target, constants.W_OK)
-    const beside = besides(this.#target)
-    const fd = openSync(beside, 'wx', 0o600)
-    this.#beside = beside
-    const wanted = (mode ?? (known?.isFile() ? known.mode : 0o600)) & 0o777
-    if ((fstatSync(fd).mode & 0o777) !== wanted) fchmodSync(fd, wanted)
+    const existing = statOf(this.#target)
+    if (existing && !existing.isFile() && !existing.isDirectory()) return openSpecialOutput(this.#target)
+    if (existing?.isFile() && mode === undefined) accessSync(this.#target, constants.W_OK)
+    const temporary = temporaryPathFor(this.#target)
+    const fd = openSync(temporary, 'wx', 0o600)
+    this.#temporary = temporary
+    const wantedMode = (mode ?? (existing?.isFile() ? existing.mode : 0o600)) & 0o777
+    if ((fstatSync(fd).mode & 0o777) !== wantedMode) fchmodSync(fd, wantedMode)
     return fd
   }
 
   #finish(): void {
     if (this.#fd === undefined) return
-    if (this.#beside !== undefined) fsyncSync(this.#fd)
+    if (this.#temporary !== undefined) fsyncSync(this.#fd)
     closeSync(this.#fd)
     this.#fd = undefined
   }
 
-  #place(mayGiveBack: boolean): void {
-    if (mayGiveBack && isFile(this.#target)) this.#before = heldBeside(this.#target)
-    if (this.#beside !== undefined) renameSync(this.#beside, this.#target)
-    else if (this.#isUntouched) removeFile(this.#target)
-    this.#isPlaced = this.#beside !== undefined
-    this.#beside = undefined
+  #moveIntoPlace(canRollBack: boolean): void {
+    if (canRollBack && isFile(this.#target)) this.#previous = linkBackup(this.#target)
+    if (this.#temporary !== undefined) renameSync(this.#temporary, this.#target)
+    else if (this.#isUnwritten) removeIfPresent(this.#target)
+    this.#isCommitted = this.#temporary !== undefined
+    this.#temporary = undefined
   }
 
-  #giveBack(): void {
-    if (this.#before !== undefined) renameSync(this.#before, this.#target)
-    else if (this.#isPlaced) removeFile(this.#target)
-    this.#before = undefined
+  #rollBack(): void {
+    if (this.#previous !== undefined) renameSync(this.#previous, this.#target)
+    else if (this.#isCommitted) removeIfPresent(this.#target)
+    this.#previous = undefined
   }
 
   #try(work: () => void): void {
     try {
       work()
     } catch (error) {
-      throw writeError(this.#path, error)
+      throw toWriteError(this.#path, error)
     }
   }
 }
 
 /** The whole of it, at once. */
-export function saveFile(path: string, pieces: Iterable<string | Uint8Array>, options?: DraftOptions): void {
-  const draft = new Draft(path, options)
+export function writeFileAtomically(
+  path: string,
+  pieces: Iterable<string | Uint8Array>,
+  options?: AtomicFileOptions,
+): void {
+  const file = new AtomicFile(path, options)
   try {
-    draft.write('')
-    for (const piece of pieces) draft.write(piece)
-    draft.keep()
+    file.write('')
+    for (const piece of pieces) file.write(piece)
+    file.commit()
   } finally {
-    draft.discard()
+    file.discard()
   }
 }
 
-function targetOf(path: string): string {
+function resolveTarget(path: string): string {
   // What `/dev/stdout` leads to may have no path of its own.
   if (specialKindAt(path) !== undefined) return path
   try {
@@ -162,21 +166,21 @@ function targetOf(path: string): string {
 }
 
 /** A name that no program takes for one of its files. */
-const besides = (path: string): string => join(dirname(path), `.fumi-${randomBytes(6).toString('hex')}.tmp`)
+const temporaryPathFor = (path: string): string => join(dirname(path), `.fumi-${randomBytes(6).toString('hex')}.tmp`)
 
 /** The same file under another name; a copy where a file has but one. */
-function heldBeside(path: string): string {
-  const beside = besides(path)
+function linkBackup(path: string): string {
+  const temporary = temporaryPathFor(path)
   try {
-    linkSync(path, beside)
+    linkSync(path, temporary)
   } catch (error) {
     if (!isSystemError(error)) throw error
-    copyFileSync(path, beside, constants.COPYFILE_EXCL)
+    copyFileSync(path, temporary, constants.COPYFILE_EXCL)
   }
-  return beside
+  return temporary
 }
 
-function removeFile(path: string): void {
+function removeIfPresent(path: string): void {
   try {
     unlinkSync(path)
   } catch (error) {

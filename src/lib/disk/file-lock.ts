@@ -1,6 +1,6 @@
 /** A lock that one process holds at a time, and that the system takes from a process that dies. */
-import { connect } from '../sqlite/connect.ts'
-import { makeFile } from './make-file.ts'
+import { connectToFile } from '../sqlite/connect.ts'
+import { ensurePrivateFile } from './make-file.ts'
 
 export interface FileLock {
   release(): void
@@ -10,9 +10,9 @@ export interface FileLock {
  * Nothing when somebody holds it, this process included. Never waits. The file stays behind, empty: removing it would let
  * two processes hold locks on files of the same name. Throws what the system says.
  */
-export function lockFile(path: string): FileLock | undefined {
-  makeFile(path)
-  const connection = connect(path, { readonly: false, busyMs: 0 })
+export function tryLockFile(path: string): FileLock | undefined {
+  ensurePrivateFile(path)
+  const connection = connectToFile(path, { readonly: false, busyMs: 0 })
   try {
     // SQLite's locks are the only ones that Node has on every system. Nothing is ever written.
     connection.pragma('journal_mode = MEMORY')

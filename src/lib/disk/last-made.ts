@@ -1,21 +1,21 @@
 /** What was made of some bytes a moment ago: whoever wants one part of a document soon wants the next. */
 
 /** Milliseconds for which it stays. */
-const STAYS = 5000
+const EXPIRES_AFTER_MS = 5000
 
-export class LastMade<T> {
+export class LastResult<T> {
   #last: { readonly bytes: Buffer; readonly key: string; readonly made: T } | undefined
-  #forgetting: NodeJS.Timeout | undefined
+  #expiry: NodeJS.Timeout | undefined
 
   /** @param key what it depends on beside the bytes */
-  of(bytes: Buffer, key: string, make: () => T): T {
+  get(bytes: Buffer, key: string, compute: () => T): T {
     const last = this.#last
-    const { made } = last?.key === key && last.bytes.equals(bytes) ? last : { made: make() }
-    this.#last = { bytes, key, made }
-    clearTimeout(this.#forgetting)
-    this.#forgetting = setTimeout(() => {
+    const { made: value } = last?.key === key && last.bytes.equals(bytes) ? last : { made: compute() }
+    this.#last = { bytes, key, made: value }
+    clearTimeout(this.#expiry)
+    this.#expiry = setTimeout(() => {
       this.#last = undefined
-    }, STAYS).unref()
-    return made
+    }, EXPIRES_AFTER_MS).unref()
+    return value
   }
 }

@@ -7,7 +7,7 @@ import { isSystemError } from '../files/system-error.ts'
  * Its folder too. One that is there is not opened: closing it would drop all locks that this process holds on it, those of
  * other connections included. Throws what the system says, also about one that may not be written.
  */
-export function makeFile(path: string): void {
+export function ensurePrivateFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   try {
     closeSync(openSync(path, 'ax', 0o600))

@@ -1,11 +1,11 @@
 /** Writes a file of our own at once or not at all. */
-import { saveFile } from './draft.ts'
+import { writeFileAtomically } from './draft.ts'
 
 /**
  * On disk when it returns, for its user alone. The folder is made where it does not exist; a link stays a link, and the
  * file that it points to is replaced. Throws AppError.
  * @param text whole, or in pieces where it may be long
  */
-export function replaceFile(path: string, text: string | Iterable<string>): void {
-  saveFile(path, typeof text === 'string' ? [text] : text, { mode: 0o600, folders: 0o700 })
+export function replaceOwnFile(path: string, text: string | Iterable<string>): void {
+  writeFileAtomically(path, typeof text === 'string' ? [text] : text, { mode: 0o600, folders: 0o700 })
 }

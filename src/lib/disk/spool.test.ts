@@ -4,8 +4,8 @@ import { Spool } from './spool.ts'
 
 it('gives back what was put in, from memory and from its file', () => {
   fc.assert(
-    fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), fc.nat(200), (pieces, most) => {
-      const spool = new Spool(most)
+    fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), fc.nat(200), (pieces, maxMemoryBytes) => {
+      const spool = new Spool(maxMemoryBytes)
       for (const piece of pieces) spool.push(Buffer.from(piece))
       expect(spool.length).toBe(pieces.length)
       expect(pieces.map((_, at) => spool.at(at))).toEqual(pieces.map((piece) => Buffer.from(piece)))

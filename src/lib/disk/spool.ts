@@ -1,26 +1,26 @@
 /** A list of byte strings that may grow larger than the memory: the first megabytes stay, the others go to a file. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { readNow } from '../bytes.ts'
-import { makeTempFolder, type TempFolder } from './temp-folder.ts'
+import { readRange } from '../bytes.ts'
+import { createTempFolder, type TempFolder } from './temp-folder.ts'
 
-const IN_MEMORY = 16_000_000
-const PAGE = 65_536
+const MAX_MEMORY_BYTES = 16_000_000
+const PAGE_BYTES = 65_536
 
-type Piece = Buffer | { readonly offset: number; readonly length: number }
+type SpooledPiece = Buffer | { readonly offset: number; readonly length: number }
 
 /** Whoever makes one closes it: then its file is gone. */
 export class Spool {
-  readonly #pieces: Piece[] = []
-  readonly #most: number
-  #held = 0
+  readonly #pieces: SpooledPiece[] = []
+  readonly #maxMemoryBytes: number
+  #memoryBytes = 0
   /** Where small pieces go. */
   #page = Buffer.alloc(0)
   #file: { readonly fd: number; readonly folder: TempFolder; end: number } | undefined
 
-  /** @param most bytes that stay in the memory */
-  constructor(most = IN_MEMORY) {
-    this.#most = most
+  /** @param maxMemoryBytes bytes that stay in the memory */
+  constructor(maxMemoryBytes = MAX_MEMORY_BYTES) {
+    this.#maxMemoryBytes = maxMemoryBytes
   }
 
   get length(): number {
@@ -28,12 +28,12 @@ export class Spool {
   }
 
   push(bytes: Buffer): void {
-    if (this.#held + bytes.length <= this.#most) {
-      this.#held += bytes.length
-      this.#pieces.push(this.#own(bytes))
+    if (this.#memoryBytes + bytes.length <= this.#maxMemoryBytes) {
+      this.#memoryBytes += bytes.length
+      this.#pieces.push(this.#copy(bytes))
       return
     }
-    this.#file ??= madeFile()
+    this.#file ??= createSpoolFile()
     const { fd, end } = this.#file
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, end + done)
     this.#file.end += bytes.length
@@ -41,19 +41,19 @@ export class Spool {
   }
 
   /** A small buffer is a part of a larger one that others use too, and would keep all of it in the memory. */
-  #own(bytes: Buffer): Buffer {
+  #copy(bytes: Buffer): Buffer {
     if (bytes.length >= Buffer.poolSize >>> 1) return bytes
-    if (this.#page.length < bytes.length) this.#page = Buffer.allocUnsafeSlow(PAGE)
-    const own = this.#page.subarray(0, bytes.length)
+    if (this.#page.length < bytes.length) this.#page = Buffer.allocUnsafeSlow(PAGE_BYTES)
+    const copy = this.#page.subarray(0, bytes.length)
     this.#page = this.#page.subarray(bytes.length)
-    bytes.copy(own)
-    return own
+    bytes.copy(copy)
+    return copy
   }
 
   at(index: number): Buffer | undefined {
     const piece = this.#pieces[index]
     if (piece === undefined || Buffer.isBuffer(piece) || !this.#file) return Buffer.isBuffer(piece) ? piece : undefined
-    return readNow(this.#file.fd, piece.offset, piece.length)
+    return readRange(this.#file.fd, piece.offset, piece.length)
   }
 
   close(): void {
@@ -65,7 +65,7 @@ export class Spool {
 }
 
 /** For its user alone; a folder of its own keeps others from guessing the name. */
-function madeFile(): { readonly fd: number; readonly folder: TempFolder; end: number } {
-  const folder = makeTempFolder('spool')
+function createSpoolFile(): { readonly fd: number; readonly folder: TempFolder; end: number } {
+  const folder = createTempFolder('spool')
   return { fd: openSync(join(folder.path, 'spool'), 'wx+', 0o600), folder, end: 0 }
 }

@@ -5,7 +5,7 @@ import { isSystemError } from '../files/system-error.ts'
 /** Some systems cannot be asked for that, nor can a folder that may be written and not read. */
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
-  const fd = openedIfReadable(folder)
+  const fd = openIfReadable(folder)
   if (fd === undefined) return
   try {
     fsyncSync(fd)
@@ -14,7 +14,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
-function openedIfReadable(folder: string): number | undefined {
+function openIfReadable(folder: string): number | undefined {
   try {
     return openSync(folder, 'r')
   } catch (error) {

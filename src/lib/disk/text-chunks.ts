@@ -1,9 +1,9 @@
 /** Gathers texts until there are enough of them for one write: each by itself costs more than what it says. */
 
 /** Characters that are written at once. */
-const ENOUGH = 1 << 16
+const MIN_CHUNK_LENGTH = 1 << 16
 
-export class TextChunks {
+export class TextBatcher {
   #texts: string[] = []
   #size = 0
 
@@ -15,12 +15,12 @@ export class TextChunks {
   }
 
   /** Nothing as long as more should come first. */
-  taken(): Buffer | undefined {
-    return this.#size < ENOUGH ? undefined : this.rest()
+  takeIfFull(): Buffer | undefined {
+    return this.#size < MIN_CHUNK_LENGTH ? undefined : this.takeRest()
   }
 
   /** All that is left, if anything is. */
-  rest(): Buffer | undefined {
+  takeRest(): Buffer | undefined {
     if (this.#size === 0) return undefined
     const bytes = Buffer.from(this.#texts.join(''))
     this.#texts = []
@@ -30,13 +30,13 @@ export class TextChunks {
 }
 
 /** Texts as bytes, many of them at once. */
-export async function* chunksOf(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
-  const chunks = new TextChunks()
+export async function* batchTexts(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  const chunks = new TextBatcher()
   for await (const text of texts) {
     chunks.push(text)
-    const bytes = chunks.taken()
+    const bytes = chunks.takeIfFull()
     if (bytes) yield bytes
   }
-  const rest = chunks.rest()
+  const rest = chunks.takeRest()
   if (rest) yield rest
 }

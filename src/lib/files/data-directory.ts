@@ -2,31 +2,31 @@
 import { homedir } from 'node:os'
 import { posix, win32 } from 'node:path'
 
-export interface Machine {
+export interface HostMachine {
   readonly platform: NodeJS.Platform
   readonly home: string
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
-export const thisMachine = (): Machine => ({ platform: process.platform, home: homedir(), variables: process.env })
+export const thisMachine = (): HostMachine => ({ platform: process.platform, home: homedir(), variables: process.env })
 
 /** `FUMI_HOME`, else the platform's place for the data of programs. It need not exist: who writes first makes it. */
-export function dataDirectory(machine: Machine): string {
+export function dataDirectory(machine: HostMachine): string {
   const { platform, home, variables } = machine
   const configured = variables['FUMI_HOME']
   if (configured !== undefined && configured !== '') return configured
   if (platform === 'win32') {
-    const local = absolute(variables['LOCALAPPDATA'], win32.isAbsolute)
-    return win32.join(local ?? win32.join(home, 'AppData', 'Local'), NAME)
+    const local = absoluteOrNothing(variables['LOCALAPPDATA'], win32.isAbsolute)
+    return win32.join(local ?? win32.join(home, 'AppData', 'Local'), DIRECTORY_NAME)
   }
-  if (platform === 'darwin') return posix.join(home, 'Library', 'Application Support', NAME)
-  const data = absolute(variables['XDG_DATA_HOME'], posix.isAbsolute)
-  return posix.join(data ?? posix.join(home, '.local', 'share'), NAME)
+  if (platform === 'darwin') return posix.join(home, 'Library', 'Application Support', DIRECTORY_NAME)
+  const data = absoluteOrNothing(variables['XDG_DATA_HOME'], posix.isAbsolute)
+  return posix.join(data ?? posix.join(home, '.local', 'share'), DIRECTORY_NAME)
 }
 
-const NAME = 'fumibako'
+const DIRECTORY_NAME = 'fumibako'
 
 /** The XDG rules say that a relative path is to be ignored. */
-function absolute(path: string | undefined, isAbsolute: (path: string) => boolean): string | undefined {
+function absoluteOrNothing(path: string | undefined, isAbsolute: (path: string) => boolean): string | undefined {
   return path !== undefined && isAbsolute(path) ? path : undefined
 }

@@ -1,86 +1,86 @@
 /** Files that a pattern names: `*`, `**`, `?` and `[…]`, as agents write them for their context. */
 import { join, normalize, resolve, sep } from 'node:path'
-import { entriesOf, SKIPPED_FOLDERS, statOf } from './look.ts'
+import { listEntries, SKIPPED_FOLDERS, statOf } from './look.ts'
 import { specialKindOf } from './regular-file.ts'
 
-export interface FoundFile {
+export interface GlobFile {
   readonly path: string
   readonly size: number
 }
 
-const isGlob = (pattern: string): boolean => /[*?[]/.test(pattern)
+const hasGlobCharacter = (pattern: string): boolean => /[*?[]/.test(pattern)
 
-interface PlacedPattern {
+interface AnchoredPattern {
   /** Where it begins, to the letter: what looks like a pattern in the path of a working directory is none. */
   readonly base: string
   /** What is to be matched below it, with `/`; empty where the pattern is a plain path. */
   readonly below: string
 }
 
-export function placed(pattern: string, cwd: string, home: string): PlacedPattern {
+export function anchorPattern(pattern: string, cwd: string, home: string): AnchoredPattern {
   const isHome = /^~(?:[\\/]|$)/.test(pattern)
   const [from, rest] = isHome ? [home, `.${pattern.slice(1)}`] : [cwd, pattern]
   const steps = normalize(rest)
     .split(sep)
     .filter((step, at) => at === 0 || step !== '')
-  const first = steps.findIndex(isGlob)
+  const first = steps.findIndex(hasGlobCharacter)
   if (first === -1) return { base: resolve(from, rest), below: '' }
   const literal = steps.slice(0, first).map((step) => step + sep)
   return { base: resolve(from, literal.join('')), below: steps.slice(first).join('/') }
 }
 
 /** A pattern's files, sorted; a folder stands for the files directly in it. Stops at `most` files and never follows links to folders. */
-export function filesOf(pattern: string, cwd: string, home: string, most = 1000): readonly FoundFile[] {
-  const { base, below } = placed(pattern, cwd, home)
-  if (below === '') return plain(base)
-  const wanted = matcher(below)
+export function findGlobFiles(pattern: string, cwd: string, home: string, maxFiles = 1000): readonly GlobFile[] {
+  const { base, below } = anchorPattern(pattern, cwd, home)
+  if (below === '') return filesAtPath(base)
+  const expression = compileGlob(below)
   const depth = below.includes('**') ? Number.POSITIVE_INFINITY : below.split('/').length
-  const found: FoundFile[] = []
-  walk(base, '', depth, (path) => {
-    if (wanted.test(path)) found.push(...file(join(base, path)))
-    return found.length < most
+  const found: GlobFile[] = []
+  walkFolder(base, '', depth, (path) => {
+    if (expression.test(path)) found.push(...toGlobFile(join(base, path)))
+    return found.length < maxFiles
   })
   return found.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-function plain(path: string): readonly FoundFile[] {
+function filesAtPath(path: string): readonly GlobFile[] {
   const found = statOf(path)
   // Whoever reads a pipe or a device that was named is told what it is.
   if (found && specialKindOf(found)) return [{ path, size: 0 }]
   if (!found?.isDirectory()) return found ? [{ path, size: found.size }] : []
-  return entriesOf(path).flatMap((entry) => (entry.isFile() ? file(join(path, entry.name)) : []))
+  return listEntries(path).flatMap((entry) => (entry.isFile() ? toGlobFile(join(path, entry.name)) : []))
 }
 
-function file(path: string): readonly FoundFile[] {
+function toGlobFile(path: string): readonly GlobFile[] {
   const found = statOf(path)
   return found?.isFile() ? [{ path, size: found.size }] : []
 }
 
-function walk(base: string, below: string, depth: number, onFile: (below: string) => boolean): boolean {
-  for (const entry of entriesOf(join(base, below))) {
+function walkFolder(base: string, below: string, depth: number, onFile: (below: string) => boolean): boolean {
+  for (const entry of listEntries(join(base, below))) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.isDirectory()) {
-      if (depth > 1 && !SKIPPED_FOLDERS.has(entry.name) && !walk(base, path, depth - 1, onFile)) return false
+      if (depth > 1 && !SKIPPED_FOLDERS.has(entry.name) && !walkFolder(base, path, depth - 1, onFile)) return false
     } else if (!onFile(path)) return false
   }
   return true
 }
 
 /** Never throws. Each piece of a pattern becomes one of a regular expression; everything else stands for itself. */
-export function matcher(pattern: string): RegExp {
+export function compileGlob(pattern: string): RegExp {
   const body = pattern.replaceAll(/\*\*\/|\*\*|\*|\?|\[!?[^\]/]+\]|[^*?[]+|\[/g, (piece) => {
     if (piece === '**/') return '(?:[^/]+/)*'
     if (piece === '**') return '.*'
     if (piece === '*') return '[^/]*'
     if (piece === '?') return '[^/]'
     const isClass = piece.length > 1 && piece.startsWith('[')
-    return (isClass ? classOf(piece) : undefined) ?? piece.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
+    return (isClass ? compileCharacterClass(piece) : undefined) ?? piece.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
   })
   return new RegExp(`^${body}$`, 'u')
 }
 
 /** Nothing for one that is none, such as `[z-a]`. */
-function classOf(piece: string): string | undefined {
+function compileCharacterClass(piece: string): string | undefined {
   const body = `[${piece.slice(1, -1).replace(/^!/, '^').replaceAll('\\', '\\\\')}]`
   try {
     return new RegExp(body, 'u').source

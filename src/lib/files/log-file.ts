@@ -1,18 +1,18 @@
 /** The road from a file to cursors: opens a log, goes on where a reading stopped, and tells what the world does to it meanwhile. */
 import type { Issue, IssueCode } from '../../model/issue.ts'
-import { type OpenFile, openFile, readAt, wasReplaced } from '../bytes.ts'
+import { type OpenFile, openFile, readFileRange, wasReplaced } from '../bytes.ts'
 import { checksum } from '../hash.ts'
-import { type Line, splitLines } from '../jsonl.ts'
-import { isSystemError, reasonOf } from './system-error.ts'
+import { type ByteLine, splitLines } from '../jsonl.ts'
+import { isSystemError, systemErrorReason } from './system-error.ts'
 
-export interface Log {
+export interface LogFile {
   readonly path: string
   /** What issues call it, where that is not its path. */
   readonly shown?: string
 }
 
 /** Where a reading stopped. A cursor holds it, and what its agent must know besides. Plain JSON. */
-export interface Stop {
+export interface LogPosition {
   readonly version: 1
   /** Of the next byte. */
   readonly offset: number
@@ -26,7 +26,7 @@ export interface Stop {
   readonly isElement?: true
 }
 
-export interface ToldIssue {
+export interface LogIssue {
   readonly kind: 'issue'
   readonly issue: Issue
 }
@@ -34,59 +34,67 @@ export interface ToldIssue {
 /**
  * Never throws what the file system says: it is told as an issue, and what was told before it stands. A file that no longer
  * goes on from the cursor is read from its start, and an issue says so before all else. Empty batches are left out.
- * @param tell is given the open file, and what its own cursor held where reading goes on from it
+ * @param parse is given the open file, and what its own cursor held where reading goes on from it
  */
-export async function* readLog<Saved extends Stop, T>(
-  log: Log,
+export async function* readLogFile<Saved extends LogPosition, T>(
+  log: LogFile,
   cursor: object | undefined,
-  tell: (file: OpenFile, from: Saved | undefined) => AsyncIterable<readonly T[]>,
-): AsyncGenerator<readonly (T | ToldIssue)[]> {
+  parse: (file: OpenFile, from: Saved | undefined) => AsyncIterable<readonly T[]>,
+): AsyncGenerator<readonly (T | LogIssue)[]> {
   let file: OpenFile | undefined
   try {
     file = openFile(log.path)
-    const from = isStop(cursor) && (await goesOn(log, file, cursor)) ? (cursor as Saved) : undefined
+    const from = isLogPosition(cursor) && (await continuesFrom(log, file, cursor)) ? (cursor as Saved) : undefined
     if (cursor && !from)
       yield [
-        issueIn(log, 'changed_while_read', 'the file was replaced since it was last read; reading it from the start'),
+        toLogIssue(
+          log,
+          'changed_while_read',
+          'the file was replaced since it was last read; reading it from the start',
+        ),
       ]
-    let isTold = from === undefined
-    for await (const batch of tell(file, from)) {
+    let hasOutput = from === undefined
+    for await (const batch of parse(file, from)) {
       if (batch.length === 0) continue
-      isTold = true
+      hasOutput = true
       yield batch
     }
-    const broken = file.damaged()
-    if (broken) yield [issueIn(log, 'cut_short', BROKEN[broken])]
+    const damage = file.damaged()
+    if (damage) yield [toLogIssue(log, 'cut_short', DAMAGE_REASONS[damage])]
     // Where nothing was told that could be wrong, it is left to the next reading, which cannot go on.
-    if (isTold && wasReplaced(log.path, file))
-      yield [issueIn(log, 'changed_while_read', 'the file was replaced or cut while it was read; read it again')]
+    if (hasOutput && wasReplaced(log.path, file))
+      yield [toLogIssue(log, 'changed_while_read', 'the file was replaced or cut while it was read; read it again')]
   } catch (error) {
     // No such file, a folder in its place, a disk that fails.
     if (!isSystemError(error)) throw error
-    yield [issueIn(log, 'unreadable', reasonOf(error))]
+    yield [toLogIssue(log, 'unreadable', systemErrorReason(error))]
   } finally {
     file?.close()
   }
 }
 
-export const issueIn = ({ path, shown }: Log, code: IssueCode, reason: string): ToldIssue => ({
+export const toLogIssue = ({ path, shown }: LogFile, code: IssueCode, reason: string): LogIssue => ({
   kind: 'issue',
   issue: { code, reason, path: shown ?? path },
 })
 
-const isStop = (cursor: object | undefined): cursor is Stop =>
+const isLogPosition = (cursor: object | undefined): cursor is LogPosition =>
   cursor !== undefined && 'version' in cursor && cursor.version === 1 && 'offset' in cursor
 
-async function goesOn({ path }: Log, file: OpenFile, { offset, before, inode, isElement }: Stop): Promise<boolean> {
+async function continuesFrom(
+  { path }: LogFile,
+  file: OpenFile,
+  { offset, before, inode, isElement }: LogPosition,
+): Promise<boolean> {
   if (inode !== undefined && inode !== file.inode) return false
   const [check, length] = before
   const end = isElement ? 0 : 1
-  const bytes = await readAt(path, offset - length - end, length + end)
+  const bytes = await readFileRange(path, offset - length - end, length + end)
   const isEnded = bytes.length === length + end && (isElement || bytes[length] === NEWLINE)
   return isEnded && checksum(bytes.subarray(0, length)) === check
 }
 
-const BROKEN = {
+const DAMAGE_REASONS = {
   damaged: 'the compressed data ends or breaks here; all before it was read',
   refused: 'the compressed data asks for more memory or time than a log may take; all before it was read',
 } as const
@@ -94,54 +102,60 @@ const BROKEN = {
 const NEWLINE = 10
 
 /** Lines, or elements of a list, that come together. Their bytes are valid until the next ones are asked for. */
-export interface Batch {
-  readonly lines: readonly Line[]
+export interface LineBatch {
+  readonly lines: readonly ByteLine[]
   readonly areElements?: boolean
 }
 
-export async function* linesFrom(file: OpenFile, from: Stop | undefined): AsyncGenerator<Batch> {
+export async function* readLinesFrom(file: OpenFile, from: LogPosition | undefined): AsyncGenerator<LineBatch> {
   const start = from ? { offset: from.offset, number: from.line } : { offset: 0, number: 1 }
   for await (const lines of splitLines(file.chunks(start.offset), start)) yield { lines }
 }
 
 /** Bytes. A cursor costs as much as some fifty messages. */
-const CURSOR_EVERY = 1 << 20
+const CURSOR_INTERVAL_BYTES = 1 << 20
 
-export interface Following<B extends Batch, T> {
+export interface BatchParser<B extends LineBatch, T> {
   /** What the lines say, in stretches that are given together. */
   follow(batch: B): Iterable<readonly T[]>
   /** Asked for when all lines before the stop have been followed, and none behind it. */
-  cursor(stop: Stop): readonly T[]
+  cursor(position: LogPosition): readonly T[]
 }
 
 /** All that the lines say, with a cursor behind each megabyte and behind the last line that has an end. */
-export async function* withCursors<B extends Batch, T>(
+export async function* parseWithCursors<B extends LineBatch, T>(
   batches: AsyncIterable<B>,
   { inode }: OpenFile,
-  from: Stop | undefined,
-  { follow, cursor }: Following<B, T>,
+  from: LogPosition | undefined,
+  { follow, cursor }: BatchParser<B, T>,
 ): AsyncGenerator<readonly T[]> {
-  let givenAt = from?.offset ?? 0
-  let stop: Stop | undefined
+  let lastCursorOffset = from?.offset ?? 0
+  let position: LogPosition | undefined
   for await (const batch of batches) {
     const last = batch.lines.at(-1)
     // What has no end comes last: it is read again next time.
-    if (stop && !last?.ended) yield cursor(stop)
+    if (position && !last?.ended) yield cursor(position)
     yield* follow(batch)
-    stop = last?.ended ? stopAfter(last, inode, batch.areElements === true) : undefined
-    if (!stop || stop.offset - givenAt < CURSOR_EVERY) continue
-    yield cursor(stop)
-    givenAt = stop.offset
-    stop = undefined
+    position = last?.ended ? positionAfter(last, inode, batch.areElements === true) : undefined
+    if (!position || position.offset - lastCursorOffset < CURSOR_INTERVAL_BYTES) continue
+    yield cursor(position)
+    lastCursorOffset = position.offset
+    position = undefined
   }
-  if (stop) yield cursor(stop)
+  if (position) yield cursor(position)
 }
 
-function stopAfter({ offset, length, number, bytes }: Line, inode: number, isElement: boolean): Stop {
-  const before = bytes ? ([checksum(bytes), length] as const) : NOTHING
-  const stop = { version: 1, offset: offset + length + (isElement ? 0 : 1), line: number + 1, before, inode } as const
-  return isElement ? { ...stop, isElement } : stop
+function positionAfter({ offset, length, number, bytes }: ByteLine, inode: number, isElement: boolean): LogPosition {
+  const before = bytes ? ([checksum(bytes), length] as const) : NO_CHECK
+  const position = {
+    version: 1,
+    offset: offset + length + (isElement ? 0 : 1),
+    line: number + 1,
+    before,
+    inode,
+  } as const
+  return isElement ? { ...position, isElement } : position
 }
 
 /** Of a line that was too long to be held. */
-const NOTHING = [0, 0] as const
+const NO_CHECK = [0, 0] as const

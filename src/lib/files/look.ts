@@ -1,20 +1,20 @@
 /** Looks around on a disk without failing: what cannot be seen is not there. */
 import { closeSync, type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import { readNow } from '../bytes.ts'
-import { openRegular } from './regular-file.ts'
+import { readRange } from '../bytes.ts'
+import { openRegularFile } from './regular-file.ts'
 
-const HEAD = 65_536
+const HEAD_BYTES = 65_536
 
 /** Folders in which a walk that looks for logs would lose its way. */
 export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.git'])
 
 /** A file's beginning: enough to see what it is. */
-export function headOf(path: string): Uint8Array {
+export function readHead(path: string): Uint8Array {
   try {
-    const fd = openRegular(path)
+    const fd = openRegularFile(path)
     try {
-      return readNow(fd, 0, HEAD)
+      return readRange(fd, 0, HEAD_BYTES)
     } finally {
       closeSync(fd)
     }
@@ -24,7 +24,7 @@ export function headOf(path: string): Uint8Array {
 }
 
 /** In the order of their names. */
-export function entriesOf(folder: string): readonly Dirent[] {
+export function listEntries(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch {
@@ -35,9 +35,13 @@ export function entriesOf(folder: string): readonly Dirent[] {
 /**
  * The files below a folder whose names are likely: of each folder its own first, all in the order of their names. A link to a
  * file is that file; links to folders are not followed: they would make the walk endless or count a file twice.
- * @param onClosed is told of each folder that cannot be opened
+ * @param onUnreadable is told of each folder that cannot be opened
  */
-export function* filesBelow(folder: string, likely: RegExp, onClosed?: (folder: string) => void): Generator<string> {
+export function* findFilesBelow(
+  folder: string,
+  namePattern: RegExp,
+  onUnreadable?: (folder: string) => void,
+): Generator<string> {
   const names: string[] = []
   const folders: string[] = []
   // Not `join` for each of a hundred thousand names.
@@ -47,14 +51,15 @@ export function* filesBelow(folder: string, likely: RegExp, onClosed?: (folder: 
       const { name } = entry
       if (entry.isDirectory()) folders.push(name)
       // What is no file is never opened: a pipe would be waited for.
-      else if (likely.test(name) && (entry.isFile() || isFile(prefix + name))) names.push(name)
+      else if (namePattern.test(name) && (entry.isFile() || isFile(prefix + name))) names.push(name)
     }
   } catch {
-    if (isFolder(folder)) onClosed?.(folder)
+    if (isFolder(folder)) onUnreadable?.(folder)
     return
   }
   for (const name of names.sort()) yield prefix + name
-  for (const name of folders.sort()) if (!SKIPPED_FOLDERS.has(name)) yield* filesBelow(prefix + name, likely, onClosed)
+  for (const name of folders.sort())
+    if (!SKIPPED_FOLDERS.has(name)) yield* findFilesBelow(prefix + name, namePattern, onUnreadable)
 }
 
 /** Nothing also where it may not be looked at. */
@@ -76,7 +81,7 @@ export function isMissing(path: string): boolean {
 }
 
 /** It may be there, or not: the folder that it would lie in may not be looked into. */
-export function isHidden(path: string): boolean {
+export function isInaccessible(path: string): boolean {
   try {
     statSync(path, { throwIfNoEntry: false })
     return false
@@ -90,7 +95,7 @@ export const isFolder = (path: string): boolean => statOf(path)?.isDirectory() ?
 export const isFile = (path: string): boolean => statOf(path)?.isFile() ?? false
 
 /** A regular file, and not a symbolic link to one. */
-export function isUnlinkedFile(path: string): boolean {
+export function isNonLinkFile(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false
   } catch {

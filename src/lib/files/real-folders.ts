@@ -3,7 +3,7 @@ import { lstatSync, type Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** Of a link the link itself. Nothing where there is nothing, or nothing that may be looked at. */
-export function entryAt(path: string): Stats | undefined {
+export function tryLstat(path: string): Stats | undefined {
   try {
     return lstatSync(path)
   } catch {
@@ -15,11 +15,11 @@ export function entryAt(path: string): Stats | undefined {
  * Whether all folders on the way to a path exist and are no links. Looks at each folder once.
  * @returns takes a path below the root, with `/`
  */
-export function realFolders(root: string): (path: string) => boolean {
+export function createRealFolderCheck(root: string): (path: string) => boolean {
   const known = new Map<string, boolean>([['.', true]])
   const isReal = (folder: string): boolean => {
     const answer =
-      known.get(folder) ?? (isReal(dirname(folder)) && (entryAt(join(root, folder))?.isDirectory() ?? false))
+      known.get(folder) ?? (isReal(dirname(folder)) && (tryLstat(join(root, folder))?.isDirectory() ?? false))
     known.set(folder, answer)
     return answer
   }

@@ -21,26 +21,26 @@ export class SpecialFileError extends Error implements NodeJS.ErrnoException {
   }
 }
 
-type Type = Pick<Stats, 'isFile' | 'isDirectory' | 'isFIFO' | 'isSocket'>
+type FileTypeStats = Pick<Stats, 'isFile' | 'isDirectory' | 'isFIFO' | 'isSocket'>
 
 /** Nothing for regular files and folders. */
-export function specialKindOf(stat: Type): SpecialKind | undefined {
+export function specialKindOf(stat: FileTypeStats): SpecialKind | undefined {
   if (stat.isFile() || stat.isDirectory()) return undefined
   if (stat.isFIFO()) return 'pipe'
   return stat.isSocket() ? 'socket' : 'device'
 }
 
 /** A pipe is opened at once, a terminal does not become ours. Windows knows neither flag. */
-const NO_WAIT = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
+const NO_WAIT_FLAGS = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
 /**
  * Throws what the file system says, EISDIR for a folder and {@link SpecialFileError} for what is neither. Opening alone can have
  * effects (a tape rewinds, a pipe's writer starts), so the path is looked at first; another file may take its place before it is
  * opened, so the descriptor is looked at again.
  */
-export function openRegular(path: string, flags: number = constants.O_RDONLY): number {
+export function openRegularFile(path: string, flags: number = constants.O_RDONLY): number {
   refuseSpecialAt(path)
-  const fd = openSync(path, flags | NO_WAIT)
+  const fd = openSync(path, flags | NO_WAIT_FLAGS)
   try {
     refuseSpecial(path, fstatSync(fd))
     return fd
@@ -53,7 +53,7 @@ export function openRegular(path: string, flags: number = constants.O_RDONLY): n
 /** The same, for callers that must not block the thread. */
 export async function openRegularHandle(path: string, flags: number = constants.O_RDONLY): Promise<FileHandle> {
   refuseSpecialAt(path)
-  const file = await open(path, flags | NO_WAIT)
+  const file = await open(path, flags | NO_WAIT_FLAGS)
   try {
     refuseSpecial(path, await file.stat())
     return file
@@ -63,9 +63,9 @@ export async function openRegularHandle(path: string, flags: number = constants.
   }
 }
 
-/** Everything in a regular file. Throws as {@link openRegular} does. */
-export function readRegular(path: string): Buffer {
-  const fd = openRegular(path)
+/** Everything in a regular file. Throws as {@link openRegularFile} does. */
+export function readRegularFile(path: string): Buffer {
+  const fd = openRegularFile(path)
   try {
     return readFileSync(fd)
   } finally {
@@ -89,7 +89,7 @@ export function refuseSpecialAt(path: string): void {
   if (kind) throw new SpecialFileError(path, kind)
 }
 
-function refuseSpecial(path: string, stat: Type): void {
+function refuseSpecial(path: string, stat: FileTypeStats): void {
   const kind = specialKindOf(stat)
   if (kind) throw new SpecialFileError(path, kind)
   if (stat.isDirectory())
@@ -101,7 +101,7 @@ function refuseSpecial(path: string, stat: Type): void {
  * A pipe there was given on purpose. A pipe that lies in a folder was not.
  */
 export function isPassedStream(path: string): boolean {
-  if (path !== '/dev/stdin' && !(FOLDERS.has(dirname(path)) && /^\d+$/.test(basename(path)))) return false
+  if (path !== '/dev/stdin' && !(DESCRIPTOR_FOLDERS.has(dirname(path)) && /^\d+$/.test(basename(path)))) return false
   try {
     const stat = statSync(path)
     return !stat.isFile() && !stat.isDirectory()
@@ -110,14 +110,14 @@ export function isPassedStream(path: string): boolean {
   }
 }
 
-const FOLDERS: ReadonlySet<string> = new Set(['/dev/fd', '/proc/self/fd'])
+const DESCRIPTOR_FOLDERS: ReadonlySet<string> = new Set(['/dev/fd', '/proc/self/fd'])
 
 /**
  * Opens what is no regular file for output that the user sent there: a device, or a pipe that somebody reads. Throws what the
  * file system says: ENXIO for a pipe without a reader, which a plain open would wait for.
  */
 export function openSpecialOutput(path: string): number {
-  const probe = specialKindAt(path) === 'pipe' ? openSync(path, constants.O_WRONLY | NO_WAIT) : undefined
+  const probe = specialKindAt(path) === 'pipe' ? openSync(path, constants.O_WRONLY | NO_WAIT_FLAGS) : undefined
   try {
     return openSync(path, constants.O_WRONLY | (constants.O_NOCTTY ?? 0))
   } finally {
@@ -126,4 +126,5 @@ export function openSpecialOutput(path: string): number {
 }
 
 /** A file that the user named on the command line: also what a shell's `<(…)` writes. */
-export const readNamed = (path: string): Buffer => (isPassedStream(path) ? readFileSync(path) : readRegular(path))
+export const readUserFile = (path: string): Buffer =>
+  isPassedStream(path) ? readFileSync(path) : readRegularFile(path)

@@ -7,7 +7,7 @@ import { SpecialFileError } from './regular-file.ts'
 export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'syscall' in error
 
-export function whyOf(error: NodeJS.ErrnoException): Phrase {
+export function describeSystemError(error: NodeJS.ErrnoException): Phrase {
   const { code, message } = error
   if (error instanceof SpecialFileError) return FILE_PROBLEMS[error.kind]
   if (code === 'ENOENT') return FILE_PROBLEMS.missing
@@ -17,17 +17,17 @@ export function whyOf(error: NodeJS.ErrnoException): Phrase {
   return phrase(`cannot be read (${code ?? message})`, `読み取れません（${code ?? message}）`)
 }
 
-export const reasonOf = (error: NodeJS.ErrnoException): string => whyOf(error).en
+export const systemErrorReason = (error: NodeJS.ErrnoException): string => describeSystemError(error).en
 
 /** What the file system said of a file that somebody named, as an AppError; anything else as it is. */
-export function readError(path: string, error: unknown): unknown {
+export function toReadError(path: string, error: unknown): unknown {
   if (!isSystemError(error)) return error
-  const why = whyOf(error)
+  const description = describeSystemError(error)
   if (error instanceof SpecialFileError)
-    return new AppError('bad_usage', `${path} is ${why.en}.`, `${path}: ${why.ja}。`)
+    return new AppError('bad_usage', `${path} is ${description.en}.`, `${path}: ${description.ja}。`)
   return new AppError(
     error.code === 'EACCES' || error.code === 'EPERM' ? 'no_permission' : 'not_found',
-    `${path}: ${why.en}. Check the path.`,
-    `${path}: ${why.ja}。パスを確認してください。`,
+    `${path}: ${description.en}. Check the path.`,
+    `${path}: ${description.ja}。パスを確認してください。`,
   )
 }

@@ -3,11 +3,11 @@ import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { isSystemError } from './system-error.ts'
 
-const FORBIDDEN = phrase(
+const NO_PERMISSION = phrase(
   'no permission to write it; check its owner and mode, and those of its folder',
   '書き込み権限がありません。ファイルとフォルダーの所有者とモードを確認してください',
 )
-const FULL = phrase('the disk is full; free some space', 'ディスクがいっぱいです。空きを作ってください')
+const DISK_FULL = phrase('the disk is full; free some space', 'ディスクがいっぱいです。空きを作ってください')
 const NO_FOLDER = phrase(
   'there is a file where its folder should be; choose another place',
   'フォルダーがあるはずの場所にファイルがあります。別の場所を指定してください',
@@ -18,15 +18,15 @@ const NOT_REGULAR = phrase(
   '通常のファイルではなく、パイプ、デバイス、またはソケットです。別の場所を指定してください',
 )
 
-const REASONS: ReadonlyMap<string | undefined, Phrase> = new Map([
-  ['EACCES', FORBIDDEN],
-  ['EPERM', FORBIDDEN],
+const REASON_BY_CODE: ReadonlyMap<string | undefined, Phrase> = new Map([
+  ['EACCES', NO_PERMISSION],
+  ['EPERM', NO_PERMISSION],
   [
     'EROFS',
     phrase('its disk is read-only; choose another place', '読み取り専用のディスクです。別の場所を指定してください'),
   ],
-  ['ENOSPC', FULL],
-  ['EDQUOT', FULL],
+  ['ENOSPC', DISK_FULL],
+  ['EDQUOT', DISK_FULL],
   ['ENOENT', phrase('its folder does not exist; make it first', 'フォルダーがありません。先に作成してください')],
   [
     'ENXIO',
@@ -44,18 +44,18 @@ const REASONS: ReadonlyMap<string | undefined, Phrase> = new Map([
   ],
 ])
 
-const OTHER = phrase('check the disk that it lies on', 'ファイルのあるディスクを確認してください')
+const OTHER_REASON = phrase('check the disk that it lies on', 'ファイルのあるディスクを確認してください')
 
-export const whyUnwritten = ({ code }: NodeJS.ErrnoException): Phrase => REASONS.get(code) ?? OTHER
+export const describeWriteError = ({ code }: NodeJS.ErrnoException): Phrase => REASON_BY_CODE.get(code) ?? OTHER_REASON
 
 /** What the file system said while a file was written, as an AppError; anything else as it is. */
-export function writeError(path: string, error: unknown): unknown {
+export function toWriteError(path: string, error: unknown): unknown {
   if (!isSystemError(error)) return error
   const { code, message } = error
-  const why = whyUnwritten(error)
+  const description = describeWriteError(error)
   return new AppError(
     code === 'EACCES' || code === 'EPERM' || code === 'EROFS' ? 'no_permission' : 'cannot_write',
-    `${path} cannot be written (${code ?? message}): ${why.en}.`,
-    `${path} に書き込めません（${code ?? message}）。${why.ja}。`,
+    `${path} cannot be written (${code ?? message}): ${description.en}.`,
+    `${path} に書き込めません（${code ?? message}）。${description.ja}。`,
   )
 }

@@ -1,13 +1,13 @@
 /** Which files of a project git knows or ignores, asked of an empty repository of our own: the project's configuration is not read. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeTempFolder } from '../disk/temp-folder.ts'
+import { createTempFolder } from '../disk/temp-folder.ts'
 import { isFile } from '../files/look.ts'
 import { isSystemError } from '../files/system-error.ts'
 import { runGit } from '../git.ts'
-import { filesOfProject, type GitProject } from './project.ts'
+import { findProjectGitFiles, type GitProject } from './project.ts'
 
-export interface ListOptions {
+export interface GitListOptions {
   readonly signal?: AbortSignal | undefined
   /** Without the index all files count as unknown to git. */
   readonly withoutIndex?: boolean
@@ -16,16 +16,16 @@ export interface ListOptions {
 /**
  * `git ls-files` in a folder of a project: the project's index, its `.gitignore` files and `info/exclude`, and the user's own ignore
  * rules. Each entry is below the folder, whatever the index says. Nothing where git fails.
- * @param wanted options of `git ls-files`
+ * @param options options of `git ls-files`
  */
-export async function listInProject(
+export async function listProjectFiles(
   project: GitProject,
   folder: string,
-  wanted: readonly string[],
-  { signal, withoutIndex = false }: ListOptions = {},
+  options: readonly string[],
+  { signal, withoutIndex = false }: GitListOptions = {},
 ): Promise<readonly string[] | undefined> {
-  const { index, exclude, isSha256 } = filesOfProject(project)
-  const repository = emptyRepository(isSha256)
+  const { index, exclude, isSha256 } = findProjectGitFiles(project)
+  const repository = findOrCreateEmptyRepository(isSha256)
   if (repository === undefined) return undefined
   const args = [
     '-C',
@@ -36,35 +36,35 @@ export async function listInProject(
     '-z',
     '--exclude-standard',
     ...(exclude === undefined ? [] : [`--exclude-from=${exclude}`]),
-    ...wanted,
+    ...options,
   ]
   const isUsed = index !== undefined && !withoutIndex
   const { code, stdout } = await runGit(args, signal, undefined, {
     indexFile: isUsed ? index : join(repository, 'no-index'),
   })
-  return code === 0 ? stdout.split('\0').filter((line) => isBelow(pathIn(line))) : undefined
+  return code === 0 ? stdout.split('\0').filter((line) => isInsideFolder(pathOfLine(line))) : undefined
 }
 
 /** The path of a line, also with `--stage` before it. */
-export const pathIn = (line: string): string => line.slice(line.indexOf('\t') + 1)
+export const pathOfLine = (line: string): string => line.slice(line.indexOf('\t') + 1)
 
 /** An index that somebody made by hand may hold any path: absolute ones, or ones that lead out of the folder. */
-const isBelow = (path: string): boolean =>
-  path !== '' && !LEADS_AWAY.test(process.platform === 'win32' ? path.replaceAll('\\', '/') : path)
+const isInsideFolder = (path: string): boolean =>
+  path !== '' && !ESCAPES_FOLDER.test(process.platform === 'win32' ? path.replaceAll('\\', '/') : path)
 
 /** A part that is empty, but for the end of a folder's path, or `.`, `..`, `.git`. */
-const LEADS_AWAY = /^\/|\/\/|(?:^|\/)\.(?:\.|git)?(?:\/|$)/i
+const ESCAPES_FOLDER = /^\/|\/\/|(?:^|\/)\.(?:\.|git)?(?:\/|$)/i
 
-const repositories = new Map<boolean, string>()
+const emptyRepositories = new Map<boolean, string>()
 
 /** Gone when the process ends, or when somebody cleans up temporary files. Nothing where there is no room for it. */
-function emptyRepository(isSha256: boolean): string | undefined {
-  const known = repositories.get(isSha256)
+function findOrCreateEmptyRepository(isSha256: boolean): string | undefined {
+  const known = emptyRepositories.get(isSha256)
   if (known !== undefined && isFile(join(known, 'HEAD'))) return known
   try {
-    const made = makeRepository(isSha256)
-    repositories.set(isSha256, made)
-    return made
+    const created = createEmptyRepository(isSha256)
+    emptyRepositories.set(isSha256, created)
+    return created
   } catch (error) {
     if (!isSystemError(error)) throw error
     return undefined
@@ -72,15 +72,15 @@ function emptyRepository(isSha256: boolean): string | undefined {
 }
 
 /** By hand, so that no template is copied. */
-function makeRepository(isSha256: boolean): string {
-  const { path } = makeTempFolder('git')
+function createEmptyRepository(isSha256: boolean): string {
+  const { path } = createTempFolder('git')
   for (const name of ['objects', 'refs']) mkdirSync(join(path, name))
-  const folds = process.platform === 'darwin' || process.platform === 'win32'
+  const ignoresCase = process.platform === 'darwin' || process.platform === 'win32'
   const config = [
     '[core]',
     `repositoryformatversion = ${isSha256 ? 1 : 0}`,
     'bare = false',
-    ...(folds ? ['ignorecase = true'] : []),
+    ...(ignoresCase ? ['ignorecase = true'] : []),
     ...(process.platform === 'darwin' ? ['precomposeunicode = true'] : []),
     ...(isSha256 ? ['[extensions]', 'objectformat = sha256'] : []),
   ]

@@ -41,7 +41,7 @@ const SETTINGS: readonly (readonly [key: string, value: string])[] = [
 export const SETTING_ARGUMENTS: readonly string[] = SETTINGS.flatMap(([key, value]) => ['-c', `${key}=${value}`])
 
 /** The user's own, and needed to find git's parts and the user's own ignore rules. All other `GIT_*` are dropped. */
-const KEPT = new Set(['GIT_EXEC_PATH', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM'])
+const INHERITED_VARIABLES = new Set(['GIT_EXEC_PATH', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM'])
 
 const VARIABLES = {
   GIT_TERMINAL_PROMPT: '0',
@@ -61,15 +61,17 @@ const VARIABLES = {
 } as const
 
 export function gitEnvironment(from: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(from).filter(([name]) => !/^GIT_/i.test(name) || KEPT.has(name.toUpperCase()))
-  return { ...Object.fromEntries(kept), ...VARIABLES }
+  const inherited = Object.entries(from).filter(
+    ([name]) => !/^GIT_/i.test(name) || INHERITED_VARIABLES.has(name.toUpperCase()),
+  )
+  return { ...Object.fromEntries(inherited), ...VARIABLES }
 }
 
 /**
  * The commands that are run at all, each with options that keep it from starting programs. Without `--ignore-submodules`, git starts
  * a second git in each submodule, which follows the submodule's configuration.
  */
-const COMMANDS: ReadonlyMap<string, readonly string[]> = new Map([
+const SAFE_COMMANDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['--version', []],
   ['init', []],
   ['config', []],
@@ -96,20 +98,24 @@ const WITH_VALUE = new Set(['-C', '-c', '--git-dir', '--work-tree', '--namespace
 export interface GitCall {
   readonly command: string
   /** What stands before the command: where, and which repository. */
-  readonly place: readonly string[]
+  readonly locationArgs: readonly string[]
   /** All arguments, with what is added for safety. */
   readonly args: readonly string[]
 }
 
 /** Nothing where git would have to find the repository by itself, or where we do not know what the command may start. */
-export function safeCall(args: readonly string[]): GitCall | undefined {
+export function toSafeCall(args: readonly string[]): GitCall | undefined {
   let at = 0
-  while (args[at]?.startsWith('-') && !COMMANDS.has(args[at] ?? '')) at += WITH_VALUE.has(args[at] ?? '') ? 2 : 1
+  while (args[at]?.startsWith('-') && !SAFE_COMMANDS.has(args[at] ?? '')) at += WITH_VALUE.has(args[at] ?? '') ? 2 : 1
   const command = args[at] ?? ''
-  const options = COMMANDS.get(command)
-  const place = args.slice(0, at)
-  const isNamed = place.some((word) => word === '--git-dir' || word.startsWith('--git-dir='))
+  const options = SAFE_COMMANDS.get(command)
+  const locationArgs = args.slice(0, at)
+  const isNamed = locationArgs.some((word) => word === '--git-dir' || word.startsWith('--git-dir='))
   if (!options || !(isNamed || WITHOUT_REPOSITORY.has(command))) return undefined
   const rest = args.slice(at + 1)
-  return { command, place, args: ['--no-pager', ...place, ...SETTING_ARGUMENTS, command, ...options, ...rest] }
+  return {
+    command,
+    locationArgs,
+    args: ['--no-pager', ...locationArgs, ...SETTING_ARGUMENTS, command, ...options, ...rest],
+  }
 }

@@ -1,7 +1,7 @@
 /** JSON that is cut anywhere can be closed, and nothing in it is made up. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { closeJson, closeList } from './cut.ts'
+import { closeTruncatedJson, closeTruncatedList } from './cut.ts'
 
 const structure = fc.oneof(
   fc.array(fc.jsonValue({ maxDepth: 4 }), { minLength: 1 }),
@@ -13,36 +13,36 @@ const cutText = fc.tuple(structure, fc.constantFrom(0, 2), fc.nat()).map(([value
 })
 
 describe('closeJson', () => {
-  test('makes any beginning of an object or array whole', () => {
-    fc.assert(fc.property(cutText, ({ text }) => void JSON.parse(closeJson(text) ?? 'no')))
+  test('completes any prefix of an object or array', () => {
+    fc.assert(fc.property(cutText, ({ text }) => void JSON.parse(closeTruncatedJson(text) ?? 'no')))
   })
 
-  test('keeps all that was finished', () => {
-    expect(closeJson('{"a":1,"b":[{"c":"x"},{"d":"y","e')).toBe('{"a":1,"b":[{"c":"x"},{"d":"y"}]}')
-    expect(closeJson('{"a":"\\"}')).toBe('{}')
-    expect(closeJson('[1,23')).toBe('[1]')
+  test('keeps all complete values', () => {
+    expect(closeTruncatedJson('{"a":1,"b":[{"c":"x"},{"d":"y","e')).toBe('{"a":1,"b":[{"c":"x"},{"d":"y"}]}')
+    expect(closeTruncatedJson('{"a":"\\"}')).toBe('{}')
+    expect(closeTruncatedJson('[1,23')).toBe('[1]')
   })
 
-  test('has nothing to say about what is whole or no structure', () => {
-    for (const text of ['[]', '{"a":1}', '', 'words', '"text"', '12']) expect(closeJson(text)).toBeUndefined()
+  test('returns undefined for complete values and for scalars', () => {
+    for (const text of ['[]', '{"a":1}', '', 'words', '"text"', '12']) expect(closeTruncatedJson(text)).toBeUndefined()
   })
 })
 
 describe('closeList', () => {
-  test('keeps just the first elements of a list, each as it was', () => {
+  test('keeps only the first elements of a list, unchanged', () => {
     fc.assert(
       fc.property(cutText, ({ value, text }) => {
         if (!Array.isArray(value)) return
-        const closed = JSON.parse(closeList(text) ?? 'no') as unknown[]
+        const closed = JSON.parse(closeTruncatedList(text) ?? 'no') as unknown[]
         expect(closed).toEqual(value.slice(0, closed.length))
       }),
     )
   })
 
   test('takes the outermost list, and objects that are called one', () => {
-    expect(closeList('{"m":[{"p":[1,2]},{"p":[3')).toBe('{"m":[{"p":[1,2]}]}')
+    expect(closeTruncatedList('{"m":[{"p":[1,2]},{"p":[3')).toBe('{"m":[{"p":[1,2]}]}')
     const tree = '{"t":"x","mapping":{"a":{"parts":[1]},"b":{"parts":["hal'
-    expect(closeList(tree, (key) => key === 'mapping')).toBe('{"t":"x","mapping":{"a":{"parts":[1]}}}')
-    expect(closeList('{"a":{"b":1')).toBeUndefined()
+    expect(closeTruncatedList(tree, (key) => key === 'mapping')).toBe('{"t":"x","mapping":{"a":{"parts":[1]}}}')
+    expect(closeTruncatedList('{"a":{"b":1')).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 /** Makes JSON that was cut short whole again: leaves out what is unfinished and closes what is open. */
 
-interface Open {
+interface OpenContainer {
   readonly close: ']' | '}'
   /** An array, or an object that the caller calls a list. */
   readonly list: boolean
@@ -9,22 +9,22 @@ interface Open {
 }
 
 /** Keeps every finished element and member, however deep. For looking at a beginning, not for reading it. */
-export function closeJson(text: string): string | undefined {
-  const open = openAtEnd(text, () => false)
-  return open && close(text, open, open.length - 1)
+export function closeTruncatedJson(text: string): string | undefined {
+  const open = findOpenContainers(text, () => false)
+  return open && closeContainers(text, open, open.length - 1)
 }
 
 /**
  * Keeps only the finished children of the outermost list that is open at the end: none of them is half there.
  * @param isList whether the object under this key is a list as well
  */
-export function closeList(text: string, isList: (key: string) => boolean = () => false): string | undefined {
-  const open = openAtEnd(text, isList)
+export function closeTruncatedList(text: string, isList: (key: string) => boolean = () => false): string | undefined {
+  const open = findOpenContainers(text, isList)
   const at = open?.findIndex(({ list }) => list) ?? -1
-  return open && at >= 0 ? close(text, open, at) : undefined
+  return open && at >= 0 ? closeContainers(text, open, at) : undefined
 }
 
-function close(text: string, open: readonly Open[], at: number): string | undefined {
+function closeContainers(text: string, open: readonly OpenContainer[], at: number): string | undefined {
   const last = open[at]
   if (!last) return undefined
   let closed = text.slice(0, last.safe)
@@ -33,8 +33,8 @@ function close(text: string, open: readonly Open[], at: number): string | undefi
 }
 
 /** What is still open where the text ends; nothing when the text is no structure, or a whole one. */
-function openAtEnd(text: string, isList: (key: string) => boolean): readonly Open[] | undefined {
-  const open: Open[] = []
+function findOpenContainers(text: string, isList: (key: string) => boolean): readonly OpenContainer[] | undefined {
+  const open: OpenContainer[] = []
   let key = ''
   let isValue = true
   for (let at = 0; at < text.length; at++) {

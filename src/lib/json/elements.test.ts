@@ -1,8 +1,8 @@
 /** Arrays that are read piece by piece give the same elements as arrays that are read at once. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Line } from '../jsonl.ts'
-import { type AfterElement, splitElements } from './elements.ts'
+import type { ByteLine } from '../jsonl.ts'
+import { type ElementPosition, splitElements } from './elements.ts'
 
 const SPACES = fc.constantFrom('', ' ', '\n', '\r\n  ', '\t')
 
@@ -21,12 +21,17 @@ async function* chunksOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   }
 }
 
-interface Found extends Pick<Line, 'number' | 'offset' | 'length' | 'ended'> {
+interface FoundElement extends Pick<ByteLine, 'number' | 'offset' | 'length' | 'ended'> {
   readonly text: string
 }
 
-async function split(bytes: Buffer, size: number, start?: AfterElement, rest?: () => void): Promise<readonly Found[]> {
-  const found: Found[] = []
+async function split(
+  bytes: Buffer,
+  size: number,
+  start?: ElementPosition,
+  rest?: () => void,
+): Promise<readonly FoundElement[]> {
+  const found: FoundElement[] = []
   for await (const batch of splitElements(chunksOf(bytes.subarray(start?.offset ?? 0), size), start, rest)) {
     for (const { number, offset, length, ended, bytes: view } of batch)
       found.push({ number, offset, length, ended, text: view?.toString('utf8') ?? '' })
@@ -41,23 +46,23 @@ test('every element, at its place, whatever the chunks', async () => {
       const found = await split(bytes, size)
       expect(found.map((one) => JSON.parse(one.text))).toEqual(values)
       expect(found.map(({ number }) => number)).toEqual(values.map((_, at) => at + 1))
-      for (const { offset, length, text: own, ended } of found) {
-        expect(bytes.toString('utf8', offset, offset + length)).toBe(own)
+      for (const { offset, length, text: elementText, ended } of found) {
+        expect(bytes.toString('utf8', offset, offset + length)).toBe(elementText)
         expect(ended).toBe(true)
       }
     }),
   )
 })
 
-test('goes on behind any element', async () => {
+test('resumes after any element', async () => {
   await fc.assert(
     fc.asyncProperty(array, fc.nat(7), fc.integer({ min: 1, max: 40 }), async ({ text }, pick, size) => {
       const bytes = Buffer.from(text)
-      const whole = await split(bytes, 1000)
-      const last = whole[pick]
+      const all = await split(bytes, 1000)
+      const last = all[pick]
       if (!last) return
       const start = { offset: last.offset + last.length, number: last.number + 1 }
-      expect(await split(bytes, size, start)).toEqual(whole.slice(pick + 1))
+      expect(await split(bytes, size, start)).toEqual(all.slice(pick + 1))
     }),
   )
 })
@@ -66,23 +71,23 @@ test('an array that is cut short gives the elements before the break, and the br
   await fc.assert(
     fc.asyncProperty(array, fc.nat(), fc.integer({ min: 1, max: 40 }), async ({ text }, cut, size) => {
       const bytes = Buffer.from(text)
-      const whole = await split(bytes, 1000)
+      const all = await split(bytes, 1000)
       const part = await split(bytes.subarray(0, cut % (bytes.length + 1)), size)
       const ended = part.filter((one) => one.ended)
-      expect(ended).toEqual(whole.slice(0, ended.length))
+      expect(ended).toEqual(all.slice(0, ended.length))
       expect(part.length - ended.length).toBeLessThanOrEqual(1)
     }),
   )
 })
 
-test('tells of what follows the array, and gives nothing for what is none', async () => {
-  let told = 0
-  const tell = (): void => {
-    told++
+test('reports data after the array, and yields nothing for other values', async () => {
+  let calls = 0
+  const onTrailingBytes = (): void => {
+    calls++
   }
-  expect(await split(Buffer.from('[1] [2]'), 3, undefined, tell)).toHaveLength(1)
-  expect(await split(Buffer.from('{"a":[1,2]}'), 3, undefined, tell)).toEqual([])
-  expect(told).toBe(2)
-  expect(await split(Buffer.from('[1]\0\0\n'), 3, undefined, tell)).toHaveLength(1)
-  expect(told).toBe(2)
+  expect(await split(Buffer.from('[1] [2]'), 3, undefined, onTrailingBytes)).toHaveLength(1)
+  expect(await split(Buffer.from('{"a":[1,2]}'), 3, undefined, onTrailingBytes)).toEqual([])
+  expect(calls).toBe(2)
+  expect(await split(Buffer.from('[1]\0\0\n'), 3, undefined, onTrailingBytes)).toHaveLength(1)
+  expect(calls).toBe(2)
 })

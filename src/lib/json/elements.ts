@@ -1,8 +1,8 @@
 /** Cuts a JSON array into its elements while it is read, so that an array of any size takes the memory of one element. */
-import { Carry, type Line, LONGEST_LINE } from '../jsonl.ts'
+import { type ByteLine, LineBuffer, MAX_LINE_BYTES } from '../jsonl.ts'
 
 /** After which element reading goes on; nothing for the beginning, where the array has not been opened. */
-export interface AfterElement {
+export interface ElementPosition {
   /** Of the byte behind the element. */
   readonly offset: number
   /** Of the element that comes next, from 1. */
@@ -12,27 +12,27 @@ export interface AfterElement {
 /**
  * One batch of elements per chunk, each as if it were a line: number, offset and bytes. The last one is not `ended`
  * when the array is cut short in it. What is no array gives nothing.
- * @param rest is told of bytes that follow the array and are more than white space
+ * @param onTrailingBytes is told of bytes that follow the array and are more than white space
  */
 export async function* splitElements(
   chunks: AsyncIterable<Buffer>,
-  start: AfterElement | undefined,
-  rest: () => void = () => {},
-): AsyncGenerator<readonly Line[]> {
-  const scanner = new Scanner(start)
+  start: ElementPosition | undefined,
+  onTrailingBytes: () => void = () => {},
+): AsyncGenerator<readonly ByteLine[]> {
+  const scanner = new ElementScanner(start)
   for await (const chunk of chunks) {
     const batch = scanner.feed(chunk)
     if (batch.length > 0) yield batch
-    if (scanner.stray) break
+    if (scanner.hasStrayBytes) break
   }
-  if (scanner.stray) rest()
+  if (scanner.hasStrayBytes) onTrailingBytes()
   const last = scanner.end()
   if (last) yield [last]
 }
 
-class Scanner {
+class ElementScanner {
   /** Something stands before or behind the array that does not belong there. */
-  stray = false
+  hasStrayBytes = false
   #depth: number
   #isString = false
   #isEscaped = false
@@ -45,38 +45,38 @@ class Scanner {
   /** Of the open element. */
   #offset = 0
   /** Two in turn: an element that began in an earlier chunk is still being read when the next one begins. */
-  #carry = new Carry(LONGEST_LINE)
-  #other = new Carry(LONGEST_LINE)
+  #current = new LineBuffer(MAX_LINE_BYTES)
+  #previous = new LineBuffer(MAX_LINE_BYTES)
 
-  constructor(start: AfterElement | undefined) {
+  constructor(start: ElementPosition | undefined) {
     this.#depth = start ? 1 : 0
     this.#base = start?.offset ?? 0
     this.#number = start?.number ?? 1
   }
 
-  feed(chunk: Buffer): readonly Line[] {
-    const batch: Line[] = []
-    this.#other.clear()
-    if (this.#carry.length > 0) this.#from = 0
-    for (let at = 0; at < chunk.length && !this.stray; ) {
+  feed(chunk: Buffer): readonly ByteLine[] {
+    const batch: ByteLine[] = []
+    this.#previous.clear()
+    if (this.#current.length > 0) this.#from = 0
+    for (let at = 0; at < chunk.length && !this.hasStrayBytes; ) {
       if (this.#isString) at = this.#inString(chunk, at)
       else if (this.#depth > 1) at = this.#inElement(chunk, at)
       else this.#between(chunk[at] ?? 0, at++, chunk, batch)
     }
-    if (this.#from >= 0) this.#carry.add(chunk.subarray(this.#from))
+    if (this.#from >= 0) this.#current.add(chunk.subarray(this.#from))
     this.#from = -1
     this.#base += chunk.length
     return batch
   }
 
-  end(): Line | undefined {
-    const { length } = this.#carry
+  end(): ByteLine | undefined {
+    const { length } = this.#current
     if (length === 0) return undefined
     return {
       number: this.#number,
       offset: this.#offset,
       length,
-      bytes: this.#carry.bytes(),
+      bytes: this.#current.bytes(),
       ended: false,
       utf8: false,
     }
@@ -116,15 +116,15 @@ class Scanner {
   }
 
   /** On the level of the array itself: elements that are no objects or arrays end where the next comma stands. */
-  #between(byte: number, at: number, chunk: Buffer, batch: Line[]): void {
-    if (byte <= SPACE || isMark(byte, this.#depth)) return
+  #between(byte: number, at: number, chunk: Buffer, batch: ByteLine[]): void {
+    if (byte <= LAST_SPACE_CODE || isByteOrderMark(byte, this.#depth)) return
     if (this.#closed) {
-      this.stray = true
+      this.hasStrayBytes = true
       return
     }
     if (this.#depth === 0) {
       if (byte === OPEN_ARRAY) this.#depth = 1
-      else this.stray = true
+      else this.hasStrayBytes = true
       return
     }
     const isOpen = this.#from >= 0
@@ -141,22 +141,22 @@ class Scanner {
     if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#depth++
   }
 
-  #take(chunk: Buffer, end: number): Line {
+  #take(chunk: Buffer, end: number): ByteLine {
     const piece = chunk.subarray(this.#from, end)
     let bytes: Buffer | undefined = piece
     let { length } = piece
-    if (this.#carry.length > 0) {
-      this.#carry.add(piece)
-      bytes = this.#carry.bytes()
-      length = this.#carry.length
-      const used = this.#carry
-      this.#carry = this.#other
-      this.#other = used
-      this.#carry.clear()
+    if (this.#current.length > 0) {
+      this.#current.add(piece)
+      bytes = this.#current.bytes()
+      length = this.#current.length
+      const used = this.#current
+      this.#current = this.#previous
+      this.#previous = used
+      this.#current.clear()
     }
     this.#from = -1
     if (bytes) {
-      while (length > 0 && (bytes[length - 1] ?? 0) <= SPACE) length--
+      while (length > 0 && (bytes[length - 1] ?? 0) <= LAST_SPACE_CODE) length--
       bytes = bytes.subarray(0, length)
     }
     return { number: this.#number++, offset: this.#offset, length, bytes, ended: true, utf8: false }
@@ -164,11 +164,11 @@ class Scanner {
 }
 
 /** The byte order mark before the array. */
-const isMark = (byte: number, depth: number): boolean =>
+const isByteOrderMark = (byte: number, depth: number): boolean =>
   depth === 0 && (byte === 0xef || byte === 0xbb || byte === 0xbf)
 
 /** White space and NULs. */
-const SPACE = 32
+const LAST_SPACE_CODE = 32
 const QUOTE = 34
 const COMMA = 44
 const OPEN_ARRAY = 91

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { jsonFault, placeIn } from './fault.ts'
+import { findJsonSyntaxError, lineAndColumnOf } from './fault.ts'
 
 const isJson = (text: string): boolean => {
   try {
@@ -25,28 +25,28 @@ describe('the place where a text is no JSON', () => {
     ['{"a": [1, 2', 'the text ends too early', 1, 12],
     ['{} {}', 'something stands after the end', 1, 4],
   ])('%j', (text, reason, line, column) => {
-    const fault = jsonFault(text)
+    const fault = findJsonSyntaxError(text)
     expect(fault?.reason.en).toBe(reason)
-    expect(placeIn(text, fault?.at ?? -1)).toEqual({ line, column })
+    expect(lineAndColumnOf(text, fault?.at ?? -1)).toEqual({ line, column })
   })
 
   test('a text has one exactly when JSON.parse refuses it', () => {
-    const letters = fc.constantFrom(...'{}[],:"\\ \n0123.-eEtruefalsn/*#a\u0001'.split(''))
+    const characters = fc.constantFrom(...'{}[],:"\\ \n0123.-eEtruefalsn/*#a\u0001'.split(''))
     const nearly = fc
-      .tuple(fc.json(), fc.nat(), fc.array(letters, { maxLength: 2 }), fc.nat(2))
-      .map(([json, place, put, cut]) => {
-        const at = place % (json.length + 1)
-        return json.slice(0, at) + put.join('') + json.slice(at + cut)
+      .tuple(fc.json(), fc.nat(), fc.array(characters, { maxLength: 2 }), fc.nat(2))
+      .map(([json, position, inserted, cut]) => {
+        const at = position % (json.length + 1)
+        return json.slice(0, at) + inserted.join('') + json.slice(at + cut)
       })
     fc.assert(
       fc.property(
         fc.oneof(
           fc.json(),
           nearly,
-          fc.array(letters).map((all) => all.join('')),
+          fc.array(characters).map((all) => all.join('')),
         ),
         (text) => {
-          expect(jsonFault(text) === undefined).toBe(isJson(text))
+          expect(findJsonSyntaxError(text) === undefined).toBe(isJson(text))
         },
       ),
       { numRuns: 3000 },
@@ -55,6 +55,6 @@ describe('the place where a text is no JSON', () => {
 
   test('depth is no fault', () => {
     const deep = '['.repeat(200_000)
-    expect(jsonFault(deep)?.reason.en).toBe('the text ends too early')
+    expect(findJsonSyntaxError(deep)?.reason.en).toBe('the text ends too early')
   })
 })

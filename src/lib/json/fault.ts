@@ -1,7 +1,7 @@
 /** Where and why a text is no JSON, for files that people write by hand. */
 import { type Phrase, phrase } from '../../model/phrase.ts'
 
-export interface JsonFault {
+export interface JsonSyntaxError {
   /** Index into the text. */
   readonly at: number
   /** A sentence without any of the text. */
@@ -9,23 +9,24 @@ export interface JsonFault {
 }
 
 /** Nothing for a text that JSON.parse takes. Deep nesting is no fault of the text: it is not walked by recursion. */
-export function jsonFault(text: string): JsonFault | undefined {
+export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
   const open: ('{' | '[')[] = []
-  let expects: Expects = 'value'
+  let expects: ExpectedToken = 'value'
   let at = skipSpace(text, 0)
   for (; at < text.length; at = skipSpace(text, at)) {
-    const letter = text[at] ?? ''
+    const character = text[at] ?? ''
     if (expects === 'end')
-      return fault(text, at, phrase('something stands after the end', '終わりの後に何かがあります'))
+      return toSyntaxError(text, at, phrase('something stands after the end', '終わりの後に何かがあります'))
     if (expects === 'colon') {
-      if (letter !== ':') return fault(text, at, phrase('a colon is missing before this', 'この前にコロンがありません'))
+      if (character !== ':')
+        return toSyntaxError(text, at, phrase('a colon is missing before this', 'この前にコロンがありません'))
       at++
       expects = 'value'
     } else if (expects === 'next') {
       const inside = open.at(-1)
-      if (letter === (inside === '{' ? '}' : ']')) open.pop()
-      else if (letter !== ',')
-        return fault(
+      if (character === (inside === '{' ? '}' : ']')) open.pop()
+      else if (character !== ',')
+        return toSyntaxError(
           text,
           at,
           phrase('a comma is missing before this, or a bracket', 'この前にコンマか、閉じかっこがありません'),
@@ -33,33 +34,34 @@ export function jsonFault(text: string): JsonFault | undefined {
       else expects = inside === '{' ? 'key' : 'value'
       at++
       if (expects === 'next' && open.length === 0) expects = 'end'
-    } else if (letter === '}' && open.at(-1) === '{' && expects === 'first key') {
+    } else if (character === '}' && open.at(-1) === '{' && expects === 'first key') {
       open.pop()
       at++
-      expects = after(open)
-    } else if (letter === ']' && open.at(-1) === '[' && expects === 'first value') {
+      expects = expectedAfterValue(open)
+    } else if (character === ']' && open.at(-1) === '[' && expects === 'first value') {
       open.pop()
       at++
-      expects = after(open)
+      expects = expectedAfterValue(open)
     } else if (expects === 'key' || expects === 'first key') {
-      const end = match(STRING, text, at)
+      const end = matchAt(STRING, text, at)
       if (end === undefined)
-        return fault(
+        return toSyntaxError(
           text,
           at,
           phrase('a name in double quotes is wanted here', 'ここには二重引用符で囲んだ名前が必要です'),
         )
       at = end
       expects = 'colon'
-    } else if (letter === '{' || letter === '[') {
-      open.push(letter)
+    } else if (character === '{' || character === '[') {
+      open.push(character)
       at++
-      expects = letter === '{' ? 'first key' : 'first value'
+      expects = character === '{' ? 'first key' : 'first value'
     } else {
-      const end = match(SCALAR, text, at)
-      if (end === undefined) return fault(text, at, phrase('this is no value of JSON', 'JSON の値ではありません'))
+      const end = matchAt(SCALAR, text, at)
+      if (end === undefined)
+        return toSyntaxError(text, at, phrase('this is no value of JSON', 'JSON の値ではありません'))
       at = end
-      expects = after(open)
+      expects = expectedAfterValue(open)
     }
   }
   return expects === 'end'
@@ -67,9 +69,9 @@ export function jsonFault(text: string): JsonFault | undefined {
     : { at: text.length, reason: phrase('the text ends too early', '途中で終わっています') }
 }
 
-type Expects = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'next' | 'end'
+type ExpectedToken = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'next' | 'end'
 
-const after = (open: readonly unknown[]): Expects => (open.length > 0 ? 'next' : 'end')
+const expectedAfterValue = (open: readonly unknown[]): ExpectedToken => (open.length > 0 ? 'next' : 'end')
 
 const SPACE = /[ \t\n\r]*/y
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
@@ -78,16 +80,16 @@ const SCALAR = new RegExp(
   'y',
 )
 
-const skipSpace = (text: string, at: number): number => match(SPACE, text, at) ?? at
+const skipSpace = (text: string, at: number): number => matchAt(SPACE, text, at) ?? at
 
 /** The index after what the pattern takes. */
-function match(pattern: RegExp, text: string, at: number): number | undefined {
+function matchAt(pattern: RegExp, text: string, at: number): number | undefined {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : undefined
 }
 
 /** What people write that JSON does not have is named as such. */
-function fault(text: string, at: number, reason: Phrase): JsonFault {
+function toSyntaxError(text: string, at: number, reason: Phrase): JsonSyntaxError {
   const before = text.slice(0, at).trimEnd().at(-1)
   if (/^(?:\/[/*]|#)/.test(text.slice(at, at + 2)))
     return {
@@ -107,7 +109,7 @@ function fault(text: string, at: number, reason: Phrase): JsonFault {
 }
 
 /** As editors count: from 1. */
-export function placeIn(text: string, at: number): { readonly line: number; readonly column: number } {
+export function lineAndColumnOf(text: string, at: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, at).split(/\r\n|\r|\n/)
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
 }

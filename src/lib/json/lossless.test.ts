@@ -90,7 +90,7 @@ describe('what is no JSON stays none', () => {
     expect(parseJson(text).ok).toBe(false)
   })
 
-  test('and the reason holds none of it', () => {
+  test('the error message contains none of the input', () => {
     expect(JSON.stringify(parseJson('{"secret": secret}'))).not.toContain('secret')
   })
 })

@@ -1,6 +1,6 @@
 /** JSON that comes back as it was: numbers keep their spelling and objects the order of their keys. */
 
-import { type JsonFailure, scanJson } from './scan.ts'
+import { type JsonFailure, scanLossyTokens } from './scan.ts'
 
 /** A number whose spelling JavaScript would change: `1.0`, `1e100`, `18446744073709551615`, `-0`. */
 export class JsonNumber {
@@ -58,24 +58,24 @@ export const MAX_JSON_DEPTH = 1000
  * it, these become what they were. A text without such tokens costs the scan only.
  */
 export function parseJson(text: string, options: ParseOptions = {}): ParsedJson | JsonFailure {
-  const scan = scanJson(text, options.duplicates ?? false)
+  const scan = scanLossyTokens(text, options.duplicates ?? false)
   const limit = options.maxDepth ?? MAX_JSON_DEPTH
   if (scan.depth > limit) return { ok: false, reason: `more than ${limit} levels deep` }
   try {
     const value = JSON.parse(scan.text) as JsonValue
-    if (scan.marker === undefined) return { ok: true, value, duplicates: NONE }
+    if (scan.marker === undefined) return { ok: true, value, duplicates: NO_DUPLICATES }
     const reviver = new Reviver(scan.marker, scan.marked, scan.late)
     return { ok: true, value: reviver.revive(value), duplicates: reviver.duplicates }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    return notJson(text)
+    return toFailure(text)
   }
 }
 
-const NONE: ReadonlyMap<object, string> = new Map()
+const NO_DUPLICATES: ReadonlyMap<object, string> = new Map()
 
 /** The native message quotes the text, which may be private: only the place is told. */
-function notJson(text: string): JsonFailure {
+function toFailure(text: string): JsonFailure {
   try {
     JSON.parse(text)
   } catch (error) {
@@ -89,21 +89,21 @@ function notJson(text: string): JsonFailure {
 class Reviver {
   readonly duplicates = new Map<object, string>()
   readonly #marker: string
-  #left: number
+  #remaining: number
   readonly #late: boolean
 
   constructor(marker: string, marked: number, late: boolean) {
     this.#marker = marker
-    this.#left = marked
+    this.#remaining = marked
     this.#late = late
   }
 
   revive(value: JsonValue): JsonValue {
     if (typeof value === 'string') return value.startsWith(this.#marker) ? this.#number(value) : value
-    if (value === null || typeof value !== 'object' || this.#left === 0) return value
+    if (value === null || typeof value !== 'object' || this.#remaining === 0) return value
     if (Array.isArray(value)) {
       const last = value.length - 1
-      for (let i = 0; i <= last && this.#left > 0; i++) {
+      for (let i = 0; i <= last && this.#remaining > 0; i++) {
         const at = this.#late ? last - i : i
         const item = value[at]
         if (typeof item === 'string' || typeof item === 'object') value[at] = this.revive(item)
@@ -125,24 +125,24 @@ class Reviver {
   }
 
   #number(marked: string): JsonNumber {
-    this.#left--
+    this.#remaining--
     return new JsonNumber(marked.slice(this.#marker.length + 1))
   }
 
   /** Marked keys are `k<key>` (a key that would move) and `d<n>:<key>` (a key seen before). */
   #keys(object: Record<string, JsonValue>): JsonValue {
     const map = new JsonMap()
-    let twice: string | undefined
+    let duplicate: string | undefined
     for (const marked of Object.keys(object)) {
       const isMarked = marked.startsWith(this.#marker)
-      const isTwice = isMarked && marked[this.#marker.length] === 'd'
-      const key = isMarked ? marked.slice(isTwice ? marked.indexOf(':') + 1 : this.#marker.length + 1) : marked
-      if (isMarked) this.#left--
-      if (isTwice) twice ??= key
+      const isDuplicate = isMarked && marked[this.#marker.length] === 'd'
+      const key = isMarked ? marked.slice(isDuplicate ? marked.indexOf(':') + 1 : this.#marker.length + 1) : marked
+      if (isMarked) this.#remaining--
+      if (isDuplicate) duplicate ??= key
       map.set(key, this.revive(object[marked] ?? null))
     }
     const result = [...map.keys()].some(isMovedKey) ? map : Object.fromEntries(map)
-    if (twice !== undefined) this.duplicates.set(result, twice)
+    if (duplicate !== undefined) this.duplicates.set(result, duplicate)
     return result
   }
 }

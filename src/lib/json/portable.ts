@@ -3,13 +3,13 @@ import { isObject } from '../object.ts'
 import { type JsonValue, parseJson } from './lossless.ts'
 import { writeJson } from './write.ts'
 
-export function portable(value: JsonValue): unknown {
+export function toPortableJson(value: JsonValue): unknown {
   const text = writeJson(value)
   return text === JSON.stringify(value) ? value : { exact_json: text }
 }
 
 /** As it was spelt. */
-export function exactOf(value: unknown): JsonValue {
+export function fromPortableJson(value: unknown): JsonValue {
   const text = isObject(value) ? value['exact_json'] : undefined
   const exact = typeof text === 'string' ? parseJson(text) : undefined
   return exact?.ok ? exact.value : ((value ?? null) as JsonValue)

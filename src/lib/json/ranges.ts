@@ -1,19 +1,19 @@
 /** Where the values of a JSON text lie in its bytes, found without parsing them. Trusts no bracket: a text cut short ends early. */
 
-export interface Range {
+export interface ByteRange {
   readonly start: number
   /** The byte after the last. */
   readonly end: number
 }
 
-export interface Member extends Range {
+export interface MemberRange extends ByteRange {
   readonly key: string
 }
 
-export interface Walk<T> {
-  readonly found: readonly T[]
+export interface RangeWalk<T> {
+  readonly ranges: readonly T[]
   /** The closing bracket is there. */
-  readonly whole: boolean
+  readonly isComplete: boolean
   /** The byte after what was walked. */
   readonly end: number
 }
@@ -28,67 +28,67 @@ const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
 /** The members of the object that begins at `at`. Of a text cut short only those that are whole. */
-export function membersAt(bytes: Buffer, at: number): Walk<Member> {
-  const found: Member[] = []
-  let place = at + 1
-  if (bytes[at] !== OPEN_OBJECT) return { found, whole: false, end: at }
+export function findMemberRanges(bytes: Buffer, at: number): RangeWalk<MemberRange> {
+  const ranges: MemberRange[] = []
+  let position = at + 1
+  if (bytes[at] !== OPEN_OBJECT) return { ranges, isComplete: false, end: at }
   for (;;) {
-    place = skipTo(bytes, place, COMMA)
-    if (bytes[place] === CLOSE_OBJECT) return { found, whole: true, end: place + 1 }
-    if (bytes[place] !== QUOTE) return { found, whole: false, end: place }
-    const afterKey = endOfString(bytes, place + 1)
-    if (afterKey < 0) return { found, whole: false, end: place }
-    const key = keyText(bytes, place, afterKey)
-    const start = skipTo(bytes, afterKey, COLON)
-    const end = endOfValue(bytes, start)
-    if (end <= start) return { found, whole: false, end: place }
-    found.push({ key, start, end })
-    place = end
+    position = skipSpaceAnd(bytes, position, COMMA)
+    if (bytes[position] === CLOSE_OBJECT) return { ranges, isComplete: true, end: position + 1 }
+    if (bytes[position] !== QUOTE) return { ranges, isComplete: false, end: position }
+    const afterKey = findStringEnd(bytes, position + 1)
+    if (afterKey < 0) return { ranges, isComplete: false, end: position }
+    const key = decodeKey(bytes, position, afterKey)
+    const start = skipSpaceAnd(bytes, afterKey, COLON)
+    const end = findValueEnd(bytes, start)
+    if (end <= start) return { ranges, isComplete: false, end: position }
+    ranges.push({ key, start, end })
+    position = end
   }
 }
 
 /** The elements of the list that begins at `at`. */
-export function elementsAt(bytes: Buffer, at: number): Walk<Range> {
-  const found: Range[] = []
-  let place = at + 1
-  if (bytes[at] !== OPEN_LIST) return { found, whole: false, end: at }
+export function findElementRanges(bytes: Buffer, at: number): RangeWalk<ByteRange> {
+  const ranges: ByteRange[] = []
+  let position = at + 1
+  if (bytes[at] !== OPEN_LIST) return { ranges, isComplete: false, end: at }
   for (;;) {
-    const start = skipTo(bytes, place, COMMA)
-    if (bytes[start] === CLOSE_LIST) return { found, whole: true, end: start + 1 }
-    const end = endOfValue(bytes, start)
-    if (end <= start) return { found, whole: false, end: place }
-    found.push({ start, end })
-    place = end
+    const start = skipSpaceAnd(bytes, position, COMMA)
+    if (bytes[start] === CLOSE_LIST) return { ranges, isComplete: true, end: start + 1 }
+    const end = findValueEnd(bytes, start)
+    if (end <= start) return { ranges, isComplete: false, end: position }
+    ranges.push({ start, end })
+    position = end
   }
 }
 
 /** The byte after the value that begins at `at`, or -1 when the text ends before it. */
-export function endOfValue(bytes: Buffer, at: number): number {
+export function findValueEnd(bytes: Buffer, at: number): number {
   const { length } = bytes
   let depth = 0
-  let place = at
-  while (place < length) {
-    const code = bytes[place] as number
+  let position = at
+  while (position < length) {
+    const code = bytes[position] as number
     if (code === QUOTE) {
-      place = endOfString(bytes, place + 1)
-      if (place < 0 || depth === 0) return place
+      position = findStringEnd(bytes, position + 1)
+      if (position < 0 || depth === 0) return position
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
       depth++
-      place++
+      position++
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
       // A number or word that ends with its container.
-      if (depth === 0) return place
-      place++
-      if (--depth === 0) return place
+      if (depth === 0) return position
+      position++
+      if (--depth === 0) return position
     } else if (depth === 0 && (code === COMMA || code <= 32)) {
-      return place
-    } else place++
+      return position
+    } else position++
   }
   return -1
 }
 
 /** From the first byte inside to the one after the closing quote. Keys are short; in long texts the search is native. */
-function endOfString(bytes: Buffer, start: number): number {
+function findStringEnd(bytes: Buffer, start: number): number {
   const { length } = bytes
   let at = start
   for (;;) {
@@ -112,13 +112,13 @@ function isEscaped(bytes: Buffer, quote: number): boolean {
   return (quote - at) % 2 === 0
 }
 
-function skipTo(bytes: Buffer, from: number, mark: number): number {
+function skipSpaceAnd(bytes: Buffer, from: number, mark: number): number {
   let at = from
   while (at < bytes.length && ((bytes[at] as number) <= 32 || bytes[at] === mark)) at++
   return at
 }
 
-function keyText(bytes: Buffer, start: number, end: number): string {
+function decodeKey(bytes: Buffer, start: number, end: number): string {
   const literal = bytes.toString('utf8', start, end)
   if (!literal.includes('\\')) return literal.slice(1, -1)
   try {

@@ -8,7 +8,7 @@ export interface JsonFailure {
   readonly at?: number
 }
 
-export interface ScannedJson {
+export interface LossyTokenScan {
   /** The text itself, or the text with the found tokens as marked strings. */
   readonly text: string
   /** What every marked string begins with and no other string in the text does; absent when nothing was found. */
@@ -19,7 +19,7 @@ export interface ScannedJson {
   readonly depth: number
 }
 
-interface Found {
+interface LossyToken {
   readonly start: number
   readonly end: number
   readonly kind: 'n' | 'k' | 'd'
@@ -39,17 +39,17 @@ const UNDERSCORE = 95
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /** A text that is no JSON stays one that is none: only tokens that are right where they stand are replaced. */
-export function scanJson(text: string, duplicates: boolean): ScannedJson {
-  const found: Found[] = []
-  const keys = duplicates ? new OpenKeys(text) : undefined
-  const deepest = scan(text, found, keys)
-  const first = found[0]
+export function scanLossyTokens(text: string, duplicates: boolean): LossyTokenScan {
+  const tokens: LossyToken[] = []
+  const keys = duplicates ? new OpenObjectKeys(text) : undefined
+  const deepest = scanText(text, tokens, keys)
+  const first = tokens[0]
   if (!first) return { text, marked: 0, late: false, depth: deepest }
-  return { ...markAll(text, found), marked: found.length, late: first.start > text.length / 2, depth: deepest }
+  return { ...markTokens(text, tokens), marked: tokens.length, late: first.start > text.length / 2, depth: deepest }
 }
 
 /** The whole text goes through here unit by unit, so everything rare is elsewhere. Answers how deep the value is. */
-function scan(text: string, found: Found[], keys: OpenKeys | undefined): number {
+function scanText(text: string, tokens: LossyToken[], keys: OpenObjectKeys | undefined): number {
   const length = text.length
   let depth = 0
   let deepest = 0
@@ -59,10 +59,10 @@ function scan(text: string, found: Found[], keys: OpenKeys | undefined): number 
     if (code === QUOTE) {
       const start = at
       const first = text.charCodeAt(at + 1)
-      at = endOfString(text, at + 1)
+      at = findStringEnd(text, at + 1)
       if (at < 0) break
       if ((first <= NINE && first >= ZERO && at - start <= 12) || (first === UNDERSCORE && at - start === 11) || keys)
-        lookAtKey(text, start, at, found, keys)
+        checkKey(text, start, at, tokens, keys)
     } else if (code === COMMA || code === COLON) {
       at++
     } else if ((code >= ZERO && code <= NINE) || code === MINUS) {
@@ -70,7 +70,7 @@ function scan(text: string, found: Found[], keys: OpenKeys | undefined): number 
       let next = text.charCodeAt(at)
       while (next >= ZERO && next <= NINE) next = text.charCodeAt(++at)
       if (next === POINT || next === SMALL_E || next === LARGE_E || at - start > 15 || code === MINUS)
-        at = lookAtNumber(text, start, found)
+        at = checkNumber(text, start, tokens)
     } else {
       if (code === 91 || code === 123) {
         depth++
@@ -86,27 +86,33 @@ function scan(text: string, found: Found[], keys: OpenKeys | undefined): number 
   return deepest
 }
 
-function lookAtKey(text: string, start: number, end: number, found: Found[], keys: OpenKeys | undefined): void {
+function checkKey(
+  text: string,
+  start: number,
+  end: number,
+  tokens: LossyToken[],
+  keys: OpenObjectKeys | undefined,
+): void {
   if (!isKey(text, end)) return
-  if (keys?.seen(start, end)) found.push({ start, end, kind: 'd' })
-  else if (end - start <= 12 && MOVED.test(text.slice(start + 1, end - 1))) found.push({ start, end, kind: 'k' })
+  if (keys?.isDuplicate(start, end)) tokens.push({ start, end, kind: 'd' })
+  else if (end - start <= 12 && MOVED_KEY.test(text.slice(start + 1, end - 1))) tokens.push({ start, end, kind: 'k' })
 }
 
 /** Index after the number. */
-function lookAtNumber(text: string, start: number, found: Found[]): number {
+function checkNumber(text: string, start: number, tokens: LossyToken[]): number {
   let end = start + 1
   while (isNumberPart(text.charCodeAt(end))) end++
-  if (isRespelled(text.slice(start, end)) && !isKey(text, end)) found.push({ start, end, kind: 'n' })
+  if (isRespelled(text.slice(start, end)) && !isKey(text, end)) tokens.push({ start, end, kind: 'n' })
   return end
 }
 
-const MOVED = /^(?:0|[1-9]\d{0,9}|__proto__)$/
+const MOVED_KEY = /^(?:0|[1-9]\d{0,9}|__proto__)$/
 
 /**
  * From the first character to the index after the closing quote, or -1. Keys are short and code is full of escaped quotes: a stretch is read unit by unit
  * before indexOf is called, which costs as much as some dozen units.
  */
-function endOfString(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   let at = start
   for (;;) {
     const near = at + 48
@@ -150,13 +156,13 @@ function isRespelled(token: string): boolean {
 }
 
 /** A control character can only be written as an escape, so a run of escapes that the text lacks is in no string. */
-function markAll(text: string, found: readonly Found[]): { readonly text: string; readonly marker: string } {
+function markTokens(text: string, tokens: readonly LossyToken[]): { readonly text: string; readonly marker: string } {
   let length = 1
   while (text.includes('\\u0001'.repeat(length))) length++
   const mark = `"${'\\u0001'.repeat(length)}`
   const parts: string[] = []
   let from = 0
-  found.forEach(({ start, end, kind }, index) => {
+  tokens.forEach(({ start, end, kind }, index) => {
     const inner = kind === 'n' ? text.slice(start, end) : text.slice(start + 1, end - 1)
     parts.push(text.slice(from, start), mark, kind === 'd' ? `d${index}:` : kind, inner, '"')
     from = end
@@ -166,7 +172,7 @@ function markAll(text: string, found: readonly Found[]): { readonly text: string
 }
 
 /** The keys of the objects that are open at this point of the text. */
-class OpenKeys {
+class OpenObjectKeys {
   readonly #text: string
   readonly #open: (Set<string> | undefined)[] = []
 
@@ -182,17 +188,17 @@ class OpenKeys {
     this.#open.pop()
   }
 
-  seen(start: number, end: number): boolean {
+  isDuplicate(start: number, end: number): boolean {
     const keys = this.#open.at(-1)
     if (!keys) return false
-    const key = unescaped(this.#text.slice(start, end))
+    const key = unescapeString(this.#text.slice(start, end))
     if (keys.has(key)) return true
     keys.add(key)
     return false
   }
 }
 
-function unescaped(literal: string): string {
+function unescapeString(literal: string): string {
   if (!literal.includes('\\')) return literal.slice(1, -1)
   try {
     return String(JSON.parse(literal))

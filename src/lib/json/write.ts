@@ -8,22 +8,22 @@ import { isJsonArray, JsonMap, JsonNumber, type JsonValue, jsonEntries } from '.
  * @param indent spaces per level; 0 for compact text
  */
 export function writeJson(value: JsonValue, indent: 0 | 2 = 0): string {
-  return writeMarked((marks) => markJson(value, marks), indent)
+  return writeMarkedJson((marks) => markJson(value, marks), indent)
 }
 
 /** For values that mark their odd parts themselves. Asks again, with other marks, when a string begins like a mark. */
-export function writeMarked(marked: (marks: Marks) => JsonValue, indent: 0 | 2 = 0): string {
+export function writeMarkedJson(marked: (marks: JsonMarks) => JsonValue, indent: 0 | 2 = 0): string {
   for (let length = 1; ; length++) {
     const marks = { text: '\u0001'.repeat(length), count: 0 }
     const text = JSON.stringify(marked(marks), null, indent)
     if (marks.count === 0) return text
     const parts = text.split(`"${'\\u0001'.repeat(length)}`)
-    if (parts.length === marks.count + 1) return parts.map(unmark).join('')
+    if (parts.length === marks.count + 1) return parts.map(removeMark).join('')
   }
 }
 
 /** Marks are `n<number>` and `k<key>`. */
-function unmark(part: string, index: number): string {
+function removeMark(part: string, index: number): string {
   if (index === 0) return part
   if (part[0] === 'k') return `"${part.slice(1)}`
   const end = part.indexOf('"')
@@ -31,29 +31,29 @@ function unmark(part: string, index: number): string {
 }
 
 /** What marked strings begin with, and how many there are. */
-export interface Marks {
+export interface JsonMarks {
   readonly text: string
   count: number
 }
 
 /** The value itself where it holds nothing odd, otherwise a copy with marks. */
-export function markJson(value: JsonValue, marks: Marks): JsonValue {
-  if (value === null || typeof value !== 'object') return Object.is(value, -0) ? numberMark('-0.0', marks) : value
-  if (value instanceof JsonNumber) return numberMark(value.text, marks)
+export function markJson(value: JsonValue, marks: JsonMarks): JsonValue {
+  if (value === null || typeof value !== 'object') return Object.is(value, -0) ? toNumberMark('-0.0', marks) : value
+  if (value instanceof JsonNumber) return toNumberMark(value.text, marks)
   if (isJsonArray(value)) return markItems(value, marks)
   if (value instanceof Map) {
-    return markKeys(new Map(jsonEntries(value).map(([key, item]) => [key, markJson(item, marks)])), marks)
+    return markMapKeys(new Map(jsonEntries(value).map(([key, item]) => [key, markJson(item, marks)])), marks)
   }
   return markFields(value as { readonly [key: string]: JsonValue }, marks)
 }
 
 /** For values that are marked already. */
-export function markKeys(map: ReadonlyMap<string, JsonValue>, marks: Marks): JsonValue {
+export function markMapKeys(map: ReadonlyMap<string, JsonValue>, marks: JsonMarks): JsonValue {
   marks.count += map.size
   return Object.fromEntries(Array.from(map, ([key, item]) => [`${marks.text}k${key}`, item]))
 }
 
-function markItems(items: readonly JsonValue[], marks: Marks): JsonValue {
+function markItems(items: readonly JsonValue[], marks: JsonMarks): JsonValue {
   let changed: JsonValue[] | undefined
   for (let i = 0; i < items.length; i++) {
     const item = items[i] ?? null
@@ -65,7 +65,7 @@ function markItems(items: readonly JsonValue[], marks: Marks): JsonValue {
   return changed ?? items
 }
 
-function markFields(object: { readonly [key: string]: JsonValue }, marks: Marks): JsonValue {
+function markFields(object: { readonly [key: string]: JsonValue }, marks: JsonMarks): JsonValue {
   let changed: Record<string, JsonValue> | undefined
   for (const key in object) {
     const item = object[key]
@@ -78,12 +78,12 @@ function markFields(object: { readonly [key: string]: JsonValue }, marks: Marks)
   return changed ?? object
 }
 
-function numberMark(text: string, marks: Marks): string {
+function toNumberMark(text: string, marks: JsonMarks): string {
   marks.count++
   return `${marks.text}n${text}`
 }
 
 /** A map that keeps its keys in order, from either form of an object. */
-export function jsonMap<T>(object: ReadonlyMap<string, T> | { readonly [key: string]: T }): JsonMap<T> {
+export function toJsonMap<T>(object: ReadonlyMap<string, T> | { readonly [key: string]: T }): JsonMap<T> {
   return new JsonMap(jsonEntries(object))
 }

@@ -37,36 +37,36 @@ export interface Script {
   readonly isCertain: boolean
 }
 
-export const isKnown = ({ value, known }: ScriptWord): boolean => known >= value.length
+export const isFullyKnown = ({ value, known }: ScriptWord): boolean => known >= value.length
 
 /** Nesting beyond this is not followed. */
-const MOST_DEPTH = 30
+const MAX_DEPTH = 30
 
 /** Never throws. */
 export function parseScript(text: string): Script {
   const parser = new ScriptParser(text, 0)
-  parser.all()
+  parser.parseAll()
   if (parser.isCertain || !text.includes('\n')) return { commands: parser.commands, isCertain: parser.isCertain }
   // What was taken for a quoted text or a here-document may have been commands: each line is looked at by itself, too.
   const lines = text.split('\n').flatMap((line) => {
-    const alone = new ScriptParser(line, 1)
-    alone.all()
-    return alone.commands
+    const lineParser = new ScriptParser(line, 1)
+    lineParser.parseAll()
+    return lineParser.commands
   })
   return { commands: [...parser.commands, ...lines], isCertain: false }
 }
 
 /** Words that stand before a command without being one. */
-const LEADING = new Set('! { } if then elif else fi do done while until'.split(' '))
+const LEADING_WORDS = new Set('! { } if then elif else fi do done while until'.split(' '))
 /** What they make of the words behind them is not modelled. */
-const UNMODELLED = new Set('case esac select function coproc [[ ]] in'.split(' '))
+const UNMODELLED_WORDS = new Set('case esac select function coproc [[ ]] in'.split(' '))
 
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/
 const SUBSCRIPT = /^[A-Za-z_][A-Za-z0-9_]*\[/
 /** They change what bash or the next program reads and runs. Bash evaluates what it assigns to the integers among them. */
 const POWERFUL_NAMES =
   'BASH_ENV|ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-4]|IFS|PATH|LD_\\w+|DYLD_\\w+|S?RANDOM|SECONDS|OPTIND|HISTCMD'
-export const POWERFUL = new RegExp(`^(?:${POWERFUL_NAMES})\\+?=`)
+export const POWERFUL_ASSIGNMENT = new RegExp(`^(?:${POWERFUL_NAMES})\\+?=`)
 /** The same as a word of a command that sets variables: `PS4`, `-vPS4`, `PS4=x`. */
 export const NAMES_POWERFUL = new RegExp(`^(?:-\\w*?)?(?:${POWERFUL_NAMES})(?:\\+?=|\\[|$)`)
 
@@ -74,13 +74,13 @@ export const NAMES_POWERFUL = new RegExp(`^(?:-\\w*?)?(?:${POWERFUL_NAMES})(?:\\
 const REDIRECT = /(?:\d+|\{[A-Za-z_]\w*\})?(?:&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<|>)/y
 
 /** A word that is being read. */
-interface Draft {
+interface WordBuilder {
   value: string
   known: number | undefined
 }
 
-const isEndOfWord = (letter: string, next: string): boolean =>
-  letter === '' || ' \t\n;|&()'.includes(letter) || ((letter === '<' || letter === '>') && next !== '(')
+const isWordEnd = (character: string, next: string): boolean =>
+  character === '' || ' \t\n;|&()'.includes(character) || ((character === '<' || character === '>') && next !== '(')
 
 class ScriptParser {
   readonly commands: ScriptCommand[] = []
@@ -93,14 +93,14 @@ class ScriptParser {
   constructor(text: string, depth: number) {
     this.#text = text
     this.#depth = depth
-    if (depth > MOST_DEPTH) this.#doubt()
+    if (depth > MAX_DEPTH) this.#doubt()
     // Some locales take other characters for blanks; no argument can hold a NUL or half a character.
     if (/[^\S \t\n]|[\0\x85]|\p{Cs}/u.test(text)) this.#doubt()
     // A continued line between `$` and what it expands.
     if (text.includes('$\\\n')) this.#doubt()
   }
 
-  all(): void {
+  parseAll(): void {
     while (this.#at < this.#text.length) {
       this.#list('')
       // A bracket too many: bash refuses the line, and what is behind it might be read all the same.
@@ -128,22 +128,22 @@ class ScriptParser {
     let isPiped = false
     for (;;) {
       this.#blanks()
-      const letter = this.#peek()
-      if (letter === '') break
-      if (letter === ')') break
-      if (letter === '#') this.#comment(end)
-      else if (letter === '(') {
+      const character = this.#peek()
+      if (character === '') break
+      if (character === ')') break
+      if (character === '#') this.#comment(end)
+      else if (character === '(') {
         if (this.#peek(1) === '(') this.#doubt()
         this.#nested()
         isPiped = false
-      } else if (letter === '\n' || letter === ';') {
+      } else if (character === '\n' || character === ';') {
         if (this.#startsWith(';;') || this.#startsWith(';&')) this.#doubt()
         this.#at++
         isPiped = false
-      } else if (letter === '|') {
+      } else if (character === '|') {
         isPiped = this.#peek(1) !== '|'
         this.#at += this.#peek(1) === '|' || this.#peek(1) === '&' ? 2 : 1
-      } else if (letter === '&' && this.#peek(1) !== '>') {
+      } else if (character === '&' && this.#peek(1) !== '>') {
         this.#at += this.#peek(1) === '&' ? 2 : 1
         isPiped = false
       } else {
@@ -173,7 +173,7 @@ class ScriptParser {
   /** What is between brackets, read as a list of its own. */
   #nested(): void {
     this.#at++
-    if (this.#depth + this.#open > MOST_DEPTH) {
+    if (this.#depth + this.#open > MAX_DEPTH) {
       this.#doubt()
       return
     }
@@ -190,14 +190,14 @@ class ScriptParser {
     const redirects: Redirect[] = []
     for (;;) {
       this.#blanks()
-      const letter = this.#peek()
-      if (letter === '' || '\n;|)'.includes(letter) || (letter === '&' && this.#peek(1) !== '>')) break
-      if (letter === '(') {
+      const character = this.#peek()
+      if (character === '' || '\n;|)'.includes(character) || (character === '&' && this.#peek(1) !== '>')) break
+      if (character === '(') {
         // A function, an array, or an extended pattern.
         this.#doubt()
         break
       }
-      if (letter === '#' && this.#isWordStart()) break
+      if (character === '#' && this.#isWordStart()) break
       const operator = this.#operator()
       if (operator !== undefined && !this.#isProcess(operator)) {
         redirects.push(this.#redirect(operator))
@@ -211,12 +211,12 @@ class ScriptParser {
         break
       }
       if (words.length > 0) words.push(word)
-      else if (LEADING.has(word.typed)) continue
+      else if (LEADING_WORDS.has(word.typed)) continue
       else if (ASSIGNMENT.test(word.typed) || SUBSCRIPT.test(word.typed)) {
         assignments.push(word)
         this.#checkAssignment(word)
       } else {
-        if (UNMODELLED.has(word.typed)) this.#doubt()
+        if (UNMODELLED_WORDS.has(word.typed)) this.#doubt()
         words.push(word)
       }
     }
@@ -240,7 +240,7 @@ class ScriptParser {
   }
 
   #checkAssignment({ value, typed }: ScriptWord): void {
-    if (SUBSCRIPT.test(typed) || POWERFUL.test(value) || /`|\$\(/.test(value)) this.#doubt()
+    if (SUBSCRIPT.test(typed) || POWERFUL_ASSIGNMENT.test(value) || /`|\$\(/.test(value)) this.#doubt()
   }
 
   #redirect(operator: string): Redirect {
@@ -260,43 +260,43 @@ class ScriptParser {
   /** One word; what bash replaces in it is noted from where it begins. */
   #word(): ScriptWord {
     const start = this.#at
-    const draft: Draft = { value: '', known: undefined }
-    while (!isEndOfWord(this.#peek(), this.#peek(1))) this.#piece(draft)
+    const builder: WordBuilder = { value: '', known: undefined }
+    while (!isWordEnd(this.#peek(), this.#peek(1))) this.#piece(builder)
     // An operator where a word should be: nothing that bash accepts.
     if (this.#at === start) {
       this.#doubt()
       if (this.#peek() !== '' && !'\n;|&)'.includes(this.#peek())) this.#at++
     }
     const typed = this.#text.slice(start, this.#at).replaceAll('\\\n', '')
-    return { value: draft.value, known: draft.known ?? draft.value.length, typed }
+    return { value: builder.value, known: builder.known ?? builder.value.length, typed }
   }
 
-  #piece(draft: Draft): void {
-    const letter = this.#peek()
-    if (letter === '<' || letter === '>') {
-      draft.known ??= draft.value.length
-      draft.value += this.#substitution()
-    } else if (letter === "'") draft.value += this.#singleQuoted()
-    else if (letter === '"') this.#doubleQuoted(draft)
-    else if (letter === '\\') {
+  #piece(builder: WordBuilder): void {
+    const character = this.#peek()
+    if (character === '<' || character === '>') {
+      builder.known ??= builder.value.length
+      builder.value += this.#substitution()
+    } else if (character === "'") builder.value += this.#singleQuoted()
+    else if (character === '"') this.#doubleQuoted(builder)
+    else if (character === '\\') {
       if (this.#peek(1) === '') this.#doubt()
-      if (this.#peek(1) !== '\n') draft.value += this.#peek(1)
+      if (this.#peek(1) !== '\n') builder.value += this.#peek(1)
       this.#at += 2
-    } else if (letter === '$' || letter === '`') {
-      draft.known ??= draft.value.length
-      draft.value += this.#expansion()
-    } else if (this.#startsWith('{}') && isEndOfWord(this.#peek(2), this.#peek(3))) {
-      draft.value += '{}'
+    } else if (character === '$' || character === '`') {
+      builder.known ??= builder.value.length
+      builder.value += this.#expansion()
+    } else if (this.#startsWith('{}') && isWordEnd(this.#peek(2), this.#peek(3))) {
+      builder.value += '{}'
       this.#at += 2
-    } else if (draft.value === '' && letter === '[' && isEndOfWord(this.#peek(1), this.#peek(2))) {
+    } else if (builder.value === '' && character === '[' && isWordEnd(this.#peek(1), this.#peek(2))) {
       // The command of this name.
-      draft.value += letter
+      builder.value += character
       this.#at++
     } else {
-      const isTilde = letter === '~' && (draft.value === '' || /[=:]$/.test(draft.value))
-      const isBrace = letter === '{' && (draft.value !== '' || !isEndOfWord(this.#peek(1), this.#peek(2)))
-      if (isTilde || isBrace || '*?['.includes(letter)) draft.known ??= draft.value.length
-      draft.value += letter
+      const isTilde = character === '~' && (builder.value === '' || /[=:]$/.test(builder.value))
+      const isBrace = character === '{' && (builder.value !== '' || !isWordEnd(this.#peek(1), this.#peek(2)))
+      if (isTilde || isBrace || '*?['.includes(character)) builder.known ??= builder.value.length
+      builder.value += character
       this.#at++
     }
   }
@@ -309,23 +309,23 @@ class ScriptParser {
     return value
   }
 
-  #doubleQuoted(draft: Draft): void {
+  #doubleQuoted(builder: WordBuilder): void {
     this.#at++
     while (this.#peek() !== '"') {
-      const letter = this.#peek()
+      const character = this.#peek()
       const next = this.#peek(1)
-      if (letter === '') {
+      if (character === '') {
         this.#doubt()
         return
       }
-      if (letter === '\\') {
-        if (next !== '\n') draft.value += /^[\\"$`]$/.test(next) ? next : `\\${next}`
+      if (character === '\\') {
+        if (next !== '\n') builder.value += /^[\\"$`]$/.test(next) ? next : `\\${next}`
         this.#at += 2
-      } else if (letter === '`' || (letter === '$' && /^[A-Za-z0-9_({[@*#?$!-]$/.test(next))) {
-        draft.known ??= draft.value.length
-        draft.value += this.#expansion()
+      } else if (character === '`' || (character === '$' && /^[A-Za-z0-9_({[@*#?$!-]$/.test(next))) {
+        builder.known ??= builder.value.length
+        builder.value += this.#expansion()
       } else {
-        draft.value += letter
+        builder.value += character
         this.#at++
       }
     }
@@ -369,7 +369,7 @@ class ScriptParser {
     if (this.#peek() === '') this.#doubt()
     this.#at++
     const inner = new ScriptParser(body, this.#depth + this.#open + 1)
-    if (this.#depth + this.#open <= MOST_DEPTH) inner.all()
+    if (this.#depth + this.#open <= MAX_DEPTH) inner.parseAll()
     this.commands.push(...inner.commands)
     if (!inner.isCertain) this.#doubt()
   }

@@ -1,17 +1,17 @@
 /** Connects to a database file that exists. */
 import { type Connection, openSqlite } from './driver.ts'
 
-export type Value = null | number | string | Uint8Array
-export type Row = { readonly [column: string]: Value }
-export type Parameter = Value | bigint
+export type SqlValue = null | number | string | Uint8Array
+export type SqlRow = { readonly [column: string]: SqlValue }
+export type SqlParameter = SqlValue | bigint
 
-export interface ConnectOptions {
+export interface SqliteConnectOptions {
   readonly readonly: boolean
   readonly busyMs: number
 }
 
 /** Throws what SQLite says. */
-export function connect(path: string, { readonly, busyMs }: ConnectOptions): Connection {
+export function connectToFile(path: string, { readonly, busyMs }: SqliteConnectOptions): Connection {
   const connection = openSqlite(path, { readonly, fileMustExist: true, timeout: busyMs })
   // The file may have been made by anybody.
   connection.pragma('trusted_schema = OFF')
@@ -19,8 +19,14 @@ export function connect(path: string, { readonly, busyMs }: ConnectOptions): Con
   return connection
 }
 
-export const rowOf = (connection: Connection, sql: string, parameters: readonly Parameter[]): Row | undefined =>
-  connection.prepare(sql).get(...parameters) as Row | undefined
+export const selectRow = (
+  connection: Connection,
+  sql: string,
+  parameters: readonly SqlParameter[],
+): SqlRow | undefined => connection.prepare(sql).get(...parameters) as SqlRow | undefined
 
-export const rowsOf = (connection: Connection, sql: string, parameters: readonly Parameter[]): readonly Row[] =>
-  connection.prepare(sql).all(...parameters) as Row[]
+export const selectRows = (
+  connection: Connection,
+  sql: string,
+  parameters: readonly SqlParameter[],
+): readonly SqlRow[] => connection.prepare(sql).all(...parameters) as SqlRow[]

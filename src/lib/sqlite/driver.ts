@@ -11,28 +11,28 @@ export type Connection = Database.Database
  * One package in two releases, as neither runs everywhere: 12 ends the process on Node.js 24.19 and later when a statement is
  * collected, 13 ends it where Node-API 10 is missing (before 22.14).
  */
-const PACKAGE = Number(process.versions.napi) >= 10 ? 'better-sqlite3-13' : 'better-sqlite3'
+const SQLITE_PACKAGE = Number(process.versions.napi) >= 10 ? 'better-sqlite3-13' : 'better-sqlite3'
 
-export const HOW_TO_INSTALL = phrase(
+export const INSTALL_HINT = phrase(
   `Install it for this Node.js (${process.version}): npm install --include=optional, or npm rebuild better-sqlite3 where it was made for another one. To compile it takes python3, make and a C++ compiler.`,
   `この Node.js（${process.version}）用にインストールしてください: npm install --include=optional。別の Node.js 用に作られたものがある場合は npm rebuild better-sqlite3。コンパイルには python3、make、C++ コンパイラーが必要です。`,
 )
 
-type Loaded =
+type LoadedDriver =
   | { readonly kind: 'loaded'; readonly Sqlite: typeof Database }
   | { readonly kind: 'failed'; readonly reason: string }
 
 const require = createRequire(import.meta.url)
-let loaded: Loaded | undefined
+let loadedDriver: LoadedDriver | undefined
 
-export function sqliteHere(): Loaded {
-  loaded ??= load()
-  return loaded
+export function loadSqlite(): LoadedDriver {
+  loadedDriver ??= loadDriver()
+  return loadedDriver
 }
 
-function load(): Loaded {
+function loadDriver(): LoadedDriver {
   try {
-    const Sqlite = require(PACKAGE) as typeof Database
+    const Sqlite = require(SQLITE_PACKAGE) as typeof Database
     // Its native part is loaded with the first database.
     new Sqlite(':memory:').close()
     return { kind: 'loaded', Sqlite }
@@ -47,15 +47,15 @@ const SIDECARS = ['', '-wal', '-journal', '-shm'] as const
 
 /** Throws what SQLite says, a SpecialFileError for what is no regular file, and an AppError where there is none. */
 export function openSqlite(path: string, options: Database.Options = {}): Connection {
-  const here = sqliteHere()
-  if (here.kind === 'loaded') {
+  const driver = loadSqlite()
+  if (driver.kind === 'loaded') {
     // SQLite opens by path and would wait for a pipe, or read a device without end.
     for (const suffix of SIDECARS) refuseSpecialAt(path + suffix)
-    return new here.Sqlite(path, options)
+    return new driver.Sqlite(path, options)
   }
   throw new AppError(
     'not_found',
-    `SQLite cannot be loaded: ${here.reason}. ${HOW_TO_INSTALL.en}`,
-    `SQLite を読み込めません: ${here.reason}。${HOW_TO_INSTALL.ja}`,
+    `SQLite cannot be loaded: ${driver.reason}. ${INSTALL_HINT.en}`,
+    `SQLite を読み込めません: ${driver.reason}。${INSTALL_HINT.ja}`,
   )
 }

@@ -1,9 +1,9 @@
 /** Tells whether a database may have changed, without opening it as one: no lock is taken and no file made. */
 import { closeSync, readSync, statSync } from 'node:fs'
-import { openRegular } from '../files/regular-file.ts'
-import { type Files, filesAt, readHeader } from './header.ts'
+import { openRegularFile } from '../files/regular-file.ts'
+import { type DatabaseFiles, databaseFilesAt, readSqliteHeader } from './header.ts'
 
-export interface FileState {
+export interface DatabaseFileState {
   /** Nothing when no such file is seen. */
   readonly fingerprint: string | undefined
   /** The owner adds one with each commit in rollback mode, shortly before it is complete. */
@@ -17,21 +17,22 @@ export interface FileState {
  * It may change without a commit, by a checkpoint or by what was rolled back. In WAL mode the log's size and time tell
  * commits apart, so two within one tick of the file system's clock may look alike.
  */
-export const databaseFingerprint = (path: string): string | undefined => markOf(filesAt(path)).fingerprint
+export const databaseFingerprint = (path: string): string | undefined =>
+  readFingerprint(databaseFilesAt(path)).fingerprint
 
-export function fileState(path: string): FileState {
-  const files = filesAt(path)
-  return { ...markOf(files), inTransaction: isLive(files.journal) }
+export function readDatabaseFileState(path: string): DatabaseFileState {
+  const files = databaseFilesAt(path)
+  return { ...readFingerprint(files), inTransaction: isJournalActive(files.journal) }
 }
 
-function markOf({ main, wal }: Files): Pick<FileState, 'fingerprint' | 'commits'> {
-  const header = readHeader(main)
+function readFingerprint({ main, wal }: DatabaseFiles): Pick<DatabaseFileState, 'fingerprint' | 'commits'> {
+  const header = readSqliteHeader(main)
   const commits = header.ok ? header.value.commits : undefined
-  const file = trace(main)
-  return { fingerprint: file && [file, commits?.toString(36), trace(wal)].join('.'), commits }
+  const file = fileStampOf(main)
+  return { fingerprint: file && [file, commits?.toString(36), fileStampOf(wal)].join('.'), commits }
 }
 
-function trace(path: string): string | undefined {
+function fileStampOf(path: string): string | undefined {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
     return stat && [stat.ino, stat.size, stat.mtimeNs].map((one) => one.toString(36)).join('-')
@@ -41,10 +42,10 @@ function trace(path: string): string | undefined {
 }
 
 /** An owner that does not delete its journal empties it, or fills its beginning with zeros. */
-function isLive(journal: string): boolean {
+function isJournalActive(journal: string): boolean {
   let fd: number | undefined
   try {
-    fd = openRegular(journal)
+    fd = openRegularFile(journal)
     const first = Buffer.alloc(1)
     return readSync(fd, first, 0, 1, 0) === 1 && first[0] !== 0
   } catch {

@@ -1,10 +1,10 @@
 /** What the first bytes of a database tell, read without taking a lock and without losing one. */
 import { closeSync, fstatSync, readSync, realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { openRegular, specialKindOf } from '../files/regular-file.ts'
-import { failed, type Outcome, problemOf } from './problem.ts'
+import { openRegularFile, specialKindOf } from '../files/regular-file.ts'
+import { type DatabaseOutcome, databaseFailure, databaseProblemOf } from './problem.ts'
 
-export interface Header {
+export interface SqliteHeader {
   readonly inode: bigint
   readonly size: bigint
   readonly modifiedNs: bigint
@@ -16,19 +16,19 @@ export interface Header {
 }
 
 const MAGIC = Buffer.from('SQLite format 3\0', 'latin1')
-const LENGTH = 100
+const HEADER_BYTES = 100
 
 export const isSqliteFile = (head: Uint8Array): boolean => MAGIC.equals(head.subarray(0, MAGIC.length))
 
 /** The database and what SQLite puts beside it: beside the file itself, where the path is a link. */
-export interface Files {
+export interface DatabaseFiles {
   readonly main: string
   readonly wal: string
   readonly shm: string
   readonly journal: string
 }
 
-export function filesAt(path: string): Files {
+export function databaseFilesAt(path: string): DatabaseFiles {
   const main = realPath(path)
   return { main, wal: `${main}-wal`, shm: `${main}-shm`, journal: `${main}-journal` }
 }
@@ -41,23 +41,23 @@ function realPath(path: string): string {
   }
 }
 
-export function readHeader(path: string): Outcome<Header> {
+export function readSqliteHeader(path: string): DatabaseOutcome<SqliteHeader> {
   try {
     const stat = statSync(path, { bigint: true })
-    if (specialKindOf(stat)) return failed('special')
-    if (!stat.isFile()) return failed('not_a_database')
-    const bytes = firstBytes(path, stat)
-    if (bytes.length === 0) return failed('empty')
-    if (!isSqliteFile(bytes)) return failed('not_a_database')
-    if (bytes.length < LENGTH) return failed('cut_short')
-    return { ok: true, value: headerOf(bytes, stat) }
+    if (specialKindOf(stat)) return databaseFailure('special')
+    if (!stat.isFile()) return databaseFailure('not_a_database')
+    const bytes = readFirstBytes(path, stat)
+    if (bytes.length === 0) return databaseFailure('empty')
+    if (!isSqliteFile(bytes)) return databaseFailure('not_a_database')
+    if (bytes.length < HEADER_BYTES) return databaseFailure('cut_short')
+    return { ok: true, value: parseHeader(bytes, stat) }
   } catch (error) {
-    forget(path)
-    return { ok: false, problem: problemOf(error) }
+    closeDescriptor(path)
+    return { ok: false, problem: databaseProblemOf(error) }
   }
 }
 
-function headerOf(bytes: Buffer, stat: Identity): Header {
+function parseHeader(bytes: Buffer, stat: FileIdentity): SqliteHeader {
   const pageSize = bytes.readUInt16BE(16) === 1 ? 65_536 : bytes.readUInt16BE(16)
   const commits = bytes.readUInt32BE(24)
   const pages = bytes.readUInt32BE(92) === commits ? bytes.readUInt32BE(28) : 0
@@ -71,14 +71,14 @@ function headerOf(bytes: Buffer, stat: Identity): Header {
   }
 }
 
-interface Identity {
+interface FileIdentity {
   readonly dev: bigint
   readonly ino: bigint
   readonly size: bigint
   readonly mtimeNs: bigint
 }
 
-interface Kept {
+interface OpenDescriptor {
   readonly fd: number
   readonly dev: bigint
   readonly ino: bigint
@@ -90,43 +90,43 @@ interface Kept {
  * others were looked at. Nothing else in this process may open and close a database while it may be read.
  * On Windows locks belong to a descriptor, and an open one stands in the way of its owner.
  */
-const kept = new Map<string, Kept>()
-const MOST_KEPT = 64
-const KEEPS = process.platform !== 'win32'
+const openDescriptors = new Map<string, OpenDescriptor>()
+const MAX_OPEN_DESCRIPTORS = 64
+const CACHES_DESCRIPTORS = process.platform !== 'win32'
 
-function firstBytes(path: string, stat: Identity): Buffer {
-  const known = kept.get(path)
+function readFirstBytes(path: string, stat: FileIdentity): Buffer {
+  const known = openDescriptors.get(path)
   if (known && known.dev === stat.dev && known.ino === stat.ino) {
-    keep(path, known)
-    return readFrom(known.fd)
+    storeDescriptor(path, known)
+    return readHeaderBytes(known.fd)
   }
-  forget(path)
-  const fd = openRegular(path)
-  const bytes = readFrom(fd)
+  closeDescriptor(path)
+  const fd = openRegularFile(path)
+  const bytes = readHeaderBytes(fd)
   const { dev, ino } = fstatSync(fd, { bigint: true })
-  if (KEEPS && isSqliteFile(bytes)) keep(path, { fd, dev, ino })
+  if (CACHES_DESCRIPTORS && isSqliteFile(bytes)) storeDescriptor(path, { fd, dev, ino })
   else closeSync(fd)
   return bytes
 }
 
-function readFrom(fd: number): Buffer {
-  const bytes = Buffer.alloc(LENGTH)
-  return bytes.subarray(0, readSync(fd, bytes, 0, LENGTH, 0))
+function readHeaderBytes(fd: number): Buffer {
+  const bytes = Buffer.alloc(HEADER_BYTES)
+  return bytes.subarray(0, readSync(fd, bytes, 0, HEADER_BYTES, 0))
 }
 
 /** The one that was looked at last comes last. */
-function keep(path: string, one: Kept): void {
-  kept.delete(path)
-  kept.set(path, one)
-  for (const oldest of kept.keys()) {
-    if (kept.size <= MOST_KEPT) return
-    forget(oldest)
+function storeDescriptor(path: string, one: OpenDescriptor): void {
+  openDescriptors.delete(path)
+  openDescriptors.set(path, one)
+  for (const oldest of openDescriptors.keys()) {
+    if (openDescriptors.size <= MAX_OPEN_DESCRIPTORS) return
+    closeDescriptor(oldest)
   }
 }
 
-function forget(path: string): void {
-  const known = kept.get(path)
+function closeDescriptor(path: string): void {
+  const known = openDescriptors.get(path)
   if (!known) return
-  kept.delete(path)
+  openDescriptors.delete(path)
   closeSync(known.fd)
 }

@@ -2,28 +2,32 @@
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { STORE_PROBLEMS } from '../../model/told/unreadable.ts'
 
-export type ProblemKind = keyof typeof STORE_PROBLEMS
+export type DatabaseProblemKind = keyof typeof STORE_PROBLEMS
 
-export interface Problem {
-  readonly kind: ProblemKind
+export interface DatabaseProblem {
+  readonly kind: DatabaseProblemKind
   /** For a person. Never a row's content. */
   readonly reason: Phrase
 }
 
-export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem }
+export type DatabaseOutcome<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: DatabaseProblem }
 
-export const problem = (kind: ProblemKind, detail?: string): Problem => {
+export const toDatabaseProblem = (kind: DatabaseProblemKind, detail?: string): DatabaseProblem => {
   const { en, ja } = STORE_PROBLEMS[kind]
   return { kind, reason: detail === undefined ? { en, ja } : phrase(`${en} (${detail})`, `${ja}（${detail}）`) }
 }
 
-export const failed = (kind: ProblemKind): { readonly ok: false; readonly problem: Problem } => ({
+export const databaseFailure = (
+  kind: DatabaseProblemKind,
+): { readonly ok: false; readonly problem: DatabaseProblem } => ({
   ok: false,
-  problem: problem(kind),
+  problem: toDatabaseProblem(kind),
 })
 
 /** Codes of SQLite (each with its extended ones) and of the system that the world is to blame for. */
-const kinds: readonly (readonly [code: RegExp, kind: ProblemKind])[] = [
+const KIND_BY_CODE: readonly (readonly [code: RegExp, kind: DatabaseProblemKind])[] = [
   [/^(?:ENOENT|ENOTDIR)$/, 'missing'],
   [/^SQLITE_NOTADB$|^EISDIR$/, 'not_a_database'],
   [/^EFTYPE$/, 'special'],
@@ -35,19 +39,19 @@ const kinds: readonly (readonly [code: RegExp, kind: ProblemKind])[] = [
   [/^SQLITE_(?:IOERR|CANTOPEN)|^(?:EIO|ESTALE|ELOOP|ENAMETOOLONG|ENOTCONN|EHOSTDOWN|ETIMEDOUT)$/, 'unreadable'],
 ]
 
-const LACKS = /^no such (?:table|column|module|function|collation)/
+const SCHEMA_MISMATCH = /^no such (?:table|column|module|function|collation)/
 
 /** Throws the error again when it is none of the world's. */
-export function problemOf(error: unknown): Problem {
-  const code = codeOf(error)
-  if (code === 'SQLITE_ERROR' && error instanceof Error && LACKS.test(error.message))
-    return problem('other_schema', error.message)
-  const kind = kinds.find(([pattern]) => pattern.test(code))?.[1]
+export function databaseProblemOf(error: unknown): DatabaseProblem {
+  const code = sqliteCodeOf(error)
+  if (code === 'SQLITE_ERROR' && error instanceof Error && SCHEMA_MISMATCH.test(error.message))
+    return toDatabaseProblem('other_schema', error.message)
+  const kind = KIND_BY_CODE.find(([pattern]) => pattern.test(code))?.[1]
   if (!kind) throw error
-  return problem(kind, kind === 'unreadable' ? code : undefined)
+  return toDatabaseProblem(kind, kind === 'unreadable' ? code : undefined)
 }
 
-export function codeOf(error: unknown): string {
+export function sqliteCodeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : ''
 }

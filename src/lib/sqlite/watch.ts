@@ -1,10 +1,10 @@
 /** Tells when another program has committed to its database, without opening it as one. */
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { basename, dirname, relative, sep } from 'node:path'
-import { type FileState, fileState } from './fingerprint.ts'
-import { filesAt } from './header.ts'
+import { type DatabaseFileState, readDatabaseFileState } from './fingerprint.ts'
+import { databaseFilesAt } from './header.ts'
 
-export interface WatchOptions {
+export interface DatabaseWatchOptions {
   /** How often to look where the file system tells nothing. */
   readonly pollMs?: number
 }
@@ -13,75 +13,77 @@ export interface DatabaseWatch {
   close(): void
 }
 
-const POLL_MS = 2000
+const DEFAULT_POLL_MS = 2000
 /** What looks the same this long is at rest: more than a tick of a file system's clock. */
 const REST_MS = 30
 /** An owner that does not rest is told of this often. */
-const MOST_MS = 100
+const MAX_NOTIFY_DELAY_MS = 100
 
 /**
  * `onChange` is called after commits, one call for several close together, the last one always followed by a call; also
  * when the file comes, goes or is replaced. A call may turn out to be for nothing. Reading causes none. Does not keep
  * the process alive.
  */
-export function watchDatabase(path: string, onChange: () => void, options: WatchOptions = {}): DatabaseWatch {
-  const looks = lookout(path, onChange)
-  const folder = folderWatch(path, looks.soon)
-  looks.soon()
+export function watchDatabase(path: string, onChange: () => void, options: DatabaseWatchOptions = {}): DatabaseWatch {
+  const detector = createChangeDetector(path, onChange)
+  const folder = watchFolder(path, detector.checkSoon)
+  detector.checkSoon()
   const poll = setInterval(() => {
     folder.renew()
-    looks.now()
-  }, options.pollMs ?? POLL_MS).unref()
+    detector.checkNow()
+  }, options.pollMs ?? DEFAULT_POLL_MS).unref()
   return {
     close() {
       clearInterval(poll)
       folder.close()
-      looks.close()
+      detector.close()
     },
   }
 }
 
-interface Lookout {
-  now(): void
-  soon(): void
+interface ChangeDetector {
+  checkNow(): void
+  checkSoon(): void
   close(): void
 }
 
 /** Compares the files with what was last told, until they are at rest. */
-function lookout(path: string, onChange: () => void): Lookout {
-  let told: FileState = fileState(path)
+function createChangeDetector(path: string, onChange: () => void): ChangeDetector {
+  let reported: DatabaseFileState = readDatabaseFileState(path)
   /** What was told while the owner was at work is told again when it rests: it may have been too early. */
-  let sure = true
-  let last = told.fingerprint
-  let movedAt = 0
+  let isFinal = true
+  let last = reported.fingerprint
+  let changedAt = 0
   let waitingSince: number | undefined
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
-  const tell = (state: FileState, resting: boolean): void => {
-    told = state
-    sure = resting
+  const report = (state: DatabaseFileState, isResting: boolean): void => {
+    reported = state
+    isFinal = isResting
     waitingSince = undefined
     onChange()
   }
 
   const now = (): void => {
     if (closed) return
-    const state = fileState(path)
+    const state = readDatabaseFileState(path)
     const time = performance.now()
-    if (state.fingerprint !== last) movedAt = time
+    if (state.fingerprint !== last) changedAt = time
     last = state.fingerprint
-    if (sure && state.fingerprint === told.fingerprint) {
+    if (isFinal && state.fingerprint === reported.fingerprint) {
       waitingSince = undefined
       return
     }
     waitingSince ??= time
-    if (!state.inTransaction && time - movedAt >= REST_MS) return tell(state, true)
+    if (!state.inTransaction && time - changedAt >= REST_MS) return report(state, true)
     // A transaction writes to the file before it commits; only the count says that one did, or is about to.
-    const news = state.inTransaction ? state.commits !== told.commits : state.fingerprint !== told.fingerprint
-    if (news && time - waitingSince >= MOST_MS) tell(state, false)
+    const hasNews = state.inTransaction
+      ? state.commits !== reported.commits
+      : state.fingerprint !== reported.fingerprint
+    if (hasNews && time - waitingSince >= MAX_NOTIFY_DELAY_MS) report(state, false)
     // The end of a transaction is an event, so there is no need to wait for it here.
-    if (news || !state.inTransaction) soon()
+    if (hasNews || !state.inTransaction) soon()
   }
 
   const soon = (): void => {
@@ -96,7 +98,7 @@ function lookout(path: string, onChange: () => void): Lookout {
     clearTimeout(timer)
   }
 
-  return { now, soon, close }
+  return { checkNow: now, checkSoon: soon, close }
 }
 
 interface FolderWatch {
@@ -106,7 +108,7 @@ interface FolderWatch {
 }
 
 /** File events of the nearest folder that exists. A hint only: some file systems give none. */
-function folderWatch(path: string, hint: () => void): FolderWatch {
+function watchFolder(path: string, hint: () => void): FolderWatch {
   let watcher: FSWatcher | undefined
   let watched = ''
 
@@ -116,13 +118,13 @@ function folderWatch(path: string, hint: () => void): FolderWatch {
   }
 
   const renew = (): void => {
-    const { main } = filesAt(path)
-    const { folder, id } = nearestFolder(dirname(main))
+    const { main } = databaseFilesAt(path)
+    const { folder, id } = findNearestFolder(dirname(main))
     if (watcher && watched === id) return
     close()
     watched = id
     try {
-      const names = namesIn(folder, main)
+      const names = relevantNames(folder, main)
       watcher = watch(folder, { persistent: false }, (_, name) => {
         if (name !== null && !names.has(name)) return
         // The folder itself is gone; the next one may have its number.
@@ -140,18 +142,18 @@ function folderWatch(path: string, hint: () => void): FolderWatch {
   return { renew, close }
 }
 
-function nearestFolder(folder: string): { readonly folder: string; readonly id: string } {
+function findNearestFolder(folder: string): { readonly folder: string; readonly id: string } {
   try {
     const stat = statSync(folder, { bigint: true })
     if (stat.isDirectory()) return { folder, id: `${folder} ${stat.dev} ${stat.ino}` }
   } catch {
     // Not there, or not to be seen.
   }
-  return dirname(folder) === folder ? { folder, id: folder } : nearestFolder(dirname(folder))
+  return dirname(folder) === folder ? { folder, id: folder } : findNearestFolder(dirname(folder))
 }
 
 /** What may be the database's doing. Not the shared memory: readers write to it, so that reading would wake us. */
-function namesIn(folder: string, main: string): ReadonlySet<string> {
+function relevantNames(folder: string, main: string): ReadonlySet<string> {
   const [next = ''] = relative(folder, main).split(sep)
   return new Set([next, `${next}-wal`, `${next}-journal`, basename(folder)])
 }

@@ -1,22 +1,22 @@
 /** Writes to another program's database: only at the user's explicit wish, and only while nobody else has it locked. */
-import { connect, type Parameter, type Row, rowOf, rowsOf } from './connect.ts'
+import { connectToFile, type SqlParameter, type SqlRow, selectRow, selectRows } from './connect.ts'
 import type { Connection } from './driver.ts'
-import { filesAt, readHeader } from './header.ts'
-import { type Outcome, problemOf } from './problem.ts'
+import { databaseFilesAt, readSqliteHeader } from './header.ts'
+import { type DatabaseOutcome, databaseProblemOf } from './problem.ts'
 
 /** Its members throw what SQLite says; `withWriteLock` makes problems of it. */
 export interface LockedDatabase {
-  get(sql: string, ...parameters: readonly Parameter[]): Row | undefined
-  all(sql: string, ...parameters: readonly Parameter[]): readonly Row[]
+  get(sql: string, ...parameters: readonly SqlParameter[]): SqlRow | undefined
+  all(sql: string, ...parameters: readonly SqlParameter[]): readonly SqlRow[]
   /** Answers how many rows were changed. */
-  run(sql: string, ...parameters: readonly Parameter[]): number
+  run(sql: string, ...parameters: readonly SqlParameter[]): number
 }
 
-export interface WriteOptions {
+export interface WriteLockOptions {
   readonly busyMs?: number
 }
 
-const BUSY_MS = 500
+const DEFAULT_BUSY_MS = 500
 
 /**
  * All that `work` does is committed at once, or nothing when it throws or another program holds a lock. `work` may not
@@ -26,28 +26,28 @@ const BUSY_MS = 500
 export function withWriteLock<T>(
   path: string,
   work: (database: LockedDatabase) => T,
-  options: WriteOptions = {},
-): Outcome<T> {
-  const { main } = filesAt(path)
-  const header = readHeader(main)
+  options: WriteLockOptions = {},
+): DatabaseOutcome<T> {
+  const { main } = databaseFilesAt(path)
+  const header = readSqliteHeader(main)
   if (!header.ok) return header
   let connection: Connection | undefined
   try {
-    connection = connect(main, { readonly: false, busyMs: options.busyMs ?? BUSY_MS })
-    return { ok: true, value: inTransaction(connection, work) }
+    connection = connectToFile(main, { readonly: false, busyMs: options.busyMs ?? DEFAULT_BUSY_MS })
+    return { ok: true, value: runInTransaction(connection, work) }
   } catch (error) {
-    return { ok: false, problem: problemOf(error) }
+    return { ok: false, problem: databaseProblemOf(error) }
   } finally {
     connection?.close()
   }
 }
 
-function inTransaction<T>(connection: Connection, work: (database: LockedDatabase) => T): T {
+function runInTransaction<T>(connection: Connection, work: (database: LockedDatabase) => T): T {
   connection.exec('BEGIN IMMEDIATE')
   try {
     const value = work({
-      get: (sql, ...parameters) => rowOf(connection, sql, parameters),
-      all: (sql, ...parameters) => rowsOf(connection, sql, parameters),
+      get: (sql, ...parameters) => selectRow(connection, sql, parameters),
+      all: (sql, ...parameters) => selectRows(connection, sql, parameters),
       run: (sql, ...parameters) => connection.prepare(sql).run(...parameters).changes,
     })
     if (value instanceof Promise) throw new TypeError('work under a write lock must not wait')

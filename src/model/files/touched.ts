@@ -1,14 +1,14 @@
 /** Which files a tool call speaks of: by the names that arguments have in most tools, and by the headers of patches. */
 import type { NormalizedMessage } from '../normalized.ts'
 
-export type Touch = 'named' | 'added' | 'updated' | 'deleted'
+export type FileTouchKind = 'named' | 'added' | 'updated' | 'deleted'
 
-export interface Touched {
+export interface FileTouch {
   readonly path: string
-  readonly how: Touch
+  readonly how: FileTouchKind
 }
 
-const KEYS = new Set([
+const PATH_KEYS = new Set([
   'path',
   'file_path',
   'filepath',
@@ -19,50 +19,51 @@ const KEYS = new Set([
   'paths',
   'files',
 ])
-const HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm
-const MOST = 200
-const LONGEST = 1024
-const HOW = { Add: 'added', Update: 'updated', Delete: 'deleted' } as const
+const PATCH_HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm
+const MAX_FILES = 200
+const MAX_PATH_LENGTH = 1024
+const KIND_BY_ACTION = { Add: 'added', Update: 'updated', Delete: 'deleted' } as const
 
 /** Each path once, as it stands in the call; those of a patch with what it does to them. */
-export function filesTouched({ source_type, tool_call }: NormalizedMessage): readonly Touched[] {
-  if (source_type !== 'tool_call' || !tool_call) return NONE
-  const found = new Map<string, Touch>()
+export function findTouchedFiles({ source_type, tool_call }: NormalizedMessage): readonly FileTouch[] {
+  if (source_type !== 'tool_call' || !tool_call) return NO_FILES
+  const found = new Map<string, FileTouchKind>()
   const patch = tool_call.input ?? tool_call.arguments ?? ''
-  if (patch.includes('*** ')) fromPatch(patch.replaceAll('\\n', '\n'), found)
+  if (patch.includes('*** ')) addFromPatch(patch.replaceAll('\\n', '\n'), found)
   const json = tool_call.arguments_json ?? tool_call.input_json
-  if (json) fromValue(json, found, 0)
-  return found.size === 0 ? NONE : Array.from(found, ([path, how]) => ({ path, how }))
+  if (json) addFromValue(json, found, 0)
+  return found.size === 0 ? NO_FILES : Array.from(found, ([path, kind]) => ({ path, how: kind }))
 }
 
-const NONE: readonly Touched[] = []
+const NO_FILES: readonly FileTouch[] = []
 
-function fromPatch(text: string, found: Map<string, Touch>): void {
-  for (const [, action, path, moved] of text.matchAll(HEADER)) {
-    if (moved !== undefined) note(found, moved.trim(), 'added')
-    if (path !== undefined) note(found, path.trim(), HOW[action as keyof typeof HOW])
+function addFromPatch(text: string, found: Map<string, FileTouchKind>): void {
+  for (const [, action, path, moved] of text.matchAll(PATCH_HEADER)) {
+    if (moved !== undefined) addFile(found, moved.trim(), 'added')
+    if (path !== undefined) addFile(found, path.trim(), KIND_BY_ACTION[action as keyof typeof KIND_BY_ACTION])
   }
 }
 
-function fromValue(value: object, found: Map<string, Touch>, depth: number): void {
+function addFromValue(value: object, found: Map<string, FileTouchKind>, depth: number): void {
   if (depth > 4) return
   for (const key in value) {
     const one = (value as { [key: string]: unknown })[key]
-    if (KEYS.has(key)) for (const path of Array.isArray(one) ? one : [one]) if (isPath(path)) note(found, path, 'named')
-    if (typeof one === 'object' && one !== null) fromValue(one, found, depth + 1)
+    if (PATH_KEYS.has(key))
+      for (const path of Array.isArray(one) ? one : [one]) if (isPath(path)) addFile(found, path, 'named')
+    if (typeof one === 'object' && one !== null) addFromValue(one, found, depth + 1)
   }
 }
 
 const isPath = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= LONGEST && !value.includes('\n')
+  typeof value === 'string' && value !== '' && value.length <= MAX_PATH_LENGTH && !value.includes('\n')
 
-function note(found: Map<string, Touch>, path: string, how: Touch): void {
-  if (path === '' || path.length > LONGEST || found.size >= MOST) return
-  if (how !== 'named' || !found.has(path)) found.set(path, how)
+function addFile(found: Map<string, FileTouchKind>, path: string, kind: FileTouchKind): void {
+  if (path === '' || path.length > MAX_PATH_LENGTH || found.size >= MAX_FILES) return
+  if (kind !== 'named' || !found.has(path)) found.set(path, kind)
 }
 
 /** A path that a call gives in relation to the directory it ran in. */
-export function inDirectory(path: string, directory: string | undefined): string {
+export function resolveInDirectory(path: string, directory: string | undefined): string {
   if (directory === undefined || /^(?:[/\\~]|[A-Za-z]:)/.test(path)) return path
   const separator = directory.includes('\\') && !directory.includes('/') ? '\\' : '/'
   const parts = directory.split(separator)

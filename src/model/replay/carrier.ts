@@ -1,16 +1,16 @@
 /** Puts the records of a group beside the elements that were made of it, so that the way back is exact. */
 import type { AgentId } from '../ids.ts'
-import type { Facts, WrittenExtension } from './extension.ts'
-import type { Group } from './step.ts'
+import type { ElementFacts, WrittenExtension } from './extension.ts'
+import type { RecordGroup } from './step.ts'
 
 /** One element that a writer made, without its extension. */
-export interface Element {
+export interface WrittenElement {
   readonly value: object
-  readonly facts?: Facts | undefined
+  readonly facts?: ElementFacts | undefined
 }
 
 /** What became of records. */
-export interface Fate {
+export interface RecordConversion {
   readonly records: readonly unknown[]
   /** What was written in their place, without extensions. */
   readonly as: readonly unknown[]
@@ -19,18 +19,21 @@ export interface Fate {
 }
 
 /** Says what became of records, where there are any. */
-export function toldOf<Place extends string>(fates: readonly Fate[], place: Place): readonly ToldOf<Place>[] {
-  return fates.flatMap(({ records, as, isKept }) =>
-    records.length === 0 ? [] : [{ kind: 'told', told: { records, as, kept_in: isKept ? place : null } }],
+export function toRecordOutcomes<Place extends string>(
+  conversions: readonly RecordConversion[],
+  location: Place,
+): readonly RecordOutcomeEvent<Place>[] {
+  return conversions.flatMap(({ records, as, isKept }) =>
+    records.length === 0 ? [] : [{ kind: 'outcome', outcome: { records, as, kept_in: isKept ? location : null } }],
   )
 }
 
-interface ToldOf<Place extends string> {
-  readonly kind: 'told'
-  readonly told: Pick<Fate, 'records' | 'as'> & { readonly kept_in: Place | null }
+interface RecordOutcomeEvent<Place extends string> {
+  readonly kind: 'outcome'
+  readonly outcome: Pick<RecordConversion, 'records' | 'as'> & { readonly kept_in: Place | null }
 }
 
-export interface CarrierOptions {
+export interface ExtensionWriterOptions {
   /** Who writes. */
   readonly own: AgentId
   readonly seal: (element: object) => string
@@ -38,38 +41,38 @@ export interface CarrierOptions {
   readonly isOff?: boolean | undefined
 }
 
-export class Carrier {
+export class ExtensionWriter {
   readonly #own: AgentId
   readonly #seal: (element: object) => string
   readonly #isOff: boolean
   /** Of which nothing was written: they go with the next elements. */
-  #left: { readonly src: AgentId; readonly records: unknown[] } | undefined
+  #pending: { readonly src: AgentId; readonly records: unknown[] } | undefined
 
-  constructor({ own, seal, isOff }: CarrierOptions) {
+  constructor({ own, seal, isOff }: ExtensionWriterOptions) {
     this.#own = own
     this.#seal = seal
     this.#isOff = isOff ?? false
   }
 
   /** One extension for each element; nothing where there is nothing to say. */
-  carry(
-    group: Pick<Group, 'src' | 'records' | 'fits'>,
-    elements: readonly Element[],
-    fates: Fate[],
+  extensionsFor(
+    group: Pick<RecordGroup, 'src' | 'records' | 'fits'>,
+    elements: readonly WrittenElement[],
+    conversions: RecordConversion[],
   ): readonly (WrittenExtension | undefined)[] {
     const { src, records, fits } = group
     const as = elements.map(({ value }) => value)
     if (this.#isOff || !fits || src === undefined) {
-      if (records.length > 0) fates.push({ records, as, isKept: false })
-      return this.#isOff ? elements.map(() => undefined) : elements.map(({ facts }) => facts && this.#only(facts))
+      if (records.length > 0) conversions.push({ records, as, isKept: false })
+      return this.#isOff ? elements.map(() => undefined) : elements.map(({ facts }) => facts && this.#factsOnly(facts))
     }
     if (elements.length === 0) {
-      this.#leave(src, records, fates)
+      this.#addPending(src, records, conversions)
       return []
     }
-    const before = this.#take(src, fates)
-    if (before.length > 0) fates.push({ records: before, as: [], isKept: true })
-    if (records.length > 0) fates.push({ records, as, isKept: true })
+    const before = this.#takePending(src, conversions)
+    if (before.length > 0) conversions.push({ records: before, as: [], isKept: true })
+    if (records.length > 0) conversions.push({ records, as, isKept: true })
     const all = before.length > 0 ? [...before, ...records] : records
     return elements.map(({ value, facts }, at) => {
       const seal = this.#seal(value)
@@ -80,27 +83,27 @@ export class Carrier {
 
   /** What is left at the end: no element follows that could take it. */
   end(): WrittenExtension | undefined {
-    const left = this.#left
-    this.#left = undefined
-    return left
+    const pending = this.#pending
+    this.#pending = undefined
+    return pending
   }
 
-  #leave(src: AgentId, records: readonly unknown[], fates: Fate[]): void {
-    if (this.#left?.src !== src) this.#take(src, fates)
+  #addPending(src: AgentId, records: readonly unknown[], conversions: RecordConversion[]): void {
+    if (this.#pending?.src !== src) this.#takePending(src, conversions)
     if (records.length === 0) return
-    this.#left ??= { src, records: [] }
-    for (const record of records) this.#left.records.push(record)
+    this.#pending ??= { src, records: [] }
+    for (const record of records) this.#pending.records.push(record)
   }
 
-  #take(src: AgentId, fates: Fate[]): readonly unknown[] {
-    const left = this.#left
-    this.#left = undefined
-    if (!left || left.src === src) return left?.records ?? []
-    fates.push({ records: left.records, as: [], isKept: false })
+  #takePending(src: AgentId, conversions: RecordConversion[]): readonly unknown[] {
+    const pending = this.#pending
+    this.#pending = undefined
+    if (!pending || pending.src === src) return pending?.records ?? []
+    conversions.push({ records: pending.records, as: [], isKept: false })
     return []
   }
 
-  #only(facts: Facts): WrittenExtension {
+  #factsOnly(facts: ElementFacts): WrittenExtension {
     return { src: this.#own, ...facts }
   }
 }

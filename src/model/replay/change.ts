@@ -2,7 +2,7 @@
 import { type Phrase, phrase } from '../phrase.ts'
 
 /** Each code with its sentence. `value` is what only this case knows: a number, or words of ours. */
-const SENTENCES = {
+const CHANGE_TEXTS = {
   no_place: () => phrase('has no place in the target', '変換先に置き場所がありません'),
   unaccounted: (value) => phrase(`${value} records are in no account`, `${value} 件の記録の行方が分かりません`),
   call_id_missing: () => phrase('the id of a call was missing', '呼び出しの ID がなかったため、付けました'),
@@ -48,13 +48,16 @@ const SENTENCES = {
   server_refuses: (value) => phrase(value, `サーバーが受け付けない形を直しました：${value}`),
 } as const satisfies { readonly [code: string]: (value: string) => Phrase }
 
-export type ChangeCode = keyof typeof SENTENCES
+export type ChangeCode = keyof typeof CHANGE_TEXTS
 
-export interface Change {
+export interface ConversionChange {
   readonly code: ChangeCode
   readonly value: string
 }
 
-export const change = (code: ChangeCode, value: string | number = ''): Change => ({ code, value: String(value) })
+export const toConversionChange = (code: ChangeCode, value: string | number = ''): ConversionChange => ({
+  code,
+  value: String(value),
+})
 
-export const sentenceOf = ({ code, value }: Change): Phrase => SENTENCES[code](value)
+export const describeChange = ({ code, value }: ConversionChange): Phrase => CHANGE_TEXTS[code](value)

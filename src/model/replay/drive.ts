@@ -2,17 +2,17 @@
 import type { AgentId } from '../ids.ts'
 import type { NormalizedMessage } from '../normalized.ts'
 import type { Session } from '../session.ts'
-import type { Outlook } from './outlook.ts'
-import type { Group, Step } from './step.ts'
-import { unitsOf } from './units.ts'
+import type { SessionFacts } from './outlook.ts'
+import type { RecordGroup, ReplayStep } from './step.ts'
+import { groupIntoUnits } from './units.ts'
 
 /** What each part of a conversation becomes in one form. */
 export interface UnitWriter<Written> {
   /** Stands before what the model goes on with. Any number of times, before `opening`. */
   earlier(src: AgentId, records: readonly unknown[]): void
   /** Once, before the first steps. */
-  opening(group: Group): void
-  steps(group: Group, steps: readonly Step[]): void
+  opening(group: RecordGroup): void
+  steps(group: RecordGroup, steps: readonly ReplayStep[]): void
   /** What can be given since the last time. */
   taken(): Iterable<Written>
   end(): Iterable<Written>
@@ -21,31 +21,31 @@ export interface UnitWriter<Written> {
 }
 
 /** What is ready to be written, and all else that there is to say: nothing of it is left. */
-export function given<Said>(bytes: Uint8Array | undefined, said: Said[]): readonly (Said | Bytes)[] {
-  const all = said.splice(0)
+export function takeOutput<Said>(bytes: Uint8Array | undefined, others: Said[]): readonly (Said | BytesOutput)[] {
+  const all = others.splice(0)
   return bytes ? [{ kind: 'bytes', bytes }, ...all] : all
 }
 
-interface Bytes {
+interface BytesOutput {
   readonly kind: 'bytes'
   readonly bytes: Uint8Array
 }
 
 /** What an agent offers as its `write`. */
-export const writtenBy =
-  <Options extends { readonly outlook?: Outlook }, Written>(
+export const createWriteFunction =
+  <Options extends { readonly facts?: SessionFacts }, Written>(
     writerFor: (session: Session, options: Options) => UnitWriter<Written>,
   ) =>
   (session: Session, messages: AsyncIterable<NormalizedMessage>, options: Options): AsyncGenerator<Written> =>
-    drive(writerFor(session, options), messages, options.outlook)
+    writeUnits(writerFor(session, options), messages, options.facts)
 
-async function* drive<Written>(
+async function* writeUnits<Written>(
   writer: UnitWriter<Written>,
   messages: AsyncIterable<NormalizedMessage>,
-  outlook: Outlook | undefined,
+  facts: SessionFacts | undefined,
 ): AsyncGenerator<Written> {
   try {
-    for await (const unit of unitsOf(messages, outlook)) {
+    for await (const unit of groupIntoUnits(messages, facts)) {
       switch (unit.kind) {
         case 'earlier':
           writer.earlier(unit.src, unit.records)

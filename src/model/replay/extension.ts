@@ -7,7 +7,7 @@ import type { Session } from '../session.ts'
  * One object for each element of a file: a line, a chat message, an entry. Some elements tell several messages, and some
  * groups of elements share the records that they were made of.
  */
-export interface Extension {
+export interface SourceExtension {
   /** Whose records they are: the agent from which the conversation first came, whatever it went through since. */
   readonly src: AgentId
   /** The source's own records, in its order; on the first message of the first element that was made of them. */
@@ -27,13 +27,13 @@ export interface Extension {
 }
 
 /** How an element says it in a file: the extension with what the file's form has no place for. */
-export interface WrittenExtension extends Extension, Facts {
+export interface WrittenExtension extends SourceExtension, ElementFacts {
   /** Check sum of the element without this object. */
   readonly seal?: string
 }
 
 /** What an element's form has no place for. */
-export interface Facts {
+export interface ElementFacts {
   /** The source's own time, as it stands there. */
   readonly ts?: unknown
   readonly status?: string
@@ -47,55 +47,61 @@ export interface Facts {
   readonly orig_name?: string
 }
 
-export function extensionOf(message: NormalizedMessage): Extension | undefined {
-  return message.metadata?.['x_conv'] as Extension | undefined
+export function extensionOf(message: NormalizedMessage): SourceExtension | undefined {
+  return message.metadata?.['x_conv'] as SourceExtension | undefined
 }
 
 /** What belongs into the metadata of the messages that an element tells, whether or not its records are wanted. */
-export function marksIn(written: unknown): Metadata | undefined {
-  if (!isWritten(written)) return undefined
-  const marks: Record<string, unknown> = {}
-  for (const key of MARKS) if (written[key] !== undefined) marks[key] = written[key]
-  for (const _ in marks) return marks
+export function metadataFromExtension(written: unknown): Metadata | undefined {
+  if (!isWrittenExtension(written)) return undefined
+  const fields: Record<string, unknown> = {}
+  for (const key of METADATA_KEYS) if (written[key] !== undefined) fields[key] = written[key]
+  for (const _ in fields) return fields
   return undefined
 }
 
-const MARKS = ['injected', 'pending', 'kind', 'phase', 'synthetic', 'orig_id', 'orig_name'] as const
+const METADATA_KEYS = ['injected', 'pending', 'kind', 'phase', 'synthetic', 'orig_id', 'orig_name'] as const
 
 /**
  * The extensions of the messages that one element tells: what the element brings, else that it is a record itself.
  * @param written what stands in the element, or beside its file
  * @param seal the check sum of the element as it is now
  */
-export function extensionsOf(own: OwnRecord, written: unknown, seal: () => string): ElementExtensions {
-  const { src, record, at } = own
-  const place = at === undefined ? {} : { at }
-  if (!isWritten(written) || !isCarrying(written))
-    return { first: { src, records: [record], ...place }, further: { src, part: 1, ...place } }
+export function readElementExtensions(source: SourceRecord, written: unknown, seal: () => string): ElementExtensions {
+  const { src, record, at } = source
+  const position = at === undefined ? {} : { at }
+  if (!isWrittenExtension(written) || !hasRecords(written))
+    return { first: { src, records: [record], ...position }, further: { src, part: 1, ...position } }
   const { records, parts, part = 1, session } = written
-  const further: Extension = { src: written.src, part, ...(isStale(written, seal) && { stale: true }), ...place }
+  const further: SourceExtension = {
+    src: written.src,
+    part,
+    ...(isStale(written, seal) && { stale: true }),
+    ...position,
+  }
   if (!records) return { first: further, further }
   const { part: _, ...rest } = further
   const first = { ...rest, records, ...(parts !== undefined && { parts }), ...(session !== undefined && { session }) }
   return { first, further }
 }
 
-export interface OwnRecord {
+export interface SourceRecord {
   readonly src: AgentId
   readonly record: unknown
   readonly at?: number
 }
 
 export interface ElementExtensions {
-  readonly first: Extension
-  readonly further: Extension
+  readonly first: SourceExtension
+  readonly further: SourceExtension
 }
 
-const isStale = ({ seal }: WrittenExtension, now: () => string): boolean => seal !== undefined && seal !== now()
+const isStale = ({ seal }: WrittenExtension, currentSeal: () => string): boolean =>
+  seal !== undefined && seal !== currentSeal()
 
-const isWritten = (value: unknown): value is WrittenExtension =>
+const isWrittenExtension = (value: unknown): value is WrittenExtension =>
   typeof value === 'object' && value !== null && typeof (value as WrittenExtension).src === 'string'
 
 /** Files are not trusted: anybody may write such a key. */
-const isCarrying = ({ records, part }: WrittenExtension): boolean =>
+const hasRecords = ({ records, part }: WrittenExtension): boolean =>
   Array.isArray(records) || (records === undefined && Number.isInteger(part))

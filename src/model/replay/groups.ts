@@ -1,25 +1,36 @@
 /** Steps that wait until nothing more can be added to them, with the records that they were made of. */
 import type { AgentId } from '../ids.ts'
 import type { NormalizedMessage } from '../normalized.ts'
-import type { Extension } from './extension.ts'
-import type { Answer, Aside, Call, Group, Instruction, Orphan, Prompt, Result, Said, Step } from './step.ts'
+import type { SourceExtension } from './extension.ts'
+import type {
+  AnswerPart,
+  AnswerStep,
+  InstructionStep,
+  OrphanStep,
+  PromptStep,
+  RecordGroup,
+  RecordsStep,
+  ReplayCall,
+  ReplayResult,
+  ReplayStep,
+} from './step.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-export interface OpenCall extends Mutable<Call> {
+export interface OpenCall extends Mutable<ReplayCall> {
   readonly step: OpenStep
 }
 
 /** A step to which something may still be added. */
 export type OpenStep = (
-  | Mutable<Instruction>
-  | Mutable<Prompt>
-  | Mutable<Orphan>
-  | Mutable<Aside>
-  | (Mutable<Answer> & { said: Said[] })
+  | Mutable<InstructionStep>
+  | Mutable<PromptStep>
+  | Mutable<OrphanStep>
+  | Mutable<RecordsStep>
+  | (Mutable<AnswerStep> & { said: AnswerPart[] })
 ) & { group: OpenGroup }
 
-export class OpenGroup implements Group {
+export class OpenGroup implements RecordGroup {
   src: AgentId | undefined
   records: unknown[] = []
   fits = true
@@ -31,11 +42,11 @@ export class OpenGroup implements Group {
   #part = 1
 
   /** Records of another source cannot stand beside these. */
-  takes(extension: Extension | undefined): boolean {
+  accepts(extension: SourceExtension | undefined): boolean {
     return extension === undefined ? this.src === undefined : this.src === undefined || this.src === extension.src
   }
 
-  add(extension: Extension | undefined): void {
+  add(extension: SourceExtension | undefined): void {
     if (!extension) {
       this.fits = false
       return
@@ -44,7 +55,7 @@ export class OpenGroup implements Group {
     if (extension.stale) this.fits = false
     if (extension.records) {
       this.#close()
-      this.#keep(extension.records)
+      this.#addRecords(extension.records)
       this.#parts = extension.parts ?? 1
       this.#part = 1
     } else if (extension.part !== undefined) {
@@ -55,7 +66,7 @@ export class OpenGroup implements Group {
 
   merge(later: OpenGroup): void {
     this.#close()
-    this.#keep(later.records)
+    this.#addRecords(later.records)
     this.fits &&= later.fits && this.src === later.src
     this.steps += later.steps
     this.waiting += later.waiting
@@ -64,7 +75,7 @@ export class OpenGroup implements Group {
   }
 
   /** One by one: they may be more than a call takes arguments. */
-  #keep(records: readonly unknown[]): void {
+  #addRecords(records: readonly unknown[]): void {
     for (const record of records) this.records.push(record)
   }
 
@@ -81,13 +92,13 @@ export class OpenGroup implements Group {
 }
 
 /** Characters that may wait for a result. A result that comes later has lost its call. */
-const MOST_WAITING = 16_000_000
-const MOST_STEPS = 256
+const MAX_PENDING_CHARACTERS = 16_000_000
+const MAX_PENDING_STEPS = 256
 
-export class Waiting {
+export class PendingSteps {
   #steps: { readonly step: OpenStep; size: number }[] = []
   #size = 0
-  #calls = new Map<string, Queue>()
+  #calls = new Map<string, CallQueue>()
   /** What comes before the first step. */
   readonly opening = new OpenGroup()
   /** The group to which whatever comes is added. */
@@ -98,10 +109,10 @@ export class Waiting {
   }
 
   /** @param at when what begins it was said */
-  begin(extension: Extension | undefined, at: string): OpenGroup {
+  begin(extension: SourceExtension | undefined, at: string): OpenGroup {
     const { last } = this
     if (last !== this.opening && last.steps === 0) {
-      if (last.takes(extension)) return last
+      if (last.accepts(extension)) return last
       this.push({ kind: 'aside', group: last, at }, 0)
     }
     last.close()
@@ -121,18 +132,18 @@ export class Waiting {
     this.#size += size
   }
 
-  ask(call: OpenCall): void {
+  addCall(call: OpenCall): void {
     if (call.isServed) return
     const id = call.tool.call_id
     if (id === null) return
     call.step.group.waiting++
     const queue = this.#calls.get(id)
     if (queue) queue.calls.push(call)
-    else this.#calls.set(id, { calls: [call], gone: 0 })
+    else this.#calls.set(id, { calls: [call], releasedCount: 0 })
   }
 
   /** Of several calls with one id the last that has no answer is meant. */
-  answer(id: string | null, result: Result): OpenCall | undefined {
+  addResult(id: string | null, result: ReplayResult): OpenCall | undefined {
     const queue = id === null ? undefined : this.#calls.get(id)
     const call = queue?.calls.pop()
     if (!queue || !call || id === null) return undefined
@@ -143,7 +154,7 @@ export class Waiting {
   }
 
   /** What stands between them in the source cannot be taken apart: one group from here to the last. */
-  tie(first: OpenGroup): void {
+  mergeFrom(first: OpenGroup): void {
     if (first === this.last) return
     const merged = new Set<OpenGroup>()
     let isPast = false
@@ -160,51 +171,52 @@ export class Waiting {
   }
 
   /** All steps that are complete, in order. */
-  ready(isEnd: boolean): Step[] {
-    const out: Step[] = []
+  ready(isEnd: boolean): ReplayStep[] {
+    const out: ReplayStep[] = []
     if (isEnd && this.last !== this.opening && this.last.steps === 0)
       this.push({ kind: 'aside', group: this.last, at: this.lastStep?.at ?? '' }, 0)
     for (let front = this.#steps[0]; front; front = this.#steps[0]) {
       const { group } = front.step
       if (!isEnd && group === this.last) break
-      const isFull = this.#size > MOST_WAITING || this.#steps.length > MOST_STEPS
+      const isFull = this.#size > MAX_PENDING_CHARACTERS || this.#steps.length > MAX_PENDING_STEPS
       if (!isEnd && group.waiting > 0 && !isFull) break
       if (isEnd && group === this.last) group.close()
-      while (this.#steps[0]?.step.group === group) this.#leave(out)
+      while (this.#steps[0]?.step.group === group) this.#release(out)
     }
     return out
   }
 
-  #leave(out: Step[]): void {
-    const left = this.#steps.shift()
-    if (!left) return
-    this.#size -= left.size
-    if (left.step.kind === 'answer') for (const one of left.step.said) if (one.kind === 'call') this.#forget(one.call)
-    out.push(left.step)
+  #release(out: ReplayStep[]): void {
+    const released = this.#steps.shift()
+    if (!released) return
+    this.#size -= released.size
+    if (released.step.kind === 'answer')
+      for (const one of released.step.said) if (one.kind === 'call') this.#removeCall(one.call)
+    out.push(released.step)
   }
 
   /** Calls leave in the order in which they were asked. */
-  #forget(call: Call): void {
+  #removeCall(call: ReplayCall): void {
     const id = call.tool.call_id
     const queue = id === null ? undefined : this.#calls.get(id)
-    if (!queue || id === null || queue.calls[queue.gone] !== call) return
-    queue.calls[queue.gone++] = undefined
+    if (!queue || id === null || queue.calls[queue.releasedCount] !== call) return
+    queue.calls[queue.releasedCount++] = undefined
     this.#clear(id, queue)
   }
 
-  #clear(id: string, { calls, gone }: Queue): void {
-    if (calls.length === gone) this.#calls.delete(id)
+  #clear(id: string, { calls, releasedCount }: CallQueue): void {
+    if (calls.length === releasedCount) this.#calls.delete(id)
   }
 }
 
 /** Calls of one id that wait for their results; the first ones wait no longer. */
-interface Queue {
+interface CallQueue {
   readonly calls: (OpenCall | undefined)[]
-  gone: number
+  releasedCount: number
 }
 
 /** About how many characters a message holds. */
-export function sizeOf({ segments, tool_call }: NormalizedMessage): number {
+export function characterCountOf({ segments, tool_call }: NormalizedMessage): number {
   let size = 200 + (tool_call?.arguments?.length ?? 0) + (tool_call?.input?.length ?? 0)
   size += tool_call?.output?.length ?? 0
   for (const { text, media } of segments) size += (text?.length ?? 0) + (media?.data_uri?.length ?? 0)

@@ -4,37 +4,37 @@
 export type Digest = (text: string) => string
 
 /** Gives each call an id that fits and that no other call of the conversation has. */
-export class CallIds {
-  readonly #longest: number
+export class UniqueCallIds {
+  readonly #maxLength: number
   readonly #fits: RegExp | undefined
   readonly #digest: Digest
   readonly #taken = new Set<string>()
   /** The next number of an id that came before. */
   readonly #next = new Map<string, number>()
-  #nameless = 0
+  #unnamedCount = 0
 
   /** @param fits what an id may look like, where that is not everything */
-  constructor(longest: number, digest: Digest, fits?: RegExp) {
-    this.#longest = longest
+  constructor(maxLength: number, digest: Digest, fits?: RegExp) {
+    this.#maxLength = maxLength
     this.#digest = digest
     this.#fits = fits
   }
 
   /** Call it once for each call; its result bears the same id. */
   take(id: string | null): string {
-    const wanted = id === null || id === '' ? `call_${++this.#nameless}` : id
-    let given = this.#isFit(wanted) ? wanted : this.#renamed(wanted)
-    for (let n = this.#next.get(wanted) ?? 2; this.#taken.has(given); n++) {
+    const wanted = id === null || id === '' ? `call_${++this.#unnamedCount}` : id
+    let unique = this.#isFit(wanted) ? wanted : this.#renamed(wanted)
+    for (let n = this.#next.get(wanted) ?? 2; this.#taken.has(unique); n++) {
       this.#next.set(wanted, n + 1)
       const numbered = `${wanted}~${n}`
-      given = this.#isFit(numbered) ? numbered : this.#renamed(numbered)
+      unique = this.#isFit(numbered) ? numbered : this.#renamed(numbered)
     }
-    this.#taken.add(given)
-    return given
+    this.#taken.add(unique)
+    return unique
   }
 
   #isFit(id: string): boolean {
-    return id.length <= this.#longest && (this.#fits?.test(id) ?? true)
+    return id.length <= this.#maxLength && (this.#fits?.test(id) ?? true)
   }
 
   #renamed(id: string): string {
@@ -46,15 +46,15 @@ export interface NameRule {
   /** What a name may look like, length aside. */
   readonly fits: RegExp
   /** Single characters that it may hold. */
-  readonly letters: RegExp
-  readonly longest: number
+  readonly allowedCharacters: RegExp
+  readonly maxLength: number
 }
 
 /** Gives each tool one name in the whole conversation, and no two tools the same. */
-export class ToolNames {
+export class UniqueToolNames {
   readonly #rule: NameRule
   readonly #digest: Digest
-  readonly #given = new Map<string, string>()
+  readonly #nameByOriginal = new Map<string, string>()
   readonly #taken = new Set<string>()
 
   constructor(rule: NameRule, digest: Digest) {
@@ -64,29 +64,29 @@ export class ToolNames {
 
   take(name: string | null): string {
     const wanted = name ?? 'unknown'
-    const before = this.#given.get(wanted)
+    const before = this.#nameByOriginal.get(wanted)
     if (before !== undefined) return before
-    let given = this.#isFit(wanted) ? wanted : this.#made(wanted)
-    if (this.#taken.has(given)) given = this.#cut(given, wanted)
-    this.#given.set(wanted, given)
-    this.#taken.add(given)
-    return given
+    let unique = this.#isFit(wanted) ? wanted : this.#toLegal(wanted)
+    if (this.#taken.has(unique)) unique = this.#shorten(unique, wanted)
+    this.#nameByOriginal.set(wanted, unique)
+    this.#taken.add(unique)
+    return unique
   }
 
   #isFit(name: string): boolean {
-    return name.length > 0 && name.length <= this.#rule.longest && this.#rule.fits.test(name)
+    return name.length > 0 && name.length <= this.#rule.maxLength && this.#rule.fits.test(name)
   }
 
-  #made(name: string): string {
-    const { letters } = this.#rule
-    const legal = Array.from(name, (one) => (letters.test(one) ? one : '_'))
+  #toLegal(name: string): string {
+    const { allowedCharacters } = this.#rule
+    const legal = Array.from(name, (one) => (allowedCharacters.test(one) ? one : '_'))
       .join('')
       .replace(/_{2,}/g, '_')
-    const made = this.#rule.fits.test(legal) ? legal : `t_${legal.replace(/^_/, '')}`
-    return made.length <= this.#rule.longest ? made : this.#cut(made, name)
+    const legalName = this.#rule.fits.test(legal) ? legal : `t_${legal.replace(/^_/, '')}`
+    return legalName.length <= this.#rule.maxLength ? legalName : this.#shorten(legalName, name)
   }
 
-  #cut(made: string, name: string): string {
-    return `${made.slice(0, this.#rule.longest - 7)}_${this.#digest(name).slice(0, 6)}`
+  #shorten(legalName: string, name: string): string {
+    return `${legalName.slice(0, this.#rule.maxLength - 7)}_${this.#digest(name).slice(0, 6)}`
   }
 }

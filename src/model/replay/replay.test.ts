@@ -2,17 +2,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NormalizedMessage, ToolCall } from '../normalized.ts'
-import type { Extension } from './extension.ts'
-import { CallIds } from './names.ts'
-import { isRolledBack, Lookout } from './outlook.ts'
-import { replay } from './replay.ts'
-import { type Answer, callsIn, type Replayed, textsIn } from './step.ts'
+import type { SourceExtension } from './extension.ts'
+import { UniqueCallIds } from './names.ts'
+import { isRolledBack, SessionFactsCollector } from './outlook.ts'
+import { replayMessages } from './replay.ts'
+import { type AnswerStep, callsOfAnswer, type ReplayItem, textsOfMessage } from './step.ts'
 
-type Made =
+type TestMessage =
   | { readonly kind: 'user' | 'assistant' | 'system' | 'thought' | 'event' }
   | { readonly kind: 'call' | 'result'; readonly id: number }
 
-const made: fc.Arbitrary<readonly Made[]> = fc.array(
+const arbitraryMessages: fc.Arbitrary<readonly TestMessage[]> = fc.array(
   fc.oneof(
     fc.record({ kind: fc.constantFrom('user', 'assistant', 'system', 'thought', 'event') } as const),
     fc.record({ kind: fc.constantFrom('call', 'result'), id: fc.integer({ min: 0, max: 5 }) } as const),
@@ -20,7 +20,7 @@ const made: fc.Arbitrary<readonly Made[]> = fc.array(
   { maxLength: 40 },
 )
 
-function messageOf(one: Made, at: number, extension: Extension | undefined): NormalizedMessage {
+function messageOf(one: TestMessage, at: number, extension: SourceExtension | undefined): NormalizedMessage {
   const role = one.kind === 'call' || one.kind === 'result' ? 'tool' : one.kind
   const id = `2026-01-02T03:04:05.000Z#${at + 1}`
   const base = { id, timestamp: '2026-01-02T03:04:05.000Z', segments: [] as NormalizedMessage['segments'] }
@@ -49,17 +49,17 @@ async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values
 }
 
-async function replayed(messages: readonly NormalizedMessage[], isWhole = true): Promise<readonly Replayed[]> {
-  const lookout = new Lookout()
-  for (const message of messages) lookout.take(message)
-  const found: Replayed[] = []
-  for await (const one of replay(listed(messages), isWhole ? lookout.outlook() : undefined)) found.push(one)
+async function replayed(messages: readonly NormalizedMessage[], withFacts = true): Promise<readonly ReplayItem[]> {
+  const collector = new SessionFactsCollector()
+  for (const message of messages) collector.take(message)
+  const found: ReplayItem[] = []
+  for await (const one of replayMessages(listed(messages), withFacts ? collector.facts() : undefined)) found.push(one)
   return found
 }
 
-const native = (plan: readonly Made[]) => plan.map((one, at) => messageOf(one, at, { src: 'a', records: [at] }))
+const native = (plan: readonly TestMessage[]) => plan.map((one, at) => messageOf(one, at, { src: 'a', records: [at] }))
 
-function recordsOf(found: readonly Replayed[]): readonly unknown[] {
+function recordsOf(found: readonly ReplayItem[]): readonly unknown[] {
   const seen = new Set<unknown>()
   return found.flatMap((one) => {
     if (one.kind === 'earlier') return one.records
@@ -69,37 +69,37 @@ function recordsOf(found: readonly Replayed[]): readonly unknown[] {
   })
 }
 
-const answersIn = (found: readonly Replayed[]): readonly Answer[] =>
+const answersIn = (found: readonly ReplayItem[]): readonly AnswerStep[] =>
   found.flatMap((one) => (one.kind === 'answer' ? [one] : []))
 
 describe('a replay', () => {
   it('holds every record once, in the order of the source', async () => {
     await fc.assert(
-      fc.asyncProperty(made, async (plan) => {
+      fc.asyncProperty(arbitraryMessages, async (plan) => {
         const found = await replayed(native(plan))
         expect(recordsOf(found)).toEqual(plan.map((_, at) => at))
       }),
     )
   })
 
-  it('holds everything that was said, and each result with its call or alone', async () => {
+  it('contains all texts, and each result with its call or alone', async () => {
     await fc.assert(
-      fc.asyncProperty(made, async (plan) => {
+      fc.asyncProperty(arbitraryMessages, async (plan) => {
         const messages = native(plan)
         const found = await replayed(messages)
         const words = found.flatMap((one) => {
-          if (one.kind === 'prompt' || one.kind === 'instruction') return textsIn(one.message)
+          if (one.kind === 'prompt' || one.kind === 'instruction') return textsOfMessage(one.message)
           if (one.kind !== 'answer') return []
-          return one.said.flatMap((said) => (said.kind === 'words' ? textsIn(said.message) : []))
+          return one.said.flatMap((content) => (content.kind === 'words' ? textsOfMessage(content.message) : []))
         })
-        expect([...words].sort()).toEqual(messages.flatMap(textsIn).sort())
+        expect([...words].sort()).toEqual(messages.flatMap(textsOfMessage).sort())
         const results = found.flatMap((one) => {
           if (one.kind === 'orphan') return [one.result]
-          return one.kind === 'answer' ? callsIn(one).flatMap(({ result }) => result ?? []) : []
+          return one.kind === 'answer' ? callsOfAnswer(one).flatMap(({ result }) => result ?? []) : []
         })
         expect(results.length).toBe(plan.filter(({ kind }) => kind === 'result').length)
         for (const answer of answersIn(found))
-          for (const { tool, message, result } of callsIn(answer)) {
+          for (const { tool, message, result } of callsOfAnswer(answer)) {
             if (!result) continue
             expect(result.tool.call_id).toBe(tool.call_id)
             expect(result.message.raw.line_index).toBeGreaterThan(message.raw.line_index)
@@ -110,7 +110,7 @@ describe('a replay', () => {
 
   it('finds the same groups again in what was written with extensions', async () => {
     await fc.assert(
-      fc.asyncProperty(made, async (plan) => {
+      fc.asyncProperty(arbitraryMessages, async (plan) => {
         const found = await replayed(native(plan))
         const again = await replayed(written(found))
         expect(recordsOf(again)).toEqual(recordsOf(found))
@@ -121,27 +121,27 @@ describe('a replay', () => {
     )
   })
 
-  it('no longer fits where an element was changed, taken away or comes from elsewhere', async () => {
-    const plan: readonly Made[] = [
+  it('rejects elements that were changed, removed or added', async () => {
+    const plan: readonly TestMessage[] = [
       { kind: 'user' },
       { kind: 'call', id: 1 },
       { kind: 'result', id: 1 },
       { kind: 'user' },
     ]
-    const whole = written(await replayed(native(plan)))
+    const complete = written(await replayed(native(plan)))
     const fits = async (messages: readonly NormalizedMessage[]) =>
       (await replayed(messages)).flatMap((one) => (one.kind === 'answer' ? [one.group.fits] : []))
-    expect(await fits(whole)).toEqual([true])
-    expect(await fits(whole.filter(({ source_type }) => source_type !== 'tool_result'))).toEqual([false])
-    const changed = whole.map((one) =>
+    expect(await fits(complete)).toEqual([true])
+    expect(await fits(complete.filter(({ source_type }) => source_type !== 'tool_result'))).toEqual([false])
+    const changed = complete.map((one) =>
       one.source_type === 'tool_result' ? with_(one, { src: 'a', part: 2, stale: true }) : one,
     )
     expect(await fits(changed)).toEqual([false])
-    expect(await fits(whole.map((one) => with_(one, undefined)))).toEqual([false])
+    expect(await fits(complete.map((one) => with_(one, undefined)))).toEqual([false])
   })
 
-  it('leaves out turns that were taken back, thoughts included, and begins anew after a compaction', async () => {
-    const plan: readonly Made[] = [
+  it('omits rolled-back turns with their reasoning, and restarts after a compaction', async () => {
+    const plan: readonly TestMessage[] = [
       { kind: 'user' },
       { kind: 'assistant' },
       { kind: 'user' },
@@ -157,10 +157,10 @@ describe('a replay', () => {
     const found = await replayed(back)
     expect(found.map(({ kind }) => kind)).toEqual(['opening', 'prompt', 'answer', 'prompt'])
     expect(recordsOf(found)).toEqual([0, 1, 2, 3, 4, 5, 6])
-    const kept = messageOf({ kind: 'user' }, 90, undefined)
+    const replacement = messageOf({ kind: 'user' }, 90, undefined)
     const compacted = messages.map((one, at) =>
       at === 5
-        ? { ...one, metadata: { kind: 'compaction', x_conv: { src: 'a', records: [5], replacement: [kept] } } }
+        ? { ...one, metadata: { kind: 'compaction', x_conv: { src: 'a', records: [5], replacement: [replacement] } } }
         : one,
     )
     const rest = await replayed(compacted)
@@ -177,13 +177,13 @@ describe('a replay', () => {
   })
 })
 
-const with_ = (message: NormalizedMessage, x_conv: Extension | undefined): NormalizedMessage => ({
+const with_ = (message: NormalizedMessage, x_conv: SourceExtension | undefined): NormalizedMessage => ({
   ...message,
   metadata: { ...message.metadata, x_conv },
 })
 
 /** As a writer would: the records with the first element of their group, the number with the others. */
-function written(found: readonly Replayed[]): readonly NormalizedMessage[] {
+function written(found: readonly ReplayItem[]): readonly NormalizedMessage[] {
   const elements = new Map<unknown, NormalizedMessage[]>()
   for (const one of found) {
     if (one.kind === 'earlier') continue
@@ -193,8 +193,8 @@ function written(found: readonly Replayed[]): readonly NormalizedMessage[] {
     else if (one.kind === 'prompt' || one.kind === 'instruction') list.push(one.message)
     else if (one.kind === 'orphan') list.push(one.result.message)
     else if (one.kind === 'answer') {
-      for (const said of one.said) list.push(said.kind === 'call' ? said.call.message : said.message)
-      for (const { result } of callsIn(one)) if (result) list.push(result.message)
+      for (const content of one.said) list.push(content.kind === 'call' ? content.call.message : content.message)
+      for (const { result } of callsOfAnswer(one)) if (result) list.push(result.message)
     }
   }
   return [...elements].flatMap(([group, list]) => {
@@ -207,29 +207,30 @@ function written(found: readonly Replayed[]): readonly NormalizedMessage[] {
 
 it('an element may bring more records than a call takes arguments', async () => {
   const records = Array.from({ length: 200_000 }, (_, at) => at)
-  const said = [messageOf({ kind: 'user' }, 0, { src: 'codex', records })]
-  const told = []
-  for await (const one of replay(listed(said))) if (one.kind === 'prompt') told.push(one.group.records.length)
-  expect(told).toEqual([records.length])
+  const content = [messageOf({ kind: 'user' }, 0, { src: 'codex', records })]
+  const counts = []
+  for await (const one of replayMessages(listed(content)))
+    if (one.kind === 'prompt') counts.push(one.group.records.length)
+  expect(counts).toEqual([records.length])
 })
 
 it('very many calls with one id, answered or not, take no more time than others', async () => {
   const calls = Array.from({ length: 50_000 }, (_, at) => messageOf({ kind: 'call', id: 1 }, at, undefined))
   const results = Array.from({ length: 20_000 }, (_, at) => messageOf({ kind: 'result', id: 1 }, at, undefined))
   let answered = 0
-  for await (const one of replay(listed([...calls, ...results])))
-    if (one.kind === 'answer') for (const call of callsIn(one)) if (call.result) answered++
+  for await (const one of replayMessages(listed([...calls, ...results])))
+    if (one.kind === 'answer') for (const call of callsOfAnswer(one)) if (call.result) answered++
   expect(answered).toBe(results.length)
-  const ids = new CallIds(64, (text) => text)
+  const ids = new UniqueCallIds(64, (text) => text)
   expect(new Set(calls.map(({ tool_call }) => ids.take(tool_call?.call_id ?? null))).size).toBe(calls.length)
 })
 
-it('stretches that were taken back may hold each other and touch each other', () => {
-  const lookout = new Lookout()
+it('rolled-back ranges may nest and touch', () => {
+  const collector = new SessionFactsCollector()
   const lines = Array.from({ length: 12 }, (_, at) => messageOf({ kind: 'user' }, at, undefined))
-  const back = (at: number, gone: readonly number[]): NormalizedMessage => ({
+  const back = (at: number, removed: readonly number[]): NormalizedMessage => ({
     ...messageOf({ kind: 'event' }, at, undefined),
-    metadata: { rolled_back: gone.map((one) => lines[one]?.id) },
+    metadata: { rolled_back: removed.map((one) => lines[one]?.id) },
   })
   for (const one of [
     ...lines.slice(0, 4),
@@ -239,9 +240,9 @@ it('stretches that were taken back may hold each other and touch each other', ()
     ...lines.slice(7, 10),
     back(10, [9]),
   ])
-    if (one) lookout.take(one)
-  const outlook = lookout.outlook()
-  expect(outlook.rolledBack).toHaveLength(2)
-  const gone = lines.flatMap((one, at) => (isRolledBack(outlook, one) ? at : []))
-  expect(gone).toEqual([1, 2, 3, 4, 5, 9])
+    if (one) collector.take(one)
+  const facts = collector.facts()
+  expect(facts.rolledBack).toHaveLength(2)
+  const removed = lines.flatMap((one, at) => (isRolledBack(facts, one) ? at : []))
+  expect(removed).toEqual([1, 2, 3, 4, 5, 9])
 })

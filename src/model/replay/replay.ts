@@ -1,113 +1,113 @@
 /** Turns the messages of a session into steps: what the model would be told if the conversation went on. */
-import { never } from '../error.ts'
+import { assertNever } from '../error.ts'
 import type { NormalizedMessage } from '../normalized.ts'
-import { contextsIn } from './context.ts'
-import { type Extension, extensionOf } from './extension.ts'
-import { type OpenCall, type OpenGroup, type OpenStep, sizeOf, Waiting } from './groups.ts'
-import { EVERYTHING, isHeadSummary, isRolledBack, type Outlook } from './outlook.ts'
-import { MISSING, type Part, partOf } from './part.ts'
-import type { Instruction, Replayed, Result, Said } from './step.ts'
+import { readContexts } from './context.ts'
+import { extensionOf, type SourceExtension } from './extension.ts'
+import { characterCountOf, type OpenCall, type OpenGroup, type OpenStep, PendingSteps } from './groups.ts'
+import { isHeadSummary, isRolledBack, NO_SESSION_FACTS, type SessionFacts } from './outlook.ts'
+import { MISSING_MARK, type ReplayRole, replayRoleOf } from './part.ts'
+import type { AnswerPart, InstructionStep, ReplayItem, ReplayResult } from './step.ts'
 
 /**
  * Holds what waits for its result and nothing else: the memory it takes does not grow with the conversation.
- * @param outlook from a first reading; without it everything that was said is replayed
+ * @param facts from a first reading; without it everything that was said is replayed
  */
-export async function* replay(
+export async function* replayMessages(
   messages: AsyncIterable<NormalizedMessage>,
-  outlook: Outlook = EVERYTHING,
-): AsyncGenerator<Replayed> {
-  const replayer = new Replayer(outlook)
+  facts: SessionFacts = NO_SESSION_FACTS,
+): AsyncGenerator<ReplayItem> {
+  const replayer = new Replayer(facts)
   for await (const message of messages) yield* replayer.take(message)
   yield* replayer.end()
 }
 
 export class Replayer {
-  readonly #outlook: Outlook
-  readonly #waiting = new Waiting()
+  readonly #facts: SessionFacts
+  readonly #pending = new PendingSteps()
   #isOpened = false
   /** What stands before the compaction is over. */
   #isLive: boolean
   /** The last step takes what the model says: nobody has answered yet. */
-  #isGathering = false
+  #isAnswerOpen = false
 
-  constructor(outlook: Outlook) {
-    this.#outlook = outlook
-    this.#isLive = outlook.compaction === undefined
+  constructor(facts: SessionFacts) {
+    this.#facts = facts
+    this.#isLive = facts.compaction === undefined
   }
 
-  take(message: NormalizedMessage): readonly Replayed[] {
+  take(message: NormalizedMessage): readonly ReplayItem[] {
     const extension = extensionOf(message)
-    if (!this.#isLive) return this.#earlier(message, extension)
-    if (this.#outlook.head.length > 0 && isHeadSummary(message)) {
-      this.#join(message, extension, false)
-      return NOTHING
+    if (!this.#isLive) return this.#takeEarlier(message, extension)
+    if (this.#facts.head.length > 0 && isHeadSummary(message)) {
+      this.#groupFor(message, extension, false)
+      return NO_ITEMS
     }
-    this.#tell(message, extension, isRolledBack(this.#outlook, message) ? 'aside' : partOf(message, this.#outlook))
-    return this.#ready(false)
+    this.#add(message, extension, isRolledBack(this.#facts, message) ? 'aside' : replayRoleOf(message, this.#facts))
+    return this.#takeReady(false)
   }
 
-  end(): readonly Replayed[] {
-    return this.#ready(true)
+  end(): readonly ReplayItem[] {
+    return this.#takeReady(true)
   }
 
-  #earlier(message: NormalizedMessage, extension: Extension | undefined): readonly Replayed[] {
-    const told: Replayed[] = []
-    if (extension?.records) told.push({ kind: 'earlier', src: extension.src, records: extension.records })
-    if (message.id !== this.#outlook.compaction) return told
+  #takeEarlier(message: NormalizedMessage, extension: SourceExtension | undefined): readonly ReplayItem[] {
+    const items: ReplayItem[] = []
+    if (extension?.records) items.push({ kind: 'earlier', src: extension.src, records: extension.records })
+    if (message.id !== this.#facts.compaction) return items
     this.#isLive = true
     for (const one of extension?.replacement ?? []) {
       // Its records are those of the compaction, which were just told.
       const covered = extension && { src: extension.src, records: [] }
-      this.#tell(one, covered, partOf(one, this.#outlook))
+      this.#add(one, covered, replayRoleOf(one, this.#facts))
     }
-    return told
+    return items
   }
 
-  #ready(isEnd: boolean): readonly Replayed[] {
-    const steps = this.#waiting.ready(isEnd)
+  #takeReady(isEnd: boolean): readonly ReplayItem[] {
+    const steps = this.#pending.ready(isEnd)
     if (this.#isOpened || (steps.length === 0 && !isEnd)) return steps
     this.#isOpened = true
-    const { opening, last } = this.#waiting
+    const { opening, last } = this.#pending
     if (opening === last) opening.close()
-    return [{ kind: 'opening', group: opening }, ...this.#outlook.head.map(summaryStep), ...steps]
+    return [{ kind: 'opening', group: opening }, ...this.#facts.head.map(toSummaryStep), ...steps]
   }
 
-  #tell(message: NormalizedMessage, extension: Extension | undefined, part: Part): void {
+  #add(message: NormalizedMessage, extension: SourceExtension | undefined, part: ReplayRole): void {
     switch (part) {
       case 'aside':
-        this.#pass(message, extension)
+        this.#addHidden(message, extension)
         return
       case 'prompt':
       case 'instruction':
-        this.#speak(message, extension, part)
+        this.#addInput(message, extension, part)
         return
       case 'thought':
       case 'words':
       case 'call':
-        this.#say(message, extension, part)
+        this.#addOutput(message, extension, part)
         return
       case 'result':
-        this.#answer(message, extension)
+        this.#addResult(message, extension)
         return
       default:
-        never(part)
+        assertNever(part)
     }
   }
 
   /** Nobody said it, but it may bring what the model was told. */
-  #pass(message: NormalizedMessage, extension: Extension | undefined): void {
-    const isTold = message.metadata?.['synthetic'] === MISSING && contextsIn(message).length > 0
-    const group = this.#join(message, extension, isTold)
-    if (!isTold) return
-    this.#isGathering = false
-    this.#instruct(message, group)
+  #addHidden(message: NormalizedMessage, extension: SourceExtension | undefined): void {
+    const hasContext = message.metadata?.['synthetic'] === MISSING_MARK && readContexts(message).length > 0
+    const group = this.#groupFor(message, extension, hasContext)
+    if (!hasContext) return
+    this.#isAnswerOpen = false
+    this.#addContexts(message, group)
   }
 
-  #speak(message: NormalizedMessage, extension: Extension | undefined, kind: 'prompt' | 'instruction'): void {
+  #addInput(message: NormalizedMessage, extension: SourceExtension | undefined, kind: 'prompt' | 'instruction'): void {
     const { metadata, raw, timestamp: at } = message
-    const group = this.#join(message, extension, true)
-    this.#isGathering = false
-    this.#instruct(message, group)
+    const group = this.#groupFor(message, extension, true)
+    this.#isAnswerOpen = false
+    this.#addContexts(message, group)
     const step: OpenStep =
       kind === 'prompt'
         ? {
@@ -126,71 +126,75 @@ export class Replayer {
             role: raw.payload_role === 'developer' ? 'developer' : 'system',
             isSummary: metadata?.['kind'] === 'summary' || metadata?.['kind'] === 'compaction',
           }
-    this.#waiting.push(step, sizeOf(message))
+    this.#pending.push(step, characterCountOf(message))
   }
 
-  #say(message: NormalizedMessage, extension: Extension | undefined, kind: 'thought' | 'words' | 'call'): void {
-    const step = this.#gathering(message, extension)
-    const said = step.said as Said[]
-    this.#waiting.grow(sizeOf(message))
-    if (kind === 'thought') said.push({ kind, message, text: thoughtOf(message) })
-    else if (kind === 'words') said.push({ kind, message })
+  #addOutput(
+    message: NormalizedMessage,
+    extension: SourceExtension | undefined,
+    kind: 'thought' | 'words' | 'call',
+  ): void {
+    const step = this.#openAnswer(message, extension)
+    const parts = step.said as AnswerPart[]
+    this.#pending.grow(characterCountOf(message))
+    if (kind === 'thought') parts.push({ kind, message, text: reasoningTextOf(message) })
+    else if (kind === 'words') parts.push({ kind, message })
     else {
       const tool = message.tool_call ?? NO_CALL
-      const call: OpenCall = { message, tool, isServed: isServed(message), result: undefined, step }
-      said.push({ kind, call })
-      this.#waiting.ask(call)
+      const call: OpenCall = { message, tool, isServed: isRunByServer(message), result: undefined, step }
+      parts.push({ kind, call })
+      this.#pending.addCall(call)
     }
   }
 
   /** The answer that is being gathered, or a new one. */
-  #gathering(message: NormalizedMessage, extension: Extension | undefined): OpenStep & { kind: 'answer' } {
-    const last = this.#waiting.lastStep
-    const isOpen = this.#isGathering && last?.group === this.#waiting.last
-    if (isOpen && last?.kind === 'answer' && last.group.takes(extension)) {
+  #openAnswer(message: NormalizedMessage, extension: SourceExtension | undefined): OpenStep & { kind: 'answer' } {
+    const last = this.#pending.lastStep
+    const isOpen = this.#isAnswerOpen && last?.group === this.#pending.last
+    if (isOpen && last?.kind === 'answer' && last.group.accepts(extension)) {
       last.group.add(extension)
       return last
     }
-    const group = this.#join(message, extension, true)
-    this.#instruct(message, group)
+    const group = this.#groupFor(message, extension, true)
+    this.#addContexts(message, group)
     const step: OpenStep & { kind: 'answer' } = { kind: 'answer', group, at: message.timestamp, said: [] }
-    this.#isGathering = true
-    this.#waiting.push(step, 0)
+    this.#isAnswerOpen = true
+    this.#pending.push(step, 0)
     return step
   }
 
-  #answer(message: NormalizedMessage, extension: Extension | undefined): void {
+  #addResult(message: NormalizedMessage, extension: SourceExtension | undefined): void {
     const tool = message.tool_call ?? NO_CALL
     const isPending = message.metadata?.['pending'] === true
-    const result: Result = { message, tool, segments: message.segments, isPending }
-    this.#isGathering = false
-    const call = this.#waiting.answer(tool.call_id, result)
+    const result: ReplayResult = { message, tool, segments: message.segments, isPending }
+    this.#isAnswerOpen = false
+    const call = this.#pending.addResult(tool.call_id, result)
     if (!call) {
-      const group = this.#join(message, extension, true)
-      this.#waiting.push({ kind: 'orphan', group, at: message.timestamp, result }, sizeOf(message))
+      const group = this.#groupFor(message, extension, true)
+      this.#pending.push({ kind: 'orphan', group, at: message.timestamp, result }, characterCountOf(message))
       return
     }
-    this.#join(message, extension, false)
-    this.#waiting.tie(call.step.group)
-    this.#waiting.grow(sizeOf(message))
-    this.#instruct(message, this.#waiting.last)
+    this.#groupFor(message, extension, false)
+    this.#pending.mergeFrom(call.step.group)
+    this.#pending.grow(characterCountOf(message))
+    this.#addContexts(message, this.#pending.last)
   }
 
   /** What stood beside the message, as messages before it. */
-  #instruct(beside: NormalizedMessage, group: OpenGroup): void {
-    const { timestamp: at, raw } = beside
-    for (const text of contextsIn(beside)) {
+  #addContexts(source: NormalizedMessage, group: OpenGroup): void {
+    const { timestamp: at, raw } = source
+    for (const text of readContexts(source)) {
       const message: NormalizedMessage = {
-        id: beside.id,
+        id: source.id,
         timestamp: at,
         role: 'system',
         source_type: 'message',
         segments: [{ channel: 'system', type: 'text', format: 'input_text', text }],
         raw: { ...raw, payload_role: 'developer' },
       }
-      this.#waiting.push(
+      this.#pending.push(
         { kind: 'instruction', group, at, message, role: 'developer', isSummary: false },
-        sizeOf(message),
+        characterCountOf(message),
       )
     }
   }
@@ -199,33 +203,33 @@ export class Replayer {
    * The group to which a message's records belong.
    * @param isStep the message begins a step; what is not a step is added to whatever stands before it
    */
-  #join({ timestamp }: NormalizedMessage, extension: Extension | undefined, isStep: boolean): OpenGroup {
-    const { last, opening } = this.#waiting
+  #groupFor({ timestamp }: NormalizedMessage, extension: SourceExtension | undefined, isStep: boolean): OpenGroup {
+    const { last, opening } = this.#pending
     const continues = extension !== undefined && extension.records === undefined && last !== opening
     // What another element goes on with begins a group, even where nobody says it.
     const begins = isStep ? !continues : (extension?.parts ?? 1) > 1
-    const joins = !begins && last.takes(extension)
-    const group = joins ? last : this.#waiting.begin(extension, timestamp)
+    const joins = !begins && last.accepts(extension)
+    const group = joins ? last : this.#pending.begin(extension, timestamp)
     group.add(extension)
     return group
   }
 }
 
 /** Its records stand where the source tells them. */
-function summaryStep(message: NormalizedMessage): Instruction {
+function toSummaryStep(message: NormalizedMessage): InstructionStep {
   const src = extensionOf(message)?.src
   const group = { src, records: [], fits: src !== undefined, steps: 1 }
   return { kind: 'instruction', group, at: message.timestamp, message, role: 'system', isSummary: true }
 }
 
-const NOTHING: readonly Replayed[] = []
+const NO_ITEMS: readonly ReplayItem[] = []
 const NO_CALL = { call_id: null, name: null, status: 'pending' } as const
 
-function thoughtOf({ metadata }: NormalizedMessage): string {
+function reasoningTextOf({ metadata }: NormalizedMessage): string {
   const texts = [metadata?.['reasoning_summary'], metadata?.['reasoning_text']]
   return texts.filter((text) => typeof text === 'string' && text !== '').join('\n\n')
 }
 
 /** Call and outcome in one record: a search, a picture. */
-const isServed = ({ tool_call }: NormalizedMessage): boolean =>
+const isRunByServer = ({ tool_call }: NormalizedMessage): boolean =>
   tool_call?.status !== 'pending' && tool_call?.output === undefined

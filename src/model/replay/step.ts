@@ -3,20 +3,20 @@ import type { AgentId } from '../ids.ts'
 import type { MessageSegment, Metadata, NormalizedMessage, ToolCall } from '../normalized.ts'
 
 /** What a replay gives, in this order: `earlier` any number of times, `opening` once, then the steps. */
-export type Replayed =
+export type ReplayItem =
   /** Stands before what the model goes on with: compacted away. Only its records are told. */
   | { readonly kind: 'earlier'; readonly src: AgentId; readonly records: readonly unknown[] }
   /** What the source tells before anything is said. */
-  | { readonly kind: 'opening'; readonly group: Group }
-  | Step
+  | { readonly kind: 'opening'; readonly group: RecordGroup }
+  | ReplayStep
 
-export type Step = Instruction | Prompt | Answer | Orphan | Aside
+export type ReplayStep = InstructionStep | PromptStep | AnswerStep | OrphanStep | RecordsStep
 
 /**
  * The records that steps were made of. Steps of one group follow each other, and their records cannot be told apart:
  * a writer whose own records they are writes them once, instead of all steps of the group.
  */
-export interface Group {
+export interface RecordGroup {
   /** Nothing when the messages bring no records. */
   readonly src: AgentId | undefined
   readonly records: readonly unknown[]
@@ -26,14 +26,14 @@ export interface Group {
   readonly steps: number
 }
 
-interface Common {
-  readonly group: Group
+interface StepBase {
+  readonly group: RecordGroup
   /** UTC, of the first message. */
   readonly at: string
 }
 
 /** Words of the program: instructions, or the summary of what was said before. */
-export interface Instruction extends Common {
+export interface InstructionStep extends StepBase {
   readonly kind: 'instruction'
   readonly message: NormalizedMessage
   readonly role: 'system' | 'developer'
@@ -41,7 +41,7 @@ export interface Instruction extends Common {
 }
 
 /** What goes to the model as the user's: typed, or injected by the program. */
-export interface Prompt extends Common {
+export interface PromptStep extends StepBase {
   readonly kind: 'prompt'
   readonly message: NormalizedMessage
   readonly isInjected: boolean
@@ -50,25 +50,25 @@ export interface Prompt extends Common {
 }
 
 /** All that the model said until somebody answered: thoughts, words and calls in their order. */
-export interface Answer extends Common {
+export interface AnswerStep extends StepBase {
   readonly kind: 'answer'
-  readonly said: readonly Said[]
+  readonly said: readonly AnswerPart[]
 }
 
-export type Said =
+export type AnswerPart =
   | { readonly kind: 'thought'; readonly message: NormalizedMessage; readonly text: string }
   | { readonly kind: 'words'; readonly message: NormalizedMessage }
-  | { readonly kind: 'call'; readonly call: Call }
+  | { readonly kind: 'call'; readonly call: ReplayCall }
 
-export interface Call {
+export interface ReplayCall {
   readonly message: NormalizedMessage
   readonly tool: ToolCall
   /** The server ran it: no result is told, and none is missing. */
   readonly isServed: boolean
-  readonly result: Result | undefined
+  readonly result: ReplayResult | undefined
 }
 
-export interface Result {
+export interface ReplayResult {
   readonly message: NormalizedMessage
   readonly tool: ToolCall
   /** Images beside the output. */
@@ -78,31 +78,31 @@ export interface Result {
 }
 
 /** A result whose call is not there, or came too long ago. */
-export interface Orphan extends Common {
+export interface OrphanStep extends StepBase {
   readonly kind: 'orphan'
-  readonly result: Result
+  readonly result: ReplayResult
 }
 
 /** Records between the steps that cannot be put with either neighbour, because they are another source's. */
-export interface Aside extends Common {
+export interface RecordsStep extends StepBase {
   readonly kind: 'aside'
 }
 
 /** Calls in their order, each with its result. */
-export const callsIn = ({ said }: Answer): readonly Call[] =>
+export const callsOfAnswer = ({ said }: AnswerStep): readonly ReplayCall[] =>
   said.flatMap((one) => (one.kind === 'call' ? [one.call] : []))
 
-export const wordsIn = ({ said }: Answer): readonly NormalizedMessage[] =>
+export const textMessagesOf = ({ said }: AnswerStep): readonly NormalizedMessage[] =>
   said.flatMap((one) => (one.kind === 'words' ? [one.message] : []))
 
 /** The texts of a message, in order. */
-export const textsIn = ({ segments }: NormalizedMessage): readonly string[] =>
+export const textsOfMessage = ({ segments }: NormalizedMessage): readonly string[] =>
   segments.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? [text] : []))
 
 /** Addresses of its images, in order. */
-export const imagesIn = (segments: readonly MessageSegment[]): readonly string[] =>
+export const imageAddressesOf = (segments: readonly MessageSegment[]): readonly string[] =>
   segments.flatMap(({ media }) => media?.data_uri ?? media?.url ?? [])
 
 /** Parts that are neither text nor image, as their reader described them. */
-export const attachmentsIn = ({ metadata }: { readonly metadata?: Metadata }): readonly Metadata[] =>
+export const attachmentsOf = ({ metadata }: { readonly metadata?: Metadata }): readonly Metadata[] =>
   (metadata?.['attachments'] as readonly Metadata[] | undefined) ?? []

@@ -1,20 +1,20 @@
 /** Steps by the records that they were made of: what a writer decides about at once. */
 import type { NormalizedMessage } from '../normalized.ts'
-import type { Outlook } from './outlook.ts'
-import { replay } from './replay.ts'
-import type { Group, Replayed, Step } from './step.ts'
+import type { SessionFacts } from './outlook.ts'
+import { replayMessages } from './replay.ts'
+import type { RecordGroup, ReplayItem, ReplayStep } from './step.ts'
 
-export type Unit =
-  | Extract<Replayed, { kind: 'earlier' | 'opening' }>
-  | { readonly kind: 'steps'; readonly group: Group; readonly steps: readonly Step[] }
+export type ReplayUnit =
+  | Extract<ReplayItem, { kind: 'earlier' | 'opening' }>
+  | { readonly kind: 'steps'; readonly group: RecordGroup; readonly steps: readonly ReplayStep[] }
 
-export async function* unitsOf(
+export async function* groupIntoUnits(
   messages: AsyncIterable<NormalizedMessage>,
-  outlook: Outlook | undefined,
-): AsyncGenerator<Unit> {
-  let group: Group | undefined
-  let steps: Step[] = []
-  for await (const one of replay(messages, outlook)) {
+  facts: SessionFacts | undefined,
+): AsyncGenerator<ReplayUnit> {
+  let group: RecordGroup | undefined
+  let steps: ReplayStep[] = []
+  for await (const one of replayMessages(messages, facts)) {
     if (one.kind === 'earlier' || one.kind === 'opening') {
       yield one
       continue

@@ -5,11 +5,11 @@ import type { addUsage, Usage } from '../usage.ts'
 import {
   addEstimates,
   byteLength,
-  countTokens,
-  type Estimate,
-  estimatedTokens,
-  estimateOf,
+  estimateMessage,
   NO_ESTIMATE,
+  type TokenEstimate,
+  toEstimatedTokens,
+  tokensOfBytes,
 } from './estimate.ts'
 
 const message = (role: Role, source_type: SourceType, more: Partial<NormalizedMessage>): NormalizedMessage => ({
@@ -32,46 +32,46 @@ describe('an estimate', () => {
     [60, 20],
     [400_000, 100_000],
   ])('%i bytes are %i tokens', (bytes, tokens) => {
-    expect(countTokens(bytes)).toBe(tokens)
+    expect(tokensOfBytes(bytes)).toBe(tokens)
   })
 
-  test('counts what was said to the model and by it, each by its bytes', () => {
+  test('counts input and output by their bytes', () => {
     const user = message('user', 'message', { segments: text('質問'), metadata: { additional_context: 'abc' } })
-    expect(estimateOf(user)).toEqual({ kind: 'estimate', user_bytes: 9, assistant_bytes: 0 })
-    expect(estimateOf(message('assistant', 'message', { segments: text('four') }))).toMatchObject({
+    expect(estimateMessage(user)).toEqual({ kind: 'estimate', user_bytes: 9, assistant_bytes: 0 })
+    expect(estimateMessage(message('assistant', 'message', { segments: text('four') }))).toMatchObject({
       assistant_bytes: 4,
     })
     const call = { call_id: 'c', name: 'fs_read', status: 'pending' as const }
     const args = { path: 'ab', deep: [1, null, { x: 'cd' }] }
     expect(
-      estimateOf(message('tool', 'tool_call', { tool_call: { ...call, arguments: '…', arguments_json: args } })),
+      estimateMessage(message('tool', 'tool_call', { tool_call: { ...call, arguments: '…', arguments_json: args } })),
     ).toMatchObject({ assistant_bytes: 2 + 1 + 1 + 2, user_bytes: 0 })
     const result = { ...call, status: 'success' as const, ...args, arguments_json: args, output: '{"a":"xyz"}' }
-    expect(estimateOf(message('tool', 'tool_result', { tool_call: result }))).toMatchObject({ user_bytes: 11 })
+    expect(estimateMessage(message('tool', 'tool_result', { tool_call: result }))).toMatchObject({ user_bytes: 11 })
     const json = { ...result, output_json: { a: 'xyz', b: true } }
     expect(
-      estimateOf(message('tool', 'tool_result', { tool_call: json, metadata: { blocks: ['Json'] } })),
+      estimateMessage(message('tool', 'tool_result', { tool_call: json, metadata: { blocks: ['Json'] } })),
     ).toMatchObject({ user_bytes: 4, assistant_bytes: 0 })
   })
 
-  test('leaves out what nobody said here', () => {
+  test('omits messages that are copies', () => {
     for (const role of ['meta', 'system'] as const)
-      expect(estimateOf(message(role, 'meta', { segments: text('x'.repeat(100)) }))).toEqual(NO_ESTIMATE)
+      expect(estimateMessage(message(role, 'meta', { segments: text('x'.repeat(100)) }))).toEqual(NO_ESTIMATE)
     const copy = message('user', 'message', { segments: text('x'.repeat(100)), metadata: { replayed: true } })
-    expect(estimateOf(copy)).toEqual(NO_ESTIMATE)
+    expect(estimateMessage(copy)).toEqual(NO_ESTIMATE)
   })
 
-  test('says that it is one, and adds up before it is rounded', () => {
-    const one: Estimate = { kind: 'estimate', user_bytes: 19, assistant_bytes: 1 }
-    expect(estimatedTokens(one)).toEqual({ user_tokens: 0, assistant_tokens: 0, total_tokens: 10, estimated: true })
-    expect(estimatedTokens(addEstimates(one, one)).user_tokens).toBe(10)
+  test('is marked as an estimate and rounded after summing', () => {
+    const one: TokenEstimate = { kind: 'estimate', user_bytes: 19, assistant_bytes: 1 }
+    expect(toEstimatedTokens(one)).toEqual({ user_tokens: 0, assistant_tokens: 0, total_tokens: 10, estimated: true })
+    expect(toEstimatedTokens(addEstimates(one, one)).user_tokens).toBe(10)
   })
 
-  test('cannot be taken for counted tokens', () => {
-    expectTypeOf<Estimate>().not.toExtend<Usage>()
-    expectTypeOf<ReturnType<typeof estimatedTokens>>().not.toExtend<Usage>()
+  test('is distinguishable from counted tokens', () => {
+    expectTypeOf<TokenEstimate>().not.toExtend<Usage>()
+    expectTypeOf<ReturnType<typeof toEstimatedTokens>>().not.toExtend<Usage>()
     expectTypeOf<Usage>().not.toExtend<Parameters<typeof addEstimates>[0]>()
-    expectTypeOf<Estimate>().not.toExtend<Parameters<typeof addUsage>[0]>()
+    expectTypeOf<TokenEstimate>().not.toExtend<Parameters<typeof addUsage>[0]>()
   })
 
   test('measures as UTF-8 does', () => {
@@ -81,6 +81,6 @@ describe('an estimate', () => {
   test('takes any depth', () => {
     const deep = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000))
     const tool_call = { call_id: 'c', name: 'x', status: 'pending' as const, arguments_json: deep }
-    expect(estimateOf(message('tool', 'tool_call', { tool_call })).assistant_bytes).toBe(1)
+    expect(estimateMessage(message('tool', 'tool_call', { tool_call })).assistant_bytes).toBe(1)
   })
 })

@@ -5,7 +5,7 @@
 import type { NormalizedMessage, ToolCall } from '../normalized.ts'
 
 /** Kept in bytes: rounded tokens would not add up. */
-export interface Estimate {
+export interface TokenEstimate {
   readonly kind: 'estimate'
   /** Prompts, their context, results of tools. */
   readonly user_bytes: number
@@ -13,9 +13,9 @@ export interface Estimate {
   readonly assistant_bytes: number
 }
 
-export const NO_ESTIMATE: Estimate = { kind: 'estimate', user_bytes: 0, assistant_bytes: 0 }
+export const NO_ESTIMATE: TokenEstimate = { kind: 'estimate', user_bytes: 0, assistant_bytes: 0 }
 
-export const addEstimates = (a: Estimate, b: Estimate): Estimate => ({
+export const addEstimates = (a: TokenEstimate, b: TokenEstimate): TokenEstimate => ({
   kind: 'estimate',
   user_bytes: a.user_bytes + b.user_bytes,
   assistant_bytes: a.assistant_bytes + b.assistant_bytes,
@@ -28,31 +28,31 @@ export interface EstimatedTokens {
   readonly estimated: true
 }
 
-export const estimatedTokens = ({ user_bytes, assistant_bytes }: Estimate): EstimatedTokens => ({
-  user_tokens: countTokens(user_bytes),
-  assistant_tokens: countTokens(assistant_bytes),
-  total_tokens: countTokens(user_bytes + assistant_bytes),
+export const toEstimatedTokens = ({ user_bytes, assistant_bytes }: TokenEstimate): EstimatedTokens => ({
+  user_tokens: tokensOfBytes(user_bytes),
+  assistant_tokens: tokensOfBytes(assistant_bytes),
+  total_tokens: tokensOfBytes(user_bytes + assistant_bytes),
   estimated: true,
 })
 
 /** To the nearest ten. */
-export function countTokens(bytes: number): number {
+export function tokensOfBytes(bytes: number): number {
   return Math.floor((Math.floor(bytes / 4) + 5) / 10) * 10
 }
 
 /** Ids, names, times, images, and what nobody said do not count; nor does what was copied from another conversation. */
-export function estimateOf(message: NormalizedMessage): Estimate {
+export function estimateMessage(message: NormalizedMessage): TokenEstimate {
   const { role, source_type, segments, tool_call, metadata } = message
   if (metadata?.['replayed'] === true) return NO_ESTIMATE
-  const said = segments.reduce((sum, { text }) => sum + byteLength(text ?? ''), 0)
+  const textBytes = segments.reduce((sum, { text }) => sum + byteLength(text ?? ''), 0)
   const context = metadata?.['additional_context']
-  const around = typeof context === 'string' ? byteLength(context) : 0
-  if (role === 'assistant') return { ...NO_ESTIMATE, assistant_bytes: said }
-  if (role === 'user') return { ...NO_ESTIMATE, user_bytes: said + around }
+  const contextBytes = typeof context === 'string' ? byteLength(context) : 0
+  if (role === 'assistant') return { ...NO_ESTIMATE, assistant_bytes: textBytes }
+  if (role === 'user') return { ...NO_ESTIMATE, user_bytes: textBytes + contextBytes }
   if (role !== 'tool' || !tool_call) return NO_ESTIMATE
   return source_type === 'tool_call'
     ? { ...NO_ESTIMATE, assistant_bytes: argumentBytes(tool_call) }
-    : { ...NO_ESTIMATE, user_bytes: resultBytes(tool_call, metadata?.['blocks']) + around }
+    : { ...NO_ESTIMATE, user_bytes: resultBytes(tool_call, metadata?.['blocks']) + contextBytes }
 }
 
 const argumentBytes = ({ arguments_json, arguments: text, input }: ToolCall): number =>
@@ -62,8 +62,8 @@ const argumentBytes = ({ arguments_json, arguments: text, input }: ToolCall): nu
 function resultBytes({ output, output_json }: ToolCall, blocks: unknown): number {
   const names: readonly unknown[] = Array.isArray(blocks) ? blocks : []
   if (names.length === 1 && names[0] === 'Json' && output_json !== undefined) return valueBytes(output_json)
-  const joints = Math.max(0, names.length - 1)
-  return Math.max(0, byteLength(output ?? '') - joints)
+  const separators = Math.max(0, names.length - 1)
+  return Math.max(0, byteLength(output ?? '') - separators)
 }
 
 /** Texts by their bytes, everything else by one; keys are free. What is nested deeper than anybody writes counts as one. */
@@ -81,7 +81,7 @@ export function byteLength(text: string): number {
     const code = text.charCodeAt(i)
     if (code < 0x80) continue
     if (code < 0x800) bytes += 1
-    else if (code >= 0xd800 && code < 0xdc00 && isLow(text.charCodeAt(i + 1))) {
+    else if (code >= 0xd800 && code < 0xdc00 && isLowSurrogate(text.charCodeAt(i + 1))) {
       bytes += 2
       i++
     } else bytes += 2
@@ -89,4 +89,4 @@ export function byteLength(text: string): number {
   return bytes
 }
 
-const isLow = (code: number): boolean => code >= 0xdc00 && code < 0xe000
+const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code < 0xe000

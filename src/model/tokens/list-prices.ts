@@ -8,7 +8,7 @@ import type { PriceList } from './prices.ts'
 const GPT_5 = [{ input: 1.25, cached_input: 0.125, output: 10 }]
 const GPT_5_MINI = [{ input: 0.25, cached_input: 0.025, output: 2 }]
 const GPT_5_2 = [{ input: 1.75, cached_input: 0.175, output: 14 }]
-const OPUS_BEFORE = [{ input: 15, cached_input: 1.5, output: 75 }]
+const OLDER_OPUS = [{ input: 15, cached_input: 1.5, output: 75 }]
 const OPUS = [{ input: 5, cached_input: 0.5, output: 25 }]
 const SONNET = [{ input: 3, cached_input: 0.3, output: 15 }]
 
@@ -55,10 +55,10 @@ export const LIST_PRICES: PriceList = {
     'claude-opus-4-7': OPUS,
     'claude-opus-4-6': OPUS,
     'claude-opus-4-5': OPUS,
-    'claude-opus-4-1': OPUS_BEFORE,
-    'claude-opus-4': OPUS_BEFORE,
+    'claude-opus-4-1': OLDER_OPUS,
+    'claude-opus-4': OLDER_OPUS,
     'claude-opus-4-0': 'claude-opus-4',
-    'claude-3-opus': OPUS_BEFORE,
+    'claude-3-opus': OLDER_OPUS,
     'claude-sonnet-4-6': SONNET,
     'claude-sonnet-4-5': SONNET,
     'claude-sonnet-4': SONNET,

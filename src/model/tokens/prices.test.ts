@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Instant } from '../ids.ts'
 import { addUsage, type Usage } from '../usage.ts'
 import { LIST_PRICES } from './list-prices.ts'
-import { addSpent, mergeLists, NOTHING_SPENT, type PriceList, priceOf, spentOn } from './prices.ts'
+import { addCosts, costOfUsage, findPrice, mergePriceLists, NO_COST, type PriceList } from './prices.ts'
 
 const at = (day: string): Instant => `${day}T12:00:00.000Z` as Instant
 const NOW = at('2026-11-15')
@@ -35,22 +35,22 @@ const LIST: PriceList = {
 
 describe('what tokens cost', () => {
   test('input, cached input and output each at their price for a million', () => {
-    expect(spentOn(used(3_000_000, 1_000_000, 500_000), 'river', NOW, LIST)).toEqual({
+    expect(costOfUsage(used(3_000_000, 1_000_000, 500_000), 'river', NOW, LIST)).toEqual({
       usd: 4 + 0.5 + 4,
       unpriced_tokens: 0,
     })
-    expect(spentOn(used(1000, 1000, 0), 'pond', NOW, LIST).usd).toBeCloseTo(0.002)
+    expect(costOfUsage(used(1000, 1000, 0), 'pond', NOW, LIST).usd).toBeCloseTo(0.002)
   })
 
   test('at the price of the day', () => {
-    const on = (day: string) => spentOn(used(1_000_000, 0, 0), 'pond', at(day), LIST).usd
+    const on = (day: string) => costOfUsage(used(1_000_000, 0, 0), 'pond', at(day), LIST).usd
     expect([on('2025-06-09'), on('2025-06-10'), on('2026-01-01')]).toEqual([10, 2, 2])
   })
 
   test('is not guessed for a model without a price, or before its first price', () => {
     for (const model of ['stream', 'river-deluxe', 'riverbed', undefined, 'constructor', '__proto__', ''])
-      expect(spentOn(used(10, 0, 5), model, NOW, LIST)).toEqual({ usd: 0, unpriced_tokens: 15 })
-    expect(spentOn(used(10, 0, 5), 'spring', at('2025-12-31'), LIST)).toEqual({ usd: 0, unpriced_tokens: 15 })
+      expect(costOfUsage(used(10, 0, 5), model, NOW, LIST)).toEqual({ usd: 0, unpriced_tokens: 15 })
+    expect(costOfUsage(used(10, 0, 5), 'spring', at('2025-12-31'), LIST)).toEqual({ usd: 0, unpriced_tokens: 15 })
   })
 
   test.each([
@@ -65,27 +65,27 @@ describe('what tokens cost', () => {
     ['lake-blue', 1],
     ['lake-deep-blue', 3],
   ])('%s is known', (model, input) => {
-    expect(priceOf(model, NOW, LIST)?.input).toBe(input)
+    expect(findPrice(model, NOW, LIST)?.input).toBe(input)
   })
 
   test('adds up, whatever the order', () => {
     const usage = fc.tuple(fc.nat(1e6), fc.nat(1e6), fc.nat(1e6)).map(([a, b, c]) => used(a + b, b, c))
     fc.assert(
       fc.property(usage, usage, fc.constantFrom('river', 'unheard'), (a, b, model) => {
-        const apart = addSpent(spentOn(a, model, NOW, LIST), spentOn(b, model, NOW, LIST))
-        const together = spentOn(addUsage(a, b), model, NOW, LIST)
-        expect(apart.usd).toBeCloseTo(together.usd, 6)
-        expect(apart.unpriced_tokens).toBe(together.unpriced_tokens)
-        expect(addSpent(apart, NOTHING_SPENT)).toEqual(apart)
+        const separate = addCosts(costOfUsage(a, model, NOW, LIST), costOfUsage(b, model, NOW, LIST))
+        const together = costOfUsage(addUsage(a, b), model, NOW, LIST)
+        expect(separate.usd).toBeCloseTo(together.usd, 6)
+        expect(separate.unpriced_tokens).toBe(together.unpriced_tokens)
+        expect(addCosts(separate, NO_COST)).toEqual(separate)
       }),
     )
   })
 
   test('one list goes before another, model by model', () => {
     const mine: PriceList = { as_of: '', source: 'mine', models: { river: [{ input: 7, output: 7 }] } }
-    const both = mergeLists(mine, LIST)
-    expect(priceOf('brook', NOW, both)?.input).toBe(7)
-    expect(priceOf('pond', NOW, both)?.input).toBe(2)
+    const both = mergePriceLists(mine, LIST)
+    expect(findPrice('brook', NOW, both)?.input).toBe(7)
+    expect(findPrice('pond', NOW, both)?.input).toBe(2)
     expect(both.as_of).toBe(LIST.as_of)
   })
 })
@@ -99,7 +99,7 @@ describe('the built-in list', () => {
     ['claude-opus-4.5', { input: 5, cached_input: 0.5, output: 25 }],
     ['claude-sonnet-4-20250514', { input: 3, cached_input: 0.3, output: 15 }],
   ])('knows %s', (model, price) => {
-    expect(priceOf(model, NOW, LIST_PRICES)).toEqual(price)
+    expect(findPrice(model, NOW, LIST_PRICES)).toEqual(price)
   })
 
   test('is in order: cached input is never dearer, days ascend, names of others lead to prices', () => {

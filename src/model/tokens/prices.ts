@@ -5,7 +5,7 @@ import { addSafely } from '../numbers.ts'
 import type { Usage } from '../usage.ts'
 
 /** US dollars for a million tokens. */
-export interface Price {
+export interface TokenPrice {
   /** The first day, in UTC, on which it holds: `2025-06-10`. Without one it has always held. */
   readonly from?: string
   readonly input: number
@@ -19,7 +19,7 @@ export interface PriceList {
   readonly as_of: string
   readonly source: string
   /** By model: its prices over time, the oldest first, or the name of another model that costs the same. `*` at the end of a name stands for any ending. */
-  readonly models: { readonly [model: string]: readonly Price[] | string }
+  readonly models: { readonly [model: string]: readonly TokenPrice[] | string }
 }
 
 /** What was spent, as far as prices are known. */
@@ -29,15 +29,15 @@ export interface Spent {
   readonly unpriced_tokens: number
 }
 
-export const NOTHING_SPENT: Spent = { usd: 0, unpriced_tokens: 0 }
+export const NO_COST: Spent = { usd: 0, unpriced_tokens: 0 }
 
-export const addSpent = (a: Spent, b: Spent): Spent => ({
+export const addCosts = (a: Spent, b: Spent): Spent => ({
   usd: a.usd + b.usd,
   unpriced_tokens: addSafely(a.unpriced_tokens, b.unpriced_tokens),
 })
 
-export function spentOn(usage: Usage, model: string | undefined, at: Instant, list: PriceList): Spent {
-  const price = model === undefined ? undefined : priceOf(model, at, list)
+export function costOfUsage(usage: Usage, model: string | undefined, at: Instant, list: PriceList): Spent {
+  const price = model === undefined ? undefined : findPrice(model, at, list)
   if (!price) return { usd: 0, unpriced_tokens: usage.total_tokens }
   const cached = Math.min(usage.cached_input_tokens, usage.input_tokens)
   const input = (usage.input_tokens - cached) * price.input + cached * (price.cached_input ?? price.input)
@@ -45,46 +45,46 @@ export function spentOn(usage: Usage, model: string | undefined, at: Instant, li
 }
 
 /** Nothing when the model is not in the list, or was used before its first price. */
-export function priceOf(model: string, at: Instant, list: PriceList): Price | undefined {
-  return pricesOf(model, list).findLast(({ from }) => from === undefined || from <= at)
+export function findPrice(model: string, at: Instant, list: PriceList): TokenPrice | undefined {
+  return cachedPrices(model, list).findLast(({ from }) => from === undefined || from <= at)
 }
 
 /** Logs name few models, many times each. */
-const known = new WeakMap<PriceList, Map<string, readonly Price[]>>()
+const pricesByList = new WeakMap<PriceList, Map<string, readonly TokenPrice[]>>()
 
-function pricesOf(model: string, list: PriceList): readonly Price[] {
-  const ofList = known.get(list) ?? new Map<string, readonly Price[]>()
-  known.set(list, ofList)
-  const found = ofList.get(model) ?? lookUp(model, list)
-  ofList.set(model, found)
+function cachedPrices(model: string, list: PriceList): readonly TokenPrice[] {
+  const byModel = pricesByList.get(list) ?? new Map<string, readonly TokenPrice[]>()
+  pricesByList.set(list, byModel)
+  const found = byModel.get(model) ?? searchPrices(model, list)
+  byModel.set(model, found)
   return found
 }
 
-function lookUp(model: string, list: PriceList): readonly Price[] {
-  const found = entryOf(model, list)
+function searchPrices(model: string, list: PriceList): readonly TokenPrice[] {
+  const found = findEntry(model, list)
   const prices = typeof found === 'string' ? ownEntry(found, list) : found
   return prices === undefined || typeof prices === 'string' ? [] : prices
 }
 
 /** The name as it stands, then without what tells one release of the same model from another, then by its beginning. */
-function entryOf(model: string, list: PriceList): readonly Price[] | string | undefined {
-  const names = namesOf(model)
+function findEntry(model: string, list: PriceList): readonly TokenPrice[] | string | undefined {
+  const names = candidateNames(model)
   for (const name of names) {
     const found = ownEntry(name, list)
     if (found !== undefined) return found
   }
-  const begins = Object.keys(list.models)
+  const prefixes = Object.keys(list.models)
     .filter((pattern) => pattern.endsWith('*') && names.some((name) => name.startsWith(pattern.slice(0, -1))))
     .sort((a, b) => b.length - a.length)
-  return begins[0] === undefined ? undefined : ownEntry(begins[0], list)
+  return prefixes[0] === undefined ? undefined : ownEntry(prefixes[0], list)
 }
 
 /** Names come from logs: none of them may mean something to an object. */
-const ownEntry = (name: string, { models }: PriceList): readonly Price[] | string | undefined =>
+const ownEntry = (name: string, { models }: PriceList): readonly TokenPrice[] | string | undefined =>
   Object.hasOwn(models, name) ? models[name] : undefined
 
 /** `us.anthropic.claude-…-v1:0` and `openai/…` are ways to reach a model, dates are its releases. Nothing else is guessed. */
-function namesOf(model: string): readonly string[] {
+function candidateNames(model: string): readonly string[] {
   const plain = model
     .toLowerCase()
     .replace(/^.*\//, '')
@@ -96,7 +96,7 @@ function namesOf(model: string): readonly string[] {
 }
 
 /** One list over another: its models go first. */
-export const mergeLists = (over: PriceList, under: PriceList): PriceList => ({
+export const mergePriceLists = (over: PriceList, under: PriceList): PriceList => ({
   as_of: over.as_of || under.as_of,
   source: over.source,
   models: { ...under.models, ...over.models },

@@ -2,11 +2,11 @@
 import type { Issue } from '../issue.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { describeIssue } from './issues.ts'
-import { whyIncomplete } from './unreadable.ts'
+import { incompleteReasonOf } from './unreadable.ts'
 
 /** Nothing where all that is missing would be missing whoever asks, and whenever. */
-export function incompleteNote(issues: readonly Issue[]): Phrase | undefined {
-  const [first, ...others] = issues.filter((issue) => whyIncomplete(issue) !== undefined)
+export function describeIncomplete(issues: readonly Issue[]): Phrase | undefined {
+  const [first, ...others] = issues.filter((issue) => incompleteReasonOf(issue) !== undefined)
   if (!first) return undefined
   const { en, ja } = describeIssue(first)
   const [more, moreJa] =

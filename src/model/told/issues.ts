@@ -1,9 +1,9 @@
 /** What could not be read as it should, for a person. */
 import type { Issue, IssueCode } from '../issue.ts'
 import { type Phrase, phrase } from '../phrase.ts'
-import { unreadableInJapanese } from './unreadable.ts'
+import { readProblemInJapanese } from './unreadable.ts'
 
-const SENTENCES: { readonly [code in IssueCode]: string } = {
+const ISSUE_TEXTS_JA: { readonly [code in IssueCode]: string } = {
   bad_json: 'JSON ではないため、読み飛ばしました',
   bad_utf8: 'UTF-8 ではないバイトを置き換えて読みました',
   cut_short: '途中で切れています。その前まではすべて読みました',
@@ -27,7 +27,7 @@ const SENTENCES: { readonly [code in IssueCode]: string } = {
 }
 
 /** Reasons that say more than their code does. */
-const CASES: { readonly [code in IssueCode]?: readonly (readonly [said: RegExp, ja: string])[] } = {
+const REASON_PATTERNS: { readonly [code in IssueCode]?: readonly (readonly [said: RegExp, ja: string])[] } = {
   bad_json: [[/^not a conversation of/, 'Amazon Q や Kiro の会話ではありません']],
   cut_short: [
     [/writer may still be at it/, '最後の行が途中で切れています。まだ書き込み中かもしれません'],
@@ -67,11 +67,11 @@ const CASES: { readonly [code in IssueCode]?: readonly (readonly [said: RegExp, 
 
 /** Nothing for a code of another version. */
 export function issueInJapanese({ code, reason }: { readonly code: string; readonly reason: string }) {
-  for (const [said, ja] of CASES[code as IssueCode] ?? []) {
-    const found = said.exec(reason)
+  for (const [pattern, ja] of REASON_PATTERNS[code as IssueCode] ?? []) {
+    const found = pattern.exec(reason)
     if (found) return ja.replace('$1', () => found[1] ?? '')
   }
-  return unreadableInJapanese(reason) ?? (SENTENCES[code as IssueCode] as string | undefined)
+  return readProblemInJapanese(reason) ?? (ISSUE_TEXTS_JA[code as IssueCode] as string | undefined)
 }
 
 export function describeIssue(issue: Issue): Phrase {

@@ -1,7 +1,7 @@
 /** Why a query was not understood, in Japanese. Its English comes with the query. */
 import type { QueryFault } from '../api/search.ts'
 
-const QUERY_FAULTS: { readonly [fault in QueryFault]: string } = {
+const QUERY_FAULT_TEXTS_JA: { readonly [fault in QueryFault]: string } = {
   too_long: '検索語が長すぎます。',
   nothing: '検索する語がありません。文字か数字を含む語を入力してください。記号は /=>/ のように指定します。',
   quote_open: '引用符が閉じていません。句の終わりに付けてください。',
@@ -19,5 +19,10 @@ const QUERY_FAULTS: { readonly [fault in QueryFault]: string } = {
   pattern: '正規表現として読めません。',
 }
 
-export const queryFaultJa = ({ code, detail }: { readonly code: QueryFault; readonly detail?: string }): string =>
-  `${QUERY_FAULTS[code]}${detail === undefined ? '' : `（${detail}）`}`
+export const queryFaultInJapanese = ({
+  code,
+  detail,
+}: {
+  readonly code: QueryFault
+  readonly detail?: string
+}): string => `${QUERY_FAULT_TEXTS_JA[code]}${detail === undefined ? '' : `（${detail}）`}`

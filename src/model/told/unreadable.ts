@@ -79,15 +79,18 @@ export const STORE_PROBLEMS = {
  * What an issue keeps from an answer that only its owner or its user can give back: a store that another program holds locked,
  * or a file without permission. Such an answer is incomplete; a damaged or foreign file is not counted.
  */
-export function whyIncomplete({ code, reason }: Pick<Issue, 'code' | 'reason'>): 'busy' | 'no_permission' | undefined {
+export function incompleteReasonOf({
+  code,
+  reason,
+}: Pick<Issue, 'code' | 'reason'>): 'busy' | 'no_permission' | undefined {
   if (code !== 'unreadable') return undefined
   if (reason.includes(STORE_PROBLEMS.busy.en)) return 'busy'
-  const isForbidden = reason === FILE_PROBLEMS.no_permission.en || reason.includes(STORE_PROBLEMS.no_permission.en)
-  return isForbidden ? 'no_permission' : undefined
+  const isDenied = reason === FILE_PROBLEMS.no_permission.en || reason.includes(STORE_PROBLEMS.no_permission.en)
+  return isDenied ? 'no_permission' : undefined
 }
 
 /** In Japanese what was said of a file or a database in English; nothing for other words. */
-export function unreadableInJapanese(reason: string): string | undefined {
+export function readProblemInJapanese(reason: string): string | undefined {
   const file = Object.values(FILE_PROBLEMS).find(({ en }) => en === reason)
   if (file) return file.ja
   const store = Object.values(STORE_PROBLEMS).find(({ en }) => reason.includes(en))

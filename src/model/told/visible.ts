@@ -2,7 +2,7 @@
 
 const CONTROLS = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f'
 /** Line separators, embeddings, overrides, isolates, deprecated formats, annotations; half of a character. */
-const REORDER = '\\u180e\\u2028-\\u202e\\u2066-\\u206f\\ufff9-\\ufffb\\u{1d173}-\\u{1d17a}\\p{Surrogate}'
+const REORDERING = '\\u180e\\u2028-\\u202e\\u2066-\\u206f\\ufff9-\\ufffb\\u{1d173}-\\u{1d17a}\\p{Surrogate}'
 /** Tags, and all else of their plane that is not a variation selector: invisible text that a model can read. */
 const TAGS = '\\u{e0000}-\\u{e00ff}\\u{e01f0}-\\u{e0fff}'
 /** The three flags that are spelled with tags: England, Scotland, Wales. */
@@ -12,33 +12,33 @@ const FLAGS =
 const SELECTORS =
   '(?<![0-9#*©®]|[^\\u0000-\\u00ff\\p{Z}\\p{Cc}\\p{Cf}\\p{VS}])[\\ufe00-\\ufe0f]|(?<!\\p{Script=Han})[\\u{e0100}-\\u{e01ef}]'
 /** No width, or the looks of a blank: legitimate in text, but not where somebody decides by what they see. */
-const UNSEEN =
+const ZERO_WIDTH =
   '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2060-\\u2065\\u2800\\u3164\\ufeff\\uffa0'
 /** More marks on one letter than any script stacks. */
-const FLOOD = '(?<=\\p{M}{4})\\p{M}'
+const EXCESS_MARKS = '(?<=\\p{M}{4})\\p{M}'
 /** A shell does not split words at these, but they look like blanks. */
 const BLANKS = '\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000'
 
-const pattern = (characters: string, ...more: readonly string[]): RegExp =>
+const toPattern = (characters: string, ...more: readonly string[]): RegExp =>
   new RegExp([FLAGS, `[${characters}]`, SELECTORS, ...more].join('|'), 'gu')
 
-const IN_TEXT = pattern(CONTROLS + REORDER + TAGS)
+const IN_TEXT = toPattern(CONTROLS + REORDERING + TAGS)
 /** What we write ourselves: colours (but not the one that conceals), and the movements that draw a line again. */
 const OWN_ESCAPE = '\\[(?:(?!8m)[0-9]{1,2}m|[0-9]*[AC]|J|\\?25[hl])'
-const IN_OUTPUT = pattern(
-  `\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001a\\u001c-\\u001f\\u007f-\\u009f${REORDER}${TAGS}`,
+const IN_OUTPUT = toPattern(
+  `\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001a\\u001c-\\u001f\\u007f-\\u009f${REORDERING}${TAGS}`,
   `\\u001b(?!${OWN_ESCAPE})`,
   '\\r(?![\\n\\u001b]|$)',
 )
-const JUDGED = pattern(CONTROLS + REORDER + TAGS + UNSEEN, FLOOD)
-const IN_COMMANDS = pattern(CONTROLS + REORDER + TAGS + UNSEEN + BLANKS, FLOOD)
+const IN_JUDGED_TEXT = toPattern(CONTROLS + REORDERING + TAGS + ZERO_WIDTH, EXCESS_MARKS)
+const IN_COMMANDS = toPattern(CONTROLS + REORDERING + TAGS + ZERO_WIDTH + BLANKS, EXCESS_MARKS)
 
 /** Nearly no text has any of these: it is looked at closely only then. Halves of characters may be a tag's. */
-const SUSPECT = new RegExp(
+const SUSPECT_TEXT = new RegExp(
   `[${CONTROLS}\\u180e\\u2028-\\u202e\\u2066-\\u206f\\ud800-\\udfff\\ufe00-\\ufe0f\\ufff9-\\ufffb]`,
 )
 
-const spell = (found: string): string => {
+const spellOut = (found: string): string => {
   const code = found.codePointAt(0) ?? 0
   return code === BLACK_FLAG ? found : `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
 }
@@ -49,16 +49,17 @@ const BLACK_FLAG = 0x1f3f4
  * Text to read: a message, a title, an answer. Spells out control characters and those that reorder or smuggle text. New
  * lines, tabs, marks of direction (LRM, RLM, ALM) and joiners stay: scripts and emoji need them.
  */
-export const readable = (text: string): string => (SUSPECT.test(text) ? text.replace(IN_TEXT, spell) : text)
+export const toReadable = (text: string): string => (SUSPECT_TEXT.test(text) ? text.replace(IN_TEXT, spellOut) : text)
 
 /** Like `readable`, but colours and movements of our own stay: the last look at what goes to a terminal. */
-export const readableOutput = (text: string): string => (SUSPECT.test(text) ? text.replace(IN_OUTPUT, spell) : text)
+export const toReadableOutput = (text: string): string =>
+  SUSPECT_TEXT.test(text) ? text.replace(IN_OUTPUT, spellOut) : text
 
 /** Text that somebody has to judge, such as a path, a name or a change: also spells out what has no width. */
-export const visible = (text: string): string => text.replace(JUDGED, spell)
+export const toVisible = (text: string): string => text.replace(IN_JUDGED_TEXT, spellOut)
 
 /** A command for a shell: also spells out blanks that do not separate words. */
-export const visibleCommand = (text: string): string => text.replace(IN_COMMANDS, spell)
+export const toVisibleCommand = (text: string): string => text.replace(IN_COMMANDS, spellOut)
 
 const IN_JSON =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u180e\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb]|\udb40[\udc00-\udfff]|[\ufe00-\ufe0f]{2,}/g
@@ -71,7 +72,7 @@ const SUSPECT_JSON = new RegExp(
 )
 
 /** JSON that is safe in a terminal and parses to the same value: what `readable` spells out is escaped. */
-export const safeJson = (json: string): string =>
-  SUSPECT_JSON.test(json) ? json.replace(IN_JSON, (found) => found.replace(/[\s\S]/g, escapedUnit)) : json
+export const toSafeJson = (json: string): string =>
+  SUSPECT_JSON.test(json) ? json.replace(IN_JSON, (found) => found.replace(/[\s\S]/g, escapeUnit)) : json
 
-const escapedUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`

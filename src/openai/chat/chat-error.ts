@@ -1,6 +1,6 @@
 /** What goes wrong between us and a server, as a value that can be kept, shown and saved. */
 
-import { type Fields, fieldsOf, isObject, jsonText, numberOf, wordOf } from '../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, nonEmptyStringOf, numberOf, toJsonText } from '../../lib/object.ts'
 
 /**
  * | kind | what happened |
@@ -44,31 +44,36 @@ export class ChatFailure extends Error {
 }
 
 /** @param thrown a {@link ChatFailure}, or whatever else a transport was rejected with */
-export function errorOf(thrown: unknown): ChatError {
+export function toChatError(thrown: unknown): ChatError {
   if (thrown instanceof ChatFailure) return thrown.error
   return { kind: 'unknown', message: thrown instanceof Error ? thrown.message : String(thrown) }
 }
 
-export const ABORTED: ChatError = { kind: 'aborted', message: 'the turn was aborted' }
+export const ABORTED_ERROR: ChatError = { kind: 'aborted', message: 'the turn was aborted' }
 
-export const CUT: ChatError = { kind: 'connection', message: 'the connection broke before the answer was whole' }
+export const CONNECTION_BROKEN_ERROR: ChatError = {
+  kind: 'connection',
+  message: 'the connection broke before the answer was whole',
+}
 
 /**
  * An error that the server wrote into its answer: `{ message, type, param, code }`, or a bare text. Some give the status
  * as the code.
  * @param status of the HTTP answer, where it says that something is wrong
  */
-export function serverError(said: unknown, status?: number): ChatError {
-  const fields = fieldsOf(said) ?? {}
-  const code = wordOf(fields['code'])
-  const type = wordOf(fields['type'])
-  const param = wordOf(fields['param'])
-  const told = status ?? numberOf(fields['code']) ?? numberOf(fields['status'])
+export function toServerError(body: unknown, status?: number): ChatError {
+  const fields = fieldsOf(body) ?? {}
+  const code = nonEmptyStringOf(fields['code'])
+  const type = nonEmptyStringOf(fields['type'])
+  const param = nonEmptyStringOf(fields['param'])
+  const statusCode = status ?? numberOf(fields['code']) ?? numberOf(fields['status'])
   return {
     kind: 'status',
     message:
-      wordOf(fields['message']) ?? wordOf(said) ?? (isObject(said) ? jsonText(said) : 'the server gave no reason'),
-    ...(told !== undefined && { status: told }),
+      nonEmptyStringOf(fields['message']) ??
+      nonEmptyStringOf(body) ??
+      (isObject(body) ? toJsonText(body) : 'the server gave no reason'),
+    ...(statusCode !== undefined && { status: statusCode }),
     ...(code !== undefined && { code }),
     ...(type !== undefined && { type }),
     ...(param !== undefined && { param }),
@@ -76,9 +81,9 @@ export function serverError(said: unknown, status?: number): ChatError {
 }
 
 /** What an answer's headers add to an error. @param now in milliseconds, for servers that give a date */
-export function headerHints(header: (name: string) => string | null, now: number): Partial<ChatError> {
+export function readHeaderHints(header: (name: string) => string | null, now: number): Partial<ChatError> {
   const requestID = header('x-request-id')
-  const retryAfterMs = waitAsked(header('retry-after-ms'), header('retry-after'), now)
+  const retryAfterMs = parseRetryAfter(header('retry-after-ms'), header('retry-after'), now)
   const should = header('x-should-retry')
   return {
     ...(requestID && { requestID }),
@@ -87,18 +92,18 @@ export function headerHints(header: (name: string) => string | null, now: number
   }
 }
 
-function waitAsked(milliseconds: string | null, after: string | null, now: number): number | undefined {
-  for (const wait of [amount(milliseconds), amount(after) * 1000, Date.parse(after ?? '') - now])
+function parseRetryAfter(milliseconds: string | null, after: string | null, now: number): number | undefined {
+  for (const wait of [parseAmount(milliseconds), parseAmount(after) * 1000, Date.parse(after ?? '') - now])
     if (!Number.isNaN(wait)) return Math.max(0, wait)
   return undefined
 }
 
-const amount = (text: string | null): number => (text === null || text.trim() === '' ? Number.NaN : Number(text))
+const parseAmount = (text: string | null): number => (text === null || text.trim() === '' ? Number.NaN : Number(text))
 
 /** An error from its saved form, or nothing. */
-export function chatErrorFrom(value: unknown): ChatError | undefined {
+export function parseChatError(value: unknown): ChatError | undefined {
   const fields: Fields | undefined = fieldsOf(value)
-  return fields && wordOf(fields['kind']) && typeof fields['message'] === 'string'
+  return fields && nonEmptyStringOf(fields['kind']) && typeof fields['message'] === 'string'
     ? (fields as unknown as ChatError)
     : undefined
 }

@@ -9,24 +9,30 @@ import type { ChatError } from './chat-error.ts'
 import { systemClock } from './clock.ts'
 import type { ChatEvent, ChatResult } from './events.ts'
 import { Files } from './files.ts'
-import { type ChatOptions, lived, type PromptOptions, type StreamOptions } from './options.ts'
-import { type PromptInput, promptMessage } from './prompt.ts'
-import { type Conversation, keptOf, nameFor, requestOf } from './send/request.ts'
+import { type ChatOptions, type PromptOptions, runTurnToEnd, type StreamOptions } from './options.ts'
+import { type PromptInput, toPromptMessage } from './prompt.ts'
+import { buildChatRequest, type RequestContext, selectFittingMessages, toolNameFor } from './send/request.ts'
 import { estimateTokens } from './send/tokens.ts'
-import { type ChatParameters, DEFAULTS, type SavedChat, savedChatFrom, settingsIn } from './settings.ts'
-import { openCalls } from './tools/open-calls.ts'
+import {
+  type ChatParameters,
+  DEFAULT_CHAT_SETTINGS,
+  parseSavedChat,
+  pickChatSettings,
+  type SavedChat,
+} from './settings.ts'
+import { findOpenCalls } from './tools/open-calls.ts'
 import type { Confirm } from './tools/run-calls.ts'
 import {
-  eachSource,
-  isOurs,
-  registeredTool,
-  ToolBox,
+  isRunByClient,
+  iterateToolSources,
   type ToolHandler,
   type ToolOptions,
+  ToolRegistry,
   type ToolSource,
   type ToolSources,
+  toRegisteredTool,
 } from './tools/tool-box.ts'
-import { closeOpenCalls, runTurn, type Turning, type TurnSettings } from './turn.ts'
+import { closeOpenCalls, runChatTurn, type TurnConversation, type TurnSettings } from './turn.ts'
 
 /**
  * A conversation with a server. Failures of the world are values: a turn's result says how it ended, and the history can be gone on with after any of
@@ -59,16 +65,16 @@ export class ChatHelper {
   lastErrors: readonly ChatError[] = []
   readonly files: Files
 
-  readonly #given: ChatOptions
-  readonly #tools = new ToolBox()
+  readonly #options: ChatOptions
+  readonly #tools = new ToolRegistry()
   #messages: OpenAIMessage[] = []
   #running: AbortController | undefined
 
   constructor(options: ChatOptions) {
     const { transport, parameters, systemPrompt, clock = systemClock } = options
     const { tools, ...rest } = parameters
-    Object.assign(this, DEFAULTS, settingsIn({ ...options }))
-    this.#given = options
+    Object.assign(this, DEFAULT_CHAT_SETTINGS, pickChatSettings({ ...options }))
+    this.#options = options
     this.parameters = rest
     this.systemPrompt = typeof systemPrompt === 'string' ? OpenAIMessage.system(systemPrompt) : systemPrompt
     this.profile = options.profile ?? 'openai'
@@ -89,17 +95,20 @@ export class ChatHelper {
 
   /** The calls that wait for an answer, where they are not run here. */
   get openCalls(): readonly ToolCall[] {
-    return openCalls(this.#messages)
+    return findOpenCalls(this.#messages)
   }
 
   /** Asks the model, runs the tools that it calls, and asks again until it has its answer. */
   async prompt(input: PromptInput, options: PromptOptions = {}): Promise<ChatResult> {
-    return lived(this.#turn(options, options.stream ?? options.onData !== undefined, promptMessage(input)), options)
+    return runTurnToEnd(
+      this.#turn(options, options.stream ?? options.onData !== undefined, toPromptMessage(input)),
+      options,
+    )
   }
 
   /** Asks once more with the history as it is: after a failure, after {@link answer}, or after too many rounds. */
   async resume(options: PromptOptions = {}): Promise<ChatResult> {
-    return lived(this.#turn(options, options.stream ?? options.onData !== undefined), options)
+    return runTurnToEnd(this.#turn(options, options.stream ?? options.onData !== undefined), options)
   }
 
   /**
@@ -123,8 +132,8 @@ export class ChatHelper {
 
   /** Adds to the history without asking. Calls that are open are closed first, unless this answers one of them. */
   push(input: PromptInput): OpenAIMessage {
-    this.#mustRest()
-    const message = promptMessage(input)
+    this.#assertIdle()
+    const message = toPromptMessage(input)
     this.#push(message)
     return message
   }
@@ -134,21 +143,21 @@ export class ChatHelper {
    * @param handler a function, or an object with a method of the tool's name; without it the tool's own
    */
   registerTool(tool: ToolSource, handler?: ToolHandler, options?: ToolOptions): void {
-    const registered = registeredTool(tool, handler, options)
+    const registered = toRegisteredTool(tool, handler, options)
     const { name } = registered.tool
-    if (!registered.run && isOurs(registered.tool) && this.autoHandleToolCalls) {
+    if (!registered.run && isRunByClient(registered.tool) && this.autoHandleToolCalls) {
       throw new AppError(
         'bad_usage',
         `nobody runs the tool '${name}': give a function, or set autoHandleToolCalls to false`,
         `ツール「${name}」を実行する関数がありません。関数を渡すか、autoHandleToolCalls を false にしてください。`,
       )
     }
-    this.#tools.put(registered)
+    this.#tools.add(registered)
   }
 
   /** @param tools a list, tools by their names, or an object with a list `tools` and a method for each of them */
   registerTools(tools: ToolSources): void {
-    for (const [tool, handler] of eachSource(tools)) this.registerTool(tool, handler)
+    for (const [tool, handler] of iterateToolSources(tools)) this.registerTool(tool, handler)
   }
 
   /** @returns whether there was one */
@@ -162,7 +171,7 @@ export class ChatHelper {
 
   /** Empties the history and, unless told otherwise, the tools; the system prompt and all settings stay. */
   reset(options: { readonly tools?: boolean } = {}): void {
-    this.#mustRest()
+    this.#assertIdle()
     this.#messages = []
     this.lastErrors = []
     if (options.tools !== false) this.unregisterTools()
@@ -172,20 +181,20 @@ export class ChatHelper {
   save(): SavedChat {
     const saved = {
       version: 1,
-      ...settingsIn(Object.fromEntries(Object.entries(this))),
+      ...pickChatSettings(Object.fromEntries(Object.entries(this))),
       profile: typeof this.profile === 'string' ? this.profile : null,
       systemPrompt: this.systemPrompt ?? null,
       parameters: this.parameters,
       messages: this.#messages,
       lastErrors: this.lastErrors,
     }
-    return savedChatFrom(JSON.stringify(saved))
+    return parseSavedChat(JSON.stringify(saved))
   }
 
   /** Goes on where {@link save} was called. @param saved its result, or the text of it */
   load(saved: unknown): this {
-    this.#mustRest()
-    const { version: _, systemPrompt, parameters, messages, lastErrors, profile, ...settings } = savedChatFrom(saved)
+    this.#assertIdle()
+    const { version: _, systemPrompt, parameters, messages, lastErrors, profile, ...settings } = parseSavedChat(saved)
     Object.assign(this, settings)
     this.profile = profile ?? this.profile
     this.systemPrompt = systemPrompt ? new OpenAIMessage(systemPrompt) : undefined
@@ -197,24 +206,24 @@ export class ChatHelper {
 
   /** A conversation of its own that begins with this one's history, tools and settings. */
   fork(): ChatHelper {
-    const { tools: _, ...given } = this.#given
-    const fork = new ChatHelper({ ...given, parameters: this.parameters, profile: this.profile })
+    const { tools: _, ...baseOptions } = this.#options
+    const fork = new ChatHelper({ ...baseOptions, parameters: this.parameters, profile: this.profile })
     fork.confirm = this.confirm
-    for (const tool of this.#tools.all) fork.#tools.put(tool)
+    for (const tool of this.#tools.all) fork.#tools.add(tool)
     return fork.load(this.save())
   }
 
   async *#turn(options: StreamOptions, streams: boolean, input?: PromptInput): AsyncGenerator<ChatEvent, ChatResult> {
-    this.#mustRest()
+    this.#assertIdle()
     const running = new AbortController()
     const signal = options.signal ? AbortSignal.any([options.signal, running.signal]) : running.signal
     const before = this.#messages
     this.#messages = [...before]
-    if (input === undefined) closeOpenCalls(this.#turning)
-    else this.#push(promptMessage(input))
+    if (input === undefined) closeOpenCalls(this.#turnConversation)
+    else this.#push(toPromptMessage(input))
     this.#running = running
     try {
-      const result = yield* runTurn(this.#turning, this.#turnSettings(streams), signal)
+      const result = yield* runChatTurn(this.#turnConversation, this.#turnSettings(streams), signal)
       if (!result.success && this.rollbackOnFailure) this.#messages = before
       this.lastErrors = result.errors
       yield result.success ? { kind: 'done', result } : { kind: 'failed', result }
@@ -226,23 +235,23 @@ export class ChatHelper {
   }
 
   /** What a turn may do with this conversation. */
-  readonly #turning: Turning = {
+  readonly #turnConversation: TurnConversation = {
     messages: () => this.#messages,
     push: (message) => {
       this.#messages.push(message)
     },
-    request: () => requestOf(this.#conversation()),
+    request: () => buildChatRequest(this.#conversation()),
     trim: () => {
       const before = this.#messages
-      this.#messages = [...keptOf(this.#conversation())]
-      const kept = new Set(this.#messages)
-      return before.filter((message) => !kept.has(message))
+      this.#messages = [...selectFittingMessages(this.#conversation())]
+      const remaining = new Set(this.#messages)
+      return before.filter((message) => !remaining.has(message))
     },
   }
 
-  #conversation(): Conversation {
+  #conversation(): RequestContext {
     const { systemPrompt, tools, parameters, numberOfMessages, tokenBudget } = this
-    const tokensOf = this.#given.countTokens ?? estimateTokens
+    const tokensOf = this.#options.countTokens ?? estimateTokens
     const profile = profileOf(this.profile)
     return {
       messages: this.#messages,
@@ -258,10 +267,10 @@ export class ChatHelper {
 
   #turnSettings(streams: boolean): TurnSettings {
     const { autoHandleToolCalls, maxRounds, parallel, maxRetries, toolTimeoutMs, confirm } = this
-    const { transport, clock = systemClock } = this.#given
+    const { transport, clock = systemClock } = this.#options
     const profile = profileOf(this.profile)
-    const find = (name: string) => this.#tools.named(name, profile)
-    const names = this.#tools.all.flatMap(({ tool, run }) => (run ? nameFor(tool, profile) : []))
+    const find = (name: string) => this.#tools.find(name, profile)
+    const names = this.#tools.all.flatMap(({ tool, run }) => (run ? toolNameFor(tool, profile) : []))
     return {
       ...{ transport, clock, maxRetries, streams },
       ...{ autoHandleToolCalls, maxRounds, parallel, toolTimeoutMs, confirm, find, names },
@@ -269,7 +278,7 @@ export class ChatHelper {
   }
 
   #push(message: OpenAIMessage): void {
-    if (!message.is('tool')) closeOpenCalls(this.#turning)
+    if (!message.is('tool')) closeOpenCalls(this.#turnConversation)
     else if (!this.openCalls.some(({ id }) => id === message.tool_call_id)) {
       throw new AppError(
         'bad_usage',
@@ -280,7 +289,7 @@ export class ChatHelper {
     this.#messages.push(message)
   }
 
-  #mustRest(): void {
+  #assertIdle(): void {
     if (this.#running)
       throw new AppError(
         'bad_usage',

@@ -25,14 +25,14 @@ export const systemClock: Clock = {
     }),
 }
 
-export const GIVEN_UP = Symbol('given up')
+export const WAIT_ABORTED = Symbol('given up')
 
-/** The work's end, or {@link GIVEN_UP} as soon as the signal is aborted, whether the work cares for it or not. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | typeof GIVEN_UP> {
+/** The work's end, or {@link WAIT_ABORTED} as soon as the signal is aborted, whether the work cares for it or not. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | typeof WAIT_ABORTED> {
   return new Promise((resolve, reject) => {
-    const giveUp = (): void => resolve(GIVEN_UP)
-    if (signal.aborted) giveUp()
-    else signal.addEventListener('abort', giveUp, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+    const onAbort = (): void => resolve(WAIT_ABORTED)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
 }

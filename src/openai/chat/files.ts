@@ -1,11 +1,11 @@
 /** Files that lie on the server, to be named in messages. */
 
-import { fieldsOf, isObject, wordOf } from '../../lib/object.ts'
+import { fieldsOf, isObject, nonEmptyStringOf } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
 import type { Open } from '../message.ts'
 import type { ChatError } from './chat-error.ts'
 import type { Clock } from './clock.ts'
-import { type Tried, withRetries } from './send/retry.ts'
+import { type RetryResult, withRetries } from './send/retry.ts'
 import type { FileQuery, FileTransport } from './transport.ts'
 
 /** What a file is for. Messages may name only those of `user_data`. */
@@ -62,7 +62,7 @@ export class Files {
    * if (uploaded.success) message.addFileId(uploaded.file.id)
    */
   async create(file: Blob, purpose: FilePurpose, options: FileOptions = {}): Promise<FileResult> {
-    const filename = options.filename ?? wordOf((file as { readonly name?: unknown }).name)
+    const filename = options.filename ?? nonEmptyStringOf((file as { readonly name?: unknown }).name)
     const seconds = options.expires_after?.seconds
     if (!(file instanceof Blob))
       throw new AppError('bad_usage', 'a file is a File or a Blob', 'ファイルは File か Blob で渡してください。')
@@ -78,66 +78,68 @@ export class Files {
         'say what the file is for, as user_data',
         'ファイルの用途を user_data のように指定してください。',
       )
-    if (seconds !== undefined && !(seconds >= SHORTEST && seconds <= LONGEST)) {
+    if (seconds !== undefined && !(seconds >= MIN_EXPIRY_SECONDS && seconds <= MAX_EXPIRY_SECONDS)) {
       throw new AppError(
         'bad_usage',
-        `a file can expire after ${SHORTEST} to ${LONGEST} seconds`,
-        `ファイルの期限は ${SHORTEST}〜${LONGEST} 秒で指定してください。`,
+        `a file can expire after ${MIN_EXPIRY_SECONDS} to ${MAX_EXPIRY_SECONDS} seconds`,
+        `ファイルの期限は ${MIN_EXPIRY_SECONDS}〜${MAX_EXPIRY_SECONDS} 秒で指定してください。`,
       )
     }
     const { expires_after, signal } = options
     const upload = { file, filename, purpose, ...(expires_after && { expires_after }) }
-    return fileResult(await this.#ask((files, stop) => files.create(upload, stop), signal))
+    return toFileResult(await this.#ask((files, stop) => files.create(upload, stop), signal))
   }
 
   async retrieve(id: string, signal?: AbortSignal): Promise<FileResult> {
-    mustName(id)
-    return fileResult(await this.#ask((files, stop) => files.retrieve(id, stop), signal))
+    assertFileId(id)
+    return toFileResult(await this.#ask((files, stop) => files.retrieve(id, stop), signal))
   }
 
   /** One page; `hasMore` says whether there is another one after it. */
   async list(query: FileQuery = {}, signal?: AbortSignal): Promise<FileListResult> {
     const answer = await this.#ask((files, stop) => files.list(query, stop), signal)
-    if ('error' in answer) return failed(answer.error)
+    if ('error' in answer) return toFailure(answer.error)
     const { data, has_more } = answer.value
-    if (!Array.isArray(data)) return failed(NO_ANSWER)
-    return { success: true, files: data.filter(isFile), hasMore: has_more === true, errors: [] }
+    if (!Array.isArray(data)) return toFailure(NO_ANSWER_ERROR)
+    return { success: true, files: data.filter(isUploadedFile), hasMore: has_more === true, errors: [] }
   }
 
   async delete(id: string, signal?: AbortSignal): Promise<FileDeletedResult> {
-    mustName(id)
+    assertFileId(id)
     const answer = await this.#ask((files, stop) => files.delete(id, stop), signal)
-    if ('error' in answer) return failed(answer.error)
+    if ('error' in answer) return toFailure(answer.error)
     return { success: true, id, deleted: answer.value['deleted'] === true, errors: [] }
   }
 
   async #ask(
     verb: (files: FileTransport, signal: AbortSignal) => Promise<unknown>,
     signal = new AbortController().signal,
-  ): Promise<Tried<{ readonly [key: string]: unknown }>> {
+  ): Promise<RetryResult<{ readonly [key: string]: unknown }>> {
     const transport = this.#transport
     if (!transport)
       throw new AppError('bad_usage', 'this transport knows no files', 'この接続ではファイルを扱えません。')
     const answer = await withRetries(() => verb(transport, signal), this.#retries(), this.#clock, signal)
     if ('error' in answer) return answer
     const value = fieldsOf(answer.value)
-    return value ? { value } : { error: NO_ANSWER }
+    return value ? { value } : { error: NO_ANSWER_ERROR }
   }
 }
 
-const SHORTEST = 3600
-const LONGEST = 2_592_000
-const NO_ANSWER: ChatError = { kind: 'garbage', message: 'the server sent no answer: does it know files?' }
+const MIN_EXPIRY_SECONDS = 3600
+const MAX_EXPIRY_SECONDS = 2_592_000
+const NO_ANSWER_ERROR: ChatError = { kind: 'garbage', message: 'the server sent no answer: does it know files?' }
 
-const failed = (error: ChatError): Failed => ({ success: false, errors: [error] })
+const toFailure = (error: ChatError): Failed => ({ success: false, errors: [error] })
 
-function fileResult(answer: Tried<unknown>): FileResult {
-  if ('error' in answer) return failed(answer.error)
-  return isFile(answer.value) ? { success: true, file: answer.value, errors: [] } : failed(NO_ANSWER)
+function toFileResult(answer: RetryResult<unknown>): FileResult {
+  if ('error' in answer) return toFailure(answer.error)
+  return isUploadedFile(answer.value) ? { success: true, file: answer.value, errors: [] } : toFailure(NO_ANSWER_ERROR)
 }
 
-const isFile = (value: unknown): value is UploadedFile => isObject(value) && wordOf(value['id']) !== undefined
+const isUploadedFile = (value: unknown): value is UploadedFile =>
+  isObject(value) && nonEmptyStringOf(value['id']) !== undefined
 
-function mustName(id: string): void {
-  if (!wordOf(id)) throw new AppError('bad_usage', 'give the id of a file', 'ファイルの ID を指定してください。')
+function assertFileId(id: string): void {
+  if (!nonEmptyStringOf(id))
+    throw new AppError('bad_usage', 'give the id of a file', 'ファイルの ID を指定してください。')
 }

@@ -40,7 +40,7 @@ export interface PromptOptions extends StreamOptions {
 }
 
 /** Lets a turn run to its end, and tells who asked for it. */
-export async function lived(turn: AsyncGenerator<ChatEvent>, options: PromptOptions): Promise<ChatResult> {
+export async function runTurnToEnd(turn: AsyncGenerator<ChatEvent>, options: PromptOptions): Promise<ChatResult> {
   let result: ChatResult | undefined
   for await (const event of turn) {
     options.onData?.(event)

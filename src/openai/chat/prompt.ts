@@ -1,6 +1,6 @@
 /** Makes a message of whatever a conversation is prompted with. */
 
-import { isObject, jsonText, wordOf } from '../../lib/object.ts'
+import { isObject, nonEmptyStringOf, toJsonText } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
 import type { Content, ContentPart, MessageFields } from '../message.ts'
 import { OpenAIMessage } from '../openai-message.ts'
@@ -9,7 +9,7 @@ import { OpenAIMessage } from '../openai-message.ts'
 export type PromptInput = string | OpenAIMessage | MessageFields | ContentPart | readonly ContentPart[] | object
 
 /** A message stays the one it is, so that the caller still holds it; without a role it is a user's. */
-export function promptMessage(input: PromptInput): OpenAIMessage {
+export function toPromptMessage(input: PromptInput): OpenAIMessage {
   if (input instanceof OpenAIMessage) {
     if (input.role === '') input.role = 'user'
     return input
@@ -25,8 +25,8 @@ export function promptMessage(input: PromptInput): OpenAIMessage {
     )
   }
   if (input['content'] !== undefined && input['content'] !== null) {
-    return new OpenAIMessage({ ...input, role: wordOf(input['role']) ?? 'user' })
+    return new OpenAIMessage({ ...input, role: nonEmptyStringOf(input['role']) ?? 'user' })
   }
-  if (wordOf(input['type'])) return OpenAIMessage.user([input as unknown as ContentPart])
-  return OpenAIMessage.user(jsonText(input))
+  if (nonEmptyStringOf(input['type'])) return OpenAIMessage.user([input as unknown as ContentPart])
+  return OpenAIMessage.user(toJsonText(input))
 }

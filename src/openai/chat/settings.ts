@@ -4,8 +4,8 @@ import { fieldsOf, isObject, listOf, parseStructure } from '../../lib/object.ts'
 import { AppError } from '../../model/error.ts'
 import type { MessageFields } from '../message.ts'
 import { PROFILES, type ProfileName } from '../profile.ts'
-import { type ChatError, chatErrorFrom } from './chat-error.ts'
-import { MOST_RETRIES } from './send/retry.ts'
+import { type ChatError, parseChatError } from './chat-error.ts'
+import { DEFAULT_MAX_RETRIES } from './send/retry.ts'
 
 /** What is sent with every request. `messages` and `stream` are set by the turn; `tools` are to be registered. */
 export interface ChatParameters {
@@ -32,14 +32,14 @@ export interface ChatSettings {
   rollbackOnFailure: boolean
 }
 
-export const DEFAULTS: Readonly<ChatSettings> = {
+export const DEFAULT_CHAT_SETTINGS: Readonly<ChatSettings> = {
   numberOfMessages: 15,
   tokenBudget: null,
   autoHandleToolCalls: true,
   maxRounds: 10,
   parallel: false,
   toolTimeoutMs: null,
-  maxRetries: MOST_RETRIES,
+  maxRetries: DEFAULT_MAX_RETRIES,
   rollbackOnFailure: false,
 }
 
@@ -54,16 +54,16 @@ export interface SavedChat extends Readonly<ChatSettings> {
 }
 
 /** The settings among the values, each of its type; others are not looked at. */
-export function settingsIn(values: { readonly [key: string]: unknown }): Partial<ChatSettings> {
-  const known = Object.entries(DEFAULTS).filter(([key, usual]) => {
+export function pickChatSettings(values: { readonly [key: string]: unknown }): Partial<ChatSettings> {
+  const known = Object.entries(DEFAULT_CHAT_SETTINGS).filter(([key, defaultValue]) => {
     const value = values[key]
-    return usual === null ? value === null || typeof value === 'number' : typeof value === typeof usual
+    return defaultValue === null ? value === null || typeof value === 'number' : typeof value === typeof defaultValue
   })
   return Object.fromEntries(known.map(([key]) => [key, values[key]]))
 }
 
 /** Throws `bad_usage` where this is no saved conversation, or one of a later version. */
-export function savedChatFrom(value: unknown): SavedChat {
+export function parseSavedChat(value: unknown): SavedChat {
   const saved = fieldsOf(typeof value === 'string' ? parseStructure(value) : value)
   const parameters = fieldsOf(saved?.['parameters'])
   if (
@@ -78,14 +78,14 @@ export function savedChatFrom(value: unknown): SavedChat {
     )
   }
   return {
-    ...DEFAULTS,
-    ...settingsIn(saved),
+    ...DEFAULT_CHAT_SETTINGS,
+    ...pickChatSettings(saved),
     version: 1,
     profile: isProfileName(saved['profile']) ? saved['profile'] : null,
     systemPrompt: fieldsOf(saved['systemPrompt']) ?? null,
     parameters: parameters as ChatParameters,
     messages: listOf(saved['messages']) as readonly MessageFields[],
-    lastErrors: listOf(saved['lastErrors']).flatMap((error) => chatErrorFrom(error) ?? []),
+    lastErrors: listOf(saved['lastErrors']).flatMap((error) => parseChatError(error) ?? []),
   }
 }
 

@@ -3,20 +3,20 @@
 import { numberOf } from '../../lib/object.ts'
 import { OpenAIMessage } from '../openai-message.ts'
 import type { Completion } from '../stream/completion.ts'
-import { ABORTED, type ChatError } from './chat-error.ts'
+import { ABORTED_ERROR, type ChatError } from './chat-error.ts'
 import type { ChatEvent, ChatResult, TurnUsage } from './events.ts'
-import { type AskSettings, ask } from './send/ask.ts'
-import { openCalls, withUnusedIds } from './tools/open-calls.ts'
-import { type CallSettings, runCalls } from './tools/run-calls.ts'
+import { requestCompletion, type SendSettings } from './send/ask.ts'
+import { findOpenCalls, withUniqueCallIds } from './tools/open-calls.ts'
+import { type CallSettings, runToolCalls } from './tools/run-calls.ts'
 import type { ChatRequest } from './transport.ts'
 
-export interface TurnSettings extends AskSettings, CallSettings {
+export interface TurnSettings extends SendSettings, CallSettings {
   readonly autoHandleToolCalls: boolean
   readonly maxRounds: number
 }
 
 /** The part of a conversation that a turn sees. */
-export interface Turning {
+export interface TurnConversation {
   messages(): readonly OpenAIMessage[]
   push(message: OpenAIMessage): void
   /** What is sent: the messages that fit, and all else that belongs to a request. */
@@ -26,77 +26,78 @@ export interface Turning {
 }
 
 /** However it ends, also when its consumer stops: every call is answered, unless the caller wants to answer calls himself. */
-export async function* runTurn(
-  turning: Turning,
+export async function* runChatTurn(
+  conversation: TurnConversation,
   settings: TurnSettings,
   signal: AbortSignal,
 ): AsyncGenerator<ChatEvent, ChatResult> {
   const completions: Completion[] = []
-  const push = (message: OpenAIMessage): void => turning.push(message)
+  const push = (message: OpenAIMessage): void => conversation.push(message)
   for (let round = 0; ; round++) {
-    const asked = yield* ask(turning.request(), settings, signal)
-    if ('error' in asked) {
-      if (asked.error.kind === 'aborted') keepWords(asked.partial, push)
-      return failed(completions, asked.error, asked.partial)
+    const attempt = yield* requestCompletion(conversation.request(), settings, signal)
+    if ('error' in attempt) {
+      if (attempt.error.kind === 'aborted') savePartialText(attempt.partial, push)
+      return toFailedResult(completions, attempt.error, attempt.partial)
     }
-    const [choice] = asked.completion.choices
+    const [choice] = attempt.completion.choices
     if (!choice) throw new Error('an answer without a choice is an error')
-    completions.push(asked.completion)
-    const message = withUnusedIds(choice.message, turning.messages())
-    push(spoken(message))
-    const calls = openCalls(turning.messages())
+    completions.push(attempt.completion)
+    const message = withUniqueCallIds(choice.message, conversation.messages())
+    push(asAssistantMessage(message))
+    const calls = findOpenCalls(conversation.messages())
     try {
       yield { kind: 'message', message, finish_reason: choice.finish_reason }
       if (message.hasToolCalls() && settings.autoHandleToolCalls) {
-        if (round >= settings.maxRounds) return failed(completions, tooManyRounds(settings.maxRounds))
-        yield* runCalls(calls, settings, signal, push)
+        if (round >= settings.maxRounds) return toFailedResult(completions, tooManyRoundsError(settings.maxRounds))
+        yield* runToolCalls(calls, settings, signal, push)
       }
     } finally {
-      if (settings.autoHandleToolCalls) closeOpenCalls(turning)
+      if (settings.autoHandleToolCalls) closeOpenCalls(conversation)
     }
-    yield* trimmed(turning)
+    yield* emitTrimmed(conversation)
     if (!message.hasToolCalls() || !settings.autoHandleToolCalls) {
       const { finish_reason } = choice
-      return { success: true, message, finish_reason, completions, usage: usageOf(completions), errors: [] }
+      return { success: true, message, finish_reason, completions, usage: sumUsage(completions), errors: [] }
     }
-    if (signal.aborted) return failed(completions, ABORTED)
+    if (signal.aborted) return toFailedResult(completions, ABORTED_ERROR)
   }
 }
 
 /** Answers every call that is still open, saying that it was not run. */
-export function closeOpenCalls(turning: Pick<Turning, 'messages' | 'push'>): void {
-  for (const call of openCalls(turning.messages())) turning.push(OpenAIMessage.toolResult(call, NOT_RUN))
+export function closeOpenCalls(conversation: Pick<TurnConversation, 'messages' | 'push'>): void {
+  for (const call of findOpenCalls(conversation.messages()))
+    conversation.push(OpenAIMessage.toolResult(call, NO_RESULT_TEXT))
 }
 
-const NOT_RUN = 'Error: there is no result of this call.'
+const NO_RESULT_TEXT = 'Error: there is no result of this call.'
 
-function* trimmed(turning: Turning): Generator<ChatEvent> {
-  const messages = turning.trim()
+function* emitTrimmed(conversation: TurnConversation): Generator<ChatEvent> {
+  const messages = conversation.trim()
   if (messages.length > 0) yield { kind: 'trimmed', messages }
 }
 
 /** What the user has seen stays. Calls go: nobody knows whether they were whole. */
-function keepWords(partial: OpenAIMessage | undefined, push: (message: OpenAIMessage) => void): void {
+function savePartialText(partial: OpenAIMessage | undefined, push: (message: OpenAIMessage) => void): void {
   if (!partial || partial.allText === '') return
   const { tool_calls: _, function_call: __, ...fields } = partial.toJSON()
-  push(spoken(new OpenAIMessage(fields)))
+  push(asAssistantMessage(new OpenAIMessage(fields)))
 }
 
 /** By the assistant, whoever the server says is speaking. */
-function spoken(message: OpenAIMessage): OpenAIMessage {
+function asAssistantMessage(message: OpenAIMessage): OpenAIMessage {
   message.role = 'assistant'
   return message
 }
 
-function failed(completions: readonly Completion[], error: ChatError, partial?: OpenAIMessage): ChatResult {
-  return { success: false, errors: [error], completions, usage: usageOf(completions), ...(partial && { partial }) }
+function toFailedResult(completions: readonly Completion[], error: ChatError, partial?: OpenAIMessage): ChatResult {
+  return { success: false, errors: [error], completions, usage: sumUsage(completions), ...(partial && { partial }) }
 }
 
-function tooManyRounds(most: number): ChatError {
-  return { kind: 'rounds', message: `the model still calls tools after ${most} rounds; resume to let it go on` }
+function tooManyRoundsError(maxRounds: number): ChatError {
+  return { kind: 'rounds', message: `the model still calls tools after ${maxRounds} rounds; resume to let it go on` }
 }
 
-function usageOf(completions: readonly Completion[]): TurnUsage {
+function sumUsage(completions: readonly Completion[]): TurnUsage {
   const sum = (key: keyof TurnUsage): number =>
     completions.reduce((total, { usage }) => total + (numberOf(usage?.[key]) ?? 0), 0)
   return {

@@ -1,16 +1,24 @@
 /** Makes the calls of an assistant what a server takes. */
 
-import { type Fields, fieldsOf, isObject, jsonText, listOf, parseStructure, wordOf } from '../../lib/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  listOf,
+  nonEmptyStringOf,
+  parseStructure,
+  toJsonText,
+} from '../../lib/object.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { ToolCall } from '../message.ts'
 import type { Profile } from '../profile.ts'
-import { knownFields } from './keys.ts'
-import { legalCallId, legalToolName, madeCallId } from './names.ts'
-import type { Report } from './problem.ts'
-import { LEFT_OUT } from './problem.ts'
+import { pickKnownFields } from './keys.ts'
+import { legalToolName, makeCallId, toLegalCallId } from './names.ts'
+import type { ReportProblem } from './problem.ts'
+import { OMITTED_PHRASE } from './problem.ts'
 
 /** @param seed tells this message from others, for ids that must be made */
-export function shapeCalls(given: unknown, profile: Profile, seed: string, report: Report): readonly ToolCall[] {
+export function shapeCalls(given: unknown, profile: Profile, seed: string, report: ReportProblem): readonly ToolCall[] {
   const list = isObject(given) ? [given] : listOf(given)
   if (isObject(given) || (given !== undefined && !Array.isArray(given)))
     report(
@@ -20,26 +28,26 @@ export function shapeCalls(given: unknown, profile: Profile, seed: string, repor
       isObject(given) ? phrase('makes a list', '一覧にする') : phrase('leaves them out', '省く'),
     )
   return list.flatMap((call, at) => {
-    const here: Report = (path, ...rest) => report(`.tool_calls[${at}]${path}`, ...rest)
+    const reportCall: ReportProblem = (path, ...rest) => report(`.tool_calls[${at}]${path}`, ...rest)
     const fields = fieldsOf(call)
-    if (fields) return shapeCall(fields, profile, `${seed}\n${at}`, here)
-    here(
+    if (fields) return shapeCall(fields, profile, `${seed}\n${at}`, reportCall)
+    reportCall(
       '',
       'call_form',
       phrase('A tool call is no object.', 'ツールの呼び出しがオブジェクトではありません。'),
-      LEFT_OUT,
+      OMITTED_PHRASE,
     )
     return []
   })
 }
 
-function shapeCall(call: Fields, profile: Profile, seed: string, report: Report): ToolCall {
+function shapeCall(call: Fields, profile: Profile, seed: string, report: ReportProblem): ToolCall {
   const isCustom = call['type'] === 'custom' || (call['type'] !== 'function' && isObject(call['custom']))
   const kind = isCustom ? 'custom' : 'function'
   const text = isCustom ? 'input' : 'arguments'
-  const inside: Report = (path, ...rest) => report(`.${kind}${path}`, ...rest)
-  const flat = isObject(call[kind]) ? [] : ['name', text]
-  if (call['type'] !== kind || flat.length > 0)
+  const reportInner: ReportProblem = (path, ...rest) => report(`.${kind}${path}`, ...rest)
+  const flatKeys = isObject(call[kind]) ? [] : ['name', text]
+  if (call['type'] !== kind || flatKeys.length > 0)
     report(
       '',
       'call_form',
@@ -49,16 +57,21 @@ function shapeCall(call: Fields, profile: Profile, seed: string, report: Report)
       ),
       phrase(`makes it a ${kind} call`, `${kind} の呼び出しにする`),
     )
-  const outer = knownFields(call, ['id', 'type', kind, ...flat], profile, report)
-  const inner = knownFields(fieldsOf(call[kind]) ?? only(call, flat), ['name', text], profile, inside)
-  const rest = without(outer, [kind, ...flat])
+  const outer = pickKnownFields(call, ['id', 'type', kind, ...flatKeys], profile, report)
+  const inner = pickKnownFields(
+    fieldsOf(call[kind]) ?? pickFields(call, flatKeys),
+    ['name', text],
+    profile,
+    reportInner,
+  )
+  const rest = omitFields(outer, [kind, ...flatKeys])
   const id = shapeId(call['id'], profile, seed, report)
-  const name = shapeName(wordOf(inner['name']) ?? '', profile, inside)
+  const name = shapeName(nonEmptyStringOf(inner['name']) ?? '', profile, reportInner)
   if (!isCustom) {
-    const said = { ...inner, name, arguments: shapeArguments(inner[text], profile, inside) }
-    return { ...rest, id, type: 'function', function: said }
+    const functionFields = { ...inner, name, arguments: shapeArguments(inner[text], profile, reportInner) }
+    return { ...rest, id, type: 'function', function: functionFields }
   }
-  const input = shapeInput(inner[text], inside)
+  const input = shapeInput(inner[text], reportInner)
   if (profile.customCalls) return { ...rest, id, type: 'custom', custom: { ...inner, name, input } }
   const what = phrase(`${profile.label} knows no custom tools.`, `${profile.label} はカスタムツールを扱えません。`)
   report(
@@ -67,17 +80,17 @@ function shapeCall(call: Fields, profile: Profile, seed: string, report: Report)
     what,
     phrase('makes it a function call with the argument `input`', '引数 `input` を持つ関数の呼び出しにする'),
   )
-  const said = { ...without(inner, [text]), name, arguments: jsonText({ input }) }
-  return { ...rest, id, type: 'function', function: said }
+  const functionFields = { ...omitFields(inner, [text]), name, arguments: toJsonText({ input }) }
+  return { ...rest, id, type: 'function', function: functionFields }
 }
 
-const only = (fields: Fields, keys: readonly string[]): Fields =>
+const pickFields = (fields: Fields, keys: readonly string[]): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([key]) => keys.includes(key)))
 
-const without = (fields: Fields, keys: readonly string[]): Fields =>
+const omitFields = (fields: Fields, keys: readonly string[]): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([key]) => !keys.includes(key)))
 
-function shapeInput(given: unknown, report: Report): string {
+function shapeInput(given: unknown, report: ReportProblem): string {
   if (typeof given === 'string') return given
   report(
     '.input',
@@ -85,10 +98,10 @@ function shapeInput(given: unknown, report: Report): string {
     phrase('The input of a tool is no text.', 'ツールの入力が文字列ではありません。'),
     phrase('writes it as JSON text', 'JSON の文字列として書く'),
   )
-  return given === undefined || given === null ? '' : jsonText(given)
+  return given === undefined || given === null ? '' : toJsonText(given)
 }
 
-function shapeName(name: string, profile: Profile, report: Report): string {
+function shapeName(name: string, profile: Profile, report: ReportProblem): string {
   const legal = legalToolName(name, profile)
   if (legal !== name)
     report(
@@ -103,13 +116,13 @@ function shapeName(name: string, profile: Profile, report: Report): string {
   return legal
 }
 
-function shapeArguments(given: unknown, profile: Profile, report: Report): string {
+function shapeArguments(given: unknown, profile: Profile, report: ReportProblem): string {
   if (typeof given !== 'string') {
     const repair = isObject(given)
       ? phrase('writes them as JSON text', 'JSON の文字列として書く')
       : phrase('writes `{}`', '`{}` を書く')
     report('.arguments', 'arguments_form', phrase('The arguments are no text.', '引数が文字列ではありません。'), repair)
-    return isObject(given) ? jsonText(given) : '{}'
+    return isObject(given) ? toJsonText(given) : '{}'
   }
   if (profile.arguments === 'text' || isObject(parseStructure(given))) return given
   const isEmpty = given.trim() === ''
@@ -122,11 +135,11 @@ function shapeArguments(given: unknown, profile: Profile, report: Report): strin
     ),
     isEmpty ? phrase('writes `{}`', '`{}` を書く') : phrase('makes them the argument `input`', '引数 `input` にする'),
   )
-  return isEmpty ? '{}' : jsonText({ input: given })
+  return isEmpty ? '{}' : toJsonText({ input: given })
 }
 
-function shapeId(given: unknown, profile: Profile, seed: string, report: Report): string {
-  const id = wordOf(given)
+function shapeId(given: unknown, profile: Profile, seed: string, report: ReportProblem): string {
+  const id = nonEmptyStringOf(given)
   if (id === undefined) {
     report(
       '.id',
@@ -134,14 +147,14 @@ function shapeId(given: unknown, profile: Profile, seed: string, report: Report)
       phrase('A tool call has no id.', 'ツールの呼び出しに ID がありません。'),
       phrase('makes one', '作る'),
     )
-    return madeCallId(seed, profile)
+    return makeCallId(seed, profile)
   }
   return shapeCallId(id, '.id', profile, report)
 }
 
 /** Of a call or of its result: both become the same. */
-export function shapeCallId(id: string, path: string, profile: Profile, report: Report): string {
-  const legal = legalCallId(id, profile)
+export function shapeCallId(id: string, path: string, profile: Profile, report: ReportProblem): string {
+  const legal = toLegalCallId(id, profile)
   if (legal !== id)
     report(
       path,

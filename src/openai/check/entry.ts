@@ -5,7 +5,7 @@ import type { Phrase } from '../../model/phrase.ts'
 import type { ToolCall } from '../message.ts'
 import type { ProblemCode } from './problem.ts'
 
-export interface Entry {
+export interface CheckedEntry {
   /** Its index in the list that was given; an added message has that of the message it belongs to. */
   readonly at: number
   readonly message: Fields
@@ -14,10 +14,16 @@ export interface Entry {
 }
 
 /** Like a Report, for any message of the list. */
-export type ReportAt = (entry: Entry, path: string, code: ProblemCode, what: Phrase, repair: Phrase) => void
+export type ReportEntryProblem = (
+  entry: CheckedEntry,
+  path: string,
+  code: ProblemCode,
+  what: Phrase,
+  repair: Phrase,
+) => void
 
 /** Of a message whose calls are in their proper form. */
-export const callsOf = ({ message }: Entry): readonly ToolCall[] =>
+export const callsOfEntry = ({ message }: CheckedEntry): readonly ToolCall[] =>
   (message['tool_calls'] as readonly ToolCall[] | undefined) ?? []
 
-export const isResult = ({ message }: Entry): boolean => message['role'] === 'tool'
+export const isResultEntry = ({ message }: CheckedEntry): boolean => message['role'] === 'tool'

@@ -1,22 +1,22 @@
 /** Makes one message what a server takes, by itself: what it owes to its neighbours is seen to elsewhere. */
 
-import { type Fields, fieldsOf, jsonText, stringOf, wordOf } from '../../lib/object.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/object.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { Role } from '../message.ts'
 import type { Profile } from '../profile.ts'
 import { shapeCallId, shapeCalls } from './calls.ts'
-import { shapeKeys, shapeRole } from './keys.ts'
-import { madeCallId } from './names.ts'
+import { shapeFields, shapeRole } from './keys.ts'
+import { makeCallId } from './names.ts'
 import { shapeContent } from './parts.ts'
-import type { Report } from './problem.ts'
-import { LEFT_OUT } from './problem.ts'
+import type { ReportProblem } from './problem.ts'
+import { OMITTED_PHRASE } from './problem.ts'
 
 /** @param seed tells this message from others, for ids that must be made */
-export function shapeMessage(given: Fields, profile: Profile, seed: string, report: Report): Fields {
-  const message = modern(given, profile, report)
+export function shapeMessage(given: Fields, profile: Profile, seed: string, report: ReportProblem): Fields {
+  const message = modernizeFunctionCall(given, profile, report)
   const role = shapeRole(message, profile, report)
   const content = shapeContent(message['content'], role, profile, report)
-  const keys = shapeKeys(message, role, profile, report)
+  const keys = shapeFields(message, role, profile, report)
   const id = role === 'tool' ? shapeResultId(keys['tool_call_id'], profile, report) : {}
   const { tool_calls, tool_call_id, ...rest } = keys
   const calls = 'tool_calls' in keys ? shapeCalls(tool_calls, profile, seed, report) : []
@@ -25,24 +25,30 @@ export function shapeMessage(given: Fields, profile: Profile, seed: string, repo
       '.tool_calls',
       'calls_empty',
       phrase('The list of tool calls is empty.', 'ツールの呼び出しの一覧が空です。'),
-      LEFT_OUT,
+      OMITTED_PHRASE,
     )
-  const said = settledContent(content, role, given, calls.length > 0, profile, report)
-  return inOrderOf(given, { role, ...said, ...id, ...rest, ...(calls.length > 0 && { tool_calls: calls }) })
+  const contentField = settleContent(content, role, given, calls.length > 0, profile, report)
+  return withKeyOrderOf(given, {
+    role,
+    ...contentField,
+    ...id,
+    ...rest,
+    ...(calls.length > 0 && { tool_calls: calls }),
+  })
 }
 
 /** Fields stand where they stood; new ones follow. */
-function inOrderOf(given: Fields, shaped: Fields): Fields {
+function withKeyOrderOf(given: Fields, shaped: Fields): Fields {
   const keys = [...new Set([...Object.keys(given), ...Object.keys(shaped)])]
   return Object.fromEntries(keys.filter((key) => Object.hasOwn(shaped, key)).map((key) => [key, shaped[key]]))
 }
 
 /** Calls and results of the time before tools, in the form of today. Equal names give equal ids; pairing tells them apart. */
-function modern(message: Fields, profile: Profile, report: Report): Fields {
+function modernizeFunctionCall(message: Fields, profile: Profile, report: ReportProblem): Fields {
   if (profile.roles.function === 'function') return message
-  const { function_call: called, ...rest } = message
-  const idOf = (name: unknown): string => madeCallId(`function ${wordOf(name)}`, profile)
-  const call = fieldsOf(called)
+  const { function_call: functionCall, ...rest } = message
+  const idOf = (name: unknown): string => makeCallId(`function ${nonEmptyStringOf(name)}`, profile)
+  const call = fieldsOf(functionCall)
   if (call) {
     report(
       '.function_call',
@@ -50,10 +56,10 @@ function modern(message: Fields, profile: Profile, report: Report): Fields {
       phrase(`${profile.label} knows no function calls of old.`, `${profile.label} は古い関数呼び出しを扱えません。`),
       phrase('makes it a tool call', 'ツールの呼び出しにする'),
     )
-    const made = { id: idOf(call['name']), type: 'function', function: call }
-    return { ...rest, tool_calls: [...(Array.isArray(rest['tool_calls']) ? rest['tool_calls'] : []), made] }
+    const toolCall = { id: idOf(call['name']), type: 'function', function: call }
+    return { ...rest, tool_calls: [...(Array.isArray(rest['tool_calls']) ? rest['tool_calls'] : []), toolCall] }
   }
-  if (message['role'] !== 'function' || wordOf(message['tool_call_id'])) return message
+  if (message['role'] !== 'function' || nonEmptyStringOf(message['tool_call_id'])) return message
   report(
     '',
     'legacy_function',
@@ -63,8 +69,8 @@ function modern(message: Fields, profile: Profile, report: Report): Fields {
   return { ...message, role: 'tool', tool_call_id: idOf(message['name']) }
 }
 
-function shapeResultId(given: unknown, profile: Profile, report: Report): Fields {
-  const id = wordOf(typeof given === 'number' ? String(given) : given)
+function shapeResultId(given: unknown, profile: Profile, report: ReportProblem): Fields {
+  const id = nonEmptyStringOf(typeof given === 'number' ? String(given) : given)
   if (id === undefined) return {}
   if (id !== given)
     report(
@@ -77,13 +83,13 @@ function shapeResultId(given: unknown, profile: Profile, report: Report): Fields
 }
 
 /** Nothing said, in the way that the server wants it. @returns the field, or none */
-function settledContent(
+function settleContent(
   content: unknown,
   role: Role,
   given: Fields,
   hasCalls: boolean,
   profile: Profile,
-  report: Report,
+  report: ReportProblem,
 ): Fields {
   const isMissing = content === undefined || content === null
   const refusal = stringOf(given['refusal'])
@@ -133,7 +139,7 @@ function settledContent(
 }
 
 /** Whether a message has neither words nor calls. Results may be empty: there are tools that have nothing to say. */
-export function saysNothing(message: Fields, profile: Profile): boolean {
+export function isEmptyMessage(message: Fields, profile: Profile): boolean {
   const { content, role } = message
   if (role === 'tool' || role === 'function') return false
   if (!(content === undefined || content === null || (content === '' && !profile.emptyText))) return false
@@ -141,7 +147,7 @@ export function saysNothing(message: Fields, profile: Profile): boolean {
 }
 
 /** For who sends a message by itself: a text, even an empty one, where the API wants one. */
-export function bodyOf(given: Fields, profile: Profile): Fields {
-  const shaped = shapeMessage(given, profile, jsonText(given), () => {})
-  return saysNothing(shaped, profile) ? { ...shaped, content: '' } : shaped
+export function toMessageBody(given: Fields, profile: Profile): Fields {
+  const shaped = shapeMessage(given, profile, toJsonText(given), () => {})
+  return isEmptyMessage(shaped, profile) ? { ...shaped, content: '' } : shaped
 }

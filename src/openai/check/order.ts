@@ -3,12 +3,16 @@
 import { phrase } from '../../model/phrase.ts'
 import { allTextOf } from '../content.ts'
 import type { Profile } from '../profile.ts'
-import type { Entry, ReportAt } from './entry.ts'
-import { saysNothing } from './message.ts'
+import type { CheckedEntry, ReportEntryProblem } from './entry.ts'
+import { isEmptyMessage } from './message.ts'
 
-export function dropSilent(entries: readonly Entry[], profile: Profile, report: ReportAt): readonly Entry[] {
+export function dropEmptyMessages(
+  entries: readonly CheckedEntry[],
+  profile: Profile,
+  report: ReportEntryProblem,
+): readonly CheckedEntry[] {
   return entries.filter((entry) => {
-    if (!saysNothing(entry.message, profile)) return true
+    if (!isEmptyMessage(entry.message, profile)) return true
     const code = entry.message['content'] === '' ? 'content_empty' : 'content_missing'
     report(
       entry,
@@ -22,8 +26,12 @@ export function dropSilent(entries: readonly Entry[], profile: Profile, report: 
 }
 
 /** Instructions in one message before all others. */
-export function joinSystem(entries: readonly Entry[], profile: Profile, report: ReportAt): readonly Entry[] {
-  const isSystem = ({ message }: Entry): boolean => message['role'] === 'system'
+export function joinSystemMessages(
+  entries: readonly CheckedEntry[],
+  profile: Profile,
+  report: ReportEntryProblem,
+): readonly CheckedEntry[] {
+  const isSystem = ({ message }: CheckedEntry): boolean => message['role'] === 'system'
   const [first, ...more] = entries.filter(isSystem)
   if (profile.system === 'anywhere' || !first || (first === entries[0] && more.length === 0)) return entries
   for (const entry of first === entries[0] ? more : [first, ...more]) {
@@ -39,7 +47,11 @@ export function joinSystem(entries: readonly Entry[], profile: Profile, report: 
 }
 
 /** What follows the last thing to be learned teaches nothing. */
-export function cutEnd(entries: readonly Entry[], profile: Profile, report: ReportAt): readonly Entry[] {
+export function cutAfterLastAssistant(
+  entries: readonly CheckedEntry[],
+  profile: Profile,
+  report: ReportEntryProblem,
+): readonly CheckedEntry[] {
   if (!profile.endsWithAssistant) return entries
   const end = entries.findLastIndex(({ message }) => message['role'] === 'assistant') + 1
   for (const entry of entries.slice(end))

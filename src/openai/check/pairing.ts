@@ -4,63 +4,74 @@ import { stringOf } from '../../lib/object.ts'
 import { phrase } from '../../model/phrase.ts'
 import { nameOf } from '../calls.ts'
 import type { Profile } from '../profile.ts'
-import { callsOf, type Entry, isResult, type ReportAt } from './entry.ts'
-import { madeCallId } from './names.ts'
-import { LEFT_OUT } from './problem.ts'
+import { type CheckedEntry, callsOfEntry, isResultEntry, type ReportEntryProblem } from './entry.ts'
+import { makeCallId } from './names.ts'
+import { OMITTED_PHRASE } from './problem.ts'
 
 /** The answer to a call whose result is not there. */
 export const MISSING_RESULT = 'aborted'
 
-interface Call {
-  readonly caller: Entry
+interface PairedCall {
+  readonly caller: CheckedEntry
   readonly position: number
   readonly name: string
   readonly given: string
   /** As it is given, or another where that is taken. */
   id: string
-  result?: Entry
+  result?: CheckedEntry
 }
 
-export function pairCalls(entries: readonly Entry[], profile: Profile, report: ReportAt): readonly Entry[] {
-  const calls = new Map(entries.map((entry) => [entry, callsIn(entry)]))
-  const owners = ownersOf(entries, calls)
-  nameApart([...calls.values()].flat(), profile, report)
-  reportStrays(entries, owners, report)
-  const results = new Map<Entry, Entry[]>()
+export function pairCalls(
+  entries: readonly CheckedEntry[],
+  profile: Profile,
+  report: ReportEntryProblem,
+): readonly CheckedEntry[] {
+  const calls = new Map(entries.map((entry) => [entry, toPairedCalls(entry)]))
+  const owners = findCallsOfResults(entries, calls)
+  makeIdsUnique([...calls.values()].flat(), profile, report)
+  reportMisplacedResults(entries, owners, report)
+  const results = new Map<CheckedEntry, CheckedEntry[]>()
   for (const [result, call] of owners) {
     const before = results.get(call.caller) ?? []
     results.set(call.caller, before)
-    before.push(answering(result, call))
+    before.push(withResultId(result, call))
   }
   const last = entries.findLast(({ message }) => message['role'] === 'assistant')
   return entries.flatMap((entry) => {
-    if (isResult(entry)) return []
-    const own = calls.get(entry) ?? []
-    const open = profile.endsWithAssistant && entry === last ? [] : own.filter((call) => !call.result)
-    return [calling(entry, own), ...(results.get(entry) ?? []), ...open.map((call) => answered(call, report))]
+    if (isResultEntry(entry)) return []
+    const ownCalls = calls.get(entry) ?? []
+    const open = profile.endsWithAssistant && entry === last ? [] : ownCalls.filter((call) => !call.result)
+    return [
+      withCallIds(entry, ownCalls),
+      ...(results.get(entry) ?? []),
+      ...open.map((call) => createMissingResult(call, report)),
+    ]
   })
 }
 
-function callsIn(caller: Entry): readonly Call[] {
-  return callsOf(caller).map((call, position) => {
+function toPairedCalls(caller: CheckedEntry): readonly PairedCall[] {
+  return callsOfEntry(caller).map((call, position) => {
     return { caller, position, name: nameOf(call), given: call.id, id: call.id }
   })
 }
 
 /** The call of each result, in the order of the results. Also tells the calls. */
-function ownersOf(entries: readonly Entry[], calls: ReadonlyMap<Entry, readonly Call[]>): ReadonlyMap<Entry, Call> {
-  const byId = new Map<string, Call[]>()
-  const owners = new Map<Entry, Call | undefined>()
-  let recent: Call[] = []
+function findCallsOfResults(
+  entries: readonly CheckedEntry[],
+  calls: ReadonlyMap<CheckedEntry, readonly PairedCall[]>,
+): ReadonlyMap<CheckedEntry, PairedCall> {
+  const byId = new Map<string, PairedCall[]>()
+  const owners = new Map<CheckedEntry, PairedCall | undefined>()
+  let recent: PairedCall[] = []
   for (const entry of entries) {
-    const own = calls.get(entry) ?? []
-    for (const call of own) {
+    const ownCalls = calls.get(entry) ?? []
+    for (const call of ownCalls) {
       const same = byId.get(call.given) ?? []
       byId.set(call.given, same)
       same.push(call)
     }
-    if (own.length > 0) recent = [...own]
-    if (isResult(entry)) owners.set(entry, take(entry, nearest(entry, byId, recent)))
+    if (ownCalls.length > 0) recent = [...ownCalls]
+    if (isResultEntry(entry)) owners.set(entry, assignResult(entry, findNearestCall(entry, byId, recent)))
   }
   // What came before its call was put in the wrong place, and its call is still open.
   for (const [result, call] of owners) {
@@ -68,7 +79,7 @@ function ownersOf(entries: readonly Entry[], calls: ReadonlyMap<Entry, readonly 
     if (!call && id !== undefined)
       owners.set(
         result,
-        take(
+        assignResult(
           result,
           byId.get(id)?.find((one) => !one.result),
         ),
@@ -77,13 +88,17 @@ function ownersOf(entries: readonly Entry[], calls: ReadonlyMap<Entry, readonly 
   return new Map([...owners].flatMap(([result, call]) => (call ? [[result, call] as const] : [])))
 }
 
-function take(result: Entry, call: Call | undefined): Call | undefined {
+function assignResult(result: CheckedEntry, call: PairedCall | undefined): PairedCall | undefined {
   if (call) call.result = result
   return call
 }
 
 /** Ids may come again: the call is the first open one of the last message that has it. Without an id, it is the next in turn. */
-function nearest(result: Entry, byId: ReadonlyMap<string, Call[]>, recent: Call[]): Call | undefined {
+function findNearestCall(
+  result: CheckedEntry,
+  byId: ReadonlyMap<string, PairedCall[]>,
+  recent: PairedCall[],
+): PairedCall | undefined {
   const id = stringOf(result.message['tool_call_id'])
   if (id === undefined) {
     while (recent[0]?.result) recent.shift()
@@ -98,13 +113,13 @@ function nearest(result: Entry, byId: ReadonlyMap<string, Call[]>, recent: Call[
   return calls[at]
 }
 
-function nameApart(calls: readonly Call[], profile: Profile, report: ReportAt): void {
+function makeIdsUnique(calls: readonly PairedCall[], profile: Profile, report: ReportEntryProblem): void {
   const taken = new Set(calls.map((call) => call.given))
   const times = new Map<string, number>()
   for (const call of calls) {
     let time = times.get(call.given) ?? 0
     if (time > 0) {
-      do call.id = madeCallId(`${call.given}~${++time}`, profile)
+      do call.id = makeCallId(`${call.given}~${++time}`, profile)
       while (taken.has(call.id))
       taken.add(call.id)
       const path = `.tool_calls[${call.position}].id`
@@ -120,18 +135,22 @@ function nameApart(calls: readonly Call[], profile: Profile, report: ReportAt): 
   }
 }
 
-function reportStrays(entries: readonly Entry[], owners: ReadonlyMap<Entry, Call>, report: ReportAt): void {
-  let before: Entry | undefined
+function reportMisplacedResults(
+  entries: readonly CheckedEntry[],
+  owners: ReadonlyMap<CheckedEntry, PairedCall>,
+  report: ReportEntryProblem,
+): void {
+  let before: CheckedEntry | undefined
   for (const entry of entries) {
     const owner = owners.get(entry)
-    if (!isResult(entry)) before = entry
+    if (!isResultEntry(entry)) before = entry
     else if (!owner)
       report(
         entry,
         '',
         'result_orphan',
         phrase('A tool result answers no open call.', '対応する呼び出しのないツールの結果です。'),
-        LEFT_OUT,
+        OMITTED_PHRASE,
       )
     else if (owner.caller !== before)
       report(
@@ -152,19 +171,19 @@ function reportStrays(entries: readonly Entry[], owners: ReadonlyMap<Entry, Call
   }
 }
 
-function calling(entry: Entry, calls: readonly Call[]): Entry {
+function withCallIds(entry: CheckedEntry, calls: readonly PairedCall[]): CheckedEntry {
   if (calls.every((call) => call.id === call.given)) return entry
-  const tool_calls = callsOf(entry).map((call, at) => ({ ...call, id: calls[at]?.id ?? call.id }))
+  const tool_calls = callsOfEntry(entry).map((call, at) => ({ ...call, id: calls[at]?.id ?? call.id }))
   return { ...entry, message: { ...entry.message, tool_calls } }
 }
 
-function answering(result: Entry, { id }: Call): Entry {
+function withResultId(result: CheckedEntry, { id }: PairedCall): CheckedEntry {
   return result.message['tool_call_id'] === id
     ? result
     : { ...result, message: { ...result.message, tool_call_id: id } }
 }
 
-function answered(call: Call, report: ReportAt): Entry {
+function createMissingResult(call: PairedCall, report: ReportEntryProblem): CheckedEntry {
   const path = `.tool_calls[${call.position}]`
   report(
     call.caller,

@@ -1,16 +1,16 @@
 /** Makes the content of a message what a server takes. A part that it refuses becomes a note, so that its place is not lost. */
 
-import { type Fields, fieldsOf, jsonText, stringOf, wordOf } from '../../lib/object.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/object.ts'
 import { phrase } from '../../model/phrase.ts'
-import { fileIdOf, textPart } from '../content.ts'
+import { fileIdOf, toTextPart } from '../content.ts'
 import type { Role } from '../message.ts'
 import type { Profile } from '../profile.ts'
-import { knownFields } from './keys.ts'
-import type { Report } from './problem.ts'
-import { LEFT_OUT } from './problem.ts'
+import { pickKnownFields } from './keys.ts'
+import type { ReportProblem } from './problem.ts'
+import { OMITTED_PHRASE } from './problem.ts'
 
 /** @returns a text, a list that is not empty, or what stands for nothing */
-export function shapeContent(content: unknown, role: Role, profile: Profile, report: Report): unknown {
+export function shapeContent(content: unknown, role: Role, profile: Profile, report: ReportProblem): unknown {
   if (content === undefined || content === null || typeof content === 'string') return content
   if (!Array.isArray(content)) {
     report(
@@ -19,7 +19,7 @@ export function shapeContent(content: unknown, role: Role, profile: Profile, rep
       phrase('The content is neither a text nor a list of parts.', '内容が文字列でも部分の一覧でもありません。'),
       phrase('writes it as JSON text', 'JSON の文字列として書く'),
     )
-    return jsonText(content)
+    return toJsonText(content)
   }
   const parts = content.flatMap((part, at) =>
     shapePart(part, role, profile, (path, ...rest) => report(`.content[${at}]${path}`, ...rest)),
@@ -34,11 +34,11 @@ export function shapeContent(content: unknown, role: Role, profile: Profile, rep
   return null
 }
 
-function shapePart(given: unknown, role: Role, profile: Profile, report: Report): readonly Fields[] {
-  const part = typedPart(given, report)
+function shapePart(given: unknown, role: Role, profile: Profile, report: ReportProblem): readonly Fields[] {
+  const part = toTypedPart(given, report)
   if (!part) return []
   const type = String(part['type'])
-  const shape = SHAPES.get(type)
+  const shape = SHAPE_BY_TYPE.get(type)
   const shaped = shape ? shape(part, report) : part
   if (!shaped) {
     report(
@@ -50,7 +50,8 @@ function shapePart(given: unknown, role: Role, profile: Profile, report: Report)
     return []
   }
   if (profile.parts[role].includes(type)) {
-    if (type !== 'image_url' || takesImage(urlOf(shaped), profile)) return [knownPart(shaped, profile, report)]
+    if (type !== 'image_url' || acceptsImage(imageUrlOf(shaped), profile))
+      return [pickKnownPart(shaped, profile, report)]
     report(
       '.image_url.url',
       'image_refused',
@@ -71,7 +72,7 @@ function shapePart(given: unknown, role: Role, profile: Profile, report: Report)
         : phrase('puts a note in its place', '注記に置き換える'),
     )
   }
-  return [textPart(noteOf(shaped)) as unknown as Fields]
+  return [toTextPart(describePart(shaped)) as unknown as Fields]
 }
 
 /** Spellings of the Responses API. */
@@ -85,7 +86,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 /** By its fields, where a part does not say what it is. */
 const TYPES_BY_KEY = ['text', 'image_url', 'input_audio', 'file', 'refusal'] as const
 
-function typedPart(given: unknown, report: Report): Fields | undefined {
+function toTypedPart(given: unknown, report: ReportProblem): Fields | undefined {
   if (typeof given === 'string') {
     report(
       '',
@@ -96,9 +97,9 @@ function typedPart(given: unknown, report: Report): Fields | undefined {
     return { type: 'text', text: given }
   }
   const part = fieldsOf(given)
-  const said = wordOf(part?.['type'])
-  if (part && said !== undefined && !ALIASES.has(said)) return part
-  const type = ALIASES.get(said ?? '') ?? TYPES_BY_KEY.find((key) => part?.[key] !== undefined)
+  const declared = nonEmptyStringOf(part?.['type'])
+  if (part && declared !== undefined && !ALIASES.has(declared)) return part
+  const type = ALIASES.get(declared ?? '') ?? TYPES_BY_KEY.find((key) => part?.[key] !== undefined)
   const repair =
     type === undefined
       ? phrase('leaves the part out', 'その部分を省く')
@@ -116,9 +117,9 @@ function typedPart(given: unknown, report: Report): Fields | undefined {
 }
 
 /** Each known type in its proper form, or nothing where it holds nothing. */
-const SHAPES: ReadonlyMap<string, (part: Fields, report: Report) => Fields | undefined> = new Map([
-  ['text', (part: Fields, report: Report) => textual(part, 'text', report)],
-  ['refusal', (part: Fields, report: Report) => textual(part, 'refusal', report)],
+const SHAPE_BY_TYPE: ReadonlyMap<string, (part: Fields, report: ReportProblem) => Fields | undefined> = new Map([
+  ['text', (part: Fields, report: ReportProblem) => shapeText(part, 'text', report)],
+  ['refusal', (part: Fields, report: ReportProblem) => shapeText(part, 'refusal', report)],
   ['image_url', shapeImage],
   ['input_audio', shapeAudio],
   ['file', shapeFile],
@@ -126,15 +127,15 @@ const SHAPES: ReadonlyMap<string, (part: Fields, report: Report) => Fields | und
 
 function shapeAudio(part: Fields): Fields | undefined {
   const audio = fieldsOf(part['input_audio'])
-  return wordOf(audio?.['data']) && wordOf(audio?.['format']) ? part : undefined
+  return nonEmptyStringOf(audio?.['data']) && nonEmptyStringOf(audio?.['format']) ? part : undefined
 }
 
-function textual(part: Fields, key: string, report: Report): Fields | undefined {
+function shapeText(part: Fields, key: string, report: ReportProblem): Fields | undefined {
   const text = part[key]
   if (typeof text === 'string') return text === '' ? undefined : part
   const { value, ...rest } = part
-  const said = text ?? value
-  if (said === undefined || said === null || said === '') return undefined
+  const declared = text ?? value
+  if (declared === undefined || declared === null || declared === '') return undefined
   report(
     `.${key}`,
     'part_type',
@@ -144,22 +145,23 @@ function textual(part: Fields, key: string, report: Report): Fields | undefined 
     ),
     phrase('writes it there as text', '文字列としてそこに書く'),
   )
-  return { ...rest, [key]: stringOf(said) ?? jsonText(said) }
+  return { ...rest, [key]: stringOf(declared) ?? toJsonText(declared) }
 }
 
-function shapeImage(part: Fields, report: Report): Fields | undefined {
-  const bare = wordOf(part['image_url'])
-  if (bare !== undefined)
+function shapeImage(part: Fields, report: ReportProblem): Fields | undefined {
+  const address = nonEmptyStringOf(part['image_url'])
+  if (address !== undefined)
     report(
       '.image_url',
       'image_form',
       phrase('An image is a bare address.', '画像がアドレスだけです。'),
       phrase('writes it as an object', 'オブジェクトとして書く'),
     )
-  const image = bare === undefined ? fieldsOf(part['image_url']) : { url: bare }
-  if (!image || wordOf(image['url']) === undefined) return undefined
+  const image = address === undefined ? fieldsOf(part['image_url']) : { url: address }
+  if (!image || nonEmptyStringOf(image['url']) === undefined) return undefined
   const { detail, ...rest } = image
-  if (detail === undefined || DETAILS.has(detail)) return bare === undefined ? part : { ...part, image_url: image }
+  if (detail === undefined || IMAGE_DETAILS.has(detail))
+    return address === undefined ? part : { ...part, image_url: image }
   const isOriginal = detail === 'original'
   report(
     '.image_url.detail',
@@ -168,47 +170,47 @@ function shapeImage(part: Fields, report: Report): Fields | undefined {
       'The detail of an image is none that chat completions know.',
       '画像の detail が Chat Completions のものではありません。',
     ),
-    isOriginal ? phrase('asks for high detail', 'high にする') : LEFT_OUT,
+    isOriginal ? phrase('asks for high detail', 'high にする') : OMITTED_PHRASE,
   )
   return { ...part, image_url: isOriginal ? { ...rest, detail: 'high' } : rest }
 }
 
-const DETAILS: ReadonlySet<unknown> = new Set(['auto', 'low', 'high'])
+const IMAGE_DETAILS: ReadonlySet<unknown> = new Set(['auto', 'low', 'high'])
 
-function shapeFile(part: Fields, report: Report): Fields | undefined {
+function shapeFile(part: Fields, report: ReportProblem): Fields | undefined {
   const file = fieldsOf(part['file'])
-  if (wordOf(file?.['file_id']) ?? wordOf(file?.['file_data'])) return part
+  if (nonEmptyStringOf(file?.['file_id']) ?? nonEmptyStringOf(file?.['file_data'])) return part
   const { file_id, file_data, filename, ...rest } = part
-  if (!wordOf(file_id) && !wordOf(file_data)) return undefined
+  if (!nonEmptyStringOf(file_id) && !nonEmptyStringOf(file_data)) return undefined
   report(
     '',
     'file_flat',
     phrase('The fields of a file stand beside its type.', 'ファイルのフィールドが種類の隣にあります。'),
     phrase('puts them into `file`', '`file` に入れる'),
   )
-  const fields = Object.entries({ file_id, file_data, filename }).filter(([, value]) => wordOf(value))
+  const fields = Object.entries({ file_id, file_data, filename }).filter(([, value]) => nonEmptyStringOf(value))
   return { ...rest, file: Object.fromEntries(fields) }
 }
 
-function takesImage(url: string, { images }: Profile): boolean {
+function acceptsImage(url: string, { images }: Profile): boolean {
   if (/^https?:/i.test(url)) return images.remote
   const data = /^data:(?:image\/([\w.+-]+))?;base64,/i.exec(url)
   return data !== null && (images.types === undefined || images.types.includes((data[1] ?? '').toLowerCase()))
 }
 
-const urlOf = (part: Fields): string => stringOf(fieldsOf(part['image_url'])?.['url']) ?? ''
+const imageUrlOf = (part: Fields): string => stringOf(fieldsOf(part['image_url'])?.['url']) ?? ''
 
 /** What a model, and a person, can know of a part that was not sent. */
-function noteOf(part: Fields): string {
+function describePart(part: Fields): string {
   if (typeof part['refusal'] === 'string') return part['refusal']
-  const url = urlOf(part)
+  const url = imageUrlOf(part)
   if (url !== '') return `[image: ${url.startsWith('data:') ? url.slice(5).split(/[;,]/, 1)[0] || 'data' : url}]`
   const file = fieldsOf(part['file'])
-  if (file) return `[file: ${wordOf(file['filename']) ?? fileIdOf(part) ?? 'data'}]`
-  const format = wordOf(fieldsOf(part['input_audio'])?.['format'])
+  if (file) return `[file: ${nonEmptyStringOf(file['filename']) ?? fileIdOf(part) ?? 'data'}]`
+  const format = nonEmptyStringOf(fieldsOf(part['input_audio'])?.['format'])
   return format === undefined ? `[${part['type']}]` : `[audio: ${format}]`
 }
 
 /** Marks for the server's cache may stand on any part. */
-const knownPart = (part: Fields, profile: Profile, report: Report): Fields =>
-  knownFields(part, ['type', String(part['type']), 'prompt_cache_breakpoint'], profile, report)
+const pickKnownPart = (part: Fields, profile: Profile, report: ReportProblem): Fields =>
+  pickKnownFields(part, ['type', String(part['type']), 'prompt_cache_breakpoint'], profile, report)

@@ -51,6 +51,6 @@ export interface Problem {
 }
 
 /** @param path from the message on: `.tool_calls[0].id`, or empty for the message itself */
-export type Report = (path: string, code: ProblemCode, what: Phrase, repair: Phrase) => void
+export type ReportProblem = (path: string, code: ProblemCode, what: Phrase, repair: Phrase) => void
 
-export const LEFT_OUT = phrase('leaves it out', '省く')
+export const OMITTED_PHRASE = phrase('leaves it out', '省く')

@@ -1,16 +1,16 @@
 /** Tells what a server would refuse in a list of messages, and mends it. Both are the same walk, so they never disagree. */
 
-import { type Fields, isObject, wordOf } from '../../lib/object.ts'
+import { type Fields, isObject, nonEmptyStringOf } from '../../lib/object.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { ChatMessage } from '../message.ts'
 import { type Profile, type ProfileName, profileOf } from '../profile.ts'
-import type { Entry, ReportAt } from './entry.ts'
+import type { CheckedEntry, ReportEntryProblem } from './entry.ts'
 import { shapeMessage } from './message.ts'
 import { legalToolName } from './names.ts'
-import { cutEnd, dropSilent, joinSystem } from './order.ts'
+import { cutAfterLastAssistant, dropEmptyMessages, joinSystemMessages } from './order.ts'
 import { pairCalls } from './pairing.ts'
 import type { Problem } from './problem.ts'
-import { LEFT_OUT } from './problem.ts'
+import { OMITTED_PHRASE } from './problem.ts'
 
 /** Messages that can be sent, and what they were mended of. */
 export interface Repaired {
@@ -36,25 +36,30 @@ export function validate(messages: readonly unknown[], profile: ProfileName | Pr
 export function repair(messages: readonly unknown[], profile: ProfileName | Profile = 'openai'): Repaired {
   const target = profileOf(profile)
   const found: { readonly at: number; readonly problem: Problem }[] = []
-  const report: ReportAt = ({ at }, path, code, what, mended) => {
-    const ja = { what: what.ja, repair: mended.ja }
-    found.push({ at, problem: { path: `$[${at}]${path}`, code, what: what.en, repair: mended.en, ja } })
+  const report: ReportEntryProblem = ({ at }, path, code, what, repairPhrase) => {
+    const ja = { what: what.ja, repair: repairPhrase.ja }
+    found.push({ at, problem: { path: `$[${at}]${path}`, code, what: what.en, repair: repairPhrase.en, ja } })
   }
-  const shaped = messages.flatMap((message, at) => shapedEntry(message, at, target, report))
-  const steps = [dropSilent, pairCalls, joinSystem, cutEnd]
-  const entries = steps.reduce<readonly Entry[]>((before, step) => step(before, target, report), shaped)
+  const shaped = messages.flatMap((message, at) => toCheckedEntries(message, at, target, report))
+  const steps = [dropEmptyMessages, pairCalls, joinSystemMessages, cutAfterLastAssistant]
+  const entries = steps.reduce<readonly CheckedEntry[]>((before, step) => step(before, target, report), shaped)
   return {
     messages: entries.map(({ message }) => message as unknown as ChatMessage),
     problems: found.sort((a, b) => a.at - b.at).map(({ problem }) => problem),
   }
 }
 
-function shapedEntry(given: unknown, at: number, profile: Profile, report: ReportAt): readonly Entry[] {
-  const message = plainMessage(given)
+function toCheckedEntries(
+  given: unknown,
+  at: number,
+  profile: Profile,
+  report: ReportEntryProblem,
+): readonly CheckedEntry[] {
+  const message = toPlainMessage(given)
   if (message) {
-    const here: Entry = { at, message }
-    const shaped = shapeMessage(message, profile, `${at}`, (...rest) => report(here, ...rest))
-    const name = wordOf(message['name'])
+    const entry: CheckedEntry = { at, message }
+    const shaped = shapeMessage(message, profile, `${at}`, (...rest) => report(entry, ...rest))
+    const name = nonEmptyStringOf(message['name'])
     return [{ at, message: shaped, ...(name !== undefined && { tool: legalToolName(name, profile) }) }]
   }
   report(
@@ -62,13 +67,13 @@ function shapedEntry(given: unknown, at: number, profile: Profile, report: Repor
     '',
     'not_a_message',
     phrase('This is no message.', 'メッセージではありません。'),
-    LEFT_OUT,
+    OMITTED_PHRASE,
   )
   return []
 }
 
 /** A value as the JSON that it would be written as. */
-function plainMessage(value: unknown): Fields | undefined {
-  const own = isObject(value) && typeof value['toJSON'] === 'function' ? (value['toJSON']() as unknown) : value
-  return isObject(own) ? own : undefined
+function toPlainMessage(value: unknown): Fields | undefined {
+  const plain = isObject(value) && typeof value['toJSON'] === 'function' ? (value['toJSON']() as unknown) : value
+  return isObject(plain) ? plain : undefined
 }

@@ -1,11 +1,11 @@
 /** Checks all messages of a file, and gives the file back with them mended. */
-import { elementsAt } from '../../lib/json/ranges.ts'
+import { findElementRanges } from '../../lib/json/ranges.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Problem } from '../check/problem.ts'
 import type { Profile, ProfileName } from '../profile.ts'
 import { checkRecord } from './check.ts'
-import { layoutOf } from './layout.ts'
-import { REASONS } from './shape.ts'
+import { detectFileLayout } from './layout.ts'
+import { SHAPE_TEXTS } from './shape.ts'
 
 export interface FileCheck {
   /** Conversations that were checked. */
@@ -28,58 +28,63 @@ export interface FileCheck {
  */
 export function checkFile(text: string, profile: ProfileName | Profile = 'openai'): FileCheck {
   const bare = text.replace(/^\uFEFF/, '')
-  const layout = layoutOf(bare.slice(0, HEAD))
-  if (layout === 'lines') return linesOf(bare, profile)
-  const value = parsed(bare)
-  if (value === undefined) return { ...NOTHING, mended: text, foreign: phrase('it is not JSON', 'JSON ではありません') }
-  return layout === 'list' && Array.isArray(value) ? listOf(value, bare, profile) : wholeOf(value, bare, profile)
+  const layout = detectFileLayout(bare.slice(0, HEAD_CHARACTERS))
+  if (layout === 'lines') return checkLines(bare, profile)
+  const value = tryParseJson(bare)
+  if (value === undefined)
+    return { ...EMPTY_CHECK, mended: text, foreign: phrase('it is not JSON', 'JSON ではありません') }
+  return layout === 'list' && Array.isArray(value)
+    ? checkList(value, bare, profile)
+    : checkSingleRecord(value, bare, profile)
 }
 
-const HEAD = 65_536
-const NOTHING: FileCheck = { records: 0, problems: [], mended: '', unmendable: 0, foreign: undefined }
+const HEAD_CHARACTERS = 65_536
+const EMPTY_CHECK: FileCheck = { records: 0, problems: [], mended: '', unmendable: 0, foreign: undefined }
 
-function linesOf(text: string, profile: ProfileName | Profile): FileCheck {
-  const tally = new Tally(profile)
+function checkLines(text: string, profile: ProfileName | Profile): FileCheck {
+  const builder = new FileCheckBuilder(profile)
   const lines = text.split('\n').map((line, at) => {
     if (line.trim() === '') return line
-    const value = parsed(line)
-    if (value === undefined) return tally.skip(phrase('a line is not JSON', 'JSON でない行があります'), line)
-    const mended = tally.check(value, at + 1, true)
-    return mended === undefined ? line : `${JSON.stringify(mended)}${line.endsWith('\r') ? '\r' : ''}`
+    const value = tryParseJson(line)
+    if (value === undefined) return builder.skip(phrase('a line is not JSON', 'JSON でない行があります'), line)
+    const repaired = builder.check(value, at + 1, true)
+    return repaired === undefined ? line : `${JSON.stringify(repaired)}${line.endsWith('\r') ? '\r' : ''}`
   })
-  return tally.end(lines.join('\n'))
+  return builder.toFileCheck(lines.join('\n'))
 }
 
-function listOf(values: readonly unknown[], text: string, profile: ProfileName | Profile): FileCheck {
-  const tally = new Tally(profile)
+function checkList(values: readonly unknown[], text: string, profile: ProfileName | Profile): FileCheck {
+  const builder = new FileCheckBuilder(profile)
   const bytes = Buffer.from(text)
-  const places = elementsAt(bytes, bytes.indexOf('[')).found
+  const ranges = findElementRanges(bytes, bytes.indexOf('[')).ranges
   const indent = indentOf(text)
-  let mended = ''
+  let repaired = ''
   let done = 0
   for (const [at, value] of values.entries()) {
-    const instead = tally.check(value, at + 1, false)
-    const place = places[at]
-    if (instead === undefined || !place) continue
-    const spelt = JSON.stringify(instead, null, indent).replaceAll('\n', `\n${' '.repeat(indent)}`)
-    mended += bytes.toString('utf8', done, place.start) + spelt
-    done = place.end
+    const replacement = builder.check(value, at + 1, false)
+    const range = ranges[at]
+    if (replacement === undefined || !range) continue
+    const json = JSON.stringify(replacement, null, indent).replaceAll('\n', `\n${' '.repeat(indent)}`)
+    repaired += bytes.toString('utf8', done, range.start) + json
+    done = range.end
   }
-  return tally.end(mended + bytes.toString('utf8', done))
+  return builder.toFileCheck(repaired + bytes.toString('utf8', done))
 }
 
-function wholeOf(value: unknown, text: string, profile: ProfileName | Profile): FileCheck {
-  const tally = new Tally(profile)
-  const mended = tally.check(value, 1, false)
-  return tally.end(
-    mended === undefined ? text : `${JSON.stringify(mended, null, indentOf(text))}${text.endsWith('\n') ? '\n' : ''}`,
+function checkSingleRecord(value: unknown, text: string, profile: ProfileName | Profile): FileCheck {
+  const builder = new FileCheckBuilder(profile)
+  const repaired = builder.check(value, 1, false)
+  return builder.toFileCheck(
+    repaired === undefined
+      ? text
+      : `${JSON.stringify(repaired, null, indentOf(text))}${text.endsWith('\n') ? '\n' : ''}`,
   )
 }
 
 /** As wide as the file's own first step. */
 const indentOf = (text: string): number => /^\s*[[{]\r?\n( +)/.exec(text)?.[1]?.length ?? 0
 
-class Tally {
+class FileCheckBuilder {
   readonly #profile: ProfileName | Profile
   readonly #problems: FileCheck['problems'][number][] = []
   #records = 0
@@ -93,30 +98,30 @@ class Tally {
   /** The record to be written instead, where there is one. */
   check(value: unknown, line: number, isLine: boolean): unknown {
     const checked = checkRecord(value, isLine, this.#profile)
-    if (typeof checked === 'string') return this.skip(REASONS[checked], undefined)
+    if (typeof checked === 'string') return this.skip(SHAPE_TEXTS[checked], undefined)
     this.#records++
     if (checked.mended === undefined) this.#unmendable++
     for (const problem of checked.problems) this.#problems.push({ ...problem, line })
     return checked.problems.length === 0 ? undefined : checked.mended
   }
 
-  skip<T>(why: Phrase, instead: T): T {
-    this.#foreign ??= why
-    return instead
+  skip<T>(reason: Phrase, replacement: T): T {
+    this.#foreign ??= reason
+    return replacement
   }
 
-  end(mended: string): FileCheck {
+  toFileCheck(repaired: string): FileCheck {
     return {
       records: this.#records,
       problems: this.#problems,
-      mended,
+      mended: repaired,
       unmendable: this.#unmendable,
       foreign: this.#foreign,
     }
   }
 }
 
-function parsed(text: string): unknown {
+function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -4,7 +4,7 @@ import type { Problem } from '../check/problem.ts'
 import { repair } from '../check/validate.ts'
 import type { Profile, ProfileName } from '../profile.ts'
 import { readRecord } from './read.ts'
-import type { Foreign } from './shape.ts'
+import type { ForeignShape } from './shape.ts'
 
 export interface RecordCheck {
   /** Paths begin where the messages stand in the record: `$.messages[2].content`. */
@@ -14,30 +14,34 @@ export interface RecordCheck {
 }
 
 /** A record in another form is checked as the messages that it means. Answers what it is where it is no conversation. */
-export function checkRecord(value: unknown, isLine: boolean, profile: ProfileName | Profile): RecordCheck | Foreign {
-  if (Array.isArray(value)) return listed(value, '$', profile, (messages) => messages)
-  const reading = readRecord(value, isLine)
-  if (!reading.ok) return reading.shape
-  const { format, branches } = reading.conversation
+export function checkRecord(
+  value: unknown,
+  isLine: boolean,
+  profile: ProfileName | Profile,
+): RecordCheck | ForeignShape {
+  if (Array.isArray(value)) return checkMessageList(value, '$', profile, (messages) => messages)
+  const result = readRecord(value, isLine)
+  if (!result.ok) return result.shape
+  const { format, branches } = result.conversation
   if (isObject(value) && Array.isArray(value['messages']) && (format === 'messages' || format === 'sft'))
-    return listed(value['messages'], '$.messages', profile, (messages): Fields => ({ ...value, messages }))
+    return checkMessageList(value['messages'], '$.messages', profile, (messages): Fields => ({ ...value, messages }))
   const problems = branches.flatMap(({ messages, name }) =>
-    repair(messages, profile).problems.map((one) => under(name === undefined ? '$' : `$(${name})`, one)),
+    repair(messages, profile).problems.map((one) => withPathPrefix(name === undefined ? '$' : `$(${name})`, one)),
   )
   return { problems, mended: undefined }
 }
 
-function listed(
+function checkMessageList(
   messages: readonly unknown[],
   path: string,
   profile: ProfileName | Profile,
-  put: (messages: readonly unknown[]) => unknown,
+  wrap: (messages: readonly unknown[]) => unknown,
 ): RecordCheck {
-  const { messages: mended, problems } = repair(messages, profile)
-  return { problems: problems.map((one) => under(path, one)), mended: put(mended) }
+  const { messages: repaired, problems } = repair(messages, profile)
+  return { problems: problems.map((one) => withPathPrefix(path, one)), mended: wrap(repaired) }
 }
 
-const under = (path: string, problem: Problem): Problem => ({
+const withPathPrefix = (path: string, problem: Problem): Problem => ({
   ...problem,
   path: problem.path.replace(/^\$/, () => path),
 })

@@ -2,7 +2,7 @@
 import type { Fields } from '../../lib/object.ts'
 
 /** How one record of a file holds its conversation. */
-export type Format =
+export type FileFormat =
   /** `[{role, content}, …]` */
   | 'array'
   /** `{messages: […], …}` */
@@ -29,10 +29,10 @@ export type Format =
  * A message as the chat API has it, with tolerance: `role`, `content` (text or parts), `tool_calls`, `tool_call_id`,
  * `name`, `reasoning_content` … and any further key of the file. Its values are not trusted.
  */
-export type ChatMessage = Fields
+export type FileMessage = Fields
 
-export interface Conversation {
-  readonly format: Format
+export interface FileConversation {
+  readonly format: FileFormat
   /** The file's own name for it. */
   readonly id?: string | undefined
   readonly title?: string | undefined
@@ -48,13 +48,13 @@ export interface Conversation {
   /** What the marks `<image>` in the texts stand for, in order. */
   readonly images?: readonly string[] | undefined
   /** The main line first. A branch follows a message of a line before it. */
-  readonly branches: readonly [Branch, ...Branch[]]
+  readonly branches: readonly [FileBranch, ...FileBranch[]]
 }
 
-export interface Branch {
+export interface FileBranch {
   /** Tells it apart from its sisters. Absent for the main line. */
   readonly name?: string | undefined
-  readonly messages: readonly ChatMessage[]
+  readonly messages: readonly FileMessage[]
   /** What the messages from this one on are called: `chosen`, `rejected`. */
   readonly label?: { readonly text: string; readonly from: number } | undefined
   /** The message that it follows: number of the branch and of the message in it. */
@@ -64,7 +64,7 @@ export interface Branch {
 }
 
 /** The record without the keys that were understood. */
-export function without(record: Fields, understood: ReadonlySet<string>): Fields | undefined {
+export function omitKeys(record: Fields, understood: ReadonlySet<string>): Fields | undefined {
   let rest: Record<string, unknown> | undefined
   for (const key in record) {
     if (understood.has(key)) continue

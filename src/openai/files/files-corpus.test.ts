@@ -2,13 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { shared } from '../../../test/support/shared.ts'
+import { sharedFolder } from '../../../test/support/shared.ts'
 import type { Fields } from '../../lib/object.ts'
-import type { Conversation } from './conversation.ts'
-import { describeHead } from './describe.ts'
+import type { FileConversation } from './conversation.ts'
+import { describeFileHead } from './describe.ts'
 import { readRecord } from './read.ts'
-import { shapeOf } from './shape.ts'
-import { writeArray, writeMessages, writeShareGpt } from './write.ts'
+import { detectRecordShape } from './shape.ts'
+import { writeMessageArray, writeMessagesRecord, writeShareGptRecord } from './write.ts'
 
 const HEAD = 65_536
 
@@ -28,7 +28,7 @@ const CORPUS: Readonly<Record<string, { format: string; records?: number; said?:
   'taubench_airline_fewshot.jsonl': { format: 'json' },
 }
 
-const corpus = shared('corpus', 'openai')
+const corpus = sharedFolder('corpus', 'openai')
 
 describe.skipIf(!corpus)('the corpus', () => {
   const files = corpus ? readdirSync(corpus).filter((name) => /\.jsonl?$/.test(name)) : []
@@ -38,13 +38,13 @@ describe.skipIf(!corpus)('the corpus', () => {
     expect(Object.keys(CORPUS)).toEqual(expect.arrayContaining(files))
   })
 
-  test.each(files)('%s is what it is, also by its first 64 KB and by any longer beginning', (name) => {
+  test.each(files)('%s is detected from its first 64 KB and from any longer prefix', (name) => {
     const text = textOf(name)
     for (const cut of [text.length, HEAD, 20_000, 8_000])
-      expect(describeHead(text.slice(0, cut)), `${cut}`).toMatchObject({ format: CORPUS[name]?.format })
+      expect(describeFileHead(text.slice(0, cut)), `${cut}`).toMatchObject({ format: CORPUS[name]?.format })
   })
 
-  const read = (name: string): readonly { value: unknown; conversation: Conversation }[] =>
+  const read = (name: string): readonly { value: unknown; conversation: FileConversation }[] =>
     recordsIn(textOf(name), name).map((value) => {
       const reading = readRecord(value, name.endsWith('.jsonl'))
       if (!reading.ok) throw new Error(`${name}: ${reading.shape}`)
@@ -55,26 +55,28 @@ describe.skipIf(!corpus)('the corpus', () => {
     const all = read(name)
     const { records, said: messages } = CORPUS[name] ?? {}
     expect(all).toHaveLength(records ?? 0)
-    const count = ({ branches }: Conversation) => branches.reduce((sum, branch) => sum + branch.messages.length, 0)
+    const count = ({ branches }: FileConversation) => branches.reduce((sum, branch) => sum + branch.messages.length, 0)
     const found = all.reduce((sum, { conversation }) => sum + count(conversation), 0)
     expect(found).toBe(messages ?? all.reduce((sum, { value }) => sum + listedIn(value), 0))
   })
 
   test.each(files.filter((name) => ['sft', 'messages', 'array'].includes(CORPUS[name]?.format ?? '')))(
-    '%s comes back as it was',
+    '%s round-trips unchanged',
     (name) => {
       for (const { value, conversation } of read(name)) {
-        expect(Array.isArray(value) ? writeArray(conversation) : writeMessages(conversation)).toEqual(value)
+        expect(Array.isArray(value) ? writeMessageArray(conversation) : writeMessagesRecord(conversation)).toEqual(
+          value,
+        )
       }
     },
   )
 
-  test.each(files.filter((name) => CORPUS[name]?.format === 'sharegpt'))('%s comes back in its plain form', (name) => {
+  test.each(files.filter((name) => CORPUS[name]?.format === 'sharegpt'))('%s round-trips in its plain form', (name) => {
     for (const { value, conversation } of read(name)) {
-      const written = writeShareGpt(conversation)
+      const written = writeShareGptRecord(conversation)
       expect(plain(written)).toEqual(plain(value as Fields))
       const again = readRecord(written, false)
-      expect(again.ok && writeShareGpt(again.conversation)).toEqual(written)
+      expect(again.ok && writeShareGptRecord(again.conversation)).toEqual(written)
     }
   })
 })
@@ -86,7 +88,7 @@ function recordsIn(text: string, name: string): readonly unknown[] {
       .filter((line) => line.trim() !== '')
       .map((line) => JSON.parse(line) as unknown)
   const value = JSON.parse(text) as unknown[]
-  return shapeOf(value) === 'array' ? [value] : value
+  return detectRecordShape(value) === 'array' ? [value] : value
 }
 
 /** The entries of all lists that hold what was said. */

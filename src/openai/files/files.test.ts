@@ -1,34 +1,37 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { describeHead } from './describe.ts'
+import { describeFileHead } from './describe.ts'
 import { readRecord } from './read.ts'
-import { shapeOf } from './shape.ts'
+import { detectRecordShape } from './shape.ts'
 
 const json = JSON.stringify
-const said = (role: string, content: unknown, more: object = {}) => ({ role, content, ...more })
-const talk = [said('user', 'Hi?'), said('assistant', 'Hi.')]
+const toMessage = (role: string, content: unknown, more: object = {}) => ({ role, content, ...more })
+const conversation = [toMessage('user', 'Hi?'), toMessage('assistant', 'Hi.')]
 
-describe('a file is known by its content', () => {
+describe('a file is detected by its content', () => {
   const entry = { from: 'human', value: 'Hi?' }
   const node = { id: 'a', message: null, parent: null, children: [] }
   test.each<[string, unknown]>([
-    ['array', talk],
+    ['array', conversation],
     ['array', [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }]],
-    ['messages', { messages: talk }],
-    ['messages', { messages: [said('assistant', null, { tool_calls: [] })], tools: [] }],
-    ['dpo', { input: { messages: talk }, preferred_output: talk, non_preferred_output: talk }],
-    ['dpo', { chosen: talk, rejected: talk }],
-    ['dpo', { prompt: talk, chosen: talk[1], rejected: talk[1] }],
-    ['batch-request', { custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body: { messages: talk } }],
+    ['messages', { messages: conversation }],
+    ['messages', { messages: [toMessage('assistant', null, { tool_calls: [] })], tools: [] }],
+    ['dpo', { input: { messages: conversation }, preferred_output: conversation, non_preferred_output: conversation }],
+    ['dpo', { chosen: conversation, rejected: conversation }],
+    ['dpo', { prompt: conversation, chosen: conversation[1], rejected: conversation[1] }],
+    [
+      'batch-request',
+      { custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body: { messages: conversation } },
+    ],
     ['batch-response', { id: 'x', custom_id: 'a', response: { body: {} }, error: null }],
     ['chat.completion', { object: 'chat.completion', choices: [] }],
     ['response', { object: 'response', output: [] }],
     ['sharegpt', { conversations: [entry], id: '1' }],
-    ['llamafactory', { messages: [said('user', [{ type: 'text', value: 'Hi?' }])] }],
-    ['trajectory', { traj: talk, reward: 1 }],
-    ['trajectory', { request: { messages: talk } }],
-    ['trajectory', { history: talk, trajectory: [] }],
-    ['trajectory', { anything: talk }],
+    ['llamafactory', { messages: [toMessage('user', [{ type: 'text', value: 'Hi?' }])] }],
+    ['trajectory', { traj: conversation, reward: 1 }],
+    ['trajectory', { request: { messages: conversation } }],
+    ['trajectory', { history: conversation, trajectory: [] }],
+    ['trajectory', { anything: conversation }],
     ['trajectory', { contents: [{ role: 'user', parts: [{ text: 'Hi?' }] }] }],
     ['chatgpt', { title: 't', mapping: { a: node }, current_node: 'a' }],
     ['claude', { uuid: 'u', name: 'n', chat_messages: [] }],
@@ -36,7 +39,7 @@ describe('a file is known by its content', () => {
     ['codex', { timestamp: '2026-01-02T03:04:05.000Z', type: 'event_msg', payload: {} }],
     ['codex', { session: { id: 's' }, items: [] }],
     ['chunk', { object: 'chat.completion.chunk', choices: [{ delta: {} }] }],
-    ['message', talk[0]],
+    ['message', conversation[0]],
     ['alpaca', { instruction: 'Do.', input: '', output: 'Done.' }],
     ['prompt-completion', { prompt: 'a', completion: 'b' }],
     ['text-preference', { prompt: 'a', chosen: 'b', rejected: 'c' }],
@@ -48,47 +51,49 @@ describe('a file is known by its content', () => {
     ['json', { children: [{ role: 'button', content: 'Send' }] }],
     ['not-an-object', 'words'],
   ])('%s: %j', (shape, value) => {
-    expect(shapeOf(value)).toBe(shape)
+    expect(detectRecordShape(value)).toBe(shape)
   })
 
   test.each<[string, string, string]>([
-    ['lines', 'sft', `${json({ messages: talk })}\n${json({ messages: talk })}\n`],
-    ['lines', 'sft', json({ messages: talk })],
-    ['lines', 'array', `${json(talk)}\n${json(talk)}\n`],
-    ['lines', 'sft', `\uFEFF\r\n${json({ messages: talk })}\r\n`],
-    ['one', 'messages', json({ messages: talk }, null, 2)],
-    ['one', 'array', json(talk, null, 2)],
-    ['list', 'messages', json([{ messages: talk }])],
+    ['lines', 'sft', `${json({ messages: conversation })}\n${json({ messages: conversation })}\n`],
+    ['lines', 'sft', json({ messages: conversation })],
+    ['lines', 'array', `${json(conversation)}\n${json(conversation)}\n`],
+    ['lines', 'sft', `\uFEFF\r\n${json({ messages: conversation })}\r\n`],
+    ['one', 'messages', json({ messages: conversation }, null, 2)],
+    ['one', 'array', json(conversation, null, 2)],
+    ['list', 'messages', json([{ messages: conversation }])],
     ['list', 'sharegpt', json([{ conversations: [entry] }], null, 2)],
-    ['list', 'array', json([talk, talk])],
-    ['lines', 'sft', `{"messages": [{"role": "us\n${json({ messages: talk })}\n`],
+    ['list', 'array', json([conversation, conversation])],
+    ['lines', 'sft', `{"messages": [{"role": "us\n${json({ messages: conversation })}\n`],
   ])('%s of %s', (layout, format, text) => {
-    expect(describeHead(text)).toMatchObject({ layout, format, isConversation: true })
+    expect(describeFileHead(text)).toMatchObject({ layout, format, isConversation: true })
   })
 
-  test('the larger kind names a mixed file; another agent owns it wherever its records stand', () => {
+  test('the majority format names a mixed file; records of another agent anywhere make it theirs', () => {
     const mixed = [
       { instruction: 'a', output: 'b' },
-      { messages: talk },
+      { messages: conversation },
       { conversations: [entry] },
-      { messages: talk },
+      { messages: conversation },
     ]
-    expect(describeHead(mixed.map((one) => json(one)).join('\n'))).toMatchObject({
+    expect(describeFileHead(mixed.map((one) => json(one)).join('\n'))).toMatchObject({
       format: 'sft',
       why: expect.objectContaining({ en: expect.stringContaining('2 of the first 4 records are other') }),
     })
     const log = { timestamp: '2026-01-02T03:04:05.000Z', type: 'response_item', payload: {} }
-    expect(describeHead(`${json({ messages: talk })}\n${json(log)}\n`)).toMatchObject({ isConversation: false })
+    expect(describeFileHead(`${json({ messages: conversation })}\n${json(log)}\n`)).toMatchObject({
+      isConversation: false,
+    })
   })
 
-  test('text that is no JSON is nothing', () => {
+  test('text that is not JSON has no format', () => {
     for (const text of ['', 'words', '# Title', '\0\0', '{', '[', '[1', '{"a']) {
-      expect(describeHead(text)?.isConversation ?? false).toBe(false)
+      expect(describeFileHead(text)?.isConversation ?? false).toBe(false)
     }
   })
 })
 
-describe('whatever a file holds', () => {
+describe('arbitrary content', () => {
   const keys = [
     'messages',
     'role',
@@ -128,7 +133,7 @@ describe('whatever a file holds', () => {
     fc.assert(
       fc.property(fc.oneof(value, fc.jsonValue()), fc.boolean(), (one, isLine) => {
         readRecord(JSON.parse(json(one)), isLine)
-        describeHead(json(one))
+        describeFileHead(json(one))
       }),
       { numRuns: 500 },
     )
@@ -138,8 +143,8 @@ describe('whatever a file holds', () => {
     fc.assert(
       fc.property(fc.array(value, { maxLength: 3 }), fc.constantFrom(0, 2), fc.nat(), (all, indent, cut) => {
         const text = json(all, null, indent)
-        describeHead(text.slice(0, cut % (text.length + 1)))
-        describeHead(
+        describeFileHead(text.slice(0, cut % (text.length + 1)))
+        describeFileHead(
           all
             .map((one) => json(one))
             .join('\n')

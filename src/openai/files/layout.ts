@@ -1,9 +1,9 @@
 /** How a file's records lie in it, told by its beginning. */
-import { closeJson } from '../../lib/json/cut.ts'
+import { closeTruncatedJson } from '../../lib/json/cut.ts'
 import { parseStructure } from '../../lib/object.ts'
-import { isForeign, isMessage, shapeOf } from './shape.ts'
+import { detectRecordShape, isForeignShape, isMessageLike } from './shape.ts'
 
-export type Layout =
+export type FileLayout =
   /** One record on each line. */
   | 'lines'
   /** The elements of one JSON array. */
@@ -12,11 +12,11 @@ export type Layout =
   | 'one'
 
 /** @param head the file's beginning, cut anywhere, without byte order mark */
-export function layoutOf(head: string): Layout {
+export function detectFileLayout(head: string): FileLayout {
   const first = /\S/.exec(head)
   if (!first || (first[0] !== '{' && first[0] !== '[')) return 'lines'
-  const line = firstLine(head, first.index)
-  if (line === 'damaged' || (line === 'open' && hasWholeLine(head, first.index))) return 'lines'
+  const line = firstLineState(head, first.index)
+  if (line === 'damaged' || (line === 'open' && hasRecordLine(head, first.index))) return 'lines'
   if (first[0] === '{') return line === 'open' ? 'one' : 'lines'
   const end = line === 'closed' ? head.indexOf('\n', first.index) : -1
   const isBare = beginsWithMessage(head.slice(first.index, end < 0 ? undefined : end))
@@ -26,7 +26,7 @@ export function layoutOf(head: string): Layout {
 }
 
 /** Whether the value that begins here ends on its line. A string that a line break cuts is damage: JSON has none. */
-function firstLine(text: string, from: number): 'closed' | 'open' | 'damaged' {
+function firstLineState(text: string, from: number): 'closed' | 'open' | 'damaged' {
   let depth = 0
   let isString = false
   for (let at = from; at < text.length; at++) {
@@ -46,19 +46,19 @@ function firstLine(text: string, from: number): 'closed' | 'open' | 'damaged' {
   return 'closed'
 }
 
-const FEW_LINES = 8
+const MAX_CHECKED_LINES = 8
 
 /** A first line that is more than a bracket may have lost its end: then one of the next is a record by itself. */
-function hasWholeLine(text: string, from: number): boolean {
-  const [first = '', ...others] = text.slice(from).split('\n', FEW_LINES)
-  return first.trim().length > 1 && others.some((line) => !isForeign(shapeOf(parseStructure(line))))
+function hasRecordLine(text: string, from: number): boolean {
+  const [first = '', ...others] = text.slice(from).split('\n', MAX_CHECKED_LINES)
+  return first.trim().length > 1 && others.some((line) => !isForeignShape(detectRecordShape(parseStructure(line))))
 }
 
 /** Nothing when the beginning does not tell. */
 function beginsWithMessage(text: string): boolean | undefined {
-  const value = parseStructure(text.trim()) ?? parseStructure(closeJson(text) ?? '')
+  const value = parseStructure(text.trim()) ?? parseStructure(closeTruncatedJson(text) ?? '')
   const first: unknown = Array.isArray(value) ? value[0] : undefined
-  return first === undefined ? undefined : isMessage(first)
+  return first === undefined ? undefined : isMessageLike(first)
 }
 
 const NEWLINE = 10

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readRecord } from './read.ts'
-import { writeArray, writeMessages, writeShareGpt } from './write.ts'
+import { writeMessageArray, writeMessagesRecord, writeShareGptRecord } from './write.ts'
 
 const json = JSON.stringify
-const said = (role: string, content: unknown, more: object = {}) => ({ role, content, ...more })
+const toMessage = (role: string, content: unknown, more: object = {}) => ({ role, content, ...more })
 
 describe('the normal form', () => {
-  test('keeps any list of messages to the letter', () => {
+  test('keeps any list of messages exactly', () => {
     const message = fc.record(
       { role: fc.constantFrom('user', 'assistant', 'system', 'tool'), content: fc.jsonValue(), name: fc.jsonValue() },
       { requiredKeys: ['role', 'content'] },
@@ -20,15 +20,15 @@ describe('the normal form', () => {
           const list = JSON.parse(json(messages)) as unknown
           const record = JSON.parse(json({ messages, ...more })) as unknown
           const [bare, object] = [readRecord(list, false), readRecord(record, true)]
-          expect(bare.ok && writeArray(bare.conversation)).toEqual(list)
+          expect(bare.ok && writeMessageArray(bare.conversation)).toEqual(list)
           if (object.ok && object.conversation.format !== 'llamafactory')
-            expect(writeMessages(object.conversation)).toEqual(record)
+            expect(writeMessagesRecord(object.conversation)).toEqual(record)
         },
       ),
     )
   })
 
-  test('gives ShareGPT calls ids and takes them away again', () => {
+  test('adds ids to ShareGPT calls and removes them again', () => {
     const conversations = [
       { from: 'human', value: 'Both?' },
       { from: 'function_call', value: '[{"name":"f","arguments":{"n":1}},{"name":"f","arguments":{"n":2}}]' },
@@ -45,13 +45,13 @@ describe('the normal form', () => {
       ['assistant', undefined],
       ['assistant', undefined],
     ])
-    expect(writeShareGpt(reading.conversation)).toEqual({ conversations, tools: '[]' })
+    expect(writeShareGptRecord(reading.conversation)).toEqual({ conversations, tools: '[]' })
   })
 
   test('writes words and calls of one message as two entries', () => {
     const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
-    const reading = readRecord([said('assistant', 'Looking.', { tool_calls: [call] })], false)
-    expect(reading.ok && writeShareGpt(reading.conversation)).toEqual({
+    const reading = readRecord([toMessage('assistant', 'Looking.', { tool_calls: [call] })], false)
+    expect(reading.ok && writeShareGptRecord(reading.conversation)).toEqual({
       conversations: [
         { from: 'gpt', value: 'Looking.' },
         { from: 'function_call', value: '{"name":"f","arguments":{}}' },

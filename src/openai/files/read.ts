@@ -1,28 +1,28 @@
 /** A record of a file as a conversation in the normal form, or why it is none. */
 import { type Fields, isObject } from '../../lib/object.ts'
-import type { Conversation } from './conversation.ts'
+import type { FileConversation } from './conversation.ts'
 import * as chat from './forms/chat.ts'
 import { readChatGpt } from './forms/chatgpt.ts'
 import { readClaude } from './forms/claude.ts'
 import { readShareGpt } from './forms/sharegpt.ts'
-import { type Foreign, isForeign, shapeOf } from './shape.ts'
+import { detectRecordShape, type ForeignShape, isForeignShape } from './shape.ts'
 
-export type Reading =
-  | { readonly ok: true; readonly conversation: Conversation }
-  | { readonly ok: false; readonly shape: Foreign }
+export type ReadRecordResult =
+  | { readonly ok: true; readonly conversation: FileConversation }
+  | { readonly ok: false; readonly shape: ForeignShape }
 
 /** @param isLine the record stands on a line of its own, as examples for fine-tuning do */
-export function readRecord(value: unknown, isLine: boolean): Reading {
-  const shape = shapeOf(value)
-  if (isForeign(shape)) return { ok: false, shape }
+export function readRecord(value: unknown, isLine: boolean): ReadRecordResult {
+  const shape = detectRecordShape(value)
+  if (isForeignShape(shape)) return { ok: false, shape }
   if (Array.isArray(value)) return { ok: true, conversation: chat.readArray(value) }
   const record: Fields = isObject(value) ? value : {}
-  return { ok: true, conversation: READERS[shape](record, isLine) }
+  return { ok: true, conversation: READER_BY_FORMAT[shape](record, isLine) }
 }
 
-type Reader = (record: Fields, isLine: boolean) => Conversation
+type RecordReader = (record: Fields, isLine: boolean) => FileConversation
 
-const READERS: Readonly<Record<Conversation['format'], Reader>> = {
+const READER_BY_FORMAT: Readonly<Record<FileConversation['format'], RecordReader>> = {
   array: () => chat.readArray([]),
   messages: (record, isLine) => chat.readMessages(record, isLine ? 'sft' : 'messages'),
   sft: (record) => chat.readMessages(record, 'sft'),

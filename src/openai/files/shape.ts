@@ -1,12 +1,12 @@
 /** Tells what a record is by its keys, never by the name of its file. */
 
-import { type Fields, fieldsOf, isObject, listOf, stringOf, wordOf } from '../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../lib/object.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import type { Format } from './conversation.ts'
-import { ITEM_TYPES } from './forms/responses.ts'
+import type { FileFormat } from './conversation.ts'
+import { RESPONSE_ITEM_TYPES } from './forms/responses.ts'
 
 /** Records that hold no conversation for us. Some are another agent's. */
-export type Foreign =
+export type ForeignShape =
   | 'amazon-q'
   | 'codex'
   | 'chunk'
@@ -17,10 +17,10 @@ export type Foreign =
   | 'json'
   | 'not-an-object'
 
-export type Shape = Exclude<Format, 'sft'> | Foreign
+export type RecordShape = Exclude<FileFormat, 'sft'> | ForeignShape
 
 /** Why a record is what it is, in words for a person. */
-export const REASONS: Readonly<Record<Format | Foreign, Phrase>> = {
+export const SHAPE_TEXTS: Readonly<Record<FileFormat | ForeignShape, Phrase>> = {
   array: phrase('a list of messages, each with a role', 'ロールを持つメッセージのリスト'),
   messages: phrase('objects with messages, each with a role', 'messages を持つオブジェクト。各メッセージにロール'),
   sft: phrase('lines with messages, each with a role', '1 行ごとに messages。各メッセージにロール'),
@@ -81,7 +81,7 @@ export const REASONS: Readonly<Record<Format | Foreign, Phrase>> = {
   'not-an-object': phrase('no JSON object or list', 'JSON のオブジェクトでもリストでもない'),
 }
 
-const FOREIGN: ReadonlySet<string> = new Set<Foreign>([
+const FOREIGN_SHAPES: ReadonlySet<string> = new Set<ForeignShape>([
   'amazon-q',
   'codex',
   'chunk',
@@ -93,24 +93,24 @@ const FOREIGN: ReadonlySet<string> = new Set<Foreign>([
   'not-an-object',
 ])
 
-export const isForeign = (shape: Shape): shape is Foreign => FOREIGN.has(shape)
+export const isForeignShape = (shape: RecordShape): shape is ForeignShape => FOREIGN_SHAPES.has(shape)
 
-export function shapeOf(value: unknown): Shape {
+export function detectRecordShape(value: unknown): RecordShape {
   if (Array.isArray(value)) return isMessageList(value) ? 'array' : 'json'
   if (!isObject(value)) return 'not-an-object'
-  if (isExample(value)) return messagesShape(value) ?? textShape(value)
+  if (isTrainingExample(value)) return messagesShape(value) ?? textShape(value)
   return exportShape(value) ?? foreignShape(value) ?? apiShape(value) ?? listShape(value) ?? textShape(value)
 }
 
-const EXAMPLE: ReadonlySet<string> = new Set(['messages', 'tools', 'functions', 'parallel_tool_calls'])
+const EXAMPLE_KEYS: ReadonlySet<string> = new Set(['messages', 'tools', 'functions', 'parallel_tool_calls'])
 
 /** Nothing but what fine-tuning takes: most records are such, and nothing else need be looked for. */
-export function isExample(record: Fields): boolean {
-  for (const key in record) if (!EXAMPLE.has(key)) return false
+export function isTrainingExample(record: Fields): boolean {
+  for (const key in record) if (!EXAMPLE_KEYS.has(key)) return false
   return true
 }
 
-function exportShape(record: Fields): Shape | undefined {
+function exportShape(record: Fields): RecordShape | undefined {
   if (isObject(record['mapping']) && isTree(record['mapping'])) return 'chatgpt'
   return Array.isArray(record['chat_messages']) ? 'claude' : undefined
 }
@@ -124,7 +124,7 @@ function isTree(mapping: Fields): boolean {
   return false
 }
 
-function foreignShape(record: Fields): Shape | undefined {
+function foreignShape(record: Fields): RecordShape | undefined {
   if ('conversation_id' in record && Array.isArray(record['history']) && !isMessageList(record['history']))
     return 'amazon-q'
   if (typeof record['type'] === 'string' && 'payload' in record) return 'codex'
@@ -132,8 +132,8 @@ function foreignShape(record: Fields): Shape | undefined {
   return typeof record['record_type'] === 'string' ? 'codex' : undefined
 }
 
-function apiShape(record: Fields): Shape | undefined {
-  if (wordOf(record['custom_id']) !== undefined) {
+function apiShape(record: Fields): RecordShape | undefined {
+  if (nonEmptyStringOf(record['custom_id']) !== undefined) {
     if ('response' in record) return 'batch-response'
     if ('body' in record || 'url' in record) return 'batch-request'
   }
@@ -149,15 +149,15 @@ function apiShape(record: Fields): Shape | undefined {
   }
 }
 
-function listShape(record: Fields): Shape | undefined {
-  const preference = preferenceOf(record)
+function listShape(record: Fields): RecordShape | undefined {
+  const preference = findPreference(record)
   if (preference) return preference.isText ? 'text-preference' : 'dpo'
   const entries = record['conversations'] ?? record['conversation']
   if (Array.isArray(entries) && entries.some(isShareGptEntry)) return 'sharegpt'
-  return messagesShape(record) ?? (wrapperOf(record) ? 'trajectory' : undefined)
+  return messagesShape(record) ?? (findMessageWrapper(record) ? 'trajectory' : undefined)
 }
 
-function messagesShape(record: Fields): Shape | undefined {
+function messagesShape(record: Fields): RecordShape | undefined {
   const messages = record['messages']
   if (!Array.isArray(messages) || !isMessageList(messages)) return isConverted(record) ? 'messages' : undefined
   return hasValueParts(messages) ? 'llamafactory' : 'messages'
@@ -167,28 +167,28 @@ function messagesShape(record: Fields): Shape | undefined {
 const isConverted = ({ x_conv }: Fields): boolean =>
   isObject(x_conv) && typeof x_conv['src'] === 'string' && Array.isArray(x_conv['records'])
 
-function textShape(record: Fields): Shape {
+function textShape(record: Fields): RecordShape {
   if (hasKnownRole(record)) return 'message'
   if (typeof record['instruction'] === 'string' && typeof record['output'] === 'string') return 'alpaca'
   if (typeof record['prompt'] === 'string' && typeof record['completion'] === 'string') return 'prompt-completion'
   return 'json'
 }
 
-const ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
+const KNOWN_ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
 
-const hasKnownRole = (value: unknown): boolean => isObject(value) && ROLES.has(stringOf(value['role']) ?? '')
+const hasKnownRole = (value: unknown): boolean => isObject(value) && KNOWN_ROLES.has(stringOf(value['role']) ?? '')
 
 /** A known role is enough; any other role needs something that was said. */
-export const isMessage = (value: unknown): boolean =>
+export const isMessageLike = (value: unknown): boolean =>
   hasKnownRole(value) || (isObject(value) && typeof value['role'] === 'string' && 'content' in value)
 
 /** Many programs call something a message: only what else the API has tells its items. */
-const isItem = (value: unknown): boolean =>
-  isObject(value) && value['type'] !== 'message' && ITEM_TYPES.has(stringOf(value['type']) ?? '')
+const isResponseItem = (value: unknown): boolean =>
+  isObject(value) && value['type'] !== 'message' && RESPONSE_ITEM_TYPES.has(stringOf(value['type']) ?? '')
 
 /** Buttons and users have roles too: one at least must be a speaker's. */
 export const isMessageList = (list: readonly unknown[]): boolean =>
-  list.some(hasKnownRole) || (list.length > 0 && list.every(isItem))
+  list.some(hasKnownRole) || (list.length > 0 && list.every(isResponseItem))
 
 export const isShareGptEntry = (value: unknown): boolean =>
   isObject(value) && typeof value['from'] === 'string' && 'value' in value
@@ -203,7 +203,7 @@ function hasValueParts(messages: readonly unknown[]): boolean {
   return false
 }
 
-export interface Preference {
+export interface PreferencePair {
   readonly chosen: unknown
   readonly rejected: unknown
   /** The keys that hold them. */
@@ -211,35 +211,35 @@ export interface Preference {
   readonly isText: boolean
 }
 
-const PREFERENCES: readonly (readonly [string, string])[] = [
+const PREFERENCE_KEYS: readonly (readonly [string, string])[] = [
   ['preferred_output', 'non_preferred_output'],
   ['chosen_messages', 'rejected_messages'],
   ['chosen', 'rejected'],
 ]
 
-export function preferenceOf(record: Fields): Preference | undefined {
-  for (const keys of PREFERENCES) {
+export function findPreference(record: Fields): PreferencePair | undefined {
+  for (const keys of PREFERENCE_KEYS) {
     const chosen = record[keys[0]]
     const rejected = record[keys[1]]
-    if (isAnswer(chosen) && (isAnswer(rejected) || rejected === undefined))
+    if (isAnswerLike(chosen) && (isAnswerLike(rejected) || rejected === undefined))
       return rejected === undefined && keys[0] === 'chosen' ? undefined : { chosen, rejected, keys, isText: false }
     if (typeof chosen === 'string' && typeof rejected === 'string') return { chosen, rejected, keys, isText: true }
   }
   return undefined
 }
 
-const isAnswer = (value: unknown): boolean =>
+const isAnswerLike = (value: unknown): boolean =>
   Array.isArray(value)
     ? value.some((one) => hasKnownRole(one) || isShareGptEntry(one))
     : hasKnownRole(value) || isShareGptEntry(value)
 
-export interface Wrapper {
+export interface MessageWrapper {
   /** The keys that lead to the messages. */
   readonly path: readonly string[]
   readonly messages: readonly unknown[]
 }
 
-const LISTS = [
+const MESSAGE_LIST_KEYS = [
   'messages',
   'traj',
   'trajectory',
@@ -250,21 +250,23 @@ const LISTS = [
   'dialogue',
   'chat',
 ]
-const HOLDERS = ['request', 'body', 'input', 'data', 'payload', 'sample', 'example', 'extra_info', 'info']
+const HOLDER_KEYS = ['request', 'body', 'input', 'data', 'payload', 'sample', 'example', 'extra_info', 'info']
 
 /** Messages under a known name, directly or one level deeper; else the first list of messages under any name. */
-export function wrapperOf(record: Fields): Wrapper | undefined {
-  for (const key of LISTS) if (isListIn(record, key)) return { path: [key], messages: listOf(record[key]) }
-  for (const holder of HOLDERS) {
+export function findMessageWrapper(record: Fields): MessageWrapper | undefined {
+  for (const key of MESSAGE_LIST_KEYS)
+    if (hasMessageList(record, key)) return { path: [key], messages: listOf(record[key]) }
+  for (const holder of HOLDER_KEYS) {
     const inner = fieldsOf(record[holder])
     if (!inner) continue
-    for (const key of LISTS) if (isListIn(inner, key)) return { path: [holder, key], messages: listOf(inner[key]) }
+    for (const key of MESSAGE_LIST_KEYS)
+      if (hasMessageList(inner, key)) return { path: [holder, key], messages: listOf(inner[key]) }
   }
-  for (const key in record) if (isListIn(record, key)) return { path: [key], messages: listOf(record[key]) }
+  for (const key in record) if (hasMessageList(record, key)) return { path: [key], messages: listOf(record[key]) }
   return undefined
 }
 
-const isListIn = (record: Fields, key: string): boolean => {
+const hasMessageList = (record: Fields, key: string): boolean => {
   const list = record[key]
-  return Array.isArray(list) && isMessage(list[0]) && isMessageList(list)
+  return Array.isArray(list) && isMessageLike(list[0]) && isMessageList(list)
 }

@@ -1,13 +1,13 @@
 /** The normal form as a record of a file. What was read from a form and is written in it again is what it was. */
 import type { Fields } from '../../lib/object.ts'
-import type { ChatMessage, Conversation } from './conversation.ts'
-import { entriesOf } from './forms/sharegpt.ts'
+import type { FileConversation, FileMessage } from './conversation.ts'
+import { toShareGptEntries } from './forms/sharegpt.ts'
 
 /** A bare list of messages. What stands beside them has no place in it. */
-export const writeArray = ({ branches: [main] }: Conversation): readonly ChatMessage[] => main.messages
+export const writeMessageArray = ({ branches: [main] }: FileConversation): readonly FileMessage[] => main.messages
 
 /** `{messages, …}`, alone or on a line of its own as an example for fine-tuning. */
-export const writeMessages = ({ branches: [main], header }: Conversation): Fields => ({
+export const writeMessagesRecord = ({ branches: [main], header }: FileConversation): Fields => ({
   messages: main.messages,
   ...header,
 })
@@ -16,7 +16,7 @@ export const writeMessages = ({ branches: [main], header }: Conversation): Field
  * ShareGPT in its plain form: `human`, `gpt`, `system`, `function_call`, `observation`; a call's value is compact JSON
  * with the arguments as an object, where they are one.
  */
-export const writeShareGpt = ({ branches: [main], header }: Conversation): Fields => ({
-  conversations: entriesOf(main.messages),
+export const writeShareGptRecord = ({ branches: [main], header }: FileConversation): Fields => ({
+  conversations: toShareGptEntries(main.messages),
   ...header,
 })

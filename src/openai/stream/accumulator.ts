@@ -1,12 +1,12 @@
 /** Adds up the chunks of a streamed answer, tolerant of what servers leave out, repeat or spell differently. */
 
-import { fieldsOf, isObject, listOf, wordOf } from '../../lib/object.ts'
+import { fieldsOf, isObject, listOf, nonEmptyStringOf } from '../../lib/object.ts'
 import { OpenAIMessage } from '../openai-message.ts'
 import { ChoiceDeltas } from './choice.ts'
 import type { Completion, Piece } from './completion.ts'
 
 /** Random letters by which OpenAI hides the length of a chunk. */
-const PADDING = 'obfuscation'
+const PADDING_KEY = 'obfuscation'
 
 /**
  * Never throws because of what a server sends; what it does not know it keeps. The cost of a chunk is the size of the
@@ -32,7 +32,7 @@ export class DeltaAccumulator {
     for (const key in chunk) {
       const value = chunk[key]
       if (key === 'choices') for (const choice of listOf(value)) this.#addChoice(choice, pieces)
-      else if (value !== null && value !== undefined && value !== '' && key !== PADDING) this.#head.set(key, value)
+      else if (value !== null && value !== undefined && value !== '' && key !== PADDING_KEY) this.#head.set(key, value)
     }
     return pieces
   }
@@ -57,7 +57,7 @@ export class DeltaAccumulator {
   }
 
   #seed(): string {
-    return wordOf(this.#head.get('id')) ?? ''
+    return nonEmptyStringOf(this.#head.get('id')) ?? ''
   }
 
   #addChoice(value: unknown, pieces: Piece[]): void {
@@ -66,9 +66,9 @@ export class DeltaAccumulator {
     const index = Number.isInteger(choice['index']) ? (choice['index'] as number) : 0
     const before = this.#choices.get(index)
     // A whole message says again what deltas have said before.
-    const isWhole = isObject(choice['message']) && !isObject(choice['delta'])
-    const deltas = before && !isWhole ? before : new ChoiceDeltas(index)
+    const isComplete = isObject(choice['message']) && !isObject(choice['delta'])
+    const deltas = before && !isComplete ? before : new ChoiceDeltas(index)
     this.#choices.set(index, deltas)
-    deltas.add(choice, isWhole && before ? [] : pieces)
+    deltas.add(choice, isComplete && before ? [] : pieces)
   }
 }

@@ -1,9 +1,9 @@
 /** Puts the pieces of tool calls together, whatever a server calls them by: index, id, name, or nothing. */
 
 import { sha256 } from '../../lib/hash.ts'
-import { type Fields, fieldsOf, isObject, jsonText, stringOf, wordOf } from '../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/object.ts'
 import type { ToolCall } from '../message.ts'
-import { type Gathered, gather, gathered } from './gather.ts'
+import { copyMergedFields, type MergedFields, mergeField } from './gather.ts'
 
 export interface CallSlot {
   /** Counted as the calls appear. */
@@ -14,7 +14,7 @@ export interface CallSlot {
   /** Arguments or input, as far as they have come. */
   text: string
   /** Other fields: some servers want their own back. */
-  readonly rest: Gathered
+  readonly rest: MergedFields
 }
 
 export class CallSlots {
@@ -28,23 +28,23 @@ export class CallSlots {
 
   /** @returns where the piece went, and what it added to the text */
   add(piece: Fields): { readonly slot: CallSlot; readonly added: string } {
-    const said = fieldsOf(piece['function']) ?? fieldsOf(piece['custom']) ?? {}
-    const id = wordOf(piece['id'])
-    const name = wordOf(said['name'])
+    const called = fieldsOf(piece['function']) ?? fieldsOf(piece['custom']) ?? {}
+    const id = nonEmptyStringOf(piece['id'])
+    const name = nonEmptyStringOf(called['name'])
     const slot = this.#slotFor(piece['index'], id, name)
     if (slot.id === '' && id !== undefined) slot.id = id
     if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, slot)
     if (name !== undefined) slot.name = name
     if (isObject(piece['custom']) || piece['type'] === 'custom') slot.isCustom = true
-    for (const key in piece) if (!KNOWN.has(key)) gather(slot.rest, key, piece[key], 'replace')
-    return { slot, added: addText(slot, slot.isCustom ? said['input'] : said['arguments']) }
+    for (const key in piece) if (!KNOWN_CALL_KEYS.has(key)) mergeField(slot.rest, key, piece[key], 'replace')
+    return { slot, added: appendText(slot, slot.isCustom ? called['input'] : called['arguments']) }
   }
 
   /** @param seed what makes ids of calls that have none differ from those of other answers */
   calls(seed: string): readonly ToolCall[] {
     return this.#slots.map((slot) => {
       const { name, text } = slot
-      const rest = gathered(slot.rest)
+      const rest = copyMergedFields(slot.rest)
       const id = slot.id || `call_${sha256(`${seed}\n${slot.position}\n${name}\n${text}`).slice(0, 24)}`
       return slot.isCustom
         ? { ...rest, id, type: 'custom', custom: { name, input: text } }
@@ -78,11 +78,11 @@ export class CallSlots {
   }
 }
 
-const KNOWN = new Set(['index', 'id', 'type', 'function', 'custom'])
+const KNOWN_CALL_KEYS = new Set(['index', 'id', 'type', 'function', 'custom'])
 
 /** An object is the whole of the arguments. */
-function addText(slot: CallSlot, piece: unknown): string {
-  const added = isObject(piece) ? jsonText(piece) : (stringOf(piece) ?? '')
+function appendText(slot: CallSlot, piece: unknown): string {
+  const added = isObject(piece) ? toJsonText(piece) : (stringOf(piece) ?? '')
   slot.text = isObject(piece) ? added : slot.text + added
   return added
 }

@@ -1,13 +1,13 @@
 /** Gathers the deltas of one choice into a message. */
 
-import { type Fields, fieldsOf, listOf, stringOf, wordOf } from '../../lib/object.ts'
-import { textPart } from '../content.ts'
+import { type Fields, fieldsOf, listOf, nonEmptyStringOf, stringOf } from '../../lib/object.ts'
+import { toTextPart } from '../content.ts'
 import type { Content, ContentPart } from '../message.ts'
 import { OpenAIMessage } from '../openai-message.ts'
 import { CallSlots } from './call-slots.ts'
 import type { Choice, Piece } from './completion.ts'
-import { type Gathered, gather, gathered } from './gather.ts'
-import { gatherDetails, REASONING_KEYS, reasoningOf } from './reasoning.ts'
+import { copyMergedFields, type MergedFields, mergeField } from './gather.ts'
+import { mergeReasoningDetails, REASONING_KEYS, reasoningOf } from './reasoning.ts'
 
 export class ChoiceDeltas {
   readonly #index: number
@@ -18,9 +18,9 @@ export class ChoiceDeltas {
   #finish = ''
   readonly #calls = new CallSlots()
   readonly #parts: ContentPart[] = []
-  readonly #details = new Map<string, Gathered>()
-  readonly #rest: Gathered = {}
-  readonly #extras: Gathered = {}
+  readonly #details = new Map<string, MergedFields>()
+  readonly #rest: MergedFields = {}
+  readonly #extras: MergedFields = {}
 
   constructor(index: number) {
     this.#index = index
@@ -29,11 +29,11 @@ export class ChoiceDeltas {
   /** @param pieces what is new is added here */
   add(choice: Fields, pieces: Piece[]): void {
     const delta = fieldsOf(choice['delta'])
-    const said = delta ?? fieldsOf(choice['message']) ?? {}
-    this.#addDelta(delta ? said : withPlaces(said), pieces)
+    const fields = delta ?? fieldsOf(choice['message']) ?? {}
+    this.#addDelta(delta ? fields : withCallIndexes(fields), pieces)
     for (const key in choice) {
-      if (key === 'finish_reason') this.#finish = wordOf(choice[key]) ?? this.#finish
-      else if (!KNOWN.has(key)) gather(this.#extras, key, choice[key], 'replace')
+      if (key === 'finish_reason') this.#finish = nonEmptyStringOf(choice[key]) ?? this.#finish
+      else if (!KNOWN_CHOICE_KEYS.has(key)) mergeField(this.#extras, key, choice[key], 'replace')
     }
   }
 
@@ -41,7 +41,7 @@ export class ChoiceDeltas {
   choice(seed: string): Choice {
     const inferred = this.#calls.size > 0 ? 'tool_calls' : 'function_call' in this.#rest ? 'function_call' : 'stop'
     return {
-      ...gathered(this.#extras),
+      ...copyMergedFields(this.#extras),
       index: this.#index,
       message: this.message(seed),
       finish_reason: this.#finish || inferred,
@@ -50,45 +50,47 @@ export class ChoiceDeltas {
 
   message(seed: string): OpenAIMessage {
     return new OpenAIMessage({
-      ...gathered(this.#rest),
+      ...copyMergedFields(this.#rest),
       role: this.#role || 'assistant',
       content: this.#content(),
       ...(this.#refusal && { refusal: this.#refusal }),
       ...(this.#reasoning && { reasoning_content: this.#reasoning }),
-      ...(this.#details.size > 0 && { reasoning_details: Array.from(this.#details.values(), (one) => gathered(one)) }),
+      ...(this.#details.size > 0 && {
+        reasoning_details: Array.from(this.#details.values(), (one) => copyMergedFields(one)),
+      }),
       ...(this.#calls.size > 0 && { tool_calls: this.#calls.calls(`${seed}\n${this.#index}`) }),
     })
   }
 
   #content(): Content | null {
-    if (this.#parts.length > 0) return [...(this.#text === '' ? [] : [textPart(this.#text)]), ...this.#parts]
+    if (this.#parts.length > 0) return [...(this.#text === '' ? [] : [toTextPart(this.#text)]), ...this.#parts]
     return this.#text === '' && (this.#calls.size > 0 || this.#refusal !== '') ? null : this.#text
   }
 
   #addDelta(delta: Fields, pieces: Piece[]): void {
-    let thinks = false
+    let hasReasoning = false
     for (const key in delta) {
       const value = delta[key]
       if (key === 'content') this.#addContent(value, pieces)
       else if (value === null) continue
-      else if (key === 'role') this.#role = wordOf(value) ?? this.#role
-      else if (key === 'refusal') this.#say('refusal', stringOf(value), pieces)
+      else if (key === 'role') this.#role = nonEmptyStringOf(value) ?? this.#role
+      else if (key === 'refusal') this.#append('refusal', stringOf(value), pieces)
       else if (key === 'tool_calls') for (const call of listOf(value)) this.#addCall(fieldsOf(call), pieces)
-      else if (REASONING_KEYS.includes(key)) thinks = true
-      else gather(this.#rest, key, value, 'continue')
+      else if (REASONING_KEYS.includes(key)) hasReasoning = true
+      else mergeField(this.#rest, key, value, 'continue')
     }
-    if (!thinks) return
-    this.#say('reasoning', reasoningOf(delta), pieces)
-    gatherDetails(this.#details, delta['reasoning_details'])
+    if (!hasReasoning) return
+    this.#append('reasoning', reasoningOf(delta), pieces)
+    mergeReasoningDetails(this.#details, delta['reasoning_details'])
   }
 
   /** Most servers send texts; some send lists of parts, with thoughts among them. */
   #addContent(content: unknown, pieces: Piece[]): void {
-    if (typeof content === 'string') this.#say('text', content, pieces)
+    if (typeof content === 'string') this.#append('text', content, pieces)
     for (const item of listOf(content)) {
       const part = fieldsOf(item)
-      if (part?.['type'] === 'text') this.#say('text', stringOf(part['text']), pieces)
-      else if (part?.['type'] === 'thinking') this.#say('reasoning', thoughtOf(part), pieces)
+      if (part?.['type'] === 'text') this.#append('text', stringOf(part['text']), pieces)
+      else if (part?.['type'] === 'thinking') this.#append('reasoning', thinkingTextOf(part), pieces)
       else if (part) this.#parts.push(part as unknown as ContentPart)
     }
   }
@@ -99,7 +101,7 @@ export class ChoiceDeltas {
     pieces.push({ kind: 'call', choice: this.#index, call: slot.position, name: slot.name, text: added })
   }
 
-  #say(kind: 'text' | 'reasoning' | 'refusal', text: string | undefined, pieces: Piece[]): void {
+  #append(kind: 'text' | 'reasoning' | 'refusal', text: string | undefined, pieces: Piece[]): void {
     if (!text) return
     if (kind === 'text') this.#text += text
     else if (kind === 'reasoning') this.#reasoning += text
@@ -108,16 +110,16 @@ export class ChoiceDeltas {
   }
 }
 
-const KNOWN = new Set(['index', 'delta', 'message'])
+const KNOWN_CHOICE_KEYS = new Set(['index', 'delta', 'message'])
 
 /** In a whole message each entry is a call of its own, whatever ids and indexes say. */
-function withPlaces(message: Fields): Fields {
+function withCallIndexes(message: Fields): Fields {
   if (!Array.isArray(message['tool_calls'])) return message
   return { ...message, tool_calls: message['tool_calls'].map((call, index) => ({ ...fieldsOf(call), index })) }
 }
 
 /** A thought is a text or a list of text parts. */
-function thoughtOf(part: Fields): string {
+function thinkingTextOf(part: Fields): string {
   const thought = part['thinking']
   return (
     stringOf(thought) ??

@@ -1,33 +1,35 @@
 /** The thoughts of a model, which each server spells in its own way. */
 
-import { fieldsOf, listOf, numberOf, wordOf } from '../../lib/object.ts'
-import { type Gathered, gather } from './gather.ts'
+import { fieldsOf, listOf, nonEmptyStringOf, numberOf } from '../../lib/object.ts'
+import { type MergedFields, mergeField } from './gather.ts'
 
 /** DeepSeek, llama.cpp, LiteLLM and older vLLM; Ollama and vLLM; others. The first that says something is taken. */
-const SPELLINGS = ['reasoning_content', 'reasoning', 'thinking'] as const
+const REASONING_SPELLINGS = ['reasoning_content', 'reasoning', 'thinking'] as const
 
 /** Keys that are no fields of their own but one of the spellings. */
-export const REASONING_KEYS: readonly string[] = [...SPELLINGS, 'reasoning_details']
+export const REASONING_KEYS: readonly string[] = [...REASONING_SPELLINGS, 'reasoning_details']
 
 /** What a delta or a message says of the model's thoughts; said twice in two spellings, it counts once. */
 export function reasoningOf(fields: { readonly [key: string]: unknown }): string {
-  for (const key of SPELLINGS) {
-    const said = wordOf(fields[key])
-    if (said !== undefined) return said
+  for (const key of REASONING_SPELLINGS) {
+    const spelled = nonEmptyStringOf(fields[key])
+    if (spelled !== undefined) return spelled
   }
   const details = fields['reasoning_details']
-  return Array.isArray(details) ? details.map((detail) => wordOf(fieldsOf(detail)?.['text']) ?? '').join('') : ''
+  return Array.isArray(details)
+    ? details.map((detail) => nonEmptyStringOf(fieldsOf(detail)?.['text']) ?? '').join('')
+    : ''
 }
 
 /** The details one by one: signatures and ciphertext must go back to the server as they came. */
-export function gatherDetails(details: Map<string, Gathered>, added: unknown): void {
+export function mergeReasoningDetails(details: Map<string, MergedFields>, added: unknown): void {
   for (const one of listOf(added)) {
     const detail = fieldsOf(one)
     if (!detail) continue
-    const place = `${numberOf(detail['index'])} ${wordOf(detail['type'])}`
-    const slot = details.get(place) ?? {}
-    details.set(place, slot)
-    for (const key in detail) gather(slot, key, detail[key], 'continue')
+    const slotKey = `${numberOf(detail['index'])} ${nonEmptyStringOf(detail['type'])}`
+    const slot = details.get(slotKey) ?? {}
+    details.set(slotKey, slot)
+    for (const key in detail) mergeField(slot, key, detail[key], 'continue')
   }
 }
 

@@ -8,7 +8,7 @@ export interface EventLogLimits {
   readonly length: number
 }
 
-const LIMITS: EventLogLimits = { events: 5000, length: 8_000_000 }
+const DEFAULT_LIMITS: EventLogLimits = { events: 5000, length: 8_000_000 }
 
 export class EventLog {
   readonly #limits: EventLogLimits
@@ -18,7 +18,7 @@ export class EventLog {
   /** Where the end of the log before the last shortening is now. */
   #before: { readonly epoch: string; readonly end: number; readonly now: number } | undefined
 
-  constructor(limits: EventLogLimits = LIMITS) {
+  constructor(limits: EventLogLimits = DEFAULT_LIMITS) {
     this.#limits = limits
   }
 
@@ -37,7 +37,7 @@ export class EventLog {
 
   push(event: ChatEvent): void {
     this.#events.push(event)
-    this.#size += sizeOf(event)
+    this.#size += eventSize(event)
     if (this.#events.length > this.#limits.events || this.#size > this.#limits.length) this.#shorten()
   }
 
@@ -49,7 +49,7 @@ export class EventLog {
   }
 
   /** The same place in this epoch, for a client that had been told everything; nothing for all others. */
-  placeOf(epoch: string, number: number): number | undefined {
+  positionOf(epoch: string, number: number): number | undefined {
     const { epoch: from, end, now } = this.#before ?? {}
     return from === epoch && end === number ? now : undefined
   }
@@ -58,20 +58,23 @@ export class EventLog {
   #shorten(): void {
     const from = { epoch: this.#epoch, end: this.#events.length - 1 }
     const last = this.#events.at(-1)
-    const kept = withoutRepeated(this.#events.slice(0, -1))
-    let size = kept.reduce((sum, event) => sum + sizeOf(event), 0)
+    const retained = removeRepeated(this.#events.slice(0, -1))
+    let size = retained.reduce((sum, event) => sum + eventSize(event), 0)
     let first = 0
-    while (kept.length - first > this.#limits.events / 2 || (size > this.#limits.length / 2 && first < kept.length))
-      size -= sizeOf(kept[first++] as ChatEvent)
-    const events = first === 0 ? kept : [CUT, ...kept.slice(first)]
+    while (
+      retained.length - first > this.#limits.events / 2 ||
+      (size > this.#limits.length / 2 && first < retained.length)
+    )
+      size -= eventSize(retained[first++] as ChatEvent)
+    const events = first === 0 ? retained : [CUT_NOTICE, ...retained.slice(first)]
     this.#epoch = randomUUID()
     this.#before = { ...from, now: events.length }
     this.#events = last ? [...events, last] : events
-    this.#size = size + (last ? sizeOf(last) : 0)
+    this.#size = size + (last ? eventSize(last) : 0)
   }
 }
 
-const CUT: ChatEvent = {
+const CUT_NOTICE: ChatEvent = {
   kind: 'notice',
   code: 'events_dropped',
   text: 'The beginning of this turn is not shown here. It is in the conversation.',
@@ -81,13 +84,13 @@ const CUT: ChatEvent = {
 type Piece = Extract<ChatEvent, { kind: 'delta' | 'reasoning' }>
 
 /** Pieces become one; the output of a tool that is done is in its last event; of passing states the last one counts. */
-function withoutRepeated(events: readonly ChatEvent[]): ChatEvent[] {
+function removeRepeated(events: readonly ChatEvent[]): ChatEvent[] {
   const done = new Set(events.flatMap((event) => (event.kind === 'tool_done' ? [event.id] : [])))
-  const kept: ChatEvent[] = []
+  const retained: ChatEvent[] = []
   let pieces: string[] = []
   let open: Piece | undefined
   const flush = (): void => {
-    if (open) kept.push({ ...open, text: pieces.join('') })
+    if (open) retained.push({ ...open, text: pieces.join('') })
     open = undefined
     pieces = []
   }
@@ -96,7 +99,7 @@ function withoutRepeated(events: readonly ChatEvent[]): ChatEvent[] {
     if (event.kind === 'tool_output' && done.has(event.id)) continue
     if (event.kind !== 'delta' && event.kind !== 'reasoning') {
       flush()
-      kept.push(event)
+      retained.push(event)
       continue
     }
     if (open?.kind !== event.kind) flush()
@@ -104,10 +107,10 @@ function withoutRepeated(events: readonly ChatEvent[]): ChatEvent[] {
     pieces.push(event.text)
   }
   flush()
-  return kept
+  return retained
 }
 
-function sizeOf(event: ChatEvent): number {
+function eventSize(event: ChatEvent): number {
   switch (event.kind) {
     case 'delta':
     case 'reasoning':

@@ -1,65 +1,65 @@
 /** A conversation that is open here: what happens in it is remembered, so that every page sees the same, whenever it comes. */
 
-import type { Consent, OpenedTalk, Talk } from '../../chat.ts'
+import type { ChatSession, OpenedChat, ToolConsent } from '../../chat.ts'
 import { warn } from '../../lib/log.ts'
 import type { ChatConsent, ChatEvent, ChatState } from '../../model/api/chat.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../problem.ts'
 import { EventLog } from './event-log.ts'
-import { refusalOf } from './line.ts'
-import { type Past, pastOf } from './past.ts'
-import { stateOf } from './state.ts'
-import { toldOf } from './told.ts'
+import { refuseLine } from './line.ts'
+import { type ChatHistory, readChatHistory } from './past.ts'
+import { toChatState } from './state.ts'
+import { toChatEvent } from './told.ts'
 
-export interface NumberedEvent {
+export interface NumberedChatEvent {
   readonly id: string
   readonly event: ChatEvent
 }
 
 /** More than so many, and what was said is read from the journal again before the next word. */
-const MOST_EVENTS = 3000
+const MAX_EVENTS = 3000
 /** Pieces of one answer that come within so many milliseconds are one event. */
-const GATHERING = 25
+const MERGE_PIECES_MS = 25
 
 type Piece = Extract<ChatEvent, { kind: 'delta' | 'reasoning' | 'tool_output' }>
 
-export class HeldTalk {
-  readonly #opened: OpenedTalk
+export class OpenChat {
+  readonly #opened: OpenedChat
   /** Is called whenever somebody comes or goes, or something ends. */
-  readonly #onRest: () => void
+  readonly #onIdle: () => void
   readonly #waiting = new Set<() => void>()
-  #past: Past = { messages: [], earlier: 0 }
+  #history: ChatHistory = { messages: [], earlier: 0 }
   /** All that happened since the past was read. */
   readonly #log = new EventLog()
   #piece: Piece | undefined
   #timer: NodeJS.Timeout | undefined
   #isRunning = false
   #closing: Promise<void> | undefined
-  readonly #asked = new Set<string>()
+  readonly #openQuestions = new Set<string>()
   listeners = 0
 
-  private constructor(opened: OpenedTalk, onRest: () => void) {
+  private constructor(opened: OpenedChat, onIdle: () => void) {
     this.#opened = opened
-    this.#onRest = onRest
+    this.#onIdle = onIdle
   }
 
-  static async of(opened: OpenedTalk, onRest: () => void): Promise<HeldTalk> {
-    const held = new HeldTalk(opened, onRest)
-    await held.#begin()
-    for (const event of opened.greeting) held.#tell(toldOf(event))
-    return held
+  static async of(opened: OpenedChat, onIdle: () => void): Promise<OpenChat> {
+    const chat = new OpenChat(opened, onIdle)
+    await chat.#readHistory()
+    for (const event of opened.greeting) chat.#publish(toChatEvent(event))
+    return chat
   }
 
-  get talk(): Talk {
-    return this.#opened.talk
+  get session(): ChatSession {
+    return this.#opened.session
   }
 
   get state(): ChatState {
-    return stateOf(this.talk, this.#isRunning)
+    return toChatState(this.session, this.#isRunning)
   }
 
-  get isResting(): boolean {
+  get isIdle(): boolean {
     return !this.#isRunning && this.listeners === 0
   }
 
@@ -68,23 +68,23 @@ export class HeldTalk {
   }
 
   /** Returns at once; what comes of it are events. */
-  say(text: string): void {
-    if (this.isClosed) throw new ApiProblem('not_found', CLOSED)
-    if (this.#isRunning) throw new ApiProblem('conversation_busy', BUSY)
-    const refusal = refusalOf(text, this.talk)
+  send(text: string): void {
+    if (this.isClosed) throw new ApiProblem('not_found', CHAT_CLOSED)
+    if (this.#isRunning) throw new ApiProblem('conversation_busy', CHAT_BUSY)
+    const refusal = refuseLine(text, this.session)
     if (refusal !== undefined) throw new ApiProblem('not_possible', refusal)
     this.#isRunning = true
     void this.#run(text)
   }
 
   answer(id: string, consent: ChatConsent, text: string): void {
-    if (!this.#asked.delete(id)) throw new ApiProblem('not_found', UNASKED)
-    this.talk.answer(id, consentOf(consent, text))
-    this.#tell({ kind: 'consent_given', id, consent })
+    if (!this.#openQuestions.delete(id)) throw new ApiProblem('not_found', NOT_ASKED)
+    this.session.answer(id, toConsent(consent, text))
+    this.#publish({ kind: 'consent_given', id, consent })
   }
 
   interrupt(): void {
-    this.talk.interrupt()
+    this.session.interrupt()
   }
 
   /** When it returns, others can have the conversation. */
@@ -94,7 +94,7 @@ export class HeldTalk {
   }
 
   async #close(): Promise<void> {
-    this.#tell({ kind: 'closed' })
+    this.#publish({ kind: 'closed' })
     await this.#opened.close()
   }
 
@@ -103,41 +103,41 @@ export class HeldTalk {
     since: string | undefined,
     signal: AbortSignal,
     pause: number,
-  ): AsyncGenerator<NumberedEvent | undefined> {
+  ): AsyncGenerator<NumberedChatEvent | undefined> {
     const known = /^([\w-]+)\.(\d{1,9})$/.exec(since ?? '')
     let epoch = known?.[1] ?? ''
     let at = Number(known?.[2] ?? 0)
     const isKnown = epoch === this.#log.epoch && at <= this.#log.length
-    if (isKnown) yield { id: `${epoch}.${at}`, event: this.#hello(false) }
+    if (isKnown) yield { id: `${epoch}.${at}`, event: this.#helloEvent(false) }
     else epoch = ''
     this.listeners++
     try {
       while (!signal.aborted) {
         if (epoch !== this.#log.epoch) {
-          const moved = this.#log.placeOf(epoch, at)
+          const moved = this.#log.positionOf(epoch, at)
           epoch = this.#log.epoch
           at = moved ?? 0
-          if (moved === undefined) yield { id: `${epoch}.0`, event: this.#hello(true) }
+          if (moved === undefined) yield { id: `${epoch}.0`, event: this.#helloEvent(true) }
           continue
         }
         const event = this.#log.at(at)
         if (event) yield { id: `${epoch}.${++at}`, event }
         else if (this.isClosed) return
-        else if (!(await this.#news(pause, signal)) && !signal.aborted) yield undefined
+        else if (!(await this.#waitForEvent(pause, signal)) && !signal.aborted) yield undefined
       }
     } finally {
       this.listeners--
-      this.#onRest()
+      this.#onIdle()
     }
   }
 
-  #hello(reset: boolean): ChatEvent {
-    const { messages, earlier } = reset ? this.#past : { messages: [], earlier: 0 }
+  #helloEvent(reset: boolean): ChatEvent {
+    const { messages, earlier } = reset ? this.#history : { messages: [], earlier: 0 }
     return { kind: 'hello', reset, state: this.state, messages, earlier }
   }
 
   /** False when nothing came. */
-  #news(pause: number, signal: AbortSignal): Promise<boolean> {
+  #waitForEvent(pause: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const done = (isNew: boolean) => (): void => {
         clearTimeout(timer)
@@ -153,9 +153,9 @@ export class HeldTalk {
   }
 
   /** Reads what was said from the journal. Whoever listens begins anew. */
-  async #begin(): Promise<void> {
-    const { conversation_id } = this.talk.state
-    this.#past = await pastOf(this.talk.desk.journal.path, `fumibako:${conversation_id}`)
+  async #readHistory(): Promise<void> {
+    const { conversation_id } = this.session.state
+    this.#history = await readChatHistory(this.session.writer.journal.path, `fumibako:${conversation_id}`)
     this.#log.clear()
     this.#piece = undefined
     this.#wake()
@@ -164,42 +164,42 @@ export class HeldTalk {
   async #run(text: string): Promise<void> {
     let hasQuit = false
     try {
-      if (this.#log.length > MOST_EVENTS) await this.#begin()
-      this.#tell({ kind: 'said', text, at: new Date().toISOString() })
-      this.#tell({ kind: 'state', state: this.state })
-      for await (const event of this.talk.say(text)) {
+      if (this.#log.length > MAX_EVENTS) await this.#readHistory()
+      this.#publish({ kind: 'said', text, at: new Date().toISOString() })
+      this.#publish({ kind: 'state', state: this.state })
+      for await (const event of this.session.send(text)) {
         if (event.kind === 'quit') hasQuit = true
-        else if (event.kind === 'moved') await this.#begin()
+        else if (event.kind === 'moved') await this.#readHistory()
         else {
-          if (event.kind === 'consent_needed' || event.kind === 'trust_needed') this.#asked.add(event.id)
-          this.#tell(toldOf(event))
-          if (event.kind === 'checkpoint') this.#tell({ kind: 'state', state: this.state })
+          if (event.kind === 'consent_needed' || event.kind === 'trust_needed') this.#openQuestions.add(event.id)
+          this.#publish(toChatEvent(event))
+          if (event.kind === 'checkpoint') this.#publish({ kind: 'state', state: this.state })
         }
       }
     } catch (error) {
       const isKnown = error instanceof AppError
       if (!isKnown && !this.isClosed) warn(error instanceof Error ? (error.stack ?? error.message) : String(error))
-      const { en: text, ja } = isKnown ? error.phrase : BUG
-      this.#tell({ kind: 'error', text, ja })
+      const { en: text, ja } = isKnown ? error.phrase : INTERNAL_ERROR
+      this.#publish({ kind: 'error', text, ja })
     }
-    this.#asked.clear()
+    this.#openQuestions.clear()
     this.#isRunning = false
     if (hasQuit) await this.close()
-    else if (!this.isClosed) this.#tell({ kind: 'state', state: this.state })
-    this.#onRest()
+    else if (!this.isClosed) this.#publish({ kind: 'state', state: this.state })
+    this.#onIdle()
   }
 
-  #tell(event: ChatEvent | undefined): void {
+  #publish(event: ChatEvent | undefined): void {
     if (!event) return
     const before = this.#piece
-    if (before && continues(before, event)) {
+    if (before && isContinuation(before, event)) {
       this.#piece = { ...before, text: before.text + event.text }
       return
     }
     this.#flush()
     if (event.kind === 'delta' || event.kind === 'reasoning' || event.kind === 'tool_output') {
       this.#piece = event
-      this.#timer = setTimeout(() => this.#flush(), GATHERING)
+      this.#timer = setTimeout(() => this.#flush(), MERGE_PIECES_MS)
       return
     }
     this.#log.push(event)
@@ -219,29 +219,29 @@ export class HeldTalk {
   }
 }
 
-const CLOSED = phrase(
+const CHAT_CLOSED = phrase(
   'The conversation was closed here. Open it again.',
   'この会話はここでは閉じられました。もう一度開いてください。',
 )
-const BUSY = phrase(
+const CHAT_BUSY = phrase(
   'An answer is on its way. Wait for it, or interrupt it.',
   '応答の途中です。終わるのを待つか、中断してください。',
 )
-const UNASKED = phrase(
+const NOT_ASKED = phrase(
   'Nobody asks for that, or it was answered already.',
   'その確認は求められていないか、すでに答えられています。',
 )
-const BUG = phrase(
+const INTERNAL_ERROR = phrase(
   'This is a bug in fumibako; see the log of the server.',
   'fumibako の不具合です。サーバーのログを確認してください。',
 )
 
-function continues(before: Piece, event: ChatEvent): event is Piece {
+function isContinuation(before: Piece, event: ChatEvent): event is Piece {
   if (event.kind !== before.kind) return false
   return event.kind !== 'tool_output' || before.kind !== 'tool_output' || event.id === before.id
 }
 
-function consentOf(consent: ChatConsent, text: string): Consent {
+function toConsent(consent: ChatConsent, text: string): ToolConsent {
   if (consent !== 'words') return consent
   return text.trim() === '' ? 'no' : { text: text.trim() }
 }

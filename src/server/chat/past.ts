@@ -2,66 +2,68 @@
 
 import { allAgents } from '../../agents/all.ts'
 import { agentServing } from '../../agents/roots.ts'
-import type { Body } from '../../app.ts'
+import type { LoadedMessage } from '../../app.ts'
 import type { MessageItem, Showing } from '../../model/api/message.ts'
 import type { Instant, SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { joined, type Placed } from '../view/message/joined.ts'
-import { messageItem } from '../view/message/message-item.ts'
+import { type BodyAtOffset, pairToolCalls } from '../view/message/joined.ts'
+import { toMessageItem } from '../view/message/message-item.ts'
 
-export interface Past {
+export interface ChatHistory {
   readonly messages: readonly MessageItem[]
   /** Messages before these. */
   readonly earlier: number
 }
 
-const MOST = 300
-const SHOWN: ReadonlySet<Showing> = new Set(['prompt', 'answer', 'tool', 'reasoning', 'summary'])
+const MAX_MESSAGES = 300
+const SHOWN_KINDS: ReadonlySet<Showing> = new Set(['prompt', 'answer', 'tool', 'reasoning', 'summary'])
 /** The agent whose logs our own conversations are. */
-const OWN = 'fumibako'
+const OWN_AGENT = 'fumibako'
 
 /** @param path of the journal */
-export async function pastOf(path: string, session: string): Promise<Past> {
-  const agent = agentServing(OWN, await allAgents())
-  const placed: Placed[] = []
-  const takenBack = new Set<string>()
-  for await (const batch of agent.read({ agent: OWN, path })) {
+export async function readChatHistory(path: string, session: string): Promise<ChatHistory> {
+  const agent = agentServing(OWN_AGENT, await allAgents())
+  const placed: BodyAtOffset[] = []
+  const rolledBackIds = new Set<string>()
+  for await (const batch of agent.read({ agent: OWN_AGENT, path })) {
     for (const one of batch) {
       if (one.kind !== 'message') continue
-      for (const id of (one.message.metadata?.['rolled_back'] ?? []) as readonly string[]) takenBack.add(id)
-      placed.push({ body: bodyOf(one.message, session), offset: placed.length })
+      for (const id of (one.message.metadata?.['rolled_back'] ?? []) as readonly string[]) rolledBackIds.add(id)
+      placed.push({ body: toBody(one.message, session), offset: placed.length })
     }
   }
-  const joins = joined(placed)
-  const back = wholeEntries(placed, takenBack)
-  const options = { isRolledBack: (id: string) => back.has(id) }
-  const shown = placed.filter(({ body, offset }) => mayShow(body) && !joins.calls.has(offset)).slice(-MOST * 2)
-  const items = shown.map((one) => messageItem(one, joins, options)).filter(({ show }) => SHOWN.has(show))
-  const first = items.slice(-MOST)[0]
-  return { messages: items.slice(-MOST), earlier: first?.offset ?? 0 }
+  const pairs = pairToolCalls(placed)
+  const rolledBack = completeEntries(placed, rolledBackIds)
+  const options = { isRolledBack: (id: string) => rolledBack.has(id) }
+  const visible = placed
+    .filter(({ body, offset }) => canShow(body) && !pairs.calls.has(offset))
+    .slice(-MAX_MESSAGES * 2)
+  const items = visible.map((one) => toMessageItem(one, pairs, options)).filter(({ show }) => SHOWN_KINDS.has(show))
+  const first = items.slice(-MAX_MESSAGES)[0]
+  return { messages: items.slice(-MAX_MESSAGES), earlier: first?.offset ?? 0 }
 }
 
 /** A log names the first message of an entry that was taken back; the others went with it. */
-function wholeEntries(placed: readonly Placed[], firsts: ReadonlySet<string>): ReadonlySet<string> {
-  const back = new Set<string>()
-  let isBack = false
+function completeEntries(placed: readonly BodyAtOffset[], firsts: ReadonlySet<string>): ReadonlySet<string> {
+  const rolledBack = new Set<string>()
+  let isRolledBackEntry = false
   let before = ''
   for (const { body } of placed) {
     const { id, role, source_type } = body.known
     if (role === 'meta') continue
     const begins = role === 'user' || (source_type === 'tool_result' && before !== 'tool_result')
-    if (firsts.has(id)) isBack = true
-    else if (begins) isBack = false
-    if (isBack) back.add(id)
+    if (firsts.has(id)) isRolledBackEntry = true
+    else if (begins) isRolledBackEntry = false
+    if (isRolledBackEntry) rolledBack.add(id)
     before = source_type
   }
-  return back
+  return rolledBack
 }
 
-const mayShow = ({ known }: Body): boolean => known.source_type !== 'session' && known.role !== 'meta'
+const canShow = ({ known }: LoadedMessage): boolean => known.source_type !== 'session' && known.role !== 'meta'
 
 /** What came from another conversation belongs to this one too. */
-function bodyOf(message: NormalizedMessage, session: string): Body {
+function toBody(message: NormalizedMessage, session: string): LoadedMessage {
   const { id, role, source_type, segments, tool_call, metadata, timestamp } = message
   const known = {
     ...{

@@ -1,18 +1,18 @@
 /** What a conversation tells, in the words of the API. */
-import { dangerousAdditions, dangerSpans } from '../../chat/tools/allow/danger-spans.ts'
-import { faultOf } from '../../chat/turn/fault.ts'
-import type { TalkEvent } from '../../chat.ts'
+import { findDangerousAdditions, findDangerSpans } from '../../chat/tools/allow/danger-spans.ts'
+import { chatErrorText } from '../../chat/turn/fault.ts'
+import type { ChatSessionEvent } from '../../chat.ts'
 import { writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
 import { fieldsOf, stringOf } from '../../lib/object.ts'
 import type { ChatEvent, ChatNeed, ChatSpan } from '../../model/api/chat.ts'
-import { never } from '../../model/error.ts'
+import { assertNever } from '../../model/error.ts'
 
-type Result = Extract<TalkEvent, { kind: 'tool_done' }>['result']
-type Need = Extract<TalkEvent, { kind: 'tool_asked' }>['need']
+type ToolResult = Extract<ChatSessionEvent, { kind: 'tool_done' }>['result']
+type ToolNeed = Extract<ChatSessionEvent, { kind: 'tool_asked' }>['need']
 
 /** Nothing for what is told in another way: that the conversation has moved, or is to be left. */
-export function toldOf(event: TalkEvent): ChatEvent | undefined {
+export function toChatEvent(event: ChatSessionEvent): ChatEvent | undefined {
   switch (event.kind) {
     case 'started':
     case 'delta':
@@ -40,7 +40,7 @@ export function toldOf(event: TalkEvent): ChatEvent | undefined {
         kind: 'retry',
         code: event.error.kind,
         reason: event.error.message,
-        reason_ja: faultOf(event.error).ja,
+        reason_ja: chatErrorText(event.error).ja,
         attempt: event.attempt,
         wait_ms: event.waitMs,
       }
@@ -52,33 +52,33 @@ export function toldOf(event: TalkEvent): ChatEvent | undefined {
       return { kind: 'entry', number: event.number, interrupted: event.interrupted ?? null }
     case 'tool_asked':
     case 'consent_needed':
-      return { kind: event.kind, id: event.id, name: event.name, need: needOf(event.need) }
+      return { kind: event.kind, id: event.id, name: event.name, need: toChatNeed(event.need) }
     case 'tool_output':
       return { kind: 'tool_output', id: event.id, text: event.text }
     case 'tool_done': {
       const { id, name, result, ms } = event
       const status = result.status === 'Success' ? 'success' : 'error'
-      return { kind: 'tool_done', id, name, status, output: outputOf(result).slice(0, LONG), ms }
+      return { kind: 'tool_done', id, name, status, output: toolOutputText(result).slice(0, MAX_TEXT_LENGTH), ms }
     }
     case 'ended':
       return {
         kind: 'ended',
         how: event.how,
         reason: event.error?.message ?? null,
-        reason_ja: event.error ? faultOf(event.error).ja : null,
+        reason_ja: event.error ? chatErrorText(event.error).ja : null,
       }
     case 'moved':
     case 'quit':
       return undefined
     default:
-      return never(event)
+      return assertNever(event)
   }
 }
 
-const LONG = 100_000
+const MAX_TEXT_LENGTH = 100_000
 
-function needOf({ level, summary, reason, command, purpose, args, diff, stale }: Need): ChatNeed {
-  const danger = dangerIn(command ?? args, diff?.slice(0, LONG))
+function toChatNeed({ level, summary, reason, command, purpose, args, diff, stale }: ToolNeed): ChatNeed {
+  const danger = findDanger(command ?? args, diff?.slice(0, MAX_TEXT_LENGTH))
   return {
     level,
     summary: summary.en,
@@ -87,18 +87,18 @@ function needOf({ level, summary, reason, command, purpose, args, diff, stale }:
     ...(command !== undefined && { command }),
     ...(purpose !== undefined && { purpose }),
     ...(args !== undefined && { arguments: args }),
-    ...(diff !== undefined && { diff: diff.slice(0, LONG) }),
-    ...(diff !== undefined && diff.length > LONG && { diff_omitted: diff.length - LONG }),
+    ...(diff !== undefined && { diff: diff.slice(0, MAX_TEXT_LENGTH) }),
+    ...(diff !== undefined && diff.length > MAX_TEXT_LENGTH && { diff_omitted: diff.length - MAX_TEXT_LENGTH }),
     ...(danger.length > 0 && { danger }),
-    ...(stale && { stale: { path: stale.path, diff: stale.diff.slice(0, LONG) } }),
+    ...(stale && { stale: { path: stale.path, diff: stale.diff.slice(0, MAX_TEXT_LENGTH) } }),
   }
 }
 
-const dangerIn = (ran: string | undefined, diff = ''): readonly ChatSpan[] =>
-  ran === undefined ? dangerousAdditions(diff) : dangerSpans(ran)
+const findDanger = (ran: string | undefined, diff = ''): readonly ChatSpan[] =>
+  ran === undefined ? findDangerousAdditions(diff) : findDangerSpans(ran)
 
 /** Of a shell what it printed, of all others what the model gets. */
-function outputOf({ content }: Result): string {
+function toolOutputText({ content }: ToolResult): string {
   return content
     .map((block) => {
       const shell = 'Json' in block ? fieldsOf(plainJson(block.Json)) : undefined

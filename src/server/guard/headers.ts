@@ -27,7 +27,7 @@ const HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['permissions-policy', 'camera=(), microphone=(), geolocation=(), payment=()'],
 ]
 
-export const safeHeaders: MiddlewareHandler = async (c, next) => {
+export const addSecurityHeaders: MiddlewareHandler = async (c, next) => {
   await next()
   const { headers } = c.res
   for (const [name, value] of HEADERS) if (!headers.has(name)) headers.set(name, value)

@@ -3,23 +3,26 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { phrase } from '../../model/phrase.ts'
-import { ApiProblem, problemResponse } from '../problem.ts'
+import { ApiProblem, toProblemResponse } from '../problem.ts'
 
-export interface Bucket {
+export interface RateBucket {
   /** False when it is empty. */
   take(key: string): boolean
 }
 
-export interface BucketOptions {
+export interface RateBucketOptions {
   /** At once. */
   readonly burst: number
   readonly perSecond: number
 }
 
-const MOST_KEYS = 10_000
+const MAX_KEYS = 10_000
 
 /** So many at once, and then so many in a second, for each key. @param now milliseconds of a clock that is never set back */
-export function bucket({ burst, perSecond }: BucketOptions, now: () => number = () => performance.now()): Bucket {
+export function createRateBucket(
+  { burst, perSecond }: RateBucketOptions,
+  now: () => number = () => performance.now(),
+): RateBucket {
   const levels = new Map<string, { level: number; at: number }>()
   return {
     take(key) {
@@ -28,7 +31,7 @@ export function bucket({ burst, perSecond }: BucketOptions, now: () => number = 
       const level = Math.min(burst, before.level + (Math.max(0, at - before.at) / 1000) * perSecond)
       // The one that was not seen for longest goes: by then it is full again, or somebody tries many keys.
       levels.delete(key)
-      if (levels.size >= MOST_KEYS) for (const [oldest] of levels) if (levels.delete(oldest)) break
+      if (levels.size >= MAX_KEYS) for (const [oldest] of levels) if (levels.delete(oldest)) break
       levels.set(key, { level: level < 1 ? level : level - 1, at })
       return level >= 1
     },
@@ -36,15 +39,15 @@ export function bucket({ burst, perSecond }: BucketOptions, now: () => number = 
 }
 
 /** Of the other side; the same one for requests that came through no socket. */
-export function addressOf(c: Context): string {
+export function clientAddress(c: Context): string {
   const env = c.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined
   return env?.incoming?.socket?.remoteAddress ?? 'local'
 }
 
-export function rateLimit(options: BucketOptions): MiddlewareHandler {
-  const requests = bucket(options)
+export function limitRate(options: RateBucketOptions): MiddlewareHandler {
+  const requests = createRateBucket(options)
   return async (c, next) => {
-    if (!requests.take(addressOf(c)))
+    if (!requests.take(clientAddress(c)))
       throw new ApiProblem(
         'too_many_requests',
         phrase(
@@ -56,15 +59,18 @@ export function rateLimit(options: BucketOptions): MiddlewareHandler {
   }
 }
 
-const MOST_BYTES = 256 * 1024
+const MAX_BODY_BYTES = 256 * 1024
 
-export const smallBodies: MiddlewareHandler = bodyLimit({
-  maxSize: MOST_BYTES,
+export const limitBodySize: MiddlewareHandler = bodyLimit({
+  maxSize: MAX_BODY_BYTES,
   onError: () =>
-    problemResponse(
+    toProblemResponse(
       new ApiProblem(
         'body_too_large',
-        phrase(`A body may have ${MOST_BYTES} bytes.`, `送る内容が大きすぎます。上限は ${MOST_BYTES} バイトです。`),
+        phrase(
+          `A body may have ${MAX_BODY_BYTES} bytes.`,
+          `送る内容が大きすぎます。上限は ${MAX_BODY_BYTES} バイトです。`,
+        ),
       ),
     ),
 })

@@ -14,36 +14,39 @@ export interface OriginOptions {
   readonly secure: boolean
 }
 
-const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '::1']
+const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '::1']
 
-export const isLoopback = (host: string): boolean => LOOPBACK.includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host)
+export const isLoopback = (host: string): boolean => LOOPBACK_NAMES.includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host)
 
 /**
  * A site that lets its own name point at this machine still sends that name as `Host`: only our own ones are answered. An
  * address is nobody's name, so that any will do where others than this machine may ask.
  */
 export function checkOrigin({ host, port, secure }: OriginOptions): MiddlewareHandler {
-  const names = isLoopback(host) ? LOOPBACK : [...LOOPBACK, host.toLowerCase(), hostname().toLowerCase()]
+  const names = isLoopback(host) ? LOOPBACK_NAMES : [...LOOPBACK_NAMES, host.toLowerCase(), hostname().toLowerCase()]
   const isOurs = (given: { readonly name: string; readonly port: number }): boolean =>
     given.port === port() && (names.includes(given.name) || (isIP(given.name) > 0 && !isLoopback(host)))
   return async (c, next) => {
-    const asked = c.req.header('host')
-    const place = asked === undefined ? undefined : placeOf(asked, secure ? 443 : 80)
-    if (!place || !isOurs(place))
+    const hostHeader = c.req.header('host')
+    const parsedHost = hostHeader === undefined ? undefined : parseHost(hostHeader, secure ? 443 : 80)
+    if (!parsedHost || !isOurs(parsedHost))
       throw new ApiProblem(
         'forbidden',
         phrase(
-          `This server is not ${asked ?? 'without a name'}.`,
-          asked === undefined ? 'Host ヘッダーがありません。' : `このサーバーは ${asked} ではありません。`,
+          `This server is not ${hostHeader ?? 'without a name'}.`,
+          hostHeader === undefined ? 'Host ヘッダーがありません。' : `このサーバーは ${hostHeader} ではありません。`,
         ),
       )
     const origin = c.req.header('origin')
-    if (origin !== undefined && !isSameOrigin(origin, asked ?? '')) throw new ApiProblem('forbidden', OTHER_SITE)
+    if (origin !== undefined && !isSameOrigin(origin, hostHeader ?? '')) throw new ApiProblem('forbidden', OTHER_SITE)
     const isNavigation = c.req.header('sec-fetch-mode') === 'navigate' && c.req.method === 'GET'
     const site = c.req.header('sec-fetch-site') ?? 'none'
     if (!['none', 'same-origin'].includes(site) && !(isNavigation && !c.req.path.startsWith('/api/')))
       throw new ApiProblem('forbidden', OTHER_SITE)
-    if (CHANGES.has(c.req.method) && !/^application\/json\b/i.test(c.req.header('content-type') ?? 'application/json'))
+    if (
+      CHANGING_METHODS.has(c.req.method) &&
+      !/^application\/json\b/i.test(c.req.header('content-type') ?? 'application/json')
+    )
       throw new ApiProblem(
         'forbidden',
         phrase('Only application/json is taken.', '受け付けるのは application/json だけです。'),
@@ -55,13 +58,13 @@ export function checkOrigin({ host, port, secure }: OriginOptions): MiddlewareHa
 const OTHER_SITE = phrase('Requests from other sites are not answered.', 'ほかのサイトからの要求には応答しません。')
 
 /** A form of another site can send the other types. */
-const CHANGES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+const CHANGING_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** @param usual the port that browsers leave out */
-function placeOf(host: string, usual: number): { readonly name: string; readonly port: number } | undefined {
+/** @param defaultPort the port that browsers leave out */
+function parseHost(host: string, defaultPort: number): { readonly name: string; readonly port: number } | undefined {
   const match = /^(?:\[([\da-f:.]+)\]|([^\s:/@[\]]+))(?::(\d{1,5}))?$/i.exec(host)
   if (!match) return undefined
-  return { name: (match[1] ?? match[2] ?? '').toLowerCase(), port: Number(match[3] ?? usual) }
+  return { name: (match[1] ?? match[2] ?? '').toLowerCase(), port: Number(match[3] ?? defaultPort) }
 }
 
 function isSameOrigin(origin: string, host: string): boolean {

@@ -5,7 +5,7 @@ import { type Phrase, phrase } from '../../model/phrase.ts'
 
 export const SIGN_IN_PATH = '/login'
 
-const HOW_TO = phrase(
+const HOW_TO_SIGN_IN = phrase(
   'Run this in a terminal on the machine where fumibako runs, and open the link that it prints:',
   'fumibako を実行しているマシンの端末で次のコマンドを実行し、表示されたリンクを開いてください。',
 )
@@ -42,19 +42,19 @@ body { font: 1rem/1.6 system-ui, sans-serif; max-width: 36rem; margin: 15vh auto
 code { font-size: 1.1rem }
 `
 
-const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+const cspHashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 const POLICY = [
   "default-src 'none'",
-  `script-src ${hashOf(SCRIPT)}`,
-  `style-src ${hashOf(STYLE)}`,
+  `script-src ${cspHashOf(SCRIPT)}`,
+  `style-src ${cspHashOf(STYLE)}`,
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
 
-export function signInPage(c: Context, status: 200 | 401): Response {
+export function renderSignInPage(c: Context, status: 200 | 401): Response {
   const isJapanese = /^ja\b/i.test(c.req.header('accept-language') ?? '')
   const say = ({ en, ja }: Phrase): string => (isJapanese ? ja : en)
   const html = `<!doctype html>
@@ -65,7 +65,7 @@ export function signInPage(c: Context, status: 200 | 401): Response {
 <style>${STYLE}</style>
 <h1>fumibako</h1>
 <p id="said" role="status">${c.req.query('token') === undefined ? '' : say(OLD_LINK)}</p>
-<p>${say(HOW_TO)}</p>
+<p>${say(HOW_TO_SIGN_IN)}</p>
 <p><code>fumi token --link</code></p>
 <p>${say(LIFETIME)}</p>
 <script>${SCRIPT}</script>

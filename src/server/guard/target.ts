@@ -8,7 +8,7 @@ const OTHER_HOST = /^\/(?:[/\\]|%2f|%5c)/i
 /** A browser reads a backslash as a slash; no address of ours holds a control character or what is not ASCII. */
 const UNSAFE = /[^\x21-\x5b\x5d-\x7e]/
 
-export const checkTarget: MiddlewareHandler = async (c, next) => {
+export const checkRequestTarget: MiddlewareHandler = async (c, next) => {
   const target = targetOf(c)
   if (!target.startsWith('/') || OTHER_HOST.test(target) || UNSAFE.test(pathOf(target)))
     throw new ApiProblem(

@@ -1,15 +1,15 @@
 /** Keeps the index up to date for the whole server, or follows the process that does, and tells the hub. */
 import { randomUUID } from 'node:crypto'
-import type { House, Progress, SyncOutcome, WatchOutcome } from '../../app.ts'
-import { rightNow } from '../../app.ts'
+import type { App, IndexSyncProgress, SyncOutcome, WatchOutcome } from '../../app.ts'
+import { currentInstant } from '../../app.ts'
 import { debug, warn } from '../../lib/log.ts'
 import type { SyncOutcomeItem, SyncState } from '../../model/api/machine.ts'
 import { AppError } from '../../model/error.ts'
 import type { Phrase } from '../../model/phrase.ts'
 import { SEE_LOG } from '../problem.ts'
-import type { Hub } from './hub.ts'
+import type { LiveEventBus } from './hub.ts'
 
-export interface AttendantOptions {
+export interface IndexWatcherOptions {
   /** Milliseconds between looks at an index that another process writes. */
   readonly pollEvery?: number
   /** Milliseconds between attempts to take over from another process. */
@@ -18,17 +18,17 @@ export interface AttendantOptions {
   readonly idle?: boolean
 }
 
-const POLL_EVERY = 250
-const RETRY_EVERY = 10_000
+const POLL_INTERVAL_MS = 250
+const RETRY_INTERVAL_MS = 10_000
 /** Progress is told so often, in milliseconds. */
-const TELL_EVERY = 250
+const PROGRESS_INTERVAL_MS = 250
 /** A request waits so long, in milliseconds, for an index that is made again. */
-const LONGEST_WAIT = 10_000
+const MAX_REPAIR_WAIT_MS = 10_000
 
-export class Attendant {
-  readonly #house: House
-  readonly #hub: Hub
-  readonly #options: AttendantOptions
+export class IndexWatcher {
+  readonly #app: App
+  readonly #eventBus: LiveEventBus
+  readonly #options: IndexWatcherOptions
   readonly #stop = new AbortController()
   #watch: Extract<WatchOutcome, { kind: 'watching' }> | undefined
   #poll: NodeJS.Timeout | undefined
@@ -41,15 +41,15 @@ export class Attendant {
     progress: null,
     outcome: null,
   }
-  #told = 0
-  #healing: Promise<void> | undefined
+  #lastPublished = 0
+  #repairing: Promise<void> | undefined
   #following: Promise<void> = Promise.resolve()
   watching: 'here' | 'elsewhere' | 'starting' = 'starting'
   problem: Phrase | null = null
 
-  constructor(house: House, hub: Hub, options: AttendantOptions = {}) {
-    this.#house = house
-    this.#hub = hub
+  constructor(app: App, eventBus: LiveEventBus, options: IndexWatcherOptions = {}) {
+    this.#app = app
+    this.#eventBus = eventBus
     this.#options = options
   }
 
@@ -60,8 +60,8 @@ export class Attendant {
   /** The first look at everything is under way when it returns. */
   async start(): Promise<void> {
     if (this.#options.idle) return
-    this.#following = this.#follow()
-    await this.#take()
+    this.#following = this.#forwardChanges()
+    await this.#startWatching()
   }
 
   async close(): Promise<void> {
@@ -80,22 +80,22 @@ export class Attendant {
   }
 
   /** Makes a damaged index again. @returns whether that was done soon enough for whoever waits for it */
-  async heal(): Promise<boolean> {
-    if (!this.#healing) {
-      this.#healing = this.#run(() => this.#syncOnce()).finally(() => {
-        this.#healing = undefined
+  async repair(): Promise<boolean> {
+    if (!this.#repairing) {
+      this.#repairing = this.#run(() => this.#syncOnce()).finally(() => {
+        this.#repairing = undefined
       })
     }
-    const done = this.#healing.then(() => this.problem === null)
+    const done = this.#repairing.then(() => this.problem === null)
     let timer: NodeJS.Timeout | undefined
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(resolve, LONGEST_WAIT, false)
+    const timeout = new Promise<false>((resolve) => {
+      timer = setTimeout(resolve, MAX_REPAIR_WAIT_MS, false)
     })
-    return Promise.race([done, late]).finally(() => clearTimeout(timer))
+    return Promise.race([done, timeout]).finally(() => clearTimeout(timer))
   }
 
-  async #take(): Promise<void> {
-    const outcome = await this.#house.watch({
+  async #startWatching(): Promise<void> {
+    const outcome = await this.#app.watch({
       onProgress: (progress) => this.#progress(progress),
       onProblem: ({ phrase, message }) => {
         this.problem = phrase
@@ -106,92 +106,92 @@ export class Attendant {
       if (outcome.kind === 'watching') await outcome.close()
       return
     }
-    if (outcome.kind === 'held') return this.#lookOn()
+    if (outcome.kind === 'held') return this.#pollIndex()
     this.#watch = outcome
     this.watching = 'here'
     clearInterval(this.#poll)
     void this.#run(async () => {
-      return syncedItem(await outcome.ready)
+      return toSyncedItem(await outcome.ready)
     })
   }
 
   /** Another process writes the index: what it changes is read there, until its place is free. */
-  #lookOn(): void {
+  #pollIndex(): void {
     this.watching = 'elsewhere'
     this.#retryLater()
     if (this.#poll) return
-    let seen = this.#house.index.revision
+    let seen = this.#app.index.revision
     this.#poll = setInterval(() => {
       try {
-        const revision = this.#house.index.revision
+        const revision = this.#app.index.revision
         if (revision === seen) return
-        this.#hub.changed(this.#house.changesSince(revision < seen ? 0 : seen))
+        this.#eventBus.publishChanges(this.#app.changesSince(revision < seen ? 0 : seen))
         seen = revision
       } catch (error) {
         debug(`the index cannot be read now: ${String(error)}`)
       }
-    }, this.#options.pollEvery ?? POLL_EVERY)
+    }, this.#options.pollEvery ?? POLL_INTERVAL_MS)
   }
 
   /** One attempt after the other. */
   #retryLater(): void {
     const retry = async (): Promise<void> => {
       try {
-        await this.#take()
+        await this.#startWatching()
       } catch (error) {
-        warnOf(error)
+        warnError(error)
         this.#retryLater()
       }
     }
-    this.#retry = setTimeout(() => void retry(), this.#options.retryEvery ?? RETRY_EVERY)
+    this.#retry = setTimeout(() => void retry(), this.#options.retryEvery ?? RETRY_INTERVAL_MS)
   }
 
-  async #follow(): Promise<void> {
-    for await (const change of this.#house.changes(this.#stop.signal)) this.#hub.changed([change])
+  async #forwardChanges(): Promise<void> {
+    for await (const change of this.#app.changes(this.#stop.signal)) this.#eventBus.publishChanges([change])
   }
 
   async #syncOnce(): Promise<SyncOutcomeItem> {
     if (this.#watch) {
-      return syncedItem(await this.#watch.sync())
+      return toSyncedItem(await this.#watch.sync())
     }
-    const outcome = await this.#house.sync({ onProgress: (progress) => this.#progress(progress) })
+    const outcome = await this.#app.sync({ onProgress: (progress) => this.#progress(progress) })
     if (outcome.kind === 'held')
       return { kind: 'held', by: outcome.by ? `${outcome.by.what} (${outcome.by.pid})` : null }
-    return syncedItem(outcome.synced)
+    return toSyncedItem(outcome.synced)
   }
 
   async #run(work: () => Promise<SyncOutcomeItem>): Promise<void> {
-    this.#set({ status: 'running', id: randomUUID(), started_at: rightNow(), ended_at: null, progress: null })
+    this.#set({ status: 'running', id: randomUUID(), started_at: currentInstant(), ended_at: null, progress: null })
     let outcome: SyncOutcomeItem
     try {
       outcome = await work()
       this.problem = null
     } catch (error) {
-      if (!(error instanceof AppError)) warnOf(error)
-      const [code, said] = error instanceof AppError ? [error.code, error.phrase] : [null, SEE_LOG]
-      outcome = { kind: 'failed', code, reason: said.en, reason_ja: said.ja }
-      this.problem = said
+      if (!(error instanceof AppError)) warnError(error)
+      const [code, text] = error instanceof AppError ? [error.code, error.phrase] : [null, SEE_LOG]
+      outcome = { kind: 'failed', code, reason: text.en, reason_ja: text.ja }
+      this.problem = text
     }
-    this.#set({ status: 'idle', ended_at: rightNow(), outcome })
+    this.#set({ status: 'idle', ended_at: currentInstant(), outcome })
   }
 
-  #progress(progress: Progress): void {
+  #progress(progress: IndexSyncProgress): void {
     const now = performance.now()
     this.#state = { ...this.#state, progress }
-    if (now - this.#told < TELL_EVERY) return
-    this.#told = now
-    this.#hub.synced(this.#state)
+    if (now - this.#lastPublished < PROGRESS_INTERVAL_MS) return
+    this.#lastPublished = now
+    this.#eventBus.publishSync(this.#state)
   }
 
   #set(change: Partial<SyncState>): void {
     this.#state = { ...this.#state, ...change }
-    this.#hub.synced(this.#state)
+    this.#eventBus.publishSync(this.#state)
   }
 }
 
-type Synced = Extract<SyncOutcome, { kind: 'synced' }>['synced']
+type SyncCounts = Extract<SyncOutcome, { kind: 'synced' }>['synced']
 
-const syncedItem = ({ sources, scanned, gone, read }: Synced): SyncOutcomeItem => ({
+const toSyncedItem = ({ sources, scanned, gone, read }: SyncCounts): SyncOutcomeItem => ({
   kind: 'synced',
   sources,
   scanned,
@@ -199,4 +199,5 @@ const syncedItem = ({ sources, scanned, gone, read }: Synced): SyncOutcomeItem =
   read,
 })
 
-const warnOf = (error: unknown): void => warn(error instanceof Error ? (error.stack ?? error.message) : String(error))
+const warnError = (error: unknown): void =>
+  warn(error instanceof Error ? (error.stack ?? error.message) : String(error))

@@ -1,13 +1,13 @@
 /** Tells every client of the live stream what happens. A slow one holds one event for each session, and never more than a thousand. */
-import type { Change } from '../../app.ts'
+import type { SessionChange } from '../../app.ts'
 import type { LiveEvent, SyncState } from '../../model/api/machine.ts'
 
 /** The client was too slow: what it was to be told is gone, and it must load everything again. */
-export const MISSED = 'missed'
+export const MISSED_EVENTS = 'missed'
 
-const MAX_WAITING = 1000
+const MAX_QUEUED_EVENTS = 1000
 
-export class Hub {
+export class LiveEventBus {
   readonly #clients = new Set<Client>()
 
   get clients(): number {
@@ -15,26 +15,26 @@ export class Hub {
   }
 
   publish(events: readonly LiveEvent[]): void {
-    for (const client of this.#clients) client.give(events)
+    for (const client of this.#clients) client.enqueue(events)
   }
 
-  changed(changes: readonly Change[]): void {
-    if (changes.length > 0) this.publish(changes.map(eventOf))
+  publishChanges(changes: readonly SessionChange[]): void {
+    if (changes.length > 0) this.publish(changes.map(toLiveEvent))
   }
 
-  synced(state: SyncState): void {
+  publishSync(state: SyncState): void {
     this.publish([{ kind: 'sync', state }])
   }
 
   /** From now on, until the signal. `undefined` after each pause in which nothing happened. */
-  async *events(signal: AbortSignal, pause: number): AsyncGenerator<LiveEvent | typeof MISSED | undefined> {
+  async *events(signal: AbortSignal, pause: number): AsyncGenerator<LiveEvent | typeof MISSED_EVENTS | undefined> {
     const client = new Client()
     const stop = (): void => client.wake()
     signal.addEventListener('abort', stop)
     this.#clients.add(client)
     try {
       while (!signal.aborted) {
-        const next = client.take()
+        const next = client.dequeue()
         if (next) yield next
         else if (!(await client.wait(pause)) && !signal.aborted) yield undefined
       }
@@ -45,7 +45,7 @@ export class Hub {
   }
 }
 
-export const eventOf = ({ session, revision, removed }: Change): LiveEvent => ({
+export const toLiveEvent = ({ session, revision, removed }: SessionChange): LiveEvent => ({
   kind: removed ? 'removed' : 'change',
   session,
   revision,
@@ -56,23 +56,23 @@ class Client {
   #hasMissed = false
   #wake: (() => void) | undefined
 
-  give(events: readonly LiveEvent[]): void {
+  enqueue(events: readonly LiveEvent[]): void {
     for (const event of events) {
-      const key = keyOf(event)
+      const key = eventKey(event)
       this.#waiting.delete(key)
       this.#waiting.set(key, event)
     }
-    if (this.#waiting.size > MAX_WAITING) {
+    if (this.#waiting.size > MAX_QUEUED_EVENTS) {
       this.#waiting.clear()
       this.#hasMissed = true
     }
     this.wake()
   }
 
-  take(): LiveEvent | typeof MISSED | undefined {
+  dequeue(): LiveEvent | typeof MISSED_EVENTS | undefined {
     if (this.#hasMissed) {
       this.#hasMissed = false
-      return MISSED
+      return MISSED_EVENTS
     }
     const [next] = this.#waiting
     if (!next) return undefined
@@ -97,7 +97,7 @@ class Client {
   }
 }
 
-const keyOf = (event: LiveEvent): string =>
+const eventKey = (event: LiveEvent): string =>
   event.kind === 'hello' || event.kind === 'sync'
     ? event.kind
     : `${event.kind === 'mark' ? 'mark' : 'change'} ${event.session}`

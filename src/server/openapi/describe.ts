@@ -1,10 +1,10 @@
 /** The description of the API without a server: for documents and for those who check them. */
-import { House } from '../../app.ts'
+import { App } from '../../app.ts'
 import { buildServer } from '../build.ts'
-import { type ApiDocument, documentOf } from './document.ts'
+import { type ApiDocument, buildApiDocument } from './document.ts'
 
 /** Nothing is opened on the way. */
 export function describeApi(version = ''): ApiDocument {
   const options = { host: 'localhost', port: () => 0, tokens: undefined, secure: false, page: '', version, idle: true }
-  return documentOf(buildServer(new House(), options).app, version)
+  return buildApiDocument(buildServer(new App(), options).api, version)
 }

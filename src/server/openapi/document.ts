@@ -9,7 +9,7 @@ export interface ApiDocument {
   readonly components: { readonly schemas: { readonly [name: string]: object } }
 }
 
-export function documentOf(app: OpenAPIHono, version: string): ApiDocument {
+export function buildApiDocument(app: OpenAPIHono, version: string): ApiDocument {
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
@@ -23,20 +23,23 @@ export function documentOf(app: OpenAPIHono, version: string): ApiDocument {
     ...document,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'As fumi token prints it.' } },
-      schemas: reached(document.paths, shapes()),
+      schemas: findReachableSchemas(document.paths, readShapes()),
     },
   } as unknown as ApiDocument
 }
 
 /** Made from the types by `npm run api-docs`. */
-const shapes = (): ApiDocument['components']['schemas'] =>
+const readShapes = (): ApiDocument['components']['schemas'] =>
   JSON.parse(readFileSync(new URL('./shapes.json', import.meta.url), 'utf8')) as ApiDocument['components']['schemas']
 
 /** What only streams carry is named by no path. */
 const STREAMED = ['LiveEvent', 'SearchLine', 'ChatEvent']
 
 /** Those that the paths name, and those that these name. */
-function reached(paths: unknown, all: ApiDocument['components']['schemas']): ApiDocument['components']['schemas'] {
+function findReachableSchemas(
+  paths: unknown,
+  all: ApiDocument['components']['schemas'],
+): ApiDocument['components']['schemas'] {
   const found = new Set<string>()
   const visit = (name: string): void => {
     if (found.has(name)) return

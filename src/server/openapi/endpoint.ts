@@ -4,9 +4,9 @@ import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { ApiErrorCode } from '../../model/api/envelope.ts'
 import { phrase } from '../../model/phrase.ts'
-import { ApiProblem, ERRORS } from '../problem.ts'
+import { API_ERRORS, ApiProblem } from '../problem.ts'
 
-export interface Endpoint<Query extends z.ZodObject, Body extends z.ZodType> {
+export interface ApiEndpoint<Query extends z.ZodObject, Body extends z.ZodType> {
   readonly method: 'get' | 'post' | 'put'
   /** With `{name}` for the parts that vary. */
   readonly path: string
@@ -21,7 +21,7 @@ export interface Endpoint<Query extends z.ZodObject, Body extends z.ZodType> {
   readonly errors?: readonly ApiErrorCode[]
 }
 
-export interface Request<Query, Body> {
+export interface EndpointRequest<Query, Body> {
   readonly c: Context
   readonly query: Query
   readonly body: Body
@@ -32,18 +32,18 @@ export interface Request<Query, Body> {
 }
 
 /** @param answer gives the reply as it is sent, or a response of its own */
-export function serve<Query extends z.ZodObject, Body extends z.ZodType>(
-  app: OpenAPIHono,
-  endpoint: Endpoint<Query, Body>,
-  answer: (request: Request<z.output<Query>, z.output<Body>>) => object | Promise<object>,
+export function addEndpoint<Query extends z.ZodObject, Body extends z.ZodType>(
+  api: OpenAPIHono,
+  endpoint: ApiEndpoint<Query, Body>,
+  answer: (request: EndpointRequest<z.output<Query>, z.output<Body>>) => object | Promise<object>,
 ): void {
   const { method, path, query, body, status = 200 } = endpoint
-  app.openAPIRegistry.registerPath(pathOf(endpoint))
-  app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
+  api.openAPIRegistry.registerPath(toPathConfig(endpoint))
+  api.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
     const result = await answer({
       c,
-      query: checked(query ?? NOTHING, c.req.query()) as z.output<Query>,
-      body: (body ? checked(body, await jsonOf(c)) : undefined) as z.output<Body>,
+      query: checkInput(query ?? EMPTY_QUERY, c.req.query()) as z.output<Query>,
+      body: (body ? checkInput(body, await readJsonBody(c)) : undefined) as z.output<Body>,
       param: (name) => c.req.param(name) ?? '',
       signal: c.req.raw.signal,
     })
@@ -51,9 +51,9 @@ export function serve<Query extends z.ZodObject, Body extends z.ZodType>(
   })
 }
 
-const NOTHING = z.object({})
+const EMPTY_QUERY = z.object({})
 
-function checked(schema: z.ZodType, value: unknown): unknown {
+function checkInput(schema: z.ZodType, value: unknown): unknown {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const invalid_fields = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
@@ -61,7 +61,7 @@ function checked(schema: z.ZodType, value: unknown): unknown {
   throw new ApiProblem('invalid_parameters', phrase(detail, `指定に誤りがあります（${detail}）。`), { invalid_fields })
 }
 
-async function jsonOf(c: Context): Promise<unknown> {
+async function readJsonBody(c: Context): Promise<unknown> {
   try {
     return await c.req.json()
   } catch {
@@ -71,7 +71,9 @@ async function jsonOf(c: Context): Promise<unknown> {
 
 type PathConfig = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0]
 
-function pathOf<Query extends z.ZodObject, Body extends z.ZodType>(endpoint: Endpoint<Query, Body>): PathConfig {
+function toPathConfig<Query extends z.ZodObject, Body extends z.ZodType>(
+  endpoint: ApiEndpoint<Query, Body>,
+): PathConfig {
   const { method, path, summary, description, query, body, reply, status = 200, errors = [] } = endpoint
   const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => [name, z.string()] as const)
   const content = reply.includes('/')
@@ -89,15 +91,16 @@ function pathOf<Query extends z.ZodObject, Body extends z.ZodType>(endpoint: End
     },
     responses: {
       [status]: { description: 'It went well.', content },
-      ...Object.fromEntries(grouped([...errors, ...(query || body ? (['invalid_parameters'] as const) : [])])),
+      ...Object.fromEntries(groupByStatus([...errors, ...(query || body ? (['invalid_parameters'] as const) : [])])),
     },
   }
 }
 
 /** Several codes may have one status. */
-function grouped(codes: readonly ApiErrorCode[]): ReadonlyMap<number, PathConfig['responses'][string]> {
+function groupByStatus(codes: readonly ApiErrorCode[]): ReadonlyMap<number, PathConfig['responses'][string]> {
   const byStatus = new Map<number, ApiErrorCode[]>()
-  for (const code of new Set(codes)) byStatus.set(ERRORS[code][0], [...(byStatus.get(ERRORS[code][0]) ?? []), code])
+  for (const code of new Set(codes))
+    byStatus.set(API_ERRORS[code][0], [...(byStatus.get(API_ERRORS[code][0]) ?? []), code])
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/ErrorReply' } } }
   return new Map(Array.from(byStatus, ([status, of]) => [status, { description: of.join(', '), content }]))
 }

@@ -1,31 +1,31 @@
 /** Parameters that several endpoints take, and what they mean to the house. */
 
 import { z } from '@hono/zod-openapi'
-import { periodOf, type SessionFilter } from '../../app.ts'
+import { parsePeriod, type SessionFilter } from '../../app.ts'
 import { phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../problem.ts'
 
-export const flag = (what: string) =>
+export const flagParameter = (what: string) =>
   z
     .enum(['1', 'true', '0', 'false'])
     .transform((text) => text === '1' || text === 'true')
     .optional()
     .openapi({ description: what })
 
-export const number = (what: string, least: number, most: number) =>
-  z.coerce.number().int().min(least).max(most).optional().openapi({ description: what })
+export const numberParameter = (what: string, min: number, max: number) =>
+  z.coerce.number().int().min(min).max(max).optional().openapi({ description: what })
 
-export const text = (what: string) => z.string().min(1).max(2000).optional().openapi({ description: what })
+export const textParameter = (what: string) => z.string().min(1).max(2000).optional().openapi({ description: what })
 
-export const FILTERS = {
-  agent: text('Ids of agents, with commas between them.'),
-  project: text('A directory and those below it; without a slash, one of that name anywhere.'),
-  model: text('A model; * stands for anything.'),
-  tool: text('Only with calls of this tool.'),
-  since: text('From this day on: 2026-11-15, today, 7d, or a moment.'),
-  until: text('Up to the end of this day.'),
-  start_date: text('Another name for since.'),
-  end_date: text('Another name for until.'),
+export const FILTER_PARAMETERS = {
+  agent: textParameter('Ids of agents, with commas between them.'),
+  project: textParameter('A directory and those below it; without a slash, one of that name anywhere.'),
+  model: textParameter('A model; * stands for anything.'),
+  tool: textParameter('Only with calls of this tool.'),
+  since: textParameter('From this day on: 2026-11-15, today, 7d, or a moment.'),
+  until: textParameter('Up to the end of this day.'),
+  start_date: textParameter('Another name for since.'),
+  end_date: textParameter('Another name for until.'),
 }
 
 export interface FilterValues {
@@ -39,10 +39,10 @@ export interface FilterValues {
   readonly end_date?: string | undefined
 }
 
-export function filterOf(values: FilterValues): SessionFilter {
+export function parseSessionFilter(values: FilterValues): SessionFilter {
   const { agent, project, model, tool } = values
-  const from = momentOf('since', values.since ?? values.start_date, 'from')
-  const until = momentOf('until', values.until ?? values.end_date, 'until')
+  const from = parseMoment('since', values.since ?? values.start_date, 'from')
+  const until = parseMoment('until', values.until ?? values.end_date, 'until')
   if (from !== undefined && until !== undefined && from >= until)
     throw new ApiProblem(
       'invalid_period',
@@ -58,9 +58,9 @@ export function filterOf(values: FilterValues): SessionFilter {
   }
 }
 
-function momentOf(name: string, given: string | undefined, end: 'from' | 'until'): number | undefined {
+function parseMoment(name: string, given: string | undefined, end: 'from' | 'until'): number | undefined {
   if (given === undefined) return undefined
-  const period = periodOf(given, new Date())
+  const period = parsePeriod(given, new Date())
   if (!period)
     throw new ApiProblem(
       'invalid_period',

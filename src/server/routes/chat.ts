@@ -1,38 +1,38 @@
 /** `/api/chat`: a conversation is held here. Words go in by requests, what happens comes out as events. */
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { streamSSE } from 'hono/streaming'
-import { filesLike } from '../chat/files.ts'
-import { optionsOf } from '../chat/options.ts'
-import type { Talks } from '../chat/talks.ts'
-import type { HouseView } from '../house-view.ts'
-import { serve } from '../openapi/endpoint.ts'
-import { text } from '../openapi/parameters.ts'
+import { completePath } from '../chat/files.ts'
+import { readChatOptions } from '../chat/options.ts'
+import type { OpenChats } from '../chat/talks.ts'
+import type { ServerContext } from '../house-view.ts'
+import { addEndpoint } from '../openapi/endpoint.ts'
+import { textParameter } from '../openapi/parameters.ts'
 
-const NAME = z.string().min(1).max(500).optional()
-const LONGEST = 250_000
+const NAME_SCHEMA = z.string().min(1).max(500).optional()
+const MAX_TEXT_LENGTH = 250_000
 
-export function chatRoutes(app: OpenAPIHono, { house }: HouseView, talks: Talks): void {
-  serve(
-    app,
+export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: OpenChats): void {
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/chat/options',
       summary: 'With what a conversation can be begun',
       description: 'Profiles without their keys. The server of the profile is asked for its models.',
       query: z.object({
-        profile: text('Whose models are told; the usual one if not given.'),
-        directory: text('Whose agents are told; one of the directories of the reply.'),
+        profile: textParameter('Whose models are told; the usual one if not given.'),
+        directory: textParameter('Whose agents are told; one of the directories of the reply.'),
       }),
       reply: 'ChatOptionsReply',
       errors: ['not_possible'],
     },
     async ({ query: { profile, directory } }) => ({
-      data: await optionsOf(talks, house.directory, { profile, directory }),
+      data: await readChatOptions(chats, app.directory, { profile, directory }),
       meta: {},
     }),
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'post',
       path: '/api/chat',
@@ -40,12 +40,12 @@ export function chatRoutes(app: OpenAPIHono, { house }: HouseView, talks: Talks)
       description:
         'One that is open here already is given as it is. It is closed when nobody listens for a minute and nothing runs. Tools ask, unless the agent allows them or somebody trusts them on the page. directory_needed: the user has to choose the directory, or to confirm the one in meta.suggestion, which comes from meta.from (log, journal, request) and is not trusted; meta.usable says whether it is a directory here, meta.warning why it is too wide (root, home, above_home, data, settings, system). Repeat the request with directory and confirmed. trust_needed: the agent is a file of the project that is not trusted; meta.trust says what it would do, and POST /api/chat/trust trusts it.',
       body: z.strictObject({
-        session: NAME,
+        session: NAME_SCHEMA,
         directory: z.string().max(4096).optional(),
         confirmed: z.boolean().optional(),
-        profile: NAME,
-        model: NAME,
-        agent: NAME,
+        profile: NAME_SCHEMA,
+        model: NAME_SCHEMA,
+        agent: NAME_SCHEMA,
       }),
       reply: 'ChatReply',
       errors: [
@@ -58,7 +58,7 @@ export function chatRoutes(app: OpenAPIHono, { house }: HouseView, talks: Talks)
       ],
     },
     async ({ body: { session, directory, confirmed, profile, model, agent } }) => {
-      const held = await talks.open({
+      const chat = await chats.open({
         ...(session !== undefined && { session }),
         ...(directory !== undefined && { directory }),
         ...(confirmed !== undefined && { confirmed }),
@@ -66,11 +66,11 @@ export function chatRoutes(app: OpenAPIHono, { house }: HouseView, talks: Talks)
         ...(model !== undefined && { model }),
         ...(agent !== undefined && { agent }),
       })
-      return { data: held.state, meta: {} }
+      return { data: chat.state, meta: {} }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'post',
       path: '/api/chat/trust',
@@ -88,29 +88,29 @@ export function chatRoutes(app: OpenAPIHono, { house }: HouseView, talks: Talks)
       reply: 'ChatTrustReply',
       errors: ['not_possible', 'trust_needed'],
     },
-    ({ body }) => ({ data: talks.trustFile(body), meta: {} }),
+    ({ body }) => ({ data: chats.trustFile(body), meta: {} }),
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'post',
       path: '/api/chat/{id}/say',
       summary: 'Say something, or give a command that begins with a slash',
       description:
         'Answers at once; what comes of it are events. Files lie in the directory of the conversation; a shell command of one’s own and trust in all tools are for the terminal.',
-      body: z.strictObject({ text: z.string().min(1).max(LONGEST) }),
+      body: z.strictObject({ text: z.string().min(1).max(MAX_TEXT_LENGTH) }),
       reply: 'ChatReply',
       status: 202,
       errors: ['not_found', 'not_possible', 'conversation_busy'],
     },
     ({ param, body }) => {
-      const held = talks.get(param('id'))
-      held.say(body.text)
-      return { data: held.state, meta: {} }
+      const chat = chats.get(param('id'))
+      chat.send(body.text)
+      return { data: chat.state, meta: {} }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'post',
       path: '/api/chat/{id}/answer',
@@ -119,19 +119,19 @@ export function chatRoutes(app: OpenAPIHono, { house }: HouseView, talks: Talks)
       body: z.strictObject({
         id: z.string().min(1).max(500),
         consent: z.enum(['yes', 'no', 'trust', 'words']),
-        text: z.string().max(LONGEST).optional(),
+        text: z.string().max(MAX_TEXT_LENGTH).optional(),
       }),
       reply: 'ChatReply',
       errors: ['not_found'],
     },
     ({ param, body: { id, consent, text: words = '' } }) => {
-      const held = talks.get(param('id'))
-      held.answer(id, consent, words)
-      return { data: held.state, meta: {} }
+      const chat = chats.get(param('id'))
+      chat.answer(id, consent, words)
+      return { data: chat.state, meta: {} }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'post',
       path: '/api/chat/{id}/interrupt',
@@ -140,13 +140,13 @@ export function chatRoutes(app: OpenAPIHono, { house }: HouseView, talks: Talks)
       errors: ['not_found'],
     },
     ({ param }) => {
-      const held = talks.get(param('id'))
-      held.interrupt()
-      return { data: held.state, meta: {} }
+      const chat = chats.get(param('id'))
+      chat.interrupt()
+      return { data: chat.state, meta: {} }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/chat/{id}/files',
@@ -155,36 +155,36 @@ export function chatRoutes(app: OpenAPIHono, { house }: HouseView, talks: Talks)
       reply: 'ChatFilesReply',
       errors: ['not_found'],
     },
-    ({ param, query }) => ({ data: filesLike(query.q, talks.get(param('id')).talk.rig.place), meta: {} }),
+    ({ param, query }) => ({ data: completePath(query.q, chats.get(param('id')).session.setup.workspace), meta: {} }),
   )
-  eventRoute(app, talks)
+  addEventRoute(api, chats)
 }
 
 /** Comments that keep the line open, and find out who is gone. */
-const HEARTBEAT = 15_000
+const HEARTBEAT_MS = 15_000
 
-function eventRoute(app: OpenAPIHono, talks: Talks): void {
-  serve(
-    app,
+function addEventRoute(api: OpenAPIHono, chats: OpenChats): void {
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/chat/{id}/events',
       summary: 'What happens in a conversation, as server-sent events',
       description:
         'A client that comes back with the id of the last event as Last-Event-ID, or since, is told what it missed; any other is told what was said so far, and all that has happened since.',
-      query: z.object({ since: text('As Last-Event-ID, for clients that cannot send it.') }),
+      query: z.object({ since: textParameter('As Last-Event-ID, for clients that cannot send it.') }),
       reply: 'text/event-stream',
       errors: ['not_found'],
     },
     ({ c, query, param, signal }) => {
-      const held = talks.get(param('id'))
-      const gone = new AbortController()
-      if (signal.aborted) gone.abort()
-      else signal.addEventListener('abort', () => gone.abort(), { once: true })
+      const chat = chats.get(param('id'))
+      const disconnected = new AbortController()
+      if (signal.aborted) disconnected.abort()
+      else signal.addEventListener('abort', () => disconnected.abort(), { once: true })
       const response = streamSSE(c, async (stream) => {
-        stream.onAbort(() => gone.abort())
+        stream.onAbort(() => disconnected.abort())
         const since = c.req.header('last-event-id') ?? query.since
-        for await (const one of held.events(since, gone.signal, HEARTBEAT)) {
+        for await (const one of chat.events(since, disconnected.signal, HEARTBEAT_MS)) {
           if (stream.aborted) break
           if (one) await stream.writeSSE({ event: one.event.kind, data: JSON.stringify(one.event), id: one.id })
           else await stream.write(': still here\n\n')

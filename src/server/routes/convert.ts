@@ -2,26 +2,26 @@
 
 import { isAbsolute } from 'node:path'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { shellLine } from '../../agents/resume-command.ts'
+import { formatShellLine } from '../../agents/resume-command.ts'
 import { formsToWrite, targetsOfHandoff } from '../../convert.ts'
 import type { ConvertBody, HandoffItem, TargetItem } from '../../model/api/convert.ts'
 import { phrase } from '../../model/phrase.ts'
-import type { HouseView } from '../house-view.ts'
-import { serve } from '../openapi/endpoint.ts'
+import type { ServerContext } from '../house-view.ts'
+import { addEndpoint } from '../openapi/endpoint.ts'
 import { ApiProblem } from '../problem.ts'
-import { bytesOf } from '../view/byte-stream.ts'
-import { fileName, fileOf, handedOver, previewOf } from '../view/convert/preview.ts'
-import { Tickets } from '../view/convert/tickets.ts'
+import { toByteStream } from '../view/byte-stream.ts'
+import { convertedBytes, convertedFileName, handOverSession, previewConversion } from '../view/convert/preview.ts'
+import { PreviewTickets } from '../view/convert/tickets.ts'
 
-export function convertRoutes(app: OpenAPIHono, view: HouseView): void {
-  const tickets = new Tickets<ConvertBody>()
-  serve(
-    app,
+export function convertRoutes(api: OpenAPIHono, context: ServerContext): void {
+  const tickets = new PreviewTickets<ConvertBody>()
+  addEndpoint(
+    api,
     { method: 'get', path: '/api/convert/targets', summary: 'What a conversation can become', reply: 'TargetsReply' },
-    async () => ({ data: await targetItems(), meta: {} }),
+    async () => ({ data: await listTargets(), meta: {} }),
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'post',
       path: '/api/convert',
@@ -45,13 +45,13 @@ export function convertRoutes(app: OpenAPIHono, view: HouseView): void {
         ...(max_tokens !== undefined && { max_tokens }),
         ...(cwd !== undefined && { cwd }),
       }
-      const preview = await previewOf(view.house, view.session(session), body)
-      const ticket = tickets.give(body)
+      const preview = await previewConversion(context.app, context.session(session), body)
+      const ticket = tickets.issue(body)
       return { data: { ...preview, ticket, download_url: `/api/convert/${ticket}` }, meta: {} }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/convert/{ticket}',
@@ -60,10 +60,10 @@ export function convertRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['not_found', 'session_not_found', 'source_gone'],
     },
     async ({ param, signal }) => {
-      const wanted = given(tickets.show(param('ticket')))
-      const entry = view.session(wanted.session)
-      const name = await fileName(entry, wanted.to)
-      return new Response(bytesOf(fileOf(view.house, entry, wanted), signal), {
+      const wanted = requireTicket(tickets.peek(param('ticket')))
+      const entry = context.session(wanted.session)
+      const name = await convertedFileName(entry, wanted.to)
+      return new Response(toByteStream(convertedBytes(context.app, entry, wanted), signal), {
         headers: {
           'content-type': 'application/octet-stream',
           'content-disposition': `attachment; filename="${name}"`,
@@ -71,8 +71,8 @@ export function convertRoutes(app: OpenAPIHono, view: HouseView): void {
       })
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'post',
       path: '/api/handoff',
@@ -83,14 +83,14 @@ export function convertRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['not_found', 'session_not_found', 'source_gone', 'not_possible'],
     },
     async ({ body: { ticket, replace } }) => {
-      const wanted = given(tickets.take(ticket))
-      const entry = view.session(wanted.session)
-      const done = await handedOver(view.house, entry, wanted, { isDry: false, mayReplace: replace === true })
+      const wanted = requireTicket(tickets.take(ticket))
+      const entry = context.session(wanted.session)
+      const done = await handOverSession(context.app, entry, wanted, { isDry: false, mayReplace: replace === true })
       const data: HandoffItem = {
         session: done.session.id,
         path: done.source.path,
         backup: done.backup ?? null,
-        resume: done.resume ? shellLine(done.resume) : null,
+        resume: done.resume ? formatShellLine(done.resume) : null,
         warnings: done.warnings,
       }
       return { data, meta: {} }
@@ -98,7 +98,7 @@ export function convertRoutes(app: OpenAPIHono, view: HouseView): void {
   )
 }
 
-function given(body: ConvertBody | undefined): ConvertBody {
+function requireTicket(body: ConvertBody | undefined): ConvertBody {
   if (!body)
     throw new ApiProblem(
       'not_found',
@@ -110,7 +110,7 @@ function given(body: ConvertBody | undefined): ConvertBody {
   return body
 }
 
-async function targetItems(): Promise<readonly TargetItem[]> {
+async function listTargets(): Promise<readonly TargetItem[]> {
   const handed = await targetsOfHandoff()
   return (await formsToWrite()).map(({ name, label }) => ({ to: name, label, can_hand_off: handed.includes(name) }))
 }

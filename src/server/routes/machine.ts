@@ -4,20 +4,20 @@ import { existsSync } from 'node:fs'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { streamSSE } from 'hono/streaming'
 import { allAgents } from '../../agents/all.ts'
-import { idsOf } from '../../agents/roots.ts'
+import { agentIdsOf } from '../../agents/roots.ts'
 import type { AgentItem, Choice, LiveEvent } from '../../model/api/machine.ts'
 import { phrase } from '../../model/phrase.ts'
-import { incompleteNote } from '../../model/told/incomplete.ts'
-import type { HouseView } from '../house-view.ts'
-import { eventOf, MISSED } from '../live/hub.ts'
-import { serve } from '../openapi/endpoint.ts'
-import { text } from '../openapi/parameters.ts'
+import { describeIncomplete } from '../../model/told/incomplete.ts'
+import type { ServerContext } from '../house-view.ts'
+import { MISSED_EVENTS, toLiveEvent } from '../live/hub.ts'
+import { addEndpoint } from '../openapi/endpoint.ts'
+import { textParameter } from '../openapi/parameters.ts'
 import { ApiProblem } from '../problem.ts'
 
-export function machineRoutes(app: OpenAPIHono, view: HouseView): void {
-  const { house, hub, attendant } = view
-  serve(
-    app,
+export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
+  const { app, eventBus, indexWatcher } = context
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/health',
@@ -27,42 +27,42 @@ export function machineRoutes(app: OpenAPIHono, view: HouseView): void {
     },
     ({ c }) => {
       if (c.get('stranger') === true) return { data: { status: 'ok' }, meta: {} }
-      const problem = attendant.problem ?? incompleteNote(house.index.unreadable())
+      const problem = indexWatcher.problem ?? describeIncomplete(app.index.unreadable())
       const data = {
         status: 'ok' as const,
-        version: view.version,
-        index: view.index(),
-        watching: attendant.watching,
-        live_clients: hub.clients,
+        version: context.version,
+        index: context.index(),
+        watching: indexWatcher.watching,
+        live_clients: eventBus.clients,
         problem: problem?.en ?? null,
         problem_ja: problem?.ja ?? null,
       }
       return { data, meta: {} }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     { method: 'get', path: '/api/agents', summary: 'Agents, and where they keep their logs', reply: 'AgentsReply' },
-    async () => ({ data: await agentItems(view), meta: {} }),
+    async () => ({ data: await listAgents(context), meta: {} }),
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     { method: 'get', path: '/api/choices', summary: 'What lists can be narrowed down to', reply: 'ChoicesReply' },
     () => {
       const tags = new Map<string, number>()
-      for (const mark of house.marks.list()) for (const tag of mark.tags) tags.set(tag, (tags.get(tag) ?? 0) + 1)
+      for (const mark of app.annotations.list()) for (const tag of mark.tags) tags.set(tag, (tags.get(tag) ?? 0) + 1)
       const byUse: readonly Choice[] = Array.from(tags, ([value, count]) => ({ value, count })).sort(
         (a, b) => b.count - a.count || (a.value < b.value ? -1 : 1),
       )
-      return { data: { ...house.index.choices(), tags: byUse }, meta: {} }
+      return { data: { ...app.index.choices(), tags: byUse }, meta: {} }
     },
   )
-  serve(app, { method: 'get', path: '/api/sync', summary: 'How far the index is', reply: 'SyncReply' }, () => ({
-    data: attendant.state,
+  addEndpoint(api, { method: 'get', path: '/api/sync', summary: 'How far the index is', reply: 'SyncReply' }, () => ({
+    data: indexWatcher.state,
     meta: {},
   }))
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'post',
       path: '/api/sync',
@@ -72,41 +72,41 @@ export function machineRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['sync_in_progress'],
     },
     () => {
-      if (!attendant.sync())
+      if (!indexWatcher.sync())
         throw new ApiProblem(
           'sync_in_progress',
           phrase('See GET /api/sync for how far it is.', '同期の実行中です。進み具合は GET /api/sync で分かります。'),
         )
-      return { data: attendant.state, meta: {} }
+      return { data: indexWatcher.state, meta: {} }
     },
   )
-  liveRoute(app, view)
+  addLiveRoute(api, context)
 }
 
 /** Comments that keep the line open, and find out who is gone. */
-const HEARTBEAT = 15_000
-const MOST_MISSED = 1000
+const HEARTBEAT_MS = 15_000
+const MAX_MISSED_CHANGES = 1000
 
-function liveRoute(app: OpenAPIHono, { house, hub, attendant }: HouseView): void {
-  serve(
-    app,
+function addLiveRoute(api: OpenAPIHono, { app, eventBus, indexWatcher }: ServerContext): void {
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/live',
       summary: 'Changes as they happen, as server-sent events',
       description:
         'Each event has the id epoch-revision. A client that comes back with it as Last-Event-ID, or since, is told what it missed. One that reads too slowly is sent another hello with reset and must load everything again; one that reads nothing for 30 seconds is disconnected.',
-      query: z.object({ since: text('As Last-Event-ID, for clients that cannot send it.') }),
+      query: z.object({ since: textParameter('As Last-Event-ID, for clients that cannot send it.') }),
       reply: 'text/event-stream',
     },
     ({ c, query, signal }) => {
-      const gone = new AbortController()
-      if (signal.aborted) gone.abort()
-      else signal.addEventListener('abort', () => gone.abort(), { once: true })
+      const disconnected = new AbortController()
+      if (signal.aborted) disconnected.abort()
+      else signal.addEventListener('abort', () => disconnected.abort(), { once: true })
       const response = streamSSE(c, async (stream) => {
-        stream.onAbort(() => gone.abort())
-        const epoch = house.index.epoch ?? null
-        let revision = house.index.revision
+        stream.onAbort(() => disconnected.abort())
+        const epoch = app.index.epoch ?? null
+        let revision = app.index.revision
         const send = (event: LiveEvent): Promise<void> => {
           if ('revision' in event) revision = Math.max(revision, event.revision)
           return stream.writeSSE({
@@ -116,22 +116,23 @@ function liveRoute(app: OpenAPIHono, { house, hub, attendant }: HouseView): void
           })
         }
         // Listening begins before the past is told: nothing falls between them.
-        const events = hub.events(gone.signal, HEARTBEAT)
+        const events = eventBus.events(disconnected.signal, HEARTBEAT_MS)
         try {
           const next = events.next()
-          const missed = missedSince(c.req.header('last-event-id') ?? query.since, epoch, revision)
-          const changes = missed === undefined ? undefined : house.changesSince(missed, MOST_MISSED + 1)
-          const isReset = changes === undefined || changes.length > MOST_MISSED
+          const missed = parseMissedSince(c.req.header('last-event-id') ?? query.since, epoch, revision)
+          const changes = missed === undefined ? undefined : app.changesSince(missed, MAX_MISSED_CHANGES + 1)
+          const isReset = changes === undefined || changes.length > MAX_MISSED_CHANGES
           await send({ kind: 'hello', epoch, revision, reset: isReset })
-          if (!isReset) for (const change of changes) await send(eventOf(change))
-          if (attendant.state.status === 'running') await send({ kind: 'sync', state: attendant.state })
+          if (!isReset) for (const change of changes) await send(toLiveEvent(change))
+          if (indexWatcher.state.status === 'running') await send({ kind: 'sync', state: indexWatcher.state })
           for (let one = await next; !one.done && !stream.aborted; one = await events.next()) {
-            if (one.value === MISSED) await send({ kind: 'hello', epoch, revision: house.index.revision, reset: true })
+            if (one.value === MISSED_EVENTS)
+              await send({ kind: 'hello', epoch, revision: app.index.revision, reset: true })
             else if (one.value) await send(one.value)
             else await stream.write(': still here\n\n')
           }
         } finally {
-          gone.abort()
+          disconnected.abort()
           await events.return(undefined)
         }
       })
@@ -143,24 +144,24 @@ function liveRoute(app: OpenAPIHono, { house, hub, attendant }: HouseView): void
 }
 
 /** The revision from which on a client must be told; nothing where it must begin anew. A client that names none knows nothing. */
-function missedSince(id: string | undefined, epoch: string | null, revision: number): number | undefined {
+function parseMissedSince(id: string | undefined, epoch: string | null, revision: number): number | undefined {
   const match = /^(.+)-(\d{1,15})$/.exec(id ?? '')
   if (!match || match[1] !== (epoch ?? 'none') || Number(match[2]) > revision) return undefined
   return Number(match[2])
 }
 
-async function agentItems({ house }: HouseView): Promise<readonly AgentItem[]> {
-  const roots = await house.roots()
-  const sessions = new Map(house.index.choices().agents.map(({ value, count }) => [value, count]))
-  const bytes = new Map(house.stats()?.disk.map((one) => [one.agent, one.bytes]))
+async function listAgents({ app }: ServerContext): Promise<readonly AgentItem[]> {
+  const roots = await app.roots()
+  const sessions = new Map(app.index.choices().agents.map(({ value, count }) => [value, count]))
+  const bytes = new Map(app.stats()?.disk.map((one) => [one.agent, one.bytes]))
   const sum = (ids: readonly string[], of: ReadonlyMap<string, number>): number =>
     ids.reduce((all, id) => all + (of.get(id) ?? 0), 0)
   return (await allAgents()).map((agent) => ({
     id: agent.id,
     label: agent.label,
     roots: roots.filter((root) => root.agent.id === agent.id).map(({ path }) => ({ path, exists: existsSync(path) })),
-    sessions: sum(idsOf(agent), sessions),
-    bytes: sum(idsOf(agent), bytes),
+    sessions: sum(agentIdsOf(agent), sessions),
+    bytes: sum(agentIdsOf(agent), bytes),
     volatile: agent.volatile !== undefined,
     can_resume: agent.resume !== undefined,
     writes: (agent.write ? (agent.forms ?? []) : []).map(({ name, label }) => ({ form: name, label })),

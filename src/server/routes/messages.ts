@@ -1,30 +1,30 @@
 /** `/api/sessions/:id/messages`: windows, one message, its parts, its source. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Body, Entry } from '../../app.ts'
+import type { LoadedMessage, SessionEntry } from '../../app.ts'
 import type { MessageItem, WindowMeta } from '../../model/api/message.ts'
 import { phrase } from '../../model/phrase.ts'
-import type { HouseView } from '../house-view.ts'
-import { serve } from '../openapi/endpoint.ts'
-import { number, text } from '../openapi/parameters.ts'
+import type { ServerContext } from '../house-view.ts'
+import { addEndpoint } from '../openapi/endpoint.ts'
+import { numberParameter, textParameter } from '../openapi/parameters.ts'
 import { ApiProblem } from '../problem.ts'
-import { fieldIn } from '../view/message/field.ts'
-import { imageIn, mediaPlace } from '../view/message/media.ts'
-import { lineItem, noMessage, rawItem, sourceGone } from '../view/message/raw-item.ts'
-import { oneItem, windowItems } from '../view/message/window.ts'
-import { requestItem } from '../view/request/request-item.ts'
+import { readMessageField } from '../view/message/field.ts'
+import { decodeImage, parseMediaId } from '../view/message/media.ts'
+import { messageNotFound, readLineItem, readRawItem, sourceGoneProblem } from '../view/message/raw-item.ts'
+import { readMessageItem, readWindowItems } from '../view/message/window.ts'
+import { buildRequestItem } from '../view/request/request-item.ts'
 
-const LIMIT = 100
-const VARIANT = {
+const DEFAULT_LIMIT = 100
+const VARIANT_PARAMETERS = {
   variant: z.enum(['original', 'sanitized']).default('original').openapi({
     description: 'sanitized: segments[].text is HTML of the allowed tags, as the specification says; html is absent.',
   }),
   inline: z.enum(['media']).optional().openapi({ description: 'media: images as data_uri too.' }),
 }
 
-export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
-  serve(
-    app,
+export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions/{id}/messages',
@@ -32,18 +32,18 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
       description:
         'At most one of offset, around, after and before. before=end gives the last ones; the first ones come where none is given.',
       query: z.object({
-        offset: number('Counted from 0 over all messages of the session.', 0, 1e9),
-        around: text('Id of a message that is to be in the middle.'),
-        after: text('Id of the message before the first one.'),
-        before: text('Id of the message after the last one, or end.'),
-        limit: number(`${LIMIT} if not given.`, 1, 500),
-        ...VARIANT,
+        offset: numberParameter('Counted from 0 over all messages of the session.', 0, 1e9),
+        around: textParameter('Id of a message that is to be in the middle.'),
+        after: textParameter('Id of the message before the first one.'),
+        before: textParameter('Id of the message after the last one, or end.'),
+        limit: numberParameter(`${DEFAULT_LIMIT} if not given.`, 1, 500),
+        ...VARIANT_PARAMETERS,
       }),
       reply: 'WindowReply',
       errors: ['session_not_found'],
     },
     async ({ param, query }) => {
-      const { offset, around, after, before, limit = LIMIT, variant, inline } = query
+      const { offset, around, after, before, limit = DEFAULT_LIMIT, variant, inline } = query
       if ([offset, around, after, before].filter((one) => one !== undefined).length > 1)
         throw new ApiProblem(
           'invalid_parameters',
@@ -52,38 +52,38 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
             'offset・around・after・before のどれか 1 つを指定してください。',
           ),
         )
-      const entry = view.session(param('id'))
-      const where = {
+      const entry = context.session(param('id'))
+      const windowRequest = {
         limit,
         ...(offset !== undefined && { offset }),
         ...(around !== undefined && { around }),
         ...(after !== undefined && { after }),
         ...(before === 'end' ? { end: true as const } : before !== undefined && { before }),
       }
-      const window = await windowItems(view, entry, where, { variant, inline: inline === 'media' })
+      const window = await readWindowItems(context, entry, windowRequest, { variant, inline: inline === 'media' })
       const meta: WindowMeta = { offset: window.offset, total: window.total, revision: entry.revision }
       return { data: window.items satisfies readonly MessageItem[], meta }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions/{id}/messages/{mid}',
       summary: 'One message, nothing cut',
-      query: z.object(VARIANT),
+      query: z.object(VARIANT_PARAMETERS),
       reply: 'MessageReply',
       errors: ['session_not_found', 'message_not_found'],
     },
     async ({ param, query: { variant, inline } }) => {
-      const entry = view.session(param('id'))
-      const item = await oneItem(view, entry, param('mid'), { variant, inline: inline === 'media' })
-      if (!item) throw noMessage(entry, param('mid'))
+      const entry = context.session(param('id'))
+      const item = await readMessageItem(context, entry, param('mid'), { variant, inline: inline === 'media' })
+      if (!item) throw messageNotFound(entry, param('mid'))
       return { data: item, meta: {} }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions/{id}/messages/{mid}/field',
@@ -93,8 +93,8 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['session_not_found', 'message_not_found', 'source_gone'],
     },
     async ({ param, query }) => {
-      const { message } = await bodyOf(view, view.session(param('id')), param('mid'))
-      const found = fieldIn(message, query.name)
+      const { message } = await readBody(context, context.session(param('id')), param('mid'))
+      const found = readMessageField(message, query.name)
       if (found === undefined)
         throw new ApiProblem(
           'message_not_found',
@@ -103,8 +103,8 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
       return new Response(found, { headers: { 'content-type': 'text/plain; charset=utf-8' } })
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions/{id}/messages/{mid}/request',
@@ -114,11 +114,11 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['session_not_found', 'message_not_found', 'not_possible'],
     },
     async ({ param }) => {
-      const entry = view.session(param('id'))
+      const entry = context.session(param('id'))
       const id = param('mid')
-      const [known] = view.house.index.messages(entry.id, { around: id, limit: 1 })
-      if (known?.id !== id) throw noMessage(entry, id)
-      const data = await requestItem(view.house, entry, known)
+      const [known] = context.app.index.messages(entry.id, { around: id, limit: 1 })
+      if (known?.id !== id) throw messageNotFound(entry, id)
+      const data = await buildRequestItem(context.app, entry, known)
       if (!data)
         throw new ApiProblem(
           'not_possible',
@@ -130,8 +130,8 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
       return { data, meta: {} }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions/{id}/messages/{mid}/raw',
@@ -140,10 +140,10 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
       reply: 'RawReply',
       errors: ['session_not_found', 'message_not_found', 'source_gone'],
     },
-    async ({ param }) => ({ data: await rawItem(view, view.session(param('id')), param('mid')), meta: {} }),
+    async ({ param }) => ({ data: await readRawItem(context, context.session(param('id')), param('mid')), meta: {} }),
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions/{id}/lines/{line}',
@@ -154,11 +154,11 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
     },
     async ({ param, signal }) => {
       const line = /^\d{1,12}$/.test(param('line')) ? Number(param('line')) : 0
-      return { data: await lineItem(view, view.session(param('id')), line, signal), meta: {} }
+      return { data: await readLineItem(context, context.session(param('id')), line, signal), meta: {} }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/media/{media}',
@@ -168,10 +168,10 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['not_found', 'source_gone'],
     },
     async ({ param }) => {
-      const place = mediaPlace(param('media'))
-      if (!place) throw new ApiProblem('not_found', NO_IMAGE)
-      const { message } = await bodyOf(view, view.session(place.session), place.message)
-      const image = imageIn(message.segments[place.segment]?.media)
+      const location = parseMediaId(param('media'))
+      if (!location) throw new ApiProblem('not_found', NO_IMAGE)
+      const { message } = await readBody(context, context.session(location.session), location.message)
+      const image = decodeImage(message.segments[location.segment]?.media)
       if (!image) throw new ApiProblem('not_found', NO_IMAGE)
       return new Response(new Uint8Array(image.bytes), {
         headers: {
@@ -184,10 +184,14 @@ export function messageRoutes(app: OpenAPIHono, view: HouseView): void {
   )
 }
 
-async function bodyOf(view: HouseView, entry: Entry, id: string): Promise<Extract<Body, { kind: 'body' }>> {
-  const body = await view.house.message(entry.id, id)
-  if (!body) throw noMessage(entry, id)
-  if (body.kind === 'gone') throw sourceGone(body.reason)
+async function readBody(
+  context: ServerContext,
+  entry: SessionEntry,
+  id: string,
+): Promise<Extract<LoadedMessage, { kind: 'body' }>> {
+  const body = await context.app.message(entry.id, id)
+  if (!body) throw messageNotFound(entry, id)
+  if (body.kind === 'gone') throw sourceGoneProblem(body.reason)
   return body
 }
 

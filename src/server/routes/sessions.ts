@@ -1,21 +1,27 @@
 /** `/api/sessions`: the list, one of them, the user's marks. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { House, ListOptions, Sort } from '../../app.ts'
-import { rightNow } from '../../app.ts'
+import type { App, SessionListOptions, SessionOrder } from '../../app.ts'
+import { currentInstant } from '../../app.ts'
 import { SESSION_SORTS, type SessionSort, type SessionsMeta } from '../../model/api/session.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
 import { phrase } from '../../model/phrase.ts'
-import type { HouseView } from '../house-view.ts'
-import { serve } from '../openapi/endpoint.ts'
-import { FILTERS, filterOf, flag, number, text } from '../openapi/parameters.ts'
+import type { ServerContext } from '../house-view.ts'
+import { addEndpoint } from '../openapi/endpoint.ts'
+import {
+  FILTER_PARAMETERS,
+  flagParameter,
+  numberParameter,
+  parseSessionFilter,
+  textParameter,
+} from '../openapi/parameters.ts'
 import { ApiProblem } from '../problem.ts'
-import { misunderstood } from '../view/misunderstood.ts'
-import { sessionDetail } from '../view/session/session-detail.ts'
-import { markItem, sessionItems } from '../view/session/session-item.ts'
+import { toQueryProblem } from '../view/misunderstood.ts'
+import { readSessionDetail } from '../view/session/session-detail.ts'
+import { toMarkItem, toSessionItems } from '../view/session/session-item.ts'
 
-const SORTS: { readonly [sort in SessionSort]: Sort } = {
+const SORTS: { readonly [sort in SessionSort]: SessionOrder } = {
   last_at: 'last',
   created_at: 'started',
   message_count: 'messages',
@@ -25,44 +31,46 @@ const SORTS: { readonly [sort in SessionSort]: Sort } = {
 }
 const SORT_NAMES = SESSION_SORTS.flatMap((name) => [name, `-${name}` as const])
 const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system', 'meta']
-const PER_PAGE = 25
+const DEFAULT_PER_PAGE = 25
 
-const LIST = z.object({
-  page: number('From 1.', 1, 1_000_000),
-  per_page: number(`${PER_PAGE} if not given.`, 1, 100),
-  cursor: text('next_cursor of the reply before, instead of a page.'),
+const LIST_QUERY = z.object({
+  page: numberParameter('From 1.', 1, 1_000_000),
+  per_page: numberParameter(`${DEFAULT_PER_PAGE} if not given.`, 1, 100),
+  cursor: textParameter('next_cursor of the reply before, instead of a page.'),
   sort: z.enum(SORT_NAMES).default('-last_at').openapi({ description: 'With - before it, the greatest first.' }),
-  ...FILTERS,
-  role: text('Who spoke in it, with commas between them: user, assistant, tool, system. All of them must have.'),
-  q: text('Words of the title, of the name, tags and note that the user gave it, or of what was said.'),
-  starred: flag('Only those with a star.'),
-  tag: text('Only those with this tag.'),
+  ...FILTER_PARAMETERS,
+  role: textParameter(
+    'Who spoke in it, with commas between them: user, assistant, tool, system. All of them must have.',
+  ),
+  q: textParameter('Words of the title, of the name, tags and note that the user gave it, or of what was said.'),
+  starred: flagParameter('Only those with a star.'),
+  tag: textParameter('Only those with this tag.'),
   children: z
     .enum(['fold', 'all'])
     .default('fold')
     .openapi({ description: 'all: children stand beside their parents.' }),
-  parent: text('Only the children of this session.'),
+  parent: textParameter('Only the children of this session.'),
   kind: z.enum(['conversation', 'prompts', 'any']).default('conversation'),
 })
 
-export function sessionRoutes(app: OpenAPIHono, view: HouseView): void {
-  const { house } = view
-  serve(
-    app,
+export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
+  const { app } = context
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions',
       summary: 'Sessions, newest first',
       description: 'Forks and sub-agents stand under their parents unless children or parent is given.',
-      query: LIST,
+      query: LIST_QUERY,
       reply: 'SessionsReply',
       errors: ['invalid_period', 'invalid_query'],
     },
     async ({ query }) => {
-      const options = await optionsOf(house, query)
-      const perPage = query.per_page ?? PER_PAGE
+      const options = await toListOptions(app, query)
+      const perPage = query.per_page ?? DEFAULT_PER_PAGE
       const page = query.page ?? 1
-      const { total, sessions } = house.list({
+      const { total, sessions } = app.list({
         ...options,
         limit: perPage,
         offset: query.cursor ? 0 : (page - 1) * perPage,
@@ -78,14 +86,14 @@ export function sessionRoutes(app: OpenAPIHono, view: HouseView): void {
           next_cursor: isLast || !last ? null : Buffer.from(last.id).toString('base64url'),
         },
         sort: query.sort,
-        filters: filtersOf(query),
-        index: view.index(),
+        filters: usedFilters(query),
+        index: context.index(),
       }
-      return { data: await sessionItems(house, sessions), meta }
+      return { data: await toSessionItems(app, sessions), meta }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions/{id}',
@@ -96,12 +104,12 @@ export function sessionRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['session_not_found'],
     },
     async ({ param, query }) => ({
-      data: await sessionDetail(view, view.session(param('id')), query.variant),
+      data: await readSessionDetail(context, context.session(param('id')), query.variant),
       meta: {},
     }),
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'put',
       path: '/api/sessions/{id}/mark',
@@ -117,9 +125,9 @@ export function sessionRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['session_not_found'],
     },
     ({ param, body: { tags, name, starred, note } }) => {
-      const { id } = view.session(param('id'))
-      const before = house.marks.get(id)?.tags ?? []
-      const mark = house.marks.change(
+      const { id } = context.session(param('id'))
+      const before = app.annotations.get(id)?.tags ?? []
+      const mark = app.annotations.change(
         id,
         {
           ...(name !== undefined && { name }),
@@ -127,23 +135,23 @@ export function sessionRoutes(app: OpenAPIHono, view: HouseView): void {
           ...(note !== undefined && { note }),
           ...(tags && { tag: tags, untag: before.filter((tag) => !tags.includes(tag)) }),
         },
-        rightNow(),
+        currentInstant(),
       )
-      view.hub.publish([{ kind: 'mark', session: id }])
-      return { data: markItem(mark), meta: {} }
+      context.eventBus.publish([{ kind: 'mark', session: id }])
+      return { data: toMarkItem(mark), meta: {} }
     },
   )
 }
 
-type Query = z.output<typeof LIST>
+type Query = z.output<typeof LIST_QUERY>
 
-async function optionsOf(house: House, query: Query): Promise<ListOptions> {
+async function toListOptions(app: App, query: Query): Promise<SessionListOptions> {
   const name = query.sort.replace(/^-/, '') as SessionSort
-  const filter = { ...filterOf(query), kind: query.kind }
-  const ids = await idsOf(house, query, filter)
+  const filter = { ...parseSessionFilter(query), kind: query.kind }
+  const ids = await findIds(app, query, filter)
   return {
     ...filter,
-    ...(query.role !== undefined && { roles: rolesOf(query.role) }),
+    ...(query.role !== undefined && { roles: parseRoles(query.role) }),
     ...(ids && { ids }),
     sort: SORTS[name],
     ascending: !query.sort.startsWith('-'),
@@ -153,21 +161,24 @@ async function optionsOf(house: House, query: Query): Promise<ListOptions> {
 }
 
 /** Those that marks and words leave; nothing where neither was asked for. */
-async function idsOf(house: House, query: Query, filter: ListOptions): Promise<readonly SessionId[] | undefined> {
+async function findIds(app: App, query: Query, filter: SessionListOptions): Promise<readonly SessionId[] | undefined> {
   const { starred, tag, q } = query
   const marked =
     starred === undefined && tag === undefined
       ? undefined
-      : house.marks
+      : app.annotations
           .list({ ...(starred !== undefined && { starred }), ...(tag !== undefined && { tag }) })
           .map(({ session }) => session)
   if (q === undefined) return marked
-  const saying = await (await house.reading()).sessionsSaying(q, marked ? { ...filter, ids: marked } : filter)
-  if (saying.kind === 'problem') throw misunderstood(saying)
-  return saying.sessions
+  const matching = await (await app.contentReader()).findMatchingSessions(
+    q,
+    marked ? { ...filter, ids: marked } : filter,
+  )
+  if (matching.kind === 'problem') throw toQueryProblem(matching)
+  return matching.sessions
 }
 
-function rolesOf(given: string): readonly Role[] {
+function parseRoles(given: string): readonly Role[] {
   return given.split(',').map((role) => {
     const known = ROLES.find((one) => one === role)
     if (!known)
@@ -182,7 +193,7 @@ function rolesOf(given: string): readonly Role[] {
   })
 }
 
-function filtersOf(query: Query): SessionsMeta['filters'] {
+function usedFilters(query: Query): SessionsMeta['filters'] {
   const { page: _, per_page: __, cursor: ___, sort: ____, ...filters } = query
   return Object.fromEntries(
     Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),

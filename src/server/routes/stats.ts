@@ -2,84 +2,87 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { statisticsOf } from '../../conversation/history/statistics.ts'
 import type { Patterns } from '../../model/api/stats.ts'
-import type { HouseView } from '../house-view.ts'
-import { serve } from '../openapi/endpoint.ts'
-import { FILTERS, filterOf, flag } from '../openapi/parameters.ts'
-import { csvOf, type Table } from '../view/csv.ts'
+import type { ServerContext } from '../house-view.ts'
+import { addEndpoint } from '../openapi/endpoint.ts'
+import { FILTER_PARAMETERS, flagParameter, parseSessionFilter } from '../openapi/parameters.ts'
+import { type CsvTable, toCsv } from '../view/csv.ts'
 import { activityItem, seriesItem, statsItem, toolItems } from '../view/stats-item.ts'
 
-const STATS = { ...FILTERS, utc: flag('Days and hours in UTC instead of those on the wall.') }
-const SERIES = {
-  ...STATS,
+const STATS_PARAMETERS = {
+  ...FILTER_PARAMETERS,
+  utc: flagParameter('Days and hours in UTC instead of those on the wall.'),
+}
+const SERIES_PARAMETERS = {
+  ...STATS_PARAMETERS,
   by: z.enum(['agent', 'model', 'project']).optional().openapi({
     description: 'One line each of the eight largest, and one of the rest; one line if not given.',
   }),
   step: z.enum(['day', 'week', 'month']).default('day'),
 }
-const TABLES = ['series', 'models', 'projects', 'agents', 'sessions', 'tools', 'activity'] as const
+const TABLE_NAMES = ['series', 'models', 'projects', 'agents', 'sessions', 'tools', 'activity'] as const
 
-export function statsRoutes(app: OpenAPIHono, { house }: HouseView): void {
+export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
   const errors = ['invalid_period'] as const
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/stats',
       summary: 'What the sessions add up to',
-      query: z.object(STATS),
+      query: z.object(STATS_PARAMETERS),
       reply: 'StatsReply',
       errors,
     },
-    async ({ query }) => ({ data: await statsItem(house, filterOf(query), query.utc === true), meta: {} }),
+    async ({ query }) => ({ data: await statsItem(app, parseSessionFilter(query), query.utc === true), meta: {} }),
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/stats/series',
       summary: 'Tokens and cost over time',
-      query: z.object(SERIES),
+      query: z.object(SERIES_PARAMETERS),
       reply: 'SeriesReply',
       errors,
     },
-    async ({ query }) => ({ data: await seriesItem(house, filterOf(query), query), meta: {} }),
+    async ({ query }) => ({ data: await seriesItem(app, parseSessionFilter(query), query), meta: {} }),
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/stats/tools',
       summary: 'Tools: calls, errors and time',
-      query: z.object(STATS),
+      query: z.object(STATS_PARAMETERS),
       reply: 'ToolsReply',
       errors,
     },
-    ({ query }) => ({ data: toolItems(house, filterOf(query)), meta: {} }),
+    ({ query }) => ({ data: toolItems(app, parseSessionFilter(query)), meta: {} }),
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/stats/activity',
       summary: 'When it was worked',
-      query: z.object(STATS),
+      query: z.object(STATS_PARAMETERS),
       reply: 'ActivityReply',
       errors,
     },
-    ({ query }) => ({ data: activityItem(house, filterOf(query), query.utc === true), meta: {} }),
+    ({ query }) => ({ data: activityItem(app, parseSessionFilter(query), query.utc === true), meta: {} }),
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/stats/patterns',
       summary: 'Patterns of conversations that are told in entries',
-      query: z.object(STATS),
+      query: z.object(STATS_PARAMETERS),
       reply: 'PatternsReply',
       errors,
     },
     ({ query }) => {
-      const { toolUses, turns, ...counts } = statisticsOf(house.histories(filterOf(query)))
+      const { toolUses, turns, ...counts } = statisticsOf(app.histories(parseSessionFilter(query)))
       const data: Patterns = {
         ...counts,
         turns: { total: turns.total, patterns: turns.patterns },
@@ -88,31 +91,31 @@ export function statsRoutes(app: OpenAPIHono, { house }: HouseView): void {
       return { data, meta: {} }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/stats/export.csv',
       summary: 'One of the tables for a spreadsheet',
-      query: z.object({ ...SERIES, table: z.enum(TABLES) }),
+      query: z.object({ ...SERIES_PARAMETERS, table: z.enum(TABLE_NAMES) }),
       reply: 'text/csv',
       errors,
     },
     async ({ query }) => {
-      const filter = filterOf(query)
+      const filter = parseSessionFilter(query)
       const table = await tableOf(query.table)
-      return new Response(csvOf(table), {
+      return new Response(toCsv(table), {
         headers: {
           'content-type': 'text/csv; charset=utf-8',
           'content-disposition': `attachment; filename="fumibako-${query.table}.csv"`,
         },
       })
 
-      async function tableOf(name: (typeof TABLES)[number]): Promise<Table> {
-        if (name === 'tools') return toolItems(house, filter)
-        if (name === 'activity') return activityItem(house, filter, query.utc === true).by_day
+      async function tableOf(name: (typeof TABLE_NAMES)[number]): Promise<CsvTable> {
+        if (name === 'tools') return toolItems(app, filter)
+        if (name === 'activity') return activityItem(app, filter, query.utc === true).by_day
         if (name === 'series') {
-          const { starts, lines } = await seriesItem(house, filter, query)
+          const { starts, lines } = await seriesItem(app, filter, query)
           return lines.flatMap((line) =>
             starts.map((start, at) => ({
               start,
@@ -125,7 +128,7 @@ export function statsRoutes(app: OpenAPIHono, { house }: HouseView): void {
             })),
           )
         }
-        const stats = await statsItem(house, filter, query.utc === true)
+        const stats = await statsItem(app, filter, query.utc === true)
         const sums = {
           models: stats.by_model,
           projects: stats.by_project,

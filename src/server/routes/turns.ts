@@ -3,36 +3,36 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { TurnItem, TurnsMeta } from '../../model/api/turn.ts'
 import { phrase } from '../../model/phrase.ts'
-import type { HouseView } from '../house-view.ts'
-import { serve } from '../openapi/endpoint.ts'
-import { flag } from '../openapi/parameters.ts'
+import type { ServerContext } from '../house-view.ts'
+import { addEndpoint } from '../openapi/endpoint.ts'
+import { flagParameter } from '../openapi/parameters.ts'
 import { ApiProblem } from '../problem.ts'
-import { misunderstood } from '../view/misunderstood.ts'
-import { SMALL } from '../view/session/outlines.ts'
-import { stateOf } from '../view/session/session-detail.ts'
-import { sessionTotals } from '../view/session/session-totals.ts'
-import { stateItem } from '../view/session/state-item.ts'
-import { turnItems } from '../view/session/turn-items.ts'
+import { toQueryProblem } from '../view/misunderstood.ts'
+import { MAX_WAITED_BYTES } from '../view/session/outlines.ts'
+import { readStateMetadata } from '../view/session/session-detail.ts'
+import { toSessionTotals } from '../view/session/session-totals.ts'
+import { buildStateItem } from '../view/session/state-item.ts'
+import { buildTurnItems } from '../view/session/turn-items.ts'
 
-export function turnRoutes(app: OpenAPIHono, view: HouseView): void {
-  const { house } = view
-  serve(
-    app,
+export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
+  const { app } = context
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions/{id}/turns',
       summary: 'The turns of a session: its outline',
-      query: z.object({ wait: flag('Waits until tokens and roll-backs are known, however long the log is.') }),
+      query: z.object({ wait: flagParameter('Waits until tokens and roll-backs are known, however long the log is.') }),
       reply: 'TurnsReply',
       errors: ['session_not_found'],
     },
     async ({ param, query }) => {
-      const entry = view.session(param('id'))
-      const isQuick = query.wait === true || entry.size <= SMALL
-      const reading = view.outlines.of(entry).catch(() => undefined)
-      const tally = isQuick ? await reading : view.outlines.known(entry)
-      const layout = view.layouts.of(entry)
-      const data: readonly TurnItem[] = await turnItems(view.prompts, entry, layout, tally)
+      const entry = context.session(param('id'))
+      const isQuick = query.wait === true || entry.size <= MAX_WAITED_BYTES
+      const tallyPromise = context.tallies.of(entry).catch(() => undefined)
+      const tally = isQuick ? await tallyPromise : context.tallies.known(entry)
+      const layout = context.layouts.of(entry)
+      const data: readonly TurnItem[] = await buildTurnItems(context.prompts, entry, layout, tally)
       const meta: TurnsMeta = {
         revision: entry.revision,
         total_messages: layout.total,
@@ -41,8 +41,8 @@ export function turnRoutes(app: OpenAPIHono, view: HouseView): void {
       return { data, meta }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions/{id}/shape',
@@ -51,13 +51,13 @@ export function turnRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['session_not_found'],
     },
     ({ param }) => {
-      const entry = view.session(param('id'))
-      const { total, shape } = view.layouts.of(entry)
+      const entry = context.session(param('id'))
+      const { total, shape } = context.layouts.of(entry)
       return { data: { revision: entry.revision, total, shape }, meta: {} }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions/{id}/totals',
@@ -67,12 +67,12 @@ export function turnRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['session_not_found', 'source_gone'],
     },
     async ({ param }) => {
-      const entry = view.session(param('id'))
-      return { data: sessionTotals(house, entry, await view.outlines.of(entry)), meta: {} }
+      const entry = context.session(param('id'))
+      return { data: toSessionTotals(app, entry, await context.tallies.of(entry)), meta: {} }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions/{id}/find',
@@ -82,15 +82,15 @@ export function turnRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['session_not_found', 'invalid_query'],
     },
     async ({ param, query }) => {
-      const entry = view.session(param('id'))
-      const found = await (await house.reading()).spots(entry.id, query.q)
-      if (found.kind === 'problem') throw misunderstood(found)
+      const entry = context.session(param('id'))
+      const found = await (await app.contentReader()).findMatchesInSession(entry.id, query.q)
+      if (found.kind === 'problem') throw toQueryProblem(found)
       const meta = { revision: entry.revision, total: found.spots.length, complete: found.complete }
       return { data: found.spots, meta }
     },
   )
-  serve(
-    app,
+  addEndpoint(
+    api,
     {
       method: 'get',
       path: '/api/sessions/{id}/state',
@@ -99,8 +99,8 @@ export function turnRoutes(app: OpenAPIHono, view: HouseView): void {
       errors: ['session_not_found', 'not_possible'],
     },
     async ({ param }) => {
-      const entry = view.session(param('id'))
-      const state = await stateOf(house, entry)
+      const entry = context.session(param('id'))
+      const state = await readStateMetadata(app, entry)
       if (!state)
         throw new ApiProblem(
           'not_possible',
@@ -109,7 +109,7 @@ export function turnRoutes(app: OpenAPIHono, view: HouseView): void {
             `会話 ${entry.id} には、メッセージ以外の状態がありません。`,
           ),
         )
-      return { data: await stateItem(house, entry, state), meta: {} }
+      return { data: await buildStateItem(app, entry, state), meta: {} }
     },
   )
 }

@@ -4,7 +4,7 @@ import type { SearchLine } from '../../model/api/search.ts'
 import { SEE_LOG } from '../problem.ts'
 
 /** @param signal the client has gone away */
-export function linesResponse(values: AsyncGenerator<object>, signal: AbortSignal): Response {
+export function jsonLinesResponse(values: AsyncGenerator<object>, signal: AbortSignal): Response {
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -16,7 +16,7 @@ export function linesResponse(values: AsyncGenerator<object>, signal: AbortSigna
         } else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`))
       } catch (error) {
         warn(String(error))
-        controller.enqueue(encoder.encode(`${JSON.stringify(FAILED)}\n`))
+        controller.enqueue(encoder.encode(`${JSON.stringify(FAILED_LINE)}\n`))
         controller.close()
       }
     },
@@ -27,4 +27,4 @@ export function linesResponse(values: AsyncGenerator<object>, signal: AbortSigna
   return new Response(body, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8' } })
 }
 
-const FAILED: SearchLine = { kind: 'error', detail: SEE_LOG.en, detail_ja: SEE_LOG.ja }
+const FAILED_LINE: SearchLine = { kind: 'error', detail: SEE_LOG.en, detail_ja: SEE_LOG.ja }

@@ -1,13 +1,13 @@
 /** A query that was not understood, with the place in it that was not. */
 import type { SearchAnswer } from '../../app.ts'
 import { phrase } from '../../model/phrase.ts'
-import { queryFaultJa } from '../../model/told/query-fault.ts'
+import { queryFaultInJapanese } from '../../model/told/query-fault.ts'
 import { ApiProblem } from '../problem.ts'
 
 type Problem = Extract<SearchAnswer, { kind: 'problem' }>
 
-export function misunderstood(problem: Problem): ApiProblem {
+export function toQueryProblem(problem: Problem): ApiProblem {
   const { code, what, advice, start, end } = problem
-  const told = phrase(`${what}: ${advice}.`, queryFaultJa(problem))
-  return new ApiProblem('invalid_query', told, { code, start, end, what, advice })
+  const text = phrase(`${what}: ${advice}.`, queryFaultInJapanese(problem))
+  return new ApiProblem('invalid_query', text, { code, start, end, what, advice })
 }

@@ -1,15 +1,15 @@
 /** Remembers what was asked for last, and forgets the rest. */
 
-export class Recent<Key, Value> {
+export class LruCache<Key, Value> {
   readonly #values = new Map<Key, Value>()
-  readonly #most: number
-  readonly #weigh: (value: Value) => number
+  readonly #maxWeight: number
+  readonly #weightOf: (value: Value) => number
   #weight = 0
 
-  /** @param most of all weights together; each value weighs 1 where it is not said otherwise */
-  constructor(most: number, weigh: (value: Value) => number = () => 1) {
-    this.#most = most
-    this.#weigh = weigh
+  /** @param maxWeight of all weights together; each value weighs 1 where it is not said otherwise */
+  constructor(maxWeight: number, weightOf: (value: Value) => number = () => 1) {
+    this.#maxWeight = maxWeight
+    this.#weightOf = weightOf
   }
 
   get(key: Key): Value | undefined {
@@ -23,9 +23,9 @@ export class Recent<Key, Value> {
   set(key: Key, value: Value): void {
     this.delete(key)
     this.#values.set(key, value)
-    this.#weight += this.#weigh(value)
+    this.#weight += this.#weightOf(value)
     for (const oldest of this.#values.keys()) {
-      if (this.#weight <= this.#most) break
+      if (this.#weight <= this.#maxWeight) break
       this.delete(oldest)
     }
   }
@@ -34,6 +34,6 @@ export class Recent<Key, Value> {
     const value = this.#values.get(key)
     if (value === undefined) return
     this.#values.delete(key)
-    this.#weight -= this.#weigh(value)
+    this.#weight -= this.#weightOf(value)
   }
 }

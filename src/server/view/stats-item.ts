@@ -1,53 +1,53 @@
 /** Sums and series as the API tells them. */
-import type { House, SessionFilter } from '../../app.ts'
+import type { App, SessionFilter } from '../../app.ts'
 import type { Activity, NamedSum, Series, SeriesLine, StatsItem, ToolStat } from '../../model/api/stats.ts'
-import { instantOf, type SessionId } from '../../model/ids.ts'
+import { instantFromMs, type SessionId } from '../../model/ids.ts'
 import { addSafely } from '../../model/numbers.ts'
-import { estimatedTokens } from '../../model/tokens/estimate.ts'
-import { NOTHING_SPENT, type Spent } from '../../model/tokens/prices.ts'
-import { localDay, utcDay, utcHour, wallHour } from '../../model/totals.ts'
-import { cacheShare, type Usage } from '../../model/usage.ts'
+import { toEstimatedTokens } from '../../model/tokens/estimate.ts'
+import { NO_COST, type Spent } from '../../model/tokens/prices.ts'
+import { createLocalDay, localHourOf, toUtcDay, utcHourOf } from '../../model/totals.ts'
+import { cacheShareOf, type Usage } from '../../model/usage.ts'
 
-const MOST = 50
-const MOST_LINES = 8
+const MAX_SESSIONS = 50
+const MAX_SERIES_LINES = 8
 
-export async function statsItem(house: House, filter: SessionFilter, utc: boolean): Promise<StatsItem> {
-  const { list } = await house.prices()
-  const stats = house.stats({ ...filter, most: MOST, ...(utc && { utc }) })
-  const totals = await house.totals(filter, utc ? utcDay : localDay())
+export async function statsItem(app: App, filter: SessionFilter, utc: boolean): Promise<StatsItem> {
+  const { list } = await app.prices()
+  const stats = app.stats({ ...filter, most: MAX_SESSIONS, ...(utc && { utc }) })
+  const totals = await app.totals(filter, utc ? toUtcDay : createLocalDay())
   const titles = new Map<string, string | null>()
-  const titled = (id: string): string | null => titles.get(id) ?? null
-  const bySession = sumsOf(totals?.by_session, totals?.cost.by_session).slice(0, MOST)
+  const titleFor = (id: string): string | null => titles.get(id) ?? null
+  const bySession = toNamedSums(totals?.by_session, totals?.cost.by_session).slice(0, MAX_SESSIONS)
   const named = [
     ...bySession.map(({ name }) => name as SessionId),
     ...(stats?.longest ?? []).map(({ session }) => session),
   ]
-  for (const { id, title } of house.list({ ids: named, kind: 'any', children: 'all', limit: named.length }).sessions)
-    titles.set(id, house.marks.get(id)?.name ?? title ?? null)
-  const usage = totals?.usage ?? NO_USE
+  for (const { id, title } of app.list({ ids: named, kind: 'any', children: 'all', limit: named.length }).sessions)
+    titles.set(id, app.annotations.get(id)?.name ?? title ?? null)
+  const usage = totals?.usage ?? ZERO_USAGE
   return {
     sessions: totals?.sessions ?? 0,
     messages: totals?.messages ?? 0,
     tool_calls: Object.values(totals?.tools ?? {}).reduce((sum, calls) => sum + calls, 0),
     usage,
-    cost: totals?.cost.all ?? NOTHING_SPENT,
-    cache_share: cacheShare(usage),
+    cost: totals?.cost.all ?? NO_COST,
+    cache_share: cacheShareOf(usage),
     estimate:
       totals && totals.estimated_sessions > 0
-        ? { total_tokens: estimatedTokens(totals.estimate).total_tokens, sessions: totals.estimated_sessions }
+        ? { total_tokens: toEstimatedTokens(totals.estimate).total_tokens, sessions: totals.estimated_sessions }
         : null,
-    by_model: sumsOf(totals?.by_model, totals?.cost.by_model),
-    by_project: sumsOf(totals?.by_project, totals?.cost.by_project),
-    by_agent: sumsOf(totals?.by_agent, totals?.cost.by_agent),
-    by_session: bySession.map((sum) => ({ ...sum, title: titled(sum.name) })),
-    longest: (stats?.longest ?? []).map((one) => ({ ...one, title: titled(one.session) })),
+    by_model: toNamedSums(totals?.by_model, totals?.cost.by_model),
+    by_project: toNamedSums(totals?.by_project, totals?.cost.by_project),
+    by_agent: toNamedSums(totals?.by_agent, totals?.cost.by_agent),
+    by_session: bySession.map((sum) => ({ ...sum, title: titleFor(sum.name) })),
+    longest: (stats?.longest ?? []).map((one) => ({ ...one, title: titleFor(one.session) })),
     disk: stats?.disk ?? [],
     prices: { as_of: list.as_of, source: list.source },
     uncounted: stats?.unread ?? 0,
   }
 }
 
-const NO_USE: Usage = {
+const ZERO_USAGE: Usage = {
   input_tokens: 0,
   cached_input_tokens: 0,
   output_tokens: 0,
@@ -56,35 +56,35 @@ const NO_USE: Usage = {
 }
 
 /** Most tokens first. */
-function sumsOf(usages: Readonly<Record<string, Usage>> = {}, costs: Readonly<Record<string, Spent>> = {}) {
+function toNamedSums(usages: Readonly<Record<string, Usage>> = {}, costs: Readonly<Record<string, Spent>> = {}) {
   const sums: NamedSum[] = Object.entries(usages).map(([name, usage]) => ({
     name,
     usage,
-    cost: costs[name] ?? NOTHING_SPENT,
+    cost: costs[name] ?? NO_COST,
   }))
   return sums.sort((a, b) => b.usage.total_tokens - a.usage.total_tokens || (a.name < b.name ? -1 : 1))
 }
 
-export const toolItems = (house: House, filter: SessionFilter): readonly ToolStat[] & Table => [
-  ...(house.stats(filter)?.tools.map((tool) => ({ ...tool })) ?? []),
+export const toolItems = (app: App, filter: SessionFilter): readonly ToolStat[] & ToolTable => [
+  ...(app.stats(filter)?.tools.map((tool) => ({ ...tool })) ?? []),
 ]
 
-type Table = readonly { readonly [column: string]: string | number }[]
+type ToolTable = readonly { readonly [column: string]: string | number }[]
 
-export interface SeriesOptions {
+export interface SeriesItemOptions {
   readonly by?: 'agent' | 'model' | 'project' | undefined
   readonly step: 'day' | 'week' | 'month'
   readonly utc?: boolean | undefined
 }
 
 export async function seriesItem(
-  house: House,
+  app: App,
   filter: SessionFilter,
-  { by, step, utc }: SeriesOptions,
+  { by, step, utc }: SeriesItemOptions,
 ): Promise<Series> {
-  const { list: prices } = await house.prices()
-  const sums = house.index.series({ ...filter, dayOf: utc ? utcDay : localDay(), prices, ...(by && { by }) })
-  const starts = startsOf(
+  const { list: prices } = await app.prices()
+  const sums = app.index.series({ ...filter, dayOf: utc ? toUtcDay : createLocalDay(), prices, ...(by && { by }) })
+  const starts = stepStarts(
     sums.map(({ day }) => day),
     step,
   )
@@ -93,14 +93,14 @@ export async function seriesItem(
   for (const { name, usage } of sums) weights.set(name, (weights.get(name) ?? 0) + usage.total_tokens)
   const largest = [...weights]
     .sort((a, b) => b[1] - a[1])
-    .slice(0, MOST_LINES)
+    .slice(0, MAX_SERIES_LINES)
     .map(([name]) => name)
   const lines = new Map<string | null, Writable<SeriesLine>>()
   for (const { day, name, usage, cost } of sums) {
     const key = by && largest.includes(name) ? name : null
     const line = lines.get(key) ?? emptyLine(key, by !== undefined && key === null, starts.length)
     lines.set(key, line)
-    const at = places.get(startOf(day, step)) ?? 0
+    const at = places.get(stepStart(day, step)) ?? 0
     for (const token of ['total_tokens', 'input_tokens', 'cached_input_tokens', 'output_tokens'] as const)
       line[token][at] = addSafely(line[token][at] ?? 0, usage[token])
     line.usd[at] = (line.usd[at] ?? 0) + cost.usd
@@ -124,39 +124,39 @@ function emptyLine(name: string | null, rest: boolean, length: number): Writable
   }
 }
 
-const DAY = 86_400_000
+const DAY_MS = 86_400_000
 
 /** Weeks begin on Monday. */
-function startOf(day: string, step: Series['step']): string {
+function stepStart(day: string, step: Series['step']): string {
   if (step === 'month') return `${day.slice(0, 8)}01`
   if (step === 'day') return day
   const at = Date.parse(`${day}T00:00:00Z`)
-  return new Date(at - ((new Date(at).getUTCDay() + 6) % 7) * DAY).toISOString().slice(0, 10)
+  return new Date(at - ((new Date(at).getUTCDay() + 6) % 7) * DAY_MS).toISOString().slice(0, 10)
 }
 
 /** Years. A log may tell any time: where they lie farther apart, only days on which something was are steps. */
-const FARTHEST = 20 * 366 * DAY
+const MAX_GAPLESS_MS = 20 * 366 * DAY_MS
 
 /** @param days in order */
-function startsOf(days: readonly string[], step: Series['step']): readonly string[] {
+function stepStarts(days: readonly string[], step: Series['step']): readonly string[] {
   const [first, last] = [days[0], days.at(-1)].map((day) => Date.parse(`${day}T00:00:00Z`))
   if (first === undefined || last === undefined || days.length === 0) return []
-  if (last - first > FARTHEST) return [...new Set(days.map((day) => startOf(day, step)))]
+  if (last - first > MAX_GAPLESS_MS) return [...new Set(days.map((day) => stepStart(day, step)))]
   const starts = new Set<string>()
-  for (let at = first; at <= last; at += DAY) starts.add(startOf(new Date(at).toISOString().slice(0, 10), step))
+  for (let at = first; at <= last; at += DAY_MS) starts.add(stepStart(new Date(at).toISOString().slice(0, 10), step))
   return [...starts]
 }
 
-export function activityItem(house: House, filter: SessionFilter, utc: boolean): Activity {
-  const hourOf = utc ? utcHour : wallHour
-  const dayOf = utc ? utcDay : localDay()
+export function activityItem(app: App, filter: SessionFilter, utc: boolean): Activity {
+  const hourOf = utc ? utcHourOf : localHourOf
+  const dayOf = utc ? toUtcDay : createLocalDay()
   const by_week = Array.from({ length: 7 }, () => Array.from({ length: 24 }, () => 0))
   const days = new Map<string, number>()
-  for (const { at, count } of house.index.activity(filter)) {
+  for (const { at, count } of app.index.activity(filter)) {
     const { hour, weekday } = hourOf(at)
     const row = by_week[weekday]
     if (row) row[hour] = (row[hour] ?? 0) + count
-    const instant = instantOf(at)
+    const instant = instantFromMs(at)
     if (instant) days.set(dayOf(instant), (days.get(dayOf(instant)) ?? 0) + count)
   }
   const sum = (row: readonly number[]): number => row.reduce((all, one) => all + one, 0)

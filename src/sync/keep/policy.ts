@@ -1,41 +1,44 @@
 /** What is copied on the way from disk to index, and what is read from copies: the setting `keep`. */
-import { idsOf } from '../../agents/roots.ts'
-import { listSources, type Scene } from '../list.ts'
-import type { Found } from '../sweep.ts'
-import { copyKey } from './sources.ts'
+import { agentIdsOf } from '../../agents/roots.ts'
+import { listLiveSources, type SyncContext } from '../list.ts'
+import type { FoundSource } from '../sweep.ts'
+import { copyKeyOf } from './sources.ts'
 
 /** All sources of this machine, those included that are kept here alone. */
-export async function* allSources(scene: Scene): AsyncGenerator<Found> {
+export async function* listAllSources(context: SyncContext): AsyncGenerator<FoundSource> {
   const files = new Set<string>()
-  for await (const found of copied(listSources(scene), scene)) {
+  for await (const found of copyFiles(listLiveSources(context), context)) {
     if (!found.kept && !found.isUnlisted && found.source.key === undefined) files.add(found.source.path)
     yield found
   }
-  yield* copiedSources(scene, files)
+  yield* listCopiedSources(context, files)
 }
 
 /** Takes copies of the files that come by. */
-export async function* copied(
-  sources: AsyncIterable<Found> | Iterable<Found>,
-  { policy, keep }: Scene,
-): AsyncGenerator<Found> {
+export async function* copyFiles(
+  sources: AsyncIterable<FoundSource> | Iterable<FoundSource>,
+  { policy, backup }: SyncContext,
+): AsyncGenerator<FoundSource> {
   for await (const found of sources) {
     const { agent, source } = found
     // Agents with stores of rows tell of a store that cannot be listed as if it were a file.
     if (policy === 'all' && !found.kept && !found.isUnlisted && source.key === undefined && !agent.volatile)
-      keep.copies.take(source.agent, source.path, source.root)
+      backup.copies.copyFile(source.agent, source.path, source.root)
     yield found
   }
 }
 
 /** What is copied and lies nowhere else: the latest copy of a file that is there is not among them. */
-function* copiedSources({ agents, keep, isWanted }: Scene, files: ReadonlySet<string>): Generator<Found> {
-  const copies = keep.copies.list()
+function* listCopiedSources(
+  { agents, backup, isWanted }: SyncContext,
+  files: ReadonlySet<string>,
+): Generator<FoundSource> {
+  const copies = backup.copies.list()
   const latest = new Map(copies.map(({ path, id }) => [path, id]))
   for (const { id, agent: name, path, root, size, probe } of copies) {
-    const agent = agents.find((one) => idsOf(one).includes(name))
+    const agent = agents.find((one) => agentIdsOf(one).includes(name))
     if (!agent || (files.has(path) && latest.get(path) === id) || !isWanted({ agent: name, path })) continue
-    const source = { agent: name, path, key: copyKey(id), size, fingerprint: `copy:${size}:${probe}` }
+    const source = { agent: name, path, key: copyKeyOf(id), size, fingerprint: `copy:${size}:${probe}` }
     yield { agent, kept: true, source: root === undefined ? source : { ...source, root } }
   }
 }

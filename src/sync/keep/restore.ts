@@ -1,10 +1,10 @@
 /** Puts a kept conversation back into the store it came from, with what stood there safe beforehand. */
 import type { Agent, Source } from '../../agents/agent.ts'
-import type { Kept } from '../../archive/keep/record.ts'
-import type { Keep } from '../../archive/keep.ts'
-import { writeBackup } from '../../lib/disk/backup.ts'
+import type { BackedUpSession } from '../../archive/keep/record.ts'
+import type { BackupDatabase } from '../../archive/keep.ts'
+import { writeBackupFile } from '../../lib/disk/backup.ts'
 import { AppError } from '../../model/error.ts'
-import { type Instant, instantOf } from '../../model/ids.ts'
+import { type Instant, instantFromMs } from '../../model/ids.ts'
 
 export interface RestoreOptions {
   readonly now: Date
@@ -13,25 +13,30 @@ export interface RestoreOptions {
   readonly directory?: string
 }
 
-export interface Restored {
+export interface RestoreResult {
   readonly store: string
   /** What stood there before, where something did. */
   readonly backup: string | undefined
   readonly repairs: readonly string[]
 }
 
-export async function installKept(agent: Agent, kept: Kept, keep: Keep, options: RestoreOptions): Promise<Restored> {
+export async function restoreSession(
+  agent: Agent,
+  session: BackedUpSession,
+  database: BackupDatabase,
+  options: RestoreOptions,
+): Promise<RestoreResult> {
   const { volatile } = agent
-  const bytes = keep.bytes(kept.session)
-  const ready = volatile?.loadable(bytes)
-  if (!volatile || !ready)
+  const bytes = database.bytes(session.session)
+  const loadable = volatile?.loadable(bytes)
+  if (!volatile || !loadable)
     throw new AppError(
       'nothing_readable',
-      `${kept.session} is nothing that its program would load`,
-      `${kept.session} は、プログラムが読み込める会話ではありません。`,
+      `${session.session} is nothing that its program would load`,
+      `${session.session} は、プログラムが読み込める会話ではありません。`,
     )
   const { now, directory } = options
-  const source: Source = { agent: kept.agent, path: kept.store, key: kept.key }
+  const source: Source = { agent: session.agent, path: session.store, key: session.key }
   let replaced: Uint8Array | undefined
   let backup: string | undefined
   await volatile.install(source, bytes, {
@@ -39,22 +44,22 @@ export async function installKept(agent: Agent, kept: Kept, keep: Keep, options:
     ...(directory !== undefined && { directory }),
     backup(row) {
       replaced = row
-      backup = writeBackup(options.backups, row, now)
+      backup = writeBackupFile(options.backups, row, now)
     },
   })
   const before = replaced && (await volatile.capture({ ...source, bytes: replaced }))
   if (before?.kind === 'conversation' && directory === undefined)
-    keep.put(
+    database.put(
       before.capture,
-      { agent: kept.agent, store: kept.store, key: kept.key },
-      instantOf(now.getTime()) as Instant,
+      { agent: session.agent, store: session.store, key: session.key },
+      instantFromMs(now.getTime()) as Instant,
     )
-  if (directory === undefined) await compare(agent, source, ready.text)
-  return { store: kept.store, backup, repairs: ready.repairs }
+  if (directory === undefined) await checkRestored(agent, source, loadable.text)
+  return { store: session.store, backup, repairs: loadable.repairs }
 }
 
 /** Read anew, as its owner will read it. */
-async function compare(agent: Agent, source: Source, text: string): Promise<void> {
+async function checkRestored(agent: Agent, source: Source, text: string): Promise<void> {
   const now = await agent.volatile?.capture(source)
   if (now?.kind === 'conversation' && Buffer.from(text).equals(now.capture.bytes)) return
   throw new AppError(

@@ -1,10 +1,10 @@
 /** Tells whoever listens in this process which sessions have changed. Carries no content. */
-import type { Change } from '../../archive/record.ts'
+import type { SessionChange } from '../../archive/record.ts'
 
-export class Feed {
-  readonly #listeners = new Set<(changes: readonly Change[]) => void>()
+export class IndexEventBus {
+  readonly #listeners = new Set<(changes: readonly SessionChange[]) => void>()
 
-  publish(changes: readonly Change[]): void {
+  publish(changes: readonly SessionChange[]): void {
     if (changes.length > 0) for (const listener of this.#listeners) listener(changes)
   }
 
@@ -12,10 +12,10 @@ export class Feed {
    * From now on, until the signal. Of several changes to one session that were not taken yet the last one is told, so
    * that a slow listener holds no more than one for each session.
    */
-  async *changes(signal?: AbortSignal): AsyncGenerator<Change> {
-    const waiting = new Map<string, Change>()
+  async *changes(signal?: AbortSignal): AsyncGenerator<SessionChange> {
+    const waiting = new Map<string, SessionChange>()
     let wake: (() => void) | undefined
-    const listener = (changes: readonly Change[]): void => {
+    const listener = (changes: readonly SessionChange[]): void => {
       for (const change of changes) {
         waiting.delete(change.session)
         waiting.set(change.session, change)

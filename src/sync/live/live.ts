@@ -1,45 +1,45 @@
 /** Keeps the index up to date while the agents write: the watcher hints, the sweep decides. */
 import { sep } from 'node:path'
 import type { Agent } from '../../agents/agent.ts'
-import { headOf, statOf } from '../../lib/files/look.ts'
+import { readHead, statOf } from '../../lib/files/look.ts'
 import { debug } from '../../lib/log.ts'
 import { AppError } from '../../model/error.ts'
-import { allSources, copied } from '../keep/policy.ts'
-import { keepStore } from '../keep/rows.ts'
-import { keptSources, type Scene } from '../list.ts'
-import type { Found } from '../sweep.ts'
-import type { Synced, Syncer, SyncOptions } from '../sync.ts'
-import type { Feed } from './feed.ts'
-import { type Hints, watchPlaces } from './watch.ts'
+import { copyFiles, listAllSources } from '../keep/policy.ts'
+import { backUpStore } from '../keep/rows.ts'
+import { listBackedUpSources, type SyncContext } from '../list.ts'
+import type { FoundSource } from '../sweep.ts'
+import type { Syncer, SyncOptions, SyncResult } from '../sync.ts'
+import type { IndexEventBus } from './feed.ts'
+import { type WatchHints, watchRoots } from './watch.ts'
 
-export interface LiveOptions extends Scene, Pick<SyncOptions, 'onProgress'> {
+export interface LiveSyncOptions extends SyncContext, Pick<SyncOptions, 'onProgress'> {
   readonly stores: readonly { readonly agent: Agent; readonly store: string }[]
   readonly syncer: Syncer
-  readonly feed: Feed
+  readonly feed: IndexEventBus
   /** Milliseconds between looks at everything. */
   readonly sweepEvery?: number
   readonly onProblem?: (problem: AppError) => void
 }
 
-export interface Live {
+export interface LiveSync {
   /** The first look at everything is done. */
-  readonly ready: Promise<Synced>
+  readonly ready: Promise<SyncResult>
   /** Looks at everything now. */
-  sync(): Promise<Synced>
+  sync(): Promise<SyncResult>
   close(): Promise<void>
 }
 
-const NOTHING: Synced = { sources: 0, scanned: 0, gone: 0, read: 0, stopped: true }
-const SWEEP_EVERY = 600_000
+const STOPPED: SyncResult = { sources: 0, scanned: 0, gone: 0, read: 0, stopped: true }
+const SWEEP_INTERVAL_MS = 600_000
 /** After something that could not be done. */
-const AGAIN_AFTER = 15_000
+const RETRY_AFTER_MS = 15_000
 
-export function goLive(options: LiveOptions): Live {
-  const { places, syncer, feed } = options
+export function startLiveSync(options: LiveSyncOptions): LiveSync {
+  const { places, syncer, feed: eventBus } = options
   const stop = new AbortController()
   const shared: SyncOptions = {
     ...(options.onProgress && { onProgress: options.onProgress }),
-    onChanges: (changes) => feed.publish(changes),
+    onChanges: (changes) => eventBus.publish(changes),
     signal: stop.signal,
     isWanted: options.isWanted,
   }
@@ -51,44 +51,44 @@ export function goLive(options: LiveOptions): Live {
     return done
   }
   /** Nothing is begun after `close`, which waits for what was. */
-  const synced = (...given: Parameters<Syncer['syncSound']>): Promise<Synced> =>
-    next(async () => (stop.signal.aborted ? NOTHING : syncer.syncSound(...given)))
-  const all = () => allSources(options)
-  const everything = async (): Promise<Synced> => {
+  const synced = (...parameters: Parameters<Syncer['syncOrRebuild']>): Promise<SyncResult> =>
+    next(async () => (stop.signal.aborted ? STOPPED : syncer.syncOrRebuild(...parameters)))
+  const all = () => listAllSources(options)
+  const everything = async (): Promise<SyncResult> => {
     if (!stop.signal.aborted) await watch.renew()
     return synced(all, shared)
   }
   let again: NodeJS.Timeout | undefined
   /** What cannot be done now is told, and tried again later. */
-  const told = async (work: () => Promise<unknown>): Promise<void> => {
+  const reportErrors = async (work: () => Promise<unknown>): Promise<void> => {
     try {
       await work()
     } catch (error) {
-      options.onProblem?.(problemOf(error))
+      options.onProblem?.(toAppError(error))
       clearTimeout(again)
-      if (!stop.signal.aborted) again = setTimeout(() => void told(everything), AGAIN_AFTER).unref()
+      if (!stop.signal.aborted) again = setTimeout(() => void reportErrors(everything), RETRY_AFTER_MS).unref()
     }
   }
 
-  const look = async (hints: Hints): Promise<unknown> => {
+  const handleHints = async (hints: WatchHints): Promise<unknown> => {
     if (hints.everything) return everything()
     if (hints.files.size > 0) {
-      const found = [...hints.files].flatMap((path) => foundAt(path, options))
-      await synced(() => copied(sourcesOf(found), options), { ...shared, paths: hints.files }, all)
+      const found = [...hints.files].flatMap((path) => findAgentsForFile(path, options))
+      await synced(() => copyFiles(listFileSources(found), options), { ...shared, paths: hints.files }, all)
     }
     for (const path of hints.stores)
       for (const { agent, store } of options.stores)
-        if (store === path) await synced(() => rowsOf(agent, store, options), { ...shared, paths: [store] }, all)
+        if (store === path) await synced(() => listStoreRows(agent, store, options), { ...shared, paths: [store] }, all)
     return undefined
   }
 
-  const watch = watchPlaces({
+  const watch = watchRoots({
     roots: [...new Set(places.map(({ root }) => root))],
     stores: options.stores,
-    onHints: (hints) => told(() => look(hints)),
+    onHints: (hints) => reportErrors(() => handleHints(hints)),
   })
   const ready = everything()
-  const timer = setInterval(() => void told(everything), options.sweepEvery ?? SWEEP_EVERY).unref()
+  const timer = setInterval(() => void reportErrors(everything), options.sweepEvery ?? SWEEP_INTERVAL_MS).unref()
   return {
     ready,
     sync: everything,
@@ -103,7 +103,7 @@ export function goLive(options: LiveOptions): Live {
 }
 
 /** A bug must not end the process that serves everything else. */
-function problemOf(error: unknown): AppError {
+function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
   debug(what)
@@ -115,35 +115,35 @@ function problemOf(error: unknown): AppError {
   )
 }
 
-interface Spot {
+interface FoundFile {
   readonly agent: Agent
   readonly root: string
   readonly path: string
 }
 
 /** Which agents would find a file. What they would not find after all is gone with the next look at everything. */
-function foundAt(path: string, { places, isWanted }: Scene): readonly Spot[] {
+function findAgentsForFile(path: string, { places, isWanted }: SyncContext): readonly FoundFile[] {
   const file = statOf(path)
   if (!file?.isFile()) return []
   const near = places.filter(({ root }) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
   if (near.length === 0) return []
-  const head = headOf(path)
+  const head = readHead(path)
   return near.flatMap(({ agent, root }) =>
-    agent.recognise(head, path) && isWanted({ agent: agent.id, path }) ? { agent, root, path } : [],
+    agent.recognize(head, path) && isWanted({ agent: agent.id, path }) ? { agent, root, path } : [],
   )
 }
 
 /** From the keep, or where they lie. */
-async function* rowsOf(agent: Agent, store: string, scene: Scene): AsyncGenerator<Found> {
-  const { policy, keep } = scene
+async function* listStoreRows(agent: Agent, store: string, context: SyncContext): AsyncGenerator<FoundSource> {
+  const { policy, backup } = context
   if (policy === 'none') for await (const source of agent.find(store)) yield { agent, source }
-  else await keepStore(agent, store, keep, scene)
-  yield* keptSources(scene, policy === 'none' ? { store, alive: false } : { store })
+  else await backUpStore(agent, store, backup, context)
+  yield* listBackedUpSources(context, policy === 'none' ? { store, alive: false } : { store })
 }
 
 /** Rows of stores are not for this: their watch tells of them. */
-async function* sourcesOf(spots: readonly Spot[]): AsyncGenerator<Found> {
-  for (const { agent, root, path } of spots)
+async function* listFileSources(foundFiles: readonly FoundFile[]): AsyncGenerator<FoundSource> {
+  for (const { agent, root, path } of foundFiles)
     for await (const source of agent.find(path))
       if (source.key === undefined) yield { agent, source: { ...source, root } }
 }

@@ -4,7 +4,7 @@ import { watch as watchFolders } from 'chokidar'
 import type { Agent } from '../../agents/agent.ts'
 import { isFolder, statOf } from '../../lib/files/look.ts'
 
-export interface Hints {
+export interface WatchHints {
   /** Files in which something may have been written, which may have come or gone. */
   readonly files: ReadonlySet<string>
   /** Stores of rows. */
@@ -13,90 +13,90 @@ export interface Hints {
   readonly everything: boolean
 }
 
-export interface WatchOptions {
+export interface RootWatchOptions {
   /** Folders, and files that were named themselves. They need not exist. */
   readonly roots: readonly string[]
   readonly stores: readonly { readonly agent: Agent; readonly store: string }[]
   /** Not called again before it is done. */
-  onHints(hints: Hints): Promise<void>
+  onHints(hints: WatchHints): Promise<void>
 }
 
-export interface Watch {
+export interface RootWatch {
   /** Watches the folders that exist now. When it is done, hints come from all of them. */
   renew(): Promise<void>
   close(): Promise<void>
 }
 
 /** What comes within so many milliseconds comes together. */
-const TOGETHER = 15
+const COLLECT_HINTS_MS = 15
 /** So often it is looked whether roots have come or gone, and whether files that are roots were written. */
-const ROOTS_EVERY = 2000
+const CHECK_ROOTS_MS = 2000
 
 /**
  * Watches folders alone: their events name the files in them, and a watch on each of a hundred thousand files would cost
  * more than it tells. Where a folder's events do not speak of what is written to its files, files are watched too.
  */
-export function watchPlaces(options: WatchOptions): Watch {
-  const gather = gatherer(options.onHints)
-  const folders = new Map<string, Folder>()
+export function watchRoots(options: RootWatchOptions): RootWatch {
+  const collector = collectHints(options.onHints)
+  const folders = new Map<string, WatchedFolder>()
   const renew = async (): Promise<void> => {
     for (const path of options.roots) {
-      const identity = identityOf(path)
+      const identity = folderIdentity(path)
       const before = folders.get(path)
       if (before?.identity === identity) continue
       folders.delete(path)
       void before?.close()
-      if (identity !== undefined) folders.set(path, { identity, ...watchFolder(path, gather) })
+      if (identity !== undefined) folders.set(path, { identity, ...watchFolder(path, collector) })
     }
     await Promise.all([...folders.values()].map(({ ready }) => ready))
   }
   const stores = options.stores.flatMap(
-    ({ agent, store }) => agent.volatile?.watch(store, () => gather.store(store)) ?? [],
+    ({ agent, store }) => agent.volatile?.watch(store, () => collector.store(store)) ?? [],
   )
-  const files = new Map(options.roots.map((path) => [path, stampOf(path)]))
+  const files = new Map(options.roots.map((path) => [path, fileStamp(path)]))
   const timer = setInterval(() => {
     for (const path of options.roots) {
-      if (folders.get(path)?.identity !== identityOf(path)) gather.everything()
-      const stamp = stampOf(path)
+      if (folders.get(path)?.identity !== folderIdentity(path)) collector.everything()
+      const stamp = fileStamp(path)
       if (files.get(path) === stamp) continue
       files.set(path, stamp)
-      gather.file(path)
+      collector.file(path)
     }
-  }, ROOTS_EVERY).unref()
+  }, CHECK_ROOTS_MS).unref()
   return {
     renew,
     async close() {
       clearInterval(timer)
       for (const store of stores) store.close()
-      gather.close()
+      collector.close()
       await Promise.all([...folders.values()].map((folder) => folder.close()))
     },
   }
 }
 
 /** Of a folder: another one in its place has another. Its number alone is given to the next one at once. */
-function identityOf(path: string): string | undefined {
+function folderIdentity(path: string): string | undefined {
   const found = statOf(path)
   return found?.isDirectory() ? `${found.ino} ${found.birthtimeMs}` : undefined
 }
 
 /** Of a file. */
-function stampOf(path: string): string | undefined {
+function fileStamp(path: string): string | undefined {
   const found = statOf(path)
   return found?.isFile() ? `${found.size} ${found.mtimeMs} ${found.ino}` : undefined
 }
 
-interface Folder extends Watching {
+interface WatchedFolder extends FolderWatch {
   readonly identity: string
 }
 
-interface Watching {
+interface FolderWatch {
   readonly ready: Promise<void>
   close(): Promise<void>
 }
 
 /** A watcher for each: one for several is ready when the first of them is. */
-function watchFolder(root: string, gather: Gatherer): Watching {
+function watchFolder(root: string, collector: HintCollector): FolderWatch {
   const watchesFiles = process.platform === 'darwin'
   const watcher = watchFolders(root, {
     ignoreInitial: true,
@@ -105,11 +105,11 @@ function watchFolder(root: string, gather: Gatherer): Watching {
   })
   watcher.on('raw', (_event, name, details) => {
     const { watchedPath } = details as { watchedPath?: string }
-    if (watchedPath !== undefined) gather.file(typeof name === 'string' ? join(watchedPath, name) : watchedPath)
+    if (watchedPath !== undefined) collector.file(typeof name === 'string' ? join(watchedPath, name) : watchedPath)
   })
-  watcher.on('addDir', gather.everything)
-  watcher.on('unlinkDir', gather.everything)
-  if (watchesFiles) for (const event of ['add', 'change', 'unlink'] as const) watcher.on(event, gather.file)
+  watcher.on('addDir', collector.everything)
+  watcher.on('unlinkDir', collector.everything)
+  if (watchesFiles) for (const event of ['add', 'change', 'unlink'] as const) watcher.on(event, collector.file)
   let isReady = (): void => {}
   const ready = new Promise<void>((done) => {
     isReady = done
@@ -122,7 +122,7 @@ function watchFolder(root: string, gather: Gatherer): Watching {
   }
 }
 
-interface Gatherer {
+interface HintCollector {
   file(path: string): void
   store(path: string): void
   everything(): void
@@ -130,7 +130,7 @@ interface Gatherer {
 }
 
 /** Gathers hints until the last ones are dealt with. */
-function gatherer(onHints: (hints: Hints) => Promise<void>): Gatherer {
+function collectHints(onHints: (hints: WatchHints) => Promise<void>): HintCollector {
   let files = new Set<string>()
   let stores = new Set<string>()
   let everything = false
@@ -150,25 +150,25 @@ function gatherer(onHints: (hints: Hints) => Promise<void>): Gatherer {
       await onHints(hints)
     } finally {
       isBusy = false
-      if (files.size + stores.size > 0 || everything) soon()
+      if (files.size + stores.size > 0 || everything) scheduleFlush()
     }
   }
-  const soon = (): void => {
-    timer ??= setTimeout(() => void flush(), TOGETHER)
+  const scheduleFlush = (): void => {
+    timer ??= setTimeout(() => void flush(), COLLECT_HINTS_MS)
   }
   return {
     file(path: string): void {
       if (isFolder(path)) return
       files.add(path)
-      soon()
+      scheduleFlush()
     },
     store(path: string): void {
       stores.add(path)
-      soon()
+      scheduleFlush()
     },
     everything(): void {
       everything = true
-      soon()
+      scheduleFlush()
     },
     close(): void {
       closed = true

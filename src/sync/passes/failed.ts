@@ -1,25 +1,25 @@
 /** What the index is told of a source that could not be read: it keeps what it knows, and has an issue. */
-import type { Scanned } from '../../archive/record.ts'
-import type { Failure } from '../../lib/failure.ts'
+import type { ScannedSource } from '../../archive/record.ts'
+import type { SourceFailure } from '../../lib/failure.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { ScanTask } from './scan-source.ts'
 
-type Place = Pick<ScanTask, 'path' | 'key'>
+type SourcePath = Pick<ScanTask, 'path' | 'key'>
 
-export const issueAt = ({ path, key }: Place, { code, reason }: Failure): Issue => ({
+export const issueForSource = ({ path, key }: SourcePath, { code, reason }: SourceFailure): Issue => ({
   code,
   reason,
   path,
   ...(key !== undefined && { key }),
 })
 
-const NO_COUNTS = { lines: 0, messages: 0, tools: {} }
+const ZERO_COUNTS = { lines: 0, messages: 0, tools: {} }
 
 /** Without a fingerprint, so that it is tried again with every sync. */
 export function failedScan(
-  { agent, path, key, kept, root, version, size = 0 }: FailedPlace,
-  failure: Failure,
-): Scanned {
+  { agent, path, key, kept, root, version, size = 0 }: FailedTask,
+  failure: SourceFailure,
+): ScannedSource {
   return {
     agent,
     path,
@@ -30,17 +30,17 @@ export function failedScan(
     fingerprint: undefined,
     size,
     modified: 0,
-    anew: true,
-    sure: NO_COUNTS,
-    counts: NO_COUNTS,
+    fromStart: true,
+    sure: ZERO_COUNTS,
+    counts: ZERO_COUNTS,
     usage: [],
     provisionalUsage: [],
     estimates: [],
     provisionalEstimates: [],
     titles: [],
     issues: [],
-    provisionalIssues: [issueAt({ path, ...(key !== undefined && { key }) }, failure)],
+    provisionalIssues: [issueForSource({ path, ...(key !== undefined && { key }) }, failure)],
   }
 }
 
-type FailedPlace = Omit<ScanTask, 'from' | 'fingerprint'>
+type FailedTask = Omit<ScanTask, 'from' | 'fingerprint'>

@@ -1,101 +1,106 @@
 /** The second pass over one session: its messages, made ready for the index, in stretches that end at cursors. */
-import type { Agent, Cursor, Locator, Read, Source } from '../../agents/agent.ts'
-import type { Chunk, PartTask, Task } from '../../archive/record.ts'
-import { CUT, DUPLICATE, kindOf, REPLAYED, roleOf } from '../../archive/rows/kind.ts'
-import { AT, KIND, LINE, PART, RowsWriter } from '../../archive/rows/rows.ts'
-import { lean } from '../../archive/text/lean.ts'
-import { filesTouched, inDirectory } from '../../model/files/touched.ts'
+import type { Agent, Cursor, Locator, ReadItem, Source } from '../../agents/agent.ts'
+import type { PartTask, ReadTask, SessionChunk } from '../../archive/record.ts'
+import { DUPLICATE, messageKindOf, REPLAYED, roleOfKind, TRUNCATED } from '../../archive/rows/kind.ts'
+import { AT_FIELD, KIND_FIELD, LINE_FIELD, PART_FIELD, RowBatchWriter } from '../../archive/rows/rows.ts'
+import { truncateOutput } from '../../archive/text/lean.ts'
+import { findTouchedFiles, resolveInDirectory } from '../../model/files/touched.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { countOf } from '../../model/numbers.ts'
-import { SPOKEN, type Spoken, spokenIn } from '../../model/spoken.ts'
+import { validCountOf } from '../../model/numbers.ts'
+import { type SearchableText, searchableTextOf, TEXT_SCOPES } from '../../model/spoken.ts'
 
-export async function* readSession(agent: Agent, source: Source, task: Task): AsyncGenerator<Chunk> {
+export async function* readSession(agent: Agent, source: Source, task: ReadTask): AsyncGenerator<SessionChunk> {
   if (task.parts) return yield* readParts(agent, source, task, task.parts)
   const from = task.cursor === undefined ? undefined : (JSON.parse(task.cursor) as Cursor)
-  const stretch = new Stretch(task)
-  let anew = from === undefined
+  const builder = new ChunkBuilder(task)
+  let fromStart = from === undefined
   let isFirst = true
   let read = task.read
   /** Waits for what follows it: nothing, mostly, and then it is the end. */
-  let last: Chunk | undefined
+  let last: SessionChunk | undefined
   for await (const batch of agent.read(source, { ...(from && { from }), withoutHashes: true })) {
     for (const one of batch) {
       // Gone since it was scanned, or closed to us: what is known stays, and it is tried again.
       if (isFirst && one.kind === 'issue' && one.issue.code === 'unreadable') return
-      if (isFirst && from && isRestart(one)) anew = true
+      if (isFirst && from && isRestart(one)) fromStart = true
       if (one.kind !== 'session') isFirst = false
-      if (one.kind === 'message') stretch.add(one.message, one.locator)
-      if (one.kind === 'issue') stretch.issues.push(one.issue)
+      if (one.kind === 'message') builder.add(one.message, one.locator)
+      if (one.kind === 'issue') builder.issues.push(one.issue)
       if (one.kind !== 'cursor') continue
       read = one.cursor.offset ?? read
       if (last) yield last
-      last = { ...stretch.take(), anew, cursor: JSON.stringify(one.cursor), read, done: false }
-      anew = false
+      last = { ...builder.take(), fromStart, cursor: JSON.stringify(one.cursor), read, done: false }
+      fromStart = false
     }
   }
-  if (last && stretch.isEmpty()) yield { ...last, read: task.size, done: true }
+  if (last && builder.isEmpty()) yield { ...last, read: task.size, done: true }
   else {
     if (last) yield last
-    yield { ...stretch.take(), anew, read: task.size, done: true }
+    yield { ...builder.take(), fromStart, read: task.size, done: true }
   }
 }
 
 /** Nothing goes on from a cursor here; it says that the rows stay. */
-const STAYS = '{}'
-const ROWS_AT_ONCE = 2000
+const PERMANENT_ROWS_CURSOR = '{}'
+const MAX_ROWS_PER_CHUNK = 2000
 
 /** Messages name their session. Those of one conversation stand together. */
-async function* readParts(agent: Agent, source: Source, task: Task, parts: readonly PartTask[]): AsyncGenerator<Chunk> {
+async function* readParts(
+  agent: Agent,
+  source: Source,
+  task: ReadTask,
+  parts: readonly PartTask[],
+): AsyncGenerator<SessionChunk> {
   const byClaim = new Map(parts.map((part) => [part.claim, part]))
-  const begun = new Set<string>()
-  let open: { readonly part: PartTask; readonly stretch: Stretch; rows: number } | undefined
-  const take = ({ part, stretch }: NonNullable<typeof open>): Chunk => {
-    const anew = !begun.has(part.claim)
-    begun.add(part.claim)
-    return { ...stretch.take(), anew, cursor: STAYS, read: part.size, done: true }
+  const started = new Set<string>()
+  let open: { readonly part: PartTask; readonly stretch: ChunkBuilder; rows: number } | undefined
+  const take = ({ part, stretch: builder }: NonNullable<typeof open>): SessionChunk => {
+    const fromStart = !started.has(part.claim)
+    started.add(part.claim)
+    return { ...builder.take(), fromStart, cursor: PERMANENT_ROWS_CURSOR, read: part.size, done: true }
   }
   for await (const batch of agent.read(source, { withoutHashes: true }))
     for (const one of batch) {
       if (one.kind !== 'message') continue
       const { session_id: claim } = one.message.raw
-      if (open && (open.part.claim !== claim || open.rows >= ROWS_AT_ONCE)) {
+      if (open && (open.part.claim !== claim || open.rows >= MAX_ROWS_PER_CHUNK)) {
         yield take(open)
         open = undefined
       }
       const part = byClaim.get(claim)
       if (!part) continue
-      open ??= { part, stretch: new Stretch({ ...task, ...part }), rows: 0 }
+      open ??= { part, stretch: new ChunkBuilder({ ...task, ...part }), rows: 0 }
       open.stretch.add(one.message, one.locator)
       open.rows++
     }
   if (open) yield take(open)
   for (const part of parts)
-    if (!begun.has(part.claim)) yield take({ part, stretch: new Stretch({ ...task, ...part }), rows: 0 })
+    if (!started.has(part.claim)) yield take({ part, stretch: new ChunkBuilder({ ...task, ...part }), rows: 0 })
 }
 
-const isRestart = (one: Read): boolean => one.kind === 'issue' && one.issue.code === 'changed_while_read'
+const isRestart = (one: ReadItem): boolean => one.kind === 'issue' && one.issue.code === 'changed_while_read'
 
-class Stretch {
+class ChunkBuilder {
   issues: Issue[] = []
-  readonly #task: Task
-  readonly #rows = new RowsWriter()
-  #spoken: (Spoken | undefined)[] = []
+  readonly #task: ReadTask
+  readonly #rows = new RowBatchWriter()
+  #searchable: (SearchableText | undefined)[] = []
   /** By place. */
   #repeated = new Map<number, [line: number, part: number]>()
 
-  constructor(task: Task) {
+  constructor(task: ReadTask) {
     this.#task = task
   }
 
   add(message: NormalizedMessage, locator: Locator): void {
     const { tool_call, metadata, timestamp, source_type, raw } = message
-    const kind = kindOf(message)
+    const kind = messageKindOf(message)
     const duration = source_type === 'tool_result' ? tool_call?.duration_ms : undefined
     const row = this.#rows.add(
       Date.parse(timestamp),
       kind,
-      partOf(message.id),
+      partOfMessageId(message.id),
       tool_call?.name || undefined,
       duration === undefined ? undefined : Math.round(duration),
       locator,
@@ -103,17 +108,17 @@ class Stretch {
     )
     if (metadata?.['duplicates']) this.#repeat(metadata['duplicates'])
     if (kind & (DUPLICATE | REPLAYED)) return
-    const spoken = spokenIn(message)
-    const touched = filesTouched(message)
+    const searchable = searchableTextOf(message)
+    const touched = findTouchedFiles(message)
     if (touched.length > 0) {
       const { project } = this.#task
       this.#rows.touch(
         row,
-        touched.map(({ path, how }) => ({ path: inDirectory(path, project), how })),
+        touched.map(({ path, how }) => ({ path: resolveInDirectory(path, project), how })),
       )
-      spoken.file = touched.map(({ path }) => path).join('\n')
+      searchable.file = touched.map(({ path }) => path).join('\n')
     }
-    this.#spoken[row] = spoken
+    this.#searchable[row] = searchable
   }
 
   isEmpty(): boolean {
@@ -123,66 +128,69 @@ class Stretch {
   #repeat(ids: unknown): void {
     if (!Array.isArray(ids)) return
     for (const id of ids) {
-      const [, line, part] = PLACE.exec(String(id)) ?? []
+      const [, line, part] = MESSAGE_ID_POSITION.exec(String(id)) ?? []
       if (line !== undefined)
-        this.#repeated.set(placeOf(Number(line), Number(part ?? 1)), [Number(line), Number(part ?? 1)])
+        this.#repeated.set(positionKey(Number(line), Number(part ?? 1)), [Number(line), Number(part ?? 1)])
     }
   }
 
   /** All since the last time. */
-  take(): Pick<Chunk, 'session' | 'source' | 'rows' | 'repeated' | 'spoke' | 'cut' | 'issues'> {
+  take(): Pick<SessionChunk, 'session' | 'source' | 'rows' | 'repeated' | 'spoke' | 'cut' | 'issues'> {
     const rows = this.#rows
-    let cut = 0
-    let spoke: number | undefined
+    let truncated = 0
+    let lastMessageAt: number | undefined
     for (let row = 0; row < rows.count; row++) {
-      if (this.#repeated.size > 0 && this.#repeated.delete(placeOf(rows.get(row, LINE), rows.get(row, PART))))
+      if (
+        this.#repeated.size > 0 &&
+        this.#repeated.delete(positionKey(rows.get(row, LINE_FIELD), rows.get(row, PART_FIELD)))
+      )
         rows.mark(row, DUPLICATE)
-      else cut += this.#say(row)
-      if (roleOf(rows.get(row, KIND)) !== 'meta') spoke = rows.get(row, AT)
+      else truncated += this.#addSearchableText(row)
+      if (roleOfKind(rows.get(row, KIND_FIELD)) !== 'meta') lastMessageAt = rows.get(row, AT_FIELD)
     }
     const { session, source } = this.#task
-    const taken = {
+    const rowsAndIssues = {
       session,
       source,
-      rows: rows.taken(),
+      rows: rows.take(),
       repeated: [...this.#repeated.values()],
-      ...(spoke !== undefined && { spoke }),
-      cut,
+      ...(lastMessageAt !== undefined && { spoke: lastMessageAt }),
+      cut: truncated,
       issues: this.issues,
     }
-    this.#spoken = []
+    this.#searchable = []
     this.#repeated = new Map()
     this.issues = []
-    return taken
+    return rowsAndIssues
   }
 
   /** @returns how much of it the index leaves out */
-  #say(row: number): number {
-    const spoken = this.#spoken[row]
-    if (!spoken) return 0
-    let all = 0
-    for (const voice of SPOKEN) {
-      const whole = spoken[voice]
-      if (whole === undefined) continue
-      const { text, left } = lean(whole, voice)
-      this.#rows.say(row, voice, text)
-      all += left
+  #addSearchableText(row: number): number {
+    const searchable = this.#searchable[row]
+    if (!searchable) return 0
+    let totalRemoved = 0
+    for (const scope of TEXT_SCOPES) {
+      const completeText = searchable[scope]
+      if (completeText === undefined) continue
+      const { text, removed } = truncateOutput(completeText, scope)
+      this.#rows.addText(row, scope, text)
+      totalRemoved += removed
     }
-    if (all > 0) this.#rows.mark(row, CUT)
-    return all
+    if (totalRemoved > 0) this.#rows.mark(row, TRUNCATED)
+    return totalRemoved
   }
 }
 
 /** One number for line and part. */
-const placeOf = (line: number, part: number): number => line * 2 ** 20 + part
+const positionKey = (line: number, part: number): number => line * 2 ** 20 + part
 
-const PLACE = /#(\d+)(?:\.(\d+))?$/
+const MESSAGE_ID_POSITION = /#(\d+)(?:\.(\d+))?$/
 
 /** Ids begin with a time. */
-const TIME = '2026-01-05T08:00:00.000Z'.length
+const TIMESTAMP_LENGTH = '2026-01-05T08:00:00.000Z'.length
 
-function partOf(id: string): number {
-  const dot = id.indexOf('.', TIME)
+function partOfMessageId(id: string): number {
+  const dot = id.indexOf('.', TIMESTAMP_LENGTH)
   // Ids of our own form come from files too: any word may stand there.
-  return dot < 0 ? 1 : (countOf(Number(id.slice(dot + 1))) ?? 1)
+  return dot < 0 ? 1 : (validCountOf(Number(id.slice(dot + 1))) ?? 1)
 }

@@ -1,70 +1,77 @@
 /** The first pass over one source, as the index wants it: sums up to the last cursor, and sums to the end. */
-import type { Agent, Counts, Cursor, Scan, Source } from '../../agents/agent.ts'
-import type { Counted, Estimated, Part, Scanned, Used, Where } from '../../archive/record.ts'
+import type { Agent, Counts, Cursor, ScanItem, Source } from '../../agents/agent.ts'
+import type {
+  ModelEstimate,
+  ModelUsage,
+  ScannedPart,
+  ScannedSource,
+  SourceCounts,
+  SourceLocation,
+} from '../../archive/record.ts'
 import { statOf } from '../../lib/files/look.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { Session } from '../../model/session.ts'
 import { addEstimates } from '../../model/tokens/estimate.ts'
 import { addUsage } from '../../model/usage.ts'
 
-export interface ScanTask extends Where {
+export interface ScanTask extends SourceLocation {
   readonly root?: string
   readonly version: number
   readonly fingerprint: string | undefined
   readonly size?: number
   /** Where the last scan stopped, and its sums there. */
-  readonly from?: { readonly cursor: unknown; readonly sure: Counted }
+  readonly from?: { readonly cursor: unknown; readonly sure: SourceCounts }
 }
 
-const QUARTER = 900_000
+const QUARTER_MS = 900_000
 
-export async function scanSource(agent: Agent, source: Source, task: ScanTask): Promise<Scanned> {
-  if (agent.many) return scanParts(agent, source, task)
-  const sums = new Sums(task.from?.sure)
-  let anew = task.from === undefined
+export async function scanSource(agent: Agent, source: Source, task: ScanTask): Promise<ScannedSource> {
+  if (agent.hasManySessions) return scanParts(agent, source, task)
+  const sums = new ScanAccumulator(task.from?.sure)
+  let fromStart = task.from === undefined
   let isFirst = true
   for await (const batch of agent.scan(source, task.from?.cursor as Cursor | undefined)) {
     if (isFirst && batch.some((one) => one.kind === 'issue' && one.issue.code === 'changed_while_read')) {
-      anew = true
+      fromStart = true
       sums.restart()
     } else for (const one of batch) sums.add(one)
     isFirst = false
   }
   const { from: _, ...where } = task
   const found = sums.result()
-  return { ...where, ...(await measure(agent, source, task, found)), anew, ...found }
+  return { ...where, ...(await measureSource(agent, source, task, found)), fromStart, ...found }
 }
 
 /** Always from its start: no cursor tells to which session the next record belongs. */
-async function scanParts(agent: Agent, source: Source, task: ScanTask): Promise<Scanned> {
-  const outside = new Sums()
-  const parts = new Map<string, Sums>()
-  let part = outside
+async function scanParts(agent: Agent, source: Source, task: ScanTask): Promise<ScannedSource> {
+  const outsideParts = new ScanAccumulator()
+  const parts = new Map<string, ScanAccumulator>()
+  let part = outsideParts
   for await (const batch of agent.scan(source))
     for (const one of batch) {
       if (one.kind === 'session') {
-        part = parts.get(one.session.id) ?? new Sums()
+        part = parts.get(one.session.id) ?? new ScanAccumulator()
         parts.set(one.session.id, part)
       }
-      if (one.kind === 'issue') outside.add(one)
+      if (one.kind === 'issue') outsideParts.add(one)
       else if (one.kind !== 'cursor') part.add(one)
     }
   const { from: _, ...where } = task
-  const rest = outside.result()
-  const found = [...parts.values()].flatMap((sums): Part[] => {
-    const { session, ...told } = sums.result()
-    return session ? [{ ...told, session }] : []
+  const rest = outsideParts.result()
+  const found = [...parts.values()].flatMap((sums): ScannedPart[] => {
+    const { session, ...sumsOfPart } = sums.result()
+    return session ? [{ ...sumsOfPart, session }] : []
   })
-  return { ...where, ...(await measure(agent, source, task, rest)), anew: true, ...rest, parts: found }
+  return { ...where, ...(await measureSource(agent, source, task, rest)), fromStart: true, ...rest, parts: found }
 }
 
-interface Issues {
+interface ScanIssues {
   readonly issues: readonly Issue[]
   readonly provisionalIssues: readonly Issue[]
 }
 
 /** Without a fingerprint where it is not sure that this was read: a file may be moved away meanwhile, and come back as it was. */
-async function measure(agent: Agent, source: Source, task: ScanTask, { issues, provisionalIssues }: Issues) {
+async function measureSource(agent: Agent, source: Source, task: ScanTask, { issues, provisionalIssues }: ScanIssues) {
   const { path, bytes, key, first_seen } = source
   const file = bytes ? undefined : statOf(path)
   const modified = file?.mtimeMs ?? (first_seen === undefined ? 0 : Date.parse(first_seen))
@@ -74,33 +81,33 @@ async function measure(agent: Agent, source: Source, task: ScanTask, { issues, p
   return { size, modified, fingerprint: isRead && isSame ? task.fingerprint : undefined }
 }
 
-class Sums {
+class ScanAccumulator {
   #session: Session | undefined
   #history: unknown
   #cursor: Cursor | undefined
-  #sure: Counted
-  #counts: Counted
-  #usage = new Map<string, Used>()
-  #provisional = new Map<string, Used>()
-  readonly #estimates = new Map<string, Estimated>()
+  #sure: SourceCounts
+  #counts: SourceCounts
+  #usage = new Map<string, ModelUsage>()
+  #provisional = new Map<string, ModelUsage>()
+  readonly #estimates = new Map<string, ModelEstimate>()
   /** After the cursor. */
-  readonly #guessed = new Map<string, Estimated>()
+  readonly #provisionalEstimates = new Map<string, ModelEstimate>()
   readonly #titles: { native_id: string; title: string }[] = []
   readonly #issues: Issue[] = []
   /** After the cursor: a line that is just being written is no damage when it is whole. */
-  readonly #doubts: Issue[] = []
+  readonly #provisionalIssues: Issue[] = []
 
-  constructor(sure: Counted = NOTHING) {
+  constructor(sure: SourceCounts = ZERO_COUNTS) {
     this.#sure = sure
     this.#counts = sure
   }
 
   restart(): void {
-    this.#sure = NOTHING
-    this.#counts = NOTHING
+    this.#sure = ZERO_COUNTS
+    this.#counts = ZERO_COUNTS
   }
 
-  add(one: Scan): void {
+  add(one: ScanItem): void {
     switch (one.kind) {
       case 'session':
         this.#session = one.session
@@ -112,15 +119,15 @@ class Sums {
         this.#titles.push({ native_id: one.native_id, title: one.title })
         return
       case 'issue':
-        if (one.issue.code !== 'not_a_session') this.#doubts.push(one.issue)
+        if (one.issue.code !== 'not_a_session') this.#provisionalIssues.push(one.issue)
         return
       case 'counts':
-        this.#counts = sumOf(this.#counts, one.counts)
+        this.#counts = addCounts(this.#counts, one.counts)
         return
       case 'usage':
         return this.#use(one)
       case 'estimate':
-        return addEstimated(this.#guessed, {
+        return addModelEstimate(this.#provisionalEstimates, {
           quarter: quarterOf(one.at),
           model: one.model ?? 'unknown',
           estimate: one.estimate,
@@ -128,16 +135,16 @@ class Sums {
       case 'cursor':
         this.#cursor = one.cursor
         this.#sure = this.#counts
-        for (const used of this.#provisional.values()) addTo(this.#usage, used)
+        for (const used of this.#provisional.values()) addModelUsage(this.#usage, used)
         this.#provisional.clear()
-        for (const estimated of this.#guessed.values()) addEstimated(this.#estimates, estimated)
-        this.#guessed.clear()
-        this.#issues.push(...this.#doubts.splice(0))
+        for (const estimated of this.#provisionalEstimates.values()) addModelEstimate(this.#estimates, estimated)
+        this.#provisionalEstimates.clear()
+        this.#issues.push(...this.#provisionalIssues.splice(0))
     }
   }
 
-  #use({ at, model, usage }: Extract<Scan, { kind: 'usage' }>): void {
-    addTo(this.#provisional, { quarter: quarterOf(at), model: model ?? 'unknown', usage })
+  #use({ at, model, usage }: Extract<ScanItem, { kind: 'usage' }>): void {
+    addModelUsage(this.#provisional, { quarter: quarterOf(at), model: model ?? 'unknown', usage })
   }
 
   result() {
@@ -150,31 +157,31 @@ class Sums {
       usage: [...this.#usage.values()],
       provisionalUsage: [...this.#provisional.values()],
       estimates: [...this.#estimates.values()],
-      provisionalEstimates: [...this.#guessed.values()],
+      provisionalEstimates: [...this.#provisionalEstimates.values()],
       titles: this.#titles,
       issues: this.#issues,
-      provisionalIssues: this.#doubts,
+      provisionalIssues: this.#provisionalIssues,
     }
   }
 }
 
-const NOTHING: Counted = { lines: 0, messages: 0, tools: {} }
+const ZERO_COUNTS: SourceCounts = { lines: 0, messages: 0, tools: {} }
 
-function addTo(sums: Map<string, Used>, { quarter, model, usage }: Used): void {
+function addModelUsage(sums: Map<string, ModelUsage>, { quarter, model, usage }: ModelUsage): void {
   const key = `${quarter} ${model}`
   const before = sums.get(key)
   sums.set(key, { quarter, model, usage: before ? addUsage(before.usage, usage) : usage })
 }
 
-function addEstimated(sums: Map<string, Estimated>, { quarter, model, estimate }: Estimated): void {
+function addModelEstimate(sums: Map<string, ModelEstimate>, { quarter, model, estimate }: ModelEstimate): void {
   const key = `${quarter} ${model}`
   const before = sums.get(key)
   sums.set(key, { quarter, model, estimate: before ? addEstimates(before.estimate, estimate) : estimate })
 }
 
-const quarterOf = (at: string): number => Math.floor(Date.parse(at) / QUARTER)
+const quarterOf = (at: string): number => Math.floor(Date.parse(at) / QUARTER_MS)
 
-function sumOf(sum: Counted, more: Counts): Counted {
+function addCounts(sum: SourceCounts, more: Counts): SourceCounts {
   const tools = new Map(Object.entries(sum.tools))
   for (const [name, calls] of Object.entries(more.tools)) tools.set(name, (tools.get(name) ?? 0) + calls)
   return {

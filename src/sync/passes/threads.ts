@@ -1,22 +1,22 @@
 /** Spreads work over threads, or does it here where threads would cost more than they give. */
 import { Worker as Thread } from 'node:worker_threads'
-import { failureOf } from '../../lib/failure.ts'
+import { toSourceFailure } from '../../lib/failure.ts'
 import { AppError } from '../../model/error.ts'
 import type { FromThread, ToThread } from '../ingest.ts'
-import { type Job, type Result, Worker } from './work.ts'
+import { type JobResult, SourceWorker, type SyncJob } from './work.ts'
 
 /** Threads cannot run the source tree, which no Node understands unaided. */
-const INGEST = import.meta.url.endsWith('.js') ? new URL('../ingest.js', import.meta.url) : undefined
+const INGEST_URL = import.meta.url.endsWith('.js') ? new URL('../ingest.js', import.meta.url) : undefined
 /**
  * What a thread is given before it has to ask for more: at least so many jobs, and so many bytes of logs. With less it runs out of work
  * while a transaction keeps this thread busy.
  */
-const QUEUED = 3
-const QUEUED_BYTES = 32_000_000
+const MIN_QUEUED_JOBS = 3
+const MIN_QUEUED_BYTES = 32_000_000
 
 /** In this thread, one after another. */
-export async function* runHere(directory: string, jobs: Iterable<Job>): AsyncGenerator<Result> {
-  const worker = new Worker(directory)
+export async function* runInThisThread(directory: string, jobs: Iterable<SyncJob>): AsyncGenerator<JobResult> {
+  const worker = new SourceWorker(directory)
   try {
     for (const job of jobs) yield* worker.run(job)
   } finally {
@@ -25,40 +25,52 @@ export async function* runHere(directory: string, jobs: Iterable<Job>): AsyncGen
 }
 
 /** In threads; results come in any order, those of one job in theirs. */
-export async function* runInThreads(directory: string, jobs: Iterable<Job>, count: number): AsyncGenerator<Result> {
-  if (!INGEST || count < 1) {
-    yield* runHere(directory, jobs)
+export async function* runInThreads(
+  directory: string,
+  jobs: Iterable<SyncJob>,
+  count: number,
+): AsyncGenerator<JobResult> {
+  if (!INGEST_URL || count < 1) {
+    yield* runInThisThread(directory, jobs)
     return
   }
-  const queue = new Queue(jobs)
-  const arrived: { readonly message: FromThread | Ended; readonly crew: Crew }[] = []
+  const queue = new JobQueue(jobs)
+  const arrived: { readonly message: FromThread | ThreadEnded; readonly crew: ReaderThread }[] = []
   let wake: (() => void) | undefined
   let open = 0
-  const give = (crew: Crew): boolean => {
-    const { given, thread } = crew
-    if (given.length >= QUEUED && given.reduce((sum, job) => sum + sizeOf(job), 0) >= QUEUED_BYTES) return false
+  const giveJob = (reader: ReaderThread): boolean => {
+    const { queuedJobs, thread } = reader
+    if (
+      queuedJobs.length >= MIN_QUEUED_JOBS &&
+      queuedJobs.reduce((sum, job) => sum + jobSizeOf(job), 0) >= MIN_QUEUED_BYTES
+    )
+      return false
     const job = queue.next()
     if (!job) return false
     open++
-    given.push(job)
+    queuedJobs.push(job)
     thread.postMessage({ kind: 'job', job } satisfies ToThread)
     return true
   }
-  const start = (): Crew => {
-    const crew: Crew = { thread: new Thread(INGEST, { workerData: { directory } }), given: [], isReady: false }
-    const tell = (message: FromThread | Ended): void => {
-      arrived.push({ message, crew })
+  const start = (): ReaderThread => {
+    const reader: ReaderThread = {
+      thread: new Thread(INGEST_URL, { workerData: { directory } }),
+      queuedJobs: [],
+      isReady: false,
+    }
+    const onMessage = (message: FromThread | ThreadEnded): void => {
+      arrived.push({ message, crew: reader })
       wake?.()
     }
-    crew.thread.on('message', tell)
-    crew.thread.on('error', (error) => tell({ kind: 'ended', error }))
-    crew.thread.on('exit', () => tell({ kind: 'ended', error: new Error('the thread that read it ended') }))
-    return crew
+    reader.thread.on('message', onMessage)
+    reader.thread.on('error', (error) => onMessage({ kind: 'ended', error }))
+    reader.thread.on('exit', () => onMessage({ kind: 'ended', error: new Error('the thread that read it ended') }))
+    return reader
   }
-  const crews = new Set(Array.from({ length: count }, start))
+  const readers = new Set(Array.from({ length: count }, start))
   try {
     // In turns, so that a few jobs are for all of them.
-    while ([...crews].filter(give).length > 0);
+    while ([...readers].filter(giveJob).length > 0);
     while (open > 0) {
       const next = arrived.shift()
       if (!next) {
@@ -67,76 +79,76 @@ export async function* runInThreads(directory: string, jobs: Iterable<Job>, coun
         })
         continue
       }
-      const { message, crew } = next
+      const { message, crew: reader } = next
       switch (message.kind) {
         case 'ready':
-          crew.isReady = true
+          reader.isReady = true
           break
         case 'broken':
           throw message.error
         case 'refused':
           throw new AppError(message.code, message.phrase)
         case 'ended': {
-          if (!crews.delete(crew)) break
+          if (!readers.delete(reader)) break
           // One that never ran would not run the next time either.
-          if (!crew.isReady) throw message.error
-          const [job, ...rest] = crew.given
-          open -= crew.given.length
+          if (!reader.isReady) throw message.error
+          const [job, ...rest] = reader.queuedJobs
+          open -= reader.queuedJobs.length
           queue.putBack(rest)
-          if (job) yield { kind: 'failed', job, failure: failureOf(message.error) }
+          if (job) yield { kind: 'failed', job, failure: toSourceFailure(message.error) }
           const another = start()
-          crews.add(another)
-          while (give(another));
+          readers.add(another)
+          while (giveJob(another));
           break
         }
         case 'done':
           open--
-          crew.given.shift()
-          while (give(crew));
+          reader.queuedJobs.shift()
+          while (giveJob(reader));
           break
         default:
-          crew.thread.postMessage({ kind: 'taken' } satisfies ToThread)
+          reader.thread.postMessage({ kind: 'taken' } satisfies ToThread)
           yield message
       }
     }
   } finally {
-    await Promise.all(Array.from(crews, ({ thread }) => thread.terminate()))
+    await Promise.all(Array.from(readers, ({ thread }) => thread.terminate()))
   }
 }
 
 /** A thread, and the jobs that it has, in the order in which they are done. */
-interface Crew {
+interface ReaderThread {
   readonly thread: Thread
-  readonly given: Job[]
+  readonly queuedJobs: SyncJob[]
   isReady: boolean
 }
 
 /** The thread is no more: out of memory, or ended by a bug. */
-interface Ended {
+interface ThreadEnded {
   readonly kind: 'ended'
   readonly error: unknown
 }
 
 /** Jobs that nobody has; those of a thread that ended come first. */
-class Queue {
-  readonly #jobs: Iterator<Job>
-  #back: Job[] = []
+class JobQueue {
+  readonly #jobs: Iterator<SyncJob>
+  #back: SyncJob[] = []
 
-  constructor(jobs: Iterable<Job>) {
+  constructor(jobs: Iterable<SyncJob>) {
     this.#jobs = jobs[Symbol.iterator]()
   }
 
-  next(): Job | undefined {
+  next(): SyncJob | undefined {
     const back = this.#back.shift()
     if (back) return back
     const next = this.#jobs.next()
     return next.done ? undefined : next.value
   }
 
-  putBack(jobs: readonly Job[]): void {
+  putBack(jobs: readonly SyncJob[]): void {
     this.#back.push(...jobs)
   }
 }
 
-const sizeOf = ({ kind, task }: Job): number =>
+const jobSizeOf = ({ kind, task }: SyncJob): number =>
   kind === 'read' ? Math.max(0, task.size - task.read) : (task.size ?? 0)

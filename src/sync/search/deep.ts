@@ -3,111 +3,119 @@ import { setImmediate } from 'node:timers/promises'
 import type { Source } from '../../agents/agent.ts'
 import type { SessionFilter } from '../../archive/get/filter.ts'
 import type { IndexReader } from '../../archive/get.ts'
-import type { Keep } from '../../archive/keep.ts'
-import { cutIn, type Unsure, unsureSessions } from '../../archive/search/left.ts'
-import { isIndexed } from '../../archive/search/rows.ts'
-import { candidatesOf } from '../../archive/search.ts'
-import { PatternTime } from '../../archive/text/patterns.ts'
-import type { Query, QueryProblem } from '../../archive/text/query.ts'
-import { readAt } from '../../lib/bytes.ts'
+import type { BackupDatabase } from '../../archive/keep.ts'
+import {
+  findPartlyIndexedSessions,
+  findTruncatedMessages,
+  type PartlyIndexedSession,
+} from '../../archive/search/left.ts'
+import { isFoundByIndex } from '../../archive/search/rows.ts'
+import { findCandidates } from '../../archive/search.ts'
+import { PatternTimeLimit } from '../../archive/text/patterns.ts'
+import type { ParsedQuery, QueryProblem } from '../../archive/text/query.ts'
+import { readFileRange } from '../../lib/bytes.ts'
 import type { SessionId } from '../../model/ids.ts'
-import { sourceAt } from '../keep/sources.ts'
-import { agentOf } from '../passes/work.ts'
-import { type Finder, type Located, located } from './find.ts'
-import { hitsInLog } from './from-log.ts'
-import type { Hit } from './hit.ts'
-import { mayHold } from './may-hold.ts'
-import { type RawTest, rawTestOf } from './raw-needle.ts'
+import { readableSource } from '../keep/sources.ts'
+import { loadAgent } from '../passes/work.ts'
+import { type LocatedCandidate, locateCandidates, type SearchEngine } from './find.ts'
+import { searchLog } from './from-log.ts'
+import type { MessageHit } from './hit.ts'
+import { mayContainQuery } from './may-hold.ts'
+import { type RawByteTest, rawByteTestOf } from './raw-needle.ts'
 
-export interface DeepOptions {
+export interface DeepSearchOptions {
   readonly filter?: SessionFilter
   readonly signal?: AbortSignal
 }
 
-export type DeepEvent =
+export type DeepSearchEvent =
   | QueryProblem
-  | { readonly kind: 'hit'; readonly hit: Hit }
+  | { readonly kind: 'hit'; readonly hit: MessageHit }
   /** So many of the sessions that the index does not know fully have been looked through. */
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
   /** So many sessions were not searched to the end: their log cannot be read, or the query's patterns take too long in it. */
   | { readonly kind: 'end'; readonly unread: number }
 
 /** The first ones are wanted at once. */
-const FIRST_PAGE = 20
-const PAGE = 200
+const FIRST_PAGE_ROWS = 20
+const PAGE_ROWS = 200
 /** Others in this process have their turn after so many milliseconds. */
-const BREATH = 10
+const YIELD_AFTER_MS = 10
 /** After so many logs in which a pattern took all the time that it has, no other is tried: each stops everybody for a second. */
-const MOST_SLOW = 5
+const MAX_SLOW_LOGS = 5
 
-interface Search {
-  readonly query: Query
+interface DeepSearchState {
+  readonly query: ParsedQuery
   readonly reader: IndexReader
-  readonly finder: Finder
+  readonly finder: SearchEngine
   readonly signal: AbortSignal | undefined
   readonly unread: Set<SessionId>
 }
 
 /** In one log. */
-interface LogSearch extends Search {
-  readonly time: PatternTime
+interface LogSearchState extends DeepSearchState {
+  readonly time: PatternTimeLimit
 }
 
 export async function* deepSearch(
   text: string,
-  { reader, finder, keep }: { readonly reader: IndexReader; readonly finder: Finder; readonly keep: () => Keep },
-  { filter, signal }: DeepOptions = {},
-): AsyncGenerator<DeepEvent> {
-  const query = finder.query(text)
+  {
+    reader,
+    finder: engine,
+    keep: backup,
+  }: { readonly reader: IndexReader; readonly finder: SearchEngine; readonly keep: () => BackupDatabase },
+  { filter, signal }: DeepSearchOptions = {},
+): AsyncGenerator<DeepSearchEvent> {
+  const query = engine.parse(text)
   if (query.kind === 'problem') return yield query
-  const search: Search = { query, reader, finder, signal, unread: new Set() }
-  for await (const hit of fromIndex(search, filter)) yield { kind: 'hit', hit }
-  const unsure = reader.read((db) => unsureSessions(db, query, filter), [])
-  const test = rawTestOf(query)
-  let breath = performance.now()
+  const search: DeepSearchState = { query, reader, finder: engine, signal, unread: new Set() }
+  for await (const hit of searchIndex(search, filter)) yield { kind: 'hit', hit }
+  const partlyIndexed = reader.read((db) => findPartlyIndexedSessions(db, query, filter), [])
+  const test = rawByteTestOf(query)
+  let lastYield = performance.now()
   let done = 0
-  let tries = MOST_SLOW
-  for (const sessions of bySource(unsure)) {
+  let remainingSlowLogs = MAX_SLOW_LOGS
+  for (const sessions of groupBySource(partlyIndexed)) {
     if (signal?.aborted) return
-    yield { kind: 'progress', done, total: unsure.length }
+    yield { kind: 'progress', done, total: partlyIndexed.length }
     done += sessions.length
-    if (tries === 0) {
+    if (remainingSlowLogs === 0) {
       for (const { name } of sessions) search.unread.add(name)
       continue
     }
-    const source = sourceOf(sessions[0], keep)
-    const time = new PatternTime()
-    if (source && (!test || (await mayHold(source, test(), signal))))
-      for await (const hit of fromSource({ ...search, time }, sessions, source, test)) yield { kind: 'hit', hit }
-    if (!source || time.isUp) for (const { name } of sessions) search.unread.add(name)
-    if (time.isUp) tries--
-    if (performance.now() - breath < BREATH) continue
+    const source = sourceOrUndefined(sessions[0], backup)
+    const time = new PatternTimeLimit()
+    if (source && (!test || (await mayContainQuery(source, test(), signal))))
+      for await (const hit of searchSource({ ...search, time }, sessions, source, test)) yield { kind: 'hit', hit }
+    if (!source || time.isExhausted) for (const { name } of sessions) search.unread.add(name)
+    if (time.isExhausted) remainingSlowLogs--
+    if (performance.now() - lastYield < YIELD_AFTER_MS) continue
     await setImmediate()
-    breath = performance.now()
+    lastYield = performance.now()
   }
-  yield { kind: 'progress', done: unsure.length, total: unsure.length }
+  yield { kind: 'progress', done: partlyIndexed.length, total: partlyIndexed.length }
   yield { kind: 'end', unread: search.unread.size }
 }
 
-async function* fromIndex(
-  { query, reader, finder, signal, unread }: Search,
+async function* searchIndex(
+  { query, reader, finder: engine, signal, unread }: DeepSearchState,
   filter?: SessionFilter,
-): AsyncGenerator<Hit> {
-  let limit = FIRST_PAGE
-  for (let before: number | undefined; !signal?.aborted; limit = PAGE) {
+): AsyncGenerator<MessageHit> {
+  let limit = FIRST_PAGE_ROWS
+  for (let before: number | undefined; !signal?.aborted; limit = PAGE_ROWS) {
     const options = { limit, ...(filter && { filter }), ...(before !== undefined && { before }) }
-    const page = reader.read((db) => located(db, candidatesOf(db, query, options)), [])
-    for (const { hit } of await finder.look(query, page, { unread })) yield hit
+    const page = reader.read((db) => locateCandidates(db, findCandidates(db, query, options)), [])
+    for (const { hit } of await engine.checkCandidates(query, page, { unread })) yield hit
     before = page.at(-1)?.candidate.row
     if (before === undefined) return
   }
 }
 
-type Group = readonly [Unsure, ...Unsure[]]
+type SourceSessions = readonly [PartlyIndexedSession, ...PartlyIndexedSession[]]
 
 /** Sessions that one source holds are looked for together, when the turn of the newest comes. */
-function bySource(sessions: readonly Unsure[]): Iterable<Group> {
-  const groups = new Map<string, [Unsure, ...Unsure[]]>()
+function groupBySource(sessions: readonly PartlyIndexedSession[]): Iterable<SourceSessions> {
+  const groups = new Map<string, [PartlyIndexedSession, ...PartlyIndexedSession[]]>()
   for (const session of sessions) {
     const key = session.claim === undefined ? session.name : `${session.agent}\n${session.path}`
     const group = groups.get(key)
@@ -117,50 +125,54 @@ function bySource(sessions: readonly Unsure[]): Iterable<Group> {
   return groups.values()
 }
 
-async function* fromSource(
-  search: LogSearch,
-  sessions: Group,
+async function* searchSource(
+  search: LogSearchState,
+  sessions: SourceSessions,
   source: Source,
-  test: (() => RawTest) | undefined,
-): AsyncGenerator<Hit> {
-  for (const session of sessions) if (session.indexed) yield* fromCut(search, session, test)
+  test: (() => RawByteTest) | undefined,
+): AsyncGenerator<MessageHit> {
+  for (const session of sessions) if (session.indexed) yield* searchTruncated(search, session, test)
   const missing = sessions.filter(({ indexed }) => !indexed)
-  if (missing.length > 0) yield* hitsInLog(search, missing, await agentOf(source.agent), source)
+  if (missing.length > 0) yield* searchLog(search, missing, await loadAgent(source.agent), source)
 }
 
 /** Messages of which only head and tail are in the index. */
-async function* fromCut(
-  { query, reader, finder, signal, unread, time }: LogSearch,
-  session: Unsure,
-  test: (() => RawTest) | undefined,
-): AsyncGenerator<Hit> {
-  const agent = await agentOf(session.agent)
-  const cut = reader.read((db) => located(db, cutIn(db, query, session.session)), [])
-  const rest: Located[] = []
-  for (const one of cut) {
+async function* searchTruncated(
+  { query, reader, finder: engine, signal, unread, time }: LogSearchState,
+  session: PartlyIndexedSession,
+  test: (() => RawByteTest) | undefined,
+): AsyncGenerator<MessageHit> {
+  const agent = await loadAgent(session.agent)
+  const truncated = reader.read((db) => locateCandidates(db, findTruncatedMessages(db, query, session.session)), [])
+  const rest: LocatedCandidate[] = []
+  for (const one of truncated) {
     const span = agent.span?.(one.candidate.locator)
-    if (span && test && !session.kept && !(await spanMayHold(session.path, span, test()))) continue
+    if (span && test && !session.kept && !(await spanMayContain(session.path, span, test()))) continue
     rest.push(one)
   }
-  for (let at = 0; at < rest.length && !signal?.aborted; at += PAGE) {
-    const page = rest.slice(at, at + PAGE)
-    const unknown = reader.read((db) => page.filter(({ candidate }) => !isIndexed(db, query, candidate.row)), [])
-    for (const { hit } of await finder.look(query, unknown, { isDoubtful: true, unread, time })) yield hit
+  for (let at = 0; at < rest.length && !signal?.aborted; at += PAGE_ROWS) {
+    const page = rest.slice(at, at + PAGE_ROWS)
+    const unknown = reader.read((db) => page.filter(({ candidate }) => !isFoundByIndex(db, query, candidate.row)), [])
+    for (const { hit } of await engine.checkCandidates(query, unknown, { isDoubtful: true, unread, time })) yield hit
   }
 }
 
 /** By the bytes of one message. What can no longer be read is looked at as a message that is gone. */
-async function spanMayHold(path: string, [offset, length]: readonly [number, number], test: RawTest): Promise<boolean> {
+async function spanMayContain(
+  path: string,
+  [offset, length]: readonly [number, number],
+  test: RawByteTest,
+): Promise<boolean> {
   try {
-    return test.piece(await readAt(path, offset, length)) || test.mayHold()
+    return test.piece(await readFileRange(path, offset, length)) || test.mayContain()
   } catch {
     return true
   }
 }
 
-function sourceOf(session: Unsure, keep: () => Keep): Source | undefined {
+function sourceOrUndefined(session: PartlyIndexedSession, backup: () => BackupDatabase): Source | undefined {
   try {
-    return sourceAt(session, keep, session.claim === undefined ? session.name : undefined)
+    return readableSource(session, backup, session.claim === undefined ? session.name : undefined)
   } catch {
     return undefined
   }

@@ -1,23 +1,30 @@
 /** Searches: candidates from the index, checked and shown by their bodies. */
 import type { SessionFilter } from '../../archive/get/filter.ts'
-import { entriesOf } from '../../archive/get/sessions.ts'
-import { type Standing, standingOf } from '../../archive/get/standing.ts'
+import { readSessionEntries } from '../../archive/get/sessions.ts'
+import { readSessionSource, type SessionSource } from '../../archive/get/standing.ts'
 import type { IndexReader } from '../../archive/get.ts'
-import type { Mark } from '../../archive/marks/record.ts'
+import type { SessionAnnotation } from '../../archive/marks/record.ts'
 import type { Db } from '../../archive/open.ts'
-import type { Entry } from '../../archive/record.ts'
-import { type Left, leftOut } from '../../archive/search/left.ts'
-import { markedSaying, withMarks } from '../../archive/search/marked.ts'
-import { newestRows, rowsOf } from '../../archive/search/rows.ts'
-import { type Candidate, candidatesAt, titlesOf } from '../../archive/search.ts'
-import { matches } from '../../archive/text/matches.ts'
+import type { SessionEntry } from '../../archive/record.ts'
+import { countUnindexed, type Unindexed } from '../../archive/search/left.ts'
+import { findSessionsByAnnotation, resolveAnnotationFilters } from '../../archive/search/marked.ts'
+import { findNewestRows, findRows } from '../../archive/search/rows.ts'
+import { findSessionsByTitle, readCandidates, type SearchCandidate } from '../../archive/search.ts'
+import { matchesQuery } from '../../archive/text/matches.ts'
 import { parseQuery } from '../../archive/text/parse-query.ts'
-import { PatternTime } from '../../archive/text/patterns.ts'
-import type { Query, QueryProblem } from '../../archive/text/query.ts'
-import { isWide, narrowed } from '../../archive/text/wide.ts'
+import { PatternTimeLimit } from '../../archive/text/patterns.ts'
+import type { ParsedQuery, QueryProblem } from '../../archive/text/query.ts'
+import { hasShortPrefix, replaceShortPrefixes } from '../../archive/text/wide.ts'
 import type { SessionId } from '../../model/ids.ts'
-import type { Bodies, Body } from './bodies.ts'
-import { baseOf, fieldsOf, type Hit, SNIPPET, shownIn, wordsIn } from './hit.ts'
+import type { LoadedMessage, MessageStore } from './bodies.ts'
+import {
+  bestSnippet,
+  DEFAULT_SNIPPET_LENGTH,
+  highlightedWords,
+  hitBaseOf,
+  type MessageHit,
+  searchFieldsOf,
+} from './hit.ts'
 
 export interface SearchOptions {
   readonly filter?: SessionFilter
@@ -36,67 +43,67 @@ export type SearchAnswer =
       readonly kind: 'found'
       readonly total: number
       readonly total_is: 'exact' | 'at_least'
-      readonly hits: readonly Hit[]
+      readonly hits: readonly MessageHit[]
       /** Sessions whose title says it, or the name, tags and note that the user gave them. */
-      readonly titles: readonly Entry[]
+      readonly titles: readonly SessionEntry[]
       /** The sessions of the hits and titles. */
-      readonly sessions: readonly Entry[]
+      readonly sessions: readonly SessionEntry[]
       /** What the user says about them. */
-      readonly marks: readonly Mark[]
+      readonly marks: readonly SessionAnnotation[]
       /** False: there is more in the logs than in the index, or a pattern took too long. */
       readonly complete: boolean
-      readonly left: Left
+      readonly left: Unindexed
       /** There are more hits after this. */
       readonly next?: number
     }
 
-const PAGE = 20
-const MOST_COUNTED = 1000
+const DEFAULT_HITS = 20
+const MAX_COUNTED_ROWS = 1000
 /** How many of the newest are put in order of relevance, and how many bodies are checked for one answer. */
-const MOST_RANKED = 200
-const MOST_CHECKED = 2000
+const MAX_RANKED_ROWS = 200
+const MAX_CHECKED_MESSAGES = 2000
 /** Bodies that are checked together, so that one watch over the patterns does for all of them. */
-const TOGETHER = 50
+const MESSAGES_PER_CHECK = 50
 
-interface Looked {
-  readonly hit: Hit
+interface CheckedHit {
+  readonly hit: MessageHit
   readonly score: number
   readonly row: number
 }
 
-export class Finder {
+export class SearchEngine {
   readonly #reader: IndexReader
-  readonly #bodies: Bodies
-  readonly #marks: () => readonly Mark[]
+  readonly #bodies: MessageStore
+  readonly #marks: () => readonly SessionAnnotation[]
 
-  constructor(reader: IndexReader, bodies: Bodies, marks: () => readonly Mark[]) {
+  constructor(reader: IndexReader, messages: MessageStore, annotations: () => readonly SessionAnnotation[]) {
     this.#reader = reader
-    this.#bodies = bodies
-    this.#marks = marks
+    this.#bodies = messages
+    this.#marks = annotations
   }
 
   /** What was typed, with sessions in place of what the user says about them. */
-  query(text: string): Query | QueryProblem {
+  parse(text: string): ParsedQuery | QueryProblem {
     const query = parseQuery(text)
-    return query.kind === 'problem' ? query : withMarks(query, this.#marks())
+    return query.kind === 'problem' ? query : resolveAnnotationFilters(query, this.#marks())
   }
 
   async search(text: string, options: SearchOptions = {}): Promise<SearchAnswer> {
-    const query = this.query(text)
+    const query = this.parse(text)
     if (query.kind === 'problem') return query
-    const marks = this.#marks()
-    const { limit = PAGE, order = 'newest' } = options
-    const time = new PatternTime()
-    const more = markedSaying(query, marks)
-    const wanted = order === 'relevance' ? MOST_RANKED : limit
-    const many =
-      order === 'newest' && options.after === undefined ? await this.#amongMany(query, options, limit) : undefined
-    const known = this.#reader.read((db) => glance(db, query, options, more, many?.rows), NOTHING_KNOWN)
-    const { found, checked, isEnd } = many ?? (await this.#collect(query, options, wanted, known.rows, time))
+    const annotations = this.#marks()
+    const { limit = DEFAULT_HITS, order = 'newest' } = options
+    const time = new PatternTimeLimit()
+    const more = findSessionsByAnnotation(query, annotations)
+    const wanted = order === 'relevance' ? MAX_RANKED_ROWS : limit
+    const newestHits =
+      order === 'newest' && options.after === undefined ? await this.#searchNewest(query, options, limit) : undefined
+    const known = this.#reader.read((db) => queryIndex(db, query, options, more, newestHits?.rows), EMPTY_INDEX_ANSWER)
+    const { found, checked, isEnd } = newestHits ?? (await this.#collect(query, options, wanted, known.rows, time))
     const hits = order === 'relevance' ? found.toSorted((a, b) => b.score - a.score) : found
     const best = hits.slice(0, limit)
     const ids = [...new Set([...best.map(({ hit }) => hit.session_id), ...known.titles])]
-    const sessions = this.#reader.read((db) => entriesOf(db, ids), [])
+    const sessions = this.#reader.read((db) => readSessionEntries(db, ids), [])
     const next = found.length > limit ? best.at(-1)?.row : isEnd ? undefined : checked
     return {
       kind: 'found',
@@ -104,8 +111,8 @@ export class Finder {
       hits: best.map(({ hit }) => hit),
       titles: known.titles.flatMap((id) => sessions.find((one) => one.id === id) ?? []),
       sessions,
-      marks: marks.filter(({ session }) => ids.includes(session)),
-      complete: known.left.sessions === 0 && !time.isUp,
+      marks: annotations.filter(({ session }) => ids.includes(session)),
+      complete: known.left.sessions === 0 && !time.isExhausted,
       left: known.left,
       ...(order === 'newest' && next !== undefined && { next }),
     }
@@ -115,17 +122,17 @@ export class Finder {
    * A beginning of words that every other message has, such as `s*`, is found in the newest messages sooner than in the index, which
    * then only has to say that there are more than are counted. Nothing when it is not so.
    */
-  async #amongMany(query: Query, { filter, snippet }: SearchOptions, wanted: number) {
-    if (!isWide(query) || query.patterns.length > 0 || query.scopes?.includes('context')) return undefined
+  async #searchNewest(query: ParsedQuery, { filter, snippet }: SearchOptions, wanted: number) {
+    if (!hasShortPrefix(query) || query.patterns.length > 0 || query.scopes?.includes('context')) return undefined
     const within = filter && { filter }
-    const newest = this.#reader.read((db) => newestRows(db, query, { limit: 4 * wanted, ...within }), [])
+    const newest = this.#reader.read((db) => findNewestRows(db, query, { limit: 4 * wanted, ...within }), [])
     const options = { isDoubtful: true, ...(snippet !== undefined && { length: snippet }) }
-    const found = await this.look(query, this.candidatesAt(newest), options)
+    const found = await this.checkCandidates(query, this.candidatesAt(newest), options)
     if (found.length <= wanted) return undefined
-    const narrow = narrowed(query, wordsIn(found.map(({ hit }) => hit)))
-    if (!narrow) return undefined
-    const rows = this.#reader.read((db) => rowsOf(db, narrow, { limit: MOST_COUNTED + 1, ...within }), [])
-    return rows.length > MOST_COUNTED
+    const narrowedQuery = replaceShortPrefixes(query, highlightedWords(found.map(({ hit }) => hit)))
+    if (!narrowedQuery) return undefined
+    const rows = this.#reader.read((db) => findRows(db, narrowedQuery, { limit: MAX_COUNTED_ROWS + 1, ...within }), [])
+    return rows.length > MAX_COUNTED_ROWS
       ? { rows, found: found.slice(0, wanted + 1), checked: undefined, isEnd: false }
       : undefined
   }
@@ -136,125 +143,132 @@ export class Finder {
    * @returns with the last row that was looked at
    */
   async #collect(
-    query: Query,
+    query: ParsedQuery,
     { filter, after, snippet }: SearchOptions,
     wanted: number,
     first: readonly number[],
-    time: PatternTime,
+    time: PatternTimeLimit,
   ) {
-    const found: Looked[] = []
-    const look = { time, ...(snippet !== undefined && { length: snippet }) }
+    const found: CheckedHit[] = []
+    const checkOptions = { time, ...(snippet !== undefined && { length: snippet }) }
     let known = after === undefined ? first : first.filter((row) => row < after)
     let checked = after
-    const isAll = first.length <= MOST_COUNTED
-    for (let count = 0; found.length <= wanted && count < MOST_CHECKED; ) {
+    const isAll = first.length <= MAX_COUNTED_ROWS
+    for (let count = 0; found.length <= wanted && count < MAX_CHECKED_MESSAGES; ) {
       if (known.length === 0 && !isAll)
         known = this.#reader.read(
           (db) =>
-            rowsOf(db, query, {
-              limit: MOST_RANKED,
+            findRows(db, query, {
+              limit: MAX_RANKED_ROWS,
               ...(filter && { filter }),
               ...(checked !== undefined && { before: checked }),
             }),
           [],
         )
-      const page = known.slice(0, Math.min(TOGETHER, wanted + 1 - found.length))
+      const page = known.slice(0, Math.min(MESSAGES_PER_CHECK, wanted + 1 - found.length))
       if (page.length === 0) return { found, checked, isEnd: true }
       known = known.slice(page.length)
-      for (const one of await this.look(query, this.candidatesAt(page), look)) found.push(one)
+      for (const one of await this.checkCandidates(query, this.candidatesAt(page), checkOptions)) found.push(one)
       count += page.length
       checked = page.at(-1)
     }
     return { found, checked, isEnd: false }
   }
 
-  candidatesAt(rows: readonly number[]): readonly Located[] {
-    return this.#reader.read((db) => located(db, candidatesAt(db, rows)), [])
+  candidatesAt(rows: readonly number[]): readonly LocatedCandidate[] {
+    return this.#reader.read((db) => locateCandidates(db, readCandidates(db, rows)), [])
   }
 
   /** Those that are really meant: of some the bodies say no. */
-  async look(
-    query: Query,
-    candidates: readonly Located[],
-    { length = SNIPPET, isDoubtful = false, time = new PatternTime(), unread }: LookOptions = {},
-  ): Promise<readonly Looked[]> {
-    const bodies: { readonly candidate: Candidate; readonly body: Body }[] = []
+  async checkCandidates(
+    query: ParsedQuery,
+    candidates: readonly LocatedCandidate[],
+    {
+      length = DEFAULT_SNIPPET_LENGTH,
+      isDoubtful = false,
+      time = new PatternTimeLimit(),
+      unread,
+    }: CandidateCheckOptions = {},
+  ): Promise<readonly CheckedHit[]> {
+    const messages: { readonly candidate: SearchCandidate; readonly body: LoadedMessage }[] = []
     for (const { candidate, where } of candidates)
-      bodies.push({ candidate, body: await this.#bodies.of(candidate, where) })
+      messages.push({ candidate, body: await this.#bodies.readMessage(candidate, where) })
     const hasPatterns = query.patterns.length > 0
-    const check = (): readonly Looked[] =>
-      bodies.flatMap(({ candidate, body }) => {
-        const base = { ...baseOf(candidate) }
+    const check = (): readonly CheckedHit[] =>
+      messages.flatMap(({ candidate, body: loaded }) => {
+        const base = { ...hitBaseOf(candidate) }
         // Nobody knows what it says: only where the index does, it is meant.
-        if (body.kind === 'gone') {
+        if (loaded.kind === 'gone') {
           if (!hasPatterns && !isDoubtful) return { hit: { ...base, scope: 'prompt' }, score: 0, row: candidate.row }
           unread?.add(candidate.session)
           return []
         }
-        const fields = fieldsOf(body.message, query)
-        const mustCheck = isDoubtful || hasPatterns || (candidate.cut && query.mustNot.length > 0)
-        if (mustCheck && !matches(query, fields, time)) return []
-        const { scope, snippet, score } = shownIn(query, fields, length, time)
+        const fields = searchFieldsOf(loaded.message, query)
+        const mustCheck = isDoubtful || hasPatterns || (candidate.isTruncated && query.mustNot.length > 0)
+        if (mustCheck && !matchesQuery(query, fields, time)) return []
+        const { scope, snippet, score } = bestSnippet(query, fields, length, time)
         return { hit: { ...base, scope, snippet }, score, row: candidate.row }
       })
-    const looked = hasPatterns ? time.spend(check) : check()
-    if (time.isUp) for (const { candidate } of candidates) unread?.add(candidate.session)
-    return looked ?? []
+    const checkedHits = hasPatterns ? time.run(check) : check()
+    if (time.isExhausted) for (const { candidate } of candidates) unread?.add(candidate.session)
+    return checkedHits ?? []
   }
 }
 
-export interface LookOptions {
+export interface CandidateCheckOptions {
   /** Of the snippet. */
   readonly length?: number
   /** The index did not say that these are meant. */
   readonly isDoubtful?: boolean
-  readonly time?: PatternTime
+  readonly time?: PatternTimeLimit
   /** Takes the sessions of messages that may be meant: they can no longer be read, or patterns take too long in them. */
   readonly unread?: Set<SessionId>
 }
 
 /** A candidate, and where its body lies. */
-export interface Located {
-  readonly candidate: Candidate
-  readonly where: Standing | undefined
+export interface LocatedCandidate {
+  readonly candidate: SearchCandidate
+  readonly where: SessionSource | undefined
 }
 
-export function located(db: Db, candidates: readonly Candidate[]): readonly Located[] {
-  const known = new Map<SessionId, Standing | undefined>()
+export function locateCandidates(db: Db, candidates: readonly SearchCandidate[]): readonly LocatedCandidate[] {
+  const known = new Map<SessionId, SessionSource | undefined>()
   return candidates.map((candidate) => {
     const { session } = candidate
-    if (!known.has(session)) known.set(session, standingOf(db, session))
+    if (!known.has(session)) known.set(session, readSessionSource(db, session))
     return { candidate, where: known.get(session) }
   })
 }
 
-interface Glance {
+interface IndexAnswer {
   /** The newest, one more than are counted. */
   readonly rows: readonly number[]
   readonly titles: readonly SessionId[]
-  readonly left: Left
+  readonly left: Unindexed
 }
 
-const NOTHING_KNOWN: Glance = { rows: [], titles: [], left: { sessions: 0, bytes: 0 } }
+const EMPTY_INDEX_ANSWER: IndexAnswer = { rows: [], titles: [], left: { sessions: 0, bytes: 0 } }
 
 /** What the index knows, all of one moment. */
-function glance(
+function queryIndex(
   db: Db,
-  query: Query,
+  query: ParsedQuery,
   { filter }: SearchOptions,
   more: readonly SessionId[],
   rows: readonly number[] | undefined,
-): Glance {
+): IndexAnswer {
   return {
-    rows: rows ?? rowsOf(db, query, { limit: MOST_COUNTED + 1, ...(filter && { filter }) }),
-    titles: titlesOf(db, query, { limit: PAGE, more, ...(filter && { filter }) }),
-    left: leftOut(db, query, filter),
+    rows: rows ?? findRows(db, query, { limit: MAX_COUNTED_ROWS + 1, ...(filter && { filter }) }),
+    titles: findSessionsByTitle(db, query, { limit: DEFAULT_HITS, more, ...(filter && { filter }) }),
+    left: countUnindexed(db, query, filter),
   }
 }
 
-type Total = Pick<Extract<SearchAnswer, { kind: 'found' }>, 'total' | 'total_is'>
+type HitTotal = Pick<Extract<SearchAnswer, { kind: 'found' }>, 'total' | 'total_is'>
 
-function totalOf(query: Query, counted: number, found: number, isEnd: boolean): Total {
+function totalOf(query: ParsedQuery, counted: number, found: number, isEnd: boolean): HitTotal {
   if (query.patterns.length > 0) return { total: found, total_is: isEnd ? 'exact' : 'at_least' }
-  return counted > MOST_COUNTED ? { total: MOST_COUNTED, total_is: 'at_least' } : { total: counted, total_is: 'exact' }
+  return counted > MAX_COUNTED_ROWS
+    ? { total: MAX_COUNTED_ROWS, total_is: 'at_least' }
+    : { total: counted, total_is: 'exact' }
 }

@@ -3,67 +3,76 @@ import type { PrivacyOptions } from '../../agents/agent.ts'
 import type { SessionFilter } from '../../archive/get/filter.ts'
 import type { WindowOptions } from '../../archive/get/messages.ts'
 import type { IndexReader } from '../../archive/get.ts'
-import type { Keep } from '../../archive/keep.ts'
-import type { Mark } from '../../archive/marks/record.ts'
-import type { Known } from '../../archive/record.ts'
+import type { BackupDatabase } from '../../archive/keep.ts'
+import type { SessionAnnotation } from '../../archive/marks/record.ts'
+import type { IndexedMessage } from '../../archive/record.ts'
 import type { SessionId } from '../../model/ids.ts'
-import { Bodies, type Body } from './bodies.ts'
-import { type DeepEvent, type DeepOptions, deepSearch } from './deep.ts'
-import { Finder, type SearchAnswer, type SearchOptions } from './find.ts'
-import { type SayingAnswer, type SpotsAnswer, sessionsSaying, spotsIn } from './within.ts'
+import { type LoadedMessage, MessageStore } from './bodies.ts'
+import { type DeepSearchEvent, type DeepSearchOptions, deepSearch } from './deep.ts'
+import { type SearchAnswer, SearchEngine, type SearchOptions } from './find.ts'
+import {
+  findMatchesInSession,
+  findMatchingSessions,
+  type MatchingSessionsAnswer,
+  type MessageMatchesAnswer,
+} from './within.ts'
 
 /** Opened when they are first asked for. */
-export interface Beside {
-  keep(): Keep
-  marks(): readonly Mark[]
+export interface ContentSources {
+  backup(): BackupDatabase
+  annotations(): readonly SessionAnnotation[]
 }
 
-export class Reading {
+export class ContentReader {
   readonly #reader: IndexReader
-  readonly #keep: () => Keep
-  readonly #bodies: Bodies
-  readonly #finder: Finder
-  readonly #marks: () => readonly Mark[]
+  readonly #keep: () => BackupDatabase
+  readonly #bodies: MessageStore
+  readonly #finder: SearchEngine
+  readonly #marks: () => readonly SessionAnnotation[]
 
-  constructor(reader: IndexReader, { keep, marks }: Beside) {
+  constructor(reader: IndexReader, { backup, annotations }: ContentSources) {
     this.#reader = reader
-    this.#keep = keep
-    this.#bodies = new Bodies(reader, keep)
-    this.#marks = marks
-    this.#finder = new Finder(reader, this.#bodies, marks)
+    this.#keep = backup
+    this.#bodies = new MessageStore(reader, backup)
+    this.#marks = annotations
+    this.#finder = new SearchEngine(reader, this.#bodies, annotations)
   }
 
-  messages(id: SessionId, options: WindowOptions): Promise<readonly Body[]> {
-    return this.#bodies.in(id, options)
+  messages(id: SessionId, options: WindowOptions): Promise<readonly LoadedMessage[]> {
+    return this.#bodies.readWindow(id, options)
   }
 
   /** Bodies of messages of one session, in the order in which they are given. */
-  async bodies(session: SessionId, messages: readonly Known[], options: PrivacyOptions = {}): Promise<readonly Body[]> {
-    const where = this.#reader.sourceOf(session)
-    const found: Body[] = []
-    for (const known of messages) found.push(await this.#bodies.of(known, where, options))
-    return found
+  async readMessages(
+    session: SessionId,
+    messages: readonly IndexedMessage[],
+    options: PrivacyOptions = {},
+  ): Promise<readonly LoadedMessage[]> {
+    const sessionSource = this.#reader.sourceOf(session)
+    const loaded: LoadedMessage[] = []
+    for (const indexed of messages) loaded.push(await this.#bodies.readMessage(indexed, sessionSource, options))
+    return loaded
   }
 
   /** Every message of a session that says it. */
-  spots(session: SessionId, query: string): Promise<SpotsAnswer> {
-    return spotsIn(this.#reader, this.#finder, session, query)
+  findMatchesInSession(session: SessionId, query: string): Promise<MessageMatchesAnswer> {
+    return findMatchesInSession(this.#reader, this.#finder, session, query)
   }
 
-  sessionsSaying(query: string, filter: SessionFilter): Promise<SayingAnswer> {
-    return sessionsSaying(this.#reader, this.#finder, query, filter, this.#marks())
+  findMatchingSessions(query: string, filter: SessionFilter): Promise<MatchingSessionsAnswer> {
+    return findMatchingSessions(this.#reader, this.#finder, query, filter, this.#marks())
   }
 
   /** Session by session. */
-  async *prompts(): AsyncGenerator<Body> {
-    for (const known of this.#reader.prompts()) yield this.#bodies.of(known)
+  async *prompts(): AsyncGenerator<LoadedMessage> {
+    for (const indexed of this.#reader.prompts()) yield this.#bodies.readMessage(indexed)
   }
 
   search(query: string, options: SearchOptions): Promise<SearchAnswer> {
     return this.#finder.search(query, options)
   }
 
-  deepSearch(query: string, options: DeepOptions): AsyncGenerator<DeepEvent> {
+  deepSearch(query: string, options: DeepSearchOptions): AsyncGenerator<DeepSearchEvent> {
     return deepSearch(query, { reader: this.#reader, finder: this.#finder, keep: this.#keep }, options)
   }
 }

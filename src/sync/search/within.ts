@@ -1,85 +1,92 @@
 /** Searches whose answer is no list of hits: every place in one session, and the sessions that say something. */
 import type { SessionFilter } from '../../archive/get/filter.ts'
-import { offsetsOf } from '../../archive/get/layout.ts'
-import { plucked } from '../../archive/get/statements.ts'
+import { readOffsets } from '../../archive/get/layout.ts'
+import { prepareFirstColumn } from '../../archive/get/statements.ts'
 import type { IndexReader } from '../../archive/get.ts'
-import type { Mark } from '../../archive/marks/record.ts'
-import { leftOut } from '../../archive/search/left.ts'
-import { markedSaying } from '../../archive/search/marked.ts'
-import { rowsOf } from '../../archive/search/rows.ts'
-import { candidatesAt, titlesOf } from '../../archive/search.ts'
+import type { SessionAnnotation } from '../../archive/marks/record.ts'
+import { countUnindexed } from '../../archive/search/left.ts'
+import { findSessionsByAnnotation } from '../../archive/search/marked.ts'
+import { findRows } from '../../archive/search/rows.ts'
+import { findSessionsByTitle, readCandidates } from '../../archive/search.ts'
 import type { QueryProblem } from '../../archive/text/query.ts'
 import type { SessionId } from '../../model/ids.ts'
-import type { Finder } from './find.ts'
+import type { SearchEngine } from './find.ts'
 
 /** A message, and how many of its session stand before it. */
-export interface Spot {
+export interface MessageMatch {
   readonly message_id: string
   readonly offset: number
 }
 
-export type SpotsAnswer =
+export type MessageMatchesAnswer =
   | QueryProblem
-  | { readonly kind: 'found'; readonly spots: readonly Spot[]; readonly complete: boolean }
+  | { readonly kind: 'found'; readonly spots: readonly MessageMatch[]; readonly complete: boolean }
 
-const MOST_SPOTS = 10_000
-const MOST_ROWS = 20_000
+const MAX_MATCHES = 10_000
+const MAX_MATCHING_ROWS = 20_000
 /** Bodies that are looked at together, where the index alone cannot tell. */
-const TOGETHER = 200
+const MESSAGES_PER_CHECK = 200
 
 /** Every message of a session that says it, in its order. */
-export async function spotsIn(
+export async function findMatchesInSession(
   reader: IndexReader,
-  finder: Finder,
+  engine: SearchEngine,
   session: SessionId,
   text: string,
-): Promise<SpotsAnswer> {
-  const query = finder.query(text)
+): Promise<MessageMatchesAnswer> {
+  const query = engine.parse(text)
   if (query.kind === 'problem') return query
   const filter: SessionFilter = { ids: [session], kind: 'any' }
-  const { rows, left } = reader.read(
-    (db) => ({ rows: rowsOf(db, query, { limit: MOST_SPOTS + 1, filter }), left: leftOut(db, query, filter) }),
+  const { rows, left: unindexed } = reader.read(
+    (db) => ({
+      rows: findRows(db, query, { limit: MAX_MATCHES + 1, filter }),
+      left: countUnindexed(db, query, filter),
+    }),
     { rows: [], left: { sessions: 0, bytes: 0 } },
   )
-  const meant = new Set<number>()
+  const matchingRows = new Set<number>()
   const isSure = query.patterns.length === 0 && query.mustNot.length === 0
-  for (let at = 0; at < Math.min(rows.length, MOST_SPOTS); at += TOGETHER) {
-    const page = rows.slice(at, at + TOGETHER)
-    const found = isSure ? page : (await finder.look(query, finder.candidatesAt(page))).map(({ row }) => row)
-    for (const row of found) meant.add(row)
+  for (let at = 0; at < Math.min(rows.length, MAX_MATCHES); at += MESSAGES_PER_CHECK) {
+    const page = rows.slice(at, at + MESSAGES_PER_CHECK)
+    const found = isSure ? page : (await engine.checkCandidates(query, engine.candidatesAt(page))).map(({ row }) => row)
+    for (const row of found) matchingRows.add(row)
   }
-  const spots = reader.read((db) => {
-    const offsets = offsetsOf(db, session, meant)
-    const known = candidatesAt(db, [...offsets.keys()])
+  const matches = reader.read((db) => {
+    const offsets = readOffsets(db, session, matchingRows)
+    const known = readCandidates(db, [...offsets.keys()])
     return known.map(({ id, row }) => ({ message_id: id, offset: offsets.get(row) ?? 0 }))
   }, [])
-  return { kind: 'found', spots, complete: left.sessions === 0 && rows.length <= MOST_SPOTS }
+  return { kind: 'found', spots: matches, complete: unindexed.sessions === 0 && rows.length <= MAX_MATCHES }
 }
 
-export type SayingAnswer = QueryProblem | { readonly kind: 'found'; readonly sessions: readonly SessionId[] }
+export type MatchingSessionsAnswer = QueryProblem | { readonly kind: 'found'; readonly sessions: readonly SessionId[] }
 
 /** Sessions in which it was said, or whose title or marks say it. */
-export async function sessionsSaying(
+export async function findMatchingSessions(
   reader: IndexReader,
-  finder: Finder,
+  engine: SearchEngine,
   text: string,
   filter: SessionFilter,
-  marks: readonly Mark[],
-): Promise<SayingAnswer> {
-  const query = finder.query(text)
+  annotations: readonly SessionAnnotation[],
+): Promise<MatchingSessionsAnswer> {
+  const query = engine.parse(text)
   if (query.kind === 'problem') return query
   if (query.patterns.length > 0) {
-    const answer = await finder.search(text, { filter, limit: TOGETHER })
+    const answer = await engine.search(text, { filter, limit: MESSAGES_PER_CHECK })
     return answer.kind === 'problem' ? answer : { kind: 'found', sessions: answer.sessions.map(({ id }) => id) }
   }
   const sessions = reader.read((db) => {
-    const rows = rowsOf(db, query, { limit: MOST_ROWS, filter })
-    const saying = plucked(
+    const rows = findRows(db, query, { limit: MAX_MATCHING_ROWS, filter })
+    const byText = prepareFirstColumn(
       db,
       `SELECT DISTINCT t.name FROM json_each(?) j CROSS JOIN message m ON m.id = j.value JOIN session t ON t.id = m.session_id`,
     ).all(JSON.stringify(rows)) as SessionId[]
-    const titled = titlesOf(db, query, { filter, limit: MOST_ROWS, more: markedSaying(query, marks) })
-    return [...new Set([...titled, ...saying])]
+    const byTitle = findSessionsByTitle(db, query, {
+      filter,
+      limit: MAX_MATCHING_ROWS,
+      more: findSessionsByAnnotation(query, annotations),
+    })
+    return [...new Set([...byTitle, ...byText])]
   }, [])
   return { kind: 'found', sessions }
 }

@@ -1,20 +1,20 @@
 /** What people type to name turns, tags and sizes, read once. */
-import { turnRangeIn } from '../../model/turn.ts'
+import { parseTurnRange } from '../../model/turn.ts'
 
 /** Empty for all of them. */
-export const isTurnRange = (text: string): boolean => text === '' || turnRangeIn(text) !== undefined
+export const isTurnRange = (text: string): boolean => text === '' || parseTurnRange(text) !== undefined
 
-const MOST_TAGS = 50
-const LONGEST_TAG = 60
+const MAX_TAGS = 50
+const MAX_TAG_LENGTH = 60
 
 /** Between commas, also those of Japanese. Each once. */
-export function tagsIn(text: string): readonly string[] {
-  const tags = text.split(/[,、，]/).map((tag) => tag.trim().slice(0, LONGEST_TAG))
-  return [...new Set(tags.filter((tag) => tag !== ''))].slice(0, MOST_TAGS)
+export function parseTags(text: string): readonly string[] {
+  const tags = text.split(/[,、，]/).map((tag) => tag.trim().slice(0, MAX_TAG_LENGTH))
+  return [...new Set(tags.filter((tag) => tag !== ''))].slice(0, MAX_TAGS)
 }
 
 /** Tokens: `32000`, `32k`, `1.5M`; nothing where it is no number. */
-export function tokensIn(text: string): number | undefined {
+export function parseTokenCount(text: string): number | undefined {
   const [, count, unit] =
     /^\s*(\d+(?:\.\d+)?)\s*([km]?)\s*$/i.exec(text.normalize('NFKC').replaceAll(/[,_]/g, '')) ?? []
   if (count === undefined) return undefined
@@ -22,8 +22,8 @@ export function tokensIn(text: string): number | undefined {
 }
 
 /** Empty for no limit. */
-export const isSize = (text: string): boolean => text.trim() === '' || tokensIn(text) !== undefined
+export const isTokenLimit = (text: string): boolean => text.trim() === '' || parseTokenCount(text) !== undefined
 
 /** A whole path, of this system or of Windows; or nothing, for the conversation's own. */
-export const isDirectory = (text: string): boolean =>
+export const isAbsolutePathOrEmpty = (text: string): boolean =>
   text.trim() === '' || /^(?:\/|[a-z]:[\\/]|\\\\)/i.test(text.trim())

@@ -1,7 +1,7 @@
 /** What was asked of the server: what has come, what went wrong, and whether something is on its way. */
-import { get, type Problem, type Asked as Query } from './client.ts'
+import { get, type QueryParameters as Query, type RequestProblem } from './client.ts'
 
-export interface Wanted {
+export interface RequestTarget {
   /** Below /api. */
   readonly path: string
   readonly query?: Query
@@ -11,29 +11,29 @@ export interface Wanted {
  * Asks when its component is made, and again when something changes that `wanted` reads. What came before stays until
  * the next has come, so that nothing on the page moves meanwhile.
  */
-export class Asked<Reply> {
+export class ApiRequest<Reply> {
   reply = $state.raw<Reply>()
-  problem = $state.raw<Problem>()
+  problem = $state.raw<RequestProblem>()
   isLoading = $state(true)
-  #times = $state(0)
+  #runs = $state(0)
 
-  /** @param wanted nothing: there is nothing to ask yet */
-  constructor(wanted: () => Wanted | undefined) {
+  /** @param target nothing: there is nothing to ask yet */
+  constructor(target: () => RequestTarget | undefined) {
     $effect(() => {
-      void this.#times
-      const now = wanted()
-      if (!now) return
-      const gone = new AbortController()
-      void this.#ask(now, gone.signal)
-      return () => gone.abort()
+      void this.#runs
+      const current = target()
+      if (!current) return
+      const aborter = new AbortController()
+      void this.#send(current, aborter.signal)
+      return () => aborter.abort()
     })
   }
 
-  again = (): void => {
-    this.#times++
+  reload = (): void => {
+    this.#runs++
   }
 
-  async #ask({ path, query }: Wanted, signal: AbortSignal): Promise<void> {
+  async #send({ path, query }: RequestTarget, signal: AbortSignal): Promise<void> {
     this.isLoading = true
     const answer = await get<Reply>(path, query, signal)
     if (answer.kind === 'dropped') return

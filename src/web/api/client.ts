@@ -1,7 +1,7 @@
 /** Asks the server. What goes wrong comes back as a value, with a sentence for the reader. */
 import type { ApiError, ApiErrorCode, ErrorReply } from '../../model/api/envelope.ts'
 
-export interface Problem {
+export interface RequestProblem {
   /** `unreachable`: nobody answered. */
   readonly code: ApiErrorCode | 'unreachable'
   readonly detail: string
@@ -9,54 +9,61 @@ export interface Problem {
   readonly meta?: ApiError['meta']
 }
 
-export type Answer<Reply> =
+export type RequestResult<Reply> =
   | { readonly kind: 'reply'; readonly reply: Reply }
-  | { readonly kind: 'problem'; readonly problem: Problem }
+  | { readonly kind: 'problem'; readonly problem: RequestProblem }
   /** The signal was given; nobody waits for it any more. */
   | { readonly kind: 'dropped' }
 
-export type Asked = { readonly [name: string]: string | number | boolean | undefined }
+export type QueryParameters = { readonly [name: string]: string | number | boolean | undefined }
 
-export const get = <Reply>(path: string, query: Asked = {}, signal?: AbortSignal): Promise<Answer<Reply>> =>
-  send<Reply>(pathOf(path, query), { method: 'GET' }, signal)
+export const get = <Reply>(
+  path: string,
+  query: QueryParameters = {},
+  signal?: AbortSignal,
+): Promise<RequestResult<Reply>> => send<Reply>(apiPath(path, query), { method: 'GET' }, signal)
 
-export const post = <Reply>(path: string, body: object = {}, signal?: AbortSignal): Promise<Answer<Reply>> =>
-  send<Reply>(pathOf(path), asJson('POST', body), signal)
+export const post = <Reply>(path: string, body: object = {}, signal?: AbortSignal): Promise<RequestResult<Reply>> =>
+  send<Reply>(apiPath(path), jsonRequest('POST', body), signal)
 
-export const put = <Reply>(path: string, body: object, signal?: AbortSignal): Promise<Answer<Reply>> =>
-  send<Reply>(pathOf(path), asJson('PUT', body), signal)
+export const put = <Reply>(path: string, body: object, signal?: AbortSignal): Promise<RequestResult<Reply>> =>
+  send<Reply>(apiPath(path), jsonRequest('PUT', body), signal)
 
 /** @param path below /api, its parts encoded */
-export function pathOf(path: string, query: Asked = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '' && value !== false)
+export function apiPath(path: string, query: QueryParameters = {}): string {
+  const parameters = Object.entries(query).filter(([, value]) => value !== undefined && value !== '' && value !== false)
   const search = new URLSearchParams(
-    given.map(([name, value]): [string, string] => [name, value === true ? '1' : String(value)]),
+    parameters.map(([name, value]): [string, string] => [name, value === true ? '1' : String(value)]),
   )
   return search.size === 0 ? `/api${path}` : `/api${path}?${search}`
 }
 
 /** A document as text. @param url the whole address, such as `pathOf` gives */
-export async function readText(url: string, signal: AbortSignal): Promise<Answer<string>> {
-  const response = await reach(url, { signal })
+export async function fetchText(url: string, signal: AbortSignal): Promise<RequestResult<string>> {
+  const response = await fetchResponse(url, { signal })
   if (!response) return { kind: 'dropped' }
   if (!(response instanceof Response)) return { kind: 'problem', problem: response }
-  if (!response.ok) return { kind: 'problem', problem: await problemOf(response) }
+  if (!response.ok) return { kind: 'problem', problem: await readProblem(response) }
   try {
     return { kind: 'reply', reply: await response.text() }
   } catch (error) {
-    return signal.aborted ? { kind: 'dropped' } : { kind: 'problem', problem: unreachable(error) }
+    return signal.aborted ? { kind: 'dropped' } : { kind: 'problem', problem: unreachableProblem(error) }
   }
 }
 
 /** One JSON value for each line, as they come. Ends when the stream ends, however that is. */
-export async function* lines<Line>(path: string, query: Asked, signal: AbortSignal): AsyncGenerator<Line | Problem> {
-  const response = await reach(pathOf(path, query), { signal })
+export async function* streamLines<Line>(
+  path: string,
+  query: QueryParameters,
+  signal: AbortSignal,
+): AsyncGenerator<Line | RequestProblem> {
+  const response = await fetchResponse(apiPath(path, query), { signal })
   if (!(response instanceof Response)) {
     if (response) yield response
     return
   }
   if (!response.ok || !response.body) {
-    yield await problemOf(response)
+    yield await readProblem(response)
     return
   }
   let rest = ''
@@ -70,47 +77,51 @@ export async function* lines<Line>(path: string, query: Asked, signal: AbortSign
       for (const part of parts) if (part !== '') yield JSON.parse(part) as Line
     }
   } catch (error) {
-    if (!signal.aborted) yield unreachable(error)
+    if (!signal.aborted) yield unreachableProblem(error)
   }
 }
 
-export const isProblem = (value: object): value is Problem => 'code' in value && 'detail' in value
+export const isRequestProblem = (value: object): value is RequestProblem => 'code' in value && 'detail' in value
 
-const asJson = (method: string, body: object): RequestInit => ({
+const jsonRequest = (method: string, body: object): RequestInit => ({
   method,
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(body),
 })
 
-async function send<Reply>(url: string, init: RequestInit, signal?: AbortSignal): Promise<Answer<Reply>> {
-  const response = await reach(url, signal ? { ...init, signal } : init)
+async function send<Reply>(url: string, init: RequestInit, signal?: AbortSignal): Promise<RequestResult<Reply>> {
+  const response = await fetchResponse(url, signal ? { ...init, signal } : init)
   if (!response) return { kind: 'dropped' }
   if (!(response instanceof Response)) return { kind: 'problem', problem: response }
-  if (!response.ok) return { kind: 'problem', problem: await problemOf(response) }
+  if (!response.ok) return { kind: 'problem', problem: await readProblem(response) }
   try {
     return { kind: 'reply', reply: (await response.json()) as Reply }
   } catch (error) {
-    return signal?.aborted ? { kind: 'dropped' } : { kind: 'problem', problem: unreachable(error) }
+    return signal?.aborted ? { kind: 'dropped' } : { kind: 'problem', problem: unreachableProblem(error) }
   }
 }
 
-async function reach(url: string, init: RequestInit): Promise<Response | Problem | undefined> {
+async function fetchResponse(url: string, init: RequestInit): Promise<Response | RequestProblem | undefined> {
   try {
     return await fetch(url, { ...init, credentials: 'same-origin' })
   } catch (error) {
-    return init.signal?.aborted ? undefined : unreachable(error)
+    return init.signal?.aborted ? undefined : unreachableProblem(error)
   }
 }
 
-const problem = (code: Problem['code'], detail: string): Problem => ({ code, detail, detail_ja: detail })
+const makeProblem = (code: RequestProblem['code'], detail: string): RequestProblem => ({
+  code,
+  detail,
+  detail_ja: detail,
+})
 
-const unreachable = (error: unknown): Problem => problem('unreachable', String(error))
+const unreachableProblem = (error: unknown): RequestProblem => makeProblem('unreachable', String(error))
 
-async function problemOf(response: Response): Promise<Problem> {
+async function readProblem(response: Response): Promise<RequestProblem> {
   try {
     const { errors } = (await response.json()) as ErrorReply
     const [error] = errors
     if (error) return error
   } catch {}
-  return problem('internal_error', `HTTP ${response.status}`)
+  return makeProblem('internal_error', `HTTP ${response.status}`)
 }

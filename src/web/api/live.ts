@@ -1,54 +1,54 @@
 /** Changes as they happen. A page that nobody looks at holds no connection, and asks for what it missed when it is back. */
 import type { LiveEvent } from '../../model/api/machine.ts'
 import { LIVE_EVENTS } from '../../model/api/machine.ts'
-import { pathOf } from './client.ts'
+import { apiPath } from './client.ts'
 
-type Listener = (event: LiveEvent) => void
+type LiveListener = (event: LiveEvent) => void
 
-const listeners = new Set<Listener>()
+const listeners = new Set<LiveListener>()
 let source: EventSource | undefined
-let last: string | undefined
+let lastEventId: string | undefined
 let retry: ReturnType<typeof setTimeout> | undefined
-const RETRY = 3000
+const RETRY_MS = 3000
 
 /** @returns what ends it; fit for onMount */
-export function onLive(listener: Listener): () => void {
+export function onLiveEvent(listener: LiveListener): () => void {
   if (listeners.size === 0) {
-    document.addEventListener('visibilitychange', looked)
-    open()
+    document.addEventListener('visibilitychange', followVisibility)
+    connect()
   }
   listeners.add(listener)
   return () => {
     listeners.delete(listener)
     if (listeners.size > 0) return
-    document.removeEventListener('visibilitychange', looked)
-    close()
+    document.removeEventListener('visibilitychange', followVisibility)
+    disconnect()
   }
 }
 
-const looked = (): void => (document.hidden ? close() : open())
+const followVisibility = (): void => (document.hidden ? disconnect() : connect())
 
-function open(): void {
+function connect(): void {
   if (source || document.hidden) return
-  const opened = new EventSource(pathOf('/live', { since: last }))
-  source = opened
-  for (const name of LIVE_EVENTS) opened.addEventListener(name, told)
-  opened.onerror = () => {
+  const eventSource = new EventSource(apiPath('/live', { since: lastEventId }))
+  source = eventSource
+  for (const name of LIVE_EVENTS) eventSource.addEventListener(name, handleMessage)
+  eventSource.onerror = () => {
     // While it is only connecting again, the browser itself says which event was the last.
-    if (opened.readyState !== EventSource.CLOSED) return
-    close()
-    retry = setTimeout(open, RETRY)
+    if (eventSource.readyState !== EventSource.CLOSED) return
+    disconnect()
+    retry = setTimeout(connect, RETRY_MS)
   }
 }
 
-function close(): void {
+function disconnect(): void {
   clearTimeout(retry)
   source?.close()
   source = undefined
 }
 
-function told(message: MessageEvent<string>): void {
-  if (message.lastEventId !== '') last = message.lastEventId
+function handleMessage(message: MessageEvent<string>): void {
+  if (message.lastEventId !== '') lastEventId = message.lastEventId
   const event = JSON.parse(message.data) as LiveEvent
   for (const listener of listeners) listener(event)
 }

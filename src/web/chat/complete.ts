@@ -1,23 +1,23 @@
 /** What can be completed in what is being typed: a command, its first word, or a file of the project. */
 import type { ChatCommand } from '../../model/api/chat.ts'
 
-export interface Completing {
+export interface PromptCompletion {
   readonly kind: 'command' | 'word' | 'file'
   /** Where what is completed begins, and what of it is there. */
   readonly from: number
   readonly typed: string
   /** For a command and its words, those that fit. Files are asked for. */
-  readonly choices: readonly Choice[]
+  readonly choices: readonly CompletionChoice[]
 }
 
-export interface Choice {
+export interface CompletionChoice {
   /** Stands where the typed part stood. */
   readonly text: string
   readonly hint: string
 }
 
 /** @param text up to the caret */
-export function completing(text: string, commands: readonly ChatCommand[]): Completing | undefined {
+export function findCompletion(text: string, commands: readonly ChatCommand[]): PromptCompletion | undefined {
   const command = /^\/([\w-]*)$/.exec(text)
   if (command) {
     const typed = command[1] ?? ''

@@ -34,25 +34,27 @@ export type ChatRow =
       readonly reason_ja: string | null
     }
 
-export interface Asking {
+export interface ConsentRequest {
   readonly id: string
   readonly name: string
   readonly need: ChatNeed
 }
 
 /** What is going on. */
-export type Work = { readonly kind: 'thinking' | 'compacting' } | { readonly kind: 'calling'; readonly name: string }
+export type ChatActivity =
+  | { readonly kind: 'thinking' | 'compacting' }
+  | { readonly kind: 'calling'; readonly name: string }
 
-export interface View {
+export interface ChatView {
   readonly rows: readonly ChatRow[]
   /** Messages before the first row. */
   readonly earlier: number
   readonly state: ChatState | undefined
   /** The first one is answered first. */
-  readonly asking: readonly Asking[]
+  readonly asking: readonly ConsentRequest[]
   /** A project's file that the user has to trust, or not. */
   readonly trusting: { readonly id: string; readonly trust: ChatTrust } | undefined
-  readonly work: Work | undefined
+  readonly work: ChatActivity | undefined
   /** Tokens of the last request. */
   readonly used: { readonly input: number; readonly output: number; readonly estimated: boolean } | undefined
   readonly isClosed: boolean
@@ -60,7 +62,7 @@ export interface View {
   readonly count: number
 }
 
-export const NOTHING: View = {
+export const EMPTY_CHAT_VIEW: ChatView = {
   rows: [],
   earlier: 0,
   state: undefined,
@@ -73,9 +75,9 @@ export const NOTHING: View = {
 }
 
 /** Nothing goes on, and nothing is asked. */
-const RESTING = { work: undefined, asking: [], trusting: undefined } as const
+const IDLE = { work: undefined, asking: [], trusting: undefined } as const
 
-export function after(view: View, event: ChatEvent): View {
+export function applyChatEvent(view: ChatView, event: ChatEvent): ChatView {
   switch (event.kind) {
     case 'hello': {
       const { reset, state, messages, earlier } = event
@@ -83,37 +85,42 @@ export function after(view: View, event: ChatEvent): View {
       const rows = messages.map(
         (message): ChatRow => ({ kind: 'message', key: message.id, message, interrupted: false }),
       )
-      return { ...NOTHING, rows, earlier, state, used: view.used, count: view.count }
+      return { ...EMPTY_CHAT_VIEW, rows, earlier, state, used: view.used, count: view.count }
     }
     case 'state':
-      return { ...view, state: event.state, ...(!event.state.running && RESTING) }
+      return { ...view, state: event.state, ...(!event.state.running && IDLE) }
     case 'said':
-      return add(view, {
+      return addRow(view, {
         kind: 'message',
         interrupted: false,
-        message: itemOf(view, 'prompt', { timestamp: event.at, segments: segmentsOf(event.text) }),
+        message: makeMessage(view, 'prompt', { timestamp: event.at, segments: textSegments(event.text) }),
       })
     case 'started':
       return { ...view, work: { kind: 'thinking' } }
     case 'delta':
-      return streamed(view, 'answer', event.text)
+      return appendToStream(view, 'answer', event.text)
     case 'reasoning':
-      return streamed(view, 'reasoning', event.text)
+      return appendToStream(view, 'reasoning', event.text)
     case 'calling':
       return { ...view, work: { kind: 'calling', name: event.name } }
     case 'retry': {
       const rows = view.rows.filter(({ kind }) => kind !== 'stream')
       const { reason, reason_ja, attempt } = event
-      return add({ ...view, rows }, { kind: 'retrying', reason, reason_ja, attempt })
+      return addRow({ ...view, rows }, { kind: 'retrying', reason, reason_ja, attempt })
     }
     case 'usage':
       return { ...view, used: { input: event.input, output: event.output, estimated: event.estimated } }
     case 'entry':
-      return { ...settled(view, event.interrupted !== null), work: undefined }
+      return { ...settleStreams(view, event.interrupted !== null), work: undefined }
     case 'tool_asked': {
       const { command, summary_ja } = event.need
-      const gist = command === undefined ? { gist_ja: summary_ja } : {}
-      return add(settled(view), { kind: 'message', interrupted: false, message: toolItem(view, event), ...gist })
+      const summary = command === undefined ? { gist_ja: summary_ja } : {}
+      return addRow(settleStreams(view), {
+        kind: 'message',
+        interrupted: false,
+        message: toolMessage(view, event),
+        ...summary,
+      })
     }
     case 'consent_needed': {
       const { id, name, need } = event
@@ -128,55 +135,58 @@ export function after(view: View, event: ChatEvent): View {
     case 'tool_started':
       return view
     case 'tool_output':
-      return withCall(view, event.id, (call) => ({ ...call, output: cut((call.output ?? '') + event.text) }))
+      return updateCall(view, event.id, (call) => ({
+        ...call,
+        output: truncateOutput((call.output ?? '') + event.text),
+      }))
     case 'tool_done': {
       const { status, output, ms: duration_ms } = event
-      return withCall(view, event.id, (call) => ({ ...call, status, output, duration_ms }))
+      return updateCall(view, event.id, (call) => ({ ...call, status, output, duration_ms }))
     }
     case 'tools_cancelled':
-      return event.ids.reduce((all, id) => withCall(all, id, cancelled), view)
+      return event.ids.reduce((all, id) => updateCall(all, id, cancelCall), view)
     case 'compacting':
       return { ...view, work: { kind: 'compacting' } }
     case 'compacted':
-      return add({ ...view, work: undefined }, { kind: 'compacted', summary: event.summary })
+      return addRow({ ...view, work: undefined }, { kind: 'compacted', summary: event.summary })
     case 'compact_proposed':
-      return add(view, { kind: 'proposal', percent: event.percent })
+      return addRow(view, { kind: 'proposal', percent: event.percent })
     case 'notice':
     case 'error':
     case 'output':
-      return add(view, { kind: event.kind, text: event.text, ja: event.ja })
+      return addRow(view, { kind: event.kind, text: event.text, ja: event.ja })
     case 'checkpoint': {
       // Those of single tools are on no rail.
       if (event.tag.includes('.')) return view
       // Made again with more in it: the last one counts.
       const rows = view.rows.filter((row) => row.kind !== 'checkpoint' || row.tag !== event.tag)
-      return add({ ...view, rows }, { kind: 'checkpoint', tag: event.tag })
+      return addRow({ ...view, rows }, { kind: 'checkpoint', tag: event.tag })
     }
     case 'ended': {
-      const done = { ...settled(view, event.how !== 'answered'), work: undefined }
+      const settledView = { ...settleStreams(view, event.how !== 'answered'), work: undefined }
       const { kind, how, reason, reason_ja } = event
-      return how === 'answered' ? done : add(done, { kind, how, reason, reason_ja })
+      return how === 'answered' ? settledView : addRow(settledView, { kind, how, reason, reason_ja })
     }
     case 'edit':
       return view
     case 'closed':
-      return { ...view, isClosed: true, ...RESTING }
+      return { ...view, isClosed: true, ...IDLE }
   }
 }
 
-type Keyless = ChatRow extends infer Row ? (Row extends ChatRow ? Omit<Row, 'key'> : never) : never
+type RowWithoutKey = ChatRow extends infer Row ? (Row extends ChatRow ? Omit<Row, 'key'> : never) : never
 
-const add = (view: View, row: Keyless): View => ({
+const addRow = (view: ChatView, row: RowWithoutKey): ChatView => ({
   ...view,
   rows: [...view.rows, { ...row, key: `row ${view.count}` } as ChatRow],
   count: view.count + 1,
 })
 
-const segmentsOf = (text: string): MessageItem['segments'] => [
+const textSegments = (text: string): MessageItem['segments'] => [
   { channel: 'input', type: 'text', format: 'markdown', text },
 ]
 
-function itemOf({ state, count }: View, show: Showing, more: Partial<MessageItem>): MessageItem {
+function makeMessage({ state, count }: ChatView, show: Showing, more: Partial<MessageItem>): MessageItem {
   const flags: MessageFlags = state && state.tangents.length > 0 ? { tangent: true } : {}
   return {
     id: `live ${count}`,
@@ -192,25 +202,26 @@ function itemOf({ state, count }: View, show: Showing, more: Partial<MessageItem
 }
 
 /** Characters of one answer that are shown here; the archive shows all of them. */
-const LONG = 100_000
-const cut = (text: string): string => (text.length > LONG ? `${text.slice(0, LONG)} …` : text)
+const MAX_SHOWN_CHARACTERS = 100_000
+const truncateOutput = (text: string): string =>
+  text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)} …` : text
 
 /** A stream goes on until something else is said. */
-function streamed(view: View, show: 'answer' | 'reasoning', text: string): View {
+function appendToStream(view: ChatView, show: 'answer' | 'reasoning', text: string): ChatView {
   const last = view.rows.at(-1)
   const isSame = last?.kind === 'stream' && last.message.show === show
-  const before = isSame ? wordsOf(last.message) : ''
-  if (before.length > LONG) return view
-  const words = cut(before + text)
-  const said = show === 'answer' ? { segments: segmentsOf(words) } : { reasoning: { text: words } }
-  if (!isSame) return add(settled(view), { kind: 'stream', message: itemOf(view, show, said) })
-  return { ...view, rows: [...view.rows.slice(0, -1), { ...last, message: { ...last.message, ...said } }] }
+  const previousText = isSame ? messageText(last.message) : ''
+  if (previousText.length > MAX_SHOWN_CHARACTERS) return view
+  const words = truncateOutput(previousText + text)
+  const content = show === 'answer' ? { segments: textSegments(words) } : { reasoning: { text: words } }
+  if (!isSame) return addRow(settleStreams(view), { kind: 'stream', message: makeMessage(view, show, content) })
+  return { ...view, rows: [...view.rows.slice(0, -1), { ...last, message: { ...last.message, ...content } }] }
 }
 
-export const wordsOf = ({ show, segments, reasoning }: MessageItem): string =>
+export const messageText = ({ show, segments, reasoning }: MessageItem): string =>
   show === 'reasoning' ? (reasoning?.text ?? '') : segments.map(({ text }) => text ?? '').join('\n\n')
 
-function settled(view: View, interrupted = false): View {
+function settleStreams(view: ChatView, interrupted = false): ChatView {
   if (!view.rows.some(({ kind }) => kind === 'stream')) return view
   const rows = view.rows.map(
     (row): ChatRow =>
@@ -219,7 +230,7 @@ function settled(view: View, interrupted = false): View {
   return { ...view, rows }
 }
 
-function toolItem(view: View, { id, name, need }: Asking): MessageItem {
+function toolMessage(view: ChatView, { id, name, need }: ConsentRequest): MessageItem {
   const { command, diff, summary } = need
   const tool_call: ToolCallItem = {
     call_id: id,
@@ -229,13 +240,13 @@ function toolItem(view: View, { id, name, need }: Asking): MessageItem {
     ...(command !== undefined && { arguments_json: { command } }),
     ...(diff !== undefined && { diff }),
   }
-  return itemOf(view, 'tool', { tool_call })
+  return makeMessage(view, 'tool', { tool_call })
 }
 
-const cancelled = (call: ToolCallItem): ToolCallItem => ({ ...call, status: 'cancelled' })
+const cancelCall = (call: ToolCallItem): ToolCallItem => ({ ...call, status: 'cancelled' })
 
 /** The last call of this id: servers may use one again. */
-function withCall(view: View, id: string, change: (call: ToolCallItem) => ToolCallItem): View {
+function updateCall(view: ChatView, id: string, change: (call: ToolCallItem) => ToolCallItem): ChatView {
   const at = view.rows.findLastIndex((row) => row.kind === 'message' && row.message.tool_call?.call_id === id)
   const row = view.rows[at]
   if (row?.kind !== 'message' || !row.message.tool_call) return view
@@ -244,7 +255,7 @@ function withCall(view: View, id: string, change: (call: ToolCallItem) => ToolCa
 }
 
 /** Of a text that grows: the paragraphs that will not change any more, and the rest. A fence that is open holds what follows. */
-export function settledParts(text: string): readonly [done: string, open: string] {
+export function splitSettledText(text: string): readonly [done: string, open: string] {
   let isFenced = false
   let end = 0
   for (const { 0: found, index } of text.matchAll(/^ {0,3}(?:```|~~~)|\n\n/gm)) {

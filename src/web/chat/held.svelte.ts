@@ -7,28 +7,28 @@ import {
   type ChatFilesReply,
   type ChatReply,
 } from '../../model/api/chat.ts'
-import { get, type Problem, pathOf, post } from '../api/client.ts'
-import { after, NOTHING, type View } from './fold.ts'
+import { apiPath, get, post, type RequestProblem } from '../api/client.ts'
+import { applyChatEvent, type ChatView, EMPTY_CHAT_VIEW } from './fold.ts'
 
-const RETRY = 1500
+const RETRY_MS = 1500
 
-export class Held {
+export class ChatClient {
   readonly id: string
   readonly folds = new SvelteMap<string, boolean>()
-  view = $state.raw<View>(NOTHING)
+  view = $state.raw<ChatView>(EMPTY_CHAT_VIEW)
   /** Why it cannot be opened. */
-  problem = $state.raw<Problem>()
+  problem = $state.raw<RequestProblem>()
   /** Why the last words, answer or interruption were not taken. */
-  refusal = $state.raw<Problem>()
+  refusal = $state.raw<RequestProblem>()
   isLost = $state(false)
   /** A text that is to be written on. */
   onEdit: (text: string) => void = () => {}
   #source: EventSource | undefined
-  #last: string | undefined
+  #lastEventId: string | undefined
   /** What the user chose, where the server asked for it. */
   #directory: string | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
-  #isGone = false
+  #isLeft = false
 
   constructor(id: string) {
     this.id = id
@@ -41,25 +41,25 @@ export class Held {
   /** Listens until it is closed. A page that nobody looks at holds no connection, and is told later what it missed. */
   open = async (): Promise<void> => {
     clearTimeout(this.#timer)
-    if (this.#source || this.#isGone || document.hidden) return
+    if (this.#source || this.#isLeft || document.hidden) return
     const directory = this.#directory === undefined ? {} : { directory: this.#directory, confirmed: true }
     const answer = await post<ChatReply>('/chat', { session: this.id, ...directory })
-    if (this.#isGone || this.#source) return
+    if (this.#isLeft || this.#source) return
     if (answer.kind === 'problem') {
-      if (this.view.state && answer.problem.code === 'unreachable') this.#again()
+      if (this.view.state && answer.problem.code === 'unreachable') this.#retry()
       else this.problem = answer.problem
       return
     }
     this.problem = undefined
     this.#directory = undefined
-    const source = new EventSource(pathOf(`${this.#path}/events`, { since: this.#last }))
+    const source = new EventSource(apiPath(`${this.#path}/events`, { since: this.#lastEventId }))
     this.#source = source
-    for (const name of CHAT_EVENTS) if (name !== 'error') source.addEventListener(name, this.#told)
+    for (const name of CHAT_EVENTS) if (name !== 'error') source.addEventListener(name, this.#handleEvent)
     // An event of ours and a broken line have the same name; only the former has data.
     source.addEventListener('error', (event) => {
-      if (event instanceof MessageEvent) return this.#told(event)
+      if (event instanceof MessageEvent) return this.#handleEvent(event)
       this.isLost = true
-      if (source.readyState === EventSource.CLOSED) this.#again()
+      if (source.readyState === EventSource.CLOSED) this.#retry()
     })
     source.addEventListener('open', () => {
       this.isLost = false
@@ -73,22 +73,22 @@ export class Held {
     return this.open()
   }
 
-  looked = (): void => {
-    if (document.hidden) this.#hangUp()
+  followVisibility = (): void => {
+    if (document.hidden) this.#disconnect()
     else void this.open()
   }
 
   leave(): void {
-    this.#isGone = true
+    this.#isLeft = true
     clearTimeout(this.#timer)
-    this.#hangUp()
+    this.#disconnect()
   }
 
   /** True when it was taken. */
   async say(text: string): Promise<boolean> {
     this.refusal = undefined
     if (this.view.isClosed) {
-      this.#hangUp()
+      this.#disconnect()
       await this.open()
     }
     return this.#send('say', { text })
@@ -115,22 +115,22 @@ export class Held {
     return answer.kind === 'reply' ? answer.reply.data : []
   }
 
-  #again(): void {
-    this.#hangUp()
-    this.#timer = setTimeout(() => void this.open(), RETRY)
+  #retry(): void {
+    this.#disconnect()
+    this.#timer = setTimeout(() => void this.open(), RETRY_MS)
   }
 
-  #hangUp(): void {
+  #disconnect(): void {
     this.#source?.close()
     this.#source = undefined
   }
 
-  #told = (message: Event): void => {
+  #handleEvent = (message: Event): void => {
     const { data, lastEventId } = message as MessageEvent<string>
-    if (lastEventId !== '') this.#last = lastEventId
+    if (lastEventId !== '') this.#lastEventId = lastEventId
     const event = JSON.parse(data) as ChatEvent
-    this.view = after(this.view, event)
+    this.view = applyChatEvent(this.view, event)
     if (event.kind === 'edit') this.onEdit(event.text)
-    if (event.kind === 'closed') this.#hangUp()
+    if (event.kind === 'closed') this.#disconnect()
   }
 }

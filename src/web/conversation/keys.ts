@@ -1,14 +1,14 @@
 /** The keys that go through a conversation. */
-import type { Keys } from '../frame/keys.ts'
+import type { KeyBindings } from '../frame/keys.ts'
 import { messageMarkdown } from './markdown.ts'
-import type { Reading } from './reading.svelte.ts'
-import { rowOf } from './rows.ts'
+import type { OpenSession } from './reading.svelte.ts'
+import { rowOfMessage } from './rows.ts'
 import type { Scroller } from './scroller.svelte.ts'
 
-type Show = (offset: number, align?: 'start' | 'center') => void
+type ShowMessage = (offset: number, align?: 'start' | 'center') => void
 
-export function keysOf(reading: Reading, scroller: Scroller, show: Show): Keys {
-  const row = (): number => (reading.cursor >= 0 ? rowOf(reading.rows, reading.cursor) : scroller.top.row - 1)
+export function conversationKeys(reading: OpenSession, scroller: Scroller, show: ShowMessage): KeyBindings {
+  const row = (): number => (reading.cursor >= 0 ? rowOfMessage(reading.rows, reading.cursor) : scroller.top.row - 1)
   const step = (by: 1 | -1): void => {
     const next = Math.min(reading.rows.length - 1, Math.max(0, row() + by))
     reading.cursor = reading.rows[next] ?? -1

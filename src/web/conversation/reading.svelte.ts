@@ -3,23 +3,23 @@ import { SvelteMap } from 'svelte/reactivity'
 import type { MessageItem, WindowReply } from '../../model/api/message.ts'
 import type { SessionDetail, SessionReply } from '../../model/api/session.ts'
 import type { ShapeReply, TurnItem, TurnsReply } from '../../model/api/turn.ts'
-import { type Answer, type Asked, get, type Problem } from '../api/client.ts'
-import { isSame, isShown, lastBefore, layRows, letterOf, Verdicts } from './rows.ts'
+import { get, type QueryParameters, type RequestProblem, type RequestResult } from '../api/client.ts'
+import { areSameRows, findLastBefore, isMessageShown, layOutRows, RowVisibility, shapeLetterOf } from './rows.ts'
 
-const PAGE = 100
+const PAGE_SIZE = 100
 /** Enough to fill a screen. */
-const FIRST = 40
+const FIRST_PAGE_SIZE = 40
 /** Messages that were read are forgotten beyond so many. */
-const MOST_KEPT = 6000
+const MAX_CACHED_MESSAGES = 6000
 /** Messages at the end that are read when something was added: a result may change a call before it. */
-const TAIL = 160
+const TAIL_SIZE = 160
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
 
-export class Reading {
+export class OpenSession {
   readonly id: string
   detail = $state.raw<SessionDetail>()
-  problem = $state.raw<Problem>()
+  problem = $state.raw<RequestProblem>()
   turns = $state.raw<readonly TurnItem[]>([])
   shape = $state.raw('')
   /** Offsets of the first message of each row. */
@@ -32,17 +32,17 @@ export class Reading {
   cursor = $state(-1)
   #version = $state(0)
   readonly #messages = new Map<number, MessageItem>()
-  readonly #verdicts = new Verdicts()
-  readonly #asked = new Set<number>()
+  readonly #visibility = new RowVisibility()
+  readonly #requestedPages = new Set<number>()
   /** The page that the reader is at. */
-  #near = 0
+  #nearPage = 0
   /** Turns are being asked for; those that come are old already. */
   #isAsking = false
   #isOutdated = false
   /** The same of what was added. */
   #isUpdating = false
   #hasGrown = false
-  readonly #end = new AbortController()
+  readonly #abort = new AbortController()
 
   /** Told when there are other rows. */
   readonly #onrows: () => void
@@ -58,7 +58,7 @@ export class Reading {
 
   /** The last turn that began before a message. */
   turnBefore(offset: number): TurnItem | undefined {
-    return this.turns[lastBefore(this.turns, offset)]
+    return this.turns[findLastBefore(this.turns, offset)]
   }
 
   get total(): number {
@@ -71,34 +71,38 @@ export class Reading {
 
   /** Each part is shown as it comes. @returns the place of the message that was asked for, if there is one */
   async open(at: string | undefined): Promise<number | undefined> {
-    const first: Asked = at === undefined ? { offset: 0 } : { around: at }
-    const found = get<WindowReply>(`${this.path}/messages`, { ...first, limit: FIRST }, this.#end.signal)
+    const first: QueryParameters = at === undefined ? { offset: 0 } : { around: at }
+    const firstWindow = get<WindowReply>(
+      `${this.path}/messages`,
+      { ...first, limit: FIRST_PAGE_SIZE },
+      this.#abort.signal,
+    )
     await Promise.all([this.#readDetail(), this.#readShape()])
-    const window = await found
+    const window = await firstWindow
     void this.#readTurns()
     if (window.kind !== 'reply') return undefined
-    this.#take(window.reply.data)
-    this.#lay()
+    this.#storeMessages(window.reply.data)
+    this.#layOutRows()
     return window.reply.data.find(({ id }) => id === at)?.offset
   }
 
   close(): void {
-    this.#end.abort()
+    this.#abort.abort()
   }
 
   /** Reads what is missing between two places. */
-  need(from: number, to: number): void {
-    this.#near = Math.floor(from / PAGE)
-    for (let page = Math.floor(from / PAGE); page <= Math.floor(Math.max(from, to) / PAGE); page++)
+  loadRange(from: number, to: number): void {
+    this.#nearPage = Math.floor(from / PAGE_SIZE)
+    for (let page = Math.floor(from / PAGE_SIZE); page <= Math.floor(Math.max(from, to) / PAGE_SIZE); page++)
       void this.#readPage(page)
   }
 
   /** All of a stretch, for copying: whole, or not at all. */
-  async stretch(from: number, count: number): Promise<Answer<readonly MessageItem[]>> {
+  async readRange(from: number, count: number): Promise<RequestResult<readonly MessageItem[]>> {
     const messages: MessageItem[] = []
     for (let offset = from; offset < from + count; offset += 500) {
       const limit = Math.min(500, from + count - offset)
-      const answer = await get<WindowReply>(`${this.path}/messages`, { offset, limit }, this.#end.signal)
+      const answer = await get<WindowReply>(`${this.path}/messages`, { offset, limit }, this.#abort.signal)
       if (answer.kind !== 'reply') return answer
       messages.push(...answer.reply.data)
     }
@@ -107,7 +111,7 @@ export class Reading {
 
   showEverything(everything: boolean): void {
     this.everything = everything
-    this.#lay()
+    this.#layOutRows()
   }
 
   /** The session has grown, or is another one. One after the other: what comes late must not count. */
@@ -123,59 +127,59 @@ export class Reading {
   }
 
   async #readTail(): Promise<void> {
-    const asked = { before: 'end', limit: TAIL }
+    const query = { before: 'end', limit: TAIL_SIZE }
     const [tail] = await Promise.all([
-      get<WindowReply>(`${this.path}/messages`, asked, this.#end.signal),
+      get<WindowReply>(`${this.path}/messages`, query, this.#abort.signal),
       this.#readDetail(),
     ])
     if (tail.kind !== 'reply') return
     const { data, meta } = tail.reply
     if (meta.total < this.total || meta.offset > this.total) return this.#readAgain()
     const added = data.filter(({ offset }) => offset >= this.total)
-    this.shape += added.map(letterOf).join('')
-    this.#take(data)
-    this.#forget()
-    this.#lay()
+    this.shape += added.map(shapeLetterOf).join('')
+    this.#storeMessages(data)
+    this.#evictFarMessages()
+    this.#layOutRows()
     void this.#readTurns()
   }
 
   async #readDetail(): Promise<void> {
-    const answer = await get<SessionReply>(this.path, {}, this.#end.signal)
+    const answer = await get<SessionReply>(this.path, {}, this.#abort.signal)
     if (answer.kind === 'reply') this.detail = answer.reply.data
     if (answer.kind === 'problem' && !this.detail) this.problem = answer.problem
   }
 
   async #readShape(): Promise<void> {
-    const answer = await get<ShapeReply>(`${this.path}/shape`, {}, this.#end.signal)
+    const answer = await get<ShapeReply>(`${this.path}/shape`, {}, this.#abort.signal)
     if (answer.kind === 'problem' && !this.isReady) this.problem = answer.problem
     if (answer.kind !== 'reply') return
     this.shape = answer.reply.data.shape
-    this.#lay()
+    this.#layOutRows()
     this.isReady = true
   }
 
   async #readAgain(): Promise<void> {
     this.#messages.clear()
-    this.#verdicts.clear()
-    this.#asked.clear()
+    this.#visibility.clear()
+    this.#requestedPages.clear()
     await this.#readShape()
     this.#version++
     void this.#readTurns()
   }
 
   async #readPage(page: number): Promise<void> {
-    const offset = page * PAGE
-    if (this.#asked.has(page) || offset >= this.total) return
-    this.#asked.add(page)
-    const answer = await get<WindowReply>(`${this.path}/messages`, { offset, limit: PAGE }, this.#end.signal)
+    const offset = page * PAGE_SIZE
+    if (this.#requestedPages.has(page) || offset >= this.total) return
+    this.#requestedPages.add(page)
+    const answer = await get<WindowReply>(`${this.path}/messages`, { offset, limit: PAGE_SIZE }, this.#abort.signal)
     if (answer.kind !== 'reply') {
       // Asked for again when it is looked at again.
-      this.#asked.delete(page)
+      this.#requestedPages.delete(page)
       return
     }
-    this.#forget()
-    this.#take(answer.reply.data)
-    this.#lay()
+    this.#evictFarMessages()
+    this.#storeMessages(answer.reply.data)
+    this.#layOutRows()
   }
 
   /** One after the other, and where a log grows quickly, not all the time. */
@@ -185,34 +189,34 @@ export class Reading {
     this.#isAsking = true
     for (let wait = false; this.#isOutdated || wait; ) {
       this.#isOutdated = false
-      const begun = performance.now()
-      const answer: Answer<TurnsReply> = await get(`${this.path}/turns`, { wait }, this.#end.signal)
+      const startedAt = performance.now()
+      const answer: RequestResult<TurnsReply> = await get(`${this.path}/turns`, { wait }, this.#abort.signal)
       if (answer.kind === 'reply') this.turns = answer.reply.data
       wait = answer.kind === 'reply' && !answer.reply.meta.complete && !wait
-      if (!wait) await pause(4 * (performance.now() - begun))
+      if (!wait) await pause(4 * (performance.now() - startedAt))
     }
     this.#isAsking = false
   }
 
-  #take(messages: readonly MessageItem[]): void {
+  #storeMessages(messages: readonly MessageItem[]): void {
     for (const message of messages) {
       this.#messages.set(message.offset, message)
-      this.#verdicts.set(message.offset, isShown(message, this.shape[message.offset] ?? 'x'))
+      this.#visibility.set(message.offset, isMessageShown(message, this.shape[message.offset] ?? 'x'))
     }
     this.#version++
   }
 
   /** All but those around the reader. */
-  #forget(): void {
-    if (this.#messages.size <= MOST_KEPT) return
-    const isFar = (page: number): boolean => Math.abs(page - this.#near) > MOST_KEPT / PAGE / 4
-    for (const offset of this.#messages.keys()) if (isFar(Math.floor(offset / PAGE))) this.#messages.delete(offset)
-    for (const page of this.#asked) if (isFar(page)) this.#asked.delete(page)
+  #evictFarMessages(): void {
+    if (this.#messages.size <= MAX_CACHED_MESSAGES) return
+    const isFar = (page: number): boolean => Math.abs(page - this.#nearPage) > MAX_CACHED_MESSAGES / PAGE_SIZE / 4
+    for (const offset of this.#messages.keys()) if (isFar(Math.floor(offset / PAGE_SIZE))) this.#messages.delete(offset)
+    for (const page of this.#requestedPages) if (isFar(page)) this.#requestedPages.delete(page)
   }
 
-  #lay(): void {
-    const rows = layRows(this.shape, this.#verdicts, this.everything)
-    if (isSame(rows, this.rows)) return
+  #layOutRows(): void {
+    const rows = layOutRows(this.shape, this.#visibility, this.everything)
+    if (areSameRows(rows, this.rows)) return
     this.rows = rows
     this.#onrows()
   }

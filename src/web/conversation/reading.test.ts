@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import type { MessageItem } from '../../model/api/message.ts'
 import type { CheckpointItem } from '../../model/api/session.ts'
 import type { TurnItem } from '../../model/api/turn.ts'
-import { wordsOf } from './find/words.ts'
+import { queryWords } from './find/words.ts'
 import { messageMarkdown, turnMarkdown } from './markdown.ts'
-import { outlineOf } from './outline/outline.ts'
-import { contextName, partsOf } from './row/parts.ts'
+import { conversationOutline } from './outline/outline.ts'
+import { contextName, splitTextParts } from './row/parts.ts'
 
-const said = (show: MessageItem['show'], text: string): MessageItem => ({
+const messageItem = (show: MessageItem['show'], text: string): MessageItem => ({
   id: text,
   offset: 0,
   timestamp: '2026-02-03T00:00:00.000Z',
@@ -18,7 +18,7 @@ const said = (show: MessageItem['show'], text: string): MessageItem => ({
   segments: [{ channel: 'input', type: 'text', format: 'input_text', text }],
 })
 
-test('what a program put into a prompt is told apart from what was typed', () => {
+test('injected text is separated from the typed prompt', () => {
   const segment = {
     channel: 'input',
     type: 'text',
@@ -26,22 +26,22 @@ test('what a program put into a prompt is told apart from what was typed', () =>
     text: 'Look at this <file>x</file> please',
     annotations: [{ kind: 'injected', start: 13, end: 27, what: 'file' }],
   } as const
-  expect(partsOf(segment)).toEqual([
+  expect(splitTextParts(segment)).toEqual([
     { kind: 'said', text: 'Look at this ' },
     { kind: 'injected', text: '<file>x</file>', what: 'file' },
     { kind: 'said', text: ' please' },
   ])
 })
 
-test('context is called by its file, its tag or its first words', () => {
+test('context is named by its file, its tag or its first words', () => {
   expect(contextName('# AGENTS.md instructions for /w\n…')).toBe('AGENTS.md')
   expect(contextName('<environment_context>\n<cwd>')).toBe('environment')
   expect(contextName('## Be kind\nand brief')).toBe('Be kind')
 })
 
-test('a turn as Markdown holds what was asked, done and answered, and its fences hold', () => {
+test('a turn as Markdown contains prompt, tools and answer in unbroken fences', () => {
   const tool: MessageItem = {
-    ...said('tool', ''),
+    ...messageItem('tool', ''),
     tool_call: {
       call_id: 'c',
       name: 'shell',
@@ -52,21 +52,21 @@ test('a turn as Markdown holds what was asked, done and answered, and its fences
     },
   }
   const text = turnMarkdown([
-    said('context', 'hidden'),
-    said('prompt', 'Why?\nHow?'),
+    messageItem('context', 'hidden'),
+    messageItem('prompt', 'Why?\nHow?'),
     tool,
-    said('copy', 'Why?'),
-    said('answer', 'So.'),
+    messageItem('copy', 'Why?'),
+    messageItem('answer', 'So.'),
   ])
   expect(text).toBe('> Why?\n> How?\n\n**shell**\n\n```\n$ cat a.md\n```\n\n````\n```\ncode\n```\n````\n\nSo.\n')
-  expect(messageMarkdown(said('answer', 'So.'))).toBe('So.')
+  expect(messageMarkdown(messageItem('answer', 'So.'))).toBe('So.')
 })
 
-test('only the words of a query are made visible', () => {
-  expect(wordsOf('Boil* "la paz" -not agent:codex OR /x+/ 索引')).toEqual(['boil', 'la paz', '索引'])
+test('only the words of a query are highlighted', () => {
+  expect(queryWords('Boil* "la paz" -not agent:codex OR /x+/ 索引')).toEqual(['boil', 'la paz', '索引'])
 })
 
-test('checkpoints stand in the outline where they were made', () => {
+test('checkpoints appear in the outline at their time', () => {
   const turn = (number: number, started_at: string, more: Partial<TurnItem> = {}) =>
     ({
       number,
@@ -84,7 +84,7 @@ test('checkpoints stand in the outline where they were made', () => {
     entries: 1,
     files: { added: 3, modified: 5, deleted: 0 },
   } as CheckpointItem
-  const lines = outlineOf(
+  const lines = conversationOutline(
     [turn(1, '2026-02-03T09:00:00Z'), turn(2, '2026-02-03T10:00:00Z', { tangent: true, rolled_back: true })],
     [checkpoint],
   )

@@ -2,48 +2,48 @@
 import type { MessageItem } from '../../model/api/message.ts'
 
 /** A run of context is one row. Others have one each. */
-const CONTEXT = codesOf('is')
+const CONTEXT_CODES = codesOf('is')
 /** Results stand on their calls; headers, copies and events without words take no room. */
-const HIDDEN = codesOf('hrxdp')
+const HIDDEN_CODES = codesOf('hrxdp')
 /** Events without words that mark a place in the conversation. */
-const MARKERS = /compact|roll|abort|interrupt|undo|error/
+const MARKER_EVENTS = /compact|roll|abort|interrupt|undo|error/
 
 /** What messages that were read turned out to be, by offset: their letters may say otherwise. */
-export class Verdicts {
-  #all = new Uint8Array(1024)
+export class RowVisibility {
+  #visibility = new Uint8Array(1024)
 
   /** Whether it takes a row. */
   set(offset: number, shown: boolean): void {
-    if (offset >= this.#all.length) {
-      const more = new Uint8Array(2 * offset)
-      more.set(this.#all)
-      this.#all = more
+    if (offset >= this.#visibility.length) {
+      const larger = new Uint8Array(2 * offset)
+      larger.set(this.#visibility)
+      this.#visibility = larger
     }
-    this.#all[offset] = shown ? 1 : 2
+    this.#visibility[offset] = shown ? 1 : 2
   }
 
   get(offset: number): boolean | undefined {
-    const verdict = this.#all[offset]
+    const verdict = this.#visibility[offset]
     return verdict ? verdict === 1 : undefined
   }
 
   clear(): void {
-    this.#all.fill(0)
+    this.#visibility.fill(0)
   }
 }
 
 /** Goes over all of them with every page that is read. @returns the offset of the first message of each row; a row goes on up to the next one */
-export function layRows(shape: string, verdicts: Verdicts, everything: boolean): Int32Array {
+export function layOutRows(shape: string, verdicts: RowVisibility, everything: boolean): Int32Array {
   const rows = new Int32Array(shape.length)
   let count = 0
   let isContext = false
   for (let offset = 0; offset < shape.length; offset++) {
     const letter = shape.charCodeAt(offset)
-    const isShown = everything || (verdicts.get(offset) ?? !HIDDEN[letter])
+    const isShown = everything || (verdicts.get(offset) ?? !HIDDEN_CODES[letter])
     if (!isShown) continue
-    const joins = isContext && CONTEXT[letter] && !everything
-    isContext = CONTEXT[letter] === 1
-    if (!joins) rows[count++] = offset
+    const continuesRow = isContext && CONTEXT_CODES[letter] && !everything
+    isContext = CONTEXT_CODES[letter] === 1
+    if (!continuesRow) rows[count++] = offset
   }
   return rows.slice(0, count)
 }
@@ -54,27 +54,27 @@ function codesOf(letters: string): Uint8Array {
   return codes
 }
 
-export function isSame(some: Int32Array, others: Int32Array): boolean {
-  if (some.length !== others.length) return false
-  for (let row = 0; row < some.length; row++) if (some[row] !== others[row]) return false
+export function areSameRows(before: Int32Array, after: Int32Array): boolean {
+  if (before.length !== after.length) return false
+  for (let row = 0; row < before.length; row++) if (before[row] !== after[row]) return false
   return true
 }
 
-export function isShown({ show, metadata, flags }: MessageItem, letter: string): boolean {
+export function isMessageShown({ show, metadata, flags }: MessageItem, letter: string): boolean {
   switch (show) {
     case 'joined':
     case 'copy':
     case 'session':
       return false
     case 'event':
-      return letter !== 'x' || flags.error === true || MARKERS.test(String(metadata?.['event_kind'] ?? ''))
+      return letter !== 'x' || flags.error === true || MARKER_EVENTS.test(String(metadata?.['event_kind'] ?? ''))
     default:
       return true
   }
 }
 
 /** The letter of a message that came after the letters were told. */
-export function letterOf({ show, flags, role, source_type, segments }: MessageItem): string {
+export function shapeLetterOf({ show, flags, role, source_type, segments }: MessageItem): string {
   if (flags.replayed) return 'p'
   if (flags.duplicate) return 'd'
   if (flags.error) return 'e'
@@ -88,27 +88,27 @@ export function letterOf({ show, flags, role, source_type, segments }: MessageIt
   return show === 'event' && segments.length === 0 ? 'x' : 'm'
 }
 
-const HEIGHTS: { readonly [letter: string]: number } = { u: 120, a: 150, m: 34 }
-const LINE = 34
+const HEIGHT_BY_LETTER: { readonly [letter: string]: number } = { u: 120, a: 150, m: 34 }
+const LINE_HEIGHT = 34
 
 /** In pixels, before it is seen. */
-export const heightOf = (letter: string | undefined): number => HEIGHTS[letter ?? ''] ?? LINE
+export const heightOf = (letter: string | undefined): number => HEIGHT_BY_LETTER[letter ?? ''] ?? LINE_HEIGHT
 
 /** The row in which a message stands, or the one before it. */
-export const rowOf = (rows: Int32Array, offset: number): number =>
+export const rowOfMessage = (rows: Int32Array, offset: number): number =>
   Math.max(0, countWhile(rows.length, (row) => (rows[row] ?? 0) <= offset) - 1)
 
 /** Of things in order: the last one that begins before a message, or -1. */
-export const lastBefore = (things: readonly { readonly offset: number }[], offset: number): number =>
-  countWhile(things.length, (at) => (things[at]?.offset ?? 0) < offset) - 1
+export const findLastBefore = (items: readonly { readonly offset: number }[], offset: number): number =>
+  countWhile(items.length, (at) => (items[at]?.offset ?? 0) < offset) - 1
 
 /** How many of the first ones are so, where none is after one that is not. */
-function countWhile(count: number, isSo: (at: number) => boolean): number {
+function countWhile(count: number, predicate: (at: number) => boolean): number {
   let low = 0
   let high = count
   while (low < high) {
     const middle = (low + high) >> 1
-    if (isSo(middle)) low = middle + 1
+    if (predicate(middle)) low = middle + 1
     else high = middle
   }
   return low

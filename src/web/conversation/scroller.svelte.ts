@@ -9,20 +9,20 @@ import {
   type VirtualizerOptions,
 } from '@tanstack/virtual-core'
 import { flushSync, tick } from 'svelte'
-import { type Band, bandAround, bandFrom, holds, NO_BAND } from './band.ts'
-import { rowOf } from './rows.ts'
+import { EMPTY_ROW_WINDOW, hasMarginAround, type RowWindow, rowWindowAround, rowWindowFrom } from './band.ts'
+import { rowOfMessage } from './rows.ts'
 
-type Options = VirtualizerOptions<HTMLElement, HTMLElement>
+type ScrollerOptions = VirtualizerOptions<HTMLElement, HTMLElement>
 type Align = 'start' | 'center' | 'auto' | 'end'
 
-export interface Rows {
+export interface RowHeights {
   /** Of the first message of each. */
   readonly offsets: Int32Array
   /** In pixels, before it is seen. */
   readonly heightOf: (row: number) => number
 }
 
-export interface ShownRow {
+export interface VisibleRow {
   readonly row: number
   /** Offset of its first message. */
   readonly key: number
@@ -33,34 +33,34 @@ export interface ShownRow {
 }
 
 /** Within so many pixels of the end, the reader is at the end. */
-const NEAR_END = 32
-const NO_ROWS: Rows = { offsets: new Int32Array(), heightOf: () => 0 }
-const ABOVE = 16
-const BELOW = 48
+const NEAR_END_PIXELS = 32
+const NO_ROWS: RowHeights = { offsets: new Int32Array(), heightOf: () => 0 }
+const PADDING_ABOVE = 16
+const PADDING_BELOW = 48
 
 export class Scroller {
-  items = $state.raw<readonly ShownRow[]>([])
+  items = $state.raw<readonly VisibleRow[]>([])
   height = $state(0)
   #rows = NO_ROWS
-  #band: Band = NO_BAND
+  #window: RowWindow = EMPTY_ROW_WINDOW
   /** Pixels before and after the band. */
-  #above = ABOVE
-  #below = BELOW
-  #shown: readonly VirtualItem[] = []
+  #above = PADDING_ABOVE
+  #below = PADDING_BELOW
+  #shownItems: readonly VirtualItem[] = []
   #element: HTMLElement | null = null
   #follows = false
   /** Where the reader is being taken; forgotten when something scrolls. */
   #aim: { readonly key: number; readonly align: Align } | undefined
   /** Rows that could be read when they were measured. */
-  readonly #known = new Set<number>()
+  readonly #measuredKeys = new Set<number>()
   /** The first of them in sight that was there before: rows that come in above it do not move it. */
-  #read: number | undefined
+  #firstReadKey: number | undefined
   /** A row is being put in its place: nothing may be drawn in the middle of that. */
   #isPlacing = false
   /** A scroll is being told: what it brings into sight is measured before it is painted. */
-  #isTold = false
+  #isScrollEvent = false
   /** Rows appear after the others were measured: they are measured at once, else they would be painted unmeasured. */
-  #isLate = false
+  #isLateRender = false
   readonly #virtual: Virtualizer<HTMLElement, HTMLElement>
 
   constructor() {
@@ -84,7 +84,7 @@ export class Scroller {
   readonly measure = (element: HTMLElement): (() => void) => {
     this.#isPlacing = true
     this.#virtual.measureElement(element)
-    if (this.#isLate) this.#virtual.resizeItem(Number(element.dataset['index']), this.#sizeOf(element))
+    if (this.#isLateRender) this.#virtual.resizeItem(Number(element.dataset['index']), this.#sizeOf(element))
     this.#isPlacing = false
     return () => this.#virtual.measureElement(null)
   }
@@ -96,24 +96,27 @@ export class Scroller {
   }
 
   /** Other rows. The one that is read stays where it is. Not to be called from an effect. */
-  update(rows: Rows): void {
+  update(rows: RowHeights): void {
     const before = this.#rows.offsets
     const read = this.#aim?.key ?? before[this.top.row] ?? 0
-    const firstKey = before[this.#band.first] ?? 0
+    const firstKey = before[this.#window.first] ?? 0
     this.#rows = rows
     const count = rows.offsets.length
-    const row = rowOf(rows.offsets, read)
-    const kept = bandFrom(rowOf(rows.offsets, firstKey), count)
-    const isKept = holds(kept, row, count)
+    const row = rowOfMessage(rows.offsets, read)
+    const sameWindow = rowWindowFrom(rowOfMessage(rows.offsets, firstKey), count)
+    const isSameWindow = hasMarginAround(sameWindow, row, count)
     // Above a band that begins as before nothing moves: what lies there is summed up when the band moves.
-    this.#lay(isKept ? kept : bandAround(row, count), isKept && rows.offsets[kept.first] === firstKey)
+    this.#layOut(
+      isSameWindow ? sameWindow : rowWindowAround(row, count),
+      isSameWindow && rows.offsets[sameWindow.first] === firstKey,
+    )
     this.#virtual.setOptions(this.#options(this.#follows))
     this.#draw()
-    if (!isKept && this.#aim) this.to(row, this.#aim.align)
+    if (!isSameWindow && this.#aim) this.to(row, this.#aim.align)
   }
 
   /** Something opens by hand: the end is not followed for that. */
-  hold(): void {
+  pauseFollowing(): void {
     const follows = this.#follows
     this.#follows = false
     this.#virtual.setOptions(this.#options())
@@ -124,7 +127,7 @@ export class Scroller {
   }
 
   get isAtEnd(): boolean {
-    return this.#virtual.isAtEnd(NEAR_END)
+    return this.#virtual.isAtEnd(NEAR_END_PIXELS)
   }
 
   get offset(): number {
@@ -134,7 +137,7 @@ export class Scroller {
   to(row: number, align: Align = 'start'): void {
     if (this.#moveTo(row)) this.#draw()
     this.#aim = { key: this.#rows.offsets[row] ?? 0, align }
-    this.#virtual.scrollToIndex(row - this.#band.first, { align })
+    this.#virtual.scrollToIndex(row - this.#window.first, { align })
   }
 
   toEnd(): void {
@@ -147,12 +150,12 @@ export class Scroller {
   /** The first row that is in sight, and how much of it lies above. */
   get top(): { readonly row: number; readonly above: number } {
     const item = this.#virtual.getVirtualItemForOffset(this.offset)
-    return item ? { row: this.#band.first + item.index, above: this.offset - item.start } : { row: 0, above: 0 }
+    return item ? { row: this.#window.first + item.index, above: this.offset - item.start } : { row: 0, above: 0 }
   }
 
-  #options(follows = false): Options {
+  #options(follows = false): ScrollerOptions {
     const { offsets, heightOf } = this.#rows
-    const { first, end } = this.#band
+    const { first, end } = this.#window
     return {
       count: end - first,
       getItemKey: (index) => offsets[first + index] ?? -1 - index,
@@ -161,13 +164,13 @@ export class Scroller {
       scrollToFn: elementScroll,
       measureElement: (element, entry) => this.#sizeOf(element, entry),
       observeElementRect,
-      observeElementOffset: (instance, tell) =>
+      observeElementOffset: (instance, notify) =>
         observeElementOffset(instance, (offset, isScrolling) => {
           this.#aim = undefined
-          const isElsewhere = this.#reach(offset)
-          this.#isTold = true
-          tell(offset, isScrolling)
-          this.#isTold = false
+          const isElsewhere = this.#followScroll(offset)
+          this.#isScrollEvent = true
+          notify(offset, isScrolling)
+          this.#isScrollEvent = false
           if (isElsewhere) this.#draw()
         }),
       overscan: 3,
@@ -175,32 +178,32 @@ export class Scroller {
       paddingEnd: this.#below,
       anchorTo: 'end',
       followOnAppend: follows,
-      scrollEndThreshold: this.#follows ? NEAR_END : -1,
+      scrollEndThreshold: this.#follows ? NEAR_END_PIXELS : -1,
       onChange: (_, sync) => {
-        const wasLate = this.#isLate
-        this.#isLate ||= sync && !this.#isTold
+        const wasLate = this.#isLateRender
+        this.#isLateRender ||= sync && !this.#isScrollEvent
         if (sync && !this.#isPlacing) flushSync(() => this.#show())
         else this.#show()
-        this.#isLate = wasLate
+        this.#isLateRender = wasLate
         void tick().then(() => this.#virtual._willUpdate())
       },
     }
   }
 
   #sizeOf(element: HTMLElement, entry?: ResizeObserverEntry): number {
-    if (element.ariaBusy !== 'true') this.#known.add(Number(element.dataset['offset']))
+    if (element.ariaBusy !== 'true') this.#measuredKeys.add(Number(element.dataset['offset']))
     return measureElement(element, entry, this.#virtual)
   }
 
   /** Whether a row whose height is another now stands above what is read. One that is read grows below. */
   #isAbove({ key, start, end }: VirtualItem): boolean {
     if (end <= this.offset) return true
-    if (this.#read !== undefined) return Number(key) < this.#read
+    if (this.#firstReadKey !== undefined) return Number(key) < this.#firstReadKey
     return start < this.offset && !this.#virtual.itemSizeCache.has(key)
   }
 
   /** Somebody scrolled. @returns whether rows are to be drawn anew */
-  #reach(offset: number): boolean {
+  #followScroll(offset: number): boolean {
     const hasMoved = this.#moveTo(this.#rowAt(offset))
     if (hasMoved) this.#virtual.cancelScroll()
     return hasMoved
@@ -209,20 +212,20 @@ export class Scroller {
   /** @returns whether rows are to be drawn anew before anything goes on with them */
   #moveTo(row: number): boolean {
     const count = this.#rows.offsets.length
-    if (holds(this.#band, row, count)) return false
-    this.#lay(bandAround(row, count))
+    if (hasMarginAround(this.#window, row, count)) return false
+    this.#layOut(rowWindowAround(row, count))
     this.#virtual.setOptions(this.#options())
     return true
   }
 
-  #lay(band: Band, isAboveKept = false): void {
-    this.#band = band
-    if (!isAboveKept) this.#above = ABOVE + this.#room(0, band.first)
-    this.#below = BELOW + this.#room(band.end, this.#rows.offsets.length)
+  #layOut(window: RowWindow, isAboveUnchanged = false): void {
+    this.#window = window
+    if (!isAboveUnchanged) this.#above = PADDING_ABOVE + this.#heightBetween(0, window.first)
+    this.#below = PADDING_BELOW + this.#heightBetween(window.end, this.#rows.offsets.length)
   }
 
   /** The height of some rows. */
-  #room(from: number, to: number): number {
+  #heightBetween(from: number, to: number): number {
     let sum = 0
     for (let row = from; row < to; row++) sum += this.#heightOf(row)
     return sum
@@ -234,7 +237,7 @@ export class Scroller {
   }
 
   #rowAt(offset: number): number {
-    const { first, end } = this.#band
+    const { first, end } = this.#window
     const bottom = this.#virtual.getTotalSize() - this.#below
     if (offset < this.#above) return this.#rowUp(first, this.#above - offset)
     if (offset >= bottom) return this.#rowDown(end, offset - bottom)
@@ -244,13 +247,13 @@ export class Scroller {
   /** The row that begins so many pixels above another, or more. */
   #rowUp(row: number, pixels: number): number {
     let at = row
-    for (let left = pixels; at > 0 && left > 0; at--) left -= this.#heightOf(at - 1)
+    for (let remaining = pixels; at > 0 && remaining > 0; at--) remaining -= this.#heightOf(at - 1)
     return at
   }
 
   #rowDown(row: number, pixels: number): number {
     let at = row
-    for (let left = pixels; at < this.#rows.offsets.length && left > 0; at++) left -= this.#heightOf(at)
+    for (let remaining = pixels; at < this.#rows.offsets.length && remaining > 0; at++) remaining -= this.#heightOf(at)
     return at
   }
 
@@ -262,18 +265,18 @@ export class Scroller {
   #show(): void {
     const shown = this.#virtual.getVirtualItems()
     this.height = this.#virtual.getTotalSize()
-    if (!this.#isPlacing) this.#read = this.#firstRead(shown)
-    if (shown === this.#shown) return
-    this.#shown = shown
-    const { first } = this.#band
+    if (!this.#isPlacing) this.#firstReadKey = this.#firstRead(shown)
+    if (shown === this.#shownItems) return
+    this.#shownItems = shown
+    const { first } = this.#window
     this.items = shown.map(({ index, key, start }) => ({ row: first + index, key: Number(key), index, start }))
   }
 
   /** Keys go up from row to row. */
   #firstRead(shown: readonly VirtualItem[]): number | undefined {
-    const [from, to] = [Number(this.#shown[0]?.key ?? 0), Number(this.#shown.at(-1)?.key ?? -1)]
+    const [from, to] = [Number(this.#shownItems[0]?.key ?? 0), Number(this.#shownItems.at(-1)?.key ?? -1)]
     const isRead = ({ key, end }: VirtualItem): boolean =>
-      end > this.offset && Number(key) >= from && Number(key) <= to && this.#known.has(Number(key))
+      end > this.offset && Number(key) >= from && Number(key) <= to && this.#measuredKeys.has(Number(key))
     const first = shown.find(isRead)
     return first && Number(first.key)
   }

@@ -7,7 +7,7 @@ export interface TabProps {
   readonly session: SessionDetail
 }
 
-export interface Tab {
+export interface ConversationTab {
   readonly name: string
   readonly title: () => string
   /** Whether a session has it. */
@@ -15,7 +15,7 @@ export interface Tab {
   readonly load: () => Promise<{ readonly default: Component<TabProps> }>
 }
 
-export const TABS: readonly Tab[] = [
+export const CONVERSATION_TABS: readonly ConversationTab[] = [
   {
     name: 'totals',
     title: () => say.totals,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { bytes, dollars, duration, percent, short } from './numbers.ts'
-import { baseName, shortPath } from './paths.ts'
+import { homeRelativePath, pathBaseName } from './paths.ts'
 import { dayName, daysBetween } from './times.ts'
 
 test('numbers are short and never round up to a unit that they do not reach', () => {
@@ -18,7 +18,7 @@ test('numbers are short and never round up to a unit that they do not reach', ()
   expect(percent(0.876)).toBe('88 %')
 })
 
-test('money says what it does not know', () => {
+test('costs show that some prices are unknown', () => {
   expect(dollars({ usd: 0, unpriced_tokens: 5 })).toBe('')
   expect(dollars({ usd: 0.001, unpriced_tokens: 0 })).toBe('<$0.01')
   expect(dollars({ usd: 0.84, unpriced_tokens: 0 })).toBe('$0.84')
@@ -40,9 +40,9 @@ test('times go from seconds to days', () => {
   expect(dayName('2025-11-15', '2026-11-20', 'en')).toContain('2025')
 })
 
-test('paths are called by their last part, homes by a tilde', () => {
-  expect(baseName('/home/aki/kettle/')).toBe('kettle')
-  expect(baseName('C:\\work\\app')).toBe('app')
-  expect(shortPath('/home/aki/kettle')).toBe('~/kettle')
-  expect(shortPath('/homestead/x')).toBe('/homestead/x')
+test('paths are named by their last part, home folders by a tilde', () => {
+  expect(pathBaseName('/home/aki/kettle/')).toBe('kettle')
+  expect(pathBaseName('C:\\work\\app')).toBe('app')
+  expect(homeRelativePath('/home/aki/kettle')).toBe('~/kettle')
+  expect(homeRelativePath('/homestead/x')).toBe('/homestead/x')
 })

@@ -1,7 +1,7 @@
 /** Numbers for people: short, and never more exact than they are. */
 import type { Spent } from '../../model/tokens/prices.ts'
 
-export const whole = (value: number, locale: string): string => value.toLocaleString(locale)
+export const wholeNumber = (value: number, locale: string): string => value.toLocaleString(locale)
 
 /** 950, 48k, 1.2M, 3.4G. The same in every language: columns line up. */
 export function short(value: number): string {

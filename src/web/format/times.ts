@@ -1,35 +1,35 @@
 /** Times for people, on their own wall clock. */
 
-const two = (value: number): string => String(value).padStart(2, '0')
+const twoDigits = (value: number): string => String(value).padStart(2, '0')
 
 /** `2026-11-15`: the day on the wall. */
 export function dayOf(instant: string): string {
   const date = new Date(instant)
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`
 }
 
 /** 14:02 */
-export const clock = (instant: string): string =>
+export const clockTime = (instant: string): string =>
   new Date(instant).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
 
 /** 14:02:11 */
-export function seconds(instant: string): string {
+export function clockTimeWithSeconds(instant: string): string {
   const date = new Date(instant)
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
+  return `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}:${twoDigits(date.getSeconds())}`
 }
 
 /** 2026-11-15 14:02, for columns. */
-export const stamp = (instant: string): string => `${dayOf(instant)} ${clock(instant)}`
+export const dateAndTime = (instant: string): string => `${dayOf(instant)} ${clockTime(instant)}`
 
 /** Whole, for a tooltip. */
-export function moment(instant: string, locale: string): string {
-  const format = moments.get(locale) ?? new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium' })
-  moments.set(locale, format)
+export function fullDateTime(instant: string, locale: string): string {
+  const format = formats.get(locale) ?? new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium' })
+  formats.set(locale, format)
   return format.format(new Date(instant))
 }
 
 /** Making one takes longer than many uses of it. */
-const moments = new Map<string, Intl.DateTimeFormat>()
+const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Days from one day to a later one. */
 export const daysBetween = (earlier: string, later: string): number =>

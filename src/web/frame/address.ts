@@ -1,21 +1,21 @@
 /** Addresses of the page: a place and what is asked of it. Both stand in the browser's address bar and nowhere else. */
 
-export type Query = { readonly [name: string]: string }
+export type UrlQuery = { readonly [name: string]: string }
 
-export interface Address {
+export interface PageAddress {
   /** `/`, `/session`, `/statistics` … */
   readonly path: string
-  readonly query: Query
+  readonly query: UrlQuery
 }
 
 /** What is empty is left out, so that one state has one address. */
 export function hrefOf(path: string, query: { readonly [name: string]: string | undefined } = {}): string {
-  const given = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]))
-  const search = new URLSearchParams(given).toString()
+  const parameters = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]))
+  const search = new URLSearchParams(parameters).toString()
   return search === '' ? path : `${path}?${search}`
 }
 
-export function addressOf(href: string): Address {
+export function parseAddress(href: string): PageAddress {
   const url = new URL(href, 'http://page')
   return { path: url.pathname, query: Object.fromEntries(url.searchParams) }
 }

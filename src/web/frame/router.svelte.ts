@@ -1,41 +1,44 @@
 /** Where the reader is. Going somewhere changes the address bar; the back button changes it back. */
-import { type Address, addressOf, hrefOf, type Query } from './address.ts'
+import { hrefOf, type PageAddress, parseAddress, type UrlQuery } from './address.ts'
 
-let current = $state.raw<Address>(addressOf(location.href))
+let current = $state.raw<PageAddress>(parseAddress(location.href))
 
 /** Reading it in a component follows the address. */
 export const here = {
   get path(): string {
     return current.path
   },
-  get query(): Query {
+  get query(): UrlQuery {
     return current.query
   },
 }
 
-interface Going {
+interface NavigationOptions {
   /** The place before is forgotten: for what is typed letter by letter. */
   readonly replace?: boolean
 }
 
-export function go(href: string, { replace = false }: Going = {}): void {
-  const address = addressOf(href)
+export function navigate(href: string, { replace = false }: NavigationOptions = {}): void {
+  const address = parseAddress(href)
   if (hrefOf(address.path, address.query) === hrefOf(current.path, current.query)) return
   if (replace) history.replaceState(history.state, '', href)
   else history.pushState(null, '', href)
-  const isElsewhere = address.path !== current.path
+  const isOtherPage = address.path !== current.path
   current = address
-  if (isElsewhere) scrollTo(0, 0)
+  if (isOtherPage) scrollTo(0, 0)
 }
 
 /** The same place, with some of what is asked changed; an empty text takes a name away. */
-export function ask(changes: { readonly [name: string]: string | undefined }, going?: Going): void {
-  go(hrefOf(current.path, { ...current.query, ...changes }), going)
+export function updateQuery(
+  changes: { readonly [name: string]: string | undefined },
+  options?: NavigationOptions,
+): void {
+  navigate(hrefOf(current.path, { ...current.query, ...changes }), options)
 }
 
 /** Links within the page do not load it again. @returns what ends it */
 export function followLinks(): () => void {
-  const clicked = (event: MouseEvent): void => {
+  const handleClick = (event: MouseEvent): void => {
     if (
       event.defaultPrevented ||
       event.button !== 0 ||
@@ -49,15 +52,15 @@ export function followLinks(): () => void {
     if (!link || link.origin !== location.origin || link.target !== '' || link.hasAttribute('download')) return
     if (link.pathname.startsWith('/api/') || link.hash !== '') return
     event.preventDefault()
-    go(link.pathname + link.search)
+    navigate(link.pathname + link.search)
   }
-  const moved = (): void => {
-    current = addressOf(location.href)
+  const handlePopState = (): void => {
+    current = parseAddress(location.href)
   }
-  document.addEventListener('click', clicked)
-  addEventListener('popstate', moved)
+  document.addEventListener('click', handleClick)
+  addEventListener('popstate', handlePopState)
   return () => {
-    document.removeEventListener('click', clicked)
-    removeEventListener('popstate', moved)
+    document.removeEventListener('click', handleClick)
+    removeEventListener('popstate', handlePopState)
   }
 }

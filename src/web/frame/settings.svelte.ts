@@ -1,28 +1,28 @@
 /** What the reader chose for this browser: kept here, never sent anywhere. */
 
-const PREFIX = 'fumi.'
+const STORAGE_PREFIX = 'fumi.'
 
 /** A browser may refuse to keep anything. */
-export function kept(name: string): string | null {
+export function readBrowserPreference(name: string): string | null {
   try {
-    return localStorage.getItem(PREFIX + name)
+    return localStorage.getItem(STORAGE_PREFIX + name)
   } catch {
     return null
   }
 }
 
-export function keep(name: string, value: string | null): void {
+export function saveBrowserPreference(name: string, value: string | null): void {
   try {
-    if (value === null) localStorage.removeItem(PREFIX + name)
-    else localStorage.setItem(PREFIX + name, value)
+    if (value === null) localStorage.removeItem(STORAGE_PREFIX + name)
+    else localStorage.setItem(STORAGE_PREFIX + name, value)
   } catch {}
 }
 
 export type Theme = 'auto' | 'light' | 'dark'
 
-const asTheme = (value: string | null): Theme => (value === 'light' || value === 'dark' ? value : 'auto')
+const parseTheme = (value: string | null): Theme => (value === 'light' || value === 'dark' ? value : 'auto')
 
-let chosen = $state<Theme>(asTheme(kept('theme')))
+let chosen = $state<Theme>(parseTheme(readBrowserPreference('theme')))
 
 export const theme = {
   get chosen(): Theme {
@@ -30,8 +30,8 @@ export const theme = {
   },
   choose(next: Theme): void {
     chosen = next
-    keep('theme', next === 'auto' ? null : next)
-    show()
+    saveBrowserPreference('theme', next === 'auto' ? null : next)
+    applyTheme()
   },
   /** From what is seen now to the other one. */
   turn(): void {
@@ -40,8 +40,8 @@ export const theme = {
   },
 }
 
-function show(): void {
+function applyTheme(): void {
   if (chosen === 'auto') delete document.documentElement.dataset['theme']
   else document.documentElement.dataset['theme'] = chosen
 }
-show()
+applyTheme()

@@ -1,46 +1,46 @@
 /** Spells out hostile characters in whatever the page shows, so that no component can forget it. What is copied stays as it was. */
-import { readable } from '../../model/told/visible.ts'
+import { toReadable } from '../../model/told/visible.ts'
 
-const ATTRIBUTES = ['title', 'aria-label', 'alt', 'placeholder', 'label']
+const SHOWN_ATTRIBUTES = ['title', 'aria-label', 'alt', 'placeholder', 'label']
 
 /** Runs before the browser paints: the raw characters are never seen. */
-export function spellOutIn(root: Document): void {
+export function escapeHostileCharactersIn(root: Document): void {
   new MutationObserver((changes) => {
     for (const { type, target, addedNodes, attributeName } of changes) {
-      if (type === 'childList') for (const node of addedNodes) spellNode(node)
-      else if (type === 'characterData') spellText(target)
-      else if (attributeName !== null && target instanceof Element) spellAttribute(target, attributeName)
+      if (type === 'childList') for (const node of addedNodes) escapeNode(node)
+      else if (type === 'characterData') escapeTextNode(target)
+      else if (attributeName !== null && target instanceof Element) escapeAttribute(target, attributeName)
     }
   }).observe(root, {
     subtree: true,
     childList: true,
     characterData: true,
     attributes: true,
-    attributeFilter: ATTRIBUTES,
+    attributeFilter: SHOWN_ATTRIBUTES,
   })
 }
 
-function spellNode(node: Node): void {
-  if (node.nodeType === Node.TEXT_NODE) return spellText(node)
+function escapeNode(node: Node): void {
+  if (node.nodeType === Node.TEXT_NODE) return escapeTextNode(node)
   if (!(node instanceof Element)) return
   const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT)
-  for (let one: Node | null = node; one !== null; one = walker.nextNode())
-    if (one instanceof Element) for (const name of ATTRIBUTES) spellAttribute(one, name)
-    else spellText(one)
+  for (let current: Node | null = node; current !== null; current = walker.nextNode())
+    if (current instanceof Element) for (const name of SHOWN_ATTRIBUTES) escapeAttribute(current, name)
+    else escapeTextNode(current)
 }
 
-function spellText(node: Node): void {
+function escapeTextNode(node: Node): void {
   const text = node.nodeValue ?? ''
-  const shown = spelled(text)
-  if (shown !== text) node.nodeValue = shown
+  const escaped = escapeText(text)
+  if (escaped !== text) node.nodeValue = escaped
 }
 
-function spellAttribute(element: Element, name: string): void {
+function escapeAttribute(element: Element, name: string): void {
   const text = element.getAttribute(name)
   if (text === null) return
-  const shown = spelled(text)
-  if (shown !== text) element.setAttribute(name, shown)
+  const escaped = escapeText(text)
+  if (escaped !== text) element.setAttribute(name, escaped)
 }
 
 /** Lines of another system end with both characters. */
-const spelled = (text: string): string => readable(text.includes('\r') ? text.replaceAll('\r\n', '\n') : text)
+const escapeText = (text: string): string => toReadable(text.includes('\r') ? text.replaceAll('\r\n', '\n') : text)

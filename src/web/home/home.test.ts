@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import type { SessionItem } from '../../model/api/session.ts'
-import { filtersIn, isNarrowed } from './filters.ts'
-import { groupsOf, merged } from './groups.ts'
-import { piecesOf } from './pieces.ts'
+import { hasFilters, parseSessionFilters } from './filters.ts'
+import { groupSessions, mergeSessions } from './groups.ts'
+import { splitHighlights } from './pieces.ts'
 
 const session = (id: string, last_at: string, cwd: string | null = null): SessionItem =>
   ({ id, last_at, cwd }) as SessionItem
 
-test('sessions stand under their day or their project, in the order in which they came', () => {
+test('sessions are grouped by day or project in their order', () => {
   const all = [
     session('a', '2026-02-03T10:00:00Z', '/x'),
     session('b', '2026-02-03T09:00:00Z', '/y'),
@@ -15,7 +15,7 @@ test('sessions stand under their day or their project, in the order in which the
     session('d', '2026-02-02T08:00:00Z'),
   ]
   const shape = (by: 'day' | 'project') =>
-    groupsOf(all, by).map(({ name, sessions }) => [name, sessions.map(({ id }) => id)])
+    groupSessions(all, by).map(({ name, sessions }) => [name, sessions.map(({ id }) => id)])
   expect(shape('day')).toEqual([
     ['2026-02-03', ['a', 'b']],
     ['2026-02-02', ['c', 'd']],
@@ -27,9 +27,9 @@ test('sessions stand under their day or their project, in the order in which the
   ])
 })
 
-test('what has changed goes first and is not there twice', () => {
+test('changed sessions come first and appear once', () => {
   const before = [session('a', '1'), session('b', '1'), session('c', '1')]
-  expect(merged([session('c', '2'), session('a', '1')], before).map(({ id, last_at }) => id + last_at)).toEqual([
+  expect(mergeSessions([session('c', '2'), session('a', '1')], before).map(({ id, last_at }) => id + last_at)).toEqual([
     'c2',
     'a1',
     'b1',
@@ -37,18 +37,18 @@ test('what has changed goes first and is not there twice', () => {
 })
 
 test('a snippet is cut at its hits', () => {
-  expect(piecesOf('one two three', [{ start: 4, end: 7 }])).toEqual([
+  expect(splitHighlights('one two three', [{ start: 4, end: 7 }])).toEqual([
     { text: 'one ', isHit: false },
     { text: 'two', isHit: true },
     { text: ' three', isHit: false },
   ])
-  expect(piecesOf('索引', [{ start: 0, end: 2 }])).toEqual([{ text: '索引', isHit: true }])
+  expect(splitHighlights('索引', [{ start: 0, end: 2 }])).toEqual([{ text: '索引', isHit: true }])
 })
 
-test('only what narrows the list down is sent', () => {
-  expect(filtersIn({ q: 'x', by: 'project', in: 'bodies', agent: 'codex', tag: '' })).toEqual({
+test('only filters are sent', () => {
+  expect(parseSessionFilters({ q: 'x', by: 'project', in: 'bodies', agent: 'codex', tag: '' })).toEqual({
     q: 'x',
     agent: 'codex',
   })
-  expect([isNarrowed({ q: 'x' }), isNarrowed({ q: 'x', agent: 'codex' })]).toEqual([false, true])
+  expect([hasFilters({ q: 'x' }), hasFilters({ q: 'x', agent: 'codex' })]).toEqual([false, true])
 })

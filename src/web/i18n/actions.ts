@@ -1,7 +1,7 @@
 /** What the actions on a conversation say: marks, export, convert, hand-off, sync. */
-import { sayings } from './language.svelte.ts'
+import { bilingualTexts } from './language.svelte.ts'
 
-export const say = sayings(
+export const say = bilingualTexts(
   {
     menu: 'Actions',
     cancel: 'Cancel',

@@ -1,8 +1,8 @@
 /** What the page of a conversation that is held says. */
-import type { Gap } from '../../model/told/excerpt.ts'
-import { sayings } from './language.svelte.ts'
+import type { ExcerptGap } from '../../model/told/excerpt.ts'
+import { bilingualTexts } from './language.svelte.ts'
 
-export const say = sayings(
+export const say = bilingualTexts(
   {
     newTitle: 'A new conversation',
     goOnTitle: 'Go on with this conversation',
@@ -72,7 +72,7 @@ export const say = sayings(
     showAll: 'Show all',
     showLess: 'Show less',
     seeFirst: 'Part of this is not shown. Show all of it before you allow it.',
-    gap: (what: Gap, count: number) => {
+    gap: (what: ExcerptGap, count: number) => {
       const number = count.toLocaleString('en')
       const s = count === 1 ? '' : 's'
       if (what === 'lines') return `${number} line${s} not shown`

@@ -1,7 +1,7 @@
 /** What a conversation's page says. */
-import { many, sayings } from './language.svelte.ts'
+import { bilingualTexts, pluralize } from './language.svelte.ts'
 
-export const say = sayings(
+export const say = bilingualTexts(
   {
     you: 'You',
     back: 'Back to the list',
@@ -38,7 +38,7 @@ export const say = sayings(
     cutHint: 'The model no longer gets this',
     pending: 'not sent yet',
     gone: 'Its text is gone.',
-    damaged: (count: number) => `⚠ ${many(count, 'line', 'lines')}`,
+    damaged: (count: number) => `⚠ ${pluralize(count, 'line', 'lines')}`,
     damagedHint: 'Lines that could not be read as they should',
     line: (line: number) => `line ${line}`,
     moreDamage: (count: string) => `${count} more`,
@@ -50,7 +50,7 @@ export const say = sayings(
     rawHint: 'The record as it stands in its source',
     rawAt: (path: string, line: number) => `${path}, line ${line}`,
     rawCut: 'only its beginning',
-    masked: (count: number) => `${many(count, 'ciphertext', 'ciphertexts')} shown as hash and length`,
+    masked: (count: number) => `${pluralize(count, 'ciphertext', 'ciphertexts')} shown as hash and length`,
     image: 'Image',
     imageFrom: (where: string) => `Image, not loaded: ${where}`,
     openImage: 'Look at the image',
@@ -74,7 +74,7 @@ export const say = sayings(
     unified: 'unified',
     showAll: (size: string) => `Show all (${size})`,
     showLess: 'Show less',
-    showLines: (count: number) => `Show ${many(count, 'more line', 'more lines')}`,
+    showLines: (count: number) => `Show ${pluralize(count, 'more line', 'more lines')}`,
     leftOut: (size: string) => `Load the rest (${size})`,
     checkpoints: 'Checkpoints',
     lastSeen: 'new since you were here',

@@ -1,7 +1,7 @@
 /** What the frame around every page says, and words that all pages share. */
-import { sayings } from './language.svelte.ts'
+import { bilingualTexts } from './language.svelte.ts'
 
-export const say = sayings(
+export const say = bilingualTexts(
   {
     search: 'Search everything',
     searchKey: 'press / to search',

@@ -1,7 +1,7 @@
 /** What the list of conversations says. */
-import { many, sayings } from './language.svelte.ts'
+import { bilingualTexts, pluralize } from './language.svelte.ts'
 
-export const say = sayings(
+export const say = bilingualTexts(
   {
     title: 'Conversations',
     today: 'Today',
@@ -26,21 +26,21 @@ export const say = sayings(
     star: 'Give it a star',
     unstar: 'Take its star away',
     clear: 'clear',
-    turns: (count: number) => many(count, 'turn', 'turns'),
-    tools: (count: number) => many(count, 'tool', 'tools'),
+    turns: (count: number) => pluralize(count, 'turn', 'turns'),
+    tools: (count: number) => pluralize(count, 'tool', 'tools'),
     tokens: (count: string) => `${count} tokens`,
     about: (count: string) => `about ${count} tokens, estimated: its log counts none`,
     cost: 'at list prices',
-    lines: (count: number) => many(count, 'line', 'lines'),
-    damage: (count: number) => `${many(count, 'line', 'lines')} could not be read as they should`,
-    errors: (count: number) => many(count, 'error', 'errors'),
+    lines: (count: number) => pluralize(count, 'line', 'lines'),
+    damage: (count: number) => `${pluralize(count, 'line', 'lines')} could not be read as they should`,
+    errors: (count: number) => pluralize(count, 'error', 'errors'),
     live: 'Being written now',
     kept: 'kept',
     keptHint: 'Read from a copy that fumibako kept',
     gone: 'gone',
     goneHint: 'The source is gone: only what the index knows can be shown',
-    children: (count: number) => many(count, 'branch', 'branches'),
-    showChildren: (count: number) => `Show ${many(count, 'conversation', 'conversations')} that began here`,
+    children: (count: number) => pluralize(count, 'branch', 'branches'),
+    showChildren: (count: number) => `Show ${pluralize(count, 'conversation', 'conversations')} that began here`,
     fork: 'fork',
     subagent: 'sub-agent',
     none: 'No conversation matches.',
@@ -48,16 +48,16 @@ export const say = sayings(
     foot: (sessions: string, read: string, index: string) =>
       `${sessions} sessions · ${read} read in place · index ${index}`,
     upToDate: 'up to date',
-    indexing: (count: number) => `${many(count, 'session', 'sessions')} still to be indexed`,
+    indexing: (count: number) => `${pluralize(count, 'session', 'sessions')} still to be indexed`,
     searchBodies: (words: string) => `Enter looks for “${words}” in everything that was said`,
     lookBodies: 'Search in what was said',
-    hits: (count: string) => many(count, 'hit', 'hits'),
-    inSessions: (count: number) => `in ${many(count, 'conversation', 'conversations')}`,
+    hits: (count: string) => pluralize(count, 'hit', 'hits'),
+    inSessions: (count: number) => `in ${pluralize(count, 'conversation', 'conversations')}`,
     noHits: 'Nobody said that.',
-    moreHits: (count: number) => `${many(count, 'more hit', 'more hits')} in this conversation`,
+    moreHits: (count: number) => `${pluralize(count, 'more hit', 'more hits')} in this conversation`,
     deeper: 'Look also through what the index leaves out',
     unsearched: (count: number) =>
-      `${many(count, 'conversation', 'conversations')} could not be searched to the end: the log is gone or cannot be read, or a pattern takes too long in it.`,
+      `${pluralize(count, 'conversation', 'conversations')} could not be searched to the end: the log is gone or cannot be read, or a pattern takes too long in it.`,
     lookingThrough: (done: number, total: number) => `${done} of ${total} looked through`,
     atLeast: 'at least',
     scope: (name: string) =>

@@ -1,40 +1,42 @@
 /** The language of the page: the reader's choice, else the browser's. */
-import { keep, kept } from '../frame/settings.svelte.ts'
+import { readBrowserPreference, saveBrowserPreference } from '../frame/settings.svelte.ts'
 
-export type Language = 'en' | 'ja'
+export type PageLanguage = 'en' | 'ja'
 
-const asLanguage = (text: string | null | undefined): Language | undefined =>
+const parseLanguage = (text: string | null | undefined): PageLanguage | undefined =>
   text?.startsWith('ja') ? 'ja' : text?.startsWith('en') ? 'en' : undefined
 
-const first =
-  asLanguage(kept('language')) ?? navigator.languages.map(asLanguage).find((one) => one !== undefined) ?? 'en'
-let current = $state<Language>(first)
-document.documentElement.lang = first
+const initialLanguage =
+  parseLanguage(readBrowserPreference('language')) ??
+  navigator.languages.map(parseLanguage).find((one) => one !== undefined) ??
+  'en'
+let current = $state<PageLanguage>(initialLanguage)
+document.documentElement.lang = initialLanguage
 
 export const language = {
-  get current(): Language {
+  get current(): PageLanguage {
     return current
   },
   /** For numbers and dates. */
   get locale(): string {
     return current === 'ja' ? 'ja-JP' : 'en'
   },
-  choose(next: Language): void {
+  choose(next: PageLanguage): void {
     current = next
-    keep('language', next)
+    saveBrowserPreference('language', next)
     document.documentElement.lang = next
   },
 }
 
 /** Texts in both languages, whole: what one has the other must have. Reading one in a component follows the language. */
-export function sayings<Texts extends object>(en: Texts, ja: NoInfer<Texts>): Texts {
+export function bilingualTexts<Texts extends object>(en: Texts, ja: NoInfer<Texts>): Texts {
   return new Proxy(en, {
     get: (_, name) => Reflect.get(current === 'ja' ? ja : en, name),
   })
 }
 
 /** `1 line`, `2,000 lines`, `17k lines`. */
-export function many(count: number | string, one: string, more: string): string {
+export function pluralize(count: number | string, one: string, more: string): string {
   const text = count.toLocaleString('en')
   return `${text} ${text === '1' ? one : more}`
 }

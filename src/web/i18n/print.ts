@@ -1,7 +1,7 @@
 /** The words on a conversation that is printed. `{0}` … stand for what is filled in. */
-import { sayings } from './language.svelte.ts'
+import { bilingualTexts } from './language.svelte.ts'
 
-export const say = sayings(
+export const say = bilingualTexts(
   {
     print: 'Print',
     sample: 'A sample conversation',

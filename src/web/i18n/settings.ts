@@ -1,7 +1,7 @@
 /** What the settings, the page of a file and the first page say. */
-import { many, sayings } from './language.svelte.ts'
+import { bilingualTexts, pluralize } from './language.svelte.ts'
 
-export const say = sayings(
+export const say = bilingualTexts(
   {
     title: 'Settings',
     appearance: 'Language and theme',
@@ -35,7 +35,7 @@ export const say = sayings(
     fileNote: 'Every tool call that spoke of a file, in all conversations, newest first.',
     look: 'Look',
     touched: (count: string, shown: string) =>
-      `${many(count, 'call', 'calls')}${shown === count ? '' : `, the newest ${shown} are shown`}.`,
+      `${pluralize(count, 'call', 'calls')}${shown === count ? '' : `, the newest ${shown} are shown`}.`,
     untouched: 'No tool call spoke of such a file.',
     when: 'When',
     how: 'What happened',

@@ -1,7 +1,7 @@
 /** What the statistics say. */
-import { many, sayings } from './language.svelte.ts'
+import { bilingualTexts, pluralize } from './language.svelte.ts'
 
-export const say = sayings(
+export const say = bilingualTexts(
   {
     title: 'Statistics',
     periods: { '7d': 'Last 7 days', '30d': 'Last 30 days', '90d': 'Last 90 days', '365d': 'Last year', '': 'All time' },
@@ -11,7 +11,7 @@ export const say = sayings(
     to: 'to',
     agent: 'Agent',
     sums: (period: string, sessions: string, tokens: string, cached: string, cost: string) =>
-      `${period}: ${many(sessions, 'conversation', 'conversations')}, ${tokens} tokens (${cached} cached)${cost === '' ? '' : `, about ${cost}`}.`,
+      `${period}: ${pluralize(sessions, 'conversation', 'conversations')}, ${tokens} tokens (${cached} cached)${cost === '' ? '' : `, about ${cost}`}.`,
     most: (share: string, model: string, project: string) =>
       `Most of it went to ${model} (${share})${project === '' ? '' : `; the project that took most is ${project}`}.`,
     worked: (calls: string, failed: string, day: string, hour: string) =>
@@ -19,11 +19,11 @@ export const say = sayings(
     nothing: 'No conversation in this period.',
     showAll: 'Show all time',
     estimated: (sessions: string, tokens: string) =>
-      `The logs of ${many(sessions, 'conversation', 'conversations')} count no tokens: about ${tokens} by their length, in none of the sums.`,
+      `The logs of ${pluralize(sessions, 'conversation', 'conversations')} count no tokens: about ${tokens} by their length, in none of the sums.`,
     priced: (day: string) => `Costs are list prices of ${day}: what the tokens would cost, not what you paid.`,
     unpriced: (tokens: string) => `${tokens} tokens are of models without a known price (marked +).`,
     uncounted: (count: string) =>
-      `${many(count, 'conversation', 'conversations')} still to be read: tools and hours in them are not counted yet.`,
+      `${pluralize(count, 'conversation', 'conversations')} still to be read: tools and hours in them are not counted yet.`,
     overTime: 'Over time',
     show: 'Show',
     measures: { tokens: 'tokens', cost: 'cost', cache: 'cache share' },

@@ -1,6 +1,6 @@
 /** What the page says when the user has to choose a directory, or to trust a project's file. */
 import type { ChatDirectoryNeeded, ChatDirectoryWarning, ChatTrustKind } from '../../model/api/chat.ts'
-import { sayings } from './language.svelte.ts'
+import { bilingualTexts } from './language.svelte.ts'
 
 const froms: { readonly [from in ChatDirectoryNeeded['from']]: string } = {
   log: 'The log of this session names the directory below. fumibako cannot know whether that is true.',
@@ -25,7 +25,7 @@ const kinds: { readonly [kind in ChatTrustKind]: string } = {
   prompt: 'Instruction to the model',
 }
 
-export const say = sayings(
+export const say = bilingualTexts(
   {
     directoryTitle: 'Choose the directory',
     directoryWhy: 'In a chat, files below its directory are read without asking.',

@@ -1,7 +1,7 @@
 /** What the views of a conversation besides its words say: totals, state, one request. */
-import { many, sayings } from './language.svelte.ts'
+import { bilingualTexts, pluralize } from './language.svelte.ts'
 
-export const say = sayings(
+export const say = bilingualTexts(
   {
     totals: 'Totals',
     state: 'State',
@@ -66,12 +66,12 @@ export const say = sayings(
     on: 'on',
     off: 'off',
     windowTokens: 'Context window',
-    tokensOf: (count: string) => many(count, 'token', 'tokens'),
-    filesOf: (count: string) => many(count, 'file', 'files'),
+    tokensOf: (count: string) => pluralize(count, 'token', 'tokens'),
+    filesOf: (count: string) => pluralize(count, 'file', 'files'),
     history: 'History',
     sent: 'still sent',
     notSent: 'no longer sent',
-    entriesOf: (count: string) => many(count, 'entry', 'entries'),
+    entriesOf: (count: string) => pluralize(count, 'entry', 'entries'),
     range: (start: string, end: string, all: string) =>
       `Entries ${start} to ${end} of ${all} are sent with the next request.`,
     rangeEmpty: 'No entry is sent with the next request.',

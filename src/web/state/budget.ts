@@ -23,7 +23,7 @@ export const overBudget = ({ window, context_files, history, tools, prompt }: Bu
   Math.max(0, context_files + history + tools + prompt - window)
 
 /** A text that is JSON, laid out to be read; any other as it is. */
-export function laidOut(text: string): string {
+export function formatIfJson(text: string): string {
   if (!/^\s*[[{]/.test(text)) return text
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
@@ -32,26 +32,26 @@ export function laidOut(text: string): string {
   }
 }
 
-export type Group =
+export type RequestPartGroup =
   | { readonly kind: 'part'; readonly part: RequestPart }
   /** What was said before, as one line. */
   | { readonly kind: 'history'; readonly parts: readonly RequestPart[]; readonly first: string; readonly last: string }
 
-const isHistory = ({ kind, name }: RequestPart): boolean =>
+const isHistoryPart = ({ kind, name }: RequestPart): boolean =>
   kind === 'history_user' || kind === 'history_assistant' || (kind === 'tool_results' && name !== undefined)
 
 /** The parts in their order; the history, which is most of them, becomes one line where it is long. */
-export function grouped(parts: readonly RequestPart[], most: number): readonly Group[] {
-  const groups: Group[] = []
+export function groupRequestParts(parts: readonly RequestPart[], maxListed: number): readonly RequestPartGroup[] {
+  const groups: RequestPartGroup[] = []
   for (const part of parts) {
     const before = groups.at(-1)
-    if (!isHistory(part)) groups.push({ kind: 'part', part })
+    if (!isHistoryPart(part)) groups.push({ kind: 'part', part })
     else if (before?.kind === 'history')
       groups.splice(-1, 1, { ...before, parts: [...before.parts, part], last: part.name ?? '' })
     else groups.push({ kind: 'history', parts: [part], first: part.name ?? '', last: part.name ?? '' })
   }
-  return groups.flatMap((group): readonly Group[] =>
-    group.kind === 'history' && group.parts.length <= most
+  return groups.flatMap((group): readonly RequestPartGroup[] =>
+    group.kind === 'history' && group.parts.length <= maxListed
       ? group.parts.map((part) => ({ kind: 'part', part }))
       : [group],
   )

@@ -1,25 +1,25 @@
 /** How strong a cell of the heat map is. */
 
 /** 0 for nothing, else 1 to 4. By the square root: a few very busy hours do not pale all others. */
-export function strengthOf(count: number, most: number): 0 | 1 | 2 | 3 | 4 {
-  if (count <= 0 || most <= 0) return 0
-  const share = Math.sqrt(count / most)
+export function heatLevel(count: number, highest: number): 0 | 1 | 2 | 3 | 4 {
+  if (count <= 0 || highest <= 0) return 0
+  const share = Math.sqrt(count / highest)
   return share > 0.75 ? 4 : share > 0.5 ? 3 : share > 0.25 ? 2 : 1
 }
 
 /** Monday first; the server counts from Sunday. */
-export const WEEK = [1, 2, 3, 4, 5, 6, 0] as const
+export const WEEKDAYS = [1, 2, 3, 4, 5, 6, 0] as const
 
 /** When most was done; nothing where nothing was. */
-export function busiest(
+export function findBusiestHour(
   week: readonly (readonly number[])[],
 ): { readonly weekday: number; readonly hour: number } | undefined {
   let best: { weekday: number; hour: number } | undefined
-  let most = 0
+  let highest = 0
   for (const [weekday, hours] of week.entries())
     for (const [hour, count] of hours.entries())
-      if (count > most) {
-        most = count
+      if (count > highest) {
+        highest = count
         best = { weekday, hour }
       }
   return best

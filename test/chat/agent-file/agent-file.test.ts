@@ -2,9 +2,15 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { contextPaths, DEFAULT_AGENT } from '../../../src/chat/agent-file/agent-file.ts'
-import { agentMeant, findAgents, readAgent, referenceOf, serversFor } from '../../../src/chat/agent-file/find.ts'
-import { parseAgent } from '../../../src/chat/agent-file/read.ts'
+import { contextPathsOf, DEFAULT_AGENT } from '../../../src/chat/agent-file/agent-file.ts'
+import {
+  agentReference,
+  findAgent,
+  findAgents,
+  findMcpServers,
+  readAgentFile,
+} from '../../../src/chat/agent-file/find.ts'
+import { parseAgentFile } from '../../../src/chat/agent-file/read.ts'
 import { tempFolder } from '../../support/log.ts'
 
 const FULL = {
@@ -40,16 +46,16 @@ const write = (path: string, value: unknown): string => {
   return path
 }
 const faultsOf = (value: unknown) => {
-  const read = parseAgent(typeof value === 'string' ? value : JSON.stringify(value))
+  const read = parseAgentFile(typeof value === 'string' ? value : JSON.stringify(value))
   return read.ok ? [] : read.faults.map(({ path, reason }) => `${path} ${reason}`)
 }
 
 test('every field is read', () => {
-  const read = parseAgent(JSON.stringify(FULL))
+  const read = parseAgentFile(JSON.stringify(FULL))
   if (!read.ok) throw new Error(JSON.stringify(read.faults))
   const agent = read.value
   expect(agent).toMatchObject({ name: 'reviewer', prompt: 'Be brief.', model: 'local-7b', useLegacyMcpJson: true })
-  expect(contextPaths(agent)).toEqual(['README.md', 'docs/**/*.md'])
+  expect(contextPathsOf(agent)).toEqual(['README.md', 'docs/**/*.md'])
   expect(agent.mcpServers.get('git')).toMatchObject({ type: 'stdio', args: ['--ro'], timeoutMs: 5000, disabled: false })
   expect(agent.mcpServers.get('web')).toMatchObject({ type: 'http', timeoutMs: 120_000, disabled: true })
   expect(agent.hooks.get('agentSpawn')).toEqual([
@@ -64,7 +70,7 @@ test('every field is read', () => {
   expect(agent.toolAliases.get('@git/git-status')).toBe('status')
 })
 
-describe('a fault is told with its place', () => {
+describe('an error names its position', () => {
   test.each([
     [{}, 'name is missing'],
     [{ name: 'a', toolz: [] }, 'toolz is not known'],
@@ -87,7 +93,7 @@ describe('a fault is told with its place', () => {
   })
 })
 
-test('an agent of the user goes before one of the project; broken files are told and stop nothing', () => {
+test('a user agent takes precedence over a project agent; broken files are reported and skipped', () => {
   const root = tempFolder()
   const places = { cwd: join(root, 'w'), home: join(root, 'home'), data: join(root, 'data') }
   const project = join(places.cwd, '.amazonq', 'cli-agents')
@@ -111,16 +117,16 @@ test('an agent of the user goes before one of the project; broken files are told
   expect(agents.map(({ fingerprint }) => fingerprint?.path)).toEqual([undefined, near, undefined, undefined, undefined])
   expect(agents[3]?.agent.prompt).toBe('Think first.')
   const cwd = places.cwd
-  expect(agentMeant(agents, 'a', cwd)?.place).toBe('fumibako')
-  for (const found of agents) expect(agentMeant(agents, referenceOf(found, agents, cwd), cwd)).toBe(found)
+  expect(findAgent(agents, 'a', cwd)?.place).toBe('fumibako')
+  for (const found of agents) expect(findAgent(agents, agentReference(found, agents, cwd), cwd)).toBe(found)
   expect(broken.map(({ path, faults }) => [path, faults[0]?.path])).toEqual([
     [bad, 'hooks.stop[0].command'],
     [lost, 'prompt'],
   ])
-  expect(readAgent(join(root, 'none.json'))).toMatchObject({ ok: false, faults: [{ reason: 'no such file' }] })
+  expect(readAgentFile(join(root, 'none.json'))).toMatchObject({ ok: false, faults: [{ reason: 'no such file' }] })
 })
 
-test('the prompt file of a project’s agent is in the project, once links are followed', () => {
+test('the prompt file of a project agent must be in the project after resolving links', () => {
   const root = tempFolder()
   const cwd = join(root, 'w')
   const folder = join(cwd, '.amazonq', 'cli-agents')
@@ -129,23 +135,26 @@ test('the prompt file of a project’s agent is in the project, once links are f
   symlinkSync(join(root, 'secret.md'), join(folder, 'link.md'))
   for (const prompt of ['file://link.md', 'file://../../../secret.md', `file://${join(root, 'secret.md')}`]) {
     const path = write(join(folder, 'a.json'), { name: 'a', prompt })
-    const read = readAgent(path, cwd)
+    const read = readAgentFile(path, cwd)
     expect(JSON.stringify(read)).not.toContain('"secret"')
     expect(read).toMatchObject({ ok: false, faults: [{ reason: expect.stringContaining('outside of the project') }] })
   }
   const path = write(join(folder, 'a.json'), { name: 'a', prompt: 'file://in.md' })
-  const before = readAgent(path, cwd)
+  const before = readAgentFile(path, cwd)
   expect(before).toMatchObject({ ok: true, value: { agent: { prompt: 'inside' } } })
   write(join(folder, 'in.md'), 'changed')
-  const after = readAgent(path, cwd)
+  const after = readAgentFile(path, cwd)
   if (!before.ok || !after.ok) throw new Error('both are read')
   expect(after.value.fingerprint.sha256).toBe(before.value.fingerprint.sha256)
   expect(after.value.fingerprint.prompt_sha256).not.toBe(before.value.fingerprint.prompt_sha256)
 })
 
-test.each(['builtin', 'native___', ''])('a server named %j would pass for the built-in tools', (name) => {
-  expect(faultsOf({ name: 'a', mcpServers: { [name]: { command: 'x' } } }).join()).toContain('reserved name')
-})
+test.each(['builtin', 'native___', ''])(
+  'a server named %j is rejected because it looks like a built-in tool',
+  (name) => {
+    expect(faultsOf({ name: 'a', mcpServers: { [name]: { command: 'x' } } }).join()).toContain('reserved name')
+  },
+)
 
 test('the servers of a project start only once its file is trusted', () => {
   const root = tempFolder()
@@ -153,20 +162,20 @@ test('the servers of a project start only once its file is trusted', () => {
   write(join(places.cwd, '.amazonq', 'mcp.json'), { mcpServers: { evil: { command: 'touch' } } })
   write(join(places.home, '.aws', 'amazonq', 'mcp.json'), { mcpServers: { mine: { command: 'mine' } } })
   for (const agent of [DEFAULT_AGENT, { ...DEFAULT_AGENT, name: 'named' }]) {
-    const { servers, untrusted } = serversFor(agent, places, () => false)
+    const { servers, untrusted } = findMcpServers(agent, places, () => false)
     expect([[...servers.keys()], [...(untrusted?.servers.keys() ?? [])]]).toEqual([['mine'], ['evil']])
-    expect([...serversFor(agent, places, () => true).servers.keys()]).toEqual(['mine', 'evil'])
+    expect([...findMcpServers(agent, places, () => true).servers.keys()]).toEqual(['mine', 'evil'])
   }
 })
 
-test('servers of mcp.json join those of an agent that wants them, and the user’s own go before the project’s', () => {
+test('servers of mcp.json are added on request, and user servers take precedence over project servers', () => {
   const root = tempFolder()
   const places = { cwd: join(root, 'w'), home: join(root, 'home') }
   write(join(places.cwd, '.amazonq', 'mcp.json'), { mcpServers: { one: { command: 'near' } } })
   const far = join(places.home, '.aws', 'amazonq', 'mcp.json')
   write(far, { mcpServers: { one: { command: 'far' }, two: { command: 'far' } } })
   const commands = (useLegacyMcpJson: boolean) =>
-    [...serversFor({ ...DEFAULT_AGENT, useLegacyMcpJson }, places, () => true).servers].map(([name, entry]) => [
+    [...findMcpServers({ ...DEFAULT_AGENT, useLegacyMcpJson }, places, () => true).servers].map(([name, entry]) => [
       name,
       entry.type === 'stdio' && entry.command,
     ])
@@ -176,7 +185,7 @@ test('servers of mcp.json join those of an agent that wants them, and the user�
   ])
   expect(commands(false)).toEqual([])
   write(far, { mcpServers: { two: {} } })
-  expect(serversFor(DEFAULT_AGENT, places, () => true).broken[0]).toMatchObject({
+  expect(findMcpServers(DEFAULT_AGENT, places, () => true).broken[0]).toMatchObject({
     path: far,
     faults: [{ path: 'mcpServers.two.command' }],
   })

@@ -15,44 +15,44 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
   type CheckpointRow,
+  checkpointFilesText,
+  checkpointTimeText,
   expandCheckpoint,
-  filesText,
   listCheckpoints,
-  timeText,
 } from '../../../src/chat/checkpoint/list.ts'
 import { readState, writeState } from '../../../src/conversation.ts'
 import { isGitInstalled } from '../../../src/lib/git.ts'
 import { NOW } from '../../conversation/make.ts'
-import { room, value } from './held.ts'
+import { checkpointProject, value } from './held.ts'
 
 const installed = await isGitInstalled()
 if (!installed) process.stderr.write('skipped: git is not installed\n')
 
 const checkpointLine = (row: CheckpointRow): string =>
-  `[${row.tag}] ${timeText(row)} - ${row.description}${row.files ? ` (${filesText(row)})` : ''}`
-const lines = (at: ReturnType<typeof room>) => listCheckpoints(at.journal.state).map(checkpointLine)
+  `[${row.tag}] ${checkpointTimeText(row)} - ${row.description}${row.files ? ` (${checkpointFilesText(row)})` : ''}`
+const lines = (at: ReturnType<typeof checkpointProject>) => listCheckpoints(at.journal.state).map(checkpointLine)
 
 describe.skipIf(!installed)('checkpoints', () => {
-  test('start by themselves only inside a git work tree, and anywhere when asked', async () => {
-    const plain = room()
+  test('start automatically only inside a git work tree, and anywhere on request', async () => {
+    const plain = checkpointProject()
     expect(await plain.checkpoints.start(false)).toEqual({
       kind: 'off',
       reason: { en: expect.stringContaining('/checkpoint init'), ja: expect.any(String) },
     })
     expect(plain.journal.state.checkpoint_manager).toBeNull()
     expect(await plain.checkpoints.start(true)).toEqual({ kind: 'on', how: 'new' })
-    const project = room()
+    const project = checkpointProject()
     project.git('init', '-q')
     expect(await project.checkpoints.start(false)).toEqual({ kind: 'on', how: 'new' })
-    const home = room({ cwd: 'home' })
+    const home = checkpointProject({ cwd: 'home' })
     expect(await home.checkpoints.start(true)).toMatchObject({
       kind: 'off',
       reason: { en: expect.stringContaining('too much'), ja: expect.any(String) },
     })
   })
 
-  test('files and conversation go back together, and forth again', async () => {
-    const at = room()
+  test('restore files and conversation together, backward and forward', async () => {
+    const at = checkpointProject()
     at.write('a.txt', '1\n')
     at.say('hello')
     await at.checkpoints.start(true)
@@ -94,8 +94,8 @@ describe.skipIf(!installed)('checkpoints', () => {
     expect(saved.ok && writeState(saved.value)).toBe(writeState(at.journal.state))
   })
 
-  test('go on after a resume, also with a lock that a killed process left', async () => {
-    const first = room()
+  test('continue after a resume, even with the lock of a killed process', async () => {
+    const first = checkpointProject()
     await first.checkpoints.start(true)
     await first.turn('one', () => first.write('a.txt', '1\n'))
     const repository = first.journal.state.checkpoint_manager?.shadow_repo_path ?? ''
@@ -110,8 +110,8 @@ describe.skipIf(!installed)('checkpoints', () => {
     expect([later.read('a.txt'), later.prompts()]).toEqual(['1\n', ['one']])
   })
 
-  test('a repository that is gone is told, and begun anew when asked', async () => {
-    const first = room()
+  test('report a missing repository and recreate it on request', async () => {
+    const first = checkpointProject()
     await first.checkpoints.start(true)
     rmSync(first.journal.state.checkpoint_manager?.shadow_repo_path ?? '', { recursive: true })
     const later = first.resumed()
@@ -124,8 +124,8 @@ describe.skipIf(!installed)('checkpoints', () => {
     expect(await later.checkpoints.diff('0')).toMatchObject({ ok: false })
   })
 
-  test('nothing is kept in a tangent, and nothing restored', async () => {
-    const at = room()
+  test('are neither created nor restored in a tangent', async () => {
+    const at = checkpointProject()
     await at.checkpoints.start(true)
     const entered = {
       event: 'tangent_entered',
@@ -143,21 +143,21 @@ describe.skipIf(!installed)('checkpoints', () => {
     })
   })
 
-  test('tools that end at once are kept one after the other', async () => {
-    const at = room()
+  test('of tools that finish together are created one by one', async () => {
+    const at = checkpointProject()
     await at.checkpoints.start(true)
-    const made = await Promise.all(
+    const created = await Promise.all(
       ['a', 'b', 'c'].map((name) => {
         at.write(name, name)
         return at.checkpoints.afterTool('fs_write', name)
       }),
     )
-    expect(made.every(({ ok }) => ok)).toBe(true)
+    expect(created.every(({ ok }) => ok)).toBe(true)
     expect(at.journal.state.checkpoint_manager?.checkpoints.map(({ tag }) => tag)).toEqual(['0', '1.1', '1'])
   })
 
   test('the project’s own repository is not touched', async () => {
-    const at = room()
+    const at = checkpointProject()
     at.git('init', '-q')
     at.write('a.txt', '1\n')
     at.git('add', '-A')
@@ -176,9 +176,9 @@ describe.skipIf(!installed)('checkpoints', () => {
   })
 })
 
-describe.skipIf(!installed)('what is kept', () => {
-  test('what the project ignores is left out, wherever its rules stand; what it keeps nevertheless is in', async () => {
-    const root = room()
+describe.skipIf(!installed)('saved files', () => {
+  test('ignored files are omitted wherever the rules are; tracked ignored files are included', async () => {
+    const root = checkpointProject()
     root.git('init', '-q')
     root.write('.gitignore', '*.log\n/app/build/\n')
     root.write('app/kept.log', 'kept\n')
@@ -189,7 +189,7 @@ describe.skipIf(!installed)('what is kept', () => {
     root.write('app/x.log', 'x')
     root.write('app/build/out', 'x')
     root.write('app/private [1]!.txt', 'x')
-    const at = room({ root: root.work, cwd: 'app', data: 'app/.fumi' })
+    const at = checkpointProject({ root: root.work, cwd: 'app', data: 'app/.fumi' })
     await at.checkpoints.start(false)
     await at.turn('x', () => {
       at.write('a.txt', '2\n')
@@ -207,13 +207,13 @@ describe.skipIf(!installed)('what is kept', () => {
   })
 
   test('files in submodules and in other repositories within the tree', async () => {
-    const other = room()
+    const other = checkpointProject()
     other.git('init', '-q')
     other.write('lib.txt', 'lib 1\n')
     other.write('.gitignore', '*.o\n')
     other.git('add', '-A')
     other.git('commit', '-qm', 'lib')
-    const at = room()
+    const at = checkpointProject()
     at.git('init', '-q')
     at.git('submodule', '--quiet', 'add', other.work, 'deps/lib')
     at.write('new/a.txt', 'in a repository without commits\n')
@@ -238,7 +238,7 @@ describe.skipIf(!installed)('what is kept', () => {
   })
 
   test('links, modes, binary files and line ends, byte for byte', async () => {
-    const at = room()
+    const at = checkpointProject()
     const bytes = Uint8Array.from({ length: 512 }, (_, index) => index % 256)
     at.write('.gitattributes', '* text=auto eol=lf\n*.id ident\n')
     at.write('bin', bytes)
@@ -264,7 +264,7 @@ describe.skipIf(!installed)('what is kept', () => {
   })
 
   test('an empty folder, and one that is emptied', async () => {
-    const at = room()
+    const at = checkpointProject()
     await at.checkpoints.start(true)
     await at.turn('x', () => at.write('a', '1'))
     value(await at.checkpoints.restore('0', false))
@@ -275,7 +275,7 @@ describe.skipIf(!installed)('what is kept', () => {
 })
 
 test('without git one line says so', async () => {
-  const at = room()
+  const at = checkpointProject()
   const { PATH } = process.env
   process.env['PATH'] = ''
   try {

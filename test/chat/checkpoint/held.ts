@@ -3,16 +3,16 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Checkpoints } from '../../../src/chat/checkpoint/checkpoints.ts'
-import type { Outcome } from '../../../src/chat/checkpoint/outcome.ts'
+import type { CheckpointOutcome } from '../../../src/chat/checkpoint/outcome.ts'
 import { createJournal, type JournalFile, openJournal } from '../../../src/chat/journal-file.ts'
-import { journalBetween, journalOf } from '../../../src/conversation/journal/difference.ts'
+import { eventsBetween, journalOf } from '../../../src/conversation/journal/difference.ts'
 import { newState } from '../../../src/conversation/state.ts'
-import { on, promptsOf } from '../../conversation/make.ts'
+import { continueWith, promptsOf } from '../../conversation/make.ts'
 import { tempFolder } from '../../support/log.ts'
 
 const at = '2026-02-03T09:15:00Z'
 
-export interface Room {
+export interface CheckpointProject {
   readonly work: string
   readonly data: string
   readonly checkpoints: Checkpoints
@@ -25,17 +25,17 @@ export interface Room {
   /** A turn in which one tool changes files. */
   turn(prompt: string, change: () => void): Promise<void>
   /** As after the end of the process. */
-  resumed(): Room
+  resumed(): CheckpointProject
 }
 
-export interface RoomOptions {
+export interface CheckpointProjectOptions {
   readonly root?: string
   /** Below the root. */
   readonly cwd?: string
   readonly data?: string
 }
 
-export function room(options: RoomOptions = {}, open?: string): Room {
+export function checkpointProject(options: CheckpointProjectOptions = {}, open?: string): CheckpointProject {
   const root = options.root ?? tempFolder()
   const work = join(root, options.cwd ?? 'work')
   const data = join(root, options.data ?? 'data')
@@ -45,16 +45,16 @@ export function room(options: RoomOptions = {}, open?: string): Room {
     open === undefined
       ? createJournal(data, journalOf(newState('c-1'), { at }))
       : openJournal(data, open, { at, cwd: work, program: null, env }).journal
-  const change = (next: JournalFile['state']) => journal.append(journalBetween(journal.replay, next, at))
-  const held = {
+  const change = (next: JournalFile['state']) => journal.append(eventsBetween(journal.replay, next, at))
+  const openChat = {
     state: () => journal.state,
     change,
     restored: (tag: string, hard: boolean) => journal.append([{ event: 'restored', at, tag, hard }]),
   }
   const now = () => '2026-02-03T10:15:00+01:00'
-  const checkpoints = new Checkpoints(held, { directory: data, cwd: work, home: join(root, 'home'), now })
-  const say = (...prompts: readonly string[]) => change(on(journal.state, ...prompts))
-  const self: Room = {
+  const checkpoints = new Checkpoints(openChat, { directory: data, cwd: work, home: join(root, 'home'), now })
+  const say = (...prompts: readonly string[]) => change(continueWith(journal.state, ...prompts))
+  const self: CheckpointProject = {
     work,
     data,
     checkpoints,
@@ -75,21 +75,21 @@ export function room(options: RoomOptions = {}, open?: string): Room {
     async turn(prompt, work) {
       checkpoints.noteUserMessage(prompt)
       work()
-      const made = await checkpoints.afterTool('fs_write', `wrote for ${prompt}`)
-      if (!made.ok) throw new Error(made.reason.en)
+      const created = await checkpoints.afterTool('fs_write', `wrote for ${prompt}`)
+      if (!created.ok) throw new Error(created.reason.en)
       say(prompt)
       const ended = await checkpoints.afterTurn()
       if (!ended.ok) throw new Error(ended.reason.en)
     },
     resumed() {
       journal.close()
-      return room({ ...options, root }, journal.state.conversation_id)
+      return checkpointProject({ ...options, root }, journal.state.conversation_id)
     },
   }
   return self
 }
 
-export function value<T>(outcome: Outcome<T>): T {
+export function value<T>(outcome: CheckpointOutcome<T>): T {
   if (!outcome.ok) throw new Error(outcome.reason.en)
   return outcome.value
 }

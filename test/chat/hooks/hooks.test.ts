@@ -2,20 +2,20 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parseAgent } from '../../../src/chat/agent-file/read.ts'
-import { Hooks } from '../../../src/chat/hooks/hooks.ts'
+import { parseAgentFile } from '../../../src/chat/agent-file/read.ts'
+import { AgentHooks } from '../../../src/chat/hooks/hooks.ts'
 import { tempFolder } from '../../support/log.ts'
 
 const signal = new AbortController().signal
 const tool = { name: 'fs_write', hostName: 'fs_write', origin: 'native___' }
 
 function hooksOf(hooks: object) {
-  const read = parseAgent(JSON.stringify({ name: 'a', hooks }))
+  const read = parseAgentFile(JSON.stringify({ name: 'a', hooks }))
   if (!read.ok) throw new Error(JSON.stringify(read.faults))
   const cwd = tempFolder()
   let time = 0
   return {
-    hooks: new Hooks(read.value.hooks, { cwd, now: () => time }),
+    hooks: new AgentHooks(read.value.hooks, { cwd, now: () => time }),
     cwd,
     later: (ms: number) => {
       time += ms
@@ -26,7 +26,7 @@ function hooksOf(hooks: object) {
 const COUNT = 'printf x >> count; echo ok'
 
 describe.skipIf(process.platform === 'win32')('hooks', () => {
-  test('are told what happened, and what they print is their result', async () => {
+  test('receive the event, and their output is the result', async () => {
     const { hooks, cwd } = hooksOf({ userPromptSubmit: [{ command: 'cat; printf "|%s" "$USER_PROMPT"; pwd' }] })
     const { results, faults } = await hooks.run({ trigger: 'userPromptSubmit', prompt: 'a\u0007b\nc' }, signal)
     const [result] = results
@@ -37,7 +37,7 @@ describe.skipIf(process.platform === 'win32')('hooks', () => {
     expect(rest).toBe(`ab\nc${cwd}\n`)
   })
 
-  test('run side by side and answer in their order; a failing one tells its errors', async () => {
+  test('run in parallel, return in order, and report errors', async () => {
     const { hooks } = hooksOf({
       stop: [
         { command: 'until [ -e go ]; do sleep 0.02; done; echo first' },
@@ -50,7 +50,7 @@ describe.skipIf(process.platform === 'win32')('hooks', () => {
     ])
   })
 
-  test('have a time and a length', async () => {
+  test('have a time limit and a length limit', async () => {
     const { hooks } = hooksOf({
       agentSpawn: [
         { command: 'sleep 1000', timeout_ms: 50 },
@@ -62,7 +62,7 @@ describe.skipIf(process.platform === 'win32')('hooks', () => {
     expect(faults).toMatchObject([{ en: 'The hook sleep 1000 did not end within 50 ms.' }])
   })
 
-  test('those of the start run once; others as often as they want', async () => {
+  test('start hooks run once, others each time', async () => {
     const start = hooksOf({ agentSpawn: [{ command: COUNT }] })
     for (let i = 0; i < 3; i++) await start.hooks.run({ trigger: 'agentSpawn' }, signal)
     expect(start.counted()).toBe(1)
@@ -80,7 +80,7 @@ describe.skipIf(process.platform === 'win32')('hooks', () => {
     expect(always.counted()).toBe(2)
   })
 
-  test('before a tool exit code 2 forbids it, any other does not', async () => {
+  test('exit code 2 before a tool blocks it, any other does not', async () => {
     const { hooks } = hooksOf({
       preToolUse: [
         { command: 'exit 1' },
@@ -95,7 +95,7 @@ describe.skipIf(process.platform === 'win32')('hooks', () => {
     expect((await hooks.run({ trigger: 'preToolUse', tool: git, input: {} }, signal)).blocked).toBeDefined()
   })
 
-  test('after a tool they see what came of it', async () => {
+  test('see the result after a tool', async () => {
     const { hooks } = hooksOf({
       postToolUse: [
         { command: 'cat', matcher: '@mail/send' },

@@ -1,17 +1,17 @@
 /** Tools of MCP servers in a conversation: real servers over stdio and over HTTP, asked by a model. */
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { TalkEvent } from '../../../src/chat/turn/event.ts'
+import type { ChatSessionEvent } from '../../../src/chat/turn/event.ts'
 import { fieldsOf, listOf, stringOf } from '../../../src/lib/object.ts'
-import { asIs } from '../../../src/model/phrase.ts'
+import { untranslated } from '../../../src/model/phrase.ts'
 import { tempFolder } from '../../support/log.ts'
 import { answer, calls } from '../../support/model-chunks.ts'
-import { type Asked, chatServer, type ModelServer } from '../../support/model-server.ts'
-import { opened } from '../support/opened.ts'
-import { ended, outputs, said } from '../support/talking.ts'
-import { type Served, served } from './served.ts'
+import { chatServer, type ModelRequest, type ModelServer } from '../../support/model-server.ts'
+import { openTestChat } from '../support/opened.ts'
+import { endingOf, outputText, sendLine } from '../support/talking.ts'
+import { type HttpToolServer, startHttpToolServer } from './served.ts'
 
-const open: Served[] = []
+const open: HttpToolServer[] = []
 afterAll(async () => {
   for (const one of open) await one.close()
 })
@@ -22,25 +22,25 @@ const stdio = (...args: readonly string[]) => ({
 })
 
 async function http() {
-  const one = await served()
+  const one = await startHttpToolServer()
   open.push(one)
   return one
 }
 
 async function asking(server: ModelServer, mcpServers: object, more: object = {}) {
-  const { talk } = await opened({ server, cwd: tempFolder(), agent: { mcpServers, ...more } })
-  return talk
+  const { session } = await openTestChat({ server, cwd: tempFolder(), agent: { mcpServers, ...more } })
+  return session
 }
 
 const call = (name: string, args: object = {}) => calls([{ name, args }])
 
-const results = ({ body }: Asked) =>
+const results = ({ body }: ModelRequest) =>
   (body.messages ?? []).filter(({ role }) => role === 'tool').map((one) => one['content'])
 
-const offered = (asked: Asked | undefined) =>
+const offered = (asked: ModelRequest | undefined) =>
   listOf(asked?.body['tools']).map((tool) => stringOf(fieldsOf(fieldsOf(tool)?.['function'])?.['name']))
 
-const statuses = (events: readonly TalkEvent[]) =>
+const statuses = (events: readonly ChatSessionEvent[]) =>
   events.flatMap((event) => (event.kind === 'tool_done' ? [event.result.status] : []))
 
 describe.each(['stdio', 'http'] as const)('over %s', (way) => {
@@ -57,9 +57,9 @@ describe.each(['stdio', 'http'] as const)('over %s', (way) => {
       ]),
       answer('Seen.'),
     )
-    const talk = await asking(server, { far: await entry() })
-    const events = await said(talk, 'Try them')
-    expect([ended(events), statuses(events).sort()]).toEqual(['answered', ['Error', 'Error', 'Success', 'Success']])
+    const session = await asking(server, { far: await entry() })
+    const events = await sendLine(session, 'Try them')
+    expect([endingOf(events), statuses(events).sort()]).toEqual(['answered', ['Error', 'Error', 'Success', 'Success']])
     const [, second] = server.asked
     expect(second && results(second)).toEqual([
       expect.stringContaining('"said":"会話"'),
@@ -69,36 +69,36 @@ describe.each(['stdio', 'http'] as const)('over %s', (way) => {
     ])
     const shown = second?.body.messages?.at(-1)?.['content'] as readonly { readonly type: string }[]
     expect(shown.map(({ type }) => type)).toContain('image_url')
-    expect([...talk.state.tools.keys()]).toEqual(['native___', 'far'])
+    expect([...session.state.tools.keys()]).toEqual(['native___', 'far'])
   })
 
-  test('a call that hangs ends with its time, and the conversation goes on', async () => {
+  test('a call that hangs times out and the chat continues', async () => {
     const server = await chatServer(call('slow'), answer('Too slow.'))
-    const talk = await asking(server, { far: await entry({ timeout: way === 'stdio' ? 6000 : 1500 }) })
-    const events = await said(talk, 'Wait for it')
-    expect([ended(events), statuses(events)]).toEqual(['answered', ['Error']])
+    const session = await asking(server, { far: await entry({ timeout: way === 'stdio' ? 6000 : 1500 }) })
+    const events = await sendLine(session, 'Wait for it')
+    expect([endingOf(events), statuses(events)]).toEqual(['answered', ['Error']])
     expect(server.asked[1] && results(server.asked[1])).toEqual([expect.stringMatching(/^Error: [\s\S]*timed out/i)])
   })
 
   test('tools that come later are offered with the next request', async () => {
     const server = await chatServer(call('grow'), answer('More now.'), answer('Yes.'))
-    const talk = await asking(server, { far: await entry() })
-    await said(talk, 'Grow')
-    await expect.poll(() => talk.rig.names()).toContain('grown')
-    await said(talk, 'And?')
+    const session = await asking(server, { far: await entry() })
+    await sendLine(session, 'Grow')
+    await expect.poll(() => session.setup.names()).toContain('grown')
+    await sendLine(session, 'And?')
     expect(offered(server.asked[0])).not.toContain('grown')
     expect(offered(server.asked[2])).toContain('grown')
   })
 })
 
-test('names are those that models can say; aliases and clashes are told', async () => {
+test('names are valid for models; aliases and clashes are reported', async () => {
   const server = await chatServer(call('dropall'), answer('Dropped.'))
-  const talk = await asking(
+  const session = await asking(
     server,
     { one: stdio(), two: stdio() },
     { toolAliases: { '@one/env': 'surroundings', '@two/echo': 'echo_two' } },
   )
-  const events = await said(talk, 'Drop all')
+  const events = await sendLine(session, 'Drop all')
   expect(offered(server.asked[0])).toEqual(
     expect.arrayContaining(['echo', 'dropall', 'surroundings', 'echo_two', 'fs_read']),
   )
@@ -106,51 +106,53 @@ test('names are those that models can say; aliases and clashes are told', async 
   expect(events.find((event) => event.kind === 'tool_asked')).toMatchObject({
     need: { summary: { en: '@one/drop-all {}' }, level: 'dangerous' },
   })
-  const list = outputs(await said(talk, '/tools'))
+  const list = outputText(await sendLine(session, '/tools'))
   expect(list).toMatch(/@one\/drop-all \(as dropall\)/)
   expect(list).toMatch(/@two\/drop-all {2}not offered: .*@one\/drop-all/)
-  expect(outputs(await said(talk, '/mcp one'))).toMatch(/@one\/silent {2}not offered: it has no description/)
+  expect(outputText(await sendLine(session, '/mcp one'))).toMatch(/@one\/silent {2}not offered: it has no description/)
 })
 
-test('/mcp tells each state, and a server that dies takes its tools along', async () => {
+test('/mcp shows each state, and the tools of a dead server disappear', async () => {
   const server = await chatServer(call('exit'), answer('It is gone.'), call('echo'), answer('Gone indeed.'))
-  const talk = await asking(server, {
+  const session = await asking(server, {
     frail: stdio(),
     idle: { ...stdio(), disabled: true },
     crash: stdio('crash'),
   })
-  const before = outputs(await said(talk, '/mcp'))
+  const before = outputText(await sendLine(session, '/mcp'))
   expect(before).toMatch(/^frail {2}stdio, running, \d+ ms\n {2}echo/)
   expect(before).toMatch(/^idle {2}stdio, disabled$/m)
   expect(before).toMatch(/^crash {2}stdio, failed: .*no licence/m)
-  const events = await said(talk, 'Leave')
-  expect([ended(events), statuses(events)]).toEqual(['answered', ['Error']])
-  await expect.poll(() => talk.rig.names()).not.toContain('echo')
-  expect(outputs(await said(talk, '/mcp frail'))).toMatch(/failed: it ended by itself: out of paper/)
-  const after = await said(talk, 'Again')
-  expect(ended(after)).toBe('answered')
-  expect(server.asked.at(-1) && results(server.asked.at(-1) as Asked).at(-1)).toMatch(/^Error: There is no tool echo/)
+  const events = await sendLine(session, 'Leave')
+  expect([endingOf(events), statuses(events)]).toEqual(['answered', ['Error']])
+  await expect.poll(() => session.setup.names()).not.toContain('echo')
+  expect(outputText(await sendLine(session, '/mcp frail'))).toMatch(/failed: it ended by itself: out of paper/)
+  const after = await sendLine(session, 'Again')
+  expect(endingOf(after)).toBe('answered')
+  expect(server.asked.at(-1) && results(server.asked.at(-1) as ModelRequest).at(-1)).toMatch(
+    /^Error: There is no tool echo/,
+  )
 })
 
-test('a server over HTTP that was started anew is met again; one that is gone is told', async () => {
+test('a restarted HTTP server is reconnected; a missing one is reported', async () => {
   const far = await http()
   const echo = call('echo', { text: 'again' })
   const server = await chatServer(echo, answer('Yes.'), echo, answer('No.'))
-  const talk = await asking(server, { far: { type: 'http', url: far.url } })
-  await talk.rig.help.ready()
+  const session = await asking(server, { far: { type: 'http', url: far.url } })
+  await session.setup.hooks.ready()
   far.forget()
-  expect(statuses(await said(talk, 'Ask'))).toEqual(['Success'])
+  expect(statuses(await sendLine(session, 'Ask'))).toEqual(['Success'])
   await far.close()
-  const events = await said(talk, 'Ask again')
-  expect([ended(events), statuses(events)]).toEqual(['answered', ['Error']])
+  const events = await sendLine(session, 'Ask again')
+  expect([endingOf(events), statuses(events)]).toEqual(['answered', ['Error']])
 })
 
-test('a server that wants to know who asks says what to do', async () => {
-  const one = await served({ token: 'Bearer x' })
+test('a server that requires authentication reports what to do', async () => {
+  const one = await startHttpToolServer({ token: 'Bearer x' })
   open.push(one)
   const server = await chatServer(answer('Hello.'))
-  const talk = await asking(server, { guarded: { type: 'http', url: one.url } })
-  const events = await said(talk, 'Hello')
+  const session = await asking(server, { guarded: { type: 'http', url: one.url } })
+  const events = await sendLine(session, 'Hello')
   expect(events.find((event) => event.kind === 'notice')).toMatchObject({
     code: 'mcp',
     text: expect.stringMatching(/guarded .*\(401\).*"Authorization": "Bearer …".*mcpServers/),
@@ -159,39 +161,41 @@ test('a server that wants to know who asks says what to do', async () => {
 
 describe('trust in a tool is for that tool alone', () => {
   const mcpServers = { srv: stdio('wild') }
-  const odd = async () => {
+  const unusual = async () => {
     const server = await chatServer()
     const cwd = tempFolder()
-    const { talk } = await opened({ server, cwd, agent: { mcpServers }, trustAll: false })
-    await talk.rig.help.ready()
-    return { talk, server }
+    const { session } = await openTestChat({ server, cwd, agent: { mcpServers }, trustAll: false })
+    await session.setup.hooks.ready()
+    return { talk: session, server }
   }
-  const decisions = ({ rig }: Awaited<ReturnType<typeof odd>>['talk']): readonly string[] =>
-    rig.box.all
+  const decisions = ({ setup: rig }: Awaited<ReturnType<typeof unusual>>['talk']): readonly string[] =>
+    rig.toolSet.all
       .filter(({ origin }) => origin !== 'native___')
-      .filter((tool) => rig.decide(tool, { level: 'changes', summary: asIs('') }).kind === 'allow')
+      .filter((tool) => rig.decide(tool, { level: 'changes', summary: untranslated('') }).kind === 'allow')
       .map(({ origin, hostName }) => `${origin} ${hostName}`)
 
   test('even where its server named it * or [a-z]', async () => {
-    const { talk, server } = await odd()
+    const { talk: session, server } = await unusual()
     for (const wild of ['*', 'e?ho', '[a-z]']) {
-      const tool = talk.rig.box.all.find(({ origin, hostName }) => origin === 'srv' && hostName === wild)
+      const tool = session.setup.toolSet.all.find(({ origin, hostName }) => origin === 'srv' && hostName === wild)
       server.say(call(tool?.name ?? ''), answer('Done.'))
-      await said(talk, 'Do it', (event) => (event.kind === 'consent_needed' ? 'trust' : undefined))
+      await sendLine(session, 'Do it', (event) => (event.kind === 'consent_needed' ? 'trust' : undefined))
     }
-    expect(decisions(talk)).toEqual(['srv *', 'srv e?ho', 'srv [a-z]'])
+    expect(decisions(session)).toEqual(['srv *', 'srv e?ho', 'srv [a-z]'])
     server.say(call('echo'), answer('Done.'))
-    const events = await said(talk, 'And another', (event) => (event.kind === 'consent_needed' ? 'no' : undefined))
+    const events = await sendLine(session, 'And another', (event) =>
+      event.kind === 'consent_needed' ? 'no' : undefined,
+    )
     expect(events.some(({ kind }) => kind === 'consent_needed')).toBe(true)
   })
 
   test('also by /tools trust, where a name goes before a pattern', async () => {
-    const { talk } = await odd()
-    await said(talk, '/tools trust @srv/*')
-    expect(decisions(talk)).toEqual(['srv *'])
-    await said(talk, '/tools untrust @srv/*')
-    expect(decisions(talk)).toEqual([])
-    await said(talk, '/tools trust @srv/ec*')
-    expect(decisions(talk)).toEqual(['srv echo'])
+    const { talk: session } = await unusual()
+    await sendLine(session, '/tools trust @srv/*')
+    expect(decisions(session)).toEqual(['srv *'])
+    await sendLine(session, '/tools untrust @srv/*')
+    expect(decisions(session)).toEqual([])
+    await sendLine(session, '/tools trust @srv/ec*')
+    expect(decisions(session)).toEqual(['srv echo'])
   })
 })

@@ -3,15 +3,15 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { HttpServer, McpServerEntry, StdioServer } from '../../../src/chat/agent-file/agent-file.ts'
-import { modelName } from '../../../src/chat/mcp/names.ts'
+import type { HttpServerEntry, McpServerEntry, StdioServerEntry } from '../../../src/chat/agent-file/agent-file.ts'
+import { toModelName } from '../../../src/chat/mcp/names.ts'
 import { McpServers } from '../../../src/chat/mcp/servers.ts'
-import { toolBox } from '../../../src/chat/tools/box.ts'
-import type { Ran } from '../../../src/chat/tools/tool.ts'
+import { buildToolSet } from '../../../src/chat/tools/box.ts'
+import type { ToolRunResult } from '../../../src/chat/tools/tool.ts'
 import type { JsonValue } from '../../../src/lib/json/lossless.ts'
 import { tempFolder } from '../../support/log.ts'
 import { textIn } from '../tools/call.ts'
-import { served } from './served.ts'
+import { startHttpToolServer } from './served.ts'
 
 const SERVER = join(import.meta.dirname, 'tools-server.mjs')
 const WAIT = 50_000
@@ -21,7 +21,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((servers) => servers.stop()))
 })
 
-const stdio = (more: Partial<StdioServer> = {}, ...args: readonly string[]): StdioServer => ({
+const stdio = (more: Partial<StdioServerEntry> = {}, ...args: readonly string[]): StdioServerEntry => ({
   type: 'stdio',
   command: process.execPath,
   args: [SERVER, ...args],
@@ -36,8 +36,14 @@ async function started(entries: { readonly [name: string]: McpServerEntry }, ali
   const servers = new McpServers(new Map(Object.entries(entries)), { cwd, aliases, onChange: () => onChange() })
   running.push(servers)
   await servers.start(WAIT)
-  const call = async (name: string, args: JsonValue = {}, signal = new AbortController().signal): Promise<Ran> => {
-    const checked = await toolBox({ builtIn: [], mcp: servers.tools() }).find(name)?.check(args, { cwd, home: cwd })
+  const call = async (
+    name: string,
+    args: JsonValue = {},
+    signal = new AbortController().signal,
+  ): Promise<ToolRunResult> => {
+    const checked = await buildToolSet({ builtIn: [], mcp: servers.tools() })
+      .find(name)
+      ?.check(args, { cwd, home: cwd })
     if (!checked?.ok) throw new Error(checked?.error ?? `no tool ${name}`)
     return checked.call.run({ cwd, home: cwd, signal })
   }
@@ -49,7 +55,7 @@ async function started(entries: { readonly [name: string]: McpServerEntry }, ali
 }
 
 describe('a server over stdio', () => {
-  test('that says without end that its tools have changed is asked now and then', async () => {
+  test('that reports changed tools endlessly is queried at intervals', async () => {
     const { call } = await started({ one: stdio({}, 'flooding') })
     expect(textIn(await call('flood'))).toContain('flooded')
     // All notifications came before this answer; each one was a request for the list once.
@@ -58,7 +64,7 @@ describe('a server over stdio', () => {
     expect(times).toBeLessThan(20)
   })
 
-  test('whose list does not end is not used, and the others are', async () => {
+  test('whose list does not end is skipped, and the others are used', async () => {
     const { servers } = await started({ bad: stdio({}, 'endless'), good: stdio() })
     const [bad, good] = servers.reports()
     expect(bad).toMatchObject({
@@ -69,19 +75,19 @@ describe('a server over stdio', () => {
     expect(good).toMatchObject({ status: 'running' })
   })
 
-  test('its tools are offered under names that models can say; those that cannot be are told', async () => {
+  test('offers tools under valid names and reports those that cannot be offered', async () => {
     const { servers } = await started({ one: stdio() }, new Map([['@one/fail', 'fails']]))
     const [report] = servers.reports()
     expect(report).toMatchObject({ name: 'one', status: 'running', title: 'test-tools 3.2.1', reason: null })
     expect(report?.tools).toEqual(['echo', 'dropall', 'fails', 'broken', 'picture', 'slow', 'exit', 'grow', 'env'])
-    expect(report?.leftOut.map(({ reason }) => reason.en)).toEqual([
+    expect(report?.omitted.map(({ reason }) => reason.en)).toEqual([
       'it has no description',
       expect.stringContaining('longer than 64 bytes'),
     ])
     expect(servers.tools()[1]).toMatchObject({ name: 'dropall', hostName: 'drop-all', origin: 'one' })
   })
 
-  test('answers are results: JSON whole, images beside, errors as errors', async () => {
+  test('answers become results with complete JSON, images and errors', async () => {
     const { call } = await started({ one: stdio({ env: new Map([['GIVEN', 'yes']]) }, 'extra') })
     expect(await call('echo', { text: '会話' })).toMatchObject({
       status: 'Success',
@@ -100,7 +106,7 @@ describe('a server over stdio', () => {
     await expect(call('echo', 'text')).rejects.toThrow('must be an object')
   })
 
-  test('a call says what its server says of it', async () => {
+  test('a call shows the annotations of its server', async () => {
     const { servers } = await started({ one: stdio() })
     const levels = await Promise.all(
       servers
@@ -118,17 +124,17 @@ describe('a server over stdio', () => {
     ])
   })
 
-  test('a call ends with its time or by an abort, and the server is told', async () => {
+  test('a call ends by timeout or abort, and the server is notified', async () => {
     const { servers, call } = await started({ one: stdio(), short: stdio({ timeoutMs: 3000 }) })
     const ending = new AbortController()
-    const told = async (text: string) => {
+    const reported = async (text: string) => {
       while (!servers.reports()[0]?.stderr.includes(text)) await new Promise((go) => setTimeout(go, 10))
     }
     const slow = call('slow', {}, ending.signal)
-    await told('slow began')
+    await reported('slow began')
     ending.abort()
     expect(textIn(await slow)).toBe('The user interrupted the tool execution.')
-    await told('slow was cancelled')
+    await reported('slow was cancelled')
     const tool = servers.tools().find(({ origin, name }) => origin === 'short' && name === 'slow')
     const checked = await tool?.check({}, { cwd, home: cwd })
     if (!checked?.ok) throw new Error('refused')
@@ -136,7 +142,7 @@ describe('a server over stdio', () => {
     expect([late.status, textIn(late)]).toEqual(['Error', expect.stringMatching(/timed out/i)])
   })
 
-  test('tools that come later are there; a server that ends takes its tools along and says why', async () => {
+  test('later tools are added; a server that ends removes its tools and reports why', async () => {
     const { servers, call, changed } = await started({ one: stdio() })
     const grown = changed()
     await call('grow')
@@ -150,7 +156,7 @@ describe('a server over stdio', () => {
   })
 })
 
-test('servers start side by side, and a broken one stops none of the others', async () => {
+test('servers start in parallel, and a broken one does not stop the others', async () => {
   const { servers } = await started({
     good: stdio(),
     crash: stdio({}, 'crash'),
@@ -171,15 +177,15 @@ test('servers start side by side, and a broken one stops none of the others', as
     ['odd', 'failed', expect.stringMatching(/invalid url/i)],
     ['twin', 'running', null],
   ])
-  const box = toolBox({ builtIn: [], mcp: servers.tools() })
+  const box = buildToolSet({ builtIn: [], mcp: servers.tools() })
   expect(box.find('echo')?.origin).toBe('good')
-  expect(box.leftOut[0]).toEqual({
+  expect(box.omitted[0]).toEqual({
     label: '@twin/echo',
     reason: expect.objectContaining({ en: expect.stringContaining('@good/echo') }),
   })
 })
 
-test('who is slow is not waited for, and can be stopped while it starts', async () => {
+test('a slow server does not block, and can be stopped while it starts', async () => {
   rmSync(join(cwd, 'mute.pid'), { force: true })
   const servers = new McpServers(new Map([['mute', stdio({}, 'mute')]]), { cwd, aliases: new Map(), onChange() {} })
   expect(await servers.start(0)).toMatchObject([{ status: 'starting' }])
@@ -190,7 +196,7 @@ test('who is slow is not waited for, and can be stopped while it starts', async 
   expect(servers.reports()).toMatchObject([{ status: 'stopped' }])
 })
 
-test('one that never says which tools it has is not waited for when it is stopped', async () => {
+test('a server that never lists its tools can be stopped at once', async () => {
   const entry = stdio({ timeoutMs: 3_600_000 }, 'pondering')
   const servers = new McpServers(new Map([['slow', entry]]), { cwd, aliases: new Map(), onChange() {} })
   await servers.start(0)
@@ -200,7 +206,7 @@ test('one that never says which tools it has is not waited for when it is stoppe
 })
 
 describe('a server over HTTP', () => {
-  const entry = (url: string, headers: readonly (readonly [string, string])[] = []): HttpServer => ({
+  const entry = (url: string, headers: readonly (readonly [string, string])[] = []): HttpServerEntry => ({
     type: 'http',
     url,
     headers: new Map(headers),
@@ -209,7 +215,7 @@ describe('a server over HTTP', () => {
   })
 
   test('is called with its headers', async () => {
-    const { url, seen, close } = await served({ token: 'Bearer x' })
+    const { url, seen, close } = await startHttpToolServer({ token: 'Bearer x' })
     const { servers, call } = await started({ web: entry(url, [['Authorization', 'Bearer x']]) })
     expect(servers.reports()[0]).toMatchObject({ type: 'http', status: 'running', title: 'test-tools 3.2.1' })
     expect(await call('echo', { text: 'far' })).toMatchObject({
@@ -219,8 +225,8 @@ describe('a server over HTTP', () => {
     await close()
   })
 
-  test('that wants a token says so', async () => {
-    const { url, close } = await served({ token: 'Bearer x' })
+  test('that requires a token reports it', async () => {
+    const { url, close } = await startHttpToolServer({ token: 'Bearer x' })
     const { servers } = await started({ web: entry(url) })
     expect(servers.reports()[0]).toMatchObject({ status: 'failed', reason: { en: expect.stringContaining('token') } })
     await close()
@@ -229,7 +235,7 @@ describe('a server over HTTP', () => {
 
 test('names for models', () => {
   const none = new Set<string>()
-  expect(['get_it', 'get-it', '2do', 'a___b', '日本', '--'].map((name) => modelName(name, none))).toEqual([
+  expect(['get_it', 'get-it', '2do', 'a___b', '日本', '--'].map((name) => toModelName(name, none))).toEqual([
     'get_it',
     'getit',
     'a2do',
@@ -237,11 +243,11 @@ test('names for models', () => {
     expect.stringMatching(/^a\d{3}$/),
     expect.stringMatching(/^a\d{3}$/),
   ])
-  expect(modelName('x-___-y', none)).toBe('xy')
-  expect(modelName('get-it', new Set(['getit']))).toBe('getit1')
+  expect(toModelName('x-___-y', none)).toBe('xy')
+  expect(toModelName('get-it', new Set(['getit']))).toBe('getit1')
   fc.assert(
     fc.property(fc.string(), (name) => {
-      expect(modelName(name, none)).toMatch(/^[a-zA-Z][a-zA-Z0-9_]*$/)
+      expect(toModelName(name, none)).toMatch(/^[a-zA-Z][a-zA-Z0-9_]*$/)
     }),
   )
 })

@@ -2,33 +2,33 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { wordsIn } from '../../../src/chat/mcp/prompts.ts'
-import type { Talk } from '../../../src/chat/talk.ts'
-import { completerFor } from '../../../src/cli/chat/known.ts'
+import { parsePromptMessages } from '../../../src/chat/mcp/prompts.ts'
+import type { ChatSession } from '../../../src/chat/talk.ts'
+import { createCompleter } from '../../../src/cli/chat/known.ts'
 import { promptOf } from '../../../src/conversation/render.ts'
 import { tempFolder } from '../../support/log.ts'
 import { answer } from '../../support/model-chunks.ts'
 import { chatServer } from '../../support/model-server.ts'
-import { opened } from '../support/opened.ts'
-import { ended, outputs, said } from '../support/talking.ts'
+import { openTestChat } from '../support/opened.ts'
+import { endingOf, outputText, sendLine } from '../support/talking.ts'
 
 const SERVER = { command: process.execPath, args: [join(import.meta.dirname, 'tools-server.mjs')] }
 
-const told = ({ state }: Talk) => state.history.toArray().map(({ user }) => promptOf(user))
+const reported = ({ state }: ChatSession) => state.history.toArray().map(({ user }) => promptOf(user))
 
 async function withServers(...names: readonly string[]) {
   const server = await chatServer(...Array.from({ length: 5 }, (_, at) => answer(`Answer ${at + 1}.`)))
   const cwd = tempFolder()
   const mcpServers = Object.fromEntries(names.map((name) => [name, SERVER]))
-  const { talk } = await opened({ server, cwd, agent: { mcpServers } })
+  const { session: talk } = await openTestChat({ server, cwd, agent: { mcpServers } })
   return { server, cwd, talk }
 }
 
-test('are listed with their servers, and said with their arguments', async () => {
+test('are listed with their servers and sent with their arguments', async () => {
   const { server, cwd, talk } = await withServers('wise')
   writeFileSync(join(cwd, 'secret.txt'), 'a secret of this machine')
-  await said(talk, '/prompts create hello Mine goes first.')
-  expect(outputs(await said(talk, '/prompts'))).toBe(
+  await sendLine(talk, '/prompts create hello Mine goes first.')
+  expect(outputText(await sendLine(talk, '/prompts'))).toBe(
     [
       '@hello  (fumibako)  Mine goes first.',
       '@explain <topic> [manner]  (MCP server wise)  Explains something.',
@@ -38,29 +38,31 @@ test('are listed with their servers, and said with their arguments', async () =>
       '@impossible  (MCP server wise)\n',
     ].join('\n'),
   )
-  expect(outputs(await said(talk, '/prompts details explain'))).toMatch(/topic {2}what\n {2}manner \(may be left out\)/)
+  expect(outputText(await sendLine(talk, '/prompts details explain'))).toMatch(
+    /topic {2}what\n {2}manner \(may be left out\)/,
+  )
 
-  expect(ended(await said(talk, '@explain "the moon" very brief'))).toBe('answered')
-  expect(told(talk)).toEqual(['I want to understand something.', 'Explain the moon\n\nand be very brief'])
+  expect(endingOf(await sendLine(talk, '@explain "the moon" very brief'))).toBe('answered')
+  expect(reported(talk)).toEqual(['I want to understand something.', 'Explain the moon\n\nand be very brief'])
   const sent = server.asked[0]?.body.messages?.slice(-3)
   expect(sent?.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
   expect(sent?.[1]?.['content']).toBe('What is it?')
 
-  await said(talk, '/prompts get explain rain')
-  expect(told(talk).at(-1)).toBe('Explain rain\n\nas you like, see @secret.txt')
+  await sendLine(talk, '/prompts get explain rain')
+  expect(reported(talk).at(-1)).toBe('Explain rain\n\nas you like, see @secret.txt')
   expect(JSON.stringify(server.asked[1]?.body)).not.toContain('a secret of this machine')
 
-  await said(talk, '@wise/hello and wave')
-  expect(told(talk).at(-1)).toBe('Say hello.\n\nand wave')
-  await said(talk, '@hello')
-  expect(told(talk).at(-1)).toBe('Mine goes first.')
-  await said(talk, '@sketch')
-  expect(told(talk).at(-1)).toBe('a note')
+  await sendLine(talk, '@wise/hello and wave')
+  expect(reported(talk).at(-1)).toBe('Say hello.\n\nand wave')
+  await sendLine(talk, '@hello')
+  expect(reported(talk).at(-1)).toBe('Mine goes first.')
+  await sendLine(talk, '@sketch')
+  expect(reported(talk).at(-1)).toBe('a note')
   expect(talk.state.history.at(-1)?.user.images).toHaveLength(1)
-  expect(outputs(await said(talk, '/transcript'))).toContain('> @explain "the moon" very brief')
+  expect(outputText(await sendLine(talk, '/transcript'))).toContain('> @explain "the moon" very brief')
 })
 
-test('that cannot be said are told, and nothing is sent', async () => {
+test('that cannot be sent are reported, and nothing is sent', async () => {
   const { server, talk } = await withServers('one', 'two')
   for (const [line, reason] of [
     ['@explain it', 'several servers have a prompt explain: say @one/explain or @two/explain.'],
@@ -69,34 +71,34 @@ test('that cannot be said are told, and nothing is sent', async () => {
     ['/prompts get one/unfinished', expect.stringContaining('no question at its end')],
     ['/prompts get nothing', 'there is no text nothing; /prompts lists them.'],
   ]) {
-    const events = await said(talk, String(line))
+    const events = await sendLine(talk, String(line))
     expect(events.find((event) => event.kind === 'error')).toMatchObject({ text: reason })
   }
   expect([server.asked.length, talk.state.history.length, talk.state.next_message]).toEqual([0, 0, null])
-  expect(ended(await said(talk, '@nobody knows this'))).toBe('answered')
-  expect(told(talk)).toEqual(['@nobody knows this'])
+  expect(endingOf(await sendLine(talk, '@nobody knows this'))).toBe('answered')
+  expect(reported(talk)).toEqual(['@nobody knows this'])
 })
 
-test('are completed, also those that come later', async () => {
+test('are completed, also those added later', async () => {
   const { talk } = await withServers('wise')
-  await talk.rig.help.ready()
-  const complete = completerFor(talk)
+  await talk.setup.hooks.ready()
+  const complete = createCompleter(talk)
   const offers = (text: string) => complete({ text, at: text.length }).all.map((one) => one.text)
   expect(offers('@ex')).toEqual(['@explain'])
   expect(offers('/prompts get s')).toEqual(['sketch'])
-  const grow = await talk.rig.box.find('grow')?.check({}, talk.rig.place)
+  const grow = await talk.setup.toolSet.find('grow')?.check({}, talk.setup.workspace)
   if (!grow?.ok) throw new Error('no tool grow')
-  await grow.call.run({ ...talk.rig.place, signal: new AbortController().signal })
+  await grow.call.run({ ...talk.setup.workspace, signal: new AbortController().signal })
   await expect.poll(() => offers('@la')).toEqual(['@later'])
-  expect(outputs(await said(talk, '/mcp wise'))).toContain('  @later')
+  expect(outputText(await sendLine(talk, '/mcp wise'))).toContain('  @later')
 })
 
-test('what stands on one side is one message; an end without a question is none', () => {
+test('adjacent messages of one role are merged; a missing final prompt is an error', () => {
   const message = (role: string, text: string) => ({ role, content: { type: 'text', text } })
-  expect(wordsIn([message('assistant', 'Ask!'), message('user', 'a'), message('user', 'b')])).toEqual({
+  expect(parsePromptMessages([message('assistant', 'Ask!'), message('user', 'a'), message('user', 'b')])).toEqual({
     before: [{ user: '', assistant: 'Ask!' }],
     text: 'a\n\nb',
     images: [],
   })
-  expect(wordsIn([])).toMatchObject({ en: 'there is no question at its end' })
+  expect(parsePromptMessages([])).toMatchObject({ en: 'there is no question at its end' })
 })

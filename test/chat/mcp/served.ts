@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { toolsServer } from './tools-server.mjs'
 
-export interface Served {
+export interface HttpToolServer {
   readonly url: string
   /** Of all requests. */
   readonly seen: readonly IncomingHttpHeaders[]
@@ -16,7 +16,7 @@ export interface Served {
 }
 
 /** @param options.token who has another one, or none, is sent away */
-export async function served({ token }: { readonly token?: string } = {}): Promise<Served> {
+export async function startHttpToolServer({ token }: { readonly token?: string } = {}): Promise<HttpToolServer> {
   const seen: IncomingHttpHeaders[] = []
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const http = createServer(async (request, response) => {

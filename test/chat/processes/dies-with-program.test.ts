@@ -8,7 +8,7 @@ import { calls } from '../../support/model-chunks.ts'
 import { chatServer, silence } from '../../support/model-server.ts'
 import { fumiPath } from '../../support/run.ts'
 import { type ChatHome, chatHome } from '../support/fumi-chat.ts'
-import { hasBubblewrap, hasProc, running, uniqueSleep } from './running.ts'
+import { findProcesses, hasBubblewrap, hasProc, uniqueSleep } from './running.ts'
 
 const TOOLS_SERVER = join(import.meta.dirname, '../mcp/tools-server.mjs')
 /** Only what never ends takes so long. */
@@ -32,7 +32,7 @@ function started(args: readonly string[], { home, cwd }: ChatHome, more: NodeJS.
 function word(): string {
   const unique = uniqueSleep()
   onTestFinished(() => {
-    for (const pid of running(unique))
+    for (const pid of findProcesses(unique))
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
@@ -43,8 +43,8 @@ function word(): string {
 }
 
 const appears = (unique: string, count = 1) =>
-  expect.poll(() => running(unique).length, PATIENCE).toBeGreaterThanOrEqual(count)
-const isGone = (unique: string) => expect.poll(() => running(unique), PATIENCE).toEqual([])
+  expect.poll(() => findProcesses(unique).length, PATIENCE).toBeGreaterThanOrEqual(count)
+const isGone = (unique: string) => expect.poll(() => findProcesses(unique), PATIENCE).toEqual([])
 
 /** As the shell that started it sees it. */
 async function exitOf(child: ChildProcess): Promise<number> {
@@ -125,7 +125,7 @@ test.skipIf(!hasProc() || !hasBubblewrap())(
       const child = started(args, chatHome())
       child.stdin?.end()
       // The gate alone, bubblewrap, its first process inside, or the command: whatever comes first.
-      await expect.poll(() => running(unique).length, { ...PATIENCE, interval: 1 + time * 4 }).toBeGreaterThan(0)
+      await expect.poll(() => findProcesses(unique).length, { ...PATIENCE, interval: 1 + time * 4 }).toBeGreaterThan(0)
       child.kill('SIGKILL')
       await isGone(unique)
     }
@@ -141,7 +141,7 @@ describe.skipIf(!hasProc())('without a sandbox', () => {
     child.stdin?.write('Go\n')
     // The result was sent: the command itself has ended.
     await expect.poll(() => server.asked.length, PATIENCE).toBe(2)
-    expect(running(unique)).not.toEqual([])
+    expect(findProcesses(unique)).not.toEqual([])
     child.kill('SIGKILL')
     await isGone(unique)
   })

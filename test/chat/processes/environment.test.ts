@@ -27,7 +27,7 @@ describe('childEnvironment', () => {
     expect(childEnvironment(variables, keys)).toEqual({ PATH: '/bin', FUMI_HOME: '/data', SHLVL: '1' })
   })
 
-  test('passes what is listed, also a key that is named', () => {
+  test('passes listed variables, including listed keys', () => {
     const listed = new Map([
       ['GIVEN', 'yes'],
       ['KEY', named('OPENAI_API_KEY')],

@@ -22,7 +22,7 @@ let last = 0
 export const uniqueSleep = (): string => `${100_000 + (process.pid % 10_000)}.${Date.now() % 100_000}${++last}`
 
 /** Numbers of the processes whose command line has this word; those that have ended and wait to be reaped do not count. */
-export function running(word: string): readonly number[] {
+export function findProcesses(word: string): readonly number[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return []
     try {

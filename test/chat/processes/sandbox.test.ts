@@ -15,17 +15,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ownEnvironment } from '../../../src/chat/processes/child-environment.ts'
-import { type Sandboxing, type SandboxMode, sandboxingFor } from '../../../src/chat/processes/sandbox.ts'
-import { seatbeltProfile } from '../../../src/chat/processes/seatbelt.ts'
-import { builtInTools } from '../../../src/chat/tools/built-in.ts'
+import { chooseSandbox, type SandboxMode, type SandboxSetup } from '../../../src/chat/processes/sandbox.ts'
+import { buildSeatbeltProfile } from '../../../src/chat/processes/seatbelt.ts'
+import { createBuiltInTools } from '../../../src/chat/tools/built-in.ts'
 import { SeenFiles } from '../../../src/chat/tools/files/seen.ts'
-import type { Ran } from '../../../src/chat/tools/tool.ts'
+import type { ToolRunResult } from '../../../src/chat/tools/tool.ts'
 import { tempFolder } from '../../support/log.ts'
 import { answer, calls } from '../../support/model-chunks.ts'
 import { chatServer } from '../../support/model-server.ts'
 import { chatHome, fumiChat } from '../support/fumi-chat.ts'
 import { textIn } from '../tools/call.ts'
-import { hasBubblewrap, running, uniqueSleep } from './running.ts'
+import { findProcesses, hasBubblewrap, uniqueSleep } from './running.ts'
 
 interface Place {
   readonly cwd: string
@@ -36,24 +36,24 @@ interface Place {
 /** A home that is not below temp, as usual, would be the user's own: this one is, and is seen nevertheless. */
 function place(): Place {
   const root = tempFolder()
-  const made = { cwd: join(root, 'work'), home: join(root, 'home'), data: join(root, 'home', 'data') }
-  for (const folder of [made.cwd, made.home, made.data]) mkdirSync(folder)
-  writeFileSync(join(made.data, 'token'), 'never-seen')
-  writeFileSync(join(made.home, 'notes'), 'seen')
-  return made
+  const created = { cwd: join(root, 'work'), home: join(root, 'home'), data: join(root, 'home', 'data') }
+  for (const folder of [created.cwd, created.home, created.data]) mkdirSync(folder)
+  writeFileSync(join(created.data, 'token'), 'never-seen')
+  writeFileSync(join(created.home, 'notes'), 'seen')
+  return created
 }
 
-const sandboxing = (made: Place, mode: SandboxMode = 'auto', variables: NodeJS.ProcessEnv = process.env) =>
-  sandboxingFor({ mode, platform: process.platform, ...made, variables })
+const sandboxing = (created: Place, mode: SandboxMode = 'auto', variables: NodeJS.ProcessEnv = process.env) =>
+  chooseSandbox({ mode, platform: process.platform, ...created, variables })
 
-async function shellIn(made: Place, how?: Sandboxing) {
-  const used = how ?? (await sandboxing(made))
+async function shellIn(created: Place, how?: SandboxSetup) {
+  const used = how ?? (await sandboxing(created))
   if (used.kind === 'sandboxed') onTestFinished(() => used.sandbox.close())
-  const tools = builtInTools(new SeenFiles(), { environment: ownEnvironment, sandboxing: used })
-  return async (command: string, signal = new AbortController().signal): Promise<Ran> => {
-    const checked = await tools.find(({ name }) => name === 'execute_bash')?.check({ command }, made)
+  const tools = createBuiltInTools(new SeenFiles(), { environment: ownEnvironment, sandboxing: used })
+  return async (command: string, signal = new AbortController().signal): Promise<ToolRunResult> => {
+    const checked = await tools.find(({ name }) => name === 'execute_bash')?.check({ command }, created)
     if (!checked?.ok) throw new Error('the command was not taken')
-    return checked.call.run({ ...made, signal })
+    return checked.call.run({ ...created, signal })
   }
 }
 
@@ -62,21 +62,21 @@ interface Output {
   readonly stdout: string
   readonly stderr: string
 }
-const outputOf = ({ content }: Ran): Output => (content[0] as unknown as { Json: Output }).Json
+const outputOf = ({ content }: ToolRunResult): Output => (content[0] as unknown as { Json: Output }).Json
 
 describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
-  test('the project and temp can be written, all else can be read', async () => {
-    const made = place()
-    const run = await shellIn(made)
+  test('the project and temp are writable, everything else is read-only', async () => {
+    const created = place()
+    const run = await shellIn(created)
     const ran = outputOf(
       await run(
-        `pwd; echo a > new.txt; cat ${made.home}/notes; echo b > "$TMPDIR/kept" && echo b > /var/tmp/other && echo ok`,
+        `pwd; echo a > new.txt; cat ${created.home}/notes; echo b > "$TMPDIR/kept" && echo b > /var/tmp/other && echo ok`,
       ),
     )
-    expect(ran).toMatchObject({ exit_status: '0', stdout: `${made.cwd}\nseenok\n` })
-    expect(readFileSync(join(made.cwd, 'new.txt'), 'utf8')).toBe('a\n')
+    expect(ran).toMatchObject({ exit_status: '0', stdout: `${created.cwd}\nseenok\n` })
+    expect(readFileSync(join(created.cwd, 'new.txt'), 'utf8')).toBe('a\n')
     for (const path of [
-      join(made.home, 'x'),
+      join(created.home, 'x'),
       '/etc/x',
       '/usr/x',
       '/x',
@@ -84,15 +84,15 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
       '/proc/sys/kernel/hostname',
     ])
       expect(outputOf(await run(`: >> ${path}`)).exit_status, path).not.toBe('0')
-    expect(existsSync(join(made.home, 'x'))).toBe(false)
+    expect(existsSync(join(created.home, 'x'))).toBe(false)
   })
 
-  test('temp is the conversation’s own: it lasts from command to command, and nothing of the real one is seen', async () => {
-    const made = place()
+  test('temp is private to the chat, persists between commands, and hides the real one', async () => {
+    const created = place()
     const stranger = join(tempFolder(), 'stranger')
     writeFileSync(stranger, 'of another program')
-    const how = await sandboxing(made)
-    const run = await shellIn(made, how)
+    const how = await sandboxing(created)
+    const run = await shellIn(created, how)
     await run('echo first > /tmp/kept')
     expect(outputOf(await run('cat /tmp/kept')).stdout).toBe('first\n')
     expect(existsSync('/tmp/kept')).toBe(false)
@@ -103,24 +103,26 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
     expect(folders()).toHaveLength(before - 1)
   })
 
-  test('our own data can neither be read nor written', async () => {
-    const made = place()
-    const run = await shellIn(made)
-    const ran = outputOf(await run(`cat ${made.data}/token; echo x > ${made.data}/config.json; ls -A ${made.data}`))
+  test('fumibako data can be neither read nor written', async () => {
+    const created = place()
+    const run = await shellIn(created)
+    const ran = outputOf(
+      await run(`cat ${created.data}/token; echo x > ${created.data}/config.json; ls -A ${created.data}`),
+    )
     expect(ran.stdout).toBe('')
     expect(ran.stderr).toContain('Read-only file system')
-    expect(readdirSync(made.data)).toEqual(['token'])
+    expect(readdirSync(created.data)).toEqual(['token'])
   })
 
   test('data within the project, and a project within the data', async () => {
-    const made = place()
-    const inside = { ...made, data: join(made.cwd, '.fumi') }
+    const created = place()
+    const inside = { ...created, data: join(created.cwd, '.fumi') }
     mkdirSync(inside.data)
     writeFileSync(join(inside.data, 'token'), 'never-seen')
     const run = await shellIn(inside)
     expect(outputOf(await run('echo a > b; cat b .fumi/token')).stdout).toBe('a\n')
     expect(outputOf(await run('mv .fumi away; cat .fumi/token away/token')).stdout).toBe('')
-    const below = { ...made, cwd: join(made.data, 'agents') }
+    const below = { ...created, cwd: join(created.data, 'agents') }
     mkdirSync(below.cwd)
     const runBelow = await shellIn(below)
     expect(outputOf(await runBelow('ls ..; cat ../token; echo a > b')).stdout).toBe('agents\n')
@@ -133,7 +135,7 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
       asked++
       response.end('reached')
     })
-    const made = place()
+    const created = place()
     const socket = join(tempFolder(), 'agent.sock')
     const unix = createServer((connection) => {
       asked++
@@ -148,7 +150,7 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
       unix.close()
     })
     const { port } = http.address() as AddressInfo
-    const run = await shellIn(made)
+    const run = await shellIn(created)
     const node = JSON.stringify(process.execPath)
     const connect = (to: string): string =>
       `${node} -e 'require("net").connect(${to}).on("data", d => console.log(String(d))).on("error", e => { console.error(e.code); process.exit(1) })'`
@@ -162,29 +164,29 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
     expect(asked).toBe(0)
   })
 
-  test('a socket that a variable names is hidden where it lies elsewhere', async () => {
-    const made = place()
-    const socket = join(made.cwd, 'agent.sock')
+  test('a socket named by a variable is hidden', async () => {
+    const created = place()
+    const socket = join(created.cwd, 'agent.sock')
     const unix = createServer((connection) => connection.end('reached'))
     await new Promise<void>((done) => unix.listen(socket, done))
     onTestFinished(() => void unix.close())
     const variables = { ...process.env, SSH_AUTH_SOCK: socket }
-    const run = await shellIn(made, await sandboxing(made, 'auto', variables))
+    const run = await shellIn(created, await sandboxing(created, 'auto', variables))
     expect(outputOf(await run('test -S agent.sock')).exit_status).toBe('1')
   })
 
-  test('what git obeys stays as it is, and the rest of the repository can be used', async () => {
-    const made = place()
-    const run = await shellIn(made)
+  test('git configuration is read-only, and the rest of the repository is writable', async () => {
+    const created = place()
+    const run = await shellIn(created)
     await run('git init -q . && git config --file .git/config core.bare false')
-    expect(existsSync(join(made.cwd, '.git', 'config'))).toBe(true)
-    writeFileSync(join(made.cwd, 'a.txt'), 'a')
+    expect(existsSync(join(created.cwd, '.git', 'config'))).toBe(true)
+    writeFileSync(join(created.cwd, 'a.txt'), 'a')
     const who = '-c user.name=a -c user.email=a@example.com'
     expect(outputOf(await run(`git add a.txt && git ${who} commit -qm first && git log --format=%s`))).toMatchObject({
       exit_status: '0',
       stdout: 'first\n',
     })
-    const config = readFileSync(join(made.cwd, '.git', 'config'), 'utf8')
+    const config = readFileSync(join(created.cwd, '.git', 'config'), 'utf8')
     const attacks = [
       'git config core.fsmonitor "touch PWNED"',
       'echo x > .git/hooks/post-checkout',
@@ -193,16 +195,16 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
       'mv .git/config .git/was; echo "[core]" > .git/config',
     ]
     for (const attack of attacks) expect(outputOf(await run(attack)).exit_status, attack).not.toBe('0')
-    expect(readFileSync(join(made.cwd, '.git', 'config'), 'utf8')).toBe(config)
-    expect(readdirSync(join(made.cwd, '.git', 'hooks')).filter((name) => !name.endsWith('.sample'))).toEqual([])
+    expect(readFileSync(join(created.cwd, '.git', 'config'), 'utf8')).toBe(config)
+    expect(readdirSync(join(created.cwd, '.git', 'hooks')).filter((name) => !name.endsWith('.sample'))).toEqual([])
   })
 
-  test('what a command makes anew for git to obey is renamed, and said', async () => {
-    const made = place()
-    const run = await shellIn(made)
+  test('new git configuration made by a command is renamed and reported', async () => {
+    const created = place()
+    const run = await shellIn(created)
     await run('git init -q .')
     const ran = await run('mkdir -p evil && echo ../evil > .git/commondir')
-    expect(existsSync(join(made.cwd, '.git', 'commondir'))).toBe(false)
+    expect(existsSync(join(created.cwd, '.git', 'commondir'))).toBe(false)
     expect([textIn(ran), ran.notice?.ja]).toEqual([
       expect.stringContaining('renamed to *.from-sandbox-'),
       expect.stringContaining('commondir'),
@@ -214,18 +216,18 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
   })
 
   test('links that git follows cannot be replaced', async () => {
-    const made = place()
-    const run = await shellIn(made)
+    const created = place()
+    const run = await shellIn(created)
     await run('git init -q .')
-    const git = join(made.cwd, '.git')
-    mkdirSync(join(made.cwd, 'hooks'))
+    const git = join(created.cwd, '.git')
+    mkdirSync(join(created.cwd, 'hooks'))
     rmSync(join(git, 'hooks'), { recursive: true })
     symlinkSync('../hooks', join(git, 'hooks'))
     expect(outputOf(await run('echo x > hooks/pre-commit')).exit_status).not.toBe('0')
     const ran = await run('rm .git/hooks; mkdir .git/hooks; echo x > .git/hooks/post-index-change')
     expect(textIn(ran)).toContain('renamed to *.from-sandbox-')
     expect(existsSync(join(git, 'hooks'))).toBe(false)
-    renameSync(git, join(made.cwd, 'repository'))
+    renameSync(git, join(created.cwd, 'repository'))
     symlinkSync('repository', git)
     expect(outputOf(await run('git config core.fsmonitor "touch PWNED"')).exit_status).not.toBe('0')
     await run('rm .git; git init -q . && git config core.fsmonitor "touch PWNED"')
@@ -233,55 +235,55 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
   })
 
   test('a project cannot bring its own bubblewrap', async () => {
-    const made = place()
-    writeFileSync(join(made.cwd, 'bwrap'), '#!/bin/sh\ntouch PWNED\n', { mode: 0o755 })
+    const created = place()
+    writeFileSync(join(created.cwd, 'bwrap'), '#!/bin/sh\ntouch PWNED\n', { mode: 0o755 })
     const cwd = process.cwd()
-    process.chdir(made.cwd)
+    process.chdir(created.cwd)
     onTestFinished(() => process.chdir(cwd))
     for (const path of [`.:${process.env['PATH']}`, `:${process.env['PATH']}`, '.'])
-      await sandboxing(made, 'auto', { ...process.env, PATH: path })
-    expect(readdirSync(made.cwd)).toEqual(['bwrap'])
+      await sandboxing(created, 'auto', { ...process.env, PATH: path })
+    expect(readdirSync(created.cwd)).toEqual(['bwrap'])
   })
 
   test('agents of the project cannot be changed by a command', async () => {
-    const made = place()
-    mkdirSync(join(made.cwd, '.amazonq', 'cli-agents'), { recursive: true })
-    const run = await shellIn(made)
+    const created = place()
+    mkdirSync(join(created.cwd, '.amazonq', 'cli-agents'), { recursive: true })
+    const run = await shellIn(created)
     expect(outputOf(await run('echo {} > .amazonq/cli-agents/a.json')).exit_status).not.toBe('0')
     expect(outputOf(await run('mv .amazonq .b')).exit_status).not.toBe('0')
   })
 
   test('links do not lead out of it', async () => {
-    const made = place()
-    symlinkSync(made.home, join(made.cwd, 'link'))
-    symlinkSync(made.home, join(made.cwd, '.git'))
-    const run = await shellIn(made)
+    const created = place()
+    symlinkSync(created.home, join(created.cwd, 'link'))
+    symlinkSync(created.home, join(created.cwd, '.git'))
+    const run = await shellIn(created)
     expect(outputOf(await run('echo x > link/x; echo x > .git/x')).exit_status).not.toBe('0')
-    expect(readdirSync(made.home).sort()).toEqual(['data', 'notes'])
+    expect(readdirSync(created.home).sort()).toEqual(['data', 'notes'])
   })
 
   test('exit codes, signals, hostile folder names and an abort are as without it', async () => {
     const root = tempFolder()
-    const made = { ...place(), cwd: join(root, `a "b" (c) '$(touch x)' --ro-bind`) }
-    mkdirSync(made.cwd)
-    const run = await shellIn(made)
+    const created = { ...place(), cwd: join(root, `a "b" (c) '$(touch x)' --ro-bind`) }
+    mkdirSync(created.cwd)
+    const run = await shellIn(created)
     expect(outputOf(await run('exit 3')).exit_status).toBe('3')
     expect(outputOf(await run('kill -9 $$')).exit_status).toBe('137')
-    expect(outputOf(await run('pwd')).stdout).toBe(`${made.cwd}\n`)
+    expect(outputOf(await run('pwd')).stdout).toBe(`${created.cwd}\n`)
     const unique = uniqueSleep()
     const ending = new AbortController()
     const running_ = run(`setsid sleep ${unique} & sleep ${unique}`, ending.signal)
-    await expect.poll(() => running(unique).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(2)
+    await expect.poll(() => findProcesses(unique).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(2)
     ending.abort()
     expect((await running_).status).toBe('Error')
-    await expect.poll(() => running(unique), { timeout: 30_000 }).toEqual([])
+    await expect.poll(() => findProcesses(unique), { timeout: 30_000 }).toEqual([])
   })
 
-  test('what a command leaves in the background ends with it, also in a session of its own', async () => {
+  test('background processes of a command end with it, even in their own session', async () => {
     const run = await shellIn(place())
     const unique = uniqueSleep()
     await run(`setsid sleep ${unique} >/dev/null 2>&1 & echo left`)
-    await expect.poll(() => running(unique), { timeout: 30_000 }).toEqual([])
+    await expect.poll(() => findProcesses(unique), { timeout: 30_000 }).toEqual([])
   })
 })
 
@@ -292,22 +294,25 @@ describe('chat.sandbox', () => {
     expect(await sandboxing(place(), 'off')).toEqual({ kind: 'open' })
   })
 
-  test.skipIf(process.platform !== 'linux')('auto goes without where none works, and says why', async () => {
-    const how = await sandboxing(place(), 'auto', none)
-    expect(how).toMatchObject({ kind: 'open', why: { en: expect.stringContaining('not installed') } })
-  })
+  test.skipIf(process.platform !== 'linux')(
+    'auto runs without a sandbox where none works, and reports why',
+    async () => {
+      const how = await sandboxing(place(), 'auto', none)
+      expect(how).toMatchObject({ kind: 'open', why: { en: expect.stringContaining('not installed') } })
+    },
+  )
 
   test.skipIf(process.platform !== 'linux')('on refuses commands where none works', async () => {
-    const made = place()
-    const run = await shellIn(made, await sandboxing(made, 'on', none))
+    const created = place()
+    const run = await shellIn(created, await sandboxing(created, 'on', none))
     const ran = await run('touch ran')
     expect([ran.status, textIn(ran)]).toEqual(['Error', expect.stringContaining('bubblewrap (bwrap) is not installed')])
     expect(ran.notice?.ja).toContain('chat.sandbox')
-    expect(existsSync(join(made.cwd, 'ran'))).toBe(false)
+    expect(existsSync(join(created.cwd, 'ran'))).toBe(false)
   })
 
   test('there is none for other systems', async () => {
-    const how = await sandboxingFor({ mode: 'auto', platform: 'win32', ...place(), variables: process.env })
+    const how = await chooseSandbox({ mode: 'auto', platform: 'win32', ...place(), variables: process.env })
     expect(how).toMatchObject({ kind: 'open', why: { en: expect.stringContaining('no sandbox') } })
   })
 })
@@ -315,7 +320,7 @@ describe('chat.sandbox', () => {
 describe.skipIf(!hasBubblewrap())('fumi chat', () => {
   const bash = (command: string) => calls([{ name: 'execute_bash', args: { command } }])
 
-  test('says in its first line whether commands run in a sandbox; /tools says it too', async () => {
+  test('shows in its first line and in /tools whether commands run in a sandbox', async () => {
     const server = await chatServer()
     const args = ['--base-url', server.baseURL, '--model', 'm']
     const home = chatHome()
@@ -327,7 +332,7 @@ describe.skipIf(!hasBubblewrap())('fumi chat', () => {
     expect((await fumiChat(args, home, '', undefined, empty)).out).toMatch(/^fumi chat .*no sandbox: bubblewrap/)
   })
 
-  test('a command that cannot write is explained to model and person', async () => {
+  test('a write failure is explained to the model and the user', async () => {
     const server = await chatServer(bash('touch /etc/never'), answer('I see.'))
     const args = ['--base-url', server.baseURL, '--model', 'm', '--trust-all-tools', '--no-interactive']
     const { out, err, code } = await fumiChat([...args, 'Go'], chatHome())
@@ -354,7 +359,11 @@ describe.skipIf(!hasBubblewrap())('fumi chat', () => {
 
 describe('the profile for macOS', () => {
   test('denies by default, and names the places', () => {
-    const text = seatbeltProfile({ cwd: '/Users/a/code', temp: '/private/tmp/t', data: '/Users/a/Library/fumibako' })
+    const text = buildSeatbeltProfile({
+      cwd: '/Users/a/code',
+      temp: '/private/tmp/t',
+      data: '/Users/a/Library/fumibako',
+    })
     expect(text).toMatch(/^\(version 1\)\n\(deny default\)/)
     expect(text).not.toContain('allow network')
     expect(text).toContain('(allow file-write* (subpath "/Users/a/code") (subpath "/private/tmp/t"))')
@@ -370,14 +379,14 @@ describe('the profile for macOS', () => {
     ['/a\\"))(allow network*)(x "', String.raw`"/a\\\"))(allow network*)(x \""`],
     ["/a(b) ;c 'd' 会話", '"/a(b) ;c \'d\' 会話"'],
   ])('%s stays one string', (cwd, quoted) => {
-    const text = seatbeltProfile({ cwd, temp: '/t', data: '/d' })
+    const text = buildSeatbeltProfile({ cwd, temp: '/t', data: '/d' })
     expect(text).toContain(`(allow file-write* (subpath ${quoted}) (subpath "/t"))`)
     expect(unquotedText(text)).not.toContain('network')
     expect(balance(unquotedText(text))).toBe(0)
   })
 
   test('a path with control characters is refused', () => {
-    expect(() => seatbeltProfile({ cwd: '/a\nb', temp: '/t', data: '/d' })).toThrow('control characters')
+    expect(() => buildSeatbeltProfile({ cwd: '/a\nb', temp: '/t', data: '/d' })).toThrow('control characters')
   })
 })
 

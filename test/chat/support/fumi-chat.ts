@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { tempFolder } from '../../support/log.ts'
 import { fumiPath } from '../../support/run.ts'
-import { whenDone } from '../../support/when-done.ts'
+import { onCleanup } from '../../support/when-done.ts'
 
 export interface ChatRun {
   readonly code: number | null
@@ -36,7 +36,7 @@ export async function fumiChat(
     cwd,
     env: { ...process.env, NO_COLOR: '1', FUMI_HOME: home, HOME: home, OPENAI_API_KEY: '', ...variables },
   })
-  whenDone(() => child.kill('SIGKILL'))
+  onCleanup(() => child.kill('SIGKILL'))
   const timers: NodeJS.Timeout[] = []
   const killAfter = (ms: number | undefined): void => {
     if (ms === 0) child.kill('SIGKILL')

@@ -2,11 +2,11 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { openJournal } from '../../../src/chat/journal-file.ts'
-import { journalNamed } from '../../../src/chat/open/find-journal.ts'
-import type { TalkEvent } from '../../../src/chat/turn/event.ts'
+import { findJournal } from '../../../src/chat/open/find-journal.ts'
+import type { ChatSessionEvent } from '../../../src/chat/turn/event.ts'
 import { NO_ENVIRONMENT } from '../../../src/conversation/create.ts'
 import { promptOf } from '../../../src/conversation/render.ts'
-import { entriesOf } from '../../../src/lib/files/look.ts'
+import { listEntries } from '../../../src/lib/files/look.ts'
 import { parseStructure } from '../../../src/lib/object.ts'
 import { answer, calls } from '../../support/model-chunks.ts'
 import { chatServer, type Reply } from '../../support/model-server.ts'
@@ -34,13 +34,13 @@ export type Moment =
 export async function survivesKills(moments: readonly Moment[]): Promise<void> {
   const server = await chatServer(...Array.from({ length: moments.length * 6 + 6 }, () => script))
   const place = chatHome()
-  const told = new Map<number, string>()
+  const reported = new Map<number, string>()
   let asked = 0
   for (const moment of [...moments, { after: 'never' } as const]) {
     const prompt = `question ${++asked}`
-    const { events } = await ran(server.baseURL, place, prompt, moment)
-    for (const event of events) if (event.kind === 'entry') told.set(event.number, JSON.stringify(event.assistant))
-    if (hasJournal(place)) inspect(place, events, told, prompt)
+    const { events } = await runUntil(server.baseURL, place, prompt, moment)
+    for (const event of events) if (event.kind === 'entry') reported.set(event.number, JSON.stringify(event.assistant))
+    if (hasJournal(place)) checkJournal(place, events, reported, prompt)
     if (moment.after === 'never') expect(events.at(-1)).toMatchObject({ kind: 'ended', how: 'answered' })
   }
 }
@@ -49,7 +49,7 @@ export async function survivesKills(moments: readonly Moment[]): Promise<void> {
 export async function randomMoments(count: number, random: () => number): Promise<readonly Moment[]> {
   const server = await chatServer(script, script, script)
   const began = performance.now()
-  const { firstWord, end } = await ran(server.baseURL, chatHome(), 'How long?', { after: 'never' })
+  const { firstWord, end } = await runUntil(server.baseURL, chatHome(), 'How long?', { after: 'never' })
   return Array.from({ length: count }, (_, at): Moment => {
     if (at % 5 === 0) return { after: 'start', ms: Math.round(random() * (firstWord - began)) }
     return { after: 'first word', ms: Math.round(random() * (end - firstWord)) }
@@ -57,19 +57,19 @@ export async function randomMoments(count: number, random: () => number): Promis
 }
 
 interface Run {
-  readonly events: readonly TalkEvent[]
+  readonly events: readonly ChatSessionEvent[]
   readonly firstWord: number
   readonly end: number
 }
 
-async function ran(baseURL: string, place: ChatHome, prompt: string, moment: Moment): Promise<Run> {
+async function runUntil(baseURL: string, place: ChatHome, prompt: string, moment: Moment): Promise<Run> {
   const args = ['--base-url', baseURL, '--model', 'm', '--trust-all-tools', '--no-interactive', '--json']
-  const events: TalkEvent[] = []
+  const events: ChatSessionEvent[] = []
   let firstWord = 0
   const onLine = (line: string): number | undefined => {
     const event = parseStructure(line)
     // Whoever is killed may not have finished his last line.
-    if (event) events.push(event as TalkEvent)
+    if (event) events.push(event as ChatSessionEvent)
     if (events.length === 1) firstWord = performance.now()
     if (moment.after === 'events') return events.length === moment.count ? 0 : undefined
     return moment.after === 'first word' && events.length === 1 ? moment.ms : undefined
@@ -82,7 +82,7 @@ async function ran(baseURL: string, place: ChatHome, prompt: string, moment: Mom
 }
 
 const hasJournal = ({ home }: ChatHome): boolean =>
-  entriesOf(join(home, 'conversations')).some(({ name }) => name.endsWith('.jsonl'))
+  listEntries(join(home, 'conversations')).some(({ name }) => name.endsWith('.jsonl'))
 
 /** Numbers between 0 and 1 that are the same for the same seed. */
 export function randomFrom(seed: number): () => number {
@@ -101,13 +101,13 @@ export function seedOfRun(usual: number | 'random'): number {
   return seed
 }
 
-function inspect(
+function checkJournal(
   { home, cwd }: ChatHome,
-  events: readonly TalkEvent[],
-  told: ReadonlyMap<number, string>,
+  events: readonly ChatSessionEvent[],
+  reported: ReadonlyMap<number, string>,
   prompt: string,
 ) {
-  const { journal, issues } = openJournal(home, journalNamed(home, ''), {
+  const { journal, issues } = openJournal(home, findJournal(home, ''), {
     at: new Date().toISOString(),
     cwd,
     program: null,
@@ -116,8 +116,8 @@ function inspect(
   try {
     expect(issues).toEqual([])
     expect([...journal.replay.faults]).toEqual([])
-    const entries = new Map(Array.from(journal.replay.told, ({ number, entry }) => [number, entry]))
-    for (const [number, assistant] of told) expect(JSON.stringify(entries.get(number)?.assistant)).toBe(assistant)
+    const entries = new Map(Array.from(journal.replay.allEntries, ({ number, entry }) => [number, entry]))
+    for (const [number, assistant] of reported) expect(JSON.stringify(entries.get(number)?.assistant)).toBe(assistant)
     const { next_message } = journal.state
     const users = [...[...entries.values()].map(({ user }) => user), ...(next_message ? [next_message] : [])]
     if (events.some(({ kind }) => kind === 'started')) expect(users.map((user) => promptOf(user))).toContain(prompt)

@@ -2,16 +2,16 @@
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chooseEndpoint } from '../../../src/chat/endpoint/endpoint.ts'
-import { type OpenedTalk, openTalk } from '../../../src/chat/open/open-talk.ts'
+import { type OpenedChat, openChatSession } from '../../../src/chat/open/open-talk.ts'
 import type { AskTrust } from '../../../src/chat/trust/needed.ts'
-import { projectFile } from '../../../src/chat/trust/project-file.ts'
-import { Trust } from '../../../src/chat/trust/store.ts'
+import { readProjectFile } from '../../../src/chat/trust/project-file.ts'
+import { TrustStore } from '../../../src/chat/trust/store.ts'
 import { openAITransport } from '../../../src/openai-transport.ts'
 import { tempFolder } from '../../support/log.ts'
 import type { ModelServer } from '../../support/model-server.ts'
-import { whenDone } from '../../support/when-done.ts'
+import { onCleanup } from '../../support/when-done.ts'
 
-interface Situation {
+interface OpenOptions {
   readonly server: ModelServer
   readonly cwd: string
   readonly data?: string
@@ -30,12 +30,12 @@ interface Situation {
 
 /** As `fumi trust` does. */
 export function trustFile(data: string, cwd: string, path: string): void {
-  const trust = new Trust(data)
-  const file = projectFile(path, cwd, trust)
+  const trust = new TrustStore(data)
+  const file = readProjectFile(path, cwd, trust)
   if (file.ok) trust.add(file.fingerprint)
 }
 
-export async function opened(situation: Situation): Promise<OpenedTalk> {
+export async function openTestChat(situation: OpenOptions): Promise<OpenedChat> {
   const { server, data = tempFolder(), agent, resume, model = 'm', home = tempFolder() } = situation
   const { trustAll = true, named = agent && 'mine', askTrust } = situation
   const cwd = realpathSync(situation.cwd)
@@ -50,11 +50,11 @@ export async function opened(situation: Situation): Promise<OpenedTalk> {
   }
   const endpoint = chooseEndpoint({
     options: { baseURL, ...(model !== null && { model }) },
-    usual: null,
+    defaultProfile: null,
     profiles: new Map(),
     variables: {},
   })
-  const talk = await openTalk({
+  const talk = await openChatSession({
     answerer: { kind: 'server', endpoint, transport: openAITransport({ baseURL }) },
     ...{ platform: 'linux', home, data, cwd, program: null, autoCompact: true, attended: true },
     trustAll,
@@ -62,6 +62,6 @@ export async function opened(situation: Situation): Promise<OpenedTalk> {
     ...(askTrust && { askTrust }),
     ...(resume !== undefined && { resume }),
   })
-  whenDone(() => talk.close())
+  onCleanup(() => talk.close())
   return talk
 }

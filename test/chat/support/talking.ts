@@ -4,25 +4,25 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { DEFAULT_AGENT } from '../../../src/chat/agent-file/agent-file.ts'
 import { createJournal, journalPath, openJournal } from '../../../src/chat/journal-file.ts'
-import { Rig } from '../../../src/chat/rig.ts'
-import { Talk } from '../../../src/chat/talk.ts'
-import { type ChatTool, succeeded } from '../../../src/chat/tools/tool.ts'
+import { ChatSetup } from '../../../src/chat/rig.ts'
+import { ChatSession } from '../../../src/chat/talk.ts'
+import { type ChatTool, successResult } from '../../../src/chat/tools/tool.ts'
 import type { TurnLimits } from '../../../src/chat/turn/budget.ts'
-import { Desk } from '../../../src/chat/turn/desk.ts'
-import type { Consent, TalkEvent } from '../../../src/chat/turn/event.ts'
+import { JournalWriter } from '../../../src/chat/turn/desk.ts'
+import type { ChatSessionEvent, ToolConsent } from '../../../src/chat/turn/event.ts'
 import { NO_ENVIRONMENT } from '../../../src/conversation/create.ts'
 import { journalOf } from '../../../src/conversation/journal/difference.ts'
 import type { JournalEvent } from '../../../src/conversation/journal/event.ts'
 import { readJournal } from '../../../src/conversation/journal/read.ts'
 import { type ConversationState, newState } from '../../../src/conversation/state.ts'
-import { asIs } from '../../../src/model/phrase.ts'
+import { untranslated } from '../../../src/model/phrase.ts'
 import { systemClock } from '../../../src/openai/chat/clock.ts'
 import type { ChatTransport } from '../../../src/openai/chat/transport.ts'
 import { PROFILES, type ProfileName } from '../../../src/openai/profile.ts'
 import { openAITransport } from '../../../src/openai-transport.ts'
 import { tempFolder } from '../../support/log.ts'
 
-export interface TalkingOptions {
+export interface ChatSessionOptions {
   readonly baseURL?: string
   readonly transport?: ChatTransport
   readonly tools?: readonly ChatTool[]
@@ -44,7 +44,7 @@ export interface TalkingOptions {
 /** Waits are not waited for. */
 const clock = { ...systemClock, sleep: async () => {}, random: () => 0 }
 
-export function talking(options: TalkingOptions): Talk {
+export function chatSession(options: ChatSessionOptions): ChatSession {
   const { data = tempFolder(), id = 'c', window = 100_000, baseURL = '' } = options
   const at = new Date().toISOString()
   const cwd = options.cwd ?? tempFolder()
@@ -58,8 +58,8 @@ export function talking(options: TalkingOptions): Talk {
   const journal = existsSync(journalPath(data, id))
     ? openJournal(data, id, { at, cwd, program: null, env: NO_ENVIRONMENT }).journal
     : createJournal(data, journalOf(options.state ?? newState(id, { model_info, context_manager }), { at, cwd }))
-  const desk = new Desk(journal, { clock, machine: { platform: 'linux', cwd: () => cwd }, newId: randomUUID })
-  const rig = new Rig({
+  const desk = new JournalWriter(journal, { clock, machine: { platform: 'linux', cwd: () => cwd }, newId: randomUUID })
+  const rig = new ChatSetup({
     place: { cwd, home: tempFolder() },
     server: {
       transport: options.transport ?? openAITransport({ baseURL, timeoutMs: options.timeoutMs ?? 5000 }),
@@ -74,45 +74,45 @@ export function talking(options: TalkingOptions): Talk {
     attended: options.attended ?? true,
     ...(options.limits && { limits: options.limits }),
   })
-  return new Talk(desk, rig, { data, program: null })
+  return new ChatSession(desk, rig, { data, program: null })
 }
 
 /** All events of a line, with these answers to who asks. */
-export async function said(
-  talk: Talk,
+export async function sendLine(
+  talk: ChatSession,
   line: string,
-  onEvent: (event: TalkEvent) => unknown = () => {},
-): Promise<readonly TalkEvent[]> {
-  return heard(talk, talk.say(line), onEvent)
+  onEvent: (event: ChatSessionEvent) => unknown = () => {},
+): Promise<readonly ChatSessionEvent[]> {
+  return collectEvents(talk, talk.send(line), onEvent)
 }
 
-export async function heard(
-  talk: Talk,
-  events: AsyncIterable<TalkEvent>,
-  onEvent: (event: TalkEvent) => unknown = () => {},
-): Promise<readonly TalkEvent[]> {
-  const all: TalkEvent[] = []
+export async function collectEvents(
+  talk: ChatSession,
+  events: AsyncIterable<ChatSessionEvent>,
+  onEvent: (event: ChatSessionEvent) => unknown = () => {},
+): Promise<readonly ChatSessionEvent[]> {
+  const all: ChatSessionEvent[] = []
   for await (const event of events) {
     all.push(event)
     const consent = onEvent(event)
     if (event.kind === 'consent_needed' || event.kind === 'trust_needed')
-      talk.answer(event.id, (consent as Consent | undefined) ?? 'yes')
+      talk.answer(event.id, (consent as ToolConsent | undefined) ?? 'yes')
   }
   return all
 }
 
-export const kinds = (events: readonly TalkEvent[]): readonly string[] => events.map(({ kind }) => kind)
+export const eventKinds = (events: readonly ChatSessionEvent[]): readonly string[] => events.map(({ kind }) => kind)
 
-export const ended = (events: readonly TalkEvent[]): string | undefined =>
+export const endingOf = (events: readonly ChatSessionEvent[]): string | undefined =>
   events.flatMap((event) => (event.kind === 'ended' ? [event.how] : [])).at(-1)
 
-export const words = (events: readonly TalkEvent[]): string =>
+export const answerText = (events: readonly ChatSessionEvent[]): string =>
   events.map((event) => (event.kind === 'delta' ? event.text : '')).join('')
 
-export const outputs = (events: readonly TalkEvent[]): string =>
+export const outputText = (events: readonly ChatSessionEvent[]): string =>
   events.map((event) => (event.kind === 'output' || event.kind === 'error' ? event.text : '')).join('')
 
-export function journalOn({ desk }: Talk): readonly JournalEvent[] {
+export function readJournalOf({ writer: desk }: ChatSession): readonly JournalEvent[] {
   const { events, issues } = readJournal(readFileSync(desk.journal.path, 'utf8'))
   if (issues.length > 0) throw new Error(JSON.stringify(issues))
   return events
@@ -135,10 +135,10 @@ export function fakeTool({ name, level = 'changes', run = () => 'done' }: FakeTo
     check: async (args) => ({
       ok: true,
       call: {
-        need: { level, summary: asIs(`${name} runs`) },
+        need: { level, summary: untranslated(`${name} runs`) },
         run: async ({ signal, onOutput }) => {
           const text = await run(args, signal, (piece) => onOutput?.({ stream: 'stdout', text: piece }))
-          return succeeded([{ Text: text }])
+          return successResult([{ Text: text }])
         },
       },
     }),

@@ -1,13 +1,13 @@
 /** The line in which a prompt is typed: keys in, text out. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Known, offersFor } from '../../../src/cli/chat/input/complete.ts'
-import { type Action, Editor, type EditorOptions } from '../../../src/cli/chat/input/editor.ts'
-import { decodeKeys, type Key } from '../../../src/cli/chat/input/keys.ts'
-import { layOut, visibleRows } from '../../../src/cli/chat/input/layout.ts'
+import { type CompletionData, findCompletions } from '../../../src/cli/chat/input/complete.ts'
+import { Editor, type EditorAction, type EditorOptions } from '../../../src/cli/chat/input/editor.ts'
+import { decodeKeys, type TerminalKey } from '../../../src/cli/chat/input/keys.ts'
+import { layOutPrompt, visibleRows } from '../../../src/cli/chat/input/layout.ts'
 import { PromptArea } from '../../../src/cli/chat/input/prompt-area.ts'
-import { Recall } from '../../../src/cli/chat/input/recall.ts'
-import { lineOf } from '../../../src/cli/chat/input/text-line.ts'
+import { PromptHistory } from '../../../src/cli/chat/input/recall.ts'
+import { toTextLine } from '../../../src/cli/chat/input/text-line.ts'
 
 const ESC = '\u001b'
 const ALT_ENTER = `${ESC}\r`
@@ -19,9 +19,9 @@ const paste = (text: string): string => `${ESC}[200~${text}${ESC}[201~`
 const ctrl = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) - 96)
 
 /** What is in the line once all of this was typed, the cursor shown as a bar, and what the last key asked for. */
-function typed(input: string, options: EditorOptions = {}): { shown: string; action: Action; editor: Editor } {
+function typed(input: string, options: EditorOptions = {}): { shown: string; action: EditorAction; editor: Editor } {
   const editor = new Editor(options)
-  let action: Action = { kind: 'none' }
+  let action: EditorAction = { kind: 'none' }
   for (const key of decodeKeys(input).keys) action = editor.press(key)
   const { text, at } = editor.line
   return { shown: `${text.slice(0, at)}|${text.slice(at)}`, action, editor }
@@ -56,20 +56,20 @@ describe('typing', () => {
     expect(typed(`a${ctrl('c')}${ctrl('c')}`).action).toEqual({ kind: 'interrupt' })
   })
 
-  test('a paste stays whole, sends nothing, and brings no escape sequences along', () => {
+  test('a paste stays complete, sends nothing, and loses escape sequences', () => {
     const { shown, action } = typed(paste('one\r\ntwo\rthree\t\u001b[31mred\u001b[0m'))
     expect(shown).toBe('one\ntwo\nthree\tred|')
     expect(action).toEqual({ kind: 'none' })
   })
 
-  test('a picture that is dropped onto the terminal becomes a file that goes along', () => {
+  test('an image dropped onto the terminal is attached', () => {
     expect(typed(paste("'/home/mika/my shot.PNG' ")).shown).toBe('@"/home/mika/my shot.PNG" |')
     expect(typed(paste('/home/mika/my\\ shot\\(1\\).png')).shown).toBe('@"/home/mika/my shot(1).png" |')
     expect(typed(paste('file:///tmp/a%20b.pdf')).shown).toBe('@"/tmp/a b.pdf" |')
     expect(typed(paste('/home/mika/notes and a.png')).shown).toBe('/home/mika/notes and a.png|')
   })
 
-  test('wherever the bytes are parted, the keys are the same', () => {
+  test('keys do not depend on how bytes are split', () => {
     const piece = fc.constantFrom(
       'a',
       '日',
@@ -85,7 +85,7 @@ describe('typing', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), fc.array(fc.nat(40), { maxLength: 5 }), (pieces, cuts) => {
         const input = pieces.join('')
-        const keys: Key[] = []
+        const keys: TerminalKey[] = []
         let rest = ''
         let from = 0
         for (const to of [...cuts.filter((one) => one < input.length).sort((a, b) => a - b), input.length]) {
@@ -101,33 +101,33 @@ describe('typing', () => {
   })
 })
 
-const joined = (keys: readonly Key[]): string =>
+const joined = (keys: readonly TerminalKey[]): string =>
   keys.map((key) => (key.kind === 'key' ? `<${key.name}>` : `${key.text}`)).join('')
 
-describe('what was typed before', () => {
-  const recall = (): Recall => new Recall(['Write a test', 'git status', 'two\nlines'])
+describe('input history', () => {
+  const recall = (): PromptHistory => new PromptHistory(['Write a test', 'git status', 'two\nlines'])
 
-  test('comes back with Up, line by line through long ones, and what was being typed is kept', () => {
-    expect(typed(`new${UP}${UP}${UP}`, { recall: recall() }).shown).toBe('git status|')
-    expect(typed(`new${UP}${UP}${UP}${DOWN}${DOWN}`, { recall: recall() }).shown).toBe('new|')
-    expect(typed(`${UP}${UP}${UP}${UP}${UP}${UP}`, { recall: recall() }).shown).toBe('Write a test|')
+  test('is recalled with Up line by line, and the current input is preserved', () => {
+    expect(typed(`new${UP}${UP}${UP}`, { history: recall() }).shown).toBe('git status|')
+    expect(typed(`new${UP}${UP}${UP}${DOWN}${DOWN}`, { history: recall() }).shown).toBe('new|')
+    expect(typed(`${UP}${UP}${UP}${UP}${UP}${UP}`, { history: recall() }).shown).toBe('Write a test|')
   })
 
   test('is found with Ctrl-R, the next one with Ctrl-R again; Enter sends it, Ctrl-G gives up', () => {
-    const all = new Recall(['make one', 'other', 'make two'])
-    expect(typed(`${ctrl('r')}mak`, { recall: all }).editor.line.text).toBe('make two')
-    expect(typed(`${ctrl('r')}mak${ctrl('r')}`, { recall: all }).editor.line.text).toBe('make one')
-    expect(typed(`${ctrl('r')}mak${ctrl('r')}${ctrl('r')}\r`, { recall: all }).action).toEqual({
+    const all = new PromptHistory(['make one', 'other', 'make two'])
+    expect(typed(`${ctrl('r')}mak`, { history: all }).editor.line.text).toBe('make two')
+    expect(typed(`${ctrl('r')}mak${ctrl('r')}`, { history: all }).editor.line.text).toBe('make one')
+    expect(typed(`${ctrl('r')}mak${ctrl('r')}${ctrl('r')}\r`, { history: all }).action).toEqual({
       kind: 'submit',
       text: 'make one',
     })
-    expect(typed(`draft${ctrl('r')}mak${ctrl('g')}`, { recall: all }).shown).toBe('draft|')
-    expect(typed(`${ctrl('r')}nowhere`, { recall: all }).editor.search).toEqual({ words: 'nowhere', isFound: false })
+    expect(typed(`draft${ctrl('r')}mak${ctrl('g')}`, { history: all }).shown).toBe('draft|')
+    expect(typed(`${ctrl('r')}nowhere`, { history: all }).editor.search).toEqual({ words: 'nowhere', isFound: false })
   })
 })
 
 describe('Tab', () => {
-  const known: Known = {
+  const known: CompletionData = {
     agents: () => ['careful', 'quick'],
     rules: () => ['README.md'],
     tags: () => ['0', '1', '2'],
@@ -141,7 +141,7 @@ describe('Tab', () => {
       return (names[folder] ?? []).map((name) => ({ name: name.replace(/\/$/, ''), isFolder: name.endsWith('/') }))
     },
   }
-  const tab = (input: string) => typed(`${input}\t`, { complete: (line) => offersFor(line, known) })
+  const tab = (input: string) => typed(`${input}\t`, { complete: (line) => findCompletions(line, known) })
 
   test.each([
     ['/tan', '/tangent |'],
@@ -168,34 +168,37 @@ describe('Tab', () => {
     expect(shown).toBe('read @sr|')
     expect(
       tab('read @')
-        .editor.offers.map(({ text }) => text)
+        .editor.completions.map(({ text }) => text)
         .join(),
     ).not.toContain('evil')
-    expect(editor.offers.map(({ text }) => text)).toEqual(['@src/', '@srv.txt'])
-    expect(tab('/co').editor.offers[0]).toMatchObject({ text: '/compact', note: expect.stringContaining('sum up') })
+    expect(editor.completions.map(({ text }) => text)).toEqual(['@src/', '@srv.txt'])
+    expect(tab('/co').editor.completions[0]).toMatchObject({
+      text: '/compact',
+      note: expect.stringContaining('sum up'),
+    })
   })
 })
 
 describe('rows', () => {
-  test('wide letters take two columns, and none is torn at the edge', () => {
-    const { rows, row, column } = layOut('> ', lineOf('日本語の文章です'), 13)
+  test('wide characters take two columns and are not split at the edge', () => {
+    const { rows, row, column } = layOutPrompt('> ', toTextLine('日本語の文章です'), 13)
     expect(rows).toEqual(['> 日本語の文', '章です'])
     expect({ row, column }).toEqual({ row: 1, column: 6 })
   })
 
-  test('the cursor is where the next letter goes', () => {
-    expect(layOut('> ', { text: 'ab\ncd', at: 3 }, 40)).toEqual({ rows: ['> ab', '  cd'], row: 1, column: 2 })
-    expect(layOut('> ', { text: 'abcdefgh', at: 5 }, 9)).toMatchObject({ row: 0, column: 7 })
-    expect(layOut('> ', { text: 'abcdefgh', at: 6 }, 9)).toMatchObject({ row: 1, column: 0 })
+  test('the cursor is where the next character goes', () => {
+    expect(layOutPrompt('> ', { text: 'ab\ncd', at: 3 }, 40)).toEqual({ rows: ['> ab', '  cd'], row: 1, column: 2 })
+    expect(layOutPrompt('> ', { text: 'abcdefgh', at: 5 }, 9)).toMatchObject({ row: 0, column: 7 })
+    expect(layOutPrompt('> ', { text: 'abcdefgh', at: 6 }, 9)).toMatchObject({ row: 1, column: 0 })
   })
 
   test('a text that is higher than the screen is shown around the cursor', () => {
-    const layout = layOut('> ', lineOf(Array.from({ length: 50 }, (_, n) => `line ${n}`).join('\n')), 40)
+    const layout = layOutPrompt('> ', toTextLine(Array.from({ length: 50 }, (_, n) => `line ${n}`).join('\n')), 40)
     expect(visibleRows(layout, 5)).toMatchObject({ rows: expect.arrayContaining(['  line 49']), row: 4 })
     expect(visibleRows(layout, 5).rows).toHaveLength(5)
   })
 
-  test('what is drawn again goes up to where it began, also where the terminal became narrower', () => {
+  test('redrawing starts at the first row, also in a narrower terminal', () => {
     const area = new PromptArea('> ')
     const editor = typed(`${'x'.repeat(30)}${ALT_ENTER}y`).editor
     expect(area.draw(editor, { columns: 80, rows: 24 })).toMatch(/^\r\u001b\[J> x{30}\r\n {2}y/)

@@ -2,10 +2,10 @@
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { MarkdownStream, markdownText } from '../../../src/cli/chat/markdown/stream.ts'
-import { outputText } from '../../../src/cli/chat/output/output-text.ts'
+import { MarkdownStream, renderMarkdownText } from '../../../src/cli/chat/markdown/stream.ts'
+import { renderCommandOutput } from '../../../src/cli/chat/output/output-text.ts'
 
-const shown = (text: string, columns = 80): string => markdownText(text, () => columns)
+const shown = (text: string, columns = 80): string => renderMarkdownText(text, () => columns)
 
 describe('blocks', () => {
   test.each([
@@ -26,7 +26,7 @@ describe('blocks', () => {
     expect(shown(text)).toBe(expected)
   })
 
-  test('lines are broken between words, lists below their text, wide letters anywhere but before a full stop', () => {
+  test('lines wrap between words, lists indent, wide characters wrap anywhere but before a full stop', () => {
     expect(shown('- alpha beta gamma delta', 16)).toBe('• alpha beta\n  gamma delta\n')
     expect(shown('日本語の文章です。はい', 17)).toBe('日本語の文章で\nす。はい\n')
     expect(shown(`see ${'x'.repeat(30)}`, 21)).toBe(`see\n${'x'.repeat(20)}\n${'x'.repeat(10)}\n`)
@@ -41,30 +41,32 @@ describe('tables', () => {
   })
 
   test('are never wider than the terminal', () => {
-    const wide = `| ${'word '.repeat(20)} | b | ${'日本'.repeat(20)} |\n|---|---|---|\n| x | ${'y'.repeat(90)} | z |\n`
+    const large = `| ${'word '.repeat(20)} | b | ${'日本'.repeat(20)} |\n|---|---|---|\n| x | ${'y'.repeat(90)} | z |\n`
     for (const columns of [20, 33, 60, 200])
-      for (const line of shown(wide, columns).split('\n')) expect(stringWidth(line)).toBeLessThan(columns)
-    expect(shown(wide, 20)).toContain('b:\n  yyyy')
+      for (const line of shown(large, columns).split('\n')) expect(stringWidth(line)).toBeLessThan(columns)
+    expect(shown(large, 20)).toContain('b:\n  yyyy')
   })
 
-  test('in what a command tells are fitted, and all else stays as it is', () => {
-    expect(outputText('  * __init__ stays\n| a | b |\n|---|---|\n| 1 | 2 |\nend\n', 60)).toBe(
+  test('in command output are fitted, and other text is unchanged', () => {
+    expect(renderCommandOutput('  * __init__ stays\n| a | b |\n|---|---|\n| 1 | 2 |\nend\n', 60)).toBe(
       '  * __init__ stays\na  b\n─  ─\n1  2\nend\n',
     )
   })
 })
 
-test('lists of commands stand in columns that fit, and keep their letters', () => {
+test('lists of commands are aligned in columns and keep their text', () => {
   const list = 'native\n  fs_read  trusted\n  a__long__name  asks, unless it only reads here\n'
-  expect(outputText(list, 60, true)).toBe(
+  expect(renderCommandOutput(list, 60, true)).toBe(
     'native\n  fs_read        trusted\n  a__long__name  asks, unless it only reads here\n',
   )
-  expect(outputText(list, 34, true)).toContain('  a__long__name  asks, unless it\n                 only reads here\n')
-  expect(outputText(list, 60)).toBe(list)
+  expect(renderCommandOutput(list, 34, true)).toContain(
+    '  a__long__name  asks, unless it\n                 only reads here\n',
+  )
+  expect(renderCommandOutput(list, 60)).toBe(list)
 })
 
 describe('streams', () => {
-  test('words appear as soon as they are whole, marks once they are closed', () => {
+  test('words appear once complete, formatting once closed', () => {
     const stream = new MarkdownStream(() => 60)
     expect(stream.add('One tw')).toBe('One')
     expect(stream.add('o **thr')).toBe(' two')
@@ -72,7 +74,7 @@ describe('streams', () => {
     expect(stream.end()).toBe('\n')
   })
 
-  test('however an answer is cut into pieces, the same is on the screen', () => {
+  test('the screen does not depend on how an answer is split', () => {
     const piece = fc.constantFrom(
       ...[
         '**',
@@ -135,7 +137,7 @@ describe('streams', () => {
     expect(shown(`\`\`\`${name}\na = 1\n\`\`\`\n`)).toBe('  a = 1\n')
   })
 
-  test('no escape sequence comes through, also where it is torn', () => {
+  test('no escape sequence passes, even if split', () => {
     const attacks = [
       '\u001b[31mred',
       '\u001b]0;title\u0007',

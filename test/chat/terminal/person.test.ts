@@ -65,7 +65,7 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
     expect(lastSaid(server)).toContain('Kettle.')
   })
 
-  test('an answer is interrupted with what had come kept, and what was typed is found again by the next run', async () => {
+  test('an interrupted answer keeps its text, and the next run has the input history', async () => {
     const { pane, home } = await seated([stalls('Once upon a time there '), answer('Yes.')])
     pane.say('Tell a story')
     await pane.until('Once upon a time')
@@ -93,7 +93,7 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
     await next.pane.until('Again.')
   })
 
-  test('a command that hides what it does is asked about in full, and runs only once all of it was seen', async () => {
+  test('a command that hides its effect is shown in full and runs only after all of it was seen', async () => {
     const noise = Array.from({ length: 200 }, (_, n) => `echo line ${n}`)
     const command = `ls${'\n'.repeat(61)}${[...noise, 'rm -rf ./keep', ...noise].join('\n')}`
     const summary = `list files\n\n? execute_bash asks to run this command:\n  │ ls\n\u202eAllow it? [y/n/t] y`
@@ -155,14 +155,14 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
     await pane.until('Fine.')
   })
 
-  test('what is typed while somebody answers waits for the next prompt, and never answers a question', async () => {
+  test('input typed during an answer waits for the next prompt and never answers a question', async () => {
     let goOn = (): void => {}
-    const held = new Promise<void>((resolve) => {
+    const openChat = new Promise<void>((resolve) => {
       goOn = resolve
     })
     const { pane, home } = await seated([
       async (asked, response) => {
-        await held
+        await openChat
         await bash('echo ran > ran.txt')(asked, response)
       },
       answer('Not done.'),
@@ -207,7 +207,7 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
     expect(JSON.stringify(server.asked.at(-1)?.body.messages)).not.toMatch(/Changed\.|With milk/)
   })
 
-  test('an editor, a shell and a pager get the whole terminal and give it back', async () => {
+  test('an editor, a shell and a pager get the full terminal and return it', async () => {
     const env = { EDITOR: 'sh -c \'printf "Written there.\\\\n" >> "$1"\' edit', PAGER: 'cat -' }
     const { pane, server } = await seated([answer('Read.'), answer('Quoted.')], { env })
     pane.say('/editor Begun here, ')

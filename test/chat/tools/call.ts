@@ -1,31 +1,31 @@
 /** Calls tools as a conversation does: checked, then run. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type ToolBox, toolBox } from '../../../src/chat/tools/box.ts'
-import { builtInTools } from '../../../src/chat/tools/built-in.ts'
+import { buildToolSet, type ToolSet } from '../../../src/chat/tools/box.ts'
+import { createBuiltInTools } from '../../../src/chat/tools/built-in.ts'
 import { SeenFiles } from '../../../src/chat/tools/files/seen.ts'
-import type { Ran, RunContext, ToolCall } from '../../../src/chat/tools/tool.ts'
+import type { ChatToolCall, ToolRunContext, ToolRunResult } from '../../../src/chat/tools/tool.ts'
 import type { JsonValue } from '../../../src/lib/json/lossless.ts'
 import { tempFolder } from '../../support/log.ts'
 
-export interface Desk {
+export interface ToolProject {
   readonly cwd: string
   readonly home: string
   readonly seen: SeenFiles
-  readonly box: ToolBox
+  readonly box: ToolSet
   write(path: string, text: string | Uint8Array): string
   read(path: string): string
   /** Throws what a check refuses. */
-  check(name: string, args: JsonValue): Promise<ToolCall>
-  run(name: string, args: JsonValue, more?: Partial<RunContext>): Promise<Ran>
+  check(name: string, args: JsonValue): Promise<ChatToolCall>
+  run(name: string, args: JsonValue, more?: Partial<ToolRunContext>): Promise<ToolRunResult>
 }
 
-export function desk(seen = new SeenFiles()): Desk {
+export function toolProject(seen = new SeenFiles()): ToolProject {
   const root = tempFolder()
   const place = { cwd: join(root, 'work'), home: join(root, 'home') }
   for (const folder of [place.cwd, place.home]) mkdirSync(folder)
-  const box = toolBox({ builtIn: builtInTools(seen) })
-  const check: Desk['check'] = async (name, args) => {
+  const box = buildToolSet({ builtIn: createBuiltInTools(seen) })
+  const check: ToolProject['check'] = async (name, args) => {
     const checked = await box.find(name)?.check(args, place)
     if (!checked?.ok) throw new Error(checked?.error ?? `no tool ${name}`)
     return checked.call
@@ -47,5 +47,5 @@ export function desk(seen = new SeenFiles()): Desk {
   }
 }
 
-export const textIn = ({ content }: Ran): string =>
+export const textIn = ({ content }: ToolRunResult): string =>
   content.map((block) => ('Text' in block ? block.Text : JSON.stringify(block.Json))).join('\n')

@@ -2,14 +2,19 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { commandDecision, isReadOnly } from '../../../src/chat/tools/allow/commands.ts'
+import { decideCommand, isReadOnlyCommand } from '../../../src/chat/tools/allow/commands.ts'
 import { dangerOf } from '../../../src/chat/tools/allow/danger.ts'
-import { type CommandSettings, decide, NO_SETTINGS, type Rules } from '../../../src/chat/tools/permission.ts'
-import type { Need } from '../../../src/chat/tools/tool.ts'
-import { plainPipe } from '../../../src/lib/shell/plain-commands.ts'
-import { asIs } from '../../../src/model/phrase.ts'
+import {
+  type CommandSettings,
+  decidePermission,
+  NO_TOOLS_SETTINGS,
+  type PermissionRules,
+} from '../../../src/chat/tools/permission.ts'
+import type { CallNeed } from '../../../src/chat/tools/tool.ts'
+import { parsePlainPipe } from '../../../src/lib/shell/plain-commands.ts'
+import { untranslated } from '../../../src/model/phrase.ts'
 import { tempFolder } from '../../support/log.ts'
-import { desk } from './call.ts'
+import { toolProject } from './call.ts'
 import {
   DENIED,
   DOUBTFUL,
@@ -23,17 +28,21 @@ import {
 import { hostileProject } from './shell-cases.ts'
 
 const bash = { name: 'execute_bash', hostName: 'execute_bash', origin: 'native___' }
-const running = (command: string): Need => ({ level: 'changes', summary: asIs(''), command })
+const running = (command: string): CallNeed => ({ level: 'changes', summary: untranslated(''), command })
 
-function rulesIn(cwd: string, commands: Partial<CommandSettings>, deniedPaths: readonly string[] = []): Rules {
+function rulesIn(
+  cwd: string,
+  commands: Partial<CommandSettings>,
+  deniedPaths: readonly string[] = [],
+): PermissionRules {
   const settings = {
-    ...NO_SETTINGS,
-    fs_read: { ...NO_SETTINGS.fs_read, deniedPaths },
-    execute_bash: { ...NO_SETTINGS.execute_bash, ...commands },
+    ...NO_TOOLS_SETTINGS,
+    fs_read: { ...NO_TOOLS_SETTINGS.fs_read, deniedPaths },
+    execute_bash: { ...NO_TOOLS_SETTINGS.execute_bash, ...commands },
   }
   return { allowedTools: [], trustAll: false, settings, cwd, home: '/home/u' }
 }
-const kind = (command: string, rules: Rules): string => decide(bash, running(command), rules).kind
+const kind = (command: string, rules: PermissionRules): string => decidePermission(bash, running(command), rules).kind
 const LISTED = { allowedTools: ['execute_bash'] }
 const ALL = { trustAll: true }
 
@@ -44,14 +53,14 @@ describe.skipIf(process.platform === 'win32')('commands of bash', () => {
   const noTouch = rulesIn(cwd, { deniedCommands: ['touch .*'] })
 
   test.each(ORDINARY.map((command) => [command]))('%j only reads', (command) => {
-    expect(isReadOnly(command, reading)).toBe(true)
+    expect(isReadOnlyCommand(command, reading)).toBe(true)
     expect(kind(command, reading)).toBe('allow')
     expect(kind(command, rulesIn(cwd, {}))).toBe('ask')
     expect(kind(command, rulesIn(cwd, { autoAllowReadonly: true, denyByDefault: true }))).toBe('allow')
   })
 
   test.each(NOT_READ_ONLY.map((command) => [command]))('%j is asked about', (command) => {
-    expect(isReadOnly(command, reading)).toBe(false)
+    expect(isReadOnlyCommand(command, reading)).toBe(false)
     expect(kind(command, reading)).toBe('ask')
     expect(kind(command, rulesIn(cwd, { autoAllowReadonly: true, denyByDefault: true }))).toBe('deny')
     expect(kind(command, { ...reading, ...ALL })).toBe('allow')
@@ -62,7 +71,7 @@ describe.skipIf(process.platform === 'win32')('commands of bash', () => {
     symlinkSync('/proc', join(linked.cwd, 'pr'))
     symlinkSync('/proc/self/fd', join(linked.cwd, 'pf'))
     symlinkSync('/proc/self/cwd', join(linked.cwd, 'cw'))
-    expect(isReadOnly(command, linked)).toBe(false)
+    expect(isReadOnlyCommand(command, linked)).toBe(false)
     expect(kind(command, linked)).toBe('ask')
   })
 
@@ -82,15 +91,15 @@ describe.skipIf(process.platform === 'win32')('commands of bash', () => {
     expect(kind(command, rulesIn(cwd, { allowedCommands: [rule] }))).toBe('allow')
   })
 
-  test('bytes that some systems take for blanks are refused there unless they are quoted', () => {
+  test('bytes that some systems treat as blanks are refused there unless quoted', () => {
     for (const command of ['cat だ', 'cat ム-x', 'find .ぅ-delete']) {
-      expect(plainPipe(command, 'linux').ok).toBe(true)
-      expect(plainPipe(command, 'darwin').ok).toBe(false)
+      expect(parsePlainPipe(command, 'linux').ok).toBe(true)
+      expect(parsePlainPipe(command, 'darwin').ok).toBe(false)
     }
-    expect(plainPipe("cat 'だ' é あ", 'darwin').ok).toBe(true)
+    expect(parsePlainPipe("cat 'だ' é あ", 'darwin').ok).toBe(true)
   })
 
-  test('each command of a pipe needs a rule of its own, or only reads where that is free', () => {
+  test('each command of a pipe needs its own rule or must be read-only', () => {
     const rule = { allowedCommands: ['npm test'] }
     expect(kind('npm test | head -5', rulesIn(cwd, rule))).toBe('ask')
     expect(kind('npm test | head -5', rulesIn(cwd, { ...rule, autoAllowReadonly: true }))).toBe('allow')
@@ -168,7 +177,7 @@ describe.skipIf(process.platform === 'win32')('commands of bash', () => {
     expect(kind(command, { ...rulesIn(cwd, { deniedCommands: [rule] }), ...LISTED })).toBe('allow')
   })
 
-  test('a command of a thousand wrappers is judged in time, and asked about', () => {
+  test('a command with a thousand wrappers is checked in time and requires consent', () => {
     const rules = { ...noTouch, ...LISTED }
     for (const command of [
       'sudo '.repeat(3000),
@@ -200,12 +209,12 @@ describe.skipIf(process.platform === 'win32')('commands of bash', () => {
     ['if true; then kill 1; fi', 'stops'],
     ['env chmod -R 777 .', 'modes'],
     ['a && b', '&&'],
-  ])('%j is told to be dangerous: %s', (command, reason) => {
+  ])('%j is reported as dangerous: %s', (command, reason) => {
     expect(dangerOf(command)?.en).toContain(reason)
   })
 
-  test('programs of the project are not taken for those of the machine', async () => {
-    const at = desk()
+  test('programs of the project are not mistaken for system programs', async () => {
+    const at = toolProject()
     const bin = join(at.cwd, 'node_modules', '.bin')
     mkdirSync(bin, { recursive: true })
     writeFileSync(join(bin, 'ls'), '#!/bin/sh\ntouch PWNED\n', { mode: 0o755 })
@@ -265,7 +274,7 @@ describe.skipIf(process.platform === 'win32')('denied paths and commands', () =>
     'echo "$(< secret/key)"',
     'sudo cat secret/key',
     "bash -c 'cat secret/key'",
-  ])('%j is denied, whatever is trusted', (command) => {
+  ])('%j is denied regardless of trust', (command) => {
     for (const trust of [LISTED, ALL]) expect(kind(command, { ...rules, ...trust })).toBe('deny')
     expect(kind(command, rules)).not.toBe('allow')
   })
@@ -398,7 +407,7 @@ describe.skipIf(process.platform === 'win32')('ways around denied paths', () => 
 
 describe('commands of cmd', () => {
   const decided = (command: string, more: Partial<CommandSettings>, deniedPaths: readonly string[] = []): string =>
-    commandDecision(command, false, rulesIn('/w/app', more, deniedPaths), 'cmd').kind
+    decideCommand(command, false, rulesIn('/w/app', more, deniedPaths), 'cmd').kind
 
   test.each(['dir', 'dir /b src', 'type a.txt', 'TYPE src\\a.ts', 'dir C:\\work'])('%j only reads', (command) => {
     expect(decided(command, { autoAllowReadonly: true })).toBe('allow')
@@ -472,12 +481,10 @@ describe('commands of cmd', () => {
       'C:\\bin\\del.exe x',
     ])
       expect(decided(command, { deniedCommands: ['(?i)del .*'] })).toBe('deny')
-    expect(commandDecision('%x% y', true, { ...rulesIn('/w', { deniedCommands: ['del .*'] }), ...ALL }, 'cmd')).toEqual(
-      {
-        kind: 'ask',
-        mayBeDenied: true,
-      },
-    )
+    expect(decideCommand('%x% y', true, { ...rulesIn('/w', { deniedCommands: ['del .*'] }), ...ALL }, 'cmd')).toEqual({
+      kind: 'ask',
+      mayBeDenied: true,
+    })
   })
 })
 

@@ -3,19 +3,19 @@ import { execFileSync } from 'node:child_process'
 import { symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { deniedToRead } from '../../../src/chat/tools/allow/paths.ts'
-import { goneTools, toolBox } from '../../../src/chat/tools/box.ts'
-import { NO_SETTINGS } from '../../../src/chat/tools/permission.ts'
-import { type ChatTool, refused } from '../../../src/chat/tools/tool.ts'
+import { isDeniedToRead } from '../../../src/chat/tools/allow/paths.ts'
+import { buildToolSet, findMissingTools } from '../../../src/chat/tools/box.ts'
+import { NO_TOOLS_SETTINGS } from '../../../src/chat/tools/permission.ts'
+import { type ChatTool, refuseCall } from '../../../src/chat/tools/tool.ts'
 import { newState, readState, writeState } from '../../../src/conversation.ts'
 import { isGitInstalled } from '../../../src/lib/git.ts'
-import { desk, textIn } from './call.ts'
+import { textIn, toolProject } from './call.ts'
 
 const hasGit = await isGitInstalled()
 if (!hasGit) process.stderr.write('skipped: git is not installed\n')
 
 const filled = () => {
-  const at = desk()
+  const at = toolProject()
   at.write('a.ts', 'const a = 1\nconst B = 2\r\n')
   at.write('src/b.ts', 'const b = 3\n')
   at.write('src/c.md', 'b\n')
@@ -26,7 +26,7 @@ const filled = () => {
 }
 
 describe('grep', () => {
-  test('gives lines with their places', async () => {
+  test('returns lines with their positions', async () => {
     const at = filled()
     const lines = async (args: object) => textIn(await at.run('grep', { pattern: 'const b', ...args })).split('\n')
     expect(await lines({})).toEqual(['src/b.ts:1: const b = 3'])
@@ -39,8 +39,8 @@ describe('grep', () => {
     await expect(at.check('grep', { pattern: '(' })).rejects.toThrow('not a regular expression')
   })
 
-  test('an expression that would never end is given up', async () => {
-    const at = desk()
+  test('an expression that takes too long is aborted', async () => {
+    const at = toolProject()
     at.write('a.txt', `${'a'.repeat(60)}!\n`)
     at.write('b.txt', 'aaa\n')
     const text = textIn(await at.run('grep', { pattern: '^(a+)+$' }))
@@ -49,7 +49,7 @@ describe('grep', () => {
   })
 
   test('too many lines are cut, and so are long ones', async () => {
-    const at = desk()
+    const at = toolProject()
     at.write('a.txt', `${'x'.repeat(2000)}\n`.repeat(600))
     const lines = textIn(await at.run('grep', { pattern: 'x' })).split('\n')
     expect(lines.length).toBe(501)
@@ -71,7 +71,7 @@ test('glob finds files, the newest first', async () => {
   expect(await at.run('glob', { pattern: '*', path: 'gone' })).toMatchObject({ status: 'Error' })
 })
 
-test.skipIf(!hasGit)('what git ignores is left out', async () => {
+test.skipIf(!hasGit)('files ignored by git are omitted', async () => {
   const at = filled()
   execFileSync('git', ['init', '-q'], { cwd: at.cwd })
   at.write('.gitignore', 'src/\nnode_modules\n')
@@ -84,10 +84,13 @@ test.skipIf(!hasGit)('what git ignores is left out', async () => {
   expect(textIn(await at.run('grep', { pattern: 'const' }))).not.toContain('src/')
 })
 
-test('links and denied paths are passed over by tools that look into many files', async () => {
+test('search tools skip links and denied paths', async () => {
   const at = filled()
-  const settings = { ...NO_SETTINGS, fs_read: { allowedPaths: [], deniedPaths: ['src', '*.md'], allowReadOnly: true } }
-  const isDenied = deniedToRead({ settings, cwd: at.cwd, home: at.home })
+  const settings = {
+    ...NO_TOOLS_SETTINGS,
+    fs_read: { allowedPaths: [], deniedPaths: ['src', '*.md'], allowReadOnly: true },
+  }
+  const isDenied = isDeniedToRead({ settings, cwd: at.cwd, home: at.home })
   at.write('../home/key', 'const key = 1\n')
   symlinkSync(join(at.home, 'key'), join(at.cwd, 'key.ts'))
   if (hasGit) execFileSync('git', ['init', '-q'], { cwd: at.cwd })
@@ -106,16 +109,16 @@ describe('the box', () => {
     origin,
     description: `${origin} ${hostName}`,
     schema: { type: 'object', properties: {} },
-    check: async () => refused('not run'),
+    check: async () => refuseCall('not run'),
   })
   const builtIn = [tool('native___', 'fs_read'), tool('native___', 'execute_bash')]
   const mcp = [tool('git', 'git-status', 'git_status'), tool('git', 'log'), tool('hg', 'log')]
 
   test('names, aliases and clashes', () => {
-    const box = toolBox({ builtIn, mcp, aliases: new Map([['@hg/log', 'hg_log']]) })
+    const box = buildToolSet({ builtIn, mcp, aliases: new Map([['@hg/log', 'hg_log']]) })
     expect(box.all.map(({ name }) => name)).toEqual(['fs_read', 'execute_bash', 'git_status', 'log', 'hg_log'])
     expect(box.find('hg_log')).toMatchObject({ origin: 'hg', hostName: 'log' })
-    expect(toolBox({ builtIn, mcp }).leftOut).toEqual([
+    expect(buildToolSet({ builtIn, mcp }).omitted).toEqual([
       {
         label: '@hg/log',
         reason: { en: expect.stringContaining('@git/log'), ja: expect.stringContaining('@git/log') },
@@ -133,11 +136,11 @@ describe('the box', () => {
     [['@hg'], ['log']],
     [[], []],
   ])('an agent with tools %j has %j', (offered, expected) => {
-    expect(toolBox({ builtIn, mcp, offered }).all.map(({ name }) => name)).toEqual(expected)
+    expect(buildToolSet({ builtIn, mcp, offered }).all.map(({ name }) => name)).toEqual(expected)
   })
 
-  test('the state holds them by origin, and the strict reader takes it', async () => {
-    const box = toolBox({ builtIn, mcp })
+  test('the state lists them by origin and passes the strict reader', async () => {
+    const box = buildToolSet({ builtIn, mcp })
     const tools = box.byOrigin()
     expect([...tools].map(([origin, list]) => [origin, list.length])).toEqual([
       ['native___', 3],
@@ -146,7 +149,7 @@ describe('the box', () => {
     expect(readState(writeState({ ...newState('c'), tools }), { mode: 'strict' })).toMatchObject({ ok: true })
     expect(box.specs().map(({ name }) => name)).toContain('dummy')
     expect(await box.find('dummy')?.check({}, { cwd: '/', home: '/' })).toMatchObject({ ok: false })
-    expect(goneTools(tools, toolBox({ builtIn }))).toEqual([
+    expect(findMissingTools(tools, buildToolSet({ builtIn }))).toEqual([
       { origin: 'git', name: 'git_status' },
       { origin: 'git', name: 'log' },
     ])

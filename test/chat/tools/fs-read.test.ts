@@ -2,12 +2,12 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { desk, textIn } from './call.ts'
+import { textIn, toolProject } from './call.ts'
 
 const line = (path: string, more: object = {}) => ({ operations: [{ mode: 'Line', path, ...more }] })
 
 describe('lines', () => {
-  const at = desk()
+  const at = toolProject()
   at.write('a.txt', 'one\ntwo\nthree\nfour\n')
   test.each([
     [{}, 'one\ntwo\nthree\nfour'],
@@ -38,7 +38,7 @@ describe('lines', () => {
     expect(await at.run('fs_read', line('empty'))).toMatchObject({ status: 'Success', content: [{ Text: '' }] })
   })
 
-  test('more than fits in a result is refused with what to do', async () => {
+  test('a result that is too large is refused with advice', async () => {
     at.write('large.txt', `${'x'.repeat(99)}\n`.repeat(5000))
     const ran = await at.run('fs_read', line('large.txt'))
     expect(ran.status).toBe('Error')
@@ -47,8 +47,8 @@ describe('lines', () => {
   })
 })
 
-test('several operations answer in their order; one that fails does not spoil the others', async () => {
-  const at = desk()
+test('several operations return in order, and a failure does not affect the others', async () => {
+  const at = toolProject()
   at.write('a.txt', 'alpha\nbeta\n')
   at.write('src/b.ts', 'x')
   const ran = await at.run('fs_read', {
@@ -66,14 +66,14 @@ test('several operations answer in their order; one that fails does not spoil th
   ])
 })
 
-test('the flat form of old programs is understood', async () => {
-  const at = desk()
+test('the flat form of old programs is accepted', async () => {
+  const at = toolProject()
   at.write('a.txt', 'alpha\n')
   expect(textIn(await at.run('fs_read', { mode: 'Line', path: 'a.txt' }))).toBe('alpha')
 })
 
 test('a search gives lines with those around them', async () => {
-  const at = desk()
+  const at = toolProject()
   at.write('a.txt', 'a\nb\nNeedle\nc\nd\ne\nf\nneedle\n')
   const search = { mode: 'Search', path: 'a.txt', pattern: 'needle', context_lines: 1 }
   expect(textIn(await at.run('fs_read', { operations: [search] }))).toBe(
@@ -81,8 +81,8 @@ test('a search gives lines with those around them', async () => {
   )
 })
 
-test('images come beside the result', async () => {
-  const at = desk()
+test('images are returned with the result', async () => {
+  const at = toolProject()
   at.write('a.PNG', Uint8Array.of(137, 80, 78, 71))
   at.write('b.jpg', Uint8Array.of(255, 216))
   const ran = await at.run('fs_read', { operations: [{ mode: 'Image', image_paths: ['a.PNG', 'b.jpg', './a.PNG'] }] })
@@ -96,8 +96,8 @@ test('images come beside the result', async () => {
   expect([bad.status, textIn(bad)]).toEqual(['Error', expect.stringMatching(/not a gif[\s\S]*no such file/)])
 })
 
-test('a call says which paths it needs, with links followed', async () => {
-  const at = desk()
+test('a call reports the paths it needs, with links resolved', async () => {
+  const at = toolProject()
   at.write('real/a.txt', 'x')
   symlinkSync(join(at.cwd, 'real'), join(at.cwd, 'link'))
   const { need } = await at.check('fs_read', line('link/new/../a.txt'))
@@ -115,5 +115,5 @@ test.each([
   [{ operations: [{ mode: 'Image' }] }, 'operations[0].image_paths is missing'],
   ['text', 'must be an object'],
 ])('arguments %j are refused: %s', async (args, expected) => {
-  await expect(desk().check('fs_read', args)).rejects.toThrow(expected)
+  await expect(toolProject().check('fs_read', args)).rejects.toThrow(expected)
 })

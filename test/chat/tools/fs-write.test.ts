@@ -15,12 +15,12 @@ import {
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fileChanges } from '../../../src/chat/tools/files/changes.ts'
+import { readFileChanges } from '../../../src/chat/tools/files/changes.ts'
 import { unifiedDiff } from '../../../src/chat/tools/files/diff.ts'
 import { SeenFiles } from '../../../src/chat/tools/files/seen.ts'
-import { decide, NO_SETTINGS } from '../../../src/chat/tools/permission.ts'
+import { decidePermission, NO_TOOLS_SETTINGS } from '../../../src/chat/tools/permission.ts'
 import { newState, trackWrite } from '../../../src/conversation.ts'
-import { desk, textIn } from './call.ts'
+import { textIn, toolProject } from './call.ts'
 
 describe('the four commands', () => {
   test.each([
@@ -35,7 +35,7 @@ describe('the four commands', () => {
     [{ command: 'append', new_str: 'x' }, 'a', 'a\nx\n'],
     [{ command: 'append', new_str: 'x' }, '', 'x\n'],
   ])('%j on %j', async (args, before, after) => {
-    const at = desk()
+    const at = toolProject()
     if (before !== null) at.write('f.txt', before)
     const ran = await at.run('fs_write', { path: 'f.txt', ...args })
     expect(ran.status).toBe('Success')
@@ -48,7 +48,7 @@ describe('the four commands', () => {
     [{ command: 'str_replace', old_str: 'aa', new_str: 'y' }, 'occurs 2 times'],
     [{ command: 'insert', insert_line: 5, new_str: 'y' }, 'no line 5'],
   ])('%j: %s, and the file stays', async (args, why) => {
-    const at = desk()
+    const at = toolProject()
     at.write('f.txt', 'aaa\n')
     const ran = await at.run('fs_write', { path: 'f.txt', ...args })
     expect([ran.status, textIn(ran), at.read('f.txt')]).toEqual(['Error', expect.stringContaining(why), 'aaa\n'])
@@ -63,12 +63,12 @@ describe('the four commands', () => {
     [{ command: 'create', file_text: 'x' }, 'path is missing'],
     [{ path: 'f', command: 'create', file_text: 1 }, 'file_text must be a text'],
   ])('%j is refused: %s', async (args, why) => {
-    await expect(desk().check('fs_write', args)).rejects.toThrow(why)
+    await expect(toolProject().check('fs_write', args)).rejects.toThrow(why)
   })
 })
 
-test('folders are made, modes and links stay, other encodings and folders are refused', async () => {
-  const at = desk()
+test('folders are created, modes and links are kept, other encodings and folders are refused', async () => {
+  const at = toolProject()
   const script = at.write('run.sh', 'a\n')
   chmodSync(script, 0o755)
   symlinkSync('run.sh', join(at.cwd, 'link.sh'))
@@ -85,8 +85,8 @@ test('folders are made, modes and links stay, other encodings and folders are re
   expect(below.status).toBe('Error')
 })
 
-test('the old text is whole until the new one is: who has the file open never sees it emptied', async () => {
-  const at = desk()
+test('the file is replaced atomically, so readers never see it empty', async () => {
+  const at = toolProject()
   const reader = openSync(at.write('f.txt', 'all of the old text\n'), 'r')
   await at.run('fs_write', { command: 'create', path: 'f.txt', file_text: 'new' })
   expect([readFileSync(reader, 'utf8'), at.read('f.txt')]).toEqual(['all of the old text\n', 'new\n'])
@@ -95,14 +95,14 @@ test('the old text is whole until the new one is: who has the file open never se
 })
 
 test('a file with two names is changed under both', async () => {
-  const at = desk()
+  const at = toolProject()
   linkSync(at.write('a.txt', 'a longer text than the next\n'), join(at.cwd, 'b.txt'))
   await at.run('fs_write', { command: 'create', path: 'a.txt', file_text: 'short' })
   expect([at.read('a.txt'), at.read('b.txt')]).toEqual(['short\n', 'short\n'])
 })
 
 test('a link to nowhere is asked about as what it points to; one that appears later is not followed', async () => {
-  const at = desk()
+  const at = toolProject()
   const target = join(at.home, 'new.txt')
   symlinkSync(join(at.cwd, 'second'), join(at.cwd, 'first'))
   symlinkSync('../home/new.txt', join(at.cwd, 'second'))
@@ -116,8 +116,8 @@ test('a link to nowhere is asked about as what it points to; one that appears la
   expect(existsSync(target)).toBe(false)
 })
 
-test('who has to allow a change sees it first', async () => {
-  const at = desk()
+test('a change is shown before consent', async () => {
+  const at = toolProject()
   at.write('f.txt', 'a\nb\nc\n')
   const args = { command: 'str_replace', path: 'f.txt', old_str: 'b', new_str: 'B', summary: 'shout' }
   const { need } = await at.check('fs_write', args)
@@ -126,12 +126,12 @@ test('who has to allow a change sees it first', async () => {
   expect(at.read('f.txt')).toBe('a\nb\nc\n')
 })
 
-describe('a file that somebody else changed meanwhile', () => {
+describe('a file that someone else changed meanwhile', () => {
   const append = { command: 'append', path: 'f.txt', new_str: 'mine' }
   const readIt = { operations: [{ mode: 'Line', path: 'f.txt' }] }
 
-  test('is asked about with what they did; written only when a person says so; free again once read', async () => {
-    const at = desk()
+  test('requires consent with the foreign change, until it is read again', async () => {
+    const at = toolProject()
     at.write('f.txt', 'one\n')
     await at.run('fs_read', readIt)
     at.write('f.txt', 'one\ntwo\n')
@@ -140,10 +140,19 @@ describe('a file that somebody else changed meanwhile', () => {
       path: join(at.cwd, 'f.txt'),
       diff: '--- f.txt\n+++ f.txt\n@@ -1,1 +1,2 @@\n one\n+two\n',
     })
-    const rules = { allowedTools: ['fs_write'], trustAll: false, settings: NO_SETTINGS, cwd: at.cwd, home: at.home }
+    const rules = {
+      allowedTools: ['fs_write'],
+      trustAll: false,
+      settings: NO_TOOLS_SETTINGS,
+      cwd: at.cwd,
+      home: at.home,
+    }
     const tool = at.box.find('fs_write')
     if (!tool) throw new Error('no fs_write')
-    expect(decide(tool, need, rules)).toMatchObject({ kind: 'error', text: expect.stringContaining('Read it again') })
+    expect(decidePermission(tool, need, rules)).toMatchObject({
+      kind: 'error',
+      text: expect.stringContaining('Read it again'),
+    })
 
     expect(await at.run('fs_write', append)).toMatchObject({ status: 'Error' })
     expect(at.read('f.txt')).toBe('one\ntwo\n')
@@ -154,10 +163,10 @@ describe('a file that somebody else changed meanwhile', () => {
     expect(at.read('f.txt')).toBe('three\nmine\n')
   })
 
-  test('is noticed also after the conversation was taken up again', async () => {
-    const first = desk()
+  test('is noticed after the chat is resumed', async () => {
+    const first = toolProject()
     const file = join(first.home, 'seen.json')
-    const at = desk(new SeenFiles(file))
+    const at = toolProject(new SeenFiles(file))
     const path = at.write('f.txt', 'one\n')
     await at.run('fs_read', readIt)
     writeFileSync(path, 'two\n')
@@ -167,8 +176,8 @@ describe('a file that somebody else changed meanwhile', () => {
     expect(later.isStale(`${path}x`, 'any')).toBe(false)
   })
 
-  test('the model’s own changes in a row are no one else’s', async () => {
-    const at = desk()
+  test('consecutive changes of the model are its own', async () => {
+    const at = toolProject()
     at.write('f.txt', '0\n')
     await at.run('fs_read', readIt)
     const calls = []
@@ -181,7 +190,7 @@ describe('a file that somebody else changed meanwhile', () => {
 })
 
 test('changes list the lines of agent and user', async () => {
-  const at = desk()
+  const at = toolProject()
   let state = newState('c')
   const change = async (new_str: string) => {
     const ran = await at.run('fs_write', { command: 'append', path: 'f.txt', new_str }, { staleAllowed: true })
@@ -192,14 +201,14 @@ test('changes list the lines of agent and user', async () => {
   at.write('f.txt', `${at.read('f.txt')}user\n`)
   await change('d')
   const path = join(at.cwd, 'f.txt')
-  const list = () => fileChanges(state, at.seen, at)
+  const list = () => readFileChanges(state, at.seen, at)
   const agentLines = { added: 1, removed: 0, total: 1 }
   expect(await list()).toEqual([{ path, agentLines, userLines: 1, now: 'unchanged' }])
   at.write('f.txt', 'other\n')
   expect(await list()).toMatchObject([{ now: 'changed' }])
 })
 
-test('a diff leads from one text to the other', () => {
+test('a diff transforms one text into the other', () => {
   const text = fc
     .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 30 })
     .chain((lines) => fc.constantFrom(lines.join('\n'), `${lines.join('\n')}\n`))

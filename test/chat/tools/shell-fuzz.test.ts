@@ -4,9 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isReadOnly } from '../../../src/chat/tools/allow/commands.ts'
-import { type PlainCommand, plainPipe } from '../../../src/lib/shell/plain-commands.ts'
-import { isKnown, parseScript, type ScriptCommand } from '../../../src/lib/shell/script.ts'
+import { isReadOnlyCommand } from '../../../src/chat/tools/allow/commands.ts'
+import { type PlainCommand, parsePlainPipe } from '../../../src/lib/shell/plain-commands.ts'
+import { isFullyKnown, parseScript, type ScriptCommand } from '../../../src/lib/shell/script.ts'
 import { tempFolder } from '../../support/log.ts'
 import {
   areArguments,
@@ -26,7 +26,7 @@ const STUBS = ['ls', 'cat', 'echo', 'pwd', 'which', 'head', 'tail', 'find', 'gre
 const NAMES = new Set([...STUBS, 'aa', 'bb', 'git', 'npm'])
 
 const plainCommands = (line: string): readonly PlainCommand[] => {
-  const pipe = plainPipe(line)
+  const pipe = parsePlainPipe(line)
   return pipe.ok ? pipe.commands : []
 }
 
@@ -83,7 +83,8 @@ describe.skipIf(!hasBash)('bash (skipped where there is none)', () => {
 /** By the words up to the first that bash expands. */
 function couldBe({ words }: ScriptCommand, argv: readonly string[]): boolean {
   for (const [at, word] of words.entries()) {
-    if (!isKnown(word)) return argv.slice(at).join(' ').startsWith(word.value.slice(0, word.known)) || word.known === 0
+    if (!isFullyKnown(word))
+      return argv.slice(at).join(' ').startsWith(word.value.slice(0, word.known)) || word.known === 0
     if (argv[at] !== word.value) return false
   }
   return argv.length === words.length
@@ -93,12 +94,12 @@ const TRACED =
   'trace=execve,execveat,open,openat,openat2,creat,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,link,linkat,symlink,symlinkat,mknod,mknodat,truncate,ftruncate,chmod,fchmod,fchmodat,chown,fchown,fchownat,lchown,utimensat,connect,bind,sendto,kill'
 
 describe.skipIf(!hasStrace)('under strace (skipped where there is none)', () => {
-  test('what is called read-only starts the readers with these words, and changes nothing', () => {
+  test('a read-only command starts only readers with these arguments and changes nothing', () => {
     const cwd = hostileProject()
     const place = { cwd, home: cwd }
     const lines = fc
       .sample(readerLine, 1500)
-      .filter((line) => isReadOnly(line, place))
+      .filter((line) => isReadOnlyCommand(line, place))
       .slice(0, 200)
     const before = snapshot(cwd)
     const folder = tempFolder()

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { OutputPiece } from '../../../src/chat/tools/tool.ts'
-import { desk, textIn } from './call.ts'
+import { textIn, toolProject } from './call.ts'
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -21,7 +21,7 @@ const until = async (isSo: () => boolean): Promise<void> => {
 
 describe.skipIf(process.platform === 'win32')('execute_bash', () => {
   test('gives exit status and both streams; a failing command is still a result', async () => {
-    const at = desk()
+    const at = toolProject()
     const ran = await at.run('execute_bash', { command: 'pwd; echo no >&2; exit 3' })
     expect(ran).toMatchObject({ status: 'Success', images: [], changedFiles: [] })
     expect(ran.content).toEqual([{ Json: { exit_status: '3', stdout: `${at.cwd}\n`, stderr: 'no\n' } }])
@@ -29,13 +29,13 @@ describe.skipIf(process.platform === 'win32')('execute_bash', () => {
     expect(killed.content).toEqual([{ Json: { exit_status: '137', stdout: '', stderr: '' } }])
   })
 
-  test('nobody answers its questions', async () => {
-    const ran = await desk().run('execute_bash', { command: 'read answer; echo "[$answer]"' })
+  test('has no standard input', async () => {
+    const ran = await toolProject().run('execute_bash', { command: 'read answer; echo "[$answer]"' })
     expect(ran.content).toMatchObject([{ Json: { stdout: '[]\n' } }])
   })
 
-  test('long output is cut at a character; hidden characters go', async () => {
-    const at = desk()
+  test('long output is cut at a character, and hidden characters are removed', async () => {
+    const at = toolProject()
     const ran = await at.run('execute_bash', { command: "yes 会話 | head -c 200000; printf 'a\\u200bb' >&2" })
     const { stdout, stderr } = (ran.content[0] as { Json: { stdout: string; stderr: string } }).Json
     expect(stdout.endsWith(' ... truncated')).toBe(true)
@@ -44,9 +44,13 @@ describe.skipIf(process.platform === 'win32')('execute_bash', () => {
     expect(stderr).toBe('ab')
   })
 
-  test('output is told while it comes', async () => {
+  test('output is streamed', async () => {
     const pieces: OutputPiece[] = []
-    await desk().run('execute_bash', { command: 'echo out; echo err >&2' }, { onOutput: (one) => pieces.push(one) })
+    await toolProject().run(
+      'execute_bash',
+      { command: 'echo out; echo err >&2' },
+      { onOutput: (one) => pieces.push(one) },
+    )
     expect(pieces.toSorted((a, b) => (a.stream < b.stream ? -1 : 1))).toEqual([
       { stream: 'stderr', text: 'err\n' },
       { stream: 'stdout', text: 'out\n' },
@@ -54,7 +58,7 @@ describe.skipIf(process.platform === 'win32')('execute_bash', () => {
   })
 
   test('an abort ends the command with all that it started', async () => {
-    const at = desk()
+    const at = toolProject()
     const ending = new AbortController()
     const command = 'sleep 1000 & echo $! > pid; (trap "" TERM; sleep 1000 & echo $! > deaf; wait) & echo begun; wait'
     const running = at.run('execute_bash', { command }, { signal: ending.signal })
@@ -73,7 +77,7 @@ describe.skipIf(process.platform === 'win32')('execute_bash', () => {
   })
 
   test('a command does not outlive the program that waits for it', async () => {
-    const at = desk()
+    const at = toolProject()
     const tool = join(import.meta.dirname, '../../../dist/chat/tools/shell/execute-bash.js')
     const script = `
       import { executeBash } from ${JSON.stringify(tool)}
@@ -85,16 +89,16 @@ describe.skipIf(process.platform === 'win32')('execute_bash', () => {
     await until(() => !isAlive(Number(out)))
   })
 
-  test('what goes on in the background does not hold the answer up', async () => {
-    const at = desk()
+  test('a background process does not delay the result', async () => {
+    const at = toolProject()
     const ran = await at.run('execute_bash', { command: 'sleep 1000 & echo $!' })
     const { stdout } = (ran.content[0] as { Json: { stdout: string } }).Json
     expect(isAlive(Number(stdout))).toBe(true)
     process.kill(Number(stdout))
   })
 
-  test('a folder that is gone is told', async () => {
-    const at = desk()
+  test('a missing folder is reported', async () => {
+    const at = toolProject()
     const ran = await at.run('execute_bash', { command: 'ls' }, { cwd: join(at.cwd, 'gone') })
     expect([ran.status, textIn(ran)]).toEqual(['Error', expect.stringContaining('could not be started')])
   })
@@ -104,11 +108,11 @@ describe.skipIf(process.platform === 'win32')('execute_bash', () => {
     ['npm test', 'changes'],
     ['rm -rf x', 'dangerous'],
   ])('%s is %s', async (command, level) => {
-    const { need } = await desk().check('execute_bash', { command, summary: 'why' })
+    const { need } = await toolProject().check('execute_bash', { command, summary: 'why' })
     expect(need).toMatchObject({ level, command, summary: { en: `run ${command}: why` } })
   })
 
   test('an empty command is refused', async () => {
-    await expect(desk().check('execute_bash', { command: ' ' })).rejects.toThrow('must not be empty')
+    await expect(toolProject().check('execute_bash', { command: ' ' })).rejects.toThrow('must not be empty')
   })
 })

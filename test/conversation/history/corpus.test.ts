@@ -13,12 +13,12 @@ import {
   summarizeHistory,
 } from '../../../src/amazon-q.ts'
 import { readState } from '../../../src/conversation.ts'
-import { shared } from '../../support/shared.ts'
+import { sharedFolder } from '../../support/shared.ts'
 
 describe.each([
-  ['amazon-q', shared('corpus', 'amazon-q'), 'save-'],
-  ['kiro', shared('corpus', 'kiro'), 'save-'],
-  ['the original', shared('vectors', 'amazon-q'), 'state_'],
+  ['amazon-q', sharedFolder('corpus', 'amazon-q'), 'save-'],
+  ['kiro', sharedFolder('corpus', 'kiro'), 'save-'],
+  ['the original', sharedFolder('vectors', 'amazon-q'), 'state_'],
 ])('histories of %s', (_, folder, prefix) => {
   const files = folder
     ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(

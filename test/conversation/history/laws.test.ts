@@ -140,7 +140,7 @@ test('shares add up to a hundred, and counts to all', () => {
   )
 })
 
-test('nothing that is given makes it throw', () => {
+test('no input makes it throw', () => {
   fc.assert(
     fc.property(fc.oneof(fc.anything(), fc.array(fc.anything()), fc.record({ history: fc.anything() })), (source) => {
       everything(source as HistorySource)

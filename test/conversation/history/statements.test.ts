@@ -71,14 +71,14 @@ describe('発見1: the structure of the history', () => {
     for (const entry of history) expect([isHistoryPair(entry), isHistoryObject(entry)]).toEqual([true, false])
   })
 
-  test('of later versions has objects, and both may stand in one list', () => {
+  test('of later versions has objects, and one list may contain both', () => {
     const [first, second] = history
     if (!first || !second) throw new Error('two entries')
     const mixed: HistoryEntry[] = [first, objectOf(second), [first[0], first[1], null]]
     expect(isHistoryData({ history: mixed })).toBe(true)
     expect(mixed.map(isHistoryObject)).toEqual([false, true, false])
-    const said = mixed.map(pairOf).map(([input]) => (input.content.Prompt ? 'prompt' : 'results'))
-    expect(said).toEqual(['prompt', 'results', 'prompt'])
+    const texts = mixed.map(pairOf).map(([input]) => (input.content.Prompt ? 'prompt' : 'results'))
+    expect(texts).toEqual(['prompt', 'results', 'prompt'])
   })
 
   test.each([
@@ -217,7 +217,7 @@ describe('実装への影響 2: messages to show', () => {
     expect(convertToDisplayMessages(state)).toEqual(messages)
   })
 
-  test('what the user said instead of letting a tool run is shown', () => {
+  test('the reply of a user who denies a tool is shown', () => {
     const history: HistoryEntry[] = [
       [prompt('q'), asks('t')],
       [cancelled('not that file', 't'), answers('a')],

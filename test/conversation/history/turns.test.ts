@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { conversationTurns, type HistorySource, matchToolUses, readHistory, toolName } from '../../../src/amazon-q.ts'
 import { answers, asks, cancelled, prompt, result, results, turn, use } from './make.ts'
 
-const told = (history: HistorySource) =>
+const reported = (history: HistorySource) =>
   conversationTurns(history).map(({ prompt: said, firstEntry, lastEntry, status }) => [
     said,
     firstEntry,
@@ -11,7 +11,7 @@ const told = (history: HistorySource) =>
   ])
 
 describe('turns', () => {
-  test('a turn says all that happened in it', () => {
+  test('a turn contains all its steps', () => {
     const history = [...turn(0), [prompt('q'), asks('a', 'b')], [results('a', 'b'), answers('r')]]
     const [, second] = conversationTurns(history)
     expect(second).toEqual({
@@ -33,7 +33,7 @@ describe('turns', () => {
   })
 
   test('the last one may be unfinished', () => {
-    expect(told([...turn(0), ...turn(2, 'goes on')])).toEqual([
+    expect(reported([...turn(0), ...turn(2, 'goes on')])).toEqual([
       ['do it', 0, 0, 'complete'],
       ['do it', 1, 2, 'incomplete'],
     ])
@@ -45,7 +45,7 @@ describe('turns', () => {
   })
 
   test('a new prompt leaves one unfinished', () => {
-    expect(told([...turn(1, 'goes on'), ...turn(0)])).toEqual([
+    expect(reported([...turn(1, 'goes on'), ...turn(0)])).toEqual([
       ['do it', 0, 0, 'incomplete'],
       ['do it', 1, 1, 'complete'],
     ])
@@ -59,7 +59,7 @@ describe('turns', () => {
       [cancelled('', 'c'), answers('fine')],
       [cancelled('again', 'x'), answers('fine')],
     ]
-    expect(told(history)).toEqual([
+    expect(reported(history)).toEqual([
       ['q', 0, 1, 'cancelled'],
       ['rather this', 2, 2, 'cancelled'],
       ['', 3, 3, 'complete'],
@@ -74,7 +74,7 @@ describe('turns', () => {
       [cancelled(null, 'a'), asks('b')],
       [unsaid, answers('r')],
     ]
-    expect(told(history)).toEqual([['q', 0, 2, 'complete']])
+    expect(reported(history)).toEqual([['q', 0, 2, 'complete']])
   })
 
   test('what follows no prompt is a turn without one', () => {
@@ -84,7 +84,7 @@ describe('turns', () => {
       ...turn(0),
       [results('late'), answers('r')],
     ]
-    expect(told(history)).toEqual([
+    expect(reported(history)).toEqual([
       [null, 0, 1, 'complete'],
       ['do it', 2, 2, 'complete'],
       [null, 3, 3, 'complete'],
@@ -94,7 +94,7 @@ describe('turns', () => {
   test('an entry that cannot be understood is no step, and ends nothing', () => {
     const history = ['?', [prompt('q'), asks('a')], null, [results('a'), answers('r')], 7]
     expect(readHistory(history)).toMatchObject({ unreadable: [0, 2, 4], isHistory: true })
-    expect(told(history)).toEqual([['q', 1, 3, 'complete']])
+    expect(reported(history)).toEqual([['q', 1, 3, 'complete']])
     expect(conversationTurns(history)[0]?.steps.map(({ index }) => index)).toEqual([1, 3])
   })
 
@@ -125,7 +125,7 @@ describe('tool uses', () => {
     ])
   })
 
-  test('of the same id: the nearest one before that waits is answered', () => {
+  test('with the same id: the nearest earlier pending use is answered', () => {
     const history = [
       [prompt('1'), asks('t')],
       [prompt('2'), asks('t')],
@@ -166,7 +166,7 @@ describe('tool uses', () => {
     ).toEqual([['t', 0, 'error', 1]])
   })
 
-  test('a stand-in gives way to the name that the model gave', () => {
+  test('the original tool name replaces the stand-in', () => {
     expect(toolName(use('t', 'fs_read'))).toBe('fs_read')
     expect(toolName({ ...use('t', 'search'), name: 'dummy' })).toBe('search')
     expect(toolName({ id: 't', name: 'dummy' })).toBe('dummy')

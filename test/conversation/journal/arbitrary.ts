@@ -69,7 +69,7 @@ export const entry: fc.Arbitrary<HistoryEntry> = fc
   .record({ user, assistant, request_metadata: metadataOrNone, note: fc.option(text, { nil: undefined }) })
   // A field that a later program may have written.
   .map(({ note, ...known }) => (note === undefined ? known : { ...known, note }))
-const summary: fc.Arbitrary<Summary | null> = fc.option(text.map((said): Summary => [said, EMPTY_METADATA]))
+const summary: fc.Arbitrary<Summary | null> = fc.option(text.map((texts): Summary => [texts, EMPTY_METADATA]))
 
 /** Histories that have much in common, like those of one conversation, and sometimes nothing. */
 function histories(pool: readonly HistoryEntry[]): fc.Arbitrary<Entries<HistoryEntry>> {
@@ -152,8 +152,8 @@ const rare = {
 }
 
 function stateFrom(pool: readonly HistoryEntry[]): fc.Arbitrary<ConversationState> {
-  const talk = talks(pool)
-  const tangent = fc.record({ name: fc.option(text), checkpoint: fc.option(talk) })
+  const chat = talks(pool)
+  const tangent = fc.record({ name: fc.option(text), checkpoint: fc.option(chat) })
   const extension = fc.record(
     {
       branches: fc.array(fc.record({ name: fc.option(text), after: fc.nat(9), entries: histories(pool) }), {
@@ -167,16 +167,16 @@ function stateFrom(pool: readonly HistoryEntry[]): fc.Arbitrary<ConversationStat
   )
   return fc
     .tuple(
-      talk,
+      chat,
       fc.record(parts),
-      fc.record({ ...rare, tangent_state: talk, fumibako: extension }, { requiredKeys: [] }),
+      fc.record({ ...rare, tangent_state: chat, fumibako: extension }, { requiredKeys: [] }),
       fc.option(managers(pool)),
       fc.boolean(),
     )
     .map(([now, known, others, checkpoint_manager, mixed]) => {
       const { main_history: history, main_next_message: next_message, main_transcript: transcript } = now
-      const said = { history, next_message, transcript, latest_summary: now.main_latest_summary, checkpoint_manager }
-      const state = { ...newState('c'), ...(known as unknown as Partial<ConversationState>), ...said }
+      const texts = { history, next_message, transcript, latest_summary: now.main_latest_summary, checkpoint_manager }
+      const state = { ...newState('c'), ...(known as unknown as Partial<ConversationState>), ...texts }
       return (mixed ? { ...others, ...state } : { ...state, ...others }) as ConversationState
     })
 }

@@ -11,13 +11,13 @@ import {
 import { writeState } from '../../../src/conversation/codec/write.ts'
 import { trackWrite } from '../../../src/conversation/files/line-tracker.ts'
 import { writeEvent } from '../../../src/conversation/journal/codec.ts'
-import { journalBetween, journalOf } from '../../../src/conversation/journal/difference.ts'
-import type { JournalEvent, Untimed } from '../../../src/conversation/journal/event.ts'
+import { eventsBetween, journalOf } from '../../../src/conversation/journal/difference.ts'
+import type { JournalEvent, UntimedEvent } from '../../../src/conversation/journal/event.ts'
 import { lastNumber } from '../../../src/conversation/journal/numbered.ts'
 import { type Replay, replayJournal } from '../../../src/conversation/journal/replay.ts'
 import { EMPTY_METADATA } from '../../../src/conversation/record.ts'
-import { enforced } from '../../../src/conversation/request/invariants.ts'
-import { branchesOf, dropLastExchange, rewindTo, switchToBranch } from '../../../src/conversation/rewind.ts'
+import { withInvariants } from '../../../src/conversation/request/invariants.ts'
+import { dropLastExchange, rewindTo, stateBranches, switchToBranch } from '../../../src/conversation/rewind.ts'
 import {
   type ConversationState,
   clear,
@@ -42,38 +42,43 @@ const git: Git = async () => ({ code: 0, stdout: '', stderr: '' })
 interface Step {
   readonly after: ConversationState
   /** What the journal says of it; nothing where only the difference tells. */
-  readonly event?: Untimed
+  readonly event?: UntimedEvent
 }
 
-type Doing = (replay: Replay) => Step | Promise<Step>
+type ConversationStep = (replay: Replay) => Step | Promise<Step>
 
-export const doings: fc.Arbitrary<Doing> = fc.oneof(
+export const arbitrarySteps: fc.Arbitrary<ConversationStep> = fc.oneof(
   user.map(
-    (message): Doing =>
+    (message): ConversationStep =>
       ({ state }) => ({
         after: { ...state, next_message: message },
         event: { event: 'next_message', message },
       }),
   ),
   fc.tuple(assistant, metadataOrNone, user).map(
-    ([answer, metadata, asked]): Doing =>
+    ([answer, metadata, asked]): ConversationStep =>
       (replay) => {
         if (!replay.state.next_message) return { after: { ...replay.state, next_message: asked } }
         return {
           after: pushAssistantMessage(replay.state, answer, metadata),
-          event: { event: 'entry', number: lastNumber(replay.told) + 1, assistant: answer, request_metadata: metadata },
+          event: {
+            event: 'entry',
+            number: lastNumber(replay.allEntries) + 1,
+            assistant: answer,
+            request_metadata: metadata,
+          },
         }
       },
   ),
   fc.tuple(fc.option(text, { nil: undefined }), fc.boolean()).map(
-    ([name, nested]): Doing =>
+    ([name, nested]): ConversationStep =>
       ({ state }) => ({
         after: enterTangent(state, NOW, { nested, ...(name !== undefined && { name }) }),
         event: { event: 'tangent_entered', name: name ?? null, started: NOW, nested },
       }),
   ),
   fc.boolean().map(
-    (tail): Doing =>
+    (tail): ConversationStep =>
       ({ state }) => {
         if (!isInTangent(state)) return { after: state }
         return {
@@ -83,10 +88,10 @@ export const doings: fc.Arbitrary<Doing> = fc.oneof(
       },
   ),
   text.map(
-    (summary): Doing =>
-      ({ state, told }) => {
+    (summary): ConversationStep =>
+      ({ state, allEntries: reported }) => {
         if (!isInTangent(state)) return { after: state }
-        const number = lastNumber(told) + 1
+        const number = lastNumber(reported) + 1
         return {
           after: exitTangentWithSummary(state, summary, AT, ENV),
           event: { event: 'tangent_summed_up', number, summary, timestamp: AT, env_context: ENV },
@@ -94,55 +99,55 @@ export const doings: fc.Arbitrary<Doing> = fc.oneof(
       },
   ),
   fc.tuple(fc.integer({ min: -1, max: 5 }), fc.option(text)).map(
-    ([to, name]): Doing =>
+    ([to, name]): ConversationStep =>
       ({ state }) => ({
         after: rewindTo(state, to, name),
         event: { event: 'rewound', to, name, keep: true },
       }),
   ),
-  fc.constant<Doing>(({ state }) => {
+  fc.constant<ConversationStep>(({ state }) => {
     const after = dropLastExchange(state)
     if (state.history.length === 0) return { after }
     return { after, event: { event: 'rewound', to: after.history.length - 1, name: null, keep: false } }
   }),
   fc.nat(2).map(
-    (branch): Doing =>
+    (branch): ConversationStep =>
       ({ state }) => {
-        if (!branchesOf(state)[branch]) return { after: state }
+        if (!stateBranches(state)[branch]) return { after: state }
         return { after: switchToBranch(state, branch), event: { event: 'branch_taken', branch } }
       },
   ),
   fc.tuple(text, fc.nat(3)).map(
-    ([summary, keep]): Doing =>
+    ([summary, backup]): ConversationStep =>
       ({ state }) => ({
-        after: replaceHistoryWithSummary(state, summary, EMPTY_METADATA, keep),
-        event: { event: 'summary', summary: [summary, EMPTY_METADATA], keep },
+        after: replaceHistoryWithSummary(state, summary, EMPTY_METADATA, backup),
+        event: { event: 'summary', summary: [summary, EMPTY_METADATA], keep: backup },
       }),
   ),
-  fc.constant<Doing>(({ state }) => ({ after: clear(state), event: { event: 'cleared' } })),
+  fc.constant<ConversationStep>(({ state }) => ({ after: clear(state), event: { event: 'cleared' } })),
   text.map(
-    (line): Doing =>
+    (line): ConversationStep =>
       ({ state }) => ({
         after: { ...state, transcript: appendUserTranscript(state.transcript, line) },
         event: { event: 'transcript', lines: [`> ${line.replaceAll('\n', '> \n')}`] },
       }),
   ),
   fc.tuple(fc.constantFrom('a', 'b', '7'), text, text).map(
-    ([path, before, now]): Doing =>
+    ([path, before, now]): ConversationStep =>
       ({ state }) => {
         const after = trackWrite(state, path, before, now)
         return { after, event: { event: 'line_tracker', path, tracker: after.file_line_tracker.get(path) ?? null } }
       },
   ),
-  fc.constant<Doing>(({ state }) => ({ after: enforced(state, ENV) })),
+  fc.constant<ConversationStep>(({ state }) => ({ after: withInvariants(state, ENV) })),
   fc.tuple(fc.constantFrom('0', '1', '1.1', '2'), fc.boolean(), text).map(
-    ([tag, isTurn, description]): Doing =>
+    ([tag, isTurn, description]): ConversationStep =>
       async ({ state }) => ({
-        after: { ...state, checkpoint_manager: await checkpointed(state, { tag, isTurn, description }) },
+        after: { ...state, checkpoint_manager: await withCheckpoint(state, { tag, isTurn, description }) },
       }),
   ),
   fc.constantFrom('0', '1', '2').map(
-    (tag): Doing =>
+    (tag): ConversationStep =>
       async ({ state }) => {
         const restored = await restoreCheckpoint(git, state, tag, false)
         return restored.ok
@@ -152,29 +157,29 @@ export const doings: fc.Arbitrary<Doing> = fc.oneof(
   ),
 )
 
-async function checkpointed(state: ConversationState, given: Pick<NewCheckpoint, 'tag' | 'isTurn' | 'description'>) {
+async function withCheckpoint(state: ConversationState, given: Pick<NewCheckpoint, 'tag' | 'isTurn' | 'description'>) {
   const around = { history: state.history, timestamp: AT }
-  const made = state.checkpoint_manager
+  const created = state.checkpoint_manager
     ? await createCheckpoint(git, state.checkpoint_manager, { ...given, ...around, toolName: null })
     : await initCheckpoints(git, { shadowRepoPath: '/shadow', workTreePath: '/w', ...around })
-  if (!made.ok) throw new Error(made.reason)
-  return made.value
+  if (!created.ok) throw new Error(created.reason)
+  return created.value
 }
 
-export const opened = replayJournal(journalOf(newState('c'), { at: AT }))
+export const initialReplay = replayJournal(journalOf(newState('c'), { at: AT }))
 
-export async function journalOfDoings(steps: readonly Doing[]): Promise<readonly JournalEvent[]> {
+export async function journalOfSteps(steps: readonly ConversationStep[]): Promise<readonly JournalEvent[]> {
   const events: JournalEvent[] = [...journalOf(newState('c'), { at: AT })]
-  let replay = opened
+  let replay = initialReplay
   for (const step of steps) {
     const { after, event } = await step(replay)
-    const between = journalBetween(replay, after, AT)
+    const between = eventsBetween(replay, after, AT)
     expect(writeState(replayJournal(between, replay).state)).toBe(writeState(after))
-    const told = event ? [{ ...event, at: AT } as JournalEvent] : between
-    replay = replayJournal(told, replay)
+    const reported = event ? [{ ...event, at: AT } as JournalEvent] : between
+    replay = replayJournal(reported, replay)
     expect(writeState(replay.state)).toBe(writeState(after))
     expect([...replay.faults]).toEqual([])
-    events.push(...told)
+    events.push(...reported)
   }
   return events
 }

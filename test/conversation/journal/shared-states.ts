@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { readState } from '../../../src/conversation/codec/read.ts'
 import type { ConversationState } from '../../../src/conversation/state.ts'
 import { openSqlite } from '../../../src/lib/sqlite/driver.ts'
-import { shared } from '../../support/shared.ts'
+import { sharedFolder } from '../../support/shared.ts'
 
 export interface SharedState {
   readonly name: string
@@ -30,7 +30,7 @@ export const vectorStates = (): readonly SharedState[] => statesIn(VECTORS)
 
 function statesIn(folders: readonly (readonly string[])[]): readonly SharedState[] {
   return folders.flatMap((path) => {
-    const folder = shared(...path)
+    const folder = sharedFolder(...path)
     return folder === undefined ? [] : statesBelow(folder)
   })
 }
@@ -43,8 +43,8 @@ function statesBelow(folder: string): readonly SharedState[] {
         return rowsOf(join(folder, name)).flatMap((row, at) => stateIn(`${name} ${at}`, row))
       if (!name.endsWith('.json')) return []
       const text = readFileSync(join(folder, name), 'utf8')
-      const whole = stateIn(name, text)
-      return whole.length > 0 ? whole : inside(JSON.parse(text), name)
+      const complete = stateIn(name, text)
+      return complete.length > 0 ? complete : inside(JSON.parse(text), name)
     })
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { readState } from '../../../src/conversation/codec/read.ts'
 import { writeState } from '../../../src/conversation/codec/write.ts'
 import { readEvent, writeEvent } from '../../../src/conversation/journal/codec.ts'
-import { journalBetween, journalOf } from '../../../src/conversation/journal/difference.ts'
+import { eventsBetween, journalOf } from '../../../src/conversation/journal/difference.ts'
 import type { JournalEvent } from '../../../src/conversation/journal/event.ts'
 import { readJournal } from '../../../src/conversation/journal/read.ts'
 import { replayJournal } from '../../../src/conversation/journal/replay.ts'
@@ -32,14 +32,14 @@ function isTold(state: ConversationState): void {
   expect(writeState(foldedText(journalOf(state, { at: AT })).state)).toBe(writeState(state))
 }
 
-test('every state comes back from its journal to the letter', () => {
+test('every state round-trips through its journal exactly', () => {
   fc.assert(
     fc.property(states(1), ([state]) => isTold(state as ConversationState)),
     { numRuns: 400 },
   )
 })
 
-test('a state read from the text of another program comes back too', () => {
+test('a state read from another program round-trips', () => {
   fc.assert(
     fc.property(states(1), ([state]) => {
       const read = readState(writeState(state as ConversationState))
@@ -49,24 +49,24 @@ test('a state read from the text of another program comes back too', () => {
   )
 })
 
-test('whatever one state becomes, its journal can tell', () => {
+test('a journal can record any state change', () => {
   fc.assert(
     fc.property(states(3), (given) => {
       let replay = replayJournal([])
       const events: JournalEvent[] = []
       for (const state of given) {
-        const more = events.length === 0 ? journalOf(state, { at: AT }) : journalBetween(replay, state, AT)
+        const more = events.length === 0 ? journalOf(state, { at: AT }) : eventsBetween(replay, state, AT)
         events.push(...more)
         replay = replayJournal(more, replay)
         expect(writeState(replay.state)).toBe(writeState(state))
-        expect(journalBetween(replay, replay.state, AT)).toEqual([])
+        expect(eventsBetween(replay, replay.state, AT)).toEqual([])
       }
       expect(writeState(foldedText(events).state)).toBe(writeState(given.at(-1) as ConversationState))
     }),
   )
 })
 
-test('an entry is told once, however many histories hold it', () => {
+test('an entry is recorded once, however many histories contain it', () => {
   fc.assert(
     fc.property(states(1), ([state]) => {
       const again = readState(writeState(state as ConversationState))
@@ -78,10 +78,10 @@ test('an entry is told once, however many histories hold it', () => {
 })
 
 for (const { name, state } of sharedStates()) {
-  test(`${name} comes back from its journal to the letter`, () => isTold(state))
+  test(`${name} round-trips through its journal exactly`, () => isTold(state))
 }
 
-test('events of later programs are kept and passed over', () => {
+test('events of later programs are preserved and skipped', () => {
   const line = '{"event":"weather","at":"2026-03-01T10:00:00.000Z","sun":1.0,"2":[],"1":{}}'
   const read = readEvent(line)
   if (!read.ok) throw new Error(read.reason)

@@ -5,12 +5,12 @@ import { writeState } from '../../../src/conversation/codec/write.ts'
 import { journalOf } from '../../../src/conversation/journal/difference.ts'
 import { readJournal } from '../../../src/conversation/journal/read.ts'
 import { replayJournal } from '../../../src/conversation/journal/replay.ts'
-import { AT, doings, journalOfDoings, linesOf } from './doings.ts'
+import { AT, arbitrarySteps, journalOfSteps, linesOf } from './doings.ts'
 
-test('each step of the engine folds to the state that the step gives', async () => {
+test('replaying each step yields the state of the step', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(doings, { maxLength: 40, size: 'max' }), async (steps) => {
-      const events = await journalOfDoings(steps)
+    fc.asyncProperty(fc.array(arbitrarySteps, { maxLength: 40, size: 'max' }), async (steps) => {
+      const events = await journalOfSteps(steps)
       const read = readJournal(linesOf(events))
       expect(read.issues).toEqual([])
       expect(writeState(replayJournal(read.events).state)).toBe(writeState(replayJournal(events).state))
@@ -19,12 +19,12 @@ test('each step of the engine folds to the state that the step gives', async () 
   )
 })
 
-test('a journal may be cut anywhere: the line that was cut is lost, and nothing else', async () => {
+test('truncating a journal loses only the truncated line', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(doings, { maxLength: 12, size: 'max' }), fc.nat(), async (steps, somewhere) => {
-      const events = await journalOfDoings(steps)
-      const whole = linesOf(events)
-      const cut = whole.slice(0, somewhere % (whole.length + 1))
+    fc.asyncProperty(fc.array(arbitrarySteps, { maxLength: 12, size: 'max' }), fc.nat(), async (steps, somewhere) => {
+      const events = await journalOfSteps(steps)
+      const complete = linesOf(events)
+      const cut = complete.slice(0, somewhere % (complete.length + 1))
       const ended = cut.split('\n').length - 1
       const { events: read, issues } = readJournal(cut)
       expect(linesOf(read).startsWith(linesOf(events.slice(0, ended)))).toBe(true)
@@ -36,13 +36,13 @@ test('a journal may be cut anywhere: the line that was cut is lost, and nothing 
   )
 })
 
-test('a journal folds whatever lines are missing or damaged, and says what did not fit', async () => {
+test('a journal replays with missing or damaged lines and reports what did not fit', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(doings, { maxLength: 20, size: 'max' }),
+      fc.array(arbitrarySteps, { maxLength: 20, size: 'max' }),
       fc.array(fc.nat(), { maxLength: 4 }),
       async (steps, holes) => {
-        const events = await journalOfDoings(steps)
+        const events = await journalOfSteps(steps)
         const lines = linesOf(events).split('\n').slice(0, -1)
         const gone = new Set(holes.map((hole) => hole % lines.length))
         const { events: read, issues } = readJournal(

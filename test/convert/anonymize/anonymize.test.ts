@@ -2,14 +2,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Anonymizer } from '../../../src/convert/anonymize/anonymize.ts'
-import { Words } from '../../../src/convert/anonymize/words.ts'
+import { WordReplacer } from '../../../src/convert/anonymize/words.ts'
 import type { SessionId } from '../../../src/model/ids.ts'
 import { answer, call, message, prompt, result, session, textOf } from '../message.ts'
 
 const KEY = 'a key of a test'
-const words = new Words(KEY)
+const words = new WordReplacer(KEY)
 const anonymizer = new Anonymizer(KEY)
-const said = (text: string): string => textOf(anonymizer.message(prompt(text)))
+const texts = (text: string): string => textOf(anonymizer.message(prompt(text)))
 
 /** Each letter as what it is. */
 const CLASSES: readonly (readonly [RegExp, string])[] = [
@@ -51,7 +51,7 @@ describe('words', () => {
     ['ids', '019c1111-2222-7333-8444-55556666777a', /^\d{3}[a-f]\d{4}-\d{4}-7\d{3}-8\d{3}-\d{11}[a-f]$/],
     ['hashes', 'commit 0123456789abcdef', /^[a-z]{6} \d{10}[a-f]{6}$/],
   ])('keep %s', (_, given, expected) => {
-    const replaced = said(given)
+    const replaced = texts(given)
     expect(replaced).toMatch(expected)
     expect(replaced).not.toBe(given)
   })
@@ -78,12 +78,12 @@ describe('words', () => {
     )
   })
 
-  test('become the same word each time, and two never one', () => {
+  test('map consistently and without collisions', () => {
     const word = fc.string({ unit: fc.constantFrom(...'abcABC01あ設'), minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(word, word, (a, b) => {
         expect(words.replace(a) === words.replace(b)).toBe(a === b)
-        expect(new Words(KEY).replace(a)).toBe(words.replace(a))
+        expect(new WordReplacer(KEY).replace(a)).toBe(words.replace(a))
       }),
       { numRuns: 300 },
     )
@@ -97,7 +97,7 @@ describe('words', () => {
 
   test('depend on the key', () => {
     const given = 'the quick brown fox jumps over the lazy dog'
-    expect(new Words('another').replace(given)).not.toBe(words.replace(given))
+    expect(new WordReplacer('another').replace(given)).not.toBe(words.replace(given))
     for (const word of given.split(' ')) expect(words.replace(given).split(' ')).not.toContain(word)
   })
 })
@@ -119,7 +119,7 @@ describe('messages', () => {
     expect(JSON.stringify(log)).not.toMatch(/mika|notes|bash|home|garden|water|dear|aoi|please|done/i)
   })
 
-  test('keep calls and results together, and tools that everybody has', () => {
+  test('keep calls with their results, and names of common tools', () => {
     const [, first, second, third] = log
     expect(first?.tool_call?.call_id).toBe(second?.tool_call?.call_id)
     expect(first?.tool_call?.call_id).not.toBe(third?.tool_call?.call_id)
@@ -137,7 +137,7 @@ describe('messages', () => {
     expect(log[2]?.tool_call?.output).toMatch(/^\{"lines": 3, "text": "[A-Z][a-z]{3} [A-Z][a-z]{2}"\}$/)
   })
 
-  test('keep what other rooms go by', () => {
+  test('keep fields that other code depends on', () => {
     const metadata = {
       event_kind: 'user_message',
       duplicate_of: '2026-01-02T03:04:05.000Z#3',
@@ -147,8 +147,8 @@ describe('messages', () => {
       note: 'for Mika',
     }
     const given = message({ role: 'meta', source_type: 'meta', metadata })
-    const { metadata: kept, ...rest } = anonymizer.message(given)
-    expect(kept).toEqual({ ...metadata, note: expect.not.stringContaining('Mika') })
+    const { metadata: stored, ...rest } = anonymizer.message(given)
+    expect(stored).toEqual({ ...metadata, note: expect.not.stringContaining('Mika') })
     expect(rest.id).toBe(given.id)
     expect(rest.raw).toMatchObject({
       line_index: given.raw.line_index,
@@ -156,7 +156,7 @@ describe('messages', () => {
     })
   })
 
-  test('keep the place of marks and blank their images', () => {
+  test('keep the positions of markers and blank their images', () => {
     const text = '<tag>a b</tag> Mika'
     const given = message({
       segments: [
@@ -181,12 +181,12 @@ describe('messages', () => {
     expect(segments[1]?.media).toEqual({ data_uri: 'data:image/png;base64,AAAAAAAAAA==', size_bytes: 7 })
   })
 
-  test('keep no word behind an image that a text begins with', () => {
+  test('keep no text after a leading image', () => {
     const { segments } = anonymizer.message(prompt('data:image/png;base64,AAAA= my Mika'))
     expect(segments[0]?.text).not.toMatch(/Mika|my/)
   })
 
-  test('belong to the session still', () => {
+  test('still belong to the session', () => {
     const given = session({
       id: 'codex:one' as SessionId,
       cwd: '/home/mika/app',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { AMAZON_Q_RULES, type AmazonQRule } from '../../../src/convert/check/amazon-q/rules.ts'
 import { checkAmazonQ } from '../../../src/convert/check/amazon-q.ts'
-import { shared } from '../../support/shared.ts'
+import { sharedFolder } from '../../support/shared.ts'
 
 const env = { env_state: { operating_system: 'linux', current_working_directory: '/work', environment_variables: [] } }
 const user = (content: object, more: object = {}) => ({
@@ -113,12 +113,12 @@ describe('a conversation for Amazon Q', () => {
     expect(rulesIn(asked({ images: Array.from({ length: 10 }, () => image('Png', PNG)) }))).toEqual([])
   })
 
-  test('answers a cancellation like results, with its prompt', () => {
+  test('treats a cancellation with its prompt like results', () => {
     const cancelled = user({ CancelledToolUses: { prompt: 'stop', tool_use_results: [result('t1')] } })
     expect(rulesIn(history(entry(prompt('a'), uses(use('t1'))), entry(cancelled, answer('ok'))))).toEqual([])
   })
 
-  test('is checked in what waits and in what a tangent left behind', () => {
+  test('is checked in the pending message and in a suspended tangent', () => {
     const next_message = results(result('t9'))
     const tangent_state = {
       main_history: [entry(results(result('t1')), answer('b'))],
@@ -134,7 +134,7 @@ describe('a conversation for Amazon Q', () => {
     ])
   })
 
-  test('is named by place, never by its words', () => {
+  test('reports positions, never text', () => {
     const [finding] = checkAmazonQ(broken.results_match)
     expect(finding?.place).toBe('$.history[1].user.content')
     expect(JSON.stringify([...checkAmazonQ(broken.prompt_size), ...checkAmazonQ(broken.result_size)])).not.toContain(
@@ -143,7 +143,7 @@ describe('a conversation for Amazon Q', () => {
   })
 })
 
-const corpus = shared('corpus')
+const corpus = sharedFolder('corpus')
 
 describe.skipIf(!corpus)('conversations that the program saved', () => {
   const folders = corpus === undefined ? [] : ['amazon-q', 'kiro/chat-save'].map((name) => join(corpus, name))

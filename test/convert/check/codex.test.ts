@@ -4,9 +4,9 @@ import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { CODEX_RULES, type CodexRule } from '../../../src/convert/check/codex/rules.ts'
 import { checkCodex } from '../../../src/convert/check/codex.ts'
-import type { Finding } from '../../../src/convert/check/finding.ts'
+import type { CheckFinding } from '../../../src/convert/check/finding.ts'
 import { splitLines } from '../../../src/lib/jsonl.ts'
-import { shared } from '../../support/shared.ts'
+import { sharedFolder } from '../../support/shared.ts'
 
 const ID = '019c1111-2222-7333-8444-555566667777'
 const NAME = `sessions/2026/01/02/rollout-2026-01-02T03-04-05-${ID}.jsonl`
@@ -14,7 +14,7 @@ const NAME = `sessions/2026/01/02/rollout-2026-01-02T03-04-05-${ID}.jsonl`
 const line = (type: string, payload: unknown, timestamp = '2026-01-02T03:04:05.678Z') => ({ timestamp, type, payload })
 const item = (payload: object) => line('response_item', payload)
 const event = (payload: object) => line('event_msg', payload)
-const said = (role: string, ...content: object[]) => item({ type: 'message', role, content })
+const texts = (role: string, ...content: object[]) => item({ type: 'message', role, content })
 const input = (text: string) => ({ type: 'input_text', text })
 const asked = (text: string) => event({ type: 'user_message', message: text })
 const meta = (more: object = {}) =>
@@ -30,10 +30,10 @@ const call = (more: object = {}) =>
   item({ type: 'function_call', name: 'shell', arguments: '{"command":["ls"]}', call_id: 'c1', ...more })
 const output = (more: object = {}) => item({ type: 'function_call_output', call_id: 'c1', output: 'a.txt', ...more })
 const answer = [
-  said('assistant', { type: 'output_text', text: 'One.' }),
+  texts('assistant', { type: 'output_text', text: 'One.' }),
   event({ type: 'agent_message', message: 'One.' }),
 ]
-const question = [said('user', input('list files')), asked('list files')]
+const question = [texts('user', input('list files')), asked('list files')]
 const turn = (more: object = {}) =>
   line('turn_context', {
     cwd: '/w',
@@ -45,8 +45,8 @@ const turn = (more: object = {}) =>
 
 const good = [
   meta(),
-  said('developer', input('<permissions instructions>')),
-  said('user', input('<environment_context>…</environment_context>')),
+  texts('developer', input('<permissions instructions>')),
+  texts('user', input('<environment_context>…</environment_context>')),
   turn(),
   ...question,
   call(),
@@ -83,10 +83,10 @@ const broken: Readonly<Record<CodexRule, string | Case>> = {
   event_fields: plus(event({ type: 'thread_rolled_back', num_turns: 'one' })),
   item_type: plus(item({ type: 'tool_use' })),
   item_fields: plus(item({ type: 'reasoning', summary: 'thoughts' })),
-  role: plus(said('tool', input('a'))),
-  part_type: plus(said('developer', { type: 'text', text: 'a' })),
-  part_role: plus(said('developer', { type: 'output_text', text: 'a' })),
-  image_address: plus(said('developer', { type: 'input_image', image_url: '/tmp/a.png' })),
+  role: plus(texts('tool', input('a'))),
+  part_type: plus(texts('developer', { type: 'text', text: 'a' })),
+  part_role: plus(texts('developer', { type: 'output_text', text: 'a' })),
+  image_address: plus(texts('developer', { type: 'input_image', image_url: '/tmp/a.png' })),
   tool_name: text([...good.slice(0, 6), call({ name: 'look up' }), ...good.slice(7)]),
   arguments_json: text([...good.slice(0, 6), call({ arguments: '' }), ...good.slice(7)]),
   reasoning_plain: plus(item({ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'a' }] })),
@@ -100,18 +100,18 @@ const broken: Readonly<Record<CodexRule, string | Case>> = {
     output({ call_id: 'c2' }),
   ),
   prompt_none: text([meta(), turn()]),
-  prompt_any: text([meta(), said('user', input('list files'))]),
-  prompt_event: plus(said('user', input('and now?'))),
+  prompt_any: text([meta(), texts('user', input('list files'))]),
+  prompt_event: plus(texts('user', input('and now?'))),
   prompt_item: plus(asked('and now?')),
-  answer_event: plus(said('assistant', { type: 'output_text', text: 'Two.' })),
+  answer_event: plus(texts('assistant', { type: 'output_text', text: 'Two.' })),
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
 
-async function check(bytes: Buffer, path?: string): Promise<readonly Finding<CodexRule>[]> {
-  const found: Finding<CodexRule>[] = []
+async function check(bytes: Buffer, path?: string): Promise<readonly CheckFinding<CodexRule>[]> {
+  const found: CheckFinding<CodexRule>[] = []
   for await (const one of checkCodex(splitLines(once(bytes)), path)) found.push(one)
   return found
 }
@@ -136,22 +136,22 @@ describe('a log for Codex', () => {
   })
 
   test('names line and path', async () => {
-    const found = await check(Buffer.from(plus(said('developer', input('a'), { type: 'tool_use' }))))
+    const found = await check(Buffer.from(plus(texts('developer', input('a'), { type: 'tool_use' }))))
     expect(found).toEqual([expect.objectContaining({ rule: 'part_type', place: 'line 11 $.payload.content[1]' })])
   })
 
   test('may pair what is shown and what is sent in either order, and be paginated', async () => {
-    expect(await check(Buffer.from(text([meta(), asked('a b'), said('user', input('a'), input('b'))])))).toEqual([])
+    expect(await check(Buffer.from(text([meta(), asked('a b'), texts('user', input('a'), input('b'))])))).toEqual([])
     const completed = event({ type: 'item_completed', item: { type: 'UserMessage' } })
     expect(
-      await check(Buffer.from(text([meta({ history_mode: 'paginated' }), completed, said('user', input('a'))]))),
+      await check(Buffer.from(text([meta({ history_mode: 'paginated' }), completed, texts('user', input('a'))]))),
     ).toEqual([])
   })
 
-  test('may hold a prompt that begins as if the program had said it', async () => {
+  test('may contain a prompt that looks like injected text', async () => {
     const [tag, more] = ['<image>Who is it?', '[image: 1.jpg]']
-    expect(await check(Buffer.from(plus(said('user', input(tag), input(more)), asked(`${tag}\n${more}`))))).toEqual([])
-    expect(await check(Buffer.from(plus(asked(`${tag}\n${more}`), said('user', input(tag), input(more)))))).toEqual([])
+    expect(await check(Buffer.from(plus(texts('user', input(tag), input(more)), asked(`${tag}\n${more}`))))).toEqual([])
+    expect(await check(Buffer.from(plus(asked(`${tag}\n${more}`), texts('user', input(tag), input(more)))))).toEqual([])
   })
 
   test('has the same findings however its bytes are cut into chunks', async () => {
@@ -159,14 +159,14 @@ describe('a log for Codex', () => {
     async function* pieces(): AsyncGenerator<Buffer> {
       for (let at = 0; at < bytes.length; at += 7) yield bytes.subarray(at, at + 7)
     }
-    const found: Finding[] = []
+    const found: CheckFinding[] = []
     for await (const one of checkCodex(splitLines(pieces()))) found.push(one)
     expect(found).toEqual(await check(bytes))
     expect(found.length).toBe(3)
   })
 })
 
-const corpus = shared('corpus', 'codex')
+const corpus = sharedFolder('corpus', 'codex')
 
 describe.skipIf(!corpus)('logs that the program wrote', () => {
   const files = corpus
@@ -179,7 +179,7 @@ describe.skipIf(!corpus)('logs that the program wrote', () => {
   const isAltered = (log: string): boolean =>
     log.includes('[REDACTED_') || (log.includes('"turn_context"') && !log.includes('"sandbox_policy"'))
 
-  test('hold no error, but for those of 0.31 and before, which today’s program does not list', async () => {
+  test('have no errors, except logs of 0.31 and earlier, which current versions do not list', async () => {
     let old = 0
     let passed = 0
     for (const path of files) {

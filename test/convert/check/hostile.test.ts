@@ -1,15 +1,15 @@
 /** Checkers answer whatever they are given, and find the same however it is cut. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkTarget, TARGETS, type Target } from '../../../src/convert/check/check.ts'
-import type { Finding } from '../../../src/convert/check/finding.ts'
+import { CHECK_TARGETS, type CheckTarget, checkTargetFile } from '../../../src/convert/check/check.ts'
+import type { CheckFinding } from '../../../src/convert/check/finding.ts'
 
-async function check(target: Target, bytes: Buffer, chunk = 1 << 16): Promise<readonly Finding[]> {
+async function check(target: CheckTarget, bytes: Buffer, chunk = 1 << 16): Promise<readonly CheckFinding[]> {
   async function* open(): AsyncGenerator<Buffer> {
     for (let at = 0; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk)
   }
-  const found: Finding[] = []
-  for await (const one of checkTarget(target, open, { path: 'a.jsonl' })) found.push(one)
+  const found: CheckFinding[] = []
+  for await (const one of checkTargetFile(target, open, { path: 'a.jsonl' })) found.push(one)
   return found
 }
 
@@ -52,8 +52,8 @@ const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 200 }).map((one) => Buffer.from(one)),
 )
 
-describe.each(TARGETS)('%s', (target) => {
-  test('nothing makes it throw, and chunks change nothing', async () => {
+describe.each(CHECK_TARGETS)('%s', (target) => {
+  test('no input makes it throw, and chunking changes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(bytes, fc.integer({ min: 1, max: 9 }), async (given, chunk) => {
         const found = await check(target, given)

@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkTarget } from '../../../src/convert/check/check.ts'
-import type { Finding } from '../../../src/convert/check/finding.ts'
+import { checkTargetFile } from '../../../src/convert/check/check.ts'
+import type { CheckFinding } from '../../../src/convert/check/finding.ts'
 import type { ProfileName } from '../../../src/openai/profile.ts'
 import { checkFile } from '../../../src/openai.ts'
 import { tempFolder } from '../../support/log.ts'
@@ -18,13 +18,13 @@ const good = [
 ]
 const unanswered = good.filter(({ role }) => role !== 'tool')
 
-async function check(text: string, profile: ProfileName = 'openai', chunk = 1 << 16): Promise<readonly Finding[]> {
+async function check(text: string, profile: ProfileName = 'openai', chunk = 1 << 16): Promise<readonly CheckFinding[]> {
   const bytes = Buffer.from(text)
   async function* open(): AsyncGenerator<Buffer> {
     for (let at = 0; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk)
   }
-  const found: Finding[] = []
-  for await (const one of checkTarget('openai', open, { profile })) found.push(one)
+  const found: CheckFinding[] = []
+  for await (const one of checkTargetFile('openai', open, { profile })) found.push(one)
   return found
 }
 
@@ -36,13 +36,16 @@ describe('OpenAI messages', () => {
     'a list of conversations': JSON.stringify([{ messages: good }, { messages: unanswered }]),
   }
 
-  test.each(Object.entries(forms))('%s: the same problems as in the whole file, however it is cut', async (_, text) => {
-    const whole = checkFile(text, 'openai').problems.map(({ code, path }) => [code, path])
-    const found = await check(text)
-    expect(found.map(({ rule, place }) => [rule, place.slice(place.indexOf('$'))])).toEqual(whole)
-    expect(found).toEqual([expect.objectContaining({ rule: 'call_unanswered', severity: 'error' })])
-    expect(await check(text, 'openai', 5)).toEqual(found)
-  })
+  test.each(Object.entries(forms))(
+    '%s: the same problems as in the complete file, however it is split',
+    async (_, text) => {
+      const complete = checkFile(text, 'openai').problems.map(({ code, path }) => [code, path])
+      const found = await check(text)
+      expect(found.map(({ rule, place }) => [rule, place.slice(place.indexOf('$'))])).toEqual(complete)
+      expect(found).toEqual([expect.objectContaining({ rule: 'call_unanswered', severity: 'error' })])
+      expect(await check(text, 'openai', 5)).toEqual(found)
+    },
+  )
 
   test('name their line or element', async () => {
     expect((await check(forms.lines))[0]?.place).toMatch(/^line 3 \$\.messages\[1\]/)
@@ -55,7 +58,7 @@ describe('OpenAI messages', () => {
     expect(await check(text, 'fine-tune')).toEqual([expect.objectContaining({ rule: 'end_not_assistant' })])
   })
 
-  test('are told from what is none', async () => {
+  test('are distinguished from other files', async () => {
     expect(await check('{"messages":\n')).toEqual([expect.objectContaining({ rule: 'json' })])
     expect(await check('[{"instruction":"a","output":"b"}]')).toEqual([
       expect.objectContaining({ rule: 'conversation' }),
@@ -122,7 +125,7 @@ describe('fumi validate --target', () => {
     expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('loads') })
   })
 
-  test('without it, what is in the file decides', () => {
+  test('without it, the content of the file decides', () => {
     const path = file('a.json', [unanswered])
     expect(fumi(['validate', '--target', 'openai', path, '--json'])).toEqual(fumi(['validate', path, '--json']))
     const rollout = file(name, log)
@@ -133,7 +136,7 @@ describe('fumi validate --target', () => {
     })
   })
 
-  test('says what cannot be done', () => {
+  test('reports what cannot be done', () => {
     const path = file(name, log)
     expect(fumi(['validate', '--target', 'codex', path, '--profile', 'ollama']).code).toBe(2)
     expect(fumi(['validate', '--target', 'codex', path, '--fix', '-o', '-']).code).toBe(2)

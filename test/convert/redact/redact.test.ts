@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { People } from '../../../src/convert/redact/people.ts'
-import { type Redacted, Redactor } from '../../../src/convert/redact/redact.ts'
+import { type RedactionResult, Redactor } from '../../../src/convert/redact/redact.ts'
 import type { NormalizedMessage } from '../../../src/model/normalized.ts'
 import { call, message, prompt, result, session, textOf } from '../message.ts'
 
@@ -16,7 +16,7 @@ const JWT = [token('eyJ', 30), token('eyJ', 60), token('', 43)].join('.')
 const KEY_BODY = `${token('MII', 61)}\n`.repeat(6)
 const KEY = `-----BEGIN RSA PRIVATE ${'KEY'}-----\n${KEY_BODY}-----END RSA PRIVATE ${'KEY'}-----`
 
-interface Run extends Redacted {
+interface Run extends RedactionResult {
   readonly messages: readonly NormalizedMessage[]
 }
 
@@ -72,17 +72,17 @@ describe('secrets', () => {
     'const API_KEY=process.env.API_KEY',
     'MAX_TOKEN=1000000000',
     'SECRET_NAME=my-app-secret',
-  ])('what only speaks of one stays: %s', async (text) => {
+  ])('text that only mentions one is unchanged: %s', async (text) => {
     expect(await redactText(text)).toBe(text)
   })
 
-  test('the same gets the same name, another one another', async () => {
+  test('equal secrets get equal placeholders, different ones differ', async () => {
     const { messages, redactions } = await redact([prompt(GITHUB), prompt(`${OTHER} ${GITHUB}`)])
     expect(messages.map(textOf)).toEqual(['[redacted-github-1]', '[redacted-github-2] [redacted-github-1]'])
     expect(redactions).toEqual([{ kind: 'github', distinct: 2, count: 3 }])
   })
 
-  test('one that only its surroundings gave away is found alone later, and after learning everywhere', async () => {
+  test('one recognized by its context is later found alone, and everywhere after learning', async () => {
     const log = [prompt(AWS), prompt(`aws_secret_access_key = ${AWS}`), ...Array.from({ length: 3 }, () => prompt(AWS))]
     const filler = prompt('x'.repeat(1 << 20))
     const { messages } = await redact([prompt(AWS), filler, ...log.slice(1), filler, prompt(AWS)])
@@ -92,7 +92,7 @@ describe('secrets', () => {
     for await (const one of redactor.messages(log)) expect(textOf(one)).not.toContain(AWS)
   })
 
-  test('never reach from one text into the next', async () => {
+  test('never span two texts', async () => {
     const [head = '', tail = ''] = [KEY.slice(0, 34), KEY.slice(34)]
     const { messages } = await redact([
       prompt(`${head}`),
@@ -104,7 +104,7 @@ describe('secrets', () => {
     expect(messages.map(textOf)).toEqual([head, '[redacted-github-1]', 'between', tail, 'end'])
   })
 
-  test('are never in the account', async () => {
+  test('are never in the report', async () => {
     const run = await redact([prompt(`${GITHUB} mika@example.org /home/mika/a ${KEY}`)])
     expect(JSON.stringify([run.redactions, run.images])).not.toMatch(/ghp_|mika|MII/)
     expect(run.redactions.map(({ kind }) => kind).sort()).toEqual(['email', 'github', 'privatekey', 'user'])
@@ -131,7 +131,7 @@ describe('people', () => {
     expect(await redactText(given)).toBe(expected ?? given)
   })
 
-  test('known names as words, and nothing that only holds them', async () => {
+  test('known names as complete words only', async () => {
     expect(await redactText('-rw mika mika_old mikado /srv/mika Mikael', mika)).toBe(
       '-rw user-1 user-1_old mikado /srv/user-1 Mikael',
     )
@@ -158,7 +158,7 @@ describe('people', () => {
 })
 
 describe('messages', () => {
-  test('are looked through in all their parts', async () => {
+  test('are searched in all their parts', async () => {
     const parts: readonly NormalizedMessage[] = [
       call('c1', 'shell', { command: ['echo', GITHUB], 'path /home/mika/x': 1 }),
       result('c1', JSON.stringify({ output: `a\n${GITHUB}` }), { output_json: { output: `a\n${GITHUB}` } }),
@@ -174,7 +174,7 @@ describe('messages', () => {
     expect(JSON.parse(messages[1]?.tool_call?.output ?? '')).toEqual({ output: 'a\n[redacted-github-1]' })
   })
 
-  test('keep JSON to the letter where nothing is taken out, also in lines', async () => {
+  test('keep JSON exactly where nothing is redacted, also in lines', async () => {
     const json = `{ "n": 1.0,\t"a" : ["\\u0041", "${GITHUB}\\n"] }`
     const lines = `{"a":"\\n${GITHUB}"}\nplain\n{"b":2}`
     const { messages } = await redact([result('a', json), result('b', lines), result('c', '{"a": 1.0}')])
@@ -185,7 +185,7 @@ describe('messages', () => {
     ])
   })
 
-  test('keep marks where they were', async () => {
+  test('keep annotation positions', async () => {
     const text = `${GITHUB} then <tag>see ${GITHUB}</tag> end`
     const start = text.indexOf('<tag>')
     const end = text.indexOf(' end')
@@ -206,7 +206,7 @@ describe('messages', () => {
     expect(segment?.text?.slice(mark?.start, mark?.end)).toBe('<tag>see [redacted-github-1]</tag>')
   })
 
-  test('lose what nobody can read, and say how many images nobody looked into', async () => {
+  test('lose encrypted text, and report the number of unchecked images', async () => {
     const data_uri = 'data:image/png;base64,iVBORw0KGgo='
     const run = await redact([
       message({ raw: { ...message().raw, encrypted_content: 'gAAAA', encrypted_content_sha256: 'aa' } }),
@@ -226,7 +226,7 @@ describe('laws', () => {
     .map((parts) => parts.join(' '))
   const people: People = { users: ['mika'] }
 
-  test('nothing that is looked for is left, wherever it stands in JSON', async () => {
+  test('no secret remains at any depth of JSON', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(texts), async (given) => {
         const nested = JSON.stringify({ a: given, b: JSON.stringify(given) })
@@ -238,7 +238,7 @@ describe('laws', () => {
     )
   })
 
-  test('what was redacted stays as it is when it is redacted again', async () => {
+  test('redacting twice changes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(texts), async (given) => {
         const { messages } = await redact(
@@ -251,7 +251,7 @@ describe('laws', () => {
     )
   })
 
-  test('texts without anything to hide stay to the letter', async () => {
+  test('texts without secrets are unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.json()), async (given) => {
         fc.pre(!given.join('').includes('@'))

@@ -1,12 +1,12 @@
 /** A smaller window: whole turns, calls with their results, and facts in place of the rest. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Trimmed, trim } from '../../../src/convert/trim/trim.ts'
+import { type TrimResult, trimConversation } from '../../../src/convert/trim/trim.ts'
 import type { NormalizedMessage } from '../../../src/model/normalized.ts'
-import { byteLength, countTokens, estimateOf } from '../../../src/model/tokens/estimate.ts'
+import { byteLength, estimateMessage, tokensOfBytes } from '../../../src/model/tokens/estimate.ts'
 import { answer, call, message, prompt, result, textOf } from '../message.ts'
 
-interface Result extends Omit<Trimmed, 'messages'> {
+interface Result extends Omit<TrimResult, 'messages'> {
   readonly messages: readonly NormalizedMessage[]
 }
 
@@ -14,7 +14,7 @@ async function trimmed(messages: readonly NormalizedMessage[], maxTokens: number
   async function* open(): AsyncGenerator<NormalizedMessage> {
     yield* messages
   }
-  const { messages: given, ...rest } = await trim(open, maxTokens)
+  const { messages: given, ...rest } = await trimConversation(open, maxTokens)
   const all: NormalizedMessage[] = []
   for await (const one of given) all.push(one)
   return { messages: all, ...rest }
@@ -23,9 +23,9 @@ async function trimmed(messages: readonly NormalizedMessage[], maxTokens: number
 const isSummary = ({ metadata }: NormalizedMessage): boolean => metadata?.['trimmed_turns'] !== undefined
 
 const tokensOf = (messages: readonly NormalizedMessage[]): number =>
-  countTokens(
+  tokensOfBytes(
     messages.reduce((sum, one) => {
-      const { user_bytes, assistant_bytes } = estimateOf(one)
+      const { user_bytes, assistant_bytes } = estimateMessage(one)
       return sum + user_bytes + assistant_bytes + (one.role === 'system' ? byteLength(textOf(one)) : 0)
     }, 0),
   )
@@ -41,7 +41,7 @@ describe('a conversation', () => {
     expect(rest).toEqual({ turns: { kept: 2, cut: 0 }, tokens: { all: 200, kept: 200 }, tooLarge: false })
   })
 
-  test('loses whole turns from its beginning', async () => {
+  test('loses complete turns from its beginning', async () => {
     const log = [...turn('a', 400), ...turn('b', 400), ...turn('c', 400)]
     const { messages, turns, tooLarge } = await trimmed(log, 1050)
     expect(messages.slice(1)).toEqual(log.slice(2))
@@ -91,7 +91,7 @@ describe('a conversation', () => {
     })
   })
 
-  test('does not count what was taken back', async () => {
+  test('does not count rolled-back turns', async () => {
     const back = turn('gone', 900)
     const log = [
       ...turn('a', 100),
@@ -101,7 +101,7 @@ describe('a conversation', () => {
     expect(await trimmed(log, 300)).toMatchObject({ turns: { cut: 0 }, messages: log })
   })
 
-  test('of which only events are left is counted by them', async () => {
+  test('with only events left is counted by them', async () => {
     const event = (kind: string, text: string) =>
       message({
         role: 'meta',
@@ -127,7 +127,7 @@ describe('the summary', () => {
     return textOf(messages.find(isSummary) ?? message())
   }
 
-  test('tells files, commands and how they ended', async () => {
+  test('lists files, commands and their results', async () => {
     const patch = '*** Begin Patch\n*** Add File: a.md\n+x\n*** Update File: b.md\n*** End Patch'
     const text = await summaryOf([
       call('1', 'shell', { command: ['bash', '-lc', 'npm test'] }),
@@ -143,7 +143,7 @@ describe('the summary', () => {
     expect(text).toContain('\nAsked:\n- start\n- big?')
   })
 
-  test('tells what is still to do', async () => {
+  test('lists open tasks', async () => {
     const plan = (...statuses: readonly string[]) =>
       call('p', 'update_plan', { plan: statuses.map((status, at) => ({ step: `step ${at + 1}`, status })) })
     const text = await summaryOf([
@@ -160,7 +160,7 @@ describe('the summary', () => {
     expect(list).toContain('\nStill to do:\n- zero\n- two\n')
   })
 
-  test('holds an earlier summary', async () => {
+  test('contains an earlier summary', async () => {
     const earlier = message({
       role: 'system',
       segments: [{ channel: 'system', type: 'text', format: 'latest_summary', text: 'We built a boat.' }],
@@ -169,7 +169,7 @@ describe('the summary', () => {
     expect(await summaryOf([earlier])).toContain('\nSummary of what was before that:\nWe built a boat.\n')
   })
 
-  test('tells the latest where there is no room for all', async () => {
+  test('lists the latest if there is no space for all', async () => {
     const cut = Array.from({ length: 500 }, (_, at) => call(`${at}`, 'shell', { command: ['echo', `number ${at}`] }))
     const text = await summaryOf(cut, 300)
     expect(text).toMatch(/Commands:\n- \(\d+ earlier\)\n(?:- echo number \d+\n)*- echo number 499\n/)
@@ -195,7 +195,7 @@ describe('laws', () => {
     }),
   )
 
-  test('what stays is the end, in whole turns; it fits, or it is said that it does not', async () => {
+  test('complete turns at the end stay; the result fits or says that it does not', async () => {
     await fc.assert(
       fc.asyncProperty(log, fc.integer({ min: 100, max: 4000 }), async (messages, maxTokens) => {
         const { messages: all, tooLarge, turns, tokens } = await trimmed(messages, maxTokens)
@@ -231,8 +231,8 @@ describe('laws', () => {
   }
 })
 
-test('a command that is no list of words breaks nothing', async () => {
-  const odd = call('c', 'shell', { command: [{ toString: 1, valueOf: 1 }, 'ls'] })
-  const { messages } = await trimmed([...turn('a', 400), odd, ...turn('b', 400)], 600)
+test('a command that is not a list of words is handled', async () => {
+  const unusual = call('c', 'shell', { command: [{ toString: 1, valueOf: 1 }, 'ls'] })
+  const { messages } = await trimmed([...turn('a', 400), unusual, ...turn('b', 400)], 600)
   expect(messages.filter(isSummary).map(textOf).join()).toContain('- ls')
 })

@@ -1,13 +1,13 @@
 /** A turn can be ended at any moment, by a signal, by the conversation, or by no longer listening. */
 import { describe, expect, test } from 'vitest'
 import { type ChatEvent, ChatHelper, validate } from '../../../src/openai.ts'
-import { DIALECTS, type Dialect, speak } from '../../support/dialects.ts'
+import { DIALECTS, type Dialect, replyIn } from '../../support/dialects.ts'
 import { events, json, type Reply, silence } from '../../support/model-server.ts'
-import { all, story, talk } from './make.ts'
+import { collectEvents, historyText, startChat } from './make.ts'
 
 const openai = DIALECTS[0] as Dialect
-const fine = speak(openai, { text: 'Fine.' })
-const two = speak(openai, {
+const fine = replyIn(openai, { text: 'Fine.' })
+const two = replyIn(openai, {
   calls: [
     { id: 'c1', name: 'count', arguments: '{}' },
     { id: 'c2', name: 'count', arguments: '{}' },
@@ -22,11 +22,11 @@ const pausing: Reply = (_, response) => {
 }
 
 describe('a turn that is aborted', () => {
-  test('before it begins asks nothing', async () => {
-    const { chat, server } = await talk([fine])
+  test('before it starts sends nothing', async () => {
+    const { chat, server } = await startChat([fine])
     const result = await chat.prompt('Hello?', { signal: AbortSignal.abort() })
     expect(result).toMatchObject({ success: false, errors: [{ kind: 'aborted' }] })
-    expect([server.asked.length, story(chat)]).toEqual([0, 'user Hello?'])
+    expect([server.asked.length, historyText(chat)]).toEqual([0, 'user Hello?'])
     expect((await chat.resume()).success).toBe(true)
   })
 
@@ -34,18 +34,18 @@ describe('a turn that is aborted', () => {
     for (const stream of [false, true]) {
       let isClosed = false
       const quiet: Reply = (_, response) => void response.once('close', () => (isClosed = true))
-      const { chat, server } = await talk([quiet, fine])
+      const { chat, server } = await startChat([quiet, fine])
       const turn = chat.prompt('Hello?', { stream })
       await until(() => server.asked.length === 1)
       chat.abort()
       expect(await turn).toMatchObject({ success: false, errors: [{ kind: 'aborted' }] })
-      expect(story(chat)).toBe('user Hello?')
+      expect(historyText(chat)).toBe('user Hello?')
       await until(() => isClosed)
     }
   })
 
-  test('while the answer comes keeps its words, and no call that was not whole', async () => {
-    const { chat } = await talk([pausing, fine])
+  test('while streaming keeps its text and drops incomplete calls', async () => {
+    const { chat } = await startChat([pausing, fine])
     const ending = new AbortController()
     const onData = ({ kind }: { readonly kind: string }): void => {
       if (kind === 'call') ending.abort()
@@ -56,8 +56,8 @@ describe('a turn that is aborted', () => {
     expect((await chat.prompt('Go on.')).success).toBe(true)
   })
 
-  test('while it waits to ask again', async () => {
-    const { chat, server } = await talk([json({}, 500), fine], {
+  test('while it waits to retry', async () => {
+    const { chat, server } = await startChat([json({}, 500), fine], {
       clock: { now: () => 0, random: () => 0, sleep: async () => chat.abort() },
     })
     expect(await chat.prompt('Hello?')).toMatchObject({ success: false, errors: [{ kind: 'aborted' }] })
@@ -65,27 +65,27 @@ describe('a turn that is aborted', () => {
   })
 
   test.each([false, true])('while tools run answers every call; in parallel: %s', async (parallel) => {
-    const { chat, server } = await talk([two, fine], { parallel })
+    const { chat, server } = await startChat([two, fine], { parallel })
     const signals: AbortSignal[] = []
     chat.registerTool({ name: 'count' }, (_, { signal }) => {
       signals.push(signal)
       if (signals.length === (parallel ? 2 : 1)) queueMicrotask(() => chat.abort())
       return new Promise(() => {})
     })
-    const told = await all(chat.stream('Go.'))
-    expect(told.at(-1)).toMatchObject({ kind: 'failed', result: { errors: [{ kind: 'aborted' }] } })
-    expect(told.filter((event) => event.kind === 'tool_finished').map(({ outcome }) => outcome)).toEqual([
+    const reported = await collectEvents(chat.stream('Go.'))
+    expect(reported.at(-1)).toMatchObject({ kind: 'failed', result: { errors: [{ kind: 'aborted' }] } })
+    expect(reported.filter((event) => event.kind === 'tool_finished').map(({ outcome }) => outcome)).toEqual([
       'aborted',
       'aborted',
     ])
-    expect(story(chat)).toBe('user Go. / assistant c1+c2 / tool c1 / tool c2')
+    expect(historyText(chat)).toBe('user Go. / assistant c1+c2 / tool c1 / tool c2')
     expect(signals.every(({ aborted }) => aborted)).toBe(true)
     expect((await chat.prompt('Again.')).success).toBe(true)
     expect(server.asked.length).toBe(2)
   })
 
   test('while a call waits to be confirmed', async () => {
-    const { chat } = await talk([two, fine], {
+    const { chat } = await startChat([two, fine], {
       confirm: () => {
         queueMicrotask(() => chat.abort())
         return new Promise(() => {})
@@ -99,26 +99,26 @@ describe('a turn that is aborted', () => {
     }
     expect(await chat.prompt('Go.', { onData })).toMatchObject({ success: false, errors: [{ kind: 'aborted' }] })
     expect(outcomes).toEqual(['aborted', 'aborted'])
-    expect([ran, story(chat)]).toEqual([0, 'user Go. / assistant c1+c2 / tool c1 / tool c2'])
+    expect([ran, historyText(chat)]).toEqual([0, 'user Go. / assistant c1+c2 / tool c1 / tool c2'])
   })
 })
 
-describe('who stops listening', () => {
+describe('a consumer that stops listening', () => {
   test.each(['text', 'message', 'tool_started', 'tool_finished', 'trimmed', 'done'])(
-    'at %s leaves a history that is whole',
+    'at %s leaves a valid history',
     async (kind) => {
       for (const parallel of [false, true]) {
         const long = [...'abc'].map((id) => events([{ choices: [{ delta: { content: id }, finish_reason: 'stop' }] }]))
-        const { chat } = await talk([...long, two, fine, fine], { parallel, numberOfMessages: 6 })
+        const { chat } = await startChat([...long, two, fine, fine], { parallel, numberOfMessages: 6 })
         let waiting: AbortSignal | undefined
         chat.registerTool({ name: 'count' }, (_, { signal }) => {
           waiting = signal
           return 'x'
         })
         for (const words of ['a', 'b', 'c']) await chat.prompt(words)
-        let told = 0
-        for await (const event of chat.stream('Go.')) if (event.kind === kind && ++told === 1) break
-        expect(told).toBe(1)
+        let reported = 0
+        for await (const event of chat.stream('Go.')) if (event.kind === kind && ++reported === 1) break
+        expect(reported).toBe(1)
         expect(validate(chat.messages)).toEqual([])
         expect(waiting?.aborted ?? true).toBe(true)
         expect((await chat.prompt('Again.')).success || chat.lastErrors).not.toEqual([])
@@ -128,7 +128,7 @@ describe('who stops listening', () => {
   )
 })
 
-test('a transport that does not look at the signal is not waited for, but told when nobody listens', async () => {
+test('a transport that ignores the signal is not awaited, but closed when there is no listener', async () => {
   const ended: string[] = []
   const stream = async function* (_: unknown, signal: AbortSignal): AsyncGenerator<unknown> {
     try {
@@ -147,11 +147,11 @@ test('a transport that does not look at the signal is not waited for, but told w
   expect(await waiting).toMatchObject({ errors: [{ kind: 'aborted' }] })
   for await (const event of chat.stream('Three'))
     if (event.kind === 'text' && event.text === 'b') queueMicrotask(() => chat.abort())
-  expect(story(chat)).toBe('user One / user Two / user Three / assistant ab')
+  expect(historyText(chat)).toBe('user One / user Two / user Three / assistant ab')
 })
 
 test('one turn at a time', async () => {
-  const { chat } = await talk([silence()])
+  const { chat } = await startChat([silence()])
   const turn = chat.prompt('One')
   await expect(chat.prompt('Two')).rejects.toThrow(/a turn is running/)
   for (const change of [() => chat.push('x'), () => chat.reset(), () => chat.load(chat.save())]) {
@@ -159,11 +159,11 @@ test('one turn at a time', async () => {
   }
   chat.abort()
   await turn
-  expect(story(chat)).toBe('user One')
+  expect(historyText(chat)).toBe('user One')
 })
 
-test('a callback that throws is the caller’s own fault, and the history stays whole', async () => {
-  const { chat } = await talk([two, fine])
+test('an exception in a callback reaches the caller, and the history stays valid', async () => {
+  const { chat } = await startChat([two, fine])
   chat.registerTool({ name: 'count' }, () => 'x')
   const onData = ({ kind }: { readonly kind: string }): void => {
     if (kind === 'tool_started') throw new Error('a bug of the caller')

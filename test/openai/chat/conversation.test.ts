@@ -1,12 +1,12 @@
 /** A conversation as it is held: prompts, the system prompt, length, saving, and who is told what. */
 import { describe, expect, test } from 'vitest'
 import { type ChatHelper, OpenAIMessage, type PromptInput } from '../../../src/openai.ts'
-import { DIALECTS, type Dialect, speak } from '../../support/dialects.ts'
+import { DIALECTS, type Dialect, replyIn } from '../../support/dialects.ts'
 import { json, type Reply } from '../../support/model-server.ts'
-import { story, talk } from './make.ts'
+import { historyText, startChat } from './make.ts'
 
 const openai = DIALECTS[0] as Dialect
-const says = (text: string): Reply => speak(openai, { text })
+const says = (text: string): Reply => replyIn(openai, { text })
 const sent = (asked: { readonly body: { readonly messages?: readonly unknown[] } } | undefined): readonly unknown[] =>
   asked?.body.messages ?? []
 
@@ -28,13 +28,13 @@ describe('a prompt', () => {
     ],
     ['any other object', { rows: [1, 2] }, { role: 'user', content: '{"rows":[1,2]}' }],
   ])('is %s', async (_, input, message) => {
-    const { chat, server } = await talk([says('Yes.')])
+    const { chat, server } = await startChat([says('Yes.')])
     await chat.prompt(input)
     expect(sent(server.asked[0])).toEqual([message])
   })
 
   test.each([5, null, true, undefined])('is never %s', async (wrong) => {
-    const { chat } = await talk([])
+    const { chat } = await startChat([])
     expect(() => chat.push(wrong as unknown as string)).toThrow(/cannot prompt with/)
     await expect(chat.prompt(wrong as unknown as string)).rejects.toThrow(/cannot prompt with/)
     expect(chat.messages).toEqual([])
@@ -43,7 +43,7 @@ describe('a prompt', () => {
 
 describe('the system prompt', () => {
   test('is sent first each time, and is no part of the history', async () => {
-    const { chat, server } = await talk([says('One.'), says('Two.')], { systemPrompt: 'Count.' })
+    const { chat, server } = await startChat([says('One.'), says('Two.')], { systemPrompt: 'Count.' })
     await chat.prompt('Go.')
     chat.systemPrompt = OpenAIMessage.developer('Count on.')
     await chat.prompt('Go on.')
@@ -51,31 +51,31 @@ describe('the system prompt', () => {
       { role: 'system', content: 'Count.' },
       { role: 'developer', content: 'Count on.' },
     ])
-    expect(story(chat)).toBe('user Go. / assistant One. / user Go on. / assistant Two.')
+    expect(historyText(chat)).toBe('user Go. / assistant One. / user Go on. / assistant Two.')
   })
 
-  test('is not sent where it says nothing', async () => {
-    const { chat, server } = await talk([says('One.')], { systemPrompt: '' })
+  test('is not sent when empty', async () => {
+    const { chat, server } = await startChat([says('One.')], { systemPrompt: '' })
     await chat.prompt('Go.')
     expect(sent(server.asked[0])).toEqual([{ role: 'user', content: 'Go.' }])
   })
 })
 
 describe('length', () => {
-  test('is at most fifteen messages, unless told', async () => {
-    const { chat, server } = await talk(
+  test('is at most fifteen messages by default', async () => {
+    const { chat, server } = await startChat(
       Array.from({ length: 10 }, (_, at) => says(`A${at}`)),
       { systemPrompt: 'S' },
     )
     for (let at = 0; at < 10; at++) await chat.prompt(`Q${at}`)
     expect(chat.messages.length).toBe(14)
-    expect(story(chat)).toMatch(/^user Q3 .* assistant A9$/)
+    expect(historyText(chat)).toMatch(/^user Q3 .* assistant A9$/)
     expect(sent(server.asked.at(-1)).length).toBe(16)
     expect(sent(server.asked.at(-1))[0]).toEqual({ role: 'system', content: 'S' })
   })
 
   test('can be any, or in tokens', async () => {
-    const { chat, server } = await talk(
+    const { chat, server } = await startChat(
       Array.from({ length: 12 }, () => says('x'.repeat(400))),
       { numberOfMessages: 0 },
     )
@@ -84,48 +84,48 @@ describe('length', () => {
     chat.tokenBudget = 350
     await chat.prompt('Q10')
     expect(sent(server.asked.at(-1))).toHaveLength(7)
-    expect(story(chat)).toMatch(/^user Q8 .* user Q9 .* user Q10 /)
+    expect(historyText(chat)).toMatch(/^user Q8 .* user Q9 .* user Q10 /)
   })
 
-  test('tells what it drops', async () => {
-    const { chat } = await talk([says('A0'), says('A1')], { numberOfMessages: 2 })
+  test('reports what it drops', async () => {
+    const { chat } = await startChat([says('A0'), says('A1')], { numberOfMessages: 2 })
     await chat.prompt('Q0')
     const dropped: string[] = []
     await chat.prompt('Q1', {
       onData: (event) => event.kind === 'trimmed' && dropped.push(...event.messages.map(({ text }) => text)),
     })
     expect(dropped).toEqual(['Q0', 'A0'])
-    expect(story(chat)).toBe('user Q1 / assistant A1')
+    expect(historyText(chat)).toBe('user Q1 / assistant A1')
   })
 })
 
 describe('callbacks', () => {
-  const log = (said: string[]) => ({
-    onResponse: () => said.push('response'),
-    onError: () => said.push('error'),
-    onTerminate: () => said.push('terminate'),
+  const log = (texts: string[]) => ({
+    onResponse: () => texts.push('response'),
+    onError: () => texts.push('error'),
+    onTerminate: () => texts.push('terminate'),
   })
 
   test('come in order', async () => {
-    const { chat } = await talk([says('Hi.'), json({}, 400)])
-    const said: string[] = []
-    await chat.prompt('Hello', { ...log(said), onData: ({ kind }) => said.push(kind) })
-    await chat.prompt('Hello', log(said))
-    expect(said).toEqual(['text', 'message', 'done', 'response', 'terminate', 'error', 'terminate'])
+    const { chat } = await startChat([says('Hi.'), json({}, 400)])
+    const texts: string[] = []
+    await chat.prompt('Hello', { ...log(texts), onData: ({ kind }) => texts.push(kind) })
+    await chat.prompt('Hello', log(texts))
+    expect(texts).toEqual(['text', 'message', 'done', 'response', 'terminate', 'error', 'terminate'])
   })
 })
 
 test('errors are those of the last turn', async () => {
-  const { chat } = await talk([json({ error: 'no' }, 400), says('Yes.')])
+  const { chat } = await startChat([json({ error: 'no' }, 400), says('Yes.')])
   await chat.prompt('One')
   expect(chat.lastErrors).toMatchObject([{ message: 'no' }])
   await chat.prompt('Two')
   expect(chat.lastErrors).toEqual([])
-  expect(story(chat)).toBe('user One / user Two / assistant Yes.')
+  expect(historyText(chat)).toBe('user One / user Two / assistant Yes.')
 })
 
 test('reset empties history and tools, or history alone', async () => {
-  const { chat } = await talk([says('Hi.'), says('Hi.')], { systemPrompt: 'S', numberOfMessages: 3 })
+  const { chat } = await startChat([says('Hi.'), says('Hi.')], { systemPrompt: 'S', numberOfMessages: 3 })
   chat.registerTool({ name: 'count' }, () => 1)
   await chat.prompt('Hello')
   chat.reset({ tools: false })
@@ -136,13 +136,13 @@ test('reset empties history and tools, or history alone', async () => {
 
 describe('saving', () => {
   const prepare = (chat: ChatHelper): void => chat.registerTool({ name: 'count' }, () => 'three')
-  const calls = speak(openai, {
+  const calls = replyIn(openai, {
     reasoning: 'Hm.',
     text: '数える',
     calls: [{ id: 'c1', name: 'count', arguments: '{}' }],
   })
 
-  test('and loading goes on as if nothing had happened', async () => {
+  test('and loading continues unchanged', async () => {
     const options = {
       systemPrompt: 'S',
       numberOfMessages: 4,
@@ -151,13 +151,13 @@ describe('saving', () => {
       parameters: { model: 'm', temperature: 0.5 },
     } as const
     const script = [calls, says('Three.'), json({ error: 'no' }, 400), calls, says('Still three.')]
-    const stays = await talk(script, options)
-    const leaves = await talk(script, options)
+    const stays = await startChat(script, options)
+    const leaves = await startChat(script, options)
     prepare(stays.chat)
     prepare(leaves.chat)
     for (const { chat } of [stays, leaves]) for (const words of ['How many?', 'Oh?']) await chat.prompt(words)
     const text = JSON.stringify(leaves.chat.save())
-    const back = await talk([calls, says('Still three.')])
+    const back = await startChat([calls, says('Still three.')])
     prepare(back.chat)
     back.chat.load(text)
     expect(back.chat.save()).toEqual(stays.chat.save())
@@ -168,7 +168,7 @@ describe('saving', () => {
   })
 
   test('is plain JSON, and a copy', async () => {
-    const { chat } = await talk([says('Hi.')])
+    const { chat } = await startChat([says('Hi.')])
     const message = OpenAIMessage.user('Hello')
     await chat.prompt(message)
     const saved = chat.save()
@@ -177,31 +177,33 @@ describe('saving', () => {
     expect(saved.messages[0]).toEqual({ role: 'user', content: 'Hello' })
   })
 
-  test('in the middle of calls can be gone on with', async () => {
-    const { chat } = await talk([calls], { autoHandleToolCalls: false, tools: [{ name: 'count' }] })
+  test('in the middle of calls can be resumed', async () => {
+    const { chat } = await startChat([calls], { autoHandleToolCalls: false, tools: [{ name: 'count' }] })
     await chat.prompt('How many?')
-    const back = await talk([says('Well.')], { autoHandleToolCalls: true })
+    const back = await startChat([says('Well.')], { autoHandleToolCalls: true })
     back.chat.load(chat.save())
     expect(back.chat.openCalls.map(({ id }) => id)).toEqual(['c1'])
     expect((await back.chat.resume()).success).toBe(true)
-    expect(story(back.chat)).toBe('user How many? / assistant c1 / tool c1 / assistant Well.')
+    expect(historyText(back.chat)).toBe('user How many? / assistant c1 / tool c1 / assistant Well.')
   })
 
   test.each([['{'], ['{}'], [null], [{ version: 2 }], [{ version: 1, parameters: { model: 'm' }, messages: [5] }]])(
     'refuses %j',
     async (wrong) => {
-      const { chat } = await talk([])
+      const { chat } = await startChat([])
       expect(() => chat.load(wrong)).toThrow(/no saved conversation/)
     },
   )
 
-  test('a fork goes its own way with the same tools', async () => {
-    const { chat } = await talk([says('Hi.'), calls, says('Three.')])
+  test('a fork is independent with the same tools', async () => {
+    const { chat } = await startChat([says('Hi.'), calls, says('Three.')])
     prepare(chat)
     await chat.prompt('Hello')
     const fork = chat.fork()
     expect((await fork.prompt('How many?')).success).toBe(true)
-    expect(story(fork)).toBe('user Hello / assistant Hi. / user How many? / assistant c1 / tool c1 / assistant Three.')
-    expect(story(chat)).toBe('user Hello / assistant Hi.')
+    expect(historyText(fork)).toBe(
+      'user Hello / assistant Hi. / user How many? / assistant c1 / tool c1 / assistant Three.',
+    )
+    expect(historyText(chat)).toBe('user Hello / assistant Hi.')
   })
 })

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { type ChatEvent, ChatHelper, validate } from '../../../src/openai.ts'
 import { openAITransport } from '../../../src/openai-transport.ts'
-import { DIALECTS, type Said, speak } from '../../support/dialects.ts'
+import { DIALECTS, type ModelAnswer, replyIn } from '../../support/dialects.ts'
 import { modelServer } from '../../support/model-server.ts'
 
-const asks: Said = {
+const asks: ModelAnswer = {
   reasoning: 'Two tables: 人 and 場所 🗾.',
   text: 'I look: 👩‍👩‍👧 …',
   calls: [
@@ -13,11 +13,11 @@ const asks: Said = {
     { id: 'call_b2', name: 'count', arguments: '{"table":"places"}' },
   ],
 }
-const answers: Said = { reasoning: 'Done.', text: '人 3、places 5 — 合計 8 🎉' }
+const answers: ModelAnswer = { reasoning: 'Done.', text: '人 3、places 5 — 合計 8 🎉' }
 
 describe.each(DIALECTS)('$name', (dialect) => {
   test.each([false, true])('runs tools and answers; streamed: %s', async (stream) => {
-    const server = await modelServer(speak(dialect, asks, { packet: 5 }), speak(dialect, answers, { packet: 7 }))
+    const server = await modelServer(replyIn(dialect, asks, { packet: 5 }), replyIn(dialect, answers, { packet: 7 }))
     const chat = new ChatHelper({
       transport: openAITransport({ baseURL: server.baseURL }),
       parameters: { model: 'm' },
@@ -38,7 +38,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
     expect(counted).toEqual([{ table: '人々' }, { table: 'places' }])
     expect(chat.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'assistant'])
     expect(chat.messages[2]?.toJSON()).toEqual({ role: 'tool', tool_call_id: 'call_a1', content: '{"rows":3}' })
-    expect(said(events)).toBe(`${asks.text}${answers.text}`)
+    expect(texts(events)).toBe(`${asks.text}${answers.text}`)
     expect(events.at(-1)).toEqual({ kind: 'done', result })
     const [, second] = server.asked
     expect(server.asked.map(({ body }) => body['stream'])).toEqual([stream, stream])
@@ -50,6 +50,6 @@ describe.each(DIALECTS)('$name', (dialect) => {
   })
 })
 
-function said(events: readonly ChatEvent[]): string {
+function texts(events: readonly ChatEvent[]): string {
   return events.map((event) => (event.kind === 'text' ? event.text : '')).join('')
 }

@@ -1,7 +1,7 @@
 /** What the world does to a conversation: it fails with a value, and the history can be gone on with. */
 import { describe, expect, test } from 'vitest'
 import { validate } from '../../../src/openai.ts'
-import { DIALECTS, type Dialect, speak } from '../../support/dialects.ts'
+import { DIALECTS, type Dialect, replyIn } from '../../support/dialects.ts'
 import {
   dataLine,
   events,
@@ -13,15 +13,15 @@ import {
   raw,
   silence,
 } from '../../support/model-server.ts'
-import { all, story, talk } from './make.ts'
+import { collectEvents, historyText, startChat } from './make.ts'
 
 const openai = DIALECTS[0] as Dialect
-const fine = speak(openai, { text: 'Fine. 元気 🎉' })
+const fine = replyIn(openai, { text: 'Fine. 元気 🎉' })
 const busy = (headers: { readonly [name: string]: string }): Reply =>
   json({ error: { message: 'slow down', code: 'rate_limit_exceeded' } }, 429, headers)
 const broken = json({ error: { message: 'out of memory', type: 'server_error' } }, 500)
 
-describe('asking again', () => {
+describe('retrying', () => {
   test.each<[what: string, reply: Reply, wait: number]>([
     ['429 with seconds', busy({ 'retry-after': '2' }), 2000],
     ['429 with milliseconds', busy({ 'retry-after-ms': '150', 'retry-after': '9' }), 150],
@@ -33,26 +33,26 @@ describe('asking again', () => {
     ['a connection that is closed without a word', hangUp, 500],
   ])('after %s', async (_, reply, wait) => {
     for (const stream of [false, true]) {
-      const { chat, waits } = await talk([reply, fine])
+      const { chat, waits } = await startChat([reply, fine])
       const result = await chat.prompt('How are you?', { stream })
-      expect([result.success, story(chat)]).toEqual([true, 'user How are you? / assistant Fine. 元気 🎉'])
+      expect([result.success, historyText(chat)]).toEqual([true, 'user How are you? / assistant Fine. 元気 🎉'])
       expect(waits).toEqual([wait])
       expect(chat.lastErrors).toEqual([])
     }
   })
 
-  test('tells it, and that the pieces so far are void', async () => {
-    const cut = speak(openai, { text: 'Fine, thank you.' }, { cutAt: 420 })
-    const { chat } = await talk([cut, fine])
-    const told = await all(chat.stream('How are you?'))
+  test('reports it and discards the pieces so far', async () => {
+    const cut = replyIn(openai, { text: 'Fine, thank you.' }, { cutAt: 420 })
+    const { chat } = await startChat([cut, fine])
+    const told = await collectEvents(chat.stream('How are you?'))
     const retry = told.findIndex(({ kind }) => kind === 'retry')
     expect(told[retry]).toMatchObject({ attempt: 1, waitMs: 500, error: { kind: 'connection' } })
     expect(told.slice(0, retry).length).toBeGreaterThan(0)
-    expect(story(chat)).toBe('user How are you? / assistant Fine. 元気 🎉')
+    expect(historyText(chat)).toBe('user How are you? / assistant Fine. 元気 🎉')
   })
 
   test('ends after two times, waiting longer each time', async () => {
-    const { chat, server, waits } = await talk([broken, broken, broken, fine])
+    const { chat, server, waits } = await startChat([broken, broken, broken, fine])
     const result = await chat.prompt('How are you?')
     expect(result).toMatchObject({
       success: false,
@@ -60,7 +60,7 @@ describe('asking again', () => {
     })
     expect([waits, server.asked.length]).toEqual([[500, 1000], 3])
     expect(chat.lastErrors).toBe(result.errors)
-    expect(story(chat)).toBe('user How are you?')
+    expect(historyText(chat)).toBe('user How are you?')
   })
 
   test.each<[what: string, reply: Reply, error: object]>([
@@ -73,7 +73,7 @@ describe('asking again', () => {
       { requestID: 'r1' },
     ],
   ])('is of no use after %s', async (_, reply, error) => {
-    const { chat, server } = await talk([reply, fine])
+    const { chat, server } = await startChat([reply, fine])
     expect(await chat.prompt('How are you?')).toMatchObject({ success: false, errors: [error] })
     expect(server.asked.length).toBe(1)
   })
@@ -86,25 +86,25 @@ describe('a connection that breaks at any byte', () => {
 
   test('is noticed', async () => {
     const cuts = Array.from({ length: bytes }, (_, cutAt) => events(chunks, { cutAt, packet: 11 }))
-    const { chat, server } = await talk([...cuts, fine], { maxRetries: bytes })
+    const { chat, server } = await startChat([...cuts, fine], { maxRetries: bytes })
     await chat.prompt('How are you?', { stream: true })
-    expect([server.asked.length, story(chat)]).toEqual([bytes + 1, 'user How are you? / assistant Fine. 元気 🎉'])
+    expect([server.asked.length, historyText(chat)]).toEqual([bytes + 1, 'user How are you? / assistant Fine. 元気 🎉'])
   })
 
-  test('is noticed where it looks like an end, unless all was said', async () => {
+  test('is noticed where it looks like an end, unless the answer was complete', async () => {
     const cuts = Array.from({ length: bytes }, (_, cutAt) => events(chunks, { cutAt, packet: 11, untilClose: true }))
-    const { chat, server } = await talk(cuts, { maxRetries: bytes })
+    const { chat, server } = await startChat(cuts, { maxRetries: bytes })
     await chat.prompt('How are you?', { stream: true })
     // Only the two newlines of the last line are missing.
-    expect([server.asked.length, story(chat)]).toEqual([bytes - 1, 'user How are you? / assistant é🎉'])
+    expect([server.asked.length, historyText(chat)]).toEqual([bytes - 1, 'user How are you? / assistant é🎉'])
   })
 })
 
-describe('letters that are torn by packets', () => {
+describe('characters split by packets', () => {
   test.each([1, 2, 3])('of %i bytes', async (packet) => {
-    const { chat } = await talk([speak(openai, { text: 'a é 漢 👩‍👩‍👧 𠮷' }, { packet })])
+    const { chat } = await startChat([replyIn(openai, { text: 'a é 漢 👩‍👩‍👧 𠮷' }, { packet })])
     await chat.prompt('Say it.', { stream: true })
-    expect(story(chat)).toBe('user Say it. / assistant a é 漢 👩‍👩‍👧 𠮷')
+    expect(historyText(chat)).toBe('user Say it. / assistant a é 漢 👩‍👩‍👧 𠮷')
   })
 })
 
@@ -114,7 +114,7 @@ describe('a server that takes its time', () => {
     ['drips', silence(true)],
   ])('and %s', async (_, reply) => {
     for (const stream of [false, true]) {
-      const { chat } = await talk([reply], { maxRetries: 0 }, { timeoutMs: 40 })
+      const { chat } = await startChat([reply], { maxRetries: 0 }, { timeoutMs: 40 })
       expect(await chat.prompt('Hello?', { stream })).toMatchObject({ success: false, errors: [{ kind: 'timeout' }] })
       expect(validate(chat.messages)).toEqual([])
     }
@@ -126,10 +126,10 @@ test('a server that stops in the middle', async () => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(dataLine(JSON.stringify({ choices: [{ delta: { content: 'So far' } }] })))
   }
-  const { chat } = await talk([pausing], { maxRetries: 0 }, { timeoutMs: 40 })
+  const { chat } = await startChat([pausing], { maxRetries: 0 }, { timeoutMs: 40 })
   const result = await chat.prompt('Hello?', { stream: true })
   expect(result).toMatchObject({ success: false, errors: [{ kind: 'timeout' }] })
-  expect(story(chat)).toBe('user Hello?')
+  expect(historyText(chat)).toBe('user Hello?')
 })
 
 describe('an answer that does not end', () => {
@@ -161,7 +161,7 @@ describe('an answer that does not end', () => {
     ['without the end of a line', forever(words), 'garbage', /too large/],
     ['of an error', forever(words, 'text/plain', 400), 'garbage', /too large/],
   ])('%s', async (_, reply, kind, message) => {
-    const { chat } = await talk([reply, fine], { maxRetries: 0 }, { timeoutMs: 20_000 })
+    const { chat } = await startChat([reply, fine], { maxRetries: 0 }, { timeoutMs: 20_000 })
     const result = await chat.prompt('Talk.', { stream: true })
     expect(result).toMatchObject({ success: false, errors: [{ kind, message: expect.stringMatching(message) }] })
     expect((await chat.resume({ stream: true })).success).toBe(true)
@@ -185,12 +185,12 @@ describe('garbage', () => {
     ['an error of an old vLLM', json({ object: 'error', message: 'too long', code: 400 }, 400), 'status', /too long/],
     ['bytes', raw(Buffer.from([0xff, 0xfe, 0, 1]), 'application/octet-stream'), 'garbage', /JSON/],
   ])('%s instead of an answer', async (_, reply, kind, message) => {
-    const { chat } = await talk([reply, fine], { maxRetries: 0 })
+    const { chat } = await startChat([reply, fine], { maxRetries: 0 })
     const result = await chat.prompt('How are you?')
     expect(result).toMatchObject({ success: false, errors: [{ kind, message: expect.stringMatching(message) }] })
-    expect(story(chat)).toBe('user How are you?')
+    expect(historyText(chat)).toBe('user How are you?')
     expect((await chat.resume()).success).toBe(true)
-    expect(story(chat)).toBe('user How are you? / assistant Fine. 元気 🎉')
+    expect(historyText(chat)).toBe('user How are you? / assistant Fine. 元気 🎉')
   })
 
   test.each<[what: string, reply: Reply, kind: string]>([
@@ -205,51 +205,51 @@ describe('garbage', () => {
       'status',
     ],
   ])('%s instead of a stream', async (_, reply, kind) => {
-    const { chat } = await talk([reply, fine], { maxRetries: 0 })
+    const { chat } = await startChat([reply, fine], { maxRetries: 0 })
     const result = await chat.prompt('How are you?', { stream: true })
     expect(result).toMatchObject({ success: false, errors: [{ kind }] })
-    expect(story(chat)).toBe('user How are you?')
+    expect(historyText(chat)).toBe('user How are you?')
     expect((await chat.resume({ stream: true })).success).toBe(true)
   })
 
-  test('an answer that comes whole though pieces were asked for, or as plain text, is an answer', async () => {
-    const whole = { choices: [{ message: { role: 'assistant', content: 'Whole.' } }] }
-    const { chat } = await talk([json(whole), raw(JSON.stringify(whole))])
+  test('a complete answer instead of a stream, or plain text, is accepted', async () => {
+    const complete = { choices: [{ message: { role: 'assistant', content: 'Whole.' } }] }
+    const { chat } = await startChat([json(complete), raw(JSON.stringify(complete))])
     await chat.prompt('One', { stream: true })
     await chat.prompt('Two')
-    expect(story(chat)).toBe('user One / assistant Whole. / user Two / assistant Whole.')
+    expect(historyText(chat)).toBe('user One / assistant Whole. / user Two / assistant Whole.')
   })
 })
 
-test('a server that is not there', async () => {
+test('an unreachable server', async () => {
   const { baseURL } = await modelServer()
-  const { chat } = await talk([], { maxRetries: 0 }, { baseURL: baseURL.replace(/:\d+/, ':1') })
+  const { chat } = await startChat([], { maxRetries: 0 }, { baseURL: baseURL.replace(/:\d+/, ':1') })
   expect(await chat.prompt('Hello?')).toMatchObject({ success: false, errors: [{ kind: 'connection' }] })
 })
 
-test('what was said until a failure is in the result; the history ends with the prompt', async () => {
+test('partial text before a failure is in the result; the history ends with the prompt', async () => {
   const half = events([{ choices: [{ delta: { content: 'Half an ' } }] }, { error: { message: 'oom' } }])
-  const { chat } = await talk([half])
+  const { chat } = await startChat([half])
   const result = await chat.prompt('Hello?', { stream: true })
   expect(result.success ? undefined : result.partial?.text).toBe('Half an ')
-  expect(story(chat)).toBe('user Hello?')
+  expect(historyText(chat)).toBe('user Hello?')
 })
 
-test('a turn that fails leaves no trace where that is wanted', async () => {
-  const call = speak(openai, { calls: [{ id: 'c1', name: 'now', arguments: '{}' }] })
-  const { chat } = await talk([fine, call, json({ error: 'no' }, 400)], { rollbackOnFailure: true })
+test('a failed turn leaves no trace on request', async () => {
+  const call = replyIn(openai, { calls: [{ id: 'c1', name: 'now', arguments: '{}' }] })
+  const { chat } = await startChat([fine, call, json({ error: 'no' }, 400)], { rollbackOnFailure: true })
   chat.registerTool({ name: 'now' }, () => 'noon')
   await chat.prompt('How are you?')
   expect(await chat.prompt('What time is it?')).toMatchObject({ success: false, completions: [{ id: 'chatcmpl-1' }] })
-  expect(story(chat)).toBe('user How are you? / assistant Fine. 元気 🎉')
+  expect(historyText(chat)).toBe('user How are you? / assistant Fine. 元気 🎉')
   expect(chat.lastErrors).toMatchObject([{ status: 400, message: 'no' }])
 })
 
-test('a key is sent where it belongs, and no other one', async () => {
-  const { chat, server } = await talk([fine], {}, { headers: { 'x-team': 'ours' } })
+test('a key is sent only to its server', async () => {
+  const { chat, server } = await startChat([fine], {}, { headers: { 'x-team': 'ours' } })
   await chat.prompt('Hello?')
   expect(server.asked[0]?.headers).toMatchObject({ authorization: 'Bearer none', 'x-team': 'ours' })
-  const keyed = await talk([fine], {}, { apiKey: 'k1' })
+  const keyed = await startChat([fine], {}, { apiKey: 'k1' })
   await keyed.chat.prompt('Hello?')
   expect(keyed.server.asked[0]?.headers.authorization).toBe('Bearer k1')
 })

@@ -1,9 +1,9 @@
 /** Files on the server, and the specification's example of naming one in a message. */
 import { describe, expect, test } from 'vitest'
 import { OpenAIMessage } from '../../../src/openai.ts'
-import { DIALECTS, type Dialect, speak } from '../../support/dialects.ts'
+import { DIALECTS, type Dialect, replyIn } from '../../support/dialects.ts'
 import { json, raw } from '../../support/model-server.ts'
-import { story, talk } from './make.ts'
+import { historyText, startChat } from './make.ts'
 
 const openai = DIALECTS[0] as Dialect
 const described = {
@@ -17,7 +17,7 @@ const described = {
 const pdf = (): File => new File(['%PDF-1.7'], 'document.pdf', { type: 'application/pdf' })
 
 test('003: adding a file', async () => {
-  const { chat, server } = await talk([json(described), speak(openai, { text: 'It is empty.' })])
+  const { chat, server } = await startChat([json(described), replyIn(openai, { text: 'It is empty.' })])
   const uploadResult = await chat.files.create(pdf(), 'user_data')
   if (!uploadResult.success) throw new Error(uploadResult.errors[0].message)
   const uploadedFile = uploadResult.file
@@ -44,19 +44,19 @@ test('003: adding a file', async () => {
       ],
     },
   ])
-  expect(story(chat)).toBe('user Please analyze this document: / assistant It is empty.')
+  expect(historyText(chat)).toBe('user Please analyze this document: / assistant It is empty.')
 })
 
 describe('files', () => {
   test('are named, expire, are found again, listed and deleted', async () => {
     const page = { object: 'list', data: [described], has_more: true }
     const gone = { id: 'file-abc123', object: 'file', deleted: true }
-    const { chat, server } = await talk([json(described), json(described), json(page), json(gone)])
-    const made = await chat.files.create(new Blob(['x']), 'user_data', {
+    const { chat, server } = await startChat([json(described), json(described), json(page), json(gone)])
+    const created = await chat.files.create(new Blob(['x']), 'user_data', {
       filename: 'notes.txt',
       expires_after: { anchor: 'created_at', seconds: 3600 },
     })
-    expect(made).toEqual({ success: true, file: described, errors: [] })
+    expect(created).toEqual({ success: true, file: described, errors: [] })
     expect(await chat.files.retrieve('file-abc123')).toEqual({ success: true, file: described, errors: [] })
     expect(await chat.files.list({ purpose: 'user_data', limit: 1 })).toEqual({
       success: true,
@@ -81,8 +81,8 @@ describe('files', () => {
     expect(form).toMatch(/name="expires_after\[seconds\]"\r\n\r\n3600\r\n/)
   })
 
-  test('are tried again, and fail with a value', async () => {
-    const { chat, waits } = await talk([
+  test('are retried, and fail with a value', async () => {
+    const { chat, waits } = await startChat([
       json({}, 503),
       json(described),
       json({ error: { message: 'no such file' } }, 404),
@@ -96,20 +96,20 @@ describe('files', () => {
   })
 
   test('of a server that knows none', async () => {
-    const { chat } = await talk([raw('<html>', 'text/html'), json({}), json([])])
+    const { chat } = await startChat([raw('<html>', 'text/html'), json({}), json([])])
     for (const result of [await chat.files.retrieve('a'), await chat.files.retrieve('a'), await chat.files.list()]) {
       expect(result).toMatchObject({ success: false, errors: [{ kind: 'garbage' }] })
     }
   })
 
-  test('are not waited for once aborted', async () => {
-    const { chat } = await talk([json(described)])
+  test('are not awaited once aborted', async () => {
+    const { chat } = await startChat([json(described)])
     const result = await chat.files.create(pdf(), 'user_data', { signal: AbortSignal.abort() })
     expect(result).toMatchObject({ success: false, errors: [{ kind: 'aborted' }] })
   })
 
   test('need what an upload needs', async () => {
-    const { chat, server } = await talk([])
+    const { chat, server } = await startChat([])
     await expect(chat.files.create(pdf(), '')).rejects.toThrow(/what the file is for/)
     await expect(chat.files.create(new Blob(['x']), 'user_data')).rejects.toThrow(/filename/)
     await expect(chat.files.create('x' as unknown as Blob, 'user_data')).rejects.toThrow(/File or a Blob/)

@@ -58,16 +58,16 @@ function pairs(messages: readonly OpenAIMessage[]): readonly (readonly [OpenAIMe
   })
 }
 
-test('trimming tears no call from its results, in any history', () => {
+test('trimming never separates a call from its results', () => {
   fc.assert(
     fc.property(fc.array(anyMessage, { maxLength: 30 }), limits, (messages, most) => {
-      const kept = withinLimits(messages, most, tokensOf)
-      expect(kept).toEqual(messages.filter((message) => kept.includes(message)))
-      for (const [caller, result] of pairs(messages)) expect(kept.includes(result)).toBe(kept.includes(caller))
-      for (const message of messages) if (message.is('system')) expect(kept).toContain(message)
-      expect(kept.at(-1)).toBe(messages.at(-1))
-      expect(kept.findLast((message) => message.is('user'))).toBe(messages.findLast((message) => message.is('user')))
-      expect(withinLimits(kept, most, tokensOf)).toEqual(kept)
+      const stored = withinLimits(messages, most, tokensOf)
+      expect(stored).toEqual(messages.filter((message) => stored.includes(message)))
+      for (const [caller, result] of pairs(messages)) expect(stored.includes(result)).toBe(stored.includes(caller))
+      for (const message of messages) if (message.is('system')) expect(stored).toContain(message)
+      expect(stored.at(-1)).toBe(messages.at(-1))
+      expect(stored.findLast((message) => message.is('user'))).toBe(messages.findLast((message) => message.is('user')))
+      expect(withinLimits(stored, most, tokensOf)).toEqual(stored)
     }),
     { numRuns: RUNS },
   )
@@ -76,18 +76,18 @@ test('trimming tears no call from its results, in any history', () => {
 test('what is trimmed can be sent, begins with a prompt, and is no longer than it must be', () => {
   fc.assert(
     fc.property(validHistory, limits, (messages, most) => {
-      const kept = withinLimits(messages, most, tokensOf)
-      expect(validate(kept)).toEqual([])
-      if (messages.length > 0) expect(kept[0]?.role).toBe('user')
+      const stored = withinLimits(messages, most, tokensOf)
+      expect(validate(stored)).toEqual([])
+      if (messages.length > 0) expect(stored[0]?.role).toBe('user')
       const prompt = messages.findLastIndex((message) => message.is('user'))
       const lastCalls = messages.findLastIndex((message) => message.hasToolCalls())
       const last = messages.at(-1)?.is('tool') ? messages.slice(lastCalls) : messages.slice(-1)
       const least = new Set([...messages.slice(prompt, prompt + 1), ...last])
-      if (kept.length > least.size) {
-        if (most.messages > 0) expect(kept.length).toBeLessThanOrEqual(most.messages)
-        if (most.tokens !== undefined) expect(sum(kept)).toBeLessThanOrEqual(most.tokens)
+      if (stored.length > least.size) {
+        if (most.messages > 0) expect(stored.length).toBeLessThanOrEqual(most.messages)
+        if (most.tokens !== undefined) expect(sum(stored)).toBeLessThanOrEqual(most.tokens)
       }
-      if (most.messages <= 0 && most.tokens === undefined) expect(kept).toEqual(messages)
+      if (most.messages <= 0 && most.tokens === undefined) expect(stored).toEqual(messages)
     }),
     { numRuns: RUNS },
   )
@@ -204,9 +204,9 @@ function scripted(
   return {
     stream,
     complete: async (request, signal) => {
-      let whole: unknown
-      for await (const chunk of stream(request, signal)) whole ??= chunk
-      return whole
+      let all: unknown
+      for await (const chunk of stream(request, signal)) all ??= chunk
+      return all
     },
   }
 }

@@ -3,15 +3,15 @@ import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DIALECTS, type Dialect, speak } from '../../support/dialects.ts'
+import { DIALECTS, type Dialect, replyIn } from '../../support/dialects.ts'
 import { modelServer } from '../../support/model-server.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 
-test('is offered as fumibako/openai, and the way to a server as fumibako/openai/transport', async () => {
+test('is exported as fumibako/openai, and the transport as fumibako/openai/transport', async () => {
   const calls = [{ id: 'c1', name: 'now', arguments: '{}' }]
   const dialect = DIALECTS[0] as Dialect
-  const { baseURL } = await modelServer(speak(dialect, { calls }), speak(dialect, { text: 'It is noon.' }))
+  const { baseURL } = await modelServer(replyIn(dialect, { calls }), replyIn(dialect, { text: 'It is noon.' }))
   const script = `
     import { ChatHelper } from 'fumibako/openai'
     import { openAITransport } from 'fumibako/openai/transport'
@@ -22,7 +22,7 @@ test('is offered as fumibako/openai, and the way to a server as fumibako/openai/
   expect(await run(script)).toEqual({ stderr: '', stdout: 'It is noon.' })
 })
 
-test('one file knows the openai package, and loads it when it is used', () => {
+test('one file imports the openai package, and loads it on first use', () => {
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.ts'),
   )
@@ -41,12 +41,12 @@ test('one file knows the openai package, and loads it when it is used', () => {
 
 function run(script: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT })
-  const said = { stdout: '', stderr: '' }
+  const texts = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said.stdout += text
+    texts.stdout += text
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said.stderr += text
+    texts.stderr += text
   })
-  return new Promise((resolve) => child.once('close', () => resolve(said)))
+  return new Promise((resolve) => child.once('close', () => resolve(texts)))
 }

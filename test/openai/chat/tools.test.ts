@@ -8,14 +8,14 @@ import {
   type ToolSources,
   validate,
 } from '../../../src/openai.ts'
-import { DIALECTS, type Dialect, type SaidCall, speak } from '../../support/dialects.ts'
+import { DIALECTS, type Dialect, type ModelCall, replyIn } from '../../support/dialects.ts'
 import type { Reply } from '../../support/model-server.ts'
-import { all, story, talk } from './make.ts'
+import { collectEvents, historyText, startChat } from './make.ts'
 
 const openai = DIALECTS[0] as Dialect
-const calls = (...said: readonly Partial<SaidCall>[]): Reply =>
-  speak(openai, { calls: said.map((call, at) => ({ id: `c${at + 1}`, name: 'count', arguments: '{}', ...call })) })
-const fine = speak(openai, { text: 'Fine.' })
+const calls = (...said: readonly Partial<ModelCall>[]): Reply =>
+  replyIn(openai, { calls: said.map((call, at) => ({ id: `c${at + 1}`, name: 'count', arguments: '{}', ...call })) })
+const fine = replyIn(openai, { text: 'Fine.' })
 const results = (chat: ChatHelper): readonly unknown[] =>
   chat.messages.flatMap((message) => (message.is('tool') ? [message.content] : []))
 
@@ -35,7 +35,7 @@ describe('a tool is registered', () => {
     ['with its handler inside', { ...flat, handler: count }],
     ['with a method of its own name', { ...flat, count }],
   ])('%s', async (_, tool, handler) => {
-    const { chat, server } = await talk([calls({}), fine])
+    const { chat, server } = await startChat([calls({}), fine])
     chat.registerTool(tool, handler)
     await chat.prompt('How many?')
     expect(results(chat)).toEqual(['three'])
@@ -52,14 +52,14 @@ describe('a tool is registered', () => {
     ],
     ['an object that runs its tools itself', { tools: [flat], count } as ToolSources],
   ])('among several: %s', async (_, tools) => {
-    const { chat, server } = await talk([calls({}), fine], { tools })
+    const { chat, server } = await startChat([calls({}), fine], { tools })
     await chat.prompt('How many?')
     expect(results(chat)).toEqual(['three'])
     expect(server.asked[0]?.body['tools']).toEqual([body])
   })
 
-  test('in the place of one of the same name, and taken away again', async () => {
-    const { chat, server } = await talk([calls({}), fine, fine], {
+  test('replacing one of the same name, and removed again', async () => {
+    const { chat, server } = await startChat([calls({}), fine, fine], {
       parameters: { model: 'm', tools: [{ ...flat, handler: count }] },
     })
     chat.registerTool({ name: 'count' }, () => 'four')
@@ -71,8 +71,8 @@ describe('a tool is registered', () => {
     expect(server.asked.at(-1)?.body['tools']).toBeUndefined()
   })
 
-  test('or refused where nobody can run it', async () => {
-    const { chat } = await talk([])
+  test('or refused without an implementation', async () => {
+    const { chat } = await startChat([])
     expect(() => chat.registerTool(flat)).toThrow(/nobody runs the tool 'count'/)
     expect(() => chat.registerTool({ description: 'nameless' }, count)).toThrow(/needs a name/)
     expect(() => chat.registerTools(5 as unknown as ToolSources)).toThrow(/a list/)
@@ -88,13 +88,13 @@ describe('a tool is registered', () => {
         return this.rows
       },
     }
-    const { chat } = await talk([calls({}), fine], { tools: counter as unknown as ToolSources })
+    const { chat } = await startChat([calls({}), fine], { tools: counter as unknown as ToolSources })
     await chat.prompt('How many?')
     expect(results(chat)).toEqual(['7'])
   })
 
   test('under a name that the server does not take, and still found', async () => {
-    const { chat, server } = await talk([])
+    const { chat, server } = await startChat([])
     chat.registerTool({ name: 'rows.count' }, () => 'three')
     server.say((asked, response) => {
       const [tool] = asked.body['tools'] as [{ function: { name: string } }]
@@ -107,7 +107,9 @@ describe('a tool is registered', () => {
 
   test('as a custom tool, which local servers get as a function of one text', async () => {
     for (const profile of ['openai', 'ollama'] as const) {
-      const { chat, server } = await talk([calls({ name: 'dial', arguments: '{"input":"110"}' }), fine], { profile })
+      const { chat, server } = await startChat([calls({ name: 'dial', arguments: '{"input":"110"}' }), fine], {
+        profile,
+      })
       chat.registerTool({ type: 'custom', name: 'dial' }, ({ input }) => `dialled ${input}`)
       await chat.prompt('Call.')
       expect(results(chat)).toEqual(['dialled 110'])
@@ -116,8 +118,8 @@ describe('a tool is registered', () => {
   })
 })
 
-describe('the model is told', () => {
-  test.each<[what: string, call: Partial<SaidCall>, told: RegExp | string]>([
+describe('tool results', () => {
+  test.each<[what: string, call: Partial<ModelCall>, told: RegExp | string]>([
     ['a text as it is', { name: 'echo', arguments: '{"value":"as it is"}' }, 'as it is'],
     ['an object as JSON', { name: 'echo', arguments: '{"value":{"a":[1]}}' }, '{"a":[1]}'],
     ['nothing as nothing', { name: 'echo' }, ''],
@@ -132,9 +134,9 @@ describe('the model is told', () => {
     ['that its arguments are no JSON', { name: 'echo', arguments: '{"value":' }, /must be one JSON object/],
     ['that its arguments are no object', { name: 'echo', arguments: '[1]' }, /must be one JSON object/],
     ['that a call has no name', { name: '' }, /there is no tool ''/],
-  ])('%s', async (_, call, told) => {
+  ])('%s', async (_, call, reported) => {
     for (const stream of [false, true]) {
-      const { chat } = await talk([calls(call), fine])
+      const { chat } = await startChat([calls(call), fine])
       chat.registerTools({
         echo: { handler: ({ value }) => value },
         keys: { handler: (args) => Object.keys(args) },
@@ -146,7 +148,7 @@ describe('the model is told', () => {
         rejects: { handler: () => Promise.reject(5) },
       })
       expect((await chat.prompt('Go.', { stream })).success).toBe(true)
-      expect(results(chat)).toEqual([typeof told === 'string' ? told : expect.stringMatching(told)])
+      expect(results(chat)).toEqual([typeof reported === 'string' ? reported : expect.stringMatching(reported)])
       expect(chat.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
     }
   })
@@ -155,7 +157,7 @@ describe('the model is told', () => {
 describe('calls', () => {
   test('run one after the other, or all at once with results in order', async () => {
     for (const parallel of [false, true]) {
-      const { chat } = await talk([calls({ arguments: '{"n":1}' }, { arguments: '{"n":2}' }), fine], { parallel })
+      const { chat } = await startChat([calls({ arguments: '{"n":1}' }, { arguments: '{"n":2}' }), fine], { parallel })
       const log: string[] = []
       let second = (): void => {}
       const started = new Promise<void>((resolve) => {
@@ -180,7 +182,7 @@ describe('calls', () => {
   test('are confirmed one by one, and refused with a reason', async () => {
     for (const parallel of [false, true]) {
       const asked: string[] = []
-      const { chat } = await talk([calls({}, { name: 'drop' }, { name: 'wipe' }, { name: 'odd' }), fine], {
+      const { chat } = await startChat([calls({}, { name: 'drop' }, { name: 'wipe' }, { name: 'odd' }), fine], {
         parallel,
         confirm: async ({ name }) => {
           asked.push(name)
@@ -201,8 +203,8 @@ describe('calls', () => {
     }
   })
 
-  test('that take too long are not waited for, and told so', async () => {
-    const { chat, waits } = await talk([calls({}, { name: 'slow' }), fine], { toolTimeoutMs: 7000 })
+  test('that take too long time out and report it', async () => {
+    const { chat, waits } = await startChat([calls({}, { name: 'slow' }), fine], { toolTimeoutMs: 7000 })
     const signals: AbortSignal[] = []
     const forever = (_: unknown, { signal }: { readonly signal: AbortSignal }): Promise<never> => {
       signals.push(signal)
@@ -219,9 +221,9 @@ describe('calls', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
   })
 
-  test('end after so many rounds, all answered, and may be gone on with', async () => {
+  test('end after the maximum of rounds, all answered, and can be resumed', async () => {
     const again = Array.from({ length: 4 }, (_, at) => calls({ id: `r${at}` }))
-    const { chat, server } = await talk([...again, fine], { maxRounds: 2 })
+    const { chat, server } = await startChat([...again, fine], { maxRounds: 2 })
     let ran = 0
     chat.registerTool({ name: 'count' }, () => ++ran)
     expect(await chat.prompt('Go.')).toMatchObject({ success: false, errors: [{ kind: 'rounds' }] })
@@ -229,22 +231,24 @@ describe('calls', () => {
     expect(validate(chat.messages)).toEqual([])
     expect((await chat.resume()).success).toBe(true)
     expect([ran, server.asked.length]).toEqual([3, 5])
-    expect(story(chat)).toMatch(/^user Go\. \/ assistant r0 \/ tool r0 .* assistant r3 \/ tool r3 \/ assistant Fine\.$/)
+    expect(historyText(chat)).toMatch(
+      /^user Go\. \/ assistant r0 \/ tool r0 .* assistant r3 \/ tool r3 \/ assistant Fine\.$/,
+    )
   })
 
-  test('with ids that a server uses again get their own', async () => {
-    const { chat } = await talk([calls({ id: 'call_0' }, { id: 'call_0' }), calls({ id: 'call_0' }), fine])
+  test('with repeated ids get their own', async () => {
+    const { chat } = await startChat([calls({ id: 'call_0' }, { id: 'call_0' }), calls({ id: 'call_0' }), fine])
     chat.registerTool({ name: 'count' }, () => 'x')
     expect((await chat.prompt('Go.', { stream: true })).success).toBe(true)
-    expect(story(chat)).toBe(
+    expect(historyText(chat)).toBe(
       'user Go. / assistant call_0+call_0_2 / tool call_0 / tool call_0_2 / assistant call_0_3 / tool call_0_3 / assistant Fine.',
     )
   })
 
-  test('are told as events, and their tokens are added up', async () => {
-    const { chat } = await talk([calls({ arguments: '{"n":1}' }, { name: 'gone' }), fine])
+  test('are reported as events, and their tokens are summed', async () => {
+    const { chat } = await startChat([calls({ arguments: '{"n":1}' }, { name: 'gone' }), fine])
     chat.registerTool({ name: 'count' }, () => 'x')
-    const events = await all(chat.stream('Go.'))
+    const events = await collectEvents(chat.stream('Go.'))
     const kinds = events.map(({ kind }) => kind).filter((kind, at, list) => kind !== list[at - 1])
     expect(kinds).toEqual(['call', 'message', 'tool_started', 'tool_finished', 'text', 'message', 'done'])
     expect(events.flatMap((event) => (event.kind === 'tool_finished' ? [[event.name, event.outcome]] : []))).toEqual([
@@ -263,8 +267,8 @@ describe('calls', () => {
 describe('calls that the caller answers', () => {
   const own = { autoHandleToolCalls: false, tools: [{ name: 'count' }] }
 
-  test('wait for him', async () => {
-    const { chat, server } = await talk([calls({}, {}), fine], own)
+  test('wait for the caller', async () => {
+    const { chat, server } = await startChat([calls({}, {}), fine], own)
     const result = await chat.prompt('Go.')
     expect(result.success && result.message.tool_calls?.length).toBe(2)
     const [first, second] = chat.openCalls
@@ -273,17 +277,19 @@ describe('calls that the caller answers', () => {
     chat.answer(first, 'one')
     expect(() => chat.answer(first, 'again')).toThrow(/no call waits/)
     expect((await chat.resume()).success).toBe(true)
-    expect(story(chat)).toBe('user Go. / assistant c1+c2 / tool c2 / tool c1 / assistant Fine.')
+    expect(historyText(chat)).toBe('user Go. / assistant c1+c2 / tool c2 / tool c1 / assistant Fine.')
     expect(server.asked.length).toBe(2)
   })
 
-  test('or are closed when he says something else', async () => {
-    const { chat } = await talk([calls({}, {}), fine], own)
+  test('are closed when the caller sends something else', async () => {
+    const { chat } = await startChat([calls({}, {}), fine], own)
     await chat.prompt('Go.')
     const [first] = chat.openCalls
     if (first) chat.answer(first, 'one')
     expect((await chat.prompt('Never mind.')).success).toBe(true)
-    expect(story(chat)).toBe('user Go. / assistant c1+c2 / tool c1 / tool c2 / user Never mind. / assistant Fine.')
+    expect(historyText(chat)).toBe(
+      'user Go. / assistant c1+c2 / tool c1 / tool c2 / user Never mind. / assistant Fine.',
+    )
     expect(results(chat)).toEqual(['one', 'Error: there is no result of this call.'])
   })
 })

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import type { ProfileName } from '../../../src/openai.ts'
 
-export interface Case {
+export interface ProblemCase {
   readonly code: string
   readonly of: string
   readonly for?: ProfileName
@@ -18,12 +18,12 @@ export const call = (id: string, fields: object = {}) => ({
   function: { name: 'count', arguments: '{}' },
   ...fields,
 })
-export const calling = (...tool_calls: readonly unknown[]) => ({ role: 'assistant', content: null, tool_calls })
+export const assistantCalls = (...tool_calls: readonly unknown[]) => ({ role: 'assistant', content: null, tool_calls })
 export const result = (tool_call_id: string, content: unknown = '7') => ({ role: 'tool', tool_call_id, content })
-export const done = { role: 'assistant', content: 'Seven.' }
+export const finalAnswer = { role: 'assistant', content: 'Seven.' }
 export const text = (words: string) => ({ type: 'text', text: words })
-export const saying = (...content: readonly unknown[]) => ({ role: 'user', content })
-export const named = (name: string) => ({ function: { name, arguments: '{}' } })
+export const userParts = (...content: readonly unknown[]) => ({ role: 'user', content })
+export const withFunctionName = (name: string) => ({ function: { name, arguments: '{}' } })
 /** An id that a repair made. */
-export const made = expect.stringMatching(/^call_[0-9a-f]{24}$/)
-export const long = 'x'.repeat(41)
+export const MADE_CALL_ID = expect.stringMatching(/^call_[0-9a-f]{24}$/)
+export const LONG_ID = 'x'.repeat(41)

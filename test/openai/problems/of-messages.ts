@@ -1,7 +1,17 @@
 /** Roles and keys of messages. */
-import { type Case, call, calling, done, made, result, saying, text, user } from './case.ts'
+import {
+  assistantCalls,
+  call,
+  finalAnswer,
+  MADE_CALL_ID,
+  type ProblemCase,
+  result,
+  text,
+  user,
+  userParts,
+} from './case.ts'
 
-export const MESSAGE_CASES: readonly Case[] = [
+export const MESSAGE_CASES: readonly ProblemCase[] = [
   { code: 'not_a_message', of: 'a text', given: ['x', user], at: '$[0]', mended: [user] },
   { code: 'role_unknown', of: 'capitals', given: [{ ...user, role: 'User' }], at: '$[0].role', mended: [user] },
   {
@@ -14,9 +24,9 @@ export const MESSAGE_CASES: readonly Case[] = [
   {
     code: 'role_unknown',
     of: 'a result without role',
-    given: [calling(call('a')), { tool_call_id: 'a', content: '7' }],
+    given: [assistantCalls(call('a')), { tool_call_id: 'a', content: '7' }],
     at: '$[1].role',
-    mended: [calling(call('a')), result('a')],
+    mended: [assistantCalls(call('a')), result('a')],
   },
   {
     code: 'role_refused',
@@ -52,16 +62,16 @@ export const MESSAGE_CASES: readonly Case[] = [
   {
     code: 'unknown_key',
     of: 'a part',
-    given: [saying({ ...text('x'), cache_control: {} })],
+    given: [userParts({ ...text('x'), cache_control: {} })],
     at: '$[0].content[0].cache_control',
-    mended: [saying(text('x'))],
+    mended: [userParts(text('x'))],
   },
   {
     code: 'unknown_key',
     of: 'a call',
-    given: [calling(call('a', { index: 0 })), result('a')],
+    given: [assistantCalls(call('a', { index: 0 })), result('a')],
     at: '$[0].tool_calls[0].index',
-    mended: [calling(call('a')), result('a')],
+    mended: [assistantCalls(call('a')), result('a')],
   },
   {
     code: 'key_misplaced',
@@ -73,18 +83,24 @@ export const MESSAGE_CASES: readonly Case[] = [
   {
     code: 'key_misplaced',
     of: 'the name of a tool',
-    given: [calling(call('a')), { ...result('a'), name: 'count' }],
+    given: [assistantCalls(call('a')), { ...result('a'), name: 'count' }],
     at: '$[1].name',
-    mended: [calling(call('a')), result('a')],
+    mended: [assistantCalls(call('a')), result('a')],
   },
-  { code: 'null_key', of: 'calls', given: [{ ...done, tool_calls: null }], at: '$[0].tool_calls', mended: [done] },
+  {
+    code: 'null_key',
+    of: 'calls',
+    given: [{ ...finalAnswer, tool_calls: null }],
+    at: '$[0].tool_calls',
+    mended: [finalAnswer],
+  },
   {
     code: 'null_key',
     of: 'a refusal',
     for: 'llamacpp',
-    given: [{ ...done, refusal: null }],
+    given: [{ ...finalAnswer, refusal: null }],
     at: '$[0].refusal',
-    mended: [done],
+    mended: [finalAnswer],
   },
   {
     code: 'name_illegal',
@@ -103,17 +119,17 @@ export const MESSAGE_CASES: readonly Case[] = [
   {
     code: 'reasoning_key',
     of: 'thoughts',
-    given: [{ ...done, reasoning_content: 'hm' }],
+    given: [{ ...finalAnswer, reasoning_content: 'hm' }],
     at: '$[0].reasoning_content',
-    mended: [done],
+    mended: [finalAnswer],
   },
   {
     code: 'reasoning_key',
     of: 'another spelling',
     for: 'ollama',
-    given: [{ ...done, reasoning_content: 'hm' }],
+    given: [{ ...finalAnswer, reasoning_content: 'hm' }],
     at: '$[0].reasoning_content',
-    mended: [{ ...done, reasoning: 'hm' }],
+    mended: [{ ...finalAnswer, reasoning: 'hm' }],
   },
   {
     code: 'legacy_function',
@@ -124,6 +140,6 @@ export const MESSAGE_CASES: readonly Case[] = [
       { role: 'function', name: 'count', content: '7' },
     ],
     at: '$[0].function_call',
-    mended: [calling(call(made)), result(made)],
+    mended: [assistantCalls(call(MADE_CALL_ID)), result(MADE_CALL_ID)],
   },
 ]

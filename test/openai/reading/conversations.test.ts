@@ -1,15 +1,15 @@
 /** Files of conversations, read through the contract: many in one file, and files that grow. */
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Read, Source } from '../../../src/agents/agent.ts'
+import type { ReadItem, Source } from '../../../src/agents/agent.ts'
 import openai from '../../../src/agents/openai/agent.ts'
 import { readAll, roundTrip } from '../../support/fixtures.ts'
 import { tempLog } from '../../support/log.ts'
-import { ask, codesOf, example, json, read, saidIn, sourceOf } from './make.ts'
+import { codesOf, exampleLine, exchange, json, read, sourceOf, textsIn } from './make.ts'
 
 describe('a file of many conversations', () => {
-  test('is one source with a session for each, told before its messages', async () => {
-    const path = tempLog(`${example('One?')}\n${example('Two?')}\n${example('Three?')}\n`, 'chat.jsonl')
+  test('is one source with a session for each, reported before its messages', async () => {
+    const path = tempLog(`${exampleLine('One?')}\n${exampleLine('Two?')}\n${exampleLine('Three?')}\n`, 'chat.jsonl')
     const sources: Source[] = []
     for await (const source of openai.find(path)) sources.push(source)
     expect(sources).toEqual([{ agent: 'openai', path }])
@@ -22,8 +22,8 @@ describe('a file of many conversations', () => {
     }
   })
 
-  test('gives equal conversations names of their own, and the same names each time', async () => {
-    const path = tempLog(`${example('Same?')}\n${example('Same?')}\n`, 'chat.jsonl')
+  test('gives equal conversations distinct and stable names', async () => {
+    const path = tempLog(`${exampleLine('Same?')}\n${exampleLine('Same?')}\n`, 'chat.jsonl')
     const first = await readAll(openai, sourceOf(path))
     expect(new Set(first.sessions.map(({ id }) => id)).size).toBe(2)
     expect((await readAll(openai, sourceOf(path))).reads).toEqual(first.reads)
@@ -31,11 +31,11 @@ describe('a file of many conversations', () => {
 
   test('in one JSON array of many chunks is read like one on lines', async () => {
     const all = Array.from({ length: 3000 }, (_, n) => ({
-      messages: ask(`Question ${n}: ${'潮 "\\" '.repeat(n % 50)}?`),
+      messages: exchange(`Question ${n}: ${'潮 "\\" '.repeat(n % 50)}?`),
     }))
     const list = await read(json(all, null, 1), 'list.json')
     const lines = await read(all.map((one) => json(one)).join('\n'))
-    expect(saidIn(list)).toEqual(saidIn(lines))
+    expect(textsIn(list)).toEqual(textsIn(lines))
     expect(list.issues).toEqual([])
     const cursors = list.reads.flatMap((one) => (one.kind === 'cursor' ? [one.cursor] : []))
     expect(cursors.length).toBeGreaterThan(0)
@@ -43,14 +43,14 @@ describe('a file of many conversations', () => {
 })
 
 describe('a conversation that grows', () => {
-  const grown = [...ask('First?'), ...ask('Second?')]
+  const grown = [...exchange('First?'), ...exchange('Second?')]
 
   test.each([
     ['a list', 'chat.json', (messages: object[]) => json(messages, null, 2)],
     ['a list on one line', 'chat.json', (messages: object[]) => json(messages)],
     ['an object', 'chat.json', (messages: object[]) => json({ messages, tools: [] }, null, 2)],
   ])('keeps its name and the ids of its messages: %s', async (_, name, write) => {
-    const path = tempLog(write(ask('First?')), name)
+    const path = tempLog(write(exchange('First?')), name)
     const first_seen = '2026-01-02T03:04:05.000Z' as never
     const before = await readAll(openai, { ...sourceOf(path), first_seen })
     writeFileSync(path, write(grown))
@@ -61,33 +61,33 @@ describe('a conversation that grows', () => {
   })
 
   test('lines that are appended are read from the cursor on, with the ids that they would have had', async () => {
-    const path = tempLog(`${example('One?')}\n`, 'chat.jsonl')
+    const path = tempLog(`${exampleLine('One?')}\n`, 'chat.jsonl')
     const first = await readAll(openai, sourceOf(path))
     const from = first.reads.flatMap((one) => (one.kind === 'cursor' ? [one.cursor] : [])).at(-1)
-    appendFileSync(path, `${example('Two?')}\n`)
+    appendFileSync(path, `${exampleLine('Two?')}\n`)
     const more = await readAll(openai, sourceOf(path), roundTrip(from))
-    expect(saidIn(more)).toEqual(['Two?'])
+    expect(textsIn(more)).toEqual(['Two?'])
     expect(more.messages[0]?.timestamp).toBe(first.messages[0]?.timestamp)
     expect(more.messages[0]?.id).toMatch(/#2$/)
   })
 
-  test('a file that was replaced is read anew, and that is said', async () => {
-    const path = tempLog(`${example('One?')}\n`, 'chat.jsonl')
+  test('a replaced file is read again, and this is reported', async () => {
+    const path = tempLog(`${exampleLine('One?')}\n`, 'chat.jsonl')
     const from = (await readAll(openai, sourceOf(path))).reads.flatMap((one) =>
       one.kind === 'cursor' ? [one.cursor] : [],
     )
-    writeFileSync(path, `${example('Other?')}\n${example('Two?')}\n`)
+    writeFileSync(path, `${exampleLine('Other?')}\n${exampleLine('Two?')}\n`)
     const again = await readAll(openai, sourceOf(path), from.at(-1))
     expect(codesOf(again)).toEqual(['changed_while_read'])
-    expect(saidIn(again)).toEqual(['Other?', 'Two?'])
+    expect(textsIn(again)).toEqual(['Other?', 'Two?'])
   })
 
   test('a file that is replaced while it is read is read to its end and reported', async () => {
-    const path = tempLog(Array.from({ length: 2000 }, (_, n) => example(`${n}?`)).join('\n'), 'chat.jsonl')
-    const reads: Read[] = []
+    const path = tempLog(Array.from({ length: 2000 }, (_, n) => exampleLine(`${n}?`)).join('\n'), 'chat.jsonl')
+    const reads: ReadItem[] = []
     for await (const batch of openai.read(sourceOf(path))) {
       if (reads.length === 0) {
-        writeFileSync(`${path}.new`, example('New?'))
+        writeFileSync(`${path}.new`, exampleLine('New?'))
         renameSync(`${path}.new`, path)
       }
       reads.push(...batch)

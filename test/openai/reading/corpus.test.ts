@@ -4,53 +4,53 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import openai from '../../../src/agents/openai/agent.ts'
 import { readAll, roundTrip } from '../../support/fixtures.ts'
-import { shared } from '../../support/shared.ts'
+import { sharedFolder } from '../../support/shared.ts'
 import { sourceOf } from './make.ts'
 
-const corpus = shared('corpus', 'openai')
+const corpus = sharedFolder('corpus', 'openai')
 
 describe.skipIf(!corpus)('the corpus', () => {
   const paths = corpus ? readdirSync(corpus).filter((name) => /\.jsonl?$/.test(name)) : []
   const ours = paths.filter((name) => !/NOT_messages|taubench/.test(name)).map((name) => join(corpus ?? '', name))
 
-  test('is found by its content', async () => {
+  test('is detected by its content', async () => {
     const found: string[] = []
     for await (const { path } of openai.find(corpus ?? '')) found.push(path)
     expect(found).toEqual(ours)
   })
 
-  test.each(ours)('%s is read whole, and each message is found again at its place', async (path) => {
+  test.each(ours)('%s is read completely, and each message is found by its locator', async (path) => {
     const { messages, issues, reads } = await readAll(openai, sourceOf(path))
     expect(issues).toEqual([])
     expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
     const given = reads.filter((one) => one.kind === 'message')
     for (let at = 0; at < given.length; at += 1 + Math.floor(given.length / 40)) {
       const one = given[at]
-      if (one) expect(await openai.body(sourceOf(path), roundTrip(one.locator))).toEqual(one.message)
+      if (one) expect(await openai.readMessage(sourceOf(path), roundTrip(one.locator))).toEqual(one.message)
     }
   })
 
-  test.each(ours)('%s holds every word in its messages', async (path) => {
+  test.each(ours)('%s has every word in its messages', async (path) => {
     const { messages } = await readAll(openai, sourceOf(path))
-    const told = new Set(
+    const reported = new Set(
       messages.flatMap(({ segments, tool_call, metadata }) => [
         ...segments.map(({ text }) => text),
         tool_call?.output,
         metadata?.['reasoning_text'],
       ]),
     )
-    const lost = wordsIn(readFileSync(path, 'utf8')).filter((text) => !told.has(text))
+    const lost = wordsIn(readFileSync(path, 'utf8')).filter((text) => !reported.has(text))
     expect(lost.slice(0, 3)).toEqual([])
   })
 
-  test('other agents keep what is theirs', () => {
+  test('files of other agents are not claimed', () => {
     for (const folder of ['codex', 'amazon-q', 'kiro']) {
-      const root = shared('corpus', folder)
+      const root = sharedFolder('corpus', folder)
       const files = root ? readdirSync(root, { recursive: true, withFileTypes: true }) : []
       for (const entry of files) {
         if (!entry.isFile()) continue
         const path = join(entry.parentPath, entry.name)
-        expect(openai.recognise(readFileSync(path).subarray(0, 65_536), path), path).toBe(false)
+        expect(openai.recognize(readFileSync(path).subarray(0, 65_536), path), path).toBe(false)
       }
     }
   })

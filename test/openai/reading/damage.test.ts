@@ -4,38 +4,41 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import openai from '../../../src/agents/openai/agent.ts'
-import { serialize } from '../../../src/model/serialize.ts'
+import { serializeMessage } from '../../../src/model/serialize.ts'
 import { readAll, scanAll } from '../../support/fixtures.ts'
 import { tempFolder, tempLog } from '../../support/log.ts'
-import { ask, codesOf, example, json, read, saidIn, sourceOf } from './make.ts'
+import { codesOf, exampleLine, exchange, json, read, sourceOf, textsIn } from './make.ts'
 
-describe('a damaged file keeps all that is whole', () => {
-  test('a list that is cut short gives the conversations before, and the whole messages of the last', async () => {
-    const text = json([{ messages: ask('One?') }, { messages: [...ask('Two?'), ...ask('Three?')] }])
+describe('a damaged file keeps all intact records', () => {
+  test('a truncated list yields the conversations before, and the complete messages of the last', async () => {
+    const text = json([{ messages: exchange('One?') }, { messages: [...exchange('Two?'), ...exchange('Three?')] }])
     const found = await read(text.slice(0, text.indexOf('Three?')), 'list.json')
-    expect(saidIn(found)).toEqual(['One?', 'Two?'])
+    expect(textsIn(found)).toEqual(['One?', 'Two?'])
     expect(codesOf(found)).toEqual(['cut_short'])
   })
 
   test('a bad element of a list is skipped, what follows the list is named', async () => {
-    const found = await read(`[${example('One?')}, {"messages": nonsense}, 7, ${example('Two?')}] [1]`, 'list.json')
-    expect(saidIn(found)).toEqual(['One?', 'Two?'])
+    const found = await read(
+      `[${exampleLine('One?')}, {"messages": nonsense}, 7, ${exampleLine('Two?')}] [1]`,
+      'list.json',
+    )
+    expect(textsIn(found)).toEqual(['One?', 'Two?'])
     expect(codesOf(found)).toEqual(['bad_json', 'not_an_object', 'glued'])
     expect(found.issues.map(({ line }) => line)).toEqual([2, 3, undefined])
   })
 
   test('NULs, a byte order mark and white space around a document are no damage to it', async () => {
-    const found = await read(`\uFEFF\r\n${json(ask('One?'), null, 2)}\r\n\0\0`, 'chat.json')
-    expect(saidIn(found)).toEqual(['One?'])
+    const found = await read(`\uFEFF\r\n${json(exchange('One?'), null, 2)}\r\n\0\0`, 'chat.json')
+    expect(textsIn(found)).toEqual(['One?'])
     expect(codesOf(found)).toEqual(['nul_bytes'])
   })
 
   test('a document of several objects gives all of them', async () => {
     const found = await read(
-      `${json({ messages: ask('One?') }, null, 2)}\n${json({ messages: ask('Two?') }, null, 2)}\n`,
+      `${json({ messages: exchange('One?') }, null, 2)}\n${json({ messages: exchange('Two?') }, null, 2)}\n`,
       'chat.json',
     )
-    expect(saidIn(found)).toEqual(['One?', 'Two?'])
+    expect(textsIn(found)).toEqual(['One?', 'Two?'])
     expect(codesOf(found)).toEqual(['glued'])
   })
 
@@ -46,14 +49,14 @@ describe('a damaged file keeps all that is whole', () => {
         `{"messages":[{"role":"user","content":"One?","x":${deep}}]}`,
         `{"messages":[{"role":"user","content":${deep}}]}`,
         `{"messages":[{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":${deep}}}]}]}`,
-        example('Two?'),
+        exampleLine('Two?'),
       ].join('\n'),
     )
-    expect(saidIn(found)).toContain('Two?')
-    for (const message of found.messages) expect(JSON.parse(serialize(message).json)).toHaveProperty('id')
+    expect(textsIn(found)).toContain('Two?')
+    for (const message of found.messages) expect(JSON.parse(serializeMessage(message).json)).toHaveProperty('id')
   })
 
-  test('names that mean something to objects are words like others', async () => {
+  test('names of object members are ordinary words', async () => {
     const found = await read(
       `{"messages":[{"role":"constructor","content":"x"},{"role":"user","content":"One?","__proto__":{"role":"tool"},"toString":1}],"hasOwnProperty":2}\n`,
     )
@@ -61,7 +64,7 @@ describe('a damaged file keeps all that is whole', () => {
     expect(found.messages[2]?.metadata?.['extra']).toMatchObject({ toString: 1 })
   })
 
-  test('a file that is gone, and a folder in its place', async () => {
+  test('a deleted file, and a folder in its place', async () => {
     const folder = tempFolder()
     for (const path of [join(folder, 'none.jsonl'), folder]) {
       expect(codesOf(await readAll(openai, sourceOf(path)))).toEqual(['unreadable'])
@@ -72,7 +75,7 @@ describe('a damaged file keeps all that is whole', () => {
 
 describe('laws', () => {
   const whole = Buffer.from(
-    [example('One?'), example('Two?', '"\\"'), json(ask('Three?')), example('Four?')].join('\n'),
+    [exampleLine('One?'), exampleLine('Two?', '"\\"'), json(exchange('Three?')), exampleLine('Four?')].join('\n'),
   )
 
   test('any mutation behind the first line is read without throwing, and every line is accounted for', async () => {
@@ -103,8 +106,10 @@ describe('laws', () => {
 
   test('a first line that lost its end is one bad line', async () => {
     for (let cut = 1; cut < 20; cut++) {
-      const found = await read(`${example('One?').slice(0, -cut)}\n${example('Two?')}\n${example('Three?')}\n`)
-      expect({ said: saidIn(found), codes: codesOf(found) }).toEqual({ said: ['Two?', 'Three?'], codes: ['bad_json'] })
+      const found = await read(
+        `${exampleLine('One?').slice(0, -cut)}\n${exampleLine('Two?')}\n${exampleLine('Three?')}\n`,
+      )
+      expect({ said: textsIn(found), codes: codesOf(found) }).toEqual({ said: ['Two?', 'Three?'], codes: ['bad_json'] })
     }
   })
 
@@ -117,7 +122,7 @@ describe('laws', () => {
         writeFileSync(path, bytes)
         await readAll(openai, sourceOf(path))
         await scanAll(openai, sourceOf(path))
-        openai.recognise(bytes, path)
+        openai.recognize(bytes, path)
       }),
       { numRuns: 300 },
     )

@@ -3,18 +3,18 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openConversation } from '../../../src/chat.ts'
+import { openChatWithConfig } from '../../../src/chat.ts'
 import { readConfig } from '../../../src/config.ts'
-import { entriesOf } from '../../../src/lib/files/look.ts'
+import { listEntries } from '../../../src/lib/files/look.ts'
 import type { ChatEvent } from '../../../src/model/api/chat.ts'
-import { home } from '../../archive/house.ts'
+import { testHome } from '../../archive/house.ts'
 import { answer, calls } from '../../support/model-chunks.ts'
-import { type Asked, dataLine, type Reply } from '../../support/model-server.ts'
+import { dataLine, type ModelRequest, type Reply } from '../../support/model-server.ts'
 import { samples } from '../served.ts'
 import { shapeProblems } from '../shape.ts'
-import { chatting, Listener, opened, post } from './chatting.ts'
+import { EventListener, openChat, post, startChatServer } from './chatting.ts'
 
-const said = ({ body }: Asked): string => JSON.stringify(body.messages)
+const texts = ({ body }: ModelRequest): string => JSON.stringify(body.messages)
 const kinds = (heard: readonly ChatEvent[]): readonly string[] => heard.map(({ kind }) => kind)
 
 /** Says the beginning of an answer, and the rest when it is let. */
@@ -40,12 +40,12 @@ function halting(begin: string, end: string): { readonly reply: Reply; readonly 
   return { reply, go }
 }
 
-test('a turn with a tool that asks first: nothing runs before the yes, and everything is told', async () => {
+test('a tool runs only after consent, and every step is reported', async () => {
   const write = { name: 'fs_write', args: { command: 'create', path: 'tide.txt', file_text: 'high\n' } }
-  const { url, cwd, model } = await chatting([calls([write], 'I write it down.'), answer('It is **done**.')])
-  const { id, session, directory } = await opened(url)
+  const { url, cwd, model } = await startChatServer([calls([write], 'I write it down.'), answer('It is **done**.')])
+  const { id, session, directory } = await openChat(url)
   expect({ session, directory }).toEqual({ session: `fumibako:${id}`, directory: cwd })
-  const page = await Listener.to(url, id)
+  const page = await EventListener.to(url, id)
   expect(await page.next('hello')).toMatchObject({ reset: true, messages: [] })
   expect((await post(url, `/api/chat/${id}/say`, { text: 'Note the tide.' })).status).toBe(202)
   const asked = await page.next('consent_needed')
@@ -61,72 +61,80 @@ test('a turn with a tool that asks first: nothing runs before the yes, and every
   expect(await page.end()).toMatchObject({ how: 'answered' })
   expect(readFileSync(join(cwd, 'tide.txt'), 'utf8')).toBe('high\n')
   expect(page.words).toBe('I write it down.It is **done**.')
-  const told = kinds(page.heard).filter((kind) => /said|tool|consent|ended/.test(kind))
-  expect(told).toEqual(['said', 'tool_asked', 'consent_needed', 'consent_given', 'tool_started', 'tool_done', 'ended'])
-  for (const event of page.heard) expect(shapeProblems('ChatEvent', event)).toEqual([])
+  const reported = kinds(page.received).filter((kind) => /said|tool|consent|ended/.test(kind))
+  expect(reported).toEqual([
+    'said',
+    'tool_asked',
+    'consent_needed',
+    'consent_given',
+    'tool_started',
+    'tool_done',
+    'ended',
+  ])
+  for (const event of page.received) expect(shapeProblems('ChatEvent', event)).toEqual([])
   expect(model.asked).toHaveLength(2)
 })
 
-test('a no is told to the model, and the file stays as it was; trust asks no more', async () => {
+test('a refusal is sent to the model and the file is unchanged; trust skips later questions', async () => {
   const write = (path: string) => ({ name: 'fs_write', args: { command: 'create', path, file_text: 'x\n' } })
-  const { url, cwd, model } = await chatting([
+  const { url, cwd, model } = await startChatServer([
     calls([write('a.txt')]),
     answer('As you wish.'),
     calls([write('b.txt')]),
     calls([write('c.txt')]),
     answer('Both.'),
   ])
-  const { id } = await opened(url)
-  const page = await Listener.to(url, id)
+  const { id } = await openChat(url)
+  const page = await EventListener.to(url, id)
   await post(url, `/api/chat/${id}/say`, { text: 'Write a.' })
   const first = await page.next('consent_needed')
   await post(url, `/api/chat/${id}/answer`, { id: first.id, consent: 'words', text: 'Not that one' })
   await page.end()
   expect(existsSync(join(cwd, 'a.txt'))).toBe(false)
-  expect(model.asked.map(said).at(-1)).toContain('Not that one')
+  expect(model.asked.map(texts).at(-1)).toContain('Not that one')
   await post(url, `/api/chat/${id}/say`, { text: 'Write b and c.' })
   const second = await page.next('consent_needed')
   await post(url, `/api/chat/${id}/answer`, { id: second.id, consent: 'trust' })
   await page.end()
   expect(existsSync(join(cwd, 'b.txt')) && existsSync(join(cwd, 'c.txt'))).toBe(true)
-  expect(kinds(page.heard).filter((kind) => kind === 'consent_needed')).toHaveLength(2)
+  expect(kinds(page.received).filter((kind) => kind === 'consent_needed')).toHaveLength(2)
 })
 
-test('an interrupted answer keeps what had come', async () => {
+test('an interrupted answer keeps its partial text', async () => {
   const { reply } = halting('The tide turns', '')
-  const { url } = await chatting([reply])
-  const { id } = await opened(url)
-  const page = await Listener.to(url, id)
+  const { url } = await startChatServer([reply])
+  const { id } = await openChat(url)
+  const page = await EventListener.to(url, id)
   await post(url, `/api/chat/${id}/say`, { text: 'When?' })
   await page.next('delta')
   await post(url, `/api/chat/${id}/interrupt`)
   expect(await page.end()).toMatchObject({ how: 'interrupted' })
-  expect(page.heard).toContainEqual(expect.objectContaining({ kind: 'entry', interrupted: 'cancelled' }))
+  expect(page.received).toContainEqual(expect.objectContaining({ kind: 'entry', interrupted: 'cancelled' }))
 })
 
-test('two pages see the same; one that is loaded again in the middle of an answer misses nothing', async () => {
+test('two pages show the same, and a page reloaded during an answer misses nothing', async () => {
   const { reply, go } = halting('One, ', 'two.')
-  const { url } = await chatting([reply])
-  const { id } = await opened(url)
-  const [first, second] = [await Listener.to(url, id), await Listener.to(url, id)]
+  const { url } = await startChatServer([reply])
+  const { id } = await openChat(url)
+  const [first, second] = [await EventListener.to(url, id), await EventListener.to(url, id)]
   await post(url, `/api/chat/${id}/say`, { text: 'Count.' })
   await Promise.all([first.next('delta'), second.next('delta')])
   second.stop()
-  const anew = await Listener.to(url, id)
-  expect(await anew.next('hello')).toMatchObject({ reset: true, state: { running: true } })
-  expect(await anew.next('said')).toMatchObject({ text: 'Count.' })
-  expect(await anew.next('delta')).toMatchObject({ text: 'One, ' })
-  const back = await Listener.to(url, id, second.last)
+  const rebuilt = await EventListener.to(url, id)
+  expect(await rebuilt.next('hello')).toMatchObject({ reset: true, state: { running: true } })
+  expect(await rebuilt.next('said')).toMatchObject({ text: 'Count.' })
+  expect(await rebuilt.next('delta')).toMatchObject({ text: 'One, ' })
+  const back = await EventListener.to(url, id, second.last)
   expect(await back.next('hello')).toMatchObject({ reset: false, messages: [] })
   go()
-  await Promise.all([first.end(), anew.end(), back.end()])
-  expect([first.words, anew.words, back.words]).toEqual(['One, two.', 'One, two.', 'two.'])
+  await Promise.all([first.end(), rebuilt.end(), back.end()])
+  expect([first.words, rebuilt.words, back.words]).toEqual(['One, two.', 'One, two.', 'two.'])
 })
 
-test('a tangent has its mark and its time, and is told as a side branch when it is left', async () => {
-  const { url } = await chatting([answer('Main.'), answer('Aside.')])
-  const { id } = await opened(url)
-  const page = await Listener.to(url, id)
+test('a tangent has a flag and a duration, and is shown as a branch when it ends', async () => {
+  const { url } = await startChatServer([answer('Main.'), answer('Aside.')])
+  const { id } = await openChat(url)
+  const page = await EventListener.to(url, id)
   const say = async (text: string) => {
     await post(url, `/api/chat/${id}/say`, { text })
     return page.rest()
@@ -146,12 +154,12 @@ test('a tangent has its mark and its time, and is told as a side branch when it 
   expect(shapeProblems('ChatEvent', hello)).toEqual([])
 })
 
-test('a checkpoint is on the rail, and restoring it brings files and conversation back', async () => {
+test('a checkpoint is listed, and restoring it resets files and conversation', async () => {
   const write = { name: 'fs_write', args: { command: 'create', path: 'tide.txt', file_text: 'high\n' } }
-  const { url, cwd } = await chatting([calls([write]), answer('Done.')])
+  const { url, cwd } = await startChatServer([calls([write]), answer('Done.')])
   execFileSync('git', ['init', '-q'], { cwd })
-  const { id } = await opened(url)
-  const page = await Listener.to(url, id)
+  const { id } = await openChat(url)
+  const page = await EventListener.to(url, id)
   await post(url, `/api/chat/${id}/say`, { text: 'Note the tide.' })
   const asked = await page.next('consent_needed')
   await post(url, `/api/chat/${id}/answer`, { id: asked.id, consent: 'yes' })
@@ -172,52 +180,55 @@ test('a checkpoint is on the rail, and restoring it brings files and conversatio
   ])
 })
 
-test('who is open elsewhere is refused with a sentence; a closed one can be had', async () => {
-  const made = home()
-  const { url, model, cwd, house } = await chatting([answer('Yes.')], {}, made)
+test('a chat open in another process is refused; a closed one can be opened', async () => {
+  const testMachine = testHome()
+  const { url, model, cwd, app: house } = await startChatServer([answer('Yes.')], {}, testMachine)
   const { environment } = house
   const config = readConfig(environment, { agents: [] })
-  const elsewhere = await openConversation({ cwd, program: null, attended: false }, { environment, config })
-  for await (const _ of elsewhere.talk.say('Are you there?'));
-  const id = elsewhere.talk.state.conversation_id
+  const elsewhere = await openChatWithConfig({ cwd, program: null, attended: false }, { environment, config })
+  for await (const _ of elsewhere.session.send('Are you there?'));
+  const id = elsewhere.session.state.conversation_id
   const refused = await post(url, '/api/chat', { session: `fumibako:${id}` })
   expect(refused.status).toBe(409)
   expect(refused.body.errors[0]).toMatchObject({ code: 'conversation_busy', detail: expect.stringContaining('open') })
   await elsewhere.close()
-  expect(await opened(url, { session: `fumibako:${id}` })).toMatchObject({ id, directory: cwd })
-  const page = await Listener.to(url, id)
+  expect(await openChat(url, { session: `fumibako:${id}` })).toMatchObject({ id, directory: cwd })
+  const page = await EventListener.to(url, id)
   const { messages } = await page.next('hello')
   expect(messages.map(({ show }) => show)).toEqual(['prompt', 'answer'])
   expect(model.asked).toHaveLength(1)
 })
 
-test('what rests is closed, and its writer is another one then', async () => {
-  const { url, house, cwd } = await chatting([answer('Yes.')], { linger: 1500 })
-  const { id } = await opened(url)
-  const page = await Listener.to(url, id)
+test('an idle chat is closed and reopened with a new writer', async () => {
+  const { url, app: house, cwd } = await startChatServer([answer('Yes.')], { linger: 1500 })
+  const { id } = await openChat(url)
+  const page = await EventListener.to(url, id)
   await post(url, `/api/chat/${id}/say`, { text: 'Are you there?' })
   await page.end()
   page.stop()
   await expect.poll(async () => (await post(url, `/api/chat/${id}/interrupt`)).status, { timeout: 20_000 }).toBe(404)
   const { environment } = house
   const config = readConfig(environment, { agents: [] })
-  const elsewhere = await openConversation({ cwd, program: null, attended: false, resume: id }, { environment, config })
-  expect(elsewhere.talk.state.history).toHaveLength(1)
+  const elsewhere = await openChatWithConfig(
+    { cwd, program: null, attended: false, resume: id },
+    { environment, config },
+  )
+  expect(elsewhere.session.state.history).toHaveLength(1)
   await elsewhere.close()
 })
 
-test('any session is gone on with: what was said there goes along', async () => {
-  const made = home()
-  for (const [path, content] of Object.entries(samples())) made.write(path, content)
-  const { url, model, cwd } = await chatting([answer('Gladly.')], {}, made)
+test('any session can be continued with its messages', async () => {
+  const testMachine = testHome()
+  for (const [path, content] of Object.entries(samples())) testMachine.write(path, content)
+  const { url, model, cwd } = await startChatServer([answer('Gladly.')], {}, testMachine)
   const session = 'codex:019c22d1-6a00-7000-8000-000000000001'
-  const { id } = await opened(url, { session, directory: cwd })
-  const page = await Listener.to(url, id)
+  const { id } = await openChat(url, { session, directory: cwd })
+  const page = await EventListener.to(url, id)
   const { messages } = await page.next('hello')
   expect(messages.some(({ show }) => show === 'prompt')).toBe(true)
   await post(url, `/api/chat/${id}/say`, { text: 'Go on, please.' })
   await page.end()
-  expect(model.asked.map(said)[0]).toContain(
+  expect(model.asked.map(texts)[0]).toContain(
     messages.find(({ show }) => show === 'prompt')?.segments[0]?.text?.slice(0, 20),
   )
   expect((await post(url, '/api/chat', { session: 'codex:nobody' })).body.errors[0]).toMatchObject({
@@ -225,23 +236,23 @@ test('any session is gone on with: what was said there goes along', async () => 
   })
 })
 
-test('who goes on with a session twice at once gets one copy, and one with our own gets that', async () => {
-  const made = home()
-  for (const [path, content] of Object.entries(samples())) made.write(path, content)
-  const { url, house, cwd } = await chatting([], {}, made)
-  const copies = () => entriesOf(join(house.directory, 'conversations')).filter(({ name }) => name.endsWith('.jsonl'))
+test('continuing a session twice at once makes one copy, and a fumibako chat is continued itself', async () => {
+  const testMachine = testHome()
+  for (const [path, content] of Object.entries(samples())) testMachine.write(path, content)
+  const { url, app: house, cwd } = await startChatServer([], {}, testMachine)
+  const copies = () => listEntries(join(house.directory, 'conversations')).filter(({ name }) => name.endsWith('.jsonl'))
   const session = 'codex:019c22d1-6a00-7000-8000-000000000001'
-  const both = await Promise.all([1, 2, 3].map(() => opened(url, { session, directory: cwd })))
+  const both = await Promise.all([1, 2, 3].map(() => openChat(url, { session, directory: cwd })))
   expect(new Set(both.map(({ id }) => id)).size).toBe(1)
   expect(copies()).toHaveLength(1)
   const own = both[0]?.session ?? ''
-  const again = await Promise.all([1, 2].map(() => opened(url, { session: own })))
+  const again = await Promise.all([1, 2].map(() => openChat(url, { session: own })))
   expect(again.map(({ session: same }) => same)).toEqual([own, own])
   expect(copies()).toHaveLength(1)
 })
 
 test('options name profiles, models, agents and directories, and no key', async () => {
-  const { url, cwd } = await chatting()
+  const { url, cwd } = await startChatServer()
   const response = await fetch(new URL('/api/chat/options', url))
   const text = await response.text()
   const { data } = JSON.parse(text)

@@ -2,41 +2,41 @@
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { eventData } from '../../../src/lib/sse.ts'
+import { readEventData } from '../../../src/lib/sse.ts'
 import type { ChatEvent, ChatState } from '../../../src/model/api/chat.ts'
-import { type Listening, type ListenOptions, listen } from '../../../src/server/listen.ts'
-import { type Home, home } from '../../archive/house.ts'
+import { type ListenOptions, listen, type RunningListener } from '../../../src/server/listen.ts'
+import { type TestHome, testHome } from '../../archive/house.ts'
 import { chatServer, type ModelServer, type Reply } from '../../support/model-server.ts'
 
-export interface Chatting extends Listening, Home {
+export interface ChatServer extends RunningListener, TestHome {
   readonly model: ModelServer
   /** Where conversations are held. */
   readonly cwd: string
 }
 
 /** @param replies what the model says, in this order */
-export async function chatting(
+export async function startChatServer(
   replies: readonly Reply[] = [],
   options: Partial<ListenOptions> = {},
-  made: Home = home(),
-): Promise<Chatting> {
+  made: TestHome = testHome(),
+): Promise<ChatServer> {
   const model = await chatServer(...replies)
   const cwd = join(realpathSync(made.folder), 'project')
   mkdirSync(cwd, { recursive: true })
-  mkdirSync(made.house.directory, { recursive: true })
+  mkdirSync(made.app.directory, { recursive: true })
   const profiles = { here: { url: model.baseURL, model: 'm', key: 'sk-never-told' } }
-  writeFileSync(join(made.house.directory, 'config.json'), JSON.stringify({ profile: 'here', profiles }))
-  await made.house.sync()
-  const server = await listen(made.house, { port: 0, page: '', version: '1', auth: false, idle: true, cwd, ...options })
-  onTestFinished(() => made.house.close())
+  writeFileSync(join(made.app.directory, 'config.json'), JSON.stringify({ profile: 'here', profiles }))
+  await made.app.sync()
+  const server = await listen(made.app, { port: 0, page: '', version: '1', auth: false, idle: true, cwd, ...options })
+  onTestFinished(() => made.app.close())
   onTestFinished(server.close)
   return { ...made, ...server, model, cwd }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into by tests, each of which knows what it asked for
-export type Answered = { readonly status: number; readonly body: any }
+export type PostResult = { readonly status: number; readonly body: any }
 
-export async function post(url: string, path: string, body: object = {}): Promise<Answered> {
+export async function post(url: string, path: string, body: object = {}): Promise<PostResult> {
   const response = await fetch(new URL(path, url), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -45,25 +45,25 @@ export async function post(url: string, path: string, body: object = {}): Promis
   return { status: response.status, body: await response.json() }
 }
 
-export async function opened(url: string, body: object = {}): Promise<ChatState> {
+export async function openChat(url: string, body: object = {}): Promise<ChatState> {
   const reply = await post(url, '/api/chat', body)
   expect(reply, JSON.stringify(reply.body)).toMatchObject({ status: 200 })
   return reply.body.data
 }
 
-export class Listener {
+export class EventListener {
   /** All that came. */
-  readonly heard: ChatEvent[] = []
+  readonly received: ChatEvent[] = []
   last = ''
   readonly #stop = new AbortController()
   readonly #events: AsyncGenerator<string>
 
   private constructor(response: Response, stop: AbortController) {
     this.#stop = stop
-    this.#events = eventData(this.#noted(response))
+    this.#events = readEventData(this.#noted(response))
   }
 
-  static async to(url: string, id: string, since?: string): Promise<Listener> {
+  static async to(url: string, id: string, since?: string): Promise<EventListener> {
     const stop = new AbortController()
     onTestFinished(() => stop.abort())
     const response = await fetch(new URL(`/api/chat/${id}/events`, url), {
@@ -71,7 +71,7 @@ export class Listener {
       ...(since !== undefined && { headers: { 'last-event-id': since } }),
     })
     expect(response.headers.get('content-type')).toContain('text/event-stream')
-    return new Listener(response, stop)
+    return new EventListener(response, stop)
   }
 
   async *#noted(response: Response): AsyncGenerator<Uint8Array> {
@@ -88,7 +88,7 @@ export class Listener {
       const { value, done } = await this.#events.next()
       if (done) throw new Error(`no ${kind} came`)
       const event = JSON.parse(value) as ChatEvent
-      this.heard.push(event)
+      this.received.push(event)
       if (event.kind === kind) return event as Extract<ChatEvent, { kind: Kind }>
     }
   }
@@ -109,7 +109,7 @@ export class Listener {
 
   /** The words of the answers that it heard. */
   get words(): string {
-    return this.heard.map((event) => (event.kind === 'delta' ? event.text : '')).join('')
+    return this.received.map((event) => (event.kind === 'delta' ? event.text : '')).join('')
   }
 
   stop(): void {

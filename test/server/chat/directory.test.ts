@@ -2,22 +2,22 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Trust } from '../../../src/chat/trust/store.ts'
+import { TrustStore } from '../../../src/chat/trust/store.ts'
 import type { ChatDirectory, ChatOptions, ChatOptionsReply } from '../../../src/model/api/chat.ts'
-import { home, rollout } from '../../archive/house.ts'
-import { header, talk, tempFolder, text } from '../../support/log.ts'
+import { rollout, testHome } from '../../archive/house.ts'
+import { header, shortSession, tempFolder, text } from '../../support/log.ts'
 import { answer, calls } from '../../support/model-chunks.ts'
 import type { Reply } from '../../support/model-server.ts'
 import { shapeProblems } from '../shape.ts'
-import { chatting, Listener, opened, post } from './chatting.ts'
+import { EventListener, openChat, post, startChatServer } from './chatting.ts'
 
 const CODEX = 'codex:019c0000-0000-7000-8000-000000000001'
 
 /** A server with one imported session that says where it took place. */
 async function imported(cwd: string, replies: readonly Reply[] = []) {
-  const made = home()
-  made.write(rollout('talk'), text([header({ cwd }), ...talk().slice(1)]))
-  return chatting(replies, {}, made)
+  const made = testHome()
+  made.write(rollout('talk'), text([header({ cwd }), ...shortSession().slice(1)]))
+  return startChatServer(replies, {}, made)
 }
 
 const needed = async (url: string, body: object) => {
@@ -43,9 +43,9 @@ describe('an imported session', () => {
       from: 'log',
     })
     expect(await needed(url, { session: CODEX, directory: '/' })).toMatchObject({ warning: 'root', from: 'request' })
-    const { id, directory } = await opened(url, { session: CODEX, directory: cwd })
+    const { id, directory } = await openChat(url, { session: CODEX, directory: cwd })
     expect(directory).toBe(cwd)
-    const page = await Listener.to(url, id)
+    const page = await EventListener.to(url, id)
     await post(url, `/api/chat/${id}/say`, { text: 'Who is there?' })
     const asked = await page.next('consent_needed')
     expect(asked).toMatchObject({ name: 'fs_read' })
@@ -53,67 +53,67 @@ describe('an imported session', () => {
     await page.rest()
   })
 
-  test('suggests its directory once; what the user confirmed is remembered for it', async () => {
+  test('suggests its directory once, and the confirmed choice is remembered', async () => {
     const place = realpathSync(tempFolder())
-    const { url, house } = await imported(place)
+    const { url, app: house } = await imported(place)
     expect(await needed(url, { session: CODEX })).toEqual({
       suggestion: place,
       usable: true,
       warning: null,
       from: 'log',
     })
-    expect(new Trust(house.directory).directories()).toEqual([])
-    const { id, session } = await opened(url, { session: CODEX, directory: place, confirmed: true })
-    expect(new Trust(house.directory).directories()).toEqual([place])
+    expect(new TrustStore(house.directory).directories()).toEqual([])
+    const { id, session } = await openChat(url, { session: CODEX, directory: place, confirmed: true })
+    expect(new TrustStore(house.directory).directories()).toEqual([place])
     expect((await directories(url)).find(({ path }) => path === place)).toMatchObject({ chosen: true, warning: null })
-    expect(await opened(url, { session: CODEX })).toMatchObject({ id, directory: place })
-    expect(await opened(url, { session })).toMatchObject({ id, directory: place })
+    expect(await openChat(url, { session: CODEX })).toMatchObject({ id, directory: place })
+    expect(await openChat(url, { session })).toMatchObject({ id, directory: place })
   })
 
-  test('a directory that is gone, or is no directory, cannot be confirmed; another one can be chosen', async () => {
+  test('a missing directory or a file cannot be confirmed; another directory can be chosen', async () => {
     const gone = join(tempFolder(), 'gone')
     const { url, cwd } = await imported(gone)
     expect(await needed(url, { session: CODEX })).toMatchObject({ suggestion: gone, usable: false })
     expect((await post(url, '/api/chat', { session: CODEX, directory: gone, confirmed: true })).status).toBe(422)
-    expect(await opened(url, { session: CODEX, directory: cwd })).toMatchObject({ directory: cwd })
+    expect(await openChat(url, { session: CODEX, directory: cwd })).toMatchObject({ directory: cwd })
   })
 
-  test.each(['home', 'above'])('a wide directory (%s) needs a confirmation, for new chats too', async (which) => {
-    const made = home()
+  test.each(['home', 'above'])('a broad directory (%s) needs a confirmation, for new chats too', async (which) => {
+    const made = testHome()
     const folder = realpathSync(made.folder)
     const wide = which === 'home' ? folder : dirname(folder)
-    made.write(rollout('talk'), text([header({ cwd: wide }), ...talk().slice(1)]))
-    const { url } = await chatting([], {}, made)
+    made.write(rollout('talk'), text([header({ cwd: wide }), ...shortSession().slice(1)]))
+    const { url } = await startChatServer([], {}, made)
     const warning = which === 'home' ? 'home' : 'above_home'
     expect(await needed(url, { session: CODEX })).toMatchObject({ suggestion: wide, warning, from: 'log' })
     expect(await needed(url, { directory: wide })).toMatchObject({ suggestion: wide, warning, from: 'request' })
-    expect(await opened(url, { directory: wide, confirmed: true })).toMatchObject({ directory: wide })
-    expect(await opened(url, { directory: wide })).toMatchObject({ directory: wide })
+    expect(await openChat(url, { directory: wide, confirmed: true })).toMatchObject({ directory: wide })
+    expect(await openChat(url, { directory: wide })).toMatchObject({ directory: wide })
   })
 })
 
-test('a journal that was put among ours does not choose its directory, and remembers the one that the user chose', async () => {
-  const first = await chatting([answer('Yes.')])
-  const { id } = await opened(first.url)
-  const page = await Listener.to(first.url, id)
+test('a foreign journal does not choose its directory, and keeps the one the user chose', async () => {
+  const first = await startChatServer([answer('Yes.')])
+  const { id } = await openChat(first.url)
+  const page = await EventListener.to(first.url, id)
   await post(first.url, `/api/chat/${id}/say`, { text: 'Hello' })
   await page.end()
-  const made = home()
-  const folder = join(made.house.directory, 'conversations')
+  const made = testHome()
+  const folder = join(made.app.directory, 'conversations')
   mkdirSync(folder, { recursive: true })
-  const name = readdirSync(join(first.house.directory, 'conversations')).find((one) => one.endsWith('.jsonl')) ?? ''
-  copyFileSync(join(first.house.directory, 'conversations', name), join(folder, name))
-  const { url, cwd } = await chatting([], { linger: 0 }, made)
+  const name = readdirSync(join(first.app.directory, 'conversations')).find((one) => one.endsWith('.jsonl')) ?? ''
+  copyFileSync(join(first.app.directory, 'conversations', name), join(folder, name))
+  const { url, cwd } = await startChatServer([], { linger: 0 }, made)
   expect(await needed(url, { session: id })).toMatchObject({ suggestion: first.cwd, usable: true, from: 'journal' })
-  const { directory } = await opened(url, { session: id, directory: cwd })
+  const { directory } = await openChat(url, { session: id, directory: cwd })
   expect(directory).toBe(cwd)
   await expect.poll(async () => (await post(url, `/api/chat/${id}/interrupt`)).status, { timeout: 20_000 }).toBe(404)
-  expect(await opened(url, { session: id })).toMatchObject({ directory: cwd })
+  expect(await openChat(url, { session: id })).toMatchObject({ directory: cwd })
 })
 
 describe('a project’s agent on the page', () => {
   async function planted(replies: readonly Reply[] = []) {
-    const one = await chatting(replies)
+    const one = await startChatServer(replies)
     const mark = join(tempFolder(), 'ran')
     const file = join(one.cwd, '.amazonq', 'cli-agents', 't.json')
     mkdirSync(dirname(file), { recursive: true })
@@ -132,7 +132,7 @@ describe('a project’s agent on the page', () => {
   })
 
   test('needs trust in exactly the version that was shown', async () => {
-    const { url, mark, file, write, house } = await planted([answer('Hi.')])
+    const { url, mark, file, write, app: house } = await planted([answer('Hi.')])
     const agents = async () => (await optionsOf(url)).agents
     expect(await agents()).toContainEqual(expect.objectContaining({ name: 't', place: 'project', trusted: false }))
     const refused = await post(url, '/api/chat', { agent: 't' })
@@ -143,14 +143,14 @@ describe('a project’s agent on the page', () => {
     write({ description: 'changed meanwhile' })
     const stale = await post(url, '/api/chat/trust', trustIn(trust))
     expect(stale.body.errors[0]).toMatchObject({ code: 'trust_needed', meta: { trust: { path: file } } })
-    expect(new Trust(house.directory).files()).toEqual([])
+    expect(new TrustStore(house.directory).files()).toEqual([])
     const shown = stale.body.errors[0].meta.trust
     expect((await post(url, '/api/chat/trust', trustIn(shown))).status).toBe(200)
     expect(await agents()).toContainEqual(expect.objectContaining({ name: 't', trusted: true }))
     expect(existsSync(mark)).toBe(false)
-    const { id, agent } = await opened(url, { agent: 't' })
+    const { id, agent } = await openChat(url, { agent: 't' })
     expect(agent).toBe('t')
-    const page = await Listener.to(url, id)
+    const page = await EventListener.to(url, id)
     await post(url, `/api/chat/${id}/say`, { text: 'Hello' })
     await page.end()
     expect(existsSync(mark)).toBe(true)
@@ -176,8 +176,8 @@ describe('a project’s agent on the page', () => {
 
   test('/agent swap asks on the page', async () => {
     const { url, mark } = await planted()
-    const { id } = await opened(url)
-    const page = await Listener.to(url, id)
+    const { id } = await openChat(url)
+    const page = await EventListener.to(url, id)
     for (const [consent, agent] of [
       ['no', 'q_cli_default'],
       ['yes', 't'],

@@ -4,14 +4,14 @@ import { describe, expect, test } from 'vitest'
 import type { ChatFilesReply } from '../../../src/model/api/chat.ts'
 import { readToken } from '../../../src/server/guard/token.ts'
 import { answer } from '../../support/model-chunks.ts'
-import type { Asked } from '../../support/model-server.ts'
-import { chatting, Listener, opened, post } from './chatting.ts'
+import type { ModelRequest } from '../../support/model-server.ts'
+import { EventListener, openChat, post, startChatServer } from './chatting.ts'
 
-const said = ({ body }: Asked): string => JSON.stringify(body.messages)
+const texts = ({ body }: ModelRequest): string => JSON.stringify(body.messages)
 
 describe('what a client may not do', () => {
   test('choose a path, a server or trust in everything', async () => {
-    const { url, folder, cwd } = await chatting()
+    const { url, folder, cwd } = await startChatServer()
     const refused = async (body: object) => (await post(url, '/api/chat', body)).status
     expect(await refused({ directory: folder })).toBe(422)
     expect(await refused({ directory: `${cwd}/..` })).toBe(422)
@@ -23,12 +23,12 @@ describe('what a client may not do', () => {
   })
 
   test('reach files outside of the directory, run a shell, or trust all tools', async () => {
-    const { url, folder, cwd, model } = await chatting([answer('Read.')])
+    const { url, folder, cwd, model } = await startChatServer([answer('Read.')])
     writeFileSync(join(folder, 'secret.txt'), 'secret')
     mkdirSync(join(cwd, 'notes'))
     writeFileSync(join(cwd, 'notes', 'tide.md'), 'the tide')
     symlinkSync(folder, join(cwd, 'out'))
-    const { id } = await opened(url)
+    const { id } = await openChat(url)
     const lines = [
       ...['!touch run', '/tools trust-all', '/tools trust *', '/tools trust @builtin'],
       ...[
@@ -52,20 +52,20 @@ describe('what a client may not do', () => {
     expect(await files('notes/t')).toEqual(['notes/tide.md'])
     for (const q of ['../', '/etc/', 'out/', 'notes/../../'])
       expect({ q, found: await files(q) }).toEqual({ q, found: [] })
-    const page = await Listener.to(url, id)
+    const page = await EventListener.to(url, id)
     await post(url, `/api/chat/${id}/say`, { text: 'Look at @notes/tide.md' })
     await page.end()
-    expect(model.asked.map(said)[0]).toContain('the tide')
+    expect(model.asked.map(texts)[0]).toContain('the tide')
     expect(existsSync(join(cwd, 'run'))).toBe(false)
   })
 
   test('come from another site, or without a token', async () => {
-    const { url, house } = await chatting([], { auth: true })
+    const { url, app } = await startChatServer([], { auth: true })
     const plain = { method: 'POST', body: '{}' }
     expect(
       (await fetch(new URL('/api/chat', url), { ...plain, headers: { 'content-type': 'application/json' } })).status,
     ).toBe(401)
-    const authorization = `Bearer ${readToken(house.directory)}`
+    const authorization = `Bearer ${readToken(app.directory)}`
     const foreign = { authorization, origin: 'http://evil.example', 'content-type': 'application/json' }
     expect((await fetch(new URL('/api/chat', url), { ...plain, headers: foreign })).status).toBe(403)
     const form = { authorization, 'content-type': 'text/plain' }

@@ -1,23 +1,23 @@
 /** Gives a draft its place: id, time, source. */
 
-import type { Time } from '../../../conversation/told/clock.ts'
-import type { Draft } from '../../../conversation/told/draft.ts'
-import { messageId, type SessionId } from '../../../model/ids.ts'
+import type { EntryTime } from '../../../conversation/told/clock.ts'
+import type { EntryDraft } from '../../../conversation/told/draft.ts'
+import { makeMessageId, type SessionId } from '../../../model/ids.ts'
 import type { Metadata, NormalizedMessage, RawReference } from '../../../model/normalized.ts'
-import type { Extension } from '../../../model/replay/extension.ts'
+import type { SourceExtension } from '../../../model/replay/extension.ts'
 
-export interface Spot {
+export interface EntryPosition {
   /** Its place in the conversation, from 1; 0 for what belongs to the whole. */
   readonly entry: number
   /** Its place in the entry, from 1. */
   readonly part: number
-  readonly time: Time
+  readonly time: EntryTime
   /** The source's own time, as it stands there. */
   readonly stamp?: unknown
   readonly marks: Metadata
 }
 
-export interface Origin {
+export interface ConversationOrigin {
   readonly path: string
   readonly session: SessionId
   readonly key: string | undefined
@@ -25,10 +25,15 @@ export interface Origin {
   readonly before: number
 }
 
-export function place(draft: Draft, spot: Spot, origin: Origin, extension?: Extension): NormalizedMessage {
-  const { entry, part, time, stamp, marks } = spot
+export function toMessage(
+  draft: EntryDraft,
+  position: EntryPosition,
+  origin: ConversationOrigin,
+  extension?: SourceExtension,
+): NormalizedMessage {
+  const { entry, part, time, stamp, marks } = position
   const message: Mutable<NormalizedMessage> = {
-    id: messageId(time.at, entry, part),
+    id: makeMessageId(time.at, entry, part),
     timestamp: time.at,
     role: draft.role,
     source_type: draft.source_type,
@@ -39,18 +44,18 @@ export function place(draft: Draft, spot: Spot, origin: Origin, extension?: Exte
   const metadata: Record<string, unknown> = { ...draft.metadata, ...marks }
   if (time.inferred) metadata['timestamp_inferred'] = true
   if (extension !== undefined) metadata['x_conv'] = extension
-  if (!isEmpty(metadata)) message.metadata = metadata
+  if (!isEmptyObject(metadata)) message.metadata = metadata
   return message
 }
 
-function isEmpty(object: object): boolean {
+function isEmptyObject(object: object): boolean {
   for (const _ in object) return false
   return true
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-function rawOf({ payload_type }: Draft, entry: number, stamp: unknown, origin: Origin): RawReference {
+function rawOf({ payload_type }: EntryDraft, entry: number, stamp: unknown, origin: ConversationOrigin): RawReference {
   const raw: Mutable<RawReference> = {
     event_type: entry === 0 ? 'state' : 'history',
     payload_type,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { elementsAt, membersAt } from '../../../lib/json/ranges.ts'
+import { findElementRanges, findMemberRanges } from '../../../lib/json/ranges.ts'
 import { writeJson } from '../../../lib/json/write.ts'
 import { openDocument } from './document.ts'
-import { slim } from './slim.ts'
+import { stripBulk } from './slim.ts'
 
 const bytesOf = (value: unknown, indent?: number): Buffer => Buffer.from(JSON.stringify(value, null, indent))
 
@@ -14,29 +14,34 @@ describe('places of values', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json), fc.array(json), fc.constantFrom(0, 2), (object, list, indent) => {
         const members = bytesOf(object, indent)
-        const walked = membersAt(members, 0)
-        expect(walked.whole).toBe(true)
-        const found = walked.found.map(({ key, start, end }) => [key, JSON.parse(members.toString('utf8', start, end))])
+        const scanned = findMemberRanges(members, 0)
+        expect(scanned.isComplete).toBe(true)
+        const found = scanned.ranges.map(({ key, start, end }) => [
+          key,
+          JSON.parse(members.toString('utf8', start, end)),
+        ])
         expect(found).toEqual(Object.entries(JSON.parse(members.toString())))
         const elements = bytesOf(list, indent)
-        const items = elementsAt(elements, 0).found.map(({ start, end }) => elements.toString('utf8', start, end))
+        const items = findElementRanges(elements, 0).ranges.map(({ start, end }) =>
+          elements.toString('utf8', start, end),
+        )
         expect(items.map((item) => JSON.parse(item))).toEqual(JSON.parse(elements.toString()))
       }),
     )
   })
 
-  test('any bytes end, and a beginning gives a beginning', () => {
+  test('parsing any bytes terminates, and a prefix yields a prefix', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.array(json), fc.nat(), (noise, list, cut) => {
         for (const open of ['{', '[', '']) {
           const bytes = Buffer.concat([Buffer.from(open), noise])
-          membersAt(bytes, 0)
-          elementsAt(bytes, 0)
+          findMemberRanges(bytes, 0)
+          findElementRanges(bytes, 0)
           openDocument(bytes)
         }
-        const whole = bytesOf(list)
-        const part = elementsAt(whole.subarray(0, cut % (whole.length + 1)), 0).found
-        expect(elementsAt(whole, 0).found.slice(0, part.length)).toEqual(part)
+        const complete = bytesOf(list)
+        const part = findElementRanges(complete.subarray(0, cut % (complete.length + 1)), 0).ranges
+        expect(findElementRanges(complete, 0).ranges.slice(0, part.length)).toEqual(part)
       }),
     )
   })
@@ -68,11 +73,11 @@ describe('a document', () => {
     })
   })
 
-  test('that is cut short gives all that is whole', () => {
+  test('yields all complete values when it is truncated', () => {
     const bytes = bytesOf(state)
     const end = bytes.indexOf('質問 3')
     const cut = openDocument(bytes.subarray(0, end))
-    expect(cut?.whole).toBe(false)
+    expect(cut?.isComplete).toBe(false)
     expect(all(cut?.history)).toEqual(state.history.slice(0, 2))
     expect(cut?.fields['conversation_id']).toBe('c')
   })
@@ -83,23 +88,23 @@ describe('a document', () => {
     expect(exact !== undefined && writeJson(exact)).toBe('[{"n":12345678901234567890}]')
   })
 
-  test('is nothing when there is none', () => {
+  test('is undefined for an empty text', () => {
     for (const text of ['', 'null', '7', '"history"', '\u0000']) expect(openDocument(Buffer.from(text))).toBeUndefined()
   })
 })
 
-describe('what is taken out', () => {
-  test('lists of bytes become base64, wherever they stand', () => {
+describe('stripped values', () => {
+  test('byte lists become base64 at any depth', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom(0, 2), (image, indent) => {
-        const packed = slim(bytesOf({ a: { Bytes: [...image] }, b: [{ Bytes: [...image] }] }, indent))
+        const packed = stripBulk(bytesOf({ a: { Bytes: [...image] }, b: [{ Bytes: [...image] }] }, indent))
         const base64 = Buffer.from(image).toString('base64')
         expect(JSON.parse(packed.toString())).toEqual({ a: { Bytes: base64 }, b: [{ Bytes: base64 }] })
       }),
     )
   })
 
-  test('everything else stays as it is', () => {
+  test('other values are unchanged', () => {
     const others = [
       { Bytes: [1, 256] },
       { Bytes: [1.5] },
@@ -110,22 +115,22 @@ describe('what is taken out', () => {
     ]
     for (const one of [...others, { text: 'he said {"Bytes":[1,2]}' }, { 'x"Bytes': [1] }]) {
       const bytes = bytesOf(one)
-      expect(slim(bytes)).toEqual(bytes)
+      expect(stripBulk(bytes)).toEqual(bytes)
     }
   })
 
-  test('arguments that stand there twice are read once, others stay', () => {
+  test('repeated arguments are read once, other values are unchanged', () => {
     fc.assert(
       fc.property(json, json, fc.constantFrom(0, 2), (args, other, indent) => {
         const same = { id: 'a', args, orig_args: args }
         const changed = { id: 'b', args, orig_args: other }
-        const read = JSON.parse(slim(bytesOf([same, changed], indent)).toString())
+        const read = JSON.parse(stripBulk(bytesOf([same, changed], indent)).toString())
         const plain = JSON.parse(JSON.stringify([same, changed]))
-        const whole = read.map((one: { args: unknown }) => ({
+        const complete = read.map((one: { args: unknown }) => ({
           ...one,
           orig_args: 'orig_args' in one ? one.orig_args : one.args,
         }))
-        expect(whole).toEqual(plain)
+        expect(complete).toEqual(plain)
       }),
     )
   })
@@ -139,7 +144,11 @@ describe('what is taken out', () => {
       ],
       response_size: 3,
     }
-    expect(JSON.parse(slim(bytesOf(request, 2)).toString())).toEqual({ message_id: 'm', chunks: 2, response_size: 3 })
+    expect(JSON.parse(stripBulk(bytesOf(request, 2)).toString())).toEqual({
+      message_id: 'm',
+      chunks: 2,
+      response_size: 3,
+    })
   })
 })
 

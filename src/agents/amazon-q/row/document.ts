@@ -1,53 +1,54 @@
 /** One conversation state as it lies in a row or a file: its fields, and its entries one at a time. */
 import type { EntryList } from '../../../conversation/told/entry.ts'
 import { type JsonValue, parseJson } from '../../../lib/json/lossless.ts'
-import { elementsAt, type Member, membersAt, type Range } from '../../../lib/json/ranges.ts'
+import { type ByteRange, findElementRanges, findMemberRanges, type MemberRange } from '../../../lib/json/ranges.ts'
 import { type Fields, fieldsOf, isObject, listOf } from '../../../lib/object.ts'
-import { textOf } from '../../../lib/text.ts'
-import { slim } from './slim.ts'
+import { decodeUtf8 } from '../../../lib/text.ts'
+import { stripBulk } from './slim.ts'
 
-export interface Document {
+export interface StateDocument {
   /** All but the histories. Snapshots of history inside checkpoints are numbers of entries. */
   readonly fields: Fields
   readonly history: EntryList
   /** The history to which a tangent returns, where one is open. */
   readonly main: EntryList | undefined
   /** The text ends where it should. Otherwise all before the damage is here. */
-  readonly whole: boolean
+  readonly isComplete: boolean
 }
 
 /** Larger ones are not parsed at once: a value takes several times the memory of its text. */
-const LARGE = 8_000_000
+const MAX_PARSED_AT_ONCE_BYTES = 8_000_000
 
 /** Nothing when it is no JSON object or list at all. */
-export function openDocument(bytes: Buffer): Document | undefined {
-  if (bytes.length > LARGE) return inPieces(bytes)
-  const value = parsed(bytes)
-  return value === undefined ? inPieces(bytes) : atOnce(value, bytes)
+export function openDocument(bytes: Buffer): StateDocument | undefined {
+  if (bytes.length > MAX_PARSED_AT_ONCE_BYTES) return scanDocument(bytes)
+  const value = parseStripped(bytes)
+  return value === undefined ? scanDocument(bytes) : parseDocument(value, bytes)
 }
 
-function atOnce(value: unknown, bytes: Buffer): Document | undefined {
-  if (Array.isArray(value)) return { fields: {}, history: listed(value, bytes), main: undefined, whole: true }
+function parseDocument(value: unknown, bytes: Buffer): StateDocument | undefined {
+  if (Array.isArray(value))
+    return { fields: {}, history: parsedEntries(value, bytes), main: undefined, isComplete: true }
   if (!isObject(value)) return undefined
   const { history, ...fields } = value
   const tangent = fieldsOf(fields['tangent_state'])
   return {
     fields: {
       ...fields,
-      ...(tangent && { tangent_state: without(tangent, 'main_history') }),
+      ...(tangent && { tangent_state: omitKey(tangent, 'main_history') }),
       ...checkpointsOf(fields),
     },
-    history: listed(listOf(history), bytes),
-    main: tangent && listed(listOf(tangent['main_history']), bytes, 'main_history'),
-    whole: true,
+    history: parsedEntries(listOf(history), bytes),
+    main: tangent && parsedEntries(listOf(tangent['main_history']), bytes, 'main_history'),
+    isComplete: true,
   }
 }
 
 /** Exact spellings are wanted so seldom that the places of the entries are found only then. */
-function listed(entries: readonly unknown[], bytes: Buffer, within?: 'main_history'): EntryList {
-  let pieces: Document | undefined
+function parsedEntries(entries: readonly unknown[], bytes: Buffer, within?: 'main_history'): EntryList {
+  let pieces: StateDocument | undefined
   const exactAt = (index: number): JsonValue | undefined => {
-    pieces ??= inPieces(bytes)
+    pieces ??= scanDocument(bytes)
     return (within ? pieces?.main : pieces?.history)?.exactAt(index)
   }
   return { length: entries.length, at: (index) => entries[index], exactAt }
@@ -63,22 +64,22 @@ function checkpointsOf({ checkpoint_manager }: Fields): Fields {
 }
 
 /** The way of large and of damaged texts: nothing is parsed that need not be. */
-function inPieces(bytes: Buffer): Document | undefined {
-  const start = firstLetter(bytes)
+function scanDocument(bytes: Buffer): StateDocument | undefined {
+  const start = contentStart(bytes)
   if (bytes[start] === OPEN_LIST) {
-    const { found, whole } = elementsAt(bytes, start)
-    return { fields: {}, history: placed(bytes, found), main: undefined, whole }
+    const { ranges: found, isComplete: complete } = findElementRanges(bytes, start)
+    return { fields: {}, history: entriesAtRanges(bytes, found), main: undefined, isComplete: complete }
   }
   if (bytes[start] !== OPEN_OBJECT) return undefined
-  const walk = membersAt(bytes, start)
-  const history = historyIn(bytes, walk.found, walk.end)
-  const tangent = memberOf(walk.found, 'tangent_state')
-  const main = tangent && memberOf(membersAt(bytes, tangent.start).found, 'main_history')
+  const walk = findMemberRanges(bytes, start)
+  const history = historyRanges(bytes, walk.ranges, walk.end)
+  const tangent = memberOf(walk.ranges, 'tangent_state')
+  const main = tangent && memberOf(findMemberRanges(bytes, tangent.start).ranges, 'main_history')
   return {
-    fields: fieldsAt(bytes, walk.found),
-    history: placed(bytes, history),
-    main: main && placed(bytes, elementsAt(bytes, main.start).found),
-    whole: walk.whole,
+    fields: fieldsAt(bytes, walk.ranges),
+    history: entriesAtRanges(bytes, history),
+    main: main && entriesAtRanges(bytes, findElementRanges(bytes, main.start).ranges),
+    isComplete: walk.isComplete,
   }
 }
 
@@ -86,14 +87,14 @@ const OPEN_LIST = 91
 const OPEN_OBJECT = 123
 
 /** A history that is cut short is no whole member: its entries up to there are. */
-function historyIn(bytes: Buffer, members: readonly Member[], end: number): readonly Range[] {
-  const whole = memberOf(members, 'history')
-  if (whole) return elementsAt(bytes, whole.start).found
+function historyRanges(bytes: Buffer, members: readonly MemberRange[], end: number): readonly ByteRange[] {
+  const complete = memberOf(members, 'history')
+  if (complete) return findElementRanges(bytes, complete.start).ranges
   const rest = /^[\s,]*"history"\s*:\s*(?=\[)/.exec(bytes.toString('latin1', end, end + 64))
-  return rest ? elementsAt(bytes, end + rest[0].length).found : []
+  return rest ? findElementRanges(bytes, end + rest[0].length).ranges : []
 }
 
-function fieldsAt(bytes: Buffer, members: readonly Member[]): Fields {
+function fieldsAt(bytes: Buffer, members: readonly MemberRange[]): Fields {
   const fields: Record<string, unknown> = {}
   for (const { key, start, end } of members) {
     if (key === 'history') continue
@@ -101,77 +102,78 @@ function fieldsAt(bytes: Buffer, members: readonly Member[]): Fields {
     else if (key === 'tangent_state' && bytes[start] === OPEN_OBJECT)
       fields[key] = fieldsAt(
         bytes,
-        membersAt(bytes, start).found.filter((one) => one.key !== 'main_history'),
+        findMemberRanges(bytes, start).ranges.filter((one) => one.key !== 'main_history'),
       )
-    else fields[key] = parsed(bytes.subarray(start, end))
+    else fields[key] = parseStripped(bytes.subarray(start, end))
   }
   return fields
 }
 
 function managerAt(bytes: Buffer, start: number, end: number): unknown {
-  if (bytes[start] !== OPEN_OBJECT) return parsed(bytes.subarray(start, end))
-  const members = membersAt(bytes, start).found
+  if (bytes[start] !== OPEN_OBJECT) return parseStripped(bytes.subarray(start, end))
+  const members = findMemberRanges(bytes, start).ranges
   const checkpoints = memberOf(members, 'checkpoints')
   return {
     ...fieldsAt(
       bytes,
       members.filter((one) => one !== checkpoints),
     ),
-    checkpoints: checkpoints && elementsAt(bytes, checkpoints.start).found.map((one) => checkpointAt(bytes, one)),
+    checkpoints:
+      checkpoints && findElementRanges(bytes, checkpoints.start).ranges.map((one) => checkpointAt(bytes, one)),
   }
 }
 
-function checkpointAt(bytes: Buffer, { start, end }: Range): unknown {
-  if (bytes[start] !== OPEN_OBJECT) return parsed(bytes.subarray(start, end))
-  const members = membersAt(bytes, start).found
+function checkpointAt(bytes: Buffer, { start, end }: ByteRange): unknown {
+  if (bytes[start] !== OPEN_OBJECT) return parseStripped(bytes.subarray(start, end))
+  const members = findMemberRanges(bytes, start).ranges
   const snapshot = memberOf(members, 'history_snapshot')
   return {
     ...fieldsAt(
       bytes,
       members.filter((one) => one !== snapshot),
     ),
-    history_snapshot: snapshot && elementsAt(bytes, snapshot.start).found.length,
+    history_snapshot: snapshot && findElementRanges(bytes, snapshot.start).ranges.length,
   }
 }
 
-function placed(bytes: Buffer, ranges: readonly Range[]): EntryList {
-  const stretch = (index: number): Buffer | undefined => {
+function entriesAtRanges(bytes: Buffer, ranges: readonly ByteRange[]): EntryList {
+  const bytesAt = (index: number): Buffer | undefined => {
     const range = ranges[index]
     return range && bytes.subarray(range.start, range.end)
   }
   return {
     length: ranges.length,
     at(index) {
-      const found = stretch(index)
-      return found && parsed(found)
+      const found = bytesAt(index)
+      return found && parseStripped(found)
     },
     exactAt(index) {
-      const found = stretch(index)
-      const exact = found && parseJson(textOf(found))
+      const found = bytesAt(index)
+      const exact = found && parseJson(decodeUtf8(found))
       return exact?.ok ? exact.value : undefined
     },
   }
 }
 
-const memberOf = (members: readonly Member[], key: string): Member | undefined =>
+const memberOf = (members: readonly MemberRange[], key: string): MemberRange | undefined =>
   members.findLast((one) => one.key === key)
 
-function without(fields: Fields, key: string): Fields {
+function omitKey(fields: Fields, key: string): Fields {
   const { [key]: _, ...rest } = fields
   return rest
 }
 
 /** Nothing for what is no JSON. */
-function parsed(bytes: Buffer): unknown {
+function parseStripped(bytes: Buffer): unknown {
   try {
-    return JSON.parse(textOf(slim(bytes)))
+    return JSON.parse(decodeUtf8(stripBulk(bytes)))
   } catch {
     return undefined
   }
 }
 
 /** Past blanks and a byte order mark. */
-function firstLetter(bytes: Buffer): number {
+function contentStart(bytes: Buffer): number {
   let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   while ((bytes[at] ?? 99) <= 32) at++
   return at

@@ -2,7 +2,7 @@
 import type { Instant } from '../../../model/ids.ts'
 import type { Issue, IssueCode } from '../../../model/issue.ts'
 
-export interface Row {
+export interface SourceRow {
   readonly bytes: Buffer
   /** For entries that tell no time. */
   readonly firstSeen: Instant
@@ -14,8 +14,8 @@ export interface Row {
   readonly columns?: { readonly created_at: Instant | undefined; readonly updated_at: Instant | undefined }
 }
 
-export interface NoRow {
+export interface MissingRow {
   readonly issue: Issue
 }
 
-export const isRow = (row: Row | NoRow): row is Row => 'bytes' in row
+export const isSourceRow = (row: SourceRow | MissingRow): row is SourceRow => 'bytes' in row

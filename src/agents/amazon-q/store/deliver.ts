@@ -1,34 +1,36 @@
 /** Puts a conversation into the store of Amazon Q or Kiro, where the program finds it by its directory. */
 import { readAs } from '../../../conversation/codec/read.ts'
 import { conversationState } from '../../../conversation/codec/state.ts'
-import { momentOf } from '../../../conversation/told/clock.ts'
-import { readRegular } from '../../../lib/files/regular-file.ts'
+import { instantIfSet } from '../../../conversation/told/clock.ts'
+import { readRegularFile } from '../../../lib/files/regular-file.ts'
 import { fieldsOf, numberOf } from '../../../lib/object.ts'
-import type { Outcome } from '../../../lib/sqlite/problem.ts'
+import type { DatabaseOutcome } from '../../../lib/sqlite/problem.ts'
 import { type LockedDatabase, withWriteLock } from '../../../lib/sqlite/write.ts'
 import { AppError } from '../../../model/error.ts'
-import { type Instant, instant, instantOf } from '../../../model/ids.ts'
-import type { DeliverOptions, Delivery, Loadable, Source } from '../../agent.ts'
-import { loadable } from '../restore.ts'
+import { type Instant, instantFromMs, toInstant } from '../../../model/ids.ts'
+import type { DeliverOptions, Delivery, LoadableConversation, Source } from '../../agent.ts'
+import { makeLoadable } from '../restore.ts'
 import { openDocument } from '../row/document.ts'
-import { keyText, type RowKey } from './key.ts'
+import { formatRowKey, type RowKey } from './key.ts'
 import { withStore } from './open-stores.ts'
-import { dropRow, putRow, refused, type StoredRow, storedRow } from './put-row.ts'
-import { KIRO, storeOf } from './stores.ts'
-import { rowAt, tablesIn } from './table.ts'
+import { deleteRow, readStoredRow, type StoredRow, storeError, writeRow } from './put-row.ts'
+import { KIRO, storePathOf } from './stores.ts'
+import { listTables, readTableRow } from './table.ts'
 
 export async function deliver(file: string, options: DeliverOptions): Promise<Delivery> {
-  const ready = loadable(readRegular(file))
+  const ready = makeLoadable(readRegularFile(file))
   if (!ready)
     throw new AppError(
       'nothing_readable',
       `${file} is no conversation that the program would load.`,
       `${file} は、プログラムが読み込める会話ではありません。`,
     )
-  const store = storeOf(options.to, options.environment)
-  const key = keyIn(store, ready, options)
-  const source: Source = { agent: options.to, path: store, key: keyText(key) }
-  const before = options.isDry ? lookAt(store, key, options) : replace(store, key, ready.text, source, options)
+  const store = storePathOf(options.to, options.environment)
+  const key = rowKeyIn(store, ready, options)
+  const source: Source = { agent: options.to, path: store, key: formatRowKey(key) }
+  const before = options.isDry
+    ? checkStoredRow(store, key, options)
+    : replaceRow(store, key, ready.text, source, options)
   return {
     source,
     isReplacement: before !== undefined,
@@ -39,10 +41,10 @@ export async function deliver(file: string, options: DeliverOptions): Promise<De
 }
 
 /** Kiro keeps several conversations of a directory, Amazon Q one. */
-function keyIn(store: string, { text }: Loadable, { to, cwd }: DeliverOptions): RowKey {
-  const tables = given(
+function rowKeyIn(store: string, { text }: LoadableConversation, { to, cwd }: DeliverOptions): RowKey {
+  const tables = unwrapOutcome(
     store,
-    withStore(store, (database) => tablesIn(database)),
+    withStore(store, (database) => listTables(database)),
   )
   if (to === KIRO && tables.includes('conversations_v2')) {
     const state = readAs(conversationState, text)
@@ -56,19 +58,19 @@ function keyIn(store: string, { text }: Loadable, { to, cwd }: DeliverOptions): 
   )
 }
 
-function lookAt(store: string, key: RowKey, options: DeliverOptions): StoredRow | undefined {
-  const found = given(
+function checkStoredRow(store: string, key: RowKey, options: DeliverOptions): StoredRow | undefined {
+  const found = unwrapOutcome(
     store,
-    withStore(store, (database) => rowAt(database, key)),
+    withStore(store, (database) => readTableRow(database, key)),
   )
   const times = found?.updated_at === undefined ? undefined : { created: 0, updated: found.updated_at }
   const before = found && { bytes: found.bytes, times }
-  if (before) refuse(key, before, options)
+  if (before) assertReplaceable(key, before, options)
   return before
 }
 
 /** In one transaction: whoever wrote meanwhile is seen, and whoever comes later waits. */
-function replace(
+function replaceRow(
   store: string,
   key: RowKey,
   text: string,
@@ -76,25 +78,25 @@ function replace(
   options: DeliverOptions,
 ): StoredRow | undefined {
   const now = options.now.getTime()
-  return locked(store, (database) => {
-    const before = storedRow(database, key)
+  return withLock(store, (database) => {
+    const before = readStoredRow(database, key)
     if (before) {
-      refuse(key, before, options)
+      assertReplaceable(key, before, options)
       options.backup.row(source, before.bytes)
     }
-    putRow(database, key, text, { created: now, updated: now })
+    writeRow(database, key, text, { created: now, updated: now })
     return before
   })
 }
 
-function refuse(key: RowKey, { bytes, times }: StoredRow, { lastAt, mayReplace }: DeliverOptions): void {
-  const there = lastSaid(bytes) ?? (times && instantOf(times.updated))
+function assertReplaceable(key: RowKey, { bytes, times }: StoredRow, { lastAt, mayReplace }: DeliverOptions): void {
+  const current = lastMessageTime(bytes) ?? (times && instantFromMs(times.updated))
   const { directory } = key
-  if (there !== undefined && (lastAt === undefined || there > lastAt))
+  if (current !== undefined && (lastAt === undefined || current > lastAt))
     throw new AppError(
       'busy',
-      `${directory} has a conversation that is newer: something was said there at ${there}. Go on with that one, or choose another directory with --cwd.`,
-      `${directory} にはもっと新しい会話があります（最後の発言は ${there}）。その会話を続けるか、--cwd で別のディレクトリーを指定してください。`,
+      `${directory} has a conversation that is newer: something was said there at ${current}. Go on with that one, or choose another directory with --cwd.`,
+      `${directory} にはもっと新しい会話があります（最後の発言は ${current}）。その会話を続けるか、--cwd で別のディレクトリーを指定してください。`,
     )
   if (!mayReplace)
     throw new AppError(
@@ -105,15 +107,16 @@ function refuse(key: RowKey, { bytes, times }: StoredRow, { lastAt, mayReplace }
 }
 
 /** As far as the last entries tell it. */
-function lastSaid(bytes: Uint8Array): Instant | undefined {
+function lastMessageTime(bytes: Uint8Array): Instant | undefined {
   const history = openDocument(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))?.history
   for (let at = (history?.length ?? 0) - 1; history && at >= 0; at--) {
     const entry = history.at(at)
     const user = Array.isArray(entry) ? entry[0] : fieldsOf(entry)?.['user']
     const request = fieldsOf(fieldsOf(entry)?.['request_metadata'])
-    const said =
-      momentOf(numberOf(request?.['stream_end_timestamp_ms'])) ?? instant(fieldsOf(user)?.['timestamp'] ?? undefined)
-    if (said !== undefined) return said
+    const time =
+      instantIfSet(numberOf(request?.['stream_end_timestamp_ms'])) ??
+      toInstant(fieldsOf(user)?.['timestamp'] ?? undefined)
+    if (time !== undefined) return time
   }
   return undefined
 }
@@ -126,27 +129,27 @@ function undo(
   { isDry, now }: DeliverOptions,
 ): void {
   if (isDry) return
-  locked(store, (database) => {
-    const there = storedRow(database, key)
-    if (!there || !Buffer.from(text).equals(there.bytes))
+  withLock(store, (database) => {
+    const current = readStoredRow(database, key)
+    if (!current || !Buffer.from(text).equals(current.bytes))
       throw new AppError(
         'busy',
         `${key.directory} was written by another program meanwhile, so it stays as it is; see fumi list ${store}`,
         `${key.directory} の会話はその間に別のプログラムが書き換えたため、そのままにしました。fumi list ${store} で確認してください。`,
       )
-    if (!before) dropRow(database, key)
+    if (!before) deleteRow(database, key)
     else {
       const then = now.getTime()
-      putRow(database, key, Buffer.from(before.bytes).toString(), before.times ?? { created: then, updated: then })
+      writeRow(database, key, Buffer.from(before.bytes).toString(), before.times ?? { created: then, updated: then })
     }
   })
 }
 
-function locked<T>(store: string, work: (database: LockedDatabase) => T): T {
-  return given(store, withWriteLock(store, work))
+function withLock<T>(store: string, work: (database: LockedDatabase) => T): T {
+  return unwrapOutcome(store, withWriteLock(store, work))
 }
 
-function given<T>(store: string, outcome: Outcome<T>): T {
+function unwrapOutcome<T>(store: string, outcome: DatabaseOutcome<T>): T {
   if (outcome.ok) return outcome.value
   if (outcome.problem.kind === 'missing')
     throw new AppError(
@@ -154,5 +157,5 @@ function given<T>(store: string, outcome: Outcome<T>): T {
       `there is no ${store}: the program has not been used on this machine yet.`,
       `${store} がありません。このマシンではまだプログラムが使われていません。`,
     )
-  throw refused(store, outcome.problem)
+  throw storeError(store, outcome.problem)
 }

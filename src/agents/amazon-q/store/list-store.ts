@@ -1,24 +1,24 @@
 /** All conversations of a store, or why they cannot be listed. */
-import type { Outcome, Problem } from '../../../lib/sqlite/problem.ts'
-import type { Table } from './key.ts'
+import type { DatabaseOutcome, DatabaseProblem } from '../../../lib/sqlite/problem.ts'
+import type { ConversationTable } from './key.ts'
 import { withStore } from './open-stores.ts'
-import { type Listed, rowsIn, tablesIn } from './table.ts'
+import { type ListedRow, listRows, listTables } from './table.ts'
 
 /** By its name where it has one of a database: opening and closing the file would drop the locks of a reading that is under way. */
-export const isDatabase = (path: string): boolean => /\.sqlite3?$/i.test(path)
+export const isDatabasePath = (path: string): boolean => /\.sqlite3?$/i.test(path)
 
 export interface ListedStore {
-  readonly rows: readonly Listed[]
-  readonly tables: readonly Table[]
+  readonly rows: readonly ListedRow[]
+  readonly tables: readonly ConversationTable[]
 }
 
-export const listStore = (path: string): Outcome<ListedStore> =>
+export const listStore = (path: string): DatabaseOutcome<ListedStore> =>
   withStore(path, (database) => {
-    const tables = tablesIn(database)
+    const tables = listTables(database)
     if (!tables.ok) return tables
-    const rows: Listed[] = []
+    const rows: ListedRow[] = []
     for (const table of tables.value) {
-      const found = rowsIn(database, table)
+      const found = listRows(database, table)
       if (!found.ok) return found
       rows.push(...found.value)
     }
@@ -26,7 +26,7 @@ export const listStore = (path: string): Outcome<ListedStore> =>
   })
 
 /** Why the rows of a store are missing. Nothing where it can be listed. */
-export function storeProblem(path: string): Problem | undefined {
+export function storeProblem(path: string): DatabaseProblem | undefined {
   const listed = listStore(path)
   return listed.ok ? undefined : listed.problem
 }

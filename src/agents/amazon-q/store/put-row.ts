@@ -1,21 +1,21 @@
 /** Writes one row, under the lock that its owner needs for writing. */
-import type { Problem } from '../../../lib/sqlite/problem.ts'
+import type { DatabaseProblem } from '../../../lib/sqlite/problem.ts'
 import type { LockedDatabase } from '../../../lib/sqlite/write.ts'
 import { AppError } from '../../../model/error.ts'
 import { type RowKey, rowQuery } from './key.ts'
 
 /** Times of a row, in milliseconds, where its table has them. */
-export interface Times {
+export interface RowTimes {
   readonly created: number
   readonly updated: number
 }
 
 export interface StoredRow {
   readonly bytes: Uint8Array
-  readonly times: Times | undefined
+  readonly times: RowTimes | undefined
 }
 
-export function putRow(database: LockedDatabase, key: RowKey, text: string, { created, updated }: Times): void {
+export function writeRow(database: LockedDatabase, key: RowKey, text: string, { created, updated }: RowTimes): void {
   if (key.table === 'conversations')
     database.run('INSERT OR REPLACE INTO conversations (key, value) VALUES (?, ?)', key.directory, text)
   else
@@ -28,17 +28,17 @@ export function putRow(database: LockedDatabase, key: RowKey, text: string, { cr
       created,
       updated,
     )
-  const after = storedRow(database, key)
+  const after = readStoredRow(database, key)
   if (!after || !Buffer.from(text).equals(after.bytes)) throw new Error('the row that was written reads otherwise')
 }
 
-export function dropRow(database: LockedDatabase, key: RowKey): void {
+export function deleteRow(database: LockedDatabase, key: RowKey): void {
   if (key.table === 'conversations') database.run('DELETE FROM conversations WHERE key = ?', key.directory)
   else
     database.run('DELETE FROM conversations_v2 WHERE key = ? AND conversation_id = ?', key.directory, key.conversation)
 }
 
-export function storedRow(database: LockedDatabase, key: RowKey): StoredRow | undefined {
+export function readStoredRow(database: LockedDatabase, key: RowKey): StoredRow | undefined {
   const row = database.get(...rowQuery(key))
   const bytes = row?.['value']
   if (!(bytes instanceof Uint8Array)) return undefined
@@ -46,7 +46,7 @@ export function storedRow(database: LockedDatabase, key: RowKey): StoredRow | un
   return { bytes, times: key.table === 'conversations' ? undefined : times }
 }
 
-export function refused(path: string, { kind, reason }: Problem): AppError {
+export function storeError(path: string, { kind, reason }: DatabaseProblem): AppError {
   if (kind === 'busy')
     return new AppError(
       'busy',

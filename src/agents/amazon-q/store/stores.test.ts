@@ -6,24 +6,24 @@ import { tempFolder } from '../../../../test/support/log.ts'
 import { stateOf } from '../../../../test/support/q-store.ts'
 import { openSqlite } from '../../../lib/sqlite/driver.ts'
 import amazonQ from '../agent.ts'
-import { agentOf, roots, stores } from './stores.ts'
+import { agentOfStore, roots, storePaths } from './stores.ts'
 
-describe('where the stores lie', () => {
+describe('store locations', () => {
   test('on each platform', () => {
-    expect(stores({ platform: 'linux', home: '/home/u', variables: {} })).toEqual([
+    expect(storePaths({ platform: 'linux', home: '/home/u', variables: {} })).toEqual([
       '/home/u/.local/share/amazon-q/data.sqlite3',
       '/home/u/.local/share/kiro-cli/data.sqlite3',
     ])
-    expect(stores({ platform: 'linux', home: '/home/u', variables: { XDG_DATA_HOME: '/data' } })[0]).toBe(
+    expect(storePaths({ platform: 'linux', home: '/home/u', variables: { XDG_DATA_HOME: '/data' } })[0]).toBe(
       '/data/amazon-q/data.sqlite3',
     )
-    expect(stores({ platform: 'darwin', home: '/Users/u', variables: { XDG_DATA_HOME: '/data' } })[1]).toBe(
+    expect(storePaths({ platform: 'darwin', home: '/Users/u', variables: { XDG_DATA_HOME: '/data' } })[1]).toBe(
       '/Users/u/Library/Application Support/kiro-cli/data.sqlite3',
     )
-    expect(stores({ platform: 'win32', home: 'C:\\Users\\u', variables: { LOCALAPPDATA: 'D:\\local' } })[0]).toBe(
+    expect(storePaths({ platform: 'win32', home: 'C:\\Users\\u', variables: { LOCALAPPDATA: 'D:\\local' } })[0]).toBe(
       'D:\\local\\amazon-q\\data.sqlite3',
     )
-    expect(stores({ platform: 'win32', home: 'C:\\Users\\u', variables: {} })[0]).toBe(
+    expect(storePaths({ platform: 'win32', home: 'C:\\Users\\u', variables: {} })[0]).toBe(
       'C:\\Users\\u\\AppData\\Local\\amazon-q\\data.sqlite3',
     )
     expect(roots({ platform: 'linux', home: '/home/u', variables: {} })).toContain(
@@ -31,15 +31,15 @@ describe('where the stores lie', () => {
     )
   })
 
-  test('the folder tells whose a store is, else what only Kiro writes', () => {
-    expect(agentOf('/x/kiro-cli/data.sqlite3', () => false)).toBe('kiro')
-    expect(agentOf('/x/amazon-q/data.sqlite3', () => true)).toBe('amazon-q')
-    expect(agentOf('/x/backup/data.sqlite3', () => true)).toBe('kiro')
-    expect(agentOf('/x/backup/data.sqlite3', () => false)).toBe('amazon-q')
+  test('the folder identifies the owner of a store, otherwise tables that only Kiro writes', () => {
+    expect(agentOfStore('/x/kiro-cli/data.sqlite3', () => false)).toBe('kiro')
+    expect(agentOfStore('/x/amazon-q/data.sqlite3', () => true)).toBe('amazon-q')
+    expect(agentOfStore('/x/backup/data.sqlite3', () => true)).toBe('kiro')
+    expect(agentOfStore('/x/backup/data.sqlite3', () => false)).toBe('amazon-q')
   })
 })
 
-test('no other table of the database is touched: their pages may be rubbish', async () => {
+test('other tables are not read, so their pages may be corrupt', async () => {
   const path = join(tempFolder(), 'data.sqlite3')
   const database = openSqlite(path)
   for (const name of ['auth_kv', 'state', 'history'])

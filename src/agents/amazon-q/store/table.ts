@@ -1,52 +1,52 @@
 /** The tables of conversations, the only ones of the database that are ever touched. One statement, one row, no more. */
-import type { OpenDatabase } from '../../../lib/sqlite/open.ts'
-import type { Outcome } from '../../../lib/sqlite/problem.ts'
-import { type RowKey, rowQuery, type Table } from './key.ts'
+import type { ForeignDatabase } from '../../../lib/sqlite/open.ts'
+import type { DatabaseOutcome } from '../../../lib/sqlite/problem.ts'
+import { type ConversationTable, type RowKey, rowQuery } from './key.ts'
 
-export interface Listed {
+export interface ListedRow {
   readonly key: RowKey
   /** Equal as long as nobody wrote the row. A row that is replaced gets another number. */
   readonly fingerprint: string
   readonly size: number
 }
 
-export interface Stored {
+export interface TableRow {
   readonly bytes: Buffer
   /** In milliseconds, where the table tells them. */
   readonly created_at: number | undefined
   readonly updated_at: number | undefined
 }
 
-const TABLES: readonly Table[] = ['conversations', 'conversations_v2']
+const TABLES: readonly ConversationTable[] = ['conversations', 'conversations_v2']
 
-export function tablesIn(database: OpenDatabase): Outcome<readonly Table[]> {
+export function listTables(database: ForeignDatabase): DatabaseOutcome<readonly ConversationTable[]> {
   const found = database.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'conversations%'")
   if (!found.ok) return found
   const names = new Set(found.value.map(({ name }) => name))
   return { ok: true, value: TABLES.filter((table) => names.has(table)) }
 }
 
-const COLUMNS: { readonly [table in Table]: string } = {
+const COLUMNS: { readonly [table in ConversationTable]: string } = {
   conversations: 'key, NULL AS conversation_id, NULL AS updated_at',
   conversations_v2: 'key, conversation_id, updated_at',
 }
 
-const PAGE = 200
+const PAGE_ROWS = 200
 const FIRST_ROWID = -(2n ** 63n)
 const LAST_ROWID = 2n ** 63n - 1n
 
 /** In pages, so that nobody waits for us. A row that is replaced meanwhile comes again, further on: the later one counts. */
-export function rowsIn(database: OpenDatabase, table: Table): Outcome<readonly Listed[]> {
-  const found = new Map<string, Listed>()
+export function listRows(database: ForeignDatabase, table: ConversationTable): DatabaseOutcome<readonly ListedRow[]> {
+  const found = new Map<string, ListedRow>()
   for (let after = FIRST_ROWID; ; ) {
     const page = database.all(
       // As text: no rowid may become another one, else a page would be asked for again and again.
-      `SELECT CAST(rowid AS TEXT) AS number, octet_length(value) AS size, ${COLUMNS[table]} FROM ${table} WHERE rowid >= ? ORDER BY rowid LIMIT ${PAGE}`,
+      `SELECT CAST(rowid AS TEXT) AS number, octet_length(value) AS size, ${COLUMNS[table]} FROM ${table} WHERE rowid >= ? ORDER BY rowid LIMIT ${PAGE_ROWS}`,
       after,
     )
-    if (!page.ok) return page.problem.kind === 'corrupt' ? keysIn(database, table) : page
-    for (const row of page.value) add(found, table, row)
-    if (page.value.length < PAGE) return { ok: true, value: [...found.values()] }
+    if (!page.ok) return page.problem.kind === 'corrupt' ? listKeys(database, table) : page
+    for (const row of page.value) addRow(found, table, row)
+    if (page.value.length < PAGE_ROWS) return { ok: true, value: [...found.values()] }
     const last = BigInt(String(page.value.at(-1)?.['number']))
     if (last === LAST_ROWID) return { ok: true, value: [...found.values()] }
     after = last + 1n
@@ -54,18 +54,18 @@ export function rowsIn(database: OpenDatabase, table: Table): Outcome<readonly L
 }
 
 /** The index alone, where the table itself is damaged: rows that can be read still are. */
-function keysIn(database: OpenDatabase, table: Table): Outcome<readonly Listed[]> {
+function listKeys(database: ForeignDatabase, table: ConversationTable): DatabaseOutcome<readonly ListedRow[]> {
   const columns = table === 'conversations' ? 'key' : 'key, conversation_id'
   const rows = database.all(`SELECT ${columns} FROM ${table} ORDER BY ${columns}`)
   if (!rows.ok) return rows
-  const found = new Map<string, Listed>()
-  for (const row of rows.value) add(found, table, row)
+  const found = new Map<string, ListedRow>()
+  for (const row of rows.value) addRow(found, table, row)
   return { ok: true, value: [...found.values()] }
 }
 
 type Cells = { readonly [column: string]: unknown }
 
-function add(found: Map<string, Listed>, table: Table, row: Cells): void {
+function addRow(found: Map<string, ListedRow>, table: ConversationTable, row: Cells): void {
   const { key: directory, conversation_id: conversation, number, size, updated_at } = row
   if (typeof directory !== 'string') return
   if (table === 'conversations_v2' && typeof conversation !== 'string') return
@@ -76,7 +76,7 @@ function add(found: Map<string, Listed>, table: Table, row: Cells): void {
 }
 
 /** Nothing when it is gone. */
-export function rowAt(database: OpenDatabase, key: RowKey): Outcome<Stored | undefined> {
+export function readTableRow(database: ForeignDatabase, key: RowKey): DatabaseOutcome<TableRow | undefined> {
   const found = database.get(...rowQuery(key))
   if (!found.ok) return found
   const bytes = found.value?.['value']
@@ -86,20 +86,20 @@ export function rowAt(database: OpenDatabase, key: RowKey): Outcome<Stored | und
     ok: true,
     value: {
       bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
-      created_at: milliseconds(created_at),
-      updated_at: milliseconds(updated_at),
+      created_at: toMilliseconds(created_at),
+      updated_at: toMilliseconds(updated_at),
     },
   }
 }
 
 /** A column holds whatever its writer put there: what is no number is no time, but it is not missing. */
-function milliseconds(value: unknown): number | undefined {
+function toMilliseconds(value: unknown): number | undefined {
   if (value === null || value === undefined) return undefined
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN
 }
 
 /** One row's alone. */
-export function fingerprintAt(database: OpenDatabase, key: RowKey): Outcome<string | undefined> {
+export function rowFingerprint(database: ForeignDatabase, key: RowKey): DatabaseOutcome<string | undefined> {
   const found =
     key.table === 'conversations'
       ? database.get(

@@ -3,13 +3,13 @@ import { historyEntry } from '../../../conversation/codec/message.ts'
 import { type NotRead, type Read, readStateValue, readValueAs } from '../../../conversation/codec/read.ts'
 import type { HistoryEntry } from '../../../conversation/record.ts'
 import type { JsonValue } from '../../../lib/json/lossless.ts'
-import { exactOf } from '../../../lib/json/portable.ts'
+import { fromPortableJson } from '../../../lib/json/portable.ts'
 import { writeJson } from '../../../lib/json/write.ts'
 import { fieldsOf, listOf } from '../../../lib/object.ts'
 
 export type StateFields = ReadonlyMap<string, JsonValue>
 
-export type Own =
+export type NativeRecord =
   | {
       readonly kind: 'entry'
       readonly entry: HistoryEntry
@@ -27,18 +27,18 @@ export type Own =
   /** An entry that not even a tolerant reading takes. */
   | { readonly kind: 'unread' }
 
-export function ownRecord(record: unknown): Own {
+export function parseNativeRecord(record: unknown): NativeRecord {
   const state = fieldsOf(fieldsOf(record)?.['state'])
   if (state) return stateRecord(state, listOf(fieldsOf(record)?.['unread']).length)
-  const given = exactOf(record)
+  const given = fromPortableJson(record)
   const strict = readValueAs(historyEntry, given, { mode: 'strict' })
   const read = strict.ok ? strict : readValueAs(historyEntry, given)
   if (!read.ok) return { kind: 'unread' }
   return { kind: 'entry', entry: read.value, text: writeJson(given), faults: faultsOf(read) }
 }
 
-function stateRecord(state: { readonly [field: string]: unknown }, unread: number): Own {
-  const fields = new Map(Object.entries(state).map(([key, value]) => [key, exactOf(value)]))
+function stateRecord(state: { readonly [field: string]: unknown }, unread: number): NativeRecord {
+  const fields = new Map(Object.entries(state).map(([key, value]) => [key, fromPortableJson(value)]))
   const given = { ...Object.fromEntries(fields), history: [] }
   const strict = readStateValue(given, { mode: 'strict' })
   return { kind: 'state', fields, faults: strict.ok ? [] : faultsOf(readStateValue(given)), unread }

@@ -1,12 +1,12 @@
 /** Tells by a line's first bytes what the first pass needs of it. Only sure answers; else the line is parsed. */
-import { MOST_TOKENS } from '../../../model/numbers.ts'
+import { MAX_TOKEN_COUNT } from '../../../model/numbers.ts'
 import type { Usage } from '../../../model/usage.ts'
 
 /**
  * `nothing`: only the line counts; `answer`: the model spoke; `event`: words on the screen, which repeat an item;
  * `parse`: no sure answer; else a tool was called or tokens were counted.
  */
-export type Glance = 'nothing' | 'answer' | 'event' | 'parse' | { readonly tool: string } | { readonly total: Usage }
+export type LineHint = 'nothing' | 'answer' | 'event' | 'parse' | { readonly tool: string } | { readonly total: Usage }
 
 /** The keys in the order in which Codex writes them; any other order is no sure answer. */
 const STAMP = Buffer.from('{"timestamp":"')
@@ -23,23 +23,23 @@ const TOTAL = Buffer.from('","info":{"total_token_usage":{')
 const TYPE_AT = STAMP.length + 24
 const WORD_AT = TYPE_AT + TYPE.length
 
-export function glance(bytes: Buffer, from: number, to: number): Glance {
-  if (starts(bytes, from, to, STAMP) && starts(bytes, from + TYPE_AT, to, TYPE)) {
+export function peekLine(bytes: Buffer, from: number, to: number): LineHint {
+  if (startsWithAt(bytes, from, to, STAMP) && startsWithAt(bytes, from + TYPE_AT, to, TYPE)) {
     const at = from + WORD_AT
-    if (starts(bytes, at, to, ITEM)) return glanceItem(bytes, at + ITEM.length, to)
-    if (starts(bytes, at, to, EVENT)) return glanceEvent(bytes, at + EVENT.length, to)
+    if (startsWithAt(bytes, at, to, ITEM)) return peekItem(bytes, at + ITEM.length, to)
+    if (startsWithAt(bytes, at, to, EVENT)) return peekEvent(bytes, at + EVENT.length, to)
     return 'parse'
   }
-  if (starts(bytes, from, to, BARE)) return glanceItem(bytes, from + BARE.length, to)
-  return starts(bytes, from, to, STATE) ? 'nothing' : 'parse'
+  if (startsWithAt(bytes, from, to, BARE)) return peekItem(bytes, from + BARE.length, to)
+  return startsWithAt(bytes, from, to, STATE) ? 'nothing' : 'parse'
 }
 
 /** The line's own time, where a glance was sure of it. */
-export function stampOf(bytes: Buffer, from: number): string {
+export function peekTimestamp(bytes: Buffer, from: number): string {
   return bytes[from + 2] === STAMP[2] ? bytes.toString('latin1', from + STAMP.length, from + TYPE_AT) : ''
 }
 
-const ITEMS = wordTable({
+const ITEMS = typeWordTable({
   message: 'message',
   function_call: 'call',
   custom_tool_call: 'call',
@@ -51,7 +51,7 @@ const ITEMS = wordTable({
   compaction: 'nothing',
 })
 
-const EVENTS = wordTable({
+const EVENTS = typeWordTable({
   token_count: 'tokens',
   user_message: 'event',
   agent_message: 'event',
@@ -62,36 +62,36 @@ const EVENTS = wordTable({
   patch_apply_end: 'nothing',
 })
 
-function glanceItem(bytes: Buffer, at: number, to: number): Glance {
-  const word = wordAt(ITEMS, bytes, at, to)
+function peekItem(bytes: Buffer, at: number, to: number): LineHint {
+  const word = typeWordAt(ITEMS, bytes, at, to)
   if (!word) return 'parse'
   const after = at + word.bytes.length - 1
-  if (word.means === 'message') return starts(bytes, after, to, ASSISTANT) ? 'answer' : 'parse'
+  if (word.means === 'message') return startsWithAt(bytes, after, to, ASSISTANT) ? 'answer' : 'parse'
   if (word.means === 'nothing') return 'nothing'
-  for (const one of known) if (starts(bytes, after, to, one.bytes)) return one
-  const tool = nameIn(bytes, after, to)
+  for (const one of knownTools) if (startsWithAt(bytes, after, to, one.bytes)) return one
+  const tool = peekToolName(bytes, after, to)
   if (tool === undefined) return 'parse'
   const one = { tool, bytes: Buffer.from(`${NAME_TEXT}${tool}"`, 'latin1') }
-  if (known.length < MOST_KNOWN) known.push(one)
+  if (knownTools.length < MAX_KNOWN_TOOLS) knownTools.push(one)
   return one
 }
 
 /** Tools that were called before: a handful is called all the time. */
-const known: { readonly tool: string; readonly bytes: Buffer }[] = []
-const MOST_KNOWN = 16
+const knownTools: { readonly tool: string; readonly bytes: Buffer }[] = []
+const MAX_KNOWN_TOOLS = 16
 
-function glanceEvent(bytes: Buffer, at: number, to: number): Glance {
-  const word = wordAt(EVENTS, bytes, at, to)
+function peekEvent(bytes: Buffer, at: number, to: number): LineHint {
+  const word = typeWordAt(EVENTS, bytes, at, to)
   if (!word) return 'parse'
   if (word.means !== 'tokens') return word.means
   const after = at + word.bytes.length - 1
-  if (!starts(bytes, after, to, TOTAL)) return 'parse'
-  const total = counterAt(bytes, after + TOTAL.length, to)
+  if (!startsWithAt(bytes, after, to, TOTAL)) return 'parse'
+  const total = parseCounters(bytes, after + TOTAL.length, to)
   return total ? { total } : 'parse'
 }
 
 /** Directly behind the type in a function call, a little further on in a custom one. */
-function nameIn(bytes: Buffer, at: number, to: number): string | undefined {
+function peekToolName(bytes: Buffer, at: number, to: number): string | undefined {
   const head = bytes.toString('latin1', at, Math.min(to, at + 200))
   const start = head.indexOf(NAME_TEXT)
   const open = start + NAME_TEXT.length
@@ -103,33 +103,33 @@ function nameIn(bytes: Buffer, at: number, to: number): string | undefined {
 
 const NAME_TEXT = NAME.toString('latin1')
 
-interface Word<Means> {
+interface TypeWord<Means> {
   /** With its closing quote. */
   readonly bytes: Buffer
   readonly means: Means
 }
 
 /** Words by their first letter. */
-function wordTable<Means extends string>(words: {
+function typeWordTable<Means extends string>(typeWords: {
   readonly [word: string]: Means
-}): readonly (readonly Word<Means>[])[] {
-  const table: Word<Means>[][] = Array.from({ length: 128 }, () => [])
-  for (const [word, means] of Object.entries(words))
+}): readonly (readonly TypeWord<Means>[])[] {
+  const table: TypeWord<Means>[][] = Array.from({ length: 128 }, () => [])
+  for (const [word, means] of Object.entries(typeWords))
     table[word.charCodeAt(0)]?.push({ bytes: Buffer.from(`${word}"`), means })
   return table
 }
 
-function wordAt<Means>(
-  table: readonly (readonly Word<Means>[])[],
+function typeWordAt<Means>(
+  table: readonly (readonly TypeWord<Means>[])[],
   bytes: Buffer,
   at: number,
   to: number,
-): Word<Means> | undefined {
-  for (const word of table[bytes[at] ?? 0] ?? []) if (starts(bytes, at, to, word.bytes)) return word
+): TypeWord<Means> | undefined {
+  for (const word of table[bytes[at] ?? 0] ?? []) if (startsWithAt(bytes, at, to, word.bytes)) return word
   return undefined
 }
 
-function starts(bytes: Buffer, at: number, to: number, wanted: Buffer): boolean {
+function startsWithAt(bytes: Buffer, at: number, to: number, wanted: Buffer): boolean {
   if (at + wanted.length > to) return false
   for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false
   return true
@@ -145,7 +145,7 @@ const COUNTERS = [
 const COUNTER_KEYS = COUNTERS.map((name) => ({ name, bytes: Buffer.from(`"${name}":`) }))
 
 /** A flat object of whole numbers, from behind its opening brace. */
-function counterAt(bytes: Buffer, from: number, to: number): Usage | undefined {
+function parseCounters(bytes: Buffer, from: number, to: number): Usage | undefined {
   const usage = {
     input_tokens: 0,
     cached_input_tokens: 0,
@@ -165,7 +165,7 @@ function counterAt(bytes: Buffer, from: number, to: number): Usage | undefined {
       code = bytes[++end] ?? 0
     }
     // JSON has no numbers that begin with a further 0.
-    if (end === digits || end >= to || value > MOST_TOKENS || (bytes[digits] === ZERO && end > digits + 1))
+    if (end === digits || end >= to || value > MAX_TOKEN_COUNT || (bytes[digits] === ZERO && end > digits + 1))
       return undefined
     if (key) usage[key.name] = value
     if (code === CLOSE) return usage
@@ -175,7 +175,7 @@ function counterAt(bytes: Buffer, from: number, to: number): Usage | undefined {
 }
 
 function counterKey(bytes: Buffer, at: number, to: number) {
-  for (const key of COUNTER_KEYS) if (starts(bytes, at, to, key.bytes)) return key
+  for (const key of COUNTER_KEYS) if (startsWithAt(bytes, at, to, key.bytes)) return key
   return undefined
 }
 

@@ -1,9 +1,9 @@
 /** Token counts as Codex reports them. */
-import { type Fields, fieldsOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf } from '../../../lib/object.ts'
 import { NumberCheck } from '../../../model/numbers.ts'
-import { NO_USAGE, type Usage, usageSince } from '../../../model/usage.ts'
+import { NO_USAGE, type Usage, usageIncrease } from '../../../model/usage.ts'
 
-export interface Report {
+export interface TokenReport {
   /** Of the thread so far. */
   readonly total: Usage | undefined
   /** Of the last request. */
@@ -14,33 +14,33 @@ export interface Report {
 }
 
 /** From the payload of a `token_count`. Nothing when it only brings news of rate limits. */
-export function reportOf(payload: Fields): Report | undefined {
+export function parseTokenReport(payload: Fields): TokenReport | undefined {
   const info = fieldsOf(payload['info'])
   const check = new NumberCheck()
   if (!info) {
     // The first versions had the counters of one request here.
-    const last = payload['info'] === undefined ? usageOf(payload, check) : undefined
-    return reported(undefined, last, undefined, check)
+    const last = payload['info'] === undefined ? parseTokenUsage(payload, check) : undefined
+    return makeReport(undefined, last, undefined, check)
   }
-  const total = usageOf(info['total_token_usage'], check)
+  const total = parseTokenUsage(info['total_token_usage'], check)
   // The next total tells what a lost one was about.
   const isLost = total === undefined && check.faults !== undefined
-  const last = isLost ? undefined : usageOf(info['last_token_usage'], check)
-  return reported(total, last, wordOf(info['model']), check)
+  const last = isLost ? undefined : parseTokenUsage(info['last_token_usage'], check)
+  return makeReport(total, last, nonEmptyStringOf(info['model']), check)
 }
 
-function reported(
+function makeReport(
   total: Usage | undefined,
   last: Usage | undefined,
   model: string | undefined,
   { faults }: NumberCheck,
-): Report | undefined {
+): TokenReport | undefined {
   if (faults) return { total, last, model, faults }
   return total || last ? { total, last, model } : undefined
 }
 
 /** Nothing where one of the counts is unusable: a running total with a gap would count everything before it again. */
-export function usageOf(value: unknown, check: NumberCheck): Usage | undefined {
+export function parseTokenUsage(value: unknown, check: NumberCheck): Usage | undefined {
   const fields = fieldsOf(value)
   if (!fields) return undefined
   const own = new NumberCheck()
@@ -61,7 +61,7 @@ export function usageOf(value: unknown, check: NumberCheck): Usage | undefined {
 }
 
 /** Turns reports into amounts: each token is counted once, however often it is reported. */
-export class Meter {
+export class TokenMeter {
   #before: Usage | undefined
 
   constructor(before?: Usage) {
@@ -72,11 +72,11 @@ export class Meter {
    * @param copied the report is a copy of the parent's: known, not used here
    * @param inherits the log continues another one
    */
-  add({ total, last }: Report, copied: boolean, inherits: boolean): Usage {
+  add({ total, last }: TokenReport, copied: boolean, inherits: boolean): Usage {
     if (!total) return copied || !last ? NO_USAGE : last
     const before = this.#before
     this.#before = total
-    return copied ? NO_USAGE : usageSince(before, total, last, inherits)
+    return copied ? NO_USAGE : usageIncrease(before, total, last, inherits)
   }
 
   /** The total alone tells what was used: nothing is inherited and nothing fell. */

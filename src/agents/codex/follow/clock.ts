@@ -1,10 +1,10 @@
 /** Gives every record a time, also where the log has none. */
 import type { Fields } from '../../../lib/object.ts'
-import { type Instant, instant, instantOf } from '../../../model/ids.ts'
-import { isRefused } from '../../../model/numbers.ts'
-import { isLegacy, type Shape } from '../raw.ts'
+import { type Instant, instantFromMs, toInstant } from '../../../model/ids.ts'
+import { isInvalidTime } from '../../../model/numbers.ts'
+import { type CodexRecordShape, isLegacyShape } from '../raw.ts'
 
-export interface Moment {
+export interface RecordTime {
   readonly at: Instant
   readonly inferred: boolean
   /** The source's own value, as it stands there. */
@@ -19,7 +19,7 @@ export interface SavedClock {
   readonly fallback: number
 }
 
-export class Clock {
+export class RecordClock {
   /** The session's first time, in milliseconds. */
   #first: number | undefined
   #last: Instant | undefined
@@ -32,15 +32,15 @@ export class Clock {
     this.#last = saved?.last ?? undefined
   }
 
-  momentOf(record: Fields, shape: Shape, line: number): Moment {
-    const stamp = stampOf(record, shape)
-    const own = stamp === undefined ? undefined : instant(stamp)
+  timeOf(record: Fields, shape: CodexRecordShape, line: number): RecordTime {
+    const stamp = recordTimestamp(record, shape)
+    const own = stamp === undefined ? undefined : toInstant(stamp)
     if (own !== undefined) {
       this.note(own)
       return { at: own, inferred: false, stamp }
     }
-    const at = (isLegacy(shape) ? undefined : this.#last) ?? this.#counted(line)
-    return isRefused(stamp, own) ? { at, inferred: true, stamp, isBad: true } : { at, inferred: true, stamp }
+    const at = (isLegacyShape(shape) ? undefined : this.#last) ?? this.#countedTime(line)
+    return isInvalidTime(stamp, own) ? { at, inferred: true, stamp, isBad: true } : { at, inferred: true, stamp }
   }
 
   /** The time of a record that is not looked into. */
@@ -50,9 +50,9 @@ export class Clock {
   }
 
   /** The session's beginning and one second for each line since. */
-  #counted(line: number): Instant {
+  #countedTime(line: number): Instant {
     const base = this.#first ?? this.#fallback
-    return instantOf(base + Math.max(0, line - 1) * 1000) ?? EPOCH
+    return instantFromMs(base + Math.max(0, line - 1) * 1000) ?? EPOCH
   }
 
   save(): SavedClock {
@@ -61,7 +61,7 @@ export class Clock {
 }
 
 /** The source's own time, under whatever name. */
-export const stampOf = (record: Fields, shape: Shape): unknown =>
+export const recordTimestamp = (record: Fields, shape: CodexRecordShape): unknown =>
   record['timestamp'] ?? (shape === 'prompt' ? record['ts'] : record['created_at'])
 
 const EPOCH = '1970-01-01T00:00:00.000Z' as Instant

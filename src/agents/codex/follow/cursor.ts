@@ -1,12 +1,12 @@
 /** All that reading must know to go on where it stopped. */
-import type { Stop } from '../../../lib/files/log-file.ts'
+import type { LogPosition } from '../../../lib/files/log-file.ts'
 import type { Role } from '../../../model/normalized.ts'
 import type { Cursor } from '../../agent.ts'
 import type { SavedClock } from './clock.ts'
 import type { SavedRelations } from './relations.ts'
 import type { SavedThread } from './thread.ts'
 
-export interface Saved extends Cursor, Stop {
+export interface CodexCursor extends Cursor, LogPosition {
   readonly offset: number
   readonly thread: SavedThread
   readonly clock: SavedClock

@@ -1,11 +1,11 @@
 /** Builds a session's header from the records that speak of the session as a whole. */
-import { type Fields, fieldsOf, wordOf } from '../../../lib/object.ts'
-import { type AgentId, type Instant, instant, type SessionId, sessionId } from '../../../model/ids.ts'
-import { gitOf, type Session } from '../../../model/session.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf } from '../../../lib/object.ts'
+import { type AgentId, type Instant, makeSessionId, type SessionId, toInstant } from '../../../model/ids.ts'
+import { parseGitInfo, type Session } from '../../../model/session.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-export interface Birth {
+export interface SessionOrigin {
   readonly agent: AgentId
   readonly path: string
   /** Set when another source claims the same id. */
@@ -15,9 +15,9 @@ export interface Birth {
   readonly at: Instant
 }
 
-const PROMPT_LENGTH = 200
+const MAX_PROMPT_LENGTH = 200
 
-export class Header {
+export class SessionHeader {
   readonly #session: Mutable<Session>
   readonly #models: Set<string>
   readonly #ancestors: Set<SessionId>
@@ -31,16 +31,16 @@ export class Header {
   }
 
   /** The first record decides whose log this is. */
-  static born(record: Fields, kind: Session['kind'], birth: Birth): Header {
-    const native = nativeIdOf(record) ?? birth.first
-    return new Header({
-      id: (birth.session ?? sessionId(birth.agent, native)) as SessionId,
-      agent: birth.agent,
+  static fromFirstRecord(record: Fields, kind: Session['kind'], sessionOrigin: SessionOrigin): SessionHeader {
+    const native = nativeIdOf(record) ?? sessionOrigin.first
+    return new SessionHeader({
+      id: (sessionOrigin.session ?? makeSessionId(sessionOrigin.agent, native)) as SessionId,
+      agent: sessionOrigin.agent,
       native_id: native,
-      first_record: birth.first,
-      path: birth.path,
+      first_record: sessionOrigin.first,
+      path: sessionOrigin.path,
       kind,
-      started_at: instant(fieldsOf(record['payload'])?.['timestamp']) ?? birth.at,
+      started_at: toInstant(fieldsOf(record['payload'])?.['timestamp']) ?? sessionOrigin.at,
       models: [],
       ancestors: [],
     })
@@ -65,23 +65,23 @@ export class Header {
   /** A session's own description, first or repeated. Answers false when it speaks of another session. */
   describe(payload: Fields): boolean {
     const session = this.#session
-    const native = wordOf(payload['id'])
+    const native = nonEmptyStringOf(payload['id'])
     if (native !== undefined && native !== session.native_id) {
-      this.#ancestors.add(sessionId(session.agent, native))
+      this.#ancestors.add(makeSessionId(session.agent, native))
       this.#dirty = true
       return false
     }
-    this.#set('cwd', wordOf(payload['cwd']))
-    this.#set('originator', wordOf(payload['originator']))
-    this.#set('agent_version', wordOf(payload['cli_version']))
+    this.#set('cwd', nonEmptyStringOf(payload['cwd']))
+    this.#set('originator', nonEmptyStringOf(payload['originator']))
+    this.#set('agent_version', nonEmptyStringOf(payload['cli_version']))
     this.#set('origin', originOf(payload['source']))
-    this.#set('model_provider', wordOf(payload['model_provider']))
-    this.#set('nickname', wordOf(payload['agent_nickname']))
+    this.#set('model_provider', nonEmptyStringOf(payload['model_provider']))
+    this.#set('nickname', nonEmptyStringOf(payload['agent_nickname']))
     const git = fieldsOf(payload['git'])
-    if (git) this.#set('git', { ...session.git, ...gitOf(git) })
+    if (git) this.#set('git', { ...session.git, ...parseGitInfo(git) })
     const parent = parentOf(payload)
     if (parent) {
-      this.#set('parent', sessionId(session.agent, parent.native))
+      this.#set('parent', makeSessionId(session.agent, parent.native))
       this.#set('relation', parent.relation)
     }
     return true
@@ -89,8 +89,8 @@ export class Header {
 
   /** What was in force for a turn. */
   turn(payload: Fields): void {
-    this.model(wordOf(payload['model']))
-    this.#set('cwd', this.#session.cwd ?? wordOf(payload['cwd']))
+    this.model(nonEmptyStringOf(payload['model']))
+    this.#set('cwd', this.#session.cwd ?? nonEmptyStringOf(payload['cwd']))
     this.#set('approval_policy', payload['approval_policy'])
     this.#set('sandbox_policy', payload['sandbox_policy'])
   }
@@ -107,16 +107,16 @@ export class Header {
   }
 
   title(name: unknown): void {
-    this.#set('title', wordOf(name))
+    this.#set('title', nonEmptyStringOf(name))
   }
 
   prompt(text: string): void {
     if (this.#session.first_prompt === undefined && text.trim() !== '')
-      this.#set('first_prompt', text.trim().slice(0, PROMPT_LENGTH))
+      this.#set('first_prompt', text.trim().slice(0, MAX_PROMPT_LENGTH))
   }
 
   /** The header, if it has changed since it was last asked for. */
-  take(): Session | undefined {
+  takeChanged(): Session | undefined {
     if (!this.#dirty) return undefined
     this.#dirty = false
     return this.save()
@@ -134,18 +134,19 @@ export class Header {
 }
 
 function nativeIdOf(record: Fields): string | undefined {
-  if (record['type'] === 'session_meta') return wordOf(fieldsOf(record['payload'])?.['id'])
-  if (record['type'] === 'thread.started') return wordOf(record['thread_id'])
+  if (record['type'] === 'session_meta') return nonEmptyStringOf(fieldsOf(record['payload'])?.['id'])
+  if (record['type'] === 'thread.started') return nonEmptyStringOf(record['thread_id'])
   return record['type'] === undefined && record['payload'] === undefined && 'timestamp' in record
-    ? wordOf(record['id'])
+    ? nonEmptyStringOf(record['id'])
     : undefined
 }
 
 function parentOf(payload: Fields): { readonly native: string; readonly relation: 'fork' | 'subagent' } | undefined {
   const subagent = fieldsOf(payload['source'])?.['subagent']
   const spawned =
-    wordOf(fieldsOf(fieldsOf(subagent)?.['thread_spawn'])?.['parent_thread_id']) ?? wordOf(payload['parent_thread_id'])
-  const forked = wordOf(payload['forked_from_id'])
+    nonEmptyStringOf(fieldsOf(fieldsOf(subagent)?.['thread_spawn'])?.['parent_thread_id']) ??
+    nonEmptyStringOf(payload['parent_thread_id'])
+  const forked = nonEmptyStringOf(payload['forked_from_id'])
   const native = spawned ?? forked
   if (native === undefined) return undefined
   return { native, relation: subagent !== undefined || spawned !== undefined ? 'subagent' : 'fork' }
@@ -153,5 +154,5 @@ function parentOf(payload: Fields): { readonly native: string; readonly relation
 
 /** A word, or an object with one key that is the word. */
 function originOf(source: unknown): string | undefined {
-  return wordOf(source) ?? Object.keys(fieldsOf(source) ?? {})[0]
+  return nonEmptyStringOf(source) ?? Object.keys(fieldsOf(source) ?? {})[0]
 }

@@ -1,29 +1,29 @@
 /** Finds the two records that hold the same words: an item of the conversation and an event for the screen. */
 import { sha256 } from '../../../lib/hash.ts'
 import type { Metadata } from '../../../model/normalized.ts'
-import type { Fact, Speaker } from '../record/draft.ts'
+import type { RecordFact, TextAuthor } from '../record/draft.ts'
 
-type Said = Extract<Fact, { kind: 'said' }>
+type TextFact = Extract<RecordFact, { kind: 'said' }>
 
-interface Waiting {
+interface UnlinkedText {
   readonly id: string
   readonly by: 'item' | 'event'
   readonly keys: readonly string[]
 }
 
 export interface SavedLinks {
-  readonly waiting: { readonly [who in Speaker]: readonly Waiting[] }
+  readonly waiting: { readonly [who in TextAuthor]: readonly UnlinkedText[] }
   readonly answer: { readonly id: string; readonly key: string } | null
 }
 
 /** Partners stand close together; what has waited longer than this many others has none. */
-const PATIENCE = 32
+const MAX_UNLINKED = 32
 
 /** A memory citation closes an item but not its event. */
 const CITATION = '<oai-mem-citation>'
 
-export class Links {
-  readonly #waiting: { readonly [who in Speaker]: Waiting[] }
+export class DuplicateLinks {
+  readonly #waiting: { readonly [who in TextAuthor]: UnlinkedText[] }
   #answer: { readonly id: string; readonly key: string } | undefined
 
   constructor(saved?: SavedLinks) {
@@ -37,19 +37,19 @@ export class Links {
   }
 
   /** The link goes on the later record. Equal words are matched by order: the nearest that still waits. */
-  said(fact: Said, id: string): Metadata | undefined {
+  link(fact: TextFact, id: string): Metadata | undefined {
     const keys = keysOf(fact)
     if (fact.who === 'assistant' && fact.by === 'item' && keys[0] !== undefined) this.#answer = { id, key: keys[0] }
     const queue = this.#waiting[fact.who]
-    const found = fact.who === 'reasoning' ? takeAll(queue, fact.by, keys) : takeOne(queue, fact.by, keys)
+    const found = fact.who === 'reasoning' ? takeMatches(queue, fact.by, keys) : takeMatch(queue, fact.by, keys)
     if (found.length > 0) return fact.by === 'event' ? { duplicate_of: found[0] } : { duplicates: found }
     queue.push({ id, by: fact.by, keys })
-    if (queue.length > PATIENCE) queue.shift()
+    if (queue.length > MAX_UNLINKED) queue.shift()
     return undefined
   }
 
   /** The end of a task repeats its last answer. */
-  closing(text: string): Metadata | undefined {
+  linkClosing(text: string): Metadata | undefined {
     return this.#answer?.key === keyOf(text) ? { duplicate_of: this.#answer.id } : undefined
   }
 
@@ -63,7 +63,7 @@ export class Links {
 }
 
 /** An item's parts, and all of them together; an event has one text. */
-function keysOf(fact: Said): readonly string[] {
+function keysOf(fact: TextFact): readonly string[] {
   const only = fact.texts.length === 1 ? fact.texts[0] : undefined
   if (only !== undefined) return only === '' ? [] : [keyOf(only)]
   const texts = fact.texts.filter((text) => text !== '')
@@ -79,7 +79,7 @@ function keyOf(text: string): string {
   return bare.length <= 64 ? bare : sha256(bare)
 }
 
-function takeOne(queue: Waiting[], by: 'item' | 'event', keys: readonly string[]): readonly string[] {
+function takeMatch(queue: UnlinkedText[], by: 'item' | 'event', keys: readonly string[]): readonly string[] {
   for (let at = queue.length - 1; at >= 0; at--) {
     const other = queue[at]
     if (!other || other.by === by || !other.keys.some((key) => keys.includes(key))) continue
@@ -90,19 +90,19 @@ function takeOne(queue: Waiting[], by: 'item' | 'event', keys: readonly string[]
 }
 
 /** A thought's summary has one event for each of its parts. */
-function takeAll(queue: Waiting[], by: 'item' | 'event', keys: readonly string[]): readonly string[] {
-  if (by === 'event') return takePart(queue, keys)
-  return keys.flatMap((key) => takeOne(queue, by, [key]))
+function takeMatches(queue: UnlinkedText[], by: 'item' | 'event', keys: readonly string[]): readonly string[] {
+  if (by === 'event') return takePartMatch(queue, keys)
+  return keys.flatMap((key) => takeMatch(queue, by, [key]))
 }
 
 /** An event after its item: the item keeps waiting for the events of its other parts. */
-function takePart(queue: Waiting[], keys: readonly string[]): readonly string[] {
+function takePartMatch(queue: UnlinkedText[], keys: readonly string[]): readonly string[] {
   for (let at = queue.length - 1; at >= 0; at--) {
     const other = queue[at]
     if (other?.by !== 'item' || !keys.every((key) => other.keys.includes(key))) continue
-    const left = other.keys.filter((key) => !keys.includes(key))
-    if (left.length === 0) queue.splice(at, 1)
-    else queue[at] = { ...other, keys: left }
+    const remaining = other.keys.filter((key) => !keys.includes(key))
+    if (remaining.length === 0) queue.splice(at, 1)
+    else queue[at] = { ...other, keys: remaining }
     return [other.id]
   }
   return []

@@ -1,24 +1,30 @@
 /** What records tell about each other: copies, calls and results, turns taken back, tokens counted before. */
 import type { Metadata, Role, ToolCall } from '../../../model/normalized.ts'
-import { isZero, type Usage } from '../../../model/usage.ts'
-import { Meter } from '../count/tokens.ts'
-import type { Draft } from '../record/draft.ts'
-import { type Call, Calls, join, type SavedCalls, type Spot } from './calls.ts'
-import { Links, type SavedLinks } from './links.ts'
+import { isZeroUsage, type Usage } from '../../../model/usage.ts'
+import { TokenMeter } from '../count/tokens.ts'
+import type { RecordDraft } from '../record/draft.ts'
+import {
+  CodexCallPairing,
+  joinCallAndResult,
+  type RecordPosition,
+  type SavedCodexCalls,
+  type TrackedCall,
+} from './calls.ts'
+import { DuplicateLinks, type SavedLinks } from './links.ts'
 import { cwdIn, typedText } from './marks.ts'
 import type { Thread } from './thread.ts'
-import { type SavedTurns, Turns } from './turns.ts'
+import { RecentTurns, type SavedTurns } from './turns.ts'
 
 /** What the records before it tell about a record. */
 export interface Relation {
   readonly marks?: Metadata | undefined
   readonly tool?: ToolCall
-  readonly call?: Call
+  readonly call?: TrackedCall
 }
 
 export interface SavedRelations {
   readonly links: SavedLinks
-  readonly calls: SavedCalls
+  readonly calls: SavedCodexCalls
   readonly turns: SavedTurns
   readonly meter: Usage | null
   readonly review: boolean
@@ -28,10 +34,10 @@ export interface SavedRelations {
 export class Relations {
   readonly #thread: Thread
   readonly #onOrphan: (what: string) => void
-  readonly #links: Links
-  readonly #calls: Calls
-  readonly #turns: Turns
-  readonly #meter: Meter
+  readonly #links: DuplicateLinks
+  readonly #calls: CodexCallPairing
+  readonly #turns: RecentTurns
+  readonly #meter: TokenMeter
   #review: boolean
   /** A prompt was seen as an item; until then events count as prompts. */
   #prompted: boolean
@@ -39,20 +45,20 @@ export class Relations {
   constructor(thread: Thread, onOrphan: (what: string) => void, saved?: SavedRelations) {
     this.#thread = thread
     this.#onOrphan = onOrphan
-    this.#links = new Links(saved?.links)
-    this.#calls = new Calls(saved?.calls)
-    this.#turns = new Turns(saved?.turns)
-    this.#meter = new Meter(saved?.meter ?? undefined)
+    this.#links = new DuplicateLinks(saved?.links)
+    this.#calls = new CodexCallPairing(saved?.calls)
+    this.#turns = new RecentTurns(saved?.turns)
+    this.#meter = new TokenMeter(saved?.meter ?? undefined)
     this.#review = saved?.review ?? false
     this.#prompted = saved?.prompted ?? false
   }
 
-  restoreCalls(read: (call: Call) => Promise<ToolCall | undefined>): Promise<void> {
+  restoreCalls(read: (call: TrackedCall) => Promise<ToolCall | undefined>): Promise<void> {
     return this.#calls.restore(read)
   }
 
   /** The message belongs to the turn that is open. */
-  said(id: string): void {
+  addToTurn(id: string): void {
     this.#turns.add(id)
   }
 
@@ -68,13 +74,13 @@ export class Relations {
   }
 
   /** A prompt whose speaker had to be inferred. */
-  inferredPrompt(draft: Draft): void {
+  inferredPrompt(draft: RecordDraft): void {
     this.#prompt(draft, 'item', false)
   }
 
   /** All marks of a message: of its line, of its neighbours, of the stretch it stands in. */
   marks(
-    draft: Draft,
+    draft: RecordDraft,
     base: Metadata | undefined,
     found: Metadata | undefined,
     role: Role | undefined,
@@ -85,19 +91,19 @@ export class Relations {
   }
 
   /** Links, pairs and marks: all that a record owes to those before it. */
-  of(draft: Draft, id: string, spot: Spot, copied: boolean): Relation {
+  relate(draft: RecordDraft, id: string, position: RecordPosition, copied: boolean): Relation {
     const { fact } = draft
     if (!fact) return NO_RELATION
     switch (fact.kind) {
       case 'said': {
-        const marks = this.#links.said(fact, id)
+        const marks = this.#links.link(fact, id)
         if (fact.who === 'user') this.#prompt(draft, fact.by, copied)
         return marks ? { marks } : NO_RELATION
       }
       case 'closing':
-        return { marks: this.#links.closing(fact.text) }
+        return { marks: this.#links.linkClosing(fact.text) }
       case 'call':
-        if (draft.tool_call) this.#calls.open(fact.call_id, id, spot, draft.tool_call)
+        if (draft.tool_call) this.#calls.open(fact.call_id, id, position, draft.tool_call)
         return NO_RELATION
       case 'result':
         return this.#answer(draft, fact.call_id)
@@ -107,11 +113,11 @@ export class Relations {
       }
       case 'tokens': {
         const usage = this.#meter.add(fact.report, copied, this.#thread.header?.parent !== undefined)
-        return isZero(usage) ? NO_RELATION : { marks: { usage } }
+        return isZeroUsage(usage) ? NO_RELATION : { marks: { usage } }
       }
       case 'rollback': {
-        const { ids, whole } = this.#turns.rollBack(fact.turns)
-        return { marks: whole ? { rolled_back: ids } : { rolled_back: ids, rolled_back_incomplete: true } }
+        const { ids, whole: isComplete } = this.#turns.rollBack(fact.turns)
+        return { marks: isComplete ? { rolled_back: ids } : { rolled_back: ids, rolled_back_incomplete: true } }
       }
       case 'review':
         this.#review = fact.open
@@ -119,7 +125,7 @@ export class Relations {
     }
   }
 
-  #answer(draft: Draft, call_id: string | undefined): Relation {
+  #answer(draft: RecordDraft, call_id: string | undefined): Relation {
     const call = call_id === undefined ? undefined : this.#calls.get(call_id)
     if (!call || call_id === undefined || !draft.tool_call) {
       const which =
@@ -127,12 +133,12 @@ export class Relations {
       this.#onOrphan(which)
       return NO_RELATION
     }
-    const tool = join(draft.tool_call, call.tool, call.found)
+    const tool = joinCallAndResult(draft.tool_call, call.tool, call.found)
     this.#calls.answer(call_id, call)
     return { tool, call }
   }
 
-  #prompt(draft: Draft, by: 'item' | 'event', copied: boolean): void {
+  #prompt(draft: RecordDraft, by: 'item' | 'event', copied: boolean): void {
     const injected = draft.metadata?.['injected'] === true
     if (by === 'item') this.#prompted ||= !injected
     if (injected) return this.#thread.header?.context(cwdIn(draft))

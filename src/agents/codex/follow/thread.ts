@@ -1,52 +1,52 @@
 /** Whose log this is, and which of its lines are copies of its parent's. */
 import { sha256 } from '../../../lib/hash.ts'
-import { type Fields, fieldsOf, jsonText, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/object.ts'
 import type { Instant } from '../../../model/ids.ts'
-import { countOf } from '../../../model/numbers.ts'
+import { validCountOf } from '../../../model/numbers.ts'
 import type { Session } from '../../../model/session.ts'
 import type { Source } from '../../agent.ts'
-import { logOfThread } from '../find.ts'
-import type { Shape } from '../raw.ts'
-import { Header } from './header.ts'
-import { Replay, type SavedReplay } from './replay.ts'
+import { findThreadLog } from '../find.ts'
+import type { CodexRecordShape } from '../raw.ts'
+import { SessionHeader } from './header.ts'
+import { CopyDetector, type SavedCopyDetector } from './replay.ts'
 
 export interface SavedThread {
   readonly session: Session | null
-  readonly replay: SavedReplay | null
+  readonly replay: SavedCopyDetector | null
   readonly startOrdinal: number | null
 }
 
 /** What a record that speaks of the session says: of this one, of another one, or nothing. */
-export type Described = 'own' | 'other' | undefined
+export type DescribedSession = 'own' | 'other' | undefined
 
 export class Thread {
   readonly #source: Source
-  #header: Header | undefined
-  #replay: Replay | undefined
+  #header: SessionHeader | undefined
+  #copies: CopyDetector | undefined
   #startOrdinal: number | undefined
 
   constructor(source: Source, saved?: SavedThread) {
     this.#source = source
-    this.#header = saved?.session ? new Header(saved.session) : undefined
+    this.#header = saved?.session ? new SessionHeader(saved.session) : undefined
     this.#startOrdinal = saved?.startOrdinal ?? undefined
-    if (saved?.replay) this.#replay = new Replay(this.#parentLog(), this.#startOrdinal, saved.replay)
+    if (saved?.replay) this.#copies = new CopyDetector(this.#parentLog(), this.#startOrdinal, saved.replay)
   }
 
-  get header(): Header | undefined {
+  get header(): SessionHeader | undefined {
     return this.#header
   }
 
   /** The first record decides the session's identity. */
-  begin(record: Fields, shape: Shape, at: Instant, bytes: Buffer | undefined): Header {
+  begin(record: Fields, shape: CodexRecordShape, at: Instant, bytes: Buffer | undefined): SessionHeader {
     if (this.#header) return this.#header
-    const first = sha256(bytes ?? jsonText(record)).slice(0, 16)
+    const first = sha256(bytes ?? toJsonText(record)).slice(0, 16)
     const { agent, path, shown, session } = this.#source
     const kind = shape === 'prompt' ? 'prompts' : 'conversation'
-    this.#header = Header.born(record, kind, { agent, path: shown ?? path, session, first, at })
+    this.#header = SessionHeader.fromFirstRecord(record, kind, { agent, path: shown ?? path, session, first, at })
     return this.#header
   }
 
-  describe(record: Fields, shape: Shape): Described {
+  describe(record: Fields, shape: CodexRecordShape): DescribedSession {
     const payload = shape === 'header' ? record : fieldsOf(record['payload'])
     if (!this.#header || !payload) return undefined
     switch (shape === 'header' ? 'session_meta' : stringOf(record['type'])) {
@@ -68,40 +68,41 @@ export class Thread {
 
   /** While copies may still come, each line is compared with the parent's. */
   get mayCopy(): boolean {
-    return this.#replay !== undefined && !this.#replay.over
+    return this.#copies !== undefined && !this.#copies.isOver
   }
 
   /** @param record the line's record, where it was parsed: a header of another session begins copies */
   isCopy(bytes: Buffer | undefined, at: number, ordinal: number | undefined, record: Fields | undefined): boolean {
-    if (!this.#replay || this.#replay.over || !bytes) return false
-    const native = record?.['type'] === 'session_meta' ? wordOf(fieldsOf(record['payload'])?.['id']) : undefined
+    if (!this.#copies || this.#copies.isOver || !bytes) return false
+    const native =
+      record?.['type'] === 'session_meta' ? nonEmptyStringOf(fieldsOf(record['payload'])?.['id']) : undefined
     const foreignHeader = native !== undefined && !this.#header?.owns(native)
-    return this.#replay.isCopy({ bytes, at, ordinal, foreignHeader })
+    return this.#copies.isCopy({ bytes, at, ordinal, foreignHeader })
   }
 
   close(): void {
-    this.#replay?.close()
+    this.#copies?.close()
   }
 
   save(): SavedThread {
     return {
       session: this.#header?.save() ?? null,
-      replay: this.#replay?.save() ?? null,
+      replay: this.#copies?.save() ?? null,
       startOrdinal: this.#startOrdinal ?? null,
     }
   }
 
   #expectCopies(payload: Fields): void {
-    if (this.#header?.parent === undefined || this.#replay) return
-    this.#startOrdinal = countOf(payload['subagent_history_start_ordinal'])
-    this.#replay = new Replay(this.#parentLog(), this.#startOrdinal)
+    if (this.#header?.parent === undefined || this.#copies) return
+    this.#startOrdinal = validCountOf(payload['subagent_history_start_ordinal'])
+    this.#copies = new CopyDetector(this.#parentLog(), this.#startOrdinal)
   }
 
   #parentLog(): string | undefined {
     const native = this.#header?.parent?.slice(this.#source.agent.length + 1)
-    return native === undefined ? undefined : logOfThread(this.#source, native)
+    return native === undefined ? undefined : findThreadLog(this.#source, native)
   }
 }
 
 export const settingsModel = (payload: Fields): string | undefined =>
-  wordOf(fieldsOf(payload['thread_settings'])?.['model'])
+  nonEmptyStringOf(fieldsOf(payload['thread_settings'])?.['model'])

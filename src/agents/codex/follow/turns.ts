@@ -6,9 +6,9 @@ export interface SavedTurns {
 }
 
 /** Ids of earlier turns are not held: hardly anybody rolls back further in one step. */
-const KEEP = 50
+const MAX_TURNS = 50
 
-export class Turns {
+export class RecentTurns {
   readonly #turns: string[][]
   #forgotten: boolean
 
@@ -19,7 +19,7 @@ export class Turns {
 
   open(): void {
     this.#turns.push([])
-    if (this.#turns.length <= KEEP) return
+    if (this.#turns.length <= MAX_TURNS) return
     this.#turns.shift()
     this.#forgotten = true
   }

@@ -1,9 +1,9 @@
 /** The parts of a message: text, images, and what is neither. */
-import { fieldsOf, isObject, listOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/object.ts'
 import type { Annotation, Channel, Media, MessageSegment } from '../../../model/normalized.ts'
-import { injectedIn, injectedWhole, isWholly } from './injected.ts'
+import { annotateAllInjected, coversText, findInjected } from './injected.ts'
 
-export interface Content {
+export interface RecordContent {
   readonly segments: readonly MessageSegment[]
   /** Has text, every word of it was put there by the program, and no picture was added. */
   readonly injected: boolean
@@ -22,7 +22,7 @@ export interface Attachment {
 }
 
 /** @param role the source's own role word */
-export function contentOf(content: unknown, role: string): Content {
+export function parseContent(content: unknown, role: string): RecordContent {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
   const segments: MessageSegment[] = []
   const attachments: Attachment[] = []
@@ -33,7 +33,7 @@ export function contentOf(content: unknown, role: string): Content {
   let injectedTexts = 0
   for (const part of parts) {
     if (typeof part === 'string') {
-      segments.push(textSegment('text', part, role))
+      segments.push(toTextSegment('text', part, role))
       texts++
       continue
     }
@@ -43,10 +43,10 @@ export function contentOf(content: unknown, role: string): Content {
     if (format === 'encrypted_content') secret ??= stringOf(part['encrypted_content'])
     else if (format === 'tool_use') toolUses.push(part)
     else if (text !== undefined) {
-      const segment = textSegment(format, text, role)
+      const segment = toTextSegment(format, text, role)
       segments.push(segment)
       texts++
-      if (segment.annotations && isWholly(segment.annotations, text)) injectedTexts++
+      if (segment.annotations && coversText(segment.annotations, text)) injectedTexts++
     } else {
       const url = imageUrlOf(part)
       if (url === undefined) attachments.push(attachmentOf(format, part))
@@ -60,7 +60,7 @@ export function contentOf(content: unknown, role: string): Content {
   return { segments, injected, secret, attachments, toolUses }
 }
 
-export function textSegment(format: string, text: string, role: string): MessageSegment {
+export function toTextSegment(format: string, text: string, role: string): MessageSegment {
   const channel = channelOf(format, role)
   const annotations = annotationsOf(text, role)
   return annotations.length > 0
@@ -69,18 +69,18 @@ export function textSegment(format: string, text: string, role: string): Message
 }
 
 function annotationsOf(text: string, role: string): readonly Annotation[] {
-  if (role === 'user') return injectedIn(text)
-  return isProgram(role) && text !== '' ? injectedWhole(text, role) : NONE
+  if (role === 'user') return findInjected(text)
+  return isProgramRole(role) && text !== '' ? annotateAllInjected(text, role) : NO_ANNOTATIONS
 }
 
 export function channelOf(format: string, role: string): Channel {
-  if (isProgram(role)) return 'system'
+  if (isProgramRole(role)) return 'system'
   if (format.startsWith('input_')) return 'input'
   if (format.startsWith('output_')) return 'output'
   return role === 'user' || role === 'tool' ? 'input' : 'output'
 }
 
-const isProgram = (role: string): boolean => role === 'developer' || role === 'system'
+const isProgramRole = (role: string): boolean => role === 'developer' || role === 'system'
 
 function textOf(part: { readonly [key: string]: unknown }): string | undefined {
   return stringOf(part['text']) ?? stringOf(part['refusal'])
@@ -89,7 +89,7 @@ function textOf(part: { readonly [key: string]: unknown }): string | undefined {
 /** `image_url` is a string in Codex and an object with a `url` in what other programs export. */
 function imageUrlOf(part: { readonly [key: string]: unknown }): string | undefined {
   const image = part['image_url']
-  return wordOf(image) ?? wordOf(fieldsOf(image)?.['url'])
+  return nonEmptyStringOf(image) ?? nonEmptyStringOf(fieldsOf(image)?.['url'])
 }
 
 const DATA_URI = /^data:([^;,]*)(?:;[^;,]*)*?(;base64)?,/i
@@ -108,10 +108,11 @@ function base64Size(text: string, length: number): number {
 }
 
 export function attachmentOf(format: string, part: { readonly [key: string]: unknown }): Attachment {
-  const url = wordOf(part['audio_url']) ?? wordOf(part['file_url']) ?? wordOf(part['file_id'])
+  const url =
+    nonEmptyStringOf(part['audio_url']) ?? nonEmptyStringOf(part['file_url']) ?? nonEmptyStringOf(part['file_id'])
   if (url === undefined) return { format }
   const { data_uri: _, ...media } = mediaOf(url)
   return { format, ...media }
 }
 
-const NONE: readonly Annotation[] = []
+const NO_ANNOTATIONS: readonly Annotation[] = []

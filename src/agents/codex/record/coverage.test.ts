@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { type Fields, fieldsOf, isObject, listOf, parseStructure } from '../../../lib/object.ts'
-import { shapeOf } from '../raw.ts'
+import { detectShape } from '../raw.ts'
 import { ENVELOPE_TYPES } from './envelope.ts'
 import { EVENT_TYPES } from './events.ts'
-import { ITEM_TYPES } from './items.ts'
+import { CODEX_ITEM_TYPES } from './items.ts'
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
 
@@ -59,19 +59,19 @@ describe('fixtures hold', () => {
     expect(found.some((type) => !ENVELOPE_TYPES.has(String(type)))).toBe(true)
   })
 
-  it('every type of item, and one that nobody knows', () => {
+  it('every type of item, and an unknown one', () => {
     const found = payloadsOf('response_item').map(({ type }) => type)
-    expect(without(ITEM_TYPES, found)).toEqual([])
-    expect(found.some((type) => !ITEM_TYPES.has(String(type)))).toBe(true)
+    expect(without(CODEX_ITEM_TYPES, found)).toEqual([])
+    expect(found.some((type) => !CODEX_ITEM_TYPES.has(String(type)))).toBe(true)
   })
 
-  it('every type of event, and one that nobody knows', () => {
+  it('every type of event, and an unknown one', () => {
     const found = payloadsOf('event_msg').map(({ type }) => type)
     expect(without(EVENT_TYPES, found)).toEqual([])
     expect(found.some((type) => typeof type === 'string' && !EVENT_TYPES.has(type))).toBe(true)
   })
 
-  it('every kind of completed item, and one that nobody knows', () => {
+  it('every kind of completed item, and an unknown one', () => {
     const found = objectsIn(payloadsOf('event_msg').map(({ item }) => item)).map(({ type }) => type)
     expect(without(COMPLETED_KINDS, found)).toEqual([])
     expect(found.some((kind) => !COMPLETED_KINDS.includes(String(kind)))).toBe(true)
@@ -79,6 +79,6 @@ describe('fixtures hold', () => {
 
   it('every shape of record', () => {
     const shapes = ['envelope', 'header', 'legacy', 'exec', 'prompt', 'name', 'unknown']
-    expect(without(shapes, records.map(shapeOf))).toEqual([])
+    expect(without(shapes, records.map(detectShape))).toEqual([])
   })
 })

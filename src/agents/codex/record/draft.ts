@@ -2,9 +2,9 @@
 
 import type { MessageSegment, Metadata, Role, SourceType, ToolCall } from '../../../model/normalized.ts'
 import type { NumberCheck } from '../../../model/numbers.ts'
-import type { Report } from '../count/tokens.ts'
+import type { TokenReport } from '../count/tokens.ts'
 
-export interface Draft {
+export interface RecordDraft {
   readonly role: Role
   readonly source_type: SourceType
   readonly payload_type: string | null
@@ -14,26 +14,31 @@ export interface Draft {
   readonly payload_role?: string | undefined
   /** Ciphertext. Only its hash leaves unless private parts are asked for. */
   readonly secret?: string | undefined
-  readonly fact?: Fact | undefined
+  readonly fact?: RecordFact | undefined
   /** Fields of the record that hold no usable number. */
   readonly faults?: readonly string[] | undefined
 }
 
 /** What the record means for its neighbours. */
-export type Fact =
+export type RecordFact =
   /** Words that the log holds twice: as an item of the conversation and as an event for the screen. */
-  | { readonly kind: 'said'; readonly who: Speaker; readonly by: 'item' | 'event'; readonly texts: readonly string[] }
+  | {
+      readonly kind: 'said'
+      readonly who: TextAuthor
+      readonly by: 'item' | 'event'
+      readonly texts: readonly string[]
+    }
   /** A copy of the answer before it. */
   | { readonly kind: 'closing'; readonly text: string }
   | { readonly kind: 'call'; readonly call_id: string }
   | { readonly kind: 'result'; readonly call_id: string | undefined }
   | { readonly kind: 'enrichment'; readonly call_id: string; readonly found: Enrichment }
   /** Running totals of tokens. */
-  | { readonly kind: 'tokens'; readonly report: Report }
+  | { readonly kind: 'tokens'; readonly report: TokenReport }
   | { readonly kind: 'rollback'; readonly turns: number }
   | { readonly kind: 'review'; readonly open: boolean }
 
-export type Speaker = 'user' | 'assistant' | 'reasoning'
+export type TextAuthor = 'user' | 'assistant' | 'reasoning'
 
 export interface Enrichment {
   readonly exit_code?: number
@@ -43,8 +48,14 @@ export interface Enrichment {
 
 export const NO_SEGMENTS: readonly MessageSegment[] = []
 
-export function meta(payloadType: string | null, metadata: Metadata, segments = NO_SEGMENTS, fact?: Fact): Draft {
+export function metaDraft(
+  payloadType: string | null,
+  metadata: Metadata,
+  segments = NO_SEGMENTS,
+  fact?: RecordFact,
+): RecordDraft {
   return { role: 'meta', source_type: 'meta', payload_type: payloadType, segments, metadata, fact }
 }
 
-export const withFaults = (draft: Draft, { faults }: NumberCheck): Draft => (faults ? { ...draft, faults } : draft)
+export const withFaults = (draft: RecordDraft, { faults }: NumberCheck): RecordDraft =>
+  faults ? { ...draft, faults } : draft

@@ -1,7 +1,7 @@
 /** Records of the shape `{timestamp, type, payload}`, by their type. */
-import { type Fields, fieldsOf, isObject, listOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/object.ts'
 import type { Metadata } from '../../../model/normalized.ts'
-import { type Draft, meta, NO_SEGMENTS } from './draft.ts'
+import { metaDraft, NO_SEGMENTS, type RecordDraft } from './draft.ts'
 import { eventDraft } from './events.ts'
 import { itemDrafts, unknownMetadata } from './items.ts'
 
@@ -20,9 +20,9 @@ export const ENVELOPE_TYPES: ReadonlySet<string> = new Set([
   'token_usage_record',
 ])
 
-export function envelopeDrafts(type: string, payload: unknown): readonly Draft[] {
+export function envelopeDrafts(type: string, payload: unknown): readonly RecordDraft[] {
   if (!isObject(payload))
-    return [meta(null, stringOf(payload) === undefined ? {} : { payload: 'text' }, textOf(payload, type))]
+    return [metaDraft(null, stringOf(payload) === undefined ? {} : { payload: 'text' }, textSegments(payload, type))]
   switch (type) {
     case 'response_item':
       return itemDrafts(payload, false)
@@ -31,14 +31,14 @@ export function envelopeDrafts(type: string, payload: unknown): readonly Draft[]
     case 'session_meta':
       return [sessionDraft(payload)]
     case 'turn_context':
-      return [meta(null, { event_kind: type, ...pick(payload, TURN_FIELDS) })]
+      return [metaDraft(null, { event_kind: type, ...pickFields(payload, TURN_FIELDS) })]
     case 'compacted':
-      return [compacted(payload)]
+      return [compactionDraft(payload)]
     case 'inter_agent_communication':
-      return [communication(payload)]
+      return [communicationDraft(payload)]
     case 'world_state':
       return [
-        meta(null, {
+        metaDraft(null, {
           event_kind: type,
           full: payload['full'] ?? null,
           parts: Object.keys(fieldsOf(payload['state']) ?? {}),
@@ -46,9 +46,11 @@ export function envelopeDrafts(type: string, payload: unknown): readonly Draft[]
       ]
     case 'token_usage_record':
       // Not counted: the reports of running totals hold the same tokens.
-      return [meta(null, { event_kind: type, ...unknownMetadata(payload), token_count: pick(payload, ['usage']) })]
+      return [
+        metaDraft(null, { event_kind: type, ...unknownMetadata(payload), token_count: pickFields(payload, ['usage']) }),
+      ]
     default:
-      return [meta(stringOf(payload['type']) ?? null, { event_kind: type, ...unknownMetadata(payload) })]
+      return [metaDraft(stringOf(payload['type']) ?? null, { event_kind: type, ...unknownMetadata(payload) })]
   }
 }
 
@@ -96,48 +98,50 @@ const TURN_FIELDS = [
 ]
 
 /** Instructions are left where they are: tens of kilobytes, the same in every log. */
-export function sessionDraft(payload: Fields): Draft {
+export function sessionDraft(payload: Fields): RecordDraft {
   return {
     role: 'meta',
     source_type: 'session',
     payload_type: null,
     segments: NO_SEGMENTS,
-    metadata: pick(payload, SESSION_FIELDS),
+    metadata: pickFields(payload, SESSION_FIELDS),
   }
 }
 
 /** The history that the model goes on with repeats earlier items: counted, never shown as new. */
-function compacted(payload: Fields): Draft {
+function compactionDraft(payload: Fields): RecordDraft {
   const history = listOf(payload['replacement_history'])
-  const sealed = history.map((one) => wordOf(fieldsOf(one)?.['encrypted_content'])).find((one) => one !== undefined)
+  const encrypted = history
+    .map((one) => nonEmptyStringOf(fieldsOf(one)?.['encrypted_content']))
+    .find((one) => one !== undefined)
   const metadata = {
     event_kind: 'compacted',
     kind: 'compaction',
     replacement_items: history.length,
-    ...pick(payload, ['window_id', 'window_number', 'first_window_id', 'previous_window_id']),
+    ...pickFields(payload, ['window_id', 'window_number', 'first_window_id', 'previous_window_id']),
   }
-  return { ...meta(null, metadata, textOf(payload['message'], 'compacted')), secret: sealed }
+  return { ...metaDraft(null, metadata, textSegments(payload['message'], 'compacted')), secret: encrypted }
 }
 
-function communication(payload: Fields): Draft {
+function communicationDraft(payload: Fields): RecordDraft {
   const metadata = {
     event_kind: 'inter_agent_communication',
-    ...pick(payload, ['author', 'recipient', 'other_recipients', 'trigger_turn']),
+    ...pickFields(payload, ['author', 'recipient', 'other_recipients', 'trigger_turn']),
   }
   return {
-    ...meta(null, metadata, textOf(payload['content'], 'inter_agent_communication')),
-    secret: wordOf(payload['encrypted_content']),
+    ...metaDraft(null, metadata, textSegments(payload['content'], 'inter_agent_communication')),
+    secret: nonEmptyStringOf(payload['encrypted_content']),
   }
 }
 
-function textOf(text: unknown, format: string) {
-  const words = wordOf(text)
-  return words === undefined
+function textSegments(text: unknown, format: string) {
+  const value = nonEmptyStringOf(text)
+  return value === undefined
     ? NO_SEGMENTS
-    : [{ channel: 'system' as const, type: 'text' as const, format, text: words }]
+    : [{ channel: 'system' as const, type: 'text' as const, format, text: value }]
 }
 
-function pick(payload: Fields, keys: readonly string[]): Metadata {
+function pickFields(payload: Fields, keys: readonly string[]): Metadata {
   const metadata: Record<string, unknown> = {}
   for (const key of keys) if (payload[key] !== undefined) metadata[key] = payload[key]
   return metadata

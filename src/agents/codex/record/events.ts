@@ -1,47 +1,60 @@
 /** Events: what Codex showed on its screen or counted while the conversation went on. All are meta. */
-import { type Fields, fieldsOf, isObject, listOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/object.ts'
 import type { MessageSegment, Metadata } from '../../../model/normalized.ts'
 import { NumberCheck } from '../../../model/numbers.ts'
-import { reportOf } from '../count/tokens.ts'
+import { parseTokenReport } from '../count/tokens.ts'
 import { mediaOf } from './content.ts'
-import { type Draft, type Enrichment, type Fact, meta, NO_SEGMENTS, type Speaker, withFaults } from './draft.ts'
-import { completedItem } from './item-completed.ts'
+import {
+  type Enrichment,
+  metaDraft,
+  NO_SEGMENTS,
+  type RecordDraft,
+  type RecordFact,
+  type TextAuthor,
+  withFaults,
+} from './draft.ts'
+import { completedItemDraft } from './item-completed.ts'
 import { unknownMetadata } from './items.ts'
-import { durationOf, filesOf } from './output.ts'
+import { changedFiles, parseDuration } from './output.ts'
 
-type Maker = (payload: Fields, type: string) => Draft
+type EventParser = (payload: Fields, type: string) => RecordDraft
 
-const MAKERS: ReadonlyMap<string, Maker> = new Map(
-  Object.entries<Maker>({
-    user_message: userMessage,
-    agent_message: (payload, type) => spoken(payload, type, 'assistant', stringOf(payload['message'])),
-    agent_reasoning: thought,
-    agent_reasoning_raw_content: thought,
-    token_count: tokenCount,
-    entered_review_mode: (payload, type) => review(payload, type, true),
-    exited_review_mode: (payload, type) => review(payload, type, false),
-    task_complete: taskComplete,
-    turn_complete: taskComplete,
-    thread_rolled_back: rolledBack,
-    item_completed: completedItem,
-    exec_command_end: commandEnd,
-    patch_apply_end: (payload, type) => enrichment(payload, type, { failed: payload['success'] === false }, []),
-    mcp_tool_call_end: (payload, type) => enrichment(payload, type, mcpEnd(payload), []),
-    web_search_end: (payload, type) => enrichment(payload, type, {}, ['action']),
-    image_generation_end: (payload, type) => enrichment(payload, type, {}, []),
-    view_image_tool_call: (payload, type) => enrichment(payload, type, {}, []),
-    dynamic_tool_call_response: (payload, type) => enrichment(payload, type, dynamicEnd(payload), []),
-    thread_settings_applied: (payload, type) => meta(type, keep(payload, type, ['thread_settings'])),
-    thread_goal_updated: (payload, type) => meta(type, keep(payload, type, ['goal'])),
-    guardian_assessment: (payload, type) => meta(type, keep(payload, type, ['action'])),
-    collab_waiting_end: (payload, type) => meta(type, keep(payload, type, ['statuses', 'agent_statuses'])),
+const EVENT_PARSERS: ReadonlyMap<string, EventParser> = new Map(
+  Object.entries<EventParser>({
+    user_message: userMessageDraft,
+    agent_message: (payload, type) => textEventDraft(payload, type, 'assistant', stringOf(payload['message'])),
+    agent_reasoning: reasoningDraft,
+    agent_reasoning_raw_content: reasoningDraft,
+    token_count: tokenCountDraft,
+    entered_review_mode: (payload, type) => reviewDraft(payload, type, true),
+    exited_review_mode: (payload, type) => reviewDraft(payload, type, false),
+    task_complete: taskCompleteDraft,
+    turn_complete: taskCompleteDraft,
+    thread_rolled_back: rollbackDraft,
+    item_completed: completedItemDraft,
+    exec_command_end: commandEndDraft,
+    patch_apply_end: (payload, type) => enrichmentDraft(payload, type, { failed: payload['success'] === false }, []),
+    mcp_tool_call_end: (payload, type) => enrichmentDraft(payload, type, mcpOutcome(payload), []),
+    web_search_end: (payload, type) => enrichmentDraft(payload, type, {}, ['action']),
+    image_generation_end: (payload, type) => enrichmentDraft(payload, type, {}, []),
+    view_image_tool_call: (payload, type) => enrichmentDraft(payload, type, {}, []),
+    dynamic_tool_call_response: (payload, type) => enrichmentDraft(payload, type, dynamicToolOutcome(payload), []),
+    thread_settings_applied: (payload, type) => metaDraft(type, eventMetadata(payload, type, ['thread_settings'])),
+    thread_goal_updated: (payload, type) => metaDraft(type, eventMetadata(payload, type, ['goal'])),
+    guardian_assessment: (payload, type) => metaDraft(type, eventMetadata(payload, type, ['action'])),
+    collab_waiting_end: (payload, type) =>
+      metaDraft(type, eventMetadata(payload, type, ['statuses', 'agent_statuses'])),
     error: (payload, type) =>
-      meta(type, keep(payload, type, ['codex_error_info', 'error']), said(payload['message'], type)),
+      metaDraft(
+        type,
+        eventMetadata(payload, type, ['codex_error_info', 'error']),
+        systemSegments(payload['message'], type),
+      ),
   }),
 )
 
 /** Known events that need nothing but their plain values. */
-const PLAIN = [
+const PLAIN_EVENTS = [
   'turn_aborted',
   'undo_completed',
   'context_compacted',
@@ -56,26 +69,26 @@ const PLAIN = [
   'dynamic_tool_call_request',
 ]
 
-export const EVENT_TYPES: ReadonlySet<string> = new Set([...MAKERS.keys(), ...PLAIN])
+export const EVENT_TYPES: ReadonlySet<string> = new Set([...EVENT_PARSERS.keys(), ...PLAIN_EVENTS])
 
-export function eventDraft(payload: Fields): Draft {
+export function eventDraft(payload: Fields): RecordDraft {
   // `kind` names the event in no log that was ever seen, but the specification says it could.
   const type = stringOf(payload['type']) ?? stringOf(payload['kind']) ?? null
-  if (type === null) return meta(null, { event_kind: null, ...unknownMetadata(payload) })
-  return MAKERS.get(type)?.(payload, type) ?? meta(type, keep(payload, type, []))
+  if (type === null) return metaDraft(null, { event_kind: null, ...unknownMetadata(payload) })
+  return EVENT_PARSERS.get(type)?.(payload, type) ?? metaDraft(type, eventMetadata(payload, type, []))
 }
 
 /** The plain values, and the nested ones that are named. */
-function keep(payload: Fields, type: string, nested: readonly string[]): Metadata {
+function eventMetadata(payload: Fields, type: string, nested: readonly string[]): Metadata {
   const metadata: Record<string, unknown> = { event_kind: type, ...unknownMetadata(payload) }
   for (const key of nested) if (payload[key] !== undefined) metadata[key] = payload[key]
   return metadata
 }
 
-function userMessage(payload: Fields, type: string): Draft {
+function userMessageDraft(payload: Fields, type: string): RecordDraft {
   const text = stringOf(payload['message'])
   const images = listOf(payload['images']).flatMap((url) => imageSegment(url, type))
-  const draft = spoken(payload, type, 'user', text)
+  const draft = textEventDraft(payload, type, 'user', text)
   const local = listOf(payload['local_images'])
   return {
     ...draft,
@@ -85,17 +98,17 @@ function userMessage(payload: Fields, type: string): Draft {
 }
 
 function imageSegment(url: unknown, format: string): readonly MessageSegment[] {
-  const address = wordOf(url)
+  const address = nonEmptyStringOf(url)
   return address === undefined ? [] : [{ channel: 'input', type: 'image', format, media: mediaOf(address) }]
 }
 
-function spoken(payload: Fields, type: string, who: Speaker, text: string | undefined): Draft {
+function textEventDraft(payload: Fields, type: string, who: TextAuthor, text: string | undefined): RecordDraft {
   const metadata: Record<string, unknown> = { event_kind: type }
-  const phase = wordOf(payload['phase'])
+  const phase = nonEmptyStringOf(payload['phase'])
   if (phase !== undefined) metadata['phase'] = phase
-  if (text === undefined) return meta(type, metadata)
+  if (text === undefined) return metaDraft(type, metadata)
   const channel = who === 'user' ? 'input' : 'output'
-  return meta(type, metadata, [{ channel, type: 'text', format: type, text }], {
+  return metaDraft(type, metadata, [{ channel, type: 'text', format: type, text }], {
     kind: 'said',
     who,
     by: 'event',
@@ -103,88 +116,98 @@ function spoken(payload: Fields, type: string, who: Speaker, text: string | unde
   })
 }
 
-function thought(payload: Fields, type: string): Draft {
+function reasoningDraft(payload: Fields, type: string): RecordDraft {
   const text = stringOf(payload['text'])
-  if (text === undefined) return meta(type, { event_kind: type })
-  const fact: Fact = { kind: 'said', who: 'reasoning', by: 'event', texts: [text] }
+  if (text === undefined) return metaDraft(type, { event_kind: type })
+  const fact: RecordFact = { kind: 'said', who: 'reasoning', by: 'event', texts: [text] }
   const key = type === 'agent_reasoning' ? 'reasoning_summary' : 'reasoning_text'
-  return meta(type, { event_kind: type, [key]: text }, NO_SEGMENTS, fact)
+  return metaDraft(type, { event_kind: type, [key]: text }, NO_SEGMENTS, fact)
 }
 
-function tokenCount(payload: Fields, type: string): Draft {
+function tokenCountDraft(payload: Fields, type: string): RecordDraft {
   const { type: _, x_conv: __, ...counts } = payload
-  const report = reportOf(payload)
-  const draft = meta(type, { event_kind: type, token_count: counts }, NO_SEGMENTS, report && { kind: 'tokens', report })
+  const report = parseTokenReport(payload)
+  const draft = metaDraft(
+    type,
+    { event_kind: type, token_count: counts },
+    NO_SEGMENTS,
+    report && { kind: 'tokens', report },
+  )
   return report?.faults ? { ...draft, faults: report.faults } : draft
 }
 
-function review(payload: Fields, type: string, open: boolean): Draft {
-  const fact: Fact = { kind: 'review', open }
+function reviewDraft(payload: Fields, type: string, open: boolean): RecordDraft {
+  const fact: RecordFact = { kind: 'review', open }
   const output = fieldsOf(payload['review_output'])
-  return meta(type, keep(payload, type, ['target', 'review_output']), said(output?.['overall_explanation'], type), fact)
+  return metaDraft(
+    type,
+    eventMetadata(payload, type, ['target', 'review_output']),
+    systemSegments(output?.['overall_explanation'], type),
+    fact,
+  )
 }
 
-function taskComplete(payload: Fields, type: string): Draft {
+function taskCompleteDraft(payload: Fields, type: string): RecordDraft {
   const { last_agent_message: last, ...rest } = payload
-  const text = wordOf(last)
-  return meta(
+  const text = nonEmptyStringOf(last)
+  return metaDraft(
     type,
-    keep(rest, type, ['error']),
-    said(text, type),
+    eventMetadata(rest, type, ['error']),
+    systemSegments(text, type),
     text === undefined ? undefined : { kind: 'closing', text },
   )
 }
 
-function rolledBack(payload: Fields, type: string): Draft {
+function rollbackDraft(payload: Fields, type: string): RecordDraft {
   const check = new NumberCheck()
   const turns = check.count(payload['num_turns'], 'num_turns') ?? 0
-  return withFaults(meta(type, keep(payload, type, []), NO_SEGMENTS, { kind: 'rollback', turns }), check)
+  return withFaults(metaDraft(type, eventMetadata(payload, type, []), NO_SEGMENTS, { kind: 'rollback', turns }), check)
 }
 
 /** Facts about a call that its own result may not tell. The output is not repeated: the result holds it. */
-function enrichment(
+function enrichmentDraft(
   payload: Fields,
   type: string,
   found: Enrichment,
   nested: readonly string[],
   check = new NumberCheck(),
-): Draft {
+): RecordDraft {
   const { stdout: _o, stderr: _e, aggregated_output: _a, formatted_output: _f, result: _r, ...rest } = payload
-  const metadata: Record<string, unknown> = { ...keep(rest, type, nested) }
+  const metadata: Record<string, unknown> = { ...eventMetadata(rest, type, nested) }
   const invocation = fieldsOf(payload['invocation'])
   if (invocation) metadata['invocation'] = { server: invocation['server'], tool: invocation['tool'] }
-  const duration = found.duration_ms ?? durationOf(payload['duration'], check)
+  const duration = found.duration_ms ?? parseDuration(payload['duration'], check)
   if (duration !== undefined) metadata['duration_ms'] = duration
-  if (payload['changes'] !== undefined) metadata['files'] = filesOf(payload['changes'])
-  const call_id = wordOf(payload['call_id']) ?? wordOf(payload['callId'])
-  if (call_id === undefined) return withFaults(meta(type, metadata), check)
-  const fact: Fact = {
+  if (payload['changes'] !== undefined) metadata['files'] = changedFiles(payload['changes'])
+  const call_id = nonEmptyStringOf(payload['call_id']) ?? nonEmptyStringOf(payload['callId'])
+  if (call_id === undefined) return withFaults(metaDraft(type, metadata), check)
+  const fact: RecordFact = {
     kind: 'enrichment',
     call_id,
     found: duration === undefined ? found : { ...found, duration_ms: duration },
   }
-  return withFaults(meta(type, metadata, NO_SEGMENTS, fact), check)
+  return withFaults(metaDraft(type, metadata, NO_SEGMENTS, fact), check)
 }
 
-function commandEnd(payload: Fields, type: string): Draft {
+function commandEndDraft(payload: Fields, type: string): RecordDraft {
   const check = new NumberCheck()
   const exit_code = check.exitCode(payload['exit_code'], 'exit_code')
   const found = exit_code === undefined ? {} : { exit_code, failed: exit_code !== 0 }
-  return enrichment(payload, type, found, ['parsed_cmd', 'command'], check)
+  return enrichmentDraft(payload, type, found, ['parsed_cmd', 'command'], check)
 }
 
 /** `{"Ok": {…, isError}}` or `{"Err": "text"}`. */
-function mcpEnd(payload: Fields): Enrichment {
+function mcpOutcome(payload: Fields): Enrichment {
   const result = fieldsOf(payload['result'])
   const ok = fieldsOf(result?.['Ok'])
   return { failed: result?.['Err'] !== undefined || ok?.['isError'] === true || ok?.['is_error'] === true }
 }
 
-function dynamicEnd(payload: Fields): Enrichment {
+function dynamicToolOutcome(payload: Fields): Enrichment {
   return { failed: payload['success'] === false || isObject(payload['error']) }
 }
 
-function said(text: unknown, format: string): readonly MessageSegment[] {
-  const words = wordOf(text)
-  return words === undefined ? NO_SEGMENTS : [{ channel: 'system', type: 'text', format, text: words }]
+function systemSegments(text: unknown, format: string): readonly MessageSegment[] {
+  const content = nonEmptyStringOf(text)
+  return content === undefined ? NO_SEGMENTS : [{ channel: 'system', type: 'text', format, text: content }]
 }

@@ -1,17 +1,17 @@
 /** What `codex exec --json` prints: a stream of thread, turn and item events. */
-import { type Fields, fieldsOf, isObject, jsonText, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/object.ts'
 import type { ToolCall, ToolStatus } from '../../../model/normalized.ts'
 import { NumberCheck } from '../../../model/numbers.ts'
-import { usageOf } from '../count/tokens.ts'
-import { type Draft, meta, NO_SEGMENTS, withFaults } from './draft.ts'
+import { parseTokenUsage } from '../count/tokens.ts'
+import { metaDraft, NO_SEGMENTS, type RecordDraft, withFaults } from './draft.ts'
 import { unknownMetadata } from './items.ts'
-import { filesOf } from './output.ts'
+import { changedFiles } from './output.ts'
 
 const THREAD_EVENT = /^(?:thread|turn|item)\.[a-z_]+$/
 
 export const isExecEvent = (record: Fields): boolean => THREAD_EVENT.test(stringOf(record['type']) ?? '')
 
-export function execDraft(record: Fields): Draft {
+export function execDraft(record: Fields): RecordDraft {
   const type = stringOf(record['type']) ?? ''
   if (type === 'thread.started') {
     return {
@@ -33,8 +33,8 @@ export function execDraft(record: Fields): Draft {
     ...(error ? { error } : {}),
   }
   const check = new NumberCheck()
-  const total = usageOf(usage, check)
-  const draft = meta(
+  const total = parseTokenUsage(usage, check)
+  const draft = metaDraft(
     null,
     metadata,
     NO_SEGMENTS,
@@ -43,7 +43,7 @@ export function execDraft(record: Fields): Draft {
   return withFaults(draft, check)
 }
 
-function itemDraft(item: Fields, event: string): Draft {
+function itemDraft(item: Fields, event: string): RecordDraft {
   const type = stringOf(item['type']) ?? stringOf(item['item_type']) ?? null
   const done = event === 'item.completed'
   const metadata = { event_kind: event, item_id: item['id'] ?? null }
@@ -60,7 +60,7 @@ function itemDraft(item: Fields, event: string): Draft {
         metadata,
       }
     case 'reasoning':
-      return meta(type, text === undefined ? metadata : { ...metadata, reasoning_summary: text })
+      return metaDraft(type, text === undefined ? metadata : { ...metadata, reasoning_summary: text })
     case 'command_execution':
     case 'file_change':
     case 'mcp_tool_call':
@@ -71,30 +71,35 @@ function itemDraft(item: Fields, event: string): Draft {
       break
   }
   const steps = item['items'] === undefined ? {} : { items: item['items'] }
-  return meta(type, { ...unknownMetadata(item), ...steps, ...metadata })
+  return metaDraft(type, { ...unknownMetadata(item), ...steps, ...metadata })
 }
 
 /** `item.started` is the call; `item.completed` repeats it with its outcome. */
-function toolDraft(item: Fields, type: string, done: boolean, metadata: { readonly [key: string]: unknown }): Draft {
-  const id = wordOf(item['id']) ?? null
+function toolDraft(
+  item: Fields,
+  type: string,
+  done: boolean,
+  metadata: { readonly [key: string]: unknown },
+): RecordDraft {
+  const id = nonEmptyStringOf(item['id']) ?? null
   const check = new NumberCheck()
   const exit = check.exitCode(item['exit_code'], 'exit_code')
-  const output = stringOf(item['aggregated_output']) ?? outcomeOf(item)
-  const given = item['arguments'] ?? undefined
+  const output = stringOf(item['aggregated_output']) ?? toolOutputText(item)
+  const givenArguments = item['arguments'] ?? undefined
   const input = stringOf(item['command']) ?? stringOf(item['query'])
   const call: ToolCall = {
     call_id: id,
-    name: wordOf(item['tool']) ?? type,
-    status: done ? doneStatus(item, exit) : 'pending',
-    ...(wordOf(item['server']) ? { namespace: String(item['server']) } : {}),
-    ...(wordOf(item['status']) ? { source_status: String(item['status']) } : {}),
-    ...(given === undefined ? {} : { arguments: stringOf(given) ?? jsonText(given) }),
-    ...(isObject(given) ? { arguments_json: given } : {}),
+    name: nonEmptyStringOf(item['tool']) ?? type,
+    status: done ? finishedStatus(item, exit) : 'pending',
+    ...(nonEmptyStringOf(item['server']) ? { namespace: String(item['server']) } : {}),
+    ...(nonEmptyStringOf(item['status']) ? { source_status: String(item['status']) } : {}),
+    ...(givenArguments === undefined ? {} : { arguments: stringOf(givenArguments) ?? toJsonText(givenArguments) }),
+    ...(isObject(givenArguments) ? { arguments_json: givenArguments } : {}),
     ...(input === undefined ? {} : { input }),
     ...(done && output !== undefined ? { output } : {}),
     ...(exit === undefined ? {} : { exit_code: exit }),
   }
-  const files = item['changes'] === undefined ? {} : { files: filesOf(item['changes']) }
+  const files = item['changes'] === undefined ? {} : { files: changedFiles(item['changes']) }
   return {
     role: 'tool',
     source_type: done ? 'tool_result' : 'tool_call',
@@ -108,11 +113,11 @@ function toolDraft(item: Fields, type: string, done: boolean, metadata: { readon
 }
 
 /** What an MCP server answered, or why it did not. */
-function outcomeOf(item: Fields): string | undefined {
+function toolOutputText(item: Fields): string | undefined {
   const failure = stringOf(fieldsOf(item['error'])?.['message'])
-  return failure ?? (isObject(item['result']) ? jsonText(item['result']) : undefined)
+  return failure ?? (isObject(item['result']) ? toJsonText(item['result']) : undefined)
 }
 
-function doneStatus(item: Fields, exit: number | undefined): ToolStatus {
+function finishedStatus(item: Fields, exit: number | undefined): ToolStatus {
   return item['status'] === 'failed' || (exit ?? 0) !== 0 || fieldsOf(item['error']) ? 'error' : 'success'
 }

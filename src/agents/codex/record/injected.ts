@@ -47,51 +47,61 @@ const TAG = /^<([a-z][a-z0-9_-]*)(?=[\s>/])/i
 const IMAGE_FRAME = /^<\/?image\b[^>]*>$/i
 const IMAGE_PATH = /\bpath="([^"]+)"/
 
-const LONGEST_OPENING = 80
+const MAX_OPENING_LENGTH = 80
 
 /** The stretches of a user's text part that nobody typed. */
-export function injectedIn(text: string): readonly Annotation[] {
+export function findInjected(text: string): readonly Annotation[] {
   const code = text.charCodeAt(0)
   // Nearly all typed prompts leave here: openings begin with `<`, `#`, white space or one of two letters.
-  if (code > 60 && code !== 65 && code !== 97 && code !== 87 && code !== 119) return NONE
-  const opening = text.slice(0, LONGEST_OPENING + leadingSpace(text)).trimStart()
-  if (opening.startsWith('<')) return imageFrame(text) ?? injectedTag(text, opening)
+  if (code > 60 && code !== 65 && code !== 97 && code !== 87 && code !== 119) return NO_ANNOTATIONS
+  const opening = text.slice(0, MAX_OPENING_LENGTH + leadingSpace(text)).trimStart()
+  if (opening.startsWith('<')) return findImageFrame(text) ?? findInjectedTag(text, opening)
   const lower = opening.toLowerCase()
-  if (lower.startsWith(IDE_OPENING)) return ideContext(text)
+  if (lower.startsWith(IDE_OPENING)) return findIdeContext(text)
   const found = INJECTED_OPENINGS.find(([start]) => lower.startsWith(start))
-  return found ? [whole(text, found[1])] : NONE
+  return found ? [injectedAnnotation(text, found[1])] : NO_ANNOTATIONS
 }
 
 /** A developer's or system's text: all of it comes from the program. */
-export function injectedWhole(text: string, fallback: string): readonly Annotation[] {
-  return [whole(text, TAG.exec(text.slice(0, LONGEST_OPENING).trimStart())?.[1]?.toLowerCase() ?? fallback)]
+export function annotateAllInjected(text: string, fallback: string): readonly Annotation[] {
+  return [
+    injectedAnnotation(text, TAG.exec(text.slice(0, MAX_OPENING_LENGTH).trimStart())?.[1]?.toLowerCase() ?? fallback),
+  ]
 }
 
-export const isWholly = (annotations: readonly Annotation[], text: string): boolean =>
+export const coversText = (annotations: readonly Annotation[], text: string): boolean =>
   annotations.some((mark) => mark.kind === 'injected' && mark.start === 0 && mark.end === text.length)
 
-function injectedTag(text: string, opening: string): readonly Annotation[] {
+function findInjectedTag(text: string, opening: string): readonly Annotation[] {
   const tag = TAG.exec(opening)?.[1]?.toLowerCase()
-  return tag !== undefined && INJECTED_TAGS.has(tag) ? [whole(text, tag)] : NONE
+  return tag !== undefined && INJECTED_TAGS.has(tag) ? [injectedAnnotation(text, tag)] : NO_ANNOTATIONS
 }
 
 /** Images stand between two text parts, `<image …>` and `</image>`. */
-function imageFrame(text: string): readonly Annotation[] | undefined {
+function findImageFrame(text: string): readonly Annotation[] | undefined {
   if (!IMAGE_FRAME.test(text.trim())) return undefined
   const path = IMAGE_PATH.exec(text)
-  if (!path?.[1]) return [whole(text, 'image_frame')]
+  if (!path?.[1]) return [injectedAnnotation(text, 'image_frame')]
   const start = path.index + 'path="'.length
-  return [whole(text, 'image_frame'), { kind: 'link', start, end: start + path[1].length, target: path[1] }]
+  return [
+    injectedAnnotation(text, 'image_frame'),
+    { kind: 'link', start, end: start + path[1].length, target: path[1] },
+  ]
 }
 
-function ideContext(text: string): readonly Annotation[] {
+function findIdeContext(text: string): readonly Annotation[] {
   const request = IDE_REQUEST.exec(text)
-  if (!request) return [whole(text, 'ide_context')]
+  if (!request) return [injectedAnnotation(text, 'ide_context')]
   return [{ kind: 'injected', start: 0, end: request.index + request[0].length, what: 'ide_context' }]
 }
 
-const whole = (text: string, what: string): Annotation => ({ kind: 'injected', start: 0, end: text.length, what })
+const injectedAnnotation = (text: string, what: string): Annotation => ({
+  kind: 'injected',
+  start: 0,
+  end: text.length,
+  what,
+})
 
 const leadingSpace = (text: string): number => (text.charCodeAt(0) <= 32 ? text.length - text.trimStart().length : 0)
 
-const NONE: readonly Annotation[] = []
+const NO_ANNOTATIONS: readonly Annotation[] = []

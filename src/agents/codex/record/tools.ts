@@ -1,82 +1,98 @@
 /** Calls of tools and their results. */
-import { type Fields, fieldsOf, jsonText, listOf, parseStructure, stringOf, wordOf } from '../../../lib/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  listOf,
+  nonEmptyStringOf,
+  parseStructure,
+  stringOf,
+  toJsonText,
+} from '../../../lib/object.ts'
 import type { MessageSegment, Metadata, ToolCall, ToolStatus } from '../../../model/normalized.ts'
 import { mediaOf } from './content.ts'
-import { type Draft, NO_SEGMENTS } from './draft.ts'
-import { outputOf } from './output.ts'
+import { NO_SEGMENTS, type RecordDraft } from './draft.ts'
+import { parseToolOutput } from './output.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** `function_call`, and the bare `tool_call` that some exports write. */
-export function functionCall(payload: Fields, type: string): Draft {
+export function functionCall(payload: Fields, type: string): RecordDraft {
   const nested = fieldsOf(payload['function'])
-  const name = wordOf(payload['name']) ?? wordOf(nested?.['name'])
+  const name = nonEmptyStringOf(payload['name']) ?? nonEmptyStringOf(nested?.['name'])
   const call = newCall(callIdOf(payload), name, payload['namespace'])
   setArguments(call, payload['arguments'] ?? payload['input'] ?? nested?.['arguments'])
   return callDraft(type, call, payload)
 }
 
 /** `custom_tool_call`: its input is text that no grammar is known of. */
-export function customCall(payload: Fields, type: string): Draft {
-  const call = newCall(callIdOf(payload), wordOf(payload['name']), payload['namespace'])
+export function customCall(payload: Fields, type: string): RecordDraft {
+  const call = newCall(callIdOf(payload), nonEmptyStringOf(payload['name']), payload['namespace'])
   const input = payload['input']
   if (input === undefined) setArguments(call, payload['arguments'])
   else {
-    call.input = textOf(input)
+    call.input = asText(input)
     const json = parseStructure(call.input)
     if (json) call.input_json = json
   }
   return callDraft(type, call, payload)
 }
 
-export function localShellCall(payload: Fields, type: string): Draft {
+export function localShellCall(payload: Fields, type: string): RecordDraft {
   const call = newCall(callIdOf(payload), 'local_shell', undefined)
   setArguments(call, payload['action'])
   return callDraft(type, call, payload)
 }
 
-export function toolSearchCall(payload: Fields, type: string): Draft {
+export function toolSearchCall(payload: Fields, type: string): RecordDraft {
   const call = newCall(callIdOf(payload), 'tool_search', undefined)
   setArguments(call, payload['arguments'])
   return callDraft(type, call, payload)
 }
 
 /** Call and result in one record: the server ran it. */
-export function webSearchCall(payload: Fields, type: string): Draft {
-  const call = newCall(wordOf(payload['call_id']) ?? wordOf(payload['id']) ?? null, 'web_search', undefined)
+export function webSearchCall(payload: Fields, type: string): RecordDraft {
+  const call = newCall(
+    nonEmptyStringOf(payload['call_id']) ?? nonEmptyStringOf(payload['id']) ?? null,
+    'web_search',
+    undefined,
+  )
   setArguments(call, payload['action'])
   call.status = finishedStatus(payload['status'])
   return callDraft(type, call, payload)
 }
 
-export function imageGenerationCall(payload: Fields, type: string): Draft {
-  const call = newCall(wordOf(payload['call_id']) ?? wordOf(payload['id']) ?? null, 'image_generation', undefined)
-  const prompt = wordOf(payload['revised_prompt'])
+export function imageGenerationCall(payload: Fields, type: string): RecordDraft {
+  const call = newCall(
+    nonEmptyStringOf(payload['call_id']) ?? nonEmptyStringOf(payload['id']) ?? null,
+    'image_generation',
+    undefined,
+  )
+  const prompt = nonEmptyStringOf(payload['revised_prompt'])
   if (prompt !== undefined) call.input = prompt
   call.status = finishedStatus(payload['status'])
   return { ...callDraft(type, call, payload), segments: generatedImage(payload['result']) }
 }
 
 function generatedImage(result: unknown): readonly MessageSegment[] {
-  const base64 = wordOf(result)
+  const base64 = nonEmptyStringOf(result)
   if (base64 === undefined) return NO_SEGMENTS
   const url = base64.startsWith('data:') ? base64 : `data:image/png;base64,${base64}`
   return [{ channel: 'output', type: 'image', format: 'image_generation_call', media: mediaOf(url) }]
 }
 
 /** Every kind of output. Name and arguments are added where the call is known. */
-export function toolOutput(payload: Fields, type: string): Draft {
-  const found = payload['tools'] === undefined ? undefined : jsonText(payload['tools'])
-  const output = outputOf(payload['output'] ?? payload['result'] ?? found, parseStructure)
+export function toolOutput(payload: Fields, type: string): RecordDraft {
+  const found = payload['tools'] === undefined ? undefined : toJsonText(payload['tools'])
+  const output = parseToolOutput(payload['output'] ?? payload['result'] ?? found, parseStructure)
   const call: Mutable<ToolCall> = {
     call_id: callIdOf(payload),
-    name: wordOf(payload['name']) ?? null,
+    name: nonEmptyStringOf(payload['name']) ?? null,
     status: output.status,
     output: output.text,
   }
-  const namespace = wordOf(payload['namespace'])
+  const namespace = nonEmptyStringOf(payload['namespace'])
   if (namespace !== undefined) call.namespace = namespace
-  const sourceStatus = wordOf(payload['status'])
+  const sourceStatus = nonEmptyStringOf(payload['status'])
   if (sourceStatus !== undefined) call.source_status = sourceStatus
   if (output.json) call.output_json = output.json
   if (output.exit_code !== undefined) call.exit_code = output.exit_code
@@ -95,46 +111,52 @@ export function toolOutput(payload: Fields, type: string): Draft {
 }
 
 /** A call that stands among the parts of a message, in the form of another vendor. */
-export function toolUsePart(part: Fields): Draft {
-  const call = newCall(wordOf(part['id']) ?? null, wordOf(part['name']), undefined)
+export function toolUsePart(part: Fields): RecordDraft {
+  const call = newCall(nonEmptyStringOf(part['id']) ?? null, nonEmptyStringOf(part['name']), undefined)
   setArguments(call, part['input'])
   return callDraft('tool_use', call, part)
 }
 
 /** One element of a chat message's `tool_calls`. */
-export function chatToolCall(value: unknown): Draft {
+export function chatToolCall(value: unknown): RecordDraft {
   const fields = fieldsOf(value) ?? {}
-  return functionCall({ ...fields, call_id: fields['id'], id: undefined }, wordOf(fields['type']) ?? 'function')
+  return functionCall(
+    { ...fields, call_id: fields['id'], id: undefined },
+    nonEmptyStringOf(fields['type']) ?? 'function',
+  )
 }
 
 function newCall(call_id: string | null, name: string | undefined, namespace: unknown): Mutable<ToolCall> {
   const call: Mutable<ToolCall> = { call_id, name: name ?? null, status: 'pending' }
-  const space = wordOf(namespace)
+  const space = nonEmptyStringOf(namespace)
   if (space !== undefined) call.namespace = space
   return call
 }
 
 function setArguments(call: Mutable<ToolCall>, value: unknown): void {
   if (value === undefined || value === null) return
-  call.arguments = textOf(value)
+  call.arguments = asText(value)
   const json = typeof value === 'object' ? value : parseStructure(call.arguments)
   if (json) call.arguments_json = json
 }
 
-const textOf = (value: unknown): string => stringOf(value) ?? jsonText(value)
+const asText = (value: unknown): string => stringOf(value) ?? toJsonText(value)
 
 const callIdOf = (payload: Fields): string | null =>
-  wordOf(payload['call_id']) ?? wordOf(payload['tool_call_id']) ?? wordOf(payload['callId']) ?? null
+  nonEmptyStringOf(payload['call_id']) ??
+  nonEmptyStringOf(payload['tool_call_id']) ??
+  nonEmptyStringOf(payload['callId']) ??
+  null
 
 function finishedStatus(status: unknown): ToolStatus {
   if (status === 'in_progress' || status === 'incomplete') return 'pending'
   return status === 'failed' ? 'error' : 'success'
 }
 
-function callDraft(type: string, call: Mutable<ToolCall>, payload: Fields): Draft {
-  const status = wordOf(payload['status'])
+function callDraft(type: string, call: Mutable<ToolCall>, payload: Fields): RecordDraft {
+  const status = nonEmptyStringOf(payload['status'])
   if (status !== undefined) call.source_status = status
-  const summary = wordOf(payload['summary'])
+  const summary = nonEmptyStringOf(payload['summary'])
   return {
     role: 'tool',
     source_type: 'tool_call',

@@ -1,146 +1,150 @@
 /** Steps of a conversation as the records that Codex reads. */
 import type { Fields } from '../../../lib/object.ts'
 import type { MessageSegment, NormalizedMessage } from '../../../model/normalized.ts'
-import type { Element } from '../../../model/replay/carrier.ts'
-import { type Change, change } from '../../../model/replay/change.ts'
-import type { Facts } from '../../../model/replay/extension.ts'
-import type { CallIds, ToolNames } from '../../../model/replay/names.ts'
-import { MISSING } from '../../../model/replay/part.ts'
+import type { WrittenElement } from '../../../model/replay/carrier.ts'
+import { type ConversionChange, toConversionChange } from '../../../model/replay/change.ts'
+import type { ElementFacts } from '../../../model/replay/extension.ts'
+import type { UniqueCallIds, UniqueToolNames } from '../../../model/replay/names.ts'
+import { MISSING_MARK } from '../../../model/replay/part.ts'
 import {
-  type Answer,
-  attachmentsIn,
-  type Call,
-  callsIn,
-  type Orphan,
-  type Prompt,
-  type Result,
-  type Step,
+  type AnswerStep,
+  attachmentsOf,
+  callsOfAnswer,
+  type OrphanStep,
+  type PromptStep,
+  type ReplayCall,
+  type ReplayResult,
+  type ReplayStep,
 } from '../../../model/replay/step.ts'
-import { factsOf, noteOf } from '../../../model/replay/words.ts'
-import { shownPrompt } from './shown.ts'
+import { attachmentNote, elementFactsOf } from '../../../model/replay/words.ts'
+import { promptEvent } from './shown.ts'
 
 /** A line without its time. */
-export interface Item extends Element {
+export interface LogItem extends WrittenElement {
   readonly type: 'session_meta' | 'response_item' | 'event_msg'
   readonly value: Fields
   readonly at: string
 }
 
-export interface Naming {
-  readonly ids: CallIds
-  readonly names: ToolNames
+export interface LogNaming {
+  readonly ids: UniqueCallIds
+  readonly names: UniqueToolNames
   /** Tells what had to be made up or changed. */
-  repair(at: string, what: Change): void
+  repair(at: string, what: ConversionChange): void
 }
 
-export function itemsOf(step: Step, naming: Naming): readonly Item[] {
+export function stepItems(step: ReplayStep, naming: LogNaming): readonly LogItem[] {
   switch (step.kind) {
     case 'instruction':
-      return [message('developer', step.message, inputParts(step.message, naming))]
+      return [messageItem('developer', step.message, inputParts(step.message, naming))]
     case 'prompt':
-      return prompt(step, naming)
+      return promptItems(step, naming)
     case 'answer':
-      return answer(step, naming)
+      return answerItems(step, naming)
     case 'orphan':
-      return orphan(step, naming)
+      return orphanItems(step, naming)
     case 'aside':
       return []
   }
 }
 
-function item(at: string, value: Fields, facts?: Facts): Item {
+function responseItem(at: string, value: Fields, facts?: ElementFacts): LogItem {
   return { type: 'response_item', value, at, facts }
 }
 
 /** What the screen shows when the session is resumed. */
-const event = (at: string, value: Fields): Item => ({ type: 'event_msg', value, at })
+const screenEvent = (at: string, value: Fields): LogItem => ({ type: 'event_msg', value, at })
 
-function message(role: 'developer' | 'user', said: NormalizedMessage, content: readonly Fields[]): Item {
-  return item(said.timestamp, { type: 'message', role, content }, factsOf(said))
+function messageItem(role: 'developer' | 'user', normalized: NormalizedMessage, content: readonly Fields[]): LogItem {
+  return responseItem(normalized.timestamp, { type: 'message', role, content }, elementFactsOf(normalized))
 }
 
-function prompt({ message: said, isInjected }: Prompt, naming: Naming): readonly Item[] {
-  const content = inputParts(said, naming)
-  const sent = message('user', said, content)
-  return isInjected ? [sent] : [sent, event(said.timestamp, shownPrompt(content))]
+function promptItems({ message: normalized, isInjected }: PromptStep, naming: LogNaming): readonly LogItem[] {
+  const content = inputParts(normalized, naming)
+  const sent = messageItem('user', normalized, content)
+  return isInjected ? [sent] : [sent, screenEvent(normalized.timestamp, promptEvent(content))]
 }
 
-const inputParts = (said: NormalizedMessage, naming: Naming): readonly Fields[] => [
-  ...said.segments.flatMap((segment) => inputPart(segment, said.timestamp, naming)),
-  ...attachmentsIn(said).map((one) => ({ type: 'input_text', text: noteOf(one) })),
+const inputParts = (normalized: NormalizedMessage, naming: LogNaming): readonly Fields[] => [
+  ...normalized.segments.flatMap((segment) => inputPart(segment, normalized.timestamp, naming)),
+  ...attachmentsOf(normalized).map((one) => ({ type: 'input_text', text: attachmentNote(one) })),
 ]
 
 /** Codex sends an image by its address, and no server takes another one. */
-const ADDRESS = /^(?:data:|https?:)/i
+const IMAGE_ADDRESS = /^(?:data:|https?:)/i
 
-function inputPart({ text, media }: MessageSegment, at: string, { repair }: Naming): readonly Fields[] {
+function inputPart({ text, media }: MessageSegment, at: string, { repair }: LogNaming): readonly Fields[] {
   if (text !== undefined) return [{ type: 'input_text', text }]
   const url = media?.data_uri ?? media?.url
   if (url === undefined) return []
-  if (ADDRESS.test(url)) return [{ type: 'input_image', image_url: url }]
-  repair(at, change('image_unaddressed'))
-  return [{ type: 'input_text', text: noteOf({ format: 'image', url }) }]
+  if (IMAGE_ADDRESS.test(url)) return [{ type: 'input_image', image_url: url }]
+  repair(at, toConversionChange('image_unaddressed'))
+  return [{ type: 'input_text', text: attachmentNote({ format: 'image', url }) }]
 }
 
 /** All calls first, then all results, in the order of the calls. */
-function answer(step: Answer, naming: Naming): readonly Item[] {
-  const items: Item[] = []
-  const given = new Map<Call, string>()
+function answerItems(step: AnswerStep, naming: LogNaming): readonly LogItem[] {
+  const items: LogItem[] = []
+  const callIds = new Map<ReplayCall, string>()
   for (const one of step.said) {
-    if (one.kind === 'thought') items.push(...thought(one.message, one.text, step.group.src))
-    else if (one.kind === 'words') items.push(...words(one.message))
+    if (one.kind === 'thought') items.push(...reasoningItems(one.message, one.text, step.group.src))
+    else if (one.kind === 'words') items.push(...textItems(one.message))
     else {
-      given.set(one.call, naming.ids.take(one.call.tool.call_id))
-      items.push(called(one.call, given.get(one.call) ?? '', naming))
+      callIds.set(one.call, naming.ids.take(one.call.tool.call_id))
+      items.push(callItem(one.call, callIds.get(one.call) ?? '', naming))
     }
   }
-  for (const call of callsIn(step)) items.push(answered(call, given.get(call) ?? '', naming))
+  for (const call of callsOfAnswer(step)) items.push(resultItem(call, callIds.get(call) ?? '', naming))
   return items
 }
 
 /** Only what Codex itself sealed is taken back; others' thoughts are shown and not sent. */
-function thought({ timestamp, raw }: NormalizedMessage, text: string, src: string | undefined): readonly Item[] {
+function reasoningItems(
+  { timestamp, raw }: NormalizedMessage,
+  text: string,
+  src: string | undefined,
+): readonly LogItem[] {
   const sealed = raw.encrypted_content
   if (src === 'codex' && sealed !== undefined) {
     const summary = text === '' ? [] : [{ type: 'summary_text', text }]
-    return [item(timestamp, { type: 'reasoning', summary, encrypted_content: sealed })]
+    return [responseItem(timestamp, { type: 'reasoning', summary, encrypted_content: sealed })]
   }
-  return text === '' ? [] : [event(timestamp, { type: 'agent_reasoning', text })]
+  return text === '' ? [] : [screenEvent(timestamp, { type: 'agent_reasoning', text })]
 }
 
-function words(said: NormalizedMessage): readonly Item[] {
+function textItems(normalized: NormalizedMessage): readonly LogItem[] {
   const texts = [
-    ...said.segments.map(({ text, media }) => text ?? noteOf({ format: 'image', ...media })),
-    ...attachmentsIn(said).map(noteOf),
+    ...normalized.segments.map(({ text, media }) => text ?? attachmentNote({ format: 'image', ...media })),
+    ...attachmentsOf(normalized).map(attachmentNote),
   ]
-  const facts = factsOf(said)
+  const facts = elementFactsOf(normalized)
   const phase = facts?.phase === undefined ? {} : { phase: facts.phase }
   const content = texts.map((text) => ({ type: 'output_text', text }))
   return [
-    event(said.timestamp, { type: 'agent_message', message: texts.join('\n'), ...phase }),
-    item(said.timestamp, { type: 'message', role: 'assistant', content, ...phase }, facts),
+    screenEvent(normalized.timestamp, { type: 'agent_message', message: texts.join('\n'), ...phase }),
+    responseItem(normalized.timestamp, { type: 'message', role: 'assistant', content, ...phase }, facts),
   ]
 }
 
-function called({ tool, message: said }: Call, call_id: string, naming: Naming): Item {
+function callItem({ tool, message: normalized }: ReplayCall, call_id: string, naming: LogNaming): LogItem {
   const name = naming.names.take(tool.name)
-  const { timestamp } = said
+  const { timestamp } = normalized
   if (call_id !== tool.call_id)
-    naming.repair(timestamp, change(tool.call_id === null ? 'call_id_missing' : 'call_id_changed'))
-  if (name !== tool.name) naming.repair(timestamp, change('tool_renamed'))
-  const facts: Facts = {
-    ...factsOf(said),
+    naming.repair(timestamp, toConversionChange(tool.call_id === null ? 'call_id_missing' : 'call_id_changed'))
+  if (name !== tool.name) naming.repair(timestamp, toConversionChange('tool_renamed'))
+  const facts: ElementFacts = {
+    ...elementFactsOf(normalized),
     ...(tool.call_id !== null && call_id !== tool.call_id && { orig_id: tool.call_id }),
     ...(tool.name !== null && name !== tool.name && { orig_name: tool.name }),
   }
   const namespace = tool.namespace === undefined ? {} : { namespace: tool.namespace }
   if (tool.input !== undefined)
-    return item(
+    return responseItem(
       timestamp,
       { type: 'custom_tool_call', status: 'completed', call_id, name, ...namespace, input: tool.input },
       facts,
     )
-  return item(
+  return responseItem(
     timestamp,
     { type: 'function_call', name, ...namespace, arguments: tool.arguments || '{}', call_id },
     facts,
@@ -150,42 +154,53 @@ function called({ tool, message: said }: Call, call_id: string, naming: Naming):
 /** Codex's own word for a call that nobody answered. */
 const ABORTED = 'aborted'
 
-function answered({ tool, result, message: said, isServed }: Call, call_id: string, naming: Naming): Item {
+function resultItem(
+  { tool, result, message: normalized, isServed }: ReplayCall,
+  call_id: string,
+  naming: LogNaming,
+): LogItem {
   const type = tool.input === undefined ? 'function_call_output' : 'custom_tool_call_output'
   if (result) {
-    const facts = factsOf(result.message)
-    return item(
+    const facts = elementFactsOf(result.message)
+    return responseItem(
       result.message.timestamp,
-      { type, call_id, output: outputOf(result, naming) },
+      { type, call_id, output: resultOutput(result, naming) },
       withStatus(facts, result),
     )
   }
-  if (isServed) return item(said.timestamp, { type, call_id, output: '' }, { synthetic: MISSING })
-  naming.repair(said.timestamp, change('call_aborted'))
-  return item(said.timestamp, { type, call_id, output: ABORTED }, { synthetic: MISSING })
+  if (isServed) return responseItem(normalized.timestamp, { type, call_id, output: '' }, { synthetic: MISSING_MARK })
+  naming.repair(normalized.timestamp, toConversionChange('call_aborted'))
+  return responseItem(normalized.timestamp, { type, call_id, output: ABORTED }, { synthetic: MISSING_MARK })
 }
 
-const withStatus = (facts: Facts | undefined, { tool }: Result): Facts | undefined =>
+const withStatus = (facts: ElementFacts | undefined, { tool }: ReplayResult): ElementFacts | undefined =>
   tool.status === 'success' ? facts : { ...facts, status: tool.status }
 
-function outputOf({ tool, message: said, segments }: Result, naming: Naming): string | readonly Fields[] {
+function resultOutput(
+  { tool, message: normalized, segments }: ReplayResult,
+  naming: LogNaming,
+): string | readonly Fields[] {
   const text = tool.output ?? ''
-  const images = imageParts(segments, said.timestamp, naming)
+  const images = imageParts(segments, normalized.timestamp, naming)
   if (images.length === 0) return text
   return text === '' ? images : [{ type: 'input_text', text }, ...images]
 }
 
-const imageParts = (segments: readonly MessageSegment[], at: string, naming: Naming): readonly Fields[] =>
+const imageParts = (segments: readonly MessageSegment[], at: string, naming: LogNaming): readonly Fields[] =>
   segments.flatMap((segment) => (segment.type === 'image' ? inputPart(segment, at, naming) : []))
 
 /** Codex drops a result without its call: so it is told in words. */
-function orphan({ result, at }: Orphan, naming: Naming): readonly Item[] {
-  naming.repair(at, change('result_in_words'))
-  const { tool, message: said } = result
+function orphanItems({ result, at }: OrphanStep, naming: LogNaming): readonly LogItem[] {
+  naming.repair(at, toConversionChange('result_in_words'))
+  const { tool, message: normalized } = result
   const text = `[tool result ${tool.call_id ?? ''}]\n${tool.output ?? ''}`
-  const content = [{ type: 'input_text', text }, ...imageParts(said.segments, said.timestamp, naming)]
+  const content = [{ type: 'input_text', text }, ...imageParts(normalized.segments, normalized.timestamp, naming)]
   return [
-    item(said.timestamp, { type: 'message', role: 'user', content }, { ...factsOf(said), synthetic: 'orphan' }),
-    event(said.timestamp, shownPrompt(content)),
+    responseItem(
+      normalized.timestamp,
+      { type: 'message', role: 'user', content },
+      { ...elementFactsOf(normalized), synthetic: 'orphan' },
+    ),
+    screenEvent(normalized.timestamp, promptEvent(content)),
   ]
 }

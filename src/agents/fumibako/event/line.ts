@@ -1,7 +1,7 @@
 /** One line of a journal as a record, and what is wrong with it. */
 import { JOURNAL_VERSION } from '../../../conversation/journal/event.ts'
 import { type JsonValue, parseJson } from '../../../lib/json/lossless.ts'
-import { decode, type Line } from '../../../lib/jsonl.ts'
+import { type ByteLine, decodeLine } from '../../../lib/jsonl.ts'
 import { type Fields, isObject, numberOf, stringOf } from '../../../lib/object.ts'
 import type { IssueCode } from '../../../model/issue.ts'
 
@@ -13,25 +13,25 @@ export interface JournalRecord {
   exact(): JsonValue | undefined
 }
 
-export interface Fault {
+export interface LineFault {
   readonly code: IssueCode
   readonly reason: string
 }
 
-export interface Parsed {
+export interface ParsedJournalLine {
   readonly record?: JournalRecord
-  readonly faults: readonly Fault[]
+  readonly faults: readonly LineFault[]
   /** White space and NULs. */
   readonly isBlank: boolean
 }
 
-export function parseLine(line: Pick<Line, 'number' | 'utf8' | 'ended'>, bytes: Buffer): Parsed {
-  const { text, repaired, nuls } = decode(line, bytes)
-  const faults: Fault[] = nuls ? [NULS] : []
+export function parseJournalLine(line: Pick<ByteLine, 'number' | 'utf8' | 'ended'>, bytes: Buffer): ParsedJournalLine {
+  const { text, repaired, nuls } = decodeLine(line, bytes)
+  const faults: LineFault[] = nuls ? [NUL_BYTES] : []
   if (text.trim() === '') return { faults, isBlank: true }
-  if (repaired) faults.push(REPAIRED)
-  const value = parsed(text)
-  if (value === undefined) faults.push(line.ended ? BAD : CUT)
+  if (repaired) faults.push(REPAIRED_UTF8)
+  const value = tryParseJson(text)
+  if (value === undefined) faults.push(line.ended ? BAD_JSON : CUT_SHORT)
   else if (!isObject(value)) faults.push(NO_OBJECT)
   const fields = isObject(value) ? value : undefined
   const name = stringOf(fields?.['event'])
@@ -39,10 +39,10 @@ export function parseLine(line: Pick<Line, 'number' | 'utf8' | 'ended'>, bytes: 
   if (!fields || name === undefined) return { faults, isBlank: false }
   const header = headerFault(fields, name, line.number)
   if (header) faults.push(header)
-  return { record: { name, fields, exact: () => exactly(text) }, faults, isBlank: false }
+  return { record: { name, fields, exact: () => parseExact(text) }, faults, isBlank: false }
 }
 
-function parsed(text: string): unknown {
+function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -50,21 +50,21 @@ function parsed(text: string): unknown {
   }
 }
 
-function exactly(text: string): JsonValue | undefined {
+function parseExact(text: string): JsonValue | undefined {
   const read = parseJson(text)
   return read.ok ? read.value : undefined
 }
 
-function headerFault({ journal }: Fields, name: string, line: number): Fault | undefined {
+function headerFault({ journal }: Fields, name: string, line: number): LineFault | undefined {
   if (name !== 'opened') return line === 1 ? NO_HEADER : undefined
-  return (numberOf(journal) ?? 0) > JOURNAL_VERSION ? LATER : undefined
+  return (numberOf(journal) ?? 0) > JOURNAL_VERSION ? LATER_VERSION : undefined
 }
 
-const NULS: Fault = { code: 'nul_bytes', reason: 'NUL bytes, as a crash leaves them, were passed over' }
-const REPAIRED: Fault = { code: 'bad_utf8', reason: 'bytes that are no UTF-8 were replaced by U+FFFD' }
-const BAD: Fault = { code: 'bad_json', reason: 'not JSON' }
-const CUT: Fault = { code: 'cut_short', reason: 'the last line is cut short; its writer may still be at it' }
-const NO_OBJECT: Fault = { code: 'not_an_object', reason: 'JSON, but no event of a journal' }
-const NO_EVENT: Fault = { code: 'unknown_shape', reason: 'no event of a journal' }
-const NO_HEADER: Fault = { code: 'unknown_shape', reason: 'the journal does not begin with its header' }
-const LATER: Fault = { code: 'unknown_shape', reason: 'written by a later version; update fumibako' }
+const NUL_BYTES: LineFault = { code: 'nul_bytes', reason: 'NUL bytes, as a crash leaves them, were passed over' }
+const REPAIRED_UTF8: LineFault = { code: 'bad_utf8', reason: 'bytes that are no UTF-8 were replaced by U+FFFD' }
+const BAD_JSON: LineFault = { code: 'bad_json', reason: 'not JSON' }
+const CUT_SHORT: LineFault = { code: 'cut_short', reason: 'the last line is cut short; its writer may still be at it' }
+const NO_OBJECT: LineFault = { code: 'not_an_object', reason: 'JSON, but no event of a journal' }
+const NO_EVENT: LineFault = { code: 'unknown_shape', reason: 'no event of a journal' }
+const NO_HEADER: LineFault = { code: 'unknown_shape', reason: 'the journal does not begin with its header' }
+const LATER_VERSION: LineFault = { code: 'unknown_shape', reason: 'written by a later version; update fumibako' }

@@ -1,121 +1,127 @@
 /** What one event says by itself, as drafts of messages. */
-import { answerDrafts, requestOf } from '../../../conversation/told/answer.ts'
-import type { Draft } from '../../../conversation/told/draft.ts'
-import { type Entry, entryAt, isRead } from '../../../conversation/told/entry.ts'
-import { type Calls, inputDrafts } from '../../../conversation/told/input.ts'
-import { asWritten, bearerOf } from '../../../conversation/told/made.ts'
+import { answerDrafts, requestFields } from '../../../conversation/told/answer.ts'
+import type { EntryDraft } from '../../../conversation/told/draft.ts'
+import { isParsedEntry, type ParsedEntry, parseEntryAt } from '../../../conversation/told/entry.ts'
+import { type CallsById, inputDrafts } from '../../../conversation/told/input.ts'
+import { applyConversionFields, recordDraftIndex } from '../../../conversation/told/made.ts'
 import { isJsonObject, type JsonValue, jsonEntries } from '../../../lib/json/lossless.ts'
 import { type Fields, fieldsOf, listOf, stringOf } from '../../../lib/object.ts'
 import { NumberCheck } from '../../../model/numbers.ts'
-import { marksIn } from '../../../model/replay/extension.ts'
-import { checkedUsage, type Usage } from '../../../model/usage.ts'
+import { metadataFromExtension } from '../../../model/replay/extension.ts'
+import { readCheckedUsage, type Usage } from '../../../model/usage.ts'
 import type { JournalRecord } from './line.ts'
 
-export interface Told extends Saying {
+export interface ParsedEvent extends EventDrafts {
   /** The place of the draft that brings the line's records. */
-  readonly bearer: number
+  readonly recordIndex: number
 }
 
-interface Saying {
-  readonly drafts: readonly Draft[]
+interface EventDrafts {
+  readonly drafts: readonly EntryDraft[]
   /** The exchange, or the half of one, that it tells. */
-  readonly entry?: Entry
+  readonly entry?: ParsedEntry
   /** Why an exchange could not be understood. */
   readonly unread?: string
   /** Fields without a usable number. */
   readonly faults?: readonly string[]
 }
 
-export function tell(record: JournalRecord, calls: Calls): Told {
-  const said = saying(record, calls)
+export function parseEvent(record: JournalRecord, calls: CallsById): ParsedEvent {
+  const drafted = draftEvent(record, calls)
   const written = fieldsOf(record.fields['x_conv'])
-  if (!written) return { ...said, bearer: 0 }
-  const marks = marksIn(written)
-  const drafts = said.drafts.map((draft) =>
-    asWritten(marks ? { ...draft, metadata: { ...draft.metadata, ...marks } } : draft, written),
+  if (!written) return { ...drafted, recordIndex: 0 }
+  const marks = metadataFromExtension(written)
+  const drafts = drafted.drafts.map((draft) =>
+    applyConversionFields(marks ? { ...draft, metadata: { ...draft.metadata, ...marks } } : draft, written),
   )
-  return { ...said, drafts, bearer: bearerOf(drafts) }
+  return { ...drafted, drafts, recordIndex: recordDraftIndex(drafts) }
 }
 
-function saying(record: JournalRecord, calls: Calls): Saying {
+function draftEvent(record: JournalRecord, calls: CallsById): EventDrafts {
   const { name, fields } = record
   switch (name) {
     case 'opened':
-      return { drafts: [{ ...meta(record), source_type: 'session' }] }
+      return { drafts: [{ ...metaDraft(record), source_type: 'session' }] }
     case 'delta':
       return { drafts: [] }
     case 'next_message':
-      if (fields['message'] === null) return { drafts: [meta(record)] }
-      return half(record, { user: 'message' }, (entry) => inputDrafts(entry, calls))
+      if (fields['message'] === null) return { drafts: [metaDraft(record)] }
+      return halfExchange(record, { user: 'message' }, (entry) => inputDrafts(entry, calls))
     case 'entry':
-      return half(record, ANSWER, answerDrafts)
+      return halfExchange(record, ANSWER_FIELDS, answerDrafts)
     case 'interrupted':
-      return half(record, ANSWER, (entry) => answerDrafts(entry).map((draft) => interrupted(draft, fields)))
+      return halfExchange(record, ANSWER_FIELDS, (entry) =>
+        answerDrafts(entry).map((draft) => markInterrupted(draft, fields)),
+      )
     case 'copied':
-      return copied(record, calls)
+      return copiedEntry(record, calls)
     case 'tool_finished':
-      return finished(record, calls)
+      return toolFinished(record, calls)
     case 'summary':
       return { drafts: [summaryDraft(record, stringOf(listOf(fields['summary'])[0]))] }
     case 'tangent_summed_up':
       return { drafts: [summaryDraft(record, stringOf(fields['summary']))] }
     case 'usage':
-      return counted(record)
+      return usageEvent(record)
     default:
-      return { drafts: [meta(record)] }
+      return { drafts: [metaDraft(record)] }
   }
 }
 
 /** Where the parts of an exchange stand in the record. */
-interface Places {
+interface ExchangeFields {
   readonly user?: string
   readonly assistant?: string
   readonly results?: string
 }
 
-const ANSWER: Places = { assistant: 'assistant' }
-const NOBODY = { content: { Prompt: { prompt: '' } } }
-const NOTHING = { Response: { content: '' } }
+const ANSWER_FIELDS: ExchangeFields = { assistant: 'assistant' }
+const EMPTY_USER = { content: { Prompt: { prompt: '' } } }
+const EMPTY_ANSWER = { Response: { content: '' } }
 
 /** An exchange of which the other half stands on another line. */
-function half(record: JournalRecord, places: Places, drafts: (entry: Entry) => readonly Draft[]): Saying {
+function halfExchange(
+  record: JournalRecord,
+  places: ExchangeFields,
+  drafts: (entry: ParsedEntry) => readonly EntryDraft[],
+): EventDrafts {
   const exchange = (get: (key: string) => unknown) => ({
     user: places.user
       ? get(places.user)
       : places.results
         ? { content: { ToolUseResults: { tool_use_results: [get(places.results)] } } }
-        : NOBODY,
-    assistant: places.assistant ? get(places.assistant) : NOTHING,
+        : EMPTY_USER,
+    assistant: places.assistant ? get(places.assistant) : EMPTY_ANSWER,
     request_metadata: get('request_metadata'),
   })
-  return whole(record, exchange, drafts)
+  return fullExchange(record, exchange, drafts)
 }
 
-function finished(record: JournalRecord, calls: Calls): Saying {
+function toolFinished(record: JournalRecord, calls: CallsById): EventDrafts {
   const { name, fields } = record
   const check = new NumberCheck()
   const duration_ms = check.duration(fields['duration_ms'], 'duration_ms')
-  const said = half(record, { results: 'result' }, (entry) =>
+  const drafted = halfExchange(record, { results: 'result' }, (entry) =>
     inputDrafts(entry, calls).map((draft) =>
       draft.tool_call && duration_ms !== undefined
         ? { ...draft, payload_type: name, tool_call: { ...draft.tool_call, duration_ms } }
         : { ...draft, payload_type: name },
     ),
   )
-  return check.faults ? { ...said, faults: check.faults } : said
+  return check.faults ? { ...drafted, faults: check.faults } : drafted
 }
 
-function counted(record: JournalRecord): Saying {
+function usageEvent(record: JournalRecord): EventDrafts {
   const check = new NumberCheck()
-  const usage = usageOf(record.fields, check)
-  const said = { drafts: [meta(record, usage)] }
-  return check.faults ? { ...said, faults: check.faults } : said
+  const usage = countedUsage(record.fields, check)
+  const drafted = { drafts: [metaDraft(record, usage)] }
+  return check.faults ? { ...drafted, faults: check.faults } : drafted
 }
 
-function copied(record: JournalRecord, calls: Calls): Saying {
+function copiedEntry(record: JournalRecord, calls: CallsById): EventDrafts {
   const isCopy = record.fields['instead_of'] !== undefined
   const marks = { ...(isCopy && { replayed: true }), ...(record.fields['into'] === 'aside' && { aside: true }) }
-  return whole(
+  return fullExchange(
     record,
     (get) => get('entry'),
     (entry) =>
@@ -126,11 +132,11 @@ function copied(record: JournalRecord, calls: Calls): Saying {
   )
 }
 
-function whole(
+function fullExchange(
   record: JournalRecord,
   exchange: (get: (key: string) => unknown) => unknown,
-  drafts: (entry: Entry) => readonly Draft[],
-): Saying {
+  drafts: (entry: ParsedEntry) => readonly EntryDraft[],
+): EventDrafts {
   const list = {
     length: 1,
     at: () => exchange((key) => record.fields[key]),
@@ -139,21 +145,21 @@ function whole(
       return exchange((key) => exact.get(key) ?? null) as JsonValue
     },
   }
-  const entry = entryAt(list, 0)
-  if (!isRead(entry)) return { drafts: [meta(record)], unread: entry.unread }
-  const told = drafts(entry)
-  return { drafts: told.length > 0 ? told : [meta(record)], entry }
+  const entry = parseEntryAt(list, 0)
+  if (!isParsedEntry(entry)) return { drafts: [metaDraft(record)], unread: entry.unread }
+  const entryDrafts = drafts(entry)
+  return { drafts: entryDrafts.length > 0 ? entryDrafts : [metaDraft(record)], entry }
 }
 
 const jsonFields = (value: JsonValue | undefined) => (isJsonObject(value) ? jsonEntries(value) : [])
 
-const interrupted = (draft: Draft, { reason }: Fields): Draft => ({
+const markInterrupted = (draft: EntryDraft, { reason }: Fields): EntryDraft => ({
   ...draft,
   metadata: { ...draft.metadata, interrupted: stringOf(reason) ?? true },
 })
 
-function summaryDraft(record: JournalRecord, text: string | undefined): Draft {
-  if (text === undefined) return meta(record)
+function summaryDraft(record: JournalRecord, text: string | undefined): EntryDraft {
+  if (text === undefined) return metaDraft(record)
   const request = fieldsOf(listOf(record.fields['summary'])[1])
   return {
     side: 'answer',
@@ -161,12 +167,12 @@ function summaryDraft(record: JournalRecord, text: string | undefined): Draft {
     source_type: 'message',
     payload_type: record.name,
     segments: [{ channel: 'system', type: 'text', format: record.name, text }],
-    metadata: { kind: 'summary', event_kind: record.name, ...(request && { request: requestOf(request) }) },
+    metadata: { kind: 'summary', event_kind: record.name, ...(request && { request: requestFields(request) }) },
   }
 }
 
 /** What nobody said. Only tokens that the endpoint counted are called usage. */
-function meta({ name, fields }: JournalRecord, usage?: Usage): Draft {
+function metaDraft({ name, fields }: JournalRecord, usage?: Usage): EntryDraft {
   const { event: _, at: __, x_conv: ___, usage: given, ...rest } = fields
   return {
     side: 'answer',
@@ -183,7 +189,7 @@ function meta({ name, fields }: JournalRecord, usage?: Usage): Draft {
 }
 
 /** Nothing for an estimate. */
-function usageOf({ usage, estimated }: Fields, check: NumberCheck): Usage | undefined {
+function countedUsage({ usage, estimated }: Fields, check: NumberCheck): Usage | undefined {
   const given = fieldsOf(usage)
-  return given && estimated !== true ? checkedUsage(given, check) : undefined
+  return given && estimated !== true ? readCheckedUsage(given, check) : undefined
 }

@@ -2,13 +2,13 @@
 import { readEvent } from '../../../conversation/journal/codec.ts'
 import { emptyReplay, replayEvent } from '../../../conversation/journal/replay.ts'
 import type { ConversationState } from '../../../conversation/state.ts'
-import { readRegular } from '../../../lib/files/regular-file.ts'
+import { readRegularFile } from '../../../lib/files/regular-file.ts'
 import { isSystemError } from '../../../lib/files/system-error.ts'
 import type { Source } from '../../agent.ts'
 
 /** An answer belongs to the request before it; a prompt, or the result of a tool, to the next one. */
 export async function stateAt(source: Source, line: number): Promise<ConversationState | undefined> {
-  const lines = await linesOf(source)
+  const lines = await readLines(source)
   let replay = emptyReplay()
   for (const [at, text] of lines.entries()) {
     const read = readEvent(text)
@@ -23,9 +23,9 @@ export async function stateAt(source: Source, line: number): Promise<Conversatio
   return replay.state.next_message ? replay.state : undefined
 }
 
-async function linesOf({ path, bytes }: Source): Promise<readonly string[]> {
+async function readLines({ path, bytes }: Source): Promise<readonly string[]> {
   try {
-    return (bytes ? Buffer.from(bytes) : readRegular(path)).toString().split('\n')
+    return (bytes ? Buffer.from(bytes) : readRegularFile(path)).toString().split('\n')
   } catch (error) {
     if (!isSystemError(error)) throw error
     return []

@@ -1,15 +1,15 @@
 /** The pieces of an answer that is no entry yet. */
-import type { Draft } from '../../../conversation/told/draft.ts'
+import type { EntryDraft } from '../../../conversation/told/draft.ts'
 import { checksum } from '../../../lib/hash.ts'
-import type { Line } from '../../../lib/jsonl.ts'
+import type { ByteLine } from '../../../lib/jsonl.ts'
 import { stringOf } from '../../../lib/object.ts'
 import type { Instant } from '../../../model/ids.ts'
 import type { Session } from '../../../model/session.ts'
-import type { PrivacyOptions, Read } from '../../agent.ts'
+import type { PrivacyOptions, ReadItem } from '../../agent.ts'
 import { streamedExtension } from '../event/extension.ts'
 import type { JournalRecord } from '../event/line.ts'
 import type { JournalLocator } from '../locator.ts'
-import { place } from '../place.ts'
+import { toMessage } from '../place.ts'
 
 /** The text is read again from its place. Plain JSON. */
 export interface SavedStream {
@@ -20,7 +20,7 @@ export interface SavedStream {
 }
 
 /** Events after which nothing is being streamed any more. */
-const ENDS: ReadonlySet<string> = new Set([
+const STREAM_END_EVENTS: ReadonlySet<string> = new Set([
   'next_message',
   'entry',
   'interrupted',
@@ -34,7 +34,7 @@ const ENDS: ReadonlySet<string> = new Set([
   'summary',
 ])
 
-export class Stream {
+export class AnswerStream {
   #pieces: string[] = []
   #where: SavedStream | undefined
 
@@ -46,8 +46,8 @@ export class Stream {
     return this.#where ?? null
   }
 
-  follow({ name, fields }: JournalRecord, line: Line, at: Instant, tangent: boolean): void {
-    if (ENDS.has(name)) {
+  apply({ name, fields }: JournalRecord, line: ByteLine, at: Instant, tangent: boolean): void {
+    if (STREAM_END_EVENTS.has(name)) {
       this.#where = undefined
       this.#pieces = []
     }
@@ -58,7 +58,7 @@ export class Stream {
   }
 
   /** It stands where the next line will, which may be the whole answer. */
-  message(path: string, session: Session | undefined, line: number, options: PrivacyOptions): Read | undefined {
+  message(path: string, session: Session | undefined, line: number, options: PrivacyOptions): ReadItem | undefined {
     if (!this.#where || !session) return undefined
     const { offset, end, at, tangent } = this.#where
     const text = this.#pieces.join('')
@@ -87,7 +87,7 @@ export function streamedMessage(
   path: string,
   { includeSource }: PrivacyOptions,
 ) {
-  const draft: Draft = {
+  const draft: EntryDraft = {
     side: 'answer',
     role: 'assistant',
     source_type: 'message',
@@ -97,6 +97,6 @@ export function streamedMessage(
   }
   const at = time as Instant
   const extension = includeSource ? streamedExtension(text, at) : undefined
-  const around = { stamp: undefined, extension, inferred: false, event: 'delta' }
-  return place(draft, { at, line, part: 1, path, session, marks, ...around })
+  const rest = { stamp: undefined, extension, inferred: false, event: 'delta' }
+  return toMessage(draft, { at, line, part: 1, path, session, marks, ...rest })
 }

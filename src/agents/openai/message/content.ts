@@ -1,9 +1,9 @@
 /** The parts of a message: words, pictures, thoughts, and what is none of these. */
-import { type Fields, fieldsOf, isObject, numberOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, nonEmptyStringOf, numberOf, stringOf } from '../../../lib/object.ts'
 import type { Channel, Media, MessageSegment } from '../../../model/normalized.ts'
-import { IMAGE_MARK } from '../../../openai/files/forms/images.ts'
+import { IMAGE_PLACEHOLDER } from '../../../openai/files/forms/images.ts'
 
-export interface Content {
+export interface ChatContent {
   readonly segments: readonly MessageSegment[]
   /** Parts with no place among the segments, described: audio, files, unknown kinds. */
   readonly attachments: readonly Fields[]
@@ -18,7 +18,7 @@ export interface Content {
 }
 
 const NO_SEGMENTS: readonly MessageSegment[] = []
-const NOTHING: Content = {
+const EMPTY_CONTENT: ChatContent = {
   segments: NO_SEGMENTS,
   attachments: [],
   parts: [],
@@ -29,28 +29,36 @@ const NOTHING: Content = {
 }
 
 /** The pictures that the marks in a conversation's texts stand for, handed out in order. */
-export class Pictures {
-  readonly #left: string[]
+export class ImageQueue {
+  readonly #remaining: string[]
 
   constructor(images: readonly string[]) {
-    this.#left = [...images]
+    this.#remaining = [...images]
   }
 
-  for(text: string, channel: Channel): readonly MessageSegment[] {
-    const marks = text.split(IMAGE_MARK).length - 1
-    return this.#left.splice(0, marks).map((url) => imageSegment('image', url, channel))
+  takeFor(text: string, channel: Channel): readonly MessageSegment[] {
+    const marks = text.split(IMAGE_PLACEHOLDER).length - 1
+    return this.#remaining.splice(0, marks).map((url) => imageSegment('image', url, channel))
   }
 }
 
-export function contentOf(content: unknown, channel: Channel, role: string, pictures: Pictures | undefined): Content {
+export function parseChatContent(
+  content: unknown,
+  channel: Channel,
+  role: string,
+  imageQueue: ImageQueue | undefined,
+): ChatContent {
   if (typeof content === 'string') {
-    if (content === '') return NOTHING
-    const segments = [textSegment('text', content, channel, role)]
-    return { ...NOTHING, segments: pictures ? [...segments, ...pictures.for(content, channel)] : segments }
+    if (content === '') return EMPTY_CONTENT
+    const segments = [chatTextSegment('text', content, channel, role)]
+    return {
+      ...EMPTY_CONTENT,
+      segments: imageQueue ? [...segments, ...imageQueue.takeFor(content, channel)] : segments,
+    }
   }
   if (!Array.isArray(content))
-    return content === undefined || content === null ? NOTHING : oneOf(content, channel, role)
-  const found = new Finder(channel, role)
+    return content === undefined || content === null ? EMPTY_CONTENT : parseSinglePart(content, channel, role)
+  const found = new ContentCollector(channel, role)
   content.forEach((part, at) => {
     found.take(part, at)
   })
@@ -58,13 +66,13 @@ export function contentOf(content: unknown, channel: Channel, role: string, pict
 }
 
 /** Content that is one part without a list around it. */
-function oneOf(content: unknown, channel: Channel, role: string): Content {
-  const found = new Finder(channel, role)
+function parseSinglePart(content: unknown, channel: Channel, role: string): ChatContent {
+  const found = new ContentCollector(channel, role)
   found.take(isObject(content) ? content : String(content), 0)
   return found
 }
 
-class Finder implements Content {
+class ContentCollector implements ChatContent {
   readonly segments: MessageSegment[] = []
   readonly attachments: Fields[] = []
   readonly parts: Fields[] = []
@@ -81,34 +89,35 @@ class Finder implements Content {
   }
 
   take(part: unknown, at: number): void {
-    if (typeof part === 'string') this.segments.push(textSegment('text', part, this.#channel, this.#role))
+    if (typeof part === 'string') this.segments.push(chatTextSegment('text', part, this.#channel, this.#role))
     if (!isObject(part)) return
     const type = stringOf(part['type']) ?? 'text'
     if (type === 'tool_use') this.calls.push(part)
     else if (type === 'tool_result') this.results.push(part)
-    else if (THOUGHTS.has(type)) this.#think(part)
+    else if (REASONING_TYPES.has(type)) this.#think(part)
     else this.#show(part, type, at)
   }
 
   #think(part: Fields): void {
-    const text = wordOf(part['thinking']) ?? wordOf(part['reasoning']) ?? wordOf(part['text'])
+    const text =
+      nonEmptyStringOf(part['thinking']) ?? nonEmptyStringOf(part['reasoning']) ?? nonEmptyStringOf(part['text'])
     if (text !== undefined) this.thoughts.push(text)
-    this.secret ??= wordOf(part['data']) ?? wordOf(part['encrypted_content'])
+    this.secret ??= nonEmptyStringOf(part['data']) ?? nonEmptyStringOf(part['encrypted_content'])
   }
 
   #show(part: Fields, type: string, at: number): void {
     const text = stringOf(part['text']) ?? stringOf(fieldsOf(part['text'])?.['value']) ?? stringOf(part['refusal'])
     const url = text === undefined ? imageUrlOf(part, type) : undefined
-    if (text !== undefined) this.segments.push(textSegment(type, text, this.#channel, this.#role))
+    if (text !== undefined) this.segments.push(chatTextSegment(type, text, this.#channel, this.#role))
     else if (url !== undefined) this.segments.push(imageSegment(type, url, this.#channel))
     else this.attachments.push(attachmentOf(part, type))
-    const more = moreOf(part)
-    if (more) this.parts.push({ part: at, ...more })
+    const extra = extraFields(part)
+    if (extra) this.parts.push({ part: at, ...extra })
   }
 }
 
-const THOUGHTS: ReadonlySet<string> = new Set(['thinking', 'reasoning', 'redacted_thinking'])
-const SHOWN: ReadonlySet<string> = new Set([
+const REASONING_TYPES: ReadonlySet<string> = new Set(['thinking', 'reasoning', 'redacted_thinking'])
+const SHOWN_KEYS: ReadonlySet<string> = new Set([
   'type',
   'text',
   'refusal',
@@ -125,20 +134,20 @@ const SHOWN: ReadonlySet<string> = new Set([
 ])
 
 /** What a part says that is not shown. A picture's `detail` stands inside its address. */
-function moreOf(part: Fields): Fields | undefined {
-  let more: Record<string, unknown> | undefined
+function extraFields(part: Fields): Fields | undefined {
+  let extra: Record<string, unknown> | undefined
   for (const key in part) {
     const value = part[key]
-    if (SHOWN.has(key) || value === null || (Array.isArray(value) && value.length === 0)) continue
-    more ??= {}
-    more[key] = value
+    if (SHOWN_KEYS.has(key) || value === null || (Array.isArray(value) && value.length === 0)) continue
+    extra ??= {}
+    extra[key] = value
   }
   const detail = fieldsOf(part['image_url'])?.['detail']
-  return detail === undefined ? more : { ...more, detail }
+  return detail === undefined ? extra : { ...extra, detail }
 }
 
 /** Instructions are the program's words, not a person's. */
-export function textSegment(format: string, text: string, channel: Channel, role: string): MessageSegment {
+export function chatTextSegment(format: string, text: string, channel: Channel, role: string): MessageSegment {
   if (channel !== 'system') return { channel, type: 'text', format, text }
   return {
     channel,
@@ -158,11 +167,13 @@ const imageSegment = (format: string, url: string, channel: Channel): MessageSeg
 
 function imageUrlOf(part: Fields, type: string): string | undefined {
   const image = part['image_url'] ?? part['image']
-  const given = wordOf(image) ?? wordOf(fieldsOf(image)?.['url'])
+  const given = nonEmptyStringOf(image) ?? nonEmptyStringOf(fieldsOf(image)?.['url'])
   if (given !== undefined || (type !== 'image' && type !== 'input_image')) return given
   const source = fieldsOf(part['source'])
-  const data = wordOf(source?.['data'])
-  return data === undefined ? wordOf(source?.['url']) : `data:${wordOf(source?.['media_type']) ?? ''};base64,${data}`
+  const data = nonEmptyStringOf(source?.['data'])
+  return data === undefined
+    ? nonEmptyStringOf(source?.['url'])
+    : `data:${nonEmptyStringOf(source?.['media_type']) ?? ''};base64,${data}`
 }
 
 const DATA_URI = /^data:([^;,]*)(?:;[^;,]*)*?(;base64)?,/i
@@ -182,7 +193,7 @@ const base64Size = (text: string, length: number): number =>
 function attachmentOf(part: Fields, format: string): Fields {
   const inner = fieldsOf(part['input_audio']) ?? fieldsOf(part['file']) ?? part
   const attachment: Record<string, unknown> = { format }
-  const data = wordOf(inner['data']) ?? wordOf(inner['file_data'])
+  const data = nonEmptyStringOf(inner['data']) ?? nonEmptyStringOf(inner['file_data'])
   if (data !== undefined) {
     const { mime_type, size_bytes } = mediaOf(data.startsWith('data:') ? data : `data:;base64,${data}`)
     if (mime_type !== undefined) attachment['mime_type'] = mime_type

@@ -1,7 +1,7 @@
 /** What one message, or a part of it, says by itself. */
 import type { MessageSegment, Role, SourceType, ToolCall } from '../../../model/normalized.ts'
 
-export interface Draft {
+export interface ChatDraft {
   readonly role: Role
   readonly source_type: SourceType
   readonly payload_type: string
@@ -14,9 +14,13 @@ export interface Draft {
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-export const NO_SEGMENTS: readonly MessageSegment[] = []
+export const EMPTY_SEGMENTS: readonly MessageSegment[] = []
 
 /** What a record says beside its messages. */
-export function asideDraft(source_type: SourceType, payload_type: string, metadata: Record<string, unknown>): Draft {
-  return { role: 'meta', source_type, payload_type, segments: NO_SEGMENTS, metadata }
+export function nonMessageDraft(
+  source_type: SourceType,
+  payload_type: string,
+  metadata: Record<string, unknown>,
+): ChatDraft {
+  return { role: 'meta', source_type, payload_type, segments: EMPTY_SEGMENTS, metadata }
 }

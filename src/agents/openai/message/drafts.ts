@@ -1,56 +1,57 @@
 /** What one message says by itself: a thought, words, calls, a result, in this order. */
-import { type Fields, isObject, listOf, stringOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/object.ts'
 import type { Channel, MessageSegment, Metadata, Role } from '../../../model/normalized.ts'
-import { type Content, contentOf, type Pictures, textSegment } from './content.ts'
-import { type Draft, type Mutable, NO_SEGMENTS } from './draft.ts'
-import { isBare, isPlain, metadataOf, spelledThought } from './metadata.ts'
-import { blockResult, callsOf, resultDraft } from './tools.ts'
+import { type ChatContent, chatTextSegment, type ImageQueue, parseChatContent } from './content.ts'
+import { type ChatDraft, EMPTY_SEGMENTS, type Mutable } from './draft.ts'
+import { chatMetadata, hasNoExtraFields, hasOnlyRoleAndContent, reasoningKey } from './metadata.ts'
+import { partResultDraft, resultDraft, toolCallDrafts } from './tools.ts'
 
 /** A message that is a known role and words, and nothing else, as most are; nothing for any other. */
-export function wordsDraft(message: Fields): Draft | undefined {
+export function plainTextDraft(message: Fields): ChatDraft | undefined {
   const { role: word, content: text } = message
-  if (typeof text !== 'string' || !isPlain(message)) return undefined
+  if (typeof text !== 'string' || !hasOnlyRoleAndContent(message)) return undefined
   const role = word === 'user' || word === 'assistant' || word === 'system' ? word : undefined
   if (role === undefined) return undefined
-  const segments = text === '' ? NO_SEGMENTS : [textSegment('text', text, channelOf(role), role)]
+  const segments = text === '' ? EMPTY_SEGMENTS : [chatTextSegment('text', text, channelOf(role), role)]
   return { role, source_type: 'message', payload_type: 'message', segments }
 }
 
 /** Never empty: a message without anything is a message without segments. */
-export function draftsOf(message: Fields, pictures: Pictures | undefined): readonly Draft[] {
+export function chatDrafts(message: Fields, imageQueue: ImageQueue | undefined): readonly ChatDraft[] {
   const word = stringOf(message['role']) ?? ''
-  const role = roleOf(word)
+  const role = chatRole(word)
   const channel = channelOf(role)
-  const content = contentOf(message['content'] ?? message['parts'] ?? message['text'], channel, word, pictures)
-  const metadata = metadataOf(message, content)
+  const content = parseChatContent(message['content'] ?? message['parts'] ?? message['text'], channel, word, imageQueue)
+  const metadata = chatMetadata(message, content)
   if (role === 'tool')
-    return content.results.length > 0 ? content.results.map(blockResult) : [resultDraft(message, content, metadata)]
-  const drafts: Draft[] = []
-  if (!isBare(message) || content.thoughts.length > 0 || content.secret !== undefined)
-    thoughtDraft(message, content, drafts)
-  const spoken: Draft = {
+    return content.results.length > 0 ? content.results.map(partResultDraft) : [resultDraft(message, content, metadata)]
+  const drafts: ChatDraft[] = []
+  if (!hasNoExtraFields(message) || content.thoughts.length > 0 || content.secret !== undefined)
+    addReasoningDraft(message, content, drafts)
+  const messageDraft: ChatDraft = {
     role,
     source_type: role === 'meta' ? 'meta' : 'message',
     payload_type: 'message',
     segments: segmentsOf(message, content, channel),
     metadata,
   }
-  const calls = callsOf(message, content)
-  const isSilent = spoken.segments.length === 0 && content.attachments.length === 0
-  const isAside = isSilent && (calls.length > 0 || drafts.length > 0 || content.results.length > 0)
-  if (!isAside) drafts.push(spoken)
+  const calls = toolCallDrafts(message, content)
+  const isEmpty = messageDraft.segments.length === 0 && content.attachments.length === 0
+  const isOmitted = isEmpty && (calls.length > 0 || drafts.length > 0 || content.results.length > 0)
+  if (!isOmitted) drafts.push(messageDraft)
   drafts.push(...calls)
-  for (const result of content.results) drafts.push(blockResult(result))
+  for (const result of content.results) drafts.push(partResultDraft(result))
   // What is known of the message as a whole stands on its first row that is more than a thought.
-  if (isAside && metadata) addTo(drafts.find(({ source_type }) => source_type !== 'meta') ?? drafts[0], metadata)
+  if (isOmitted && metadata)
+    addMetadata(drafts.find(({ source_type }) => source_type !== 'meta') ?? drafts[0], metadata)
   return drafts
 }
 
-function addTo(draft: Draft | undefined, metadata: Metadata): void {
-  if (draft) (draft as Mutable<Draft>).metadata = { ...draft.metadata, ...metadata }
+function addMetadata(draft: ChatDraft | undefined, metadata: Metadata): void {
+  if (draft) (draft as Mutable<ChatDraft>).metadata = { ...draft.metadata, ...metadata }
 }
 
-function roleOf(word: string): Role {
+function chatRole(word: string): Role {
   if (word === 'user' || word === 'assistant' || word === 'tool') return word
   if (word === 'system' || word === 'developer') return 'system'
   return ROLES.get(word.toLowerCase()) ?? 'meta'
@@ -74,23 +75,24 @@ function channelOf(role: Role): Channel {
   return role === 'assistant' ? 'output' : 'system'
 }
 
-function segmentsOf(message: Fields, content: Content, channel: Channel): readonly MessageSegment[] {
-  const refusal = wordOf(message['refusal'])
+function segmentsOf(message: Fields, content: ChatContent, channel: Channel): readonly MessageSegment[] {
+  const refusal = nonEmptyStringOf(message['refusal'])
   if (refusal === undefined) return content.segments
   return [...content.segments, { channel, type: 'text', format: 'refusal', text: refusal }]
 }
 
-function thoughtDraft(message: Fields, content: Content, drafts: Draft[]): void {
-  const spelling = spelledThought(message)
-  let text = spelling === undefined ? undefined : wordOf(message[spelling])
+function addReasoningDraft(message: Fields, content: ChatContent, drafts: ChatDraft[]): void {
+  const reasoningKeyName = reasoningKey(message)
+  let text = reasoningKeyName === undefined ? undefined : nonEmptyStringOf(message[reasoningKeyName])
   if (content.thoughts.length > 0) text = content.thoughts.join('\n\n')
   const details = message['reasoning_details'] ?? message['thinking_blocks']
   let secret = content.secret
   if (details !== undefined) {
     const blocks = listOf(details).filter(isObject)
-    secret ??= blocks.map((block) => wordOf(block['data'])).find((data) => data !== undefined)
+    secret ??= blocks.map((block) => nonEmptyStringOf(block['data'])).find((data) => data !== undefined)
     const texts = blocks.flatMap(
-      (one) => wordOf(one['text']) ?? wordOf(one['summary']) ?? wordOf(one['thinking']) ?? [],
+      (one) =>
+        nonEmptyStringOf(one['text']) ?? nonEmptyStringOf(one['summary']) ?? nonEmptyStringOf(one['thinking']) ?? [],
     )
     if (text === undefined && texts.length > 0) text = texts.join('')
   }
@@ -99,8 +101,8 @@ function thoughtDraft(message: Fields, content: Content, drafts: Draft[]): void 
   drafts.push({
     role: 'meta',
     source_type: 'meta',
-    payload_type: spelling ?? 'reasoning',
-    segments: NO_SEGMENTS,
+    payload_type: reasoningKeyName ?? 'reasoning',
+    segments: EMPTY_SEGMENTS,
     metadata,
     secret,
   })

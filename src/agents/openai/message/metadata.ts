@@ -1,27 +1,28 @@
 /** What a message says beside its words. */
-import { type Fields, fieldsOf, wordOf } from '../../../lib/object.ts'
-import { marksIn } from '../../../model/replay/extension.ts'
-import type { Content } from './content.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf } from '../../../lib/object.ts'
+import { metadataFromExtension } from '../../../model/replay/extension.ts'
+import type { ChatContent } from './content.ts'
 
 /** Where a message tells its time. */
-const STAMPS = ['create_time', 'created_at', 'timestamp', 'created'] as const
+const TIME_KEYS = ['create_time', 'created_at', 'timestamp', 'created'] as const
 
-export function stampOf(message: Fields): unknown {
-  if (isBare(message)) return undefined
-  for (const key of STAMPS) {
+export function messageTimestamp(message: Fields): unknown {
+  if (hasNoExtraFields(message)) return undefined
+  for (const key of TIME_KEYS) {
     const stamp = message[key]
-    if (isGiven(stamp)) return stamp
+    if (isPresent(stamp)) return stamp
   }
   return fieldsOf(message['x_conv'])?.['ts']
 }
 
 /** Of what was thought. */
-const SPELLINGS = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text'] as const
+const REASONING_KEYS = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text'] as const
 
 /** The first spelling that says something. Another one is kept where it says something else. */
-export const spelledThought = (message: Fields) => SPELLINGS.find((key) => wordOf(message[key]) !== undefined)
+export const reasoningKey = (message: Fields) =>
+  REASONING_KEYS.find((key) => nonEmptyStringOf(message[key]) !== undefined)
 
-const MESSAGE: ReadonlySet<string> = new Set([
+const KNOWN_MESSAGE_KEYS: ReadonlySet<string> = new Set([
   'role',
   'content',
   'parts',
@@ -36,14 +37,14 @@ const MESSAGE: ReadonlySet<string> = new Set([
   'hidden',
   'finish_reason',
   'answers',
-  ...STAMPS,
-  ...SPELLINGS,
+  ...TIME_KEYS,
+  ...REASONING_KEYS,
   'reasoning_details',
   'thinking_blocks',
   'x_conv',
 ])
 
-const NAMED = [
+const RENAMED_KEYS = [
   ['name', 'name'],
   ['weight', 'weight'],
   ['id', 'message_id'],
@@ -52,13 +53,13 @@ const NAMED = [
 ] as const
 
 /** Names that are known stand by themselves; all others together, so that none of them means something here. */
-export function metadataOf(message: Fields, content: Content): Record<string, unknown> | undefined {
+export function chatMetadata(message: Fields, content: ChatContent): Record<string, unknown> | undefined {
   const metadata: Record<string, unknown> = {}
-  if (!isBare(message)) {
-    for (const [key, name] of NAMED)
+  if (!hasNoExtraFields(message)) {
+    for (const [key, name] of RENAMED_KEYS)
       if (message[key] !== undefined && message[key] !== null) metadata[name] = message[key]
     if (message['hidden'] === true) metadata['injected'] = true
-    Object.assign(metadata, extraOf(message, MESSAGE), marksIn(message['x_conv']))
+    Object.assign(metadata, unknownFields(message, KNOWN_MESSAGE_KEYS), metadataFromExtension(message['x_conv']))
   }
   if (content.attachments.length > 0) metadata['attachments'] = content.attachments
   if (content.parts.length > 0) metadata['parts'] = content.parts
@@ -67,24 +68,24 @@ export function metadataOf(message: Fields, content: Content): Record<string, un
 }
 
 /** A role and content, and nothing else. */
-export function isPlain(message: Fields): boolean {
+export function hasOnlyRoleAndContent(message: Fields): boolean {
   for (const key in message) if (key !== 'role' && key !== 'content') return false
   return true
 }
 
 /** Words, calls or a result, and nothing about them. */
-export function isBare(message: Fields): boolean {
+export function hasNoExtraFields(message: Fields): boolean {
   for (const key in message)
     if (key !== 'role' && key !== 'content' && key !== 'tool_calls' && key !== 'tool_call_id') return false
   return true
 }
 
 /** All that is not understood, under one name. */
-export function extraOf(source: Fields, understood: ReadonlySet<string>): Record<string, unknown> | undefined {
+export function unknownFields(source: Fields, understood: ReadonlySet<string>): Record<string, unknown> | undefined {
   let extra: Record<string, unknown> | undefined
   for (const key in source) {
     const value = source[key]
-    if (saysNothing(value) || (understood.has(key) && !saysMore(source, key, value))) continue
+    if (isEmptyValue(value) || (understood.has(key) && !isUnreadSpelling(source, key, value))) continue
     extra ??= {}
     extra[key] = value
   }
@@ -92,16 +93,16 @@ export function extraOf(source: Fields, understood: ReadonlySet<string>): Record
 }
 
 /** What programs write where there is nothing to say. */
-const saysNothing = (value: unknown): boolean =>
+const isEmptyValue = (value: unknown): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null
 
 /** A second spelling of a thought, or of the words, that was not read because of the first. */
-function saysMore(source: Fields, key: string, value: unknown): boolean {
-  if (key === 'parts') return isGiven(source['content'])
-  if (key === 'text') return isGiven(source['content'] ?? source['parts'])
-  if (value === '' || !SPELLINGS.some((spelling) => spelling === key)) return false
-  const told = spelledThought(source)
-  return told === undefined || source[told] !== value
+function isUnreadSpelling(source: Fields, key: string, value: unknown): boolean {
+  if (key === 'parts') return isPresent(source['content'])
+  if (key === 'text') return isPresent(source['content'] ?? source['parts'])
+  if (value === '' || !REASONING_KEYS.some((spelling) => spelling === key)) return false
+  const readKey = reasoningKey(source)
+  return readKey === undefined || source[readKey] !== value
 }

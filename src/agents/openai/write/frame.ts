@@ -4,20 +4,20 @@ import type { AgentId } from '../../../model/ids.ts'
 import type { WrittenExtension } from '../../../model/replay/extension.ts'
 import type { Session } from '../../../model/session.ts'
 
-export interface Frame {
+export interface FileFrame {
   /** Text for records that stand before all messages. Any number of times, before `open`. */
   records(src: AgentId, records: readonly unknown[]): string
   /** Up to the first message. */
   open(header: Fields | undefined): string
   readonly between: string
-  /** @param left records that no message could take */
-  end(left: WrittenExtension | undefined): string
+  /** @param rest records that no message could take */
+  end(rest: WrittenExtension | undefined): string
 }
 
 /** What fine-tuning takes beside the messages. */
-const LEARNT: ReadonlySet<string> = new Set(['tools', 'functions', 'parallel_tool_calls'])
+const FINE_TUNING_KEYS: ReadonlySet<string> = new Set(['tools', 'functions', 'parallel_tool_calls'])
 
-const linesOf = (header: Fields, only?: ReadonlySet<string>): readonly string[] =>
+const memberLines = (header: Fields, only?: ReadonlySet<string>): readonly string[] =>
   Object.entries(header)
     .filter(
       ([key, value]) => key !== 'x_conv' && key !== 'x_conv_after' && value !== undefined && only?.has(key) !== false,
@@ -25,9 +25,9 @@ const linesOf = (header: Fields, only?: ReadonlySet<string>): readonly string[] 
     .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},`)
 
 /** One line, as fine-tuning wants it. */
-export const EXAMPLE: Frame = {
+export const EXAMPLE_FRAME: FileFrame = {
   records: () => '',
-  open: (header) => `{${linesOf(header ?? {}, LEARNT).join('')}"messages":[`,
+  open: (header) => `{${memberLines(header ?? {}, FINE_TUNING_KEYS).join('')}"messages":[`,
   between: ',',
   end: () => ']}\n',
 }
@@ -36,9 +36,9 @@ export const EXAMPLE: Frame = {
  * An object over several lines, so that it is not taken for an example. The header comes first, record by record: there may
  * be more of them than fit into memory. They share a line: on lines of their own they would look like their agent's log.
  */
-export class DocumentFrame implements Frame {
+export class DocumentFrame implements FileFrame {
   readonly #session: Session
-  #isBegun = false
+  #isStarted = false
   #hasRecord = false
   readonly between = ',\n'
 
@@ -48,27 +48,27 @@ export class DocumentFrame implements Frame {
 
   records(src: AgentId, records: readonly unknown[]): string {
     const { path: _, ...session } = this.#session
-    const opening = this.#isBegun
+    const opening = this.#isStarted
       ? ''
       : `{\n"x_conv": {"src":${JSON.stringify(src)},"session":${JSON.stringify(session)},"records":[`
     const comma = this.#hasRecord && records.length > 0 ? ',' : ''
-    this.#isBegun = true
+    this.#isStarted = true
     this.#hasRecord ||= records.length > 0
     return `${opening}${comma}${records.map((record) => JSON.stringify(record)).join(',')}`
   }
 
   /** @param header what the file said beside its messages, where the conversation was in such a file before */
   open(header: Fields | undefined): string {
-    const lines = linesOf(header ?? aboutOf(this.#session))
-    return `${this.#isBegun ? ']},\n' : '{\n'}${lines.join('\n')}\n"messages": [\n`
+    const lines = memberLines(header ?? sessionFields(this.#session))
+    return `${this.#isStarted ? ']},\n' : '{\n'}${lines.join('\n')}\n"messages": [\n`
   }
 
-  end(left: WrittenExtension | undefined): string {
-    return left ? `\n],\n"x_conv_after": ${JSON.stringify(left)}\n}\n` : '\n]\n}\n'
+  end(rest: WrittenExtension | undefined): string {
+    return rest ? `\n],\n"x_conv_after": ${JSON.stringify(rest)}\n}\n` : '\n]\n}\n'
   }
 }
 
-function aboutOf({ native_id, title, models, started_at }: Session): Fields {
+function sessionFields({ native_id, title, models, started_at }: Session): Fields {
   return {
     id: native_id,
     ...(title !== undefined && { title }),

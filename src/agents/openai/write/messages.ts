@@ -1,47 +1,47 @@
 /** Steps of a conversation as messages of the chat API. */
 import type { Fields } from '../../../lib/object.ts'
 import type { NormalizedMessage } from '../../../model/normalized.ts'
-import type { Element } from '../../../model/replay/carrier.ts'
-import { type Change, change } from '../../../model/replay/change.ts'
-import type { Facts } from '../../../model/replay/extension.ts'
-import type { CallIds, ToolNames } from '../../../model/replay/names.ts'
-import { MISSING } from '../../../model/replay/part.ts'
+import type { WrittenElement } from '../../../model/replay/carrier.ts'
+import { type ConversionChange, toConversionChange } from '../../../model/replay/change.ts'
+import type { ElementFacts } from '../../../model/replay/extension.ts'
+import type { UniqueCallIds, UniqueToolNames } from '../../../model/replay/names.ts'
+import { MISSING_MARK } from '../../../model/replay/part.ts'
 import {
-  type Answer,
-  attachmentsIn,
-  type Call,
-  callsIn,
-  imagesIn,
-  type Orphan,
-  type Result,
-  type Step,
-  wordsIn,
+  type AnswerStep,
+  attachmentsOf,
+  callsOfAnswer,
+  imageAddressesOf,
+  type OrphanStep,
+  type ReplayCall,
+  type ReplayResult,
+  type ReplayStep,
+  textMessagesOf,
 } from '../../../model/replay/step.ts'
-import { factsOf, noteOf } from '../../../model/replay/words.ts'
+import { attachmentNote, elementFactsOf } from '../../../model/replay/words.ts'
 
-export interface Naming {
-  readonly ids: CallIds
-  readonly names: ToolNames
+export interface ChatNaming {
+  readonly ids: UniqueCallIds
+  readonly names: UniqueToolNames
   /** Whether calls of custom tools may be written as such. */
   readonly customCalls: boolean
   /** Tells what had to be made up or changed. */
-  repair(at: string, what: Change): void
+  repair(at: string, what: ConversionChange): void
 }
 
-export interface ChatElement extends Element {
+export interface ChatElement extends WrittenElement {
   readonly value: Fields
 }
 
-export function elementsOf(step: Step, naming: Naming): readonly ChatElement[] {
+export function stepMessages(step: ReplayStep, naming: ChatNaming): readonly ChatElement[] {
   switch (step.kind) {
     case 'instruction':
-      return [{ value: { role: step.role, content: textContent(step.message) }, facts: factsOf(step.message) }]
+      return [{ value: { role: step.role, content: textContent(step.message) }, facts: elementFactsOf(step.message) }]
     case 'prompt':
-      return [{ value: { role: 'user', content: userContent(step.message) }, facts: factsOf(step.message) }]
+      return [{ value: { role: 'user', content: userContent(step.message) }, facts: elementFactsOf(step.message) }]
     case 'answer':
-      return answer(step, naming)
+      return answerMessages(step, naming)
     case 'orphan':
-      return orphan(step, naming)
+      return orphanMessages(step, naming)
     case 'aside':
       return []
   }
@@ -54,13 +54,13 @@ function textContent(message: NormalizedMessage): string | readonly Fields[] {
 }
 
 function userContent(message: NormalizedMessage): string | readonly Fields[] {
-  if (imagesIn(message.segments).length === 0) return textContent(message)
+  if (imageAddressesOf(message.segments).length === 0) return textContent(message)
   const parts = message.segments.flatMap(({ text, media }): readonly Fields[] => {
     const url = media?.data_uri ?? media?.url
     if (text !== undefined) return text === '' ? [] : [textPart(text)]
     return url === undefined ? [] : [imagePart(url)]
   })
-  return [...parts, ...attachmentsIn(message).map((one) => textPart(noteOf(one)))]
+  return [...parts, ...attachmentsOf(message).map((one) => textPart(attachmentNote(one)))]
 }
 
 const textPart = (text: string): Fields => ({ type: 'text', text })
@@ -68,34 +68,35 @@ const imagePart = (url: string): Fields => ({ type: 'image_url', image_url: { ur
 
 /** Also what is no text, in words. */
 const textsOf = (message: NormalizedMessage): readonly string[] => [
-  ...message.segments.map(({ text, media }) => text ?? noteOf({ format: 'image', url: media?.url })),
-  ...attachmentsIn(message).map(noteOf),
+  ...message.segments.map(({ text, media }) => text ?? attachmentNote({ format: 'image', url: media?.url })),
+  ...attachmentsOf(message).map(attachmentNote),
 ]
 
 /** One message for all that was said, then one for each result, then the pictures among the results. */
-function answer(step: Answer, naming: Naming): readonly ChatElement[] {
-  const said = wordsIn(step)
-  const calls = callsIn(step).filter(({ isServed }) => !isServed)
-  if (said.length === 0 && calls.length === 0) return []
-  const text = said.flatMap(textsOf).join('\n\n')
-  const given = calls.map((call) => naming.ids.take(call.tool.call_id))
-  const tool_calls = calls.map((call, at) => called(call, given[at] ?? '', naming))
+function answerMessages(step: AnswerStep, naming: ChatNaming): readonly ChatElement[] {
+  const textMessages = textMessagesOf(step)
+  const calls = callsOfAnswer(step).filter(({ isServed }) => !isServed)
+  if (textMessages.length === 0 && calls.length === 0) return []
+  const text = textMessages.flatMap(textsOf).join('\n\n')
+  const callIds = calls.map((call) => naming.ids.take(call.tool.call_id))
+  const tool_calls = calls.map((call, at) => toolCallOf(call, callIds[at] ?? '', naming))
   const value: Fields = {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
     ...(calls.length > 0 && { tool_calls }),
   }
-  const first = said[0] ?? calls[0]?.message
-  const results = calls.map((call, at) => answered(call, given[at] ?? '', naming))
-  const images = calls.flatMap(({ result }) => (result ? imagesIn(result.segments) : []))
-  return [{ value, facts: first && factsOf(first) }, ...results, ...pictures(images)]
+  const first = textMessages[0] ?? calls[0]?.message
+  const results = calls.map((call, at) => resultMessage(call, callIds[at] ?? '', naming))
+  const images = calls.flatMap(({ result }) => (result ? imageAddressesOf(result.segments) : []))
+  return [{ value, facts: first && elementFactsOf(first) }, ...results, ...imageMessages(images)]
 }
 
-function called({ tool, message }: Call, id: string, naming: Naming): Fields {
+function toolCallOf({ tool, message }: ReplayCall, id: string, naming: ChatNaming): Fields {
   const name = naming.names.take(tool.name)
   const isNew = tool.call_id === null
-  if (id !== tool.call_id) naming.repair(message.timestamp, change(isNew ? 'call_id_missing' : 'call_id_changed'))
-  if (name !== tool.name) naming.repair(message.timestamp, change('tool_renamed'))
+  if (id !== tool.call_id)
+    naming.repair(message.timestamp, toConversionChange(isNew ? 'call_id_missing' : 'call_id_changed'))
+  if (name !== tool.name) naming.repair(message.timestamp, toConversionChange('tool_renamed'))
   if (tool.input === undefined) return { id, type: 'function', function: { name, arguments: tool.arguments || '{}' } }
   if (naming.customCalls) return { id, type: 'custom', custom: { name, input: tool.input } }
   return { id, type: 'function', function: { name, arguments: JSON.stringify({ input: tool.input }) } }
@@ -104,29 +105,32 @@ function called({ tool, message }: Call, id: string, naming: Naming): Fields {
 /** What Codex says of a call that nobody answered. */
 const ABORTED = 'aborted'
 
-function answered({ result, message }: Call, tool_call_id: string, naming: Naming): ChatElement {
+function resultMessage({ result, message }: ReplayCall, tool_call_id: string, naming: ChatNaming): ChatElement {
   if (result) {
     const value = { role: 'tool', tool_call_id, content: result.tool.output ?? '' }
-    return { value, facts: withStatus(factsOf(result.message), result) }
+    return { value, facts: withStatus(elementFactsOf(result.message), result) }
   }
-  naming.repair(message.timestamp, change('call_aborted'))
-  return { value: { role: 'tool', tool_call_id, content: ABORTED }, facts: { synthetic: MISSING } }
+  naming.repair(message.timestamp, toConversionChange('call_aborted'))
+  return { value: { role: 'tool', tool_call_id, content: ABORTED }, facts: { synthetic: MISSING_MARK } }
 }
 
-const withStatus = (facts: Facts | undefined, { tool }: Result): Facts | undefined =>
+const withStatus = (facts: ElementFacts | undefined, { tool }: ReplayResult): ElementFacts | undefined =>
   tool.status === 'success' ? facts : { ...facts, status: tool.status }
 
 /** A result holds no pictures: the user shows them. */
-function pictures(urls: readonly string[]): readonly ChatElement[] {
+function imageMessages(urls: readonly string[]): readonly ChatElement[] {
   if (urls.length === 0) return []
   return [{ value: { role: 'user', content: urls.map(imagePart) }, facts: { synthetic: 'tool_images' } }]
 }
 
 /** No result may stand without its call: so it is told in words. */
-function orphan({ result, at }: Orphan, naming: Naming): readonly ChatElement[] {
-  naming.repair(at, change('result_in_words'))
+function orphanMessages({ result, at }: OrphanStep, naming: ChatNaming): readonly ChatElement[] {
+  naming.repair(at, toConversionChange('result_in_words'))
   const { tool, message } = result
   const content = `[tool result ${tool.call_id ?? ''}]\n${tool.output ?? ''}`
   const value = { role: 'user', content }
-  return [{ value, facts: { ...factsOf(message), synthetic: 'orphan' } }, ...pictures(imagesIn(message.segments))]
+  return [
+    { value, facts: { ...elementFactsOf(message), synthetic: 'orphan' } },
+    ...imageMessages(imageAddressesOf(message.segments)),
+  ]
 }

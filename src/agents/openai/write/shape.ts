@@ -1,25 +1,25 @@
 /** Makes messages fit for a server while they are written. */
 import { sha256 } from '../../../lib/hash.ts'
 import { type Fields, isObject, listOf, stringOf } from '../../../lib/object.ts'
-import { type Change, change } from '../../../model/replay/change.ts'
-import { CallIds } from '../../../model/replay/names.ts'
+import { type ConversionChange, toConversionChange } from '../../../model/replay/change.ts'
+import { UniqueCallIds } from '../../../model/replay/names.ts'
 import { repair } from '../../../openai/check/validate.ts'
 import type { Profile } from '../../../openai/profile.ts'
 import type { ChatElement } from './messages.ts'
 
-export class Shaper {
+export class ProfileShaper {
   readonly #profile: Profile
-  readonly #onRepair: (path: string, what: Change) => void
+  readonly #onRepair: (path: string, what: ConversionChange) => void
   /** All messages, where instructions from anywhere belong into the first. */
   readonly #all: Fields[] | undefined
   /** Of all calls so far: what is shaped piece by piece does not see its neighbours. */
-  readonly #ids: CallIds
+  readonly #ids: UniqueCallIds
   #count = 0
 
-  constructor(profile: Profile, onRepair: (path: string, what: Change) => void) {
+  constructor(profile: Profile, onRepair: (path: string, what: ConversionChange) => void) {
     this.#profile = { ...profile, endsWithAssistant: false }
     this.#onRepair = onRepair
-    this.#ids = new CallIds(Number.POSITIVE_INFINITY, sha256, profile.callIds.legal)
+    this.#ids = new UniqueCallIds(Number.POSITIVE_INFINITY, sha256, profile.callIds.legal)
     this.#all = profile.system === 'first' ? [] : undefined
   }
 
@@ -36,36 +36,37 @@ export class Shaper {
     return this.#all ? this.#repaired(this.#all) : []
   }
 
-  #repaired(given: readonly Fields[]): readonly ChatElement[] {
-    const { messages, problems } = repair(given, this.#profile)
-    for (const { path, what } of problems) this.#onRepair(numbered(path, this.#count), change('server_refuses', what))
-    const apart = this.#apart(messages as unknown as readonly Fields[])
-    this.#count += given.length
-    return apart.map((value) => ({ value }))
+  #repaired(newIds: readonly Fields[]): readonly ChatElement[] {
+    const { messages, problems } = repair(newIds, this.#profile)
+    for (const { path, what } of problems)
+      this.#onRepair(messagePath(path, this.#count), toConversionChange('server_refuses', what))
+    const shaped = this.#withUniqueIds(messages as unknown as readonly Fields[])
+    this.#count += newIds.length
+    return shaped.map((value) => ({ value }))
   }
 
   /** Within a piece no id comes twice, and results follow their calls. */
-  #apart(messages: readonly Fields[]): readonly Fields[] {
-    const given = new Map<string, string>()
+  #withUniqueIds(messages: readonly Fields[]): readonly Fields[] {
+    const newIds = new Map<string, string>()
     return messages.map((message, at) => {
-      const answered = given.get(stringOf(message['tool_call_id']) ?? '')
+      const answered = newIds.get(stringOf(message['tool_call_id']) ?? '')
       if (answered !== undefined) return { ...message, tool_call_id: answered }
       const calls = listOf(message['tool_calls']).filter(isObject)
-      const before = given.size
+      const before = newIds.size
       for (const { id } of calls) {
-        const taken = this.#ids.take(stringOf(id) ?? null)
-        if (taken !== id) given.set(String(id), taken)
+        const uniqueId = this.#ids.take(stringOf(id) ?? null)
+        if (uniqueId !== id) newIds.set(String(id), uniqueId)
       }
-      if (given.size === before) return message
-      this.#onRepair(`messages[${this.#count + at}]`, change('call_id_changed'))
+      if (newIds.size === before) return message
+      this.#onRepair(`messages[${this.#count + at}]`, toConversionChange('call_id_changed'))
       return {
         ...message,
-        tool_calls: calls.map((call) => ({ ...call, id: given.get(String(call['id'])) ?? call['id'] })),
+        tool_calls: calls.map((call) => ({ ...call, id: newIds.get(String(call['id'])) ?? call['id'] })),
       }
     })
   }
 }
 
 /** `$[1].content` of a part is `messages[41].content` of the whole. */
-const numbered = (path: string, before: number): string =>
+const messagePath = (path: string, before: number): string =>
   path.replace(/^\$\[(\d+)\]/, (_, at: string) => `messages[${before + Number(at)}]`)

@@ -2,9 +2,9 @@
 import type { Statement } from 'better-sqlite3'
 import type { Db } from '../../open.ts'
 
-export interface Entry {
+export interface StoredEntry {
   readonly id: number
-  readonly parent: Entry | undefined
+  readonly parent: StoredEntry | undefined
   /** Hash of what was said, hex. */
   readonly identity: string
   /** How it was spelt when it was last seen. */
@@ -20,15 +20,21 @@ interface EntryRow {
 }
 
 /** All entries of one conversation, in memory. */
-export class Tree {
+export class EntryTree {
   /** Identity by hash of the bytes, for every spelling ever seen. */
   readonly #known = new Map<string, string>()
-  readonly #entries = new Map<number, Entry>()
-  readonly #children = new Map<string, Entry>()
+  readonly #entries = new Map<number, StoredEntry>()
+  readonly #children = new Map<string, StoredEntry>()
 
-  add(row: { id: number; parent: Entry | undefined; identity: string; piece: number; hash: string }): Entry {
+  add(row: {
+    id: number
+    parent: StoredEntry | undefined
+    identity: string
+    piece: number
+    hash: string
+  }): StoredEntry {
     const { id, parent, identity, piece, hash } = row
-    const entry: Entry = { id, parent, identity, piece }
+    const entry: StoredEntry = { id, parent, identity, piece }
     this.#entries.set(id, entry)
     this.#children.set(childKey(parent, identity), entry)
     this.spell(identity, hash)
@@ -44,25 +50,25 @@ export class Tree {
     return this.#known.get(hash)
   }
 
-  entry(id: number): Entry | undefined {
+  entry(id: number): StoredEntry | undefined {
     return this.#entries.get(id)
   }
 
-  child(parent: Entry | undefined, identity: string): Entry | undefined {
+  child(parent: StoredEntry | undefined, identity: string): StoredEntry | undefined {
     return this.#children.get(childKey(parent, identity))
   }
 
   /** From the first entry to this one. */
-  path(head: number | null): readonly Entry[] {
-    const path: Entry[] = []
+  path(head: number | null): readonly StoredEntry[] {
+    const path: StoredEntry[] = []
     for (let at = head === null ? undefined : this.#entries.get(head); at; at = at.parent) path.push(at)
     return path.reverse()
   }
 }
 
-const childKey = (parent: Entry | undefined, identity: string): string => `${parent?.id ?? 0} ${identity}`
+const childKey = (parent: StoredEntry | undefined, identity: string): string => `${parent?.id ?? 0} ${identity}`
 
-export class Entries {
+export class EntryTable {
   readonly #all: Statement<[number], EntryRow>
   readonly #older: Statement<[number], { identity: Buffer; hash: Buffer }>
   readonly #insert: Statement<[number, number | null, Buffer, number]>
@@ -91,8 +97,8 @@ export class Entries {
     )
   }
 
-  treeOf(conversation: number | undefined): Tree {
-    const tree = new Tree()
+  treeOf(conversation: number | undefined): EntryTree {
+    const tree = new EntryTree()
     if (conversation === undefined) return tree
     // Parents come before their children: an entry is added after the one it follows.
     for (const row of this.#all.iterate(conversation))
@@ -109,29 +115,29 @@ export class Entries {
   }
 
   /** The entry that follows `parent`, with these bytes as its spelling; added when there is none. */
-  follow(
-    tree: Tree,
+  addAfter(
+    tree: EntryTree,
     conversation: number,
-    parent: Entry | undefined,
-    met: { identity: string; piece: number; hash: string },
-  ): Entry {
-    const entry = tree.child(parent, met.identity)
+    parent: StoredEntry | undefined,
+    found: { identity: string; piece: number; hash: string },
+  ): StoredEntry {
+    const entry = tree.child(parent, found.identity)
     if (!entry) {
-      const identity = Buffer.from(met.identity, 'hex')
-      const { lastInsertRowid } = this.#insert.run(conversation, parent?.id ?? null, identity, met.piece)
-      return tree.add({ id: Number(lastInsertRowid), parent, ...met })
+      const identity = Buffer.from(found.identity, 'hex')
+      const { lastInsertRowid } = this.#insert.run(conversation, parent?.id ?? null, identity, found.piece)
+      return tree.add({ id: Number(lastInsertRowid), parent, ...found })
     }
-    if (entry.piece !== met.piece) {
+    if (entry.piece !== found.piece) {
       this.#remember.run(entry.id, entry.piece)
-      this.#respell.run(met.piece, entry.id)
-      entry.piece = met.piece
-      tree.spell(met.identity, met.hash)
+      this.#respell.run(found.piece, entry.id)
+      entry.piece = found.piece
+      tree.spell(found.identity, found.hash)
     }
     return entry
   }
 
   /** The newest spelling first. */
-  spellings(entry: Entry): readonly number[] {
+  spellings(entry: StoredEntry): readonly number[] {
     return this.#spellings.all({ id: entry.id }).map((row) => row.piece_id)
   }
 }

@@ -2,8 +2,8 @@
 import type { Statement } from 'better-sqlite3'
 import type { AgentId, Instant, SessionId } from '../../../model/ids.ts'
 import type { Db } from '../../open.ts'
-import type { EndedHow, Kept, KeptFilter } from '../record.ts'
-import { BEST_FIRST } from './layouts.ts'
+import type { BackedUpSession, BackupFilter, EndReason } from '../record.ts'
+import { BEST_LAYOUT_FIRST } from './layouts.ts'
 
 export interface Generation {
   readonly id: number
@@ -25,7 +25,7 @@ export interface NewGeneration {
   readonly at: Instant
 }
 
-interface KeptRow {
+interface BackedUpRow {
   readonly session: SessionId
   readonly agent: AgentId
   readonly native_id: string | null
@@ -38,24 +38,24 @@ interface KeptRow {
   readonly first_seen: Instant
   readonly last_seen: Instant
   readonly ended_at: Instant | null
-  readonly ended_how: EndedHow | null
+  readonly ended_how: EndReason | null
 }
 
 /** Who is still in its row was seen when the store was last swept. */
-const LAST_SEEN = `CASE WHEN ended_at IS NULL THEN max(last_seen, coalesce(swept_at, '')) ELSE last_seen END`
+const LAST_SEEN_COLUMN = `CASE WHEN ended_at IS NULL THEN max(last_seen, coalesce(swept_at, '')) ELSE last_seen END`
 
-const COLUMNS = 'SELECT id, session, conversation_id, head_id, entries, first_seen FROM generation'
+const SELECT_GENERATION = 'SELECT id, session, conversation_id, head_id, entries, first_seen FROM generation'
 
-const KEPT = `
+const SELECT_BACKED_UP = `
   SELECT session, generation.agent, native_id, path AS store, row.key, generation.entries, skip, size, revision,
-         first_seen, ${LAST_SEEN} AS last_seen, ended_at, ended_how
+         first_seen, ${LAST_SEEN_COLUMN} AS last_seen, ended_at, ended_how
   FROM generation
   JOIN store ON store.id = generation.store_id
-  JOIN layout ON layout.id = (SELECT id FROM layout WHERE generation_id = generation.id ${BEST_FIRST})
+  JOIN layout ON layout.id = (SELECT id FROM layout WHERE generation_id = generation.id ${BEST_LAYOUT_FIRST})
   JOIN row ON row.id = layout.row_id
   LEFT JOIN conversation ON conversation.id = conversation_id`
 
-export class Generations {
+export class GenerationTable {
   readonly #db: Db
   readonly #findConversation: Statement<[string, AgentId, string], { id: number }>
   readonly #addConversation: Statement<[number, AgentId, string]>
@@ -66,9 +66,9 @@ export class Generations {
   readonly #add: Statement<NewGeneration>
   readonly #grow: Statement<[number | null, number, number]>
   readonly #seen: Statement<[Instant, number]>
-  readonly #end: Statement<{ id: number; at: Instant; how: EndedHow }>
+  readonly #end: Statement<{ id: number; at: Instant; how: EndReason }>
   readonly #rename: Statement<[SessionId, number]>
-  readonly #kept: Statement<[SessionId], KeptRow>
+  readonly #kept: Statement<[SessionId], BackedUpRow>
 
   constructor(db: Db) {
     this.#db = db
@@ -77,14 +77,14 @@ export class Generations {
        WHERE path = ? AND agent = ? AND native_id = ?`,
     )
     this.#addConversation = db.prepare('INSERT INTO conversation (store_id, agent, native_id) VALUES (?, ?, ?)')
-    this.#byId = db.prepare(`${COLUMNS} WHERE id = ?`)
-    this.#bySession = db.prepare(`${COLUMNS} WHERE session = ?`)
+    this.#byId = db.prepare(`${SELECT_GENERATION} WHERE id = ?`)
+    this.#bySession = db.prepare(`${SELECT_GENERATION} WHERE session = ?`)
     this.#ofConversation = db.prepare(
-      `${COLUMNS} WHERE conversation_id = ?
+      `${SELECT_GENERATION} WHERE conversation_id = ?
        ORDER BY (SELECT max(revision) FROM layout WHERE generation_id = generation.id) DESC`,
     )
     this.#unreadable = db.prepare(
-      `${COLUMNS} WHERE conversation_id IS NULL
+      `${SELECT_GENERATION} WHERE conversation_id IS NULL
        AND id IN (SELECT generation_id FROM layout WHERE row_id = ? AND hash = ?)`,
     )
     this.#add = db.prepare(
@@ -101,7 +101,7 @@ export class Generations {
        WHERE id = :id`,
     )
     this.#rename = db.prepare('UPDATE generation SET session = ? WHERE id = ?')
-    this.#kept = db.prepare(`${KEPT} WHERE session = ?`)
+    this.#kept = db.prepare(`${SELECT_BACKED_UP} WHERE session = ?`)
   }
 
   conversation(store: string, agent: AgentId, native: string): number | undefined {
@@ -134,30 +134,30 @@ export class Generations {
     return Number(this.#add.run(generation).lastInsertRowid)
   }
 
-  grow(id: number, head: number, entries: number): void {
-    this.#grow.run(head, entries, id)
+  grow(id: number, headId: number, entries: number): void {
+    this.#grow.run(headId, entries, id)
   }
 
   /** It is in its row, whatever was thought of it before. */
-  seen(id: number, at: Instant): void {
+  markSeen(id: number, at: Instant): void {
     this.#seen.run(at, id)
   }
 
-  end(id: number, at: Instant, how: EndedHow): void {
-    this.#end.run({ id, at, how })
+  end(id: number, at: Instant, reason: EndReason): void {
+    this.#end.run({ id, at, how: reason })
   }
 
   rename(id: number, session: SessionId): void {
     this.#rename.run(session, id)
   }
 
-  kept(session: SessionId): Kept | undefined {
+  backedUp(session: SessionId): BackedUpSession | undefined {
     const row = this.#kept.get(session)
-    return row && keptOf(row)
+    return row && toBackedUpSession(row)
   }
 
   /** In the order in which they were first kept. */
-  list(filter: KeptFilter): readonly Kept[] {
+  list(filter: BackupFilter): readonly BackedUpSession[] {
     const conditions = [
       ...(filter.store === undefined ? [] : ['path = :store']),
       ...(filter.agent === undefined ? [] : ['generation.agent = :agent']),
@@ -167,12 +167,12 @@ export class Generations {
     ]
     const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
     const { store, agent, native_id } = filter
-    const rows = this.#db.prepare<unknown[], KeptRow>(`${KEPT} ${where} ORDER BY generation.id`)
-    return rows.all({ store, agent, native_id }).map(keptOf)
+    const rows = this.#db.prepare<unknown[], BackedUpRow>(`${SELECT_BACKED_UP} ${where} ORDER BY generation.id`)
+    return rows.all({ store, agent, native_id }).map(toBackedUpSession)
   }
 }
 
-function keptOf(row: KeptRow): Kept {
+function toBackedUpSession(row: BackedUpRow): BackedUpSession {
   const { native_id, skip, ended_at, ended_how, ...rest } = row
   return {
     ...rest,

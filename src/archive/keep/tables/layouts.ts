@@ -1,11 +1,11 @@
 /** How rows were put together when they were last seen: for each generation and row the last state, to the byte. */
 import type { Statement } from 'better-sqlite3'
 import type { Db } from '../../open.ts'
-import { pack, unpack } from '../pack.ts'
-import { decodeRecipe, encodeRecipe, type Part } from '../recipe.ts'
-import type { Pieces } from './pieces.ts'
+import { packPiece, unpackPiece } from '../pack.ts'
+import { decodeRecipe, encodeRecipe, type RecipePart } from '../recipe.ts'
+import type { PieceTable } from './pieces.ts'
 
-export interface Layout {
+export interface RowLayout {
   /** How many kept entries stand before the row's first one. */
   readonly skip: number
   /** How many entries the row holds. */
@@ -14,11 +14,11 @@ export interface Layout {
   readonly size: number
   /** Of the whole row, hex. */
   readonly hash: string
-  readonly parts: readonly Part[]
+  readonly parts: readonly RecipePart[]
   readonly frame: Uint8Array
 }
 
-interface Packed {
+interface LayoutRow {
   readonly skip: number
   readonly entries: number
   readonly size: number
@@ -27,29 +27,29 @@ interface Packed {
   readonly frame: Buffer
 }
 
-interface Head {
+interface LayoutHead {
   readonly skip: number
   readonly hash: Buffer
 }
 
 /** Where a generation has several, the one that reaches furthest, then the latest. */
-export const BEST_FIRST = 'ORDER BY skip + entries DESC, revision DESC LIMIT 1'
+export const BEST_LAYOUT_FIRST = 'ORDER BY skip + entries DESC, revision DESC LIMIT 1'
 
-export class Layouts {
-  readonly #save: Statement<Packed & { generation: number; row: number; blank: number }, { id: number }>
-  readonly #inRow: Statement<[number, number], Packed>
-  readonly #best: Statement<[number], Packed>
-  readonly #headInRow: Statement<[number, number], Head>
-  readonly #bestHead: Statement<[number], Head>
-  readonly #bestWithEntries: Statement<[number], Packed>
+export class LayoutTable {
+  readonly #save: Statement<LayoutRow & { generation: number; row: number; blank: number }, { id: number }>
+  readonly #inRow: Statement<[number, number], LayoutRow>
+  readonly #best: Statement<[number], LayoutRow>
+  readonly #headInRow: Statement<[number, number], LayoutHead>
+  readonly #bestHead: Statement<[number], LayoutHead>
+  readonly #bestWithEntries: Statement<[number], LayoutRow>
   readonly #blank: Statement<[number, number], { id: number }>
   readonly #drop: Statement<[number]>
   readonly #parts: Statement<[number], { piece_id: number }>
   readonly #addPart: Statement<[number, number]>
   readonly #dropPart: Statement<[number, number]>
-  readonly #pieces: Pieces
+  readonly #pieces: PieceTable
 
-  constructor(db: Db, pieces: Pieces) {
+  constructor(db: Db, pieces: PieceTable) {
     this.#pieces = pieces
     this.#save = db.prepare(
       `INSERT INTO layout (generation_id, row_id, blank, revision, skip, entries, size, hash, recipe, frame)
@@ -63,11 +63,11 @@ export class Layouts {
     const latestInRow = 'AND row_id = ? ORDER BY revision DESC LIMIT 1'
     const head = 'SELECT skip, hash FROM layout WHERE generation_id = ?'
     this.#headInRow = db.prepare(`${head} ${latestInRow}`)
-    this.#bestHead = db.prepare(`${head} ${BEST_FIRST}`)
+    this.#bestHead = db.prepare(`${head} ${BEST_LAYOUT_FIRST}`)
     const columns = 'SELECT skip, entries, size, hash, recipe, frame FROM layout WHERE generation_id = ?'
     this.#inRow = db.prepare(`${columns} ${latestInRow}`)
-    this.#best = db.prepare(`${columns} ${BEST_FIRST}`)
-    this.#bestWithEntries = db.prepare(`${columns} AND blank = 0 ${BEST_FIRST}`)
+    this.#best = db.prepare(`${columns} ${BEST_LAYOUT_FIRST}`)
+    this.#bestWithEntries = db.prepare(`${columns} AND blank = 0 ${BEST_LAYOUT_FIRST}`)
     this.#blank = db.prepare('SELECT id FROM layout WHERE generation_id = ? AND row_id = ? AND blank = 1')
     this.#drop = db.prepare('DELETE FROM layout WHERE id = ?')
     this.#parts = db.prepare('SELECT piece_id FROM part WHERE layout_id = ?')
@@ -80,11 +80,11 @@ export class Layouts {
    * has some: without that one nobody would know where in the row the entries go.
    * @returns the number of bytes stored
    */
-  save(generation: number, row: number, layout: Layout): number {
+  save(generation: number, row: number, layout: RowLayout): number {
     const { skip, entries, size } = layout
     const hash = Buffer.from(layout.hash, 'hex')
-    const recipe = pack(encodeRecipe(layout.parts))
-    const frame = pack(layout.frame)
+    const recipe = packPiece(encodeRecipe(layout.parts))
+    const frame = packPiece(layout.frame)
     const blank = entries === 0 ? 1 : 0
     const saved = this.#save.get({ generation, row, blank, skip, entries, size, hash, recipe, frame })
     if (!saved) throw new Error('a layout was not stored')
@@ -105,13 +105,13 @@ export class Layouts {
   }
 
   /** As it was last, in any row or in a given one. */
-  read(generation: number, row?: number): Layout | undefined {
-    return unpacked(row === undefined ? this.#best.get(generation) : this.#inRow.get(generation, row))
+  read(generation: number, row?: number): RowLayout | undefined {
+    return toRowLayout(row === undefined ? this.#best.get(generation) : this.#inRow.get(generation, row))
   }
 
   /** The one to read the whole conversation by. */
-  readWithEntries(generation: number): Layout | undefined {
-    return unpacked(this.#bestWithEntries.get(generation) ?? this.#best.get(generation))
+  readWithEntries(generation: number): RowLayout | undefined {
+    return toRowLayout(this.#bestWithEntries.get(generation) ?? this.#best.get(generation))
   }
 
   #dropBlank(generation: number, row: number): void {
@@ -132,8 +132,15 @@ export class Layouts {
   }
 }
 
-function unpacked(found: Packed | undefined): Layout | undefined {
+function toRowLayout(found: LayoutRow | undefined): RowLayout | undefined {
   if (!found) return undefined
   const { skip, entries, size, hash, recipe, frame } = found
-  return { skip, entries, size, hash: hash.toString('hex'), parts: decodeRecipe(unpack(recipe)), frame: unpack(frame) }
+  return {
+    skip,
+    entries,
+    size,
+    hash: hash.toString('hex'),
+    parts: decodeRecipe(unpackPiece(recipe)),
+    frame: unpackPiece(frame),
+  }
 }

@@ -3,7 +3,7 @@ import type { Statement } from 'better-sqlite3'
 import { sha256 } from '../../../lib/hash.ts'
 import { AppError } from '../../../model/error.ts'
 import type { Db } from '../../open.ts'
-import { pack, unpack } from '../pack.ts'
+import { packPiece, unpackPiece } from '../pack.ts'
 
 export interface StoredPiece {
   readonly id: number
@@ -11,7 +11,7 @@ export interface StoredPiece {
   readonly stored: number
 }
 
-export class Pieces {
+export class PieceTable {
   readonly #find: Statement<[Buffer], { id: number }>
   readonly #insert: Statement<[Buffer, Buffer]>
   readonly #body: Statement<[number], { hash: Buffer; body: Buffer }>
@@ -34,13 +34,13 @@ export class Pieces {
     const key = Buffer.from(hash, 'hex')
     const found = this.#find.get(key)
     if (found) return { id: found.id, stored: 0 }
-    const body = pack(bytes)
+    const body = packPiece(bytes)
     return { id: Number(this.#insert.run(key, body).lastInsertRowid), stored: body.length }
   }
 
   get(id: number): Buffer {
     const found = this.#body.get(id)
-    const bytes = found && unpack(found.body)
+    const bytes = found && unpackPiece(found.body)
     if (!found || !bytes || sha256(bytes) !== found.hash.toString('hex'))
       throw new AppError(
         'unusable_data',

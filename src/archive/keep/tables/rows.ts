@@ -2,26 +2,26 @@
 import type { Statement } from 'better-sqlite3'
 import type { Instant } from '../../../model/ids.ts'
 import type { Db } from '../../open.ts'
-import type { From, Place } from '../record.ts'
+import type { RowLocation, RowOrigin } from '../record.ts'
 
-export interface Row {
+export interface StoreRow {
   readonly id: number
   readonly generation_id: number | null
 }
 
-export interface HeldRow extends Row {
+export interface OccupiedRow extends StoreRow {
   readonly key: string
   readonly generation_id: number
 }
 
-export class Rows {
+export class RowTable {
   readonly #store: Statement<[string], { id: number }>
   readonly #addStore: Statement<[string]>
   readonly #swept: Statement<[Instant, number]>
-  readonly #row: Statement<[string, string], Row>
+  readonly #row: Statement<[string, string], StoreRow>
   readonly #addRow: Statement<[number, string]>
   readonly #hold: Statement<[number | null, string | null, number]>
-  readonly #held: Statement<[number], HeldRow>
+  readonly #held: Statement<[number], OccupiedRow>
   readonly #holders: Statement<[number], { id: number }>
   readonly #fingerprints: Statement<[string], { key: string; fingerprint: string }>
 
@@ -53,33 +53,33 @@ export class Rows {
   }
 
   /** Every row that holds something was seen at that moment. */
-  swept(store: number, at: Instant): void {
+  markSwept(store: number, at: Instant): void {
     this.#swept.run(at, store)
   }
 
-  find(place: Place): Row | undefined {
-    return this.#row.get(place.store, place.key)
+  find(location: RowLocation): StoreRow | undefined {
+    return this.#row.get(location.store, location.key)
   }
 
-  ensure(place: Place): Row {
-    const id = (): number => Number(this.#addRow.run(this.ensureStore(place.store), place.key).lastInsertRowid)
-    return this.find(place) ?? { id: id(), generation_id: null }
+  ensure(location: RowLocation): StoreRow {
+    const id = (): number => Number(this.#addRow.run(this.ensureStore(location.store), location.key).lastInsertRowid)
+    return this.find(location) ?? { id: id(), generation_id: null }
   }
 
-  hold(row: number, generation: number, from: From): void {
+  setGeneration(row: number, generation: number, from: RowOrigin): void {
     this.#hold.run(generation, from.fingerprint ?? null, row)
   }
 
-  empty(row: number): void {
+  clearGeneration(row: number): void {
     this.#hold.run(null, null, row)
   }
 
-  held(store: number): readonly HeldRow[] {
+  occupied(store: number): readonly OccupiedRow[] {
     return this.#held.all(store)
   }
 
   /** The rows that hold a generation now. */
-  holding(generation: number): readonly number[] {
+  rowsWith(generation: number): readonly number[] {
     return this.#holders.all(generation).map((row) => row.id)
   }
 

@@ -1,5 +1,5 @@
 /** The tables of the keep. */
-import type { Kind } from '../../open.ts'
+import type { DatabaseFormat } from '../../open.ts'
 
 /**
  * `entry` is a tree: each entry knows the one before it, and a generation is the path from a root to its `head_id`, so
@@ -8,7 +8,7 @@ import type { Kind } from '../../open.ts'
  * they go when no layout needs them. A piece that went leaves a `hole`, and the next one takes its number and with it its room
  * in the file. Entries, spellings and generations never go, unless the user wants a session forgotten.
  */
-const FIRST = `
+const FIRST_VERSION = `
 CREATE TABLE store (
   id INTEGER PRIMARY KEY,
   path TEXT NOT NULL UNIQUE,
@@ -102,7 +102,7 @@ CREATE INDEX part_by_piece ON part (piece_id);
 `
 
 /** Sessions that the user does not want; `claim` and `first_record` are those of their headers. */
-const FORGOTTEN = `
+const FORGOTTEN_VERSION = `
 CREATE TABLE forgotten (
   session TEXT PRIMARY KEY,
   claim TEXT NOT NULL,
@@ -112,4 +112,4 @@ CREATE TABLE forgotten (
 `
 
 /** The application id is `fumk` in ASCII: a keep of fumibako. */
-export const KEEP: Kind = { application: 0x66756d6b, migrations: [FIRST, FORGOTTEN] }
+export const BACKUP_FORMAT: DatabaseFormat = { application: 0x66756d6b, migrations: [FIRST_VERSION, FORGOTTEN_VERSION] }

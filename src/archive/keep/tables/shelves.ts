@@ -1,28 +1,28 @@
 /** All tables of the keep. */
 import type { Db } from '../../open.ts'
-import { Entries } from './entries.ts'
-import { Generations } from './generations.ts'
-import { Layouts } from './layouts.ts'
-import { Pieces } from './pieces.ts'
-import { Rows } from './rows.ts'
+import { EntryTable } from './entries.ts'
+import { GenerationTable } from './generations.ts'
+import { LayoutTable } from './layouts.ts'
+import { PieceTable } from './pieces.ts'
+import { RowTable } from './rows.ts'
 
-export interface Shelves {
+export interface BackupTables {
   readonly db: Db
-  readonly pieces: Pieces
-  readonly entries: Entries
-  readonly layouts: Layouts
-  readonly rows: Rows
-  readonly generations: Generations
+  readonly pieces: PieceTable
+  readonly entries: EntryTable
+  readonly layouts: LayoutTable
+  readonly rows: RowTable
+  readonly generations: GenerationTable
 }
 
-export function shelvesIn(db: Db): Shelves {
-  const pieces = new Pieces(db)
+export function backupTablesIn(db: Db): BackupTables {
+  const pieces = new PieceTable(db)
   return {
     db,
     pieces,
-    entries: new Entries(db),
-    layouts: new Layouts(db, pieces),
-    rows: new Rows(db),
-    generations: new Generations(db),
+    entries: new EntryTable(db),
+    layouts: new LayoutTable(db, pieces),
+    rows: new RowTable(db),
+    generations: new GenerationTable(db),
   }
 }

@@ -1,12 +1,12 @@
 /** Cuts what was typed into words, phrases, filters, patterns and signs. */
 import type { NameFilter, QueryProblem } from '../query.ts'
 
-interface Stretch {
+interface LexemeRange {
   readonly start: number
   readonly end: number
 }
 
-export type Lexeme = Stretch &
+export type Lexeme = LexemeRange &
   (
     | { readonly kind: 'word' | 'phrase'; readonly text: string; readonly prefix: boolean; readonly not: boolean }
     | { readonly kind: 'filter'; readonly key: FilterKey; readonly value: string; readonly not: boolean }
@@ -17,15 +17,15 @@ export type Lexeme = Stretch &
 
 export type FilterKey = NameFilter | 'role' | 'has' | 'is' | 'before' | 'after' | 'on' | 'scope' | 'in'
 
-const FILTER = /^(agent|project|model|tool|session|file|tag|role|has|is|before|after|on|scope|in):/i
+const FILTER_PREFIX = /^(agent|project|model|tool|session|file|tag|role|has|is|before|after|on|scope|in):/i
 const PATTERN_END = /\/([imsu]*)(?=[\s)]|$)/g
 const STAR_INSIDE = /[\p{L}\p{M}\p{N}_]\*[\p{L}\p{M}\p{N}_]/u
 /** What closes each sign that opens a phrase. */
 const QUOTES: { readonly [open: string]: string | undefined } = { '"': '"', '「': '」', '『': '』', '｢': '｣' }
 
 /** @returns what was typed, or the first thing that is wrong with it */
-export function lexemesOf(input: string): readonly Lexeme[] | QueryProblem {
-  const typed = plain(input)
+export function splitLexemes(input: string): readonly Lexeme[] | QueryProblem {
+  const typed = toAsciiSigns(input)
   const lexemes: Lexeme[] = []
   let depth = 0
   for (let at = spaceEnd(typed, 0); at < typed.length; ) {
@@ -40,7 +40,7 @@ export function lexemesOf(input: string): readonly Lexeme[] | QueryProblem {
 }
 
 /** The signs as a Japanese keyboard or a word processor writes them mean the same; each stays one UTF-16 unit long. */
-const plain = (input: string): string =>
+const toAsciiSigns = (input: string): string =>
   input
     .replaceAll(/[\uff01-\uff5e]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0))
     .replaceAll(/[\u201c-\u201f]/g, '"')
@@ -93,7 +93,7 @@ function filterAt(
   not: boolean,
   depth: number,
 ): Lexeme | QueryProblem | undefined {
-  const [sign, name] = FILTER.exec(typed.slice(at, at + 16)) ?? []
+  const [sign, name] = FILTER_PREFIX.exec(typed.slice(at, at + 16)) ?? []
   if (sign === undefined || name === undefined) return undefined
   const key = name.toLowerCase() as FilterKey
   const from = at + sign.length

@@ -1,5 +1,5 @@
 /** The stretch of time that `2026`, `2026-11`, `2026-11-15`, `2026-11-15T09:30`, `today`, `yesterday` or `7d` means, by the calendar on the wall. */
-import { type Instant, instant, instantOf } from '../../../model/ids.ts'
+import { type Instant, instantFromMs, toInstant } from '../../../model/ids.ts'
 
 export interface Period {
   readonly from: Instant
@@ -7,38 +7,38 @@ export interface Period {
 }
 
 const CALENDAR = /^(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(?:[T ](\d{1,2}):(\d\d))?)?)?$/
-const AGO = /^(\d{1,4})([hdwmy])$/
+const RELATIVE = /^(\d{1,4})([hdwmy])$/
 
 /** @param now what `today` and `7d` count from */
-export function periodOf(text: string, now: Date): Period | undefined {
-  const named = NAMED[text.toLowerCase()]
-  if (named !== undefined) return day(now, named)
-  const ago = AGO.exec(text)
+export function parsePeriod(text: string, now: Date): Period | undefined {
+  const named = NAMED_DAYS[text.toLowerCase()]
+  if (named !== undefined) return dayPeriod(now, named)
+  const ago = RELATIVE.exec(text)
   if (ago) return periodAgo(Number(ago[1]), ago[2] ?? 'd', now)
   const calendar = CALENDAR.exec(text)
   if (calendar) return calendarPeriod(calendar.slice(1).map((part) => (part === undefined ? undefined : Number(part))))
-  const moment = /[T ]\d/.test(text) ? instant(text) : undefined
-  return moment === undefined ? undefined : period(new Date(moment), new Date(Date.parse(moment) + 1000))
+  const moment = /[T ]\d/.test(text) ? toInstant(text) : undefined
+  return moment === undefined ? undefined : makePeriod(new Date(moment), new Date(Date.parse(moment) + 1000))
 }
 
-const NAMED: { readonly [name: string]: number | undefined } = { today: 0, yesterday: -1 }
+const NAMED_DAYS: { readonly [name: string]: number | undefined } = { today: 0, yesterday: -1 }
 
-const day = (now: Date, away: number): Period | undefined => {
+const dayPeriod = (now: Date, daysAway: number): Period | undefined => {
   const at = (days: number): Date => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days)
-  return period(at(away), at(away + 1))
+  return makePeriod(at(daysAway), at(daysAway + 1))
 }
 
 /** An hour, or the day that was so long ago. */
 function periodAgo(count: number, unit: string, now: Date): Period | undefined {
   if (unit === 'h') {
     const from = now.getTime() - count * 3_600_000
-    return period(new Date(from), new Date(from + 3_600_000))
+    return makePeriod(new Date(from), new Date(from + 3_600_000))
   }
-  if (unit === 'd' || unit === 'w') return day(now, -count * (unit === 'w' ? 7 : 1))
+  if (unit === 'd' || unit === 'w') return dayPeriod(now, -count * (unit === 'w' ? 7 : 1))
   const months = count * (unit === 'y' ? 12 : 1)
   const first = new Date(now.getFullYear(), now.getMonth() - months, 1)
   const last = new Date(first.getFullYear(), first.getMonth() + 1, 0).getDate()
-  return day(new Date(first.getFullYear(), first.getMonth(), Math.min(now.getDate(), last)), 0)
+  return dayPeriod(new Date(first.getFullYear(), first.getMonth(), Math.min(now.getDate(), last)), 0)
 }
 
 function calendarPeriod([year = 0, month, date, hour, minute = 0]: readonly (number | undefined)[]):
@@ -52,13 +52,13 @@ function calendarPeriod([year = 0, month, date, hour, minute = 0]: readonly (num
     (hour ?? 0) < 24 &&
     minute < 60
   if (!isReal) return undefined
-  if (month === undefined) return period(from, new Date(year + 1, 0, 1))
-  if (date === undefined) return period(from, new Date(year, month, 1))
-  if (hour === undefined) return period(from, new Date(year, month - 1, date + 1))
-  return period(from, new Date(from.getTime() + 60_000))
+  if (month === undefined) return makePeriod(from, new Date(year + 1, 0, 1))
+  if (date === undefined) return makePeriod(from, new Date(year, month, 1))
+  if (hour === undefined) return makePeriod(from, new Date(year, month - 1, date + 1))
+  return makePeriod(from, new Date(from.getTime() + 60_000))
 }
 
-function period(from: Date, until: Date): Period | undefined {
-  const [first, last] = [instantOf(from.getTime()), instantOf(until.getTime())]
+function makePeriod(from: Date, until: Date): Period | undefined {
+  const [first, last] = [instantFromMs(from.getTime()), instantFromMs(until.getTime())]
   return first === undefined || last === undefined ? undefined : { from: first, until: last }
 }

@@ -17,9 +17,9 @@ export const RUN_MARK = 7
 export const PICTURE = 8
 
 /** A separator that phrases do not reach across: the control character for that purpose. */
-export const GAP = '\x1f'
+export const PHRASE_GAP = '\x1f'
 
-export const ASCII: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+export const ASCII_KINDS: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   if (code >= 0x61 && code <= 0x7a) return LOWER
   if (code >= 0x41 && code <= 0x5a) return UPPER
   if (code >= 0x30 && code <= 0x39) return DIGIT
@@ -28,44 +28,46 @@ export const ASCII: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
 
 export const isAscii = (text: string): boolean => !/[^\x00-\x7f]/.test(text)
 
-export interface Characters {
+export interface CharacterTables {
   /** By UTF-16 unit. Surrogates are separators here: `kindOf` knows about pairs. */
   readonly kinds: Uint8Array
   /** By UTF-16 unit: the same letter without case, and a Latin one without its accents. */
   readonly folds: Uint16Array
 }
 
-let characters: Characters | undefined
+let characterTables: CharacterTables | undefined
 
 /** Tables take some milliseconds to make; plain ASCII does without them. */
-export function charactersOf(): Characters {
-  characters ??= { kinds: makeKinds(), folds: makeFolds() }
-  return characters
+export function loadCharacterTables(): CharacterTables {
+  characterTables ??= { kinds: makeKinds(), folds: makeFolds() }
+  return characterTables
 }
 
 /** Of any code point of a text in NFKC. */
-export function kindOf(point: number): number {
-  if (point < 128) return ASCII[point] ?? SEPARATOR
-  if (point < 0x10000) return charactersOf().kinds[point] ?? SEPARATOR
+export function characterKindOf(point: number): number {
+  if (point < 128) return ASCII_KINDS[point] ?? SEPARATOR
+  if (point < 0x10000) return loadCharacterTables().kinds[point] ?? SEPARATOR
   if (point >= 0x20000 && point < 0x40000) return RUN
   if (point >= 0x1f000 && point < 0x1fb00) return PICTURE
   if ((point >= 0x17000 && point < 0x18e00) || (point >= 0x1aff0 && point < 0x1b170)) return RUN
   const character = String.fromCodePoint(point)
-  for (const [pattern, kind] of BEYOND) if (pattern.test(character)) return kind
+  for (const [pattern, kind] of KINDS_BEYOND_BMP) if (pattern.test(character)) return kind
   return SEPARATOR
 }
 
 /** Of the character that begins there; a separator behind the end. */
-export function kindAt(text: string, at: number): number {
+export function characterKindAt(text: string, at: number): number {
   const unit = text.charCodeAt(at)
-  if (unit < 128) return ASCII[unit] ?? SEPARATOR
-  return (unit & 0xfc00) === 0xd800 ? kindOf(text.codePointAt(at) ?? unit) : (charactersOf().kinds[unit] ?? SEPARATOR)
+  if (unit < 128) return ASCII_KINDS[unit] ?? SEPARATOR
+  return (unit & 0xfc00) === 0xd800
+    ? characterKindOf(text.codePointAt(at) ?? unit)
+    : (loadCharacterTables().kinds[unit] ?? SEPARATOR)
 }
 
 /** Of the character that ends there; a separator before the beginning. */
-export function kindBefore(text: string, at: number): number {
+export function characterKindBefore(text: string, at: number): number {
   const isPair = (text.charCodeAt(at - 1) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 2) & 0xfc00) === 0xd800
-  return kindAt(text, isPair ? at - 2 : at - 1)
+  return characterKindAt(text, isPair ? at - 2 : at - 1)
 }
 
 export const isInWord = (kind: number): boolean => kind !== SEPARATOR && kind <= MARK
@@ -73,33 +75,36 @@ export const isInWord = (kind: number): boolean => kind !== SEPARATOR && kind <=
 export const isInRun = (kind: number): boolean => kind === RUN || kind === RUN_MARK
 
 /** In NFKC. Putting a row of marks in order takes time that grows with its square: every thirty of them are closed off, by one that is ignored. */
-export const normalised = (text: string): string =>
+export const normalise = (text: string): string =>
   (hasManyMarks(text) ? text.replaceAll(THIRTY_MARKS, '$&\u034f') : text).normalize('NFKC')
 
 const THIRTY_MARKS = /\p{M}{30}(?=\p{M})/gu
-const SPARSE = 256
+const MARK_SAMPLE_STEP = 256
 
 /** Told by a few places: a row that lies between two of them is short enough. */
 function hasManyMarks(text: string): boolean {
-  for (let at = SPARSE; at < text.length; at += SPARSE) if (/\p{M}/u.test(text.slice(at - 1, at + 2))) return true
+  for (let at = MARK_SAMPLE_STEP; at < text.length; at += MARK_SAMPLE_STEP)
+    if (/\p{M}/u.test(text.slice(at - 1, at + 2))) return true
   return false
 }
 
 /** A text in NFKC without what is ignored. */
-export const withoutIgnored = (normal: string): string => normal.replaceAll(IGNORABLE_ONES, '')
+export const removeIgnored = (normal: string): string => normal.replaceAll(IGNORABLE_CHARACTER, '')
 
 /** As it is compared: without case, accents and other forms. */
-export const normalForm = (text: string): string => folded(withoutIgnored(normalised(text)))
+export const toNormalForm = (text: string): string => foldCase(removeIgnored(normalise(text)))
 
 /** Unit by unit: without case, and Latin letters without accents. */
-export function folded(text: string): string {
+export function foldCase(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
-  const { folds } = charactersOf()
+  const { folds } = loadCharacterTables()
   const units = new Uint16Array(text.length)
   Buffer.from(units.buffer).write(text, 'utf16le')
   for (let at = 0; at < units.length; at++) units[at] = folds[units[at] ?? 0] ?? 0
   const all = Buffer.from(units.buffer).toString('utf16le')
-  return BEYOND_CASE.test(all) ? all.replaceAll(new RegExp(BEYOND_CASE, 'gu'), (letter) => letter.toLowerCase()) : all
+  return CASED_BEYOND_BMP.test(all)
+    ? all.replaceAll(new RegExp(CASED_BEYOND_BMP, 'gu'), (letter) => letter.toLowerCase())
+    : all
 }
 
 /**
@@ -107,27 +112,27 @@ export function folded(text: string): string {
  * letters. So marks and pictures, which all lie below 0x20000, are written as private characters, and the private characters of a
  * text, which mean nothing to others, are separators.
  */
-export function written(point: number, kind: number): number {
+export function toIndexCodePoint(point: number, kind: number): number {
   if (kind === UPPER && point < 128) return point | 0x20
   if (point < 128) return point
   if (kind >= MARK && kind !== RUN) return point + 0xf0000
-  if (point < 0x10000) return charactersOf().folds[point] ?? point
+  if (point < 0x10000) return loadCharacterTables().folds[point] ?? point
   return String.fromCodePoint(point).toLowerCase().codePointAt(0) ?? point
 }
 
 /** A word as it is written in the index. */
-export function writtenWord(word: string): string {
+export function toIndexWord(word: string): string {
   let all = ''
   for (const character of word) {
     const point = character.codePointAt(0) ?? 0
-    const kind = kindOf(point)
-    if (kind !== IGNORED) all += String.fromCodePoint(written(point, kind))
+    const kind = characterKindOf(point)
+    if (kind !== IGNORED) all += String.fromCodePoint(toIndexCodePoint(point, kind))
   }
   return all
 }
 
 /** Blocks as they are after NFKC, which has already undone half-width kana and compatibility forms. */
-const RUNS = [
+const RUN_RANGES = [
   '\\u2e80-\\u2eff', // radicals
   '\\u3005-\\u3007\\u3021-\\u302f\\u3031-\\u3035\\u303b\\u303c', // iteration marks, zero, counting rods, tone marks
   '\\u3041-\\u3096\\u309d-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u31f0-\\u31ff', // kana
@@ -138,38 +143,40 @@ const RUNS = [
   '\\u0e01-\\u0e3a\\u0e40-\\u0e4e\\u0e81-\\u0ece', // Thai, Lao
   '\\u1000-\\u1049\\u1050-\\u109f\\ua9e0-\\ua9fe\\uaa60-\\uaa7f\\u1780-\\u17d3\\u17dc\\u17dd', // Burmese, Khmer
 ].join('')
-const PICTURES =
+const PICTURE_RANGES =
   '\\u231a\\u231b\\u2328\\u23cf\\u23e9-\\u23fa\\u25fb-\\u25fe\\u2600-\\u27bf\\u2b05-\\u2b07\\u2b1b\\u2b1c\\u2b50\\u2b55'
 /** Letters to Unicode, separators to FTS5. */
-const UNKNOWN = '\\u19b0-\\u19c0\\u19c8\\u19c9\\u1cf2\\u1cf3'
-const IGNORABLE = '\\u0300-\\u036f\\u3099\\u309a\\p{Default_Ignorable_Code_Point}'
-const IGNORABLE_ONES = new RegExp(`[${IGNORABLE}]`, 'gu')
+const FTS_SEPARATOR_LETTERS = '\\u19b0-\\u19c0\\u19c8\\u19c9\\u1cf2\\u1cf3'
+const IGNORABLE_RANGES = '\\u0300-\\u036f\\u3099\\u309a\\p{Default_Ignorable_Code_Point}'
+const IGNORABLE_CHARACTER = new RegExp(`[${IGNORABLE_RANGES}]`, 'gu')
 /** Where letters with case are that the tables, which go by units, do not know. */
-const BEYOND_CASE = /[\u{10400}-\u{1e943}]/u
-const NOTHING = '\\p{Co}\\p{Cs}\\p{Noncharacter_Code_Point}'
+const CASED_BEYOND_BMP = /[\u{10400}-\u{1e943}]/u
+const MEANINGLESS_RANGES = '\\p{Co}\\p{Cs}\\p{Noncharacter_Code_Point}'
 
 /** Later ones overrule. What has no meaning yet counts as a letter, as it does to FTS5. */
-const KINDS: readonly (readonly [characters: string, kind: number])[] = [
+const KIND_RANGES: readonly (readonly [characters: string, kind: number])[] = [
   ['\\p{L}\\p{Cn}', LOWER],
   ['\\p{Lu}\\p{Lt}', UPPER],
   ['\\p{N}', DIGIT],
-  [`\\p{M}${UNKNOWN}`, MARK],
-  [RUNS, RUN],
-  [PICTURES, PICTURE],
-  [IGNORABLE, IGNORED],
-  [NOTHING, SEPARATOR],
+  [`\\p{M}${FTS_SEPARATOR_LETTERS}`, MARK],
+  [RUN_RANGES, RUN],
+  [PICTURE_RANGES, PICTURE],
+  [IGNORABLE_RANGES, IGNORED],
+  [MEANINGLESS_RANGES, SEPARATOR],
 ]
 
-const BEYOND = KINDS.map(([characters, kind]) => [new RegExp(`[${characters}]`, 'u'), kind] as const).reverse()
+const KINDS_BEYOND_BMP = KIND_RANGES.map(
+  ([characters, kind]) => [new RegExp(`[${characters}]`, 'u'), kind] as const,
+).reverse()
 
 function makeKinds(): Uint8Array {
   const kinds = new Uint8Array(0x10000)
   const all = allUnits()
-  for (const [characters, kind] of KINDS)
+  for (const [characters, kind] of KIND_RANGES)
     for (const { 0: found, index } of all.matchAll(new RegExp(`[${characters}]+`, 'gu')))
       kinds.fill(kind, index, index + found.length)
   for (const { index } of all.matchAll(/[\p{M}\p{P}\p{S}]/gu)) if (kinds[index] === RUN) kinds[index] = RUN_MARK
-  kinds.set(ASCII)
+  kinds.set(ASCII_KINDS)
   return kinds
 }
 

@@ -1,17 +1,23 @@
 /** The parts of an identifier: `getUserName` is found by `get`, `user` and `name` too. */
-import { ASCII, charactersOf, DIGIT, isAscii, UPPER } from './characters.ts'
+import { ASCII_KINDS, DIGIT, isAscii, loadCharacterTables, UPPER } from './characters.ts'
 
 /** In UTF-16 units. Longer ones are codes of some kind, not names. */
-export const LONGEST_NAME = 64
+export const MAX_IDENTIFIER_LENGTH = 64
 
 /** The units of a text, or its bytes where it is all ASCII. */
-export type Units = Uint16Array | Uint8Array
+export type TextUnits = Uint16Array | Uint8Array
 
 /** Empty when the word is no name, or has no other part than itself. */
-export function partsOf(word: string): readonly string[] {
-  const ends = new Uint8Array(LONGEST_NAME)
+export function identifierParts(word: string): readonly string[] {
+  const ends = new Uint8Array(MAX_IDENTIFIER_LENGTH)
   const units = Uint16Array.from({ length: word.length }, (_, at) => word.charCodeAt(at))
-  const count = partEnds(units, 0, word.length, isAscii(word) ? ASCII : charactersOf().kinds, ends)
+  const count = identifierPartEnds(
+    units,
+    0,
+    word.length,
+    isAscii(word) ? ASCII_KINDS : loadCharacterTables().kinds,
+    ends,
+  )
   return Array.from({ length: count }, (_, at) => word.slice(at === 0 ? 0 : ends[at - 1], ends[at]))
 }
 
@@ -22,10 +28,16 @@ export function partsOf(word: string): readonly string[] {
  * @param kinds of each unit; what is neither upper case nor digit goes on as a letter
  * @returns how many parts, with their ends, counted from `start`, in `into`; 0 when there is nothing to cut
  */
-export function partEnds(units: Units, start: number, end: number, kinds: Uint8Array, into: Uint8Array): number {
+export function identifierPartEnds(
+  units: TextUnits,
+  start: number,
+  end: number,
+  kinds: Uint8Array,
+  into: Uint8Array,
+): number {
   const kindAt = (at: number): number => kinds[units[at] ?? 0] ?? 0
   let before = kindAt(start)
-  if (end - start > LONGEST_NAME || before === DIGIT) return 0
+  if (end - start > MAX_IDENTIFIER_LENGTH || before === DIGIT) return 0
   let count = 0
   let first = start
   let hasWord = false
@@ -34,7 +46,7 @@ export function partEnds(units: Units, start: number, end: number, kinds: Uint8A
     if (here !== before || here === UPPER) {
       const isBorder =
         here === UPPER
-          ? before !== UPPER || (at + 2 < end && isSmall(kindAt(at + 1)) && isSmall(kindAt(at + 2)))
+          ? before !== UPPER || (at + 2 < end && isLowerLike(kindAt(at + 1)) && isLowerLike(kindAt(at + 2)))
           : here === DIGIT || before === DIGIT
       if (isBorder) {
         into[count++] = at - start
@@ -50,4 +62,4 @@ export function partEnds(units: Units, start: number, end: number, kinds: Uint8A
   return hasWord && (count <= 3 || end - start >= count * 3) ? count : 0
 }
 
-const isSmall = (kind: number): boolean => kind !== UPPER && kind !== DIGIT
+const isLowerLike = (kind: number): boolean => kind !== UPPER && kind !== DIGIT

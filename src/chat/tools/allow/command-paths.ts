@@ -1,35 +1,35 @@
 /** The files and folders that a command names, for rules about paths. */
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
-import { entriesOf, isFolder, statOf } from '../../../lib/files/look.ts'
+import { isFolder, listEntries, statOf } from '../../../lib/files/look.ts'
 import type { PlainCommand } from '../../../lib/shell/plain-commands.ts'
-import { isKnown, type ScriptWord } from '../../../lib/shell/script.ts'
-import { realOf, stepsTo } from '../files/paths.ts'
-import type { Rules } from '../permission.ts'
-import type { NeededPath, Place } from '../tool.ts'
+import { isFullyKnown, type ScriptWord } from '../../../lib/shell/script.ts'
+import { resolveRealPath, stepsTo } from '../files/paths.ts'
+import type { PermissionRules } from '../permission.ts'
+import type { ResolvedPath, Workspace } from '../tool.ts'
 import { looseTexts } from './mentions.ts'
-import { deniedToRead, deniedWithin, isBelow } from './paths.ts'
-import { isReader } from './readers.ts'
-import { type AllStarted, nameOf, type Started } from './started.ts'
+import { containsDenied, isAtOrBelow, isDeniedToRead } from './paths.ts'
+import { isReadOnlyProgram } from './readers.ts'
+import { programNameOf, type StartedProgram, type StartedPrograms } from './started.ts'
 
 /**
  * Whether a command reads where `fs_read.deniedPaths` forbids it. `yes`: a word of it is such a path. `maybe`: it could be, by a
  * pattern, an expansion, a folder that is searched, the name of a denied file in a word, or because the command changes its
  * directory or moves files.
  */
-export function readsDenied(
-  all: AllStarted,
-  rules: Rules,
+export function checkDeniedReads(
+  all: StartedPrograms,
+  rules: PermissionRules,
 ): { readonly is: 'yes' | 'maybe' | 'no'; readonly byReader: boolean } {
   if (rules.settings.fs_read.deniedPaths.length === 0) return { is: 'no', byReader: false }
-  const isDenied = deniedToRead(rules)
-  const contains = deniedWithin(rules)
-  const bad = ({ named, real }: NeededPath): boolean => isDenied(named) || isDenied(real)
+  const isDenied = isDeniedToRead(rules)
+  const contains = containsDenied(rules)
+  const isDeniedPath = ({ named, real }: ResolvedPath): boolean => isDenied(named) || isDenied(real)
   let maybe = !all.isCertain || namesDenied(all, rules.settings.fs_read.deniedPaths)
   const pathAt = pathsFrom(rules)
   for (const one of all.started) {
-    const named = pathsNamed(one, rules, pathAt)
-    if (named.sure.some(bad)) return { is: 'yes', byReader: isReader(nameOf(one.words)) }
-    maybe ||= named.isOpen || named.followsLinks || named.possible.some(bad)
+    const named = findNamedPaths(one, rules, pathAt)
+    if (named.sure.some(isDeniedPath)) return { is: 'yes', byReader: isReadOnlyProgram(programNameOf(one.words)) }
+    maybe ||= named.isOpen || named.followsLinks || named.possible.some(isDeniedPath)
     maybe ||= [...named.sure, ...named.possible].some(({ isMachine }) => isMachine)
     if (named.mayReadBelow)
       maybe ||= [...named.sure, ...named.possible].some(
@@ -40,7 +40,7 @@ export function readsDenied(
 }
 
 /** Whether the name of a denied file stands in what a program gets that may read files in ways that are not modelled: `sed 'r secret'`. */
-function namesDenied(all: AllStarted, denied: readonly string[]): boolean {
+function namesDenied(all: StartedPrograms, denied: readonly string[]): boolean {
   const names = denied.flatMap((pattern) => nameIn(pattern) ?? [])
   return looseTexts(all).some((text) => names.some((name) => name.test(text)))
 }
@@ -54,12 +54,12 @@ function nameIn(pattern: string): RegExp | undefined {
   return new RegExp(`${before}${name.replaceAll(/[.+^${}()|\\]/g, '\\$&')}(?![A-Za-z0-9])`, 'i')
 }
 
-interface PassedPath extends NeededPath {
+interface PassedPath extends ResolvedPath {
   /** The way to it leads through what is no file of a disk. */
   readonly isMachine: boolean
 }
 
-interface Named {
+interface NamedPaths {
   /** Words, values of options and targets of redirections. */
   readonly sure: readonly PassedPath[]
   /** Pieces of words, and what patterns match. */
@@ -75,64 +75,68 @@ interface Named {
 }
 
 /** More words than these are not looked at. */
-const MOST_WORDS = 1000
+const MAX_WORDS = 1000
 /** Their arguments are no files. */
-const NO_FILES = new Set(['echo', 'pwd', 'type', 'which', 'true', 'false', ':'])
+const PROGRAMS_WITHOUT_FILES = new Set(['echo', 'pwd', 'type', 'which', 'true', 'false', ':'])
 /** Of a folder they read at most the names in it, unless an option tells them otherwise. */
 const FLAT = new Set('ls dir cat head tail grep egrep fgrep wc stat file test [ mkdir basename dirname'.split(' '))
 /** They change which file a path is, here or for the next command. */
-const MOVES = new Set('cd pushd popd mv ln'.split(' '))
+const DIRECTORY_CHANGERS = new Set('cd pushd popd mv ln'.split(' '))
 /** They read names of files from their input. */
 const NAMES_FROM_INPUT = new Set('xargs parallel cpio pax'.split(' '))
 /** They let a program work in another folder, or read names of files from a file. */
 const ELSEWHERE = /^-[^-]*C|^--(?:ch|dir|cwd|work|prefix|git-dir)|^--[\w-]*from|^--files/
-const SEARCHES = new Set('find rg ag ack fd tree tar cp rsync scp zip 7z du rgrep'.split(' '))
+const TREE_READERS = new Set('find rg ag ack fd tree tar cp rsync scp zip 7z du rgrep'.split(' '))
 
-function pathsNamed({ words, redirects }: Started, place: Place, pathAt = pathsFrom(place)): Named {
-  const name = nameOf(words)
+function findNamedPaths(
+  { words, redirects }: StartedProgram,
+  workspace: Workspace,
+  pathAt = pathsFrom(workspace),
+): NamedPaths {
+  const name = programNameOf(words)
   const rest = words.slice(1)
-  const files = NO_FILES.has(name) ? rest.filter((word) => hasPattern(word)) : withoutPattern(name, rest)
+  const files = PROGRAMS_WITHOUT_FILES.has(name) ? rest.filter((word) => hasPattern(word)) : withoutPattern(name, rest)
   const isTree = isTreeReader(name, rest)
-  const all = [...files, ...redirects.map(({ target }) => target)].slice(0, MOST_WORDS)
-  const sure = all.filter(isKnown).flatMap(({ value }) => pathsIn(value))
-  const globs = all.filter((word) => !isKnown(word) && hasPattern(word))
-  const expanded = globs.map(({ value }) => expandGlob(value, place.cwd))
+  const all = [...files, ...redirects.map(({ target }) => target)].slice(0, MAX_WORDS)
+  const certain = all.filter(isFullyKnown).flatMap(({ value }) => pathsInWord(value))
+  const globs = all.filter((word) => !isFullyKnown(word) && hasPattern(word))
+  const expanded = globs.map(({ value }) => expandGlob(value, workspace.cwd))
   const possible = [
-    ...all.filter(isKnown).flatMap(({ value }) => piecesOf(value)),
+    ...all.filter(isFullyKnown).flatMap(({ value }) => piecesOf(value)),
     ...expanded.flatMap((found) => found ?? []),
   ]
   const isOpen =
     (words.length > 0 && name === '') ||
-    MOVES.has(name) ||
+    DIRECTORY_CHANGERS.has(name) ||
     NAMES_FROM_INPUT.has(name) ||
-    (!isReader(name) && rest.some(({ value }) => ELSEWHERE.test(value))) ||
+    (!isReadOnlyProgram(name) && rest.some(({ value }) => ELSEWHERE.test(value))) ||
     expanded.includes(undefined) ||
     rest.some(({ value }) => /^-[^-]/.test(value) && value.length > MOST_LETTERS) ||
-    words.length > MOST_WORDS ||
-    all.some((word) => word.value.includes('\0') || (!isKnown(word) && !globs.includes(word)))
-  const here = isTree && readsHere(name, rest, files) ? ['.'] : []
+    words.length > MAX_WORDS ||
+    all.some((word) => word.value.includes('\0') || (!isFullyKnown(word) && !globs.includes(word)))
+  const implicit = isTree && readsWorkingDirectory(name, rest, files) ? ['.'] : []
   return {
-    sure: [...new Set([...here, ...sure])].map(pathAt),
+    sure: [...new Set([...implicit, ...certain])].map(pathAt),
     possible: [...new Set(possible)].map(pathAt),
     isOpen,
     isTree,
-    mayReadBelow: isTree || !(FLAT.has(name) || NO_FILES.has(name)),
+    mayReadBelow: isTree || !(FLAT.has(name) || PROGRAMS_WITHOUT_FILES.has(name)),
     followsLinks: isTree && followsLinks(name, rest),
   }
 }
 
 /** Looks at each path once: a command may name the same ones a thousand times. */
-function pathsFrom(place: Place): (path: string) => PassedPath {
+function pathsFrom(workspace: Workspace): (path: string) => PassedPath {
   const seen = new Map<string, PassedPath>()
   return (path) => {
-    const found = seen.get(path) ?? passedPath(path, place)
+    const found = seen.get(path) ?? passedPath(path, workspace)
     seen.set(path, found)
     return found
   }
 }
 
 /** As the system finds it: links are followed one by one. */
-function passedPath(path: string, { cwd }: Place): PassedPath {
+function passedPath(path: string, { cwd }: Workspace): PassedPath {
   const named = resolve(cwd, path)
   const steps = stepsTo(path, cwd)
   const real = steps?.at(-1) ?? named
@@ -141,7 +145,7 @@ function passedPath(path: string, { cwd }: Place): PassedPath {
 }
 
 /** Whether it reads the working directory without being told. */
-function readsHere(name: string, rest: readonly ScriptWord[], files: readonly ScriptWord[]): boolean {
+function readsWorkingDirectory(name: string, rest: readonly ScriptWord[], files: readonly ScriptWord[]): boolean {
   const operands = files.filter(({ value }) => !value.startsWith('-'))
   const options = rest.filter(({ value }) => value.startsWith('-'))
   if (name === 'find') return !/^[^-(!]/.test(rest[0]?.value ?? '')
@@ -168,7 +172,8 @@ function withoutPattern(name: string, rest: readonly ScriptWord[]): readonly Scr
   if (name !== 'grep') return rest
   const at = rest.findIndex(({ value }) => !value.startsWith('-'))
   const before = rest.slice(0, at)
-  const isSure = at >= 0 && before.every((word) => isKnown(word) && /^-[chilnoqrsvwxyEFGHIRLTUVZz]+$/.test(word.value))
+  const isSure =
+    at >= 0 && before.every((word) => isFullyKnown(word) && /^-[chilnoqrsvwxyEFGHIRLTUVZz]+$/.test(word.value))
   const hasOther = rest.some(({ value }) => /^-(?!-).*[ef]|^--(?:r|f)/s.test(value))
   return isSure && !hasOther ? rest.toSpliced(at, 1) : rest
 }
@@ -176,7 +181,7 @@ function withoutPattern(name: string, rest: readonly ScriptWord[]): readonly Scr
 const isGrep = (name: string): boolean => /^[ef]?grep$/.test(name)
 
 function isTreeReader(name: string, rest: readonly ScriptWord[]): boolean {
-  if (SEARCHES.has(name)) return true
+  if (TREE_READERS.has(name)) return true
   const has = (pattern: RegExp): boolean => rest.some(({ value }) => pattern.test(value))
   if (isGrep(name)) return has(/^-(?!-).*[rRd]|^--(?:rec|der|di)/s)
   if (name === 'ls' || name === 'dir') return has(/^-(?!-).*R|^--rec/s)
@@ -186,7 +191,7 @@ function isTreeReader(name: string, rest: readonly ScriptWord[]): boolean {
 const isPath = (text: string): boolean => text !== '' && !text.includes('\0')
 
 /** The word itself, and the value of an option in it. */
-function pathsIn(value: string): readonly string[] {
+function pathsInWord(value: string): readonly string[] {
   const paths = [value]
   if (value.includes('=')) paths.push(value.slice(value.indexOf('=') + 1))
   if (/^-[^-]./.test(value)) paths.push(value.slice(2))
@@ -204,7 +209,7 @@ function piecesOf(value: string): readonly string[] {
   return pieces.filter(isPath)
 }
 
-const MOST_MATCHES = 1000
+const MAX_MATCHES = 1000
 
 /** The files that a pattern of bash might match, hidden ones too; nothing when there are too many to tell. */
 export function expandGlob(pattern: string, cwd: string): readonly string[] | undefined {
@@ -214,12 +219,12 @@ export function expandGlob(pattern: string, cwd: string): readonly string[] | un
     else {
       const matches = stepMatcher(step)
       found = found.flatMap((folder) =>
-        entriesOf(stepsTo(folder, cwd)?.at(-1) ?? '').flatMap(({ name }) =>
+        listEntries(stepsTo(folder, cwd)?.at(-1) ?? '').flatMap(({ name }) =>
           matches.test(name) ? [`${folder}/${name}`] : [],
         ),
       )
     }
-    if (found.length > MOST_MATCHES) return undefined
+    if (found.length > MAX_MATCHES) return undefined
   }
   return found
 }
@@ -231,18 +236,18 @@ function stepMatcher(step: string): RegExp {
 }
 
 /** Reading from them can block, act, or tell the variables of other programs. */
-const MACHINE = ['/dev', '/proc', '/sys']
+const DEVICE_FOLDERS = ['/dev', '/proc', '/sys']
 
-const isMachine = (path: string): boolean => MACHINE.some((folder) => isBelow(folder, path))
+const isMachine = (path: string): boolean => DEVICE_FOLDERS.some((folder) => isAtOrBelow(folder, path))
 
 /** Whether commands that read touch what is no file of a disk, or might. */
-export function readsMachine(all: AllStarted, place: Place): boolean {
+export function readsDeviceFiles(all: StartedPrograms, workspace: Workspace): boolean {
   return all.started.some((one) => {
-    const { sure, possible, isTree, isOpen, followsLinks } = pathsNamed(one, place)
-    const holdsMachine = (path: string): boolean => isTree && MACHINE.some((folder) => isBelow(path, folder))
+    const { sure: certain, possible, isTree, isOpen, followsLinks } = findNamedPaths(one, workspace)
+    const holdsMachine = (path: string): boolean => isTree && DEVICE_FOLDERS.some((folder) => isAtOrBelow(path, folder))
     // A link below may lead to it.
     if (isOpen || followsLinks) return true
-    return [...sure, ...possible].some((path) => path.isMachine || holdsMachine(path.real))
+    return [...certain, ...possible].some((path) => path.isMachine || holdsMachine(path.real))
   })
 }
 
@@ -252,12 +257,12 @@ const BUILTINS = new Set(['echo', 'pwd', 'type'])
 /** Whether bash would take a program of the project for one of these: PATH may name its folders, as in scripts of npm. */
 export function findsProjectPrograms(
   commands: readonly PlainCommand[],
-  { cwd }: Place,
+  { cwd }: Workspace,
   path: string = process.env['PATH'] ?? '',
 ): boolean {
   const folders = path
     .split(delimiter)
-    .map((folder) => ({ folder: resolve(cwd, folder), isOwn: !isProjects(folder, cwd) }))
+    .map((folder) => ({ folder: resolve(cwd, folder), isOwn: !isProjectFolder(folder, cwd) }))
   return commands.some(({ words: [word] }) => {
     const name = word?.value ?? ''
     if (BUILTINS.has(name)) return false
@@ -266,8 +271,8 @@ export function findsProjectPrograms(
   })
 }
 
-const isProjects = (folder: string, cwd: string): boolean =>
+const isProjectFolder = (folder: string, cwd: string): boolean =>
   !isAbsolute(folder) ||
   /node_modules[\\/]\.bin[\\/]?$/.test(folder) ||
-  isBelow(cwd, resolve(folder)) ||
-  isBelow(cwd, realOf(folder))
+  isAtOrBelow(cwd, resolve(folder)) ||
+  isAtOrBelow(cwd, resolveRealPath(folder))

@@ -1,16 +1,16 @@
 /** Finds the stretches of a command, or of a change, that make it dangerous: whoever is asked always sees them. */
 import type { TextSpan } from '../../../model/told/excerpt.ts'
-import { destruction } from './danger.ts'
+import { findDestruction } from './danger.ts'
 
 /** More are not pointed out; they are counted as lines that are not shown. */
-const MOST_SPANS = 20
+const MAX_SPANS = 20
 /** Where a word of a shell may begin or end. */
 const WORD = /[^\s;&|()`]+/g
 
-const isDestructive = (text: string): boolean => destruction(text) !== undefined
+const isDestructive = (text: string): boolean => findDestruction(text) !== undefined
 
 /** In the order in which they stand. */
-export function dangerSpans(command: string): readonly TextSpan[] {
+export function findDangerSpans(command: string): readonly TextSpan[] {
   const spans: TextSpan[] = []
   let from = 0
   for (const line of commandLinesOf(command)) {
@@ -25,12 +25,12 @@ export function dangerSpans(command: string): readonly TextSpan[] {
 }
 
 /** Of a unified diff: lines that it adds. */
-export function dangerousAdditions(diff: string): readonly TextSpan[] {
+export function findDangerousAdditions(diff: string): readonly TextSpan[] {
   return linesOf(diff)
     .filter(
       ({ start, end }) => /^\+(?!\+\+ )/.test(diff.slice(start, end)) && isDestructive(diff.slice(start + 1, end)),
     )
-    .slice(0, MOST_SPANS)
+    .slice(0, MAX_SPANS)
 }
 
 function linesOf(text: string): readonly TextSpan[] {
@@ -46,7 +46,7 @@ function linesOf(text: string): readonly TextSpan[] {
 
 /** Lines that a backslash at their end joins are one. */
 function commandLinesOf(text: string): readonly TextSpan[] {
-  const joined: TextSpan[] = []
+  const logicalLines: TextSpan[] = []
   let start: number | undefined
   for (const line of linesOf(text)) {
     start ??= line.start
@@ -55,18 +55,18 @@ function commandLinesOf(text: string): readonly TextSpan[] {
       line.end < text.length
     )
       continue
-    joined.push({ start, end: line.end })
+    logicalLines.push({ start, end: line.end })
     start = undefined
   }
-  return joined
+  return logicalLines
 }
 
 /** Looked at before the end of a line. */
 const MAX_BACKSLASHES = 1000
 
 function addSpans(text: string, { start, end }: TextSpan, spans: TextSpan[]): void {
-  for (let from = start; spans.length < MOST_SPANS && isDestructive(text.slice(from, end)); ) {
-    const span = narrowed(text, from, end)
+  for (let from = start; spans.length < MAX_SPANS && isDestructive(text.slice(from, end)); ) {
+    const span = narrowSpan(text, from, end)
     if (span.start > from) addSpans(text, { start: from, end: span.start }, spans)
     spans.push(span)
     from = span.end
@@ -74,24 +74,24 @@ function addSpans(text: string, { start, end }: TextSpan, spans: TextSpan[]): vo
 }
 
 /** The words that matter. Asks about parts of the text only, because the rules are not known here. */
-function narrowed(text: string, from: number, to: number): TextSpan {
+function narrowSpan(text: string, from: number, to: number): TextSpan {
   const words = Array.from(text.slice(from, to).matchAll(WORD), ({ 0: word, index }) => ({
     start: from + index,
     end: from + index + word.length,
   }))
-  const last = firstOf(words.length - 1, (at) => isDestructive(text.slice(from, words[at]?.end)))
+  const last = binarySearch(words.length - 1, (at) => isDestructive(text.slice(from, words[at]?.end)))
   const end = words[last]?.end ?? to
-  const back = firstOf(last, (at) => isDestructive(text.slice(words[last - at]?.start, end)))
+  const back = binarySearch(last, (at) => isDestructive(text.slice(words[last - at]?.start, end)))
   return { start: words[last - back]?.start ?? from, end: Math.max(end, from + 1) }
 }
 
-/** By halving: some index at which it holds, though not at the one before. @param most where it is known to hold */
-function firstOf(most: number, holds: (at: number) => boolean): number {
+/** By halving: some index at which it holds, though not at the one before. @param max where it is known to hold */
+function binarySearch(max: number, test: (at: number) => boolean): number {
   let low = 0
-  let high = Math.max(0, most)
+  let high = Math.max(0, max)
   while (low < high) {
     const middle = (low + high) >> 1
-    if (holds(middle)) high = middle
+    if (test(middle)) high = middle
     else low = middle + 1
   }
   return high

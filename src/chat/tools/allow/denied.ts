@@ -1,9 +1,9 @@
 /** Rules of `deniedCommands`: whether one of them forbids a command, or might. */
-import { isKnown } from '../../../lib/shell/script.ts'
+import { isFullyKnown } from '../../../lib/shell/script.ts'
 import { looseTexts, tailsOf } from './mentions.ts'
-import { type AllStarted, baseName, type Started } from './started.ts'
+import { programBaseName, type StartedProgram, type StartedPrograms } from './started.ts'
 
-export interface Rule {
+export interface CommandRule {
   matches(text: string): boolean
   /** False only when no text that begins with this one is matched. */
   couldMatch(beginning: string): boolean
@@ -12,7 +12,7 @@ export interface Rule {
 }
 
 /** A regular expression for a whole command; nothing when it cannot be read. `(?i)` in front is the one flag of Amazon Q's dialect. */
-export function ruleOf(source: string): Rule | undefined {
+export function parseCommandRule(source: string): CommandRule | undefined {
   const isFolded = source.startsWith('(?i)')
   const body = isFolded ? source.slice(4) : source
   const flags = isFolded ? 'i' : ''
@@ -44,10 +44,10 @@ function literalPrefix(body: string): string {
   for (let at = body.startsWith('^') ? 1 : 0; at < body.length; at++) {
     const isEscaped = body.charAt(at) === '\\' && /^[^A-Za-z0-9]$/.test(body.charAt(at + 1))
     if (isEscaped) at++
-    const letter = body.charAt(at)
-    const isLiteral = isEscaped ? /^[!-~ ]$/.test(letter) : /^[A-Za-z0-9 _/:=,@%&'"<>~;-]$/.test(letter)
+    const character = body.charAt(at)
+    const isLiteral = isEscaped ? /^[!-~ ]$/.test(character) : /^[A-Za-z0-9 _/:=,@%&'"<>~;-]$/.test(character)
     if (!isLiteral || /^[*?{]/.test(body.slice(at + 1))) return prefix
-    prefix += letter
+    prefix += character
   }
   return prefix
 }
@@ -57,7 +57,11 @@ function literalPrefix(body: string): string {
  * `maybe`: the shell could run a command that cannot be seen, and no rule excludes it; or a program is given such a command in its
  * arguments and might run it.
  */
-export function deniedBy(rules: readonly Rule[], command: string, all: AllStarted): 'yes' | 'maybe' | 'no' {
+export function checkDenied(
+  rules: readonly CommandRule[],
+  command: string,
+  all: StartedPrograms,
+): 'yes' | 'maybe' | 'no' {
   if (rules.length === 0) return 'no'
   const texts = [command, command.trim(), ...all.texts, ...all.started.flatMap(textsOf)]
   if (texts.some((text) => rules.some((rule) => rule.matches(text)))) return 'yes'
@@ -67,21 +71,21 @@ export function deniedBy(rules: readonly Rule[], command: string, all: AllStarte
   return isOpen || !all.isCertain || looseTexts(all).some((text) => isMentioned(rules, text)) ? 'maybe' : 'no'
 }
 
-const isMentioned = (rules: readonly Rule[], text: string): boolean =>
+const isMentioned = (rules: readonly CommandRule[], text: string): boolean =>
   tailsOf(text)?.some((tail) => rules.some((rule) => rule.matchesStartOf(tail))) ?? true
 
-function textsOf({ words: [name, ...rest] }: Started): readonly string[] {
+function textsOf({ words: [name, ...rest] }: StartedProgram): readonly string[] {
   if (!name) return []
   const after = rest.map(({ value }) => ` ${value}`).join('')
-  return [name.value + after, baseName(name.value) + after]
+  return [name.value + after, programBaseName(name.value) + after]
 }
 
 /** What is sure of a command before something in it is expanded; nothing where all is known. */
-function beginningsOf({ words }: Started): readonly string[] {
-  const at = words.findIndex((word) => !isKnown(word))
+function beginningsOf({ words }: StartedProgram): readonly string[] {
+  const at = words.findIndex((word) => !isFullyKnown(word))
   const open = words[at]
   if (!open) return []
   const known = [...words.slice(0, at).map(({ value }) => value), open.value.slice(0, open.known)]
   const [name = '', ...rest] = known
-  return [known.join(' '), [at === 0 ? '' : baseName(name), ...rest].join(' ')]
+  return [known.join(' '), [at === 0 ? '' : programBaseName(name), ...rest].join(' ')]
 }

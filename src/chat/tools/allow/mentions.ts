@@ -1,12 +1,12 @@
 /** Words with which a program might be told to run or read something, in a way that is not modelled. */
 import { readsOnly } from './readers.ts'
-import type { AllStarted, Started } from './started.ts'
+import type { StartedProgram, StartedPrograms } from './started.ts'
 
 /**
  * The arguments, variables and redirections of each command as one text. Readers are left out: all that they do with their words
  * is judged exactly, as long as what they print goes nowhere.
  */
-export function looseTexts({ started, texts }: AllStarted): readonly string[] {
+export function looseTexts({ started, texts }: StartedPrograms): readonly string[] {
   const isPassedOn =
     started.some((one) => one.isPiped && !isQuietReader(one)) || texts.some((text) => /`|\$\(|[<>]\(/.test(text))
   return started
@@ -20,7 +20,7 @@ export function looseTexts({ started, texts }: AllStarted): readonly string[] {
 }
 
 /** A program such as `cat` that writes no file. */
-function isQuietReader({ words: [name, ...rest], assignments, redirects }: Started): boolean {
+function isQuietReader({ words: [name, ...rest], assignments, redirects }: StartedProgram): boolean {
   const values = rest.map(({ value }) => value)
   const writes = redirects.some(
     ({ operator, target }) => operator.includes('>') && !/^(?:\/dev\/null|\d+|-)$/.test(target.value),

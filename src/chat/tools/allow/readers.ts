@@ -1,5 +1,5 @@
 /** Programs that only read, and with which arguments they do. */
-import { type PlainCommand, plainPipe } from '../../../lib/shell/plain-commands.ts'
+import { type PlainCommand, parsePlainPipe } from '../../../lib/shell/plain-commands.ts'
 import { type Phrase, phrase } from '../../../model/phrase.ts'
 
 const FIND_WRITES = phrase('find runs, deletes or writes something', 'find が何かを実行・削除・書き込みします')
@@ -26,28 +26,28 @@ const READERS: ReadonlyMap<string, ArgumentCheck> = new Map([
   ['grep', (values) => (values.some(isPerl) ? GREP_PERL : undefined)],
 ])
 
-export const isReader = (name: string): boolean => READERS.has(name)
+export const isReadOnlyProgram = (name: string): boolean => READERS.has(name)
 
 /** Why a command of a known reader may do more than read; nothing for all others. */
-export function argumentDanger({ words: [name, ...rest] }: PlainCommand): Phrase | undefined {
+export function findArgumentDanger({ words: [name, ...rest] }: PlainCommand): Phrase | undefined {
   return READERS.get(name?.value ?? '')?.(rest.map(({ value }) => value))
 }
 
 /** The same for a program by its name and arguments: it is a known reader and does nothing else. */
 export const readsOnly = (name: string, values: readonly string[]): boolean =>
-  isReader(name) && READERS.get(name)?.(values) === undefined
+  isReadOnlyProgram(name) && READERS.get(name)?.(values) === undefined
 
 /** Only by its words: which file bash takes for the program, and which files it reads, is not looked at. */
-export const isReading = ({ words: [name, ...rest] }: PlainCommand): boolean =>
+export const isReadingCommand = ({ words: [name, ...rest] }: PlainCommand): boolean =>
   readsOnly(
     name?.value ?? '',
     rest.map(({ value }) => value),
   )
 
 /** The commands of a pipe in which all only read; nothing for any other line. */
-export function readingPipe(line: string): readonly PlainCommand[] | undefined {
-  const pipe = plainPipe(line)
-  return pipe.ok && pipe.commands.every(isReading) ? pipe.commands : undefined
+export function parseReadingPipe(line: string): readonly PlainCommand[] | undefined {
+  const pipe = parsePlainPipe(line)
+  return pipe.ok && pipe.commands.every(isReadingCommand) ? pipe.commands : undefined
 }
 
 /** No `-f`, `-F`, `--follow`, `--retry` or `--pid`, in any spelling; nor `+5f`. */

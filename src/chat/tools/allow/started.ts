@@ -1,8 +1,8 @@
 /** Which programs a script starts, also through others: `env touch x`, `bash -c 'touch x'`, `find . -exec touch {} +`. */
 import {
-  isKnown,
+  isFullyKnown,
   NAMES_POWERFUL,
-  POWERFUL,
+  POWERFUL_ASSIGNMENT,
   parseScript,
   type Redirect,
   type Script,
@@ -11,7 +11,7 @@ import {
 } from '../../../lib/shell/script.ts'
 
 /** A program with its arguments. */
-export interface Started {
+export interface StartedProgram {
   /** The name first. Empty where a command only sets variables or redirects. */
   readonly words: readonly ScriptWord[]
   readonly assignments: readonly ScriptWord[]
@@ -20,8 +20,8 @@ export interface Started {
   readonly isPiped: boolean
 }
 
-export interface AllStarted {
-  readonly started: readonly Started[]
+export interface StartedPrograms {
+  readonly started: readonly StartedProgram[]
   /** As typed, one text for each simple command. */
   readonly texts: readonly string[]
   /** The shell starts nothing else. What a program such as `make` starts by itself is not meant. */
@@ -29,149 +29,150 @@ export interface AllStarted {
 }
 
 /** Never throws. Finds rather too much than too little. */
-export function startedBy(command: string): AllStarted {
-  const finder = new Finder()
+export function findStartedPrograms(command: string): StartedPrograms {
+  const finder = new ProgramFinder()
   finder.script(parseScript(command), 0)
   return { started: finder.started, texts: finder.texts, isCertain: finder.isCertain }
 }
 
-export const baseName = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
+export const programBaseName = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
+const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
-export const SHELLS = words('bash sh dash ash zsh ksh mksh yash rbash fish csh tcsh pwsh')
+export const SHELLS = wordSet('bash sh dash ash zsh ksh mksh yash rbash fish csh tcsh pwsh')
 /** They run what follows their own options: each of their words may be the name of a program. */
-const WRAPPERS = words(
+const WRAPPERS = wordSet(
   'env command exec builtin coproc function time nohup nice ionice chrt taskset timeout stdbuf setsid setpriv sudo doas su runuser pkexec xargs parallel watch script unshare nsenter chroot firejail bwrap proot fakeroot strace ltrace busybox toybox flock ssh entr systemd-run setarch linux32 linux64 unbuffer rlwrap torsocks proxychains caffeinate arch npx jobs sg prlimit choom numactl start-stop-daemon gosu su-exec',
 )
 /** The loader of programs, which is given one: `ld-linux-x86-64.so.2`. */
 const LOADER = /^ld[\w.-]*\.so[\d.]*$/
 /** Builtins after which bash may run what stands in no command. */
-const UNCERTAIN_BUILTINS = words('. source alias shopt enable hash compgen complete bind fc let mapfile readarray')
+const UNCERTAIN_BUILTINS = wordSet('. source alias shopt enable hash compgen complete bind fc let mapfile readarray')
 /** Builtins that evaluate subscripts in their arguments, substitutions included. */
-const SUBSCRIPT_BUILTINS = words('declare typeset local readonly export unset read getopts wait printf test [')
+const SUBSCRIPT_BUILTINS = wordSet('declare typeset local readonly export unset read getopts wait printf test [')
 /** They set variables, or the parameters that a loop assigns. */
-const SETTERS = words('declare typeset local readonly export unset read getopts wait printf for select set')
+const SETTERS = wordSet('declare typeset local readonly export unset read getopts wait printf for select set')
 export const INTERPRETER = /^(?:python[\d.]*|perl[\d.]*|ruby|node|deno|bun|php|lua[\d.]*|tclsh|wish|Rscript|osascript)$/
-const EDITORS = words('vi vim nvim view ex ed emacs gdb lldb')
-const FIND_RUNS = words('-exec -execdir -ok -okdir')
+const EDITORS = wordSet('vi vim nvim view ex ed emacs gdb lldb')
+const FIND_RUNS = wordSet('-exec -execdir -ok -okdir')
 /** Options of xargs without a value, or with it behind `=`; those that name a placeholder are not among them. */
 const XARGS_OPTION =
   /^-[0rtpxo]+$|^--(?:null|no-run-if-empty|verbose|interactive|exit|open-tty)$|^--(?:max-[a-z]+|delimiter|arg-file|eof)=/
 
 /** Scripts in scripts are followed so far. */
-const MOST_NESTED = 5
+const MAX_NESTING = 5
 /** Words of a wrapper that are looked at as names of programs. */
-const MOST_SUFFIXES = 50
+const MAX_WRAPPER_WORDS = 50
 /** A command that starts more programs is not judged to its end. */
-const MOST_STARTED = 500
+const MAX_STARTED_PROGRAMS = 500
 
 /** What a program reads elsewhere and puts into a command. */
 const UNKNOWN: ScriptWord = { value: '$@', known: 0, typed: '$@' }
 
-class Finder {
-  readonly started: Started[] = []
+class ProgramFinder {
+  readonly started: StartedProgram[] = []
   readonly texts: string[] = []
   isCertain = true
 
   script({ commands, isCertain }: Script, depth: number): void {
-    if (!isCertain) this.#doubt()
+    if (!isCertain) this.#markUncertain()
     for (const command of commands) {
       this.texts.push(command.text)
       this.#command(command, depth)
     }
   }
 
-  #doubt(): void {
+  #markUncertain(): void {
     this.isCertain = false
   }
 
   #command(command: ScriptCommand, depth: number): void {
     const { words, assignments, redirects, isPiped } = command
     // The variable may name what the program runs: `GIT_EXTERNAL_DIFF=$x git diff`.
-    if (words.length > 0 && !assignments.every(isKnown)) this.#doubt()
+    if (words.length > 0 && !assignments.every(isFullyKnown)) this.#markUncertain()
     this.#add({ words, assignments, redirects, isPiped }, depth)
-    const name = nameOf(words)
+    const name = programNameOf(words)
     if (!WRAPPERS.has(name) && !LOADER.test(name)) return
-    if (words.length > MOST_SUFFIXES) this.#doubt()
-    for (let at = 1; at < Math.min(words.length, MOST_SUFFIXES); at++) {
+    if (words.length > MAX_WRAPPER_WORDS) this.#markUncertain()
+    for (let at = 1; at < Math.min(words.length, MAX_WRAPPER_WORDS); at++) {
       const inner = { words: words.slice(at), assignments: [], redirects, isPiped }
       const first = words[at]
       if (first === undefined) continue
-      if (POWERFUL.test(first.value) || /^-[a-zA-Z]*S|^--s/.test(first.value)) this.#doubt()
+      if (POWERFUL_ASSIGNMENT.test(first.value) || /^-[a-zA-Z]*S|^--s/.test(first.value)) this.#markUncertain()
       const isOption = first.value.startsWith('-')
-      if (isOption && !isKnown(first)) this.#doubt()
+      if (isOption && !isFullyKnown(first)) this.#markUncertain()
       if (!isOption) this.#add(inner, depth)
       const scripts = scriptsIn(first.value)
-      if (scripts.length > MOST_SUFFIXES) this.#doubt()
-      for (const value of scripts.slice(0, MOST_SUFFIXES))
-        this.#text({ ...first, value, known: isKnown(first) ? value.length : 0 }, depth)
+      if (scripts.length > MAX_WRAPPER_WORDS) this.#markUncertain()
+      for (const value of scripts.slice(0, MAX_WRAPPER_WORDS))
+        this.#text({ ...first, value, known: isFullyKnown(first) ? value.length : 0 }, depth)
     }
   }
 
-  #add(one: Started, depth: number): void {
-    if (this.started.length >= MOST_STARTED) {
-      this.#doubt()
+  #add(one: StartedProgram, depth: number): void {
+    if (this.started.length >= MAX_STARTED_PROGRAMS) {
+      this.#markUncertain()
       return
     }
     this.started.push(one)
-    this.#through(one, depth)
+    this.#addStartedBy(one, depth)
   }
 
   /** What a program is told to run in its arguments. */
-  #through(one: Started, depth: number): void {
-    const name = nameOf(one.words)
+  #addStartedBy(one: StartedProgram, depth: number): void {
+    const name = programNameOf(one.words)
     const rest = one.words.slice(1)
     if (SHELLS.has(name)) this.#shell(one, depth)
-    else if (name === 'eval') this.#joined(rest[0]?.value === '--' ? rest.slice(1) : rest, depth)
+    else if (name === 'eval') this.#parseJoined(rest[0]?.value === '--' ? rest.slice(1) : rest, depth)
     else if (name === 'trap') for (const word of rest) this.#text(word, depth)
     else if (name === 'find') this.#find(rest, depth)
     else if (name === 'xargs') this.#xargs(rest, depth)
-    else if (name === 'parallel') this.#doubt()
-    else if (this.#isUncertain(name, one)) this.#doubt()
+    else if (name === 'parallel') this.#markUncertain()
+    else if (this.#isUncertain(name, one)) this.#markUncertain()
   }
 
-  #isUncertain(name: string, { isPiped, words: [, ...rest], redirects }: Started): boolean {
+  #isUncertain(name: string, { isPiped, words: [, ...rest], redirects }: StartedProgram): boolean {
     if (UNCERTAIN_BUILTINS.has(name) || EDITORS.has(name)) return true
     if (SETTERS.has(name) && setsPowerful(name, [...rest, ...redirects.map(({ target }) => target)])) return true
-    if (SUBSCRIPT_BUILTINS.has(name)) return rest.some((word) => !isKnown(word) || word.value.includes('['))
+    if (SUBSCRIPT_BUILTINS.has(name)) return rest.some((word) => !isFullyKnown(word) || word.value.includes('['))
     const has = (pattern: RegExp): boolean => rest.some(({ value }) => pattern.test(value))
     if (INTERPRETER.test(name))
       return (
         isPiped ||
         has(/^-[A-Za-z]*[ceErpnR]|^--(?:eval|print|command)|^(?:eval|-)$/) ||
-        !rest.slice(0, 1 + rest.findIndex(({ value }) => !value.startsWith('-'))).every(isKnown) ||
+        !rest.slice(0, 1 + rest.findIndex(({ value }) => !value.startsWith('-'))).every(isFullyKnown) ||
         !has(/^[^-]/)
       )
-    if (/^[gmn]?awk$/.test(name)) return rest.some((word) => !isKnown(word)) || has(/system|getline|ARGV|\||@|^-f|^--/)
-    if (/^g?sed$/.test(name)) return !rest.every(isKnown) || has(/^-[a-zA-Z]*f|^--file/) || runsInSed(rest)
+    if (/^[gmn]?awk$/.test(name))
+      return rest.some((word) => !isFullyKnown(word)) || has(/system|getline|ARGV|\||@|^-f|^--/)
+    if (/^g?sed$/.test(name)) return !rest.every(isFullyKnown) || has(/^-[a-zA-Z]*f|^--file/) || runsInSed(rest)
     if (name === 'git') return has(/^(?:-c|--config-env.*|run|foreach|-x.*|--exec.*|-O.*|--open.*)$/)
     return has(/^--?[\w-]*(?:exec|command|program|eval|action)\b|\bexec=/)
   }
 
-  #shell({ words: [, ...rest], redirects }: Started, depth: number): void {
+  #shell({ words: [, ...rest], redirects }: StartedProgram, depth: number): void {
     const isOption = ({ value }: ScriptWord): boolean => /^[-+]/.test(value)
     const options = rest.filter(isOption)
     const readsArgument = options.some(({ value }) => /^-[ceux]*c[ceux]*$/.test(value))
-    const isUsual = options.every(({ value }) => /^-(?:[ceux]+|[eux]*o)$/.test(value))
-    if (!readsArgument || !isUsual) this.#doubt()
+    const isKnownOptions = options.every(({ value }) => /^-(?:[ceux]+|[eux]*o)$/.test(value))
+    if (!readsArgument || !isKnownOptions) this.#markUncertain()
     for (const word of rest) if (!isOption(word)) this.#text(word, depth)
     for (const { operator, target } of redirects) if (operator.endsWith('<<<')) this.#text(target, depth)
   }
 
   /** A word that is a script of its own. */
   #text(word: ScriptWord, depth: number): void {
-    this.#joined([word], depth)
+    this.#parseJoined([word], depth)
   }
 
-  #joined(parts: readonly ScriptWord[], depth: number): void {
-    const isTooMuch = depth >= MOST_NESTED || this.started.length >= MOST_STARTED
-    if (isTooMuch || !parts.every(isKnown)) this.#doubt()
-    if (!isTooMuch) this.script(parseScript(parts.map(({ value }) => value).join(' ')), depth + 1)
+  #parseJoined(parts: readonly ScriptWord[], depth: number): void {
+    const isOverLimit = depth >= MAX_NESTING || this.started.length >= MAX_STARTED_PROGRAMS
+    if (isOverLimit || !parts.every(isFullyKnown)) this.#markUncertain()
+    if (!isOverLimit) this.script(parseScript(parts.map(({ value }) => value).join(' ')), depth + 1)
   }
 
   #find(rest: readonly ScriptWord[], depth: number): void {
-    if (!rest.every(isKnown)) this.#doubt()
+    if (!rest.every(isFullyKnown)) this.#markUncertain()
     rest.forEach(({ value }, at) => {
       if (!FIND_RUNS.has(value)) return
       const after = rest.slice(at + 1)
@@ -188,7 +189,7 @@ class Finder {
     for (; rest[at]?.value.startsWith('-'); at++) {
       const option = rest[at] ?? UNKNOWN
       const [, letter = '', attached = ''] = /^-[0rtpxo]*([adEILnPsJRSeil])(.*)$/s.exec(option.value) ?? []
-      if (!isKnown(option) || (letter === '' && !XARGS_OPTION.test(option.value))) this.#doubt()
+      if (!isFullyKnown(option) || (letter === '' && !XARGS_OPTION.test(option.value))) this.#markUncertain()
       const value = attached === '' && /[^eil]/.test(letter) ? rest[++at]?.value : attached
       if (/[IiJ]/.test(letter)) placeholder = value || '{}'
     }
@@ -228,6 +229,6 @@ function scriptsIn(value: string): readonly string[] {
 }
 
 /** The file name of the program, or nothing where an expansion decides it. */
-export function nameOf([first]: readonly ScriptWord[]): string {
-  return first && isKnown(first) ? baseName(first.value) : ''
+export function programNameOf([first]: readonly ScriptWord[]): string {
+  return first && isFullyKnown(first) ? programBaseName(first.value) : ''
 }

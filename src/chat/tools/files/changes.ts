@@ -1,10 +1,10 @@
 /** Who changed which file: what `/changes` shows. */
 import { linesByAgent, linesByUser } from '../../../conversation/files/line-tracker.ts'
 import type { ConversationState } from '../../../conversation/state.ts'
-import type { Place } from '../tool.ts'
-import { neededPath } from './paths.ts'
+import type { Workspace } from '../tool.ts'
+import { resolveToolPath } from './paths.ts'
 import type { SeenFiles } from './seen.ts'
-import { readText } from './text-file.ts'
+import { readTextFile } from './text-file.ts'
 
 export interface FileChanges {
   readonly path: string
@@ -16,10 +16,10 @@ export interface FileChanges {
   readonly now: 'unchanged' | 'changed' | 'gone' | 'unreadable'
 }
 
-export async function fileChanges(
+export async function readFileChanges(
   state: ConversationState,
   seen: SeenFiles,
-  place: Place,
+  workspace: Workspace,
 ): Promise<readonly FileChanges[]> {
   return Promise.all(
     [...state.file_line_tracker].map(async ([path, tracker]) => ({
@@ -30,13 +30,13 @@ export async function fileChanges(
         total: linesByAgent(tracker),
       },
       userLines: linesByUser(tracker),
-      now: await nowOf(neededPath(path, place).real, seen),
+      now: await readFileStatus(resolveToolPath(path, workspace).real, seen),
     })),
   )
 }
 
-async function nowOf(path: string, seen: SeenFiles): Promise<FileChanges['now']> {
-  const found = await readText(path)
+async function readFileStatus(path: string, seen: SeenFiles): Promise<FileChanges['now']> {
+  const found = await readTextFile(path)
   if (found.kind === 'missing') return 'gone'
   if (found.kind === 'unreadable') return 'unreadable'
   return seen.isStale(path, found.text) ? 'changed' : 'unchanged'

@@ -1,13 +1,13 @@
 /** What changed from one text to another, as a unified diff. */
 
-interface Edit {
+interface DiffLine {
   readonly mark: ' ' | '-' | '+'
   readonly line: string
 }
 
-const AROUND = 3
+const CONTEXT_LINES = 3
 /** Beyond so many changed lines the shortest diff is not looked for. */
-const MOST_STEPS = 600
+const MAX_DIFF_STEPS = 600
 
 /** Empty when nothing changed. Null stands for a file that is not there. */
 export function unifiedDiff(name: string, before: string | null, after: string | null): string {
@@ -20,48 +20,52 @@ export function unifiedDiff(name: string, before: string | null, after: string |
 /** Each with its newline; a last line may lack one. */
 const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
-function editsOf(old: readonly string[], now: readonly string[]): readonly Edit[] {
+function editsOf(old: readonly string[], now: readonly string[]): readonly DiffLine[] {
   let head = 0
   while (head < old.length && head < now.length && old[head] === now[head]) head++
   let tail = 0
   while (tail < old.length - head && tail < now.length - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++
-  const same = (line: string): Edit => ({ mark: ' ', line })
+  const same = (line: string): DiffLine => ({ mark: ' ', line })
   return [
     ...old.slice(0, head).map(same),
-    ...shortest(old.slice(head, old.length - tail), now.slice(head, now.length - tail)),
+    ...shortestEdits(old.slice(head, old.length - tail), now.slice(head, now.length - tail)),
     ...old.slice(old.length - tail).map(same),
   ]
 }
 
 /** Myers: for each number of steps, how far each diagonal gets; then the way back. */
-function shortest(a: readonly string[], b: readonly string[]): readonly Edit[] {
+function shortestEdits(a: readonly string[], b: readonly string[]): readonly DiffLine[] {
   const trail: Map<number, number>[] = []
-  let reach = new Map<number, number>([[1, 0]])
-  for (let steps = 0; steps <= Math.min(a.length + b.length, MOST_STEPS); steps++) {
-    trail.push(new Map(reach))
-    const next = new Map(reach)
+  let furthest = new Map<number, number>([[1, 0]])
+  for (let steps = 0; steps <= Math.min(a.length + b.length, MAX_DIFF_STEPS); steps++) {
+    trail.push(new Map(furthest))
+    const next = new Map(furthest)
     for (let k = -steps; k <= steps; k += 2) {
-      let x = goesDown(reach, k, steps) ? (reach.get(k + 1) ?? 0) : (reach.get(k - 1) ?? 0) + 1
+      let x = goesDown(furthest, k, steps) ? (furthest.get(k + 1) ?? 0) : (furthest.get(k - 1) ?? 0) + 1
       while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++
       next.set(k, x)
-      if (x >= a.length && x - k >= b.length) return wayBack(a, b, trail)
+      if (x >= a.length && x - k >= b.length) return backtrack(a, b, trail)
     }
-    reach = next
+    furthest = next
   }
-  return [...a.map((line): Edit => ({ mark: '-', line })), ...b.map((line): Edit => ({ mark: '+', line }))]
+  return [...a.map((line): DiffLine => ({ mark: '-', line })), ...b.map((line): DiffLine => ({ mark: '+', line }))]
 }
 
-const goesDown = (reach: ReadonlyMap<number, number>, k: number, steps: number): boolean =>
-  k === -steps || (k !== steps && (reach.get(k - 1) ?? -1) < (reach.get(k + 1) ?? -1))
+const goesDown = (furthest: ReadonlyMap<number, number>, k: number, steps: number): boolean =>
+  k === -steps || (k !== steps && (furthest.get(k - 1) ?? -1) < (furthest.get(k + 1) ?? -1))
 
-function wayBack(a: readonly string[], b: readonly string[], trail: readonly Map<number, number>[]): readonly Edit[] {
-  const edits: Edit[] = []
+function backtrack(
+  a: readonly string[],
+  b: readonly string[],
+  trail: readonly Map<number, number>[],
+): readonly DiffLine[] {
+  const edits: DiffLine[] = []
   let x = a.length
   let y = b.length
   for (let steps = trail.length - 1; steps >= 0; steps--) {
-    const reach = trail[steps] ?? new Map<number, number>()
-    const k = goesDown(reach, x - y, steps) ? x - y + 1 : x - y - 1
-    const fromX = reach.get(k) ?? 0
+    const furthest = trail[steps] ?? new Map<number, number>()
+    const k = goesDown(furthest, x - y, steps) ? x - y + 1 : x - y - 1
+    const fromX = furthest.get(k) ?? 0
     for (; x > fromX && y > fromX - k; y--) edits.push({ mark: ' ', line: a[--x] ?? '' })
     if (steps > 0) edits.push(x === fromX ? { mark: '+', line: b[y - 1] ?? '' } : { mark: '-', line: a[x - 1] ?? '' })
     x = fromX
@@ -70,22 +74,25 @@ function wayBack(a: readonly string[], b: readonly string[], trail: readonly Map
   return edits.reverse()
 }
 
-function hunksOf(edits: readonly Edit[]): readonly string[] {
+function hunksOf(edits: readonly DiffLine[]): readonly string[] {
   const changed = edits.flatMap(({ mark }, at) => (mark === ' ' ? [] : [at]))
   const spans: [from: number, to: number][] = []
   for (const at of changed) {
     const last = spans.at(-1)
-    if (last && at - AROUND <= last[1] + AROUND) last[1] = at
+    if (last && at - CONTEXT_LINES <= last[1] + CONTEXT_LINES) last[1] = at
     else spans.push([at, at])
   }
-  return spans.map(([from, to]) => hunk(edits, Math.max(0, from - AROUND), Math.min(edits.length, to + AROUND + 1)))
+  return spans.map(([from, to]) =>
+    formatHunk(edits, Math.max(0, from - CONTEXT_LINES), Math.min(edits.length, to + CONTEXT_LINES + 1)),
+  )
 }
 
-function hunk(edits: readonly Edit[], from: number, to: number): string {
-  const count = (part: readonly Edit[], other: Edit['mark']): number => part.filter(({ mark }) => mark !== other).length
+function formatHunk(edits: readonly DiffLine[], from: number, to: number): string {
+  const count = (part: readonly DiffLine[], other: DiffLine['mark']): number =>
+    part.filter(({ mark }) => mark !== other).length
   const before = edits.slice(0, from)
   const part = edits.slice(from, to)
-  const range = (other: Edit['mark']): string => {
+  const range = (other: DiffLine['mark']): string => {
     const length = count(part, other)
     return `${count(before, other) + (length > 0 ? 1 : 0)},${length}`
   }

@@ -1,23 +1,25 @@
 /** The four ways to change a text. Pure. */
 import type { FieldReader } from '../../../lib/json/fields.ts'
 
-export type Edit =
+export type FileEdit =
   | { readonly command: 'create' | 'append'; readonly text: string }
   | { readonly command: 'str_replace'; readonly old: string; readonly text: string }
   | { readonly command: 'insert'; readonly line: number; readonly text: string }
 
-export type Edited = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string }
+export type FileEditResult =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly reason: string }
 
 /** A text says what is missing. */
-export function editOf(reader: FieldReader): Edit | string {
-  const given = reader.needed('command')
+export function parseFileEdit(reader: FieldReader): FileEdit | string {
+  const given = reader.requiredText('command')
   const command = (['create', 'str_replace', 'insert', 'append'] as const).find((one) => one === given)
   const text = reader.text('new_str')
-  const whole = reader.text('file_text') ?? text
+  const fileText = reader.text('file_text') ?? text
   const old = reader.text('old_str')
   const line = reader.integer('insert_line', null)
   if (command === undefined) return 'command must be create, str_replace, insert or append.'
-  if (command === 'create') return whole === null ? 'create needs file_text.' : { command, text: whole }
+  if (command === 'create') return fileText === null ? 'create needs file_text.' : { command, text: fileText }
   if (text === null) return `${command} needs new_str.`
   if (command === 'append') return { command, text }
   if (command === 'insert')
@@ -26,15 +28,15 @@ export function editOf(reader: FieldReader): Edit | string {
 }
 
 /** @param before null where there is no file */
-export function edited(edit: Edit, before: string | null): Edited {
-  if (edit.command === 'create') return { ok: true, text: closed(edit.text) }
+export function applyFileEdit(edit: FileEdit, before: string | null): FileEditResult {
+  if (edit.command === 'create') return { ok: true, text: withFinalNewline(edit.text) }
   if (before === null) return { ok: false, reason: 'no such file' }
-  if (edit.command === 'insert') return inserted(before, edit.line, edit.text)
-  if (edit.command === 'str_replace') return replaced(before, edit.old, edit.text)
-  return { ok: true, text: closed((before === '' ? '' : closed(before)) + edit.text) }
+  if (edit.command === 'insert') return insertLines(before, edit.line, edit.text)
+  if (edit.command === 'str_replace') return replaceOnce(before, edit.old, edit.text)
+  return { ok: true, text: withFinalNewline((before === '' ? '' : withFinalNewline(before)) + edit.text) }
 }
 
-function replaced(before: string, old: string, text: string): Edited {
+function replaceOnce(before: string, old: string, text: string): FileEditResult {
   const at = before.indexOf(old)
   if (at < 0) return { ok: false, reason: 'old_str does not occur in it. Read it again and copy the text exactly.' }
   const count = before.split(old).length - 1
@@ -44,15 +46,15 @@ function replaced(before: string, old: string, text: string): Edited {
       ok: false,
       reason: `old_str occurs ${Math.max(2, count)} times. Add lines around it until it is the only one.`,
     }
-  return { ok: true, text: closed(before.slice(0, at) + text + before.slice(at + old.length)) }
+  return { ok: true, text: withFinalNewline(before.slice(0, at) + text + before.slice(at + old.length)) }
 }
 
-function inserted(before: string, line: number, text: string): Edited {
-  const lines = before === '' ? [] : closed(before).slice(0, -1).split('\n')
+function insertLines(before: string, line: number, text: string): FileEditResult {
+  const lines = before === '' ? [] : withFinalNewline(before).slice(0, -1).split('\n')
   if (line > lines.length) return { ok: false, reason: `it has ${lines.length} lines: there is no line ${line}` }
   const body = text.endsWith('\n') ? text.slice(0, -1) : text
-  return { ok: true, text: closed([...lines.slice(0, line), body, ...lines.slice(line)].join('\n')) }
+  return { ok: true, text: withFinalNewline([...lines.slice(0, line), body, ...lines.slice(line)].join('\n')) }
 }
 
 /** With a newline at the end. */
-const closed = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)
+const withFinalNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)

@@ -2,38 +2,38 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { NATIVE_TOOLS, TOOL_FAILED_PREFIX } from '../../../conversation/limits.ts'
-import { rewriteFile } from '../../../lib/disk/rewrite-file.ts'
+import { rewriteForeignFile } from '../../../lib/disk/rewrite-file.ts'
 import { isSystemError } from '../../../lib/files/system-error.ts'
-import { whyUnwritten } from '../../../lib/files/write-error.ts'
+import { describeWriteError } from '../../../lib/files/write-error.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
 import { type Phrase, phrase } from '../../../model/phrase.ts'
-import { checked } from '../arguments.ts'
-import { staleText } from '../permission.ts'
+import { checkArguments } from '../arguments.ts'
+import { staleFileText } from '../permission.ts'
 import {
+  type CallNeed,
   type ChatTool,
-  failed,
-  type Need,
-  type NeededPath,
-  type Place,
-  type Ran,
-  type RunContext,
-  succeeded,
+  errorResult,
+  type ResolvedPath,
+  successResult,
+  type ToolRunContext,
+  type ToolRunResult,
+  type Workspace,
   withPurpose,
 } from '../tool.ts'
 import { unifiedDiff } from './diff.ts'
-import { type Edit, edited, editOf } from './edit.ts'
-import { neededPath, shortPath } from './paths.ts'
+import { applyFileEdit, type FileEdit, parseFileEdit } from './edit.ts'
+import { displayPath, resolveToolPath } from './paths.ts'
 import type { SeenFiles } from './seen.ts'
-import { type ReadText, readText } from './text-file.ts'
+import { readTextFile, type TextFileResult } from './text-file.ts'
 
-export const fsWrite = (seen: SeenFiles): ChatTool => ({
+export const createFsWrite = (seen: SeenFiles): ChatTool => ({
   name: 'fs_write',
   hostName: 'fs_write',
   origin: NATIVE_TOOLS,
   description:
     'Creates and changes text files. `create` writes a whole file and replaces one that is there; `str_replace` puts new_str in place of old_str, which must occur exactly once, white space included; `insert` puts new_str after line insert_line (0: at the beginning); `append` adds new_str at the end. Folders are made as needed. A file ends with a newline afterwards. Read a file before you change it.',
   schema: SCHEMA,
-  check: (args, place) => checked(args, (reader) => callOf(reader, place, seen)),
+  check: (args, workspace) => checkArguments(args, (reader) => parseCall(reader, workspace, seen)),
 })
 
 const SCHEMA = {
@@ -50,20 +50,20 @@ const SCHEMA = {
   required: ['command', 'path'],
 }
 
-async function callOf(reader: FieldReader, place: Place, seen: SeenFiles) {
-  const path = neededPath(reader.needed('path'), place)
+async function parseCall(reader: FieldReader, workspace: Workspace, seen: SeenFiles) {
+  const path = resolveToolPath(reader.requiredText('path'), workspace)
   const summary = reader.text('summary')
-  const edit = editOf(reader)
+  const edit = parseFileEdit(reader)
   if (typeof edit === 'string') return edit
-  const found = await readText(path.real)
-  const shown = found.kind === 'text' ? found.text : null
+  const found = await readTextFile(path.real)
+  const seenText = found.kind === 'text' ? found.text : null
   return {
-    need: needOf(edit, path, found, summary, place, seen),
-    run: (context: RunContext) => seen.inTurn(path.real, () => run(edit, path, shown, context, seen)),
+    need: needOf(edit, path, found, summary, workspace, seen),
+    run: (context: ToolRunContext) => seen.inTurn(path.real, () => runEdit(edit, path, seenText, context, seen)),
   }
 }
 
-const WORDS: { readonly [command in Edit['command']]: (path: string) => Phrase } = {
+const SUMMARIES: { readonly [command in FileEdit['command']]: (path: string) => Phrase } = {
   create: (path) => phrase(`write ${path}`, `${path} に書き込み`),
   str_replace: (path) => phrase(`change ${path}`, `${path} を変更`),
   insert: (path) => phrase(`insert into ${path}`, `${path} に挿入`),
@@ -71,59 +71,59 @@ const WORDS: { readonly [command in Edit['command']]: (path: string) => Phrase }
 }
 
 /** What the model will be told, which a person sees before. */
-const hopeless = (reason: string): Phrase => phrase(reason, `このままでは失敗する見込みです（${reason}）`)
+const expectedFailure = (reason: string): Phrase => phrase(reason, `このままでは失敗する見込みです（${reason}）`)
 
 function needOf(
-  edit: Edit,
-  path: NeededPath,
-  found: ReadText,
-  said: string | null,
-  place: Place,
+  edit: FileEdit,
+  path: ResolvedPath,
+  found: TextFileResult,
+  purpose: string | null,
+  workspace: Workspace,
   seen: SeenFiles,
-): Need {
-  const short = shortPath(path.named, place)
+): CallNeed {
+  const short = displayPath(path.named, workspace)
   const need = {
     level: 'changes' as const,
-    summary: withPurpose(WORDS[edit.command](short), said),
+    summary: withPurpose(SUMMARIES[edit.command](short), purpose),
     paths: [path],
   }
-  if (found.kind === 'unreadable') return { ...need, reason: hopeless(found.reason) }
+  if (found.kind === 'unreadable') return { ...need, reason: expectedFailure(found.reason) }
   const before = found.kind === 'text' ? found.text : null
-  const after = edited(edit, before)
-  const change = after.ok ? { diff: unifiedDiff(short, before, after.text) } : { reason: hopeless(after.reason) }
+  const after = applyFileEdit(edit, before)
+  const change = after.ok ? { diff: unifiedDiff(short, before, after.text) } : { reason: expectedFailure(after.reason) }
   if (before === null || !seen.isStale(path.real, before)) return { ...need, ...change }
   const known = seen.textOf(path.real)
   const diff = known === undefined ? '' : unifiedDiff(short, known, before)
   return { ...need, ...change, stale: { path: path.named, diff } }
 }
 
-/** @param shown what a person saw when asked; only that may be overwritten unread */
-async function run(
-  edit: Edit,
-  { named, real }: NeededPath,
-  shown: string | null,
-  context: RunContext,
+/** @param seenText what a person saw when asked; only that may be overwritten unread */
+async function runEdit(
+  edit: FileEdit,
+  { named, real }: ResolvedPath,
+  seenText: string | null,
+  context: ToolRunContext,
   seen: SeenFiles,
-): Promise<Ran> {
-  if (context.signal.aborted) return failed('The change was cancelled before it began.')
-  const found = await readText(real)
-  if (found.kind === 'unreadable') return failed(`${named}: ${found.reason}`)
+): Promise<ToolRunResult> {
+  if (context.signal.aborted) return errorResult('The change was cancelled before it began.')
+  const found = await readTextFile(real)
+  if (found.kind === 'unreadable') return errorResult(`${named}: ${found.reason}`)
   if (found.kind === 'text' && !found.isUtf8 && edit.command !== 'create')
-    return failed(`${named} is not UTF-8: changing it would damage it. Use a command instead.`)
+    return errorResult(`${named} is not UTF-8: changing it would damage it. Use a command instead.`)
   const before = found.kind === 'text' ? found.text : null
-  const isAllowed = context.staleAllowed === true && before === shown
-  if (before !== null && !isAllowed && seen.isStale(real, before)) return failed(staleText(named))
-  const after = edited(edit, before)
-  if (!after.ok) return failed(`${named}: ${after.reason}`)
+  const isAllowed = context.staleAllowed === true && before === seenText
+  if (before !== null && !isAllowed && seen.isStale(real, before)) return errorResult(staleFileText(named))
+  const after = applyFileEdit(edit, before)
+  if (!after.ok) return errorResult(`${named}: ${after.reason}`)
   try {
     await mkdir(dirname(real), { recursive: true })
-    await rewriteFile(real, after.text)
+    await rewriteForeignFile(real, after.text)
   } catch (error) {
     if (!isSystemError(error)) throw error
-    return failed(`${TOOL_FAILED_PREFIX}${named}: ${whyUnwritten(error).en}`)
+    return errorResult(`${TOOL_FAILED_PREFIX}${named}: ${describeWriteError(error).en}`)
   }
   seen.note(real, after.text)
-  return succeeded([{ Text: `${before === null ? 'Created' : 'Changed'} ${named}.` }], {
+  return successResult([{ Text: `${before === null ? 'Created' : 'Changed'} ${named}.` }], {
     changedFiles: [{ path: named, before: before ?? '', after: after.text }],
   })
 }

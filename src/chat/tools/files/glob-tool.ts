@@ -1,16 +1,24 @@
 /** glob: the files whose paths fit a pattern. */
 import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
-import { matcher } from '../../../lib/files/glob.ts'
+import { compileGlob } from '../../../lib/files/glob.ts'
 import { isFolder } from '../../../lib/files/look.ts'
-import { entryAt } from '../../../lib/files/real-folders.ts'
+import { tryLstat } from '../../../lib/files/real-folders.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
 import { phrase } from '../../../model/phrase.ts'
-import { checked } from '../arguments.ts'
-import { type ChatTool, failed, type NeededPath, type Place, type Ran, type RunContext, succeeded } from '../tool.ts'
-import { inFolder, listFiles } from './listing.ts'
-import { neededPath, shortPath } from './paths.ts'
+import { checkArguments } from '../arguments.ts'
+import {
+  type ChatTool,
+  errorResult,
+  type ResolvedPath,
+  successResult,
+  type ToolRunContext,
+  type ToolRunResult,
+  type Workspace,
+} from '../tool.ts'
+import { joinListed, listFiles } from './listing.ts'
+import { displayPath, resolveToolPath } from './paths.ts'
 
-const MOST = 1000
+const MAX_RESULTS = 1000
 
 export const globTool: ChatTool = {
   name: 'glob',
@@ -27,41 +35,50 @@ export const globTool: ChatTool = {
     },
     required: ['pattern'],
   },
-  check: (args, place) => checked(args, (reader) => callOf(reader, place)),
+  check: (args, workspace) => checkArguments(args, (reader) => parseCall(reader, workspace)),
 }
 
-function callOf(reader: FieldReader, place: Place) {
-  const pattern = reader.needed('pattern')
-  const path = neededPath(reader.text('path') ?? '.', place)
-  const folder = shortPath(path.named, place)
+function parseCall(reader: FieldReader, workspace: Workspace) {
+  const pattern = reader.requiredText('pattern')
+  const path = resolveToolPath(reader.text('path') ?? '.', workspace)
+  const folder = displayPath(path.named, workspace)
   return {
     need: {
       level: 'read-only' as const,
       summary: phrase(`find ${pattern} in ${folder}`, `${folder} で ${pattern} に合うファイルを探す`),
       paths: [path],
     },
-    run: (context: RunContext) => run(pattern, path, context),
+    run: (context: ToolRunContext) => runGlob(pattern, path, context),
   }
 }
 
-async function run(pattern: string, { named, real }: NeededPath, context: RunContext): Promise<Ran> {
+async function runGlob(
+  pattern: string,
+  { named, real }: ResolvedPath,
+  context: ToolRunContext,
+): Promise<ToolRunResult> {
   const { signal, isDenied = () => false } = context
-  if (!isFolder(real)) return failed(`${named}: no such folder`)
-  const { files, cut } = await listFiles(real, signal, matcherOf(pattern))
-  if (signal.aborted) return failed('The search was cancelled.')
+  if (!isFolder(real)) return errorResult(`${named}: no such folder`)
+  const { files, cut } = await listFiles(real, signal, createPathMatcher(pattern))
+  if (signal.aborted) return errorResult('The search was cancelled.')
   const found = files
-    .filter((path) => !isDenied(inFolder(real, path)))
+    .filter((path) => !isDenied(joinListed(real, path)))
     .flatMap((path) => {
       // A link or a pipe is no file, and what the index knows may be gone.
-      const entry = entryAt(inFolder(real, path))
+      const entry = tryLstat(joinListed(real, path))
       return entry?.isFile() ? [{ path, time: entry.mtimeMs }] : []
     })
     .sort((a, b) => b.time - a.time)
-  if (found.length === 0) return succeeded([{ Text: `No file fits ${pattern}.` }])
-  const more = found.length > MOST ? [`(${found.length - MOST} more)`] : cut ? ['(not all files were looked at)'] : []
-  return succeeded([{ Text: [...found.slice(0, MOST).map(({ path }) => path), ...more].join('\n') }])
+  if (found.length === 0) return successResult([{ Text: `No file fits ${pattern}.` }])
+  const more =
+    found.length > MAX_RESULTS
+      ? [`(${found.length - MAX_RESULTS} more)`]
+      : cut
+        ? ['(not all files were looked at)']
+        : []
+  return successResult([{ Text: [...found.slice(0, MAX_RESULTS).map(({ path }) => path), ...more].join('\n') }])
 }
 
 /** A pattern that names no folder fits in all of them. */
-export const matcherOf = (pattern: string): RegExp =>
-  matcher(pattern.includes('/') ? pattern.replace(/^\.?\//, '') : `**/${pattern}`)
+export const createPathMatcher = (pattern: string): RegExp =>
+  compileGlob(pattern.includes('/') ? pattern.replace(/^\.?\//, '') : `**/${pattern}`)

@@ -2,35 +2,35 @@
 import { createContext, Script } from 'node:vm'
 import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
 import { truncateSafe } from '../../../conversation/truncate.ts'
-import { NO_LINK } from '../../../lib/disk/rewrite-file.ts'
+import { NO_FOLLOW_FLAG } from '../../../lib/disk/rewrite-file.ts'
 import { statOf } from '../../../lib/files/look.ts'
-import { entryAt } from '../../../lib/files/real-folders.ts'
+import { tryLstat } from '../../../lib/files/real-folders.ts'
 import { SpecialFileError, specialKindOf } from '../../../lib/files/regular-file.ts'
-import { reasonOf } from '../../../lib/files/system-error.ts'
+import { systemErrorReason } from '../../../lib/files/system-error.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
 import { fieldsOf } from '../../../lib/object.ts'
 import { phrase } from '../../../model/phrase.ts'
-import { checked } from '../arguments.ts'
+import { checkArguments } from '../arguments.ts'
 import {
   type ChatTool,
-  failed,
-  type NeededPath,
-  type Place,
-  type Ran,
-  type RunContext,
-  succeeded,
-  type ToolCall,
+  type ChatToolCall,
+  errorResult,
+  type ResolvedPath,
+  successResult,
+  type ToolRunContext,
+  type ToolRunResult,
+  type Workspace,
 } from '../tool.ts'
-import { matcherOf } from './glob-tool.ts'
-import { inFolder, listFiles } from './listing.ts'
-import { neededPath, shortPath } from './paths.ts'
-import { readText } from './text-file.ts'
+import { createPathMatcher } from './glob-tool.ts'
+import { joinListed, listFiles } from './listing.ts'
+import { displayPath, resolveToolPath } from './paths.ts'
+import { readTextFile } from './text-file.ts'
 
-const MOST_LINES = 500
-const LONGEST_LINE = 500
+const MAX_LINES = 500
+const MAX_LINE_LENGTH = 500
 /** A bad expression can take for ever on a single line. */
 const FILE_TIMEOUT_MS = 1000
-const MOST_SLOW = 3
+const MAX_SLOW_FILES = 3
 
 export const grepTool: ChatTool = {
   name: 'grep',
@@ -49,23 +49,23 @@ export const grepTool: ChatTool = {
     },
     required: ['pattern'],
   },
-  check: (args, place) => checked(args, (reader) => callOf(reader, place)),
+  check: (args, workspace) => checkArguments(args, (reader) => parseCall(reader, workspace)),
 }
 
-function callOf(reader: FieldReader, place: Place): ToolCall | string {
-  const pattern = reader.needed('pattern')
-  const path = neededPath(reader.text('path') ?? '.', place)
+function parseCall(reader: FieldReader, workspace: Workspace): ChatToolCall | string {
+  const pattern = reader.requiredText('pattern')
+  const path = resolveToolPath(reader.text('path') ?? '.', workspace)
   const include = reader.text('include')
   const expression = expressionOf(pattern, reader.flag('ignore_case', false))
   if (!expression) return `pattern is not a regular expression: ${pattern}`
-  const [where, what] = [shortPath(path.named, place), JSON.stringify(pattern)]
+  const [where, what] = [displayPath(path.named, workspace), JSON.stringify(pattern)]
   return {
     need: {
       level: 'read-only',
       summary: phrase(`search ${where} for ${what}`, `${where} で ${what} を探す`),
       paths: [path],
     },
-    run: (context) => run(expression, path, include, context),
+    run: (context) => runGrep(expression, path, include, context),
   }
 }
 
@@ -78,58 +78,63 @@ function expressionOf(pattern: string, ignoreCase: boolean): RegExp | undefined 
 }
 
 /** On Windows a file cannot be opened so that a link is refused. */
-const FOLLOWS_LINKS = NO_LINK === 0
+const FOLLOWS_LINKS = NO_FOLLOW_FLAG === 0
 
-async function run(expression: RegExp, path: NeededPath, include: string | null, context: RunContext): Promise<Ran> {
+async function runGrep(
+  expression: RegExp,
+  path: ResolvedPath,
+  include: string | null,
+  context: ToolRunContext,
+): Promise<ToolRunResult> {
   const { signal, isDenied = () => false } = context
   const found = statOf(path.real)
-  if (!found) return failed(`${path.named}: no such file or folder`)
+  if (!found) return errorResult(`${path.named}: no such file or folder`)
   const special = specialKindOf(found)
-  if (special) return failed(`${path.named}: ${reasonOf(new SpecialFileError(path.named, special))}`)
-  const wanted = include === null ? undefined : matcherOf(include)
+  if (special) return errorResult(`${path.named}: ${systemErrorReason(new SpecialFileError(path.named, special))}`)
+  const wanted = include === null ? undefined : createPathMatcher(include)
   const { files, cut } = found.isDirectory() ? await listFiles(path.real, signal, wanted) : { files: [''], cut: false }
-  const search = searcher(expression)
+  const search = createSearcher(expression)
   const hits: string[] = []
   const slow: string[] = []
   for (const file of files) {
-    if (signal.aborted) return failed('The search was cancelled.')
-    if (hits.length > MOST_LINES || slow.length === MOST_SLOW) break
-    const full = file === '' ? path.real : inFolder(path.real, file)
-    if (isDenied(full) || (FOLLOWS_LINKS && !entryAt(full)?.isFile())) continue
-    const read = await readText(full)
+    if (signal.aborted) return errorResult('The search was cancelled.')
+    if (hits.length > MAX_LINES || slow.length === MAX_SLOW_FILES) break
+    const full = file === '' ? path.real : joinListed(path.real, file)
+    if (isDenied(full) || (FOLLOWS_LINKS && !tryLstat(full)?.isFile())) continue
+    const read = await readTextFile(full)
     if (read.kind !== 'text') continue
     const lines = search(read.text)
     if (lines) hits.push(...lines.map(([number, line]) => `${file === '' ? path.named : file}:${number}: ${line}`))
     else slow.push(file === '' ? path.named : file)
   }
-  return told(hits, slow, cut)
+  return formatHits(hits, slow, cut)
 }
 
-function told(hits: readonly string[], slow: readonly string[], cut: boolean): Ran {
+function formatHits(hits: readonly string[], slow: readonly string[], cut: boolean): ToolRunResult {
   const notes = [
     ...(hits.length === 0 ? ['No line fits.'] : []),
-    ...(hits.length > MOST_LINES ? [`(more than ${MOST_LINES} lines; narrow the search down)`] : []),
+    ...(hits.length > MAX_LINES ? [`(more than ${MAX_LINES} lines; narrow the search down)`] : []),
     ...(slow.length > 0 ? [`(given up, since the expression takes too long: ${slow.join(', ')})`] : []),
     ...(cut ? ['(not all files were looked at)'] : []),
   ]
-  return succeeded([{ Text: [...hits.slice(0, MOST_LINES), ...notes].join('\n') }])
+  return successResult([{ Text: [...hits.slice(0, MAX_LINES), ...notes].join('\n') }])
 }
 
 type Hits = readonly (readonly [number: number, line: string])[]
 
 /** The only thing in Node that stops a regular expression. */
-const TIMED = new Script('search()')
+const TIMED_SEARCH = new Script('search()')
 
 /** Nothing when it took too long. */
-function searcher(expression: RegExp): (text: string) => Hits | undefined {
+function createSearcher(expression: RegExp): (text: string) => Hits | undefined {
   let text = ''
   const search = (): Hits =>
-    text.split('\n').flatMap((line, at) => (expression.test(line) ? [[at + 1, shown(line)] as const] : []))
+    text.split('\n').flatMap((line, at) => (expression.test(line) ? [[at + 1, shortenLine(line)] as const] : []))
   const context = createContext({ search })
   return (given) => {
     text = given
     try {
-      return TIMED.runInContext(context, { timeout: FILE_TIMEOUT_MS })
+      return TIMED_SEARCH.runInContext(context, { timeout: FILE_TIMEOUT_MS })
     } catch (error) {
       if (fieldsOf(error)?.['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined
       throw error
@@ -137,7 +142,7 @@ function searcher(expression: RegExp): (text: string) => Hits | undefined {
   }
 }
 
-const shown = (line: string): string => {
+const shortenLine = (line: string): string => {
   const trimmed = line.replace(/\r$/, '')
-  return trimmed.length > LONGEST_LINE ? `${truncateSafe(trimmed, LONGEST_LINE)}…` : trimmed
+  return trimmed.length > MAX_LINE_LENGTH ? `${truncateSafe(trimmed, MAX_LINE_LENGTH)}…` : trimmed
 }

@@ -4,22 +4,22 @@ import { imageFormatOf } from '../../../conversation/create.ts'
 import { MAX_IMAGE_SIZE, MAX_NUMBER_OF_IMAGES_PER_REQUEST } from '../../../conversation/limits.ts'
 import type { ImageBlock } from '../../../conversation/message.ts'
 import { openRegularHandle } from '../../../lib/files/regular-file.ts'
-import { isSystemError, reasonOf } from '../../../lib/files/system-error.ts'
-import type { Part } from './fs-read.ts'
+import { isSystemError, systemErrorReason } from '../../../lib/files/system-error.ts'
+import type { ReadPart } from './fs-read.ts'
 
 /** The same file twice is one image. */
-export async function readImages(paths: readonly string[]): Promise<Part> {
+export async function readImages(paths: readonly string[]): Promise<ReadPart> {
   const files = [...new Set(paths)]
   if (files.length > MAX_NUMBER_OF_IMAGES_PER_REQUEST)
     return { error: `${files.length} images are too many: ${MAX_NUMBER_OF_IMAGES_PER_REQUEST} can be read at once.` }
-  const read = await Promise.all(files.map(imageAt))
+  const read = await Promise.all(files.map(readImage))
   const faults = read.filter((one) => typeof one === 'string')
   if (faults.length > 0) return { error: faults.join('\n') }
   return { images: read.filter((one) => typeof one !== 'string') }
 }
 
 /** A text says why not. */
-export async function imageAt(path: string): Promise<ImageBlock | string> {
+export async function readImage(path: string): Promise<ImageBlock | string> {
   const format = imageFormatOf(extname(path).slice(1))
   if (format === undefined) return `${path} is not a gif, jpeg, png or webp file.`
   try {
@@ -33,6 +33,6 @@ export async function imageAt(path: string): Promise<ImageBlock | string> {
     }
   } catch (error) {
     if (!isSystemError(error)) throw error
-    return `${path}: ${reasonOf(error)}`
+    return `${path}: ${systemErrorReason(error)}`
   }
 }

@@ -2,15 +2,15 @@
 import { readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isSystemError } from '../../../lib/files/system-error.ts'
-import type { NeededPath, Place } from '../tool.ts'
+import type { ResolvedPath, Workspace } from '../tool.ts'
 
-export function neededPath(path: string, { cwd, home }: Place): NeededPath {
+export function resolveToolPath(path: string, { cwd, home }: Workspace): ResolvedPath {
   const named = /^~(?:[\\/]|$)/.test(path) ? join(home, path.slice(1)) : resolve(cwd, path)
-  return { named, real: realOf(named) }
+  return { named, real: resolveRealPath(named) }
 }
 
 /** More than any system follows. */
-const MOST_LINKS = 40
+const MAX_LINKS = 40
 
 /**
  * The folders and the file that the system goes through to open a path, the file last. It follows each link before the `..` behind
@@ -24,9 +24,9 @@ export function stepsTo(path: string, cwd: string): readonly string[] | undefine
     const step = left.pop() ?? ''
     if (step === '' || step === '.') continue
     const next = step === '..' ? dirname(at) : join(at, step)
-    const target = step === '..' ? undefined : targetOf(next)
+    const target = step === '..' ? undefined : readLinkTarget(next)
     if (target === undefined) at = next
-    else if (++links > MOST_LINKS) return undefined
+    else if (++links > MAX_LINKS) return undefined
     else {
       passed.push(next)
       if (target.startsWith('/')) at = '/'
@@ -38,25 +38,25 @@ export function stepsTo(path: string, cwd: string): readonly string[] | undefine
 }
 
 /** What does not exist yet lies where its nearest folder that does exist really is; a link to nowhere is what it points to. */
-export function realOf(path: string, links = 0): string {
+export function resolveRealPath(path: string, links = 0): string {
   try {
     return realpathSync(path)
   } catch (error) {
     if (!isSystemError(error)) throw error
     const parent = dirname(path)
     if (parent === path) return path
-    const folder = realOf(parent, links)
-    const target = targetOf(join(folder, basename(path)))
-    if (target === undefined || links >= MOST_LINKS) return join(folder, basename(path))
-    return realOf(resolve(folder, target), links + 1)
+    const folder = resolveRealPath(parent, links)
+    const target = readLinkTarget(join(folder, basename(path)))
+    if (target === undefined || links >= MAX_LINKS) return join(folder, basename(path))
+    return resolveRealPath(resolve(folder, target), links + 1)
   }
 }
 
 /** Whether a path is a folder or below it. Both with links followed. */
-export const isInside = (real: string, folder: string): boolean =>
+export const isInsideFolder = (real: string, folder: string): boolean =>
   real === folder || real.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 
-function targetOf(path: string): string | undefined {
+function readLinkTarget(path: string): string | undefined {
   try {
     return readlinkSync(path)
   } catch (error) {
@@ -66,7 +66,7 @@ function targetOf(path: string): string | undefined {
 }
 
 /** For people: below the working directory without it. */
-export function shortPath(path: string, { cwd, home }: Place): string {
+export function displayPath(path: string, { cwd, home }: Workspace): string {
   const below = relative(cwd, path)
   if (below === '') return '.'
   if (!below.startsWith('..') && resolve(cwd, below) === path) return below

@@ -2,48 +2,48 @@
 import type { Dirent } from 'node:fs'
 import { lstat, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isSystemError, reasonOf } from '../../../lib/files/system-error.ts'
-import type { NeededPath, RunContext } from '../tool.ts'
-import type { Part } from './fs-read.ts'
+import { isSystemError, systemErrorReason } from '../../../lib/files/system-error.ts'
+import type { ResolvedPath, ToolRunContext } from '../tool.ts'
+import type { ReadPart } from './fs-read.ts'
 
-const MOST_ENTRIES = 2000
+const MAX_ENTRIES = 2000
 
 /** Folders before what is in them; links are named, not followed. */
-export async function readFolder(path: NeededPath, depth: number, context: RunContext): Promise<Part> {
+export async function readFolder(path: ResolvedPath, depth: number, context: ToolRunContext): Promise<ReadPart> {
   const { signal, isDenied = () => false } = context
   const lines: string[] = []
   const queue: { readonly folder: string; readonly depth: number }[] = [{ folder: path.real, depth }]
-  for (let next = queue.shift(); next && lines.length < MOST_ENTRIES && !signal.aborted; next = queue.shift()) {
-    const entries = await entriesOf(next.folder)
+  for (let next = queue.shift(); next && lines.length < MAX_ENTRIES && !signal.aborted; next = queue.shift()) {
+    const entries = await readSortedEntries(next.folder)
     if (typeof entries === 'string') {
       if (next.folder === path.real) return { error: `${path.named}: ${entries}` }
       lines.push(`? ${next.folder}: ${entries}`)
       continue
     }
-    for (const entry of entries.slice(0, MOST_ENTRIES - lines.length)) {
+    for (const entry of entries.slice(0, MAX_ENTRIES - lines.length)) {
       const full = join(next.folder, entry.name)
-      lines.push(await lineOf(full))
+      lines.push(await formatEntry(full))
       if (entry.isDirectory() && next.depth > 0 && !isDenied(full)) queue.push({ folder: full, depth: next.depth - 1 })
     }
   }
   if (lines.length === 0) return { text: `${path.named} is empty.` }
-  const cut = lines.length >= MOST_ENTRIES ? `\n(only the first ${MOST_ENTRIES} entries)` : ''
+  const cut = lines.length >= MAX_ENTRIES ? `\n(only the first ${MAX_ENTRIES} entries)` : ''
   return { text: lines.join('\n') + cut }
 }
 
-async function entriesOf(folder: string): Promise<readonly Dirent[] | string> {
+async function readSortedEntries(folder: string): Promise<readonly Dirent[] | string> {
   try {
     const entries = await readdir(folder, { withFileTypes: true })
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
     if (!isSystemError(error)) throw error
     if (error.code === 'ENOENT') return 'no such folder'
-    return error.code === 'ENOTDIR' ? 'a file, not a folder' : reasonOf(error)
+    return error.code === 'ENOTDIR' ? 'a file, not a folder' : systemErrorReason(error)
   }
 }
 
 /** Kind, size, time of the last change, path. */
-async function lineOf(path: string): Promise<string> {
+async function formatEntry(path: string): Promise<string> {
   try {
     const found = await lstat(path)
     const kind = found.isDirectory() ? 'd' : found.isSymbolicLink() ? 'l' : found.isFile() ? '-' : '?'
@@ -52,6 +52,6 @@ async function lineOf(path: string): Promise<string> {
     return `${kind} ${String(found.size).padStart(9)} ${time} ${path}${target}`
   } catch (error) {
     if (!isSystemError(error)) throw error
-    return `? ${path}: ${reasonOf(error)}`
+    return `? ${path}: ${systemErrorReason(error)}`
   }
 }

@@ -3,47 +3,47 @@ import { NATIVE_TOOLS, TOOL_USE_INTERRUPTED } from '../../../conversation/limits
 import { sanitizeUnicodeTags } from '../../../conversation/render.ts'
 import type { FieldReader } from '../../../lib/json/fields.ts'
 import { phrase } from '../../../model/phrase.ts'
-import { type Environment, ownEnvironment } from '../../processes/child-environment.ts'
-import { NO_SANDBOX, type Sandboxing, type Wrapper } from '../../processes/sandbox.ts'
+import { type EnvironmentBuilder, ownEnvironment } from '../../processes/child-environment.ts'
+import { NO_SANDBOX, type SandboxSetup, type SandboxWrapper } from '../../processes/sandbox.ts'
 import { CMD_UNCLEAR, isPlainCmd } from '../allow/cmd.ts'
-import { isReadOnly, SHELL } from '../allow/commands.ts'
+import { isReadOnlyCommand, SHELL_NAME } from '../allow/commands.ts'
 import { dangerOf } from '../allow/danger.ts'
-import { checked } from '../arguments.ts'
+import { checkArguments } from '../arguments.ts'
 import {
+  type CallNeed,
   type ChatTool,
-  failed,
-  type Need,
-  type Place,
+  type ChatToolCall,
+  errorResult,
   purposeOf,
-  type Ran,
-  type RunContext,
-  succeeded,
-  type ToolCall,
+  successResult,
+  type ToolRunContext,
+  type ToolRunResult,
+  type Workspace,
   withPurpose,
 } from '../tool.ts'
-import { type CommandRun, type Kept, runCommand } from './run-command.ts'
-import { notRun, notRunText, withNotes } from './sandbox-notes.ts'
+import { type CapturedOutput, type CommandRun, runCommand } from './run-command.ts'
+import { addSandboxNotes, refusedCommandPhrase, refusedCommandText } from './sandbox-notes.ts'
 
-const NAME = SHELL === 'cmd' ? 'execute_cmd' : 'execute_bash'
+const TOOL_NAME = SHELL_NAME === 'cmd' ? 'execute_cmd' : 'execute_bash'
 
 /** A third of what a result may hold, for each of the streams. */
-const KEPT_BYTES = 133_333
+const MAX_OUTPUT_BYTES = 133_333
 
 /** How commands are run: with which variables, in which sandbox. */
-export interface Shell {
-  readonly environment: Environment
-  readonly sandboxing: Sandboxing
+export interface ShellOptions {
+  readonly environment: EnvironmentBuilder
+  readonly sandboxing: SandboxSetup
 }
 
 const IN_SANDBOX = ' It runs in a sandbox: no network, and nothing is writable but the working directory and temp.'
 
-const OPEN_SHELL: Shell = { environment: ownEnvironment, sandboxing: NO_SANDBOX }
+const UNSANDBOXED_SHELL: ShellOptions = { environment: ownEnvironment, sandboxing: NO_SANDBOX }
 
-export const executeBash = (shell: Shell = OPEN_SHELL): ChatTool => ({
-  name: NAME,
-  hostName: NAME,
+export const createExecuteBash = (shell: ShellOptions = UNSANDBOXED_SHELL): ChatTool => ({
+  name: TOOL_NAME,
+  hostName: TOOL_NAME,
   origin: NATIVE_TOOLS,
-  description: `Runs a command in ${SHELL}, in the working directory and without anybody to answer its questions. Gives its exit status and the beginning of what it prints. Do not use it for what the other tools do.${shell.sandboxing.kind === 'sandboxed' ? IN_SANDBOX : ''}`,
+  description: `Runs a command in ${SHELL_NAME}, in the working directory and without anybody to answer its questions. Gives its exit status and the beginning of what it prints. Do not use it for what the other tools do.${shell.sandboxing.kind === 'sandboxed' ? IN_SANDBOX : ''}`,
   schema: {
     type: 'object',
     properties: {
@@ -52,56 +52,57 @@ export const executeBash = (shell: Shell = OPEN_SHELL): ChatTool => ({
     },
     required: ['command'],
   },
-  check: (args, place) => checked(args, (reader) => callOf(reader, place, shell)),
+  check: (args, workspace) => checkArguments(args, (reader) => parseCall(reader, workspace, shell)),
 })
 
-function callOf(reader: FieldReader, place: Place, shell: Shell): ToolCall | string {
-  const command = reader.needed('command')
-  const said = reader.text('summary')
+function parseCall(reader: FieldReader, workspace: Workspace, shell: ShellOptions): ChatToolCall | string {
+  const command = reader.requiredText('command')
+  const purpose = reader.text('summary')
   if (command.trim() === '') return 'command must not be empty.'
-  return { need: needOf(command, said, place), run: (context) => run(command, context, shell) }
+  return { need: needOf(command, purpose, workspace), run: (context) => runShellCommand(command, context, shell) }
 }
 
-function needOf(command: string, said: string | null, place: Place): Need {
+function needOf(command: string, purpose: string | null, workspace: Workspace): CallNeed {
   const line = command.trim().split('\n')
-  const shown = `${line[0]}${line.length > 1 ? ' …' : ''}`
-  const summary = withPurpose(phrase(`run ${shown}`, `${shown} を実行`), said)
-  const need = { summary, command, ...purposeOf(said) }
-  if (isReadOnly(command, place)) return { level: 'read-only', ...need }
-  const reason = dangerOf(command) ?? (SHELL === 'cmd' && !isPlainCmd(command) ? CMD_UNCLEAR : undefined)
+  const firstLine = `${line[0]}${line.length > 1 ? ' …' : ''}`
+  const summary = withPurpose(phrase(`run ${firstLine}`, `${firstLine} を実行`), purpose)
+  const need = { summary, command, ...purposeOf(purpose) }
+  if (isReadOnlyCommand(command, workspace)) return { level: 'read-only', ...need }
+  const reason = dangerOf(command) ?? (SHELL_NAME === 'cmd' && !isPlainCmd(command) ? CMD_UNCLEAR : undefined)
   return reason === undefined ? { level: 'changes', ...need } : { level: 'dangerous', ...need, reason }
 }
 
-async function run(command: string, context: RunContext, shell: Shell): Promise<Ran> {
+async function runShellCommand(command: string, context: ToolRunContext, shell: ShellOptions): Promise<ToolRunResult> {
   const { sandboxing, environment } = shell
-  if (sandboxing.kind === 'refused') return { ...failed(notRunText(sandboxing.why.en)), notice: notRun(sandboxing.why) }
+  if (sandboxing.kind === 'refused')
+    return { ...errorResult(refusedCommandText(sandboxing.why.en)), notice: refusedCommandPhrase(sandboxing.why) }
   const { sandbox } = sandboxing.kind === 'sandboxed' ? sandboxing : {}
-  if (!sandbox) return ranOf(await started(command, context, environment()))
-  let wrapper: Wrapper
+  if (!sandbox) return toResult(await startCommand(command, context, environment()))
+  let wrapper: SandboxWrapper
   try {
     wrapper = sandbox.wrapper()
   } catch (error) {
-    return failed(`The command was not run: ${error instanceof Error ? error.message : String(error)}`)
+    return errorResult(`The command was not run: ${error instanceof Error ? error.message : String(error)}`)
   }
   const before = sandbox.before()
-  const ran = await started(command, context, { ...environment(), ...sandbox.variables }, wrapper)
-  return withNotes(ranOf(ran), ran, sandbox.after(before), context.cwd)
+  const ran = await startCommand(command, context, { ...environment(), ...sandbox.variables }, wrapper)
+  return addSandboxNotes(toResult(ran), ran, sandbox.after(before), context.cwd)
 }
 
-const started = (
+const startCommand = (
   command: string,
-  { cwd, signal, onOutput }: RunContext,
+  { cwd, signal, onOutput }: ToolRunContext,
   env: Readonly<Record<string, string>>,
-  wrapper?: Wrapper,
-): Promise<CommandRun> => runCommand(command, { cwd, signal, env, wrapper, keep: KEPT_BYTES, onOutput })
+  wrapper?: SandboxWrapper,
+): Promise<CommandRun> => runCommand(command, { cwd, signal, env, wrapper, maxOutputBytes: MAX_OUTPUT_BYTES, onOutput })
 
-function ranOf(ran: CommandRun): Ran {
-  const stdout = told(ran.stdout)
-  const stderr = told(ran.stderr)
-  if (ran.ended === 'not_started') return failed(`The command could not be started: ${stderr}`)
+function toResult(ran: CommandRun): ToolRunResult {
+  const stdout = outputText(ran.stdout)
+  const stderr = outputText(ran.stderr)
+  if (ran.ended === 'not_started') return errorResult(`The command could not be started: ${stderr}`)
   const block = { Json: { exit_status: String(ran.code), stdout, stderr } }
-  if (ran.ended === 'exited') return succeeded([block])
-  return { ...failed(''), content: [{ Text: TOOL_USE_INTERRUPTED }, block] }
+  if (ran.ended === 'exited') return successResult([block])
+  return { ...errorResult(''), content: [{ Text: TOOL_USE_INTERRUPTED }, block] }
 }
 
-const told = ({ text, cut }: Kept): string => sanitizeUnicodeTags(text) + (cut ? ' ... truncated' : '')
+const outputText = ({ text, cut }: CapturedOutput): string => sanitizeUnicodeTags(text) + (cut ? ' ... truncated' : '')

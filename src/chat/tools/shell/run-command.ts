@@ -1,8 +1,8 @@
 /** Runs a command in a shell, with limits on time and output, and ends all that it started when nobody waits any more. */
 import { StringDecoder } from 'node:string_decoder'
-import { programPath } from '../../../lib/programs.ts'
+import { programPathOrMissing } from '../../../lib/programs.ts'
 import { cutLifeline, signalGroup, startInGroup } from '../../processes/process-group.ts'
-import type { Wrapper } from '../../processes/sandbox.ts'
+import type { SandboxWrapper } from '../../processes/sandbox.ts'
 import type { OutputPiece } from '../tool.ts'
 
 export interface CommandOptions {
@@ -11,12 +11,12 @@ export interface CommandOptions {
   /** All variables that it gets. */
   readonly env: Readonly<Record<string, string>>
   /** What runs the shell, such as a sandbox. */
-  readonly wrapper?: Wrapper | undefined
+  readonly wrapper?: SandboxWrapper | undefined
   /** Without it there is nothing to read. */
   readonly stdin?: string
   readonly timeoutMs?: number
   /** Bytes of each stream that are kept; the rest is read and dropped. */
-  readonly keep: number
+  readonly maxOutputBytes: number
   readonly onOutput?: ((piece: OutputPiece) => void) | undefined
 }
 
@@ -24,11 +24,11 @@ export interface CommandRun {
   readonly ended: 'exited' | 'aborted' | 'timed_out' | 'not_started'
   /** As a shell tells it: 128 and more for a signal. */
   readonly code: number
-  readonly stdout: Kept
-  readonly stderr: Kept
+  readonly stdout: CapturedOutput
+  readonly stderr: CapturedOutput
 }
 
-export interface Kept {
+export interface CapturedOutput {
   readonly text: string
   readonly cut: boolean
 }
@@ -39,13 +39,22 @@ const KILL_AFTER_MS = 2000
 
 /** Never rejects. */
 export function runCommand(command: string, options: CommandOptions): Promise<CommandRun> {
-  const { cwd, env, wrapper = { words: [], lifeline: false }, stdin, signal, timeoutMs, keep, onOutput } = options
+  const {
+    cwd,
+    env,
+    wrapper = { command: [], lifeline: false },
+    stdin,
+    signal,
+    timeoutMs,
+    maxOutputBytes,
+    onOutput,
+  } = options
   const [shell, flag] = process.platform === 'win32' ? ['cmd', '/C'] : ['bash', '-c']
-  const [program = shell, ...args] = [...wrapper.words, programPath(shell, env), flag, command]
-  const stdout = new Keeper('stdout', keep, onOutput)
-  const stderr = new Keeper('stderr', keep, onOutput)
+  const [program = shell, ...args] = [...wrapper.command, programPathOrMissing(shell, env), flag, command]
+  const stdout = new OutputCollector('stdout', maxOutputBytes, onOutput)
+  const stderr = new OutputCollector('stderr', maxOutputBytes, onOutput)
   if (signal.aborted)
-    return Promise.resolve({ ended: 'aborted', code: 130, stdout: stdout.kept(), stderr: stderr.kept() })
+    return Promise.resolve({ ended: 'aborted', code: 130, stdout: stdout.captured(), stderr: stderr.captured() })
   return new Promise((resolve) => {
     const { lifeline } = wrapper
     const child = startInGroup(program, args, { cwd, env, lifeline, hasInput: stdin !== undefined })
@@ -72,28 +81,28 @@ export function runCommand(command: string, options: CommandOptions): Promise<Co
       if (ended !== 'exited' && pid !== undefined) signalGroup(pid, 'SIGKILL')
       child.stdout?.destroy()
       child.stderr?.destroy()
-      resolve({ ended, code, stdout: stdout.kept(), stderr: stderr.kept() })
+      resolve({ ended, code, stdout: stdout.captured(), stderr: stderr.captured() })
     }
     signal.addEventListener('abort', onAbort, { once: true })
-    child.stdout?.on('data', (bytes: Buffer) => stdout.take(bytes))
-    child.stderr?.on('data', (bytes: Buffer) => stderr.take(bytes))
+    child.stdout?.on('data', (bytes: Buffer) => stdout.append(bytes))
+    child.stderr?.on('data', (bytes: Buffer) => stderr.append(bytes))
     // A command that does not read what it is given is no fault.
     child.stdin?.on('error', () => {})
     child.stdin?.end(stdin)
     child.on('error', (error) => {
       ended = 'not_started'
-      stderr.take(Buffer.from(error.message))
+      stderr.append(Buffer.from(error.message))
       finish(127)
     })
     child.on('exit', (code, by) => {
-      const told = code ?? 128 + signalNumber(by)
-      setTimeout(() => finish(told), DRAIN_MS).unref()
-      child.on('close', () => finish(told))
+      const exitCode = code ?? 128 + signalNumber(by)
+      setTimeout(() => finish(exitCode), DRAIN_MS).unref()
+      child.on('close', () => finish(exitCode))
     })
   })
 }
 
-const NUMBERS: { readonly [name: string]: number } = {
+const SIGNAL_NUMBERS: { readonly [name: string]: number } = {
   SIGHUP: 1,
   SIGINT: 2,
   SIGKILL: 9,
@@ -101,27 +110,27 @@ const NUMBERS: { readonly [name: string]: number } = {
   SIGPIPE: 13,
   SIGTERM: 15,
 }
-const signalNumber = (name: NodeJS.Signals | null): number => NUMBERS[name ?? ''] ?? 0
+const signalNumber = (name: NodeJS.Signals | null): number => SIGNAL_NUMBERS[name ?? ''] ?? 0
 
-class Keeper {
+class OutputCollector {
   readonly #stream: OutputPiece['stream']
-  readonly #most: number
+  readonly #maxBytes: number
   readonly #onOutput: CommandOptions['onOutput']
   readonly #decoder = new StringDecoder('utf8')
   readonly #chunks: Buffer[] = []
   #size = 0
   #cut = false
 
-  constructor(stream: OutputPiece['stream'], most: number, onOutput: CommandOptions['onOutput']) {
+  constructor(stream: OutputPiece['stream'], maxBytes: number, onOutput: CommandOptions['onOutput']) {
     this.#stream = stream
-    this.#most = most
+    this.#maxBytes = maxBytes
     this.#onOutput = onOutput
   }
 
-  take(bytes: Buffer): void {
-    const room = this.#most - this.#size
-    if (bytes.length > room) this.#cut = true
-    const part = bytes.subarray(0, Math.max(0, room))
+  append(bytes: Buffer): void {
+    const remaining = this.#maxBytes - this.#size
+    if (bytes.length > remaining) this.#cut = true
+    const part = bytes.subarray(0, Math.max(0, remaining))
     this.#chunks.push(part)
     this.#size += part.length
     if (this.#onOutput && part.length > 0) {
@@ -131,7 +140,7 @@ class Keeper {
   }
 
   /** Half a character at the cut is left out. */
-  kept(): Kept {
+  captured(): CapturedOutput {
     const bytes = Buffer.concat(this.#chunks)
     return { text: this.#cut ? new StringDecoder('utf8').write(bytes) : bytes.toString('utf8'), cut: this.#cut }
   }

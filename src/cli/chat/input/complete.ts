@@ -1,12 +1,12 @@
 /** What could stand at the cursor: commands, their words, files. Pure, but for what is asked of `Known`. */
-import { COMMANDS } from '../../../chat/commands/table.ts'
-import { printable } from '../../../lib/text.ts'
-import { inWords } from '../../language.ts'
-import type { Offer, Offers } from './offer.ts'
+import { CHAT_COMMANDS } from '../../../chat/commands/table.ts'
+import { toPrintable } from '../../../lib/text.ts'
+import { localize } from '../../language.ts'
+import type { CompletionItem, CompletionList } from './offer.ts'
 import type { TextLine } from './text-line.ts'
 
 /** What is there now. */
-export interface Known {
+export interface CompletionData {
   agents(): readonly string[]
   rules(): readonly string[]
   tags(): readonly string[]
@@ -16,94 +16,102 @@ export interface Known {
   files(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[]
 }
 
-export function offersFor({ text, at }: TextLine, known: Known): Offers {
+export function findCompletions({ text, at }: TextLine, data: CompletionData): CompletionList {
   const typed = text.slice(0, at)
-  const word = /(?:@?"[^"\n]*|\S*)$/.exec(typed.slice(-LONGEST_WORD))?.[0] ?? ''
+  const word = /(?:@?"[^"\n]*|\S*)$/.exec(typed.slice(-MAX_WORD_LENGTH))?.[0] ?? ''
   const from = at - word.length
-  return { from, all: offersAt(typed.slice(0, from), word, known).filter(isSeen) }
+  return { from, all: completionsAt(typed.slice(0, from), word, data).filter(isPrintable) }
 }
 
 /** Nothing that could be completed is longer. */
-const LONGEST_WORD = 4096
+const MAX_WORD_LENGTH = 4096
 
 /** A name that would tell the terminal what to do is not offered. */
-const isSeen = ({ text, note = '' }: Offer): boolean => printable(text + note) === text + note
+const isPrintable = ({ text, note = '' }: CompletionItem): boolean => toPrintable(text + note) === text + note
 
-function offersAt(head: string, word: string, known: Known): readonly Offer[] {
-  if (head === '' && word.startsWith('/')) return commandOffers(word)
-  const called = /^\/(\S+)\s+([\s\S]*)$/.exec(head)
-  const command = called && COMMANDS.find(({ name, aliases = [] }) => [name, ...aliases].includes(called[1] ?? ''))
+function completionsAt(head: string, word: string, data: CompletionData): readonly CompletionItem[] {
+  if (head === '' && word.startsWith('/')) return completeCommands(word)
+  const match = /^\/(\S+)\s+([\s\S]*)$/.exec(head)
+  const command = match && CHAT_COMMANDS.find(({ name, aliases = [] }) => [name, ...aliases].includes(match[1] ?? ''))
   if (command) {
-    const before = (called[2] ?? '').split(/\s+/).filter(Boolean)
+    const before = (match[2] ?? '').split(/\s+/).filter(Boolean)
     const words = before.length === 0 ? (command.words ?? []).map((text) => ({ text })) : []
-    return [...begun(words, word), ...argumentOffers(command.name, before[0], word, known)]
+    return [...startingWith(words, word), ...completeArguments(command.name, before[0], word, data)]
   }
   if (!word.startsWith('@')) return []
-  const prompts = head === '' ? known.prompts().map(({ name, note }) => ({ text: `@${name}`, note })) : []
-  return [...begun(prompts, word), ...fileOffers(word.slice(1), known).map((one) => ({ ...one, text: `@${one.text}` }))]
+  const prompts = head === '' ? data.prompts().map(({ name, note }) => ({ text: `@${name}`, note })) : []
+  return [
+    ...startingWith(prompts, word),
+    ...completeFiles(word.slice(1), data).map((one) => ({ ...one, text: `@${one.text}` })),
+  ]
 }
 
-const begun = (offers: readonly Offer[], word: string): readonly Offer[] =>
-  offers.filter(({ text }) => text.startsWith(word))
+const startingWith = (completions: readonly CompletionItem[], word: string): readonly CompletionItem[] =>
+  completions.filter(({ text }) => text.startsWith(word))
 
-const commandOffers = (word: string): readonly Offer[] =>
-  begun(
-    COMMANDS.map(({ name, help }) => ({ text: `/${name}`, note: inWords(help) })),
+const completeCommands = (word: string): readonly CompletionItem[] =>
+  startingWith(
+    CHAT_COMMANDS.map(({ name, help }) => ({ text: `/${name}`, note: localize(help) })),
     word,
   )
 
-type Source = (known: Known) => readonly string[]
+type ArgumentSource = (data: CompletionData) => readonly string[]
 
-const names: Source = () => COMMANDS.map(({ name }) => name)
-const agents: Source = (known) => known.agents()
-const rules: Source = (known) => known.rules()
-const tags: Source = (known) => known.tags()
-const tools: Source = (known) => known.tools()
-const prompts: Source = (known) => known.prompts().map(({ name }) => name)
+const commandNames: ArgumentSource = () => CHAT_COMMANDS.map(({ name }) => name)
+const agentNames: ArgumentSource = (data) => data.agents()
+const contextRules: ArgumentSource = (data) => data.rules()
+const checkpointTags: ArgumentSource = (data) => data.tags()
+const toolNames: ArgumentSource = (data) => data.tools()
+const promptNames: ArgumentSource = (data) => data.prompts().map(({ name }) => name)
 
 /** By command, and by its first word where that decides. */
-const ARGUMENTS: { readonly [call: string]: Source | 'files' } = {
-  help: names,
+const ARGUMENT_SOURCES: { readonly [call: string]: ArgumentSource | 'files' } = {
+  help: commandNames,
   attach: 'files',
   save: 'files',
   load: 'files',
-  'agent show': agents,
-  'agent swap': agents,
+  'agent show': agentNames,
+  'agent swap': agentNames,
   'context add': 'files',
-  'context remove': rules,
-  'checkpoint expand': tags,
-  'checkpoint diff': tags,
-  'checkpoint restore': tags,
-  'tools trust': tools,
-  'tools untrust': tools,
-  'prompts get': prompts,
-  'prompts details': prompts,
-  'prompts edit': prompts,
-  'prompts remove': prompts,
+  'context remove': contextRules,
+  'checkpoint expand': checkpointTags,
+  'checkpoint diff': checkpointTags,
+  'checkpoint restore': checkpointTags,
+  'tools trust': toolNames,
+  'tools untrust': toolNames,
+  'prompts get': promptNames,
+  'prompts details': promptNames,
+  'prompts edit': promptNames,
+  'prompts remove': promptNames,
 }
 
-function argumentOffers(command: string, first: string | undefined, word: string, known: Known): readonly Offer[] {
-  const source = ARGUMENTS[command] ?? ARGUMENTS[`${command} ${first}`]
+function completeArguments(
+  command: string,
+  first: string | undefined,
+  word: string,
+  data: CompletionData,
+): readonly CompletionItem[] {
+  const source = ARGUMENT_SOURCES[command] ?? ARGUMENT_SOURCES[`${command} ${first}`]
   if (source === undefined) return []
-  if (source === 'files') return fileOffers(word, known)
-  return begun(
-    source(known).map((text) => ({ text })),
+  if (source === 'files') return completeFiles(word, data)
+  return startingWith(
+    source(data).map((text) => ({ text })),
     word,
   )
 }
 
 /** With quotes where a name has spaces. Hidden ones only where a dot was typed. */
-function fileOffers(typed: string, known: Known): readonly Offer[] {
+function completeFiles(typed: string, data: CompletionData): readonly CompletionItem[] {
   const isQuoted = typed.startsWith('"')
   const path = isQuoted ? typed.slice(1) : typed
   const folder = path.slice(0, path.lastIndexOf('/') + 1)
-  const begin = path.slice(folder.length)
-  return known
+  const prefix = path.slice(folder.length)
+  return data
     .files(folder)
-    .filter(({ name }) => name.startsWith(begin) && (begin.startsWith('.') || !name.startsWith('.')))
+    .filter(({ name }) => name.startsWith(prefix) && (prefix.startsWith('.') || !name.startsWith('.')))
     .map(({ name, isFolder }) => {
-      const whole = `${folder}${name}${isFolder ? '/' : ''}`
-      const quoted = isQuoted || /\s/.test(whole) ? `"${whole}${isFolder ? '' : '"'}` : whole
+      const fullPath = `${folder}${name}${isFolder ? '/' : ''}`
+      const quoted = isQuoted || /\s/.test(fullPath) ? `"${fullPath}${isFolder ? '' : '"'}` : fullPath
       return isFolder ? { text: quoted, isOpen: true } : { text: quoted }
     })
 }

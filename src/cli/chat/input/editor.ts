@@ -1,28 +1,28 @@
 /** A prompt while it is typed: what each key does. Draws nothing and reads nothing. */
-import { typable } from '../../../lib/text.ts'
-import { droppedFile } from './dropped-file.ts'
-import type { Key } from './keys.ts'
-import { type Completer, commonBeginning, type Offer } from './offer.ts'
-import { Recall } from './recall.ts'
+import { toTypable } from '../../../lib/text.ts'
+import { parseDroppedFile } from './dropped-file.ts'
+import type { TerminalKey } from './keys.ts'
+import { type Completer, type CompletionItem, commonPrefix } from './offer.ts'
+import { PromptHistory } from './recall.ts'
 import {
-  after,
-  before,
-  chunkBefore,
-  cut,
-  EMPTY,
+  cutToPosition,
+  EMPTY_LINE,
   endOfLine,
-  insert,
-  lineAbove,
-  lineBelow,
-  lineOf,
-  move,
+  insertText,
+  moveCursor,
+  nextPosition,
+  nextWordEnd,
+  positionAbove,
+  positionBelow,
+  previousChunkStart,
+  previousPosition,
+  previousWordStart,
   startOfLine,
   type TextLine,
-  wordAfter,
-  wordBefore,
+  toTextLine,
 } from './text-line.ts'
 
-export type Action =
+export type EditorAction =
   | { readonly kind: 'none' }
   | { readonly kind: 'submit'; readonly text: string }
   /** Control-C on an empty line. */
@@ -33,38 +33,38 @@ export type Action =
   | { readonly kind: 'suspend' }
 
 export interface EditorOptions {
-  readonly recall?: Recall
+  readonly history?: PromptHistory
   readonly complete?: Completer
 }
 
-interface Search {
+interface HistorySearch {
   readonly words: string
   readonly found: { readonly text: string; readonly at: number } | undefined
   readonly line: TextLine
 }
 
-const NONE: Action = { kind: 'none' }
+const NO_ACTION: EditorAction = { kind: 'none' }
 
 export class Editor {
-  #line: TextLine = EMPTY
-  #offers: readonly Offer[] = []
-  #search: Search | undefined
+  #line: TextLine = EMPTY_LINE
+  #completions: readonly CompletionItem[] = []
+  #search: HistorySearch | undefined
   #killed = ''
-  readonly #recall: Recall
+  readonly #history: PromptHistory
   readonly #complete: Completer
 
-  constructor({ recall = new Recall(), complete = () => ({ from: 0, all: [] }) }: EditorOptions = {}) {
-    this.#recall = recall
+  constructor({ history = new PromptHistory(), complete = () => ({ from: 0, all: [] }) }: EditorOptions = {}) {
+    this.#history = history
     this.#complete = complete
   }
 
   get line(): TextLine {
-    return this.#search ? lineOf(this.#search.found?.text ?? '') : this.#line
+    return this.#search ? toTextLine(this.#search.found?.text ?? '') : this.#line
   }
 
   /** What Tab found, while there is a choice. */
-  get offers(): readonly Offer[] {
-    return this.#offers
+  get completions(): readonly CompletionItem[] {
+    return this.#completions
   }
 
   /** The words that are looked for, while some are; null where nothing has them. */
@@ -72,42 +72,43 @@ export class Editor {
     return this.#search && { words: this.#search.words, isFound: this.#search.found !== undefined }
   }
 
-  press(key: Key): Action {
-    this.#offers = []
-    if (this.#search) return this.#searching(this.#search, key)
-    if (key.kind === 'text') return this.#set(insert(this.#line, key.text))
-    if (key.kind === 'paste') return this.#set(insert(this.#line, droppedFile(key.text) ?? pasted(key.text)))
-    const moved = MOVES[key.name]?.(this.#line)
-    if (moved !== undefined) return this.#set(move(this.#line, moved))
-    const cutTo = CUTS[key.name]?.(this.#line)
+  press(key: TerminalKey): EditorAction {
+    this.#completions = []
+    if (this.#search) return this.#searchKey(this.#search, key)
+    if (key.kind === 'text') return this.#set(insertText(this.#line, key.text))
+    if (key.kind === 'paste')
+      return this.#set(insertText(this.#line, parseDroppedFile(key.text) ?? cleanPaste(key.text)))
+    const moved = CURSOR_MOVES[key.name]?.(this.#line)
+    if (moved !== undefined) return this.#set(moveCursor(this.#line, moved))
+    const cutTo = CUT_KEYS[key.name]?.(this.#line)
     if (cutTo !== undefined && !(key.name === 'C-d' && this.#line.text === '')) return this.#cut(key.name, cutTo)
     return this.#command(key.name)
   }
 
-  #command(name: string): Action {
+  #command(name: string): EditorAction {
     switch (name) {
       case 'enter':
         return this.#enter()
       case 'M-enter':
       case 'C-j':
-        return this.#set(insert(this.#line, '\n'))
+        return this.#set(insertText(this.#line, '\n'))
       case 'tab':
         return this.#tab()
       case 'up':
       case 'C-p':
-        return this.#goTo(lineAbove(this.#line), () => this.#recall.older(this.#line.text))
+        return this.#moveOrRecall(positionAbove(this.#line), () => this.#history.older(this.#line.text))
       case 'down':
       case 'C-n':
-        return this.#goTo(lineBelow(this.#line), () => this.#recall.newer())
+        return this.#moveOrRecall(positionBelow(this.#line), () => this.#history.newer())
       case 'C-r':
         this.#search = { words: '', found: undefined, line: this.#line }
-        return NONE
+        return NO_ACTION
       case 'C-y':
-        return this.#set(insert(this.#line, this.#killed))
+        return this.#set(insertText(this.#line, this.#killed))
       case 'C-c':
         if (this.#line.text === '') return { kind: 'interrupt' }
-        this.#recall.rest()
-        return this.#set(EMPTY)
+        this.#history.reset()
+        return this.#set(EMPTY_LINE)
       case 'C-d':
         return { kind: 'end' }
       case 'C-l':
@@ -115,97 +116,98 @@ export class Editor {
       case 'C-z':
         return { kind: 'suspend' }
       default:
-        return NONE
+        return NO_ACTION
     }
   }
 
-  #set(line: TextLine): Action {
+  #set(line: TextLine): EditorAction {
     this.#line = line
-    return NONE
+    return NO_ACTION
   }
 
-  #cut(name: string, to: number): Action {
-    const { line, taken } = cut(this.#line, to)
+  #cut(name: string, to: number): EditorAction {
+    const { line, taken } = cutToPosition(this.#line, to)
     if (!/^(?:backspace|delete|C-d)$/.test(name)) this.#killed = taken
     return this.#set(line)
   }
 
   /** A backslash at the end asks for another line. */
-  #enter(): Action {
+  #enter(): EditorAction {
     const { text, at } = this.#line
-    if (at === text.length && text.endsWith('\\')) return this.#set(lineOf(`${text.slice(0, -1)}\n`))
-    this.#recall.rest()
+    if (at === text.length && text.endsWith('\\')) return this.#set(toTextLine(`${text.slice(0, -1)}\n`))
+    this.#history.reset()
     return { kind: 'submit', text }
   }
 
   /** Within the text first, then to what was typed before. */
-  #goTo(place: number | undefined, recalled: () => string | undefined): Action {
-    if (place !== undefined) return this.#set(move(this.#line, place))
-    const text = recalled()
-    return text === undefined ? NONE : this.#set(lineOf(text))
+  #moveOrRecall(position: number | undefined, recallEntry: () => string | undefined): EditorAction {
+    if (position !== undefined) return this.#set(moveCursor(this.#line, position))
+    const text = recallEntry()
+    return text === undefined ? NO_ACTION : this.#set(toTextLine(text))
   }
 
-  #tab(): Action {
+  #tab(): EditorAction {
     const { from, all } = this.#complete(this.#line)
     const [only] = all
-    if (!only) return NONE
-    const put = (text: string): Action => this.#set(insert(cut(this.#line, from).line, text))
-    if (all.length === 1) return put(only.isOpen ? only.text : `${only.text} `)
-    this.#offers = all
-    return put(commonBeginning(all))
+    if (!only) return NO_ACTION
+    const replaceWord = (text: string): EditorAction =>
+      this.#set(insertText(cutToPosition(this.#line, from).line, text))
+    if (all.length === 1) return replaceWord(only.isOpen ? only.text : `${only.text} `)
+    this.#completions = all
+    return replaceWord(commonPrefix(all))
   }
 
-  #searching(search: Search, key: Key): Action {
+  #searchKey(search: HistorySearch, key: TerminalKey): EditorAction {
     const { words, found } = search
-    if (key.kind !== 'key') return this.#look(words + key.text, found && found.at + 1)
-    if (key.name === 'backspace') return this.#look(words.slice(0, -1))
-    if (key.name === 'C-r') return this.#look(words, found?.at)
+    if (key.kind !== 'key') return this.#findInHistory(words + key.text, found && found.at + 1)
+    if (key.name === 'backspace') return this.#findInHistory(words.slice(0, -1))
+    if (key.name === 'C-r') return this.#findInHistory(words, found?.at)
     this.#search = undefined
     if (key.name === 'C-g' || key.name === 'C-c') return this.#set(search.line)
-    this.#line = found ? lineOf(found.text) : search.line
-    return key.name === 'escape' || key.name === 'tab' ? NONE : this.press(key)
+    this.#line = found ? toTextLine(found.text) : search.line
+    return key.name === 'escape' || key.name === 'tab' ? NO_ACTION : this.press(key)
   }
 
   /** What was found stays where nothing older has the words. */
-  #look(words: string, before?: number): Action {
-    if (!this.#search) return NONE
-    const found = words === '' ? undefined : this.#recall.find(words, before)
+  #findInHistory(words: string, before?: number): EditorAction {
+    if (!this.#search) return NO_ACTION
+    const found = words === '' ? undefined : this.#history.find(words, before)
     const isOlder = words === this.#search.words
     this.#search = { ...this.#search, words, found: found ?? (isOlder ? this.#search.found : undefined) }
-    return NONE
+    return NO_ACTION
   }
 }
 
-const pasted = (text: string): string => typable(text)
+const cleanPaste = (text: string): string => toTypable(text)
 
-type Place = (line: TextLine) => number
+type FindPosition = (line: TextLine) => number
 
-const MOVES: { readonly [name: string]: Place } = {
-  left: before,
-  'C-b': before,
-  right: after,
-  'C-f': after,
+const CURSOR_MOVES: { readonly [name: string]: FindPosition } = {
+  left: previousPosition,
+  'C-b': previousPosition,
+  right: nextPosition,
+  'C-f': nextPosition,
   home: startOfLine,
   'C-a': startOfLine,
   end: endOfLine,
   'C-e': endOfLine,
-  'C-left': wordBefore,
-  'M-left': wordBefore,
-  'M-b': wordBefore,
-  'C-right': wordAfter,
-  'M-right': wordAfter,
-  'M-f': wordAfter,
+  'C-left': previousWordStart,
+  'M-left': previousWordStart,
+  'M-b': previousWordStart,
+  'C-right': nextWordEnd,
+  'M-right': nextWordEnd,
+  'M-f': nextWordEnd,
   'C-home': () => 0,
   'C-end': ({ text }) => text.length,
 }
 
-const CUTS: { readonly [name: string]: Place } = {
-  backspace: before,
-  delete: after,
-  'C-d': after,
-  'C-w': chunkBefore,
-  'M-backspace': wordBefore,
-  'M-d': wordAfter,
+const CUT_KEYS: { readonly [name: string]: FindPosition } = {
+  backspace: previousPosition,
+  delete: nextPosition,
+  'C-d': nextPosition,
+  'C-w': previousChunkStart,
+  'M-backspace': previousWordStart,
+  'M-d': nextWordEnd,
   'C-u': startOfLine,
   'C-k': endOfLine,
 }

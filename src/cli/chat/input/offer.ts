@@ -1,7 +1,7 @@
 /** What Tab offers for the word at the cursor. */
 import type { TextLine } from './text-line.ts'
 
-export interface Offer {
+export interface CompletionItem {
   /** Takes the place of the word. */
   readonly text: string
   /** For who chooses. */
@@ -10,17 +10,17 @@ export interface Offer {
   readonly isOpen?: boolean
 }
 
-export interface Offers {
+export interface CompletionList {
   /** Where the word begins. */
   readonly from: number
-  readonly all: readonly Offer[]
+  readonly all: readonly CompletionItem[]
 }
 
-export type Completer = (line: TextLine) => Offers
+export type Completer = (line: TextLine) => CompletionList
 
 /** How far all of them agree. */
-export function commonBeginning(offers: readonly Offer[]): string {
-  let common = offers[0]?.text ?? ''
-  for (const { text } of offers) while (!text.startsWith(common)) common = common.slice(0, -1)
+export function commonPrefix(items: readonly CompletionItem[]): string {
+  let common = items[0]?.text ?? ''
+  for (const { text } of items) while (!text.startsWith(common)) common = common.slice(0, -1)
   return common
 }

@@ -4,36 +4,36 @@ import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { truncate } from '../../view/table.ts'
 import type { Editor } from './editor.ts'
-import { layOut, visibleRows } from './layout.ts'
-import type { Offer } from './offer.ts'
+import { layOutPrompt, visibleRows } from './layout.ts'
+import type { CompletionItem } from './offer.ts'
 
-export interface Size {
+export interface TerminalSize {
   readonly columns: number
   readonly rows: number
 }
 
-const MOST_OFFERS = 8
+const MAX_COMPLETIONS_SHOWN = 8
 /** Of a long text, so much stays to be seen once it is sent. */
-const MOST_SENT = 20
+const MAX_SENT_ROWS = 20
 
 export class PromptArea {
-  readonly #mark: string
+  readonly #prefix: string
   /** The widths of what was drawn, up to the row of the cursor. */
   #above: readonly number[] = []
 
-  constructor(mark: string) {
-    this.#mark = mark
+  constructor(prefix: string) {
+    this.#prefix = prefix
   }
 
-  draw(editor: Editor, { columns, rows: height }: Size, note = ''): string {
+  draw(editor: Editor, { columns, rows: height }: TerminalSize, note = ''): string {
     const { search } = editor
-    const mark = search ? searchMark(search.words, search.isFound) : this.#mark
+    const prefix = search ? searchPrefix(search.words, search.isFound) : this.#prefix
     const below = [
-      ...offerRows(editor.offers, columns),
+      ...completionRows(editor.completions, columns),
       ...(note === '' ? [] : [paint.dim(truncate(note, columns - 1))]),
     ]
     const { rows, row, column } = visibleRows(
-      layOut(mark, editor.line, columns),
+      layOutPrompt(prefix, editor.line, columns),
       Math.max(1, height - 1 - below.length),
     )
     const all = [...rows, ...below]
@@ -44,11 +44,16 @@ export class PromptArea {
   }
 
   /** The last time: what was typed stays, and the cursor stands below it. */
-  finish(editor: Editor, { columns }: Size): string {
-    const { rows } = layOut(this.#mark, editor.line, columns)
-    const left = rows.length - MOST_SENT
+  finish(editor: Editor, { columns }: TerminalSize): string {
+    const { rows } = layOutPrompt(this.#prefix, editor.line, columns)
+    const hiddenCount = rows.length - MAX_SENT_ROWS
     const shown =
-      left > 1 ? [...rows.slice(0, MOST_SENT), paint.dim(say(`  … ${left} more lines`, `  … ほか ${left} 行`))] : rows
+      hiddenCount > 1
+        ? [
+            ...rows.slice(0, MAX_SENT_ROWS),
+            paint.dim(say(`  … ${hiddenCount} more lines`, `  … ほか ${hiddenCount} 行`)),
+          ]
+        : rows
     return `${this.#top(columns)}${shown.join('\r\n')}\r\n`
   }
 
@@ -64,19 +69,19 @@ export class PromptArea {
   }
 }
 
-function searchMark(words: string, isFound: boolean): string {
+function searchPrefix(words: string, isFound: boolean): string {
   const isNone = !isFound && words !== ''
   return `${say(isNone ? '(search, none)' : '(search)', isNone ? '（検索：なし）' : '（検索）')} ${words}: `
 }
 
-function offerRows(offers: readonly Offer[], columns: number): readonly string[] {
-  const wide = Math.min(32, Math.max(0, ...offers.map(({ text }) => stringWidth(text))))
-  const shown = offers.slice(0, MOST_OFFERS).map(({ text, note = '' }) => {
+function completionRows(completions: readonly CompletionItem[], columns: number): readonly string[] {
+  const nameWidth = Math.min(32, Math.max(0, ...completions.map(({ text }) => stringWidth(text))))
+  const shown = completions.slice(0, MAX_COMPLETIONS_SHOWN).map(({ text, note = '' }) => {
     const name = truncate(text, columns - 3)
-    const gap = ' '.repeat(Math.max(0, wide - stringWidth(name)) + 2)
-    const room = columns - 3 - stringWidth(name) - gap.length
-    return `  ${name}${note === '' || room < 8 ? '' : gap + paint.dim(truncate(note, room))}`
+    const gap = ' '.repeat(Math.max(0, nameWidth - stringWidth(name)) + 2)
+    const availableWidth = columns - 3 - stringWidth(name) - gap.length
+    return `  ${name}${note === '' || availableWidth < 8 ? '' : gap + paint.dim(truncate(note, availableWidth))}`
   })
-  const left = offers.length - shown.length
-  return left > 0 ? [...shown, paint.dim(say(`  … ${left} more`, `  … ほか ${left} 件`))] : shown
+  const hiddenCount = completions.length - shown.length
+  return hiddenCount > 0 ? [...shown, paint.dim(say(`  … ${hiddenCount} more`, `  … ほか ${hiddenCount} 件`))] : shown
 }

@@ -1,6 +1,6 @@
 /** What was typed before: walked through one by one, or searched. */
 
-export class Recall {
+export class PromptHistory {
   readonly #entries: string[]
   #at: number
   #draft = ''
@@ -12,13 +12,13 @@ export class Recall {
   }
 
   /** Back to what is being typed. */
-  rest(): void {
+  reset(): void {
     this.#at = this.#entries.length
   }
 
   add(text: string): void {
     if (text !== this.#entries.at(-1)) this.#entries.push(text)
-    this.rest()
+    this.reset()
   }
 
   /** Nothing before the first one. @param typed kept, to come back to */

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs'
 import type { ReadStream, WriteStream } from 'node:tty'
 import { say } from '../../language.ts'
 import { Editor, type EditorOptions } from './editor.ts'
-import { decodeKeys, ESCAPE, type Key, PASTES_OFF, PASTES_ON } from './keys.ts'
+import { BRACKETED_PASTE_OFF, BRACKETED_PASTE_ON, decodeKeys, ESCAPE_KEY, type TerminalKey } from './keys.ts'
 import { PromptArea } from './prompt-area.ts'
 
 const SHOW_CURSOR = '\u001b[?25h'
@@ -11,7 +11,7 @@ const SHOW_CURSOR = '\u001b[?25h'
 /** A terminal sends a sequence at once; an escape alone is the key. */
 const ESCAPE_WAIT_MS = 40
 
-interface Reading {
+interface LineRequest {
   readonly editor: Editor
   readonly area: PromptArea
   readonly isQuestion: boolean
@@ -21,7 +21,7 @@ interface Reading {
   note: string
 }
 
-export interface LineOptions extends EditorOptions {
+export interface ReadLineOptions extends EditorOptions {
   /** What was typed before the question came is no answer to it, and Control-C is one. */
   readonly isQuestion?: boolean
   /** Waited for before the first Tab does something. */
@@ -33,9 +33,9 @@ export class Terminal {
   readonly #output: WriteStream
   readonly #interrupt: () => void
   #rest = ''
-  #waiting: Key[] = []
-  #stalled: Key[] | undefined
-  #reading: Reading | undefined
+  #waiting: TerminalKey[] = []
+  #stalled: TerminalKey[] | undefined
+  #request: LineRequest | undefined
   #timer: NodeJS.Timeout | undefined
   #hasEnded = false
 
@@ -48,30 +48,40 @@ export class Terminal {
 
   open(): void {
     this.#input.setEncoding('utf8')
-    this.#input.on('data', this.#take).on('end', this.end)
+    this.#input.on('data', this.#onData).on('end', this.end)
     this.#output.on('resize', this.#redraw)
-    process.on('exit', this.#giveBack).on('SIGCONT', this.#goOn).on('SIGINT', this.#interrupt)
+    process.on('exit', this.#restoreModes).on('SIGCONT', this.#resume).on('SIGINT', this.#interrupt)
     this.#raw(true)
     this.#input.resume()
   }
 
   close(): void {
     this.#raw(false)
-    this.#input.off('data', this.#take).off('end', this.end)
+    this.#input.off('data', this.#onData).off('end', this.end)
     this.#output.off('resize', this.#redraw)
-    process.off('exit', this.#giveBack).off('SIGCONT', this.#goOn).off('SIGINT', this.#interrupt)
+    process.off('exit', this.#restoreModes).off('SIGCONT', this.#resume).off('SIGINT', this.#interrupt)
     this.#input.pause()
   }
 
   /** Nothing when the person has left. Twice Control-C on an empty line is leaving. */
-  line(mark: string, { isQuestion = false, beforeTab, ...options }: LineOptions = {}): Promise<string | undefined> {
+  readLine(
+    prefix: string,
+    { isQuestion = false, beforeTab, ...options }: ReadLineOptions = {},
+  ): Promise<string | undefined> {
     if (this.#hasEnded) return Promise.resolve(undefined)
     return new Promise((resolve) => {
       const done = (text: string | undefined): void => {
-        this.#reading = undefined
+        this.#request = undefined
         resolve(text)
       }
-      this.#reading = { editor: new Editor(options), area: new PromptArea(mark), isQuestion, beforeTab, done, note: '' }
+      this.#request = {
+        editor: new Editor(options),
+        area: new PromptArea(prefix),
+        isQuestion,
+        beforeTab,
+        done,
+        note: '',
+      }
       this.#redraw()
       if (!isQuestion) this.#press(this.#waiting.splice(0))
     })
@@ -80,11 +90,11 @@ export class Terminal {
   /** Whoever asked is told that there is nobody. */
   readonly end = (): void => {
     this.#hasEnded = true
-    this.#reading?.done(undefined)
+    this.#request?.done(undefined)
   }
 
   /** Lends the terminal to another program until it ends. */
-  lend<T>(work: () => T): T {
+  releaseFor<T>(work: () => T): T {
     this.#raw(false)
     this.#input.pause()
     try {
@@ -101,15 +111,15 @@ export class Terminal {
 
   #raw(isOn: boolean): void {
     this.#input.setRawMode(isOn)
-    this.#output.write(isOn ? PASTES_ON : PASTES_OFF)
+    this.#output.write(isOn ? BRACKETED_PASTE_ON : BRACKETED_PASTE_OFF)
   }
 
   /** Also when the program ends by an error. */
-  readonly #giveBack = (): void => {
-    writeSync(1, PASTES_OFF + SHOW_CURSOR)
+  readonly #restoreModes = (): void => {
+    writeSync(1, BRACKETED_PASTE_OFF + SHOW_CURSOR)
   }
 
-  readonly #take = (chunk: string): void => {
+  readonly #onData = (chunk: string): void => {
     clearTimeout(this.#timer)
     const { keys, rest } = decodeKeys(this.#rest + chunk)
     this.#rest = rest
@@ -117,59 +127,59 @@ export class Terminal {
     if (rest === '\u001b')
       this.#timer = setTimeout(() => {
         this.#rest = ''
-        this.#press([ESCAPE])
+        this.#press([ESCAPE_KEY])
       }, ESCAPE_WAIT_MS)
   }
 
-  #press(keys: readonly Key[]): void {
+  #press(keys: readonly TerminalKey[]): void {
     if (this.#stalled) return void this.#stalled.push(...keys)
     for (const [at, key] of keys.entries()) {
-      const reading = this.#reading
-      if (!reading) this.#whileBusy(key)
-      else if (reading.beforeTab && key.kind === 'key' && key.name === 'tab')
-        return this.#stall(reading, keys.slice(at))
-      else this.#one(reading, key, at === keys.length - 1)
+      const request = this.#request
+      if (!request) this.#keyWhileBusy(key)
+      else if (request.beforeTab && key.kind === 'key' && key.name === 'tab')
+        return this.#stall(request, keys.slice(at))
+      else this.#handleKey(request, key, at === keys.length - 1)
     }
   }
 
   /** What is typed meanwhile comes after the Tab. */
-  #stall(reading: Reading, keys: readonly Key[]): void {
+  #stall(request: LineRequest, keys: readonly TerminalKey[]): void {
     this.#stalled = [...keys]
-    void reading.beforeTab?.().then(() => {
+    void request.beforeTab?.().then(() => {
       const all = this.#stalled ?? []
       this.#stalled = undefined
-      reading.beforeTab = undefined
+      request.beforeTab = undefined
       this.#press(all)
     })
     this.#redraw()
   }
 
-  #whileBusy(key: Key): void {
+  #keyWhileBusy(key: TerminalKey): void {
     if (key.kind !== 'key' || key.name !== 'C-c') return void this.#waiting.push(key)
     this.#waiting = []
     this.#interrupt()
   }
 
-  #one(reading: Reading, key: Key, isLast: boolean): void {
-    const { editor, area } = reading
-    const wasAsked = reading.note !== ''
-    reading.note = ''
+  #handleKey(request: LineRequest, key: TerminalKey, isLast: boolean): void {
+    const { editor, area } = request
+    const wasWarned = request.note !== ''
+    request.note = ''
     const action = editor.press(key)
     switch (action.kind) {
       case 'submit':
         this.#output.write(area.finish(editor, this.size))
-        return reading.done(action.text)
+        return request.done(action.text)
       case 'interrupt':
-        if (!wasAsked && !reading.isQuestion) {
-          reading.note = say(
+        if (!wasWarned && !request.isQuestion) {
+          request.note = say(
             'Ctrl-C again, Ctrl-D or /quit ends.',
             'もう一度 Ctrl-C、Ctrl-D、または /quit で終了します。',
           )
           break
         }
-        return this.#leave(reading)
+        return this.#leave(request)
       case 'end':
-        return this.#leave(reading)
+        return this.#leave(request)
       case 'clear_screen':
         area.reset()
         this.#output.write('\u001b[2J\u001b[H')
@@ -186,17 +196,17 @@ export class Terminal {
     this.#redraw()
   }
 
-  #leave({ editor, area, done }: Reading): void {
+  #leave({ editor, area, done }: LineRequest): void {
     this.#output.write(area.finish(editor, this.size))
     done(undefined)
   }
 
-  readonly #goOn = (): void => {
+  readonly #resume = (): void => {
     this.#raw(true)
     this.#redraw()
   }
 
   readonly #redraw = (): void => {
-    if (this.#reading) this.#output.write(this.#reading.area.draw(this.#reading.editor, this.size, this.#reading.note))
+    if (this.#request) this.#output.write(this.#request.area.draw(this.#request.editor, this.size, this.#request.note))
   }
 }

@@ -1,6 +1,6 @@
 /** A text and a place in it, and what keys do to it. Letters are what a reader takes for one. */
 
-import { lettersOf } from '../width.ts'
+import { splitGraphemes } from '../width.ts'
 
 export interface TextLine {
   readonly text: string
@@ -8,38 +8,41 @@ export interface TextLine {
   readonly at: number
 }
 
-export const EMPTY: TextLine = { text: '', at: 0 }
+export const EMPTY_LINE: TextLine = { text: '', at: 0 }
 
-export const lineOf = (text: string): TextLine => ({ text, at: text.length })
+export const toTextLine = (text: string): TextLine => ({ text, at: text.length })
 
-export const insert = ({ text, at }: TextLine, more: string): TextLine => ({
-  text: text.slice(0, at) + more + text.slice(at),
-  at: at + more.length,
+export const insertText = ({ text, at }: TextLine, inserted: string): TextLine => ({
+  text: text.slice(0, at) + inserted + text.slice(at),
+  at: at + inserted.length,
 })
 
 /** Takes out what lies between the cursor and another place. */
-export function cut({ text, at }: TextLine, other: number): { readonly line: TextLine; readonly taken: string } {
+export function cutToPosition(
+  { text, at }: TextLine,
+  other: number,
+): { readonly line: TextLine; readonly taken: string } {
   const from = Math.min(at, other)
   const to = Math.max(at, other)
   return { line: { text: text.slice(0, from) + text.slice(to), at: from }, taken: text.slice(from, to) }
 }
 
-export const move = ({ text }: TextLine, at: number): TextLine => ({
+export const moveCursor = ({ text }: TextLine, at: number): TextLine => ({
   text,
   at: Math.max(0, Math.min(text.length, at)),
 })
 
-export function before({ text, at }: TextLine): number {
+export function previousPosition({ text, at }: TextLine): number {
   if (at === 0) return 0
   const start = startOfLine({ text, at })
   if (start === at) return at - 1
-  return at - (lettersOf(text.slice(start, at)).at(-1)?.length ?? 1)
+  return at - (splitGraphemes(text.slice(start, at)).at(-1)?.length ?? 1)
 }
 
-export function after({ text, at }: TextLine): number {
+export function nextPosition({ text, at }: TextLine): number {
   if (at >= text.length) return text.length
   if (text[at] === '\n') return at + 1
-  return at + (lettersOf(text.slice(at, endOfLine({ text, at })))[0]?.length ?? 1)
+  return at + (splitGraphemes(text.slice(at, endOfLine({ text, at })))[0]?.length ?? 1)
 }
 
 /** A negative place would count as the first one. */
@@ -52,36 +55,37 @@ export function endOfLine({ text, at }: TextLine): number {
 
 const IN_WORD = /[\p{L}\p{N}_]/u
 const BETWEEN_WORDS = /[^\p{L}\p{N}_]/u
-const WORD_AFTER = /^[^\p{L}\p{N}_]*[\p{L}\p{N}_]*/u
+const NEXT_WORD = /^[^\p{L}\p{N}_]*[\p{L}\p{N}_]*/u
 
-export const wordBefore = ({ text, at }: TextLine): number => back(text, back(text, at, BETWEEN_WORDS), IN_WORD)
+export const previousWordStart = ({ text, at }: TextLine): number =>
+  skipBack(text, skipBack(text, at, BETWEEN_WORDS), IN_WORD)
 
 /** Over all letters of a kind: a pattern that ends at the cursor would be tried from each place of the text. */
-function back(text: string, at: number, kind: RegExp): number {
-  let place = at
-  while (place > 0) {
-    const isPair = place > 1 && (text.codePointAt(place - 2) ?? 0) > 0xffff
-    const before = place - (isPair ? 2 : 1)
-    if (!kind.test(text.slice(before, place))) break
-    place = before
+function skipBack(text: string, at: number, kind: RegExp): number {
+  let position = at
+  while (position > 0) {
+    const isPair = position > 1 && (text.codePointAt(position - 2) ?? 0) > 0xffff
+    const previous = position - (isPair ? 2 : 1)
+    if (!kind.test(text.slice(previous, position))) break
+    position = previous
   }
-  return place
+  return position
 }
 
-export const wordAfter = ({ text, at }: TextLine): number => at + (WORD_AFTER.exec(text.slice(at))?.[0].length ?? 0)
+export const nextWordEnd = ({ text, at }: TextLine): number => at + (NEXT_WORD.exec(text.slice(at))?.[0].length ?? 0)
 
 /** Up to white space, as Control-W takes it. */
-export const chunkBefore = ({ text, at }: TextLine): number => back(text, back(text, at, /\s/), /\S/)
+export const previousChunkStart = ({ text, at }: TextLine): number => skipBack(text, skipBack(text, at, /\s/), /\S/)
 
 /** The same place one line higher or lower; nothing where there is none. */
-export function lineAbove(line: TextLine): number | undefined {
+export function positionAbove(line: TextLine): number | undefined {
   const start = startOfLine(line)
   if (start === 0) return undefined
   const above = startOfLine({ text: line.text, at: start - 1 })
   return Math.min(start - 1, above + line.at - start)
 }
 
-export function lineBelow(line: TextLine): number | undefined {
+export function positionBelow(line: TextLine): number | undefined {
   const end = endOfLine(line)
   if (end === line.text.length) return undefined
   return Math.min(endOfLine({ text: line.text, at: end + 1 }), end + 1 + line.at - startOfLine(line))

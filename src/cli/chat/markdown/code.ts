@@ -1,8 +1,8 @@
 /** Code with a calm highlighting: comments step back, strings and keywords stand out a little. Line by line. */
 import { paint } from '../../view/paint.ts'
-import { diffLine } from '../output/diff.ts'
+import { colorDiffLine } from '../output/diff.ts'
 
-interface Language {
+interface HighlightRules {
   /** Begins a comment up to the end of the line. */
   readonly comment?: string
   /** Begins and ends one of several lines. */
@@ -12,23 +12,26 @@ interface Language {
   readonly quotes: string
 }
 
-const C: Language = { comment: '//', block: ['/*', '*/'], quotes: '"\'' }
-const SCRIPT: Language = { ...C, long: ['`'] }
-const HASH: Language = { comment: '#', quotes: '"\'' }
+const C_RULES: HighlightRules = { comment: '//', block: ['/*', '*/'], quotes: '"\'' }
+const SCRIPT_RULES: HighlightRules = { ...C_RULES, long: ['`'] }
+const HASH_RULES: HighlightRules = { comment: '#', quotes: '"\'' }
 
-const LANGUAGES: ReadonlyMap<string, Language> = new Map([
-  ...named('c cpp c++ cc h hpp java cs csharp kotlin kt swift scala dart php', C),
-  ...named('rust rs', { ...C, quotes: '"' }),
-  ...named('go', SCRIPT),
-  ...named('js javascript ts typescript jsx tsx mjs json jsonc json5', SCRIPT),
-  ...named('css scss less', { block: ['/*', '*/'], quotes: '"\'' }),
-  ...named('py python', { ...HASH, long: ['"""', "'''"] }),
-  ...named('sh bash zsh shell console ruby rb perl yaml yml toml ini make makefile dockerfile r elixir nix', HASH),
-  ...named('sql lua haskell hs ada', { comment: '--', quotes: '"\'' }),
-  ...named('html xml svg vue svelte', { block: ['<!--', '-->'], quotes: '"\'' }),
+const RULES_BY_LANGUAGE: ReadonlyMap<string, HighlightRules> = new Map([
+  ...forLanguages('c cpp c++ cc h hpp java cs csharp kotlin kt swift scala dart php', C_RULES),
+  ...forLanguages('rust rs', { ...C_RULES, quotes: '"' }),
+  ...forLanguages('go', SCRIPT_RULES),
+  ...forLanguages('js javascript ts typescript jsx tsx mjs json jsonc json5', SCRIPT_RULES),
+  ...forLanguages('css scss less', { block: ['/*', '*/'], quotes: '"\'' }),
+  ...forLanguages('py python', { ...HASH_RULES, long: ['"""', "'''"] }),
+  ...forLanguages(
+    'sh bash zsh shell console ruby rb perl yaml yml toml ini make makefile dockerfile r elixir nix',
+    HASH_RULES,
+  ),
+  ...forLanguages('sql lua haskell hs ada', { comment: '--', quotes: '"\'' }),
+  ...forLanguages('html xml svg vue svelte', { block: ['<!--', '-->'], quotes: '"\'' }),
 ])
 
-function named(names: string, language: Language): readonly (readonly [string, Language])[] {
+function forLanguages(names: string, language: HighlightRules): readonly (readonly [string, HighlightRules])[] {
   return names.split(' ').map((name) => [name, language])
 }
 
@@ -43,50 +46,50 @@ const KEYWORDS = new Set(
 )
 
 /** Longer lines are shown as they are. */
-const MOST_LETTERS = 2000
+const MAX_HIGHLIGHTED_LENGTH = 2000
 
-interface Open {
+interface OpenToken {
   readonly end: string
   shade(text: string): string
 }
 
-export class CodeLines {
-  readonly #language: Language | undefined
+export class CodeHighlighter {
+  readonly #language: HighlightRules | undefined
   readonly #isDiff: boolean
   /** What ends the comment or the string that an earlier line began. */
-  #open: Open | undefined
+  #open: OpenToken | undefined
 
   constructor(name: string) {
     this.#isDiff = /^(?:diff|patch)$/i.test(name)
-    this.#language = LANGUAGES.get(name.toLowerCase())
+    this.#language = RULES_BY_LANGUAGE.get(name.toLowerCase())
   }
 
-  next(line: string): string {
-    if (this.#isDiff) return diffLine(line)
-    return this.#language && line.length <= MOST_LETTERS ? this.#shaded(line, this.#language) : line
+  highlightLine(line: string): string {
+    if (this.#isDiff) return colorDiffLine(line)
+    return this.#language && line.length <= MAX_HIGHLIGHTED_LENGTH ? this.#highlight(line, this.#language) : line
   }
 
-  #shaded(line: string, language: Language): string {
+  #highlight(line: string, language: HighlightRules): string {
     let out = ''
     let at = 0
     while (at < line.length) {
-      const piece = this.#piece(line, at, language)
+      const piece = this.#token(line, at, language)
       out += piece.shown
       at += piece.length
     }
     return out
   }
 
-  #piece(line: string, at: number, language: Language): { readonly shown: string; readonly length: number } {
-    if (this.#open) return this.#rest(line, at, 0, this.#open)
+  #token(line: string, at: number, language: HighlightRules): { readonly shown: string; readonly length: number } {
+    if (this.#open) return this.#untilEnd(line, at, 0, this.#open)
     const rest = line.slice(at)
     const { comment, block, long = [], quotes } = language
     if (block && rest.startsWith(block[0]))
-      return this.#rest(line, at, block[0].length, { end: block[1], shade: paint.dim })
+      return this.#untilEnd(line, at, block[0].length, { end: block[1], shade: paint.dim })
     if (comment !== undefined && rest.startsWith(comment) && (comment !== '#' || /^$|\s/.test(line[at - 1] ?? '')))
       return { shown: paint.dim(rest), length: rest.length }
     const quote = long.find((one) => rest.startsWith(one))
-    if (quote !== undefined) return this.#rest(line, at, quote.length, { end: quote, shade: paint.green })
+    if (quote !== undefined) return this.#untilEnd(line, at, quote.length, { end: quote, shade: paint.green })
     if (quotes.includes(rest[0] ?? '')) {
       const text = rest[0] === '"' ? /^"(?:[^"\\]|\\.)*"?/.exec(rest)?.[0] : /^'(?:[^'\\]|\\.)*'/.exec(rest)?.[0]
       return text === undefined ? { shown: "'", length: 1 } : { shown: paint.green(text), length: text.length }
@@ -97,8 +100,8 @@ export class CodeLines {
     return { shown: other, length: Math.max(1, other.length) }
   }
 
-  #rest(line: string, at: number, begun: number, open: Open) {
-    const end = line.indexOf(open.end, at + begun)
+  #untilEnd(line: string, at: number, startLength: number, open: OpenToken) {
+    const end = line.indexOf(open.end, at + startLength)
     this.#open = end < 0 ? open : undefined
     const length = (end < 0 ? line.length : end + open.end.length) - at
     return { shown: open.shade(line.slice(at, at + length)), length }

@@ -1,70 +1,79 @@
 /** A tool that ran: what it did, how it ended, and some lines of what it said. */
 
-import type { Need } from '../../../chat/tools/tool.ts'
-import type { TalkEvent } from '../../../chat.ts'
+import type { CallNeed } from '../../../chat/tools/tool.ts'
+import type { ChatSessionEvent } from '../../../chat.ts'
 import { plainJson } from '../../../lib/json/lossless.ts'
-import { printable } from '../../../lib/text.ts'
-import { duration } from '../../../model/gist.ts'
-import { visible } from '../../../model/told/visible.ts'
-import { inWords, say } from '../../language.ts'
+import { toPrintable } from '../../../lib/text.ts'
+import { formatShortDuration } from '../../../model/gist.ts'
+import { toVisible } from '../../../model/told/visible.ts'
+import { localize, say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
-import { count, plural, truncate } from '../../view/table.ts'
-import { widthOf } from '../width.ts'
-import { diffText } from './diff.ts'
+import { formatCount, plural, truncate } from '../../view/table.ts'
+import { textWidth } from '../width.ts'
+import { renderDiff } from './diff.ts'
 
-export type ToolDone = Extract<TalkEvent, { kind: 'tool_done' }>
+export type ToolDone = Extract<ChatSessionEvent, { kind: 'tool_done' }>
 
-export interface Asked {
-  readonly need: Need
+export interface ToolRequest {
+  readonly need: CallNeed
   /** Somebody has seen already what it is about to do. */
   readonly wasShown: boolean
 }
 
-const MOST_DIFF_LINES = 20
-const FIRST_LINES = 2
-const LAST_LINES = 6
+const MAX_DIFF_LINES = 20
+const HEAD_LINES = 2
+const TAIL_LINES = 6
 
-export function cardText({ name, result, ms }: ToolDone, asked: Asked | undefined, columns: number): string {
-  const { lines, exit } = saidBy(result)
+export function renderToolResult(
+  { name, result, ms }: ToolDone,
+  request: ToolRequest | undefined,
+  columns: number,
+): string {
+  const { lines, exit } = readOutput(result)
   const isFailed = result.status === 'Error'
-  const isQuiet = !isFailed && (asked?.need.level === 'read-only' || asked?.need.diff !== undefined)
+  const isQuiet = !isFailed && (request?.need.level === 'read-only' || request?.need.diff !== undefined)
   const facts = [
     isFailed || exit !== undefined ? paint.red('✗') : paint.green('✓'),
     ...(exit === undefined ? [] : [say(`exit ${exit}`, `終了コード ${exit}`)]),
-    ...(isQuiet && asked?.need.diff === undefined
-      ? [paint.dim(say(plural(lines.length, 'line'), `${count(lines.length)} 行`))]
+    ...(isQuiet && request?.need.diff === undefined
+      ? [paint.dim(say(plural(lines.length, 'line'), `${formatCount(lines.length)} 行`))]
       : []),
-    paint.dim(duration(ms)),
+    paint.dim(formatShortDuration(ms)),
   ].join(' ')
-  const label = oneLine(visible(name))
-  const room = Math.max(10, columns - widthOf(label) - widthOf(facts) - 6)
-  const summary = truncate(oneLine(asked ? visible(inWords(asked.need.summary).replaceAll(/\s+/g, ' ')) : ''), room)
+  const label = toPrintableLine(toVisible(name))
+  const availableWidth = Math.max(10, columns - textWidth(label) - textWidth(facts) - 6)
+  const summary = truncate(
+    toPrintableLine(request ? toVisible(localize(request.need.summary).replaceAll(/\s+/g, ' ')) : ''),
+    availableWidth,
+  )
   const head = `${paint.dim('▸')} ${paint.bold(label)}${summary === '' ? '' : ` ${summary}`}  ${facts}\n`
-  if (isQuiet) return head + (asked?.wasShown ? '' : diffText(asked?.need.diff ?? '', MOST_DIFF_LINES).text)
-  return head + folded(lines, columns)
+  if (isQuiet) return head + (request?.wasShown ? '' : renderDiff(request?.need.diff ?? '', MAX_DIFF_LINES).text)
+  return head + foldLines(lines, columns)
 }
 
-export const oneLine = (text: string): string => printable(text).replaceAll(/\s+/g, ' ').trim()
+export const toPrintableLine = (text: string): string => toPrintable(text).replaceAll(/\s+/g, ' ').trim()
 
-function folded(lines: readonly string[], columns: number): string {
-  const left = lines.length - FIRST_LINES - LAST_LINES
-  const shown = (part: readonly string[]): string =>
+function foldLines(lines: readonly string[], columns: number): string {
+  const hiddenLines = lines.length - HEAD_LINES - TAIL_LINES
+  const renderLines = (part: readonly string[]): string =>
     part.map((line) => paint.dim(`    ${truncate(line.replaceAll('\t', '  '), columns - 5)}\n`)).join('')
-  if (left <= 1) return shown(lines)
-  const between = paint.dim(say(`    … ${plural(left, 'more line')}\n`, `    … ほか ${count(left)} 行\n`))
-  return shown(lines.slice(0, FIRST_LINES)) + between + shown(lines.slice(-LAST_LINES))
+  if (hiddenLines <= 1) return renderLines(lines)
+  const between = paint.dim(
+    say(`    … ${plural(hiddenLines, 'more line')}\n`, `    … ほか ${formatCount(hiddenLines)} 行\n`),
+  )
+  return renderLines(lines.slice(0, HEAD_LINES)) + between + renderLines(lines.slice(-TAIL_LINES))
 }
 
 /** @returns exit only where a command failed */
-function saidBy({ content }: ToolDone['result']): { readonly lines: readonly string[]; readonly exit?: string } {
+function readOutput({ content }: ToolDone['result']): { readonly lines: readonly string[]; readonly exit?: string } {
   let exit: string | undefined
   const texts = content.map((block) => {
     if ('Text' in block) return block.Text
     const value = plainJson(block.Json) as Partial<Record<'exit_status' | 'stdout' | 'stderr', unknown>> | null
     if (typeof value?.exit_status !== 'string') return JSON.stringify(value, null, 2)
-    if (value.exit_status !== '0') exit = oneLine(value.exit_status)
+    if (value.exit_status !== '0') exit = toPrintableLine(value.exit_status)
     return [value.stdout, value.stderr].filter((text) => typeof text === 'string').join('')
   })
-  const text = printable(texts.join('\n')).trimEnd()
+  const text = toPrintable(texts.join('\n')).trimEnd()
   return { lines: text === '' ? [] : text.split('\n'), ...(exit !== undefined && { exit }) }
 }

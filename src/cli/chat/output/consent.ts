@@ -1,33 +1,33 @@
 /** What a tool is about to do, for who has to allow it, and what was answered. */
-import { dangerousAdditions, dangerSpans } from '../../../chat/tools/allow/danger-spans.ts'
-import type { Consent, TalkEvent } from '../../../chat.ts'
-import { folded } from '../../../lib/text.ts'
-import { visible, visibleCommand } from '../../../model/told/visible.ts'
-import { inWords, say } from '../../language.ts'
+import { findDangerousAdditions, findDangerSpans } from '../../../chat/tools/allow/danger-spans.ts'
+import type { ChatSessionEvent, ToolConsent } from '../../../chat.ts'
+import { foldText } from '../../../lib/text.ts'
+import { toVisible, toVisibleCommand } from '../../../model/told/visible.ts'
+import { localize, say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { truncate } from '../../view/table.ts'
-import { widthOf } from '../width.ts'
-import { type Block, type BlockOptions, blockText, NO_BLOCK } from './block.ts'
-import { shadeOf } from './diff.ts'
-import { outputText } from './output-text.ts'
+import { textWidth } from '../width.ts'
+import { EMPTY_BLOCK, type QuotedBlock, type QuotedBlockOptions, renderQuotedBlock } from './block.ts'
+import { diffColor } from './diff.ts'
+import { renderCommandOutput } from './output-text.ts'
 
-export type Question = Extract<TalkEvent, { kind: 'consent_needed' }>
+export type ConsentQuestion = Extract<ChatSessionEvent, { kind: 'consent_needed' }>
 
 /** Of the question; our own lines need some of them. */
-const MOST_ROWS = 40
+const MAX_ROWS = 40
 const OWN_ROWS = 8
-const FEWEST_ROWS = 8
+const MIN_ROWS = 8
 /** For what the model says about a call, which is not what it does. */
-const MOST_WORDS_ROWS = 2
-const MOST_THEIRS = 12
-const LONGEST_NAME = 64
+const MAX_PURPOSE_ROWS = 2
+const MAX_STALE_ROWS = 12
+const MAX_NAME_WIDTH = 64
 
-export interface Screenful {
+export interface ScreenSize {
   readonly columns: number
   readonly rows: number
 }
 
-export interface QuestionText {
+export interface RenderedQuestion {
   readonly text: string
   /** Something of it is not shown. */
   readonly isCut: boolean
@@ -35,42 +35,42 @@ export interface QuestionText {
   readonly isUnseen: boolean
 }
 
-/** @param isWhole nothing is left out */
-export function questionText({ name, need }: Question, screen: Screenful, isWhole = false): QuestionText {
+/** @param isFull nothing is left out */
+export function renderQuestion({ name, need }: ConsentQuestion, screen: ScreenSize, isFull = false): RenderedQuestion {
   const { columns } = screen
-  const rows = isWhole
+  const rows = isFull
     ? Number.POSITIVE_INFINITY
-    : Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, screen.rows - OWN_ROWS - (need.stale ? MOST_THEIRS : 0)))
-  const block = (text: string, more: Partial<BlockOptions> = {}): Block =>
+    : Math.max(MIN_ROWS, Math.min(MAX_ROWS, screen.rows - OWN_ROWS - (need.stale ? MAX_STALE_ROWS : 0)))
+  const block = (text: string, more: Partial<QuotedBlockOptions> = {}): QuotedBlock =>
     // A pager scrolls sideways and back: nothing of a line is left out there.
-    blockText(text, { columns, rows, spell: visible, ...(isWhole && { isWhole }), ...more })
+    renderQuotedBlock(text, { columns, rows, spell: toVisible, ...(isFull && { isWhole: isFull }), ...more })
   const { command, args, diff, stale, reason } = need
   const ran =
     command !== undefined
-      ? block(command, { spell: visibleCommand, danger: dangerSpans(command) })
+      ? block(command, { spell: toVisibleCommand, danger: findDangerSpans(command) })
       : args !== undefined
-        ? block(args, { danger: dangerSpans(args) })
-        : NO_BLOCK
-  const change = diff ? block(diff.trimEnd(), { danger: dangerousAdditions(diff), shade: shadeOf }) : NO_BLOCK
-  const words = (text: string): string => block(flat(text), isWhole ? {} : { rows: MOST_WORDS_ROWS }).text
-  const theirs = (text: string): string =>
-    text === '' ? '' : block(text.trimEnd(), isWhole ? {} : { rows: MOST_THEIRS, shade: shadeOf }).text
+        ? block(args, { danger: findDangerSpans(args) })
+        : EMPTY_BLOCK
+  const change = diff ? block(diff.trimEnd(), { danger: findDangerousAdditions(diff), shade: diffColor }) : EMPTY_BLOCK
+  const renderWords = (text: string): string => block(toOneLine(text), isFull ? {} : { rows: MAX_PURPOSE_ROWS }).text
+  const renderStaleDiff = (text: string): string =>
+    text === '' ? '' : block(text.trimEnd(), isFull ? {} : { rows: MAX_STALE_ROWS, shade: diffColor }).text
   const text = [
-    paint.bold(ownLines(paint.yellow('? '), `${nameOf(name)} ${headOf(need)}`, columns, '  ')),
-    command === undefined ? words(labelOf(inWords(need.summary), args)) : '',
+    paint.bold(prefixLines(paint.yellow('? '), `${displayName(name)} ${questionTitle(need)}`, columns, '  ')),
+    command === undefined ? renderWords(summaryLabel(localize(need.summary), args)) : '',
     ran.text,
     change.text,
     diff === '' ? paint.dim(say('  The file stays as it is.\n', '  変更点はありません。\n')) : '',
     command !== undefined && need.purpose
-      ? `${say('  Purpose, in the words of the model:', '  目的（モデルの言葉）：')}\n${words(need.purpose)}`
+      ? `${say('  Purpose, in the words of the model:', '  目的（モデルの言葉）：')}\n${renderWords(need.purpose)}`
       : '',
-    stale ? staleText(words(stale.path), theirs(stale.diff)) : '',
-    reason === undefined ? '' : paint.red(ownLines('  ! ', visible(flat(inWords(reason))), columns)),
+    stale ? renderStaleWarning(renderWords(stale.path), renderStaleDiff(stale.diff)) : '',
+    reason === undefined ? '' : paint.red(prefixLines('  ! ', toVisible(toOneLine(localize(reason))), columns)),
   ].join('')
   return { text, isCut: ran.isCut || change.isCut, isUnseen: ran.isCut }
 }
 
-function headOf({ command, args, diff }: Question['need']): string {
+function questionTitle({ command, args, diff }: ConsentQuestion['need']): string {
   if (command !== undefined) return say('asks to run this command:', 'が次のコマンドの実行を求めています：')
   if (args !== undefined) return say('asks to be called with:', 'が次の引数での呼び出しを求めています：')
   return diff === undefined
@@ -79,23 +79,23 @@ function headOf({ command, args, diff }: Question['need']): string {
 }
 
 /** Arguments stand in a block of their own. */
-const labelOf = (summary: string, args: string | undefined): string =>
+const summaryLabel = (summary: string, args: string | undefined): string =>
   args === undefined ? summary : (summary.split(' {')[0] ?? '')
 
 /** On one line. */
-const flat = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
+const toOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
-const nameOf = (name: string): string => truncate(visible(flat(name)), LONGEST_NAME)
+const displayName = (name: string): string => truncate(toVisible(toOneLine(name)), MAX_NAME_WIDTH)
 
 /** Each row begins with a mark: no row begins with words that are not ours. */
-const ownLines = (mark: string, text: string, columns: number, nextMark = mark): string =>
-  outputText(text, columns - widthOf(mark))
+const prefixLines = (prefix: string, text: string, columns: number, nextPrefix = prefix): string =>
+  renderCommandOutput(text, columns - textWidth(prefix))
     .trimEnd()
     .split('\n')
-    .map((line, at) => `${at === 0 ? mark : nextMark}${line}\n`)
+    .map((line, at) => `${at === 0 ? prefix : nextPrefix}${line}\n`)
     .join('')
 
-const staleText = (path: string, change: string): string =>
+const renderStaleWarning = (path: string, change: string): string =>
   paint.yellow(
     say('  This file changed since the model last read it:\n', '  モデルが読んだ後に変更されたファイルです：\n'),
   ) +
@@ -103,18 +103,18 @@ const staleText = (path: string, change: string): string =>
   change
 
 /** @param isCut something is not shown */
-export function choicesText(name: string, isCut: boolean, columns: number): string {
-  const tool = nameOf(name)
-  const whole = isCut ? say(' · v view all', ' · [v] 全体を表示') : ''
+export function renderConsentChoices(name: string, isCut: boolean, columns: number): string {
+  const tool = displayName(name)
+  const viewAll = isCut ? say(' · v view all', ' · [v] 全体を表示') : ''
   const text = say(
-    `  y yes · n no · t trust ${tool} for this session${whole} · or say what to do instead`,
-    `  [y] はい · [n] いいえ · [t] この会話では ${tool} を今後も許可${whole} · または代わりにしてほしいことを入力`,
+    `  y yes · n no · t trust ${tool} for this session${viewAll} · or say what to do instead`,
+    `  [y] はい · [n] いいえ · [t] この会話では ${tool} を今後も許可${viewAll} · または代わりにしてほしいことを入力`,
   )
-  return paint.dim(outputText(text, columns).trimEnd())
+  return paint.dim(renderCommandOutput(text, columns).trimEnd())
 }
 
 /** The answer to a yes that comes too early. */
-export const unseenText = (): string =>
+export const renderUnseenWarning = (): string =>
   paint.yellow(
     say(
       '  Part of this is not shown. Type v to view all of it first.',
@@ -122,17 +122,17 @@ export const unseenText = (): string =>
     ),
   )
 
-export const CONSENT_MARK = say('Allow it? [y/n/t] ', '実行しますか？ [y/n/t] ')
+export const CONSENT_PROMPT = say('Allow it? [y/n/t] ', '実行しますか？ [y/n/t] ')
 
 /** Nothing said is a no. The words of the question will do, and letters as a Japanese keyboard gives them. */
-export function consentOf(said: string): Consent {
-  const word = wordIn(said)
+export function parseConsent(answer: string): ToolConsent {
+  const word = normalizeAnswer(answer)
   if (['y', 'yes', 'はい'].includes(word)) return 'yes'
   if (word === 't' || word === 'trust') return 'trust'
-  return ['n', 'no', 'いいえ', ''].includes(word) ? 'no' : { text: said.trim() }
+  return ['n', 'no', 'いいえ', ''].includes(word) ? 'no' : { text: answer.trim() }
 }
 
 /** Whether all of it is asked for; `d` is what older versions called it. */
-export const isAll = (said: string): boolean => ['v', 'd'].includes(wordIn(said))
+export const isViewAll = (answer: string): boolean => ['v', 'd'].includes(normalizeAnswer(answer))
 
-const wordIn = (said: string): string => folded(said.trim())
+const normalizeAnswer = (answer: string): string => foldText(answer.trim())

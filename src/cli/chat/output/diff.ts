@@ -1,30 +1,33 @@
 /** Changes of files, coloured and folded. */
-import { visible } from '../../../model/told/visible.ts'
+import { toVisible } from '../../../model/told/visible.ts'
 import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 
-export const diffLine = (line: string): string => shadeOf(line)(line)
+export const colorDiffLine = (line: string): string => diffColor(line)(line)
 
 /** The colour of a line, for each of its rows. */
-export function shadeOf(line: string): (row: string) => string {
+export function diffColor(line: string): (row: string) => string {
   if (/^(?:---|\+\+\+|diff |index )/.test(line)) return paint.dim
   if (line.startsWith('@@')) return paint.cyan
   if (line.startsWith('+')) return paint.green
   return line.startsWith('-') ? paint.red : (row) => row
 }
 
-export interface Folded {
+export interface FoldedDiff {
   readonly text: string
   /** How many lines are not shown. */
-  readonly left: number
+  readonly hiddenLines: number
 }
 
-const moreLines = (left: number): string => say(`    … ${left} more lines\n`, `    … ほか ${left} 行\n`)
+const formatHiddenLines = (hidden: number): string => say(`    … ${hidden} more lines\n`, `    … ほか ${hidden} 行\n`)
 
-/** @param most lines, from the first one on */
-export function diffText(diff: string, most: number): Folded {
+/** @param maxLines lines, from the first one on */
+export function renderDiff(diff: string, maxLines: number): FoldedDiff {
   const lines = diff === '' ? [] : diff.trimEnd().split('\n')
-  const shown = lines.slice(0, most).map((line) => `    ${diffLine(visible(line))}\n`)
-  const left = lines.length - shown.length
-  return { text: shown.join('') + (left > 0 ? paint.dim(moreLines(left)) : ''), left: Math.max(0, left) }
+  const shown = lines.slice(0, maxLines).map((line) => `    ${colorDiffLine(toVisible(line))}\n`)
+  const hidden = lines.length - shown.length
+  return {
+    text: shown.join('') + (hidden > 0 ? paint.dim(formatHiddenLines(hidden)) : ''),
+    hiddenLines: Math.max(0, hidden),
+  }
 }

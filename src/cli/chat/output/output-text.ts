@@ -1,55 +1,55 @@
 /** What a command has to tell: plain text as it is, with its tables and lists fitted into the terminal. */
 
-import { printable } from '../../../lib/text.ts'
-import { isTableLine, tableText } from '../markdown/table.ts'
-import { widthOf } from '../width.ts'
-import { type Cell, columnWidths, rowText } from './grid.ts'
-import { Wrapped } from './wrapped.ts'
+import { toPrintable } from '../../../lib/text.ts'
+import { isTableLine, renderMarkdownTable } from '../markdown/table.ts'
+import { textWidth } from '../width.ts'
+import { columnWidths, type GridCell, renderGridRow } from './grid.ts'
+import { WordWrapper } from './wrapped.ts'
 
-const MOST_INDENT = 12
+const MAX_INDENT = 12
 
 /** @param isList fields that are parted by two spaces stand below each other */
-export function outputText(text: string, columns: number, isList = false): string {
+export function renderCommandOutput(text: string, columns: number, isList = false): string {
   const width = columns - 1
-  const lines = printable(text).replace(/\n$/, '').split('\n')
+  const lines = toPrintable(text).replace(/\n$/, '').split('\n')
   const out: string[] = []
   for (let at = 0; at < lines.length; ) {
-    const kind = kindOf(lines[at] ?? '', isList)
+    const kind = lineKind(lines[at] ?? '', isList)
     let end = at + 1
-    while (kind !== 'text' && end < lines.length && kindOf(lines[end] ?? '', isList) === kind) end++
+    while (kind !== 'text' && end < lines.length && lineKind(lines[end] ?? '', isList) === kind) end++
     const group = lines.slice(at, end)
-    if (kind === 'table') out.push(tableText(group, width))
-    else if (kind === 'text') out.push(`${fitted(group[0] ?? '', width)}\n`)
-    else out.push(listText(group, width))
+    if (kind === 'table') out.push(renderMarkdownTable(group, width))
+    else if (kind === 'text') out.push(`${wrapIndented(group[0] ?? '', width)}\n`)
+    else out.push(renderList(group, width))
     at = end
   }
   return out.join('')
 }
 
 /** Lines of one kind belong together; those of a list are indented alike. */
-function kindOf(line: string, isList: boolean): string {
+function lineKind(line: string, isList: boolean): string {
   if (isTableLine(line)) return 'table'
-  return isList && /\S {2,}\S/.test(line) ? `list ${indentOf(line)}` : 'text'
+  return isList && /\S {2,}\S/.test(line) ? `list ${indentWidth(line)}` : 'text'
 }
 
-const indentOf = (line: string): number => /^ */.exec(line)?.[0].length ?? 0
+const indentWidth = (line: string): number => /^ */.exec(line)?.[0].length ?? 0
 
-function listText(lines: readonly string[], width: number): string {
-  const indent = ' '.repeat(Math.min(MOST_INDENT, indentOf(lines[0] ?? '')))
+function renderList(lines: readonly string[], width: number): string {
+  const indent = ' '.repeat(Math.min(MAX_INDENT, indentWidth(lines[0] ?? '')))
   const rows = lines.map((line) =>
     line
       .trim()
       .split(/ {2,}/)
-      .map((text): Cell => [{ text, looks: [] }]),
+      .map((text): GridCell => [{ text, styles: [] }]),
   )
   const widths = columnWidths(rows, width - indent.length)
-  return rows.map((row) => rowText(row, widths).replaceAll(/^(?=.)/gm, indent)).join('')
+  return rows.map((row) => renderGridRow(row, widths).replaceAll(/^(?=.)/gm, indent)).join('')
 }
 
 /** Broken between words, and indented as it begins. */
-function fitted(line: string, width: number): string {
-  if (widthOf(line) <= width) return line
-  const indent = /^ */.exec(line)?.[0].slice(0, MOST_INDENT) ?? ''
-  const wrapped = new Wrapped(width, indent, 0)
-  return wrapped.add([{ text: line, looks: [] }]) + wrapped.end()
+function wrapIndented(line: string, width: number): string {
+  if (textWidth(line) <= width) return line
+  const indent = /^ */.exec(line)?.[0].slice(0, MAX_INDENT) ?? ''
+  const wrapper = new WordWrapper(width, indent, 0)
+  return wrapper.add([{ text: line, styles: [] }]) + wrapper.end()
 }

@@ -2,7 +2,7 @@
 
 import { writeOut } from '../../output.ts'
 import { truncate } from '../../view/table.ts'
-import { widthOf } from '../width.ts'
+import { textWidth } from '../width.ts'
 
 const TICK_MS = 120
 const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏']
@@ -28,7 +28,7 @@ export class Screen {
   async write(text: string): Promise<void> {
     if (text === '') return
     this.#row = text.includes('\n') ? text.slice(text.lastIndexOf('\n') + 1) : this.#row + text
-    await writeOut(this.#status ? `${ERASE_BELOW}${text}${this.#drawn()}` : text)
+    await writeOut(this.#status ? `${ERASE_BELOW}${text}${this.#renderStatus()}` : text)
   }
 
   /** On a line of its own. */
@@ -43,12 +43,12 @@ export class Screen {
     this.#status = text
     this.#timer ??= setInterval(() => {
       this.#frame++
-      void writeOut(ERASE_BELOW + this.#drawn())
+      void writeOut(ERASE_BELOW + this.#renderStatus())
     }, TICK_MS)
-    if (isNew) await writeOut(HIDE_CURSOR + this.#drawn())
+    if (isNew) await writeOut(HIDE_CURSOR + this.#renderStatus())
   }
 
-  async noStatus(): Promise<void> {
+  async clearStatus(): Promise<void> {
     if (!this.#status) return
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -57,10 +57,10 @@ export class Screen {
   }
 
   /** The cursor goes back to where the text ends. */
-  #drawn(): string {
+  #renderStatus(): string {
     const width = this.#columns() - 1
     const shown = truncate(`${FRAMES[this.#frame % FRAMES.length]} ${this.#status?.() ?? ''}`, width)
-    const column = Math.min(widthOf(this.#row), width)
+    const column = Math.min(textWidth(this.#row), width)
     return column === 0 ? `${shown}\r` : `\r\n${shown}\u001b[A\r\u001b[${column}C`
   }
 }

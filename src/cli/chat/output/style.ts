@@ -1,14 +1,14 @@
 /** How words can look, and stretches of text that look alike. */
 import { paint } from '../../view/paint.ts'
 
-export type Look = 'bold' | 'italic' | 'struck' | 'code' | 'link' | 'dim' | 'heading'
+export type TextStyle = 'bold' | 'italic' | 'struck' | 'code' | 'link' | 'dim' | 'heading'
 
-export interface Span {
+export interface StyledSpan {
   readonly text: string
-  readonly looks: readonly Look[]
+  readonly styles: readonly TextStyle[]
 }
 
-const PAINT: { readonly [look in Look]: (text: string) => string } = {
+const STYLE_FUNCTIONS: { readonly [look in TextStyle]: (text: string) => string } = {
   bold: paint.bold,
   italic: paint.italic,
   struck: paint.strikethrough,
@@ -18,4 +18,5 @@ const PAINT: { readonly [look in Look]: (text: string) => string } = {
   heading: (text) => paint.bold(paint.cyan(text)),
 }
 
-export const painted = ({ text, looks }: Span): string => looks.reduce((shown, look) => PAINT[look](shown), text)
+export const applyStyles = ({ text, styles }: StyledSpan): string =>
+  styles.reduce((shown, style) => STYLE_FUNCTIONS[style](shown), text)

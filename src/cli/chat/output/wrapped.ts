@@ -1,8 +1,8 @@
 /** Words put into lines of a terminal as they come: nothing that was written is moved any more. */
-import { lettersOf, widthOf } from '../width.ts'
-import { painted, type Span } from './style.ts'
+import { splitGraphemes, textWidth } from '../width.ts'
+import { applyStyles, type StyledSpan } from './style.ts'
 
-export class Wrapped {
+export class WordWrapper {
   readonly #width: number
   /** Before the first line, and before those that follow. */
   readonly #indent: string
@@ -10,7 +10,7 @@ export class Wrapped {
   /** A gap that is written only when a word follows on the same line. */
   #gap = ''
   /** A word of which more may come. */
-  #word: Span[] = []
+  #word: StyledSpan[] = []
   #hasWords = false
 
   /** @param column where the first line stands already */
@@ -21,36 +21,39 @@ export class Wrapped {
   }
 
   /** What can be written now. */
-  add(spans: readonly Span[]): string {
+  add(spans: readonly StyledSpan[]): string {
     let out = ''
-    for (const { text, looks } of spans)
+    for (const { text, styles } of spans)
       for (const piece of text.match(/\s+|\S+/g) ?? []) {
         if (/\s/.test(piece)) {
-          out += this.#put()
+          out += this.#flushWord()
           this.#gap += piece
-        } else for (const part of partsOf(piece)) out += this.#part({ text: part, looks })
+        } else for (const part of splitWide(piece)) out += this.#addPart({ text: part, styles })
       }
     return out
   }
 
   /** The last word. */
   end(): string {
-    return this.#put()
+    return this.#flushWord()
   }
 
   /** Between wide letters a line may break anywhere. */
-  #part(span: Span): string {
+  #addPart(span: StyledSpan): string {
     const last = this.#word.at(-1)
-    const breaks = last !== undefined && (isWide(span.text) || isWide(last.text)) && !CLINGS.test(span.text)
-    const out = breaks ? this.#put() : ''
+    const breaks =
+      last !== undefined &&
+      (hasWideCharacter(span.text) || hasWideCharacter(last.text)) &&
+      !NO_BREAK_BEFORE.test(span.text)
+    const out = breaks ? this.#flushWord() : ''
     this.#word.push(span)
     return out
   }
 
-  #put(): string {
+  #flushWord(): string {
     const word = this.#word.splice(0)
     if (word.length === 0) return ''
-    const width = word.reduce((sum, { text }) => sum + widthOf(text), 0)
+    const width = word.reduce((sum, { text }) => sum + textWidth(text), 0)
     const gap = this.#gap.replaceAll(/\s/g, ' ')
     this.#gap = ''
     if (this.#hasWords && this.#column + gap.length + width > this.#width) return this.#newLine() + this.#write(word)
@@ -59,36 +62,36 @@ export class Wrapped {
   }
 
   #newLine(): string {
-    this.#column = widthOf(this.#indent)
+    this.#column = textWidth(this.#indent)
     this.#hasWords = false
     return `\n${this.#indent}`
   }
 
   /** A word that is longer than a line is cut. */
-  #write(word: readonly Span[]): string {
+  #write(word: readonly StyledSpan[]): string {
     let out = ''
-    for (const { text, looks } of word) {
+    for (const { text, styles } of word) {
       let fits = ''
-      for (const letter of lettersOf(text)) {
-        const width = widthOf(letter)
-        if (this.#column + width > this.#width && this.#column > widthOf(this.#indent)) {
-          out += painted({ text: fits, looks }) + this.#newLine()
+      for (const character of splitGraphemes(text)) {
+        const width = textWidth(character)
+        if (this.#column + width > this.#width && this.#column > textWidth(this.#indent)) {
+          out += applyStyles({ text: fits, styles }) + this.#newLine()
           fits = ''
         }
-        fits += letter
+        fits += character
         this.#column += width
       }
-      if (fits !== '') out += painted({ text: fits, looks })
+      if (fits !== '') out += applyStyles({ text: fits, styles })
     }
     this.#hasWords = true
     return out
   }
 }
 
-const WIDE = /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]/
+const WIDE_CHARACTER = /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]/
 /** Never at the beginning of a line. */
-const CLINGS = /^[、。，．・：；？！」』）】〕〉》’”ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ)\]},.:;!?]/
+const NO_BREAK_BEFORE = /^[、。，．・：；？！」』）】〕〉》’”ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ)\]},.:;!?]/
 
-const isWide = (text: string): boolean => WIDE.test(text)
+const hasWideCharacter = (text: string): boolean => WIDE_CHARACTER.test(text)
 
-const partsOf = (word: string): readonly string[] => (isWide(word) ? lettersOf(word) : [word])
+const splitWide = (word: string): readonly string[] => (hasWideCharacter(word) ? splitGraphemes(word) : [word])

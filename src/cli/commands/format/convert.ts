@@ -3,14 +3,14 @@ import type { Command } from 'commander'
 import { type Conversion, convertLog, type LogOptions, type Report } from '../../../convert.ts'
 import { specialKindAt } from '../../../lib/files/regular-file.ts'
 import { AppError } from '../../../model/error.ts'
-import { type Found, logNamed } from '../../choose.ts'
-import { cutLine, maxTokens } from '../../convert/cut.ts'
-import { type Saving, saveConversion } from '../../convert/save.ts'
-import { saveReport } from '../../convert/save-report.ts'
-import { openHouse } from '../../house.ts'
+import { type ChosenLog, resolveLog } from '../../choose.ts'
+import { formatCut, maxTokensOption } from '../../convert/cut.ts'
+import { type SaveTarget, saveConversion } from '../../convert/save.ts'
+import { saveLosses } from '../../convert/save-report.ts'
+import { openApp } from '../../house.ts'
 import { say } from '../../language.ts'
 import { writeData, writeErr } from '../../output.ts'
-import { examples } from '../../run/examples.ts'
+import { formatExamples } from '../../run/examples.ts'
 
 interface Options {
   readonly to: string
@@ -87,7 +87,7 @@ export function convertCommand(program: Command): void {
       '--no-extensions',
       say('leave out x_conv, which only the way back needs', '逆変換だけに必要な x_conv を省く'),
     )
-    .addOption(maxTokens())
+    .addOption(maxTokensOption())
     .option(
       '--cwd <directory>',
       say('the directory in which the conversation goes on', '会話の続きを始めるディレクトリー'),
@@ -106,7 +106,7 @@ export function convertCommand(program: Command): void {
     .option('--force', say('overwrite an existing file', '既存のファイルを上書き'))
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi convert rollout.jsonl --to openai -o talk.json',
         'fumi convert talk.json --to codex -o rollout.jsonl --report losses.json',
         'fumi convert codex:019c22d1 --to sft --no-extensions >> examples.jsonl',
@@ -122,17 +122,17 @@ async function run(name: string, options: Options): Promise<void> {
       `--history is live or all, not ${options.history}.`,
       `--history は live か all です。「${options.history}」は使えません。`,
     )
-  const house = await openHouse()
-  const found = await logNamed(house, name, options)
+  const app = await openApp()
+  const found = await resolveLog(app, name, options)
   try {
-    const report = await converted(found, house.directory, options)
-    if (options.report !== undefined) await saveReport(options.report, report)
-    const { renderReport } = await import('../../convert/report.ts')
-    await writeErr(renderReport(report))
+    const report = await runConversion(found, app.directory, options)
+    if (options.report !== undefined) await saveLosses(options.report, report)
+    const { renderLosses } = await import('../../convert/report.ts')
+    await writeErr(renderLosses(report))
     if (options.strict && isLossy(report)) process.exitCode = EXIT_LOSSY
   } finally {
     await found.release()
-    house.close()
+    app.close()
   }
 }
 
@@ -141,7 +141,7 @@ const EXIT_LOSSY = 1
 
 const isLossy = ({ losses }: Report): boolean => losses.some(({ kept_in }) => kept_in === null)
 
-async function converted({ log, id }: Found, directory: string, options: Options): Promise<Report> {
+async function runConversion({ log, id }: ChosenLog, directory: string, options: Options): Promise<Report> {
   const settings: LogOptions = {
     directory,
     isWhole: options.history === 'all',
@@ -151,17 +151,17 @@ async function converted({ log, id }: Found, directory: string, options: Options
     ...(options.profile !== undefined && { profile: options.profile }),
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
-    onCut: (cut) => void writeErr(cutLine(cut)),
+    onCut: (cut) => void writeErr(formatCut(cut)),
   }
   const from = { agent: log.agent, source: log.source, session: id }
   const start = (): Promise<Conversion> => convertLog(from, options.to, settings)
-  if (options.output === undefined) return toStandardOutput(start, options.strict === true)
-  const saving: Saving = { path: options.output, force: options.force === true }
+  if (options.output === undefined) return writeToStandardOutput(start, options.strict === true)
+  const saving: SaveTarget = { path: options.output, force: options.force === true }
   return saveConversion(await start(), saving, (report) => !(options.strict && isLossy(report)))
 }
 
 /** What has been printed cannot be taken back: a strict conversion is tried first. */
-async function toStandardOutput(start: () => Promise<Conversion>, isStrict: boolean): Promise<Report> {
+async function writeToStandardOutput(start: () => Promise<Conversion>, isStrict: boolean): Promise<Report> {
   if (isStrict) {
     const trial = await start()
     for await (const _ of trial.pieces);

@@ -1,16 +1,16 @@
 /** `fumi detect`: what a file is, and what gave it away. */
 import type { Command } from 'commander'
-import type { Agent, Description } from '../../../agents/agent.ts'
+import type { Agent, FileDescription } from '../../../agents/agent.ts'
 import { allAgents } from '../../../agents/all.ts'
 import { isFolder } from '../../../lib/files/look.ts'
 import { AppError } from '../../../model/error.ts'
 import type { Issue } from '../../../model/issue.ts'
-import { phrase, SAY, type Say } from '../../../model/phrase.ts'
+import { PICK_WORDING, type PickWording, phrase } from '../../../model/phrase.ts'
 import { headOf } from '../../../normalize.ts'
-import { spooledAt } from '../../input.ts'
+import { spoolInput } from '../../input.ts'
 import { say } from '../../language.ts'
-import { writeJson, writeOut } from '../../output.ts'
-import { examples } from '../../run/examples.ts'
+import { writeOut, writeOutJson } from '../../output.ts'
+import { formatExamples } from '../../run/examples.ts'
 
 interface Options {
   readonly json?: boolean
@@ -27,12 +27,15 @@ export function detectCommand(program: Command): void {
     )
     .argument('<file...>', say('files of any kind; - for standard input', '任意のファイル。- は標準入力'))
     .option('--json', say('print JSON, with what could not be read line by line', '読めなかった行も含む JSON で出力'))
-    .addHelpText('after', examples('fumi detect *.json *.jsonl', 'fumi detect --json train.jsonl | jq .[].formats'))
+    .addHelpText(
+      'after',
+      formatExamples('fumi detect *.json *.jsonl', 'fumi detect --json train.jsonl | jq .[].formats'),
+    )
     .action(run)
 }
 
 /** One for each file. */
-export interface Detected {
+export interface DetectedFile {
   readonly path: string
   /** Nothing when no agent reads it. */
   readonly agent: string | null
@@ -50,18 +53,18 @@ export interface Detected {
 
 async function run(paths: readonly string[], options: Options): Promise<void> {
   const agents = await allAgents()
-  const words = options.json ? SAY.en : say
-  const found: Detected[] = []
+  const sayIn = options.json ? PICK_WORDING.en : say
+  const detected: DetectedFile[] = []
   for (const path of paths) {
-    const spool = await spooledAt(path)
+    const spool = await spoolInput(path)
     try {
-      found.push({ ...(await detect(agents, spool?.path ?? path, words)), path })
+      detected.push({ ...(await detectFile(agents, spool?.path ?? path, sayIn)), path })
     } finally {
       spool?.remove()
     }
   }
-  await (options.json ? writeJson(found) : writeOut(await tableOf(found)))
-  if (found.every(({ agent }) => agent === null))
+  await (options.json ? writeOutJson(detected) : writeOut(await loadDetectTable(detected)))
+  if (detected.every(({ agent }) => agent === null))
     throw new AppError(
       'nothing_readable',
       'no agent reads any of these files; the last column says what they are.',
@@ -69,44 +72,61 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
     )
 }
 
-async function detect(agents: readonly Agent[], path: string, words: Say): Promise<Detected> {
-  if (isFolder(path)) return { path, agent: null, label: null, ...told(FOLDER, words), ...NOTHING }
+async function detectFile(agents: readonly Agent[], path: string, sayIn: PickWording): Promise<DetectedFile> {
+  if (isFolder(path))
+    return { path, agent: null, label: null, ...describeFormat(FOLDER_DESCRIPTION, sayIn), ...NO_COUNTS }
   const head = await headOf(path)
-  const agent = agents.find((one) => one.recognise(head, path))
-  if (!agent) return { path, agent: null, label: null, ...told(refused(agents, head, path), words), ...NOTHING }
-  const described = agent.describe?.(head, path) ?? { format: agent.label, why: BY_CONTENT }
-  return { path, agent: agent.id, label: agent.label, ...told(described, words), ...(await countIn(agent, path)) }
+  const agent = agents.find((one) => one.recognize(head, path))
+  if (!agent)
+    return {
+      path,
+      agent: null,
+      label: null,
+      ...describeFormat(describeUnread(agents, head, path), sayIn),
+      ...NO_COUNTS,
+    }
+  const described = agent.describe?.(head, path) ?? { format: agent.label, why: KNOWN_BY_CONTENT }
+  return {
+    path,
+    agent: agent.id,
+    label: agent.label,
+    ...describeFormat(described, sayIn),
+    ...(await countContents(agent, path)),
+  }
 }
 
-const NOTHING = { formats: {}, conversations: 0, branches: 0, messages: 0, issues: [] }
+const NO_COUNTS = { formats: {}, conversations: 0, branches: 0, messages: 0, issues: [] }
 
-const BY_CONTENT = phrase('known by its content', '内容から判別')
+const KNOWN_BY_CONTENT = phrase('known by its content', '内容から判別')
 
-const told = ({ format, why }: Description, words: Say): { readonly format: string; readonly why: string } => ({
+const describeFormat = (
+  { format, why }: FileDescription,
+  sayIn: PickWording,
+): { readonly format: string; readonly why: string } => ({
   format,
-  why: words(why.en, why.ja),
+  why: sayIn(why.en, why.ja),
 })
 
-const FOLDER: Description = {
+const FOLDER_DESCRIPTION: FileDescription = {
   format: 'folder',
   why: phrase('give its files, or fumi list <folder>', '中のファイルを指定するか、fumi list <フォルダー>'),
 }
 
-const UNKNOWN: Description = {
+const UNKNOWN_DESCRIPTION: FileDescription = {
   format: 'unknown',
   why: phrase('no agent knows what this is', 'どのエージェントの形式でもありません'),
 }
 
 /** An agent may know what it does not read. */
-function refused(agents: readonly Agent[], head: Uint8Array, path: string): Description {
+function describeUnread(agents: readonly Agent[], head: Uint8Array, path: string): FileDescription {
   for (const agent of agents) {
     const description = agent.describe?.(head, path)
     if (description) return description
   }
-  return UNKNOWN
+  return UNKNOWN_DESCRIPTION
 }
 
-async function countIn(agent: Agent, path: string) {
+async function countContents(agent: Agent, path: string) {
   const formats: Record<string, number> = {}
   const issues: Issue[] = []
   let conversations = 0
@@ -135,7 +155,7 @@ async function countIn(agent: Agent, path: string) {
 }
 
 /** Loaded for people only: measuring the width of letters takes a large table. */
-async function tableOf(found: readonly Detected[]): Promise<string> {
-  const { detectTable } = await import('../../view/detect-table.ts')
-  return detectTable(found)
+async function loadDetectTable(detected: readonly DetectedFile[]): Promise<string> {
+  const { renderDetectTable } = await import('../../view/detect-table.ts')
+  return renderDetectTable(detected)
 }

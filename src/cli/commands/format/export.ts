@@ -2,27 +2,39 @@
 import { randomUUID } from 'node:crypto'
 import { extname, join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { House } from '../../../app.ts'
-import { FORMAT_NAMES, FORMATS, type FormatEntry, type FormatName } from '../../../convert/export/formats.ts'
-import type { ExportOptions, Format, Material } from '../../../convert/export/material.ts'
+import type { App } from '../../../app.ts'
+import {
+  EXPORT_FORMAT_ENTRIES,
+  EXPORT_FORMAT_NAMES,
+  type ExportFormatEntry,
+  type ExportFormatName,
+} from '../../../convert/export/formats.ts'
+import type { ExportInput, ExportOptions, ExportWriter } from '../../../convert/export/material.ts'
 import type { Privacy } from '../../../convert/export/privacy.ts'
 import { AppError } from '../../../model/error.ts'
 import type { Issue } from '../../../model/issue.ts'
-import { type TurnRange, turnRangeIn } from '../../../model/turn.ts'
-import { logNamed, type Naming } from '../../choose.ts'
-import { Attempts } from '../../export/attempts.ts'
-import { prepared } from '../../export/material.ts'
-import { FileNames, imagesBeside, isFolder, print, refuseOverwriting, save } from '../../export/save.ts'
-import { openHouse } from '../../house.ts'
-import { tellIssues } from '../../issues.ts'
+import { parseTurnRange, type TurnRange } from '../../../model/turn.ts'
+import { resolveLog, type SessionSelector } from '../../choose.ts'
+import { ExportAttempts } from '../../export/attempts.ts'
+import { prepareExport } from '../../export/material.ts'
+import {
+  createImageSaver,
+  ExportFileNames,
+  isFolderTarget,
+  printExport,
+  refuseOverwriting,
+  saveExport,
+} from '../../export/save.ts'
+import { openApp } from '../../house.ts'
+import { printIssues } from '../../issues.ts'
 import { say } from '../../language.ts'
 import { writeErr, writeOut } from '../../output.ts'
-import { examples } from '../../run/examples.ts'
+import { formatExamples } from '../../run/examples.ts'
 
-interface Options extends Naming {
+interface Options extends SessionSelector {
   readonly redact?: boolean
   readonly anonymize?: boolean
-  readonly format?: FormatName
+  readonly format?: ExportFormatName
   readonly output?: string
   readonly turns?: TurnRange
   readonly all?: boolean
@@ -53,7 +65,7 @@ export function exportCommand(program: Command): void {
           'what to write (default: by the name of the output, else md)',
           '出力形式（既定: 出力ファイルの名前から。決まらなければ md）',
         ),
-      ).choices(FORMAT_NAMES),
+      ).choices(EXPORT_FORMAT_NAMES),
     )
     .option(
       '-o, --output <path>',
@@ -65,7 +77,7 @@ export function exportCommand(program: Command): void {
     .option(
       '--turns <a..b>',
       say('only these turns: 3, 2..5, 4.. or ..3', 'このターンだけ: 3、2..5、4..、..3'),
-      rangeOf,
+      parseTurnsOption,
     )
     .option('--all', say('every record, also context, events and copies', '文脈・イベント・重複も含むすべての記録'))
     .option(
@@ -102,7 +114,7 @@ export function exportCommand(program: Command): void {
     .option('--force', say('overwrite existing files', '既存のファイルを上書き'))
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi export codex:019c22d1 -o talk.html',
         'fumi export rollout.jsonl > talk.md',
         'fumi export codex:019c22d1 amazon-q:1b4e28ba --format html -o talks/',
@@ -114,27 +126,32 @@ export function exportCommand(program: Command): void {
 }
 
 async function run(names: readonly string[], options: Options): Promise<void> {
-  const name = options.format ?? formatOf(options.output)
-  const target = targetOf(names.length, name, FORMATS[name], options)
-  const house = await openHouse()
+  const name = options.format ?? formatFromPath(options.output)
+  const target = resolveTarget(names.length, name, EXPORT_FORMAT_ENTRIES[name], options)
+  const app = await openApp()
   try {
-    await write(house, names, FORMATS[name], target, options)
+    await writeExports(app, names, EXPORT_FORMAT_ENTRIES[name], target, options)
   } finally {
-    house.close()
+    app.close()
   }
 }
 
-function formatOf(output: string | undefined): FormatName {
+function formatFromPath(output: string | undefined): ExportFormatName {
   const extension = output === undefined ? '' : extname(output).slice(1).toLowerCase()
-  return FORMAT_NAMES.find((name) => FORMATS[name].extension === extension) ?? 'md'
+  return EXPORT_FORMAT_NAMES.find((name) => EXPORT_FORMAT_ENTRIES[name].extension === extension) ?? 'md'
 }
 
-type Target =
+type ExportTarget =
   | { readonly kind: 'stream' }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'folder'; readonly path: string }
 
-function targetOf(sessions: number, name: FormatName, format: FormatEntry, { output, force }: Options): Target {
+function resolveTarget(
+  sessions: number,
+  name: ExportFormatName,
+  format: ExportFormatEntry,
+  { output, force }: Options,
+): ExportTarget {
   const isDocument = format.between === undefined
   if (output === undefined || output === '-') {
     if (isDocument && sessions > 1)
@@ -145,29 +162,29 @@ function targetOf(sessions: number, name: FormatName, format: FormatEntry, { out
       )
     return { kind: 'stream' }
   }
-  if (isFolder(output) || (isDocument && sessions > 1)) return { kind: 'folder', path: output }
+  if (isFolderTarget(output) || (isDocument && sessions > 1)) return { kind: 'folder', path: output }
   refuseOverwriting(output, force === true)
   return { kind: 'file', path: output }
 }
 
-async function write(
-  house: House,
+async function writeExports(
+  app: App,
   sessions: readonly string[],
-  format: FormatEntry,
-  target: Target,
+  format: ExportFormatEntry,
+  target: ExportTarget,
   options: Options,
 ): Promise<void> {
   const issues: Issue[] = []
-  const attempts = new Attempts(sessions.length)
-  const privacy = await privacyOf(house, options)
-  const names = new FileNames()
+  const attempts = new ExportAttempts(sessions.length)
+  const privacy = await createPrivacy(app, options)
+  const names = new ExportFileNames()
   const writer = await format.load()
-  async function* materials(): AsyncGenerator<Named> {
+  async function* inputs(): AsyncGenerator<Named> {
     for (const name of sessions) {
-      const one = await attempts.at(name, () => logNamed(house, name, options))
+      const one = await attempts.at(name, () => resolveLog(app, name, options))
       if (!one) continue
       try {
-        const ready = await attempts.at(name, () => prepared(house, one, privacy))
+        const ready = await attempts.at(name, () => prepareExport(app, one, privacy))
         issues.push(...(ready?.issues ?? []))
         if (ready) yield { name, material: ready.material }
       } finally {
@@ -176,31 +193,31 @@ async function write(
     }
   }
   const joinedTo = (path: string | undefined): AsyncIterable<string> =>
-    joined(materials(), attempts, writer, format.between, exportOptions(options, path))
-  if (target.kind === 'stream') await print(joinedTo(undefined))
+    joinExports(inputs(), attempts, writer, format.between, exportOptions(options, path))
+  if (target.kind === 'stream') await printExport(joinedTo(undefined))
   else if (target.kind === 'file') {
-    await save(target.path, joinedTo(target.path))
+    await saveExport(target.path, joinedTo(target.path))
     await writeOut(`${target.path}\n`)
   } else
-    for await (const { name, material } of materials())
+    for await (const { name, material: input } of inputs())
       await attempts.at(name, async () => {
-        const path = join(target.path, names.of(material.session.id, format.extension))
+        const path = join(target.path, names.of(input.session.id, format.extension))
         refuseOverwriting(path, options.force === true)
-        await save(path, written(material, writer, exportOptions(options, path)))
+        await saveExport(path, renderExport(input, writer, exportOptions(options, path)))
         await writeOut(`${path}\n`)
       })
-  await tellIssues(issues)
+  await printIssues(issues)
   const redacted = privacy?.redacted()
-  if (redacted) await writeErr((await import('../../view/redaction-report.ts')).redactionReport(redacted))
+  if (redacted) await writeErr((await import('../../view/redaction-report.ts')).renderRedactionReport(redacted))
 }
 
 /** A session as the user named it. */
 interface Named {
   readonly name: string
-  readonly material: Material
+  readonly material: ExportInput
 }
 
-async function privacyOf({ environment }: House, { redact, anonymize }: Options): Promise<Privacy | undefined> {
+async function createPrivacy({ environment }: App, { redact, anonymize }: Options): Promise<Privacy | undefined> {
   if (redact && anonymize)
     throw new AppError(
       'bad_usage',
@@ -208,24 +225,24 @@ async function privacyOf({ environment }: House, { redact, anonymize }: Options)
       '--anonymize は言葉をすべて置き換えるため、--redact は不要です。どちらかだけを指定してください。',
     )
   if (!redact && !anonymize) return undefined
-  const { anonymizing, redacting } = await import('../../../convert/export/privacy.ts')
-  if (anonymize) return anonymizing(randomUUID())
-  const { peopleHere } = await import('../../../convert/redact/people.ts')
-  return redacting(peopleHere(environment))
+  const { createAnonymization, createRedaction } = await import('../../../convert/export/privacy.ts')
+  if (anonymize) return createAnonymization(randomUUID())
+  const { peopleOnMachine } = await import('../../../convert/redact/people.ts')
+  return createRedaction(peopleOnMachine(environment))
 }
 
-async function* joined(
-  materials: AsyncIterable<Named>,
-  attempts: Attempts,
-  write: Format,
+async function* joinExports(
+  inputs: AsyncIterable<Named>,
+  attempts: ExportAttempts,
+  write: ExportWriter,
   between: string | undefined,
   options: ExportOptions,
 ): AsyncGenerator<string> {
   let isFirst = true
-  for await (const { name, material } of materials) {
+  for await (const { name, material: input } of inputs) {
     let isBegun = false
     try {
-      for await (const text of written(material, write, options)) {
+      for await (const text of renderExport(input, write, options)) {
         if (!isBegun && !isFirst) yield between ?? ''
         isBegun = true
         yield text
@@ -238,23 +255,23 @@ async function* joined(
   }
 }
 
-async function* written(material: Material, write: Format, options: ExportOptions): AsyncGenerator<string> {
+async function* renderExport(input: ExportInput, write: ExportWriter, options: ExportOptions): AsyncGenerator<string> {
   let isEmpty = true
-  for await (const text of write(material, options)) {
+  for await (const text of write(input, options)) {
     isEmpty = false
     yield text
   }
   if (isEmpty)
     await writeErr(
       say(
-        `${material.session.id} holds nothing for this format; left out\n`,
-        `${material.session.id} にはこの形式で書き出せる内容がないため、省きました\n`,
+        `${input.session.id} holds nothing for this format; left out\n`,
+        `${input.session.id} にはこの形式で書き出せる内容がないため、省きました\n`,
       ),
     )
 }
 
 function exportOptions({ all, turns, images }: Options, document: string | undefined): ExportOptions {
-  const isBeside = document !== undefined && images !== 'inline'
+  const hasImageFolder = document !== undefined && images !== 'inline'
   if (images === 'files' && document === undefined)
     throw new AppError(
       'bad_usage',
@@ -264,13 +281,13 @@ function exportOptions({ all, turns, images }: Options, document: string | undef
   return {
     ...(all !== undefined && { all }),
     ...(turns && { turns }),
-    ...(isBeside && { placeImage: imagesBeside(document) }),
+    ...(hasImageFolder && { placeImage: createImageSaver(document) }),
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   }
 }
 
-function rangeOf(text: string): TurnRange {
-  const range = turnRangeIn(text)
+function parseTurnsOption(text: string): TurnRange {
+  const range = parseTurnRange(text)
   if (range) return range
   throw new InvalidArgumentError(
     say('Give turns as 3, 2..5, 4.. or ..3.', 'ターンは 3、2..5、4..、..3 のように指定してください。'),

@@ -1,17 +1,17 @@
 /** `fumi handoff`: a conversation goes on in another agent's program. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { shellLine } from '../../../agents/resume-command.ts'
+import { formatShellLine } from '../../../agents/resume-command.ts'
 import { type HandedOver, handOver, targetsOfHandoff } from '../../../convert.ts'
 import { AppError } from '../../../model/error.ts'
-import { WARNINGS } from '../../../model/told/warnings.ts'
-import { logNamed } from '../../choose.ts'
-import { cutLine, maxTokens } from '../../convert/cut.ts'
-import { saveReport } from '../../convert/save-report.ts'
-import { openHouse } from '../../house.ts'
+import { WARNING_TEXTS_JA } from '../../../model/told/warnings.ts'
+import { resolveLog } from '../../choose.ts'
+import { formatCut, maxTokensOption } from '../../convert/cut.ts'
+import { saveLosses } from '../../convert/save-report.ts'
+import { openApp } from '../../house.ts'
 import { say } from '../../language.ts'
-import { writeErr, writeJson, writeOut } from '../../output.ts'
-import { examples } from '../../run/examples.ts'
+import { writeErr, writeOut, writeOutJson } from '../../output.ts'
+import { formatExamples } from '../../run/examples.ts'
 
 interface Options {
   readonly to: string
@@ -40,7 +40,7 @@ export function handoffCommand(program: Command): void {
         '引き継ぎ先: codex、amazon-q、kiro など。不明な名前なら一覧を表示',
       ),
     )
-    .addOption(maxTokens())
+    .addOption(maxTokensOption())
     .option(
       '--cwd <directory>',
       say("where to go on; otherwise the session's own directory", '続きを始める場所。省くと会話の元のディレクトリー'),
@@ -77,7 +77,7 @@ export function handoffCommand(program: Command): void {
     .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi handoff codex:019c22d1 --to amazon-q',
         'fumi handoff amazon-q:1b4e28ba --to codex --cwd ~/src/app --dry-run',
       ),
@@ -100,43 +100,43 @@ async function run(name: string, options: Options): Promise<void> {
       `nothing can be given to ${options.to}. Known: ${targets.join(', ')}.`,
       `${options.to} には引き継げません。引き継ぎ先は ${targets.join('、')} です。`,
     )
-  const house = await openHouse()
+  const app = await openApp()
   try {
-    const { log, id, release } = await logNamed(house, name, options)
+    const { log, id, release } = await resolveLog(app, name, options)
     try {
-      const { environment, directory, keep } = house
+      const { environment, directory, backup: backupStore } = app
       const done = await handOver({ agent: log.agent, source: log.source, session: id }, options.to, {
         environment,
         directory,
-        keep,
+        keep: backupStore,
         isDry: options.dryRun === true,
         mayReplace: options.replace === true,
         ...(options.cwd !== undefined && { cwd: resolve(options.cwd) }),
         ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
       })
-      await tell(done, options)
-      if (options.report !== undefined) await saveReport(options.report, done.report)
+      await printResult(done, options)
+      if (options.report !== undefined) await saveLosses(options.report, done.report)
     } finally {
       await release()
     }
   } finally {
-    house.close()
+    app.close()
   }
 }
 
-async function tell(done: HandedOver, options: Options): Promise<void> {
+async function printResult(done: HandedOver, options: Options): Promise<void> {
   const { session, source, isDry, isReplacement, backup, resume, exchanges, cut, report, repairs, warnings } = done
   if (options.json) {
     const { path } = source
-    const told = { session: session.id, path, isDry, isReplacement, backup, resume, exchanges, cut, repairs }
-    await writeJson({ ...told, warnings: warnings.map(({ what }) => what), report })
+    const result = { session: session.id, path, isDry, isReplacement, backup, resume, exchanges, cut, repairs }
+    await writeOutJson({ ...result, warnings: warnings.map(({ what }) => what), report })
     return
   }
-  const { renderReport } = await import('../../convert/report.ts')
-  await writeErr(renderReport(report))
-  if (cut) await writeErr(cutLine(cut))
+  const { renderLosses } = await import('../../convert/report.ts')
+  await writeErr(renderLosses(report))
+  if (cut) await writeErr(formatCut(cut))
   for (const repair of repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
-  for (const { code, what } of warnings) await writeErr(`fumi: ${say(what, WARNINGS[code])}\n`)
+  for (const { code, what } of warnings) await writeErr(`fumi: ${say(what, WARNING_TEXTS_JA[code])}\n`)
   await writeOut(
     say(
       `${session.id}, ${exchanges} exchanges, ${isDry ? 'would be' : 'is'} in ${source.path}\n`,
@@ -151,5 +151,5 @@ async function tell(done: HandedOver, options: Options): Promise<void> {
     await writeOut(
       say(`What stood there is kept, and also in ${backup}\n`, `置き換えた会話は保管してあります。控え: ${backup}\n`),
     )
-  if (resume && !isDry) await writeOut(`${say('Go on with:', '続きを始めるには:')} ${shellLine(resume)}\n`)
+  if (resume && !isDry) await writeOut(`${say('Go on with:', '続きを始めるには:')} ${formatShellLine(resume)}\n`)
 }

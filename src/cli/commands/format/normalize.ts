@@ -1,20 +1,20 @@
 /** `fumi normalize`: one NormalizedMessage per line. */
 
 import type { Command } from 'commander'
-import { printableField } from '../../../lib/text.ts'
+import { toPrintableField } from '../../../lib/text.ts'
 import { AppError } from '../../../model/error.ts'
 import type { Issue } from '../../../model/issue.ts'
-import { serialize } from '../../../model/serialize.ts'
+import { serializeMessage } from '../../../model/serialize.ts'
 import { describeIssue } from '../../../model/told/issues.ts'
-import { whyIncomplete } from '../../../model/told/unreadable.ts'
+import { incompleteReasonOf } from '../../../model/told/unreadable.ts'
 import { type Log, readLog } from '../../../normalize.ts'
-import { tellIncomplete } from '../../incomplete.ts'
-import { inWords, say } from '../../language.ts'
-import { logsFor } from '../../logs/logs.ts'
-import { tidyUp } from '../../memory.ts'
+import { reportIncomplete } from '../../incomplete.ts'
+import { localize, say } from '../../language.ts'
+import { findLogsAt } from '../../logs/logs.ts'
+import { collectGarbage } from '../../memory.ts'
 import { LineWriter, writeErr, writeErrJson } from '../../output.ts'
-import { type Progress, progressOver } from '../../progress.ts'
-import { examples } from '../../run/examples.ts'
+import { createLogProgress, type LogProgress } from '../../progress.ts'
+import { formatExamples } from '../../run/examples.ts'
 
 interface Options {
   readonly sanitized?: boolean
@@ -55,7 +55,7 @@ export function normalizeCommand(program: Command): void {
     )
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi normalize rollout.jsonl | jq .role',
         'fumi normalize ~/.codex/sessions > all.ndjson',
         'zstdcat old.jsonl.zst | fumi normalize -',
@@ -66,17 +66,17 @@ export function normalizeCommand(program: Command): void {
 
 async function run(paths: readonly string[], options: Options): Promise<void> {
   const unread: Issue[] = []
-  const tell = (issue: Issue): Promise<void> => {
+  const reportIssue = (issue: Issue): Promise<void> => {
     if (issue.code === 'unreadable') unread.push(issue)
-    return options.jsonIssues ? writeErrJson(issue) : writeErr(`${printableField(inWords(describeIssue(issue)))}\n`)
+    return options.jsonIssues ? writeErrJson(issue) : writeErr(`${toPrintableField(localize(describeIssue(issue)))}\n`)
   }
-  const { logs, release } = await logsFor(paths)
-  const progress = process.stdout.isTTY ? undefined : await progressOver(logs)
+  const { logs, release } = await findLogsAt(paths)
+  const progress = process.stdout.isTTY ? undefined : await createLogProgress(logs)
   const writer = new LineWriter()
   let messages = 0
   try {
     for (const log of logs) {
-      messages += await normalizeLog(log, options, tell, progress, writer)
+      messages += await normalizeLog(log, options, reportIssue, progress, writer)
       progress?.done(log)
     }
     await writer.flush()
@@ -84,8 +84,8 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
     progress?.stop()
     await release()
   }
-  await tellIncomplete(unread)
-  if (messages > 0 || unread.some(whyIncomplete)) return
+  await reportIncomplete(unread)
+  if (messages > 0 || unread.some(incompleteReasonOf)) return
   const where = paths.join(', ')
   throw new AppError(
     'nothing_readable',
@@ -98,25 +98,25 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
 async function normalizeLog(
   log: Log,
   options: Options,
-  tell: (issue: Issue) => Promise<void>,
-  progress: Progress | undefined,
+  reportIssue: (issue: Issue) => Promise<void>,
+  progress: LogProgress | undefined,
   writer: LineWriter,
 ): Promise<number> {
   let count = 0
   let cursors = 0
   for await (const batch of readLog(log.agent, log.source, options)) {
     for (const one of batch) {
-      if (one.kind === 'issue') await tell(one.issue)
+      if (one.kind === 'issue') await reportIssue(one.issue)
       if (one.kind === 'cursor') {
         progress?.at(log, one.cursor.offset ?? 0)
-        if (++cursors % CURSORS_TO_TIDY === 0) tidyUp()
+        if (++cursors % CURSORS_PER_COLLECTION === 0) collectGarbage()
       }
       if (one.kind !== 'message' || log.unknown) continue
-      const { json, cut } = serialize(one.message)
-      if (cut) await tell(tooDeep(log, one.message.raw.line_index))
+      const { json, cut } = serializeMessage(one.message)
+      if (cut) await reportIssue(tooDeepIssue(log, one.message.raw.line_index))
       const waiting = writer.writeLine(json)
       if (waiting) await waiting
-      if (json.length > LONG_LINE) tidyUp()
+      if (json.length > LONG_LINE_LENGTH) collectGarbage()
       count++
     }
   }
@@ -124,11 +124,11 @@ async function normalizeLog(
 }
 
 /** A log gives a cursor about once a megabyte. */
-const CURSORS_TO_TIDY = 24
+const CURSORS_PER_COLLECTION = 24
 /** What a line leaves behind is several times its length. */
-const LONG_LINE = 8_000_000
+const LONG_LINE_LENGTH = 8_000_000
 
-const tooDeep = ({ source }: Log, line: number): Issue => ({
+const tooDeepIssue = ({ source }: Log, line: number): Issue => ({
   code: 'too_deep',
   reason: 'parts nested too deep were left out',
   path: source.shown ?? source.path,

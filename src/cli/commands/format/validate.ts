@@ -2,21 +2,21 @@
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { allAgents } from '../../../agents/all.ts'
-import { TARGETS, type Target } from '../../../convert/check/check.ts'
-import { saveFile } from '../../../lib/disk/draft.ts'
+import { CHECK_TARGETS, type CheckTarget } from '../../../convert/check/check.ts'
+import { writeFileAtomically } from '../../../lib/disk/draft.ts'
 import { isFile } from '../../../lib/files/look.ts'
-import { readNamed } from '../../../lib/files/regular-file.ts'
-import { readError } from '../../../lib/files/system-error.ts'
+import { readUserFile } from '../../../lib/files/regular-file.ts'
+import { toReadError } from '../../../lib/files/system-error.ts'
 import { AppError } from '../../../model/error.ts'
 import { headOf } from '../../../normalize.ts'
 import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../../openai.ts'
-import { language, say } from '../../language.ts'
-import { writeData, writeErr, writeErrJson, writeJson, writeOut } from '../../output.ts'
-import { examples } from '../../run/examples.ts'
+import { runLanguage, say } from '../../language.ts'
+import { writeData, writeErr, writeErrJson, writeOut, writeOutJson } from '../../output.ts'
+import { formatExamples } from '../../run/examples.ts'
 import { validateTarget } from '../../validate/target.ts'
 
 interface Options {
-  readonly target?: Target
+  readonly target?: CheckTarget
   readonly profile?: ProfileName
   readonly fix?: boolean
   readonly output?: string
@@ -43,7 +43,7 @@ export function validateCommand(program: Command): void {
       new Option(
         '--target <name>',
         say('whose format; without it, told by what is in the file', '検査する形式。指定がなければ内容から判別'),
-      ).choices(TARGETS),
+      ).choices(CHECK_TARGETS),
     )
     .addOption(
       new Option(
@@ -66,7 +66,7 @@ export function validateCommand(program: Command): void {
     )
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi validate messages.json',
         'fumi validate train.jsonl --profile fine-tune',
         'fumi validate chat.json --profile ollama --fix -o mended.json',
@@ -86,7 +86,7 @@ async function run(path: string, options: Options): Promise<void> {
     )
   if (!options.fix && options.output !== undefined)
     throw new AppError('bad_usage', '-o is for --fix.', '-o は --fix とともに使います。')
-  const target = options.target ?? (await targetIn(path, options))
+  const target = options.target ?? (await detectTarget(path, options))
   if (target !== 'openai') {
     if (options.fix || options.profile !== undefined)
       throw new AppError(
@@ -97,54 +97,58 @@ async function run(path: string, options: Options): Promise<void> {
     if (await validateTarget(path, target, options.json === true)) process.exitCode = EXIT_PROBLEMS
     return
   }
-  const checked = checkFile(textAt(path), options.profile)
+  const checked = checkFile(readInputText(path), options.profile)
   if (checked.records === 0)
     throw new AppError(
       'nothing_readable',
       `${path} holds no messages: ${checked.foreign?.en ?? 'nothing is in it'}. fumi detect says what it is.`,
       `${path} にメッセージがありません（${checked.foreign?.ja ?? '中身がありません'}）。何のファイルかは fumi detect で分かります。`,
     )
-  if (options.fix) await save(path, checked, options.output ?? '-')
+  if (options.fix) await saveRepaired(path, checked, options.output ?? '-')
   else if (checked.problems.length > 0) process.exitCode = EXIT_PROBLEMS
   const isToErr = options.output === '-'
-  if (options.json) await (isToErr ? writeErrJson : writeJson)(jsonOf(path, checked, options))
-  else await (isToErr ? writeErr : writeOut)(await reportOf(path, checked))
+  if (options.json) await (isToErr ? writeErrJson : writeOutJson)(toCheckJson(path, checked, options))
+  else await (isToErr ? writeErr : writeOut)(await renderProblems(path, checked))
 }
 
 /** What asks for messages, and what is not looked at twice, is taken for messages. */
-async function targetIn(path: string, { fix, profile }: Options): Promise<Target> {
+async function detectTarget(path: string, { fix, profile }: Options): Promise<CheckTarget> {
   if (fix || profile !== undefined || path === '-' || !isFile(path)) return 'openai'
   const head = await headOf(path)
-  const agent = (await allAgents()).find((one) => one.recognise(head, path))
-  return TARGETS.find((one) => one === agent?.id) ?? 'openai'
+  const agent = (await allAgents()).find((one) => one.recognize(head, path))
+  return CHECK_TARGETS.find((one) => one === agent?.id) ?? 'openai'
 }
 
 /** Not an error of the command: it did what it was asked for. */
 const EXIT_PROBLEMS = 1
 
-function textAt(path: string): string {
+function readInputText(path: string): string {
   try {
-    return (path === '-' ? readFileSync(0) : readNamed(path)).toString()
+    return (path === '-' ? readFileSync(0) : readUserFile(path)).toString()
   } catch (error) {
-    throw readError(path, error)
+    throw toReadError(path, error)
   }
 }
 
-async function save(path: string, { mended, unmendable }: FileCheck, to: string): Promise<void> {
-  if (unmendable > 0)
+async function saveRepaired(
+  path: string,
+  { mended: repaired, unmendable: unrepairable }: FileCheck,
+  to: string,
+): Promise<void> {
+  if (unrepairable > 0)
     throw new AppError(
       'bad_usage',
-      `${path} holds ${unmendable} conversations in a form that cannot be mended in place; only lists of chat messages can.`,
-      `${path} には、そのままでは修正できない形の会話が ${unmendable} 件あります。修正できるのはチャットメッセージの配列だけです。`,
+      `${path} holds ${unrepairable} conversations in a form that cannot be mended in place; only lists of chat messages can.`,
+      `${path} には、そのままでは修正できない形の会話が ${unrepairable} 件あります。修正できるのはチャットメッセージの配列だけです。`,
     )
   if (to === '-') {
-    await writeData(mended)
+    await writeData(repaired)
     return
   }
-  saveFile(to, [mended])
+  writeFileAtomically(to, [repaired])
 }
 
-const jsonOf = (path: string, { problems, records }: FileCheck, { profile = 'openai', fix }: Options): object => ({
+const toCheckJson = (path: string, { problems, records }: FileCheck, { profile = 'openai', fix }: Options): object => ({
   path,
   target: 'openai',
   profile,
@@ -153,12 +157,12 @@ const jsonOf = (path: string, { problems, records }: FileCheck, { profile = 'ope
   problems: problems.map(({ ja: _, ...problem }) => problem),
 })
 
-async function reportOf(path: string, { problems, records }: FileCheck): Promise<string> {
-  const { count, plural, table } = await import('../../view/table.ts')
+async function renderProblems(path: string, { problems, records }: FileCheck): Promise<string> {
+  const { formatCount, plural, renderTable } = await import('../../view/table.ts')
   if (problems.length === 0)
     return say(
       `${path}: ${plural(records, 'conversation')}, no problem\n`,
-      `${path}: 会話 ${count(records)} 件、問題なし\n`,
+      `${path}: 会話 ${formatCount(records)} 件、問題なし\n`,
     )
   const columns = [
     { title: say('line', '行'), right: true },
@@ -167,12 +171,12 @@ async function reportOf(path: string, { problems, records }: FileCheck): Promise
     { title: say('repair', '修正'), grows: true },
   ]
   const rows = problems.map(({ line, path: where, ja, ...en }) => {
-    const { what, repair } = language === 'ja' && ja ? ja : en
+    const { what, repair } = runLanguage === 'ja' && ja ? ja : en
     return [String(line), where, what, repair]
   })
   const sum = say(
     `${plural(problems.length, 'problem')} in ${plural(records, 'conversation')}`,
-    `会話 ${count(records)} 件に問題 ${count(problems.length)} 件`,
+    `会話 ${formatCount(records)} 件に問題 ${formatCount(problems.length)} 件`,
   )
-  return `${table(columns, rows)}${sum}\n`
+  return `${renderTable(columns, rows)}${sum}\n`
 }

@@ -1,12 +1,12 @@
 /** `fumi config`: every setting, its value and where that comes from. */
 import type { Command } from 'commander'
-import type { House } from '../../../app.ts'
-import { type ConfigProblem, describeConfigProblem, type Resolved } from '../../../config.ts'
+import type { App } from '../../../app.ts'
+import { type ConfigProblem, describeConfigProblem, type ResolvedSetting } from '../../../config.ts'
 import { AppError } from '../../../model/error.ts'
-import { quietHouse } from '../../house.ts'
-import { inWords, say } from '../../language.ts'
-import { writeErr, writeJson, writeOut } from '../../output.ts'
-import { examples } from '../../run/examples.ts'
+import { createApp } from '../../house.ts'
+import { localize, say } from '../../language.ts'
+import { writeErr, writeOut, writeOutJson } from '../../output.ts'
+import { formatExamples } from '../../run/examples.ts'
 
 interface Options {
   readonly unset?: boolean
@@ -29,7 +29,7 @@ export function configCommand(program: Command): void {
     .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi config',
         'fumi config keep all',
         'fumi config agents.codex.roots /backup/codex /mnt/old/.codex',
@@ -41,41 +41,41 @@ export function configCommand(program: Command): void {
     .action(run)
 }
 
-async function run(key: string | undefined, words: readonly string[], options: Options): Promise<void> {
-  const house = quietHouse()
+async function run(key: string | undefined, values: readonly string[], options: Options): Promise<void> {
+  const app = createApp()
   try {
-    if (options.unset || words.length > 0) await change(house, key, words, options)
-    else await show(house, key, options)
+    if (options.unset || values.length > 0) await changeSetting(app, key, values, options)
+    else await showSettings(app, key, options)
   } finally {
-    house.close()
+    app.close()
   }
 }
 
-async function change(house: House, key: string | undefined, words: readonly string[], options: Options) {
-  if (key === undefined || (options.unset && words.length > 0))
+async function changeSetting(app: App, key: string | undefined, values: readonly string[], options: Options) {
+  if (key === undefined || (options.unset && values.length > 0))
     throw new AppError(
       'bad_usage',
       'say which setting: fumi config --unset <key>, or fumi config <key> <value>.',
       '設定を指定してください: fumi config --unset <key>、または fumi config <key> <value>',
     )
-  await house.configure(key, options.unset ? undefined : words)
-  const { settings, file, problems } = await house.config()
-  const now = settings.find((one) => one.key === key)
-  if (!now) return
-  if (options.json) await writeJson(jsonOf(now))
+  await app.configure(key, options.unset ? undefined : values)
+  const { settings, file, problems } = await app.config()
+  const current = settings.find((one) => one.key === key)
+  if (!current) return
+  if (options.json) await writeOutJson(toSettingJson(current))
   else
     await writeOut(
       say(
-        `${key} is ${shown(now)} (${now.from}), in ${file}\n`,
-        `${key} は ${shown(now)} です（${ORIGINS[now.from]}）。ファイル: ${file}\n`,
+        `${key} is ${formatValue(current)} (${current.from}), in ${file}\n`,
+        `${key} は ${formatValue(current)} です（${ORIGIN_LABELS_JA[current.from]}）。ファイル: ${file}\n`,
       ),
     )
-  if (!options.unset && now.from !== 'file') await writeErr(`fumi: ${stronger(now)}\n`)
-  await tell(problems)
+  if (!options.unset && current.from !== 'file') await writeErr(`fumi: ${overrideNote(current)}\n`)
+  await printProblems(problems)
 }
 
-async function show(house: House, key: string | undefined, options: Options): Promise<void> {
-  const { settings, file, problems } = await house.config()
+async function showSettings(app: App, key: string | undefined, options: Options): Promise<void> {
+  const { settings, file, problems } = await app.config()
   const exact = settings.find((one) => one.key === key)
   const wanted = exact ? [exact] : settings.filter((one) => key === undefined || one.key.startsWith(`${key}.`))
   if (wanted.length === 0)
@@ -85,26 +85,30 @@ async function show(house: House, key: string | undefined, options: Options): Pr
       `「${key}」という設定はありません。fumi config で一覧を見られます。`,
     )
   if (options.json)
-    await writeJson(exact ? jsonOf(exact) : { file, settings: wanted.map(jsonOf), problems: problems.map(problemJson) })
+    await writeOutJson(
+      exact
+        ? toSettingJson(exact)
+        : { file, settings: wanted.map(toSettingJson), problems: problems.map(toProblemJson) },
+    )
   else if (exact) await writeOut(`${[exact.value].flat().join('\n')}\n`)
-  else await writeOut((await import('../../view/home/config-report.ts')).configReport(wanted, file))
-  await tell(problems)
+  else await writeOut((await import('../../view/home/config-report.ts')).renderConfigReport(wanted, file))
+  await printProblems(problems)
 }
 
-async function tell(problems: readonly ConfigProblem[]): Promise<void> {
-  for (const problem of problems) await writeErr(`fumi: ${inWords(describeConfigProblem(problem))}\n`)
+async function printProblems(problems: readonly ConfigProblem[]): Promise<void> {
+  for (const problem of problems) await writeErr(`fumi: ${localize(describeConfigProblem(problem))}\n`)
 }
 
-const ORIGINS = { default: '既定', file: 'ファイル', environment: '環境変数', flag: '--set' } as const
+const ORIGIN_LABELS_JA = { default: '既定', file: 'ファイル', environment: '環境変数', flag: '--set' } as const
 
-function stronger({ from, variable }: Resolved): string {
+function overrideNote({ from, variable }: ResolvedSetting): string {
   const what = from === 'flag' ? '--set' : variable
   return say(`${what} goes before the file.`, `ファイルより ${what} が優先されます。`)
 }
 
-const shown = ({ value }: Resolved): string => JSON.stringify(value)
+const formatValue = ({ value }: ResolvedSetting): string => JSON.stringify(value)
 
-const jsonOf = ({ key, value, from, standard, variable, what }: Resolved): object => ({
+const toSettingJson = ({ key, value, from, standard, variable, what }: ResolvedSetting): object => ({
   key,
   value,
   from,
@@ -113,4 +117,4 @@ const jsonOf = ({ key, value, from, standard, variable, what }: Resolved): objec
   description: what.en,
 })
 
-const problemJson = (problem: ConfigProblem): object => ({ ...problem, reason: problem.reason.en })
+const toProblemJson = (problem: ConfigProblem): object => ({ ...problem, reason: problem.reason.en })

@@ -1,17 +1,17 @@
 /** `fumi doctor`: is everything well, and if not, what to do. */
 import type { Command } from 'commander'
-import type { Finding } from '../../../app.ts'
-import { quietHouse } from '../../house.ts'
+import type { DoctorFinding } from '../../../app.ts'
+import { createApp } from '../../house.ts'
 import { say } from '../../language.ts'
-import { writeJson, writeOut } from '../../output.ts'
-import { examples } from '../../run/examples.ts'
+import { writeOut, writeOutJson } from '../../output.ts'
+import { formatExamples } from '../../run/examples.ts'
 
 interface Options {
   readonly json?: boolean
 }
 
 /** Exit code when there is a problem. */
-const UNWELL = 1
+const EXIT_PROBLEMS = 1
 
 export function doctorCommand(program: Command): void {
   program
@@ -20,30 +20,30 @@ export function doctorCommand(program: Command): void {
       say('look at everything that could be wrong, and say what to do', '問題がないかひととおり調べ、対処を示す'),
     )
     .option('--json', say('print JSON', 'JSON で出力'))
-    .addHelpText('after', examples('fumi doctor', 'fumi doctor --json | jq .findings'))
+    .addHelpText('after', formatExamples('fumi doctor', 'fumi doctor --json | jq .findings'))
     .action(run)
 }
 
 async function run(options: Options): Promise<void> {
-  const house = quietHouse()
+  const app = createApp()
   const view = options.json ? undefined : await import('../../view/home/doctor-report.ts')
-  const findings: Finding[] = []
+  const findings: DoctorFinding[] = []
   try {
-    for await (const finding of house.examine()) {
+    for await (const finding of app.examine()) {
       findings.push(finding)
-      if (view) await writeOut(view.findingText(finding))
+      if (view) await writeOut(view.renderFinding(finding))
     }
   } finally {
-    house.close()
+    app.close()
   }
   const problems = findings.filter(({ state }) => state === 'problem').length
-  if (view) await writeOut(view.verdict(problems))
-  else await writeJson({ ok: problems === 0, findings: findings.map(inEnglish) })
-  if (problems > 0) process.exitCode = UNWELL
+  if (view) await writeOut(view.renderVerdict(problems))
+  else await writeOutJson({ ok: problems === 0, findings: findings.map(toEnglishFinding) })
+  if (problems > 0) process.exitCode = EXIT_PROBLEMS
 }
 
 /** What programs read is the same in every language. */
-const inEnglish = (finding: Finding): object => ({
+const toEnglishFinding = (finding: DoctorFinding): object => ({
   ...finding,
   what: finding.what.en,
   ...(finding.todo && { todo: finding.todo.en }),

@@ -1,14 +1,14 @@
 /** `fumi forget`: a session that is not wanted leaves the index and the keep. */
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import type { House } from '../../../app.ts'
-import { printable } from '../../../lib/text.ts'
+import type { App } from '../../../app.ts'
+import { toPrintable } from '../../../lib/text.ts'
 import { AppError } from '../../../model/error.ts'
 import type { SessionId } from '../../../model/ids.ts'
-import { openHouse } from '../../house.ts'
+import { openApp } from '../../house.ts'
 import { say } from '../../language.ts'
-import { writeJson, writeOut } from '../../output.ts'
-import { examples } from '../../run/examples.ts'
+import { writeOut, writeOutJson } from '../../output.ts'
+import { formatExamples } from '../../run/examples.ts'
 import { findSession } from '../../sessions.ts'
 
 interface Options {
@@ -43,60 +43,60 @@ export function forgetCommand(program: Command): void {
     .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      examples('fumi forget codex:019c22d1', 'fumi forget --list', 'fumi forget codex:019c22d1 --undo'),
+      formatExamples('fumi forget codex:019c22d1', 'fumi forget --list', 'fumi forget codex:019c22d1 --undo'),
     )
     .action(run)
 }
 
 async function run(name: string | undefined, options: Options): Promise<void> {
-  const house = await openHouse()
+  const app = await openApp()
   try {
-    if (options.list) return await tellForgotten(house, options)
+    if (options.list) return await listForgotten(app, options)
     if (name === undefined)
       throw new AppError(
         'bad_usage',
         'say which session: fumi forget <session>, or --list.',
         '会話を指定してください: fumi forget <session>。一覧は --list です。',
       )
-    if (options.undo) await undo(house, name, options)
-    else await forget(house, name, options)
+    if (options.undo) await undoForget(app, name, options)
+    else await forgetNamed(app, name, options)
   } finally {
-    house.close()
+    app.close()
   }
 }
 
-async function forget(house: House, name: string, options: Options): Promise<void> {
-  const { session, kept } = await findSession(house, name)
+async function forgetNamed(app: App, name: string, options: Options): Promise<void> {
+  const { session, kept: backup } = await findSession(app, name)
   const { id, path } = session
-  const isOnlyHere = kept !== undefined || house.session(id)?.gone === true
+  const isOnlyHere = backup !== undefined || app.session(id)?.gone === true
   const loss = isOnlyHere
     ? say('Nothing else has it: it will be gone for good.', 'ほかに残っていないため、完全に失われます。')
     : say(`${path} is not touched.`, `${path} はそのまま残ります。`)
-  if (!options.yes && !(await isSure(say(`Forget ${id}? ${loss}`, `${id} を取り除きますか？ ${loss}`))))
+  if (!options.yes && !(await confirmForget(say(`Forget ${id}? ${loss}`, `${id} を取り除きますか？ ${loss}`))))
     throw new AppError(
       'bad_usage',
       `${id} was not forgotten. Say --yes to be asked nothing.`,
       `${id} は取り除いていません。確認を省くには --yes を付けてください。`,
     )
-  await house.forget(id)
+  await app.forget(id)
   await (options.json
-    ? writeJson({ forgotten: id })
-    : writeOut(printable(say(`${id} is forgotten. ${loss}\n`, `${id} を取り除きました。${loss}\n`))))
+    ? writeOutJson({ forgotten: id })
+    : writeOut(toPrintable(say(`${id} is forgotten. ${loss}\n`, `${id} を取り除きました。${loss}\n`))))
 }
 
 /** Nobody can answer in a pipe: then it is no. */
-async function isSure(question: string): Promise<boolean> {
+async function confirmForget(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    return /^y(es)?$/i.test((await lines.question(`${printable(question)} [y/N] `)).trim())
+    return /^y(es)?$/i.test((await lines.question(`${toPrintable(question)} [y/N] `)).trim())
   } finally {
     lines.close()
   }
 }
 
-async function undo(house: House, name: string, options: Options): Promise<void> {
-  const found = house.keep.forgotten().filter(({ session }) => session === name || session.startsWith(name))
+async function undoForget(app: App, name: string, options: Options): Promise<void> {
+  const found = app.backup.forgotten().filter(({ session }) => session === name || session.startsWith(name))
   const [only, ...more] = found
   if (!only)
     throw new AppError(
@@ -110,17 +110,17 @@ async function undo(house: House, name: string, options: Options): Promise<void>
       `several were forgotten that begin with ${name}. Give more of it.`,
       `取り除いた会話に ${name} で始まるものが複数あります。もっと長く指定してください。`,
     )
-  house.keep.remember(only.session as SessionId)
+  app.backup.unforget(only.session as SessionId)
   await (options.json
-    ? writeJson({ remembered: only.session })
+    ? writeOutJson({ remembered: only.session })
     : writeOut(
-        printable(say(`${only.session} may be found again.\n`, `${only.session} は再び見つかるようになりました。\n`)),
+        toPrintable(say(`${only.session} may be found again.\n`, `${only.session} は再び見つかるようになりました。\n`)),
       ))
 }
 
-async function tellForgotten(house: House, options: Options): Promise<void> {
-  const forgotten = house.keep.forgotten().map(({ session, at }) => ({ session, at }))
-  if (options.json) await writeJson({ forgotten })
+async function listForgotten(app: App, options: Options): Promise<void> {
+  const forgotten = app.backup.forgotten().map(({ session, at }) => ({ session, at }))
+  if (options.json) await writeOutJson({ forgotten })
   else
     await writeOut(
       forgotten.length === 0

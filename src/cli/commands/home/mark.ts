@@ -1,15 +1,15 @@
 /** `fumi mark`: the user's own name, star, tags and note for a session. */
 import type { Command } from 'commander'
-import { type House, type Mark, type MarkChange, rightNow } from '../../../app.ts'
+import { type AnnotationChange, type App, currentInstant, type SessionAnnotation } from '../../../app.ts'
 import { AppError } from '../../../model/error.ts'
 import type { SessionId } from '../../../model/ids.ts'
-import { openHouse } from '../../house.ts'
+import { openApp } from '../../house.ts'
 import { say } from '../../language.ts'
-import { writeJson, writeOut } from '../../output.ts'
-import { examples } from '../../run/examples.ts'
+import { writeOut, writeOutJson } from '../../output.ts'
+import { formatExamples } from '../../run/examples.ts'
 import { findSession } from '../../sessions.ts'
 
-interface Options extends MarkChange {
+interface Options extends AnnotationChange {
   readonly star?: boolean
   readonly clear?: boolean
   readonly search?: string
@@ -18,7 +18,7 @@ interface Options extends MarkChange {
 }
 
 export function markCommand(program: Command): void {
-  const several = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+  const collectValues = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
   program
     .command('mark')
     .summary(say('give a session a name, a star, tags or a note of your own', '会話に名前・スター・タグ・メモを付ける'))
@@ -32,8 +32,8 @@ export function markCommand(program: Command): void {
     .option('--name <text>', say('call it this; an empty text takes the name away', '名前。空にすると外す'))
     .option('--star', say('give it a star', 'スターを付ける'))
     .option('--no-star', say('take the star away', 'スターを外す'))
-    .option('--tag <tag>', say('give it this tag; as often as wanted', 'タグを付ける。何度でも指定可'), several)
-    .option('--untag <tag>', say('take this tag away; as often as wanted', 'タグを外す。何度でも指定可'), several)
+    .option('--tag <tag>', say('give it this tag; as often as wanted', 'タグを付ける。何度でも指定可'), collectValues)
+    .option('--untag <tag>', say('take this tag away; as often as wanted', 'タグを外す。何度でも指定可'), collectValues)
     .option('--note <text>', say('write this beside it; an empty text takes the note away', 'メモ。空にすると外す'))
     .option('--clear', say('take all marks of the session away', '会話に付けたものをすべて外す'))
     .option(
@@ -53,7 +53,7 @@ export function markCommand(program: Command): void {
     )
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi mark codex:019c22d1 --name "The double ring" --star',
         'fumi mark codex:019c22d1 --tag timer --tag done --note "see the second turn"',
         'fumi mark codex:019c22d1 --clear',
@@ -65,64 +65,65 @@ export function markCommand(program: Command): void {
 }
 
 async function run(name: string | undefined, options: Options): Promise<void> {
-  const house = await openHouse()
+  const app = await openApp()
   try {
-    if (name === undefined) await listMarks(house, options)
-    else await markOne(house, name, options)
+    if (name === undefined) await listAnnotations(app, options)
+    else await annotateSession(app, name, options)
   } finally {
-    house.close()
+    app.close()
   }
 }
 
-async function listMarks(house: House, options: Options): Promise<void> {
-  if (isChange(options))
+async function listAnnotations(app: App, options: Options): Promise<void> {
+  if (hasChange(options))
     throw new AppError(
       'bad_usage',
       'say which session: fumi mark <session> …',
       '会話を指定してください: fumi mark <session> …',
     )
-  const marks = house.marks.list(options.search === undefined ? {} : { text: options.search })
-  if (options.json) await writeJson({ marks })
-  else await writeOut((await import('../../view/home/mark-table.ts')).markTable(marks))
+  const annotations = app.annotations.list(options.search === undefined ? {} : { text: options.search })
+  if (options.json) await writeOutJson({ marks: annotations })
+  else await writeOut((await import('../../view/home/mark-table.ts')).renderAnnotationTable(annotations))
 }
 
-async function markOne(house: House, name: string, options: Options): Promise<void> {
+async function annotateSession(app: App, name: string, options: Options): Promise<void> {
   if (options.search !== undefined)
     throw new AppError(
       'bad_usage',
       '--search looks through all marks: leave the session out.',
       '--search はすべての会話を探します。会話の指定を外してください。',
     )
-  if (options.clear && isChange({ ...options, clear: false }))
+  if (options.clear && hasChange({ ...options, clear: false }))
     throw new AppError(
       'bad_usage',
       '--clear takes everything away: leave the other options out.',
       '--clear はすべてを外します。ほかのオプションを外してください。',
     )
-  const session = await sessionOf(house, name, options.in)
-  const mark = changed(house, session, options)
-  if (options.json) await writeJson(mark ?? { session })
-  else if (mark) await writeOut((await import('../../view/home/mark-table.ts')).markTable([mark]))
+  const session = await resolveSessionId(app, name, options.in)
+  const annotation = applyAnnotationChange(app, session, options)
+  if (options.json) await writeOutJson(annotation ?? { session })
+  else if (annotation)
+    await writeOut((await import('../../view/home/mark-table.ts')).renderAnnotationTable([annotation]))
   else await writeOut(say(`${session} has no marks.\n`, `${session} には何も付いていません。\n`))
 }
 
-function changed(house: House, session: SessionId, options: Options): Mark | undefined {
-  if (options.clear) house.marks.clear(session)
-  else if (isChange(options)) {
+function applyAnnotationChange(app: App, session: SessionId, options: Options): SessionAnnotation | undefined {
+  if (options.clear) app.annotations.clear(session)
+  else if (hasChange(options)) {
     const { star, name, note, tag, untag } = options
     const change = { name, note, tag, untag, starred: star }
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-    return house.marks.change(session, given, rightNow())
+    return app.annotations.change(session, given, currentInstant())
   }
-  return house.marks.get(session)
+  return app.annotations.get(session)
 }
 
-const isChange = ({ name, note, star, tag, untag, clear }: Options): boolean =>
+const hasChange = ({ name, note, star, tag, untag, clear }: Options): boolean =>
   clear === true || [name, note, star, tag, untag].some((one) => one !== undefined)
 
 /** A session that has marks is known, also when its log is gone. */
-async function sessionOf(house: House, name: string, within: string | undefined): Promise<SessionId> {
-  const known = house.marks.list().filter(({ session }) => session === name)
+async function resolveSessionId(app: App, name: string, within: string | undefined): Promise<SessionId> {
+  const known = app.annotations.list().filter(({ session }) => session === name)
   if (known[0]) return known[0].session
-  return (await findSession(house, name, within)).session.id
+  return (await findSession(app, name, within)).session.id
 }

@@ -1,14 +1,14 @@
 /** `fumi trust`: lets a project's agent or MCP servers run, as their file is now. */
 import type { Command } from 'commander'
-import { projectFile, projectPath } from '../../../chat/trust/project-file.ts'
-import { Trust } from '../../../chat/trust/store.ts'
+import { readProjectFile, resolveProjectPath } from '../../../chat/trust/project-file.ts'
+import { TrustStore } from '../../../chat/trust/store.ts'
 import { dataDirectory, thisMachine } from '../../../lib/files/data-directory.ts'
-import { printable } from '../../../lib/text.ts'
+import { toPrintable } from '../../../lib/text.ts'
 import { AppError } from '../../../model/error.ts'
 import { say } from '../../language.ts'
 import { writeErr, writeOut } from '../../output.ts'
-import { examples } from '../../run/examples.ts'
-import { askTrust, trustText } from '../../trust/question.ts'
+import { formatExamples } from '../../run/examples.ts'
+import { askTrust, renderTrustQuestion } from '../../trust/question.ts'
 
 interface Options {
   readonly yes?: boolean
@@ -39,7 +39,7 @@ export function trustCommand(program: Command): void {
     .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi trust .amazonq/cli-agents/review.json',
         'fumi trust .amazonq/mcp.json',
         'fumi trust --list',
@@ -50,25 +50,25 @@ export function trustCommand(program: Command): void {
 }
 
 async function run(file: string | undefined, options: Options): Promise<void> {
-  const trust = new Trust(dataDirectory(thisMachine()))
-  if (options.list) return list(trust, options)
+  const trust = new TrustStore(dataDirectory(thisMachine()))
+  if (options.list) return listTrusted(trust, options)
   if (file === undefined)
     throw new AppError(
       'bad_usage',
       'name a file: fumi trust <file>. --list shows the trusted ones.',
       'ファイルを指定してください: fumi trust <file>。信頼したファイルの一覧は --list です。',
     )
-  if (options.remove) await remove(trust, file, options)
-  else await add(trust, file, options)
+  if (options.remove) await untrustFile(trust, file, options)
+  else await trustFile(trust, file, options)
 }
 
-async function add(trust: Trust, named: string, options: Options): Promise<void> {
-  const file = projectFile(named, process.cwd(), trust)
+async function trustFile(trust: TrustStore, fileName: string, options: Options): Promise<void> {
+  const file = readProjectFile(fileName, process.cwd(), trust)
   if (!file.ok) throw new AppError('bad_usage', file.reason)
   const { fingerprint, question } = file
   const { path } = fingerprint
   const isKnown = trust.isTrusted(fingerprint)
-  if (!isKnown && options.yes) await writeErr(trustText(question))
+  if (!isKnown && options.yes) await writeErr(renderTrustQuestion(question))
   if (!isKnown && !options.yes && !(await askTrust(question)))
     throw new AppError(
       'no_permission',
@@ -81,14 +81,14 @@ async function add(trust: Trust, named: string, options: Options): Promise<void>
     options.json
       ? `${JSON.stringify({ trusted: path, sha256 })}\n`
       : say(
-          `Trusted ${printable(path)} (sha256 ${sha256.slice(0, 12)}…).\n`,
-          `${printable(path)} を信頼しました（sha256 ${sha256.slice(0, 12)}…）。\n`,
+          `Trusted ${toPrintable(path)} (sha256 ${sha256.slice(0, 12)}…).\n`,
+          `${toPrintable(path)} を信頼しました（sha256 ${sha256.slice(0, 12)}…）。\n`,
         ),
   )
 }
 
-async function remove(trust: Trust, named: string, options: Options): Promise<void> {
-  const path = projectPath(named, process.cwd())?.path ?? named
+async function untrustFile(trust: TrustStore, fileName: string, options: Options): Promise<void> {
+  const path = resolveProjectPath(fileName, process.cwd())?.path ?? fileName
   if (!trust.remove(path))
     throw new AppError(
       'not_found',
@@ -98,22 +98,22 @@ async function remove(trust: Trust, named: string, options: Options): Promise<vo
   await writeOut(
     options.json
       ? `${JSON.stringify({ removed: path })}\n`
-      : say(`${printable(path)} is no longer trusted.\n`, `${printable(path)} の信頼を取り消しました。\n`),
+      : say(`${toPrintable(path)} is no longer trusted.\n`, `${toPrintable(path)} の信頼を取り消しました。\n`),
   )
 }
 
-async function list(trust: Trust, options: Options): Promise<void> {
+async function listTrusted(trust: TrustStore, options: Options): Promise<void> {
   const trusted = trust.files().map((file) => {
-    const now = projectFile(file.path, '/', trust)
+    const now = readProjectFile(file.path, '/', trust)
     const state = !now.ok ? 'gone' : trust.isTrusted(now.fingerprint) ? 'trusted' : 'changed'
     return { ...file, state }
   })
   if (options.json) return writeOut(`${JSON.stringify({ trusted })}\n`)
   if (trusted.length === 0) return writeOut(say('No trusted files.\n', '信頼したファイルはありません。\n'))
-  const words: { readonly [state: string]: string } = {
+  const stateLabels: { readonly [state: string]: string } = {
     trusted: say('trusted', '信頼済み'),
     changed: say('changed', '変更あり'),
     gone: say('gone', 'なし'),
   }
-  await writeOut(trusted.map(({ path, at, state }) => `${at}  ${words[state]}  ${printable(path)}\n`).join(''))
+  await writeOut(trusted.map(({ path, at, state }) => `${at}  ${stateLabels[state]}  ${toPrintable(path)}\n`).join(''))
 }

@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process'
 import { findProgram } from '../../../lib/programs.ts'
 
 export async function openBrowser(address: string): Promise<void> {
-  const [name, ...words] = commandFor(address)
+  const [name, ...args] = browserCommand(address)
   const program = name === undefined ? undefined : findProgram(name)
   if (program === undefined) return
   await new Promise<void>((done) => {
-    const child = spawn(program, words, { stdio: 'ignore', detached: true })
+    const child = spawn(program, args, { stdio: 'ignore', detached: true })
     // The link was printed: whoever has no such program can follow that.
     child.once('error', () => done())
     child.once('spawn', () => done())
@@ -15,7 +15,7 @@ export async function openBrowser(address: string): Promise<void> {
   })
 }
 
-function commandFor(address: string): readonly string[] {
+function browserCommand(address: string): readonly string[] {
   if (process.platform === 'darwin') return ['open', address]
   if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', address]
   const hasScreen = Boolean(process.env['DISPLAY'] || process.env['WAYLAND_DISPLAY'])

@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url'
 import { type Command, InvalidArgumentError } from 'commander'
 import { warn } from '../../../lib/log.ts'
 import { AppError } from '../../../model/error.ts'
-import type { Listening } from '../../../server/listen.ts'
-import { openHouse } from '../../house.ts'
+import type { RunningListener } from '../../../server/listen.ts'
+import { openApp } from '../../house.ts'
 import { say } from '../../language.ts'
 import { writeErr, writeOut } from '../../output.ts'
-import { examples } from '../../run/examples.ts'
+import { formatExamples } from '../../run/examples.ts'
 import { paint } from '../../view/paint.ts'
-import { greeting } from './greeting.ts'
+import { renderGreeting } from './greeting.ts'
 import { openBrowser } from './open-browser.ts'
-import { ownVersion } from './own-version.ts'
+import { readProgramVersion } from './own-version.ts'
 
 interface Options {
   readonly port?: number
@@ -23,7 +23,7 @@ interface Options {
   readonly open: boolean
 }
 
-const PORT = 4680
+const DEFAULT_PORT = 4680
 
 export function serveCommand(program: Command): void {
   program
@@ -34,10 +34,10 @@ export function serveCommand(program: Command): void {
     .option(
       '--port <n>',
       say(
-        `the port; the next free one where it is taken (default: ${PORT})`,
-        `ポート。使用中なら次の空きポート（既定: ${PORT}）`,
+        `the port; the next free one where it is taken (default: ${DEFAULT_PORT})`,
+        `ポート。使用中なら次の空きポート（既定: ${DEFAULT_PORT}）`,
       ),
-      portOf,
+      parsePort,
     )
     .option(
       '--host <address>',
@@ -55,7 +55,7 @@ export function serveCommand(program: Command): void {
     .option('--no-open', say('do not open the browser', 'ブラウザーを開かない'))
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi serve',
         'fumi serve --port 8080 --no-open',
         'fumi serve --host 0.0.0.0 --cert server.pem --key server.key',
@@ -73,42 +73,42 @@ async function run(command: string | undefined, options: Options): Promise<void>
       `there is no command "${command}". See fumi --help.`,
       `「${command}」というコマンドはありません。fumi --help を参照してください。`,
     )
-  const house = await openHouse()
+  const app = await openApp()
   const { listen } = await import('../../../server/listen.ts')
-  let server: Listening
+  let server: RunningListener
   try {
-    server = await listen(house, {
-      port: options.port ?? PORT,
+    server = await listen(app, {
+      port: options.port ?? DEFAULT_PORT,
       page: fileURLToPath(new URL('../../../web', import.meta.url)),
-      version: ownVersion(),
+      version: readProgramVersion(),
       auth: options.auth,
       ...(options.host !== undefined && { host: options.host }),
       ...(options.cert !== undefined && { cert: options.cert }),
       ...(options.key !== undefined && { key: options.key }),
     })
   } catch (error) {
-    house.close()
+    app.close()
     throw error
   }
-  const found = await greeting(house)
-  const here = say('The page is here:', 'ページはこちら:')
-  const once = options.auth
+  const greetingText = await renderGreeting(app)
+  const linkTitle = say('The page is here:', 'ページはこちら:')
+  const linkNote = options.auth
     ? say(
         'The link works once, within 60 seconds. fumi token --link prints a new one.\n',
         'リンクは 60 秒以内に 1 回だけ使えます。新しいリンクは fumi token --link で表示できます。\n',
       )
     : ''
   const end = say('Ctrl+C ends it.', 'Ctrl+C で終了します。')
-  await writeOut(`${found}\n${here}\n\n  ${paint.cyan(server.link())}\n\n${once}${end}\n`)
-  outliveBugs()
+  await writeOut(`${greetingText}\n${linkTitle}\n\n  ${paint.cyan(server.link())}\n\n${linkNote}${end}\n`)
+  logUncaughtErrors()
   // Not the printed one: whoever else reads the command line of the browser must not use that up.
   if (options.open) await openBrowser(server.link())
-  await stopped()
+  await waitForStop()
   await server.close()
-  house.close()
+  app.close()
 }
 
-function portOf(text: string): number {
+function parsePort(text: string): number {
   const port = Number(text)
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new InvalidArgumentError(
@@ -118,7 +118,7 @@ function portOf(text: string): number {
 }
 
 /** A bug in one answer or one live update is logged; whoever else is served goes on. */
-function outliveBugs(): void {
+function logUncaughtErrors(): void {
   const log = (error: unknown): void =>
     warn(`internal error; please report it: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
   process.on('unhandledRejection', log)
@@ -126,7 +126,7 @@ function outliveBugs(): void {
 }
 
 /** A second Ctrl+C does not wait. */
-async function stopped(): Promise<void> {
+async function waitForStop(): Promise<void> {
   await new Promise<void>((done) => {
     process.once('SIGINT', () => done())
     process.once('SIGTERM', () => done())

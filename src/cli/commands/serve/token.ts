@@ -1,13 +1,13 @@
 /** `fumi token`: what scripts send to the API, and links that sign a browser in. */
 import type { Command } from 'commander'
 import { AppError } from '../../../model/error.ts'
-import { linkWith, makeCode } from '../../../server/guard/sign-in.ts'
+import { createSignInCode, signInLink } from '../../../server/guard/sign-in.ts'
 import { readToken, rotateToken } from '../../../server/guard/token.ts'
-import { type RunningServer, runningServer } from '../../../server/running.ts'
-import { openHouse } from '../../house.ts'
+import { findLastStartedServer, type RunningServer } from '../../../server/running.ts'
+import { openApp } from '../../house.ts'
 import { say } from '../../language.ts'
 import { writeOut } from '../../output.ts'
-import { examples } from '../../run/examples.ts'
+import { formatExamples } from '../../run/examples.ts'
 
 interface Options {
   readonly rotate?: boolean
@@ -42,7 +42,7 @@ export function tokenCommand(program: Command): void {
     )
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         'fumi token --header | curl -H @- http://localhost:4680/api/sessions',
         'fumi token --link',
         'fumi token --rotate',
@@ -58,19 +58,19 @@ async function run({ rotate = false, link = false, header = false }: Options): P
       'Pass either --link or --header.',
       '--link と --header は、どちらか一方だけを指定してください。',
     )
-  const house = await openHouse()
+  const app = await openApp()
   try {
-    const token = rotate ? rotateToken(house.directory) : readToken(house.directory)
-    const server = link ? serverOf(house.directory) : undefined
-    const text = server ? linkWith(server.url, makeCode(token, server.instance)) : token
+    const token = rotate ? rotateToken(app.directory) : readToken(app.directory)
+    const server = link ? findRunningServer(app.directory) : undefined
+    const text = server ? signInLink(server.url, createSignInCode(token, server.instance)) : token
     await writeOut(`${header ? 'Authorization: Bearer ' : ''}${text}\n`)
   } finally {
-    house.close()
+    app.close()
   }
 }
 
-function serverOf(directory: string): RunningServer {
-  const server = runningServer(directory)
+function findRunningServer(directory: string): RunningServer {
+  const server = findLastStartedServer(directory)
   if (server) return server
   throw new AppError(
     'not_found',

@@ -1,22 +1,23 @@
 /** What `fumi doctor` finds, for a person. */
 
 import stringWidth from 'string-width'
-import { ABOUT, type Finding } from '../../../app.ts'
-import { printableField } from '../../../lib/text.ts'
-import { inWords, say } from '../../language.ts'
+import { type DoctorFinding, SUBJECT_LABELS } from '../../../app.ts'
+import { toPrintableField } from '../../../lib/text.ts'
+import { localize, say } from '../../language.ts'
 import { paint } from '../paint.ts'
-import { count, plural } from '../table.ts'
+import { formatCount, plural } from '../table.ts'
 
-const WIDTH = 16
+const NAME_WIDTH = 16
 
-export function findingText({ about, state, what, todo }: Finding): string {
-  const hint = todo === undefined ? '' : `${' '.repeat(WIDTH + 2)}${paint.cyan(printableField(inWords(todo)))}\n`
-  const name = ABOUT[about] ? inWords(ABOUT[about]) : about
-  const pad = ' '.repeat(Math.max(0, WIDTH - stringWidth(name)))
-  return `${markOf(state)} ${name}${pad}${printableField(inWords(what))}\n${hint}`
+export function renderFinding({ about, state, what, todo }: DoctorFinding): string {
+  const hint =
+    todo === undefined ? '' : `${' '.repeat(NAME_WIDTH + 2)}${paint.cyan(toPrintableField(localize(todo)))}\n`
+  const name = SUBJECT_LABELS[about] ? localize(SUBJECT_LABELS[about]) : about
+  const pad = ' '.repeat(Math.max(0, NAME_WIDTH - stringWidth(name)))
+  return `${stateSign(state)} ${name}${pad}${toPrintableField(localize(what))}\n${hint}`
 }
 
-function markOf(state: Finding['state']): string {
+function stateSign(state: DoctorFinding['state']): string {
   switch (state) {
     case 'ok':
       return paint.green('✓')
@@ -27,7 +28,7 @@ function markOf(state: Finding['state']): string {
   }
 }
 
-export const verdict = (problems: number): string =>
+export const renderVerdict = (problems: number): string =>
   problems === 0
     ? say('\nAll is well.\n', '\n問題ありません。\n')
-    : say(`\n${paint.bold(plural(problems, 'problem'))}.\n`, `\n${paint.bold(`問題 ${count(problems)} 件`)}\n`)
+    : say(`\n${paint.bold(plural(problems, 'problem'))}.\n`, `\n${paint.bold(`問題 ${formatCount(problems)} 件`)}\n`)

@@ -1,12 +1,12 @@
 /** Marks as a table for a person. */
-import type { Mark } from '../../../app.ts'
-import { oneLine } from '../../../model/gist.ts'
+import type { SessionAnnotation } from '../../../app.ts'
+import { toSingleLine } from '../../../model/gist.ts'
 import { say } from '../../language.ts'
-import { safe } from '../conversation.ts'
+import { toTerminalText } from '../conversation.ts'
 import { shortId } from '../session-table.ts'
-import { type Column, table } from '../table.ts'
+import { renderTable, type TableColumn } from '../table.ts'
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { title: say('session', '会話 ID') },
   { title: '' },
   { title: say('name', '名前'), grows: true },
@@ -14,14 +14,14 @@ const COLUMNS: readonly Column[] = [
   { title: say('note', 'メモ'), grows: true },
 ]
 
-export function markTable(marks: readonly Mark[]): string {
-  if (marks.length === 0) return say('None.\n', '印はありません。\n')
-  const rows = marks.map(({ session, name, starred, tags, note }) => [
+export function renderAnnotationTable(annotations: readonly SessionAnnotation[]): string {
+  if (annotations.length === 0) return say('None.\n', '印はありません。\n')
+  const rows = annotations.map(({ session, name, starred, tags, note }) => [
     shortId(session),
     starred ? '★' : '',
-    safe(name ?? ''),
-    tags.map((tag) => `#${safe(tag)}`).join(' '),
-    oneLine(safe(note ?? '')),
+    toTerminalText(name ?? ''),
+    tags.map((tag) => `#${toTerminalText(tag)}`).join(' '),
+    toSingleLine(toTerminalText(note ?? '')),
   ])
-  return table(COLUMNS, rows)
+  return renderTable(COLUMNS, rows)
 }

@@ -1,13 +1,13 @@
 /** What the index knows beside the tokens, for a person: tools, hours, weekdays, long sessions, disk. */
-import type { Stats } from '../../../app.ts'
+import type { IndexStatistics } from '../../../app.ts'
 import { say } from '../../language.ts'
-import { safe } from '../conversation.ts'
+import { toTerminalText } from '../conversation.ts'
 import { paint } from '../paint.ts'
-import { rounded, shortId } from '../session-table.ts'
-import { type Column, count, plural, table } from '../table.ts'
-import { word } from '../words.ts'
+import { formatRounded, shortId } from '../session-table.ts'
+import { formatCount, plural, renderTable, type TableColumn } from '../table.ts'
+import { codeLabel } from '../words.ts'
 
-const TOOLS: readonly Column[] = [
+const TOOL_COLUMNS: readonly TableColumn[] = [
   { title: say('tool', 'ツール'), grows: true },
   { title: say('calls', '呼び出し'), right: true },
   { title: say('errors', 'エラー'), right: true },
@@ -16,20 +16,20 @@ const TOOLS: readonly Column[] = [
   { title: say('each', '平均'), right: true },
 ]
 
-export function toolReport({ tools, unread }: Stats): string {
-  if (tools.length === 0) return `${say('No calls.', '呼び出しはありません。')}\n${unreadNote(unread)}`
+export function renderToolReport({ tools, unread }: IndexStatistics): string {
+  if (tools.length === 0) return `${say('No calls.', '呼び出しはありません。')}\n${formatUnreadNote(unread)}`
   const rows = tools.map(({ tool, calls, results, errors, duration_ms, timed }) => [
-    safe(tool),
-    count(calls),
-    count(errors),
+    toTerminalText(tool),
+    formatCount(calls),
+    formatCount(errors),
     results === 0 ? '' : `${((errors / results) * 100).toFixed(1)} %`,
-    timed === 0 ? '' : duration(duration_ms),
-    timed === 0 ? '' : duration(duration_ms / timed),
+    timed === 0 ? '' : formatDuration(duration_ms),
+    timed === 0 ? '' : formatDuration(duration_ms / timed),
   ])
-  return `${table(TOOLS, rows)}${unreadNote(unread)}`
+  return `${renderTable(TOOL_COLUMNS, rows)}${formatUnreadNote(unread)}`
 }
 
-const WEEKDAYS = [
+const WEEKDAY_NAMES = [
   say('Sunday', '日曜'),
   say('Monday', '月曜'),
   say('Tuesday', '火曜'),
@@ -38,45 +38,49 @@ const WEEKDAYS = [
   say('Friday', '金曜'),
   say('Saturday', '土曜'),
 ]
-const BAR = 40
+const BAR_WIDTH = 40
 
 /** Prompts, answers and calls, with a bar for each hour or weekday. */
-export function activityReport({ by_hour, by_weekday, unread }: Stats, by: 'hour' | 'weekday'): string {
+export function renderActivityReport({ by_hour, by_weekday, unread }: IndexStatistics, by: 'hour' | 'weekday'): string {
   const values = by === 'hour' ? by_hour : by_weekday
-  const most = Math.max(1, ...values)
+  const maximum = Math.max(1, ...values)
   const rows = values.map((value, at) => [
-    by === 'hour' ? `${String(at).padStart(2, '0')}:00` : (WEEKDAYS[at] ?? ''),
-    count(value),
-    '█'.repeat(Math.round((value / most) * BAR)),
+    by === 'hour' ? `${String(at).padStart(2, '0')}:00` : (WEEKDAY_NAMES[at] ?? ''),
+    formatCount(value),
+    '█'.repeat(Math.round((value / maximum) * BAR_WIDTH)),
   ])
-  const columns = [{ title: word(by) }, { title: say('said and called', '発言と呼び出し'), right: true }, { title: '' }]
-  return `${table(columns, rows)}${unreadNote(unread)}`
+  const columns = [
+    { title: codeLabel(by) },
+    { title: say('said and called', '発言と呼び出し'), right: true },
+    { title: '' },
+  ]
+  return `${renderTable(columns, rows)}${formatUnreadNote(unread)}`
 }
 
-export function moreReport({ longest, disk }: Stats): string {
+export function renderIndexSummary({ longest, disk }: IndexStatistics): string {
   const [long] = longest
   const lines = [
     long && long.duration_ms > 0
-      ? `${paint.dim(say('longest', '最長'))} ${shortId(long.session)}, ${duration(long.duration_ms)}\n`
+      ? `${paint.dim(say('longest', '最長'))} ${shortId(long.session)}, ${formatDuration(long.duration_ms)}\n`
       : '',
-    disk.length > 0 ? `${paint.dim(say('on disk', 'ディスク'))} ${disk.map(diskText).join(' · ')}\n` : '',
+    disk.length > 0 ? `${paint.dim(say('on disk', 'ディスク'))} ${disk.map(formatDisk).join(' · ')}\n` : '',
   ]
   return lines.join('')
 }
 
-const diskText = ({ agent, sources, bytes }: Stats['disk'][number]): string =>
+const formatDisk = ({ agent, sources, bytes }: IndexStatistics['disk'][number]): string =>
   say(
-    `${agent} ${rounded(bytes)}B in ${plural(sources, 'source')}`,
-    `${agent} ${rounded(bytes)}B（ログ ${count(sources)} 件）`,
+    `${agent} ${formatRounded(bytes)}B in ${plural(sources, 'source')}`,
+    `${agent} ${formatRounded(bytes)}B（ログ ${formatCount(sources)} 件）`,
   )
 
-const unreadNote = (unread: number): string =>
+const formatUnreadNote = (unread: number): string =>
   unread === 0
     ? ''
     : paint.dim(
         say(
           `${plural(unread, 'session')} not read yet; fumi sync does.\n`,
-          `会話 ${count(unread)} 件はまだ読み込んでいません。fumi sync で読み込みます。\n`,
+          `会話 ${formatCount(unread)} 件はまだ読み込んでいません。fumi sync で読み込みます。\n`,
         ),
       )
 
@@ -87,7 +91,7 @@ const UNITS = [
   { from: 1000, size: 1000, name: say('s', '秒') },
 ]
 
-function duration(ms: number): string {
+function formatDuration(ms: number): string {
   const unit = UNITS.find(({ from }) => ms >= from)
   return unit
     ? `${Number((ms / unit.size).toPrecision(3))} ${unit.name}`

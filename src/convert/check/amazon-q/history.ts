@@ -4,11 +4,11 @@ import type { History } from '../../../conversation/record.ts'
 import { toolUseResultsOf } from '../../../conversation/render.ts'
 import { isJsonObject } from '../../../lib/json/lossless.ts'
 import { phrase } from '../../../model/phrase.ts'
-import { checkMessage } from './message.ts'
+import { checkUserMessage } from './message.ts'
 import type { AmazonQReport } from './rules.ts'
-import { isListed, isToolName, NAME_RULE } from './tools.ts'
+import { isListedTool, isToolName, TOOL_NAME_MESSAGE } from './tools.ts'
 
-export interface Whereabouts {
+export interface HistoryLocation {
   readonly path: string
   readonly nextPath: string
   /** The names of the tools that the conversation lists, where it lists any. */
@@ -18,7 +18,7 @@ export interface Whereabouts {
 export function checkHistory(
   history: History,
   next: UserMessage | null,
-  { path, nextPath, listed }: Whereabouts,
+  { path, nextPath, listed }: HistoryLocation,
   report: AmazonQReport,
 ): void {
   const ids = new Set<string>()
@@ -27,12 +27,12 @@ export function checkHistory(
   let at = 0
   for (const { user, assistant } of history) {
     const place = `${path}[${at}]`
-    checkMessage(user, `${place}.user`, report)
+    checkUserMessage(user, `${place}.user`, report)
     checkPosition(user, before, at === 0, `${place}.user.content`, report)
-    usesOf(assistant).forEach((use, number) => {
+    toolUsesIn(assistant).forEach((use, number) => {
       const here = `${place}.assistant.ToolUse.tool_uses[${number}]`
-      checkUse(use, ids, here, report)
-      if (!listed || unlisted.has(use.name) || isListed(use.name, use.orig_name, listed)) return
+      checkToolUse(use, ids, here, report)
+      if (!listed || unlisted.has(use.name) || isListedTool(use.name, use.orig_name, listed)) return
       unlisted.add(use.name)
       report(
         'tool_listed',
@@ -47,14 +47,19 @@ export function checkHistory(
     at++
   }
   if (!next) return
-  checkMessage(next, nextPath, report)
+  checkUserMessage(next, nextPath, report)
   checkPosition(next, before, at === 0, `${nextPath}.content`, report)
 }
 
-const usesOf = (assistant: AssistantMessage): readonly AssistantToolUse[] =>
+const toolUsesIn = (assistant: AssistantMessage): readonly AssistantToolUse[] =>
   'ToolUse' in assistant ? assistant.ToolUse.tool_uses : []
 
-function checkUse({ id, name, args }: AssistantToolUse, ids: Set<string>, place: string, report: AmazonQReport): void {
+function checkToolUse(
+  { id, name, args }: AssistantToolUse,
+  ids: Set<string>,
+  place: string,
+  report: AmazonQReport,
+): void {
   if (id === '')
     report('use_id', `${place}.id`, phrase('A tool use has no id.', 'ツールの呼び出しに ID がありません。'))
   else if (ids.has(id))
@@ -64,7 +69,7 @@ function checkUse({ id, name, args }: AssistantToolUse, ids: Set<string>, place:
       phrase('An earlier tool use has the same id.', '前の呼び出しに同じ ID があります。'),
     )
   ids.add(id)
-  if (!isToolName(name)) report('tool_name', `${place}.name`, NAME_RULE)
+  if (!isToolName(name)) report('tool_name', `${place}.name`, TOOL_NAME_MESSAGE)
   if (!isJsonObject(args))
     report(
       'arguments_object',
@@ -129,15 +134,15 @@ function checkMatch(
       place,
       phrase('Two of the tool uses before it have one id.', '直前の呼び出しのうち 2 つが同じ ID です。'),
     )
-  let strangers = 0
-  for (const { tool_use_id } of results) if (!open.delete(tool_use_id)) strangers++
-  if (strangers > 0)
+  let unmatched = 0
+  for (const { tool_use_id } of results) if (!open.delete(tool_use_id)) unmatched++
+  if (unmatched > 0)
     report(
       'results_match',
       place,
       phrase(
-        `${strangers} of its results answer no tool use before it.`,
-        `結果のうち ${strangers} 件は、直前のどの呼び出しにも対応しません。`,
+        `${unmatched} of its results answer no tool use before it.`,
+        `結果のうち ${unmatched} 件は、直前のどの呼び出しにも対応しません。`,
       ),
     )
   if (open.size > 0)

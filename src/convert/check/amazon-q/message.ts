@@ -15,7 +15,7 @@ import { phrase } from '../../../model/phrase.ts'
 import { byteLength } from '../../../model/tokens/estimate.ts'
 import type { AmazonQReport } from './rules.ts'
 
-export function checkMessage(message: UserMessage, place: string, report: AmazonQReport): void {
+export function checkUserMessage(message: UserMessage, place: string, report: AmazonQReport): void {
   const prompt = promptOf(message)
   const results = toolUseResultsOf(message)
   if (prompt !== undefined) checkPrompt(prompt, `${place}.content`, report)
@@ -95,7 +95,7 @@ function checkImage({ format, source }: ImageBlock, place: string, report: Amazo
         `画像は ${source.Bytes.length} バイトです。上限は ${MAX_IMAGE_SIZE} バイトです。`,
       ),
     )
-  if (!beginsAs(format, source.Bytes))
+  if (!hasSignature(format, source.Bytes))
     report(
       'image_format',
       place,
@@ -103,14 +103,14 @@ function checkImage({ format, source }: ImageBlock, place: string, report: Amazo
     )
 }
 
-const BEGINNINGS: Readonly<Record<string, readonly (number | undefined)[]>> = {
+const IMAGE_SIGNATURES: Readonly<Record<string, readonly (number | undefined)[]>> = {
   Png: [0x89, 0x50, 0x4e, 0x47],
   Jpeg: [0xff, 0xd8, 0xff],
   Gif: [0x47, 0x49, 0x46, 0x38],
   Webp: [0x52, 0x49, 0x46, 0x46, undefined, undefined, undefined, undefined, 0x57, 0x45, 0x42, 0x50],
 }
 
-const beginsAs = (format: string, bytes: readonly number[]): boolean => {
-  const beginning = Object.hasOwn(BEGINNINGS, format) ? BEGINNINGS[format] : undefined
-  return beginning?.every((byte, at) => byte === undefined || byte === bytes[at]) ?? true
+const hasSignature = (format: string, bytes: readonly number[]): boolean => {
+  const signature = Object.hasOwn(IMAGE_SIGNATURES, format) ? IMAGE_SIGNATURES[format] : undefined
+  return signature?.every((byte, at) => byte === undefined || byte === bytes[at]) ?? true
 }

@@ -1,5 +1,5 @@
 /** What Amazon Q CLI asks of a stored conversation. Evidence: its source at 1.19.7, and its own reader on real exports. */
-import type { Report, Rules } from '../finding.ts'
+import type { ReportFinding, RuleSeverities } from '../finding.ts'
 
 export type AmazonQRule =
   /** The bytes are UTF-8. */
@@ -38,7 +38,7 @@ export type AmazonQRule =
   | 'image_format'
   | 'transcript_length'
 
-export const AMAZON_Q_RULES: Rules<AmazonQRule> = {
+export const AMAZON_Q_RULES: RuleSeverities<AmazonQRule> = {
   utf8: 'error',
   loads: 'error',
   conversation_id: 'error',
@@ -64,4 +64,4 @@ export const AMAZON_Q_RULES: Rules<AmazonQRule> = {
   transcript_length: 'warning',
 }
 
-export type AmazonQReport = Report<AmazonQRule>
+export type AmazonQReport = ReportFinding<AmazonQRule>

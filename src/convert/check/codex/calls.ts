@@ -4,16 +4,16 @@ import { phrase } from '../../../model/phrase.ts'
 import type { CodexReport } from './rules.ts'
 
 /** What a call is answered by. */
-const ANSWERS: Readonly<Record<string, string>> = {
+const OUTPUT_OF_CALL: Readonly<Record<string, string>> = {
   function_call: 'function_call_output',
   local_shell_call: 'function_call_output',
   custom_tool_call: 'custom_tool_call_output',
   tool_search_call: 'tool_search_output',
 }
-const OUTPUTS = new Set(Object.values(ANSWERS))
-const LONGEST = 64
+const OUTPUT_TYPES = new Set(Object.values(OUTPUT_OF_CALL))
+const MAX_CALL_ID_LENGTH = 64
 
-export class Calls {
+export class CallOutputChecker {
   readonly #report: CodexReport
   /** The type of output that each call waits for, with the call's place; nothing once it is there. */
   readonly #calls = new Map<string, { readonly wants: string; readonly place: string } | undefined>()
@@ -25,15 +25,18 @@ export class Calls {
   /** An item that is read. */
   add(item: Fields, place: string): void {
     const type = stringOf(item['type']) ?? ''
-    const wants = Object.hasOwn(ANSWERS, type) ? ANSWERS[type] : undefined
-    if (wants === undefined && !OUTPUTS.has(type)) return
+    const wants = Object.hasOwn(OUTPUT_OF_CALL, type) ? OUTPUT_OF_CALL[type] : undefined
+    if (wants === undefined && !OUTPUT_TYPES.has(type)) return
     const id = stringOf(item['call_id'])
     if (id === undefined) return
-    if (id === '' || id.length > LONGEST)
+    if (id === '' || id.length > MAX_CALL_ID_LENGTH)
       this.#report(
         'call_id',
         `${place}.call_id`,
-        phrase(`The id of a call has 1 to ${LONGEST} letters.`, `呼び出しの ID は 1〜${LONGEST} 文字です。`),
+        phrase(
+          `The id of a call has 1 to ${MAX_CALL_ID_LENGTH} letters.`,
+          `呼び出しの ID は 1〜${MAX_CALL_ID_LENGTH} 文字です。`,
+        ),
       )
     if (wants === undefined) this.#output(id, type, place)
     else this.#call(id, wants, place)

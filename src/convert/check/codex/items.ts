@@ -3,10 +3,10 @@ import { type Fields, isObject, listOf, parseStructure, stringOf } from '../../.
 import { type Phrase, phrase } from '../../../model/phrase.ts'
 import { type CodexReport, SHOULD_BE_TEXT, shouldBe } from './rules.ts'
 
-type Kind = 'text' | 'text?' | 'list' | 'list?' | 'object' | 'any' | 'output'
+type FieldKind = 'text' | 'text?' | 'list' | 'list?' | 'object' | 'any' | 'output'
 
 /** The fields that the reader asks for; a line without one of them is passed over. */
-const FIELDS: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
+const ITEM_FIELDS: Readonly<Record<string, Readonly<Record<string, FieldKind>>>> = {
   message: { role: 'text', content: 'list' },
   reasoning: { summary: 'list', content: 'list?', encrypted_content: 'text?' },
   local_shell_call: { call_id: 'text?', status: 'text', action: 'object' },
@@ -25,17 +25,17 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   context_compaction: { encrypted_content: 'text?' },
 }
 
-const ROLES = new Set(['user', 'assistant', 'developer', 'system'])
-const PARTS = new Set(['input_text', 'input_image', 'input_audio', 'output_text'])
+const MESSAGE_ROLES = new Set(['user', 'assistant', 'developer', 'system'])
+const MESSAGE_PARTS = new Set(['input_text', 'input_image', 'input_audio', 'output_text'])
 const OUTPUT_PARTS = new Set(['input_text', 'input_image', 'input_audio', 'encrypted_content'])
 const AGENT_PARTS = new Set(['input_text', 'encrypted_content'])
 /** `container.exec` is a name that the program itself used. */
-const TOOL_NAME = /^[\w.-]{1,128}$/
+const TOOL_NAME_PATTERN = /^[\w.-]{1,128}$/
 
 /** @returns whether the line is read */
 export function checkItem(item: Fields, place: string, report: CodexReport): boolean {
   const type = stringOf(item['type']) ?? ''
-  const fields = Object.hasOwn(FIELDS, type) ? FIELDS[type] : undefined
+  const fields = Object.hasOwn(ITEM_FIELDS, type) ? ITEM_FIELDS[type] : undefined
   if (!fields) {
     report(
       'item_type',
@@ -44,14 +44,14 @@ export function checkItem(item: Fields, place: string, report: CodexReport): boo
     )
     return false
   }
-  const wrong = Object.entries(fields).filter(([name, kind]) => !fits(item[name], kind))
-  for (const [name, kind] of wrong) report('item_fields', `${place}.${name}`, SHOULD_BE[kind])
+  const wrong = Object.entries(fields).filter(([name, kind]) => !matchesKind(item[name], kind))
+  for (const [name, kind] of wrong) report('item_fields', `${place}.${name}`, KIND_MESSAGES[kind])
   if (wrong.length > 0) return false
   checkContent(item, type, place, report)
   return true
 }
 
-const SHOULD_BE: { readonly [kind in Kind]: Phrase } = {
+const KIND_MESSAGES: { readonly [kind in FieldKind]: Phrase } = {
   text: SHOULD_BE_TEXT,
   'text?': shouldBe('a text or null', '文字列か null'),
   list: shouldBe('a list', '一覧'),
@@ -61,7 +61,7 @@ const SHOULD_BE: { readonly [kind in Kind]: Phrase } = {
   output: shouldBe('a text or a list of parts', '文字列か、部分の一覧'),
 }
 
-function fits(value: unknown, kind: Kind): boolean {
+function matchesKind(value: unknown, kind: FieldKind): boolean {
   switch (kind) {
     case 'text':
       return typeof value === 'string'
@@ -81,7 +81,7 @@ function fits(value: unknown, kind: Kind): boolean {
 }
 
 function checkContent(item: Fields, type: string, place: string, report: CodexReport): void {
-  if (type === 'message') checkMessage(item, place, report)
+  if (type === 'message') checkMessageItem(item, place, report)
   else if (type === 'agent_message') checkParts(item['content'], AGENT_PARTS, `${place}.content`, report)
   else if (Array.isArray(item['output'])) checkParts(item['output'], OUTPUT_PARTS, `${place}.output`, report)
   if (type === 'reasoning' && listOf(item['content']).length > 0)
@@ -91,7 +91,7 @@ function checkContent(item: Fields, type: string, place: string, report: CodexRe
       phrase('Thoughts in plain text are not taken back.', '平文の思考は送り返せません。'),
     )
   if (type === 'function_call' || type === 'custom_tool_call') {
-    if (!TOOL_NAME.test(stringOf(item['name']) ?? ''))
+    if (!TOOL_NAME_PATTERN.test(stringOf(item['name']) ?? ''))
       report(
         'tool_name',
         `${place}.name`,
@@ -119,9 +119,9 @@ function isJson(text: string): boolean {
   }
 }
 
-function checkMessage(item: Fields, place: string, report: CodexReport): void {
+function checkMessageItem(item: Fields, place: string, report: CodexReport): void {
   const role = stringOf(item['role']) ?? ''
-  if (!ROLES.has(role))
+  if (!MESSAGE_ROLES.has(role))
     report(
       'role',
       `${place}.role`,
@@ -130,10 +130,11 @@ function checkMessage(item: Fields, place: string, report: CodexReport): void {
         'ロールが user、assistant、developer、system のどれでもありません。',
       ),
     )
-  checkParts(item['content'], PARTS, `${place}.content`, report)
+  checkParts(item['content'], MESSAGE_PARTS, `${place}.content`, report)
   listOf(item['content']).forEach((part, at) => {
     const type = isObject(part) ? part['type'] : undefined
-    if (typeof type !== 'string' || !PARTS.has(type) || (type === 'output_text') === (role === 'assistant')) return
+    if (typeof type !== 'string' || !MESSAGE_PARTS.has(type) || (type === 'output_text') === (role === 'assistant'))
+      return
     report(
       'part_role',
       `${place}.content[${at}].type`,
@@ -162,7 +163,7 @@ function checkPart(part: Fields, types: ReadonlySet<string>, place: string, repo
         'この種類の部分は読まれず、行ごと読み飛ばされます。',
       ),
     )
-  const name = (Object.hasOwn(NAMES, type) ? NAMES[type] : undefined) ?? 'text'
+  const name = (Object.hasOwn(PART_TEXT_FIELDS, type) ? PART_TEXT_FIELDS[type] : undefined) ?? 'text'
   const value = part[name]
   if (typeof value !== 'string') report('item_fields', `${place}.${name}`, SHOULD_BE_TEXT)
   else if (type === 'input_image' && !/^(?:data:|https?:)/i.test(value))
@@ -173,7 +174,7 @@ function checkPart(part: Fields, types: ReadonlySet<string>, place: string, repo
     )
 }
 
-const NAMES: Readonly<Record<string, string>> = {
+const PART_TEXT_FIELDS: Readonly<Record<string, string>> = {
   input_image: 'image_url',
   input_audio: 'audio_url',
   encrypted_content: 'encrypted_content',

@@ -1,6 +1,6 @@
 /** The lines of a rollout that are no items: headers, events, turns, compactions. */
 import { type Fields, isObject, numberOf, stringOf } from '../../../lib/object.ts'
-import { instant, isUuid } from '../../../model/ids.ts'
+import { isUuid, toInstant } from '../../../model/ids.ts'
 import { phrase } from '../../../model/phrase.ts'
 import { checkItem } from './items.ts'
 import { type CodexReport, SHOULD_BE_TEXT, shouldBe } from './rules.ts'
@@ -20,12 +20,12 @@ export const LINE_TYPES: ReadonlySet<string> = new Set([
   'token_usage_record',
 ])
 
-export function checkHeader(payload: Fields, place: string, report: CodexReport): void {
+export function checkSessionMeta(payload: Fields, place: string, report: CodexReport): void {
   for (const name of ['id', 'timestamp', 'cwd', 'originator', 'cli_version'])
     if (typeof payload[name] !== 'string') report('header_fields', `${place}.${name}`, SHOULD_BE_TEXT)
   if (typeof payload['id'] === 'string' && !isUuid(payload['id']))
     report('header_fields', `${place}.id`, phrase('The id of a session is a UUID.', '会話の ID は UUID です。'))
-  if (typeof payload['timestamp'] === 'string' && !instant(payload['timestamp']))
+  if (typeof payload['timestamp'] === 'string' && !toInstant(payload['timestamp']))
     report('header_fields', `${place}.timestamp`, shouldBe('a time', '時刻'))
   const source = payload['source']
   if (source !== undefined && typeof source !== 'string' && !(isObject(source) && Object.keys(source).length === 1))
@@ -47,17 +47,17 @@ export function checkTurnContext(payload: Fields, place: string, report: CodexRe
 
 export function checkCompacted(payload: Fields, place: string, report: CodexReport): void {
   if (typeof payload['message'] !== 'string') report('compacted_fields', `${place}.message`, SHOULD_BE_TEXT)
-  const kept = payload['replacement_history']
-  if (kept === undefined || kept === null) return
-  if (!Array.isArray(kept))
+  const replacement = payload['replacement_history']
+  if (replacement === undefined || replacement === null) return
+  if (!Array.isArray(replacement))
     return report('compacted_fields', `${place}.replacement_history`, shouldBe('a list', '一覧'))
-  kept.forEach((item, at) => {
+  replacement.forEach((item, at) => {
     checkItem(isObject(item) ? item : {}, `${place}.replacement_history[${at}]`, report)
   })
 }
 
 /** Those that any version keeps in its logs. */
-const EVENTS = new Set([
+const LOGGED_EVENTS = new Set([
   ...['user_message', 'agent_message', 'agent_reasoning', 'agent_reasoning_raw_content', 'token_count', 'error'],
   ...['entered_review_mode', 'exited_review_mode', 'turn_aborted', 'undo_completed', 'context_compacted'],
   ...['thread_rolled_back', 'item_completed', 'task_started', 'task_complete', 'turn_started', 'turn_complete'],
@@ -66,7 +66,7 @@ const EVENTS = new Set([
   ...['thread_name_updated', 'thread_goal_updated', 'sub_agent_activity', 'thread_settings_applied'],
 ])
 
-const TEXTS: Readonly<Record<string, string>> = {
+const EVENT_TEXT_FIELDS: Readonly<Record<string, string>> = {
   user_message: 'message',
   agent_message: 'message',
   agent_reasoning: 'text',
@@ -75,7 +75,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 /** @returns whether the line is read */
 export function checkEvent(payload: Fields, place: string, report: CodexReport): boolean {
   const type = stringOf(payload['type']) ?? ''
-  if (!EVENTS.has(type) && !/^collab_\w+_end$/.test(type)) {
+  if (!LOGGED_EVENTS.has(type) && !/^collab_\w+_end$/.test(type)) {
     report(
       'event_type',
       `${place}.type`,
@@ -86,12 +86,12 @@ export function checkEvent(payload: Fields, place: string, report: CodexReport):
     )
     return false
   }
-  const name = Object.hasOwn(TEXTS, type) ? TEXTS[type] : undefined
-  const isRight =
+  const name = Object.hasOwn(EVENT_TEXT_FIELDS, type) ? EVENT_TEXT_FIELDS[type] : undefined
+  const isValid =
     type === 'thread_rolled_back'
       ? Number.isInteger(numberOf(payload['num_turns']))
       : name === undefined || typeof payload[name] === 'string'
-  if (!isRight)
+  if (!isValid)
     report('event_fields', `${place}.${name ?? 'num_turns'}`, name ? SHOULD_BE_TEXT : shouldBe('a number', '数値'))
-  return isRight
+  return isValid
 }

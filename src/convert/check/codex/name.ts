@@ -1,19 +1,19 @@
 /** The name of a rollout and the folders it stands in. */
-import { UUID } from '../../../model/ids.ts'
+import { UUID_PATTERN } from '../../../model/ids.ts'
 import { phrase } from '../../../model/phrase.ts'
 import type { CodexReport } from './rules.ts'
 
-const NAME = new RegExp(
-  `^rollout-(\\d{4})-(\\d\\d)-(\\d\\d)T\\d\\d-\\d\\d-\\d\\d-(${UUID})(?:_${UUID})?\\.jsonl(?:\\.zst)?$`,
+const ROLLOUT_NAME = new RegExp(
+  `^rollout-(\\d{4})-(\\d\\d)-(\\d\\d)T\\d\\d-\\d\\d-\\d\\d-(${UUID_PATTERN})(?:_${UUID_PATTERN})?\\.jsonl(?:\\.zst)?$`,
   'i',
 )
 /** Archived ones lie in one folder. */
-const DATED = /(?:^|\/)sessions\/(.+)$/
+const DATED_FOLDER = /(?:^|\/)sessions\/(.+)$/
 
 /** @param id of the session, where the log tells it */
-export function checkName(path: string, id: string | undefined, report: CodexReport): void {
+export function checkFileName(path: string, id: string | undefined, report: CodexReport): void {
   const parts = path.split(/[/\\]/)
-  const match = NAME.exec(parts.at(-1) ?? '')
+  const match = ROLLOUT_NAME.exec(parts.at(-1) ?? '')
   if (!match)
     return report(
       'file_name',
@@ -30,7 +30,7 @@ export function checkName(path: string, id: string | undefined, report: CodexRep
       'name',
       phrase('The name holds another id than the header.', '名前の ID が見出しの ID と違います。'),
     )
-  const below = DATED.exec(parts.slice(0, -1).join('/'))?.[1]
+  const below = DATED_FOLDER.exec(parts.slice(0, -1).join('/'))?.[1]
   if (below !== undefined && below !== `${year}/${month}/${day}`)
     report(
       'file_folder',

@@ -1,6 +1,6 @@
 /** What Codex CLI asks of a rollout. Evidence: its source up to 0.150, and the logs that it wrote. */
 import { type Phrase, phrase } from '../../../model/phrase.ts'
-import type { Report, Rules } from '../finding.ts'
+import type { ReportFinding, RuleSeverities } from '../finding.ts'
 
 export type CodexRule =
   /** `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl`, with the id of the session: sessions are found by it. */
@@ -61,7 +61,7 @@ export type CodexRule =
   /** What is answered too. */
   | 'answer_event'
 
-export const CODEX_RULES: Rules<CodexRule> = {
+export const CODEX_RULES: RuleSeverities<CodexRule> = {
   file_name: 'error',
   file_folder: 'warning',
   old_format: 'error',
@@ -102,7 +102,7 @@ export const CODEX_RULES: Rules<CodexRule> = {
   answer_event: 'warning',
 }
 
-export type CodexReport = Report<CodexRule>
+export type CodexReport = ReportFinding<CodexRule>
 
 export const shouldBe = (en: string, ja: string): Phrase => phrase(`It should be ${en}.`, `${ja}である必要があります。`)
 

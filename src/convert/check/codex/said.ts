@@ -2,17 +2,17 @@
 import { type Fields, isObject, listOf, stringOf } from '../../../lib/object.ts'
 import { type Phrase, phrase } from '../../../model/phrase.ts'
 import type { CodexReport, CodexRule } from './rules.ts'
-import { Twins } from './twins.ts'
+import { EventItemPairs } from './twins.ts'
 
 /** What the program puts into the user's mouth begins like this; it has no event. */
-const INJECTED = /^\s*(?:<[a-z][\w-]*[\s>/]|# AGENTS\.md instructions|Another language model started|Warning: )/i
+const INJECTED_START = /^\s*(?:<[a-z][\w-]*[\s>/]|# AGENTS\.md instructions|Another language model started|Warning: )/i
 /** Stands behind an answer in its item only. */
 const CITATION = /<oai-mem-citation>[\s\S]*$/
 
-export class Said {
+export class PromptEventChecker {
   readonly #report: CodexReport
-  readonly #prompts = new Twins()
-  readonly #answers = new Twins()
+  readonly #prompts = new EventItemPairs()
+  readonly #answers = new EventItemPairs()
   /** In a paginated log, completed items stand for events. */
   #isPaginated = false
   #hasEvents = false
@@ -31,7 +31,7 @@ export class Said {
     const texts = listOf(item['content']).flatMap((part) => (isObject(part) ? (stringOf(part['text']) ?? []) : []))
     if (item['role'] === 'assistant') this.#answers.item([texts.join('').replace(CITATION, '')], place)
     if (item['role'] !== 'user') return
-    const typed = texts.filter((text) => !INJECTED.test(text)).join('\n')
+    const typed = texts.filter((text) => !INJECTED_START.test(text)).join('\n')
     if (typed.trim() === '') return
     this.#hasPrompts = true
     // What a person types may begin as if the program had: then the event shows all of it.
@@ -45,11 +45,11 @@ export class Said {
     if (type === 'agent_message') this.#answers.event(text, place)
     if (type !== 'user_message') return
     this.#hasEvents = true
-    this.#prompts.event(text, INJECTED.test(text) ? undefined : place)
+    this.#prompts.event(text, INJECTED_START.test(text) ? undefined : place)
   }
 
   end(): void {
-    const unshown = this.#isPaginated ? [] : this.#prompts.items()
+    const promptsWithoutEvent = this.#isPaginated ? [] : this.#prompts.items()
     if (!this.#hasPrompts && !this.#hasEvents)
       this.#report(
         'prompt_none',
@@ -66,15 +66,15 @@ export class Said {
         ),
       )
     else
-      this.#each(
-        unshown,
+      this.#reportEach(
+        promptsWithoutEvent,
         'prompt_event',
         phrase(
           'No `user_message` event shows this prompt.',
           'この依頼を表示する `user_message` イベントがありません。',
         ),
       )
-    this.#each(
+    this.#reportEach(
       this.#prompts.events(),
       'prompt_item',
       phrase(
@@ -83,7 +83,7 @@ export class Said {
       ),
     )
     if (!this.#isPaginated)
-      this.#each(
+      this.#reportEach(
         this.#answers.items(),
         'answer_event',
         phrase(
@@ -93,7 +93,7 @@ export class Said {
       )
   }
 
-  #each(places: readonly string[], rule: CodexRule, what: Phrase): void {
+  #reportEach(places: readonly string[], rule: CodexRule, what: Phrase): void {
     for (const place of places) this.#report(rule, place, what)
   }
 }

@@ -2,7 +2,7 @@
 import { sha256 } from '../../../lib/hash.ts'
 
 /** One half of a pair. */
-interface Half {
+interface PairHalf {
   /** Nothing for one that may stay alone. */
   readonly place: string | undefined
   /** Any of them may meet. */
@@ -10,17 +10,17 @@ interface Half {
 }
 
 /** Of those that have not met their other half, the place; of the text only a hash. */
-export class Twins {
-  readonly #items = new Halves()
-  readonly #events = new Halves()
+export class EventItemPairs {
+  readonly #items = new UnpairedHalves()
+  readonly #events = new UnpairedHalves()
 
   /** @param texts what its event may show */
   item(texts: readonly string[], place: string): void {
-    meet({ place, keys: keysOf(texts) }, this.#events, this.#items)
+    pairUp({ place, keys: textKeys(texts) }, this.#events, this.#items)
   }
 
   event(text: string, place: string | undefined): void {
-    meet({ place, keys: keysOf([text]) }, this.#items, this.#events)
+    pairUp({ place, keys: textKeys([text]) }, this.#items, this.#events)
   }
 
   items(): readonly string[] {
@@ -32,10 +32,10 @@ export class Twins {
   }
 }
 
-class Halves {
-  readonly #byKey = new Map<string, Set<Half>>()
+class UnpairedHalves {
+  readonly #byKey = new Map<string, Set<PairHalf>>()
 
-  add(half: Half): void {
+  add(half: PairHalf): void {
     for (const key of half.keys) {
       const halves = this.#byKey.get(key)
       if (halves) halves.add(half)
@@ -44,7 +44,7 @@ class Halves {
   }
 
   /** The first that waits for it. */
-  take(keys: readonly string[]): Half | undefined {
+  take(keys: readonly string[]): PairHalf | undefined {
     for (const key of keys)
       for (const half of this.#byKey.get(key) ?? []) {
         this.#drop(half)
@@ -53,7 +53,7 @@ class Halves {
     return undefined
   }
 
-  #drop(half: Half): void {
+  #drop(half: PairHalf): void {
     for (const key of half.keys) {
       const halves = this.#byKey.get(key)
       halves?.delete(half)
@@ -67,11 +67,11 @@ class Halves {
   }
 }
 
-function meet(half: Half, others: Halves, own: Halves): void {
+function pairUp(half: PairHalf, others: UnpairedHalves, own: UnpairedHalves): void {
   if (!others.take(half.keys)) own.add(half)
 }
 
-function keysOf(texts: readonly string[]): readonly string[] {
+function textKeys(texts: readonly string[]): readonly string[] {
   const bare = new Set(texts.map((text) => text.replace(/\s+/g, '')))
   bare.delete('')
   return [...bare].map((text) => sha256(text))

@@ -38,9 +38,9 @@ const en = {
   made: 'A conversation, exported by fumibako',
 }
 
-export type Label = keyof typeof en
+export type PageLabel = keyof typeof en
 
-const ja: { readonly [label in Label]: string } = {
+const ja: { readonly [label in PageLabel]: string } = {
   you: 'あなた',
   context: '文脈: {0}',
   copied: '元の会話から写された {0} 件は省きました',
@@ -77,10 +77,10 @@ const ja: { readonly [label in Label]: string } = {
   made: 'fumibako で書き出した会話',
 }
 
-export const LABELS = { en, ja } as const
+export const PAGE_LABELS = { en, ja } as const
 
 /** English, until the page knows its reader. */
-export function labelText(label: Label, values: readonly string[] = []): string {
-  const [one = '', many = one] = en[label].split('|')
-  return (values[0] === '1' ? one : many).replace(/\{(\d)\}/g, (_, at: string) => values[Number(at)] ?? '')
+export function pageLabelText(label: PageLabel, values: readonly string[] = []): string {
+  const [one = '', several = one] = en[label].split('|')
+  return (values[0] === '1' ? one : several).replace(/\{(\d)\}/g, (_, at: string) => values[Number(at)] ?? '')
 }

@@ -1,13 +1,13 @@
 /** What the page can do by itself: search, fold, go from turn to turn, speak two languages. */
-import { LABELS } from './labels.ts'
+import { PAGE_LABELS } from './labels.ts'
 
 /** More matches than anybody goes through; the rest is not marked. */
-const MOST_HITS = 20_000
+const MAX_HITS = 20_000
 
-export const SCRIPT = `'use strict'
+export const PAGE_SCRIPT = `'use strict'
 {
-const LABELS = ${JSON.stringify(LABELS)}
-const MOST = ${MOST_HITS}
+const LABELS = ${JSON.stringify(PAGE_LABELS)}
+const MOST = ${MAX_HITS}
 const $ = (selector) => document.querySelector(selector)
 const all = (selector) => document.querySelectorAll(selector)
 const input = $('#search'), count = $('#count'), turns = [...all('.turn')]

@@ -1,6 +1,6 @@
 /** How the page looks: paper, ink and one seal. */
 
-export const STYLE = `
+export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;
   --paper: #fbfaf7; --ink: #1d1f23; --soft: #6b6a66; --hair: #e2dfd7; --wash: #f3f1eb; --seal: #c73e3a;

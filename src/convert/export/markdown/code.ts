@@ -1,13 +1,13 @@
 /** Tells code from words in Markdown, line by line: what stands in code is left as it is. */
 
 /** A fence that no line of the text can close. */
-export function fenced(text: string, language = ''): string {
-  const longest = text.match(/`{3,}/g)?.reduce((most, run) => Math.max(most, run.length), 2) ?? 2
+export function fenceText(text: string, language = ''): string {
+  const longest = text.match(/`{3,}/g)?.reduce((maximum, run) => Math.max(maximum, run.length), 2) ?? 2
   const fence = '`'.repeat(longest + 1)
   return `${fence}${language}\n${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${fence}`
 }
 
-export interface Stretch {
+export interface MarkdownSection {
   readonly kind: 'words' | 'code'
   /** Of code with its fences. */
   readonly lines: readonly string[]
@@ -15,23 +15,23 @@ export interface Stretch {
   readonly isClosed: boolean
 }
 
-export interface Stretches {
-  readonly stretches: readonly Stretch[]
+export interface MarkdownSections {
+  readonly sections: readonly MarkdownSection[]
   /** The fence that is still open at the end. */
   readonly open: string | undefined
 }
 
 /** In quotes and lists, too. */
-const OPENING = /^(?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})([^\n]*)$/
-const CLOSING = /^[ \t>]*(`{3,}|~{3,})[ \t]*$/
+const FENCE_OPENING = /^(?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})([^\n]*)$/
+const FENCE_CLOSING = /^[ \t>]*(`{3,}|~{3,})[ \t]*$/
 
 /** Blank lines end a stretch of words: no code span goes across them. */
-export function stretchesOf(text: string): Stretches {
-  const stretches: { kind: Stretch['kind']; lines: string[]; isClosed: boolean }[] = []
+export function splitFences(text: string): MarkdownSections {
+  const sections: { kind: MarkdownSection['kind']; lines: string[]; isClosed: boolean }[] = []
   let fence: string | undefined
-  const add = (kind: Stretch['kind'], line: string, isNew: boolean, isClosed = false): void => {
-    const last = stretches.at(-1)
-    if (isNew || last?.kind !== kind) stretches.push({ kind, lines: [line], isClosed })
+  const add = (kind: MarkdownSection['kind'], line: string, isNew: boolean, isClosed = false): void => {
+    const last = sections.at(-1)
+    if (isNew || last?.kind !== kind) sections.push({ kind, lines: [line], isClosed })
     else {
       last.lines.push(line)
       last.isClosed = isClosed
@@ -39,12 +39,12 @@ export function stretchesOf(text: string): Stretches {
   }
   let wasBlank = true
   for (const line of text.split('\n')) {
-    const [, opening = '', info = ''] = (fence === undefined && OPENING.exec(line)) || []
+    const [, opening = '', info = ''] = (fence === undefined && FENCE_OPENING.exec(line)) || []
     if (fence === undefined && opening !== '' && !(opening.startsWith('`') && info.includes('`'))) {
       fence = opening
       add('code', line, true)
     } else if (fence !== undefined) {
-      const [, closing = ''] = CLOSING.exec(line) ?? []
+      const [, closing = ''] = FENCE_CLOSING.exec(line) ?? []
       const isClosed = closing.startsWith(fence)
       add('code', line, false, isClosed)
       if (isClosed) fence = undefined
@@ -54,15 +54,15 @@ export function stretchesOf(text: string): Stretches {
       wasBlank = isBlank
     }
   }
-  return { stretches, open: fence }
+  return { sections, open: fence }
 }
 
 /**
  * What stands between backticks stays; the rest is given to the function. A span across lines is none for a reader that
  * ends the paragraph between them, and then others are: all of it is words.
  */
-export function outsideSpans(words: string, change: (text: string) => string): string {
-  const spans = spansIn(words)
+export function mapOutsideCode(words: string, change: (text: string) => string): string {
+  const spans = findCodeSpans(words)
   if (spans.some(({ start, end }) => words.slice(start, end).includes('\n'))) return change(words)
   let result = ''
   let at = 0
@@ -74,7 +74,7 @@ export function outsideSpans(words: string, change: (text: string) => string): s
 }
 
 /** A run of backticks is closed by the next one that is as long. */
-function spansIn(words: string): readonly { readonly start: number; readonly end: number }[] {
+function findCodeSpans(words: string): readonly { readonly start: number; readonly end: number }[] {
   const runs = Array.from(words.matchAll(/(?<!\\)`+/g), ({ index, 0: run }) => ({
     start: index,
     end: index + run.length,

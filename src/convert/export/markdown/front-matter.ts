@@ -1,17 +1,17 @@
 /** What is known of a session, as YAML. */
-import { printable } from '../../../lib/text.ts'
-import { isZero } from '../../../model/usage.ts'
-import type { ExportOptions, Material } from '../material.ts'
-import { titleOf } from '../material.ts'
+import { toPrintable } from '../../../lib/text.ts'
+import { isZeroUsage } from '../../../model/usage.ts'
+import type { ExportInput, ExportOptions } from '../material.ts'
+import { exportTitleOf } from '../material.ts'
 
-type Value = string | number | boolean | readonly string[] | { readonly [key: string]: number } | undefined
+type YamlValue = string | number | boolean | readonly string[] | { readonly [key: string]: number } | undefined
 
 /** JSON is YAML, so that no word can be anything but a word. */
-export function frontMatter(material: Material, { turns, timeZone = 'UTC' }: ExportOptions): string {
-  const { session, mark, outline } = material
+export function renderFrontMatter(input: ExportInput, { turns, timeZone = 'UTC' }: ExportOptions): string {
+  const { session, mark: annotation, outline } = input
   const { usage } = outline
-  const fields: Readonly<Record<string, Value>> = {
-    title: titleOf(material),
+  const fields: Readonly<Record<string, YamlValue>> = {
+    title: exportTitleOf(input),
     session: session.id,
     agent: session.agent,
     agent_version: session.agent_version,
@@ -29,7 +29,7 @@ export function frontMatter(material: Material, { turns, timeZone = 'UTC' }: Exp
     turns_exported: turns && `${turns.from}..${Math.min(turns.to, outline.turns)}`,
     tool_calls: outline.tools,
     tool_errors: outline.errors,
-    tokens: isZero(usage)
+    tokens: isZeroUsage(usage)
       ? undefined
       : {
           input: usage.input_tokens,
@@ -39,13 +39,13 @@ export function frontMatter(material: Material, { turns, timeZone = 'UTC' }: Exp
           total: usage.total_tokens,
         },
     encrypted_parts_left_out: outline.encrypted > 0 ? outline.encrypted : undefined,
-    name: mark?.name ?? undefined,
-    starred: mark?.starred || undefined,
-    tags: mark && mark.tags.length > 0 ? mark.tags : undefined,
-    note: mark?.note ?? undefined,
+    name: annotation?.name ?? undefined,
+    starred: annotation?.starred || undefined,
+    tags: annotation && annotation.tags.length > 0 ? annotation.tags : undefined,
+    note: annotation?.note ?? undefined,
   }
   const lines = Object.entries(fields).flatMap(([key, value]) =>
-    value === undefined ? [] : `${key}: ${yaml(value)}\n`,
+    value === undefined ? [] : `${key}: ${toYaml(value)}\n`,
   )
   return `---\n${lines.join('')}---\n`
 }
@@ -54,10 +54,10 @@ export function frontMatter(material: Material, { turns, timeZone = 'UTC' }: Exp
 const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** With a space behind each comma and colon, as people write it. */
-function yaml(value: Exclude<Value, undefined>): string {
-  if (typeof value === 'string') return JSON.stringify(printable(value)).replaceAll(/[<>&![\]`*_|]/g, escaped)
+function toYaml(value: Exclude<YamlValue, undefined>): string {
+  if (typeof value === 'string') return JSON.stringify(toPrintable(value)).replaceAll(/[<>&![\]`*_|]/g, escaped)
   if (typeof value !== 'object') return String(value)
-  if (Array.isArray(value)) return `[${value.map(yaml).join(', ')}]`
+  if (Array.isArray(value)) return `[${value.map(toYaml).join(', ')}]`
   return `{ ${Object.entries(value)
     .map(([key, one]) => `${key}: ${one}`)
     .join(', ')} }`

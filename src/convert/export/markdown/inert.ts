@@ -1,11 +1,11 @@
 /** Markdown that somebody said, made fit to stand in a document: it keeps its look and cannot touch what is around it. */
 import { type Token, type TokensList, walkTokens } from 'marked'
-import { lexMarkdown, MAX_MARKDOWN } from '../../../lib/markdown.ts'
-import { fenced, outsideSpans, type Stretch, stretchesOf } from './code.ts'
+import { lexMarkdown, MAX_MARKDOWN_LENGTH } from '../../../lib/markdown.ts'
+import { fenceText, type MarkdownSection, mapOutsideCode, splitFences } from './code.ts'
 
 /** Headings of the document itself are above this. */
-const DEEPEST_OWN_HEADING = 3
-const NEXT_HEADING = `${'#'.repeat(DEEPEST_OWN_HEADING)} next`
+const MAX_OWN_HEADING_LEVEL = 3
+const PROBE_HEADING = `${'#'.repeat(MAX_OWN_HEADING_LEVEL)} next`
 
 /**
  * The text as it is, where it leaves the document whole and loads nothing; else with its headings lowered, its HTML shown as
@@ -13,24 +13,24 @@ const NEXT_HEADING = `${'#'.repeat(DEEPEST_OWN_HEADING)} next`
  * signs in the text do.
  * @param placed puts the text where it will stand, such as in a quote: what is code alone may be none there
  */
-export function inert(text: string, placed: (text: string) => string = (same) => same): string {
+export function toSafeMarkdown(text: string, placed: (text: string) => string = (same) => same): string {
   // Readers of Markdown end a line at a carriage return, too.
   const trimmed = text
     .replaceAll(/\r\n?/g, '\n')
     .replace(/^(?:[ \t]*\n)+/, '')
     .trimEnd()
-  const inFence = (): string => placed(fenced(trimmed, 'text'))
-  if (trimmed.length > MAX_MARKDOWN) return inFence()
+  const inFence = (): string => placed(fenceText(trimmed, 'text'))
+  if (trimmed.length > MAX_MARKDOWN_LENGTH) return inFence()
   const asIs = placed(trimmed)
-  if (!mayDoHarm(trimmed) && leavesWhole(asIs)) return asIs
-  const mended = placed(mend(trimmed, escapeHarm))
-  if (leavesWhole(mended)) return mended
-  const plain = placed(mend(trimmed, (words) => escapeLinks(escapeHarm(words))))
-  return leavesWhole(plain) ? plain : inFence()
+  if (!mayBeUnsafe(trimmed) && keepsStructure(asIs)) return asIs
+  const repaired = placed(repairMarkdown(trimmed, escapeHarm))
+  if (keepsStructure(repaired)) return repaired
+  const plain = placed(repairMarkdown(trimmed, (words) => escapeLinks(escapeHarm(words))))
+  return keepsStructure(plain) ? plain : inFence()
 }
 
 /** Of a text on one line, nothing is Markdown. */
-export const escapeLine = (text: string): string =>
+export const escapeMarkdownLine = (text: string): string =>
   text
     .replaceAll(/\s+/g, ' ')
     .trim()
@@ -40,27 +40,27 @@ export const escapeLine = (text: string): string =>
 /** Not a backslash: readers take one for a part of the bare address before it. */
 const entity = (sign: string): string => ({ '<': '&lt;', '>': '&gt;' })[sign] ?? `&#${sign.charCodeAt(0)};`
 
-function leavesWhole(text: string): boolean {
+function keepsStructure(text: string): boolean {
   try {
-    const tokens = lexMarkdown(`${text}\n\n${NEXT_HEADING}\n`)
+    const tokens = lexMarkdown(`${text}\n\n${PROBE_HEADING}\n`)
     const next = tokens.pop()
-    return next?.type === 'heading' && next.raw.startsWith(NEXT_HEADING) && isHarmless(tokens)
+    return next?.type === 'heading' && next.raw.startsWith(PROBE_HEADING) && hasOnlySafeTokens(tokens)
   } catch {
     return false
   }
 }
 
-function isHarmless(tokens: TokensList): boolean {
+function hasOnlySafeTokens(tokens: TokensList): boolean {
   let isOk = true
   walkTokens(tokens, (token) => {
     if (token.type === 'html' || token.type === 'image') isOk = false
-    if (token.type === 'heading' && token['depth'] <= DEEPEST_OWN_HEADING) isOk = false
+    if (token.type === 'heading' && token['depth'] <= MAX_OWN_HEADING_LEVEL) isOk = false
     if ((token.type === 'link' || token.type === 'def') && !isSafeLink(String(token['href']))) isOk = false
     // For other readers a fence or a heading may begin on the second line.
     if (token.type === 'def' && token.raw.trim().includes('\n')) isOk = false
     if (isWords(token) && mendLines(token.raw.split('\n')) !== token.raw) isOk = false
     // Nested deeper than our parser looks: another one may look there.
-    if (token.type === 'text' && !token['tokens'] && mayDoHarm(token.raw)) isOk = false
+    if (token.type === 'text' && !token['tokens'] && mayBeUnsafe(token.raw)) isOk = false
   })
   return isOk
 }
@@ -88,18 +88,18 @@ const HARM =
   /(?<!\\)(\\*)(<(?=[a-z/!?])(?!(?:https?:\/\/|mailto:)[^\s<>]*>)|!(?=\[)|\](?=[(:][\s<>\p{Cc}\p{Cf}]*([^ \n<>]{0,200})))/giu
 
 /** Also where our own parser sees none, or does not look so deep. */
-const mayDoHarm = (text: string): boolean => escapeHarm(text) !== text
+const mayBeUnsafe = (text: string): boolean => escapeHarm(text) !== text
 
-type Change = (words: string) => string
+type TextChange = (words: string) => string
 
-function mend(text: string, change: Change): string {
-  const { stretches, open } = stretchesOf(text)
-  const lines = stretches.map((one) => (one.kind === 'code' ? one.lines.join('\n') : mendWords(one, change)))
+function repairMarkdown(text: string, change: TextChange): string {
+  const { sections, open } = splitFences(text)
+  const lines = sections.map((one) => (one.kind === 'code' ? one.lines.join('\n') : repairWords(one, change)))
   return [...lines, ...(open === undefined ? [] : [open])].join('\n')
 }
 
-const mendWords = ({ lines }: Stretch, change: Change): string =>
-  outsideSpans(mendLines(lines.map(lowerHeading)), change)
+const repairWords = ({ lines }: MarkdownSection, change: TextChange): string =>
+  mapOutsideCode(mendLines(lines.map(lowerHeading)), change)
 
 /** Without lines at which a reader may end a paragraph, whatever ours does. */
 const mendLines = (lines: readonly string[]): string =>
@@ -108,7 +108,7 @@ const mendLines = (lines: readonly string[]): string =>
 const lowerHeading = (line: string): string =>
   line.replace(
     /^((?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*)(#{1,6})(?=[ \t]|$)/,
-    (_, before: string, signs: string) => before + '#'.repeat(Math.min(6, signs.length + DEEPEST_OWN_HEADING)),
+    (_, before: string, signs: string) => before + '#'.repeat(Math.min(6, signs.length + MAX_OWN_HEADING_LEVEL)),
   )
 
 /** A line of `===` or `---` makes a heading of the line above it. */

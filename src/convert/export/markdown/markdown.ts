@@ -1,28 +1,35 @@
 /** A conversation as Markdown: words first, tools and thoughts folded, what is known of it in the front matter. */
-import { printable } from '../../../lib/text.ts'
-import { gistOf, nameOf, oneLine } from '../../../model/gist.ts'
+import { toPrintable } from '../../../lib/text.ts'
+import { qualifiedToolName, summarizeToolCall, toSingleLine } from '../../../model/gist.ts'
 import type { ToolCall } from '../../../model/normalized.ts'
-import { type Block, blocksOf, type Speaker, type TurnMark } from '../blocks.ts'
-import { clockIn } from '../clock.ts'
-import { TURN_MARKS, tallyWords } from '../labels.ts'
-import type { ExportOptions, Material } from '../material.ts'
-import { titleOf } from '../material.ts'
-import type { Part } from '../parts.ts'
-import { argumentsText, isDiff, outcomeWords, outputText, pretty, SIGNS } from '../tool-text.ts'
-import { fenced, stretchesOf } from './code.ts'
-import { frontMatter } from './front-matter.ts'
-import { escapeLine, inert } from './inert.ts'
+import { type BlockSpeaker, type ExportBlock, readBlocks, type TurnMark } from '../blocks.ts'
+import { createTimeFormatter } from '../clock.ts'
+import { formatTurnTotals, TURN_MARK_LABELS } from '../labels.ts'
+import type { ExportInput, ExportOptions } from '../material.ts'
+import { exportTitleOf } from '../material.ts'
+import type { MessagePart } from '../parts.ts'
+import {
+  formatArguments,
+  formatOutcomeParts,
+  formatOutput,
+  isDiff,
+  STATUS_SIGNS,
+  stringifyPretty,
+} from '../tool-text.ts'
+import { fenceText, splitFences } from './code.ts'
+import { renderFrontMatter } from './front-matter.ts'
+import { escapeMarkdownLine, toSafeMarkdown } from './inert.ts'
 
-export async function* markdown(material: Material, options: ExportOptions): AsyncGenerator<string> {
-  yield `${frontMatter(material, options)}\n# ${escapeLine(printable(titleOf(material)))}\n`
-  const writer = new Writer(material.agent, options)
-  for await (const block of blocksOf(material, options)) {
+export async function* exportMarkdown(input: ExportInput, options: ExportOptions): AsyncGenerator<string> {
+  yield `${renderFrontMatter(input, options)}\n# ${escapeMarkdownLine(toPrintable(exportTitleOf(input)))}\n`
+  const writer = new MarkdownWriter(input.agent, options)
+  for await (const block of readBlocks(input, options)) {
     const text = writer.write(block)
     if (text !== '') yield `\n${text}\n`
   }
 }
 
-class Writer {
+class MarkdownWriter {
   readonly #agent: string
   readonly #options: ExportOptions
   readonly #clock: (at: string) => string
@@ -32,101 +39,106 @@ class Writer {
   constructor(agent: string, options: ExportOptions) {
     this.#agent = agent
     this.#options = options
-    this.#clock = clockIn(options.timeZone)
+    this.#clock = createTimeFormatter(options.timeZone)
   }
 
-  write(block: Block): string {
+  write(block: ExportBlock): string {
     switch (block.kind) {
       case 'turn':
         this.#under = 'user'
-        return `## ${block.number}. You · ${this.#clock(block.at)}${marksText(block.marks)}`
+        return `## ${block.number}. You · ${this.#clock(block.at)}${formatMarks(block.marks)}`
       case 'said':
-        return this.#said(block.who, block.at, block.parts)
+        return this.#renderSpeech(block.who, block.at, block.parts)
       case 'thought':
-        return this.#byAgent(block.at, folded('thought', inert(block.text)))
+        return this.#underAgent(block.at, renderDetails('thought', toSafeMarkdown(block.text)))
       case 'tool':
-        return this.#byAgent(block.at, this.#tool(block.call, block.parts))
+        return this.#underAgent(block.at, this.#tool(block.call, block.parts))
       case 'context':
-        return `*context: ${block.names.map(escapeLine).join(', ')}*`
+        return `*context: ${block.names.map(escapeMarkdownLine).join(', ')}*`
       case 'copied':
         return `*${block.records} records copied from the parent conversation are left out*`
       case 'note':
-        return folded(escapeHtml(`${block.what} · ${this.#clock(block.at)}`), noteText(block.text, block.data))
+        return renderDetails(
+          escapeInlineHtml(`${block.what} · ${this.#clock(block.at)}`),
+          renderNote(block.text, block.data),
+        )
       case 'end':
-        return `*${tallyWords(block.number, block.tally).join(' · ')}*\n\n---`
+        return `*${formatTurnTotals(block.number, block.tally).join(' · ')}*\n\n---`
     }
   }
 
-  #said(who: Speaker, at: string, parts: readonly Part[]): string {
+  #renderSpeech(who: BlockSpeaker, at: string, parts: readonly MessagePart[]): string {
     const body = parts.map((part) => this.#part(part, who)).join('\n\n')
     if (who === 'user') return body
-    if (who === 'assistant') return this.#byAgent(at, body)
-    return folded(WHO[who], body)
+    if (who === 'assistant') return this.#underAgent(at, body)
+    return renderDetails(SPEAKER_LABELS[who], body)
   }
 
-  #byAgent(at: string, body: string): string {
-    const heading = this.#under === 'agent' ? '' : `### ${escapeLine(this.#agent)} · ${this.#clock(at)}\n\n`
+  #underAgent(at: string, body: string): string {
+    const heading = this.#under === 'agent' ? '' : `### ${escapeMarkdownLine(this.#agent)} · ${this.#clock(at)}\n\n`
     this.#under = 'agent'
     return heading + body
   }
 
-  #part(part: Part, who: Speaker): string {
+  #part(part: MessagePart, who: BlockSpeaker): string {
     switch (part.kind) {
       case 'text':
-        if (who === 'system' || who === 'context') return fenced(part.text, 'text')
-        return inert(part.text, who === 'user' ? quoted : undefined)
+        if (who === 'system' || who === 'context') return fenceText(part.text, 'text')
+        return toSafeMarkdown(part.text, who === 'user' ? quoteText : undefined)
       case 'image':
         return `![image](<${this.#options.placeImage?.(part.image) ?? part.image.data_uri}>)`
       case 'absent':
-        return `*image${part.note === '' ? '' : ` (${escapeLine(part.note)})`}${part.url === undefined ? '' : `: ${escapeLine(part.url)}`}*`
+        return `*image${part.note === '' ? '' : ` (${escapeMarkdownLine(part.note)})`}${part.url === undefined ? '' : `: ${escapeMarkdownLine(part.url)}`}*`
     }
   }
 
-  #tool(call: ToolCall, parts: readonly Part[]): string {
-    const given = argumentsText(call)
-    const output = outputText(call)
-    const gist = oneLine(printable(gistOf(call)))
+  #tool(call: ToolCall, parts: readonly MessagePart[]): string {
+    const given = formatArguments(call)
+    const output = formatOutput(call)
+    const callSummary = toSingleLine(toPrintable(summarizeToolCall(call)))
     const words = [
-      SIGNS[call.status],
-      `<b>${escapeHtml(printable(nameOf(call)))}</b>`,
-      ...(gist === '' ? [] : [`<code>${escapeHtml(shortened(gist))}</code>`]),
-      outcomeWords(call).join(' · '),
+      STATUS_SIGNS[call.status],
+      `<b>${escapeInlineHtml(toPrintable(qualifiedToolName(call)))}</b>`,
+      ...(callSummary === '' ? [] : [`<code>${escapeInlineHtml(shortenText(callSummary))}</code>`]),
+      formatOutcomeParts(call).join(' · '),
     ]
     const body = [
-      ...(given === '' ? [] : [fenced(given, isDiff(given) ? 'diff' : '')]),
-      ...(output === '' ? [] : ['Output:', fenced(output, isDiff(output) ? 'diff' : '')]),
+      ...(given === '' ? [] : [fenceText(given, isDiff(given) ? 'diff' : '')]),
+      ...(output === '' ? [] : ['Output:', fenceText(output, isDiff(output) ? 'diff' : '')]),
       ...parts.map((part) => this.#part(part, 'assistant')),
     ]
-    return folded(words.join(' ').trim(), body.join('\n\n'))
+    return renderDetails(words.join(' ').trim(), body.join('\n\n'))
   }
 }
 
-const WHO = { summary: 'summary of what was said before', system: 'system', context: 'context' } as const
+const SPEAKER_LABELS = { summary: 'summary of what was said before', system: 'system', context: 'context' } as const
 
-const marksText = (marks: readonly TurnMark[]): string =>
-  marks.length === 0 ? '' : ` (${marks.map((mark) => TURN_MARKS[mark]).join(', ')})`
+const formatMarks = (marks: readonly TurnMark[]): string =>
+  marks.length === 0 ? '' : ` (${marks.map((mark) => TURN_MARK_LABELS[mark]).join(', ')})`
 
 /** @param summary on one line, as HTML */
-const folded = (summary: string, body: string): string =>
+const renderDetails = (summary: string, body: string): string =>
   `<details>\n<summary>${summary}</summary>\n\n${body}${body === '' ? '' : '\n\n'}</details>`
 
-const noteText = (text: string, data: object): string =>
+const renderNote = (text: string, data: object): string =>
   [
-    ...(text === '' ? [] : [fenced(text, 'text')]),
-    ...(Object.keys(data).length === 0 ? [] : [fenced(printable(pretty(data)), 'json')]),
+    ...(text === '' ? [] : [fenceText(text, 'text')]),
+    ...(Object.keys(data).length === 0 ? [] : [fenceText(toPrintable(stringifyPretty(data)), 'json')]),
   ].join('\n\n')
 
 /** Two spaces end a line where it was ended, as it was typed. */
-function quoted(text: string): string {
-  const { stretches } = stretchesOf(text)
-  const lines = stretches.flatMap(({ kind, lines }) =>
+function quoteText(text: string): string {
+  const { sections } = splitFences(text)
+  const lines = sections.flatMap(({ kind, lines }) =>
     lines.map((line, at) => (kind === 'words' && at < lines.length - 1 ? `${line.trimEnd()}  ` : line)),
   )
   return lines.map((line) => (line === '' ? '>' : `> ${line}`)).join('\n')
 }
 
-const LONGEST_GIST = 160
+const MAX_SUMMARY_LENGTH = 160
 
-const shortened = (text: string): string => (text.length > LONGEST_GIST ? `${text.slice(0, LONGEST_GIST)}…` : text)
+const shortenText = (text: string): string =>
+  text.length > MAX_SUMMARY_LENGTH ? `${text.slice(0, MAX_SUMMARY_LENGTH)}…` : text
 
-const escapeHtml = (text: string): string => oneLine(text).replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+const escapeInlineHtml = (text: string): string =>
+  toSingleLine(text).replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)

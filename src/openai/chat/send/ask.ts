@@ -4,17 +4,17 @@ import { isObject } from '../../../lib/object.ts'
 import type { OpenAIMessage } from '../../openai-message.ts'
 import { DeltaAccumulator } from '../../stream/accumulator.ts'
 import type { Completion, Piece } from '../../stream/completion.ts'
-import { ABORTED, type ChatError, errorOf, serverError } from '../chat-error.ts'
-import { type Clock, GIVEN_UP, unlessAborted } from '../clock.ts'
+import { ABORTED_ERROR, type ChatError, toChatError, toServerError } from '../chat-error.ts'
+import { type Clock, unlessAborted, WAIT_ABORTED } from '../clock.ts'
 import type { ChatEvent } from '../events.ts'
 import type { ChatRequest, ChatTransport } from '../transport.ts'
 import { waitBeforeRetry } from './retry.ts'
 
-export type Asked =
+export type CompletionAttempt =
   | { readonly completion: Completion }
   | { readonly error: ChatError; readonly partial: OpenAIMessage | undefined }
 
-export interface AskSettings {
+export interface SendSettings {
   readonly transport: ChatTransport
   readonly clock: Clock
   readonly maxRetries: number
@@ -22,18 +22,18 @@ export interface AskSettings {
   readonly streams: boolean
 }
 
-export async function* ask(
+export async function* requestCompletion(
   request: ChatRequest,
-  settings: AskSettings,
+  settings: SendSettings,
   signal: AbortSignal,
-): AsyncGenerator<ChatEvent, Asked> {
+): AsyncGenerator<ChatEvent, CompletionAttempt> {
   const { clock, maxRetries } = settings
-  for (let tried = 0; ; tried++) {
-    const asked = yield* askOnce(request, settings, signal)
-    if ('completion' in asked) return asked
-    const waitMs = waitBeforeRetry(asked.error, tried, maxRetries, clock.random())
-    if (waitMs === undefined) return asked
-    yield { kind: 'retry', error: asked.error, attempt: tried + 1, waitMs }
+  for (let retries = 0; ; retries++) {
+    const result = yield* requestOnce(request, settings, signal)
+    if ('completion' in result) return result
+    const waitMs = waitBeforeRetry(result.error, retries, maxRetries, clock.random())
+    if (waitMs === undefined) return result
+    yield { kind: 'retry', error: result.error, attempt: retries + 1, waitMs }
     await clock.sleep(waitMs, signal)
   }
 }
@@ -41,23 +41,25 @@ export async function* ask(
 /** Words, reasoning and arguments of calls together: more than any model writes at once. */
 const MAX_ANSWER_LENGTH = 8_000_000
 
-async function* askOnce(
+async function* requestOnce(
   request: ChatRequest,
-  { transport, streams }: AskSettings,
+  { transport, streams }: SendSettings,
   signal: AbortSignal,
-): AsyncGenerator<ChatEvent, Asked> {
+): AsyncGenerator<ChatEvent, CompletionAttempt> {
   const accumulator = new DeltaAccumulator()
-  const chunks = streams ? transport.stream({ ...request, stream: true }, signal) : whole(transport, request, signal)
-  let came = false
+  const chunks = streams
+    ? transport.stream({ ...request, stream: true }, signal)
+    : completeAsStream(transport, request, signal)
+  let hasOutput = false
   let length = 0
   let error: ChatError | undefined
-  for await (const part of told(chunks, signal)) {
+  for await (const part of readChunks(chunks, signal)) {
     if ('error' in part) error = part.error
     else
       for (const piece of accumulator.add(part.chunk)) {
-        came = true
+        hasOutput = true
         length += piece.text.length
-        if (piece.choice === 0) yield eventOf(piece)
+        if (piece.choice === 0) yield toChatEvent(piece)
       }
     if (length > MAX_ANSWER_LENGTH) {
       error = { kind: 'garbage', message: `the answer is longer than ${MAX_ANSWER_LENGTH} characters` }
@@ -65,26 +67,32 @@ async function* askOnce(
     }
   }
   const completion = accumulator.completion()
-  error ??= faultOf(completion)
-  return error ? { error, partial: came ? accumulator.message() : undefined } : { completion }
+  error ??= completionErrorOf(completion)
+  return error ? { error, partial: hasOutput ? accumulator.message() : undefined } : { completion }
 }
 
-async function* whole(transport: ChatTransport, request: ChatRequest, signal: AbortSignal): AsyncGenerator<unknown> {
+async function* completeAsStream(
+  transport: ChatTransport,
+  request: ChatRequest,
+  signal: AbortSignal,
+): AsyncGenerator<unknown> {
   yield await transport.complete(request, signal)
 }
 
-type Part = { readonly chunk: unknown } | { readonly error: ChatError }
+type ChunkOrError = { readonly chunk: unknown } | { readonly error: ChatError }
 
 /** The chunks, and at the end what went wrong. Waits for nothing once the signal is aborted. */
-async function* told(chunks: AsyncIterable<unknown>, signal: AbortSignal): AsyncGenerator<Part, void> {
+async function* readChunks(chunks: AsyncIterable<unknown>, signal: AbortSignal): AsyncGenerator<ChunkOrError, void> {
   const iterator = chunks[Symbol.asyncIterator]()
   let isOpen = true
   try {
     while (isOpen) {
-      const next = await unlessAborted(iterator.next(), signal).catch((thrown: unknown) => ({ error: errorOf(thrown) }))
-      if (next === GIVEN_UP) return yield { error: ABORTED }
+      const next = await unlessAborted(iterator.next(), signal).catch((thrown: unknown) => ({
+        error: toChatError(thrown),
+      }))
+      if (next === WAIT_ABORTED) return yield { error: ABORTED_ERROR }
       isOpen = !('error' in next) && !next.done
-      if ('error' in next) yield { error: signal.aborted ? ABORTED : next.error }
+      if ('error' in next) yield { error: signal.aborted ? ABORTED_ERROR : next.error }
       else if (!next.done) yield { chunk: next.value }
     }
   } finally {
@@ -93,13 +101,13 @@ async function* told(chunks: AsyncIterable<unknown>, signal: AbortSignal): Async
   }
 }
 
-function eventOf({ choice: _, ...piece }: Piece): ChatEvent {
+function toChatEvent({ choice: _, ...piece }: Piece): ChatEvent {
   return piece
 }
 
 /** Servers tell failures in the middle of an answer too, and some under the status of a success. */
-function faultOf(completion: Completion): ChatError | undefined {
-  if (completion.error) return serverError(completion.error)
+function completionErrorOf(completion: Completion): ChatError | undefined {
+  if (completion.error) return toServerError(completion.error)
   if (isObject(completion.choices[0])) return undefined
   return { kind: 'garbage', message: 'the server sent no answer: is this the URL of a chat completions API?' }
 }

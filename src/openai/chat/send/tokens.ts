@@ -1,7 +1,7 @@
 /** Estimates what a message costs, where nobody gives us the model's own counter. */
 
-import { fieldsOf, jsonText, wordOf } from '../../../lib/object.ts'
-import { textOf } from '../../content.ts'
+import { fieldsOf, nonEmptyStringOf, toJsonText } from '../../../lib/object.ts'
+import { firstTextOf } from '../../content.ts'
 import type { OpenAIMessage } from '../../openai-message.ts'
 
 const BYTES_PER_TOKEN = 4
@@ -16,13 +16,13 @@ export const tokensOfText = (text: string): number => Math.ceil(encoder.encode(t
 
 export function estimateTokens(message: OpenAIMessage): number {
   const { content, tool_calls } = message
-  const said = Array.isArray(content)
+  const contentTokens = Array.isArray(content)
     ? content.reduce((sum, part) => sum + tokensOfPart(part), 0)
-    : tokensOfText(textOf(content))
-  return TOKENS_PER_MESSAGE + said + (tool_calls ? tokensOfText(jsonText(tool_calls)) : 0)
+    : tokensOfText(firstTextOf(content))
+  return TOKENS_PER_MESSAGE + contentTokens + (tool_calls ? tokensOfText(toJsonText(tool_calls)) : 0)
 }
 
 function tokensOfPart(part: unknown): number {
-  const text = wordOf(fieldsOf(part)?.['text']) ?? wordOf(fieldsOf(part)?.['refusal'])
+  const text = nonEmptyStringOf(fieldsOf(part)?.['text']) ?? nonEmptyStringOf(fieldsOf(part)?.['refusal'])
   return text === undefined ? TOKENS_PER_MEDIUM : tokensOfText(text)
 }

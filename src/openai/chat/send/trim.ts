@@ -1,6 +1,6 @@
 /** Says what of a long conversation stays, without tearing a tool call from its results. */
 
-import { wordOf } from '../../../lib/object.ts'
+import { nonEmptyStringOf } from '../../../lib/object.ts'
 import type { OpenAIMessage } from '../../openai-message.ts'
 
 export interface Limits {
@@ -19,41 +19,41 @@ export function withinLimits(
   limits: Limits,
   tokensOf: (message: OpenAIMessage) => number,
 ): readonly OpenAIMessage[] {
-  const blocks = blocksOf(messages).map((block) => measured(block, limits, tokensOf))
+  const blocks = splitIntoBlocks(messages).map((block) => measureBlock(block, limits, tokensOf))
   const prompt = blocks.findLastIndex((block) => block.messages.some((message) => message.is('user')))
-  const keeps = blocks.map((block, at) => at === prompt || at === blocks.length - 1 || block.isSystem)
-  let messagesLeft = limits.messages > 0 ? limits.messages : Number.POSITIVE_INFINITY
-  let tokensLeft = limits.tokens ?? Number.POSITIVE_INFINITY
+  const isRetained = blocks.map((block, at) => at === prompt || at === blocks.length - 1 || block.isSystem)
+  let remainingMessages = limits.messages > 0 ? limits.messages : Number.POSITIVE_INFINITY
+  let remainingTokens = limits.tokens ?? Number.POSITIVE_INFINITY
   for (const [at, block] of blocks.entries()) {
-    if (!keeps[at]) continue
-    messagesLeft -= block.count
-    tokensLeft -= block.tokens
+    if (!isRetained[at]) continue
+    remainingMessages -= block.count
+    remainingTokens -= block.tokens
   }
   let oldest = blocks.length
   for (const [at, block] of [...blocks.entries()].reverse()) {
-    if (!keeps[at]) {
-      messagesLeft -= block.count
-      tokensLeft -= block.tokens
-      if (messagesLeft < 0 || tokensLeft < 0) break
+    if (!isRetained[at]) {
+      remainingMessages -= block.count
+      remainingTokens -= block.tokens
+      if (remainingMessages < 0 || remainingTokens < 0) break
     }
     oldest = at
   }
   if (oldest > 0 && oldest <= prompt) while (!startsWithPrompt(blocks[oldest]) && oldest < prompt) oldest++
-  return blocks.flatMap((block, at) => (at >= oldest || keeps[at] ? block.messages : []))
+  return blocks.flatMap((block, at) => (at >= oldest || isRetained[at] ? block.messages : []))
 }
 
-interface Block {
+interface MeasuredBlock {
   readonly messages: readonly OpenAIMessage[]
   readonly isSystem: boolean
   readonly count: number
   readonly tokens: number
 }
 
-function measured(
+function measureBlock(
   messages: readonly OpenAIMessage[],
   limits: Limits,
   tokensOf: (message: OpenAIMessage) => number,
-): Block {
+): MeasuredBlock {
   return {
     messages,
     isSystem: messages.some(isSystem),
@@ -63,31 +63,31 @@ function measured(
 }
 
 const isSystem = (message: OpenAIMessage): boolean => message.is('system') || message.is('developer')
-const startsWithPrompt = (block: Block | undefined): boolean => block?.messages[0]?.is('user') === true
+const startsWithPrompt = (block: MeasuredBlock | undefined): boolean => block?.messages[0]?.is('user') === true
 
 /** The conversation cut wherever no call is torn from a result, and no result comes first. */
-export function blocksOf(messages: readonly OpenAIMessage[]): readonly (readonly OpenAIMessage[])[] {
-  const reach = reachOf(messages)
+export function splitIntoBlocks(messages: readonly OpenAIMessage[]): readonly (readonly OpenAIMessage[])[] {
+  const lastResults = findLastResults(messages)
   const blocks: OpenAIMessage[][] = []
   let end = -1
   for (const [at, message] of messages.entries()) {
     const block = blocks.at(-1)
     if (block && (at <= end || message.is('tool') || message.is('function'))) block.push(message)
     else blocks.push([message])
-    end = Math.max(end, reach[at] ?? at)
+    end = Math.max(end, lastResults[at] ?? at)
   }
   return blocks
 }
 
 /** For each message the place of the last result that belongs to one of its calls. */
-function reachOf(messages: readonly OpenAIMessage[]): readonly number[] {
-  const reach = messages.map((_, at) => at)
+function findLastResults(messages: readonly OpenAIMessage[]): readonly number[] {
+  const lastResults = messages.map((_, at) => at)
   const callers = new Map<string, number>()
   for (const [at, message] of messages.entries()) {
     if (message.hasToolCalls()) for (const { id } of message.tool_calls) callers.set(id, at)
-    const answered = message.is('tool') ? wordOf(message.tool_call_id) : undefined
-    const caller = answered === undefined ? undefined : callers.get(answered)
-    if (caller !== undefined) reach[caller] = at
+    const callId = message.is('tool') ? nonEmptyStringOf(message.tool_call_id) : undefined
+    const caller = callId === undefined ? undefined : callers.get(callId)
+    if (caller !== undefined) lastResults[caller] = at
   }
-  return reach
+  return lastResults
 }

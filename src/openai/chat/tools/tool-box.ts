@@ -40,25 +40,25 @@ export interface ToolOptions {
   readonly timeoutMs?: number
 }
 
-export interface Registered extends ToolOptions {
+export interface RegisteredTool extends ToolOptions {
   readonly tool: OpenAITool
   readonly run: ToolFunction | undefined
 }
 
-export class ToolBox {
-  readonly #tools = new Map<string, Registered>()
+export class ToolRegistry {
+  readonly #tools = new Map<string, RegisteredTool>()
 
-  get all(): readonly Registered[] {
+  get all(): readonly RegisteredTool[] {
     return [...this.#tools.values()]
   }
 
   /** The tool that a server calls so. */
-  named(name: string, profile: Profile): Registered | undefined {
+  find(name: string, profile: Profile): RegisteredTool | undefined {
     return this.#tools.get(name) ?? this.all.find(({ tool }) => legalToolName(tool.name, profile) === name)
   }
 
   /** A tool of that name that was there before is replaced. */
-  put(registered: Registered): void {
+  add(registered: RegisteredTool): void {
     this.#tools.set(registered.tool.name || registered.tool.type, registered)
   }
 
@@ -72,20 +72,22 @@ export class ToolBox {
 }
 
 /** Throws `bad_usage` where there is no name. */
-export function registeredTool(source: ToolSource, handler?: ToolHandler, options: ToolOptions = {}): Registered {
-  const tool = toolOf(source)
-  if (isOurs(tool) && tool.name === '')
+export function toRegisteredTool(source: ToolSource, handler?: ToolHandler, options: ToolOptions = {}): RegisteredTool {
+  const tool = toTool(source)
+  if (isRunByClient(tool) && tool.name === '')
     throw new AppError('bad_usage', 'a tool needs a name', 'ツールには名前が必要です。')
-  const { handler: own, tool: inner } = source as Fields
-  return { ...options, tool, run: runnerOf(tool.name, [handler, own, source, inner]) }
+  const { handler: ownHandler, tool: inner } = source as Fields
+  return { ...options, tool, run: findRunner(tool.name, [handler, ownHandler, source, inner]) }
 }
 
 /** Whether we run it; others are run by the server. */
-export const isOurs = (tool: OpenAITool): boolean => tool.type === 'function' || tool.type === 'custom'
+export const isRunByClient = (tool: OpenAITool): boolean => tool.type === 'function' || tool.type === 'custom'
 
 /** The sources one by one, each with who may run it. */
-export function* eachSource(sources: ToolSources): Generator<readonly [source: ToolSource, handler?: ToolHandler]> {
-  if (isList(sources)) {
+export function* iterateToolSources(
+  sources: ToolSources,
+): Generator<readonly [source: ToolSource, handler?: ToolHandler]> {
+  if (isSourceList(sources)) {
     for (const source of sources) yield [source]
     return
   }
@@ -97,14 +99,14 @@ export function* eachSource(sources: ToolSources): Generator<readonly [source: T
     )
   const { tools } = sources as { readonly tools?: unknown }
   if (Array.isArray(tools)) for (const source of tools) yield [source as ToolSource, sources]
-  else for (const [name, source] of Object.entries(sources)) yield [named(source as ToolSource, name)]
+  else for (const [name, source] of Object.entries(sources)) yield [withNameOfKey(source as ToolSource, name)]
 }
 
-const isList = (sources: ToolSources): sources is readonly ToolSource[] => Array.isArray(sources)
+const isSourceList = (sources: ToolSources): sources is readonly ToolSource[] => Array.isArray(sources)
 
 /** The key stands in for a name that is missing. */
-function named(source: ToolSource, name: string): ToolSource {
-  if (toolOf(source).name !== '' || !isOurs(toolOf(source))) return source
+function withNameOfKey(source: ToolSource, name: string): ToolSource {
+  if (toTool(source).name !== '' || !isRunByClient(toTool(source))) return source
   const fields: Fields = source instanceof OpenAITool ? source.body() : (source as Fields)
   const inner = fieldsOf(fields['tool']) ?? fields
   const kind = isObject(inner['custom']) ? 'custom' : 'function'
@@ -112,7 +114,7 @@ function named(source: ToolSource, name: string): ToolSource {
   return { tool: tool as ToolFields, handler: (fields['handler'] ?? source) as ToolHandler }
 }
 
-function toolOf(source: ToolSource): OpenAITool {
+function toTool(source: ToolSource): OpenAITool {
   if (!isObject(source))
     throw new AppError('bad_usage', 'a tool is an object with a name', 'ツールは名前を持つオブジェクトです。')
   const inner = (source as Fields)['tool']
@@ -120,7 +122,7 @@ function toolOf(source: ToolSource): OpenAITool {
   return source instanceof OpenAITool ? source : new OpenAITool(source as ToolFields)
 }
 
-function runnerOf(name: string, candidates: readonly unknown[]): ToolFunction | undefined {
+function findRunner(name: string, candidates: readonly unknown[]): ToolFunction | undefined {
   for (const candidate of candidates) {
     if (typeof candidate === 'function') return candidate as ToolFunction
     const method = typeof candidate === 'object' && candidate !== null ? (candidate as Fields)[name] : undefined

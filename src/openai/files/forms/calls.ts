@@ -1,6 +1,6 @@
 /** Calls of formats that give them no ids: each is answered by what follows it. */
-import { type Fields, fieldsOf, isObject, jsonText, parseStructure, stringOf } from '../../../lib/object.ts'
-import type { ChatMessage } from '../conversation.ts'
+import { type Fields, fieldsOf, isObject, parseStructure, stringOf, toJsonText } from '../../../lib/object.ts'
+import type { FileMessage } from '../conversation.ts'
 
 export interface FunctionCall {
   readonly id: string
@@ -9,15 +9,15 @@ export interface FunctionCall {
 }
 
 /** Gives calls ids in their order and results the id of the call that they answer. */
-export class CallIds {
+export class SequentialCallIds {
   #count = 0
   #open: string[] = []
 
   /** @param text JSON of `{name, arguments}` or of a list of those; any other text is the arguments of a call without name */
-  calls(text: string): readonly FunctionCall[] {
+  parseCalls(text: string): readonly FunctionCall[] {
     const value = parseStructure(text)
     const list = Array.isArray(value) ? value : [value]
-    const calls = list.every(isNamed)
+    const calls = list.every(isNamedCall)
       ? list.map((one) => this.#call(one))
       : [this.#call({ name: null, arguments: text })]
     this.#open = calls.map(({ id }) => id)
@@ -25,9 +25,9 @@ export class CallIds {
   }
 
   /** More calls of the same message. */
-  more(text: string): readonly FunctionCall[] {
+  parseMoreCalls(text: string): readonly FunctionCall[] {
     const before = this.#open
-    const calls = this.calls(text)
+    const calls = this.parseCalls(text)
     this.#open = [...before, ...this.#open]
     return calls
   }
@@ -36,7 +36,7 @@ export class CallIds {
    * The calls that a result answers: the oldest one, or all of them.
    * @param isLast no other result follows at once
    */
-  answered(isLast: boolean): readonly string[] {
+  takeAnswered(isLast: boolean): readonly string[] {
     return isLast ? this.#open.splice(0) : this.#open.splice(0, 1)
   }
 
@@ -46,18 +46,18 @@ export class CallIds {
     return {
       id,
       type: 'function',
-      function: { name: stringOf(fields['name']) ?? null, arguments: stringOf(args) ?? jsonText(args ?? {}) },
+      function: { name: stringOf(fields['name']) ?? null, arguments: stringOf(args) ?? toJsonText(args ?? {}) },
     }
   }
 }
 
-const isNamed = (value: unknown): value is Fields =>
+const isNamedCall = (value: unknown): value is Fields =>
   isObject(value) &&
   typeof value['name'] === 'string' &&
   Object.keys(value).every((key) => key === 'name' || key === 'arguments')
 
 /** A result as a message. */
-export function resultMessage(ids: readonly string[], content: unknown, more: Fields = {}): ChatMessage {
+export function toResultMessage(ids: readonly string[], content: unknown, more: Fields = {}): FileMessage {
   const [first, ...others] = ids
   return {
     role: 'tool',
@@ -69,7 +69,7 @@ export function resultMessage(ids: readonly string[], content: unknown, more: Fi
 }
 
 /** The text of a call, as `CallIds` reads it. */
-export function callText(calls: readonly unknown[]): string {
+export function toCallText(calls: readonly unknown[]): string {
   const plain = calls.map((call) => {
     const { name, arguments: args } = fieldsOf(fieldsOf(call)?.['function']) ?? {}
     if (typeof name !== 'string') return undefined

@@ -1,9 +1,18 @@
 /** Conversations as ChatGPT exports them: a tree of nodes, and the node that was shown last. */
-import { type Fields, fieldsOf, isObject, jsonText, listOf, numberOf, stringOf, wordOf } from '../../../lib/object.ts'
-import { type ChatMessage, type Conversation, without } from '../conversation.ts'
-import { branchesOf } from './branches.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  listOf,
+  nonEmptyStringOf,
+  numberOf,
+  stringOf,
+  toJsonText,
+} from '../../../lib/object.ts'
+import { type FileConversation, type FileMessage, omitKeys } from '../conversation.ts'
+import { toFileBranches } from './branches.ts'
 
-const UNDERSTOOD: ReadonlySet<string> = new Set([
+const UNDERSTOOD_KEYS: ReadonlySet<string> = new Set([
   'id',
   'conversation_id',
   'title',
@@ -12,55 +21,55 @@ const UNDERSTOOD: ReadonlySet<string> = new Set([
   'current_node',
 ])
 
-export function readChatGpt(record: Fields): Conversation {
+export function readChatGpt(record: Fields): FileConversation {
   const mapping = fieldsOf(record['mapping']) ?? {}
   const nodes = Object.entries(mapping).map(([id, value]) => {
     const node = fieldsOf(value)
     const message = fieldsOf(node?.['message'])
-    return { id, parent: wordOf(node?.['parent']), time: numberOf(message?.['create_time']) ?? 0, message }
+    return { id, parent: nonEmptyStringOf(node?.['parent']), time: numberOf(message?.['create_time']) ?? 0, message }
   })
   const models = new Set<string>()
   for (const { message } of nodes) {
-    const used = wordOf(fieldsOf(message?.['metadata'])?.['model_slug'])
+    const used = nonEmptyStringOf(fieldsOf(message?.['metadata'])?.['model_slug'])
     if (used !== undefined) models.add(used)
   }
-  const slug = wordOf(record['default_model_slug'])
+  const slug = nonEmptyStringOf(record['default_model_slug'])
   if (models.size === 0 && slug !== undefined) models.add(slug)
   return {
     format: 'chatgpt',
-    id: wordOf(record['conversation_id']) ?? wordOf(record['id']),
-    title: wordOf(record['title']),
+    id: nonEmptyStringOf(record['conversation_id']) ?? nonEmptyStringOf(record['id']),
+    title: nonEmptyStringOf(record['title']),
     created: record['create_time'],
     models: [...models],
-    header: without(record, UNDERSTOOD),
-    branches: branchesOf(nodes, wordOf(record['current_node']), messagesOf),
+    header: omitKeys(record, UNDERSTOOD_KEYS),
+    branches: toFileBranches(nodes, nonEmptyStringOf(record['current_node']), toMessages),
   }
 }
 
 /** The root and other nodes without a message say nothing. */
-function messagesOf(node: { readonly id: string; readonly message: Fields | undefined }): readonly ChatMessage[] {
-  return node.message ? [messageOf(node.id, node.message)] : []
+function toMessages(node: { readonly id: string; readonly message: Fields | undefined }): readonly FileMessage[] {
+  return node.message ? [toMessage(node.id, node.message)] : []
 }
 
-function messageOf(id: string, source: Fields): ChatMessage {
+function toMessage(id: string, source: Fields): FileMessage {
   const { author, content, recipient, weight, metadata, ...rest } = source
   const { role, name, ...more } = fieldsOf(author) ?? {}
-  const isCall = role === 'assistant' && wordOf(recipient) !== undefined && recipient !== 'all'
+  const isCall = role === 'assistant' && nonEmptyStringOf(recipient) !== undefined && recipient !== 'all'
   const message: Record<string, unknown> = {
     ...rest,
-    id: wordOf(source['id']) ?? id,
+    id: nonEmptyStringOf(source['id']) ?? id,
     role: stringOf(role) ?? 'unknown',
   }
-  if (wordOf(name) !== undefined) message['name'] = name
-  Object.assign(message, contentOf(fieldsOf(content) ?? {}, isCall))
+  if (nonEmptyStringOf(name) !== undefined) message['name'] = name
+  Object.assign(message, readContent(fieldsOf(content) ?? {}, isCall))
   if (isCall) {
     message['tool_calls'] = [
-      { id, type: 'function', function: { name: recipient, arguments: textOf(message['content']) } },
+      { id, type: 'function', function: { name: recipient, arguments: joinTexts(message['content']) } },
     ]
     message['content'] = null
   } else if (recipient !== 'all' && recipient !== undefined) message['recipient'] = recipient
   if (weight !== 1 && weight !== undefined) message['weight'] = weight
-  if (isHidden(source)) message['hidden'] = true
+  if (isHiddenMessage(source)) message['hidden'] = true
   if (!isEmpty(metadata)) message['metadata'] = metadata
   if (!isEmpty(more['metadata'])) message['author'] = more
   for (const key in message) if (message[key] === null && key !== 'content') delete message[key]
@@ -70,74 +79,74 @@ function messageOf(id: string, source: Fields): ChatMessage {
 const isEmpty = (value: unknown): boolean => !isObject(value) || Object.keys(value).length === 0
 
 /** What ChatGPT does not show: its own instructions, and what takes no part in the conversation. */
-function isHidden(source: Fields): boolean {
+function isHiddenMessage(source: Fields): boolean {
   const metadata = fieldsOf(source['metadata'])
   if (source['weight'] === 0 || metadata?.['is_visually_hidden_from_conversation'] === true) return true
   return /_editable_context$/.test(stringOf(fieldsOf(source['content'])?.['content_type']) ?? '')
 }
 
-type Said = { readonly content: unknown; readonly [key: string]: unknown }
+type ContentFields = { readonly content: unknown; readonly [key: string]: unknown }
 
-function contentOf(content: Fields, isCall: boolean): Said {
+function readContent(content: Fields, isCall: boolean): ContentFields {
   const { content_type: type, parts, ...rest } = content
   switch (type) {
     case 'text':
     case undefined:
-      return said(listOf(parts), rest)
+      return fromParts(listOf(parts), rest)
     case 'multimodal_text':
-      return said(listOf(parts).map(partOf), rest)
+      return fromParts(listOf(parts).map(toPart), rest)
     case 'code':
     case 'execution_output':
     case 'system_error':
     case 'tether_quote': {
       const { text, ...more } = rest
-      return kept(stringOf(text) ?? '', isCall ? { content_type: type, ...more } : more)
+      return withExtraFields(stringOf(text) ?? '', isCall ? { content_type: type, ...more } : more)
     }
     case 'tether_browsing_display': {
       const { result, ...more } = rest
-      return kept(stringOf(result) ?? '', more)
+      return withExtraFields(stringOf(result) ?? '', more)
     }
     case 'thoughts':
-      return { content: null, reasoning_content: listOf(rest['thoughts']).map(thoughtOf).join('\n\n') }
+      return { content: null, reasoning_content: listOf(rest['thoughts']).map(toThoughtText).join('\n\n') }
     case 'reasoning_recap':
       return { content: null, reasoning_content: stringOf(rest['content']) ?? '' }
     default:
-      return kept(anyTextOf(content), { content_type: type, ...rest })
+      return withExtraFields(collectTexts(content), { content_type: type, ...rest })
   }
 }
 
-const said = (parts: readonly unknown[], rest: Fields): Said =>
-  kept(
+const fromParts = (parts: readonly unknown[], rest: Fields): ContentFields =>
+  withExtraFields(
     parts.length === 1 && typeof parts[0] === 'string'
       ? parts[0]
       : parts.map((part) => (typeof part === 'string' ? { type: 'text', text: part } : part)),
     rest,
   )
 
-const kept = (content: unknown, rest: Fields): Said =>
+const withExtraFields = (content: unknown, rest: Fields): ContentFields =>
   Object.keys(rest).length > 0 ? { content, content_fields: rest } : { content }
 
-function partOf(part: unknown): unknown {
+function toPart(part: unknown): unknown {
   if (!isObject(part)) return part
   const { content_type: type, asset_pointer, ...rest } = part
   if (type === 'image_asset_pointer') return { type, image_url: { url: asset_pointer }, ...rest }
   return asset_pointer === undefined ? { type, ...rest } : { type, file: { file_id: asset_pointer }, ...rest }
 }
 
-const thoughtOf = (thought: unknown): string => {
+const toThoughtText = (thought: unknown): string => {
   const { summary, content } = fieldsOf(thought) ?? {}
-  return [wordOf(summary), wordOf(content)].filter((text) => text !== undefined).join('\n')
+  return [nonEmptyStringOf(summary), nonEmptyStringOf(content)].filter((text) => text !== undefined).join('\n')
 }
 
 /** Custom instructions and kinds of content that came later: every text in them. */
-const anyTextOf = ({ content_type: _, ...content }: Fields): string =>
+const collectTexts = ({ content_type: _, ...content }: Fields): string =>
   Object.values(content)
     .flatMap((value) => (typeof value === 'string' ? value : listOf(value).filter((one) => typeof one === 'string')))
     .join('\n\n')
 
-const textOf = (content: unknown): string =>
+const joinTexts = (content: unknown): string =>
   typeof content === 'string'
     ? content
     : listOf(content)
-        .map((part) => stringOf(fieldsOf(part)?.['text']) ?? jsonText(part))
+        .map((part) => stringOf(fieldsOf(part)?.['text']) ?? toJsonText(part))
         .join('\n')

@@ -1,56 +1,56 @@
 /** Conversations as Claude.ai exports them. */
-import { type Fields, fieldsOf, isObject, jsonText, listOf, stringOf, wordOf } from '../../../lib/object.ts'
-import { type ChatMessage, type Conversation, without } from '../conversation.ts'
-import { branchesOf } from './branches.ts'
+import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/object.ts'
+import { type FileConversation, type FileMessage, omitKeys } from '../conversation.ts'
+import { toFileBranches } from './branches.ts'
 
-const UNDERSTOOD: ReadonlySet<string> = new Set(['uuid', 'name', 'created_at', 'chat_messages', 'model'])
+const UNDERSTOOD_KEYS: ReadonlySet<string> = new Set(['uuid', 'name', 'created_at', 'chat_messages', 'model'])
 
-export function readClaude(record: Fields): Conversation {
+export function readClaude(record: Fields): FileConversation {
   const sources = listOf(record['chat_messages']).filter(isObject)
-  const isTree = sources.some((source) => wordOf(source['parent_message_uuid']) !== undefined)
+  const isTree = sources.some((source) => nonEmptyStringOf(source['parent_message_uuid']) !== undefined)
   let before: string | undefined
   const nodes = sources.map((source, at) => {
-    const id = wordOf(source['uuid']) ?? `#${at}`
-    const parent = isTree ? wordOf(source['parent_message_uuid']) : before
+    const id = nonEmptyStringOf(source['uuid']) ?? `#${at}`
+    const parent = isTree ? nonEmptyStringOf(source['parent_message_uuid']) : before
     before = id
     return { id, parent, time: at, source }
   })
-  const model = wordOf(record['model'])
+  const model = nonEmptyStringOf(record['model'])
   return {
     format: 'claude',
-    id: wordOf(record['uuid']),
-    title: wordOf(record['name']),
+    id: nonEmptyStringOf(record['uuid']),
+    title: nonEmptyStringOf(record['name']),
     created: record['created_at'],
     models: model === undefined ? [] : [model],
-    header: without(record, UNDERSTOOD),
-    branches: branchesOf(nodes, wordOf(record['current_leaf_message_uuid']), ({ id, source }) =>
-      messagesOf(id, source),
+    header: omitKeys(record, UNDERSTOOD_KEYS),
+    branches: toFileBranches(nodes, nonEmptyStringOf(record['current_leaf_message_uuid']), ({ id, source }) =>
+      toMessages(id, source),
     ),
   }
 }
 
 /** One message, or several where tools were used in between: their results stand among its parts. */
-function messagesOf(id: string, source: Fields): readonly ChatMessage[] {
+function toMessages(id: string, source: Fields): readonly FileMessage[] {
   const { uuid, sender, text, content, attachments, files, ...rest } = source
-  const base = { id: uuid, role: roleOf(sender), ...rest }
-  const given = listOf(attachments).map(attachmentPart)
-  const named = listOf(files).map(filePart)
+  const base = { id: uuid, role: toRole(sender), ...rest }
+  const attachmentParts = listOf(attachments).map(toAttachmentPart)
+  const fileParts = listOf(files).map(toFilePart)
   const blocks = listOf(content)
   if (blocks.length === 0) {
-    const parts = [...given, ...named]
-    const words = stringOf(text) ?? ''
-    return [{ ...base, content: parts.length === 0 ? words : [{ type: 'text', text: words }, ...parts] }]
+    const parts = [...attachmentParts, ...fileParts]
+    const plainText = stringOf(text) ?? ''
+    return [{ ...base, content: parts.length === 0 ? plainText : [{ type: 'text', text: plainText }, ...parts] }]
   }
-  return [...turnsOf(id, base, blocks, [...given, ...named])]
+  return [...splitAtResults(id, base, blocks, [...attachmentParts, ...fileParts])]
 }
 
 /** @param id tells calls without an id of their own from those of other messages */
-function* turnsOf(
+function* splitAtResults(
   id: string,
   base: Fields,
   blocks: readonly unknown[],
   more: readonly unknown[],
-): Generator<ChatMessage> {
+): Generator<FileMessage> {
   const { created_at } = base
   let open: Record<string, unknown> = { ...base }
   let parts: unknown[] = []
@@ -58,47 +58,52 @@ function* turnsOf(
   let count = 0
   for (const block of [...blocks, ...more]) {
     const fields = fieldsOf(block)
-    if (fields?.['type'] === 'tool_use') calls.push(callOf(fields, `${id}.${++count}`))
+    if (fields?.['type'] === 'tool_use') calls.push(toCall(fields, `${id}.${++count}`))
     else if (fields?.['type'] === 'tool_result') {
-      if (parts.length > 0 || calls.length > 0) yield closed(open, parts, calls)
-      yield resultOf(fields, idOf(calls) ?? `${id}.${count}`, created_at)
+      if (parts.length > 0 || calls.length > 0) yield closeMessage(open, parts, calls)
+      yield toResult(fields, lastCallIdOf(calls) ?? `${id}.${count}`, created_at)
       open = { id: base['id'], role: base['role'], created_at }
       parts = []
       calls = []
     } else parts.push(block)
   }
-  if (parts.length > 0 || calls.length > 0) yield closed(open, parts, calls)
+  if (parts.length > 0 || calls.length > 0) yield closeMessage(open, parts, calls)
 }
 
-function closed(open: Fields, parts: readonly unknown[], calls: readonly object[]): ChatMessage {
+function closeMessage(open: Fields, parts: readonly unknown[], calls: readonly object[]): FileMessage {
   const only = parts.length === 1 ? fieldsOf(parts[0]) : undefined
   const content = only?.['type'] === 'text' && Object.keys(only).length === 2 ? only['text'] : parts
   return { ...open, content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }
 }
 
-function callOf({ type: _, id, name, input, ...rest }: Fields, place: string): object {
-  return { id: wordOf(id) ?? place, type: 'function', function: { name, arguments: jsonText(input ?? {}) }, ...rest }
+function toCall({ type: _, id, name, input, ...rest }: Fields, fallbackId: string): object {
+  return {
+    id: nonEmptyStringOf(id) ?? fallbackId,
+    type: 'function',
+    function: { name, arguments: toJsonText(input ?? {}) },
+    ...rest,
+  }
 }
 
-const idOf = (calls: readonly object[]): string | undefined => wordOf(fieldsOf(calls.at(-1))?.['id'])
+const lastCallIdOf = (calls: readonly object[]): string | undefined => nonEmptyStringOf(fieldsOf(calls.at(-1))?.['id'])
 
-function resultOf(
+function toResult(
   { type: _, tool_use_id, content, ...rest }: Fields,
   nearest: string,
   created_at: unknown,
-): ChatMessage {
-  return { role: 'tool', tool_call_id: wordOf(tool_use_id) ?? nearest, content, created_at, ...rest }
+): FileMessage {
+  return { role: 'tool', tool_call_id: nonEmptyStringOf(tool_use_id) ?? nearest, content, created_at, ...rest }
 }
 
-function roleOf(sender: unknown): string {
+function toRole(sender: unknown): string {
   return sender === 'human' ? 'user' : (stringOf(sender) ?? 'unknown')
 }
 
 /** The text of a file that was given, or only its name. */
-function attachmentPart(value: unknown): unknown {
+function toAttachmentPart(value: unknown): unknown {
   const { extracted_content, ...rest } = fieldsOf(value) ?? {}
-  const text = wordOf(extracted_content)
+  const text = nonEmptyStringOf(extracted_content)
   return text === undefined ? { type: 'file', file: rest } : { type: 'attachment', text, ...rest }
 }
 
-const filePart = (value: unknown): unknown => ({ type: 'file', file: value })
+const toFilePart = (value: unknown): unknown => ({ type: 'file', file: value })

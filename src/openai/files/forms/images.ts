@@ -1,12 +1,12 @@
 /** Pictures that stand beside the messages and are meant by marks in their texts. */
-import { type Fields, listOf, wordOf } from '../../../lib/object.ts'
+import { type Fields, listOf, nonEmptyStringOf } from '../../../lib/object.ts'
 
-export const IMAGE_MARK = '<image>'
+export const IMAGE_PLACEHOLDER = '<image>'
 
 /** Paths or addresses, in the order of the marks; nothing when the record has none. */
-export function imagesIn(record: Fields): readonly string[] | undefined {
-  const images = listOf(record['images'] ?? record['image']).flatMap((one) => wordOf(one) ?? [])
-  const single = wordOf(record['image'])
+export function readRecordImages(record: Fields): readonly string[] | undefined {
+  const images = listOf(record['images'] ?? record['image']).flatMap((one) => nonEmptyStringOf(one) ?? [])
+  const single = nonEmptyStringOf(record['image'])
   if (single !== undefined) return [single]
   return images.length > 0 ? images : undefined
 }

@@ -1,37 +1,37 @@
 /** Items of the Responses API as chat messages. */
-import { type Fields, fieldsOf, isObject, jsonText, listOf, stringOf, wordOf } from '../../../lib/object.ts'
-import type { ChatMessage } from '../conversation.ts'
+import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/object.ts'
+import type { FileMessage } from '../conversation.ts'
 
-type Maker = (item: Fields) => ChatMessage
+type ItemConverter = (item: Fields) => FileMessage
 
-const MAKERS: ReadonlyMap<string, Maker> = new Map(
-  Object.entries<Maker>({
+const ITEM_CONVERTERS: ReadonlyMap<string, ItemConverter> = new Map(
+  Object.entries<ItemConverter>({
     message: (item) => item,
-    function_call: callMessage,
-    custom_tool_call: callMessage,
-    function_call_output: resultMessage,
-    custom_tool_call_output: resultMessage,
-    reasoning: thoughtMessage,
+    function_call: toCallMessage,
+    custom_tool_call: toCallMessage,
+    function_call_output: toResultMessage,
+    custom_tool_call_output: toResultMessage,
+    reasoning: toReasoningMessage,
   }),
 )
 
-export const ITEM_TYPES: ReadonlySet<string> = new Set(MAKERS.keys())
+export const RESPONSE_ITEM_TYPES: ReadonlySet<string> = new Set(ITEM_CONVERTERS.keys())
 
 /** What has a role is a message already; an item of another kind is kept under its own name. */
-export function messagesOfItems(items: readonly unknown[]): readonly ChatMessage[] {
+export function readResponseItems(items: readonly unknown[]): readonly FileMessage[] {
   return items.map((item) => {
-    if (!isObject(item) || 'role' in item) return item as ChatMessage
+    if (!isObject(item) || 'role' in item) return item as FileMessage
     const type = stringOf(item['type']) ?? ''
-    const make = MAKERS.get(type)
-    return make ? make(item) : { ...item, role: type }
+    const convert = ITEM_CONVERTERS.get(type)
+    return convert ? convert(item) : { ...item, role: type }
   })
 }
 
 /** Few lists hold items; the others are taken as they are. */
-export const chatMessages = (list: readonly unknown[]): readonly ChatMessage[] =>
-  list.some((one) => isObject(one) && !('role' in one)) ? messagesOfItems(list) : (list as readonly ChatMessage[])
+export const readChatMessages = (list: readonly unknown[]): readonly FileMessage[] =>
+  list.some((one) => isObject(one) && !('role' in one)) ? readResponseItems(list) : (list as readonly FileMessage[])
 
-function callMessage({ type, call_id, name, arguments: args, input, ...rest }: Fields): ChatMessage {
+function toCallMessage({ type, call_id, name, arguments: args, input, ...rest }: Fields): FileMessage {
   const call =
     type === 'custom_tool_call'
       ? { id: call_id, type: 'custom', custom: { name, input } }
@@ -39,13 +39,15 @@ function callMessage({ type, call_id, name, arguments: args, input, ...rest }: F
   return { role: 'assistant', content: null, tool_calls: [call], ...rest }
 }
 
-function resultMessage({ type: _, call_id, output, ...rest }: Fields): ChatMessage {
-  const content = typeof output === 'string' || Array.isArray(output) ? output : jsonText(output ?? '')
+function toResultMessage({ type: _, call_id, output, ...rest }: Fields): FileMessage {
+  const content = typeof output === 'string' || Array.isArray(output) ? output : toJsonText(output ?? '')
   return { role: 'tool', tool_call_id: call_id, content, ...rest }
 }
 
-function thoughtMessage({ type: _, summary, content, encrypted_content, ...rest }: Fields): ChatMessage {
-  const texts = [...listOf(summary), ...listOf(content)].flatMap((part) => wordOf(fieldsOf(part)?.['text']) ?? [])
+function toReasoningMessage({ type: _, summary, content, encrypted_content, ...rest }: Fields): FileMessage {
+  const texts = [...listOf(summary), ...listOf(content)].flatMap(
+    (part) => nonEmptyStringOf(fieldsOf(part)?.['text']) ?? [],
+  )
   const details = encrypted_content === undefined ? {} : { reasoning_details: [{ data: encrypted_content }] }
   return { role: 'assistant', content: null, reasoning_content: texts.join('\n\n'), ...details, ...rest }
 }

@@ -1,10 +1,10 @@
 /** ShareGPT: entries with `from` and `value`, read and written. */
-import { type Fields, fieldsOf, isObject, jsonText, listOf, stringOf, wordOf } from '../../../lib/object.ts'
-import { type ChatMessage, type Conversation, without } from '../conversation.ts'
-import { CallIds, callText, resultMessage } from './calls.ts'
-import { imagesIn } from './images.ts'
+import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/object.ts'
+import { type FileConversation, type FileMessage, omitKeys } from '../conversation.ts'
+import { SequentialCallIds, toCallText, toResultMessage } from './calls.ts'
+import { readRecordImages } from './images.ts'
 
-const ROLES: ReadonlyMap<string, string> = new Map([
+const ROLE_BY_SPEAKER: ReadonlyMap<string, string> = new Map([
   ['human', 'user'],
   ['user', 'user'],
   ['gpt', 'assistant'],
@@ -17,43 +17,54 @@ const ROLES: ReadonlyMap<string, string> = new Map([
   ['chatbot', 'assistant'],
   ['system', 'system'],
 ])
-const CALLS: ReadonlySet<string> = new Set(['function_call', 'tool_call'])
-const RESULTS: ReadonlySet<string> = new Set(['observation', 'tool', 'function_response', 'tool_response', 'function'])
+const CALL_SPEAKERS: ReadonlySet<string> = new Set(['function_call', 'tool_call'])
+const RESULT_SPEAKERS: ReadonlySet<string> = new Set([
+  'observation',
+  'tool',
+  'function_response',
+  'tool_response',
+  'function',
+])
 
-export function readShareGpt(record: Fields): Conversation {
+export function readShareGpt(record: Fields): FileConversation {
   const key = Array.isArray(record['conversations']) ? 'conversations' : 'conversation'
   return {
     format: 'sharegpt',
-    id: wordOf(record['id']),
+    id: nonEmptyStringOf(record['id']),
     models: [],
-    system: wordOf(record['system']),
-    header: without(record, new Set([key])),
-    images: imagesIn(record),
-    branches: [{ messages: messagesOfEntries(listOf(record[key])) }],
+    system: nonEmptyStringOf(record['system']),
+    header: omitKeys(record, new Set([key])),
+    images: readRecordImages(record),
+    branches: [{ messages: readShareGptEntries(listOf(record[key])) }],
   }
 }
 
 /** One message for each entry. */
-export function messagesOfEntries(entries: readonly unknown[]): readonly ChatMessage[] {
-  const ids = new CallIds()
+export function readShareGptEntries(entries: readonly unknown[]): readonly FileMessage[] {
+  const ids = new SequentialCallIds()
   return entries.map((entry, at) =>
-    isObject(entry) ? messageOf(entry, ids, !isResult(entries[at + 1])) : (entry as Fields),
+    isObject(entry) ? toMessage(entry, ids, !isResult(entries[at + 1])) : (entry as Fields),
   )
 }
 
-function messageOf(entry: Fields, ids: CallIds, isLast: boolean): ChatMessage {
+function toMessage(entry: Fields, ids: SequentialCallIds, isLast: boolean): FileMessage {
   const { from, value, ...rest } = entry
-  const who = stringOf(from) ?? ''
-  const content = typeof value === 'string' || Array.isArray(value) ? value : jsonText(value)
-  if (CALLS.has(who))
-    return { role: 'assistant', content: null, tool_calls: ids.calls(stringOf(content) ?? jsonText(content)), ...rest }
-  if (isResult(entry)) return resultMessage(ids.answered(isLast), content, rest)
-  return { role: ROLES.get(who) ?? who, content, ...rest }
+  const speaker = stringOf(from) ?? ''
+  const content = typeof value === 'string' || Array.isArray(value) ? value : toJsonText(value)
+  if (CALL_SPEAKERS.has(speaker))
+    return {
+      role: 'assistant',
+      content: null,
+      tool_calls: ids.parseCalls(stringOf(content) ?? toJsonText(content)),
+      ...rest,
+    }
+  if (isResult(entry)) return toResultMessage(ids.takeAnswered(isLast), content, rest)
+  return { role: ROLE_BY_SPEAKER.get(speaker) ?? speaker, content, ...rest }
 }
 
-const isResult = (entry: unknown): boolean => RESULTS.has(stringOf(fieldsOf(entry)?.['from']) ?? '')
+const isResult = (entry: unknown): boolean => RESULT_SPEAKERS.has(stringOf(fieldsOf(entry)?.['from']) ?? '')
 
-const NAMES: ReadonlyMap<string, string> = new Map([
+const SPEAKER_BY_ROLE: ReadonlyMap<string, string> = new Map([
   ['user', 'human'],
   ['assistant', 'gpt'],
   ['tool', 'observation'],
@@ -62,18 +73,18 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Understood by the entries' own form; all else of a message is kept beside them. */
-const SPOKEN: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'tool_call_id', 'answers'])
+const UNDERSTOOD_KEYS: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'tool_call_id', 'answers'])
 
 /** A message that both says something and calls tools becomes two entries. */
-export function entriesOf(messages: readonly ChatMessage[]): readonly Fields[] {
+export function toShareGptEntries(messages: readonly FileMessage[]): readonly Fields[] {
   return messages.flatMap((message) => {
-    const rest = without(message, SPOKEN)
+    const rest = omitKeys(message, UNDERSTOOD_KEYS)
     const calls = message['tool_calls']
     const { role, content } = message
-    const says = !Array.isArray(calls) || (content !== null && content !== undefined && content !== '')
-    const spoken = { from: NAMES.get(String(role)) ?? role, value: content ?? '', ...rest }
-    if (!Array.isArray(calls)) return [spoken]
-    const called = { from: 'function_call', value: callText(calls), ...(says ? {} : rest) }
-    return says ? [spoken, called] : [called]
+    const hasText = !Array.isArray(calls) || (content !== null && content !== undefined && content !== '')
+    const textEntry = { from: SPEAKER_BY_ROLE.get(String(role)) ?? role, value: content ?? '', ...rest }
+    if (!Array.isArray(calls)) return [textEntry]
+    const callEntry = { from: 'function_call', value: toCallText(calls), ...(hasText ? {} : rest) }
+    return hasText ? [textEntry, callEntry] : [callEntry]
   })
 }

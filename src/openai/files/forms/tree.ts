@@ -1,13 +1,13 @@
 /** Takes a tree of messages apart into lines: the one that was read last, and the branches that were left. */
 
-export interface Node {
+export interface TreeNode {
   readonly id: string
   readonly parent: string | undefined
   /** When it was written; tells the youngest where nothing else does. */
   readonly time: number
 }
 
-export interface Line {
+export interface TreeLine {
   /** In order, from the oldest. */
   readonly ids: readonly string[]
   /** The node that it follows, on a line before it; nothing for a line that begins at a root. */
@@ -15,13 +15,13 @@ export interface Line {
 }
 
 /** Every node is on just one line. The main line comes first; it ends at `current`, else at the youngest leaf. */
-export function linesOf(nodes: readonly Node[], current: string | undefined): readonly Line[] {
+export function splitTreeIntoLines(nodes: readonly TreeNode[], current: string | undefined): readonly TreeLine[] {
   const byId = new Map(nodes.map((node) => [node.id, node]))
-  const children = childrenOf(nodes, byId)
+  const children = groupByParent(nodes, byId)
   const taken = new Set<string>()
-  const lines: Line[] = []
+  const lines: TreeLine[] = []
   /** Lets the lines from this one on branch, and their branches too. */
-  const grow = (from: number): void => {
+  const addBranches = (from: number): void => {
     for (let at = from; at < lines.length; at++) {
       for (const id of lines[at]?.ids ?? []) {
         for (const child of children.get(id) ?? [])
@@ -29,37 +29,43 @@ export function linesOf(nodes: readonly Node[], current: string | undefined): re
       }
     }
   }
-  const end = current !== undefined && byId.has(current) ? current : youngestLeaf(nodes, children)
+  const end = current !== undefined && byId.has(current) ? current : findYoungestLeaf(nodes, children)
   if (end !== undefined) lines.push({ ids: pathTo(end, byId, taken), after: undefined })
-  grow(0)
+  addBranches(0)
   // Other roots, and nodes whose parent is not in the file.
   for (const { id } of nodes) {
     if (taken.has(id)) continue
     lines.push(lineFrom(id, undefined, children, taken))
-    grow(lines.length - 1)
+    addBranches(lines.length - 1)
   }
   return lines
 }
 
-function childrenOf(nodes: readonly Node[], byId: ReadonlyMap<string, Node>): ReadonlyMap<string, readonly string[]> {
+function groupByParent(
+  nodes: readonly TreeNode[],
+  byId: ReadonlyMap<string, TreeNode>,
+): ReadonlyMap<string, readonly string[]> {
   const children = new Map<string, string[]>()
   for (const { id, parent } of nodes) {
     if (parent === undefined || !byId.has(parent)) continue
-    const sisters = children.get(parent)
-    if (sisters) sisters.push(id)
+    const siblings = children.get(parent)
+    if (siblings) siblings.push(id)
     else children.set(parent, [id])
   }
   return children
 }
 
-function youngestLeaf(nodes: readonly Node[], children: ReadonlyMap<string, readonly string[]>): string | undefined {
-  let youngest: Node | undefined
+function findYoungestLeaf(
+  nodes: readonly TreeNode[],
+  children: ReadonlyMap<string, readonly string[]>,
+): string | undefined {
+  let youngest: TreeNode | undefined
   for (const node of nodes) if (!children.has(node.id) && node.time >= (youngest?.time ?? 0)) youngest = node
   return (youngest ?? nodes.at(-1))?.id
 }
 
 /** A circle ends where it began. */
-function pathTo(end: string, byId: ReadonlyMap<string, Node>, taken: Set<string>): readonly string[] {
+function pathTo(end: string, byId: ReadonlyMap<string, TreeNode>, taken: Set<string>): readonly string[] {
   const path: string[] = []
   for (let id: string | undefined = end; id !== undefined && !taken.has(id); id = byId.get(id)?.parent) {
     if (!byId.has(id)) break
@@ -75,7 +81,7 @@ function lineFrom(
   after: string | undefined,
   children: ReadonlyMap<string, readonly string[]>,
   taken: Set<string>,
-): Line {
+): TreeLine {
   const ids: string[] = []
   for (
     let id: string | undefined = first;

@@ -1,5 +1,5 @@
 /** What a conversation would become as another agent's, and what handing it over would do. Writes nothing. */
-import type { Entry, House } from '../../../app.ts'
+import type { App, SessionEntry } from '../../../app.ts'
 import {
   type Conversion,
   type Cut,
@@ -14,15 +14,15 @@ import {
 import type { ConvertBody, ConvertPreview, HandoffPreview } from '../../../model/api/convert.ts'
 import { AppError } from '../../../model/error.ts'
 
-export type Wanted = Omit<ConvertBody, 'session'>
+export type ConvertRequest = Omit<ConvertBody, 'session'>
 
-export async function previewOf(
-  house: House,
-  entry: Entry,
-  wanted: Wanted,
+export async function previewConversion(
+  app: App,
+  entry: SessionEntry,
+  wanted: ConvertRequest,
 ): Promise<Omit<ConvertPreview, 'ticket' | 'download_url'>> {
   let cut: Cut | undefined
-  const conversion = await start(house, entry, wanted, (one) => {
+  const conversion = await startConversion(app, entry, wanted, (one) => {
     cut = one
   })
   let bytes = 0
@@ -31,44 +31,53 @@ export async function previewOf(
   return {
     session: entry.id,
     to: wanted.to,
-    file_name: await fileName(entry, wanted.to),
+    file_name: await convertedFileName(entry, wanted.to),
     bytes,
     losses,
     repairs,
     cut: cut ? { turns_kept: cut.turns.kept, turns_summed_up: cut.turns.cut } : null,
-    handoff: await handoffPreview(house, entry, wanted),
+    handoff: await previewHandoff(app, entry, wanted),
   }
 }
 
 /** The bytes of the file, as they are made. */
-export async function* fileOf(house: House, entry: Entry, wanted: Wanted): AsyncGenerator<Uint8Array> {
-  const { pieces } = await start(house, entry, wanted)
+export async function* convertedBytes(
+  app: App,
+  entry: SessionEntry,
+  wanted: ConvertRequest,
+): AsyncGenerator<Uint8Array> {
+  const { pieces } = await startConversion(app, entry, wanted)
   for await (const piece of pieces) if (piece.kind === 'bytes') yield piece.bytes
 }
 
-export async function fileName({ id }: Entry, to: string): Promise<string> {
+export async function convertedFileName({ id }: SessionEntry, to: string): Promise<string> {
   const form = (await formsToWrite()).find(({ name }) => name === to)
   return `${id.replaceAll(/[^\w.-]+/g, '_')}${form?.suffix ?? '.json'}`
 }
 
-export async function handedOver(
-  house: House,
-  entry: Entry,
-  { to, max_tokens, cwd }: Wanted,
-  how: { readonly isDry: boolean; readonly mayReplace: boolean },
+export async function handOverSession(
+  app: App,
+  entry: SessionEntry,
+  { to, max_tokens, cwd }: ConvertRequest,
+  mode: { readonly isDry: boolean; readonly mayReplace: boolean },
 ): Promise<HandedOver> {
-  const { environment, directory, keep } = house
-  return handOver(await logOf(house, entry), to, {
+  const { environment, directory, backup } = app
+  return handOver(await findLog(app, entry), to, {
     environment,
     directory,
-    keep,
-    ...how,
+    keep: backup,
+    ...mode,
     ...(max_tokens !== undefined && { maxTokens: max_tokens }),
     ...(cwd !== undefined && { cwd }),
   })
 }
 
-async function start(house: House, entry: Entry, wanted: Wanted, onCut?: (cut: Cut) => void): Promise<Conversion> {
+async function startConversion(
+  app: App,
+  entry: SessionEntry,
+  wanted: ConvertRequest,
+  onCut?: (cut: Cut) => void,
+): Promise<Conversion> {
   const { to, without_extensions, max_tokens, cwd } = wanted
   const options: LogOptions = {
     withoutExtensions: without_extensions === true,
@@ -76,13 +85,13 @@ async function start(house: House, entry: Entry, wanted: Wanted, onCut?: (cut: C
     ...(cwd !== undefined && { cwd }),
     ...(onCut && { onCut }),
   }
-  return convertLog(await logOf(house, entry), to, options)
+  return convertLog(await findLog(app, entry), to, options)
 }
 
-async function handoffPreview(house: House, entry: Entry, wanted: Wanted): Promise<HandoffPreview | null> {
+async function previewHandoff(app: App, entry: SessionEntry, wanted: ConvertRequest): Promise<HandoffPreview | null> {
   if (!(await targetsOfHandoff()).includes(wanted.to)) return null
   try {
-    const done = await handedOver(house, entry, wanted, { isDry: true, mayReplace: true })
+    const done = await handOverSession(app, entry, wanted, { isDry: true, mayReplace: true })
     const { source, exchanges, isReplacement, warnings } = done
     return { possible: true, path: source.path, exchanges, replaces: isReplacement, warnings }
   } catch (error) {
@@ -92,8 +101,8 @@ async function handoffPreview(house: House, entry: Entry, wanted: Wanted): Promi
   }
 }
 
-async function logOf(house: House, { id, path }: Entry): Promise<LogToConvert> {
-  const log = await house.logOf(id)
+async function findLog(app: App, { id, path }: SessionEntry): Promise<LogToConvert> {
+  const log = await app.logOf(id)
   if (!log)
     throw new AppError(
       'not_found',

@@ -1,29 +1,29 @@
 /** What was shown to somebody before it is done: a paper that says so, good for ten minutes. */
 import { randomBytes } from 'node:crypto'
-import { Recent } from '../recent.ts'
+import { LruCache } from '../recent.ts'
 
-const MOST = 100
-const LIFE = 600_000
+const MAX_TICKETS = 100
+const TICKET_LIFETIME_MS = 600_000
 
-export class Tickets<Value> {
-  readonly #given = new Recent<string, { readonly value: Value; readonly until: number }>(MOST)
+export class PreviewTickets<Value> {
+  readonly #issued = new LruCache<string, { readonly value: Value; readonly until: number }>(MAX_TICKETS)
 
-  give(value: Value): string {
+  issue(value: Value): string {
     const ticket = randomBytes(18).toString('base64url')
-    this.#given.set(ticket, { value, until: performance.now() + LIFE })
+    this.#issued.set(ticket, { value, until: performance.now() + TICKET_LIFETIME_MS })
     return ticket
   }
 
   /** Nothing when nobody has it, or no longer. */
-  show(ticket: string): Value | undefined {
-    const given = this.#given.get(ticket)
-    return given && given.until > performance.now() ? given.value : undefined
+  peek(ticket: string): Value | undefined {
+    const issued = this.#issued.get(ticket)
+    return issued && issued.until > performance.now() ? issued.value : undefined
   }
 
   /** Good once. */
   take(ticket: string): Value | undefined {
-    const value = this.show(ticket)
-    this.#given.delete(ticket)
+    const value = this.peek(ticket)
+    this.#issued.delete(ticket)
     return value
   }
 }

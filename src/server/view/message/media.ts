@@ -3,9 +3,9 @@ import type { MediaItem } from '../../../model/api/message.ts'
 import type { Media } from '../../../model/normalized.ts'
 
 /** Pictures made of dots: nothing in them can act. */
-const RASTER = /^data:(image\/(?:png|jpeg|jpg|gif|webp|avif|bmp));base64,/i
+const RASTER_DATA_URI = /^data:(image\/(?:png|jpeg|jpg|gif|webp|avif|bmp));base64,/i
 
-export interface MediaOptions {
+export interface MediaItemOptions {
   readonly session: string
   readonly message: string
   /** Its place among the segments. */
@@ -13,11 +13,11 @@ export interface MediaOptions {
   readonly inline: boolean
 }
 
-export function mediaItem(media: Media, { session, message, segment, inline }: MediaOptions): MediaItem {
+export function toMediaItem(media: Media, { session, message, segment, inline }: MediaItemOptions): MediaItem {
   const { data_uri, url, mime_type, size_bytes } = media
-  const isShown = data_uri !== undefined && RASTER.test(data_uri)
+  const isImage = data_uri !== undefined && RASTER_DATA_URI.test(data_uri)
   return {
-    ...(isShown && { url: `/api/media/${mediaId(session, message, segment)}` }),
+    ...(isImage && { url: `/api/media/${mediaId(session, message, segment)}` }),
     ...(url !== undefined && { source_url: url }),
     ...(mime_type !== undefined && { mime_type }),
     ...(size_bytes !== undefined && { size_bytes }),
@@ -28,13 +28,13 @@ export function mediaItem(media: Media, { session, message, segment, inline }: M
 const mediaId = (session: string, message: string, segment: number): string =>
   Buffer.from(JSON.stringify([session, message, segment])).toString('base64url')
 
-export interface MediaPlace {
+export interface MediaLocation {
   readonly session: string
   readonly message: string
   readonly segment: number
 }
 
-export function mediaPlace(id: string): MediaPlace | undefined {
+export function parseMediaId(id: string): MediaLocation | undefined {
   try {
     const [session, message, segment] = JSON.parse(Buffer.from(id, 'base64url').toString('utf8')) as unknown[]
     if (typeof session !== 'string' || typeof message !== 'string' || !Number.isInteger(segment)) return undefined
@@ -45,9 +45,9 @@ export function mediaPlace(id: string): MediaPlace | undefined {
 }
 
 /** Nothing for what a browser could run. */
-export function imageIn(media: Media | undefined): { readonly type: string; readonly bytes: Buffer } | undefined {
+export function decodeImage(media: Media | undefined): { readonly type: string; readonly bytes: Buffer } | undefined {
   const uri = media?.data_uri
-  const match = uri === undefined ? null : RASTER.exec(uri)
+  const match = uri === undefined ? null : RASTER_DATA_URI.exec(uri)
   if (!uri || !match) return undefined
   const type = (match[1] ?? '').toLowerCase().replace('/jpg', '/jpeg')
   return { type, bytes: Buffer.from(uri.slice(match[0].length), 'base64') }

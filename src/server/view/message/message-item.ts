@@ -1,14 +1,14 @@
 /** A message as the API tells it: sanitised, without ciphertext, long texts cut. */
-import type { Body } from '../../../app.ts'
+import type { LoadedMessage } from '../../../app.ts'
 import type { MessageFlags, MessageItem, ReasoningItem, SegmentItem, Showing } from '../../../model/api/message.ts'
 import type { MessageSegment, Metadata, NormalizedMessage } from '../../../model/normalized.ts'
-import { htmlOf, letterOf } from '../rendered.ts'
-import { addressOf, Cuts } from './cut.ts'
-import type { Joined, Placed } from './joined.ts'
-import { mediaItem } from './media.ts'
-import { toolCallItem } from './tool-call-item.ts'
+import { renderHtml, renderSpecHtml } from '../rendered.ts'
+import { messageAddress, TextCuts } from './cut.ts'
+import type { BodyAtOffset, CallPairs } from './joined.ts'
+import { toMediaItem } from './media.ts'
+import { toToolCallItem } from './tool-call-item.ts'
 
-export interface ItemOptions {
+export interface MessageItemOptions {
   readonly variant?: 'original' | 'sanitized'
   /** Images as `data_uri` too. */
   readonly inline?: boolean
@@ -17,7 +17,11 @@ export interface ItemOptions {
   isRolledBack(message: string): boolean
 }
 
-export function messageItem({ body, offset }: Placed, joins: Joined, options: ItemOptions): MessageItem {
+export function toMessageItem(
+  { body, offset }: BodyAtOffset,
+  pairs: CallPairs,
+  options: MessageItemOptions,
+): MessageItem {
   const { known } = body
   const head = {
     id: known.id,
@@ -26,72 +30,73 @@ export function messageItem({ body, offset }: Placed, joins: Joined, options: It
     role: known.role,
     source_type: known.source_type,
   }
-  const flags = flagsOf(body, options)
-  if (body.kind === 'gone') return { ...head, show: showingGone(body), flags, segments: [], gone: body.reason }
+  const flags = toFlags(body, options)
+  if (body.kind === 'gone') return { ...head, show: classifyMissing(body), flags, segments: [], gone: body.reason }
   const { message } = body
   const { encrypted_content, ...raw } = message.raw
-  const cuts = new Cuts(addressOf(known.session, known.id), options.whole === true)
-  const reasoning = reasoningOf(message, cuts)
-  const tool = toolCallItem({ body, offset }, joins, cuts, options)
-  const metadata = cuts.value('metadata', metadataOf(message))
+  const cuts = new TextCuts(messageAddress(known.session, known.id), options.whole === true)
+  const reasoning = toReasoningItem(message, cuts)
+  const tool = toToolCallItem({ body, offset }, pairs, cuts, options)
+  const metadata = cuts.value('metadata', otherMetadata(message))
   return {
     ...head,
-    show: showingOf(message, body, joins.calls.has(offset)),
+    show: classifyMessage(message, body, pairs.calls.has(offset)),
     flags,
-    segments: message.segments.map((segment, at) => segmentItem(message, known.session, segment, at, cuts, options)),
+    segments: message.segments.map((segment, at) => toSegmentItem(message, known.session, segment, at, cuts, options)),
     ...(tool && { tool_call: tool }),
     ...(reasoning && { reasoning }),
     raw,
     ...(metadata && { metadata }),
-    ...(cuts.left.length > 0 && { left_out: cuts.left }),
+    ...(cuts.omitted.length > 0 && { left_out: cuts.omitted }),
   }
 }
 
-function segmentItem(
+function toSegmentItem(
   message: NormalizedMessage,
   session: string,
   segment: MessageSegment,
   at: number,
-  cuts: Cuts,
-  { variant, inline = false }: ItemOptions,
+  cuts: TextCuts,
+  { variant, inline = false }: MessageItemOptions,
 ): SegmentItem {
   const { channel, type, format, text, media, annotations } = segment
-  const shown = text === undefined ? undefined : cuts.text(`segments.${at}.text`, text)
+  const displayed = text === undefined ? undefined : cuts.text(`segments.${at}.text`, text)
   const isSanitized = variant === 'sanitized'
   return {
     channel,
     type,
     format,
-    ...(shown !== undefined && (isSanitized ? { text: letterOf(shown) } : { text: shown, html: htmlOf(shown) })),
-    ...(media && { media: mediaItem(media, { session, message: message.id, segment: at, inline }) }),
+    ...(displayed !== undefined &&
+      (isSanitized ? { text: renderSpecHtml(displayed) } : { text: displayed, html: renderHtml(displayed) })),
+    ...(media && { media: toMediaItem(media, { session, message: message.id, segment: at, inline }) }),
     // They count places in the text as it was said.
     ...(annotations && !isSanitized && { annotations }),
   }
 }
 
 /** The length of a ciphertext is told, and its hash; itself it never leaves this function. */
-function reasoningOf({ raw, metadata }: NormalizedMessage, cuts: Cuts): ReasoningItem | undefined {
+function toReasoningItem({ raw, metadata }: NormalizedMessage, cuts: TextCuts): ReasoningItem | undefined {
   const texts = [metadata?.['reasoning_summary'], metadata?.['reasoning_text']].filter(
     (one): one is string => typeof one === 'string' && one.trim() !== '',
   )
-  const said = texts.join('\n\n')
+  const reasoningText = texts.join('\n\n')
   const sha256 = raw.encrypted_content_sha256
-  if (said === '' && sha256 === undefined) return undefined
-  const text = said === '' ? undefined : cuts.text('reasoning.text', said)
+  if (reasoningText === '' && sha256 === undefined) return undefined
+  const text = reasoningText === '' ? undefined : cuts.text('reasoning.text', reasoningText)
   return {
-    ...(text !== undefined && { text, html: htmlOf(text) }),
+    ...(text !== undefined && { text, html: renderHtml(text) }),
     ...(sha256 !== undefined && { encrypted: { sha256, bytes: Buffer.byteLength(raw.encrypted_content ?? '') } }),
   }
 }
 
-const TOLD: ReadonlySet<string> = new Set(['reasoning_summary', 'reasoning_text', 'x_conv'])
+const SEPARATE_METADATA: ReadonlySet<string> = new Set(['reasoning_summary', 'reasoning_text', 'x_conv'])
 
-function metadataOf({ metadata }: NormalizedMessage): Metadata | undefined {
-  const rest = Object.entries(metadata ?? {}).filter(([key]) => !TOLD.has(key))
+function otherMetadata({ metadata }: NormalizedMessage): Metadata | undefined {
+  const rest = Object.entries(metadata ?? {}).filter(([key]) => !SEPARATE_METADATA.has(key))
   return rest.length > 0 ? Object.fromEntries(rest) : undefined
 }
 
-function flagsOf(body: Body, { isRolledBack }: ItemOptions): MessageFlags {
+function toFlags(body: LoadedMessage, { isRolledBack }: MessageItemOptions): MessageFlags {
   const { known } = body
   const metadata = body.kind === 'body' ? body.message.metadata : undefined
   return {
@@ -107,7 +112,7 @@ function flagsOf(body: Body, { isRolledBack }: ItemOptions): MessageFlags {
   }
 }
 
-function showingOf(message: NormalizedMessage, { known }: Body, isAnswered: boolean): Showing {
+function classifyMessage(message: NormalizedMessage, { known }: LoadedMessage, isAnswered: boolean): Showing {
   const { role, source_type, metadata, raw, tool_call } = message
   if (known.duplicate || known.replayed) return 'copy'
   if (source_type === 'session') return 'session'
@@ -124,7 +129,7 @@ function showingOf(message: NormalizedMessage, { known }: Body, isAnswered: bool
   return metadata?.['event_kind'] === 'agent_message' ? 'answer' : 'event'
 }
 
-function showingGone({ known }: Body): Showing {
+function classifyMissing({ known }: LoadedMessage): Showing {
   if (known.duplicate || known.replayed) return 'copy'
   if (known.source_type === 'session') return 'session'
   if (known.role === 'tool') return 'tool'

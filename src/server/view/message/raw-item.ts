@@ -1,60 +1,67 @@
 /** What stands in a source: the record that a message was made of, or a line that could not be read. */
-import type { Entry } from '../../../app.ts'
+import type { SessionEntry } from '../../../app.ts'
 import { type OpenFile, openFile } from '../../../lib/bytes.ts'
-import { breathing } from '../../../lib/disk/breathing.ts'
+import { withYields } from '../../../lib/disk/breathing.ts'
 import { splitLines } from '../../../lib/jsonl.ts'
 import type { LineItem, RawItem } from '../../../model/api/message.ts'
 import { phrase } from '../../../model/phrase.ts'
 import { extensionOf } from '../../../model/replay/extension.ts'
-import type { HouseView } from '../../house-view.ts'
+import type { ServerContext } from '../../house-view.ts'
 import { ApiProblem } from '../../problem.ts'
-import { masked, maskedText } from './records.ts'
+import { maskRecord, maskText } from './records.ts'
 
-export const noMessage = ({ id }: Entry, message: string): ApiProblem =>
+export const messageNotFound = ({ id }: SessionEntry, message: string): ApiProblem =>
   new ApiProblem(
     'message_not_found',
     phrase(`${id} has no message ${message}.`, `会話 ${id} にメッセージ ${message} はありません。`),
   )
 
 /** The index knows a message, and its words cannot be read where they stood. */
-export const sourceGone = (reason: string): ApiProblem =>
+export const sourceGoneProblem = (reason: string): ApiProblem =>
   new ApiProblem('source_gone', phrase(reason, `元のログを読めません（${reason}）。`))
 
 /** The first message of a record has it; the others of the same line point there. */
-export async function rawItem({ house }: HouseView, entry: Entry, id: string): Promise<RawItem> {
-  const [known] = house.index.messages(entry.id, { around: id, limit: 1 })
-  if (known?.id !== id) throw noMessage(entry, id)
-  const before = house.index.messages(entry.id, { before: id, limit: known.part })
+export async function readRawItem({ app }: ServerContext, entry: SessionEntry, id: string): Promise<RawItem> {
+  const [known] = app.index.messages(entry.id, { around: id, limit: 1 })
+  if (known?.id !== id) throw messageNotFound(entry, id)
+  const before = app.index.messages(entry.id, { before: id, limit: known.part })
   const sameLine = [...before.filter(({ line }) => line === known.line), known]
-  const bodies = await (await house.reading()).bodies(entry.id, sameLine.toReversed(), { includeSource: true })
-  const gone = bodies.find((body) => body.kind === 'gone')
-  if (gone) throw sourceGone(gone.reason)
+  const bodies = await (await app.contentReader()).readMessages(entry.id, sameLine.toReversed(), {
+    includeSource: true,
+  })
+  const missing = bodies.find((body) => body.kind === 'gone')
+  if (missing) throw sourceGoneProblem(missing.reason)
   const records = bodies.flatMap((body) =>
     body.kind === 'body' ? [extensionOf(body.message)?.records].filter((one) => one !== undefined) : [],
   )[0]
-  const shown = (records ?? []).map(masked)
+  const maskedContent = (records ?? []).map(maskRecord)
   return {
     session_id: entry.id,
     message_id: id,
     path: entry.path,
     row_key: entry.key ?? null,
     line: known.line,
-    records: shown.map(({ value }) => value),
-    masked: shown.reduce((sum, one) => sum + one.masked, 0),
+    records: maskedContent.map(({ value }) => value),
+    masked: maskedContent.reduce((sum, one) => sum + one.masked, 0),
   }
 }
 
-const LONGEST = 20_000
+const MAX_LINE_LENGTH = 20_000
 
 /** @param line from 1 */
-export async function lineItem(view: HouseView, entry: Entry, line: number, signal: AbortSignal): Promise<LineItem> {
-  const [known] = view.house.index.messages(entry.id, { around: `#${line}.1`, limit: 1 })
+export async function readLineItem(
+  context: ServerContext,
+  entry: SessionEntry,
+  line: number,
+  signal: AbortSignal,
+): Promise<LineItem> {
+  const [known] = context.app.index.messages(entry.id, { around: `#${line}.1`, limit: 1 })
   if (known?.line === line) {
-    const { message_id: _, ...item } = await rawItem(view, entry, known.id)
+    const { message_id: _, ...item } = await readRawItem(context, entry, known.id)
     if (item.records.length > 0) return { ...item, text: null, cut: false }
   }
   const bytes = /\.jsonl(?:\.zst)?$/.test(entry.path)
-    ? await bytesOf(await pathOf(view, entry), line, signal)
+    ? await readLineBytes(await findLogPath(context, entry), line, signal)
     : undefined
   if (!bytes)
     throw new ApiProblem(
@@ -66,24 +73,24 @@ export async function lineItem(view: HouseView, entry: Entry, line: number, sign
     )
   const item = { session_id: entry.id, path: entry.path, row_key: entry.key ?? null, line }
   const text = bytes.toString()
-  const record = parsed(text)
+  const record = parseLine(text)
   if (record) {
-    const { value, masked: count } = masked(record.value)
+    const { value, masked: count } = maskRecord(record.value)
     return { ...item, records: [value], masked: count, text: null, cut: false }
   }
-  const shown = maskedText(text)
+  const maskedContent = maskText(text)
   return {
     ...item,
     records: [],
-    masked: shown.masked,
-    text: shown.value.slice(0, LONGEST),
-    cut: shown.value.length > LONGEST,
+    masked: maskedContent.masked,
+    text: maskedContent.value.slice(0, MAX_LINE_LENGTH),
+    cut: maskedContent.value.length > MAX_LINE_LENGTH,
   }
 }
 
 /** Where the session is read: a copy that was kept, when another file took its place. */
-async function pathOf({ house }: HouseView, { id, path }: Entry): Promise<string> {
-  const log = await house.logOf(id)
+async function findLogPath({ app }: ServerContext, { id, path }: SessionEntry): Promise<string> {
+  const log = await app.logOf(id)
   if (!log)
     throw new ApiProblem(
       'source_gone',
@@ -92,10 +99,10 @@ async function pathOf({ house }: HouseView, { id, path }: Entry): Promise<string
   return log.source.path
 }
 
-async function bytesOf(path: string, wanted: number, signal: AbortSignal): Promise<Buffer | undefined> {
-  const file = opened(path)
+async function readLineBytes(path: string, wanted: number, signal: AbortSignal): Promise<Buffer | undefined> {
+  const file = openLog(path)
   try {
-    for await (const batch of breathing(splitLines(file.chunks(0)))) {
+    for await (const batch of withYields(splitLines(file.chunks(0)))) {
       const found = batch.find(({ number }) => number === wanted)
       if (found) return found.bytes && Buffer.from(found.bytes)
       if (signal.aborted) return undefined
@@ -106,7 +113,7 @@ async function bytesOf(path: string, wanted: number, signal: AbortSignal): Promi
   }
 }
 
-function opened(path: string): OpenFile {
+function openLog(path: string): OpenFile {
   try {
     return openFile(path)
   } catch {
@@ -114,7 +121,7 @@ function opened(path: string): OpenFile {
   }
 }
 
-function parsed(text: string): { readonly value: unknown } | undefined {
+function parseLine(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) as unknown }
   } catch {

@@ -1,35 +1,35 @@
 /** A tool call with its result, as one card shows it. */
 import type { MediaItem, ToolCallItem } from '../../../model/api/message.ts'
-import { fileChange } from '../../../model/files/change.ts'
-import { filesTouched } from '../../../model/files/touched.ts'
-import { gistOf, oneLine } from '../../../model/gist.ts'
+import { diffOfToolCall } from '../../../model/files/change.ts'
+import { findTouchedFiles } from '../../../model/files/touched.ts'
+import { summarizeToolCall, toSingleLine } from '../../../model/gist.ts'
 import type { NormalizedMessage, ToolCall } from '../../../model/normalized.ts'
-import { addressOf, type Cuts } from './cut.ts'
-import type { Joined, Placed } from './joined.ts'
-import { mediaItem } from './media.ts'
+import { messageAddress, type TextCuts } from './cut.ts'
+import type { BodyAtOffset, CallPairs } from './joined.ts'
+import { toMediaItem } from './media.ts'
 
-const LONGEST_GIST = 240
-const MOST_FILES = 50
-const LONGEST_DIFF = 60_000
+const MAX_SUMMARY_LENGTH = 240
+const MAX_FILES = 50
+const MAX_DIFF_LENGTH = 60_000
 
-export function toolCallItem(
-  { body, offset }: Placed,
-  { results, calls }: Joined,
-  cuts: Cuts,
+export function toToolCallItem(
+  { body, offset }: BodyAtOffset,
+  { results, calls }: CallPairs,
+  cuts: TextCuts,
   { inline = false }: { readonly inline?: boolean },
 ): ToolCallItem | undefined {
   if (body.kind === 'gone' || !body.message.tool_call) return undefined
   const { message, known } = body
   const call = message.tool_call as ToolCall
-  const asked = calls.get(offset)
+  const asCall = calls.get(offset)
   const head = {
     call_id: call.call_id,
     name: call.name,
     ...(call.namespace !== undefined && { namespace: call.namespace }),
-    gist: oneLine(gistOf(call)).slice(0, LONGEST_GIST),
+    gist: toSingleLine(summarizeToolCall(call)).slice(0, MAX_SUMMARY_LENGTH),
   }
   // The card of the call shows all of it.
-  if (asked) return { ...head, status: call.status, joined: asked.body.known.id }
+  if (asCall) return { ...head, status: call.status, joined: asCall.body.known.id }
   const result = results.get(offset)
   const answer = result?.body.kind === 'body' ? result.body.message : undefined
   const media = answer ? imagesOf(answer, known.session, inline) : []
@@ -38,15 +38,15 @@ export function toolCallItem(
     ...head,
     status: end.status,
     ...(end.source_status !== undefined && { source_status: end.source_status }),
-    ...asking(call, cuts),
-    ...answering(end, cuts, answer && addressOf(known.session, answer.id)),
-    ...changes(message),
+    ...callFields(call, cuts),
+    ...resultFields(end, cuts, answer && messageAddress(known.session, answer.id)),
+    ...changeFields(message),
     ...(result && { joined: result.body.known.id }),
     ...(media.length > 0 && { media }),
   }
 }
 
-function asking(call: ToolCall, cuts: Cuts): Partial<ToolCallItem> {
+function callFields(call: ToolCall, cuts: TextCuts): Partial<ToolCallItem> {
   const args = cuts.value('tool_call.arguments_json', call.arguments_json, call.arguments)
   const input = cuts.value('tool_call.input_json', call.input_json, call.input)
   return {
@@ -57,7 +57,7 @@ function asking(call: ToolCall, cuts: Cuts): Partial<ToolCallItem> {
   }
 }
 
-function answering(call: ToolCall, cuts: Cuts, address: string | undefined): Partial<ToolCallItem> {
+function resultFields(call: ToolCall, cuts: TextCuts, address: string | undefined): Partial<ToolCallItem> {
   const json = cuts.value('tool_call.output_json', call.output_json, call.output, address)
   return {
     ...(call.output !== undefined && { output: cuts.text('tool_call.output', call.output, address) }),
@@ -68,19 +68,19 @@ function answering(call: ToolCall, cuts: Cuts, address: string | undefined): Par
 }
 
 /** Results repeat the arguments: what they change was told by the call. */
-function changes(message: NormalizedMessage): Partial<ToolCallItem> {
-  const asked: NormalizedMessage = { ...message, source_type: 'tool_call' }
-  const files = filesTouched(asked).slice(0, MOST_FILES)
+function changeFields(message: NormalizedMessage): Partial<ToolCallItem> {
+  const asCall: NormalizedMessage = { ...message, source_type: 'tool_call' }
+  const files = findTouchedFiles(asCall).slice(0, MAX_FILES)
   if (files.length === 0) return {}
   const parts = files.flatMap(({ path, how }) => {
-    const change = how === 'named' && files.length > 1 ? undefined : fileChange(asked, path)
+    const change = how === 'named' && files.length > 1 ? undefined : diffOfToolCall(asCall, path)
     return change === undefined ? [] : `--- ${path}\n+++ ${path}\n${change}`
   })
   const diff = parts.join('\n')
-  return { files, ...(diff !== '' && diff.length <= LONGEST_DIFF && { diff }) }
+  return { files, ...(diff !== '' && diff.length <= MAX_DIFF_LENGTH && { diff }) }
 }
 
 const imagesOf = (message: NormalizedMessage, session: string, inline: boolean): readonly MediaItem[] =>
   message.segments.flatMap(({ media }, segment) =>
-    media ? mediaItem(media, { session, message: message.id, segment, inline }) : [],
+    media ? toMediaItem(media, { session, message: message.id, segment, inline }) : [],
   )

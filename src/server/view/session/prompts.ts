@@ -1,47 +1,48 @@
 /** What the prompts of a session say. Its outline is asked for again whenever it grows: each of them is read once. */
-import type { Entry, House } from '../../../app.ts'
-import { Recent } from '../recent.ts'
-import { promptIn } from './prompt.ts'
+import type { App, SessionEntry } from '../../../app.ts'
+import { LruCache } from '../recent.ts'
+import { promptLineOf } from './prompt.ts'
 
-export interface Asked {
+export interface PromptSummary {
   readonly text: string
   readonly tangent: boolean
 }
 
-interface Read {
+interface CachedPrompts {
   readonly path: string
   readonly size: number
-  readonly prompts: Map<string, Asked>
+  readonly prompts: Map<string, PromptSummary>
 }
 
 /** Prompts of all sessions that are remembered. */
-const MOST = 50_000
+const MAX_CACHED_PROMPTS = 50_000
 
-export class Prompts {
-  readonly #house: House
-  readonly #known = new Recent<string, Read>(MOST, ({ prompts }) => prompts.size)
+export class PromptCache {
+  readonly #app: App
+  readonly #cache = new LruCache<string, CachedPrompts>(MAX_CACHED_PROMPTS, ({ prompts }) => prompts.size)
 
-  constructor(house: House) {
-    this.#house = house
+  constructor(app: App) {
+    this.#app = app
   }
 
   /** Those whose source is gone are not among them. @param messages their ids */
-  async of({ id, path, size }: Entry, messages: readonly string[]): Promise<ReadonlyMap<string, Asked>> {
-    const before = this.#known.get(id)
+  async of({ id, path, size }: SessionEntry, messages: readonly string[]): Promise<ReadonlyMap<string, PromptSummary>> {
+    const before = this.#cache.get(id)
     // A log that is shorter than it was is another one.
-    const known = before && before.path === path && before.size <= size ? before.prompts : new Map<string, Asked>()
-    const prompts = new Map<string, Asked>()
+    const known =
+      before && before.path === path && before.size <= size ? before.prompts : new Map<string, PromptSummary>()
+    const prompts = new Map<string, PromptSummary>()
     for (const message of messages) {
-      const asked = known.get(message) ?? (await this.#read(id, message))
-      if (asked) prompts.set(message, asked)
+      const summary = known.get(message) ?? (await this.#read(id, message))
+      if (summary) prompts.set(message, summary)
     }
-    this.#known.set(id, { path, size, prompts })
+    this.#cache.set(id, { path, size, prompts })
     return prompts
   }
 
-  async #read(session: Entry['id'], message: string): Promise<Asked | undefined> {
-    const body = await this.#house.message(session, message)
+  async #read(session: SessionEntry['id'], message: string): Promise<PromptSummary | undefined> {
+    const body = await this.#app.message(session, message)
     if (body?.kind !== 'body') return undefined
-    return { text: promptIn(body.message), tangent: body.message.metadata?.['tangent'] === true }
+    return { text: promptLineOf(body.message), tangent: body.message.metadata?.['tangent'] === true }
   }
 }

@@ -1,30 +1,30 @@
 /** A session as the API tells it. */
-import type { Entry, House, Mark } from '../../../app.ts'
+import type { App, SessionAnnotation, SessionEntry } from '../../../app.ts'
 import type { MarkItem, SessionItem } from '../../../model/api/session.ts'
 import type { SessionId } from '../../../model/ids.ts'
-import { NOTHING_SPENT } from '../../../model/tokens/prices.ts'
+import { NO_COST } from '../../../model/tokens/prices.ts'
 
 /** Something was written so many milliseconds ago at most. */
-const LIVE = 90_000
+const LIVE_WITHIN_MS = 90_000
 
 /** In the order in which they are given. */
-export async function sessionItems(house: House, entries: readonly Entry[]): Promise<readonly SessionItem[]> {
+export async function toSessionItems(app: App, entries: readonly SessionEntry[]): Promise<readonly SessionItem[]> {
   if (entries.length === 0) return []
   const ids = entries.map(({ id }) => id)
-  const details = house.index.details(ids)
-  const spent = (await house.totals({ ids, kind: 'any' }))?.cost.by_session ?? {}
-  const marks = new Map(house.marks.list().map((mark) => [mark.session, mark]))
+  const details = app.index.details(ids)
+  const spent = (await app.totals({ ids, kind: 'any' }))?.cost.by_session ?? {}
+  const marks = new Map(app.annotations.list().map((mark) => [mark.session, mark]))
   const now = Date.now()
   return entries.map((entry) => {
     const { header, turns = 0, errors = 0, issues = 0 } = details.get(entry.id) ?? {}
-    const mark = markItem(marks.get(entry.id))
+    const mark = toMarkItem(marks.get(entry.id))
     const gone = entry.gone && !entry.kept
     return {
       id: entry.id,
       agent: entry.agent,
       native_id: entry.native_id,
       kind: entry.kind,
-      title: titleOf(mark.name, entry.title, header?.first_prompt),
+      title: firstName(mark.name, entry.title, header?.first_prompt),
       first_prompt: header?.first_prompt ?? null,
       cwd: entry.project ?? null,
       branch: header?.git?.branch ?? null,
@@ -38,8 +38,8 @@ export async function sessionItems(house: House, entries: readonly Entry[]): Pro
       error_count: errors,
       usage: entry.usage,
       estimate: entry.estimate ?? null,
-      cost: spent[entry.id] ?? NOTHING_SPENT,
-      live: !gone && !entry.kept && Math.abs(now - Date.parse(entry.last_at)) < LIVE,
+      cost: spent[entry.id] ?? NO_COST,
+      live: !gone && !entry.kept && Math.abs(now - Date.parse(entry.last_at)) < LIVE_WITHIN_MS,
       issue_count: issues,
       parent: entry.parent ?? null,
       relation: entry.relation ?? null,
@@ -55,21 +55,21 @@ export async function sessionItems(house: House, entries: readonly Entry[]): Pro
 }
 
 /** What the user calls it, else what its agent does, else how it began. */
-const titleOf = (...names: readonly (string | null | undefined)[]): string | null =>
+const firstName = (...names: readonly (string | null | undefined)[]): string | null =>
   names.find((name) => name !== null && name !== undefined) ?? null
 
-export function titlesOf(house: House, ids: ReadonlySet<SessionId>): ReadonlyMap<SessionId, string | null> {
-  const details = house.index.details([...ids])
-  const names = new Map(house.marks.list().map(({ session, name }) => [session, name]))
+export function readSessionTitles(app: App, ids: ReadonlySet<SessionId>): ReadonlyMap<SessionId, string | null> {
+  const details = app.index.details([...ids])
+  const names = new Map(app.annotations.list().map(({ session, name }) => [session, name]))
   return new Map(
     Array.from(ids, (id) => [
       id,
-      titleOf(names.get(id), house.session(id)?.title, details.get(id)?.header?.first_prompt),
+      firstName(names.get(id), app.session(id)?.title, details.get(id)?.header?.first_prompt),
     ]),
   )
 }
 
-export const markItem = (mark: Mark | undefined): MarkItem => ({
+export const toMarkItem = (mark: SessionAnnotation | undefined): MarkItem => ({
   name: mark?.name ?? null,
   starred: mark?.starred ?? false,
   tags: mark?.tags ?? [],

@@ -1,16 +1,16 @@
 /** The totals tab of a conversation. */
-import type { Entry, House } from '../../../app.ts'
+import type { App, SessionEntry } from '../../../app.ts'
 import type { SessionTotals } from '../../../model/api/totals.ts'
-import { cacheShare } from '../../../model/usage.ts'
-import type { Tally } from './tally.ts'
+import { cacheShareOf } from '../../../model/usage.ts'
+import type { SessionTally } from './tally.ts'
 
-export function sessionTotals(house: House, { id, revision }: Entry, tally: Tally): SessionTotals {
+export function toSessionTotals(app: App, { id, revision }: SessionEntry, tally: SessionTally): SessionTotals {
   const { usage, cost, byModel, rateLimits, events, tools, files, roles, encrypted, images } = tally.counts
   return {
     revision,
     usage,
     cost,
-    cache_share: cacheShare(usage),
+    cache_share: cacheShareOf(usage),
     by_model: Array.from(byModel, ([model, sum]) => ({ model, ...sum })),
     turns: tally.turns(),
     rate_limits: [...rateLimits.values()],
@@ -25,6 +25,6 @@ export function sessionTotals(house: House, { id, revision }: Entry, tally: Tall
     roles,
     encrypted,
     images,
-    pattern: house.histories({ ids: [id], kind: 'any' })[0]?.pattern ?? null,
+    pattern: app.histories({ ids: [id], kind: 'any' })[0]?.pattern ?? null,
   }
 }

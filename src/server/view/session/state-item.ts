@@ -1,26 +1,26 @@
 /** What an agent knew beside what was said: of conversations that keep a state. */
-import type { Entry, House } from '../../../app.ts'
-import { filesOf } from '../../../lib/files/glob.ts'
+import type { App, SessionEntry } from '../../../app.ts'
+import { findGlobFiles } from '../../../lib/files/glob.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../../lib/object.ts'
 import type { ContextItem, StateItem, ToolOriginItem } from '../../../model/api/state.ts'
-import { instant } from '../../../model/ids.ts'
+import { toInstant } from '../../../model/ids.ts'
 import type { Metadata } from '../../../model/normalized.ts'
-import { countTokens } from '../../../model/tokens/estimate.ts'
-import { htmlOf } from '../rendered.ts'
-import { checkpointsIn } from './session-detail.ts'
+import { tokensOfBytes } from '../../../model/tokens/estimate.ts'
+import { renderHtml } from '../rendered.ts'
+import { toCheckpointItems } from './session-detail.ts'
 
-const WINDOW = 200_000
-const MOST_FILES = 200
-const MOST_WHOLE = 20
+const DEFAULT_WINDOW_TOKENS = 200_000
+const MAX_FILES = 200
+const MAX_EDGE_MESSAGES = 20
 
-export async function stateItem(house: House, entry: Entry, state: Metadata): Promise<StateItem> {
+export async function buildStateItem(app: App, entry: SessionEntry, state: Metadata): Promise<StateItem> {
   const info = fieldsOf(state['model_info'])
   const model = stringOf(info?.['model_id']) ?? stringOf(state['model'])
-  const window = numberOf(info?.['context_window_tokens']) ?? WINDOW
+  const window = numberOf(info?.['context_window_tokens']) ?? DEFAULT_WINDOW_TOKENS
   const entries = numberOf(state['history_entries']) ?? 0
   const [start, end] = listOf(state['valid_history_range'])
   const manager = fieldsOf(state['context_manager'])
-  const { summary, next } = await besides(house, entry)
+  const { summary, next } = await readSummaryAndNext(app, entry)
   return {
     conversation_id: stringOf(state['conversation_id']) ?? entry.native_id,
     model:
@@ -29,10 +29,10 @@ export async function stateItem(house: House, entry: Entry, state: Metadata): Pr
     mcp_enabled: typeof state['mcp_enabled'] === 'boolean' ? state['mcp_enabled'] : null,
     history: { entries, start: numberOf(start) ?? 0, end: numberOf(end) ?? entries },
     summary,
-    context: contextItem(house, manager, entry.project ?? house.environment.home, window, state),
+    context: contextItem(app, manager, entry.project ?? app.environment.home, window, state),
     tools: toolsItem(state['tools']),
     tangent: tangentItem(state['tangent'], entries),
-    checkpoints: checkpointsIn(state),
+    checkpoints: toCheckpointItems(state),
     files: Object.entries(fieldsOf(state['file_line_tracker']) ?? {}).map(([path, lines]) => ({
       path,
       added: numberOf(fieldsOf(lines)?.['lines_added_by_agent']) ?? 0,
@@ -45,37 +45,34 @@ export async function stateItem(house: House, entry: Entry, state: Metadata): Pr
 }
 
 /** The summary stands among the messages that belong to the whole, a waiting message after the last one. */
-async function besides(house: House, { id }: Entry): Promise<{ summary: StateItem['summary']; next: string | null }> {
-  const first = await house.messages(id, { limit: MOST_WHOLE })
-  const last = await house.messages(id, { end: true, limit: MOST_WHOLE })
-  const said = first.flatMap((body) =>
+async function readSummaryAndNext(
+  app: App,
+  { id }: SessionEntry,
+): Promise<{ summary: StateItem['summary']; next: string | null }> {
+  const first = await app.messages(id, { limit: MAX_EDGE_MESSAGES })
+  const last = await app.messages(id, { end: true, limit: MAX_EDGE_MESSAGES })
+  const summaryMessage = first.flatMap((body) =>
     body.kind === 'body' && body.message.metadata?.['kind'] === 'summary' ? body.message : [],
   )[0]
   const waiting = last.flatMap((body) =>
     body.kind === 'body' && body.message.metadata?.['pending'] === true ? body.message : [],
   )[0]
-  const text = said?.segments.map((one) => one.text ?? '').join('\n')
+  const text = summaryMessage?.segments.map((one) => one.text ?? '').join('\n')
   return {
-    summary: text === undefined ? null : { text, html: htmlOf(text), at: said?.timestamp ?? null },
+    summary: text === undefined ? null : { text, html: renderHtml(text), at: summaryMessage?.timestamp ?? null },
     next: waiting?.segments.map((one) => one.text ?? '').join('\n') ?? null,
   }
 }
 
-function contextItem(
-  house: House,
-  manager: Fields | undefined,
-  cwd: string,
-  window: number,
-  state: Metadata,
-): ContextItem {
+function contextItem(app: App, manager: Fields | undefined, cwd: string, window: number, state: Metadata): ContextItem {
   return {
     limit_tokens: numberOf(manager?.['max_context_files_size']) ?? Math.floor((window * 3) / 4),
     last_bytes: numberOf(state['context_message_length']) ?? null,
     patterns: pathsOf(manager).map((pattern) => {
-      const files = filesOf(pattern, cwd, house.environment.home, MOST_FILES).map(({ path, size }) => ({
+      const files = findGlobFiles(pattern, cwd, app.environment.home, MAX_FILES).map(({ path, size }) => ({
         path,
         bytes: size,
-        tokens: countTokens(size),
+        tokens: tokensOfBytes(size),
       }))
       return { pattern, files, tokens: files.reduce((sum, { tokens }) => sum + tokens, 0) }
     }),
@@ -85,10 +82,10 @@ function contextItem(
 
 /** Up to 1.12 they stood in two lists. */
 function pathsOf(manager: Fields | undefined): readonly string[] {
-  const old = [manager?.['global_config'], manager?.['profile_config']].flatMap((one) =>
+  const legacyPaths = [manager?.['global_config'], manager?.['profile_config']].flatMap((one) =>
     listOf(fieldsOf(one)?.['paths']),
   )
-  return [...listOf(manager?.['paths']), ...old].filter((path) => typeof path === 'string')
+  return [...listOf(manager?.['paths']), ...legacyPaths].filter((path) => typeof path === 'string')
 }
 
 function toolsItem(tools: unknown): readonly ToolOriginItem[] {
@@ -111,6 +108,6 @@ function tangentItem(tangent: unknown, entries: number): StateItem['tangent'] {
   return {
     main_entries: main,
     tangent_entries: Math.max(0, entries - main),
-    started_at: instant(tangent['started']) ?? null,
+    started_at: toInstant(tangent['started']) ?? null,
   }
 }

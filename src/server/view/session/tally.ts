@@ -2,19 +2,19 @@
 
 import { fieldsOf, listOf, numberOf, stringOf } from '../../../lib/object.ts'
 import type { EventCount, RateLimit, SessionFile, SessionTool, TurnTotals } from '../../../model/api/totals.ts'
-import { filesTouched } from '../../../model/files/touched.ts'
-import { nameOf } from '../../../model/gist.ts'
-import { type Instant, instant, instantOf } from '../../../model/ids.ts'
+import { findTouchedFiles } from '../../../model/files/touched.ts'
+import { qualifiedToolName } from '../../../model/gist.ts'
+import { type Instant, instantFromMs, toInstant } from '../../../model/ids.ts'
 import type { NormalizedMessage } from '../../../model/normalized.ts'
-import { addSpent, NOTHING_SPENT, type PriceList, type Spent, spentOn } from '../../../model/tokens/prices.ts'
+import { addCosts, costOfUsage, NO_COST, type PriceList, type Spent } from '../../../model/tokens/prices.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../../model/usage.ts'
-import { promptIn } from './prompt.ts'
+import { promptLineOf } from './prompt.ts'
 
-interface Counts {
+interface SessionCounts {
   usage: Usage
   cost: Spent
   byModel: Map<string, { usage: Usage; cost: Spent }>
-  turns: Turn[]
+  turns: TurnCounts[]
   rateLimits: Map<string, RateLimit>
   events: Map<string, Writable<EventCount>>
   tools: Map<string, Writable<SessionTool>>
@@ -24,17 +24,17 @@ interface Counts {
   images: number
   rolledBack: Set<string>
   /** Some logs are trimmed to their events: these are prompts then. */
-  asked: Turn[]
-  hasSpoken: boolean
+  eventTurns: TurnCounts[]
+  hasMessages: boolean
   model: string | undefined
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
-type Turn = Omit<Writable<TurnTotals>, 'number' | 'rolled_back' | 'duration_ms'> & { last_at: string }
+type TurnCounts = Omit<Writable<TurnTotals>, 'number' | 'rolled_back' | 'duration_ms'> & { last_at: string }
 
-const nothing = (): Counts => ({
+const emptyCounts = (): SessionCounts => ({
   usage: NO_USAGE,
-  cost: NOTHING_SPENT,
+  cost: NO_COST,
   byModel: new Map(),
   turns: [],
   rateLimits: new Map(),
@@ -45,25 +45,25 @@ const nothing = (): Counts => ({
   encrypted: { records: 0, bytes: 0 },
   images: 0,
   rolledBack: new Set(),
-  asked: [],
-  hasSpoken: false,
+  eventTurns: [],
+  hasMessages: false,
   model: undefined,
 })
 
-export class Tally {
+export class SessionTally {
   readonly #prices: PriceList
-  readonly counts: Counts
+  readonly counts: SessionCounts
 
-  constructor(prices: PriceList, counts: Counts = nothing()) {
+  constructor(prices: PriceList, counts: SessionCounts = emptyCounts()) {
     this.#prices = prices
     this.counts = counts
   }
 
-  copy(): Tally {
-    return new Tally(this.#prices, structuredClone(this.counts))
+  copy(): SessionTally {
+    return new SessionTally(this.#prices, structuredClone(this.counts))
   }
 
-  see(message: NormalizedMessage): void {
+  add(message: NormalizedMessage): void {
     const { role, metadata, raw, segments, timestamp } = message
     const { counts } = this
     for (const id of listOf(metadata?.['rolled_back'])) if (typeof id === 'string') counts.rolledBack.add(id)
@@ -84,26 +84,26 @@ export class Tally {
   #turn(message: NormalizedMessage): void {
     const { id, role, metadata, timestamp } = message
     const { counts } = this
-    const begin = (): Turn => ({
+    const begin = (): TurnCounts => ({
       message_id: id,
-      prompt: promptIn(message),
+      prompt: promptLineOf(message),
       started_at: timestamp,
       last_at: timestamp,
       usage: NO_USAGE,
-      cost: NOTHING_SPENT,
+      cost: NO_COST,
       tools: 0,
       errors: 0,
     })
-    if (role === 'user' || role === 'assistant') counts.hasSpoken = true
+    if (role === 'user' || role === 'assistant') counts.hasMessages = true
     if (role === 'user' && metadata?.['injected'] !== true) counts.turns.push(begin())
-    if (metadata?.['event_kind'] === 'user_message') counts.asked.push(begin())
+    if (metadata?.['event_kind'] === 'user_message') counts.eventTurns.push(begin())
     for (const turn of this.#open()) if (timestamp > turn.last_at) turn.last_at = timestamp
   }
 
   /** Which of the two lists counts is known at the end only. */
-  #open(): readonly Turn[] {
-    const { turns, asked, hasSpoken } = this.counts
-    return [turns.at(-1), hasSpoken ? undefined : asked.at(-1)].filter((turn) => turn !== undefined)
+  #open(): readonly TurnCounts[] {
+    const { turns, eventTurns, hasMessages } = this.counts
+    return [turns.at(-1), hasMessages ? undefined : eventTurns.at(-1)].filter((turn) => turn !== undefined)
   }
 
   #event({ id, timestamp, metadata, role }: NormalizedMessage): void {
@@ -119,7 +119,7 @@ export class Tally {
     })
     const limits = fieldsOf(fieldsOf(metadata?.['token_count'])?.['rate_limits'])
     for (const [name, given] of Object.entries(limits ?? {})) {
-      const limit = rateLimitOf(name, given, timestamp)
+      const limit = parseRateLimit(name, given, timestamp)
       if (limit) this.counts.rateLimits.set(name, limit)
     }
   }
@@ -127,7 +127,7 @@ export class Tally {
   #tool(message: NormalizedMessage): void {
     const { tool_call, source_type, id } = message
     if (!tool_call) return
-    const tool = nameOf(tool_call)
+    const tool = qualifiedToolName(tool_call)
     const sum = this.counts.tools.get(tool) ?? { tool, calls: 0, errors: 0, duration_ms: 0, timed: 0 }
     this.counts.tools.set(tool, sum)
     if (source_type === 'tool_call') sum.calls++
@@ -140,7 +140,7 @@ export class Tally {
       if (source_type === 'tool_call') turn.tools++
       if (tool_call.status === 'error') turn.errors++
     }
-    for (const { path, how } of filesTouched(message)) {
+    for (const { path, how } of findTouchedFiles(message)) {
       const file = this.counts.files.get(path) ?? { how: new Set(), calls: 0, last: id }
       file.how.add(how)
       file.calls++
@@ -151,15 +151,15 @@ export class Tally {
 
   #use(usage: Usage, at: string): void {
     const { counts } = this
-    const cost = spentOn(usage, counts.model, at as Instant, this.#prices)
+    const cost = costOfUsage(usage, counts.model, at as Instant, this.#prices)
     counts.usage = addUsage(counts.usage, usage)
-    counts.cost = addSpent(counts.cost, cost)
+    counts.cost = addCosts(counts.cost, cost)
     const name = counts.model ?? 'unknown'
-    const model = counts.byModel.get(name) ?? { usage: NO_USAGE, cost: NOTHING_SPENT }
-    counts.byModel.set(name, { usage: addUsage(model.usage, usage), cost: addSpent(model.cost, cost) })
+    const model = counts.byModel.get(name) ?? { usage: NO_USAGE, cost: NO_COST }
+    counts.byModel.set(name, { usage: addUsage(model.usage, usage), cost: addCosts(model.cost, cost) })
     for (const turn of this.#open()) {
       turn.usage = addUsage(turn.usage, usage)
-      turn.cost = addSpent(turn.cost, cost)
+      turn.cost = addCosts(turn.cost, cost)
     }
   }
 
@@ -168,8 +168,8 @@ export class Tally {
   }
 
   turns(): readonly TurnTotals[] {
-    const { turns, asked, hasSpoken } = this.counts
-    return (hasSpoken ? turns : asked).map(({ last_at, ...turn }, at) => ({
+    const { turns, eventTurns, hasMessages } = this.counts
+    return (hasMessages ? turns : eventTurns).map(({ last_at, ...turn }, at) => ({
       number: at + 1,
       ...turn,
       duration_ms: Math.max(0, Date.parse(last_at) - Date.parse(turn.started_at)),
@@ -178,7 +178,7 @@ export class Tally {
   }
 }
 
-function rateLimitOf(name: string, given: unknown, at: string): RateLimit | undefined {
+function parseRateLimit(name: string, given: unknown, at: string): RateLimit | undefined {
   const limit = fieldsOf(given)
   const used = numberOf(limit?.['used_percent'])
   if (!limit || used === undefined) return undefined
@@ -186,10 +186,10 @@ function rateLimitOf(name: string, given: unknown, at: string): RateLimit | unde
   const seconds = numberOf(limit['resets_in_seconds'])
   const resetsAt =
     resets !== undefined
-      ? instant(resets)
+      ? toInstant(resets)
       : seconds === undefined
         ? undefined
-        : instantOf(Date.parse(at) + seconds * 1000)
+        : instantFromMs(Date.parse(at) + seconds * 1000)
   return {
     name: stringOf(limit['limit_name']) ?? name,
     used_percent: used,

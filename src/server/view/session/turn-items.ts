@@ -1,32 +1,32 @@
 /** The outline of a session: what was asked, and what became of it. */
-import type { Entry, House } from '../../../app.ts'
+import type { App, SessionEntry } from '../../../app.ts'
 import type { TurnItem } from '../../../model/api/turn.ts'
-import type { Prompts } from './prompts.ts'
-import type { Tally } from './tally.ts'
+import type { PromptCache } from './prompts.ts'
+import type { SessionTally } from './tally.ts'
 
-type Layout = ReturnType<House['index']['layout']>
+type Layout = ReturnType<App['index']['layout']>
 
 /** Prompts beyond these are named by their number alone. */
-const MOST_READ = 2000
+const MAX_PROMPTS_READ = 2000
 
 /** @param tally where the log was read to its end */
-export async function turnItems(
-  prompts: Prompts,
-  entry: Entry,
+export async function buildTurnItems(
+  prompts: PromptCache,
+  entry: SessionEntry,
   { turns }: Layout,
-  tally: Tally | undefined,
+  tally: SessionTally | undefined,
 ): Promise<readonly TurnItem[]> {
   const counted = tally?.turns() ?? []
-  if (turns.length === 0) return counted.map((turn) => fromEvents(turn))
+  if (turns.length === 0) return counted.map((turn) => toEventTurnItem(turn))
   const byMessage = new Map(counted.map((turn) => [turn.message_id, turn]))
-  const read = turns.slice(0, MOST_READ).map(({ message }) => message)
-  const asked = await prompts.of(entry, read)
+  const read = turns.slice(0, MAX_PROMPTS_READ).map(({ message }) => message)
+  const summaries = await prompts.of(entry, read)
   return turns.map(({ message, offset, messages, started_at, ended_at, tools, errors }, at) => {
     const known = byMessage.get(message)
-    const said = asked.get(message)
+    const summary = summaries.get(message)
     return {
       number: at + 1,
-      prompt: known?.prompt ?? said?.text ?? null,
+      prompt: known?.prompt ?? summary?.text ?? null,
       message_id: message,
       offset,
       message_count: messages,
@@ -37,13 +37,13 @@ export async function turnItems(
       usage: known?.usage ?? null,
       cost: known?.cost ?? null,
       rolled_back: tally ? tally.isRolledBack(message) : null,
-      tangent: said?.tangent === true,
+      tangent: summary?.tangent === true,
     }
   })
 }
 
 /** A log that was trimmed to its events: their places are not known by rows alone. */
-const fromEvents = (turn: ReturnType<Tally['turns']>[number]): TurnItem => ({
+const toEventTurnItem = (turn: ReturnType<SessionTally['turns']>[number]): TurnItem => ({
   number: turn.number,
   prompt: turn.prompt,
   message_id: turn.message_id,

@@ -1,18 +1,22 @@
 /** Makes words visible where they stand, without touching the elements they stand in. */
 
-const NAME = 'find'
-const MOST = 500
+const HIGHLIGHT_NAME = 'find'
+const MAX_RANGES = 500
 
-export function markWords(root: HTMLElement, words: readonly string[]): void {
+export function highlightWords(root: HTMLElement, words: readonly string[]): void {
   if (!('highlights' in CSS)) return
-  CSS.highlights.delete(NAME)
+  CSS.highlights.delete(HIGHLIGHT_NAME)
   if (words.length === 0) return
   const ranges: Range[] = []
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
-  for (let node = walker.nextNode(); node && ranges.length < MOST; node = walker.nextNode()) {
+  for (let node = walker.nextNode(); node && ranges.length < MAX_RANGES; node = walker.nextNode()) {
     const text = node.nodeValue?.toLowerCase() ?? ''
     for (const word of words)
-      for (let at = text.indexOf(word); at >= 0 && ranges.length < MOST; at = text.indexOf(word, at + word.length)) {
+      for (
+        let at = text.indexOf(word);
+        at >= 0 && ranges.length < MAX_RANGES;
+        at = text.indexOf(word, at + word.length)
+      ) {
         // Some letters are longer without their case.
         const end = Math.min(at + word.length, node.nodeValue?.length ?? 0)
         const range = new Range()
@@ -21,5 +25,5 @@ export function markWords(root: HTMLElement, words: readonly string[]): void {
         ranges.push(range)
       }
   }
-  CSS.highlights.set(NAME, new Highlight(...ranges))
+  CSS.highlights.set(HIGHLIGHT_NAME, new Highlight(...ranges))
 }

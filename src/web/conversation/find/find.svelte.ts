@@ -1,33 +1,33 @@
 /** Finding within a conversation: all of it is looked through, not only what is on the screen. */
 import type { FindHit, FindReply } from '../../../model/api/turn.ts'
-import { get, type Problem } from '../../api/client.ts'
+import { get, type RequestProblem } from '../../api/client.ts'
 
-export class Find {
+export class SessionSearch {
   hits = $state.raw<readonly FindHit[]>([])
   total = $state(0)
   /** The hit that is shown, from 0; -1 before any. */
   at = $state(-1)
   isDone = $state(false)
   /** Why the words are no query, or not yet: what was found before stays. */
-  unclear = $state.raw<Problem>()
+  unclear = $state.raw<RequestProblem>()
   #signal = new AbortController()
 
   /** @returns whether there is an answer to this very question */
-  async look(path: string, words: string, from: number): Promise<boolean> {
+  async search(path: string, words: string, from: number): Promise<boolean> {
     this.#signal.abort()
     this.#signal = new AbortController()
     if (words.trim() === '') {
       this.isDone = false
       this.unclear = undefined
-      this.#take([], 0, 0)
+      this.#setHits([], 0, 0)
       return false
     }
     const answer = await get<FindReply>(`${path}/find`, { q: words }, this.#signal.signal)
     if (answer.kind === 'dropped') return false
     this.unclear = answer.kind === 'problem' && answer.problem.code === 'invalid_query' ? answer.problem : undefined
     if (this.unclear) return false
-    if (answer.kind === 'reply') this.#take(answer.reply.data, answer.reply.meta.total, from)
-    else this.#take([], 0, 0)
+    if (answer.kind === 'reply') this.#setHits(answer.reply.data, answer.reply.meta.total, from)
+    else this.#setHits([], 0, 0)
     this.isDone = true
     return true
   }
@@ -40,7 +40,7 @@ export class Find {
     if (this.hits.length > 0) this.at = (this.at + by + this.hits.length) % this.hits.length
   }
 
-  #take(hits: readonly FindHit[], total: number, from: number): void {
+  #setHits(hits: readonly FindHit[], total: number, from: number): void {
     this.hits = hits
     this.total = total
     const next = hits.findIndex(({ offset }) => offset >= from)

@@ -1,6 +1,6 @@
 /** The words of a query that can be made visible: its operators are not words. */
 
-export const wordsOf = (query: string): readonly string[] =>
+export const queryWords = (query: string): readonly string[] =>
   Array.from(query.matchAll(/"([^"]+)"|(\S+)/g), ([, phrase, word]) => phrase ?? word ?? '')
     .filter(
       (word) =>

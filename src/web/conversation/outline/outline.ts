@@ -14,13 +14,16 @@ export interface OutlineLine {
 
 export const checkpointKey = (tag: string): string => `checkpoint ${tag}`
 
-export function outlineOf(turns: readonly TurnItem[], checkpoints: readonly CheckpointItem[]): readonly OutlineLine[] {
+export function conversationOutline(
+  turns: readonly TurnItem[],
+  checkpoints: readonly CheckpointItem[],
+): readonly OutlineLine[] {
   const waiting = checkpoints.toSorted((a, b) => (a.at < b.at ? -1 : 1))
   const lines: OutlineLine[] = []
   let offset = 0
   for (const turn of turns) {
     while (waiting[0] && waiting[0].at < turn.started_at)
-      lines.push(checkpoint(waiting.shift() as CheckpointItem, offset))
+      lines.push(checkpointLine(waiting.shift() as CheckpointItem, offset))
     offset = turn.offset
     lines.push({
       key: `turn ${turn.number}`,
@@ -31,10 +34,10 @@ export function outlineOf(turns: readonly TurnItem[], checkpoints: readonly Chec
       rolledBack: turn.rolled_back === true,
     })
   }
-  return [...lines, ...waiting.map((one) => checkpoint(one, offset))]
+  return [...lines, ...waiting.map((one) => checkpointLine(one, offset))]
 }
 
-function checkpoint({ tag, description, files }: CheckpointItem, offset: number): OutlineLine {
+function checkpointLine({ tag, description, files }: CheckpointItem, offset: number): OutlineLine {
   const changed = files ? ` +${files.added} ~${files.modified} −${files.deleted}` : ''
   return {
     key: checkpointKey(tag),

@@ -1,12 +1,12 @@
 /** A text in parts: what was typed, and what a program put into it. */
 import type { SegmentItem } from '../../../model/api/message.ts'
 
-export type Part =
+export type MessageTextPart =
   | { readonly kind: 'said'; readonly text: string }
   | { readonly kind: 'injected'; readonly text: string; readonly what: string }
 
-export function partsOf({ text = '', annotations = [] }: SegmentItem): readonly Part[] {
-  const parts: Part[] = []
+export function splitTextParts({ text = '', annotations = [] }: SegmentItem): readonly MessageTextPart[] {
+  const parts: MessageTextPart[] = []
   let from = 0
   for (const note of annotations) {
     if (note.kind !== 'injected' || note.start < from || note.end <= note.start) continue

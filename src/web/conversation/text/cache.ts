@@ -1,19 +1,19 @@
 /** Texts that were rendered are kept for a while: scrolling back costs nothing. */
-import { render } from './render.ts'
+import { renderSafeMarkdown } from './render.ts'
 
-const MOST = 300
-const kept = new Map<string, DocumentFragment>()
+const MAX_CACHED_TEXTS = 300
+const cache = new Map<string, DocumentFragment>()
 
-export function rendered(text: string, isTyped: boolean): DocumentFragment {
+export function renderMessageMarkdown(text: string, isTyped: boolean): DocumentFragment {
   const key = `${isTyped ? 't' : 'p'}${text}`
   // What is kept would keep the document that it was made in.
-  const made = kept.get(key) ?? document.adoptNode(render(text, isTyped))
-  kept.delete(key)
-  kept.set(key, made)
-  if (kept.size > MOST)
-    for (const oldest of kept.keys()) {
-      kept.delete(oldest)
+  const fragment = cache.get(key) ?? document.adoptNode(renderSafeMarkdown(text, isTyped))
+  cache.delete(key)
+  cache.set(key, fragment)
+  if (cache.size > MAX_CACHED_TEXTS)
+    for (const oldest of cache.keys()) {
+      cache.delete(oldest)
       break
     }
-  return made.cloneNode(true) as DocumentFragment
+  return fragment.cloneNode(true) as DocumentFragment
 }

@@ -19,12 +19,12 @@ for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(
 hljs.registerAliases(['js', 'jsx', 'javascript', 'mjs'], { languageName: 'typescript' })
 hljs.registerAliases(['console', 'shell', 'sh', 'zsh'], { languageName: 'bash' })
 
-const LONGEST = 50_000
+const MAX_CODE_LENGTH = 50_000
 
-export function colour(code: HTMLElement): void {
+export function highlightCode(code: HTMLElement): void {
   const language = /language-(\S+)/.exec(code.className)?.[1]
   const text = code.textContent
-  if (!language || !hljs.getLanguage(language) || text.length > LONGEST) return
+  if (!language || !hljs.getLanguage(language) || text.length > MAX_CODE_LENGTH) return
   // It escapes what it is given and adds nothing but spans with classes.
   code.innerHTML = hljs.highlight(text, { language, ignoreIllegals: true }).value
 }

@@ -5,36 +5,36 @@
  */
 import DOMPurify, { type Config } from 'dompurify'
 import { Marked, type Tokens } from 'marked'
-import { lexMarkdown, MAX_MARKDOWN } from '../../../lib/markdown.ts'
+import { lexMarkdown, MAX_MARKDOWN_LENGTH } from '../../../lib/markdown.ts'
 import { ALLOWED_SCHEMES, ALLOWED_TAGS, LINK_REL } from '../../../model/html-policy.ts'
 
-const WIDER_TAGS = [
+const MORE_ALLOWED_TAGS = [
   ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'br', 'hr', 'del'],
   ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ]
-const LANGUAGE = /^language-[\w+#.-]{1,40}$/
-const SCHEMES = new RegExp(`^(?:${ALLOWED_SCHEMES.join('|')}):`, 'i')
+const LANGUAGE_CLASS = /^language-[\w+#.-]{1,40}$/
+const ALLOWED_URLS = new RegExp(`^(?:${ALLOWED_SCHEMES.join('|')}):`, 'i')
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`)
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
 const renderer = {
-  html: ({ text }: Tokens.HTML | Tokens.Tag): string => (/^<br\s*\/?>\s*$/i.test(text) ? '<br>' : escaped(text)),
-  image: ({ href, text }: Tokens.Image): string => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
+  html: ({ text }: Tokens.HTML | Tokens.Tag): string => (/^<br\s*\/?>\s*$/i.test(text) ? '<br>' : escapeHtml(text)),
+  image: ({ href, text }: Tokens.Image): string => `<a href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
 }
-const prose = new Marked({ renderer })
-const typed = new Marked({
+const proseRenderer = new Marked({ renderer })
+const typedRenderer = new Marked({
   renderer: {
     ...renderer,
     text(token: Tokens.Text | Tokens.Escape): string {
       if ('tokens' in token && token.tokens) return this.parser.parseInline(token.tokens)
-      const text = 'escaped' in token && token.escaped ? token.text : escaped(token.text)
+      const text = 'escaped' in token && token.escaped ? token.text : escapeHtml(token.text)
       return text.replaceAll('\n', '<br>')
     },
   },
 })
 
 DOMPurify.addHook('uponSanitizeAttribute', (node, data) => {
-  if (data.attrName === 'class') data.keepAttr = node.nodeName === 'CODE' && LANGUAGE.test(data.attrValue)
+  if (data.attrName === 'class') data.keepAttr = node.nodeName === 'CODE' && LANGUAGE_CLASS.test(data.attrValue)
 })
 DOMPurify.addHook('afterSanitizeAttributes', (node) => {
   if (node.nodeName !== 'A') return
@@ -43,34 +43,34 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
   node.setAttribute('target', '_blank')
 })
 
-const CONFIG: Config & { RETURN_DOM_FRAGMENT: true } = {
-  ALLOWED_TAGS: [...ALLOWED_TAGS, ...WIDER_TAGS],
+const SANITIZER_CONFIG: Config & { RETURN_DOM_FRAGMENT: true } = {
+  ALLOWED_TAGS: [...ALLOWED_TAGS, ...MORE_ALLOWED_TAGS],
   ALLOWED_ATTR: ['href', 'class'],
-  ALLOWED_URI_REGEXP: SCHEMES,
+  ALLOWED_URI_REGEXP: ALLOWED_URLS,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   RETURN_DOM_FRAGMENT: true,
 }
 
 /** @param isTyped a line break is meant where somebody pressed Enter */
-export function render(text: string, isTyped = false): DocumentFragment {
-  const html = markdown(text, isTyped)
-  if (html === undefined) return plain(text)
-  return DOMPurify.sanitize(html, CONFIG)
+export function renderSafeMarkdown(text: string, isTyped = false): DocumentFragment {
+  const html = markdownToHtml(text, isTyped)
+  if (html === undefined) return renderPlainText(text)
+  return DOMPurify.sanitize(html, SANITIZER_CONFIG)
 }
 
 /** Nothing for a text that would take too long. */
-function markdown(text: string, isTyped: boolean): string | undefined {
-  if (text.length > MAX_MARKDOWN) return undefined
+function markdownToHtml(text: string, isTyped: boolean): string | undefined {
+  if (text.length > MAX_MARKDOWN_LENGTH) return undefined
   try {
-    return (isTyped ? typed : prose).parser(lexMarkdown(text))
+    return (isTyped ? typedRenderer : proseRenderer).parser(lexMarkdown(text))
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
   }
 }
 
-function plain(text: string): DocumentFragment {
+function renderPlainText(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment()
   const pre = fragment.appendChild(document.createElement('pre'))
   pre.textContent = text

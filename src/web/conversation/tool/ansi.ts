@@ -1,9 +1,9 @@
 /** Colours of a terminal: text with escape sequences becomes stretches with a look. Everything else they may do is dropped. */
 
-export interface Stretch {
+export interface AnsiSpan {
   readonly text: string
   /** Names of classes: `fg-1`, `bg-4`, `bold`, `dim`, `italic`, `under`. */
-  readonly look: string
+  readonly classNames: string
   /** Of 256 or more colours, as CSS. */
   readonly colour?: string
 }
@@ -16,50 +16,56 @@ interface Pen {
 
 // CSI, then OSC that BEL or ST ends on its line, then character sets. All else stays, and is spelled out where it is shown.
 const ESCAPES = /\x1b\[([0-9:;<=>?]*)[ -/]*([@-~])|\x1b\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|\x1b[()][0-9A-Z]/g
-const MARKS: { readonly [code: number]: string } = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'under', 7: 'inverse' }
+const STYLE_CLASSES: { readonly [code: number]: string } = {
+  1: 'bold',
+  2: 'dim',
+  3: 'italic',
+  4: 'under',
+  7: 'inverse',
+}
 
-export function stretchesOf(text: string): readonly Stretch[] {
-  const shown = text.includes('\r') ? text.split('\n').map(lastState).join('\n') : text
-  const stretches: Stretch[] = []
+export function parseAnsi(text: string): readonly AnsiSpan[] {
+  const visible = text.includes('\r') ? text.split('\n').map(finalText).join('\n') : text
+  const stretches: AnsiSpan[] = []
   const pen: Pen = { fg: undefined, bg: undefined, marks: new Set() }
   let from = 0
-  const take = (to: number): void => {
-    if (to > from) stretches.push(drawn(shown.slice(from, to), pen))
+  const pushSpan = (to: number): void => {
+    if (to > from) stretches.push(makeSpan(visible.slice(from, to), pen))
   }
-  for (const match of shown.matchAll(ESCAPES)) {
-    take(match.index)
+  for (const match of visible.matchAll(ESCAPES)) {
+    pushSpan(match.index)
     from = match.index + match[0].length
-    if (match[2] === 'm') change(pen, (match[1] ?? '').split(/[;:]/).map(Number))
+    if (match[2] === 'm') applyCodes(pen, (match[1] ?? '').split(/[;:]/).map(Number))
   }
-  take(shown.length)
+  pushSpan(visible.length)
   return stretches
 }
 
 /** Of a line that was written over, only what it was at last was seen. */
-function lastState(line: string): string {
-  const whole = line.endsWith('\r') ? line.slice(0, -1) : line
-  return whole.slice(whole.lastIndexOf('\r') + 1)
+function finalText(line: string): string {
+  const complete = line.endsWith('\r') ? line.slice(0, -1) : line
+  return complete.slice(complete.lastIndexOf('\r') + 1)
 }
 
-export const withoutAnsi = (text: string): string => text.replace(ESCAPES, '')
+export const removeAnsi = (text: string): string => text.replace(ESCAPES, '')
 
-function drawn(text: string, { fg, bg, marks }: Pen): Stretch {
-  const look = [
+function makeSpan(text: string, { fg, bg, marks }: Pen): AnsiSpan {
+  const classNames = [
     ...marks,
     ...(typeof fg === 'number' ? [`fg-${fg}`] : []),
     ...(bg === undefined ? [] : [`bg-${bg}`]),
   ].join(' ')
-  return typeof fg === 'string' ? { text, look, colour: fg } : { text, look }
+  return typeof fg === 'string' ? { text, classNames, colour: fg } : { text, classNames }
 }
 
-function change(pen: Pen, codes: readonly number[]): void {
+function applyCodes(pen: Pen, codes: readonly number[]): void {
   for (let at = 0; at < codes.length; at++) {
     const code = codes[at] ?? 0
-    const mark = MARKS[code]
-    if (code === 0) reset(pen)
-    else if (mark) pen.marks.add(mark)
+    const style = STYLE_CLASSES[code]
+    if (code === 0) resetPen(pen)
+    else if (style) pen.marks.add(style)
     else if (code === 22) for (const one of ['bold', 'dim']) pen.marks.delete(one)
-    else if (code >= 23 && code <= 27) pen.marks.delete(MARKS[code - 20] ?? '')
+    else if (code >= 23 && code <= 27) pen.marks.delete(STYLE_CLASSES[code - 20] ?? '')
     else if (code >= 30 && code <= 37) pen.fg = code - 30
     else if (code >= 90 && code <= 97) pen.fg = code - 82
     else if (code === 39) pen.fg = undefined
@@ -67,7 +73,7 @@ function change(pen: Pen, codes: readonly number[]): void {
     else if (code >= 100 && code <= 107) pen.bg = code - 92
     else if (code === 49) pen.bg = undefined
     else if (code === 38 || code === 48) {
-      const [colour, used] = wide(codes, at + 1)
+      const [colour, used] = parseExtendedColour(codes, at + 1)
       if (code === 38) pen.fg = colour
       else pen.bg = typeof colour === 'number' ? colour : undefined
       at += used
@@ -75,14 +81,14 @@ function change(pen: Pen, codes: readonly number[]): void {
   }
 }
 
-function reset(pen: Pen): void {
+function resetPen(pen: Pen): void {
   pen.fg = undefined
   pen.bg = undefined
   pen.marks.clear()
 }
 
 /** `5;n` or `2;r;g;b`. @returns the colour and how many codes it took */
-function wide(codes: readonly number[], at: number): [number | string | undefined, number] {
+function parseExtendedColour(codes: readonly number[], at: number): [number | string | undefined, number] {
   const byte = (index: number): number => Math.min(255, Math.max(0, codes[index] || 0))
   if (codes[at] === 2) return [`rgb(${byte(at + 1)} ${byte(at + 2)} ${byte(at + 3)})`, 4]
   if (codes[at] !== 5) return [undefined, 0]

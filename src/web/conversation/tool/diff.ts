@@ -14,18 +14,18 @@ export interface DiffFile {
   readonly removed: number
 }
 
-export interface Pair {
+export interface DiffPair {
   readonly left?: DiffLine
   readonly right?: DiffLine
 }
 
-interface Open {
+interface OpenFile {
   path: string
   lines: DiffLine[]
 }
 
-export function filesOf(patch: string): readonly DiffFile[] {
-  const files: Open[] = []
+export function parseDiff(patch: string): readonly DiffFile[] {
+  const files: OpenFile[] = []
   let before: number | undefined
   let after: number | undefined
   const lines = patch.replace(/\n$/, '').split('\n')
@@ -33,48 +33,48 @@ export function filesOf(patch: string): readonly DiffFile[] {
     const line = lines[at] ?? ''
     const file = files.at(-1)
     if (line.startsWith('--- ') && lines[at + 1]?.startsWith('+++ ')) {
-      files.push({ path: pathIn(line.slice(4), lines[at + 1]?.slice(4) ?? ''), lines: [] })
+      files.push({ path: diffPath(line.slice(4), lines[at + 1]?.slice(4) ?? ''), lines: [] })
       before = after = undefined
       at++
     } else if (line.startsWith('@@')) {
-      const place = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line)
-      before = place ? Number(place[1]) : undefined
-      after = place ? Number(place[2]) : undefined
-      if (file && (file.lines.length > 0 || place)) file.lines.push({ kind: 'gap', text: line })
+      const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line)
+      before = hunk ? Number(hunk[1]) : undefined
+      after = hunk ? Number(hunk[2]) : undefined
+      if (file && (file.lines.length > 0 || hunk)) file.lines.push({ kind: 'gap', text: line })
     } else if (!file || line.startsWith('*** ') || line.startsWith('\\ ')) continue
     else if (line.startsWith('+')) {
-      file.lines.push(numbered('added', line.slice(1), undefined, after))
+      file.lines.push(numberedLine('added', line.slice(1), undefined, after))
       if (after !== undefined) after++
     } else if (line.startsWith('-')) {
-      file.lines.push(numbered('removed', line.slice(1), before, undefined))
+      file.lines.push(numberedLine('removed', line.slice(1), before, undefined))
       if (before !== undefined) before++
     } else {
-      file.lines.push(numbered('same', line.slice(1), before, after))
+      file.lines.push(numberedLine('same', line.slice(1), before, after))
       if (before !== undefined) before++
       if (after !== undefined) after++
     }
   }
-  return files.map(({ path, lines: inside }) => ({
+  return files.map(({ path, lines: fileLines }) => ({
     path,
-    lines: inside,
-    added: inside.filter(({ kind }) => kind === 'added').length,
-    removed: inside.filter(({ kind }) => kind === 'removed').length,
+    lines: fileLines,
+    added: fileLines.filter(({ kind }) => kind === 'added').length,
+    removed: fileLines.filter(({ kind }) => kind === 'removed').length,
   }))
 }
 
-function numbered(kind: DiffLine['kind'], text: string, before?: number, after?: number): DiffLine {
+function numberedLine(kind: DiffLine['kind'], text: string, before?: number, after?: number): DiffLine {
   return { kind, text, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }
 }
 
 /** The name after the change; the one before it for a file that is deleted. */
-function pathIn(before: string, after: string): string {
-  const named = after.trim() === '/dev/null' ? before : after
-  return named.trim().replace(/^[ab]\//, '')
+function diffPath(before: string, after: string): string {
+  const chosen = after.trim() === '/dev/null' ? before : after
+  return chosen.trim().replace(/^[ab]\//, '')
 }
 
 /** What was removed stands beside what came in its place. */
-export function pairsOf(lines: readonly DiffLine[]): readonly Pair[] {
-  const pairs: Pair[] = []
+export function pairDiffLines(lines: readonly DiffLine[]): readonly DiffPair[] {
+  const pairs: DiffPair[] = []
   let removed: DiffLine[] = []
   let added: DiffLine[] = []
   const flush = (): void => {
@@ -99,8 +99,8 @@ export function pairsOf(lines: readonly DiffLine[]): readonly Pair[] {
   return pairs
 }
 
-export function countOf(patch: string): { readonly added: number; readonly removed: number } {
-  const files = filesOf(patch)
+export function countDiffLines(patch: string): { readonly added: number; readonly removed: number } {
+  const files = parseDiff(patch)
   return {
     added: files.reduce((sum, file) => sum + file.added, 0),
     removed: files.reduce((sum, file) => sum + file.removed, 0),

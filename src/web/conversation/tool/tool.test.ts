@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ToolCallItem } from '../../../model/api/message.ts'
-import { stretchesOf, withoutAnsi } from './ansi.ts'
+import { parseAnsi, removeAnsi } from './ansi.ts'
 import { checklistOf } from './checklist.ts'
-import { countOf, filesOf, pairsOf } from './diff.ts'
-import { givenTo, outputOf } from './shown.ts'
+import { countDiffLines, pairDiffLines, parseDiff } from './diff.ts'
+import { callInputText, callOutputText } from './shown.ts'
 
 const call = (more: Partial<ToolCallItem>): ToolCallItem => ({
   call_id: null,
@@ -14,34 +14,34 @@ const call = (more: Partial<ToolCallItem>): ToolCallItem => ({
   ...more,
 })
 
-test('colours of a terminal become looks; all else that escapes do is dropped', () => {
-  expect(stretchesOf('\x1b[1;31mno\x1b[0m yes\x1b[2K\x1b]0;title\x07!')).toEqual([
+test('terminal colours become classes and other escapes are dropped', () => {
+  expect(parseAnsi('\x1b[1;31mno\x1b[0m yes\x1b[2K\x1b]0;title\x07!')).toEqual([
     { text: 'no', look: 'bold fg-1' },
     { text: ' yes', look: '' },
     { text: '!', look: '' },
   ])
-  expect(stretchesOf('\x1b[38;5;196mred\x1b[38;2;1;2;300mown')).toEqual([
+  expect(parseAnsi('\x1b[38;5;196mred\x1b[38;2;1;2;300mown')).toEqual([
     { text: 'red', look: '', colour: 'rgb(255 0 0)' },
     { text: 'own', look: '', colour: 'rgb(1 2 255)' },
   ])
 })
 
-test('of a line that was written over its last state is shown', () => {
+test('an overwritten line shows its final text', () => {
   expect(
-    stretchesOf('10 %\r50 %\r100 %\r\ndone')
+    parseAnsi('10 %\r50 %\r100 %\r\ndone')
       .map(({ text }) => text)
       .join(''),
   ).toBe('100 %\ndone')
 })
 
-test('nothing of a text is lost but its escapes, and looks hold nothing foreign', () => {
+test('only escapes are removed, and class names are known', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom('a', '語', ' ', '\n', '\x1b', '[', ']', 'm', '3', ';', '\x07') }),
       (text) => {
-        const stretches = stretchesOf(text)
-        expect(stretches.map((one) => one.text).join('')).toBe(withoutAnsi(text))
-        for (const { look } of stretches) expect(look).toMatch(/^[a-z0-9 -]*$/)
+        const stretches = parseAnsi(text)
+        expect(stretches.map((one) => one.text).join('')).toBe(removeAnsi(text))
+        for (const { classNames: look } of stretches) expect(look).toMatch(/^[a-z0-9 -]*$/)
       },
     ),
   )
@@ -62,8 +62,8 @@ const PATCH = `--- a/src/boil.ts
 -gone
 `
 
-test('a patch is told by files and lines, with their numbers', () => {
-  const [first, second] = filesOf(PATCH)
+test('a patch is parsed into files and numbered lines', () => {
+  const [first, second] = parseDiff(PATCH)
   expect(first).toMatchObject({ path: 'src/boil.ts', added: 2, removed: 1 })
   expect(first?.lines.slice(1, 4)).toEqual([
     { kind: 'same', text: 'const a = 1', before: 3, after: 3 },
@@ -71,11 +71,11 @@ test('a patch is told by files and lines, with their numbers', () => {
     { kind: 'added', text: 'const b = 3', after: 4 },
   ])
   expect(second).toMatchObject({ path: 'old.ts', added: 0, removed: 1 })
-  expect(countOf(PATCH)).toEqual({ added: 2, removed: 2 })
+  expect(countDiffLines(PATCH)).toEqual({ added: 2, removed: 2 })
 })
 
-test('side by side, what came stands beside what went', () => {
-  const pairs = pairsOf(filesOf(PATCH)[0]?.lines ?? [])
+test('side by side, added lines are next to removed lines', () => {
+  const pairs = pairDiffLines(parseDiff(PATCH)[0]?.lines ?? [])
   expect(pairs.map(({ left, right }) => [left?.text, right?.text])).toEqual([
     ['@@ -3,3 +3,4 @@', '@@ -3,3 +3,4 @@'],
     ['const a = 1', 'const a = 1'],
@@ -102,17 +102,17 @@ test('plans of several agents become one kind of checklist', () => {
 })
 
 test('commands are shown as they were typed, and output without its envelope', () => {
-  expect(givenTo(call({ arguments_json: { command: ['bash', '-lc', 'ls | wc'], workdir: '/w' } }))).toBe(
+  expect(callInputText(call({ arguments_json: { command: ['bash', '-lc', 'ls | wc'], workdir: '/w' } }))).toBe(
     '# workdir: /w\n$ ls | wc',
   )
-  expect(givenTo(call({ arguments_json: { command: ['cat', 'a b'] } }))).toBe('$ cat "a b"')
-  expect(givenTo(call({ arguments_json: {} }))).toBe('')
-  expect(outputOf(call({ output_json: { output: 'ok', metadata: {} } }))).toBe('ok')
-  expect(outputOf(call({ output: 'Exit code: 1\nWall time: 4.2 seconds\nOutput:\nno\n' }))).toBe('no\n')
-  expect(outputOf(call({ output_json: { a: 1 } }))).toBe('{\n  "a": 1\n}')
+  expect(callInputText(call({ arguments_json: { command: ['cat', 'a b'] } }))).toBe('$ cat "a b"')
+  expect(callInputText(call({ arguments_json: {} }))).toBe('')
+  expect(callOutputText(call({ output_json: { output: 'ok', metadata: {} } }))).toBe('ok')
+  expect(callOutputText(call({ output: 'Exit code: 1\nWall time: 4.2 seconds\nOutput:\nno\n' }))).toBe('no\n')
+  expect(callOutputText(call({ output_json: { a: 1 } }))).toBe('{\n  "a": 1\n}')
 })
 
-test('a plan whose states are no words is a plan all the same', () => {
+test('a plan with unknown states is still a plan', () => {
   const plan = [{ step: 'look', status: { toString: 1, valueOf: 1 } }]
   expect(checklistOf(call({ name: 'update_plan', arguments_json: { plan } }))).toEqual([
     { text: 'look', state: 'todo' },

@@ -1,15 +1,16 @@
 /** What a conversion changes and cannot keep, by codes; why a hand-off cannot be. */
 import type { LossItem, RepairItem, WarningItem } from '../../../model/api/convert.ts'
-import { sentenceOf } from '../../../model/replay/change.ts'
-import { WARNINGS } from '../../../model/told/warnings.ts'
-import { type Told, told, wholly, worded } from './told.ts'
+import { describeChange } from '../../../model/replay/change.ts'
+import { WARNING_TEXTS_JA } from '../../../model/told/warnings.ts'
+import { inPageLanguage, type TranslatedSentence, translateSentence, translateText } from './told.ts'
 
-export const changeTold = (item: LossItem | RepairItem): string => wholly(sentenceOf(item).ja, item.what)
+export const changeText = (item: LossItem | RepairItem): string => translateText(describeChange(item).ja, item.what)
 
-export const warningTold = ({ code, what }: WarningItem): Told => told(WARNINGS[code], what)
+export const warningText = ({ code, what }: WarningItem): TranslatedSentence =>
+  translateSentence(WARNING_TEXTS_JA[code], what)
 
 /** Sentences to users of the command line are left out: the dialog has fields for what they say. */
 const withoutOptions = (text: string): string =>
   text.replaceAll(/ [^.]*\s--[a-z]+[^.]*\.(?=\s|$)|[^。]*--[a-z]+[^。]*。/g, '') || text
 
-export const refusalTold = (en: string, ja: string): string => withoutOptions(worded(en, ja))
+export const refusalText = (en: string, ja: string): string => withoutOptions(inPageLanguage(en, ja))

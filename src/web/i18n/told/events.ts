@@ -1,7 +1,7 @@
 /** What programs write into a log beside the words: events and pieces of context, by the names that they give them. */
-import { wholly } from './told.ts'
+import { translateText } from './told.ts'
 
-const EVENTS: { readonly [kind: string]: string } = {
+const EVENT_TEXTS: { readonly [kind: string]: string } = {
   agent_message: '応答の写し',
   agent_reasoning: '思考の写し',
   checkpoint: 'チェックポイント',
@@ -57,7 +57,7 @@ const EVENTS: { readonly [kind: string]: string } = {
   world_state: '環境の状態',
 }
 
-const CONTEXTS: { readonly [name: string]: string } = {
+const CONTEXT_TEXTS: { readonly [name: string]: string } = {
   additional: '追加の文脈',
   agents_md: 'AGENTS.md',
   apps: 'アプリの説明',
@@ -86,13 +86,17 @@ const CONTEXTS: { readonly [name: string]: string } = {
   warning: '警告',
 }
 
-const plain = (name: string): string => name.replaceAll('_', ' ')
+const withSpaces = (name: string): string => name.replaceAll('_', ' ')
 
 /** A log may call its kinds as it likes, `constructor` too. */
-const own = (told: { readonly [name: string]: string }, name: string): string | undefined =>
-  Object.hasOwn(told, name) ? told[name] : undefined
+const ownValue = (texts: { readonly [name: string]: string }, name: string): string | undefined =>
+  Object.hasOwn(texts, name) ? texts[name] : undefined
 
-export const eventTold = (kind: string): string => wholly(own(EVENTS, kind), plain(kind))
+export const eventText = (kind: string): string => translateText(ownValue(EVENT_TEXTS, kind), withSpaces(kind))
 
-export const contextTold = (name: string): string =>
-  wholly(own(CONTEXTS, plain(name).replace(/ (?:context|instructions)$/, '')) ?? own(CONTEXTS, name), plain(name))
+export const contextText = (name: string): string =>
+  translateText(
+    ownValue(CONTEXT_TEXTS, withSpaces(name).replace(/ (?:context|instructions)$/, '')) ??
+      ownValue(CONTEXT_TEXTS, name),
+    withSpaces(name),
+  )

@@ -1,9 +1,9 @@
 /** What could not be done, in the words of the server, or in those of the page where it knows better what to do. */
-import type { Problem } from '../../api/client.ts'
+import type { RequestProblem } from '../../api/client.ts'
 import { say } from '../frame.ts'
-import { worded } from './told.ts'
+import { inPageLanguage } from './told.ts'
 
-export function problemTold({ code, detail, detail_ja }: Problem): string {
+export function problemText({ code, detail, detail_ja }: RequestProblem): string {
   switch (code) {
     case 'unreachable':
       return say.unreachable
@@ -16,8 +16,8 @@ export function problemTold({ code, detail, detail_ja }: Problem): string {
     case 'source_gone':
       return say.sourceGone
     default:
-      return sentence(worded(detail, detail_ja)) || say.wrong
+      return capitalize(inPageLanguage(detail, detail_ja)) || say.wrong
   }
 }
 
-const sentence = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+const capitalize = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)

@@ -1,8 +1,8 @@
 /** Numbers for the chart: what each line shows, and how lines stand on one another. */
 import type { Series, SeriesLine } from '../../../model/api/stats.ts'
-import type { Measure } from '../filter.ts'
+import type { StatisticsMeasure } from '../filter.ts'
 
-export interface Line {
+export interface ChartLine {
   /** Null for all, or for the rest. */
   readonly name: string | null
   readonly isRest: boolean
@@ -11,51 +11,51 @@ export interface Line {
   /** One for each step; null where there is nothing to tell. */
   readonly values: readonly (number | null)[]
   /** Of all steps together. */
-  readonly whole: number | null
+  readonly total: number | null
 }
 
-const REST = 9
+const REST_TONE = 9
 
-export function linesOf({ lines }: Series, measure: Measure): readonly Line[] {
+export function chartLines({ lines }: Series, measure: StatisticsMeasure): readonly ChartLine[] {
   return lines.map((line, at) => ({
     name: line.name,
     isRest: line.rest,
-    tone: line.rest ? REST : (at % (REST - 1)) + 1,
+    tone: line.rest ? REST_TONE : (at % (REST_TONE - 1)) + 1,
     values: valuesOf(line, measure),
-    whole: wholeOf(line, measure),
+    total: totalOf(line, measure),
   }))
 }
 
-function valuesOf(line: SeriesLine, measure: Measure): readonly (number | null)[] {
+function valuesOf(line: SeriesLine, measure: StatisticsMeasure): readonly (number | null)[] {
   switch (measure) {
     case 'tokens':
       return line.total_tokens
     case 'cost':
       return line.usd
     case 'cache':
-      return line.input_tokens.map((input, at) => share(line.cached_input_tokens[at] ?? 0, input))
+      return line.input_tokens.map((input, at) => shareOf(line.cached_input_tokens[at] ?? 0, input))
   }
 }
 
-function wholeOf(line: SeriesLine, measure: Measure): number | null {
+function totalOf(line: SeriesLine, measure: StatisticsMeasure): number | null {
   switch (measure) {
     case 'tokens':
       return sum(line.total_tokens)
     case 'cost':
       return sum(line.usd)
     case 'cache':
-      return share(sum(line.cached_input_tokens), sum(line.input_tokens))
+      return shareOf(sum(line.cached_input_tokens), sum(line.input_tokens))
   }
 }
 
-const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null)
+const shareOf = (part: number, total: number): number | null => (total > 0 ? part / total : null)
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0)
 
 /** Each line on top of those before it, so that the last is the height of all. */
-export function stacked(lines: readonly (readonly (number | null)[])[]): readonly (readonly number[])[] {
-  let below: readonly number[] = []
+export function stackLines(lines: readonly (readonly (number | null)[])[]): readonly (readonly number[])[] {
+  let base: readonly number[] = []
   return lines.map((values) => {
-    below = values.map((value, at) => (below[at] ?? 0) + (value ?? 0))
-    return below
+    base = values.map((value, at) => (base[at] ?? 0) + (value ?? 0))
+    return base
   })
 }

@@ -1,6 +1,6 @@
 /** How the chart is drawn: its axes, and one series for each line. */
 import type uPlot from 'uplot'
-import { type Line, stacked } from './lines.ts'
+import { type ChartLine, stackLines } from './lines.ts'
 
 export interface ChartColours {
   /** Of the tones 1 to 9. */
@@ -10,8 +10,8 @@ export interface ChartColours {
   readonly paper: string
 }
 
-interface Drawing {
-  readonly lines: readonly Line[]
+interface ChartInput {
+  readonly lines: readonly ChartLine[]
   readonly names: readonly string[]
   readonly isStacked: boolean
   readonly format: (value: number) => string
@@ -24,9 +24,9 @@ interface Drawing {
 
 const FONT = '12px system-ui, sans-serif'
 /** Steps between two names on the axis. */
-const EVERY = [1, 2, 3, 5, 7, 10, 14, 20, 30, 60, 90, 180, 365]
+const AXIS_INCREMENTS = [1, 2, 3, 5, 7, 10, 14, 20, 30, 60, 90, 180, 365]
 
-export function chartOptions(drawing: Drawing): uPlot.Options {
+export function chartOptions(drawing: ChartInput): uPlot.Options {
   const { lines, names, isStacked, format, bars, colours, width, height } = drawing
   const axis = { stroke: colours.ink, font: FONT, ticks: { show: false } }
   const tones = lines.map(({ tone }) => colours.tones[tone - 1] ?? colours.ink)
@@ -38,15 +38,16 @@ export function chartOptions(drawing: Drawing): uPlot.Options {
     cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { show: !isStacked, size: 7 } },
     scales: {
       x: { time: false, range: () => [-0.6, Math.max(0.6, names.length - 0.4)] },
-      y: { range: (_, __, most) => [0, isStacked ? Math.max(most ?? 0, 1e-6) * 1.05 : 1] },
+      y: { range: (_, __, highest) => [0, isStacked ? Math.max(highest ?? 0, 1e-6) * 1.05 : 1] },
     },
     axes: [
       {
         ...axis,
         grid: { show: false },
-        incrs: EVERY,
+        incrs: AXIS_INCREMENTS,
         space: 64,
-        values: (_, places) => places.map((place) => (Number.isInteger(place) ? (names[place] ?? '') : '')),
+        values: (_, positions) =>
+          positions.map((position) => (Number.isInteger(position) ? (names[position] ?? '') : '')),
       },
       {
         ...axis,
@@ -72,9 +73,9 @@ export function chartOptions(drawing: Drawing): uPlot.Options {
   }
 }
 
-export function dataOf(lines: readonly Line[], isStacked: boolean): uPlot.AlignedData {
-  const places = lines[0]?.values.map((_, at) => at) ?? []
+export function chartData(lines: readonly ChartLine[], isStacked: boolean): uPlot.AlignedData {
+  const positions = lines[0]?.values.map((_, at) => at) ?? []
   const values = lines.map((line) => line.values)
-  const drawn = isStacked ? stacked(values).toReversed() : values
-  return [places, ...drawn.map((line) => [...line])]
+  const series = isStacked ? stackLines(values).toReversed() : values
+  return [positions, ...series.map((line) => [...line])]
 }
